@@ -1,0 +1,143 @@
+/**
+ * The catalogue of everything that can go wrong for a caller. Each entry is a public face: status, stable
+ * `code`, and a message that says what to do. Literal texts come from the specification, section 7.
+ */
+const catalogue = {
+  // Who is asking (specification §5, §7)
+  unauthorized: [401, 'Invalid or expired API key'],
+  unauthenticated: [401, 'unauthenticated'],
+  forbidden: [403, 'You do not have access to this resource'],
+  permission_denied: [
+    403,
+    'Your role in this organization does not allow this; ask an owner or administrator',
+  ],
+  session_required: [403, 'An API key cannot do this; sign in and use the session'],
+  origin_refused: [403, 'A session cookie is only believed when the request comes from the dashboard itself'],
+  staff_only: [403, 'This part of the API is for staff accounts'],
+  organization_required: [400, 'Send the header x-organization-id with the integer id of your organization'],
+  organization_ambiguous: [400, 'You belong to several organizations: send x-organization-id to choose one'],
+
+  // What was sent
+  invalid_request: [400, 'The request is not valid; see details'],
+  invalid_json: [400, 'The body is not valid JSON'],
+  duplicate_key: [400, 'The body names a field twice'],
+  nesting_too_deep: [400, 'The body is nested too deeply; at most 32 levels are read'],
+  body_too_large: [413, 'The body is too large; at most 1 MiB is read'],
+  unsupported_media_type: [415, 'Send Content-Type: application/json'],
+  malformed_request: [400, 'This is not a request that HTTP knows'],
+  headers_too_large: [431, 'The headers are too large; at most 16 KiB are read'],
+  request_timeout: [408, 'The request did not arrive in time'],
+  not_found: [404, 'No such resource'],
+  route_not_found: [404, 'There is no such endpoint; see /api/docs'],
+  method_not_allowed: [404, 'This path does not answer that method; see /api/docs'],
+  precondition_failed: [412, 'The resource has changed since you read it; read it again and repeat'],
+  invalid_cursor: [400, 'This cursor is not one of ours; start again from the first page'],
+  page_too_deep: [400, 'Filtered lists go 10,000 entries deep by page; continue with next_cursor'],
+  conflict: [409, 'The resource is not in a state that allows this'],
+  rate_limited: [429, 'Too many requests; wait as long as Retry-After says'],
+
+  // Idempotency
+  idempotency_key_invalid: [400, 'An Idempotency-Key has 1 to 255 printable ASCII characters'],
+  idempotency_key_reused: [422, 'This Idempotency-Key was used with another request; choose a new one'],
+  idempotency_in_flight: [409, 'A request with this Idempotency-Key is still running; repeat it shortly'],
+
+  // Cart (specification §2.1, §7)
+  missing_fields: [400, 'missing fields'],
+  empty_cart: [400, 'no products in the cart'],
+  product_not_orderable: [400, 'product not found'],
+  product_unknown: [404, 'product not found'],
+  invalid_configuration: [400, 'invalid product configuration'],
+  invalid_domain: [400, 'invalid domain'],
+  weak_password: [400, 'VPS Server is configured with a weak password, please check your cart'],
+  invalid_coupon: [400, 'invalid coupon code'],
+  insufficient_stock: [400, 'Not enough stock available'],
+
+  // Money
+  invoice_not_payable: [409, 'This invoice cannot be paid: it is not unpaid'],
+  insufficient_credit: [409, 'There is not enough account credit to pay this invoice'],
+  invalid_amount: [400, 'The amount is not valid'],
+  payment_mismatch: [409, 'The amount received is not the amount due'],
+
+  // Account
+  duplicate_ssh_key: [409, 'This SSH key is already in your account'],
+  invalid_ssh_key: [400, 'This is not an OpenSSH public key we can use'],
+  too_many: [409, 'The limit for this kind of resource is reached; delete one first'],
+
+  // Machines
+  locked: [409, 'Another action is running on this machine'],
+  action_not_allowed: [409, 'The machine is not in a state that allows this'],
+  not_a_vps: [404, 'This service is not a VPS'],
+
+  // Our side
+  internal_error: [500, 'Something went wrong on our side; quote the request id when you ask for help'],
+  unavailable: [503, 'A part of the service is not available right now; try again shortly'],
+  storage_full: [503, 'The service cannot store anything right now; try again shortly'],
+} as const satisfies Record<string, readonly [number, string]>;
+
+export type ErrorCode = keyof typeof catalogue;
+
+export const errorCodes = Object.keys(catalogue) as ErrorCode[];
+
+/** One field and what is wrong with it; `field` is a path such as `products[0].id`. */
+export interface ErrorDetail {
+  field: string;
+  message: string;
+}
+
+export interface FailOptions {
+  /** Replaces the catalogue's message where a more exact one can be given. */
+  message?: string;
+  details?: ErrorDetail[];
+  /** Seconds for Retry-After. */
+  retryAfterS?: number;
+  /** What really happened; logged, never sent. */
+  cause?: unknown;
+}
+
+/** An error with a public face. Everything else that is thrown becomes `internal_error`. */
+export class AppError extends Error {
+  readonly code: ErrorCode;
+  readonly status: number;
+  readonly details: ErrorDetail[] | undefined;
+  readonly retryAfterS: number | undefined;
+  constructor(code: ErrorCode, options: FailOptions = {}) {
+    super(options.message ?? catalogue[code][1], { cause: options.cause });
+    this.name = 'AppError';
+    this.code = code;
+    this.status = catalogue[code][0];
+    this.details = options.details;
+    this.retryAfterS = options.retryAfterS;
+  }
+}
+
+/** Makes the error to throw: `throw fail('locked', { message: … })`. */
+export function fail(code: ErrorCode, options?: FailOptions): AppError {
+  return new AppError(code, options);
+}
+
+/** Status and message of a code, for descriptions of the API. */
+export function faceOf(code: ErrorCode): { status: number; message: string } {
+  return { status: catalogue[code][0], message: catalogue[code][1] };
+}
+
+/** The short name of a status, as the specification's error body wants it (§2.2). */
+export function statusName(status: number): string {
+  return statusNames[status] ?? 'Error';
+}
+
+const statusNames: Record<number, string> = {
+  400: 'Bad Request',
+  401: 'Unauthorized',
+  403: 'Forbidden',
+  404: 'Not Found',
+  408: 'Request Timeout',
+  409: 'Conflict',
+  412: 'Precondition Failed',
+  413: 'Payload Too Large',
+  415: 'Unsupported Media Type',
+  422: 'Unprocessable Entity',
+  429: 'Too Many Requests',
+  431: 'Request Header Fields Too Large',
+  500: 'Internal Server Error',
+  503: 'Service Unavailable',
+};

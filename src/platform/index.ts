@@ -1,0 +1,30 @@
+/**
+ * The ground floor: what every room stands on and none of it knows about hosting. Time, errors, logs,
+ * contexts, money, the database, jobs and the conventions of HTTP, each in one place.
+ */
+export { atBoundary } from './boundary.ts';
+export { type Clock, systemClock, type TravellingClock, travellingClock } from './clock.ts';
+export {
+  type AccountContext,
+  type Actor,
+  type Context,
+  type OrganizationContext,
+  systemActor,
+  type TxContext,
+  transaction,
+} from './context.ts';
+export { isDuplicate } from './database/failures.ts';
+export {
+  connect,
+  type Database,
+  migrate,
+  type Queryable,
+  type Statement,
+  statement,
+} from './database/index.ts';
+export { AppError, type ErrorDetail, fail } from './errors.ts';
+export { newId } from './ids.ts';
+export * from './jobs/index.ts';
+export { createLog, type Logger } from './log.ts';
+export { allocate, currencyDigits, formatMoney, parseMoney, shareOf } from './money.ts';
+export { createSeal, readSecretKey, type Seal } from './seal.ts';

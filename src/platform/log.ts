@@ -1,0 +1,30 @@
+import { type Logger, pino } from 'pino';
+
+export type { Logger };
+
+/** Names whose values never reach a log line, wherever they stand. */
+const secretNames = [
+  'password',
+  'token',
+  'secret',
+  'authorization',
+  'cookie',
+  'api_key',
+  'passwordHash',
+  'public_key',
+];
+
+/** Structured logs: one JSON object a line, on standard error, secrets replaced. */
+export function createLog(level: string): Logger {
+  const paths = secretNames.flatMap((name) => [name, `*.${name}`, `*.*.${name}`, `*.*.*.${name}`]);
+  return pino(
+    {
+      level,
+      base: null,
+      timestamp: pino.stdTimeFunctions.isoTime,
+      redact: { paths, censor: '[redacted]' },
+      formatters: { level: (label) => ({ level: label }) },
+    },
+    pino.destination({ dest: 2, sync: false }),
+  );
+}

@@ -1,0 +1,55 @@
+/** Amounts are integers in the currency's minor unit inside, decimal strings outside (`1250` ↔ `"12.50"`). */
+
+const digitsByCurrency = new Map<string, number>();
+
+/** Digits after the point: 2 for EUR, 0 for JPY, 3 for KWD (ISO 4217, from the runtime's tables). */
+export function currencyDigits(currency: string): number {
+  let digits = digitsByCurrency.get(currency);
+  if (digits === undefined) {
+    const format = new Intl.NumberFormat('en', { style: 'currency', currency });
+    digits = format.resolvedOptions().maximumFractionDigits ?? 2;
+    digitsByCurrency.set(currency, digits);
+  }
+  return digits;
+}
+
+/** `formatMoney(1250, 'EUR')` is `"12.50"`. */
+export function formatMoney(minor: number, currency: string): string {
+  const digits = currencyDigits(currency);
+  const sign = minor < 0 ? '-' : '';
+  const text = String(Math.abs(minor)).padStart(digits + 1, '0');
+  if (digits === 0) return sign + text;
+  return `${sign}${text.slice(0, -digits)}.${text.slice(-digits)}`;
+}
+
+/** The opposite of {@link formatMoney}; null when the text is not an amount of that currency. */
+export function parseMoney(text: string, currency: string): number | null {
+  const digits = currencyDigits(currency);
+  const match = /^(\d{1,12})(?:\.(\d+))?$/.exec(text);
+  if (!match) return null;
+  const fraction = match[2] ?? '';
+  if (fraction.length > digits) return null;
+  return Number(`${match[1]}${fraction.padEnd(digits, '0')}`);
+}
+
+/** A share of an amount in basis points (2100 is 21 %), rounded half up to the minor unit. */
+export function shareOf(minor: number, basisPoints: number): number {
+  return Number((BigInt(minor) * BigInt(basisPoints) + 5_000n) / 10_000n);
+}
+
+/**
+ * Splits `total` over `weights` so that the parts add up to `total` exactly: each gets its share rounded
+ * down, and what is left goes to the largest remainders, earlier ones first.
+ */
+export function allocate(total: number, weights: readonly number[]): number[] {
+  const sum = weights.reduce((a, b) => a + b, 0);
+  if (sum === 0) return weights.map(() => 0);
+  const exact = weights.map((weight) => BigInt(total) * BigInt(weight));
+  const parts = exact.map((share) => Number(share / BigInt(sum)));
+  const left = total - parts.reduce((a, b) => a + b, 0);
+  const byRemainder = exact
+    .map((share, index) => ({ index, remainder: share % BigInt(sum) }))
+    .sort((a, b) => (a.remainder === b.remainder ? a.index - b.index : a.remainder > b.remainder ? -1 : 1));
+  for (const { index } of byRemainder.slice(0, left)) parts[index] = (parts[index] ?? 0) + 1;
+  return parts;
+}
