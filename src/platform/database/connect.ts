@@ -1,0 +1,121 @@
+import pg from 'pg';
+import { atBoundary } from '../boundary.ts';
+import type { Logger } from '../log.ts';
+import { asUnavailable, isWorthRepeating } from './failures.ts';
+import { listenOn } from './listen.ts';
+import type { Database, Queryable, Statement } from './statement.ts';
+
+// Ids are 53-bit safe by construction, so bigint is a number; a date has no time zone and stays text.
+const types = new pg.TypeOverrides();
+types.setTypeParser(pg.types.builtins.INT8, Number);
+types.setTypeParser(pg.types.builtins.DATE, (text: string) => text);
+
+const transactionAttempts = 4;
+
+/** Opens the pool. `url` is anything `pg` understands, a unix socket's directory included. */
+export function connect(url: string, options: { log: Logger; poolSize?: number }): Database {
+  const pool = new pg.Pool({
+    connectionString: url,
+    types,
+    max: options.poolSize ?? 8,
+    connectionTimeoutMillis: 2_000,
+    idleTimeoutMillis: 60_000,
+    keepAlive: true,
+    application_name: 'innkeeper',
+  });
+  pool.on('error', (error) => options.log.warn({ err: error.message }, 'a database connection was lost'));
+
+  return {
+    ...queryable(pool),
+    transaction: (name, work) => repeatTransaction(pool, name, work),
+    listen: (channel, onMessage) => listenOn(url, channel, onMessage, options.log),
+    ping: (timeoutMs) => ping(pool, timeoutMs),
+    close: () => pool.end(),
+  };
+}
+
+function queryable(connection: pg.Pool | pg.PoolClient): Queryable {
+  const rows = async <Row>(statement: Statement<Row>, values: unknown[]) => {
+    try {
+      return await connection.query({ name: statement.name, text: statement.text, values });
+    } catch (error) {
+      throw asUnavailable(error);
+    }
+  };
+  const maybe = async <Row>(statement: Statement<Row>, ...values: unknown[]) => {
+    const result = await rows(statement, values);
+    return (result.rows[0] as Row | undefined) ?? null;
+  };
+  return {
+    maybe,
+    many: async <Row>(statement: Statement<Row>, ...values: unknown[]) =>
+      (await rows(statement, values)).rows as Row[],
+    one: async (statement, ...values) => {
+      const row = await maybe(statement, ...values);
+      if (row === null) throw new Error(`${statement.name} found no row`);
+      return row;
+    },
+    run: async (statement, ...values) => (await rows(statement, values)).rowCount ?? 0,
+  };
+}
+
+async function repeatTransaction<T>(
+  pool: pg.Pool,
+  name: string,
+  work: Parameters<Database['transaction']>[1],
+): Promise<T> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return (await runTransaction(pool, name, work)) as T;
+    } catch (error) {
+      if (attempt >= transactionAttempts || !isWorthRepeating(error)) throw error;
+    }
+  }
+}
+
+async function runTransaction<T>(
+  pool: pg.Pool,
+  name: string,
+  work: Parameters<Database['transaction']>[1],
+): Promise<T> {
+  const client = await pool.connect().catch((error: unknown) => {
+    throw asUnavailable(error);
+  });
+  const committed: (() => void)[] = [];
+  try {
+    await client.query('begin');
+    const result = (await work({
+      ...queryable(client),
+      inTransaction: true,
+      afterCommit: (then) => committed.push(then),
+    })) as T;
+    await atBoundary(`${name}: before commit`);
+    await client.query('commit');
+    await atBoundary(`${name}: after commit`);
+    client.release();
+    for (const then of committed) then();
+    return result;
+  } catch (error) {
+    // A connection that cannot even roll back is thrown away, and the server rolls back for it.
+    await client.query('rollback').then(
+      () => client.release(),
+      (broken: Error) => client.release(broken),
+    );
+    throw asUnavailable(error);
+  }
+}
+
+async function ping(pool: pg.Pool, timeoutMs: number): Promise<void> {
+  const late = Promise.withResolvers<never>();
+  const timer = setTimeout(
+    () => late.reject(asUnavailable(new Error('the database does not answer'))),
+    timeoutMs,
+  );
+  try {
+    await Promise.race([pool.query('select 1'), late.promise]);
+  } catch (error) {
+    throw asUnavailable(error);
+  } finally {
+    clearTimeout(timer);
+  }
+}

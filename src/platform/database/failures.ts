@@ -1,0 +1,53 @@
+import { AppError, fail } from '../errors.ts';
+
+const connectionCodes = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'ENOENT',
+  'EPIPE',
+  'ETIMEDOUT',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+]);
+const connectionMessages =
+  /Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|not queryable|does not answer|Cannot use a pool after/;
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
+}
+
+/**
+ * Turns a failure of the database itself into 503, so that no caller ever sees a half answer as a bug of ours:
+ * lost connections (class 08), shutdown and start (57P), too many connections (53300), full disk (53100).
+ * Everything else, constraint violations included, is returned as it is.
+ */
+export function asUnavailable(error: unknown): unknown {
+  if (error instanceof AppError) return error;
+  const code = codeOf(error);
+  if (code === '53100' || code === 'ENOSPC') return fail('storage_full', { cause: error, retryAfterS: 5 });
+  // A write that the server could not store comes back as 58030 (I/O error) or, for its log, as a panic.
+  if (code === '58030') return fail('storage_full', { cause: error, retryAfterS: 5 });
+  const isDown =
+    code.startsWith('08') ||
+    code.startsWith('57P') ||
+    code.startsWith('53') ||
+    connectionCodes.has(code) ||
+    (error instanceof Error && connectionMessages.test(error.message));
+  return isDown ? fail('unavailable', { cause: error, retryAfterS: 2 }) : error;
+}
+
+/** Deadlock or serialization failure: the transaction did nothing and may simply run again. */
+export function isWorthRepeating(error: unknown): boolean {
+  const code = codeOf(error);
+  return code === '40001' || code === '40P01';
+}
+
+/** Whether an insert met a unique constraint, by the constraint's name. */
+export function isDuplicate(error: unknown, constraint: string): boolean {
+  return (
+    codeOf(error) === '23505' &&
+    error instanceof Error &&
+    'constraint' in error &&
+    error.constraint === constraint
+  );
+}

@@ -1,0 +1,14 @@
+/**
+ * The database: PostgreSQL through named statements. A room writes its SQL once as a `statement`, with the
+ * shape of its rows, and runs it through `ctx.db`; the server parses and plans it once a connection.
+ */
+export { connect } from './connect.ts';
+export { migrate } from './migrate.ts';
+export {
+  allStatements,
+  type Database,
+  type Queryable,
+  type Statement,
+  statement,
+  type Transaction,
+} from './statement.ts';

@@ -1,0 +1,50 @@
+import pg from 'pg';
+import type { Logger } from '../log.ts';
+
+const retryMs = 250;
+
+/**
+ * LISTEN over a connection of its own. When the connection is lost it is made again, for as long as nobody
+ * stops it; a message sent meanwhile is gone, so listeners also look for themselves from time to time.
+ */
+export async function listenOn(
+  url: string,
+  channel: string,
+  onMessage: (payload: string) => void,
+  log: Logger,
+): Promise<() => Promise<void>> {
+  let stopped = false;
+  let client: pg.Client | null = null;
+
+  const open = async (): Promise<void> => {
+    const next = new pg.Client({
+      connectionString: url,
+      keepAlive: true,
+      application_name: 'innkeeper listen',
+    });
+    next.on('notification', (message) => onMessage(message.payload ?? ''));
+    next.on('error', () => undefined); // 'end' follows
+    next.on('end', () => {
+      if (client === next) client = null;
+      if (!stopped) setTimeout(reopen, retryMs);
+    });
+    await next.connect();
+    await next.query(`listen ${pg.escapeIdentifier(channel)}`);
+    client = next;
+    onMessage(''); // something may have happened while nobody listened
+  };
+
+  const reopen = (): void => {
+    if (stopped) return;
+    open().catch((error: Error) => {
+      log.debug({ err: error.message, channel }, 'cannot listen yet');
+      if (!stopped) setTimeout(reopen, retryMs);
+    });
+  };
+
+  await open();
+  return async () => {
+    stopped = true;
+    await client?.end();
+  };
+}
