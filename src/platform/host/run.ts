@@ -1,0 +1,83 @@
+import { spawn } from 'node:child_process';
+
+/** What a finished program said. */
+export interface Output {
+  stdout: string;
+  stderr: string;
+}
+
+export interface RunOptions {
+  /** Written to the program's standard input; the way to hand over a secret, since arguments are public. */
+  input?: string;
+  cwd?: string;
+  env?: Record<string, string>;
+  /** Milliseconds before the program is killed and the call fails. Default: two minutes. */
+  timeoutMs?: number;
+  /** Called with each line as it is printed, for progress on long work. */
+  onLine?: (line: string) => void;
+}
+
+/** A program that ended badly. `message` holds its name and the last of what it printed, never its input. */
+export class ProgramError extends Error {
+  readonly exitCode: number | null;
+  readonly stderr: string;
+  constructor(argv: readonly string[], exitCode: number | null, stderr: string) {
+    super(`${argv.slice(0, 4).join(' ')} ended with ${exitCode}: ${stderr.trim().slice(-600)}`);
+    this.exitCode = exitCode;
+    this.stderr = stderr;
+  }
+}
+
+/**
+ * Runs a program to its end. Arguments go to the program as they are: no shell ever sees them, so a
+ * hostname with a quote in it stays a hostname.
+ */
+export function run(argv: readonly string[], options: RunOptions = {}): Promise<Output> {
+  const [program, ...args] = argv;
+  if (program === undefined) throw new Error('run: no program named');
+  return new Promise((resolve, reject) => {
+    const child = spawn(program, args, {
+      cwd: options.cwd,
+      env: options.env ? { ...process.env, ...options.env } : process.env,
+      stdio: ['pipe', 'pipe', 'pipe'],
+      timeout: options.timeoutMs ?? 120_000,
+      killSignal: 'SIGKILL',
+    });
+    let stdout = '';
+    let stderr = '';
+    let partial = '';
+    const lines = (chunk: string) => {
+      if (!options.onLine) return;
+      const parts = (partial + chunk).split('\n');
+      partial = parts.pop() ?? '';
+      for (const line of parts) options.onLine(line);
+    };
+    child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
+      stdout += chunk;
+      lines(chunk);
+    });
+    child.stderr.setEncoding('utf8').on('data', (chunk: string) => {
+      stderr += chunk;
+      lines(chunk);
+    });
+    child.on('error', reject);
+    child.on('close', (code) => {
+      if (code === 0) resolve({ stdout, stderr });
+      else reject(new ProgramError(argv, code, stderr || stdout));
+    });
+    child.stdin.on('error', () => undefined); // a program may end before it read everything
+    child.stdin.end(options.input ?? '');
+  });
+}
+
+const isRoot = process.getuid?.() === 0;
+
+/** Argument vector that runs `argv` as root: unchanged when we are root, through `sudo -n` otherwise. */
+export function asRoot(argv: readonly string[]): string[] {
+  return isRoot ? [...argv] : ['sudo', '-n', ...argv];
+}
+
+/** Runs a program as root; see {@link run}. Fails when we are not root and sudo would ask for a password. */
+export function runAsRoot(argv: readonly string[], options: RunOptions = {}): Promise<Output> {
+  return run(asRoot(argv), options);
+}

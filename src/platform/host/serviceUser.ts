@@ -1,0 +1,52 @@
+import { run, runAsRoot } from './run.ts';
+
+/** The account that PostgreSQL and QEMU run under when the product itself runs as root. */
+export const serviceUserName = 'innkeeper';
+
+export interface ServiceUser {
+  name: string;
+  uid: number;
+  gid: number;
+}
+
+/** Looks an account up by name; null when this machine has none of that name. */
+export async function findUser(name: string): Promise<ServiceUser | null> {
+  const found = await run(['getent', 'passwd', name]).catch(() => null);
+  const [, , uid, gid] = found?.stdout.split(':') ?? [];
+  return uid === undefined || gid === undefined ? null : { name, uid: Number(uid), gid: Number(gid) };
+}
+
+/** The account named `innkeeper`, made as a system user without home or login when it is absent. Needs root. */
+export async function ensureServiceUser(): Promise<ServiceUser> {
+  const existing = await findUser(serviceUserName);
+  if (existing) return existing;
+  // Full paths: root reached through `su` often has no sbin in its PATH.
+  await runAsRoot(['/usr/sbin/groupadd', '--system', '--force', serviceUserName]);
+  await runAsRoot([
+    '/usr/sbin/useradd',
+    ...['--system', '--no-create-home', '--home-dir', '/nonexistent', '--shell', '/usr/sbin/nologin'],
+    ...['--gid', serviceUserName, serviceUserName],
+  ]).catch(async (error: unknown) => {
+    // Another start may have made it between our look and our try.
+    if (!(await findUser(serviceUserName))) throw error;
+  });
+  const made = await findUser(serviceUserName);
+  if (!made) throw new Error(`The system user ${serviceUserName} could not be found after creating it.`);
+  return made;
+}
+
+/**
+ * Argument vector that runs `argv` without root's rights. With `runAs` null we have none to give away and
+ * `argv` comes back as it is. `signalWhenParentDies` names what the kernel sends the program when we die.
+ */
+export function asServiceUser(
+  runAs: string | null,
+  argv: readonly string[],
+  signalWhenParentDies?: 'INT' | 'TERM' | 'KILL',
+): string[] {
+  const options: string[] = [];
+  if (runAs !== null)
+    options.push(`--reuid=${runAs}`, `--regid=${runAs}`, '--clear-groups', '--no-new-privs');
+  if (signalWhenParentDies) options.push('--pdeathsig', signalWhenParentDies);
+  return options.length > 0 ? ['setpriv', ...options, '--', ...argv] : [...argv];
+}
