@@ -1,0 +1,38 @@
+import type { TxContext } from '../context.ts';
+import { insertJob } from './queries.ts';
+
+export interface EnqueueOptions {
+  organizationId?: number | null;
+  /** Not before this moment. Default: now. */
+  runAt?: Date;
+}
+
+/**
+ * Asks for a job, in the transaction that decides it: the job exists when the transaction commits, and the
+ * worker of this process is woken at that moment. Returns the job's id.
+ */
+export async function enqueue(
+  ctx: TxContext,
+  name: string,
+  payload: object,
+  options: EnqueueOptions = {},
+): Promise<number> {
+  const now = ctx.clock.now();
+  const organizationId = options.organizationId === undefined ? ctx.organizationId : options.organizationId;
+  const row = await ctx.db.one(insertJob, name, organizationId, payload, options.runAt ?? now, now);
+  ctx.db.afterCommit(wakeWorkers);
+  return row.id;
+}
+
+const listeners = new Set<() => void>();
+
+/** Has the workers of this process look for jobs now. */
+export function wakeWorkers(): void {
+  for (const wake of listeners) wake();
+}
+
+/** Has `wake` called whenever this process committed a job. Returns how to stop. */
+export function onEnqueued(wake: () => void): () => void {
+  listeners.add(wake);
+  return () => listeners.delete(wake);
+}

@@ -1,0 +1,10 @@
+/**
+ * What has to be done outside the database. A verb enqueues a job in its own transaction; a worker runs it
+ * as a saga: steps in order, each repeatable, each with an undo, every finished step written down. After a
+ * crash a job goes on where it was; after a failure for good it is taken back to a clean slate.
+ */
+export { type EnqueueOptions, enqueue } from './enqueue.ts';
+export { type Routine, runRoutine, startRoutines } from './every.ts';
+export { purgeDoneJobs } from './purge.ts';
+export { type AnySaga, type Failure, job, type Run, type Saga, type Step, saga } from './saga.ts';
+export { startWorker, type Worker, type WorkerOptions } from './worker.ts';

@@ -1,0 +1,107 @@
+import { statement } from '../database/index.ts';
+
+export interface JobRow {
+  id: number;
+  name: string;
+  payload: unknown;
+  direction: 'forward' | 'backward';
+  attempts: number;
+  error_step: string | null;
+  error_code: string | null;
+  error_message: string | null;
+}
+
+export const insertJob = statement<{ id: number }>(
+  'jobs.insert',
+  `insert into jobs (name, organization_id, payload, run_at, created_at)
+   values ($1, $2, $3, $4, $5) returning id`,
+);
+
+export const newWorkerNumber = statement<{ number: number }>(
+  'jobs.newWorkerNumber',
+  `select nextval('worker_numbers')::int as number`,
+);
+
+/** Takes ready jobs for this worker. Two workers never get the same one. */
+export const claimJobs = statement<JobRow>(
+  'jobs.claim',
+  `update jobs set state = 'running', worker = $1
+   where id in (select id from jobs where state = 'ready' and run_at <= $2
+                order by run_at, id limit $3 for update skip locked)
+   returning id, name, payload, direction, attempts, error_step, error_code, error_message`,
+);
+
+/** Gives back the jobs of workers that are no more: nobody holds their advisory lock. */
+export const releaseOrphans = statement<{ id: number; name: string }>(
+  'jobs.releaseOrphans',
+  `update jobs set state = 'ready', worker = null
+   where state = 'running' and not exists (
+     select 1 from pg_locks l where l.locktype = 'advisory' and l.classid = $1::int::oid
+       and l.objid = jobs.worker::oid and l.objsubid = 2 and l.granted
+       and l.database = (select oid from pg_database where datname = current_database()))
+   returning id, name`,
+);
+
+export const nextRunAt = statement<{ run_at: Date | null }>(
+  'jobs.nextRunAt',
+  `select min(run_at) as run_at from jobs where state = 'ready'`,
+);
+
+export const stepsOf = statement<{ step: string; state: 'done' | 'undone'; result: object }>(
+  'jobs.stepsOf',
+  'select step, state, result from job_steps where job_id = $1',
+);
+
+/** Fences: a worker that lost its claim records nothing. */
+export const holdClaim = statement<{ id: number }>(
+  'jobs.holdClaim',
+  `select id from jobs where id = $1 and worker = $2 and state = 'running' for update`,
+);
+
+export const recordStep = statement(
+  'jobs.recordStep',
+  `insert into job_steps (job_id, step, state, result, finished_at) values ($1, $2, $3, $4, $5)
+   on conflict (job_id, step) do update set state = excluded.state, result = excluded.result,
+     finished_at = excluded.finished_at`,
+);
+
+export const resetAttempts = statement('jobs.resetAttempts', 'update jobs set attempts = 0 where id = $1');
+
+export const postpone = statement(
+  'jobs.postpone',
+  `update jobs set state = 'ready', worker = null, attempts = attempts + 1, run_at = $3,
+     error_step = $4, error_code = $5, error_message = $6
+   where id = $1 and worker = $2 and state = 'running'`,
+);
+
+export const turnBack = statement(
+  'jobs.turnBack',
+  `update jobs set direction = 'backward', attempts = 0, error_step = $3, error_code = $4, error_message = $5
+   where id = $1 and worker = $2 and state = 'running'`,
+);
+
+export const finishJob = statement(
+  'jobs.finish',
+  `update jobs set state = $3, worker = null, finished_at = $4 where id = $1 and worker = $2 and state = 'running'`,
+);
+
+export const retryJob = statement<{
+  id: number;
+  name: string;
+  payload: unknown;
+  organization_id: number | null;
+}>(
+  'jobs.retry',
+  `update jobs set state = 'ready', direction = 'forward', attempts = 0, run_at = $2, finished_at = null,
+     error_step = null, error_code = null, error_message = null
+   where id = $1 and state = 'failed' returning id, name, payload, organization_id`,
+);
+
+export const forgetSteps = statement('jobs.forgetSteps', 'delete from job_steps where job_id = $1');
+
+/** What was done long ago is of no use to anyone; what failed stays until staff has seen to it. */
+export const purgeDone = statement(
+  'jobs.purgeDone',
+  `delete from jobs where id in (
+     select id from jobs where state = 'done' and finished_at < $1 order by finished_at limit 5000)`,
+);

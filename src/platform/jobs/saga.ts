@@ -1,0 +1,64 @@
+import type { Context, TxContext } from '../context.ts';
+
+/** What a step works with. */
+export interface Run<Payload, State> {
+  readonly ctx: Context;
+  readonly jobId: number;
+  /** Chosen by whoever enqueued the job; the same at every try. */
+  readonly payload: Payload;
+  /** What the steps before this one returned, merged. */
+  readonly state: Partial<State>;
+  /** Aborted when this process loses its claim on the job. */
+  readonly signal: AbortSignal;
+}
+
+/**
+ * One step of a saga. `action` may run more than once, also after a crash in its middle, and must end in the
+ * same state each time. `undo` takes away whatever `action` may have left, also when that is nothing or half.
+ */
+export interface Step<Payload, State> {
+  name: string;
+  action: (run: Run<Payload, State>) => Promise<Partial<State>> | Promise<void>;
+  undo?: (run: Run<Payload, State>) => Promise<void>;
+  /** Tries before the step counts as failed for good; default 5, with growing pauses. */
+  attempts?: number;
+}
+
+/** Why a job failed. `code` is stable, `message` is for people and holds no secret. */
+export interface Failure {
+  step: string;
+  code: string;
+  message: string;
+}
+
+/** A job: a list of steps, and what is recorded at its end in the transaction that ends it. */
+export interface Saga<Payload = unknown, State = unknown> {
+  name: string;
+  steps: Step<Payload, State>[];
+  /** Told before each step, with how many of the steps are done. For progress that people see. */
+  progress?: (run: Run<Payload, State>, done: number, of: number) => Promise<void>;
+  succeeded?: (ctx: TxContext, payload: Payload, state: Partial<State>) => Promise<void>;
+  /** After everything was undone. */
+  failed?: (ctx: TxContext, payload: Payload, failure: Failure) => Promise<void>;
+}
+
+// The runner treats every saga alike; payload and state meet again inside each saga's own steps.
+export type AnySaga = Saga<never, never>;
+
+/** Declares a saga with several steps. */
+export function saga<Payload, State = object>(definition: Saga<Payload, State>): AnySaga {
+  return definition as unknown as AnySaga;
+}
+
+/** Declares a job of a single step. */
+export function job<Payload>(
+  name: string,
+  action: (run: Run<Payload, object>) => Promise<void>,
+  options: { attempts?: number; failed?: Saga<Payload>['failed'] } = {},
+): AnySaga {
+  return saga<Payload>({
+    name,
+    steps: [{ name: 'run', action, attempts: options.attempts }],
+    failed: options.failed as Saga<Payload, object>['failed'],
+  });
+}
