@@ -1,0 +1,38 @@
+import type { Readable } from 'node:stream';
+
+const mark = Symbol('answer');
+
+/** Data with headers of its own, such as a cookie. */
+export interface Answer<T> {
+  readonly [mark]: true;
+  readonly data: T;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** Lets a handler set headers: `return answer(data, { 'set-cookie': … })`. */
+export function answer<T>(data: T, headers: Record<string, string>): Answer<T> {
+  return { [mark]: true, data, headers };
+}
+
+export function isAnswer(value: unknown): value is Answer<unknown> {
+  return typeof value === 'object' && value !== null && mark in value;
+}
+
+/** Bytes instead of data, from routes that declare `produces`. */
+export interface Bytes {
+  readonly body: Buffer | Readable;
+  /** Replaces the route's `produces`. */
+  readonly type?: string;
+  /** Offered as a download under this name. */
+  readonly name?: string;
+}
+
+/** Content-Disposition of a download: a plain name for old clients, the exact one for the rest (RFC 6266). */
+export function dispositionOf(name: string): string {
+  const plain = name.replace(/[^\w. -]/g, '_');
+  const exact = encodeURIComponent(name.toWellFormed()).replace(
+    /['()*]/g,
+    (char) => `%${char.charCodeAt(0).toString(16)}`,
+  );
+  return `attachment; filename="${plain}"; filename*=UTF-8''${exact}`;
+}

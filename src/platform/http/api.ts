@@ -1,0 +1,199 @@
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import type { Registry } from 'prom-client';
+import type { Config } from '../../config.ts';
+import type { Clock } from '../clock.ts';
+import type { Database } from '../database/index.ts';
+import { type AppError, type ErrorCode, fail } from '../errors.ts';
+import type { Logger } from '../log.ts';
+import type { Seal } from '../seal.ts';
+import { asAppError, errorBody } from './failures.ts';
+import { securityHeaders } from './headers.ts';
+import { readJson } from './json.ts';
+import { createLimiter, limitHeadersOf } from './limits.ts';
+import { createRegistry, type PoolCounts, watchRequests } from './metrics.ts';
+import { describeApi } from './openapi.ts';
+import { type Authenticate, rememberPrincipals } from './principal.ts';
+import { serveProbes } from './probes.ts';
+import { serveReference } from './reference.ts';
+import { requestIdOf } from './requestId.ts';
+import { listRoutes, type RouteGroup } from './route.ts';
+import { type Api, serveRoute } from './serve.ts';
+import { serveUnanswered } from './unanswered.ts';
+
+export interface ApiOptions {
+  config: Config;
+  db: Database;
+  clock: Clock;
+  log: Logger;
+  seal: Seal;
+  authenticate: Authenticate;
+  routes: readonly RouteGroup[];
+  /** Resolves when everything besides the database is ready to serve; rejects otherwise. */
+  ready: () => Promise<void>;
+  info: { title: string; version: string; description?: string };
+  /** Registry that others measure into as well; one of its own when absent. */
+  registry?: Registry;
+  pool?: () => PoolCounts;
+}
+
+const bodyLimit = 1_048_576;
+const jsonType = 'application/json; charset=utf-8';
+
+/** Builds the API; `listen` is up to the caller. */
+export async function createApi(options: ApiOptions): Promise<FastifyInstance> {
+  const { config, db, clock, log } = options;
+  const app = Fastify({
+    logger: false,
+    genReqId: (raw: IncomingMessage) => requestIdOf(raw),
+    requestIdHeader: false,
+    trustProxy: config.trustedProxies.length > 0 ? config.trustedProxies : false,
+    bodyLimit,
+    return503OnClosing: false,
+    requestTimeout: 30_000,
+    keepAliveTimeout: 65_000,
+    frameworkErrors: (error, request, reply) => sendFailure(error, request, reply, log),
+    clientErrorHandler: answerBrokenRequest,
+    routerOptions: { maxParamLength: 300, querystringParser: () => noQuery },
+  });
+  const api: Api = {
+    config,
+    db,
+    clock,
+    log,
+    seal: options.seal,
+    principals: rememberPrincipals(options.authenticate, clock),
+    limiter: createLimiter(config.rateLimits),
+    publicOrigin: new URL(config.publicUrl).origin,
+    streams: new Set(),
+  };
+  let isDraining = false;
+
+  app.decorateRequest('caller', null);
+  app.decorateRequest('rawBody', null);
+  app.decorateRequest('failure', null);
+  app.addHook('onRequest', (request, reply, done) => {
+    reply.headers(securityHeaders).header('x-request-id', request.id);
+    done();
+  });
+  app.addHook('preClose', (done) => {
+    isDraining = true;
+    for (const stream of api.streams) stream.destroy();
+    done();
+  });
+  readBodies(app);
+  app.setErrorHandler((thrown, request, reply) => sendFailure(thrown, request, reply, log));
+
+  const registry = options.registry ?? createRegistry(options.pool);
+  watchRequests(app, registry, log);
+  serveProbes(app, {
+    db,
+    ready: options.ready,
+    isDraining: () => isDraining,
+    registry,
+    metricsAllow: config.metricsAllow,
+  });
+  const routes = listRoutes(options.routes);
+  serveUnanswered(app, routes);
+  for (const route of routes) serveRoute(app, api, route);
+  serveReference(app, describeApi(routes, options.info), options.info.title);
+  return app;
+}
+
+const noQuery = Object.freeze({});
+
+/** One kind of body: JSON in UTF-8. Fastify's own readers are too kind. */
+function readBodies(app: FastifyInstance): void {
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser<Buffer>(
+    'application/json',
+    { parseAs: 'buffer' },
+    (request: FastifyRequest, bytes: Buffer, done: (error: Error | null, body?: unknown) => void) => {
+      try {
+        done(null, readBody(request, bytes));
+      } catch (error) {
+        done(error as Error);
+      }
+    },
+  );
+}
+
+function readBody(request: FastifyRequest, bytes: Buffer): unknown {
+  const { 'content-type': type, 'content-encoding': encoding } = request.headers;
+  if (type !== 'application/json' && !/^application\/json *(; *charset="?utf-8"? *)?;?$/i.test(type ?? '')) {
+    throw fail('unsupported_media_type', { message: 'JSON is read in UTF-8 only' });
+  }
+  if (encoding !== undefined && encoding !== 'identity') {
+    throw fail('unsupported_media_type', { message: 'Bodies are read without Content-Encoding' });
+  }
+  request.rawBody = bytes;
+  return bytes.length === 0 ? undefined : readJson(bytes);
+}
+
+/** The one place where an error becomes an answer. */
+function sendFailure(
+  thrown: unknown,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  log: Logger,
+): FastifyReply {
+  const error = checkDeclared(asAppError(thrown), request);
+  request.failure = error.code;
+  if (error.status >= 500) {
+    log.error({ request_id: request.id, code: error.code, err: error.cause ?? error }, 'a request failed');
+  }
+  const limit = limitHeadersOf.get(error);
+  if (limit !== undefined) reply.headers(limit);
+  if (error.retryAfterS !== undefined) reply.header('retry-after', String(error.retryAfterS));
+  return reply
+    .headers(securityHeaders)
+    .headers({ 'x-request-id': request.id, 'content-type': jsonType })
+    .code(error.status)
+    .send(JSON.stringify(errorBody(error, request.id)));
+}
+
+function checkDeclared(error: AppError, request: FastifyRequest): AppError {
+  try {
+    request.routeOptions.config?.check?.failure(error.code);
+    return error;
+  } catch (mismatch) {
+    return fail('internal_error', { cause: new Error((mismatch as Error).message, { cause: error }) });
+  }
+}
+
+const brokenRequests: Record<string, ErrorCode> = {
+  HPE_HEADER_OVERFLOW: 'headers_too_large',
+  ERR_HTTP_REQUEST_TIMEOUT: 'request_timeout',
+};
+
+/** Answers what is not even HTTP, as far as the connection still takes an answer. */
+function answerBrokenRequest(this: unknown, broken: Error & { code?: string }, socket: Socket): void {
+  if (!socket.writable || broken.code === 'ECONNRESET') {
+    socket.destroy();
+    return;
+  }
+  const error = fail(brokenRequests[broken.code ?? ''] ?? 'malformed_request');
+  const body = JSON.stringify(errorBody(error, requestIdOf({ headers: {} } as IncomingMessage)));
+  socket.end(
+    `HTTP/1.1 ${error.status} ${errorBody(error, '').error}\r\nContent-Type: ${jsonType}\r\n` +
+      `Content-Length: ${Buffer.byteLength(body)}\r\nX-Content-Type-Options: nosniff\r\nConnection: close\r\n\r\n${body}`,
+  );
+}
+
+/**
+ * Stops taking connections and waits for the requests under way, `graceMs` at most; streams of events are cut at
+ * once. Resolves when nothing is left.
+ */
+export async function closeApi(app: FastifyInstance, graceMs = 10_000): Promise<void> {
+  const server: Server<typeof IncomingMessage, typeof ServerResponse> = app.server;
+  // A connection that was busy when closing began is idle a moment later, and would keep us waiting.
+  const idle = setInterval(() => server.closeIdleConnections(), 50);
+  const late = setTimeout(() => server.closeAllConnections(), graceMs);
+  try {
+    await app.close();
+  } finally {
+    clearInterval(idle);
+    clearTimeout(late);
+  }
+}

@@ -1,0 +1,80 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { type ErrorCode, fail } from '../errors.ts';
+import { readCredential, readOrganization } from './credential.ts';
+import type { Limiter } from './limits.ts';
+import type { Principal, Principals } from './principal.ts';
+import type { Auth } from './route.ts';
+
+/** Who calls, and for which organization; settled before anything of the request's content is looked at. */
+export interface Caller {
+  readonly principal: Principal;
+  readonly organizationId: number | null;
+}
+
+/** What a route asks of its caller. */
+export interface Admission {
+  auth: Exclude<Auth, 'public'>;
+  unauthorized?: 'unauthorized' | 'unauthenticated';
+  organization?: 'default-when-absent';
+  permission?: string;
+  staffRoles?: readonly string[];
+  sessionOnly?: boolean;
+}
+
+/**
+ * Settles who is asking: authentication first (401), then the organization (400, 403), then what the role
+ * allows (403). Not being a member and there being no such organization get the same answer.
+ */
+export async function findCaller(
+  wanted: Admission,
+  request: { method: string; headers: IncomingHttpHeaders; ip: string },
+  principals: Principals,
+  limiter: Limiter,
+  publicOrigin: string,
+): Promise<Caller> {
+  const refusal: ErrorCode = wanted.unauthorized ?? 'unauthorized';
+  const credential = readCredential(request.method, request.headers, publicOrigin);
+  if (credential === null) throw fail(refusal);
+  await limiter.checkRefused(request.ip);
+  const asked = wanted.auth === 'organization' ? readOrganization(request.headers) : null;
+  let principal = await principals.find(credential, asked, request.ip);
+  if (principal === null) {
+    limiter.countRefused(request.ip);
+    throw fail(refusal);
+  }
+  let organizationId = asked;
+  if (wanted.auth === 'organization' && organizationId === null) {
+    organizationId = organizationWithoutHeader(wanted, request.headers, principal);
+    principal = await principals.find(credential, organizationId, request.ip);
+    if (principal === null) throw fail(refusal);
+  }
+  checkAllowed(wanted, principal);
+  return { principal, organizationId };
+}
+
+function organizationWithoutHeader(
+  wanted: Admission,
+  headers: IncomingHttpHeaders,
+  principal: Principal,
+): number {
+  if (wanted.organization !== 'default-when-absent' || headers['x-organization-id'] !== undefined) {
+    throw fail('organization_required');
+  }
+  if (principal.defaultOrganizationId === null) throw fail('organization_ambiguous');
+  return principal.defaultOrganizationId;
+}
+
+function checkAllowed(wanted: Admission, principal: Principal): void {
+  if (wanted.auth === 'staff') {
+    if (principal.staffRole === null || principal.actor.type === 'api_key') throw fail('staff_only');
+    if (wanted.staffRoles !== undefined && !wanted.staffRoles.includes(principal.staffRole)) {
+      throw fail('permission_denied', { message: 'Your staff role does not allow this' });
+    }
+    return;
+  }
+  if (wanted.auth === 'organization' && principal.permissions === null) throw fail('forbidden');
+  if (wanted.permission !== undefined && !principal.permissions?.has(wanted.permission)) {
+    throw fail('permission_denied');
+  }
+  if (wanted.sessionOnly && principal.actor.type === 'api_key') throw fail('session_required');
+}

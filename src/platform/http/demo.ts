@@ -1,0 +1,298 @@
+/** A small API for the tests of this room: notes of organizations, with every convention in use. */
+import { randomBytes } from 'node:crypto';
+import type { AddressInfo } from 'node:net';
+import type { FastifyInstance } from 'fastify';
+import { pino } from 'pino';
+import { Type } from 'typebox';
+import { readConfig } from '../../config.ts';
+import { type TravellingClock, travellingClock } from '../clock.ts';
+import type { Database } from '../database/index.ts';
+import { statement } from '../database/index.ts';
+import { fail } from '../errors.ts';
+import { createSeal } from '../seal.ts';
+import { answer } from './answer.ts';
+import { type ApiOptions, createApi } from './api.ts';
+import { ListQuery, listData, listOf } from './lists.ts';
+import type { Authenticate, Principal } from './principal.ts';
+import { routes } from './route.ts';
+import { Choice, IdParams, Nothing, Nullable, Strict, Timestamp } from './schema.ts';
+
+const Note = Type.Object({
+  id: Type.Integer(),
+  text: Type.String(),
+  mood: Nullable(Choice(['good', 'bad'])),
+  author: Nullable(Type.Object({ id: Type.Integer(), name: Type.String() })),
+  created_at: Timestamp,
+});
+
+const addEffect = statement('demo.effect', 'insert into demo_effects (note) values ($1)');
+const readNote = statement<{ text: string }>(
+  'demo.read',
+  'select text from demo_notes where id = $1 for update',
+);
+const writeNote = statement('demo.write', 'update demo_notes set text = $2 where id = $1');
+
+export const demoTables = `
+  create table demo_effects (note text not null);
+  create table demo_notes (id bigint primary key, text text not null);
+  insert into demo_notes values (1, 'one'), (2, 'two');`;
+
+const NewNote = Strict({
+  text: Type.String({ minLength: 1, maxLength: 1_000 }),
+  mood: Type.Optional(Choice(['good', 'bad'])),
+  tags: Type.Optional(Type.Array(Strict({ id: Type.Integer({ minimum: 1 }) }), { maxItems: 100 })),
+});
+
+function note(id: number, text: string) {
+  return { id, text, mood: 'good' as const, author: { id: 7, name: 'Ada' }, created_at: new Date(0) };
+}
+
+export const demoRoutes = routes('/dashboard/notes', { tag: 'Notes' }, (route) => {
+  route.get(
+    '',
+    {
+      auth: 'organization',
+      summary: 'List notes',
+      query: ListQuery({ mood: Type.Optional(Choice(['good', 'bad'])) }),
+      data: listOf('notes', Note),
+    },
+    (_ctx, req) =>
+      listData('notes', [note(1, req.query.mood ?? 'any')], {
+        total: 51,
+        page: req.query.page,
+        limit: req.query.limit,
+        nextCursor: null,
+      }),
+  );
+  route.get(
+    '/:id',
+    {
+      auth: 'organization',
+      summary: 'Get note',
+      params: IdParams,
+      data: Type.Object({ note: Note }),
+      etag: true,
+      errors: ['not_found'],
+    },
+    async (ctx, req) => {
+      const row = await ctx.db.maybe(readNote, req.params.id);
+      if (row === null) throw fail('not_found');
+      return { note: note(req.params.id, row.text) };
+    },
+  );
+  route.patch(
+    '/:id',
+    {
+      auth: 'organization',
+      summary: 'Change note',
+      params: IdParams,
+      body: Strict({ text: Type.String() }),
+      data: Type.Object({ note: Note }),
+      current: async (ctx, req) => ({
+        note: note(req.params.id, (await ctx.db.one(readNote, req.params.id)).text),
+      }),
+    },
+    async (ctx, req) => {
+      await ctx.db.run(writeNote, req.params.id, req.body.text);
+      return { note: note(req.params.id, req.body.text) };
+    },
+  );
+  route.post(
+    '',
+    {
+      auth: 'organization',
+      summary: 'Create note',
+      permission: 'notes.write',
+      body: NewNote,
+      data: Type.Object({ note: Note, serial: Type.Number() }),
+      errors: ['conflict'],
+    },
+    async (ctx, req) => {
+      await ctx.db.run(addEffect, req.body.text);
+      if (req.body.text === 'conflict') throw fail('conflict');
+      if (req.body.text === 'slow') await new Promise((resolve) => setTimeout(resolve, 150));
+      return { note: note(3, req.body.text), serial: Math.random() };
+    },
+  );
+  route.post('/poke', { auth: 'account', summary: 'Poke', data: Nothing }, () => ({}));
+});
+
+export const demoOddRoutes = routes('', { tag: 'Odd' }, (route) => {
+  route.get(
+    '/hello',
+    { auth: 'public', summary: 'Say hello', data: Type.Object({ hello: Type.String() }) },
+    (ctx) => answer({ hello: ctx.actor.ip ?? '' }, { 'set-cookie': 'a=b' }),
+  );
+  route.get('/crash', { auth: 'public', summary: 'Crash', data: Nothing }, () => {
+    throw new Error('secret: the password is 1234');
+  });
+  route.get(
+    '/leak',
+    { auth: 'public', summary: 'Leak', data: Type.Object({ name: Type.String() }) },
+    () => ({ name: 'x', password_hash: 'y' }) as { name: string },
+  );
+  route.get('/undeclared', { auth: 'public', summary: 'Undeclared', data: Nothing }, () => {
+    throw fail('locked');
+  });
+  route.get('/slow', { auth: 'public', summary: 'Be slow', data: Nothing }, async () => {
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    return {};
+  });
+  route.get('/file', { auth: 'public', summary: 'Get file', produces: 'application/pdf' }, () => ({
+    body: Buffer.from('%PDF'),
+    name: 'Rechnung "1" ü.pdf',
+  }));
+  route.post(
+    '/cart/checkout',
+    {
+      auth: 'organization',
+      organization: 'default-when-absent',
+      unauthorized: 'unauthenticated',
+      limit: 'checkout',
+      summary: 'Check out',
+      body: Strict({ products: Type.Array(Strict({ id: Type.Integer() })) }),
+      data: Type.Object({ organization: Type.Integer() }),
+      errors: ['missing_fields'],
+      onInvalid: (problems) =>
+        problems.some((problem) => problem.rule === 'required')
+          ? fail('missing_fields', {
+              details: [...problems].map(({ field, message }) => ({ field, message })),
+            })
+          : undefined,
+    },
+    (ctx) => ({ organization: ctx.organizationId }),
+  );
+  route.get(
+    '/staff/notes',
+    {
+      auth: 'staff',
+      summary: 'List everything',
+      data: Type.Object({ role: Type.String(), actor: Type.String() }),
+    },
+    (ctx) => ({ role: ctx.staffRole, actor: ctx.actor.type }),
+  );
+  route.post(
+    '/keys',
+    { auth: 'account', summary: 'Create key', sessionOnly: true, data: Nothing },
+    () => ({}),
+  );
+});
+
+const accounts: Record<
+  string,
+  { userId: number; organizations: Record<number, string[]>; staff?: string; key?: boolean }
+> = {
+  ada: { userId: 7, organizations: { 1: ['notes.write'] }, key: true },
+  bob: { userId: 8, organizations: { 1: [], 2: ['notes.write'] } },
+  root: { userId: 9, organizations: {}, staff: 'administrator' },
+};
+
+/** Credentials are names here. `calls` counts the questions; `revoke` makes a name unknown. */
+export function demoAuthenticate() {
+  const revoked = new Set<string>();
+  const state = {
+    calls: 0,
+    revoke: (name: string) => revoked.add(name),
+    restore: (name: string) => revoked.delete(name),
+  };
+  const authenticate: Authenticate = async (credential, organizationId, ip): Promise<Principal | null> => {
+    state.calls += 1;
+    await new Promise((resolve) => setImmediate(resolve));
+    const account = accounts[credential];
+    if (account === undefined || revoked.has(credential)) return null;
+    const permissions = organizationId === null ? undefined : account.organizations[organizationId];
+    const ids = Object.keys(account.organizations);
+    return {
+      actor: {
+        type: account.key ? 'api_key' : 'user',
+        userId: account.userId,
+        apiKeyId: account.key ? 70 : null,
+        ip,
+      },
+      sessionId: account.key ? null : account.userId * 10,
+      staffRole: account.staff ?? null,
+      permissions: permissions === undefined ? null : new Set(permissions),
+      defaultOrganizationId: ids.length === 1 ? Number(ids[0]) : null,
+    };
+  };
+  return { authenticate, state };
+}
+
+const noDatabase = { ping: async () => undefined } as unknown as Database;
+
+export interface Demo {
+  app: FastifyInstance;
+  url: string;
+  port: number;
+  clock: TravellingClock;
+  authentication: ReturnType<typeof demoAuthenticate>['state'];
+  logged: Record<string, unknown>[];
+  /** Sends a request; a body that is not text or bytes is sent as JSON. */
+  call(method: string, path: string, options?: CallOptions): Promise<Reply>;
+}
+
+export interface CallOptions {
+  as?: string | null;
+  organization?: number | string | null;
+  body?: unknown;
+  headers?: Record<string, string>;
+}
+
+export interface Reply {
+  status: number;
+  headers: Headers;
+  text: string;
+  // biome-ignore lint/suspicious/noExplicitAny: a test looks into whatever came
+  body: any;
+}
+
+/** Starts the demo on a port of its own. */
+export async function startDemo(
+  options: Partial<ApiOptions> & { env?: Record<string, string> } = {},
+): Promise<Demo> {
+  const clock = travellingClock();
+  const { authenticate, state } = demoAuthenticate();
+  const logged: Record<string, unknown>[] = [];
+  const log = pino({ level: 'info' }, { write: (line: string) => void logged.push(JSON.parse(line)) });
+  const app = await createApi({
+    config: readConfig({ RATE_LIMITS: 'off', CHECK_RESPONSES: 'on', ...options.env }),
+    db: noDatabase,
+    clock,
+    log,
+    seal: createSeal(randomBytes(32)),
+    authenticate,
+    routes: [demoRoutes, demoOddRoutes],
+    ready: async () => undefined,
+    info: { title: 'Demo', version: '1' },
+    ...options,
+  });
+  await app.listen({ port: 0, host: '127.0.0.1' });
+  const { port } = app.server.address() as AddressInfo;
+  const url = `http://127.0.0.1:${port}`;
+  return {
+    app,
+    url,
+    port,
+    clock,
+    authentication: state,
+    logged,
+    call: (...request) => call(url, ...request),
+  };
+}
+
+async function call(url: string, method: string, path: string, options: CallOptions = {}): Promise<Reply> {
+  const headers: Record<string, string> = {};
+  if (options.as !== null) headers.token = options.as ?? 'ada';
+  if (options.organization !== null) headers['x-organization-id'] = String(options.organization ?? 1);
+  const { body } = options;
+  if (body !== undefined) headers['content-type'] = 'application/json';
+  const isRaw = typeof body === 'string' || body instanceof Uint8Array || body === undefined;
+  const response = await fetch(url + path, {
+    method,
+    headers: { ...headers, ...options.headers },
+    body: (isRaw ? body : JSON.stringify(body)) as string,
+  });
+  const text = await response.text();
+  const isJson = response.headers.get('content-type')?.startsWith('application/json') && text !== '';
+  return { status: response.status, headers: response.headers, text, body: isJson ? JSON.parse(text) : text };
+}

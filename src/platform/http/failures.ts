@@ -1,0 +1,46 @@
+import { AppError, type ErrorDetail, fail, statusName } from '../errors.ts';
+
+export interface ErrorBody {
+  success: false;
+  error: string;
+  message: string;
+  code: string;
+  details?: ErrorDetail[];
+  request_id: string;
+}
+
+/** The body of every error answer (contract §1). */
+export function errorBody(error: AppError, requestId: string): ErrorBody {
+  return {
+    success: false,
+    error: statusName(error.status),
+    message: error.message,
+    code: error.code,
+    ...(error.details && { details: error.details }),
+    request_id: requestId,
+  };
+}
+
+/** Turns whatever was thrown into an error with a public face. What is not ours says nothing to the outside. */
+export function asAppError(thrown: unknown): AppError {
+  if (thrown instanceof AppError) return thrown;
+  const code = thrown instanceof Error && 'code' in thrown ? thrown.code : undefined;
+  switch (code) {
+    case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
+      return fail('unsupported_media_type');
+    case 'FST_ERR_CTP_BODY_TOO_LARGE':
+      return fail('body_too_large');
+    case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
+      return fail('malformed_request', { message: 'Content-Length is not the length of the body' });
+    case 'FST_ERR_BAD_URL':
+      return fail('malformed_request', { message: 'The path is not valid percent-encoding' });
+    case 'FST_ERR_MAX_PARAM_LENGTH':
+      return fail('not_found');
+    case 'ECONNRESET':
+    case 'ERR_STREAM_PREMATURE_CLOSE':
+      // The caller went away while it was sending; nobody reads this answer.
+      if (thrown instanceof Error && thrown.message === 'aborted') return fail('malformed_request');
+      break;
+  }
+  return fail('internal_error', { cause: thrown });
+}

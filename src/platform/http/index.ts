@@ -1,0 +1,28 @@
+/**
+ * The conventions of HTTP, once: a room declares its endpoints with `routes`, each handler takes a context and
+ * a parsed request and returns plain data. Who is asking, for which organization, what shape a request has,
+ * the envelope, errors, limits, repeated requests, ETags, metrics and the description are settled here, from
+ * the same declaration. The composition root builds everything with `createApi`.
+ */
+export { type Answer, answer, type Bytes } from './answer.ts';
+export { type ApiOptions, closeApi, createApi } from './api.ts';
+export { sessionCookie } from './credential.ts';
+export { purgeIdempotencyKeys } from './idempotency.ts';
+export { type LimitClass, limits } from './limits.ts';
+export {
+  decodeCursor,
+  encodeCursor,
+  type ListData,
+  ListQuery,
+  listData,
+  listOf,
+  Search,
+  SortBy,
+} from './lists.ts';
+export { createRegistry, type PoolCounts } from './metrics.ts';
+export { describeApi } from './openapi.ts';
+export { positionedList } from './positions.ts';
+export { type Authenticate, forgetPrincipals, type Principal } from './principal.ts';
+export { type Auth, listRoutes, type Req, type Route, type RouteGroup, routes } from './route.ts';
+export { Choice, Day, Id, IdParams, MoneyText, Nothing, Nullable, Strict, Timestamp } from './schema.ts';
+export type { Problem } from './validate.ts';

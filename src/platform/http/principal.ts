@@ -1,0 +1,101 @@
+import type { Clock } from '../clock.ts';
+import type { Actor } from '../context.ts';
+
+/** Somebody whose credential was accepted, seen from the organization that the request asked for. */
+export interface Principal {
+  /** `user` for a session, `api_key` for a key. Staff routes turn a session's `user` into `staff`. */
+  readonly actor: Actor & { readonly userId: number };
+  /** The session behind the credential, for "this device" and sign-out; null for an API key. */
+  readonly sessionId: number | string | null;
+  /** `administrator`, `billing`, `support`, `operator`; null for customers, and for every API key. */
+  readonly staffRole: string | null;
+  /**
+   * What this credential may do in the organization that was asked for: the member's role, cut down to the
+   * key's scopes. Null when none was asked for, when it does not exist, or when the caller is no member of it.
+   */
+  readonly permissions: ReadonlySet<string> | null;
+  /** The caller's only or chosen organization; null when that is ambiguous or there is none. */
+  readonly defaultOrganizationId: number | null;
+}
+
+/**
+ * Decides who is asking. Null when the credential is unknown, expired, revoked, or not good from this address:
+ * the caller gets 401. Throws only when the answer cannot be had (database down). The platform cannot import
+ * rooms, so the composition root passes this in.
+ */
+export type Authenticate = (
+  credential: string,
+  organizationId: number | null,
+  ip: string,
+) => Promise<Principal | null>;
+
+export interface Principals {
+  find(credential: string, organizationId: number | null, ip: string): Promise<Principal | null> | Principal;
+  forget(): void;
+}
+
+const rememberMs = 1_000;
+const rememberAtMost = 10_000;
+
+interface Remembered {
+  /** When the question was asked, not answered: what was revoked since then may be missing from the answer. */
+  at: number;
+  principal: Principal | Promise<Principal | null>;
+}
+
+const all = new Set<WeakRef<Principals>>();
+
+/**
+ * Drops every remembered principal of this process. Call it after the commit that revokes a key, ends a
+ * session or changes a role, and the change holds at once here; other processes follow within a second.
+ */
+export function forgetPrincipals(): void {
+  for (const reference of all) {
+    const principals = reference.deref();
+    if (principals === undefined) all.delete(reference);
+    else principals.forget();
+  }
+}
+
+/**
+ * Puts a memory of one second in front of `authenticate`, so that a busy key costs no round trip and a revoked
+ * one stops within that second. Equal questions asked at once share one answer. Refusals and failures are
+ * forgotten at once: a new key works immediately, and guessing keys fills no memory.
+ */
+export function rememberPrincipals(authenticate: Authenticate, clock: Clock): Principals {
+  const remembered = new Map<string, Remembered>();
+
+  const ask = (key: string, at: number, ...question: Parameters<Authenticate>): Promise<Principal | null> => {
+    const entry: Remembered = { at, principal: authenticate(...question) };
+    const answer = (entry.principal as Promise<Principal | null>).then(
+      (principal) => {
+        if (principal !== null) entry.principal = principal;
+        else if (remembered.get(key) === entry) remembered.delete(key);
+        return principal;
+      },
+      (error: unknown) => {
+        if (remembered.get(key) === entry) remembered.delete(key);
+        throw error;
+      },
+    );
+    entry.principal = answer;
+    remembered.delete(key); // so that insertion order stays order of age
+    remembered.set(key, entry);
+    if (remembered.size > rememberAtMost) remembered.delete(remembered.keys().next().value ?? '');
+    return answer;
+  };
+
+  const principals: Principals = {
+    find(credential, organizationId, ip) {
+      const key = `${organizationId ?? ''} ${ip} ${credential}`;
+      const now = clock.now().getTime();
+      const entry = remembered.get(key);
+      const age = entry === undefined ? -1 : now - entry.at;
+      if (entry !== undefined && age >= 0 && age < rememberMs) return entry.principal;
+      return ask(key, now, credential, organizationId, ip);
+    },
+    forget: () => remembered.clear(),
+  };
+  all.add(new WeakRef(principals));
+  return principals;
+}

@@ -1,0 +1,65 @@
+import { BlockList, isIPv6 } from 'node:net';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { Registry } from 'prom-client';
+import type { Database } from '../database/index.ts';
+import { fail } from '../errors.ts';
+
+const readyWithinMs = 1_500;
+
+/**
+ * For whoever runs the product: `/livez` (the process answers), `/readyz` (it can serve, 503 within two seconds
+ * of losing the database) and `/metrics` (Prometheus, for loopback and the addresses that are allowed).
+ */
+export function serveProbes(
+  app: FastifyInstance,
+  options: {
+    db: Database;
+    ready: () => Promise<void>;
+    isDraining: () => boolean;
+    registry: Registry;
+    metricsAllow: string[];
+  },
+): void {
+  app.get('/livez', () => ({ success: true, data: { alive: true } }));
+
+  app.get('/readyz', async () => {
+    if (options.isDraining()) throw fail('unavailable', { message: 'Shutting down', retryAfterS: 5 });
+    await Promise.all([options.db.ping(readyWithinMs), within(readyWithinMs, options.ready())]).catch(
+      (cause: unknown) => {
+        throw fail('unavailable', { cause, retryAfterS: 2 });
+      },
+    );
+    return { success: true, data: { ready: true } };
+  });
+
+  const allowed = addressList(['127.0.0.0/8', '::1', ...options.metricsAllow]);
+  app.get('/metrics', async (request, reply) => {
+    if (!isAllowed(request, allowed)) throw fail('forbidden');
+    reply.header('content-type', options.registry.contentType);
+    return options.registry.metrics();
+  });
+}
+
+async function within(ms: number, work: Promise<void>): Promise<void> {
+  const late = Promise.withResolvers<never>();
+  const timer = setTimeout(() => late.reject(new Error(`not ready within ${ms} ms`)), ms);
+  await Promise.race([work, late.promise]).finally(() => clearTimeout(timer));
+}
+
+function addressList(entries: string[]): BlockList {
+  const list = new BlockList();
+  for (const entry of entries) {
+    const [address = '', prefix] = entry.split('/');
+    const family = isIPv6(address) ? 'ipv6' : 'ipv4';
+    if (prefix === undefined) list.addAddress(address, family);
+    else list.addSubnet(address, Number(prefix), family);
+  }
+  return list;
+}
+
+function isAllowed(request: FastifyRequest, list: BlockList): boolean {
+  // Somebody forwards, and nobody told us to trust it: its own address says nothing about the caller.
+  const isForwarded = request.headers['x-forwarded-for'] ?? request.headers.forwarded;
+  if (isForwarded !== undefined && request.ip === request.socket.remoteAddress) return false;
+  return list.check(request.ip, isIPv6(request.ip) ? 'ipv6' : 'ipv4');
+}

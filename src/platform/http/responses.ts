@@ -1,0 +1,125 @@
+import { Ajv, type ValidateFunction } from 'ajv';
+import formats from 'ajv-formats';
+import { type TSchema, Type } from 'typebox';
+import type { ErrorCode } from '../errors.ts';
+import type { Route } from './route.ts';
+import { wordsFor } from './wording.ts';
+
+/** The envelope of every success (contract §1). */
+export function envelopeOf(data: TSchema): TSchema {
+  return Type.Object({ success: Type.Literal(true), data });
+}
+
+export const ErrorSchema = Type.Object(
+  {
+    success: Type.Literal(false),
+    error: Type.String({ description: "The status' short name", examples: ['Not Found'] }),
+    message: Type.String({ description: 'For people; may change' }),
+    code: Type.String({ description: 'For programs; stable', examples: ['not_found'] }),
+    details: Type.Optional(
+      Type.Array(
+        Type.Object({
+          field: Type.String({ examples: ['products[0].id'] }),
+          message: Type.String({ examples: ['must be an integer, not a string'] }),
+        }),
+      ),
+    ),
+    request_id: Type.String({ description: 'Quote it when asking for help' }),
+  },
+  { description: 'Every error has this body' },
+);
+
+/** Every code a route can answer: its own, and what its kind of route always can. */
+export function codesOf(route: Route): Set<ErrorCode> {
+  const codes = new Set<ErrorCode>(['malformed_request', 'rate_limited', 'internal_error', 'unavailable']);
+  const add = (...more: ErrorCode[]): void => {
+    for (const code of more) codes.add(code);
+  };
+  const takes = Object.keys({ ...route.params.properties, ...route.query.properties }).length > 0;
+  if (takes || route.method !== 'GET') add('invalid_request');
+  if ('cursor' in route.query.properties) add('invalid_cursor', 'page_too_deep');
+  if (route.method !== 'GET') {
+    add('invalid_json', 'duplicate_key', 'nesting_too_deep', 'body_too_large', 'unsupported_media_type');
+    add('storage_full');
+  }
+  if (route.auth !== 'public') {
+    add(route.unauthorized ?? 'unauthorized');
+    if (route.method !== 'GET') add('origin_refused');
+    if (route.method === 'POST' && route.idempotency !== 'off') {
+      add('idempotency_key_invalid', 'idempotency_key_reused', 'idempotency_in_flight');
+    }
+  }
+  if (route.auth === 'organization') {
+    add(route.organization === 'default-when-absent' ? 'organization_ambiguous' : 'organization_required');
+    add('forbidden');
+  }
+  if (route.auth === 'staff') add('staff_only');
+  if (route.permission !== undefined || route.staffRoles !== undefined) add('permission_denied');
+  if (route.sessionOnly) add('session_required');
+  if (route.current !== undefined) add('precondition_failed');
+  add(...(route.errors ?? []));
+  return codes;
+}
+
+/** Holds answers against what the route declares; for tests (`CHECK_RESPONSES`). */
+export interface ResponseCheck {
+  /** Throws an Error that says which field is wrong. */
+  success(envelope: unknown): void;
+  /** Throws when the route does not declare this code. */
+  failure(code: ErrorCode): void;
+}
+
+export function compileResponseCheck(route: Route): ResponseCheck {
+  const name = `${route.method} ${route.path}`;
+  const isValid = route.data === null ? null : strictAjv().compile(closed(envelopeOf(route.data)));
+  const codes = codesOf(route);
+  return {
+    success(envelope) {
+      // What leaves is JSON: Dates are text by then and undefined is absent.
+      if (isValid !== null && !isValid(JSON.parse(JSON.stringify(envelope)))) {
+        throw new Error(`${name} answers what its schema does not allow: ${problemsOf(isValid)}`);
+      }
+    },
+    failure(code) {
+      if (!codes.has(code)) throw new Error(`${name} answers ${code}, which it does not declare in errors`);
+    },
+  };
+}
+
+function strictAjv(): Ajv {
+  const ajv = new Ajv({ allErrors: true, verbose: true, strict: false });
+  (formats as unknown as (ajv: Ajv) => void)(ajv);
+  return ajv;
+}
+
+function problemsOf(validate: ValidateFunction): string {
+  return (validate.errors ?? [])
+    .map((error) => {
+      const name: unknown = error.params.missingProperty ?? error.params.additionalProperty;
+      const words = error.keyword === 'additionalProperties' ? 'is not in the schema' : wordsFor(error);
+      return `${error.instancePath}${typeof name === 'string' ? `/${name}` : ''} ${words}`;
+    })
+    .join('; ');
+}
+
+/** The schema with every object refusing fields that it does not name. */
+function closed(schema: unknown): Record<string, unknown> {
+  return closeAll(schema) as Record<string, unknown>;
+}
+
+function closeAll(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(closeAll);
+  if (typeof schema !== 'object' || schema === null) return schema;
+  const copy: Record<string, unknown> = {};
+  for (const [key, value] of Object.entries(schema)) {
+    copy[key] = key === 'properties' ? closeProperties(value) : closeAll(value);
+  }
+  if ('properties' in copy && !('additionalProperties' in copy)) copy.additionalProperties = false;
+  return copy;
+}
+
+function closeProperties(properties: unknown): unknown {
+  return Object.fromEntries(
+    Object.entries(properties as Record<string, unknown>).map(([name, value]) => [name, closeAll(value)]),
+  );
+}

@@ -1,0 +1,211 @@
+import type { Static, TObject, TSchema } from 'typebox';
+import type { AccountContext, Context, OrganizationContext, StaffContext } from '../context.ts';
+import type { AppError, ErrorCode } from '../errors.ts';
+import type { Answer, Bytes } from './answer.ts';
+import type { LimitClass } from './limits.ts';
+import type { Principal } from './principal.ts';
+import { Nothing } from './schema.ts';
+import type { Problem } from './validate.ts';
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+export type Auth = 'public' | 'account' | 'organization' | 'staff';
+
+/** What a handler gets first, by the route's `auth`. */
+export interface ContextFor {
+  public: Context;
+  account: AccountContext;
+  organization: OrganizationContext;
+  staff: StaffContext;
+}
+
+/** What a handler gets second: everything parsed. */
+export interface Req<P, Q, B, A extends Auth = Auth> {
+  readonly params: P;
+  readonly query: Q;
+  readonly body: B;
+  readonly principal: A extends 'public' ? null : Principal;
+  readonly ip: string;
+  readonly userAgent: string | null;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+}
+
+export interface RouteOptions<A extends Auth, P extends TObject, Q extends TObject, B extends TSchema> {
+  auth: A;
+  /** A short sentence; it also makes the operation's id, so it is unique: `Get service details`. */
+  summary: string;
+  description?: string;
+  params?: P;
+  query?: Q;
+  /** Without it a body must be absent or `{}`. */
+  body?: B;
+  /** Codes this route can answer besides those that every route of its kind can. */
+  errors?: readonly ErrorCode[];
+  /** Permission the caller's role must have in the organization. */
+  permission?: string;
+  /** Staff roles that may use it; every one when absent. */
+  staffRoles?: readonly string[];
+  /** Refuses API keys: only somebody signed in may do this. */
+  sessionOnly?: boolean;
+  /** Without the header, the caller's only or chosen organization is used. */
+  organization?: 'default-when-absent';
+  /** The 401's code; checkout answers `unauthenticated`. */
+  unauthorized?: 'unauthorized' | 'unauthenticated';
+  /** A stricter class of rate limits on top of the general one. */
+  limit?: LimitClass;
+  /** Replaces the answer to a request of the wrong shape; undefined keeps it. */
+  onInvalid?: (problems: readonly Problem[]) => AppError | undefined;
+  /** `off` ignores the header Idempotency-Key. Only for what must run again each time it is asked for. */
+  idempotency?: 'off';
+  /** GET: sends an ETag and honours If-None-Match. */
+  etag?: boolean;
+  /**
+   * PATCH, PUT, DELETE: the resource as its GET would answer it now, its row locked (`for update`). With the
+   * header If-Match it runs in one transaction with the handler, and another tag means 412.
+   */
+  current?: (ctx: ContextFor[A], req: Req<Static<P>, Static<Q>, Static<B>, A>) => Promise<unknown>;
+  /** Largest body in bytes, when 1 MiB is not enough. */
+  bodyLimit?: number;
+}
+
+interface WithData<D extends TSchema> {
+  /** Shape of `data` in the answer. */
+  data: D;
+}
+
+interface WithBytes {
+  /** Content type of an answer that is not JSON; the handler returns {@link Bytes}. */
+  produces: string;
+}
+
+type Handler<A extends Auth, P extends TSchema, Q extends TSchema, B extends TSchema, R> = (
+  ctx: ContextFor[A],
+  req: Req<Static<P>, Static<Q>, Static<B>, A>,
+) => Promise<R> | R;
+
+type Empty = typeof Nothing;
+
+/** Declares one endpoint: options, then what it does. */
+export interface Declare {
+  <
+    A extends Auth,
+    D extends TSchema,
+    P extends TObject = Empty,
+    Q extends TObject = Empty,
+    B extends TSchema = Empty,
+  >(
+    path: string,
+    options: RouteOptions<A, P, Q, B> & WithData<D>,
+    handler: Handler<A, P, Q, B, Static<D> | Answer<Static<D>>>,
+  ): void;
+  <A extends Auth, P extends TObject = Empty, Q extends TObject = Empty, B extends TSchema = Empty>(
+    path: string,
+    options: RouteOptions<A, P, Q, B> & WithBytes,
+    handler: Handler<A, P, Q, B, Bytes>,
+  ): void;
+}
+
+export interface Declarations {
+  get: Declare;
+  post: Declare;
+  put: Declare;
+  patch: Declare;
+  delete: Declare;
+}
+
+type AnyReq = Req<unknown, unknown, unknown>;
+
+/** A declared endpoint, its types forgotten. `path` is whole, below `/api`, with `:name` for parameters. */
+export interface Route extends Omit<RouteOptions<Auth, TObject, TObject, TSchema>, 'current'> {
+  method: Method;
+  path: string;
+  tag: string;
+  operationId: string;
+  params: TObject;
+  query: TObject;
+  body: TSchema;
+  data: TSchema | null;
+  produces: string | null;
+  handler: (ctx: Context, req: AnyReq) => unknown;
+  current: ((ctx: Context, req: AnyReq) => Promise<unknown>) | undefined;
+}
+
+export interface RouteGroup {
+  prefix: string;
+  tag: string;
+  routes: Route[];
+}
+
+/**
+ * Declares the endpoints of a room under a common path.
+ *
+ *     export const noteRoutes = routes('/dashboard/notes', { tag: 'Notes' }, (route) => {
+ *       route.get('/:id', { auth: 'organization', summary: 'Get note', params: IdParams, data: S.Note,
+ *         errors: ['not_found'] }, (ctx, req) => readNote(ctx, req.params.id));
+ *     });
+ */
+export function routes(
+  prefix: string,
+  group: { tag: string },
+  declare: (route: Declarations) => void,
+): RouteGroup {
+  const made: Route[] = [];
+  const add =
+    (method: Method): Declare =>
+    (path: string, options: object, handler: unknown) => {
+      made.push(asRoute(method, prefix + path, group.tag, options as Loose, handler as Route['handler']));
+    };
+  declare({
+    get: add('GET'),
+    post: add('POST'),
+    put: add('PUT'),
+    patch: add('PATCH'),
+    delete: add('DELETE'),
+  });
+  return { prefix, tag: group.tag, routes: made };
+}
+
+type Loose = RouteOptions<Auth, TObject, TObject, TSchema> & { data?: TSchema; produces?: string };
+
+function asRoute(
+  method: Method,
+  path: string,
+  tag: string,
+  options: Loose,
+  handler: Route['handler'],
+): Route {
+  const named = [...path.matchAll(/:(\w+)/g)].map((match) => match[1]);
+  const declared = Object.keys(options.params?.properties ?? {});
+  if (named.sort().join() !== declared.sort().join()) {
+    throw new Error(`${method} ${path}: its path names [${named}], its params schema [${declared}]`);
+  }
+  return {
+    ...options,
+    method,
+    path,
+    tag,
+    operationId: camelCase(options.summary),
+    params: options.params ?? Nothing,
+    query: options.query ?? Nothing,
+    body: options.body ?? Nothing,
+    data: options.data ?? null,
+    produces: options.produces ?? null,
+    handler,
+    current: options.current as Route['current'],
+  };
+}
+
+function camelCase(summary: string): string {
+  return summary
+    .replace(/[^A-Za-z0-9 ]+/g, ' ')
+    .trim()
+    .split(/ +/)
+    .map((word, at) =>
+      at === 0 ? word.toLowerCase() : word.charAt(0).toUpperCase() + word.slice(1).toLowerCase(),
+    )
+    .join('');
+}
+
+/** Every endpoint with who may call it, so that a test can prove something about each. */
+export function listRoutes(groups: readonly RouteGroup[]): Route[] {
+  return groups.flatMap((group) => group.routes);
+}

@@ -1,0 +1,237 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Config } from '../../config.ts';
+import type { Clock } from '../clock.ts';
+import { type Actor, type Context, transaction } from '../context.ts';
+import type { Database } from '../database/index.ts';
+import { fail } from '../errors.ts';
+import type { Logger } from '../log.ts';
+import type { Seal } from '../seal.ts';
+import { type Bytes, dispositionOf, isAnswer } from './answer.ts';
+import { type Admission, type Caller, findCaller } from './caller.ts';
+import { etagOf, matchesTag } from './etag.ts';
+import { checkIdempotencyKey, once } from './idempotency.ts';
+import type { Limiter } from './limits.ts';
+import { kindsOf, readParams, readQuery } from './parameters.ts';
+import type { Principals } from './principal.ts';
+import { compileResponseCheck, envelopeOf, type ResponseCheck } from './responses.ts';
+import type { Req, Route } from './route.ts';
+import { compileValidator, type Problem } from './validate.ts';
+
+/** What serving a route needs from the API as a whole. */
+export interface Api {
+  config: Config;
+  db: Database;
+  clock: Clock;
+  log: Logger;
+  seal: Seal;
+  principals: Principals;
+  limiter: Limiter;
+  publicOrigin: string;
+  /** Streams without an end, which shutdown has to cut. */
+  streams: Set<{ destroy(): unknown }>;
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    caller: Caller | null;
+    /** The body's bytes, while somebody may want their hash. */
+    rawBody: Buffer | null;
+    /** Code of the error that was answered, for the access log. */
+    failure: string | null;
+  }
+  interface FastifyContextConfig {
+    check?: ResponseCheck | null;
+    pattern?: string;
+  }
+}
+
+type AnyReq = Req<unknown, unknown, unknown>;
+
+/** Puts one declared endpoint under `/api`. */
+export function serveRoute(app: FastifyInstance, api: Api, route: Route): void {
+  const check = api.config.checkResponses ? compileResponseCheck(route) : null;
+  const read = compileReader(route);
+  const run = compileRun(api, route, check);
+  const url = `/api${route.path}`;
+  app.route({
+    method: route.method,
+    url,
+    exposeHeadRoute: route.method === 'GET' && route.produces !== 'text/event-stream',
+    config: { check, pattern: url },
+    ...(route.bodyLimit !== undefined && { bodyLimit: route.bodyLimit }),
+    ...(route.data !== null && { schema: { response: { 200: envelopeOf(route.data) } } }),
+    onRequest: compileGate(api, route),
+    handler: (request, reply) => run(request, reply, read(request)),
+  });
+}
+
+/** Authentication, organization and limits: all that is settled before the body is read. */
+function compileGate(api: Api, route: Route) {
+  const { auth } = route;
+  const admission: Admission | null = auth === 'public' ? null : { ...route, auth };
+  return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
+    const caller =
+      admission === null
+        ? null
+        : await findCaller(admission, request, api.principals, api.limiter, api.publicOrigin);
+    request.caller = caller;
+    const limit = await api.limiter.take(caller?.principal ?? null, request.ip, route.limit);
+    if (limit !== null) reply.headers(limit);
+  };
+}
+
+/** Reads params, query and body by the route's schemas; throws with everything that is wrong in any of them. */
+function compileReader(route: Route): (request: FastifyRequest) => AnyReq {
+  const paramKinds = kindsOf(route.params);
+  const queryKinds = kindsOf(route.query);
+  const checkParams = compileValidator('params', route.params);
+  const checkQuery = compileValidator('query', route.query);
+  const checkBody = route.method === 'GET' ? null : compileValidator('body', route.body);
+  return (request) => {
+    const problems: Problem[] = [];
+    const params = readParams(request.params as Record<string, string>, paramKinds, problems);
+    const query = readQuery(request.raw.url ?? '', queryKinds, problems);
+    const body = request.body === undefined ? {} : request.body;
+    if (problems.length === 0) checkParams(params, 0, problems);
+    checkQuery(query, 0, problems);
+    checkBody?.(body, request.rawBody?.length ?? 0, problems);
+    if (problems.length > 0) throw route.onInvalid?.(problems) ?? invalid(problems);
+    return {
+      params,
+      query,
+      body,
+      principal: request.caller?.principal ?? null,
+      ip: request.ip,
+      userAgent: request.headers['user-agent'] ?? null,
+      headers: request.headers,
+    } as AnyReq;
+  };
+}
+
+function invalid(problems: Problem[]) {
+  return fail('invalid_request', { details: problems.map(({ field, message }) => ({ field, message })) });
+}
+
+type Run = (request: FastifyRequest, reply: FastifyReply, req: AnyReq) => Promise<unknown>;
+
+/** The way from a parsed request to the payload: plain, guarded by If-Match, or once per Idempotency-Key. */
+function compileRun(api: Api, route: Route, check: ResponseCheck | null): Run {
+  const isRepeatable = route.method === 'POST' && route.auth !== 'public' && route.idempotency !== 'off';
+  const handle = async (ctx: Context, req: AnyReq, reply: FastifyReply): Promise<unknown> => {
+    const result = await route.handler(ctx, req);
+    if (route.data === null) return sendBytes(api, reply, route, result as Bytes);
+    if (isAnswer(result)) reply.headers(result.headers);
+    const data = isAnswer(result) ? result.data : result;
+    const envelope = { success: true, data: data === undefined ? {} : data };
+    check?.success(envelope);
+    return envelope;
+  };
+  return async (request, reply, req) => {
+    const ctx = contextFor(api, route, request);
+    if (route.etag === true) return withTag(request, reply, await handle(ctx, req, reply));
+    if (isRepeatable && request.headers['idempotency-key'] !== undefined) {
+      return answerOnce(route, ctx, request, reply, (tx) => handle(tx, req, reply));
+    }
+    if (route.current !== undefined && request.headers['if-match'] !== undefined) {
+      return ifMatching(route, ctx, request.headers['if-match'], req, (tx) => handle(tx, req, reply));
+    }
+    return handle(ctx, req, reply);
+  };
+}
+
+function withTag(request: FastifyRequest, reply: FastifyReply, envelope: unknown): unknown {
+  const tag = etagOf((envelope as { data: unknown }).data);
+  reply.header('etag', tag);
+  const known = request.headers['if-none-match'];
+  if (known === undefined || !matchesTag(known, tag, 'weak')) return envelope;
+  reply.code(304);
+  return reply.send();
+}
+
+function ifMatching(
+  route: Route,
+  ctx: Context,
+  tags: string,
+  req: AnyReq,
+  work: (ctx: Context) => Promise<unknown>,
+): Promise<unknown> {
+  return transaction(ctx, route.operationId, async (tx) => {
+    const now = await route.current?.(tx, req);
+    if (!matchesTag(tags, etagOf(now), 'strong')) throw fail('precondition_failed');
+    return work(tx);
+  });
+}
+
+async function answerOnce(
+  route: Route,
+  ctx: Context,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  work: (ctx: Context) => Promise<unknown>,
+): Promise<unknown> {
+  const { caller } = request;
+  if (caller === null) throw new Error('only an authenticated request is repeatable');
+  const key = String(request.headers['idempotency-key']);
+  checkIdempotencyKey(key);
+  const [path = '', query = ''] = request.url.split('?', 2);
+  const { json, replayed } = await once(
+    ctx,
+    {
+      key,
+      userId: caller.principal.actor.userId,
+      path,
+      query,
+      body: request.rawBody,
+    },
+    route.operationId,
+    async (tx) => reply.serialize(await work(tx)) as string,
+  );
+  if (replayed) reply.header('idempotency-replayed', 'true');
+  reply.header('content-type', 'application/json; charset=utf-8');
+  return json;
+}
+
+function sendBytes(api: Api, reply: FastifyReply, route: Route, bytes: Bytes): unknown {
+  reply.header('content-type', bytes.type ?? route.produces);
+  if (bytes.name !== undefined) reply.header('content-disposition', dispositionOf(bytes.name));
+  const { body } = bytes;
+  if (!Buffer.isBuffer(body) && route.produces === 'text/event-stream') {
+    api.streams.add(body);
+    body.once('close', () => api.streams.delete(body));
+  }
+  return body;
+}
+
+const nobody = { type: 'user', userId: null, apiKeyId: null } as const;
+
+function contextFor(api: Api, route: Route, request: FastifyRequest): Context {
+  const { caller } = request;
+  const requestId = request.id;
+  let log: Logger | undefined;
+  return {
+    db: api.db,
+    clock: api.clock,
+    // A child logger costs more than everything else here, and most requests log nothing of their own.
+    get log() {
+      log ??= api.log.child({ request_id: requestId });
+      return log;
+    },
+    config: api.config,
+    seal: api.seal,
+    actor: actorOf(route, caller, request),
+    organizationId: caller?.organizationId ?? null,
+    requestId,
+    ...(caller !== null && callerFields(route, caller)),
+  };
+}
+
+function actorOf(route: Route, caller: Caller | null, request: FastifyRequest): Actor {
+  if (caller === null) return { ...nobody, ip: request.ip };
+  const { actor } = caller.principal;
+  return route.auth === 'staff' ? { ...actor, type: 'staff' } : actor;
+}
+
+function callerFields(route: Route, { principal }: Caller): object {
+  if (route.auth === 'organization') return { permissions: principal.permissions };
+  return route.auth === 'staff' ? { staffRole: principal.staffRole } : {};
+}
