@@ -1,0 +1,183 @@
+/**
+ * What the product asks of whatever runs its machines. It speaks of machines, disks, addresses, images and
+ * consoles, so that one suite (`conformance.ts`) tells whether a new engine fits.
+ *
+ * Rules every driver keeps:
+ * - Every method can be repeated: calling it again after a success, or after a crash in the middle, ends in
+ *   the same state and is not an error. `destroy` of an unknown machine succeeds.
+ * - Machines belong to no process of ours: they run on when the product dies and are found again by `list`.
+ * - A driver keeps no truth of its own. What a machine should be arrives as a `MachineSpec` each time.
+ * - Failures are `HypervisorError`s; `permanent` says whether trying again can help.
+ */
+export interface Hypervisor {
+  /** Which engine this is, as stored with a node: `qemu`, `simulator`. */
+  readonly kind: string;
+
+  /** Makes the host ready (programs, bridge, packet rules) and adopts machines that are already running. */
+  prepare(progress: Progress): Promise<void>;
+
+  /** What this node can hold in all, and the acceleration its machines run with. */
+  capacity(): Promise<NodeCapacity>;
+
+  /** Builds, downloads or finds an image so that disks can be made from it. Long the first time. */
+  ensureImage(image: ImageSource, progress: Progress): Promise<void>;
+
+  /** Makes the machine's disk from its image, of the size asked. An existing disk of this machine stays. */
+  createDisk(spec: MachineSpec): Promise<void>;
+
+  /**
+   * Leaves for the guest what it takes on at its next boot: name, network, first password and keys. Secrets
+   * live on the host only until `forgetSecrets`.
+   */
+  writeIdentity(spec: MachineSpec, identity: GuestIdentity): Promise<void>;
+
+  /** Removes from the host what `writeIdentity` left of secrets; the network part stays. Nothing left: succeeds. */
+  forgetSecrets(id: MachineId): Promise<void>;
+
+  /**
+   * Starts the machine with its network plugged and guarded. Running already: it runs on, and its packet rules
+   * are put in place again.
+   */
+  start(spec: MachineSpec): Promise<void>;
+
+  /** Resolves when the machine answers on SSH at its first address; fails at the deadline or when it died. */
+  waitUntilReady(spec: MachineSpec, deadline: Deadline): Promise<void>;
+
+  /**
+   * Asks the guest to shut down and waits. `permanent: false, code: 'shutdown_timeout'` at the deadline. Of a
+   * stopped machine: succeeds. Here and below, an unknown machine is `machine_absent`, permanent.
+   */
+  shutdown(id: MachineId, deadline: Deadline): Promise<void>;
+
+  /** Takes the power away at once; the disk stays. */
+  powerOff(id: MachineId): Promise<void>;
+
+  /** Hard reset of a running machine, without its guest's help; `not_running` when it is stopped. */
+  reset(id: MachineId): Promise<void>;
+
+  /** Takes everything of the machine away: process, disk, tap, packet rules, files. */
+  destroy(id: MachineId): Promise<void>;
+
+  /** How the machine is right now; an unknown one is reported `absent`. */
+  inspect(id: MachineId): Promise<MachineReport>;
+  /** Every machine this node has anything of, running or not. */
+  list(): Promise<MachineReport[]>;
+
+  /** Tells of power changes as they happen, whoever caused them. Returns how to stop listening. */
+  watch(listener: (event: MachineEvent) => void): () => void;
+
+  /** Lets go of connections. Machines stay as they are. */
+  close(): Promise<void>;
+}
+
+/** Lower-case letters, digits and hyphens, at most 40: it names files, taps and processes. */
+export type MachineId = string;
+
+/** Everything a driver needs to make and run one machine; all of it chosen before the first step. */
+export interface MachineSpec {
+  id: MachineId;
+  cpuCores: number;
+  memoryMib: number;
+  diskGib: number;
+  /** Slug of an image known through `ensureImage`. */
+  image: string;
+  nic: Nic;
+}
+
+export interface Nic {
+  /** Lower case, colons. The guest can send from this address alone. */
+  mac: string;
+  /** The guest can use these alone. The first is the primary one. */
+  addresses: NicAddress[];
+  /** Rate of the port in Mbit/s, both directions. */
+  portMbps: number;
+}
+
+export interface NicAddress {
+  family: 4 | 6;
+  address: string;
+  /** Prefix length of the network the address is on. */
+  prefix: number;
+  gateway: string;
+}
+
+/** What the guest takes on when it boots. */
+export interface GuestIdentity {
+  hostname: string;
+  /** Administrator's password in crypt(5) form, never in clear; null leaves password sign-in off. */
+  passwordHash: string | null;
+  /** OpenSSH public keys, one line each. */
+  authorizedKeys: string[];
+  nameservers: string[];
+  /** cloud-init user data, where the image understands it; at most 64 KiB. */
+  userData: string | null;
+}
+
+export type PowerState = 'running' | 'stopped' | 'absent';
+
+export interface MachineReport {
+  id: MachineId;
+  power: PowerState;
+  /** When the running machine was started; null when it is not running. */
+  startedAt: Date | null;
+}
+
+export interface MachineEvent {
+  id: MachineId;
+  power: 'running' | 'stopped';
+  /** `guest`: the guest shut itself down; `host`: we asked for it; `lost`: it went away by itself. */
+  cause: 'guest' | 'host' | 'lost';
+  at: Date;
+}
+
+export interface NodeCapacity {
+  cpuCores: number;
+  memoryMib: number;
+  diskGib: number;
+  acceleration: 'hardware' | 'emulation' | 'none';
+}
+
+/** Where an image comes from. `build` names a recipe of the driver (`tiny`, `debian-12`). */
+export type ImageSource =
+  | { slug: string; kind: 'build'; recipe: string }
+  | { slug: string; kind: 'download'; url: string; sha256: string; guest: 'cloud-init' };
+
+export interface Deadline {
+  timeoutMs: number;
+  signal?: AbortSignal;
+}
+
+/** Receives one line a stage, such as `Building the image tiny (2 of 3): packing the disk`. */
+export type Progress = (line: string) => void;
+
+/** A failed driver call. `message` is for staff and logs and never holds a secret. */
+export class HypervisorError extends Error {
+  readonly code: HypervisorErrorCode;
+  /** True when repeating the call cannot help. */
+  readonly permanent: boolean;
+  constructor(
+    code: HypervisorErrorCode,
+    message: string,
+    options: { permanent?: boolean; cause?: unknown } = {},
+  ) {
+    super(message, { cause: options.cause });
+    this.code = code;
+    this.permanent = options.permanent ?? false;
+  }
+}
+
+export type HypervisorErrorCode =
+  /** A value of the call has no meaning here (an id, an address, a hostname with a line break). */
+  | 'spec_invalid'
+  | 'host_not_ready'
+  | 'image_unknown'
+  | 'image_build_failed'
+  | 'image_rejected'
+  | 'disk_failed'
+  | 'network_failed'
+  | 'start_failed'
+  | 'machine_absent'
+  | 'machine_died'
+  | 'not_running'
+  | 'shutdown_timeout'
+  | 'ready_timeout';

@@ -1,0 +1,18 @@
+import type { Progress } from '../contract.ts';
+
+/** How a finished image is booted and told its identity; stored beside it as `image.json`. */
+export interface ImageDescription {
+  /** How its guests learn who they are: see `qemu/identity.ts`. */
+  guest: 'tiny' | 'cloud-init';
+  /** Files of the image's folder to boot directly and the kernel's command line; null: the disk boots itself. */
+  boot: { kernel: string; initrd: string; commandLine: string } | null;
+  /** Size of the image's own disk: a machine's disk cannot be smaller. */
+  diskBytes: number;
+}
+
+/** Builds an image into an empty folder: `disk.qcow2` and what its description names. */
+export interface Recipe {
+  /** Debian packages that the host needs for it. */
+  hostPackages: readonly string[];
+  build(dir: string, progress: Progress): Promise<ImageDescription>;
+}

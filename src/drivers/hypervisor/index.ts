@@ -1,0 +1,31 @@
+/**
+ * Whatever runs machines: this room knows nothing of customers, money or services. It offers one contract
+ * (`contract.ts`), two engines that keep it, and the suite that both of them pass (`conformance.ts`).
+ *
+ * `qemuHypervisor` runs real machines on this host: QEMU processes that outlive us, disks layered over read-only
+ * images, a bridge on which packet rules hold every guest to its own addresses. `simulatedHypervisor` keeps the
+ * same promises in memory, with delays and failures to order, for load tests and for tests of rules.
+ */
+export * from './contract.ts';
+export {
+  canRunMachines,
+  type HostAnswer,
+  type HostPackage,
+  type HostPackageUse,
+  hostPackages,
+  missingHostPackages,
+} from './host.ts';
+export { buildImage } from './images/store.ts';
+export { qemuHypervisor } from './qemu/driver.ts';
+export type { BridgeOptions, Log, QemuOptions } from './qemu/options.ts';
+export {
+  loadStore,
+  type SimulatedCall,
+  type SimulatedHypervisor,
+  type SimulatedMachine,
+  type SimulatorOptions,
+  type SimulatorStore,
+  saveStore,
+  simulatedHypervisor,
+  simulatorStore,
+} from './simulator.ts';

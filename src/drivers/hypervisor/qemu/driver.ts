@@ -1,0 +1,181 @@
+import { mkdir, rm, statfs } from 'node:fs/promises';
+import { cpus, totalmem } from 'node:os';
+import { join } from 'node:path';
+import { type Hypervisor, HypervisorError, type MachineSpec } from '../contract.ts';
+import { canRunMachines, missingHostPackages } from '../host.ts';
+import { probeKernel } from '../images/kernel.ts';
+import { imageStore } from '../images/store.ts';
+import { serially } from '../serially.ts';
+import { checkIdentity, checkSpec } from '../spec.ts';
+import { accelerationProbe } from './acceleration.ts';
+import { qemuArguments } from './arguments.ts';
+import { createDisk } from './disk.ts';
+import { exists, findOwner, type MachineFiles, machineFiles, machineIds } from './files.ts';
+import { forgetSecrets, writeIdentity } from './identity.ts';
+import { trackMachines } from './machines.ts';
+import { hostNetwork } from './network.ts';
+import type { QemuOptions } from './options.ts';
+import { pressPowerButton, takePower } from './power.ts';
+import { findProcess, startProcess } from './process.ts';
+import { waitForSsh } from './ready.ts';
+
+/**
+ * Runs machines with QEMU on this host, driven over QMP. Each machine is a process of its own that belongs to
+ * nobody: it is found again by its pid file, which is why this driver needs no database. Calls that change the
+ * same machine run one after another.
+ */
+export function qemuHypervisor(options: QemuOptions): Hypervisor {
+  const imagesDir = options.imagesDir ?? join(options.dir, 'images');
+  const images = imageStore(imagesDir);
+  const acceleration = accelerationProbe(options.dir, options.log);
+  const network = hostNetwork(options.bridge, options.log);
+  const machines = trackMachines(options);
+  const oneAtATime = serially();
+  const filesOf = (id: string) => machineFiles(options, id);
+
+  async function start(spec: MachineSpec, files: MachineFiles): Promise<void> {
+    if (!(await exists(files.disk)) || !(await exists(files.seed))) throw absent(spec.id);
+    await network.plug(files, spec);
+    if (await findProcess(files)) return;
+    await machines.settled(spec.id);
+    const image = await images.find(spec.image);
+    const found = await acceleration.settle(async () =>
+      image.boot ? join(image.dir, image.boot.kernel) : probeKernel(imagesDir),
+    );
+    const runAs = (await findOwner(options)) && options.runAs;
+    await startProcess(files, qemuArguments({ spec, files, image, acceleration: found, runAs }));
+    await machines.started(files);
+  }
+
+  async function powerOff(files: MachineFiles): Promise<void> {
+    const monitor = await machines.monitor(files);
+    if (monitor) {
+      await takePower(files, monitor);
+      await monitor.ended;
+    }
+    await rm(files.runDir, { recursive: true, force: true });
+  }
+
+  async function mustExist(files: MachineFiles): Promise<void> {
+    if (!(await exists(files.dir))) throw absent(files.id);
+  }
+
+  return {
+    kind: 'qemu',
+
+    async prepare(progress) {
+      progress('Preparing this host for machines');
+      const answer = await canRunMachines();
+      if (!answer.ok) throw new HypervisorError('host_not_ready', answer.reason);
+      const missing = await missingHostPackages('start');
+      if (missing.length > 0)
+        throw new HypervisorError(
+          'host_not_ready',
+          `missing packages: ${missing.map((each) => each.package).join(' ')}`,
+        );
+      await mkdir(join(options.dir, 'machines'), { recursive: true });
+      await mkdir(imagesDir, { recursive: true });
+      await mkdir(options.runDir, { recursive: true, mode: 0o700 });
+      await network.prepare();
+      await machines.adopt();
+      await network.sweep(new Set((await machineIds(options)).map((id) => filesOf(id).tap)));
+    },
+
+    async capacity() {
+      await mkdir(options.dir, { recursive: true });
+      const { blocks, bsize } = await statfs(options.dir);
+      return {
+        cpuCores: cpus().length,
+        memoryMib: Math.floor(totalmem() / 2 ** 20),
+        diskGib: Math.floor((blocks * bsize) / 2 ** 30),
+        acceleration: await acceleration.known(),
+      };
+    },
+
+    async ensureImage(image, progress) {
+      await images.ensure(image, progress);
+      const { boot, dir } = await images.find(image.slug);
+      await acceleration.settle(async () => (boot ? join(dir, boot.kernel) : probeKernel(imagesDir)));
+    },
+
+    async createDisk(spec) {
+      checkSpec(spec);
+      const files = filesOf(spec.id);
+      const image = await images.find(spec.image);
+      await oneAtATime(spec.id, async () => createDisk(spec, files, image, await findOwner(options)));
+    },
+
+    async writeIdentity(spec, identity) {
+      checkSpec(spec);
+      checkIdentity(identity);
+      const files = filesOf(spec.id);
+      const { guest } = await images.find(spec.image);
+      const whole = { ...identity, guest, nic: spec.nic };
+      await oneAtATime(spec.id, async () => writeIdentity(files, whole, await findOwner(options)));
+    },
+
+    async forgetSecrets(id) {
+      await oneAtATime(id, () => forgetSecrets(filesOf(id)));
+    },
+
+    async start(spec) {
+      checkSpec(spec);
+      await oneAtATime(spec.id, () => start(spec, filesOf(spec.id)));
+    },
+
+    async waitUntilReady(spec, deadline) {
+      const files = filesOf(spec.id);
+      await mustExist(files);
+      const [first] = spec.nic.addresses;
+      if (!first)
+        throw new HypervisorError('spec_invalid', 'a machine without an address', { permanent: true });
+      await waitForSsh(first.address, deadline, async () => (await findProcess(files)) !== null);
+    },
+
+    async shutdown(id, deadline) {
+      const files = filesOf(id);
+      await mustExist(files);
+      const monitor = await machines.monitor(files);
+      if (!monitor) return;
+      await pressPowerButton(files, monitor, deadline);
+      await monitor.ended;
+    },
+
+    async powerOff(id) {
+      const files = filesOf(id);
+      await mustExist(files);
+      await oneAtATime(id, () => powerOff(files));
+    },
+
+    async reset(id) {
+      const files = filesOf(id);
+      await mustExist(files);
+      const monitor = await machines.monitor(files);
+      if (!monitor) throw new HypervisorError('not_running', `${id} is not running`);
+      await monitor.command('system_reset');
+    },
+
+    async destroy(id) {
+      const files = filesOf(id);
+      await oneAtATime(id, async () => {
+        await powerOff(files);
+        await network.unplug(files.tap);
+        // The folder goes last: until then the machine is still listed, and destroying it can be repeated.
+        await rm(files.dir, { recursive: true, force: true });
+      });
+    },
+
+    inspect: (id) => machines.report(id),
+    list: () => machines.list(),
+    watch: (listener) => machines.watch(listener),
+    async close() {
+      machines.release();
+    },
+  };
+}
+
+function absent(id: string): HypervisorError {
+  return new HypervisorError('machine_absent', `no machine ${id} on this node, or not all of it`, {
+    permanent: true,
+  });
+}

@@ -1,0 +1,103 @@
+import { createHash } from 'node:crypto';
+import { chown, mkdir, readdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { findUser, type ServiceUser } from '../../../platform/host/serviceUser.ts';
+import { HypervisorError } from '../contract.ts';
+import { checkMachineId } from '../spec.ts';
+import type { QemuOptions } from './options.ts';
+
+/** Every path and name that belongs to one machine; all of them follow from its id. */
+export interface MachineFiles {
+  id: string;
+  dir: string;
+  disk: string;
+  /** What the guest reads at boot, and without secrets what it was made from. */
+  seed: string;
+  identity: string;
+  runDir: string;
+  pidFile: string;
+  qmpSocket: string;
+  agentSocket: string;
+  serialSocket: string;
+  vncSocket: string;
+  log: string;
+  /** Name of its network device on the host. */
+  tap: string;
+}
+
+const SOCKET_PATH_BYTES = 107;
+
+/** The files of a machine. A malformed id is refused, since it becomes part of paths and rules. */
+export function machineFiles(options: QemuOptions, id: string): MachineFiles {
+  checkMachineId(id);
+  const dir = join(options.dir, 'machines', id);
+  const runDir = join(options.runDir, id);
+  if (Buffer.byteLength(`${runDir}/serial`) > SOCKET_PATH_BYTES) {
+    throw new HypervisorError('host_not_ready', `socket paths in ${options.runDir} are too long`, {
+      permanent: true,
+    });
+  }
+  return {
+    id,
+    dir,
+    disk: join(dir, 'disk.qcow2'),
+    seed: join(dir, 'seed.img'),
+    identity: join(dir, 'identity.json'),
+    runDir,
+    pidFile: join(runDir, 'pid'),
+    qmpSocket: join(runDir, 'qmp'),
+    agentSocket: join(runDir, 'agent'),
+    serialSocket: join(runDir, 'serial'),
+    vncSocket: join(runDir, 'vnc'),
+    log: join(runDir, 'log'),
+    tap: tapName(options.bridge.name, id),
+  };
+}
+
+/** How the names of all taps on this bridge begin, so that products with bridges of their own do not collide. */
+export function tapPrefix(bridge: string): string {
+  return `vm-${hashed(bridge, 3)}`;
+}
+
+/** A device name has at most 15 characters, an id 40: nine characters of its hash keep names apart. */
+function tapName(bridge: string, id: string): string {
+  return tapPrefix(bridge) + hashed(`${bridge}/${id}`, 9);
+}
+
+/** Five bits a character. */
+function hashed(text: string, length: number): string {
+  const digest = createHash('sha256').update(text).digest('hex');
+  return BigInt(`0x${digest}`).toString(32).padStart(52, '0').slice(-length);
+}
+
+/** Ids of all machines this node has files of. */
+export async function machineIds(options: QemuOptions): Promise<string[]> {
+  return (await readdir(join(options.dir, 'machines')).catch(() => [])).sort();
+}
+
+export async function exists(path: string): Promise<boolean> {
+  return stat(path).then(
+    () => true,
+    () => false,
+  );
+}
+
+/** Makes the machine's folder, closed to everyone but the user that QEMU runs as. */
+export async function makeMachineDir(files: MachineFiles, owner: Owner | null): Promise<void> {
+  await mkdir(files.dir, { recursive: true, mode: 0o700 });
+  await giveTo(owner, files.dir);
+}
+
+export type Owner = ServiceUser;
+
+/** The user that QEMU becomes, or null when it keeps the user we are. */
+export async function findOwner(options: QemuOptions): Promise<Owner | null> {
+  if (options.runAs === null || process.getuid?.() !== 0) return null;
+  const owner = await findUser(options.runAs);
+  if (owner) return owner;
+  throw new HypervisorError('host_not_ready', `no system user named ${options.runAs}`);
+}
+
+export async function giveTo(owner: Owner | null, ...paths: string[]): Promise<void> {
+  if (owner) for (const path of paths) await chown(path, owner.uid, owner.gid);
+}

@@ -1,0 +1,130 @@
+import { open, readFile, rename, writeFile } from 'node:fs/promises';
+import { type GuestIdentity, HypervisorError, type Nic } from '../contract.ts';
+import { isoVolume } from '../formats/iso9660.ts';
+import { type FileEntry, tarArchive } from '../formats/tar.ts';
+import type { ImageDescription } from '../images/recipe.ts';
+import { exists, giveTo, type MachineFiles, makeMachineDir, type Owner } from './files.ts';
+
+/** The seed never changes its size, since a running guest may have it open. Holds 64 KiB of user data. */
+const SEED_BYTES = 256 * 1024;
+
+/** What stays on the host for as long as the machine exists. */
+interface PublicIdentity {
+  guest: ImageDescription['guest'];
+  nic: Nic;
+  hostname: string;
+  nameservers: string[];
+}
+
+type Secrets = Pick<GuestIdentity, 'passwordHash' | 'authorizedKeys' | 'userData'>;
+
+/** Writes the seed disk that the guest reads when it boots. */
+export async function writeIdentity(
+  files: MachineFiles,
+  identity: PublicIdentity & Secrets,
+  owner: Owner | null,
+): Promise<void> {
+  const { guest, nic, hostname, nameservers } = identity;
+  await makeMachineDir(files, owner);
+  await replace(files.identity, JSON.stringify({ guest, nic, hostname, nameservers }), null);
+  await replace(files.seed, seed(files.id, identity, identity), owner);
+}
+
+/**
+ * Writes the seed again without secrets. In place, not by renaming: a running QEMU holds the file open, and
+ * what it holds would keep the secrets on this disk until the machine stops.
+ */
+export async function forgetSecrets(files: MachineFiles): Promise<void> {
+  if (!(await exists(files.seed))) return;
+  const known: PublicIdentity = JSON.parse(await readFile(files.identity, 'utf8'));
+  const handle = await open(files.seed, 'r+');
+  try {
+    await handle.write(seed(files.id, known, null), 0, SEED_BYTES, 0);
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+async function replace(file: string, content: string | Buffer, owner: Owner | null): Promise<void> {
+  const partial = `${file}.partial`;
+  await writeFile(partial, content, { mode: 0o600 });
+  await giveTo(owner, partial);
+  await rename(partial, file);
+}
+
+function seed(id: string, known: PublicIdentity, secrets: Secrets | null): Buffer {
+  const files = known.guest === 'tiny' ? tinySeed(known, secrets) : cloudInitSeed(id, known, secrets);
+  const content = known.guest === 'tiny' ? tarArchive(files) : isoVolume('cidata', files);
+  if (content.length > SEED_BYTES) {
+    throw new HypervisorError('spec_invalid', 'the identity is too long for the seed', { permanent: true });
+  }
+  return Buffer.concat([content, Buffer.alloc(SEED_BYTES - content.length)]);
+}
+
+/** Read by the guest's boot script, see `images/tiny-guest.ts`. */
+function tinySeed({ nic, hostname, nameservers }: PublicIdentity, secrets: Secrets | null): FileEntry[] {
+  const lines = nic.addresses.map(
+    (each) => `${each.family} ${each.address} ${each.prefix} ${each.gateway}\n`,
+  );
+  const files: FileEntry[] = [
+    { path: 'hostname', content: hostname },
+    { path: 'network', content: lines.join('') },
+    { path: 'resolv.conf', content: nameservers.map((server) => `nameserver ${server}\n`).join('') },
+  ];
+  if (secrets?.authorizedKeys.length) {
+    files.push({ path: 'authorized_keys', content: `${secrets.authorizedKeys.join('\n')}\n` });
+  }
+  if (secrets?.passwordHash) files.push({ path: 'password', content: secrets.passwordHash });
+  return files;
+}
+
+/**
+ * cloud-init's NoCloud files. JSON is YAML too and cannot be broken out of. Ours is vendor data, so that the
+ * customer's user data stays theirs, word for word. The instance id never changes: with it, cloud-init knows
+ * that a boot without secrets is not a new machine.
+ * Source: cloud-init's reference, "NoCloud" and "Networking config Version 2".
+ */
+function cloudInitSeed(id: string, known: PublicIdentity, secrets: Secrets | null): FileEntry[] {
+  const meta = { 'instance-id': id, 'local-hostname': known.hostname };
+  const files: FileEntry[] = [
+    { path: 'meta-data', content: JSON.stringify(meta) },
+    { path: 'network-config', content: JSON.stringify(networkConfig(known)) },
+    { path: 'user-data', content: secrets?.userData ?? '' },
+  ];
+  if (secrets)
+    files.push({ path: 'vendor-data', content: `#cloud-config\n${JSON.stringify(cloudConfig(secrets))}\n` });
+  return files;
+}
+
+function cloudConfig({ passwordHash, authorizedKeys }: Secrets): object {
+  const password = {
+    ssh_pwauth: true,
+    chpasswd: { expire: false, users: [{ name: 'root', password: passwordHash, type: 'hash' }] },
+  };
+  return {
+    disable_root: false,
+    users: [{ name: 'root', lock_passwd: passwordHash === null, ssh_authorized_keys: authorizedKeys }],
+    ...(passwordHash === null ? { ssh_pwauth: false } : password),
+    growpart: { mode: 'auto', devices: ['/'] },
+  };
+}
+
+function networkConfig({ nic, nameservers }: PublicIdentity): object {
+  const routes = nic.addresses.map((each) => ({
+    to: each.family === 4 ? '0.0.0.0/0' : '::/0',
+    via: each.gateway,
+    'on-link': true,
+  }));
+  const eth0 = {
+    match: { macaddress: nic.mac },
+    'set-name': 'eth0',
+    dhcp4: false,
+    dhcp6: false,
+    'accept-ra': false,
+    addresses: nic.addresses.map((each) => `${each.address}/${each.prefix}`),
+    routes,
+    nameservers: { addresses: nameservers },
+  };
+  return { version: 2, ethernets: { eth0 } };
+}

@@ -1,0 +1,85 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { MachineEvent } from '../contract.ts';
+import type { MachineFiles } from './files.ts';
+import type { Log } from './options.ts';
+import { findProcess } from './process.ts';
+import { connectQmp, type Qmp, type QmpEvent } from './qmp.ts';
+
+/** Watches one running machine over QMP until it ends or we let go. */
+export interface Monitor {
+  /** Runs a QMP command, connecting first where needed. */
+  command(name: string, args?: Record<string, unknown>): Promise<unknown>;
+  /** Whether the machine's end, from here on, is our doing. */
+  expectEnd(expected: boolean): void;
+  /** Settles when the machine's process is gone and `onEnd` was told, or when we let go. */
+  readonly ended: Promise<void>;
+  /** Lets go; the machine runs on. */
+  release(): void;
+}
+
+const RECONNECT_MS = [10, 20, 50, 100, 300, 1_000, 3_000];
+
+/**
+ * Follows the process `pid` of a machine. `onEnd` is told once, when it is gone, and why. A lost connection to
+ * a machine that still runs is made again, with growing pauses.
+ */
+export function monitorMachine(
+  files: MachineFiles,
+  pid: number,
+  log: Log,
+  onEnd: (cause: MachineEvent['cause']) => void,
+): Monitor {
+  let released = false;
+  let expected = false;
+  let guestShutDown = false;
+  let connection: Promise<Qmp> | null = null;
+
+  function connect(): Promise<Qmp> {
+    if (connection) return connection;
+    const opening = connectQmp(files.qmpSocket, onEvent);
+    connection = opening;
+    const forget = () => {
+      if (connection === opening) connection = null;
+    };
+    opening.then((qmp) => {
+      if (released) qmp.close();
+      qmp.closed.then(forget);
+    }, forget);
+    return opening;
+  }
+
+  function onEvent({ event, data }: QmpEvent): void {
+    if (event === 'SHUTDOWN') guestShutDown = data?.guest === true;
+  }
+
+  async function follow(): Promise<void> {
+    for (let failures = 0; !released; failures++) {
+      try {
+        const qmp = await connect();
+        failures = 0;
+        await qmp.closed;
+      } catch (error) {
+        if (failures === 4)
+          log.warn({ machine: files.id, error }, 'The machine runs but its control socket is silent');
+      }
+      if (released) return;
+      // A process that closes its sockets takes a moment to be gone.
+      await delay(RECONNECT_MS[Math.min(failures, RECONNECT_MS.length - 1)]);
+      if (released || (await findProcess(files)) === pid) continue;
+      released = true;
+      onEnd(expected ? 'host' : guestShutDown ? 'guest' : 'lost');
+    }
+  }
+
+  return {
+    command: async (name, args) => (await connect()).command(name, args),
+    expectEnd(value) {
+      expected = value;
+    },
+    ended: follow().catch((error) => log.error({ machine: files.id, error }, 'Watching the machine failed')),
+    release() {
+      released = true;
+      connection?.then((qmp) => qmp.close()).catch(() => undefined);
+    },
+  };
+}

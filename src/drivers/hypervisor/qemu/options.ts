@@ -1,0 +1,28 @@
+/** Where log lines go: an object with the facts, then a sentence. pino's methods fit. */
+export interface Log {
+  info(facts: object, message: string): void;
+  warn(facts: object, message: string): void;
+  error(facts: object, message: string): void;
+}
+
+export interface QemuOptions {
+  /** Folder of this driver's state: `images/` and `machines/<id>/`. */
+  dir: string;
+  /** Short path for sockets, such as `/run/innkeeper/ab12cd34`: socket paths hold at most 107 bytes. */
+  runDir: string;
+  /** System user that QEMU becomes when we are root; null lets guests' QEMU run as root. */
+  runAs: string | null;
+  bridge: BridgeOptions;
+  log: Log;
+  /** Folder of finished images. Default: `images` in `dir`. */
+  imagesDir?: string;
+}
+
+export interface BridgeOptions {
+  /** At most 15 characters. Everything this driver makes on the host's network is named after it. */
+  name: string;
+  /** The host's addresses on the bridge, the guests' gateways: `10.77.0.1/24`, `fd77::1/64`. */
+  addresses: string[];
+  /** Whether guests reach the world behind the host's own address. */
+  nat: boolean;
+}

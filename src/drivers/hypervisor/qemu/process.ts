@@ -1,0 +1,95 @@
+import { spawn } from 'node:child_process';
+import { closeSync, openSync } from 'node:fs';
+import { mkdir, readFile, rm } from 'node:fs/promises';
+import { setTimeout as delay } from 'node:timers/promises';
+import { HypervisorError } from '../contract.ts';
+import { QEMU } from './arguments.ts';
+import { exists, type MachineFiles } from './files.ts';
+
+const START_TIMEOUT_MS = 20_000;
+/** Linux counts process times in hundredths of a second on every architecture we run on. */
+const TICKS_PER_SECOND = 100;
+
+/**
+ * Starts QEMU in a session of its own, so that it outlives us, and returns once its control socket is there.
+ * It is not started through `run`, which waits for a program's end.
+ */
+export async function startProcess(files: MachineFiles, argv: readonly string[]): Promise<void> {
+  await rm(files.runDir, { recursive: true, force: true });
+  await mkdir(files.runDir, { recursive: true, mode: 0o700 });
+  const log = openSync(files.log, 'w', 0o600);
+  const child = spawn(QEMU, argv, { detached: true, stdio: ['ignore', log, log], cwd: '/' });
+  closeSync(log);
+  child.unref();
+  let ended: string | null = null;
+  child.once('error', (error) => {
+    ended = error.message;
+  });
+  child.once('exit', (code, signal) => {
+    ended = `ended with ${code ?? signal}`;
+  });
+  const deadline = Date.now() + START_TIMEOUT_MS;
+  while (!((await exists(files.qmpSocket)) && (await findProcess(files)))) {
+    if (ended === null && Date.now() < deadline) {
+      await delay(10);
+      continue;
+    }
+    child.kill('SIGKILL');
+    const printed = await readFile(files.log, 'utf8').catch(() => '');
+    throw new HypervisorError('start_failed', `QEMU ${ended ?? 'hangs'}: ${printed.trim().slice(-600)}`);
+  }
+}
+
+/**
+ * The pid of the machine's QEMU, or null. The pid file alone proves nothing, since pids are used again: the
+ * process has to be a QEMU that was told to write this very pid file.
+ */
+export async function findProcess(files: MachineFiles): Promise<number | null> {
+  const pid = Number.parseInt(await readFile(files.pidFile, 'utf8').catch(() => ''), 10);
+  if (!(pid > 1)) return null;
+  const [program, ...args] = (await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')).split('\0');
+  const isQemu = program?.split('/').at(-1) === QEMU;
+  return isQemu && args[args.indexOf('-pidfile') + 1] === files.pidFile ? pid : null;
+}
+
+/** When a process was started, by the kernel's own account. */
+export async function startedAt(pid: number): Promise<Date | null> {
+  const ticks = await startTimeOf(pid);
+  const bootSeconds = /^btime (\d+)$/m.exec(await readFile('/proc/stat', 'utf8'))?.[1];
+  if (ticks === null || bootSeconds === undefined) return null;
+  return new Date((Number(bootSeconds) + ticks / TICKS_PER_SECOND) * 1000);
+}
+
+/** Clock ticks from the host's boot to the process' start (proc(5), stat field 22); null when it is gone. */
+async function startTimeOf(pid: number): Promise<number | null> {
+  const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => null);
+  // The program's name, in parentheses, may hold spaces: fields are counted after it.
+  const fields = stat?.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return fields === undefined || fields[0] === 'Z' ? null : Number(fields[19]);
+}
+
+/** Waits until the machine's process is gone; false when it is still there after `timeoutMs`. */
+export async function waitForEnd(
+  files: MachineFiles,
+  timeoutMs: number,
+  signal?: AbortSignal,
+): Promise<boolean> {
+  const deadline = Date.now() + timeoutMs;
+  while (await findProcess(files)) {
+    if (Date.now() >= deadline) return false;
+    await delay(20, undefined, { signal });
+  }
+  return true;
+}
+
+/** Ends the machine's process by signal, after verifying that it is the machine's. */
+export async function killProcess(files: MachineFiles, signal: 'SIGTERM' | 'SIGKILL'): Promise<void> {
+  const pid = await findProcess(files);
+  if (pid === null) return;
+  try {
+    process.kill(pid, signal);
+  } catch (error) {
+    // Between looking and signalling it may have ended by itself.
+    if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error;
+  }
+}

@@ -1,0 +1,245 @@
+import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
+import {
+  type GuestIdentity,
+  type Hypervisor,
+  HypervisorError,
+  type MachineEvent,
+  type MachineReport,
+  type MachineSpec,
+  type NodeCapacity,
+} from './contract.ts';
+import { serially } from './serially.ts';
+import { checkIdentity, checkMachineId, checkSpec } from './spec.ts';
+
+/** What a simulated node holds. Whoever passes it to a new driver finds the machines again. */
+export interface SimulatorStore {
+  images: Set<string>;
+  machines: Map<string, SimulatedMachine>;
+}
+
+export interface SimulatedMachine {
+  spec: MachineSpec | null;
+  hasDisk: boolean;
+  identity: GuestIdentity | null;
+  /** Milliseconds since 1970; null when it is stopped. */
+  startedAtMs: number | null;
+  /** When it booted last: at the start or at a reset. */
+  bootedAtMs: number;
+}
+
+export type SimulatedCall =
+  | 'ensureImage'
+  | 'createDisk'
+  | 'writeIdentity'
+  | 'start'
+  | 'shutdown'
+  | 'powerOff'
+  | 'destroy';
+
+export interface SimulatorOptions {
+  /** Default: a new one, so that nothing is there. */
+  store?: SimulatorStore;
+  /** How long calls take, in milliseconds. Default: nothing takes time. */
+  delaysMs?: Partial<Record<SimulatedCall | 'boot', number>>;
+  /** Asked before every call; what it returns is thrown. The way to order failures. */
+  failure?: (call: SimulatedCall, id: string) => HypervisorError | null;
+  /** Machines whose guest does not react to its power button. */
+  ignoresShutdown?: (id: string) => boolean;
+  capacity?: NodeCapacity;
+}
+
+/** The contract, and what in reality the guests and fate do. */
+export interface SimulatedHypervisor extends Hypervisor {
+  guestShutsDown(id: string): void;
+  /** The machine goes away by itself, as when its process is killed. */
+  lose(id: string): void;
+}
+
+export function simulatorStore(): SimulatorStore {
+  return { images: new Set(), machines: new Map() };
+}
+
+/** Keeps every promise of the contract without a machine: for load tests, and for tests of the rules. */
+export function simulatedHypervisor(options: SimulatorOptions = {}): SimulatedHypervisor {
+  const { images, machines } = options.store ?? simulatorStore();
+  const listeners = new Set<(event: MachineEvent) => void>();
+  const oneAtATime = serially();
+  const bootMs = options.delaysMs?.boot ?? 0;
+
+  async function call(name: SimulatedCall, id: string): Promise<void> {
+    const failure = options.failure?.(name, id);
+    await delay(options.delaysMs?.[name] ?? 0);
+    if (failure) throw failure;
+  }
+
+  function tell(id: string, power: MachineEvent['power'], cause: MachineEvent['cause']): void {
+    for (const listener of listeners) listener({ id, power, cause, at: new Date() });
+  }
+
+  function find(id: string): SimulatedMachine {
+    checkMachineId(id);
+    const machine = machines.get(id);
+    if (machine) return machine;
+    throw new HypervisorError('machine_absent', `no machine ${id} on this node`, { permanent: true });
+  }
+
+  function findOrMake(id: string): SimulatedMachine {
+    const made = { spec: null, hasDisk: false, identity: null, startedAtMs: null, bootedAtMs: 0 };
+    const machine = machines.get(id) ?? made;
+    machines.set(id, machine);
+    return machine;
+  }
+
+  function stop(id: string, cause: MachineEvent['cause']): void {
+    const machine = machines.get(id);
+    if (!machine || machine.startedAtMs === null) return;
+    machine.startedAtMs = null;
+    tell(id, 'stopped', cause);
+  }
+
+  function report(id: string): MachineReport {
+    checkMachineId(id);
+    const machine = machines.get(id);
+    if (!machine) return { id, power: 'absent', startedAt: null };
+    const { startedAtMs } = machine;
+    if (startedAtMs === null) return { id, power: 'stopped', startedAt: null };
+    return { id, power: 'running', startedAt: new Date(startedAtMs) };
+  }
+
+  function mustKnowImage(slug: string): void {
+    if (images.has(slug)) return;
+    throw new HypervisorError('image_unknown', `no image ${slug} on this node`, { permanent: true });
+  }
+
+  return {
+    kind: 'simulator',
+    async prepare(progress) {
+      progress('Preparing a simulated node');
+    },
+    async capacity() {
+      return options.capacity ?? { cpuCores: 64, memoryMib: 262_144, diskGib: 8_192, acceleration: 'none' };
+    },
+    async ensureImage(image, progress) {
+      await call('ensureImage', image.slug);
+      images.add(image.slug);
+      progress(`The image ${image.slug} is ready`);
+    },
+    async createDisk(spec) {
+      checkSpec(spec);
+      mustKnowImage(spec.image);
+      await oneAtATime(spec.id, async () => {
+        await call('createDisk', spec.id);
+        findOrMake(spec.id).hasDisk = true;
+      });
+    },
+    async writeIdentity(spec, identity) {
+      checkSpec(spec);
+      checkIdentity(identity);
+      mustKnowImage(spec.image);
+      await oneAtATime(spec.id, async () => {
+        await call('writeIdentity', spec.id);
+        findOrMake(spec.id).identity = identity;
+      });
+    },
+    async forgetSecrets(id) {
+      checkMachineId(id);
+      const machine = machines.get(id);
+      if (!machine?.identity) return;
+      machine.identity = { ...machine.identity, passwordHash: null, authorizedKeys: [], userData: null };
+    },
+    async start(spec) {
+      checkSpec(spec);
+      await oneAtATime(spec.id, async () => {
+        const machine = find(spec.id);
+        if (!machine.hasDisk || !machine.identity) {
+          throw new HypervisorError('machine_absent', `${spec.id} is not whole`, { permanent: true });
+        }
+        if (machine.startedAtMs !== null) return;
+        await call('start', spec.id);
+        const now = Date.now();
+        machines.set(spec.id, { ...machine, spec, startedAtMs: now, bootedAtMs: now });
+        tell(spec.id, 'running', 'host');
+      });
+    },
+    async waitUntilReady(spec, deadline) {
+      const until = Date.now() + deadline.timeoutMs;
+      for (;;) {
+        deadline.signal?.throwIfAborted();
+        const machine = find(spec.id);
+        if (machine.startedAtMs === null)
+          throw new HypervisorError('machine_died', `${spec.id} is not running`);
+        const readyInMs = machine.bootedAtMs + bootMs - Date.now();
+        if (readyInMs <= 0) return;
+        if (Date.now() >= until) throw new HypervisorError('ready_timeout', `${spec.id} is still booting`);
+        await delay(Math.max(1, Math.min(20, readyInMs)), undefined, { signal: deadline.signal });
+      }
+    },
+    async shutdown(id, deadline) {
+      if (find(id).startedAtMs === null) return;
+      const needsMs = options.delaysMs?.shutdown ?? 0;
+      if (options.ignoresShutdown?.(id) || needsMs > deadline.timeoutMs) {
+        await delay(deadline.timeoutMs, undefined, { signal: deadline.signal });
+        throw new HypervisorError('shutdown_timeout', `${id} still runs after ${deadline.timeoutMs} ms`);
+      }
+      await call('shutdown', id);
+      stop(id, 'host');
+    },
+    async powerOff(id) {
+      find(id);
+      await oneAtATime(id, async () => {
+        await call('powerOff', id);
+        stop(id, 'host');
+      });
+    },
+    async reset(id) {
+      const machine = find(id);
+      if (machine.startedAtMs === null) throw new HypervisorError('not_running', `${id} is not running`);
+      machine.bootedAtMs = Date.now();
+    },
+    async destroy(id) {
+      checkMachineId(id);
+      await oneAtATime(id, async () => {
+        await call('destroy', id);
+        stop(id, 'host');
+        machines.delete(id);
+      });
+    },
+    async inspect(id) {
+      return report(id);
+    },
+    async list() {
+      return [...machines.keys()].sort().map(report);
+    },
+    watch(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    async close() {
+      listeners.clear();
+    },
+    guestShutsDown: (id) => stop(id, 'guest'),
+    lose: (id) => stop(id, 'lost'),
+  };
+}
+
+/** Reads a node from a file, empty when there is none; with {@link saveStore} a node outlives its process. */
+export function loadStore(file: string): SimulatorStore {
+  try {
+    const stored: { images: string[]; machines: [string, SimulatedMachine][] } = JSON.parse(
+      readFileSync(file, 'utf8'),
+    );
+    return { images: new Set(stored.images), machines: new Map(stored.machines) };
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return simulatorStore();
+    throw error;
+  }
+}
+
+export function saveStore(store: SimulatorStore, file: string): void {
+  writeFileSync(
+    `${file}.partial`,
+    JSON.stringify({ images: [...store.images], machines: [...store.machines] }),
+  );
+  renameSync(`${file}.partial`, file);
+}

@@ -1,0 +1,58 @@
+import ipaddr from 'ipaddr.js';
+import { type GuestIdentity, HypervisorError, type MachineSpec } from './contract.ts';
+
+/**
+ * Refuses values that have no meaning, before they become part of a command, a packet rule or a guest's file.
+ * The product has checked what a customer may ask; this is the last line.
+ */
+export function checkSpec(spec: MachineSpec): void {
+  checkMachineId(spec.id);
+  const { nic } = spec;
+  if (!/^([0-9a-f]{2}:){5}[0-9a-f]{2}$/.test(nic.mac)) refuse(`not a MAC address: ${nic.mac}`);
+  if (Number.parseInt(nic.mac.slice(0, 2), 16) & 1) refuse(`a group's MAC address: ${nic.mac}`);
+  if (nic.addresses.length === 0) refuse('a machine without an address');
+  for (const each of nic.addresses) {
+    const family = each.family === 4 ? ipaddr.IPv4 : ipaddr.IPv6;
+    const fits = each.family === 4 ? ipaddr.IPv4.isValidFourPartDecimal : ipaddr.IPv6.isValid;
+    if (!fits.call(family, each.address) || each.address.includes('%'))
+      refuse(`not an address: ${each.address}`);
+    if (!fits.call(family, each.gateway) || each.gateway.includes('%'))
+      refuse(`not a gateway: ${each.gateway}`);
+    positive('prefix', each.prefix, each.family === 4 ? 32 : 128);
+  }
+  positive('portMbps', nic.portMbps, 1_000_000);
+  positive('cpuCores', spec.cpuCores, 1024);
+  positive('memoryMib', spec.memoryMib, 2 ** 24);
+  positive('diskGib', spec.diskGib, 2 ** 20);
+}
+
+export function checkMachineId(id: string): void {
+  if (!/^[a-z0-9][a-z0-9-]{0,39}$/.test(id)) refuse(`not a machine id: ${JSON.stringify(id)}`);
+}
+
+export function checkIdentity(identity: GuestIdentity): void {
+  const { hostname, passwordHash, authorizedKeys, nameservers, userData } = identity;
+  const name = Buffer.byteLength(hostname);
+  if (name < 1 || name > 64 || hasControlCharacters(hostname))
+    refuse('the hostname is not one line of 1 to 64 bytes');
+  if (passwordHash !== null && !/^\$[!-9;-~]+$/.test(passwordHash))
+    refuse('the password hash is not in crypt(5) form');
+  if (authorizedKeys.some(hasControlCharacters)) refuse('an authorized key is not one line');
+  if (!nameservers.every((server) => ipaddr.isValid(server))) refuse('a name server is not an address');
+  if (userData !== null && Buffer.byteLength(userData) > 65_536)
+    refuse('the user data is longer than 64 KiB');
+}
+
+function hasControlCharacters(text: string): boolean {
+  return [...text].some((character) => character < ' ' || character === '\x7f');
+}
+
+function positive(name: string, value: number, most: number): void {
+  if (!Number.isInteger(value) || value < 1 || value > most)
+    refuse(`${name} is not from 1 to ${most}: ${value}`);
+}
+
+/** Messages about an identity say what is wanted and never repeat the value: it may be a secret. */
+function refuse(message: string): never {
+  throw new HypervisorError('spec_invalid', message, { permanent: true });
+}
