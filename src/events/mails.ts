@@ -1,0 +1,121 @@
+import type { Mailer } from '../drivers/mail/index.ts';
+import { type AnySaga, type Context, newId, type Run, saga, statement } from '../platform/index.ts';
+import { compose, type JournalEntry } from './templates.ts';
+
+const entryForMail = statement<JournalEntry>(
+  'events.entryForMail',
+  `select j.id, j.organization_id, j.action, j.subject_id, j.data, j.created_at, u.email, u.billing_email, u.first_name
+   from journal j
+   left join users u on u.id = coalesce((j.data->>'user_id')::bigint, j.user_id)
+   where j.id = $1`,
+);
+
+const keepMail = statement(
+  'events.keepMail',
+  `insert into mails (id, organization_id, journal_id, template, recipient, subject, body, state, created_at)
+   values ($1, $2, $3, $4, $5, $6, $7, $8, $9) on conflict on constraint mails_once do nothing`,
+);
+
+interface MailRow {
+  id: number;
+  journal_id: number;
+  template: string;
+  recipient: string;
+  subject: string;
+  body: string;
+  state: 'queued' | 'kept' | 'sent' | 'failed';
+}
+
+const mailOfEntry = statement<MailRow>(
+  'events.mailOfEntry',
+  'select id, journal_id, template, recipient, subject, body, state from mails where journal_id = $1',
+);
+
+const markMail = statement(
+  'events.markMail',
+  `update mails set state = $2, sent_at = $3, error = $4 where journal_id = $1 and state = 'queued'`,
+);
+
+interface Payload {
+  journalId: number;
+}
+
+/**
+ * Tells a customer by mail of a journal entry, once. The mail is written down first; sending it marks it, so
+ * a repeated step finds nothing to do. Between the server's "accepted" and that mark a crash can send it
+ * again, with the same Message-ID, by which mail systems drop the double.
+ */
+export function mailJobs(mailer: Mailer | null): AnySaga[] {
+  return [
+    saga<Payload>({
+      name: 'mail.deliver',
+      steps: [
+        { name: 'write', action: (run) => write(run, mailer !== null) },
+        { name: 'send', attempts: 12, action: (run) => send(run, mailer) },
+      ],
+      failed: async (ctx, payload, failure) => {
+        await ctx.db.run(markMail, payload.journalId, 'failed', null, failure.message);
+      },
+    }),
+  ];
+}
+
+async function write(run: Run<Payload, object>, canSend: boolean): Promise<void> {
+  const { ctx } = run;
+  const entry = await ctx.db.one(entryForMail, run.payload.journalId);
+  const mail = compose(entry, ctx.config.publicUrl);
+  if (mail === null) return;
+  await ctx.db.run(
+    keepMail,
+    newId(),
+    entry.organization_id,
+    entry.id,
+    entry.action,
+    mail.recipient,
+    mail.subject,
+    mail.body,
+    canSend ? 'queued' : 'kept',
+    ctx.clock.now(),
+  );
+}
+
+async function send(run: Run<Payload, object>, mailer: Mailer | null): Promise<void> {
+  const { ctx, payload } = run;
+  const mail = await ctx.db.maybe(mailOfEntry, payload.journalId);
+  if (mailer === null || mail?.state !== 'queued') return;
+  const domain = new URL(ctx.config.publicUrl).hostname;
+  await mailer.send({
+    messageId: `<${mail.journal_id}.${mail.template}@${domain}>`,
+    from: ctx.config.mailFrom,
+    to: mail.recipient,
+    subject: mail.subject,
+    text: mail.body,
+  });
+  await ctx.db.run(markMail, payload.journalId, 'sent', ctx.clock.now(), null);
+}
+
+export interface MailRecord {
+  id: number;
+  recipient: string;
+  subject: string;
+  body: string;
+  state: 'queued' | 'kept' | 'sent' | 'failed';
+  error: string | null;
+  created_at: Date;
+  sent_at: Date | null;
+}
+
+const newestMails = statement<MailRecord>(
+  'events.newestMails',
+  `select id, recipient, subject, body, state, error, created_at, sent_at from mails
+   where ($1::text is null or recipient = $1) order by created_at desc, id desc limit $2`,
+);
+
+/** The newest mails, for staff: what was sent, what failed, and what is kept because there is no server. */
+export async function listMails(
+  ctx: Context,
+  recipient: string | null,
+  limit: number,
+): Promise<MailRecord[]> {
+  return ctx.db.many(newestMails, recipient, limit);
+}
