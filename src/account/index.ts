@@ -1,0 +1,7 @@
+/**
+ * People: who they are, the keys they sign in with, and the SSH keys they bring to their machines.
+ */
+export { createApiKey, hashKey, looksLikeKey, type NewApiKey } from './keys.ts';
+export { accountRoutes } from './routes.ts';
+export { authorizedKeysOf } from './sshKeys.ts';
+export { createUser, type NewUser, type StaffRole } from './users.ts';

@@ -1,0 +1,51 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { crc32 } from 'node:zlib';
+import { newId, statement, type TxContext } from '../platform/index.ts';
+
+const scheme = 'ink_';
+const secretBytes = 24;
+const checksumLength = 6;
+const prefixLength = scheme.length + 6;
+
+export interface NewApiKey {
+  id: number;
+  /** The whole key; this is the only moment it exists in clear. */
+  key: string;
+}
+
+const insertKey = statement(
+  'account.insertKey',
+  `insert into api_keys (id, user_id, name, prefix, hash, created_at) values ($1, $2, $3, $4, $5, $6)`,
+);
+
+/** Makes an API key for a user. Only its hash is kept; the answer is the one time it can be read. */
+export async function createApiKey(ctx: TxContext, userId: number, name: string): Promise<NewApiKey> {
+  const id = newId();
+  const key = randomKey();
+  await ctx.db.run(insertKey, id, userId, name, key.slice(0, prefixLength), hashKey(key), ctx.clock.now());
+  return { id, key };
+}
+
+/** `ink_` + 32 random characters + a checksum of what stands before it, so that a typo needs no database. */
+function randomKey(): string {
+  const body = scheme + randomBytes(secretBytes).toString('base64url');
+  return body + checksum(body);
+}
+
+function checksum(text: string): string {
+  return crc32(text)
+    .toString(36)
+    .padStart(checksumLength + 1, '0')
+    .slice(-checksumLength);
+}
+
+/** Whether this can be one of our keys at all. */
+export function looksLikeKey(text: string): boolean {
+  if (!text.startsWith(scheme) || text.length !== scheme.length + 32 + checksumLength) return false;
+  return checksum(text.slice(0, -checksumLength)) === text.slice(-checksumLength);
+}
+
+/** What the database keeps of a key. The key has 192 random bits, so one round of SHA-256 is enough. */
+export function hashKey(key: string): Buffer {
+  return createHash('sha256').update(key).digest();
+}

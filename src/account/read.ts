@@ -1,0 +1,84 @@
+import { type AccountContext, formatMoney, statement } from '../platform/index.ts';
+
+interface AccountRow {
+  id: number;
+  email: string;
+  first_name: string;
+  last_name: string;
+  phone: string | null;
+  billing_email: string | null;
+  abuse_email: string | null;
+  status: 'active' | 'blocked' | 'closed';
+  email_verified: boolean;
+  email_subscribed: boolean;
+  show_cancelled_items: boolean;
+  last_activity_at: Date | null;
+  created_at: Date;
+  updated_at: Date;
+  credit: { minor: number; currency: string } | null;
+  apikeys: {
+    id: number;
+    name: string;
+    prefix: string;
+    billing: boolean;
+    shield: boolean;
+    vps: boolean;
+    created_at: string;
+    last_used_at: string | null;
+  }[];
+}
+
+// Credit belongs to organizations; the account shows that of its own one, the first it joined.
+const readAccountRow = statement<AccountRow>(
+  'account.read',
+  `select u.*,
+     (select jsonb_build_object('minor', e.balance_minor, 'currency', a.currency)
+        from memberships m
+        join ledger_accounts a on a.organization_id = m.organization_id and a.kind = 'credit'
+        join ledger_entries e on e.account_id = a.id
+       where m.user_id = u.id
+       order by m.organization_id = u.default_organization_id desc nulls last, m.joined_at, e.sequence desc
+       limit 1) as credit,
+     coalesce((select jsonb_agg(jsonb_build_object('id', k.id, 'name', k.name, 'prefix', k.prefix,
+         'billing', k.billing, 'shield', k.shield, 'vps', k.vps, 'created_at', k.created_at,
+         'last_used_at', k.last_used_at) order by k.created_at desc)
+        from api_keys k where k.user_id = u.id and k.revoked_at is null), '[]') as apikeys
+   from users u where u.id = $1`,
+);
+
+/** The account of whoever asks, with its API keys shortened to what identifies them. */
+export async function readAccount(ctx: AccountContext) {
+  const row = await ctx.db.one(readAccountRow, ctx.actor.userId);
+  return {
+    twofa_status: false,
+    user: {
+      id: row.id,
+      first_name: row.first_name,
+      last_name: row.last_name,
+      email: row.email,
+      billing_email: row.billing_email,
+      abuse_email: row.abuse_email,
+      phone: row.phone,
+      status: row.status,
+      credit: row.credit === null ? '0.00' : formatMoney(row.credit.minor, row.credit.currency),
+      email_verified: row.email_verified,
+      email_subscribed: row.email_subscribed,
+      twoFactorAuthentication: false,
+      lastActivity: row.last_activity_at?.toISOString() ?? null,
+      created_at: row.created_at.toISOString(),
+      updated_at: row.updated_at.toISOString(),
+      show_cancelled_items: row.show_cancelled_items,
+    },
+    apikeys: row.apikeys.map((key) => ({
+      id: key.id,
+      name: key.name,
+      key: `${key.prefix}…`,
+      billing: key.billing,
+      shield: key.shield,
+      vps: key.vps,
+      created_at: new Date(key.created_at).toISOString(),
+      lastUsed: key.last_used_at === null ? null : new Date(key.last_used_at).toISOString(),
+    })),
+    passkeys: [],
+  };
+}

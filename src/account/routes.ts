@@ -1,0 +1,37 @@
+import { IdParams, routes } from '../platform/http/index.ts';
+import { readAccount } from './read.ts';
+import * as S from './schema.ts';
+import { createSshKey, deleteSshKey, listSshKeys } from './sshKeys.ts';
+
+// The specification (§5) asks for the organization header everywhere but on GET /dashboard/account.
+export const accountRoutes = routes('/dashboard/account', { tag: 'Account' }, (route) => {
+  route.get('', { auth: 'account', summary: 'Get account details', data: S.Account }, (ctx) =>
+    readAccount(ctx),
+  );
+  route.get('/ssh-keys', { auth: 'organization', summary: 'List SSH keys', data: S.SshKeyList }, (ctx) =>
+    listSshKeys(ctx),
+  );
+  route.post(
+    '/ssh-keys',
+    {
+      auth: 'organization',
+      summary: 'Create SSH key',
+      description: 'Machines ordered from now on let this key in.',
+      body: S.NewSshKey,
+      data: S.SshKeyData,
+      errors: ['invalid_ssh_key', 'duplicate_ssh_key', 'too_many'],
+    },
+    (ctx, req) => createSshKey(ctx, req.body),
+  );
+  route.delete(
+    '/ssh-keys/:id',
+    {
+      auth: 'organization',
+      summary: 'Delete SSH key',
+      params: IdParams,
+      data: S.Deleted,
+      errors: ['not_found'],
+    },
+    (ctx, req) => deleteSshKey(ctx, req.params.id),
+  );
+});

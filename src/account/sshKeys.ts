@@ -1,0 +1,147 @@
+import { createHash } from 'node:crypto';
+import sshpk from 'sshpk';
+import { record } from '../events/index.ts';
+import {
+  type AccountContext,
+  type Context,
+  fail,
+  isDuplicate,
+  newId,
+  statement,
+  transaction,
+} from '../platform/index.ts';
+
+const keysPerAccount = 100;
+const smallestRsaBits = 2048;
+
+interface SshKeyRow {
+  id: number;
+  name: string;
+  type: string;
+  public_key: string;
+  fingerprint: string;
+  created_at: Date;
+}
+
+const listKeys = statement<SshKeyRow>(
+  'account.listSshKeys',
+  'select id, name, type, public_key, fingerprint, created_at from ssh_keys where user_id = $1 order by created_at, id',
+);
+const insertKey = statement(
+  'account.insertSshKey',
+  `insert into ssh_keys (id, user_id, name, type, public_key, fingerprint, created_at)
+   select $1, $2, $3, $4, $5, $6, $7 where (select count(*) from ssh_keys where user_id = $2) < $8`,
+);
+const deleteKey = statement('account.deleteSshKey', 'delete from ssh_keys where id = $1 and user_id = $2');
+const ownerOfKey = statement<{ user_id: number }>(
+  'account.ownerOfSshKey',
+  'select user_id from ssh_keys where id = $1',
+);
+
+export async function listSshKeys(ctx: AccountContext) {
+  const rows = await ctx.db.many(listKeys, ctx.actor.userId);
+  return { ssh_keys: rows.map(view) };
+}
+
+/** OpenSSH lines of all keys of a user, for a machine that is being made. */
+export async function authorizedKeysOf(ctx: Context, userId: number): Promise<string[]> {
+  return (await ctx.db.many(listKeys, userId)).map((row) => row.public_key);
+}
+
+/** Adds a key. `invalid_ssh_key`, `duplicate_ssh_key`, `too_many`. */
+export async function createSshKey(ctx: AccountContext, body: { name: string; public_key: string }) {
+  const key = parsePublicKey(body.public_key);
+  const row: SshKeyRow = { id: newId(), name: body.name, ...key, created_at: ctx.clock.now() };
+  return transaction(ctx, 'account.createSshKey', async (tx) => {
+    const { userId } = ctx.actor;
+    try {
+      const written = await tx.db.run(
+        insertKey,
+        row.id,
+        userId,
+        row.name,
+        row.type,
+        row.public_key,
+        row.fingerprint,
+        row.created_at,
+        keysPerAccount,
+      );
+      if (written === 0)
+        throw fail('too_many', { message: `An account holds ${keysPerAccount} SSH keys; delete one first` });
+    } catch (error) {
+      throw isDuplicate(error, 'ssh_keys_fingerprint') ? fail('duplicate_ssh_key', { cause: error }) : error;
+    }
+    await record(tx, {
+      action: 'ssh_key.created',
+      subject: { type: 'ssh_key', id: row.id },
+      data: { name: row.name },
+    });
+    return { ssh_key: view(row) };
+  });
+}
+
+/** Removes a key from the account; machines that have it already keep it. */
+export async function deleteSshKey(ctx: AccountContext, id: number) {
+  return transaction(ctx, 'account.deleteSshKey', async (tx) => {
+    if ((await tx.db.run(deleteKey, id, ctx.actor.userId)) === 0) {
+      throw fail((await tx.db.maybe(ownerOfKey, id)) === null ? 'not_found' : 'forbidden');
+    }
+    await record(tx, { action: 'ssh_key.deleted', subject: { type: 'ssh_key', id } });
+    return { deleted: true };
+  });
+}
+
+function view(row: SshKeyRow) {
+  return {
+    id: row.id,
+    name: row.name,
+    fingerprint: row.fingerprint,
+    type: row.type,
+    created_at: row.created_at.toISOString(),
+  };
+}
+
+/**
+ * Reads one OpenSSH public key line. What is kept is type and key alone: options and comments of the line are
+ * somebody's text, and the line is going to stand in a file that gives access.
+ */
+export function parsePublicKey(text: string): { type: string; public_key: string; fingerprint: string } {
+  const match = /^([a-z0-9@.-]+) +([A-Za-z0-9+/]+={0,2})(?: [^\r\n]*)?$/.exec(text.trim());
+  const [, type, encoded] = match ?? [];
+  if (type === undefined || encoded === undefined) {
+    throw fail('invalid_ssh_key', {
+      message: 'Paste one line of a .pub file, such as: ssh-ed25519 AAAA… you@laptop',
+    });
+  }
+  const blob = Buffer.from(encoded, 'base64');
+  if (!isSound(type, blob)) {
+    throw fail('invalid_ssh_key', {
+      message: `Use an Ed25519, ECDSA or security-key (sk-) key, or RSA of at least ${smallestRsaBits} bits`,
+    });
+  }
+  const fingerprint = createHash('sha256').update(blob).digest('base64').replace(/=+$/, '');
+  return { type, public_key: `${type} ${blob.toString('base64')}`, fingerprint: `SHA256:${fingerprint}` };
+}
+
+const plainTypes = [
+  'ssh-ed25519',
+  'ssh-rsa',
+  'ecdsa-sha2-nistp256',
+  'ecdsa-sha2-nistp384',
+  'ecdsa-sha2-nistp521',
+];
+const securityKeyTypes = ['sk-ssh-ed25519@openssh.com', 'sk-ecdsa-sha2-nistp256@openssh.com'];
+
+function isSound(type: string, blob: Buffer): boolean {
+  // The blob names its own type first: four bytes of length, then the name (RFC 4253, section 6.6).
+  if (blob.length < 32 || blob.readUInt32BE(0) !== type.length) return false;
+  if (blob.toString('latin1', 4, 4 + type.length) !== type) return false;
+  if (securityKeyTypes.includes(type)) return blob.length > 60;
+  if (!plainTypes.includes(type)) return false;
+  try {
+    const key = sshpk.parseKey(`${type} ${blob.toString('base64')}`, 'ssh');
+    return key.type !== 'rsa' || key.size >= smallestRsaBits;
+  } catch {
+    return false; // the library's own words say nothing to a customer
+  }
+}

@@ -1,0 +1,8 @@
+/**
+ * Organizations own everything a customer buys; people act in them by a role. Who a request comes from and what
+ * it may do is decided here, in one statement.
+ */
+export { authenticator } from './authenticate.ts';
+export { foundOrganization, organizationExists } from './organizations.ts';
+export { type Permission, permissionsByRole, type Role } from './permissions.ts';
+export { organizationRoutes } from './routes.ts';

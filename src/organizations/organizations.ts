@@ -1,0 +1,86 @@
+import { record } from '../events/index.ts';
+import {
+  type AccountContext,
+  type Context,
+  newId,
+  statement,
+  type TxContext,
+  transaction,
+} from '../platform/index.ts';
+import type { Role } from './permissions.ts';
+
+interface OrganizationRow {
+  id: number;
+  name: string;
+  role: Role;
+  members_count: number;
+  created_at: Date;
+  require_2fa: boolean;
+  billing_address: string | null;
+  tax_id: string | null;
+}
+
+const columns = `o.id, o.name, m.role, o.created_at, o.require_2fa, o.billing_address, o.tax_id,
+  (select count(*)::int from memberships c where c.organization_id = o.id) as members_count`;
+
+const organizationsOf = statement<OrganizationRow>(
+  'organizations.ofUser',
+  `select ${columns} from memberships m join organizations o on o.id = m.organization_id
+   where m.user_id = $1 order by m.joined_at, o.id`,
+);
+const insertOrganization = statement(
+  'organizations.insert',
+  'insert into organizations (id, name, country, created_at) values ($1, $2, $3, $4)',
+);
+const insertMembership = statement(
+  'organizations.insertMembership',
+  'insert into memberships (organization_id, user_id, role, joined_at) values ($1, $2, $3, $4)',
+);
+const findOrganization = statement<{ id: number }>(
+  'organizations.find',
+  'select id from organizations where id = $1',
+);
+
+/** The organizations the caller belongs to, with the role in each. */
+export async function listOrganizations(ctx: AccountContext) {
+  const rows = await ctx.db.many(organizationsOf, ctx.actor.userId);
+  return { organizations: rows.map(view) };
+}
+
+/** Makes an organization whose first owner is the caller. */
+export async function createOrganization(ctx: AccountContext, body: { name: string; country?: string }) {
+  const id = await transaction(ctx, 'organizations.create', (tx) =>
+    foundOrganization(tx, { name: body.name, country: body.country ?? null, ownerId: ctx.actor.userId }),
+  );
+  const rows = await ctx.db.many(organizationsOf, ctx.actor.userId);
+  const made = rows.find((row) => row.id === id);
+  if (!made) throw new Error('the organization just made is not there');
+  return { organization: view(made) };
+}
+
+/** Writes an organization with its owner. Returns its id. */
+export async function foundOrganization(
+  ctx: TxContext,
+  organization: { name: string; country: string | null; ownerId: number },
+): Promise<number> {
+  const id = newId();
+  const now = ctx.clock.now();
+  await ctx.db.run(insertOrganization, id, organization.name, organization.country, now);
+  await ctx.db.run(insertMembership, id, organization.ownerId, 'owner', now);
+  await record(ctx, {
+    action: 'organization.created',
+    subject: { type: 'organization', id },
+    organizationId: id,
+    data: { name: organization.name },
+  });
+  return id;
+}
+
+/** Whether there is such an organization; for staff, who are no members. */
+export async function organizationExists(ctx: Context, id: number): Promise<boolean> {
+  return (await ctx.db.maybe(findOrganization, id)) !== null;
+}
+
+function view(row: OrganizationRow) {
+  return { ...row, created_at: row.created_at.toISOString() };
+}

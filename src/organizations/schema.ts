@@ -1,0 +1,22 @@
+import { Type } from 'typebox';
+import { Choice, Id, Nullable, Strict } from '../platform/http/index.ts';
+
+const Organization = Type.Object({
+  id: Id,
+  name: Type.String(),
+  role: Choice(['owner', 'admin', 'billing', 'technical', 'support', 'viewer']),
+  members_count: Type.Integer(),
+  created_at: Type.String({ format: 'date-time' }),
+  require_2fa: Type.Boolean(),
+  billing_address: Nullable(Type.String()),
+  tax_id: Nullable(Type.String()),
+});
+
+export const OrganizationList = Type.Object({ organizations: Type.Array(Organization) });
+export const OrganizationData = Type.Object({ organization: Organization });
+export const NewOrganization = Strict({
+  name: Type.String({ minLength: 1, maxLength: 100, pattern: '\\S' }),
+  country: Type.Optional(
+    Type.String({ pattern: '^[A-Z]{2}$', description: 'ISO 3166-1; decides the tax on invoices' }),
+  ),
+});
