@@ -1,0 +1,52 @@
+import type { ImageSource } from '../drivers/hypervisor/index.ts';
+import { type Context, fail, statement } from '../platform/index.ts';
+
+export interface Image {
+  slug: string;
+  name: string;
+  version: string;
+  source: ImageSource;
+  min_memory_mib: number;
+  min_disk_gib: number;
+}
+
+const columns = 'slug, name, version, source, min_memory_mib, min_disk_gib';
+
+const imageBySlug = statement<Image>(
+  'fleet.image',
+  `select ${columns} from images where slug = $1 and active`,
+);
+const activeImages = statement<Image>(
+  'fleet.images',
+  `select ${columns} from images where active order by slug`,
+);
+const insertImage = statement(
+  'fleet.insertImage',
+  `insert into images (slug, name, version, source, min_memory_mib, min_disk_gib, created_at)
+   values ($1, $2, $3, $4, $5, $6, $7) on conflict (slug) do nothing`,
+);
+
+export async function addImage(ctx: Context, image: Image): Promise<void> {
+  await ctx.db.run(
+    insertImage,
+    image.slug,
+    image.name,
+    image.version,
+    image.source,
+    image.min_memory_mib,
+    image.min_disk_gib,
+    ctx.clock.now(),
+  );
+}
+
+export function listImages(ctx: Context): Promise<Image[]> {
+  return ctx.db.many(activeImages);
+}
+
+/** The image of that name; `not_found` when the catalogue has none. */
+export async function findImage(ctx: Context, slug: string): Promise<Image> {
+  const image = await ctx.db.maybe(imageBySlug, slug);
+  if (image === null)
+    throw fail('not_found', { message: `There is no operating-system image called ${slug}` });
+  return image;
+}

@@ -1,0 +1,88 @@
+import { type Context, fail, statement, type TxContext } from '../platform/index.ts';
+
+/** Room that one machine takes on a node. */
+export interface Room {
+  cpuCores: number;
+  memoryMib: number;
+  diskGib: number;
+}
+
+export interface Placement extends Room {
+  nodeId: number;
+}
+
+interface PlacementRow {
+  node_id: number;
+  cpu_cores: number;
+  memory_mib: number;
+  disk_gib: number;
+}
+
+/**
+ * Takes the room and remembers who has it, in one statement. Nodes whose row another order holds at the
+ * moment are passed over first (`skip locked`), so orders wait for each other only when a single node is left.
+ */
+const takeRoom = (name: string, locking: string) =>
+  statement<{ node_id: number }>(
+    name,
+    `with chosen as (
+       select id from nodes
+       where location = $3 and state = 'active' and cpu_cores - cpu_cores_taken >= $4
+         and memory_mib - memory_mib_taken >= $5 and disk_gib - disk_gib_taken >= $6
+       order by memory_mib - memory_mib_taken desc, id limit 1 for no key update ${locking}),
+     taken as (
+       update nodes n set cpu_cores_taken = cpu_cores_taken + $4, memory_mib_taken = memory_mib_taken + $5,
+         disk_gib_taken = disk_gib_taken + $6
+       from chosen where n.id = chosen.id returning n.id)
+     insert into placements (service_id, organization_id, node_id, cpu_cores, memory_mib, disk_gib, created_at)
+     select $1, $2, id, $4, $5, $6, $7 from taken returning node_id`,
+  );
+const takeRoomAnywhere = takeRoom('fleet.takeRoomAnywhere', 'skip locked');
+const takeRoomWaiting = takeRoom('fleet.takeRoomWaiting', '');
+
+const placementOf = statement<PlacementRow>(
+  'fleet.placementOf',
+  'select node_id, cpu_cores, memory_mib, disk_gib from placements where service_id = $1',
+);
+
+const giveRoomBack = statement<{ node_id: number }>(
+  'fleet.giveRoomBack',
+  `with gone as (delete from placements where service_id = $1 returning node_id, cpu_cores, memory_mib, disk_gib)
+   update nodes n set cpu_cores_taken = cpu_cores_taken - gone.cpu_cores,
+     memory_mib_taken = memory_mib_taken - gone.memory_mib, disk_gib_taken = disk_gib_taken - gone.disk_gib
+   from gone where n.id = gone.node_id returning gone.node_id`,
+);
+
+/** Holds room for a service on a node of the location; the room stays held until it is given back. */
+export async function reserveRoom(
+  ctx: TxContext,
+  service: { id: number; organizationId: number; location: string },
+  room: Room,
+): Promise<Placement> {
+  const values = [
+    service.id,
+    service.organizationId,
+    service.location,
+    room.cpuCores,
+    room.memoryMib,
+    room.diskGib,
+    ctx.clock.now(),
+  ];
+  const row =
+    (await ctx.db.maybe(takeRoomAnywhere, ...values)) ?? (await ctx.db.maybe(takeRoomWaiting, ...values));
+  if (row === null)
+    throw fail('insufficient_stock', { cause: new Error(`no node of ${service.location} has room`) });
+  return { nodeId: row.node_id, ...room };
+}
+
+/** Where a service has its room; null when it has none. */
+export async function findPlacement(ctx: Context, serviceId: number): Promise<Placement | null> {
+  const row = await ctx.db.maybe(placementOf, serviceId);
+  if (row === null) return null;
+  return { nodeId: row.node_id, cpuCores: row.cpu_cores, memoryMib: row.memory_mib, diskGib: row.disk_gib };
+}
+
+/** Gives the room back; giving back nothing is fine. */
+export async function releaseRoom(ctx: Context, serviceId: number): Promise<void> {
+  await ctx.db.many(giveRoomBack, serviceId);
+}
