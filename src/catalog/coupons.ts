@@ -1,0 +1,69 @@
+import { allocate, type Context, fail, shareOf, statement, type TxContext } from '../platform/index.ts';
+
+export interface Coupon {
+  id: number;
+  code: string;
+  percent: number | null;
+  amount_minor: number | null;
+  currency: string | null;
+  max_uses: number | null;
+  uses: number;
+  product_ids: number[] | null;
+}
+
+const couponByCode = statement<Coupon>(
+  'catalog.couponByCode',
+  `select id, code, percent, amount_minor, currency, max_uses, uses, product_ids::float8[] as product_ids from coupons
+   where lower(code) = lower($1) and active and (starts_at is null or starts_at <= $2)
+     and (expires_at is null or expires_at > $2)`,
+);
+const useCoupon = statement(
+  'catalog.useCoupon',
+  'update coupons set uses = uses + 1 where id = $1 and active and (max_uses is null or uses < max_uses)',
+);
+const giveCouponBack = statement(
+  'catalog.giveCouponBack',
+  'update coupons set uses = uses - 1 where id = $1 and uses > 0',
+);
+const insertCoupon = statement<{ id: number }>(
+  'catalog.insertCoupon',
+  `insert into coupons (code, percent, max_uses, created_at) values ($1, $2, $3, $4) returning id`,
+);
+
+/** The coupon of that code, usable now; `invalid_coupon` otherwise. */
+export async function findCoupon(ctx: Context, code: string): Promise<Coupon> {
+  const coupon = await ctx.db.maybe(couponByCode, code, ctx.clock.now());
+  if (coupon === null || (coupon.max_uses !== null && coupon.uses >= coupon.max_uses))
+    throw fail('invalid_coupon');
+  return coupon;
+}
+
+/** Uses the coupon once; `invalid_coupon` when another order took the last use meanwhile. */
+export async function redeemCoupon(ctx: TxContext, coupon: Coupon): Promise<void> {
+  if ((await ctx.db.run(useCoupon, coupon.id)) === 0) throw fail('invalid_coupon');
+}
+
+/** Gives the use of an order that nobody paid back. */
+export async function returnCoupon(ctx: TxContext, couponId: number): Promise<void> {
+  await ctx.db.run(giveCouponBack, couponId);
+}
+
+/** Makes a coupon of so many per cent. Returns its id. */
+export async function createCoupon(ctx: Context, code: string, percent: number, maxUses: number | null) {
+  return (await ctx.db.one(insertCoupon, code, percent, maxUses, ctx.clock.now())).id;
+}
+
+/** What a coupon takes off each line, in the lines' order. A line that it does not cover gets 0. */
+export function discountOf(
+  coupon: Coupon,
+  currency: string,
+  lines: readonly { productId: number; amountMinor: number }[],
+): number[] {
+  const covered = lines.map((line) =>
+    coupon.product_ids === null || coupon.product_ids.includes(line.productId) ? line.amountMinor : 0,
+  );
+  const total = covered.reduce((a, b) => a + b, 0);
+  if (coupon.percent !== null) return allocate(shareOf(total, coupon.percent * 100), covered);
+  if (coupon.currency !== currency) throw fail('invalid_coupon');
+  return allocate(Math.min(coupon.amount_minor ?? 0, total), covered);
+}

@@ -1,0 +1,20 @@
+/**
+ * What is for sale: products with their cycles, prices and options, how many there are, and coupons. It says
+ * what a configuration costs; whether anybody buys it is the cart's business.
+ */
+
+export { addProduct, type NewProduct } from './addProduct.ts';
+export { checkOptions, missingOptions, type Options, type Price, priceOf } from './configure.ts';
+export {
+  type Coupon,
+  createCoupon,
+  discountOf,
+  findCoupon,
+  redeemCoupon,
+  returnCoupon,
+} from './coupons.ts';
+export { addMonths, type Cycle, cycles, isCycle, monthsOf } from './cycles.ts';
+export { findProducts, modules, type Product } from './products.ts';
+export { catalogRoutes } from './routes.ts';
+export { catalogStaffRoutes } from './staffRoutes.ts';
+export { reserveStock, returnStock } from './stock.ts';

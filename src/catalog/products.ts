@@ -1,0 +1,190 @@
+import { type Context, fail, formatMoney, statement } from '../platform/index.ts';
+import { type Cycle, cycles } from './cycles.ts';
+
+/** What delivers a product (specification §2.1; contract §2). */
+export const modules = { manual: 1, vps: 2, hosting: 3, domain: 4, dedicated: 5 } as const;
+
+export interface IntegerOption {
+  key: string;
+  name: string;
+  label: string;
+  kind: 'integer';
+  min: number;
+  max: number;
+  step: number;
+  /** A month's price of each unit above `min`. */
+  unitPriceMinor: number;
+  required: boolean;
+}
+
+export interface ChoiceOption {
+  key: string;
+  name: string;
+  label: string;
+  kind: 'choice';
+  choices: { value: string; label: string; priceMinor: number }[];
+  required: boolean;
+}
+
+export type Option = IntegerOption | ChoiceOption;
+
+export interface Product {
+  id: number;
+  type: 'Hosting' | 'Domain';
+  moduleId: number;
+  group: { id: number; name: string };
+  name: string;
+  description: string;
+  currency: string;
+  stock: number | null;
+  status: 'active' | 'hidden' | 'retired';
+  updatedAt: Date;
+  prices: { cycle: Cycle; priceMinor: number; setupFeeMinor: number }[];
+  options: Option[];
+}
+
+interface ProductRow {
+  id: number;
+  type: 'Hosting' | 'Domain';
+  module_id: number;
+  group_id: number;
+  group_name: string;
+  name: string;
+  description: string;
+  currency: string;
+  stock: number | null;
+  status: 'active' | 'hidden' | 'retired';
+  updated_at: Date;
+  prices: { cycle: Cycle; price_minor: number; setup_fee_minor: number }[];
+  options: OptionRow[];
+}
+
+interface OptionRow {
+  key: string;
+  name: string;
+  label: string;
+  kind: 'integer' | 'choice';
+  min: number | null;
+  max: number | null;
+  step: number | null;
+  choices: { value: string; label: string; price_minor: number }[] | null;
+  unit_price_minor: number;
+  required: boolean;
+}
+
+const selectProduct = `
+  select p.id, p.type, p.module_id, p.group_id, g.name as group_name, p.name, p.description, p.currency, p.stock,
+    p.status, p.updated_at,
+    (select coalesce(jsonb_agg(jsonb_build_object('cycle', c.cycle, 'price_minor', c.price_minor,
+        'setup_fee_minor', c.setup_fee_minor)), '[]')
+       from product_prices c where c.product_id = p.id) as prices,
+    (select coalesce(jsonb_agg(to_jsonb(o) - 'product_id' order by o.key), '[]')
+       from product_options o where o.product_id = p.id) as options
+  from products p join product_groups g on g.id = p.group_id`;
+
+const productsById = statement<ProductRow>(
+  'catalog.productsById',
+  `${selectProduct} where p.id = any($1::bigint[])`,
+);
+const productsForSale = statement<ProductRow>(
+  'catalog.productsForSale',
+  `${selectProduct} where p.status = 'active' order by p.id`,
+);
+
+/** The products with these ids, whatever their status; an id without a product is missing from the answer. */
+export async function findProducts(ctx: Context, ids: number[]): Promise<Map<number, Product>> {
+  const rows = await ctx.db.many(productsById, ids);
+  return new Map(rows.map((row) => [row.id, fromRow(row)]));
+}
+
+/** One product; `not_found` when there is none, or when customers may not see it. */
+export async function readProduct(ctx: Context, id: number) {
+  const product = (await findProducts(ctx, [id])).get(id);
+  if (product?.status !== 'active') throw fail('not_found');
+  return { product: viewProduct(product) };
+}
+
+/** What is for sale. */
+export async function listProducts(ctx: Context) {
+  const rows = await ctx.db.many(productsForSale);
+  return { products: rows.map((row) => viewProduct(fromRow(row))) };
+}
+
+function fromRow(row: ProductRow): Product {
+  return {
+    id: row.id,
+    type: row.type,
+    moduleId: row.module_id,
+    group: { id: row.group_id, name: row.group_name },
+    name: row.name,
+    description: row.description,
+    currency: row.currency,
+    stock: row.stock,
+    status: row.status,
+    updatedAt: row.updated_at,
+    prices: row.prices
+      .map((price) => ({
+        cycle: price.cycle,
+        priceMinor: price.price_minor,
+        setupFeeMinor: price.setup_fee_minor,
+      }))
+      .sort((a, b) => cycles.indexOf(a.cycle) - cycles.indexOf(b.cycle)),
+    options: row.options.map(optionFromRow),
+  };
+}
+
+function optionFromRow({ key, name, label, required, ...row }: OptionRow): Option {
+  if (row.kind === 'choice') {
+    const choices = (row.choices ?? []).map(({ price_minor, ...choice }) => ({
+      ...choice,
+      priceMinor: price_minor,
+    }));
+    return { key, name, label, required, kind: 'choice', choices };
+  }
+  return {
+    key,
+    name,
+    label,
+    required,
+    kind: 'integer',
+    min: row.min ?? 0,
+    max: row.max ?? 0,
+    step: row.step ?? 1,
+    unitPriceMinor: row.unit_price_minor,
+  };
+}
+
+/** A product as customers see it. */
+export function viewProduct(product: Product) {
+  const money = (minor: number) => formatMoney(minor, product.currency);
+  return {
+    id: product.id,
+    type: product.type,
+    moduleId: product.moduleId,
+    name: product.name,
+    description: product.description,
+    group: product.group,
+    stock: product.stock,
+    prices: product.prices.map((price) => ({
+      cycle: price.cycle,
+      price: money(price.priceMinor),
+      setup_fee: money(price.setupFeeMinor),
+      currency: product.currency,
+    })),
+    options: product.options.map((option) => ({
+      key: option.key,
+      name: option.name,
+      label: option.label,
+      kind: option.kind,
+      min: option.kind === 'integer' ? option.min : null,
+      max: option.kind === 'integer' ? option.max : null,
+      step: option.kind === 'integer' ? option.step : null,
+      values:
+        option.kind === 'choice'
+          ? option.choices.map(({ value, label, priceMinor }) => ({ value, label, price: money(priceMinor) }))
+          : [],
+      unit_price: option.kind === 'integer' ? money(option.unitPriceMinor) : null,
+      required: option.required,
+    })),
+  };
+}

@@ -1,0 +1,126 @@
+import { record } from '../events/index.ts';
+import { type Context, fail, parseMoney, statement, type TxContext, transaction } from '../platform/index.ts';
+import type { Cycle } from './cycles.ts';
+import { findProducts, type Product, viewProduct } from './products.ts';
+
+export interface ProductChange {
+  name?: string;
+  description?: string;
+  /** Null: as many as are asked for. */
+  stock?: number | null;
+  status?: 'active' | 'hidden' | 'retired';
+  prices?: { cycle: Cycle; price: string; setup_fee?: string }[];
+  options?: { key: string; min?: number; max?: number; step?: number; unit_price?: string }[];
+}
+
+const lockProduct = statement<{ id: number }>(
+  'catalog.lock',
+  'select id from products where id = $1 for update',
+);
+const updateProduct = statement(
+  'catalog.updateProduct',
+  'update products set name = $2, description = $3, stock = $4, status = $5, updated_at = $6 where id = $1',
+);
+const writePrice = statement(
+  'catalog.writePrice',
+  `insert into product_prices (product_id, cycle, price_minor, setup_fee_minor) values ($1, $2, $3, $4)
+   on conflict (product_id, cycle) do update set price_minor = excluded.price_minor,
+     setup_fee_minor = excluded.setup_fee_minor`,
+);
+const writeOption = statement(
+  'catalog.writeOption',
+  `update product_options set min = $3, max = $4, step = $5, unit_price_minor = $6 where product_id = $1 and key = $2`,
+);
+
+/** A product as staff sees it, hidden and retired ones included. */
+export async function readProductForStaff(ctx: Context, id: number) {
+  const product = (await findProducts(ctx, [id])).get(id);
+  if (!product) throw fail('not_found');
+  return { product: { ...viewProduct(product), status: product.status } };
+}
+
+/** The same, with the row locked: nobody changes it until the transaction ends. */
+export async function lockProductForStaff(ctx: Context, id: number) {
+  await ctx.db.maybe(lockProduct, id);
+  return readProductForStaff(ctx, id);
+}
+
+/**
+ * Changes stock, price and bounds of a product. What is absent stays; invoices and services that exist keep
+ * their terms.
+ */
+export async function changeProduct(ctx: Context, id: number, change: ProductChange) {
+  return transaction(ctx, 'catalog.changeProduct', async (tx) => {
+    await tx.db.maybe(lockProduct, id);
+    const product = (await findProducts(tx, [id])).get(id);
+    if (!product) throw fail('not_found');
+    await tx.db.run(
+      updateProduct,
+      id,
+      change.name ?? product.name,
+      change.description ?? product.description,
+      change.stock === undefined ? product.stock : change.stock,
+      change.status ?? product.status,
+      tx.clock.now(),
+    );
+    for (const [index, price] of (change.prices ?? []).entries())
+      await changePrice(tx, product, price, index);
+    for (const [index, option] of (change.options ?? []).entries())
+      await changeOption(tx, product, option, index);
+    await record(tx, {
+      action: 'product.updated',
+      subject: { type: 'product', id },
+      organizationId: null,
+      data: { change },
+    });
+    return readProductForStaff(tx, id);
+  });
+}
+
+async function changePrice(
+  tx: TxContext,
+  product: Product,
+  price: NonNullable<ProductChange['prices']>[number],
+  index: number,
+): Promise<void> {
+  const known = product.prices.find((candidate) => candidate.cycle === price.cycle);
+  const setupFee =
+    price.setup_fee === undefined
+      ? (known?.setupFeeMinor ?? 0)
+      : amount(price.setup_fee, product.currency, `prices[${index}].setup_fee`);
+  const priceMinor = amount(price.price, product.currency, `prices[${index}].price`);
+  await tx.db.run(writePrice, product.id, price.cycle, priceMinor, setupFee);
+}
+
+async function changeOption(
+  tx: TxContext,
+  product: Product,
+  change: NonNullable<ProductChange['options']>[number],
+  index: number,
+): Promise<void> {
+  const known = product.options.find((option) => option.key === change.key);
+  if (known?.kind !== 'integer') {
+    throw invalid(`options[${index}].key`, `${product.name} has no integer option ${change.key}`);
+  }
+  const next = {
+    min: change.min ?? known.min,
+    max: change.max ?? known.max,
+    step: change.step ?? known.step,
+  };
+  if (next.min > next.max) throw invalid(`options[${index}].max`, 'must not be below min');
+  const unitPrice =
+    change.unit_price === undefined
+      ? known.unitPriceMinor
+      : amount(change.unit_price, product.currency, `options[${index}].unit_price`);
+  await tx.db.run(writeOption, product.id, change.key, next.min, next.max, next.step, unitPrice);
+}
+
+function amount(text: string, currency: string, field: string): number {
+  const minor = parseMoney(text, currency);
+  if (minor === null) throw invalid(field, `must be an amount in ${currency}, such as "12.50"`);
+  return minor;
+}
+
+function invalid(field: string, message: string) {
+  return fail('invalid_request', { details: [{ field, message }] });
+}
