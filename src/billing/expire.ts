@@ -1,0 +1,31 @@
+import { record } from '../events/index.ts';
+import { enqueue, statement, systemActor, type TxContext } from '../platform/index.ts';
+
+interface Expiring {
+  id: number;
+  organization_id: number;
+  kind: string;
+  coupon_id: number | null;
+}
+
+const expire = statement<Expiring>(
+  'billing.expire',
+  `update invoices set status = 'cancelled'
+   where id in (select id from invoices where status = 'unpaid' and expires_at <= $1 order by expires_at limit 200
+                for update skip locked)
+   returning id, organization_id, kind, coupon_id`,
+);
+
+/** Cancels invoices nobody paid in time. What they held is given back by whoever holds it: `invoice.expired`. */
+export async function expireInvoices(ctx: TxContext): Promise<void> {
+  for (const invoice of await ctx.db.many(expire, ctx.clock.now())) {
+    const { organization_id: organizationId, id } = invoice;
+    const scoped = { ...ctx, organizationId, actor: systemActor };
+    await record(scoped, { action: 'invoice.expired', subject: { type: 'invoice', id } });
+    await enqueue(scoped, 'invoice.expired', {
+      invoiceId: id,
+      kind: invoice.kind,
+      couponId: invoice.coupon_id,
+    });
+  }
+}

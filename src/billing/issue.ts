@@ -1,0 +1,131 @@
+import { record } from '../events/index.ts';
+import { type Context, formatMoney, shareOf, statement, type TxContext } from '../platform/index.ts';
+
+/** Where an organization pays tax; read with the organization locked, so its invoices are numbered in order. */
+export interface Tax {
+  country: string | null;
+  rateBasisPoints: number;
+  exempt: boolean;
+}
+
+export interface Line {
+  productId: number | null;
+  serviceId: number | null;
+  description: string;
+  priceMinor: number;
+  setupFeeMinor: number;
+  discountMinor: number;
+}
+
+export interface Totals {
+  subtotalMinor: number;
+  discountMinor: number;
+  taxMinor: number;
+  totalMinor: number;
+}
+
+export interface NewInvoice {
+  id: number;
+  organizationId: number;
+  userId: number | null;
+  kind: 'order' | 'renewal' | 'upgrade' | 'top_up';
+  currency: string;
+  lines: Line[];
+  tax: Tax;
+  couponId: number | null;
+  expiresAt: Date;
+}
+
+interface TaxRow {
+  country: string | null;
+  rate_basis_points: number | null;
+}
+
+const selectTax = `select o.country, t.rate_basis_points from organizations o
+   left join tax_rates t on t.country = o.country where o.id = $1`;
+const readTaxRow = statement<TaxRow>('billing.tax', selectTax);
+const readTaxRowLocked = statement<TaxRow>('billing.taxLocked', `${selectTax} for no key update of o`);
+
+const insertInvoice = statement(
+  'billing.insertInvoice',
+  `with invoice as (
+     insert into invoices (id, organization_id, position, user_id, kind, status, currency, subtotal_minor,
+       discount_minor, tax_minor, total_minor, tax_rate_basis_points, tax_country, tax_exempt, coupon_id, expires_at,
+       created_at)
+     values ($1, $2, (select coalesce(max(position), 0) + 1 from invoices where organization_id = $2), $3, $4,
+       'unpaid', $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15))
+   insert into invoice_items (invoice_id, ordinal, organization_id, product_id, service_id, description, price_minor,
+     setup_fee_minor, discount_minor)
+   select $1, i.ordinal, $2, i.product_id, i.service_id, i.description, i.price_minor, i.setup_fee_minor,
+     i.discount_minor
+   from jsonb_to_recordset($16::jsonb) as i(ordinal int, product_id bigint, service_id bigint, description text,
+     price_minor bigint, setup_fee_minor bigint, discount_minor bigint)`,
+);
+
+/** Which tax an organization's invoices carry. With `lock`, other invoices of it wait for this one. */
+export async function taxOf(ctx: Context, organizationId: number, options: { lock: boolean }): Promise<Tax> {
+  const row = await ctx.db.one(options.lock ? readTaxRowLocked : readTaxRow, organizationId);
+  return {
+    country: row.country,
+    rateBasisPoints: row.rate_basis_points ?? 0,
+    exempt: row.rate_basis_points === null,
+  };
+}
+
+/** Sums of an invoice. Tax is on what remains after discounts, once over the whole, rounded half up. */
+export function totalsOf(lines: readonly Line[], tax: Tax): Totals {
+  const subtotalMinor = lines.reduce((sum, line) => sum + line.priceMinor + line.setupFeeMinor, 0);
+  const discountMinor = lines.reduce((sum, line) => sum + line.discountMinor, 0);
+  const taxMinor = shareOf(subtotalMinor - discountMinor, tax.rateBasisPoints);
+  return { subtotalMinor, discountMinor, taxMinor, totalMinor: subtotalMinor - discountMinor + taxMinor };
+}
+
+/** Writes an unpaid invoice. The caller holds the organization's lock ({@link taxOf}). */
+export async function issueInvoice(ctx: TxContext, invoice: NewInvoice): Promise<Totals> {
+  const totals = totalsOf(invoice.lines, invoice.tax);
+  const items = invoice.lines.map((line, index) => ({
+    ordinal: index + 1,
+    product_id: line.productId,
+    service_id: line.serviceId,
+    description: line.description,
+    price_minor: line.priceMinor,
+    setup_fee_minor: line.setupFeeMinor,
+    discount_minor: line.discountMinor,
+  }));
+  await ctx.db.run(
+    insertInvoice,
+    invoice.id,
+    invoice.organizationId,
+    invoice.userId,
+    invoice.kind,
+    invoice.currency,
+    totals.subtotalMinor,
+    totals.discountMinor,
+    totals.taxMinor,
+    totals.totalMinor,
+    invoice.tax.rateBasisPoints,
+    invoice.tax.country,
+    invoice.tax.exempt,
+    invoice.couponId,
+    invoice.expiresAt,
+    ctx.clock.now(),
+    JSON.stringify(items),
+  );
+  await record(ctx, {
+    action: 'invoice.created',
+    subject: { type: 'invoice', id: invoice.id },
+    organizationId: invoice.organizationId,
+    data: {
+      kind: invoice.kind,
+      user_id: invoice.userId,
+      currency: invoice.currency,
+      total: formatMoney(totals.totalMinor, invoice.currency),
+      duedate: invoice.expiresAt.toISOString().slice(0, 10),
+      items: invoice.lines.map((line) => ({
+        description: line.description,
+        amount: formatMoney(line.priceMinor + line.setupFeeMinor - line.discountMinor, invoice.currency),
+      })),
+    },
+  });
+  return totals;
+}

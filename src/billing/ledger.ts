@@ -1,0 +1,150 @@
+import { type Context, fail, statement, type TxContext } from '../platform/index.ts';
+
+/**
+ * The ledger: double entry, append-only, the only source of a balance. Signs: a debit is positive, so what the
+ * provider owes a customer (credit) and what it earned (revenue) go up by negative amounts. A customer's
+ * balance is written the other way round, as the customer sees it.
+ */
+export type ProviderAccount = 'bank' | 'revenue' | 'tax' | 'goodwill';
+
+export interface Posting {
+  kind: 'invoice_paid' | 'credit_granted';
+  organizationId: number;
+  currency: string;
+  invoiceId?: number;
+  description: string;
+  /** Change of the customer's credit; positive when the customer has more afterwards. */
+  creditMinor: number;
+  /** Debits positive, credits negative; with the credit's change they add up to zero. */
+  provider: Partial<Record<ProviderAccount, number>>;
+}
+
+const findOrMakeAccount = statement<{ id: number }>(
+  'billing.findOrMakeAccount',
+  `with found as (select id from ledger_accounts
+                  where organization_id is not distinct from $1 and kind = $2 and currency = $3),
+   made as (insert into ledger_accounts (organization_id, kind, currency) select $1, $2, $3
+            where not exists (select 1 from found) on conflict do nothing returning id)
+   select id from found union all select id from made`,
+);
+
+// The account's row is the lock under which its entries get their sequence and balance.
+const lockCredit = statement<{ id: number; sequence: number | null; balance_minor: number | null }>(
+  'billing.lockCredit',
+  `select a.id, e.sequence, e.balance_minor
+   from (select id from ledger_accounts where organization_id = $1 and kind = 'credit' and currency = $2
+         for no key update) a
+   left join lateral (select sequence, balance_minor from ledger_entries
+                      where account_id = a.id order by sequence desc limit 1) e on true`,
+);
+
+const newestCredit = statement<{
+  balance_minor: number;
+  amount_minor: number;
+  description: string;
+  created_at: Date;
+  currency: string;
+}>(
+  'billing.newestCredit',
+  `select e.balance_minor, e.amount_minor, t.description, t.created_at, a.currency
+   from ledger_accounts a
+   join ledger_entries e on e.account_id = a.id
+   join ledger_transactions t on t.id = e.transaction_id
+   where a.organization_id = $1 and a.kind = 'credit' order by e.sequence desc limit 1`,
+);
+
+const insertTransaction = statement<{ id: number }>(
+  'billing.insertLedgerTransaction',
+  `insert into ledger_transactions (organization_id, kind, invoice_id, description, user_id, created_at)
+   values ($1, $2, $3, $4, $5, $6) returning id`,
+);
+
+const insertEntry = statement(
+  'billing.insertLedgerEntry',
+  `insert into ledger_entries (transaction_id, account_id, organization_id, amount_minor, sequence, balance_minor)
+   values ($1, $2, $3, $4, $5, $6)`,
+);
+
+/**
+ * Writes one transaction into the ledger; `insufficient_credit` when the customer has less than is taken.
+ * Two that touch the same customer's credit run one after the other.
+ */
+export async function post(ctx: TxContext, posting: Posting): Promise<void> {
+  const { id } = await ctx.db.one(
+    insertTransaction,
+    posting.organizationId,
+    posting.kind,
+    posting.invoiceId ?? null,
+    posting.description,
+    ctx.actor.userId,
+    ctx.clock.now(),
+  );
+  if (posting.creditMinor !== 0) await postCredit(ctx, id, posting);
+  for (const [kind, amountMinor] of Object.entries(posting.provider)) {
+    if (amountMinor === 0) continue;
+    const account = await accountOf(ctx, null, kind, posting.currency);
+    await ctx.db.run(insertEntry, id, account, null, amountMinor, null, null);
+  }
+}
+
+async function postCredit(ctx: TxContext, transactionId: number, posting: Posting): Promise<void> {
+  const { organizationId, currency, creditMinor } = posting;
+  let account = await ctx.db.maybe(lockCredit, organizationId, currency);
+  if (account === null) {
+    await accountOf(ctx, organizationId, 'credit', currency);
+    account = await ctx.db.one(lockCredit, organizationId, currency);
+  }
+  const balanceMinor = (account.balance_minor ?? 0) + creditMinor;
+  if (balanceMinor < 0) throw fail('insufficient_credit');
+  const sequence = (account.sequence ?? 0) + 1;
+  await ctx.db.run(
+    insertEntry,
+    transactionId,
+    account.id,
+    organizationId,
+    -creditMinor,
+    sequence,
+    balanceMinor,
+  );
+}
+
+async function accountOf(ctx: TxContext, organizationId: number | null, kind: string, currency: string) {
+  const found = await ctx.db.maybe(findOrMakeAccount, organizationId, kind, currency);
+  // Null only when another transaction made it this moment and has committed since: it is there now.
+  return (found ?? (await ctx.db.one(findOrMakeAccount, organizationId, kind, currency))).id;
+}
+
+export interface CreditState {
+  balanceMinor: number;
+  currency: string;
+  last: { amountMinor: number; description: string; createdAt: Date };
+}
+
+/** What an organization has, and the newest entry; null when it never had any credit. */
+export async function readCredit(ctx: Context, organizationId: number): Promise<CreditState | null> {
+  const row = await ctx.db.maybe(newestCredit, organizationId);
+  if (row === null) return null;
+  return {
+    balanceMinor: row.balance_minor,
+    currency: row.currency,
+    last: { amountMinor: -row.amount_minor, description: row.description, createdAt: row.created_at },
+  };
+}
+
+/** Gives an organization credit that it did not pay for. */
+export async function grantCredit(
+  ctx: TxContext,
+  organizationId: number,
+  amountMinor: number,
+  currency: string,
+  description: string,
+): Promise<void> {
+  await post(ctx, {
+    kind: 'credit_granted',
+    organizationId,
+    currency,
+    description,
+    creditMinor: amountMinor,
+    provider: { goodwill: amountMinor },
+  });
+}

@@ -1,0 +1,150 @@
+import { record } from '../events/index.ts';
+import {
+  type Context,
+  enqueue,
+  fail,
+  formatMoney,
+  isDuplicate,
+  newId,
+  type OrganizationContext,
+  parseMoney,
+  statement,
+  type TxContext,
+  transaction,
+} from '../platform/index.ts';
+import { post } from './ledger.ts';
+import { readInvoice } from './read.ts';
+
+interface PayableRow {
+  id: number;
+  organization_id: number;
+  user_id: number | null;
+  kind: string;
+  status: string;
+  currency: string;
+  tax_minor: number;
+  total_minor: number;
+}
+
+const lockInvoice = statement<PayableRow>(
+  'billing.lockInvoice',
+  `select id, organization_id, user_id, kind, status, currency, tax_minor, total_minor from invoices
+   where id = $1 for no key update`,
+);
+
+// Last before the commit, because every payment of the provider waits for this row.
+const markPaid = statement(
+  'billing.markPaid',
+  `with next as (update invoice_numbers set last = last + 1 returning last)
+   update invoices set status = 'paid', date_paid = $2, paid_with_credit_minor = $3, number = next.last
+   from next where id = $1`,
+);
+
+const insertPayment = statement(
+  'billing.insertPayment',
+  `insert into payments (id, invoice_id, organization_id, method, amount_minor, currency, reference, received_on,
+     created_at)
+   values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+);
+
+interface Payment {
+  method: 'credit' | 'bank_transfer';
+  reference: string | null;
+  receivedOn: string | null;
+}
+
+/** Pays an invoice of the organization with its credit. `insufficient_credit`, `invoice_not_payable`. */
+export async function payWithCredit(ctx: OrganizationContext, id: number) {
+  return transaction(ctx, 'billing.pay', async (tx) => {
+    const invoice = await lockPayable(tx, id);
+    if (invoice.organization_id !== ctx.organizationId) throw fail('forbidden');
+    await settle(tx, invoice, { method: 'credit', reference: null, receivedOn: null });
+    return readInvoice(tx, id);
+  });
+}
+
+/**
+ * Books a bank transfer that staff found on the account. It must be the whole amount; the same reference is
+ * booked once, so entering a statement twice does no harm.
+ */
+export async function receiveTransfer(
+  ctx: Context,
+  id: number,
+  transfer: { amount: string; reference: string; received_on?: string },
+) {
+  return transaction(ctx, 'billing.receiveTransfer', async (tx) => {
+    const invoice = await lockPayable(tx, id);
+    const amountMinor = parseMoney(transfer.amount, invoice.currency);
+    if (amountMinor !== invoice.total_minor) {
+      const due = `${formatMoney(invoice.total_minor, invoice.currency)} ${invoice.currency}`;
+      throw fail('payment_mismatch', {
+        message: `${due} are due; enter the amount that was received for this invoice`,
+      });
+    }
+    const receivedOn = transfer.received_on ?? tx.clock.now().toISOString().slice(0, 10);
+    await settle(tx, invoice, { method: 'bank_transfer', reference: transfer.reference, receivedOn });
+    return readInvoice(tx, id);
+  });
+}
+
+async function lockPayable(tx: TxContext, id: number): Promise<PayableRow> {
+  const invoice = await tx.db.maybe(lockInvoice, id);
+  if (invoice === null) throw fail('not_found');
+  return invoice;
+}
+
+async function settle(tx: TxContext, invoice: PayableRow, payment: Payment): Promise<void> {
+  if (invoice.status !== 'unpaid') {
+    throw fail('invoice_not_payable', { message: `This invoice is ${invoice.status}, so it cannot be paid` });
+  }
+  const { organization_id: organizationId, currency, total_minor: totalMinor, tax_minor: taxMinor } = invoice;
+  const fromCredit = payment.method === 'credit' ? totalMinor : 0;
+  if (totalMinor > 0) {
+    await post(tx, {
+      kind: 'invoice_paid',
+      organizationId,
+      currency,
+      invoiceId: invoice.id,
+      description: `Invoice ${invoice.id}`,
+      creditMinor: -fromCredit,
+      provider: { bank: totalMinor - fromCredit, revenue: -(totalMinor - taxMinor), tax: -taxMinor },
+    });
+  }
+  await writePayment(tx, invoice, payment);
+  await record(tx, {
+    action: 'invoice.paid',
+    subject: { type: 'invoice', id: invoice.id },
+    organizationId,
+    data: {
+      user_id: invoice.user_id,
+      method: payment.method,
+      currency,
+      total: formatMoney(totalMinor, currency),
+    },
+  });
+  await enqueue(tx, 'invoice.paid', { invoiceId: invoice.id, kind: invoice.kind }, { organizationId });
+  await tx.db.run(markPaid, invoice.id, tx.clock.now(), fromCredit);
+}
+
+async function writePayment(tx: TxContext, invoice: PayableRow, payment: Payment): Promise<void> {
+  try {
+    await tx.db.run(
+      insertPayment,
+      newId(),
+      invoice.id,
+      invoice.organization_id,
+      invoice.total_minor === 0 ? 'none' : payment.method,
+      invoice.total_minor,
+      invoice.currency,
+      payment.reference,
+      payment.receivedOn,
+      tx.clock.now(),
+    );
+  } catch (error) {
+    if (!isDuplicate(error, 'payments_reference')) throw error;
+    throw fail('conflict', {
+      message: `A transfer with the reference ${payment.reference} is booked already`,
+      cause: error,
+    });
+  }
+}

@@ -1,0 +1,98 @@
+import { Type } from 'typebox';
+import {
+  Choice,
+  Day,
+  Id,
+  ListQuery,
+  listOf,
+  MoneyText,
+  Nullable,
+  Strict,
+  Timestamp,
+} from '../platform/http/index.ts';
+
+const Currency = Type.String({ examples: ['EUR'] });
+const InvoiceStatus = Choice(['draft', 'unpaid', 'paid', 'cancelled', 'refunded', 'partially_refunded']);
+
+export const Invoice = Type.Object({
+  id: Id,
+  number: Nullable(
+    Type.Integer({ description: 'Legal number, without gaps; given when the invoice is paid' }),
+  ),
+  kind: Choice(['order', 'renewal', 'upgrade', 'top_up']),
+  duedate: Day,
+  date_paid: Nullable(Timestamp),
+  date_refunded: Nullable(Timestamp),
+  price: MoneyText,
+  tax_rate: Type.String({ description: 'Per cent', examples: ['21.00'] }),
+  tax_country: Nullable(Type.String()),
+  tax_exempt: Type.Boolean(),
+  status: InvoiceStatus,
+  overdue: Type.Boolean(),
+  paid_with_credit: MoneyText,
+  created_at: Timestamp,
+  user_id: Nullable(Id),
+  currency: Currency,
+  subtotal: MoneyText,
+  discount: MoneyText,
+  tax: MoneyText,
+  total: MoneyText,
+  items: Type.Array(
+    Type.Object({
+      description: Type.String(),
+      product_id: Nullable(Id),
+      service_id: Nullable(Id),
+      price: MoneyText,
+      setup_fee: MoneyText,
+      discount: MoneyText,
+    }),
+  ),
+  payments: Type.Array(
+    Type.Object({
+      id: Id,
+      method: Choice(['credit', 'bank_transfer', 'none']),
+      amount: MoneyText,
+      reference: Nullable(Type.String()),
+      received_on: Nullable(Day),
+      created_at: Timestamp,
+    }),
+  ),
+});
+
+export const InvoiceData = Type.Object({ invoice: Invoice });
+
+export const InvoiceListQuery = ListQuery({ status: Type.Optional(InvoiceStatus) });
+
+export const InvoiceList = listOf('invoices', Invoice, {
+  credit_balance: MoneyText,
+  last_credit_transaction: Nullable(
+    Type.Object({ amount: MoneyText, currency: Currency, description: Type.String(), created_at: Timestamp }),
+  ),
+});
+
+export const Pay = Strict({
+  method: Choice(['credit'], {
+    description: 'How to pay; account credit is what this provider takes by itself',
+  }),
+  use_credit: Type.Optional(
+    Type.Boolean({ description: 'The same as method credit; kept for older clients' }),
+  ),
+});
+
+export const Transfer = Strict({
+  amount: Type.String({
+    maxLength: 20,
+    description: 'What was received, in the currency of the invoice',
+    examples: ['12.50'],
+  }),
+  reference: Type.String({ minLength: 1, maxLength: 140, description: "The bank's reference; booked once" }),
+  received_on: Type.Optional(Day),
+});
+
+export const CreditGrant = Strict({
+  amount: Type.String({ maxLength: 20, examples: ['50.00'] }),
+  currency: Type.String({ pattern: '^[A-Z]{3}$', examples: ['EUR'] }),
+  description: Type.String({ minLength: 1, maxLength: 200 }),
+});
+
+export const CreditGranted = Type.Object({ credit_balance: MoneyText, currency: Currency });

@@ -1,0 +1,62 @@
+import { record } from '../events/index.ts';
+import { organizationExists } from '../organizations/index.ts';
+import { IdParams, routes } from '../platform/http/index.ts';
+import { type Context, fail, formatMoney, parseMoney, transaction } from '../platform/index.ts';
+import { grantCredit, readCredit } from './ledger.ts';
+import { receiveTransfer } from './pay.ts';
+import * as S from './schema.ts';
+
+const staffRoles = ['administrator', 'billing'];
+
+export const billingStaffRoutes = routes('/staff', { tag: 'Staff: billing' }, (route) => {
+  route.post(
+    '/invoices/:id/payments',
+    {
+      auth: 'staff',
+      staffRoles,
+      summary: 'Mark a bank transfer as received',
+      params: IdParams,
+      body: S.Transfer,
+      data: S.InvoiceData,
+      errors: ['not_found', 'invoice_not_payable', 'payment_mismatch', 'conflict'],
+    },
+    (ctx, req) => receiveTransfer(ctx, req.params.id, req.body),
+  );
+  route.post(
+    '/organizations/:id/credit',
+    {
+      auth: 'staff',
+      staffRoles,
+      summary: 'Grant account credit',
+      params: IdParams,
+      body: S.CreditGrant,
+      data: S.CreditGranted,
+      errors: ['not_found', 'invalid_amount'],
+    },
+    (ctx, req) => giveCredit(ctx, req.params.id, req.body),
+  );
+});
+
+async function giveCredit(
+  ctx: Context,
+  id: number,
+  grant: { amount: string; currency: string; description: string },
+) {
+  return transaction(ctx, 'billing.giveCredit', async (tx) => {
+    if (!(await organizationExists(tx, id))) throw fail('not_found');
+    const amountMinor = parseMoney(grant.amount, grant.currency);
+    if (amountMinor === null || amountMinor === 0) throw fail('invalid_amount');
+    await grantCredit(tx, id, amountMinor, grant.currency, grant.description);
+    await record(tx, {
+      action: 'credit.granted',
+      subject: { type: 'organization', id },
+      organizationId: id,
+      data: { amount: grant.amount, currency: grant.currency, description: grant.description },
+    });
+    const credit = await readCredit(tx, id);
+    return {
+      credit_balance: formatMoney(credit?.balanceMinor ?? 0, grant.currency),
+      currency: grant.currency,
+    };
+  });
+}
