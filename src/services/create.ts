@@ -1,0 +1,75 @@
+import { statement, type TxContext } from '../platform/index.ts';
+
+export interface NewService {
+  id: number;
+  productId: number;
+  domain: string | null;
+  cycle: string;
+  firstPriceMinor: number;
+  priceMinor: number;
+  options: Record<string, unknown>;
+  /** A machine's first password; kept sealed until the machine has it. */
+  password: string | null;
+}
+
+const insertServices = statement(
+  'services.insert',
+  `insert into services (id, organization_id, position, user_id, product_id, invoice_id, status, provisioning_state,
+     domain, cycle, currency, first_price_minor, price_minor, options, created_at)
+   select s.id, $1, base.position + s.ordinal, $2, s.product_id, $3, 'pending', 'queued', s.domain, s.cycle, $4,
+     s.first_price_minor, s.price_minor, s.options, $5
+   from jsonb_to_recordset($6::jsonb) as s(ordinal int, id bigint, product_id bigint, domain text, cycle text,
+       first_price_minor bigint, price_minor bigint, options jsonb),
+     (select coalesce(max(position), 0) as position from services where organization_id = $1) base`,
+);
+
+const insertSecrets = statement(
+  'services.insertSecrets',
+  `insert into service_secrets (service_id, organization_id, sealed)
+   select s.id, $1, decode(s.sealed, 'base64') from unnest($2::bigint[], $3::text[]) as s(id, sealed)`,
+);
+
+/**
+ * Writes what an order is going to deliver, pending until its invoice is paid. The caller holds the
+ * organization's lock, so the services are numbered in order.
+ */
+export async function createServices(
+  ctx: TxContext,
+  order: { organizationId: number; userId: number; invoiceId: number; currency: string },
+  services: NewService[],
+): Promise<void> {
+  const rows = services.map((service, index) => ({
+    ordinal: index + 1,
+    id: service.id,
+    product_id: service.productId,
+    domain: service.domain,
+    cycle: service.cycle,
+    first_price_minor: service.firstPriceMinor,
+    price_minor: service.priceMinor,
+    options: service.options,
+  }));
+  const { organizationId, userId, invoiceId, currency } = order;
+  await ctx.db.run(
+    insertServices,
+    organizationId,
+    userId,
+    invoiceId,
+    currency,
+    ctx.clock.now(),
+    JSON.stringify(rows),
+  );
+  const secret = services.flatMap(({ id, password }) => (password === null ? [] : [{ id, password }]));
+  if (secret.length === 0) return;
+  const sealed = secret.map(({ id, password }) => ctx.seal.close(password, secretOf(id)).toString('base64'));
+  await ctx.db.run(
+    insertSecrets,
+    organizationId,
+    secret.map(({ id }) => id),
+    sealed,
+  );
+}
+
+/** What a service's sealed password is bound to. */
+export function secretOf(serviceId: number): string {
+  return `service ${serviceId}`;
+}

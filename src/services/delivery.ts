@@ -1,0 +1,86 @@
+import { addMonths, isCycle, monthsOf } from '../catalog/index.ts';
+import { record } from '../events/index.ts';
+import { type Context, fail, statement, type TxContext } from '../platform/index.ts';
+import { secretOf } from './create.ts';
+
+/** What delivering a service needs to know of it. */
+export interface Order {
+  id: number;
+  organization_id: number;
+  user_id: number;
+  product_id: number;
+  status: string;
+  provisioning_state: string;
+  domain: string | null;
+  cycle: string;
+  options: Record<string, unknown>;
+}
+
+const orderById = statement<Order>(
+  'services.order',
+  `select id, organization_id, user_id, product_id, status, provisioning_state, domain, cycle, options
+   from services where id = $1`,
+);
+const sealedPassword = statement<{ sealed: Buffer }>(
+  'services.sealedPassword',
+  'select sealed from service_secrets where service_id = $1',
+);
+const dropSecret = statement('services.dropSecret', 'delete from service_secrets where service_id = $1');
+const setProvisioning = statement(
+  'services.setProvisioning',
+  'update services set provisioning_state = $2 where id = $1',
+);
+const activate = statement(
+  'services.activate',
+  `update services set status = 'active', provisioning_state = 'done', duedate = $2 where id = $1`,
+);
+
+export async function findOrder(ctx: Context, serviceId: number): Promise<Order> {
+  const order = await ctx.db.maybe(orderById, serviceId);
+  if (order === null) throw fail('not_found');
+  return order;
+}
+
+/** The password the customer ordered with, in clear; null once the machine has it. */
+export async function openPassword(ctx: Context, serviceId: number): Promise<string | null> {
+  const row = await ctx.db.maybe(sealedPassword, serviceId);
+  return row === null ? null : ctx.seal.open(row.sealed, secretOf(serviceId));
+}
+
+export async function dropPassword(ctx: Context, serviceId: number): Promise<void> {
+  await ctx.db.run(dropSecret, serviceId);
+}
+
+export async function markProvisioning(ctx: Context, serviceId: number): Promise<void> {
+  await ctx.db.run(setProvisioning, serviceId, 'running');
+}
+
+/** The service is delivered: it is active and its first period starts today. */
+export async function completeDelivery(
+  ctx: TxContext,
+  order: Order,
+  facts: { hostname: string; primaryIp: string | null },
+): Promise<void> {
+  const today = ctx.clock.now().toISOString().slice(0, 10);
+  const months = isCycle(order.cycle) ? monthsOf[order.cycle] : 1;
+  await ctx.db.run(activate, order.id, addMonths(today, months));
+  await ctx.db.run(dropSecret, order.id);
+  await record(ctx, {
+    action: 'service.provisioned',
+    subject: { type: 'service', id: order.id },
+    organizationId: order.organization_id,
+    data: { user_id: order.user_id, hostname: facts.hostname, primary_ip: facts.primaryIp },
+  });
+}
+
+/** Delivery failed for good and left nothing behind; staff can retry it or pay the money back. */
+export async function failDelivery(ctx: TxContext, serviceId: number, reason: string): Promise<void> {
+  const order = await findOrder(ctx, serviceId);
+  await ctx.db.run(setProvisioning, serviceId, 'failed');
+  await record(ctx, {
+    action: 'service.failed',
+    subject: { type: 'service', id: serviceId },
+    organizationId: order.organization_id,
+    data: { reason },
+  });
+}

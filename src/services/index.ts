@@ -1,0 +1,17 @@
+/**
+ * What customers own. An order makes services that are pending; a paid invoice has them delivered by the room
+ * of their kind; an invoice nobody paid gives everything back that they held.
+ */
+export { createServices, type NewService } from './create.ts';
+export {
+  completeDelivery,
+  dropPassword,
+  failDelivery,
+  findOrder,
+  markProvisioning,
+  type Order,
+  openPassword,
+} from './delivery.ts';
+export { serviceJobs } from './jobs.ts';
+export { serviceRoutes } from './routes.ts';
+export { type MachineSize, machineSize } from './size.ts';

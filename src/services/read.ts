@@ -1,0 +1,121 @@
+import { listData, positionedList } from '../platform/http/index.ts';
+import { fail, formatMoney, type OrganizationContext, statement } from '../platform/index.ts';
+
+interface ServiceRow {
+  id: number;
+  organization_id: number;
+  position: number;
+  domain: string | null;
+  status: 'pending' | 'active' | 'suspended' | 'cancelled' | 'terminated';
+  provisioning_state: 'queued' | 'running' | 'done' | 'failed';
+  suspend_reason: string | null;
+  suspended_at: Date | null;
+  cycle: string;
+  cancelled: boolean;
+  created_at: Date;
+  first_price_minor: number;
+  price_minor: number;
+  currency: string;
+  duedate: string | null;
+  note: string | null;
+  auto_renew: boolean;
+  options: Record<string, unknown>;
+  product_id: number;
+  product_type: string;
+  module_id: keyof typeof typeByModule;
+  product_name: string;
+  product_description: string;
+  product_price_minor: number | null;
+  group_id: number;
+  group_name: string;
+  primary_ip: string | null;
+}
+
+const selectService = `
+  select t.id, t.organization_id, t.position, t.domain, t.status, t.provisioning_state, t.suspend_reason,
+    t.suspended_at, t.cycle, t.cancelled, t.created_at, t.first_price_minor, t.price_minor, t.currency, t.duedate,
+    t.note, t.auto_renew, t.options, p.id as product_id, p.type as product_type, p.module_id,
+    p.name as product_name, p.description as product_description, c.price_minor as product_price_minor,
+    g.id as group_id, g.name as group_name,
+    (select host(a.address) from addresses a where a.service_id = t.id and t.status <> 'pending'
+     order by family(a.address), a.ordinal limit 1) as primary_ip
+  from services t
+  join products p on p.id = t.product_id
+  join product_groups g on g.id = p.group_id
+  left join product_prices c on c.product_id = p.id and c.cycle = t.cycle`;
+
+const serviceById = statement<ServiceRow>('services.byId', `${selectService} where t.id = $1`);
+
+const services = positionedList<ServiceRow>({
+  name: 'services.list',
+  table: 'services',
+  select: selectService,
+  filters: {
+    status: 't.status = ?',
+    product_id: 't.product_id = ?',
+    search: "t.domain ilike '%' || ? || '%'",
+  },
+});
+
+/** The organization's services, newest first. */
+export async function listServices(
+  ctx: OrganizationContext,
+  query: {
+    page: number;
+    limit: number;
+    cursor?: string | undefined;
+    status?: string | undefined;
+    product_id?: number | undefined;
+    search?: string | undefined;
+  },
+) {
+  const filters = {
+    status: query.status,
+    product_id: query.product_id,
+    search: query.search?.replace(/[\\%_]/g, '\\$&'),
+  };
+  const { rows, at } = await services.page(ctx, ctx.organizationId, query, filters);
+  return listData('services', rows.map(view), at);
+}
+
+/** One service of the caller's organization: `not_found`, or `forbidden` when it is another's. */
+export async function readService(ctx: OrganizationContext, id: number) {
+  const row = await ctx.db.maybe(serviceById, id);
+  if (row === null) throw fail('not_found');
+  if (row.organization_id !== ctx.organizationId) throw fail('forbidden');
+  return { service: view(row) };
+}
+
+const typeByModule = { 1: 'other', 2: 'vps', 3: 'hosting', 4: 'domain', 5: 'dedicated' } as const;
+
+function view(row: ServiceRow) {
+  const money = (minor: number) => formatMoney(minor, row.currency);
+  return {
+    id: row.id,
+    type: typeByModule[row.module_id],
+    domain: row.domain,
+    hostname: row.domain,
+    status: row.status,
+    provisioning_state: row.provisioning_state,
+    suspend_reason: row.suspend_reason,
+    suspended_at: row.suspended_at,
+    billingCycle: row.cycle,
+    cancelled: row.cancelled,
+    created_at: row.created_at,
+    firstPrice: money(row.first_price_minor),
+    price: money(row.price_minor),
+    currency: row.currency,
+    duedate: row.duedate,
+    note: row.note,
+    auto_renew: row.auto_renew,
+    primary_ip: row.primary_ip,
+    options: row.options,
+    product: {
+      id: row.product_id,
+      name: row.product_name,
+      description: row.product_description,
+      price: row.product_price_minor === null ? null : money(row.product_price_minor),
+      group: { id: row.group_id, name: row.group_name },
+    },
+  };
+}

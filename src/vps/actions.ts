@@ -1,0 +1,205 @@
+import { record } from '../events/index.ts';
+import { decodeCursor, encodeCursor, listData } from '../platform/http/index.ts';
+import {
+  type Context,
+  fail,
+  newId,
+  type OrganizationContext,
+  statement,
+  type TxContext,
+} from '../platform/index.ts';
+import { type ActionRow, findVpsFor } from './queries.ts';
+
+const columns = `id, service_id, command, status, progress, initiator_type, initiator_id,
+  host(initiator_ip) as initiator_ip, error_code, error_message, created_at, started_at, finished_at`;
+
+const insertAction = statement<ActionRow>(
+  'vps.insertAction',
+  `insert into vps_actions (id, organization_id, service_id, command, status, initiator_type, initiator_id,
+     initiator_ip, created_at)
+   values ($1, $2, $3, $4, 'queued', $5, $6, $7, $8)
+   on conflict (service_id) where status in ('queued', 'running') do nothing returning ${columns}`,
+);
+const reopenAction = statement(
+  'vps.reopenAction',
+  `insert into vps_actions (id, organization_id, service_id, command, status, initiator_type, created_at, started_at)
+   values ($1, $2, $3, $4, 'running', 'system', $5, $5)
+   on conflict (id) do update set status = 'running', progress = 0, error_code = null, error_message = null,
+     finished_at = null`,
+);
+const beginAction = statement(
+  'vps.beginAction',
+  `update vps_actions set status = 'running', started_at = coalesce(started_at, $2)
+   where id = $1 and status in ('queued', 'running')`,
+);
+const setProgress = statement(
+  'vps.setProgress',
+  `update vps_actions set progress = greatest(progress, $2) where id = $1 and status = 'running'`,
+);
+const endAction = statement(
+  'vps.endAction',
+  `update vps_actions set status = $2, progress = case when $2 = 'success' then 100 else progress end,
+     finished_at = $3, error_code = $4, error_message = $5
+   where id = $1 and status in ('queued', 'running')`,
+);
+const actionById = statement<ActionRow>(
+  'vps.actionById',
+  `select ${columns} from vps_actions where id = $1 and service_id = $2`,
+);
+const runningAction = statement<ActionRow>(
+  'vps.runningAction',
+  `select ${columns} from vps_actions where service_id = $1 and status in ('queued', 'running')`,
+);
+const historyBefore = statement<ActionRow>(
+  'vps.historyBefore',
+  `select ${columns} from vps_actions
+   where service_id = $1 and ($2::timestamptz is null or (created_at, id) < ($2, $3::bigint))
+   order by created_at desc, id desc limit $4 offset $5`,
+);
+const historyCount = statement<{ total: number }>(
+  'vps.historyCount',
+  'select count(*)::int as total from (select 1 from vps_actions where service_id = $1 limit 10000) counted',
+);
+
+/**
+ * Opens an action on a machine, and with it the machine's lock: until it ends every other change is refused
+ * with `locked`, naming this one.
+ */
+export async function openAction(
+  ctx: TxContext & OrganizationContext,
+  serviceId: number,
+  command: string,
+): Promise<ActionRow> {
+  const { actor } = ctx;
+  const id = newId();
+  const initiator = actor.type === 'api_key' ? actor.apiKeyId : actor.userId;
+  const now = ctx.clock.now();
+  const row = await ctx.db.maybe(
+    insertAction,
+    id,
+    ctx.organizationId,
+    serviceId,
+    command,
+    actor.type,
+    initiator,
+    actor.ip,
+    now,
+  );
+  if (row === null) throw locked((await ctx.db.maybe(runningAction, serviceId))?.command ?? 'another action');
+  await record(ctx, {
+    action: 'vps.action.started',
+    subject: { type: 'service', id: serviceId },
+    data: { action_id: id, command },
+  });
+  return row;
+}
+
+export function locked(command: string) {
+  return fail('locked', {
+    message: `The action ${command} is still running on this machine; wait until it ends`,
+    retryAfterS: 5,
+  });
+}
+
+/** Opens the action of a job that nobody asked for by hand; again at every retry of the job. */
+export async function openSystemAction(
+  ctx: Context,
+  action: { id: number; organizationId: number; serviceId: number; command: string },
+): Promise<void> {
+  await ctx.db.run(
+    reopenAction,
+    action.id,
+    action.organizationId,
+    action.serviceId,
+    action.command,
+    ctx.clock.now(),
+  );
+}
+
+export async function startAction(ctx: Context, id: number): Promise<void> {
+  await ctx.db.run(beginAction, id, ctx.clock.now());
+}
+
+export async function progressAction(ctx: Context, id: number, percent: number): Promise<void> {
+  await ctx.db.run(setProgress, id, percent);
+}
+
+/** Ends an action, and with it the machine's lock, in the transaction that ends its job. */
+export async function finishAction(
+  ctx: TxContext,
+  action: { id: number; organizationId: number; serviceId: number; command: string },
+  error: { code: string; message: string } | null,
+): Promise<void> {
+  const status = error === null ? 'success' : 'error';
+  await ctx.db.run(
+    endAction,
+    action.id,
+    status,
+    ctx.clock.now(),
+    error?.code ?? null,
+    error?.message ?? null,
+  );
+  await record(ctx, {
+    action: error === null ? 'vps.action.succeeded' : 'vps.action.failed',
+    subject: { type: 'service', id: action.serviceId },
+    organizationId: action.organizationId,
+    data: {
+      action_id: action.id,
+      command: action.command,
+      ...(error === null ? {} : { reason: error.message }),
+    },
+  });
+}
+
+/** The machine's actions, newest first. */
+export async function listHistory(
+  ctx: OrganizationContext,
+  id: number,
+  query: { page: number; limit: number; cursor?: string | undefined },
+) {
+  await findVpsFor(ctx, id);
+  const [before, beforeId] =
+    query.cursor === undefined ? [null, null] : decodeCursor(query.cursor, ['time', 'integer']);
+  const offset = before === null ? (query.page - 1) * query.limit : 0;
+  if (offset >= 10_000) throw fail('page_too_deep');
+  const { total } = await ctx.db.one(historyCount, id);
+  const rows = await ctx.db.many(historyBefore, id, before, beforeId, query.limit + 1, offset);
+  const shown = rows.slice(0, query.limit);
+  const last = shown.at(-1);
+  const nextCursor =
+    rows.length > query.limit && last ? encodeCursor([toIso(last.created_at) ?? '', last.id]) : null;
+  return listData('actions', shown.map(viewAction), {
+    total,
+    page: query.page,
+    limit: query.limit,
+    nextCursor,
+  });
+}
+
+/** One action of the machine, for polling. */
+export async function readAction(ctx: OrganizationContext, id: number, actionId: number) {
+  await findVpsFor(ctx, id);
+  const row = await ctx.db.maybe(actionById, actionId, id);
+  if (row === null) throw fail('not_found');
+  return { action: viewAction(row) };
+}
+
+/** An action as the wire shows it (contract §4). */
+export function viewAction(row: ActionRow) {
+  return {
+    id: row.id,
+    command: row.command,
+    status: row.status,
+    progress: row.progress,
+    created_at: toIso(row.created_at) ?? '',
+    started_at: toIso(row.started_at),
+    finished_at: toIso(row.finished_at),
+    error: row.error_code === null ? null : { code: row.error_code, message: row.error_message ?? '' },
+    initiator: { type: row.initiator_type, id: row.initiator_id, ip: row.initiator_ip },
+  };
+}
+
+// An action inside another row's JSON has its moments as text.
+function toIso(moment: Date | string | null): string | null {
+  return moment === null ? null : new Date(moment).toISOString();
+}

@@ -1,0 +1,223 @@
+import { randomBytes } from 'node:crypto';
+import { encrypt } from 'unixcrypt';
+import { authorizedKeysOf } from '../account/index.ts';
+import type { Hypervisor } from '../drivers/hypervisor/index.ts';
+import {
+  findImage,
+  findPlacement,
+  listAddresses,
+  releaseAddresses,
+  releaseRoom,
+  reserveAddresses,
+  reserveRoom,
+} from '../fleet/index.ts';
+import { type AnySaga, type Context, type Run, type Step, saga, transaction } from '../platform/index.ts';
+import {
+  completeDelivery,
+  failDelivery,
+  findOrder,
+  machineSize,
+  markProvisioning,
+  openPassword,
+} from '../services/index.ts';
+import { finishAction, openSystemAction, progressAction } from './actions.ts';
+import {
+  findMachine,
+  type MachineRow,
+  machineIdOf,
+  removeMachine,
+  setMachineState,
+  specOf,
+  writeMachine,
+} from './machine.ts';
+
+interface Payload {
+  serviceId: number;
+  actionId: number;
+}
+
+interface State {
+  mac: string;
+}
+
+type ProvisionRun = Run<Payload, State>;
+type ProvisionStep = Step<Payload, State>;
+
+/** The driver of a node's machines; fails when the node is not known here. */
+export type HypervisorOf = (nodeId: number) => Hypervisor;
+
+const nameservers = ['9.9.9.9', '149.112.112.112'];
+const readyTimeoutMs = 300_000;
+
+/** From a paid order to a machine that answers: the product's main job. */
+export function provisionSaga(hypervisorOf: HypervisorOf): AnySaga {
+  return saga<Payload, State>({
+    name: 'vps.provision',
+    steps: [
+      openStep,
+      placeStep,
+      addressStep,
+      machineStep,
+      diskStep(hypervisorOf),
+      identityStep(hypervisorOf),
+      bootStep(hypervisorOf),
+      readyStep(hypervisorOf),
+      forgetStep(hypervisorOf),
+    ],
+    progress: (run, done, of) => progressAction(run.ctx, run.payload.actionId, Math.floor((100 * done) / of)),
+    succeeded: async (ctx, { serviceId, actionId }) => {
+      const order = await findOrder(ctx, serviceId);
+      const machine = await machineOf(ctx, serviceId);
+      const primaryIp = (await listAddresses(ctx, serviceId))[0]?.address ?? null;
+      await setMachineState(ctx, serviceId, 'running', { startedAt: ctx.clock.now() });
+      await completeDelivery(ctx, order, { hostname: machine.hostname, primaryIp });
+      await finishAction(ctx, actionOf(order.organization_id, serviceId, actionId), null);
+    },
+    failed: async (ctx, { serviceId, actionId }, failure) => {
+      const order = await findOrder(ctx, serviceId);
+      await failDelivery(ctx, serviceId, `${failure.step}: ${failure.message}`);
+      const error = { code: failure.code, message: 'The machine could not be made; our staff has been told' };
+      await finishAction(ctx, actionOf(order.organization_id, serviceId, actionId), error);
+    },
+  });
+}
+
+function actionOf(organizationId: number, serviceId: number, id: number) {
+  return { id, organizationId, serviceId, command: 'create' };
+}
+
+const openStep: ProvisionStep = {
+  name: 'open',
+  action: async ({ ctx, payload }) => {
+    const order = await findOrder(ctx, payload.serviceId);
+    await markProvisioning(ctx, order.id);
+    await openSystemAction(ctx, actionOf(order.organization_id, order.id, payload.actionId));
+    return { mac: randomMac() };
+  },
+};
+
+/** A locally administered address (IEEE 802) with 40 random bits: no two machines get the same. */
+function randomMac(): string {
+  return ['02', ...[...randomBytes(5)].map((byte) => byte.toString(16).padStart(2, '0'))].join(':');
+}
+
+// The order has held room and addresses since checkout; after a failure they were given back and are taken anew.
+const placeStep: ProvisionStep = {
+  name: 'place',
+  action: (run) =>
+    transaction(run.ctx, 'vps.place', async (tx) => {
+      const order = await findOrder(tx, run.payload.serviceId);
+      if ((await findPlacement(tx, order.id)) !== null) return;
+      const size = machineSize(order.options);
+      const service = { id: order.id, organizationId: order.organization_id, location: size.location };
+      await reserveRoom(tx, service, size);
+    }),
+  undo: ({ ctx, payload }) => releaseRoom(ctx, payload.serviceId),
+};
+
+const addressStep: ProvisionStep = {
+  name: 'addresses',
+  action: (run) =>
+    transaction(run.ctx, 'vps.addresses', async (tx) => {
+      const order = await findOrder(tx, run.payload.serviceId);
+      if ((await listAddresses(tx, order.id)).length > 0) return;
+      const size = machineSize(order.options);
+      const service = { id: order.id, organizationId: order.organization_id, location: size.location };
+      await reserveAddresses(tx, service, size.ipv4Count, size.ipv6Count);
+    }),
+  undo: ({ ctx, payload }) => releaseAddresses(ctx, payload.serviceId),
+};
+
+const machineStep: ProvisionStep = {
+  name: 'machine',
+  action: async ({ ctx, payload, state }) => {
+    const order = await findOrder(ctx, payload.serviceId);
+    const placement = await findPlacement(ctx, order.id);
+    if (placement === null || state.mac === undefined) throw new Error('the machine has no place yet');
+    const size = machineSize(order.options);
+    await writeMachine(ctx, {
+      service_id: order.id,
+      organization_id: order.organization_id,
+      node_id: placement.nodeId,
+      image: size.image,
+      hostname: order.domain ?? machineIdOf(order.id),
+      cpu_cores: size.cpuCores,
+      memory_mib: size.memoryMib,
+      disk_gib: size.diskGib,
+      port_mbps: size.portMbps,
+      mac: state.mac,
+    });
+  },
+  undo: ({ ctx, payload }) => removeMachine(ctx, payload.serviceId),
+};
+
+async function machineOf(ctx: Context, serviceId: number): Promise<MachineRow> {
+  const machine = await findMachine(ctx, serviceId);
+  if (machine === null) throw new Error(`service ${serviceId} has no machine`);
+  return machine;
+}
+
+async function withMachine<T>(
+  run: ProvisionRun,
+  hypervisorOf: HypervisorOf,
+  work: (hypervisor: Hypervisor, spec: Awaited<ReturnType<typeof specOf>>, machine: MachineRow) => Promise<T>,
+): Promise<T> {
+  const machine = await machineOf(run.ctx, run.payload.serviceId);
+  return work(hypervisorOf(machine.node_id), await specOf(run.ctx, machine), machine);
+}
+
+// Undoing the disk takes all of the machine away, so the steps after it need no undo of their own.
+const diskStep = (hypervisorOf: HypervisorOf): ProvisionStep => ({
+  name: 'disk',
+  action: (run) =>
+    withMachine(run, hypervisorOf, async (hypervisor, spec) => {
+      const image = await findImage(run.ctx, spec.image);
+      await hypervisor.ensureImage(image.source, (line) => run.ctx.log.info({ image: image.slug }, line));
+      await hypervisor.createDisk(spec);
+    }),
+  undo: async (run) => {
+    const machine = await findMachine(run.ctx, run.payload.serviceId);
+    if (machine !== null) await hypervisorOf(machine.node_id).destroy(machineIdOf(machine.service_id));
+  },
+});
+
+const identityStep = (hypervisorOf: HypervisorOf): ProvisionStep => ({
+  name: 'identity',
+  action: (run) =>
+    withMachine(run, hypervisorOf, async (hypervisor, spec, machine) => {
+      const order = await findOrder(run.ctx, machine.service_id);
+      const password = await openPassword(run.ctx, machine.service_id);
+      await hypervisor.writeIdentity(spec, {
+        hostname: machine.hostname,
+        passwordHash: password === null ? null : encrypt(password, newSalt()),
+        authorizedKeys: await authorizedKeysOf(run.ctx, order.user_id),
+        nameservers,
+        userData: null,
+      });
+    }),
+});
+
+/** SHA-512 crypt(3), which every guest understands. */
+function newSalt(): string {
+  return `$6$${randomBytes(12).toString('base64').replaceAll('+', '.')}`;
+}
+
+const bootStep = (hypervisorOf: HypervisorOf): ProvisionStep => ({
+  name: 'boot',
+  action: (run) => withMachine(run, hypervisorOf, (hypervisor, spec) => hypervisor.start(spec)),
+});
+
+const readyStep = (hypervisorOf: HypervisorOf): ProvisionStep => ({
+  name: 'ready',
+  attempts: 2,
+  action: (run) =>
+    withMachine(run, hypervisorOf, async (hypervisor, spec) => {
+      await hypervisor.start(spec); // after a failed try it may be down
+      await hypervisor.waitUntilReady(spec, { timeoutMs: readyTimeoutMs, signal: run.signal });
+    }),
+});
+
+const forgetStep = (hypervisorOf: HypervisorOf): ProvisionStep => ({
+  name: 'forget',
+  action: (run) => withMachine(run, hypervisorOf, (hypervisor, spec) => hypervisor.forgetSecrets(spec.id)),
+});

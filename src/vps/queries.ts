@@ -1,0 +1,78 @@
+import { type Context, fail, type OrganizationContext, statement } from '../platform/index.ts';
+import type { MachineState } from './states.ts';
+
+export interface VpsRow {
+  service_id: number;
+  organization_id: number;
+  service_status: string;
+  module_id: number;
+  domain: string | null;
+  options: Record<string, unknown>;
+  node_id: number | null;
+  image: string | null;
+  image_name: string | null;
+  image_version: string | null;
+  hostname: string | null;
+  cpu_cores: number | null;
+  memory_mib: number | null;
+  disk_gib: number | null;
+  port_mbps: number | null;
+  mac: string | null;
+  location: string | null;
+  wanted: 'running' | 'stopped' | null;
+  state: MachineState | null;
+  started_at: Date | null;
+  action: ActionRow | null;
+}
+
+export interface ActionRow {
+  id: number;
+  service_id: number;
+  command: string;
+  status: 'queued' | 'running' | 'success' | 'error';
+  progress: number;
+  initiator_type: 'user' | 'staff' | 'system' | 'api_key';
+  initiator_id: number | null;
+  initiator_ip: string | null;
+  error_code: string | null;
+  error_message: string | null;
+  created_at: Date | string;
+  started_at: Date | string | null;
+  finished_at: Date | string | null;
+}
+
+const selectVps = `
+  select s.id as service_id, s.organization_id, s.status as service_status, p.module_id, s.domain, s.options,
+    m.node_id, m.image, i.name as image_name, i.version as image_version, m.hostname, m.cpu_cores, m.memory_mib,
+    m.disk_gib, m.port_mbps, m.mac::text as mac, n.location, m.wanted, m.state, m.started_at,
+    (select to_jsonb(a) from vps_actions a where a.service_id = s.id and a.status in ('queued', 'running')) as action
+  from services s
+  join products p on p.id = s.product_id
+  left join machines m on m.service_id = s.id
+  left join nodes n on n.id = m.node_id
+  left join images i on i.slug = m.image
+  where s.id = $1`;
+
+const vpsById = statement<VpsRow>('vps.byId', selectVps);
+const vpsByIdLocked = statement<VpsRow>('vps.byIdLocked', `${selectVps} for update of s`);
+
+/**
+ * Finds a VPS of the caller's organization. `not_found`, `forbidden` when it is another organization's,
+ * `not_a_vps` when the service is something else. With `lock`, changes to it wait for this transaction.
+ */
+export async function findVpsFor(
+  ctx: OrganizationContext,
+  id: number,
+  options: { lock: boolean } = { lock: false },
+): Promise<VpsRow> {
+  const row = await ctx.db.maybe(options.lock ? vpsByIdLocked : vpsById, id);
+  if (row === null) throw fail('not_found');
+  if (row.organization_id !== ctx.organizationId) throw fail('forbidden');
+  if (row.module_id !== 2) throw fail('not_a_vps');
+  return row;
+}
+
+/** A VPS for a job, whoever owns it; null when there is none. */
+export function findVps(ctx: Context, id: number): Promise<VpsRow | null> {
+  return ctx.db.maybe(vpsById, id);
+}

@@ -1,0 +1,116 @@
+import type { Hypervisor, MachineEvent, MachineReport } from '../drivers/hypervisor/index.ts';
+import { record } from '../events/index.ts';
+import { type Context, statement, type TxContext, transaction } from '../platform/index.ts';
+import { type MachineRow, machineIdOf, serviceIdOf, setMachineState, specOf } from './machine.ts';
+
+const repairsAtMost = 3;
+const repairWindowMs = 10 * 60_000;
+
+// Machines that no action is at work on; those are the action's business.
+const settled = `from machines m join services s on s.id = m.service_id
+  where m.state in ('running', 'stopped', 'error') and s.status = 'active'
+    and not exists (select 1 from vps_actions a where a.service_id = m.service_id and a.status in ('queued', 'running'))`;
+
+const columns = `m.service_id, m.organization_id, m.node_id, m.image, m.hostname, m.cpu_cores, m.memory_mib,
+  m.disk_gib, m.port_mbps, m.mac::text as mac, m.wanted, m.state, m.repairs, m.repaired_at`;
+
+const settledOnNode = statement<MachineRow>(
+  'vps.settledOnNode',
+  `select ${columns} ${settled} and m.node_id = $1`,
+);
+const settledMachine = statement<MachineRow>(
+  'vps.settledMachine',
+  `select ${columns} ${settled} and m.service_id = $1 for update of s`,
+);
+const countRepair = statement(
+  'vps.countRepair',
+  `update machines set repairs = $2, repaired_at = $3 where service_id = $1`,
+);
+
+/**
+ * Compares what every machine of a node should be with what it is, and repairs or flags the difference. It runs
+ * when the product starts, so machines that outlived it are adopted, and again and again after that.
+ */
+export async function reconcileNode(ctx: Context, nodeId: number, hypervisor: Hypervisor): Promise<void> {
+  const reports = new Map((await hypervisor.list()).map((report) => [report.id, report]));
+  for (const machine of await ctx.db.many(settledOnNode, nodeId)) {
+    const report = reports.get(machineIdOf(machine.service_id));
+    if (!differs(machine, report)) continue;
+    await reconcileMachine(ctx, machine.service_id, hypervisor, null);
+  }
+}
+
+/** Reacts to a machine's power change at once instead of at the next comparison. */
+export async function onMachineEvent(
+  ctx: Context,
+  hypervisor: Hypervisor,
+  event: MachineEvent,
+): Promise<void> {
+  const serviceId = serviceIdOf(event.id);
+  if (serviceId !== null) await reconcileMachine(ctx, serviceId, hypervisor, event.cause);
+}
+
+function differs(machine: MachineRow, report: MachineReport | undefined): boolean {
+  return machine.state !== (report?.power ?? 'absent');
+}
+
+async function reconcileMachine(
+  ctx: Context,
+  serviceId: number,
+  hypervisor: Hypervisor,
+  cause: MachineEvent['cause'] | null,
+): Promise<void> {
+  await transaction(ctx, 'vps.reconcile', async (tx) => {
+    // Locked like any change to it, so no action can begin meanwhile.
+    const machine = await tx.db.maybe(settledMachine, serviceId);
+    if (machine === null) return;
+    const report = await hypervisor.inspect(machineIdOf(serviceId));
+    if (report.power === machine.state) return;
+    if (report.power === 'running') return adopt(tx, machine, report.startedAt);
+    if (report.power === 'absent') return flag(tx, machine, 'the machine is gone from its node');
+    // A guest that shut itself down was told so by its owner.
+    if (cause === 'guest' || machine.wanted === 'stopped') {
+      return setMachineState(tx, serviceId, 'stopped', { wanted: 'stopped' });
+    }
+    await repair(tx, machine, hypervisor);
+  });
+}
+
+async function adopt(tx: TxContext, machine: MachineRow, startedAt: Date | null): Promise<void> {
+  await setMachineState(tx, machine.service_id, 'running', { wanted: 'running', startedAt });
+}
+
+async function repair(tx: TxContext, machine: MachineRow, hypervisor: Hypervisor): Promise<void> {
+  const now = tx.clock.now();
+  const isRecent =
+    machine.repaired_at !== null && now.getTime() - machine.repaired_at.getTime() < repairWindowMs;
+  const repairs = isRecent ? machine.repairs + 1 : 1;
+  if (repairs > repairsAtMost) {
+    return flag(tx, machine, `the machine went down ${repairs} times within ten minutes`);
+  }
+  await tx.db.run(countRepair, machine.service_id, repairs, now);
+  await hypervisor.start(await specOf(tx, machine));
+  await setMachineState(tx, machine.service_id, 'running', { startedAt: now });
+  await tell(tx, machine, 'vps.repaired', 'the machine was down and has been started again');
+}
+
+async function flag(tx: TxContext, machine: MachineRow, reason: string): Promise<void> {
+  if (machine.state === 'error') return;
+  tx.log.error({ service: machine.service_id, reason }, 'a machine needs help');
+  await setMachineState(tx, machine.service_id, 'error');
+  await tell(tx, machine, 'vps.lost', reason);
+}
+
+async function tell(
+  tx: TxContext,
+  machine: MachineRow,
+  action: 'vps.lost' | 'vps.repaired',
+  reason: string,
+): Promise<void> {
+  await record(tx, {
+    action,
+    subject: { type: 'service', id: machine.service_id },
+    organizationId: machine.organization_id,
+    data: { reason },
+  });
+}
