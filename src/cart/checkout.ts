@@ -1,0 +1,86 @@
+import { issueInvoice, taxOf } from '../billing/index.ts';
+import { modules, redeemCoupon, reserveStock } from '../catalog/index.ts';
+import { reserveAddresses, reserveRoom } from '../fleet/index.ts';
+import { newId, type OrganizationContext, type TxContext, transaction } from '../platform/index.ts';
+import { createServices, machineSize } from '../services/index.ts';
+import { type Cart, linesOf, type PricedCart, type PricedItem, priceCart } from './price.ts';
+import { viewPriced } from './view.ts';
+
+const msPerHour = 3_600_000;
+
+interface OrderedItem extends PricedItem {
+  serviceId: number;
+}
+
+/**
+ * Orders what is in the cart: reserves stock, coupon, room and addresses, writes the pending services and the
+ * unpaid invoice, all or nothing (specification §4.1, contract §2).
+ */
+export async function checkout(ctx: OrganizationContext, cart: Cart) {
+  return transaction(ctx, 'cart.checkout', async (tx) => {
+    const priced = await priceCart(tx, cart);
+    const tax = await taxOf(tx, ctx.organizationId, { lock: true });
+    const items = priced.items.map((item) => ({ ...item, serviceId: newId() }));
+    await reserve(tx, ctx.organizationId, priced, items);
+
+    const invoiceId = newId();
+    const expiresAt = new Date(tx.clock.now().getTime() + tx.config.invoiceDueHours * msPerHour);
+    const serviceIds = items.map((item) => item.serviceId);
+    await createServices(
+      tx,
+      { organizationId: ctx.organizationId, userId: ctx.actor.userId, invoiceId, currency: priced.currency },
+      items.map(asService),
+    );
+    const totals = await issueInvoice(tx, {
+      id: invoiceId,
+      organizationId: ctx.organizationId,
+      userId: ctx.actor.userId,
+      kind: 'order',
+      currency: priced.currency,
+      lines: linesOf(items, serviceIds),
+      tax,
+      couponId: priced.coupon?.id ?? null,
+      expiresAt,
+    });
+    return {
+      invoice_id: invoiceId,
+      ...viewPriced(priced, totals),
+      service_ids: serviceIds,
+      reserved_until: expiresAt,
+    };
+  });
+}
+
+async function reserve(
+  tx: TxContext,
+  organizationId: number,
+  cart: PricedCart,
+  items: OrderedItem[],
+): Promise<void> {
+  if (cart.coupon !== null) await redeemCoupon(tx, cart.coupon);
+  const wanted = new Map<number, number>();
+  for (const { product } of items) {
+    if (product.stock !== null) wanted.set(product.id, (wanted.get(product.id) ?? 0) + 1);
+  }
+  await reserveStock(tx, wanted);
+  for (const item of items) {
+    if (item.product.moduleId !== modules.vps) continue;
+    const size = machineSize(item.options);
+    const service = { id: item.serviceId, organizationId, location: size.location };
+    await reserveAddresses(tx, service, size.ipv4Count, size.ipv6Count);
+    await reserveRoom(tx, service, size);
+  }
+}
+
+function asService(item: OrderedItem) {
+  return {
+    id: item.serviceId,
+    productId: item.product.id,
+    domain: item.domain,
+    cycle: item.cycle,
+    firstPriceMinor: item.price.recurringMinor + item.price.setupFeeMinor - item.discountMinor,
+    priceMinor: item.price.recurringMinor,
+    options: item.options,
+    password: item.password,
+  };
+}

@@ -1,0 +1,58 @@
+import { type Problem, routes } from '../platform/http/index.ts';
+import { type AppError, fail } from '../platform/index.ts';
+import { checkout } from './checkout.ts';
+import { quoteCart } from './quote.ts';
+import * as S from './schema.ts';
+
+const causes = [
+  'missing_fields',
+  'empty_cart',
+  'product_not_orderable',
+  'product_unknown',
+  'invalid_configuration',
+  'invalid_domain',
+  'weak_password',
+  'invalid_coupon',
+  'insufficient_stock',
+] as const;
+
+export const cartRoutes = routes('/cart', { tag: 'Cart' }, (route) => {
+  route.post(
+    '/checkout/invoice',
+    {
+      auth: 'organization',
+      organization: 'default-when-absent',
+      unauthorized: 'unauthenticated',
+      permission: 'order',
+      summary: 'Generate an invoice from the cart',
+      description:
+        'Reserves what is in the cart until the invoice is due. An order confirmation goes out by mail.',
+      body: S.Cart,
+      data: S.Order,
+      errors: causes,
+      limit: 'checkout',
+      onInvalid: missingFields,
+    },
+    (ctx, req) => checkout(ctx, req.body),
+  );
+  route.post(
+    '/quote',
+    {
+      auth: 'public',
+      summary: 'Price a cart without ordering',
+      body: S.Cart,
+      data: S.Quote,
+      errors: causes,
+      onInvalid: missingFields,
+      idempotency: 'off',
+    },
+    (ctx, req) => quoteCart(ctx, req.body),
+  );
+});
+
+// Specification §7: whatever else is wrong, absent fields are told first and by these words.
+function missingFields(problems: readonly Problem[]): AppError | undefined {
+  const missing = problems.filter((problem) => problem.rule === 'required');
+  if (missing.length === 0) return undefined;
+  return fail('missing_fields', { details: missing.map(({ field, message }) => ({ field, message })) });
+}
