@@ -1,0 +1,25 @@
+import { accountRoutes } from './account/index.ts';
+import { billingRoutes, billingStaffRoutes } from './billing/index.ts';
+import { cartRoutes } from './cart/index.ts';
+import { catalogRoutes, catalogStaffRoutes } from './catalog/index.ts';
+import { mailStaffRoutes } from './events/index.ts';
+import { organizationRoutes } from './organizations/index.ts';
+import type { RouteGroup } from './platform/http/index.ts';
+import { jobStaffRoutes } from './platform/jobs/staff.ts';
+import { serviceRoutes } from './services/index.ts';
+import { vpsRoutes } from './vps/index.ts';
+
+/** Every endpoint of the product. */
+export const allRoutes: RouteGroup[] = [
+  catalogRoutes,
+  cartRoutes,
+  accountRoutes,
+  organizationRoutes,
+  billingRoutes,
+  serviceRoutes,
+  vpsRoutes,
+  catalogStaffRoutes,
+  billingStaffRoutes,
+  mailStaffRoutes,
+  jobStaffRoutes,
+];

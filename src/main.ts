@@ -1,0 +1,73 @@
+import { ConfigError, readConfig } from './config.ts';
+import type { Demo } from './demo/index.ts';
+import { openProgress } from './platform/host/terminal.ts';
+import { baseUrlOf, type Product, startProduct, version } from './product.ts';
+
+const oldestNode = 24;
+const [nodeMajor = 0] = process.versions.node.split('.').map(Number);
+if (nodeMajor < oldestNode) {
+  console.error(
+    `Innkeeper runs on Node ${oldestNode} or newer; this is ${process.version}. "npm ci && npm start" brings its own.`,
+  );
+  process.exit(1);
+}
+
+const progress = openProgress();
+try {
+  await main();
+} catch (error) {
+  progress.fail();
+  console.error(error instanceof Error ? error.message : error);
+  if (!(error instanceof ConfigError) && process.env.LOG_LEVEL === 'debug') console.error(error);
+  process.exit(1);
+}
+
+async function main(): Promise<void> {
+  const config = readConfig(process.env);
+  console.log(`Innkeeper ${version}`);
+  const product = await startProduct(config, progress);
+  stopOnSignals(product);
+  const baseUrl = baseUrlOf(config, product.port ?? config.port);
+  progress.done(welcome(baseUrl, config.dataDir, product.demo, config.smtpUrl === null));
+}
+
+function stopOnSignals(product: Product): void {
+  let stopping = false;
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.on(signal, () => {
+      if (stopping) process.exit(1);
+      stopping = true;
+      console.log('Stopping; machines keep running.');
+      product.stop().then(
+        () => process.exit(0),
+        (error: Error) => {
+          console.error(error.message);
+          process.exit(1);
+        },
+      );
+    });
+  }
+}
+
+function welcome(baseUrl: string, dataDir: string, demo: Demo | null, mailsAreKept: boolean): string {
+  const lines = ['', `Innkeeper is ready: ${baseUrl}/api (reference: ${baseUrl}/api/docs)`];
+  if (demo !== null) {
+    lines.push(
+      '',
+      `A demonstration company is open. Its keys are in ${dataDir}/demo.json. Try:`,
+      '',
+      `  KEY=${demo.customer.api_key} ORG=${demo.customer.organization_id}`,
+      `  curl ${baseUrl}/api/products`,
+      `  curl -H "token: $KEY" -H "x-organization-id: $ORG" ${baseUrl}/api/dashboard/services`,
+      '',
+      "The README's quick start goes on from here to a machine you can log in to.",
+    );
+    if (mailsAreKept) {
+      lines.push(
+        'No SMTP server is configured (SMTP_URL), so mails are kept. Read them:',
+        `  curl -H "token: ${demo.staff.api_key}" ${baseUrl}/api/staff/mails`,
+      );
+    }
+  }
+  return lines.join('\n');
+}

@@ -1,0 +1,145 @@
+import { join } from 'node:path';
+import {
+  canRunMachines,
+  type Hypervisor,
+  HypervisorError,
+  hostPackages,
+  loadStore,
+  qemuHypervisor,
+  saveStore,
+  simulatedHypervisor,
+} from './drivers/hypervisor/index.ts';
+import { addImage, addPool, gatewaysOf, type Image, registerNode } from './fleet/index.ts';
+import type { DataDir } from './platform/host/dataDir.ts';
+import { ensurePackages } from './platform/host/packages.ts';
+import { type Context, transaction } from './platform/index.ts';
+import { type HypervisorOf, onMachineEvent, reconcileNode } from './vps/index.ts';
+
+/** The machine this process runs on, as a node of the fleet. */
+export interface LocalNode {
+  hypervisor: Hypervisor;
+  hypervisorOf: HypervisorOf;
+  /** Keeps its machines as they are wanted. Returns how to stop. */
+  watch(): () => Promise<void>;
+  close(): Promise<void>;
+}
+
+type Say = (line: string) => void;
+
+const reconcileEveryMs = 5_000;
+
+const builtInImages: Image[] = [
+  {
+    slug: 'debian',
+    name: 'Debian',
+    version: '12',
+    source: { slug: 'debian', kind: 'build', recipe: 'debian-12' },
+    min_memory_mib: 512,
+    min_disk_gib: 4,
+  },
+  {
+    slug: 'tiny',
+    name: 'Tiny Linux',
+    version: '1',
+    source: { slug: 'tiny', kind: 'build', recipe: 'tiny' },
+    min_memory_mib: 64,
+    min_disk_gib: 1,
+  },
+];
+
+/**
+ * Brings up the hypervisor of this machine and writes it down as a node: real machines where they can run, the
+ * simulator where they cannot. `given` replaces it in tests.
+ */
+export async function openNode(
+  ctx: Context,
+  data: DataDir,
+  say: Say,
+  given?: Hypervisor,
+): Promise<LocalNode> {
+  await ensureInventory(ctx);
+  const hypervisor = given ?? (await chooseHypervisor(ctx, data, say));
+  await hypervisor.prepare(say);
+  const { config } = ctx;
+  const capacity = await hypervisor.capacity();
+  const nodeId = await registerNode(ctx, { name: config.nodeName, location: config.location }, capacity);
+  return {
+    hypervisor,
+    hypervisorOf: (id) => {
+      if (id === nodeId) return hypervisor;
+      throw new HypervisorError('host_not_ready', `node ${id} is not run by this process`);
+    },
+    watch: () => watchMachines(ctx, nodeId, hypervisor),
+    close: () => hypervisor.close(),
+  };
+}
+
+/** An empty database gets the images we can build and a pool from the configured networks. */
+async function ensureInventory(ctx: Context): Promise<void> {
+  const { network4, network6, location } = ctx.config;
+  await transaction(ctx, 'node.ensureInventory', async (tx) => {
+    for (const image of builtInImages) await addImage(tx, image);
+    if ((await gatewaysOf(tx, location)).length > 0) return;
+    await addPool(tx, { name: `${location} IPv4`, location, network: network4 });
+    await addPool(tx, { name: `${location} IPv6`, location, network: network6 });
+  });
+}
+
+async function chooseHypervisor(ctx: Context, data: DataDir, say: Say): Promise<Hypervisor> {
+  const { config, log } = ctx;
+  const host = config.hypervisor === 'simulator' ? null : await canRunMachines();
+  if (host?.ok === false && config.hypervisor === 'qemu') throw new Error(host.reason);
+  if (host?.ok !== true) {
+    const reason = host?.reason ?? 'HYPERVISOR=simulator';
+    say(`no real machines here, they are simulated: ${reason}`);
+    return persistentSimulator(join(data.dir, 'simulator.json'));
+  }
+  await ensurePackages(
+    hostPackages.filter((wanted) => wanted.use !== 'debian-12'),
+    say,
+  );
+  return qemuHypervisor({
+    dir: join(data.dir, 'hypervisor'),
+    runDir: data.runDir,
+    runAs: data.runAs,
+    bridge: { name: config.bridge, addresses: await gatewaysOf(ctx, config.location), nat: config.nat },
+    log,
+  });
+}
+
+/** A simulator whose machines outlive the product, as real ones do. */
+function persistentSimulator(file: string): Hypervisor {
+  const store = loadStore(file);
+  const simulator = simulatedHypervisor({ store, delaysMs: { boot: 500 } });
+  const timer = setInterval(() => saveStore(store, file), 1_000).unref();
+  return {
+    ...simulator,
+    close: async () => {
+      clearInterval(timer);
+      saveStore(store, file);
+      await simulator.close();
+    },
+  };
+}
+
+function watchMachines(ctx: Context, nodeId: number, hypervisor: Hypervisor): () => Promise<void> {
+  let turn: Promise<void> | null = null;
+  const report = (error: Error) => ctx.log.warn({ err: error.message }, 'machines could not be compared');
+  const compare = () => {
+    turn ??= reconcileNode(ctx, nodeId, hypervisor)
+      .catch(report)
+      .finally(() => {
+        turn = null;
+      });
+  };
+  const timer = setInterval(compare, reconcileEveryMs);
+  const forget = hypervisor.watch((event) => {
+    onMachineEvent(ctx, hypervisor, event).catch(report);
+  });
+  compare();
+  return async () => {
+    clearInterval(timer);
+    forget();
+    await turn;
+  };
+}

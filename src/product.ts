@@ -1,0 +1,185 @@
+import type { FastifyInstance } from 'fastify';
+import { allRoutes } from './api.ts';
+import type { Config } from './config.ts';
+import { type Demo, openDemo } from './demo/index.ts';
+import type { Hypervisor } from './drivers/hypervisor/index.ts';
+import { smtpMailer } from './drivers/mail/index.ts';
+import { type LocalNode, openNode } from './node.ts';
+import { authenticator } from './organizations/index.ts';
+import { startEmbeddedPostgres } from './platform/database/embedded.ts';
+import { type DataDir, lockDataDir, prepareDataDir } from './platform/host/dataDir.ts';
+import { closeApi, createApi } from './platform/http/index.ts';
+import {
+  type Clock,
+  type Context,
+  connect,
+  createLog,
+  createSeal,
+  fail,
+  type Logger,
+  migrate,
+  readSecretKey,
+  startRoutines,
+  startWorker,
+  systemActor,
+  systemClock,
+} from './platform/index.ts';
+import { allJobs, allRoutines } from './worker.ts';
+
+/** Tells a person how far the start is; see `platform/host/terminal.ts`. */
+export interface StartProgress {
+  stage(name: string): void;
+  say(detail: string): void;
+}
+
+/** Replaces parts of the outside world, for tests. */
+export interface Parts {
+  clock?: Clock;
+  hypervisor?: Hypervisor;
+  log?: Logger;
+}
+
+export interface Product {
+  ctx: Context;
+  data: DataDir;
+  node: LocalNode | null;
+  /** Port the API listens on; null without an API. */
+  port: number | null;
+  /** The demonstration company; null when there is none. */
+  demo: Demo | null;
+  stop(): Promise<void>;
+}
+
+export const version = '0.1.0';
+
+/** Where people reach the product; with PORT=0 the port is known only now. */
+export function baseUrlOf(config: Config, port: number): string {
+  return config.port === 0 ? `http://localhost:${port}` : config.publicUrl;
+}
+
+/** Undoes what the start did, last thing first. */
+type Undo = () => Promise<unknown> | unknown;
+
+/**
+ * Starts the whole product, or the part that `config.role` names: database, hypervisor, worker, API. What was
+ * started already is stopped again when a later part fails.
+ */
+export async function startProduct(
+  config: Config,
+  progress: StartProgress,
+  parts: Parts = {},
+): Promise<Product> {
+  const undo: Undo[] = [];
+  try {
+    return await start(config, progress, parts, undo);
+  } catch (error) {
+    await stopAll(undo);
+    throw error;
+  }
+}
+
+async function stopAll(undo: Undo[]): Promise<void> {
+  for (const each of undo.splice(0).reverse()) await each();
+}
+
+async function start(config: Config, progress: StartProgress, parts: Parts, undo: Undo[]): Promise<Product> {
+  const log = parts.log ?? createLog(config.logLevel);
+  progress.stage('data directory');
+  const data = await prepareDataDir(config.dataDir);
+  const url = await openDatabase(config, data, progress, log, undo);
+  const ctx = openContext(config, data, url, parts, log, undo);
+
+  let isReady = false;
+  let node: LocalNode | null = null;
+  if (config.role !== 'api') {
+    progress.stage('machines');
+    node = await openNode(ctx, data, progress.say, parts.hypervisor);
+    undo.push(node.close);
+    startBackground(ctx, url, config, node, undo);
+  }
+  let port: number | null = null;
+  if (config.role !== 'worker') {
+    progress.stage('API');
+    port = await openApi(ctx, config, () => isReady, undo);
+  }
+  const demo = config.demo && port !== null ? await openDemo(ctx, data.dir, baseUrlOf(config, port)) : null;
+  isReady = true;
+  undo.push(() => {
+    isReady = false;
+  });
+  return { ctx, data, node, port, demo, stop: () => stopAll(undo) };
+}
+
+async function openDatabase(
+  config: Config,
+  data: DataDir,
+  progress: StartProgress,
+  log: Logger,
+  undo: Undo[],
+): Promise<string> {
+  let url = config.databaseUrl;
+  if (url === null) {
+    progress.stage('database');
+    const lock = await lockDataDir(data.dir);
+    undo.push(() => lock.release());
+    const database = await startEmbeddedPostgres({ ...data, log: (line) => log.info({}, line) });
+    undo.push(() => database.stop());
+    url = database.url;
+  }
+  progress.stage('migrations');
+  const applied = await migrate(url);
+  if (applied.length > 0) progress.say(`${applied.length} applied`);
+  return url;
+}
+
+function openContext(
+  config: Config,
+  data: DataDir,
+  url: string,
+  parts: Parts,
+  log: Logger,
+  undo: Undo[],
+): Context & { db: ReturnType<typeof connect> } {
+  const db = connect(url, { log, poolSize: config.databasePoolSize });
+  undo.push(() => db.close());
+  return {
+    db,
+    config,
+    log,
+    clock: parts.clock ?? systemClock,
+    seal: createSeal(readSecretKey(data.dir, config.secretKey)),
+    actor: systemActor,
+    organizationId: null,
+    requestId: null,
+  };
+}
+
+function startBackground(ctx: Context, url: string, config: Config, node: LocalNode, undo: Undo[]): void {
+  const mailer = config.smtpUrl === null ? null : smtpMailer(config.smtpUrl);
+  undo.push(() => mailer?.close());
+  const worker = startWorker(ctx, url, allJobs({ hypervisorOf: node.hypervisorOf, mailer }));
+  undo.push(() => worker.stop());
+  undo.push(startRoutines(ctx, allRoutines));
+  undo.push(node.watch());
+}
+
+async function openApi(
+  ctx: Context & { db: ReturnType<typeof connect> },
+  config: Config,
+  isReady: () => boolean,
+  undo: Undo[],
+): Promise<number> {
+  const api: FastifyInstance = await createApi({
+    ...ctx,
+    authenticate: authenticator(ctx.db, ctx.clock),
+    routes: allRoutes,
+    ready: async () => {
+      if (!isReady()) throw fail('unavailable', { message: 'The product is still starting' });
+    },
+    info: { title: 'Innkeeper', version, description: 'Order servers, pay, and get real machines.' },
+  });
+  undo.push(() => closeApi(api));
+  await api.listen({ port: config.port, host: config.host });
+  const address = api.server.address();
+  return typeof address === 'object' && address !== null ? address.port : config.port;
+}

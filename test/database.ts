@@ -1,0 +1,35 @@
+import { randomBytes } from 'node:crypto';
+import pg from 'pg';
+
+export interface TestDatabase {
+  /** Connection string of a migrated, otherwise empty database that nobody else uses. */
+  url: string;
+  /** Removes it, cutting off whoever is still connected. */
+  drop(): Promise<void>;
+}
+
+/**
+ * A database of the caller's own, cloned from the migrated template; once per test file, in `beforeAll`, as
+ * it takes a twentieth of a second and more.
+ */
+export async function testDatabase(): Promise<TestDatabase> {
+  // Not at the top: the set-up of the run imports this file too, and there is no test to inject into.
+  const { inject } = await import('vitest');
+  const { url, template, problem } = inject('postgres');
+  if (problem !== null) throw new Error(`There is no database for tests: ${problem}`);
+  const name = `test_${randomBytes(6).toString('hex')}`;
+  // Copying files takes a quarter of the time that copying through the log does, for databases this small.
+  await execute(url, `CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY FILE_COPY`);
+  return { url: withDatabase(url, name), drop: () => execute(url, `DROP DATABASE ${name} WITH (FORCE)`) };
+}
+
+/** The same server, another database. (Not `URL`: it refuses an empty host, which means a unix socket.) */
+export function withDatabase(url: string, name: string): string {
+  return url.replace(/^(\w+:\/\/[^/?]*)(\/[^?]*)?/, `$1/${name}`);
+}
+
+async function execute(url: string, statement: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  await client.query(statement).finally(() => client.end());
+}

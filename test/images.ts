@@ -1,0 +1,29 @@
+import { createHash } from 'node:crypto';
+import fs from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+
+/**
+ * Builds the operating-system images that machine tests boot, before the run goes to a network from which
+ * Debian's packages cannot be fetched. Kept from run to run, under a name that changes with the recipes.
+ * Returns the folder, for `INNKEEPER_TEST_IMAGES`. The first time takes a while; `say` tells how far it is.
+ */
+export async function ensureTestImages(
+  slugs: readonly string[],
+  say: (line: string) => void,
+): Promise<string> {
+  const { imageStore } = await import('../src/drivers/hypervisor/images/store.ts');
+  const recipes = path.join(import.meta.dirname, '../src/drivers/hypervisor/images');
+  const hash = createHash('sha256');
+  for (const name of (await fs.readdir(recipes)).sort())
+    hash.update(await fs.readFile(path.join(recipes, name)));
+  const uid = process.getuid?.() ?? 0;
+  const dir = path.join(os.tmpdir(), `innkeeper-test-images-${uid}-${hash.digest('hex').slice(0, 8)}`);
+  await fs.mkdir(dir, { recursive: true, mode: 0o755 });
+  const found = await fs.lstat(dir);
+  if (!found.isDirectory() || found.uid !== uid)
+    throw new Error(`${dir} belongs to somebody else; remove it`);
+  const store = imageStore(dir);
+  for (const slug of slugs) await store.ensure({ slug, kind: 'build', recipe: slug }, say);
+  return dir;
+}

@@ -1,0 +1,16 @@
+import { hostPackages } from '../src/drivers/hypervisor/index.ts';
+import type { WantedPackage } from '../src/platform/host/packages.ts';
+
+/** Programs that tests run beside those that the product itself asks for. */
+export const testPackages: WantedPackage[] = [
+  { package: 'iproute2', why: 'a network namespace of its own for the test run' },
+  { package: 'nftables', why: 'packet rules of machines and of Shield' },
+  { package: 'openssh-client', why: 'signing in to test machines' },
+  { package: 'sshpass', why: 'signing in to test machines with a password' },
+];
+
+/** All Debian packages that a test run needs: ours and those of the driver it runs for real. */
+export function packagesForTests(long: boolean): WantedPackage[] {
+  // Only the long tests boot a whole Debian.
+  return [...testPackages, ...hostPackages.filter((each) => long || each.use !== 'debian-12')];
+}

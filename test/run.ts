@@ -1,0 +1,110 @@
+/**
+ * `npm test`: makes sure of the programs that tests need, checks types and style, and runs the tests in a
+ * network of their own. `--long` adds the files named `*.long.test.ts`; other arguments go to vitest.
+ */
+import { spawn } from 'node:child_process';
+import os from 'node:os';
+import path from 'node:path';
+import { ensurePackages } from '../src/platform/host/packages.ts';
+import { ProgramError, run } from '../src/platform/host/run.ts';
+import { openProgress } from '../src/platform/host/terminal.ts';
+import { ensureTestImages } from './images.ts';
+import { type Namespace, openNamespace, runMark } from './namespace.ts';
+import { packagesForTests } from './packages.ts';
+
+const root = path.join(import.meta.dirname, '..');
+process.chdir(root);
+// Programs of our packages, also where npm did not put them there.
+process.env.PATH = `${path.join(root, 'node_modules/.bin')}:${process.env.PATH ?? ''}:/usr/sbin:/sbin`;
+
+const vitestArgs = process.argv.slice(2).filter((argument) => argument !== '--long');
+const env: NodeJS.ProcessEnv = { ...process.env };
+const long = process.argv.includes('--long');
+if (long) env.INNKEEPER_TEST_LONG = 'on';
+
+const progress = openProgress();
+const checksPass = await check();
+const namespace = await prepareMachines();
+progress.done();
+const testsPass = await runVitest(namespace);
+if (!checksPass) console.error('Types or style do not pass; see the top of this output.');
+process.exit(checksPass && testsPass ? 0 : 1);
+
+/** Types and style side by side. A failure is shown and remembered: the tests run all the same. */
+async function check(): Promise<boolean> {
+  progress.stage('types and style');
+  const failures = (
+    await Promise.all([failureOf(['tsc', '--noEmit']), failureOf(['biome', 'check', '.'])])
+  ).filter((each) => each !== null);
+  if (failures.length > 0) progress.fail();
+  for (const failure of failures) console.error(failure);
+  return failures.length === 0;
+}
+
+async function failureOf(argv: readonly string[]): Promise<string | null> {
+  let printed = '';
+  const onLine = (line: string) => {
+    printed += `${line}\n`;
+  };
+  return run(argv, { onLine, timeoutMs: 300_000 }).then(
+    () => null,
+    (error: unknown) => (error instanceof ProgramError ? printed : String(error)),
+  );
+}
+
+/** Null when machines and their networks cannot be had here; then it says what stays untested. */
+async function prepareMachines(): Promise<Namespace | null> {
+  try {
+    progress.stage('programs that tests run');
+    await ensurePackages(packagesForTests(long), progress.say);
+    progress.stage('a network of its own');
+    const namespace = await openNamespace();
+    await buildImages();
+    return namespace;
+  } catch (error) {
+    progress.fail();
+    const reason = error instanceof Error ? error.message : String(error);
+    console.error(`Virtual machines, their networks and packet rules are NOT tested here: ${reason}`);
+    env.INNKEEPER_TEST_MACHINES = 'off';
+    return null;
+  }
+}
+
+/** Tests whose image is missing fail and say so; the others need not wait for it. */
+async function buildImages(): Promise<void> {
+  progress.stage('images for test machines');
+  try {
+    env.INNKEEPER_TEST_IMAGES = await ensureTestImages(long ? ['tiny', 'debian-12'] : ['tiny'], progress.say);
+  } catch (error) {
+    progress.fail();
+    console.error(`No image for test machines: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+async function runVitest(namespace: Namespace | null): Promise<boolean> {
+  const vitest = [process.execPath, path.join(root, 'node_modules/vitest/vitest.mjs'), 'run', ...vitestArgs];
+  if (namespace) env[runMark] = namespace.name;
+  try {
+    return (await runInForeground(namespace ? namespace.enter(vitest, env) : vitest)) === 0;
+  } finally {
+    await namespace?.close();
+  }
+}
+
+/** Gives the program our terminal, and passes on what asks us to end, so that we outlive it and tidy up. */
+function runInForeground(argv: readonly string[]): Promise<number> {
+  const [program = '', ...args] = argv;
+  return new Promise((resolve, reject) => {
+    const child = spawn(program, args, { stdio: 'inherit', env });
+    let asked = 0;
+    const pass = (signal: NodeJS.Signals) => {
+      // A terminal's Ctrl-C reaches both of us by itself; from the second one on it is meant seriously.
+      if (signal === 'SIGTERM' || ++asked > 1) child.kill(signal === 'SIGTERM' ? signal : 'SIGKILL');
+    };
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, pass);
+    child.on('error', reject);
+    child.on('close', (code, signal) =>
+      resolve(code ?? 128 + (os.constants.signals[signal ?? 'SIGTERM'] ?? 0)),
+    );
+  });
+}

@@ -1,0 +1,96 @@
+import { randomBytes } from 'node:crypto';
+import fs from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import pg from 'pg';
+import type { TestProject } from 'vitest/node';
+import { startEmbeddedPostgres } from '../../src/platform/database/embedded.ts';
+import { prepareDataDir } from '../../src/platform/host/dataDir.ts';
+import { withDatabase } from '../database.ts';
+
+declare module 'vitest' {
+  export interface ProvidedContext {
+    /** A server to make databases on, the migrated one to make them from, and why there is none. */
+    postgres: { url: string; template: string; problem: string | null };
+  }
+}
+
+/** Faster, and safe for data that is thrown away. */
+const settings = {
+  fsync: 'off',
+  full_page_writes: 'off',
+  synchronous_commit: 'off',
+  max_connections: '200',
+  shared_buffers: '128MB',
+  log_min_duration_statement: '-1',
+};
+
+let undo: () => Promise<void> = async () => undefined;
+
+/**
+ * One PostgreSQL for the whole run: that of `DATABASE_URL`, whose role must be allowed to create databases,
+ * or one of our own in a temporary directory. Migrates a template once; `testDatabase` clones it.
+ */
+export async function setup(project: TestProject): Promise<void> {
+  const server = process.env.DATABASE_URL
+    ? { url: process.env.DATABASE_URL, stop: async () => undefined }
+    : await startTemporary();
+  const template = `innkeeper_template_${randomBytes(4).toString('hex')}`;
+  undo = async () => {
+    await execute(server.url, `DROP DATABASE ${template} WITH (FORCE)`).catch(() => undefined);
+    await server.stop();
+  };
+  const problem = await buildTemplate(server.url, template);
+  project.provide('postgres', { url: server.url, template, problem });
+}
+
+/** What is wrong with the migrations, for the tests that need them; the others run all the same. */
+async function buildTemplate(serverUrl: string, template: string): Promise<string | null> {
+  try {
+    await execute(serverUrl, `CREATE DATABASE ${template}`);
+    const { migrate } = await import('../../src/platform/database/migrate.ts');
+    await migrate(withDatabase(serverUrl, template));
+    return null;
+  } catch (error) {
+    const problem = error instanceof Error ? error.message : String(error);
+    console.error(`The database for tests could not be built: ${problem}`);
+    return problem;
+  }
+}
+
+export async function teardown(): Promise<void> {
+  await undo();
+}
+
+async function startTemporary() {
+  await sweepAbandoned();
+  const dir = await fs.mkdtemp(path.join(os.tmpdir(), `innkeeper-test-${process.pid}-`));
+  const place = await prepareDataDir(dir);
+  const lines: string[] = [];
+  const database = await startEmbeddedPostgres({ ...place, settings, log: (line) => lines.push(line) });
+  return {
+    url: database.url,
+    stop: async () => {
+      await database.stop();
+      await fs.rm(dir, { recursive: true, force: true });
+      await fs.rm(place.runDir, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Directories of runs that were killed: their server went with them, their files did not. */
+async function sweepAbandoned(): Promise<void> {
+  for (const name of await fs.readdir(os.tmpdir())) {
+    const pid = name.match(/^innkeeper-test-(\d+)-/)?.[1];
+    if (pid === undefined) continue;
+    const alive = await fs.stat(`/proc/${pid}`).catch(() => null);
+    if (alive) continue;
+    await fs.rm(path.join(os.tmpdir(), name), { recursive: true, force: true }).catch(() => undefined);
+  }
+}
+
+async function execute(url: string, statement: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  await client.query(statement).finally(() => client.end());
+}

@@ -1,0 +1,61 @@
+import os from 'node:os';
+import { defineConfig } from 'vitest/config';
+
+const workers = Math.max(2, os.availableParallelism());
+const qemuTests = ['src/drivers/hypervisor/qemu*.test.ts', 'src/drivers/hypervisor/qemu*/**/*.test.ts'];
+const machineTests = ['**/*.machine.test.ts'];
+/** Without a network of its own, a test run must not make machines: they would touch the host's network. */
+const machinesOff = process.env.INNKEEPER_TEST_MACHINES === 'off';
+const longTests = ['**/*.long.test.ts'];
+const never = ['**/node_modules/**', 'var/**'];
+
+const shared = {
+  pool: 'forks' as const,
+  testTimeout: 30_000,
+  hookTimeout: 120_000,
+};
+
+/** Groups run one after another; the files of a group side by side, as many as its `maxWorkers` says. */
+export default defineConfig({
+  test: {
+    // Stands here and not in the projects: one PostgreSQL serves the whole run.
+    globalSetup: ['test/setup/postgres.ts'],
+    projects: [
+      {
+        test: {
+          ...shared,
+          name: 'rules',
+          include: ['**/*.test.ts'],
+          exclude: [...never, ...qemuTests, ...machineTests, ...longTests],
+          maxWorkers: workers,
+          sequence: { groupOrder: 0 },
+        },
+      },
+      {
+        test: {
+          ...shared,
+          name: 'machines',
+          include: [...qemuTests, ...machineTests],
+          exclude: [...never, ...longTests, ...(machinesOff ? machineTests : [])],
+          // An emulated machine keeps a core busy while it boots.
+          maxWorkers: Math.max(2, Math.floor(workers / 2)),
+          sequence: { groupOrder: 1 },
+        },
+      },
+      ...(process.env.INNKEEPER_TEST_LONG === 'on'
+        ? [
+            {
+              test: {
+                ...shared,
+                name: 'long',
+                include: longTests,
+                exclude: never,
+                maxWorkers: workers,
+                sequence: { groupOrder: 2 },
+              },
+            },
+          ]
+        : []),
+    ],
+  },
+});
