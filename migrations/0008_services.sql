@@ -22,6 +22,8 @@ create table services (
   auto_renew boolean not null default true,
   note text,
   options jsonb not null,
+  -- Whether the order took one from the product's stock, which may have had no limit at the time.
+  holds_stock boolean not null,
   created_at timestamptz not null,
   constraint services_position unique (organization_id, position)
 );

@@ -19,6 +19,8 @@ export interface Config {
   smtpUrl: string | null;
   mailFrom: string;
   hypervisor: 'auto' | 'qemu' | 'simulator';
+  /** Finished images, to share them between installations; null means inside DATA_DIR. */
+  imagesDir: string | null;
   nodeName: string;
   location: string;
   bridge: string;
@@ -76,6 +78,11 @@ export const settings: Setting[] = [
     name: 'HYPERVISOR',
     fallback: 'auto',
     meaning: '`qemu`, `simulator`, or `auto`: real machines where they can run.',
+  },
+  {
+    name: 'IMAGES_DIR',
+    fallback: '',
+    meaning: 'Where finished operating-system images are kept; default: inside DATA_DIR.',
   },
   {
     name: 'NODE_NAME',
@@ -141,6 +148,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     smtpUrl: text('SMTP_URL') || null,
     mailFrom: text('MAIL_FROM'),
     hypervisor: choice('HYPERVISOR', text('HYPERVISOR'), ['auto', 'qemu', 'simulator'] as const),
+    imagesDir: text('IMAGES_DIR') ? resolve(text('IMAGES_DIR')) : null,
     nodeName: text('NODE_NAME'),
     location: text('LOCATION'),
     bridge: text('BRIDGE'),

@@ -104,6 +104,7 @@ async function chooseHypervisor(ctx: Context, data: DataDir, say: Say): Promise<
     runAs: data.runAs,
     bridge: { name: config.bridge, addresses: await gatewaysOf(ctx, config.location), nat: config.nat },
     log,
+    ...(config.imagesDir === null ? {} : { imagesDir: config.imagesDir }),
   });
 }
 

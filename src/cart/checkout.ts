@@ -82,5 +82,6 @@ function asService(item: OrderedItem) {
     priceMinor: item.price.recurringMinor,
     options: item.options,
     password: item.password,
+    holdsStock: item.product.stock !== null,
   };
 }

@@ -8,6 +8,8 @@ export interface NewService {
   firstPriceMinor: number;
   priceMinor: number;
   options: Record<string, unknown>;
+  /** Whether the order took one from the product's stock. */
+  holdsStock: boolean;
   /** A machine's first password; kept sealed until the machine has it. */
   password: string | null;
 }
@@ -15,11 +17,11 @@ export interface NewService {
 const insertServices = statement(
   'services.insert',
   `insert into services (id, organization_id, position, user_id, product_id, invoice_id, status, provisioning_state,
-     domain, cycle, currency, first_price_minor, price_minor, options, created_at)
+     domain, cycle, currency, first_price_minor, price_minor, options, holds_stock, created_at)
    select s.id, $1, base.position + s.ordinal, $2, s.product_id, $3, 'pending', 'queued', s.domain, s.cycle, $4,
-     s.first_price_minor, s.price_minor, s.options, $5
+     s.first_price_minor, s.price_minor, s.options, s.holds_stock, $5
    from jsonb_to_recordset($6::jsonb) as s(ordinal int, id bigint, product_id bigint, domain text, cycle text,
-       first_price_minor bigint, price_minor bigint, options jsonb),
+       first_price_minor bigint, price_minor bigint, options jsonb, holds_stock boolean),
      (select coalesce(max(position), 0) as position from services where organization_id = $1) base`,
 );
 
@@ -47,6 +49,7 @@ export async function createServices(
     first_price_minor: service.firstPriceMinor,
     price_minor: service.priceMinor,
     options: service.options,
+    holds_stock: service.holdsStock,
   }));
   const { organizationId, userId, invoiceId, currency } = order;
   await ctx.db.run(

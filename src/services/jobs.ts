@@ -17,12 +17,13 @@ interface Ordered {
   organization_id: number;
   product_id: number;
   module_id: number;
+  holds_stock: boolean;
 }
 
 // Locked, so that a repeated job finds them started or cancelled already.
 const orderedBy = statement<Ordered>(
   'services.orderedBy',
-  `select s.id, s.organization_id, s.product_id, p.module_id from services s join products p on p.id = s.product_id
+  `select s.id, s.organization_id, s.product_id, s.holds_stock, p.module_id from services s join products p on p.id = s.product_id
    where s.invoice_id = $1 and s.status = 'pending' and s.provisioning_state = 'queued'
    order by s.id for update of s`,
 );
@@ -80,7 +81,9 @@ async function giveBack(tx: TxContext, payload: Payload, services: Ordered[]): P
   await tx.db.run(markCancelled, ids);
   await tx.db.run(dropSecrets, ids);
   const counts = new Map<number, number>();
-  for (const service of services) counts.set(service.product_id, (counts.get(service.product_id) ?? 0) + 1);
+  for (const service of services) {
+    if (service.holds_stock) counts.set(service.product_id, (counts.get(service.product_id) ?? 0) + 1);
+  }
   await returnStock(tx, counts);
   if (payload.couponId) await returnCoupon(tx, payload.couponId);
   for (const service of services) {

@@ -66,7 +66,7 @@ function organizationWithoutHeader(
 
 function checkAllowed(wanted: Admission, principal: Principal): void {
   if (wanted.auth === 'staff') {
-    if (principal.staffRole === null || principal.actor.type === 'api_key') throw fail('staff_only');
+    if (principal.staffRole === null) throw fail('staff_only');
     if (wanted.staffRoles !== undefined && !wanted.staffRoles.includes(principal.staffRole)) {
       throw fail('permission_denied', { message: 'Your staff role does not allow this' });
     }

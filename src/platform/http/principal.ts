@@ -3,11 +3,11 @@ import type { Actor } from '../context.ts';
 
 /** Somebody whose credential was accepted, seen from the organization that the request asked for. */
 export interface Principal {
-  /** `user` for a session, `api_key` for a key. Staff routes turn a session's `user` into `staff`. */
+  /** `user` for a session, `api_key` for a key. On staff routes both become `staff`. */
   readonly actor: Actor & { readonly userId: number };
   /** The session behind the credential, for "this device" and sign-out; null for an API key. */
   readonly sessionId: number | string | null;
-  /** `administrator`, `billing`, `support`, `operator`; null for customers, and for every API key. */
+  /** `administrator`, `billing`, `support`, `operator`; null for customers. */
   readonly staffRole: string | null;
   /**
    * What this credential may do in the organization that was asked for: the member's role, cut down to the

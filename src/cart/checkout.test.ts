@@ -1,0 +1,46 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { orderVps, runningVps, vpsCart } from '../../test/orders.ts';
+import { startTestProduct, type TestProduct } from '../../test/product.ts';
+
+let product: TestProduct;
+beforeAll(async () => {
+  product = await startTestProduct();
+});
+afterAll(() => product.stop());
+
+describe('the main job', () => {
+  it('turns a paid order into a running machine', async () => {
+    const { serviceId } = await runningVps(product, product.customer, { option5: 1 });
+    const overview = await product.customer.get(`/dashboard/service/${serviceId}/vps/overview`);
+    expect(overview.body.data.vps).toMatchObject({
+      state: 'running',
+      hostname: 'web1.example.com',
+      locked: false,
+    });
+    expect(overview.body.data.vps.ips.map((ip: { family: number }) => ip.family)).toEqual([4, 6]);
+  });
+
+  it('quotes what the invoice then says', async () => {
+    const cart = vpsCart(product.demo, { option1: 3, option2: 25 });
+    const quote = await product.customer.post('/cart/quote', cart);
+    const order = await product.customer.post('/cart/checkout/invoice', cart);
+    expect(quote.body.data.total).toBe(order.body.data.total);
+    expect(quote.body.data.items).toEqual(order.body.data.items);
+  });
+
+  it('gives back everything an unpaid order held once it expires', async () => {
+    await product.staff.patch(`/staff/products/${product.demo.products.vps}`, { stock: 5 });
+    const { invoiceId, serviceId } = await orderVps(product, product.customer);
+    product.clock.travel(73 * 3_600_000);
+    await product.routine('billing.expire');
+    const invoice = await product.customer.get(`/dashboard/invoices/${invoiceId}`);
+    expect(invoice.body.data.invoice.status).toBe('cancelled');
+    await expect
+      .poll(
+        async () => (await product.customer.get(`/dashboard/services/${serviceId}`)).body.data.service.status,
+      )
+      .toBe('cancelled');
+    const listed = await product.nobody.get(`/products/${product.demo.products.vps}`);
+    expect(listed.body.data.product.stock).toBe(5);
+  });
+});

@@ -1,0 +1,109 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Config, readConfig } from '../src/config.ts';
+import type { Demo } from '../src/demo/index.ts';
+import {
+  type SimulatedHypervisor,
+  type SimulatorOptions,
+  simulatedHypervisor,
+} from '../src/drivers/hypervisor/index.ts';
+import {
+  type Context,
+  createLog,
+  runRoutine,
+  type TravellingClock,
+  travellingClock,
+} from '../src/platform/index.ts';
+import { startProduct } from '../src/product.ts';
+import { allRoutines } from '../src/worker.ts';
+import { apiClient, type Client } from './client.ts';
+import { testDatabase } from './database.ts';
+
+/** The product, running in this process on a database of its own, with a simulated node and a clock to move. */
+export interface TestProduct {
+  url: string;
+  databaseUrl: string;
+  ctx: Context;
+  clock: TravellingClock;
+  hypervisor: SimulatedHypervisor;
+  demo: Demo;
+  /** Clients of the demonstration company's people, and of nobody. */
+  customer: Client;
+  other: Client;
+  staff: Client;
+  nobody: Client;
+  /** Does the work of a routine now, such as `billing.expire`. */
+  routine(name: string): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export interface TestOptions {
+  env?: Record<string, string>;
+  simulator?: SimulatorOptions;
+}
+
+const silent = { stage: () => undefined, say: () => undefined };
+
+/** Starts the product; every response it gives is held against its schema. */
+export async function startTestProduct(options: TestOptions = {}): Promise<TestProduct> {
+  const database = await testDatabase();
+  const dataDir = mkdtempSync(join(tmpdir(), 'innkeeper-product-'));
+  const config: Config = readConfig({
+    PORT: '0',
+    HOST: '127.0.0.1',
+    DATA_DIR: dataDir,
+    DATABASE_URL: database.url,
+    RATE_LIMITS: 'off',
+    CHECK_RESPONSES: 'on',
+    LOG_LEVEL: process.env.TEST_LOG_LEVEL ?? 'silent',
+    ...options.env,
+  });
+  const clock = travellingClock();
+  const hypervisor = simulatedHypervisor(options.simulator ?? {});
+  const product = await startProduct(config, silent, { clock, hypervisor, log: createLog(config.logLevel) });
+  if (product.demo === null || product.port === null)
+    throw new Error('the product started without a demonstration');
+  const { demo, ctx } = product;
+  const url = `http://127.0.0.1:${product.port}`;
+  const as = (who: { api_key: string; organization_id?: number }) =>
+    apiClient(`${url}/api`, { token: who.api_key, organizationId: who.organization_id });
+  return {
+    url,
+    databaseUrl: database.url,
+    ctx,
+    clock,
+    hypervisor,
+    demo,
+    customer: as(demo.customer),
+    other: as(demo.other_customer),
+    staff: as(demo.staff),
+    nobody: apiClient(`${url}/api`, {}),
+    routine: async (name) => {
+      const routine = allRoutines.find((candidate) => candidate.name === name);
+      if (!routine) throw new Error(`there is no routine ${name}`);
+      await runRoutine(ctx, routine);
+    },
+    stop: async () => {
+      await product.stop();
+      await database.drop();
+      rmSync(dataDir, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Asks again and again until `check` holds, and returns what it then saw. */
+export async function until<T>(
+  ask: () => Promise<T>,
+  check: (seen: T) => boolean,
+  timeoutMs = 20_000,
+): Promise<T> {
+  const deadline = Date.now() + timeoutMs;
+  for (;;) {
+    const seen = await ask();
+    if (check(seen)) return seen;
+    if (Date.now() > deadline)
+      throw new Error(`still not so after ${timeoutMs} ms: ${JSON.stringify(seen)?.slice(0, 2_000)}`);
+    await new Promise((resolve) => setTimeout(resolve, 25));
+  }
+}
