@@ -82,6 +82,8 @@ export interface MachineSpec {
   /** Slug of an image known through `ensureImage`. */
   image: string;
   nic: Nic;
+  /** What it starts from. `rescue` is a small system in memory with the machine's disk beside it. Default: disk. */
+  boot?: 'disk' | 'network' | 'rescue';
 }
 
 export interface Nic {
@@ -180,4 +182,8 @@ export type HypervisorErrorCode =
   | 'machine_died'
   | 'not_running'
   | 'shutdown_timeout'
-  | 'ready_timeout';
+  | 'ready_timeout'
+  /** The guest's agent does not answer. */
+  | 'guest_silent'
+  | 'snapshot_failed'
+  | 'snapshot_absent';

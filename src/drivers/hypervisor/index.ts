@@ -16,6 +16,7 @@ export {
   missingHostPackages,
 } from './host.ts';
 export { buildImage } from './images/store.ts';
+export * from './management.ts';
 export { qemuHypervisor } from './qemu/driver.ts';
 export type { BridgeOptions, Log, QemuOptions } from './qemu/options.ts';
 export {

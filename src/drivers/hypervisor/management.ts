@@ -1,0 +1,71 @@
+import type { Duplex } from 'node:stream';
+import type { Hypervisor, MachineId, MachineSpec } from './contract.ts';
+
+/**
+ * What the VPS manager asks of a driver beyond a machine's life: size, consoles, snapshots, the guest's agent,
+ * counters. The rules of `contract.ts` hold here too.
+ */
+export interface ManagedHypervisor extends Hypervisor {
+  /**
+   * Brings the machine to the size of `spec`. A disk grows at once, running or not, and never shrinks
+   * (`spec_invalid`); cores and memory count from the next start. Says whether the machine must be started anew.
+   */
+  resize(spec: MachineSpec): Promise<{ restartNeeded: boolean }>;
+
+  /** Takes a stopped machine's disk away, snapshots too, and makes a new one from `spec.image`. Backups stay. */
+  rebuildDisk(spec: MachineSpec): Promise<void>;
+
+  /** The machine's screen (RFB) or its serial line, as a stream of bytes both ways; `not_running`. */
+  openConsole(id: MachineId, kind: ConsoleKind): Promise<Duplex>;
+
+  /**
+   * Keeps the disk as it is now under a name, running or stopped, its file systems consistent (the guest is
+   * asked to settle when its agent answers). A name that exists already: succeeds. Fails: the machine is as before.
+   */
+  createSnapshot(id: MachineId, name: string): Promise<SnapshotFacts>;
+  /** Brings the disk back to a snapshot. The machine must be stopped; later snapshots stay. */
+  restoreSnapshot(id: MachineId, name: string): Promise<void>;
+  /** No such snapshot: succeeds. */
+  deleteSnapshot(id: MachineId, name: string): Promise<void>;
+  listSnapshots(id: MachineId): Promise<SnapshotFacts[]>;
+
+  /** Like snapshots, but whole copies in files of their own, which survive the disk. */
+  createBackup(id: MachineId, name: string): Promise<SnapshotFacts>;
+  restoreBackup(spec: MachineSpec, name: string): Promise<void>;
+  deleteBackup(id: MachineId, name: string): Promise<void>;
+  listBackups(id: MachineId): Promise<SnapshotFacts[]>;
+
+  /** Through the guest's agent, on the running machine; `guest_silent` when it does not answer in time. */
+  setPassword(id: MachineId, passwordHash: string): Promise<void>;
+  /** Replaces all keys of the administrator. */
+  setAuthorizedKeys(id: MachineId, keys: string[]): Promise<void>;
+  setHostname(id: MachineId, hostname: string): Promise<void>;
+
+  /** Counters of every running machine, since its start; one pass over all of them. */
+  sample(): Promise<MachineSample[]>;
+}
+
+export type ConsoleKind = 'vnc' | 'serial';
+
+export interface SnapshotFacts {
+  name: string;
+  sizeBytes: number;
+  createdAt: Date;
+}
+
+/** Counters grow from the machine's start and begin anew with it. */
+export interface MachineSample {
+  id: MachineId;
+  at: Date;
+  startedAt: Date;
+  /** Processor time used, over all cores. */
+  cpuMs: number;
+  /** Used as the guest counts it where its balloon tells, else what the machine holds on the host. */
+  memoryUsedBytes: number;
+  memoryTotalBytes: number;
+  diskReadBytes: number;
+  diskWrittenBytes: number;
+  /** Seen from the guest. */
+  netInBytes: number;
+  netOutBytes: number;
+}
