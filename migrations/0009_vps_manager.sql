@@ -32,6 +32,7 @@ create table vps_access (
   ssh_key_id bigint not null,
   name text not null,
   fingerprint text not null,
+  public_key text not null,
   primary key (service_id, ssh_key_id)
 );
 

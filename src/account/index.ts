@@ -3,5 +3,5 @@
  */
 export { createApiKey, hashKey, looksLikeKey, type NewApiKey } from './keys.ts';
 export { accountRoutes } from './routes.ts';
-export { authorizedKeysOf } from './sshKeys.ts';
+export { type SshKey, sshKeysOf } from './sshKeys.ts';
 export { createUser, type NewUser, type StaffRole } from './users.ts';

@@ -14,7 +14,7 @@ import {
 const keysPerAccount = 100;
 const smallestRsaBits = 2048;
 
-interface SshKeyRow {
+export interface SshKey {
   id: number;
   name: string;
   type: string;
@@ -23,7 +23,7 @@ interface SshKeyRow {
   created_at: Date;
 }
 
-const listKeys = statement<SshKeyRow>(
+const listKeys = statement<SshKey>(
   'account.listSshKeys',
   'select id, name, type, public_key, fingerprint, created_at from ssh_keys where user_id = $1 order by created_at, id',
 );
@@ -43,15 +43,15 @@ export async function listSshKeys(ctx: AccountContext) {
   return { ssh_keys: rows.map(view) };
 }
 
-/** OpenSSH lines of all keys of a user, for a machine that is being made. */
-export async function authorizedKeysOf(ctx: Context, userId: number): Promise<string[]> {
-  return (await ctx.db.many(listKeys, userId)).map((row) => row.public_key);
+/** All keys of a user, for the machines that are to let them in. */
+export function sshKeysOf(ctx: Context, userId: number): Promise<SshKey[]> {
+  return ctx.db.many(listKeys, userId);
 }
 
 /** Adds a key. `invalid_ssh_key`, `duplicate_ssh_key`, `too_many`. */
 export async function createSshKey(ctx: AccountContext, body: { name: string; public_key: string }) {
   const key = parsePublicKey(body.public_key);
-  const row: SshKeyRow = { id: newId(), name: body.name, ...key, created_at: ctx.clock.now() };
+  const row: SshKey = { id: newId(), name: body.name, ...key, created_at: ctx.clock.now() };
   return transaction(ctx, 'account.createSshKey', async (tx) => {
     const { userId } = ctx.actor;
     try {
@@ -91,7 +91,7 @@ export async function deleteSshKey(ctx: AccountContext, id: number) {
   });
 }
 
-function view(row: SshKeyRow) {
+function view(row: SshKey) {
   return {
     id: row.id,
     name: row.name,

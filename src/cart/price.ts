@@ -14,8 +14,8 @@ import {
   priceOf,
 } from '../catalog/index.ts';
 import { type Context, type ErrorDetail, fail } from '../platform/index.ts';
-import { isDomain } from './domain.ts';
-import { isStrongPassword } from './password.ts';
+
+import { isDomain, isStrongPassword } from '../services/index.ts';
 
 /** A cart as it arrives, its shape checked. */
 export interface Cart {

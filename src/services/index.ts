@@ -12,6 +12,8 @@ export {
   type Order,
   openPassword,
 } from './delivery.ts';
+export { isDomain } from './hostname.ts';
 export { serviceJobs } from './jobs.ts';
+export { isStrongPassword } from './password.ts';
 export { serviceRoutes } from './routes.ts';
 export { type MachineSize, machineSize } from './size.ts';

@@ -1,0 +1,233 @@
+/**
+ * The house rules that the compiler cannot see: who may know whom, who may write what, and that what is
+ * declared is also described. Every list of exceptions says why.
+ */
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { allRoutes } from '../src/api.ts';
+import { settings } from '../src/config.ts';
+import { allStatements } from '../src/platform/database/index.ts';
+import { errorCodes, faceOf, statusName } from '../src/platform/errors.ts';
+import { listRoutes } from '../src/platform/http/index.ts';
+import { startTestProduct, type TestProduct } from './product.ts';
+import { sql, tableNames } from './sql.ts';
+
+const root = path.join(import.meta.dirname, '..');
+
+/** A room knows the rooms before it, never those after it. */
+const stairs = [
+  ...['platform', 'drivers', 'events', 'account', 'organizations', 'fleet', 'catalog', 'billing'],
+  ...['services', 'vps', 'cart'],
+];
+/** On top of the stairs: they put the rooms together. */
+const roots = ['demo', 'node.ts', 'product.ts', 'api.ts', 'worker.ts', 'main.ts'];
+/** Parsed once, known to all; it knows nobody. */
+const ground = ['config.ts'];
+
+const doors = [/^platform\/http\/index\.ts$/, /^platform\/host\/\w+\.ts$/, /^drivers\/\w+\/index\.ts$/];
+/** The composition root also starts what no room may know: the database's server, the staff's view of jobs. */
+const doorsOfRoots = [/^platform\/database\/embedded\.ts$/, /^platform\/jobs\/staff\.ts$/];
+
+/** Who writes which table. Platform's statements are named after its parts. */
+const tablesOf: Record<string, string[]> = {
+  jobs: ['jobs', 'job_steps'],
+  idempotency: ['idempotency_keys'],
+  account: ['users', 'api_keys', 'ssh_keys'],
+  organizations: ['organizations', 'memberships'],
+  events: ['journal', 'mails'],
+  fleet: ['nodes', 'placements', 'address_pools', 'addresses', 'images'],
+  catalog: ['product_groups', 'products', 'product_prices', 'product_options', 'coupons'],
+  billing: [
+    ...['tax_rates', 'invoices', 'invoice_items', 'invoice_numbers', 'payments'],
+    ...['ledger_accounts', 'ledger_transactions', 'ledger_entries'],
+  ],
+  services: ['services', 'service_secrets', 'service_upgrades'],
+  vps: [
+    ...['machines', 'vps_actions', 'vps_snapshots', 'vps_access', 'vps_secrets', 'vps_samples'],
+    'console_tickets',
+  ],
+};
+
+/** Tables without an organization: they belong to a person, or to the provider. */
+const withoutOrganization: Record<string, string> = {
+  users: 'a person may act in several organizations',
+  api_keys: "a person's",
+  ssh_keys: "a person's",
+  idempotency_keys: "a person's; the organization is part of the hashed scope",
+  organizations: 'is the organization',
+  job_steps: 'part of a job, which names the organization',
+  nodes: "the provider's",
+  address_pools: "the provider's",
+  images: "the provider's",
+  product_groups: "the provider's",
+  products: "the provider's",
+  product_prices: "the provider's",
+  product_options: "the provider's",
+  coupons: "the provider's; their use is part of an invoice",
+  tax_rates: "the provider's",
+  invoice_numbers: "the provider's: one sequence over all organizations",
+};
+
+/** May start processes besides `platform/host` and the drivers. */
+const spawners: Record<string, string> = {
+  'platform/database/embeddedServer.ts': 'keeps the PostgreSQL server of this installation running',
+};
+
+interface Source {
+  file: string;
+  text: string;
+  /** Paths below `src` of what it imports of ours. */
+  imports: string[];
+}
+
+const sources: Source[] = readdirSync(path.join(root, 'src'), { recursive: true, encoding: 'utf8' })
+  .filter((file) => file.endsWith('.ts') && !/\.test\w*\.ts$|conformance\.ts$|testbed\.ts$/.test(file))
+  .map((file) => {
+    const text = readFileSync(path.join(root, 'src', file), 'utf8');
+    const named = [...text.matchAll(/\b(?:from|import)\s*\(?\s*'(\.[^']+)'/g)].map((match) => match[1] ?? '');
+    return { file, text, imports: named.map((name) => path.join(path.dirname(file), name)) };
+  });
+
+function roomOf(file: string): string {
+  return file.split(path.sep)[0] ?? '';
+}
+
+describe('imports', () => {
+  it('are made of known rooms only', () => {
+    const rooms = new Set(sources.map((source) => roomOf(source.file)));
+    expect([...rooms].filter((room) => ![...ground, ...stairs, ...roots].includes(room))).toEqual([]);
+  });
+
+  it('go down the stairs', () => {
+    const height = (file: string) => [...ground, ...stairs, ...roots].indexOf(roomOf(file));
+    const upward = sources.flatMap(({ file, imports }) =>
+      roots.includes(roomOf(file))
+        ? []
+        : imports.filter((target) => height(target) > height(file)).map((target) => `${file} → ${target}`),
+    );
+    expect(upward).toEqual([]);
+  });
+
+  it('enter another room through its door', () => {
+    const isDoor = (target: string, from: string) =>
+      !target.includes('/') ||
+      target === `${roomOf(target)}/index.ts` ||
+      doors.some((door) => door.test(target)) ||
+      (roots.includes(roomOf(from)) && doorsOfRoots.some((door) => door.test(target)));
+    const through = sources.flatMap(({ file, imports }) =>
+      imports
+        .filter((target) => roomOf(target) !== roomOf(file) && !isDoor(target, file))
+        .map((target) => `${file} → ${target}`),
+    );
+    expect(through).toEqual([]);
+  });
+
+  it('start processes in a few known places only', () => {
+    const starting = sources
+      .filter(({ text }) => /'(node:)?child_process'/.test(text))
+      .map(({ file }) => file)
+      .filter((file) => !/^(platform\/host|drivers)\//.test(file) && !(file in spawners));
+    expect(starting).toEqual([]);
+  });
+});
+
+describe('errors', () => {
+  it('have a code, a status with a name, and words of their own', () => {
+    expect(new Set(errorCodes).size).toBe(errorCodes.length);
+    for (const code of errorCodes) {
+      const { status, message } = faceOf(code);
+      expect(code).toMatch(/^[a-z][a-z0-9]*(_[a-z0-9]+)*$/);
+      expect(statusName(status), `${code}: ${status}`).not.toBe('Error');
+      expect(message).not.toBe('');
+    }
+  });
+});
+
+describe('settings', () => {
+  it('are documented as the code has them', () => {
+    const text = readFileSync(path.join(root, 'docs/operations/configuration.md'), 'utf8');
+    const documented = text
+      .split('\n')
+      .filter((line) => /^\| *`[A-Z]/.test(line))
+      .map((line) => line.split(/(?<!\\)\|/).map((cell) => cell.trim().replaceAll('\\|', '|')));
+    const plain = (cell = '') => cell.replace(/^`(.*)`$/, '$1').replace(/^[–—-]$/, '');
+    expect(
+      documented.map(([, name, fallback, meaning]) => ({
+        name: plain(name),
+        fallback: plain(fallback),
+        meaning,
+      })),
+    ).toEqual(settings);
+  });
+});
+
+describe('on the real schema', () => {
+  let product: TestProduct;
+  beforeAll(async () => {
+    product = await startTestProduct();
+  });
+  afterAll(() => product.stop());
+
+  it('every statement is valid', async () => {
+    const wrong: string[] = [];
+    for (const { name, text } of allStatements()) {
+      await sql(product, `prepare checked as ${text}`).catch((error: Error) =>
+        wrong.push(`${name}: ${error.message}`),
+      );
+    }
+    expect(wrong).toEqual([]);
+  });
+
+  it('every statement is named after the room that declares it', () => {
+    const strange = sources.flatMap(({ file, text }) =>
+      [...text.matchAll(/\bstatement(?:<[^;(]*>)?\(\s*'(\w+)\./g)]
+        .map((match) => match[1] ?? '')
+        .filter((prefix) => !(roomOf(file) === 'platform' ? file.includes(prefix) : prefix === roomOf(file)))
+        .map((prefix) => `${file}: ${prefix}`),
+    );
+    expect(strange).toEqual([]);
+  });
+
+  it('every table has one room that writes it, and no other room does', async () => {
+    const owned = Object.values(tablesOf).flat();
+    expect(owned.toSorted()).toEqual(await tableNames(product));
+    const strangers = allStatements().flatMap(({ name, text }) => {
+      const own = tablesOf[name.split('.', 1)[0] ?? ''] ?? [];
+      return writtenBy(text)
+        .filter((table) => owned.includes(table) && !own.includes(table))
+        .map((table) => `${name} writes ${table}`);
+    });
+    expect(strangers).toEqual([]);
+  });
+
+  it('every table of a tenant has its organization', async () => {
+    const rows = await sql<{ table_name: string }>(
+      product,
+      `select table_name from information_schema.columns
+       where table_schema = 'public' and column_name = 'organization_id'`,
+    );
+    const has = new Set(rows.map((row) => row.table_name));
+    const without = (await tableNames(product)).filter((table) => !has.has(table));
+    expect(without).toEqual(Object.keys(withoutOrganization).toSorted());
+  });
+
+  it('every route is in the description', async () => {
+    const { body } = await product.nobody.get('/openapi.json');
+    const described = Object.entries(body.paths as Record<string, object>).flatMap(([url, operations]) =>
+      Object.keys(operations).map((method) => `${method.toUpperCase()} ${url}`),
+    );
+    const declared = listRoutes(allRoutes).map(
+      ({ method, path: url }) => `${method} ${url.replaceAll(/:(\w+)/g, '{$1}')}`,
+    );
+    expect(declared.filter((route) => !described.includes(route))).toEqual([]);
+    expect(new Set(declared).size).toBe(declared.length);
+  });
+});
+
+/** Tables that a statement inserts into, updates or deletes from. Names after `with` are not tables, nor `of x`. */
+function writtenBy(text: string): string[] {
+  return [
+    ...text.matchAll(/\b(?:insert\s+into|delete\s+from|(?<!for\s+|for\s+no\s+key\s+|do\s+)update)\s+(\w+)/g),
+  ].map((match) => match[1] ?? '');
+}

@@ -1,0 +1,46 @@
+import pg from 'pg';
+
+const types = new pg.TypeOverrides();
+types.setTypeParser(pg.types.builtins.INT8, Number);
+
+interface OnDatabase {
+  databaseUrl: string;
+}
+
+/** Runs one SQL text on the product's database, past the product: to arrange what no endpoint can, or to look. */
+export async function sql<Row extends object>(
+  { databaseUrl }: OnDatabase,
+  text: string,
+  ...values: unknown[]
+): Promise<Row[]> {
+  const client = new pg.Client({ connectionString: databaseUrl, types });
+  await client.connect();
+  try {
+    return (await client.query<Row>(text, values)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+/** Every row of every table as text, by table: what must be the same before and after a request that failed. */
+export async function contents(product: OnDatabase): Promise<Record<string, string[]>> {
+  const tables = await tableNames(product);
+  const parts = tables.map((name) => `select '${name}' as name, to_jsonb(t)::text as row from "${name}" t`);
+  const rows = await sql<{ name: string; row: string }>(
+    product,
+    `select name, row from (${parts.join(' union all ')}) everything order by name, row`,
+  );
+  const found: Record<string, string[]> = Object.fromEntries(tables.map((name) => [name, []]));
+  for (const { name, row } of rows) found[name]?.push(row);
+  return found;
+}
+
+/** The product's tables; how far its migrations have come is none of them. */
+export async function tableNames(product: OnDatabase): Promise<string[]> {
+  const rows = await sql<{ name: string }>(
+    product,
+    `select table_name as name from information_schema.tables
+     where table_schema = 'public' and table_type = 'BASE TABLE' and table_name <> 'schema_migrations' order by 1`,
+  );
+  return rows.map((row) => row.name);
+}
