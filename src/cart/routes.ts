@@ -29,7 +29,8 @@ export const cartRoutes = routes('/cart', { tag: 'Cart' }, (route) => {
         'Reserves what is in the cart until the invoice is due. An order confirmation goes out by mail.',
       body: S.Cart,
       data: S.Order,
-      errors: causes,
+      // A header that is no integer is refused; only one that is absent has a default.
+      errors: [...causes, 'organization_required'],
       limit: 'checkout',
       onInvalid: missingFields,
     },

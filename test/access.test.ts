@@ -1,0 +1,203 @@
+/**
+ * Who may do what, proved for every endpoint there is: the cases are made from the list of routes, so a new
+ * endpoint is tested from its first day, and fails here until its resource is known.
+ */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createApiKey } from '../src/account/index.ts';
+import { allRoutes } from '../src/api.ts';
+import { permissionsByRole, type Role } from '../src/organizations/index.ts';
+import { listRoutes, type Route } from '../src/platform/http/index.ts';
+import { transaction } from '../src/platform/index.ts';
+import type { Client, Response } from './client.ts';
+import { runningVps } from './orders.ts';
+import { newCustomer, newMember, newStaff, type Person } from './people.ts';
+import { startTestProduct, type TestProduct } from './product.ts';
+import { bodyFor } from './samples.ts';
+import { contents, sql } from './sql.ts';
+
+const routes = listRoutes(allRoutes);
+const guarded = routes.filter((route) => route.auth !== 'public');
+const ofOrganizations = routes.filter((route) => route.auth === 'organization');
+const ofStaff = routes.filter((route) => route.auth === 'staff');
+const withResource = ofOrganizations.filter((route) => route.path.includes('/:'));
+
+/** What belongs to an organization or, where the specification has it so, to a person in it. */
+interface Owned {
+  service: number;
+  invoice: number;
+  action: number;
+  sshKey: number;
+}
+
+/** Id of the resource that a path names, by the words before its parameter. A path not listed here fails. */
+const resources: [RegExp, (owned: Owned) => number][] = [
+  [/^\/dashboard\/services?\/:id/, (owned) => owned.service],
+  [/^\/dashboard\/invoices\/:id/, (owned) => owned.invoice],
+  [/^\/dashboard\/account\/ssh-keys\/:id/, (owned) => owned.sshKey],
+];
+
+let product: TestProduct;
+let owner: Person;
+let stranger: Person;
+let owned: Owned;
+/** Sound in itself, and nobody's. */
+let goneKey: string;
+
+beforeAll(async () => {
+  product = await startTestProduct();
+  owner = await newCustomer(product, { creditMinor: 50_000 });
+  stranger = await newCustomer(product, { creditMinor: 50_000 });
+  owned = await possessionsOf(owner);
+  const gone = await transaction(product.ctx, 'test.key', (tx) => createApiKey(tx, owner.userId, 'Gone'));
+  await sql(product, 'delete from api_keys where id = $1', gone.id);
+  goneKey = gone.key;
+});
+afterAll(() => product.stop());
+
+async function possessionsOf(person: Person): Promise<Owned> {
+  const { serviceId, invoiceId } = await runningVps(product, person);
+  const public_key = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJ1Vxfg7qf8uGzYf3nrWfSxZHiNo3cYQVvqpVnZ1kqdk';
+  const key = await person.post('/dashboard/account/ssh-keys', { name: 'laptop', public_key });
+  const history = await person.get(`/dashboard/service/${serviceId}/vps/history`);
+  return {
+    service: serviceId,
+    invoice: invoiceId,
+    action: history.body.data.actions[0].id,
+    sshKey: key.body.data.ssh_key.id,
+  };
+}
+
+function nameOf(route: Route): string {
+  return `${route.method} ${route.path}`;
+}
+
+/** The route's path with the ids of things that exist; other parameters get a value of the right shape. */
+function pathOf(route: Route, of: Owned): string {
+  return route.path.replaceAll(/:(\w+)/g, (_, name: string) => {
+    if (name === 'id') {
+      const resource = resources.find(([pattern]) => pattern.test(route.path));
+      if (route.auth === 'organization' && !resource)
+        throw new Error(`test/access.test.ts does not know what ${route.path} names`);
+      return String(resource?.[1](of) ?? of.invoice);
+    }
+    return name.endsWith('_id') ? String(of.action) : 'a1b2c3d4';
+  });
+}
+
+function send(client: Client, route: Route, headers?: Record<string, string>): Promise<Response> {
+  const body = route.method === 'GET' ? undefined : bodyFor(route);
+  return client.request(route.method, pathOf(route, owned), body, headers);
+}
+
+function faceOf(answer: Response) {
+  return { status: answer.status, ...answer.body };
+}
+
+describe('without a key that is good', () => {
+  it.each(guarded.map((route) => [nameOf(route), route] as const))('%s answers 401', async (_, route) => {
+    const organization = { 'x-organization-id': String(owner.organizationId) };
+    for (const token of [undefined, '', 'nonsense', `${owner.key.slice(0, -1)}!`, goneKey]) {
+      const answer = await send(product.nobody, route, {
+        ...organization,
+        ...(token === undefined ? {} : { token }),
+      });
+      const isCheckout = route.path === '/cart/checkout/invoice';
+      expect(faceOf(answer)).toMatchObject({
+        status: 401,
+        success: false,
+        error: 'Unauthorized',
+        message: isCheckout ? 'unauthenticated' : 'Invalid or expired API key',
+      });
+    }
+  });
+});
+
+describe('an endpoint of an organization', () => {
+  const cases = ofOrganizations.map((route) => [nameOf(route), route] as const);
+
+  it.each(cases)('%s answers 403 to who is no member, and 400 without one named', async (_, route) => {
+    const foreign = { 'x-organization-id': String(owner.organizationId) };
+    const missing = { 'x-organization-id': '4503599627370449' };
+    const [toForeign, toMissing] = [
+      await send(stranger, route, foreign),
+      await send(stranger, route, missing),
+    ];
+    expect(faceOf(toForeign)).toMatchObject({ status: 403, success: false, code: 'forbidden' });
+    expect({ ...toForeign.body, request_id: '' }).toEqual({ ...toMissing.body, request_id: '' });
+
+    for (const header of ['x', '', '1.5', '-1']) {
+      const answer = await send(owner, route, { 'x-organization-id': header });
+      expect(faceOf(answer)).toMatchObject({ status: 400, code: 'organization_required' });
+    }
+    if (route.organization === 'default-when-absent') return;
+    const answer = await send(product.nobody, route, { token: owner.key });
+    expect(faceOf(answer)).toMatchObject({ status: 400, code: 'organization_required' });
+  });
+
+  it.each(withResource.map((route) => [nameOf(route), route] as const))(
+    "%s answers 403 for another organization's resource, and changes nothing",
+    async (_, route) => {
+      const before = await contents(product);
+      const answer = await send(stranger, route);
+      expect(faceOf(answer)).toMatchObject({ status: 403, success: false, error: 'Forbidden' });
+      expect(await contents(product)).toEqual(before);
+    },
+  );
+
+  it.each(withResource.map((route) => [nameOf(route), route] as const))(
+    '%s answers 404 for an id that nothing has',
+    async (_, route) => {
+      const nothing = { service: 4242, invoice: 4242, action: 4242, sshKey: 4242 };
+      const body = route.method === 'GET' ? undefined : bodyFor(route);
+      const answer = await owner.request(route.method, pathOf(route, nothing), body);
+      expect(faceOf(answer)).toMatchObject({ status: 404, success: false, error: 'Not Found' });
+    },
+  );
+
+  it.each(Object.keys(permissionsByRole) as Role[])(
+    'refuses a %s what the role does not hold',
+    async (role) => {
+      const member = await newMember(product, owner.organizationId, role);
+      const held: readonly string[] = permissionsByRole[role];
+      const known = new Set(Object.values(permissionsByRole).flat() as string[]);
+      for (const route of ofOrganizations) {
+        if (route.permission === undefined) continue;
+        expect(known, `${nameOf(route)} asks for a permission that no role has`).toContain(route.permission);
+        if (held.includes(route.permission)) continue;
+        expect(faceOf(await send(member, route)), nameOf(route)).toMatchObject({
+          status: 403,
+          code: 'permission_denied',
+        });
+      }
+    },
+  );
+});
+
+describe('an endpoint of staff', () => {
+  it.each(ofStaff.map((route) => [nameOf(route), route] as const))(
+    '%s refuses customers and staff of other roles, and changes nothing',
+    async (_, route) => {
+      const others = ['administrator', 'billing', 'support', 'operator'] as const;
+      const refused = others.filter((role) => route.staffRoles?.includes(role) === false);
+      const people = await Promise.all(refused.map((role) => newStaff(product, role)));
+      const before = await contents(product);
+      expect(faceOf(await send(owner, route))).toMatchObject({ status: 403, code: 'staff_only' });
+      for (const person of people)
+        expect(faceOf(await send(person, route))).toMatchObject({ status: 403, code: 'permission_denied' });
+      expect(await contents(product)).toEqual(before);
+    },
+  );
+});
+
+describe('an endpoint without an owner', () => {
+  it('is one of these', () => {
+    const named = (auth: Route['auth']) => routes.filter((route) => route.auth === auth).map(nameOf);
+    expect(named('public')).toEqual(['GET /products', 'GET /products/:id', 'POST /cart/quote']);
+    // The three that the specification (§5, rule 4) lets go without an organization.
+    expect(named('account')).toEqual([
+      'GET /dashboard/account',
+      'GET /dashboard/organizations',
+      'POST /dashboard/organizations',
+    ]);
+  });
+});

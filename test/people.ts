@@ -1,0 +1,76 @@
+import { randomBytes } from 'node:crypto';
+import { createApiKey, createUser, type StaffRole } from '../src/account/index.ts';
+import { grantCredit } from '../src/billing/index.ts';
+import { foundOrganization, type Role } from '../src/organizations/index.ts';
+import { type TxContext, transaction } from '../src/platform/index.ts';
+import { apiClient, type Client } from './client.ts';
+import type { TestProduct } from './product.ts';
+import { sql } from './sql.ts';
+
+/** A client of the API with who it is. */
+export interface Person extends Client {
+  userId: number;
+  organizationId: number;
+  email: string;
+  key: string;
+}
+
+interface NewPerson {
+  firstName?: string;
+  staffRole?: StaffRole;
+}
+
+export interface NewCustomer extends NewPerson {
+  /** Decides the tax. */
+  country?: string | null;
+  creditMinor?: number;
+}
+
+/** Somebody with an organization of their own, so that tests of one file do not meet. */
+export async function newCustomer(product: TestProduct, options: NewCustomer = {}): Promise<Person> {
+  return transaction(product.ctx, 'test.newCustomer', async (tx) => {
+    const person = await newPerson(tx, options);
+    const organization = { name: 'A company', country: options.country ?? null, ownerId: person.userId };
+    const organizationId = await foundOrganization(tx, organization);
+    if (options.creditMinor) await grantCredit(tx, organizationId, options.creditMinor, 'EUR', 'For a test');
+    return withClient(product, person, organizationId);
+  });
+}
+
+/** Somebody with a role in an organization that exists. */
+export async function newMember(product: TestProduct, organizationId: number, role: Role): Promise<Person> {
+  const person = await transaction(product.ctx, 'test.newMember', (tx) => newPerson(tx, {}));
+  await sql(
+    product,
+    'insert into memberships (organization_id, user_id, role, joined_at) values ($1, $2, $3, $4)',
+    ...[organizationId, person.userId, role, product.clock.now()],
+  );
+  return withClient(product, person, organizationId);
+}
+
+/** Somebody of the provider's. */
+export async function newStaff(product: TestProduct, staffRole: StaffRole): Promise<Client> {
+  const { key } = await transaction(product.ctx, 'test.newStaff', (tx) => newPerson(tx, { staffRole }));
+  return apiClient(`${product.url}/api`, { token: key });
+}
+
+async function newPerson(tx: TxContext, { firstName = 'Test', staffRole }: NewPerson) {
+  const email = `${randomBytes(6).toString('hex')}@example.com`;
+  const userId = await createUser(tx, {
+    ...{ email, firstName, lastName: 'Person', password: 'not-used-here' },
+    ...(staffRole ? { staffRole } : {}),
+  });
+  return { userId, email, key: (await createApiKey(tx, userId, 'Test')).key };
+}
+
+function withClient(
+  product: TestProduct,
+  person: { userId: number; email: string; key: string },
+  organizationId: number,
+): Person {
+  return {
+    ...person,
+    organizationId,
+    ...apiClient(`${product.url}/api`, { token: person.key, organizationId }),
+  };
+}
