@@ -18,6 +18,8 @@ export interface DriverUnderTest {
   leftovers(spec: MachineSpec): Promise<string[]>;
   /** Runs a command in the guest over SSH; null where there is no guest. */
   inGuest: ((spec: MachineSpec, command: string, signIn: 'key' | 'password') => Promise<string>) | null;
+  /** Tidies up after the suite. */
+  remove(): void;
   readyTimeoutMs: number;
   shutdownTimeoutMs: number;
 }
@@ -68,6 +70,7 @@ export function describeHypervisor(
     afterAll(async () => {
       await hypervisor?.destroy(spec.id);
       await hypervisor?.close();
+      driver?.remove();
     }, 60_000);
 
     it('prepares the host and an image, as often as asked', { timeout: 900_000 }, async () => {

@@ -18,6 +18,7 @@ export const hostPackages: readonly HostPackage[] = [
   { package: 'nftables', use: 'start', why: 'holds each machine to its own addresses' },
   { package: 'procps', use: 'start', why: 'lets the host forward packets (sysctl)' },
   { package: 'e2fsprogs', use: 'tiny', why: 'packs the file system of an image (mke2fs)' },
+  { package: 'debian-archive-keyring', use: 'debian-12', why: 'proves that packages are really Debian’s' },
   { package: 'mmdebstrap', use: 'debian-12', why: "makes a Debian system from Debian's packages" },
 ];
 

@@ -119,8 +119,10 @@ describe.skipIf(skip !== null)('a QEMU guest', () => {
     const received: Buffer[] = [];
     const relay = createSocket('udp4').on('message', (message) => received.push(message));
     await new Promise<void>((resolve) => relay.bind(67, gateway(4), resolve));
-    relay.send(dhcpDiscover(gateway(4)), 67, own().v4);
-    const rules = async () => (await runAsRoot(['nft', 'list', 'table', 'bridge', 'innkeeper_ikt2'])).stdout;
+    const rules = async () => {
+      relay.send(dhcpDiscover(gateway(4)), 67, own().v4); // again each time: the server may just be starting
+      return (await runAsRoot(['nft', 'list', 'table', 'bridge', 'innkeeper_ikt2'])).stdout;
+    };
     await expect.poll(rules, { timeout: 10_000 }).toMatch(/udp sport 67 counter packets [1-9]/);
     expect(received).toEqual([]);
     relay.close();
@@ -132,6 +134,29 @@ describe.skipIf(skip !== null)('a QEMU guest', () => {
     expect(await answers(own().v4)).toBe(false);
     await hypervisor.start(spec); // puts the rules of a running machine in place again
     expect(await answers(own().v4)).toBe(true);
+  });
+
+  it('lives on when the product is killed, and is found by the next one', { timeout: 60_000 }, async () => {
+    const other = bed.spec(2);
+    const product = `
+      const { qemuHypervisor } = await import(process.argv[1]);
+      const { options, image, spec, identity } = JSON.parse(process.argv[2]);
+      const log = { info() {}, warn() {}, error() {} };
+      const hypervisor = qemuHypervisor({ ...options, log });
+      await hypervisor.prepare(() => undefined);
+      await hypervisor.createDisk(spec);
+      await hypervisor.writeIdentity(spec, identity);
+      await hypervisor.start(spec);
+      process.kill(process.pid, 'SIGKILL');`;
+    const driver = new URL('./qemu/driver.ts', import.meta.url).href;
+    const facts = JSON.stringify({ ...bed, spec: other });
+    const argv = [process.execPath, '--input-type=module', '--eval', product, driver, facts];
+    await expect(run(argv)).rejects.toThrow('ended with null');
+    const next = bed.open();
+    await next.prepare(() => undefined);
+    expect(await next.inspect(other.id)).toMatchObject({ power: 'running' });
+    await next.destroy(other.id);
+    await next.close();
   });
 
   it('leaves no secret on the host once it is told to forget, nor in any command line', async () => {

@@ -43,6 +43,7 @@ describeHypervisor('the simulator', async () => {
     lose: async ({ id }) => current.lose(id),
     leftovers: async ({ id }) => [...store.machines.keys()].filter((each) => each === id),
     inGuest: null,
+    remove: () => undefined,
     readyTimeoutMs: 1_000,
     shutdownTimeoutMs: 1_000,
   };

@@ -9,7 +9,7 @@ import { type AppError, type ErrorCode, fail } from '../errors.ts';
 import type { Logger } from '../log.ts';
 import type { Seal } from '../seal.ts';
 import { asAppError, errorBody } from './failures.ts';
-import { securityHeaders } from './headers.ts';
+import { type SecurityHeaders, securityHeaders } from './headers.ts';
 import { readJson } from './json.ts';
 import { createLimiter, limitHeadersOf } from './limits.ts';
 import { createRegistry, type PoolCounts, watchRequests } from './metrics.ts';
@@ -44,6 +44,7 @@ const jsonType = 'application/json; charset=utf-8';
 /** Builds the API; `listen` is up to the caller. */
 export async function createApi(options: ApiOptions): Promise<FastifyInstance> {
   const { config, db, clock, log } = options;
+  const failing: Failing = { log, headers: securityHeaders(config.publicUrl) };
   const app = Fastify({
     logger: false,
     genReqId: (raw: IncomingMessage) => requestIdOf(raw),
@@ -53,7 +54,7 @@ export async function createApi(options: ApiOptions): Promise<FastifyInstance> {
     return503OnClosing: false,
     requestTimeout: 30_000,
     keepAliveTimeout: 65_000,
-    frameworkErrors: (error, request, reply) => sendFailure(error, request, reply, log),
+    frameworkErrors: (error, request, reply) => sendFailure(error, request, reply, failing),
     clientErrorHandler: answerBrokenRequest,
     routerOptions: { maxParamLength: 300, querystringParser: () => noQuery },
   });
@@ -74,16 +75,16 @@ export async function createApi(options: ApiOptions): Promise<FastifyInstance> {
   app.decorateRequest('rawBody', null);
   app.decorateRequest('failure', null);
   app.addHook('onRequest', (request, reply, done) => {
-    reply.headers(securityHeaders).header('x-request-id', request.id);
+    reply.headers(failing.headers).header('x-request-id', request.id);
     done();
   });
   app.addHook('preClose', (done) => {
     isDraining = true;
-    for (const stream of api.streams) stream.destroy();
+    for (const end of api.streams) end();
     done();
   });
   readBodies(app);
-  app.setErrorHandler((thrown, request, reply) => sendFailure(thrown, request, reply, log));
+  app.setErrorHandler((thrown, request, reply) => sendFailure(thrown, request, reply, failing));
 
   const registry = options.registry ?? createRegistry(options.pool);
   watchRequests(app, registry, log);
@@ -131,23 +132,31 @@ function readBody(request: FastifyRequest, bytes: Buffer): unknown {
   return bytes.length === 0 ? undefined : readJson(bytes);
 }
 
+interface Failing {
+  log: Logger;
+  headers: SecurityHeaders;
+}
+
 /** The one place where an error becomes an answer. */
 function sendFailure(
   thrown: unknown,
   request: FastifyRequest,
   reply: FastifyReply,
-  log: Logger,
+  failing: Failing,
 ): FastifyReply {
   const error = checkDeclared(asAppError(thrown), request);
   request.failure = error.code;
   if (error.status >= 500) {
-    log.error({ request_id: request.id, code: error.code, err: error.cause ?? error }, 'a request failed');
+    failing.log.error(
+      { request_id: request.id, code: error.code, err: error.cause ?? error },
+      'a request failed',
+    );
   }
   const limit = limitHeadersOf.get(error);
   if (limit !== undefined) reply.headers(limit);
   if (error.retryAfterS !== undefined) reply.header('retry-after', String(error.retryAfterS));
   return reply
-    .headers(securityHeaders)
+    .headers(failing.headers)
     .headers({ 'x-request-id': request.id, 'content-type': jsonType })
     .code(error.status)
     .send(JSON.stringify(errorBody(error, request.id)));

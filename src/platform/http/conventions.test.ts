@@ -3,6 +3,8 @@ import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { closeApi } from './api.ts';
 import { type Demo, startDemo } from './demo.ts';
+import { routes } from './route.ts';
+import { IdParams, Nothing } from './schema.ts';
 
 let demo: Demo;
 beforeAll(async () => {
@@ -84,6 +86,19 @@ describe('errors', () => {
     expect((await raw('NONSENSE\r\n\r\n')).body.code).toBe('malformed_request');
     const large = await raw(`GET /api/hello HTTP/1.1\r\nHost: x\r\nX-Much: ${'a'.repeat(20_000)}\r\n\r\n`);
     expect([large.status, large.body.code]).toEqual([431, 'headers_too_large']);
+  });
+});
+
+describe('declarations', () => {
+  it('are refused when an option would be ignored or the path and its params disagree', () => {
+    const declare = (path: string, options: object) => () =>
+      routes('/x', { tag: 'X' }, (route) => {
+        route.get(path, { auth: 'account', summary: 'X', data: Nothing, ...options }, () => ({}));
+      });
+    expect(declare('/a', { permission: 'x' })).toThrow('permission is for');
+    expect(declare('/a', { staffRoles: ['x'] })).toThrow('staffRoles is for');
+    expect(declare('/:id', {})).toThrow('its path names [id]');
+    expect(declare('/:id', { params: IdParams })).not.toThrow();
   });
 });
 
@@ -281,6 +296,7 @@ describe('probes', () => {
     expect(status).toBe(200);
     expect(text).toContain('innkeeper_http_request_duration_seconds_bucket');
     expect(text).toContain('nodejs_eventloop_lag');
+    expect(text).toMatch(/^innkeeper_http_requests_in_flight 1$/m);
     expect((await demo.call('GET', '/metrics', { headers: { 'x-forwarded-for': '127.0.0.1' } })).status).toBe(
       403,
     );
@@ -296,6 +312,19 @@ describe('shutting down', () => {
     expect((await slow).status).toBe(200);
     await closed;
     await expect(stopping.call('GET', '/livez')).rejects.toThrow();
+  });
+
+  it('cuts streams of events at once', async () => {
+    const stopping = await startDemo();
+    const response = await fetch(`${stopping.url}/api/events`);
+    expect(response.headers.get('content-type')).toBe('text/event-stream');
+    const reader = response.body?.getReader();
+    expect(new TextDecoder().decode((await reader?.read())?.value)).toBe('data: 1\n\n');
+    const rest = reader?.read().catch(() => ({ done: true }));
+    const start = performance.now();
+    await closeApi(stopping.app);
+    expect(performance.now() - start).toBeLessThan(2_000);
+    expect((await rest)?.done).toBe(true);
   });
 
   it('does not wait longer than it was told', async () => {

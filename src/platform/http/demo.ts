@@ -1,6 +1,7 @@
 /** A small API for the tests of this room: notes of organizations, with every convention in use. */
 import { randomBytes } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
+import { Readable } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
 import { pino } from 'pino';
 import { Type } from 'typebox';
@@ -142,6 +143,9 @@ export const demoOddRoutes = routes('', { tag: 'Odd' }, (route) => {
     body: Buffer.from('%PDF'),
     name: 'Rechnung "1" ü.pdf',
   }));
+  route.get('/events', { auth: 'public', summary: 'Follow', produces: 'text/event-stream' }, () => ({
+    body: Readable.from(oneEvent()),
+  }));
   route.post(
     '/cart/checkout',
     {
@@ -177,6 +181,11 @@ export const demoOddRoutes = routes('', { tag: 'Odd' }, (route) => {
     () => ({}),
   );
 });
+
+async function* oneEvent() {
+  yield 'data: 1\n\n';
+  await new Promise(() => undefined);
+}
 
 const accounts: Record<
   string,

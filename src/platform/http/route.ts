@@ -152,7 +152,15 @@ export function routes(
   const add =
     (method: Method): Declare =>
     (path: string, options: object, handler: unknown) => {
-      made.push(asRoute(method, prefix + path, group.tag, options as Loose, handler as Route['handler']));
+      made.push(
+        asRoute(
+          method,
+          prefix + (path === '/' ? '' : path),
+          group.tag,
+          options as Loose,
+          handler as Route['handler'],
+        ),
+      );
     };
   declare({
     get: add('GET'),
@@ -178,6 +186,8 @@ function asRoute(
   if (named.sort().join() !== declared.sort().join()) {
     throw new Error(`${method} ${path}: its path names [${named}], its params schema [${declared}]`);
   }
+  const misplaced = misplacedOption(method, options);
+  if (misplaced !== null) throw new Error(`${method} ${path}: ${misplaced}`);
   return {
     ...options,
     method,
@@ -192,6 +202,22 @@ function asRoute(
     handler,
     current: options.current as Route['current'],
   };
+}
+
+/** An option that would be ignored is a mistake in a declaration, and maybe a hole. */
+function misplacedOption(method: Method, options: Loose): string | null {
+  if (options.permission !== undefined && options.auth !== 'organization') {
+    return 'permission is for auth: organization';
+  }
+  if (options.staffRoles !== undefined && options.auth !== 'staff') return 'staffRoles is for auth: staff';
+  if (options.organization !== undefined && options.auth !== 'organization') {
+    return 'organization is for auth: organization';
+  }
+  if (options.etag === true && method !== 'GET') return 'etag is for GET';
+  if (options.current !== undefined && (method === 'GET' || method === 'POST')) {
+    return 'current is for PATCH, PUT and DELETE';
+  }
+  return null;
 }
 
 function camelCase(summary: string): string {

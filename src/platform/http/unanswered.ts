@@ -24,13 +24,13 @@ export function serveUnanswered(app: FastifyInstance, routes: readonly Route[]):
 
 function pathsOf(routes: readonly Route[]): Path[] {
   const paths = new Map<string, Path>();
-  for (const { path, method } of routes) {
+  for (const { path, method, produces } of routes) {
     const known = paths.get(path) ?? {
       pattern: new RegExp(`^/api${path.replaceAll('.', '\\.').replaceAll(/:\w+/g, '[^/]+')}$`),
       methods: new Set(['OPTIONS']),
     };
     known.methods.add(method);
-    if (method === 'GET') known.methods.add('HEAD');
+    if (method === 'GET' && produces !== 'text/event-stream') known.methods.add('HEAD');
     paths.set(path, known);
   }
   return [...paths.values()];

@@ -12,7 +12,5 @@ export interface ImageDescription {
 
 /** Builds an image into an empty folder: `disk.qcow2` and what its description names. */
 export interface Recipe {
-  /** Debian packages that the host needs for it. */
-  hostPackages: readonly string[];
   build(dir: string, progress: Progress): Promise<ImageDescription>;
 }

@@ -4,7 +4,7 @@ import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { run } from '../../../platform/host/run.ts';
+import { run, runAsRoot } from '../../../platform/host/run.ts';
 import { HypervisorError, type ImageSource, type Progress } from '../contract.ts';
 import { debian12Recipe } from './debian-12.ts';
 import { withFileLock } from './lock.ts';
@@ -64,7 +64,8 @@ async function make(dir: string, image: ImageSource, progress: Progress): Promis
   await withFileLock(join(dir, `${image.slug}.lock`), async () => {
     if (await describe(dir, image.slug)) return; // another process built it while we waited
     const temporary = join(dir, `${image.slug}.partial`);
-    await rm(temporary, { recursive: true, force: true });
+    // What a build that was cut off left may belong to root.
+    await runAsRoot(['rm', '-rf', temporary]);
     await mkdir(temporary);
     const description = await buildOrDownload(image, temporary, progress);
     await writeFile(join(temporary, 'image.json'), JSON.stringify(description, null, 2));

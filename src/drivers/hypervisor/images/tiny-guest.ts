@@ -3,20 +3,6 @@
  * files of the seed disk and are only ever read into quoted variables.
  */
 
-/** First program of the initramfs: loads the drivers, mounts the disk, hands over to the disk's init. */
-export const INITRAMFS_INIT = `#!/bin/busybox sh
-b=/bin/busybox
-$b mount -t devtmpfs dev /dev
-$b mount -t proc proc /proc
-while read -r module; do $b insmod "/modules/$module"; done < /modules.order
-tries=0
-until [ -b /dev/vda ] || [ $tries = 200 ]; do $b usleep 20000; tries=$((tries + 1)); done
-$b mount -t ext4 -o noatime /dev/vda /disk || exec $b sh
-$b mount --move /dev /disk/dev
-$b mount --move /proc /disk/proc
-exec $b switch_root /disk /sbin/init
-`;
-
 export const INITTAB = `::sysinit:/etc/innkeeper/boot
 ::respawn:/usr/sbin/dropbear -F -R -E
 ::respawn:/bin/acpid -f -l /dev/null

@@ -1,26 +1,22 @@
-import { chmod, copyFile, cp, mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { chmod, copyFile, cp, mkdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { run, runAsRoot } from '../../../platform/host/run.ts';
-import { cpioArchive } from '../formats/cpio.ts';
 import type { FileEntry } from '../formats/tar.ts';
-import { fetchKernel, readModules, writeUnpackedKernel } from './kernel.ts';
+import { initramfs } from './initramfs.ts';
+import { fetchKernel, writeUnpackedKernel } from './kernel.ts';
+import { packDisk } from './pack.ts';
 import { downloadPackages, librariesOf, unpackPackage } from './packages.ts';
 import type { Recipe } from './recipe.ts';
-import { BOOT_SCRIPT, CHPASSWD, INITRAMFS_INIT, INITTAB, POWER_BUTTON } from './tiny-guest.ts';
+import { BOOT_SCRIPT, CHPASSWD, INITTAB, POWER_BUTTON } from './tiny-guest.ts';
 
 const DISK_MIB = 64;
 const PROGRAMS = ['dropbear-bin', 'qemu-guest-agent'];
-const DRIVERS = ['virtio_pci', 'virtio_blk', 'virtio_net', 'virtio_console', 'virtio_rng', 'virtio_balloon'];
-/** The power button arrives as a key press. */
-const POWER_BUTTON_DRIVERS = ['button', 'evdev'];
-
 /**
  * A complete guest of about 20 MB: Debian's cloud kernel, BusyBox, the SSH server dropbear and QEMU's guest
  * agent, all from Debian's packages. It boots in seconds even under emulation, so that a first try of the
  * product, and every test, has a real machine to sign in to.
  */
 export const tinyRecipe: Recipe = {
-  hostPackages: ['apt', 'dpkg', 'e2fsprogs', 'qemu-utils'],
   async build(dir, progress) {
     const work = join(dir, 'work');
     progress('Building the image tiny (1 of 3): downloading packages');
@@ -28,13 +24,12 @@ export const tinyRecipe: Recipe = {
     const unpacked = await fetchPrograms(work);
     progress('Building the image tiny (2 of 3): packing the kernel');
     await writeUnpackedKernel(kernel.image, join(dir, 'kernel'));
-    const modules = await readModules(kernel.modulesDir, [...DRIVERS, ...POWER_BUTTON_DRIVERS]);
-    const busybox = await readFile(join(unpacked, 'bin/busybox'));
-    await writeFile(join(dir, 'initrd'), initramfs(modules, busybox));
+    await writeFile(join(dir, 'initrd'), await initramfs(kernel.modulesDir, join(unpacked, 'bin/busybox')));
     progress('Building the image tiny (3 of 3): packing the disk');
     const root = join(work, 'root');
     await assembleRoot(unpacked, root);
-    await packDisk(root, work, join(dir, 'disk.qcow2'));
+    await runAsRoot(['chown', '-R', '0:0', root]);
+    await packDisk(root, join(dir, 'disk.qcow2'), DISK_MIB);
     await rm(work, { recursive: true });
     return {
       guest: 'tiny',
@@ -55,19 +50,6 @@ async function fetchPrograms(work: string): Promise<string> {
   for (const file of await downloadPackages(names, join(work, 'packages')))
     await unpackPackage(file, unpacked);
   return unpacked;
-}
-
-function initramfs(modules: readonly FileEntry[], busybox: Buffer): Buffer {
-  const order = modules.map((module) => `${module.path.slice('modules/'.length)}\n`).join('');
-  return cpioArchive(
-    ['bin', 'dev', 'disk', 'modules', 'proc'],
-    [
-      { path: 'bin/busybox', content: busybox, mode: 0o755 },
-      { path: 'init', content: INITRAMFS_INIT, mode: 0o755 },
-      { path: 'modules.order', content: order },
-      ...modules,
-    ],
-  );
 }
 
 async function assembleRoot(unpacked: string, root: string): Promise<void> {
@@ -114,28 +96,3 @@ const ROOT_FILES: FileEntry[] = [
   { path: 'etc/nsswitch.conf', content: 'passwd: files\ngroup: files\nshadow: files\nhosts: files dns\n' },
   { path: 'etc/profile', content: 'export PATH=/bin:/sbin:/usr/bin:/usr/sbin\n' },
 ];
-
-/** Packs the folder into an ext4 disk without mounting anything. */
-async function packDisk(root: string, work: string, target: string): Promise<void> {
-  const raw = join(work, 'disk.raw');
-  await writeFile(raw, '');
-  // The guest takes owners over from the folder, so its files have to belong to root here.
-  await runAsRoot(['chown', '-R', '0:0', root]);
-  const options = 'lazy_itable_init=1,lazy_journal_init=1';
-  await runAsRoot([
-    'mke2fs',
-    '-q',
-    '-t',
-    'ext4',
-    '-L',
-    'root',
-    '-E',
-    options,
-    '-d',
-    root,
-    raw,
-    `${DISK_MIB}M`,
-  ]);
-  await runAsRoot(['rm', '-r', root]);
-  await run(['qemu-img', 'convert', '-f', 'raw', '-O', 'qcow2', raw, target]);
-}

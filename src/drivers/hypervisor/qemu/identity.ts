@@ -1,4 +1,5 @@
 import { open, readFile, rename, writeFile } from 'node:fs/promises';
+import ipaddr from 'ipaddr.js';
 import { type GuestIdentity, HypervisorError, type Nic } from '../contract.ts';
 import { isoVolume } from '../formats/iso9660.ts';
 import { type FileEntry, tarArchive } from '../formats/tar.ts';
@@ -97,25 +98,33 @@ function cloudInitSeed(id: string, known: PublicIdentity, secrets: Secrets | nul
   return files;
 }
 
+/** The hash stands twice: with the account it is set before SSH answers, under `chpasswd` newer versions want it. */
 function cloudConfig({ passwordHash, authorizedKeys }: Secrets): object {
-  const password = {
-    ssh_pwauth: true,
-    chpasswd: { expire: false, users: [{ name: 'root', password: passwordHash, type: 'hash' }] },
-  };
+  const account = { name: 'root', ssh_authorized_keys: authorizedKeys };
+  if (passwordHash === null) {
+    return { disable_root: false, ssh_pwauth: false, users: [{ ...account, lock_passwd: true }] };
+  }
   return {
     disable_root: false,
-    users: [{ name: 'root', lock_passwd: passwordHash === null, ssh_authorized_keys: authorizedKeys }],
-    ...(passwordHash === null ? { ssh_pwauth: false } : password),
-    growpart: { mode: 'auto', devices: ['/'] },
+    ssh_pwauth: true,
+    users: [{ ...account, lock_passwd: false, hashed_passwd: passwordHash }],
+    chpasswd: { expire: false, users: [{ name: 'root', password: passwordHash, type: 'hash' }] },
   };
 }
 
+/**
+ * Static addresses. The keys `gateway4` and `gateway6` are understood by every cloud-init and rendered right,
+ * which its routes to `::/0` are not (22.4 makes them `::/64`); a gateway off the network needs routes still.
+ */
 function networkConfig({ nic, nameservers }: PublicIdentity): object {
-  const routes = nic.addresses.map((each) => ({
-    to: each.family === 4 ? '0.0.0.0/0' : '::/0',
-    via: each.gateway,
-    'on-link': true,
-  }));
+  const gateways: Record<string, string> = {};
+  const routes: object[] = [];
+  for (const { family, address, prefix, gateway } of nic.addresses) {
+    const key = `gateway${family}`;
+    const near = ipaddr.parse(gateway).match(ipaddr.parse(address), prefix);
+    if (near) gateways[key] ??= gateway;
+    else routes.push({ to: family === 4 ? '0.0.0.0/0' : '::/0', via: gateway, 'on-link': true });
+  }
   const eth0 = {
     match: { macaddress: nic.mac },
     'set-name': 'eth0',
@@ -123,7 +132,8 @@ function networkConfig({ nic, nameservers }: PublicIdentity): object {
     dhcp6: false,
     'accept-ra': false,
     addresses: nic.addresses.map((each) => `${each.address}/${each.prefix}`),
-    routes,
+    ...gateways,
+    ...(routes.length > 0 ? { routes } : {}),
     nameservers: { addresses: nameservers },
   };
   return { version: 2, ethernets: { eth0 } };
