@@ -73,6 +73,15 @@ create table vps_samples (
 );
 create index vps_samples_old on vps_samples (interval_s, time);
 
+-- What each machine sent and received, by calendar month in UTC.
+create table vps_traffic (
+  service_id bigint not null,
+  organization_id bigint not null,
+  month date not null,
+  bytes bigint not null,
+  primary key (service_id, month)
+);
+
 -- A change of size that was ordered: it counts when its invoice is paid, and is forgotten when it expires.
 create table service_upgrades (
   id bigint primary key,

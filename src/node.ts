@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import {
   canRunMachines,
-  type Hypervisor,
   HypervisorError,
   hostPackages,
   loadStore,
+  type ManagedHypervisor,
   qemuHypervisor,
   saveStore,
   simulatedHypervisor,
@@ -13,11 +13,11 @@ import { addImage, addPool, gatewaysOf, type Image, registerNode } from './fleet
 import type { DataDir } from './platform/host/dataDir.ts';
 import { ensurePackages } from './platform/host/packages.ts';
 import { type Context, transaction } from './platform/index.ts';
-import { type HypervisorOf, onMachineEvent, reconcileNode } from './vps/index.ts';
+import { createSampler, type HypervisorOf, onMachineEvent, reconcileNode, resolutions } from './vps/index.ts';
 
 /** The machine this process runs on, as a node of the fleet. */
 export interface LocalNode {
-  hypervisor: Hypervisor;
+  hypervisor: ManagedHypervisor;
   hypervisorOf: HypervisorOf;
   /** Keeps its machines as they are wanted. Returns how to stop. */
   watch(): () => Promise<void>;
@@ -55,7 +55,7 @@ export async function openNode(
   ctx: Context,
   data: DataDir,
   say: Say,
-  given?: Hypervisor,
+  given?: ManagedHypervisor,
 ): Promise<LocalNode> {
   await ensureInventory(ctx);
   const hypervisor = given ?? (await chooseHypervisor(ctx, data, say));
@@ -85,7 +85,7 @@ async function ensureInventory(ctx: Context): Promise<void> {
   });
 }
 
-async function chooseHypervisor(ctx: Context, data: DataDir, say: Say): Promise<Hypervisor> {
+async function chooseHypervisor(ctx: Context, data: DataDir, say: Say): Promise<ManagedHypervisor> {
   const { config, log } = ctx;
   const host = config.hypervisor === 'simulator' ? null : await canRunMachines();
   if (host?.ok === false && config.hypervisor === 'qemu') throw new Error(host.reason);
@@ -109,7 +109,7 @@ async function chooseHypervisor(ctx: Context, data: DataDir, say: Say): Promise<
 }
 
 /** A simulator whose machines outlive the product, as real ones do. */
-function persistentSimulator(file: string): Hypervisor {
+function persistentSimulator(file: string): ManagedHypervisor {
   const store = loadStore(file);
   const simulator = simulatedHypervisor({ store, delaysMs: { boot: 500 } });
   const timer = setInterval(() => saveStore(store, file), 1_000).unref();
@@ -123,24 +123,42 @@ function persistentSimulator(file: string): Hypervisor {
   };
 }
 
-function watchMachines(ctx: Context, nodeId: number, hypervisor: Hypervisor): () => Promise<void> {
+function watchMachines(ctx: Context, nodeId: number, hypervisor: ManagedHypervisor): () => Promise<void> {
+  const sample = createSampler(ctx, nodeId, () => hypervisor.sample());
+  const comparing = again(ctx, 'machines could not be compared', reconcileEveryMs, () =>
+    reconcileNode(ctx, nodeId, hypervisor),
+  );
+  const sampling = again(ctx, 'machines could not be sampled', resolutions.hour.intervalS * 1_000, sample);
+  const forget = hypervisor.watch((event) => {
+    onMachineEvent(ctx, hypervisor, event).catch((error: Error) =>
+      ctx.log.warn({ err: error.message, machine: event.id }, 'a power change could not be followed'),
+    );
+  });
+  return async () => {
+    forget();
+    await Promise.all([comparing(), sampling()]);
+  };
+}
+
+/** Does something now and again and again, one turn at a time; a failure is logged. Returns how to stop. */
+function again(
+  ctx: Context,
+  complaint: string,
+  everyMs: number,
+  work: () => Promise<void>,
+): () => Promise<void> {
   let turn: Promise<void> | null = null;
-  const report = (error: Error) => ctx.log.warn({ err: error.message }, 'machines could not be compared');
-  const compare = () => {
-    turn ??= reconcileNode(ctx, nodeId, hypervisor)
-      .catch(report)
+  const take = () => {
+    turn ??= work()
+      .catch((error: Error) => ctx.log.warn({ err: error.message }, complaint))
       .finally(() => {
         turn = null;
       });
   };
-  const timer = setInterval(compare, reconcileEveryMs);
-  const forget = hypervisor.watch((event) => {
-    onMachineEvent(ctx, hypervisor, event).catch(report);
-  });
-  compare();
+  const timer = setInterval(take, everyMs);
+  take();
   return async () => {
     clearInterval(timer);
-    forget();
     await turn;
   };
 }

@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { allRoutes } from './api.ts';
 import type { Config } from './config.ts';
 import { type Demo, openDemo } from './demo/index.ts';
-import type { Hypervisor } from './drivers/hypervisor/index.ts';
+import type { ManagedHypervisor } from './drivers/hypervisor/index.ts';
 import { smtpMailer } from './drivers/mail/index.ts';
 import { type LocalNode, openNode } from './node.ts';
 import { authenticator } from './organizations/index.ts';
@@ -24,6 +24,7 @@ import {
   systemActor,
   systemClock,
 } from './platform/index.ts';
+import { serveConsoles } from './vps/index.ts';
 import { allJobs, allRoutines } from './worker.ts';
 
 /** Tells a person how far the start is; see `platform/host/terminal.ts`. */
@@ -35,7 +36,7 @@ export interface StartProgress {
 /** Replaces parts of the outside world, for tests. */
 export interface Parts {
   clock?: Clock;
-  hypervisor?: Hypervisor;
+  hypervisor?: ManagedHypervisor;
   log?: Logger;
 }
 
@@ -100,7 +101,7 @@ async function start(config: Config, progress: StartProgress, parts: Parts, undo
   let port: number | null = null;
   if (config.role !== 'worker') {
     progress.stage('API');
-    port = await openApi(ctx, config, () => isReady, undo);
+    port = await openApi(ctx, config, node, () => isReady, undo);
   }
   const demo = config.demo && port !== null ? await openDemo(ctx, data.dir, baseUrlOf(config, port)) : null;
   isReady = true;
@@ -166,6 +167,7 @@ function startBackground(ctx: Context, url: string, config: Config, node: LocalN
 async function openApi(
   ctx: Context & { db: ReturnType<typeof connect> },
   config: Config,
+  node: LocalNode | null,
   isReady: () => boolean,
   undo: Undo[],
 ): Promise<number> {
@@ -179,6 +181,8 @@ async function openApi(
     info: { title: 'Innkeeper', version, description: 'Order servers, pay, and get real machines.' },
   });
   undo.push(() => closeApi(api));
+  // Consoles need the hypervisor beside the API.
+  if (node !== null) undo.push(serveConsoles(ctx, api.server, node.hypervisorOf));
   await api.listen({ port: config.port, host: config.host });
   const address = api.server.address();
   return typeof address === 'object' && address !== null ? address.port : config.port;

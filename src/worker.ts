@@ -5,19 +5,14 @@ import { freeRestedAddresses } from './fleet/index.ts';
 import { purgeIdempotencyKeys } from './platform/http/index.ts';
 import { type AnySaga, purgeDoneJobs, type Routine } from './platform/index.ts';
 import { serviceJobs } from './services/index.ts';
-import { type HypervisorOf, powerSaga, provisionSaga } from './vps/index.ts';
+import { type HypervisorOf, vpsJobs, vpsRoutines } from './vps/index.ts';
 
 const second = 1_000;
 const minute = 60 * second;
 
 /** Everything that is done outside a request, once, because something happened. */
 export function allJobs(drivers: { hypervisorOf: HypervisorOf; mailer: Mailer | null }): AnySaga[] {
-  return [
-    ...mailJobs(drivers.mailer),
-    ...serviceJobs,
-    provisionSaga(drivers.hypervisorOf),
-    powerSaga(drivers.hypervisorOf),
-  ];
+  return [...mailJobs(drivers.mailer), ...serviceJobs, ...vpsJobs(drivers.hypervisorOf)];
 }
 
 /** Everything that is done again and again. */
@@ -26,4 +21,5 @@ export const allRoutines: Routine[] = [
   { name: 'fleet.freeRestedAddresses', intervalMs: minute, work: freeRestedAddresses },
   { name: 'http.purgeIdempotencyKeys', intervalMs: 10 * minute, work: purgeIdempotencyKeys },
   { name: 'jobs.purgeDone', intervalMs: 10 * minute, work: purgeDoneJobs },
+  ...vpsRoutines,
 ];

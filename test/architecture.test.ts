@@ -44,7 +44,15 @@ const tablesOf: Record<string, string[]> = {
   ],
   services: ['services', 'service_secrets', 'service_upgrades'],
   vps: [
-    ...['machines', 'vps_actions', 'vps_snapshots', 'vps_access', 'vps_secrets', 'vps_samples'],
+    ...[
+      'machines',
+      'vps_actions',
+      'vps_snapshots',
+      'vps_traffic',
+      'vps_access',
+      'vps_secrets',
+      'vps_samples',
+    ],
     'console_tickets',
   ],
 };

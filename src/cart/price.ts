@@ -13,9 +13,9 @@ import {
   type Product,
   priceOf,
 } from '../catalog/index.ts';
-import { type Context, type ErrorDetail, fail } from '../platform/index.ts';
+import { type Context, type ErrorDetail, fail, isDomain } from '../platform/index.ts';
 
-import { isDomain, isStrongPassword } from '../services/index.ts';
+import { isStrongPassword } from '../services/index.ts';
 
 /** A cart as it arrives, its shape checked. */
 export interface Cart {

@@ -20,6 +20,7 @@ export type Action =
   | 'vps.action.started'
   | 'vps.action.succeeded'
   | 'vps.action.failed'
+  | 'vps.console.opened'
   | 'vps.lost'
   | 'vps.repaired';
 

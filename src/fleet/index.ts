@@ -14,3 +14,4 @@ export { addImage, findImage, type Image, listImages } from './images.ts';
 export { registerNode } from './nodes.ts';
 export { findPlacement, type Placement, type Room, releaseRoom, reserveRoom } from './placement.ts';
 export { addPool, gatewaysOf, type Pool } from './pools.ts';
+export { setReverseName } from './reverse.ts';

@@ -23,6 +23,7 @@ export {
   statement,
 } from './database/index.ts';
 export { AppError, type ErrorDetail, fail } from './errors.ts';
+export { isDomain } from './hostname.ts';
 export { newId } from './ids.ts';
 export * from './jobs/index.ts';
 export { createLog, type Logger } from './log.ts';

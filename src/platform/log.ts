@@ -14,7 +14,10 @@ const secretNames = [
   'public_key',
 ];
 
-/** Structured logs: one JSON object a line, on standard error, secrets replaced. */
+/**
+ * Structured logs: one JSON object a line, on standard error, secrets replaced. Lines are gathered for up to
+ * 200 ms: writing each at once costs a busy API a tenth of its speed.
+ */
 export function createLog(level: string): Logger {
   const paths = secretNames.flatMap((name) => [name, `*.${name}`, `*.*.${name}`, `*.*.*.${name}`]);
   return pino(
@@ -25,6 +28,6 @@ export function createLog(level: string): Logger {
       redact: { paths, censor: '[redacted]' },
       formatters: { level: (label) => ({ level: label }) },
     },
-    pino.destination({ dest: 2, sync: false }),
+    pino.destination({ dest: 2, sync: false, minLength: 4_096, periodicFlush: 200 }),
   );
 }

@@ -12,7 +12,6 @@ export {
   type Order,
   openPassword,
 } from './delivery.ts';
-export { isDomain } from './hostname.ts';
 export { serviceJobs } from './jobs.ts';
 export { isStrongPassword } from './password.ts';
 export { serviceRoutes } from './routes.ts';

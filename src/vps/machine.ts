@@ -18,10 +18,13 @@ export interface MachineRow {
   state: MachineState;
   repairs: number;
   repaired_at: Date | null;
+  boot: 'disk' | 'network' | 'rescue';
+  nameservers: string[];
 }
 
 const columns = `service_id, organization_id, node_id, image, hostname, cpu_cores, memory_mib, disk_gib, port_mbps,
-  mac::text as mac, wanted, state, repairs, repaired_at`;
+  mac::text as mac, wanted, state, repairs, repaired_at, boot,
+  array(select host(n) from unnest(nameservers) n) as nameservers`;
 
 const machineById = statement<MachineRow>(
   'vps.machine',
@@ -59,7 +62,7 @@ export function findMachine(ctx: Context, serviceId: number): Promise<MachineRow
 
 export async function writeMachine(
   ctx: Context,
-  machine: Omit<MachineRow, 'wanted' | 'state' | 'repairs' | 'repaired_at'>,
+  machine: Omit<MachineRow, 'wanted' | 'state' | 'repairs' | 'repaired_at' | 'boot' | 'nameservers'>,
 ) {
   await ctx.db.run(
     insertMachine,
@@ -100,6 +103,7 @@ export async function specOf(ctx: Context, machine: MachineRow): Promise<Machine
     memoryMib: machine.memory_mib,
     diskGib: machine.disk_gib,
     image: machine.image,
+    boot: machine.boot,
     nic: { mac: machine.mac, portMbps: machine.port_mbps, addresses: addresses.map(asNicAddress) },
   };
 }

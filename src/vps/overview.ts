@@ -1,15 +1,40 @@
-import { listAddresses } from '../fleet/index.ts';
-import type { OrganizationContext } from '../platform/index.ts';
+import { listAddresses, setReverseName } from '../fleet/index.ts';
+import { fail, type OrganizationContext, statement, transaction } from '../platform/index.ts';
 import { machineSize } from '../services/index.ts';
+import { factsOf } from './act.ts';
 import { viewAction } from './actions.ts';
 import { findVpsFor, type VpsRow } from './queries.ts';
 import { actionNames, reasonAgainst } from './states.ts';
+
+interface UsageRow {
+  cpu: number | null;
+  mem: number | null;
+  netin: number | null;
+  netout: number | null;
+  traffic_bytes: number;
+}
+
+const usageOf = statement<UsageRow>(
+  'vps.usage',
+  `select s.cpu, s.mem, s.netin, s.netout, coalesce(t.bytes, 0)::bigint as traffic_bytes
+   from (values ($1::bigint)) v(id)
+   left join lateral (select cpu, mem, netin, netout from vps_samples
+     where service_id = v.id and interval_s = 10 and time > $2::timestamptz - interval '1 minute'
+     order by time desc limit 1) s on true
+   left join vps_traffic t on t.service_id = v.id and t.month = date_trunc('month', $2::timestamptz, 'UTC')::date`,
+);
+
+const bytesPerMb = 1_048_576;
+const bytesPerGb = 1_000_000_000;
+const bitsPerByte = 8;
 
 /** Everything about a VPS at a glance: what it is, how it is, and which actions are possible right now. */
 export async function readOverview(ctx: OrganizationContext, id: number) {
   const vps = await findVpsFor(ctx, id);
   const ordered = machineSize(vps.options);
   const state = vps.state ?? 'creating';
+  const now = ctx.clock.now();
+  const usage = await ctx.db.one(usageOf, id, now);
   const isUp = state === 'running' && vps.started_at !== null;
   return {
     vps: {
@@ -17,7 +42,7 @@ export async function readOverview(ctx: OrganizationContext, id: number) {
       hostname: vps.hostname ?? vps.domain ?? '',
       state,
       locked: vps.action !== null,
-      uptime_s: isUp ? secondsSince(vps.started_at, ctx.clock.now()) : null,
+      uptime_s: isUp ? secondsSince(vps.started_at, now) : null,
       os: { slug: vps.image ?? ordered.image, name: vps.image_name, version: vps.image_version },
       location: vps.location ?? ordered.location,
       resources: {
@@ -26,10 +51,27 @@ export async function readOverview(ctx: OrganizationContext, id: number) {
         disk_gb: vps.disk_gib ?? ordered.diskGib,
         port_mbps: vps.port_mbps ?? ordered.portMbps,
       },
+      usage: isUp ? viewUsage(usage) : null,
+      traffic: {
+        used_gb: usage.traffic_bytes / bytesPerGb,
+        limit_gb: null,
+        resets_at: new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 1)),
+      },
       ips: await viewIps(ctx, vps),
       current_action: vps.action === null ? null : viewAction(vps.action),
       actions: possibleActions(vps),
     },
+  };
+}
+
+// The newest sample of a running machine; null until there is one.
+function viewUsage(usage: UsageRow) {
+  if (usage.cpu === null) return null;
+  return {
+    cpu_percent: usage.cpu,
+    memory_used_mb: (usage.mem ?? 0) / bytesPerMb,
+    net_in_bps: (usage.netin ?? 0) * bitsPerByte,
+    net_out_bps: (usage.netout ?? 0) * bitsPerByte,
   };
 }
 
@@ -38,11 +80,7 @@ function secondsSince(then: Date | null, now: Date): number {
 }
 
 function possibleActions(vps: VpsRow) {
-  const machine = {
-    state: vps.state ?? ('creating' as const),
-    serviceStatus: vps.service_status,
-    lockedBy: vps.action?.command ?? null,
-  };
+  const machine = factsOf(vps);
   const entries = actionNames.map((name) => {
     const reason = reasonAgainst(name, machine);
     return [name, { allowed: reason === null, reason }] as const;
@@ -71,4 +109,19 @@ async function viewIps(ctx: OrganizationContext, vps: VpsRow) {
     primary: index === 0,
     dns_name: address.dnsName,
   }));
+}
+
+/** Sets or takes away the name that reverse DNS gives for one of the machine's addresses. */
+export async function changeIp(
+  ctx: OrganizationContext,
+  id: number,
+  body: { address: string; dns_name: string | null },
+) {
+  return transaction(ctx, 'vps.changeIp', async (tx) => {
+    const vps = await findVpsFor(tx, id, { lock: true });
+    await setReverseName(tx, id, body.address, body.dns_name);
+    const ip = (await viewIps(tx, vps)).find((candidate) => candidate.address === body.address);
+    if (!ip) throw fail('not_found');
+    return { ip };
+  });
 }

@@ -1,28 +1,14 @@
-import type { Hypervisor } from '../drivers/hypervisor/index.ts';
-import {
-  type AnySaga,
-  enqueue,
-  fail,
-  type OrganizationContext,
-  type Run,
-  saga,
-  transaction,
-} from '../platform/index.ts';
-import { finishAction, locked, openAction, startAction, viewAction } from './actions.ts';
-import { findMachine, type MachineRow, setMachineState, specOf } from './machine.ts';
+import type { ManagedHypervisor } from '../drivers/hypervisor/index.ts';
+import type { AnySaga, OrganizationContext, Run } from '../platform/index.ts';
+import { type ActionPayload, actionSaga, requestAction, withMachine } from './act.ts';
+import { viewAction } from './actions.ts';
 import type { HypervisorOf } from './provision.ts';
-import { findVpsFor } from './queries.ts';
-import { type ActionName, after, during, type MachineState, reasonAgainst } from './states.ts';
 
-interface Payload {
-  serviceId: number;
-  organizationId: number;
-  actionId: number;
-  command: ActionName;
+interface Payload extends ActionPayload {
   force: boolean;
-  /** What the machine was before, for when the action fails. */
-  before: { state: MachineState; wanted: 'running' | 'stopped' };
 }
+
+type PowerRun = Run<Payload, object>;
 
 const shutdownTimeoutMs = 60_000;
 const readyTimeoutMs = 180_000;
@@ -42,92 +28,62 @@ export function restartVps(ctx: OrganizationContext, id: number, options: { forc
   return changePower(ctx, id, 'restart', options.force ?? false);
 }
 
-async function changePower(ctx: OrganizationContext, id: number, command: ActionName, force: boolean) {
-  return transaction(ctx, `vps.${command}`, async (tx) => {
-    const vps = await findVpsFor(tx, id, { lock: true });
-    if (vps.action !== null) throw locked(vps.action.command);
-    if (vps.state === null || vps.wanted === null) {
-      throw fail('action_not_allowed', {
-        message: `The service is ${vps.service_status}: it has no machine yet`,
-      });
-    }
-    const machine = { state: vps.state, serviceStatus: vps.service_status, lockedBy: null };
-    const reason = reasonAgainst(command, machine);
-    if (reason !== null) throw fail('action_not_allowed', { message: reason });
+async function changePower(
+  ctx: OrganizationContext,
+  id: number,
+  command: 'start' | 'stop' | 'restart',
+  force: boolean,
+) {
+  return { action: viewAction(await requestAction(ctx, id, command, async () => ({ force }))) };
+}
 
-    const action = await openAction(tx, id, command);
-    await setMachineState(tx, id, during[command], { wanted: after[command] });
-    const payload: Payload = {
-      serviceId: id,
-      organizationId: vps.organization_id,
-      actionId: action.id,
-      command,
-      force,
-      before: { state: vps.state, wanted: vps.wanted },
-    };
-    await enqueue(tx, 'vps.power', payload);
-    return { action: viewAction(action) };
+/** Carries power actions out. A guest that does not shut down in time keeps running, and the action says so. */
+export function powerSagas(hypervisorOf: HypervisorOf): AnySaga[] {
+  return [
+    actionSaga<Payload>({
+      command: 'start',
+      steps: [{ name: 'start', attempts: 2, action: (run) => start(run, hypervisorOf) }],
+    }),
+    actionSaga<Payload>({
+      command: 'stop',
+      steps: [{ name: 'stop', attempts: 1, action: (run) => stop(run, hypervisorOf) }],
+    }),
+    actionSaga<Payload>({
+      command: 'restart',
+      steps: [
+        { name: 'stop', attempts: 1, action: (run) => stop(run, hypervisorOf) },
+        { name: 'start', attempts: 2, action: (run) => start(run, hypervisorOf) },
+      ],
+    }),
+  ];
+}
+
+function start(run: PowerRun, hypervisorOf: HypervisorOf): Promise<void> {
+  return withMachine(run, hypervisorOf, async (hypervisor, spec) => {
+    await hypervisor.start(spec);
+    await hypervisor.waitUntilReady(spec, { timeoutMs: readyTimeoutMs, signal: run.signal });
   });
 }
 
-/** Carries a power action out. A guest that does not shut down in time keeps running, and the action says so. */
-export function powerSaga(hypervisorOf: HypervisorOf): AnySaga {
-  return saga<Payload>({
-    name: 'vps.power',
-    steps: [
-      { name: 'begin', action: ({ ctx, payload }) => startAction(ctx, payload.actionId) },
-      { name: 'power', attempts: 1, action: (run) => power(run, hypervisorOf) },
-    ],
-    succeeded: async (ctx, payload) => {
-      const state = after[payload.command];
-      const startedAt = state === 'running' ? ctx.clock.now() : null;
-      await setMachineState(ctx, payload.serviceId, state, { startedAt });
-      await finishAction(ctx, actionOf(payload), null);
-    },
-    failed: async (ctx, payload, failure) => {
-      await setMachineState(ctx, payload.serviceId, payload.before.state, { wanted: payload.before.wanted });
-      await finishAction(ctx, actionOf(payload), failure);
-    },
-  });
+function stop(run: PowerRun, hypervisorOf: HypervisorOf): Promise<void> {
+  return withMachine(run, hypervisorOf, (hypervisor, spec) =>
+    stopMachine(hypervisor, spec.id, run.payload.force, run.signal),
+  );
 }
 
-function actionOf(payload: Payload) {
-  const { actionId, organizationId, serviceId, command } = payload;
-  return { id: actionId, organizationId, serviceId, command };
-}
-
-async function power(run: Run<Payload, object>, hypervisorOf: HypervisorOf): Promise<void> {
-  const { ctx, payload } = run;
-  const machine = await findMachine(ctx, payload.serviceId);
-  if (machine === null) throw new Error(`service ${payload.serviceId} has no machine`);
-  const hypervisor = hypervisorOf(machine.node_id);
-  if (payload.command === 'stop') return stop(run, hypervisor, machine);
-  if (payload.command === 'restart') await restart(run, hypervisor, machine);
-  const spec = await specOf(ctx, machine);
-  await hypervisor.start(spec);
-  await hypervisor.waitUntilReady(spec, { timeoutMs: readyTimeoutMs, signal: run.signal });
-}
-
-async function stop(run: Run<Payload, object>, hypervisor: Hypervisor, machine: MachineRow): Promise<void> {
-  const { id } = await specOf(run.ctx, machine);
-  if (run.payload.force) return hypervisor.powerOff(id);
+/** Stops a machine, cleanly unless `force`; a guest that ignores it is an error that says what to do. */
+export async function stopMachine(
+  hypervisor: ManagedHypervisor,
+  machineId: string,
+  force: boolean,
+  signal: AbortSignal,
+): Promise<void> {
+  if (force) return hypervisor.powerOff(machineId);
   try {
-    await hypervisor.shutdown(id, { timeoutMs: shutdownTimeoutMs, signal: run.signal });
+    await hypervisor.shutdown(machineId, { timeoutMs: shutdownTimeoutMs, signal });
   } catch (error) {
     throw withAdvice(error);
   }
-}
-
-async function restart(
-  run: Run<Payload, object>,
-  hypervisor: Hypervisor,
-  machine: MachineRow,
-): Promise<void> {
-  const { id } = await specOf(run.ctx, machine);
-  const { power: now } = await hypervisor.inspect(id);
-  if (now !== 'running') return;
-  if (run.payload.force) return hypervisor.reset(id);
-  await stop(run, hypervisor, machine);
 }
 
 function withAdvice(error: unknown): unknown {

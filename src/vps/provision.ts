@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { encrypt } from 'unixcrypt';
-import { authorizedKeysOf } from '../account/index.ts';
-import type { Hypervisor } from '../drivers/hypervisor/index.ts';
+import { sshKeysOf } from '../account/index.ts';
+import type { ManagedHypervisor } from '../drivers/hypervisor/index.ts';
 import {
   findImage,
   findPlacement,
@@ -20,7 +19,9 @@ import {
   markProvisioning,
   openPassword,
 } from '../services/index.ts';
+import { writeAccess } from './access.ts';
 import { finishAction, openSystemAction, progressAction } from './actions.ts';
+import { hashPassword } from './identity.ts';
 import {
   findMachine,
   type MachineRow,
@@ -44,9 +45,8 @@ type ProvisionRun = Run<Payload, State>;
 type ProvisionStep = Step<Payload, State>;
 
 /** The driver of a node's machines; fails when the node is not known here. */
-export type HypervisorOf = (nodeId: number) => Hypervisor;
+export type HypervisorOf = (nodeId: number) => ManagedHypervisor;
 
-const nameservers = ['9.9.9.9', '149.112.112.112'];
 const readyTimeoutMs = 300_000;
 
 /** From a paid order to a machine that answers: the product's main job. */
@@ -70,6 +70,7 @@ export function provisionSaga(hypervisorOf: HypervisorOf): AnySaga {
       const machine = await machineOf(ctx, serviceId);
       const primaryIp = (await listAddresses(ctx, serviceId))[0]?.address ?? null;
       await setMachineState(ctx, serviceId, 'running', { startedAt: ctx.clock.now() });
+      await writeAccess(ctx, serviceId, order.organization_id, await sshKeysOf(ctx, order.user_id));
       await completeDelivery(ctx, order, { hostname: machine.hostname, primaryIp });
       await finishAction(ctx, actionOf(order.organization_id, serviceId, actionId), null);
     },
@@ -160,7 +161,11 @@ async function machineOf(ctx: Context, serviceId: number): Promise<MachineRow> {
 async function withMachine<T>(
   run: ProvisionRun,
   hypervisorOf: HypervisorOf,
-  work: (hypervisor: Hypervisor, spec: Awaited<ReturnType<typeof specOf>>, machine: MachineRow) => Promise<T>,
+  work: (
+    hypervisor: ManagedHypervisor,
+    spec: Awaited<ReturnType<typeof specOf>>,
+    machine: MachineRow,
+  ) => Promise<T>,
 ): Promise<T> {
   const machine = await machineOf(run.ctx, run.payload.serviceId);
   return work(hypervisorOf(machine.node_id), await specOf(run.ctx, machine), machine);
@@ -189,18 +194,13 @@ const identityStep = (hypervisorOf: HypervisorOf): ProvisionStep => ({
       const password = await openPassword(run.ctx, machine.service_id);
       await hypervisor.writeIdentity(spec, {
         hostname: machine.hostname,
-        passwordHash: password === null ? null : encrypt(password, newSalt()),
-        authorizedKeys: await authorizedKeysOf(run.ctx, order.user_id),
-        nameservers,
+        passwordHash: password === null ? null : hashPassword(password),
+        authorizedKeys: (await sshKeysOf(run.ctx, order.user_id)).map((key) => key.public_key),
+        nameservers: machine.nameservers,
         userData: null,
       });
     }),
 });
-
-/** SHA-512 crypt(3), which every guest understands. */
-function newSalt(): string {
-  return `$6$${randomBytes(12).toString('base64').replaceAll('+', '.')}`;
-}
 
 const bootStep = (hypervisorOf: HypervisorOf): ProvisionStep => ({
   name: 'boot',

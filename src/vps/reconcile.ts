@@ -12,7 +12,8 @@ const settled = `from machines m join services s on s.id = m.service_id
     and not exists (select 1 from vps_actions a where a.service_id = m.service_id and a.status in ('queued', 'running'))`;
 
 const columns = `m.service_id, m.organization_id, m.node_id, m.image, m.hostname, m.cpu_cores, m.memory_mib,
-  m.disk_gib, m.port_mbps, m.mac::text as mac, m.wanted, m.state, m.repairs, m.repaired_at`;
+  m.disk_gib, m.port_mbps, m.mac::text as mac, m.wanted, m.state, m.repairs, m.repaired_at, m.boot,
+  array(select host(n) from unnest(m.nameservers) n) as nameservers`;
 
 const settledOnNode = statement<MachineRow>(
   'vps.settledOnNode',
@@ -67,6 +68,8 @@ async function reconcileMachine(
     const report = await hypervisor.inspect(machineIdOf(serviceId));
     if (report.power === machine.state) return;
     if (report.power === 'running') return adopt(tx, machine, report.startedAt);
+    // What needed help already is left as it is until somebody acts; an action puts it right.
+    if (machine.state === 'error') return;
     if (report.power === 'absent') return flag(tx, machine, 'the machine is gone from its node');
     // A guest that shut itself down was told so by its owner.
     if (cause === 'guest' || machine.wanted === 'stopped') {

@@ -1,39 +1,100 @@
-import { IdParams, routes } from '../platform/http/index.ts';
+import { answer, IdParams, routes } from '../platform/http/index.ts';
+import { readAccess, replaceAccess } from './access.ts';
 import { listHistory, readAction } from './actions.ts';
-import { readIps, readOverview } from './overview.ts';
+import { readCharts } from './charts.ts';
+import { openConsole } from './console.ts';
+import { changeIp, readIps, readOverview } from './overview.ts';
+import { resetPassword } from './password.ts';
 import { restartVps, startVps, stopVps } from './power.ts';
+import { reinstallVps } from './reinstall.ts';
 import * as S from './schema.ts';
+import { changeSettings, lockSettings, readSettings } from './settings.ts';
+import { createSnapshot, deleteSnapshot, listSnapshots, restoreSnapshot } from './snapshots.ts';
 
-const reading = { auth: 'organization', permission: 'vps.read', params: IdParams } as const;
+const missing = ['not_found', 'not_a_vps'] as const;
+const refused = [...missing, 'locked', 'action_not_allowed'] as const;
+
+const reading = { auth: 'organization', permission: 'vps.read', params: IdParams, errors: missing } as const;
 const acting = {
   auth: 'organization',
-  permission: 'vps.power',
   params: IdParams,
   data: S.ActionData,
-  errors: ['not_found', 'not_a_vps', 'locked', 'action_not_allowed'],
+  errors: refused,
   limit: 'vps',
 } as const;
+const power = { ...acting, permission: 'vps.power' } as const;
+const managing = { ...acting, permission: 'vps.manage' } as const;
 
 export const vpsRoutes = routes('/dashboard/service', { tag: 'VPS manager' }, (route) => {
-  route.get(
-    '/:id/vps/overview',
-    { ...reading, summary: 'Get VPS overview', data: S.Overview, errors: ['not_found', 'not_a_vps'] },
-    (ctx, req) => readOverview(ctx, req.params.id),
+  route.get('/:id/vps/overview', { ...reading, summary: 'Get VPS overview', data: S.Overview }, (ctx, req) =>
+    readOverview(ctx, req.params.id),
   );
-  route.post('/:id/vps/start', { ...acting, summary: 'Start VPS' }, (ctx, req) =>
+
+  route.post('/:id/vps/start', { ...power, summary: 'Start VPS' }, (ctx, req) =>
     startVps(ctx, req.params.id),
   );
-  route.post('/:id/vps/stop', { ...acting, summary: 'Stop VPS', body: S.Force }, (ctx, req) =>
+  route.post('/:id/vps/stop', { ...power, summary: 'Stop VPS', body: S.Force }, (ctx, req) =>
     stopVps(ctx, req.params.id, req.body),
   );
-  route.post('/:id/vps/restart', { ...acting, summary: 'Restart VPS', body: S.Force }, (ctx, req) =>
+  route.post('/:id/vps/restart', { ...power, summary: 'Restart VPS', body: S.Force }, (ctx, req) =>
     restartVps(ctx, req.params.id, req.body),
   );
+
   route.get(
-    '/:id/vps/ips',
-    { ...reading, summary: 'Get VPS IP addresses', data: S.Ips, errors: ['not_found', 'not_a_vps'] },
-    (ctx, req) => readIps(ctx, req.params.id),
+    '/:id/vps/console',
+    {
+      auth: 'organization',
+      permission: 'vps.manage',
+      params: IdParams,
+      summary: 'Get VPS console',
+      description:
+        'A WebSocket that works once, within 30 seconds, and carries the bytes of RFB or of the serial line.',
+      query: S.ConsoleQuery,
+      data: S.Console,
+      errors: refused,
+      limit: 'vps',
+    },
+    async (ctx, req) =>
+      answer(await openConsole(ctx, req.params.id, req.query.type ?? 'vnc'), { 'cache-control': 'no-store' }),
   );
+
+  route.post(
+    '/:id/vps/reinstall',
+    {
+      ...managing,
+      summary: 'Reinstall VPS',
+      description: 'Replaces the disk and its snapshots. Addresses and backups stay.',
+      body: S.Reinstall,
+      data: S.ActionWithPassword,
+      errors: [...refused, 'weak_password', 'invalid_domain', 'invalid_configuration'],
+    },
+    (ctx, req) => reinstallVps(ctx, req.params.id, req.body),
+  );
+
+  route.get('/:id/vps/ips', { ...reading, summary: 'Get VPS IP addresses', data: S.Ips }, (ctx, req) =>
+    readIps(ctx, req.params.id),
+  );
+  route.patch(
+    '/:id/vps/ips',
+    {
+      auth: 'organization',
+      permission: 'vps.manage',
+      params: IdParams,
+      summary: 'Update IP address',
+      description: 'Sets the name that reverse DNS gives for an address.',
+      body: S.IpChange,
+      data: S.IpData,
+      errors: [...missing, 'invalid_domain'],
+    },
+    (ctx, req) => changeIp(ctx, req.params.id, req.body),
+  );
+
+  route.get(
+    '/:id/vps/charts',
+    { ...reading, summary: 'Get performance charts', query: S.ChartQuery, data: S.Charts },
+    (ctx, req) => readCharts(ctx, req.params.id, req.query.period ?? 'hour'),
+  );
+
   route.get(
     '/:id/vps/history',
     {
@@ -41,19 +102,78 @@ export const vpsRoutes = routes('/dashboard/service', { tag: 'VPS manager' }, (r
       summary: 'Get VPS action history',
       query: S.HistoryQuery,
       data: S.History,
-      errors: ['not_found', 'not_a_vps', 'invalid_cursor', 'page_too_deep'],
+      errors: [...missing, 'invalid_cursor', 'page_too_deep'],
     },
     (ctx, req) => listHistory(ctx, req.params.id, req.query),
   );
   route.get(
     '/:id/vps/history/:action_id',
-    {
-      ...reading,
-      params: S.HistoryParams,
-      summary: 'Get one VPS action',
-      data: S.ActionData,
-      errors: ['not_found', 'not_a_vps'],
-    },
+    { ...reading, params: S.HistoryParams, summary: 'Get one VPS action', data: S.ActionData },
     (ctx, req) => readAction(ctx, req.params.id, req.params.action_id),
+  );
+
+  route.get('/:id/vps/snapshots', { ...reading, summary: 'Get snapshots', data: S.Snapshots }, (ctx, req) =>
+    listSnapshots(ctx, req.params.id),
+  );
+  route.post(
+    '/:id/vps/snapshots',
+    {
+      ...managing,
+      summary: 'Create snapshot',
+      body: S.NewSnapshot,
+      errors: [...refused, 'conflict', 'too_many'],
+    },
+    (ctx, req) => createSnapshot(ctx, req.params.id, req.body),
+  );
+  route.delete(
+    '/:id/vps/snapshots/:name',
+    { ...managing, params: S.SnapshotParams, summary: 'Delete snapshot' },
+    (ctx, req) => deleteSnapshot(ctx, req.params.id, req.params.name),
+  );
+  route.post(
+    '/:id/vps/snapshots/:name/restore',
+    { ...managing, params: S.SnapshotParams, summary: 'Restore snapshot', errors: [...refused, 'conflict'] },
+    (ctx, req) => restoreSnapshot(ctx, req.params.id, req.params.name),
+  );
+
+  route.get(
+    '/:id/vps/settings',
+    { ...reading, summary: 'Get VPS settings', data: S.SettingsData, errors: refused, etag: true },
+    (ctx, req) => readSettings(ctx, req.params.id),
+  );
+  route.patch(
+    '/:id/vps/settings',
+    {
+      auth: 'organization',
+      permission: 'vps.manage',
+      params: IdParams,
+      summary: 'Update VPS settings',
+      body: S.SettingsChange,
+      data: S.SettingsData,
+      errors: [...refused, 'invalid_domain'],
+      current: (ctx, req) => lockSettings(ctx, req.params.id),
+    },
+    (ctx, req) => changeSettings(ctx, req.params.id, req.body),
+  );
+
+  route.post(
+    '/:id/vps/reset-password',
+    {
+      ...managing,
+      summary: 'Reset VPS password',
+      body: S.ResetPassword,
+      data: S.ActionWithPassword,
+      errors: [...refused, 'weak_password'],
+    },
+    (ctx, req) => resetPassword(ctx, req.params.id, req.body),
+  );
+
+  route.get('/:id/vps/access', { ...reading, summary: 'Get SSH keys of VPS', data: S.Access }, (ctx, req) =>
+    readAccess(ctx, req.params.id),
+  );
+  route.post(
+    '/:id/vps/access',
+    { ...managing, summary: 'Update SSH keys of VPS', body: S.AccessChange },
+    (ctx, req) => replaceAccess(ctx, req.params.id, req.body),
   );
 });

@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
-import { Choice, Id, ListQuery, listOf, Nullable, Strict } from '../platform/http/index.ts';
+import { Choice, Id, ListQuery, listOf, Nullable, Strict, Timestamp } from '../platform/http/index.ts';
+import { periods } from './charts.ts';
 import { actionNames, machineStates } from './states.ts';
 
 const Moment = Type.String({ format: 'date-time' });
@@ -38,6 +39,13 @@ const PossibleActions = Type.Object(
   >,
 );
 
+const Usage = Type.Object({
+  cpu_percent: Type.Number(),
+  memory_used_mb: Type.Number(),
+  net_in_bps: Type.Number(),
+  net_out_bps: Type.Number(),
+});
+
 export const Overview = Type.Object({
   vps: Type.Object({
     service_id: Id,
@@ -53,6 +61,12 @@ export const Overview = Type.Object({
       disk_gb: Type.Integer(),
       port_mbps: Type.Integer(),
     }),
+    usage: Nullable(Usage),
+    traffic: Type.Object({
+      used_gb: Type.Number({ description: 'Sent and received this calendar month' }),
+      limit_gb: Nullable(Type.Number()),
+      resets_at: Timestamp,
+    }),
     ips: Type.Array(Ip),
     current_action: Nullable(Action),
     actions: PossibleActions,
@@ -60,7 +74,19 @@ export const Overview = Type.Object({
 });
 
 export const Ips = Type.Object({ ips: Type.Array(Ip) });
+export const IpData = Type.Object({ ip: Ip });
+export const IpChange = Strict({
+  address: Type.String({ maxLength: 45 }),
+  dns_name: Nullable(
+    Type.String({ maxLength: 255, description: 'Hostname for reverse DNS; null takes it away' }),
+  ),
+});
+
 export const ActionData = Type.Object({ action: Action });
+export const ActionWithPassword = Type.Object({
+  action: Action,
+  password: Nullable(Type.String({ description: 'Generated because none was sent; it is shown this once' })),
+});
 export const History = listOf('actions', Action);
 export const HistoryQuery = ListQuery({});
 export const HistoryParams = Strict({ id: Id, action_id: Id });
@@ -69,3 +95,106 @@ export const Force = Strict({
     Type.Boolean({ description: 'Do not wait for the guest; default is a clean shutdown' }),
   ),
 });
+
+export const ConsoleQuery = Strict({
+  type: Type.Optional(Choice(['vnc', 'serial'], { description: 'Default: vnc' })),
+});
+export const Console = Type.Object({
+  type: Choice(['vnc', 'serial']),
+  wss_url: Type.String({ description: 'WebSocket of raw bytes; works once' }),
+  expires_at: Timestamp,
+});
+
+const Password = Type.String({ maxLength: 128, description: '8 characters of 3 of the 4 classes, at least' });
+const KeyIds = Type.Array(Id, { maxItems: 100, uniqueItems: true });
+const largestUserData = 65_536;
+
+export const Reinstall = Strict({
+  os: Type.String({ minLength: 1, maxLength: 100, description: 'Slug of an image', examples: ['debian'] }),
+  password: Type.Optional(Password),
+  ssh_key_ids: Type.Optional(KeyIds),
+  hostname: Type.Optional(Type.String({ maxLength: 300 })),
+  user_data: Type.Optional(Type.String({ maxLength: largestUserData, description: 'For cloud-init' })),
+});
+
+export const ResetPassword = Strict({ password: Type.Optional(Password) });
+
+export const ChartQuery = Strict({
+  period: Type.Optional(Choice(periods, { description: 'Default: hour' })),
+});
+export const Charts = Type.Object({
+  interval_s: Type.Integer(),
+  points: Type.Array(
+    Type.Object({
+      time: Timestamp,
+      cpu: Type.Number({ description: 'Per cent of all cores' }),
+      mem: Type.Number({ description: 'Bytes' }),
+      maxmem: Type.Number({ description: 'Bytes' }),
+      disk_read: Type.Number({ description: 'Bytes a second, as all that follow' }),
+      disk_write: Type.Number(),
+      netin: Type.Number(),
+      netout: Type.Number(),
+    }),
+  ),
+});
+
+const SnapshotName = Type.String({ pattern: '^[A-Za-z][A-Za-z0-9_-]{0,39}$', examples: ['before-upgrade'] });
+export const SnapshotParams = Strict({ id: Id, name: SnapshotName });
+export const NewSnapshot = Strict({
+  name: SnapshotName,
+  description: Type.Optional(Type.String({ maxLength: 500 })),
+});
+export const Snapshots = Type.Object({
+  snapshots: Type.Array(
+    Type.Object({
+      name: Type.String(),
+      kind: Choice(['snapshot', 'backup']),
+      description: Nullable(Type.String()),
+      created_at: Timestamp,
+      size_bytes: Nullable(Type.Integer()),
+      state: Choice(['creating', 'ready', 'restoring', 'deleting', 'error']),
+      parent: Nullable(Type.String()),
+    }),
+  ),
+  limit: Type.Integer({ description: 'How many snapshots a machine keeps; backups do not count' }),
+});
+
+const BootOrder = Choice(['disk', 'network']);
+const Notifications = Type.Record(Type.String({ pattern: '^[a-z_]{1,40}$' }), Type.Boolean(), {
+  maxProperties: 20,
+});
+const Hour = Type.Integer({ minimum: 0, maximum: 23, description: 'In UTC' });
+const Keep = Type.Integer({ minimum: 1, maximum: 7, description: 'How many nights' });
+
+export const SettingsData = Type.Object({
+  settings: Type.Object({
+    hostname: Type.String(),
+    boot_order: BootOrder,
+    auto_backup: Type.Object({ enabled: Type.Boolean(), hour: Hour, keep: Keep }),
+    protection: Type.Object({ delete: Type.Boolean(), reinstall: Type.Boolean() }),
+    nameservers: Type.Array(Type.String()),
+    rescue: Type.Boolean({ description: 'The next start boots a small system beside the disk' }),
+    notifications: Type.Record(Type.String(), Type.Boolean()),
+  }),
+});
+
+export const SettingsChange = Strict({
+  hostname: Type.Optional(Type.String({ maxLength: 300 })),
+  boot_order: Type.Optional(BootOrder),
+  auto_backup: Type.Optional(
+    Strict({ enabled: Type.Optional(Type.Boolean()), hour: Type.Optional(Hour), keep: Type.Optional(Keep) }),
+  ),
+  protection: Type.Optional(
+    Strict({ delete: Type.Optional(Type.Boolean()), reinstall: Type.Optional(Type.Boolean()) }),
+  ),
+  nameservers: Type.Optional(Type.Array(Type.String({ maxLength: 45 }), { minItems: 1, maxItems: 4 })),
+  rescue: Type.Optional(Type.Boolean()),
+  notifications: Type.Optional(Notifications),
+});
+
+export const Access = Type.Object({
+  keys: Type.Array(
+    Type.Object({ id: Id, name: Type.String(), fingerprint: Type.String(), installed: Type.Boolean() }),
+  ),
+});
+export const AccessChange = Strict({ ssh_key_ids: KeyIds });

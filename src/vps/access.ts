@@ -1,0 +1,111 @@
+import { type SshKey, sshKeysOf } from '../account/index.ts';
+import {
+  type AnySaga,
+  type Context,
+  fail,
+  type OrganizationContext,
+  statement,
+  type TxContext,
+} from '../platform/index.ts';
+import { type ActionPayload, actionSaga, requestAction, withMachine } from './act.ts';
+import { viewAction } from './actions.ts';
+import type { HypervisorOf } from './provision.ts';
+import { findVpsFor } from './queries.ts';
+
+/** A key that a machine was told to let in; it stays there when it leaves the account. */
+export type InstalledKey = Pick<SshKey, 'id' | 'name' | 'fingerprint' | 'public_key'>;
+
+const installedKeys = statement<InstalledKey>(
+  'vps.installedKeys',
+  `select ssh_key_id as id, name, fingerprint, public_key from vps_access where service_id = $1 order by name, ssh_key_id`,
+);
+const deleteAccess = statement('vps.deleteAccess', 'delete from vps_access where service_id = $1');
+const insertAccess = statement(
+  'vps.insertAccess',
+  `insert into vps_access (service_id, organization_id, ssh_key_id, name, fingerprint, public_key)
+   select $1, $2, k.id, k.name, k.fingerprint, k.public_key
+   from jsonb_to_recordset($3::jsonb) as k(id bigint, name text, fingerprint text, public_key text)`,
+);
+
+export function keysOnMachine(ctx: Context, serviceId: number): Promise<InstalledKey[]> {
+  return ctx.db.many(installedKeys, serviceId);
+}
+
+/** Writes down which keys a machine lets in. */
+export async function writeAccess(
+  ctx: TxContext,
+  serviceId: number,
+  organizationId: number,
+  keys: InstalledKey[],
+): Promise<void> {
+  await ctx.db.run(deleteAccess, serviceId);
+  const rows = keys.map(({ id, name, fingerprint, public_key }) => ({ id, name, fingerprint, public_key }));
+  await ctx.db.run(insertAccess, serviceId, organizationId, JSON.stringify(rows));
+}
+
+/** The keys of the caller's account, and which of them the machine lets in; keys of others on it as well. */
+export async function readAccess(ctx: OrganizationContext, id: number) {
+  await findVpsFor(ctx, id);
+  const installed = await keysOnMachine(ctx, id);
+  const own = await sshKeysOf(ctx, ctx.actor.userId);
+  const isInstalled = new Set(installed.map((key) => key.id));
+  const others = installed.filter((key) => own.every((candidate) => candidate.id !== key.id));
+  return {
+    keys: [...own, ...others].map(({ id: keyId, name, fingerprint }) => ({
+      id: keyId,
+      name,
+      fingerprint,
+      installed: isInstalled.has(keyId),
+    })),
+  };
+}
+
+/** The keys with these ids: of the caller's account, or already on the machine. */
+export async function chooseKeys(
+  ctx: OrganizationContext,
+  serviceId: number,
+  ids: number[],
+): Promise<InstalledKey[]> {
+  const known = new Map<number, InstalledKey>();
+  for (const key of [...(await keysOnMachine(ctx, serviceId)), ...(await sshKeysOf(ctx, ctx.actor.userId))]) {
+    known.set(key.id, key);
+  }
+  return [...new Set(ids)].map((id) => {
+    const key = known.get(id);
+    if (key) return key;
+    const message = `${id} is not an SSH key of your account`;
+    throw fail('invalid_request', { details: [{ field: 'ssh_key_ids', message }] });
+  });
+}
+
+interface Payload extends ActionPayload {
+  keys: InstalledKey[];
+}
+
+/** Replaces the keys that the running machine lets in. */
+export async function replaceAccess(ctx: OrganizationContext, id: number, body: { ssh_key_ids: number[] }) {
+  const action = await requestAction(ctx, id, 'update_access', async (tx) => ({
+    keys: await chooseKeys(tx, id, body.ssh_key_ids),
+  }));
+  return { action: viewAction(action) };
+}
+
+export function accessSaga(hypervisorOf: HypervisorOf): AnySaga {
+  return actionSaga<Payload>({
+    command: 'update_access',
+    steps: [
+      {
+        name: 'keys',
+        attempts: 2,
+        action: (run) =>
+          withMachine(run, hypervisorOf, (hypervisor, spec) =>
+            hypervisor.setAuthorizedKeys(
+              spec.id,
+              run.payload.keys.map((key) => key.public_key),
+            ),
+          ),
+      },
+    ],
+    succeeded: (ctx, payload) => writeAccess(ctx, payload.serviceId, payload.organizationId, payload.keys),
+  });
+}

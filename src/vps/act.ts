@@ -1,0 +1,177 @@
+import type { MachineSpec, ManagedHypervisor } from '../drivers/hypervisor/index.ts';
+import {
+  type AnySaga,
+  type Context,
+  enqueue,
+  type Failure,
+  fail,
+  type OrganizationContext,
+  type Run,
+  type Step,
+  saga,
+  statement,
+  type TxContext,
+  transaction,
+} from '../platform/index.ts';
+import { finishAction, locked, openAction, progressAction, startAction } from './actions.ts';
+import { findMachine, type MachineRow, setMachineState, specOf } from './machine.ts';
+import type { HypervisorOf } from './provision.ts';
+import { type ActionRow, findVpsFor, type VpsRow } from './queries.ts';
+import { type ActionName, type MachineState, reasonAgainst, ruleOf } from './states.ts';
+
+/** What the job of every action knows. */
+export interface ActionPayload {
+  serviceId: number;
+  organizationId: number;
+  actionId: number;
+  command: ActionName;
+  /** What the machine was before, for when the action fails. */
+  before: { state: MachineState; wanted: 'running' | 'stopped' };
+}
+
+/** A VPS whose machine exists. */
+export type ExistingVps = VpsRow & { state: MachineState; wanted: 'running' | 'stopped'; node_id: number };
+
+/** What the row of a VPS says about what may be done with it. */
+export function factsOf(vps: VpsRow) {
+  return {
+    state: vps.state ?? ('creating' as const),
+    serviceStatus: vps.service_status,
+    lockedBy: vps.action?.command ?? null,
+    protection: { delete: vps.protect_delete ?? false, reinstall: vps.protect_reinstall ?? false },
+  };
+}
+
+function isExisting(vps: VpsRow): vps is ExistingVps {
+  return vps.state !== null && vps.wanted !== null && vps.node_id !== null;
+}
+
+/**
+ * Decides whether an action may begin on a machine, takes the machine's lock and asks for the job, all in one
+ * transaction. `prepare` adds what the action writes and what its job needs; it runs once the lock is held.
+ * `not_found`, `forbidden`, `locked`, `action_not_allowed`.
+ */
+export async function requestAction<Extra extends object>(
+  ctx: OrganizationContext,
+  id: number,
+  command: ActionName,
+  prepare: (tx: OrganizationContext & TxContext, vps: ExistingVps, actionId: number) => Promise<Extra>,
+): Promise<ActionRow> {
+  return transaction(ctx, `vps.${command}`, async (tx) => {
+    const vps = await findVpsFor(tx, id, { lock: true });
+    if (vps.action !== null) throw locked(vps.action.command);
+    const reason = reasonAgainst(command, factsOf(vps));
+    if (reason !== null) throw fail('action_not_allowed', { message: reason });
+    if (!isExisting(vps)) throw fail('action_not_allowed', { message: 'The machine is still being made' });
+
+    const action = await openAction(tx, id, command);
+    const extra = await prepare(tx, vps, action.id);
+    const { during, to } = ruleOf(command);
+    if (during !== undefined) await setMachineState(tx, id, during, to === undefined ? {} : { wanted: to });
+    const payload: ActionPayload = {
+      serviceId: id,
+      organizationId: vps.organization_id,
+      actionId: action.id,
+      command,
+      before: { state: vps.state, wanted: vps.wanted },
+    };
+    await enqueue(tx, jobOf(command), { ...payload, ...extra });
+    return action;
+  });
+}
+
+/** Name of the job behind an action. */
+export function jobOf(command: ActionName): string {
+  return `vps.${command}`;
+}
+
+export interface ActionSaga<P extends ActionPayload> {
+  command: ActionName;
+  steps: Step<P, object>[];
+  /** In the transaction that ends the action well. */
+  succeeded?: (ctx: TxContext, payload: P) => Promise<void>;
+  /** In the transaction that ends it badly, after the machine's state was put back. */
+  failed?: (ctx: TxContext, payload: P, failure: Failure) => Promise<void>;
+  /** What the machine is after a failure. Default: what it was before. */
+  stateAfterFailure?: MachineState;
+}
+
+/** The job of an action: marks it begun, runs its steps with progress, ends it and lets go of the lock. */
+export function actionSaga<P extends ActionPayload>(action: ActionSaga<P>): AnySaga {
+  return saga<P>({
+    name: jobOf(action.command),
+    steps: [
+      { name: 'begin', action: ({ ctx, payload }) => startAction(ctx, payload.actionId) },
+      ...action.steps,
+    ],
+    progress: (run, done, of) => progressAction(run.ctx, run.payload.actionId, Math.floor((100 * done) / of)),
+    succeeded: async (ctx, payload) => {
+      const rule = ruleOf(payload.command);
+      if (rule.to !== undefined) {
+        await setMachineState(ctx, payload.serviceId, rule.to, {
+          startedAt: rule.to === 'running' ? ctx.clock.now() : null,
+        });
+      } else if (rule.during !== undefined) {
+        await setMachineState(ctx, payload.serviceId, payload.before.state);
+      }
+      await action.succeeded?.(ctx, payload);
+      await forgetSecrets(ctx, payload.actionId);
+      await finishAction(ctx, actionOf(payload), null);
+    },
+    failed: async (ctx, payload, failure) => {
+      if (ruleOf(payload.command).during !== undefined) {
+        const state = action.stateAfterFailure ?? payload.before.state;
+        await setMachineState(ctx, payload.serviceId, state, { wanted: payload.before.wanted });
+      }
+      await action.failed?.(ctx, payload, failure);
+      await forgetSecrets(ctx, payload.actionId);
+      await finishAction(ctx, actionOf(payload), failure);
+    },
+  });
+}
+
+function actionOf(payload: ActionPayload) {
+  const { actionId, organizationId, serviceId, command } = payload;
+  return { id: actionId, organizationId, serviceId, command };
+}
+
+/** Runs `work` with the machine's driver and what the driver needs to know of the machine. */
+export async function withMachine<P extends ActionPayload, T>(
+  run: Run<P, object>,
+  hypervisorOf: HypervisorOf,
+  work: (hypervisor: ManagedHypervisor, spec: MachineSpec, machine: MachineRow) => Promise<T>,
+): Promise<T> {
+  const machine = await findMachine(run.ctx, run.payload.serviceId);
+  if (machine === null) throw new Error(`service ${run.payload.serviceId} has no machine`);
+  return work(hypervisorOf(machine.node_id), await specOf(run.ctx, machine), machine);
+}
+
+const insertSecrets = statement(
+  'vps.insertSecrets',
+  'insert into vps_secrets (action_id, organization_id, sealed) values ($1, $2, $3)',
+);
+const selectSecrets = statement<{ sealed: Buffer }>(
+  'vps.selectSecrets',
+  'select sealed from vps_secrets where action_id = $1',
+);
+const deleteSecrets = statement('vps.deleteSecrets', 'delete from vps_secrets where action_id = $1');
+
+/** What an action's job needs and nobody else may see: sealed until the action ends. */
+export async function keepSecrets(
+  ctx: TxContext,
+  organizationId: number,
+  actionId: number,
+  secrets: object,
+): Promise<void> {
+  const sealed = ctx.seal.close(JSON.stringify(secrets), `action ${actionId}`);
+  await ctx.db.run(insertSecrets, actionId, organizationId, sealed);
+}
+
+export async function openSecrets<T extends object>(ctx: Context, actionId: number): Promise<Partial<T>> {
+  const row = await ctx.db.maybe(selectSecrets, actionId);
+  return row === null ? {} : (JSON.parse(ctx.seal.open(row.sealed, `action ${actionId}`)) as Partial<T>);
+}
+
+async function forgetSecrets(ctx: TxContext, actionId: number): Promise<void> {
+  await ctx.db.run(deleteSecrets, actionId);
+}

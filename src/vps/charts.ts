@@ -1,0 +1,184 @@
+import type { MachineSample } from '../drivers/hypervisor/index.ts';
+import { type Context, type OrganizationContext, type Routine, statement } from '../platform/index.ts';
+import { serviceIdOf } from './machine.ts';
+import { findVpsFor } from './queries.ts';
+
+const minute = 60;
+const hour = 60 * minute;
+const day = 24 * hour;
+
+/** Resolution of each chart and how long its points are kept: some 360 points a machine and chart, no more. */
+export const resolutions = {
+  hour: { intervalS: 10, keepS: hour },
+  day: { intervalS: 5 * minute, keepS: day },
+  week: { intervalS: 30 * minute, keepS: 7 * day },
+  month: { intervalS: 2 * hour, keepS: 31 * day },
+  year: { intervalS: day, keepS: 366 * day },
+} as const;
+
+export type Period = keyof typeof resolutions;
+
+export const periods = Object.keys(resolutions) as Period[];
+
+interface Point {
+  time: Date;
+  cpu: number;
+  mem: number;
+  maxmem: number;
+  disk_read: number;
+  disk_write: number;
+  netin: number;
+  netout: number;
+}
+
+const pointsOf = statement<Point>(
+  'vps.chart',
+  `select time, cpu, mem, maxmem, disk_read, disk_write, netin, netout from vps_samples
+   where service_id = $1 and interval_s = $2 and time > $3 order by time`,
+);
+
+const insertSamples = statement(
+  'vps.insertSamples',
+  `insert into vps_samples (service_id, organization_id, interval_s, time, cpu, mem, maxmem, disk_read, disk_write,
+     netin, netout)
+   select m.service_id, m.organization_id, $1, s.time, s.cpu, s.mem, s.maxmem, s.disk_read, s.disk_write, s.netin,
+     s.netout
+   from unnest($2::bigint[], $3::timestamptz[], $4::real[], $5::bigint[], $6::bigint[], $7::real[], $8::real[],
+       $9::real[], $10::real[])
+     as s(service_id, time, cpu, mem, maxmem, disk_read, disk_write, netin, netout)
+   join machines m on m.service_id = s.service_id
+   on conflict do nothing`,
+);
+
+// A coarse point is the mean of the finer points in its interval; written again it is the same.
+const rollUp = statement(
+  'vps.rollUp',
+  `insert into vps_samples (service_id, organization_id, interval_s, time, cpu, mem, maxmem, disk_read, disk_write,
+     netin, netout)
+   select service_id, min(organization_id), $2, bucket, avg(cpu), avg(mem)::bigint, max(maxmem), avg(disk_read),
+     avg(disk_write), avg(netin), avg(netout)
+   from (select *, date_bin(make_interval(secs => $2), time, 'epoch'::timestamptz) as bucket
+         from vps_samples where interval_s = $1 and time >= $3 and time < $4) fine
+   group by service_id, bucket
+   on conflict (service_id, interval_s, time) do update set cpu = excluded.cpu, mem = excluded.mem,
+     maxmem = excluded.maxmem, disk_read = excluded.disk_read, disk_write = excluded.disk_write,
+     netin = excluded.netin, netout = excluded.netout`,
+);
+
+const countTraffic = statement(
+  'vps.countTraffic',
+  `insert into vps_traffic as t (service_id, organization_id, month, bytes)
+   select m.service_id, m.organization_id, date_trunc('month', $1::timestamptz, 'UTC')::date, s.bytes
+   from unnest($2::bigint[], $3::bigint[]) as s(service_id, bytes) join machines m on m.service_id = s.service_id
+   on conflict (service_id, month) do update set bytes = t.bytes + excluded.bytes`,
+);
+
+const dropOld = statement(
+  'vps.dropOldSamples',
+  'delete from vps_samples where interval_s = $1 and time < $2',
+);
+
+/** Real samples of a machine over a period, oldest first. Rates are per second, `cpu` is per cent of all cores. */
+export async function readCharts(ctx: OrganizationContext, id: number, period: Period) {
+  await findVpsFor(ctx, id);
+  const { intervalS, keepS } = resolutions[period];
+  const since = new Date(ctx.clock.now().getTime() - keepS * 1_000);
+  const points = await ctx.db.many(pointsOf, id, intervalS, since);
+  return { interval_s: intervalS, points };
+}
+
+/** Turns counters into rates; the first look at a machine, and the first after its restart, gives none. */
+export function rateBetween(
+  before: MachineSample,
+  now: MachineSample,
+  cpuCores: number,
+): Omit<Point, 'time'> | null {
+  const seconds = (now.at.getTime() - before.at.getTime()) / 1_000;
+  if (seconds <= 0 || before.startedAt.getTime() !== now.startedAt.getTime()) return null;
+  const rate = (from: number, to: number) => Math.max(0, to - from) / seconds;
+  return {
+    cpu: Math.min(100, rate(before.cpuMs, now.cpuMs) / 10 / cpuCores),
+    mem: now.memoryUsedBytes,
+    maxmem: now.memoryTotalBytes,
+    disk_read: rate(before.diskReadBytes, now.diskReadBytes),
+    disk_write: rate(before.diskWrittenBytes, now.diskWrittenBytes),
+    netin: rate(before.netInBytes, now.netInBytes),
+    netout: rate(before.netOutBytes, now.netOutBytes),
+  };
+}
+
+const coresOnNode = statement<{ service_id: number; cpu_cores: number }>(
+  'vps.coresOnNode',
+  'select service_id, cpu_cores from machines where node_id = $1',
+);
+
+/** Samples every running machine of a node, all of them in one pass and one statement. */
+export function createSampler(
+  ctx: Context,
+  nodeId: number,
+  sample: () => Promise<MachineSample[]>,
+): () => Promise<void> {
+  let last = new Map<string, MachineSample>();
+  return async () => {
+    const samples = await sample();
+    const cores = new Map(
+      (await ctx.db.many(coresOnNode, nodeId)).map((row) => [row.service_id, row.cpu_cores]),
+    );
+    const rows = samples.flatMap((now) => {
+      const serviceId = serviceIdOf(now.id);
+      const before = last.get(now.id);
+      if (serviceId === null || before === undefined) return [];
+      const rates = rateBetween(before, now, cores.get(serviceId) ?? 1);
+      if (rates === null) return [];
+      const bytes = now.netInBytes + now.netOutBytes - before.netInBytes - before.netOutBytes;
+      return [{ serviceId, time: now.at, bytes: Math.max(0, bytes), ...rates }];
+    });
+    last = new Map(samples.map((each) => [each.id, each]));
+    if (rows.length > 0) await writeSamples(ctx, rows);
+  };
+}
+
+async function writeSamples(
+  ctx: Context,
+  rows: (Point & { serviceId: number; bytes: number })[],
+): Promise<void> {
+  await ctx.db.run(
+    insertSamples,
+    resolutions.hour.intervalS,
+    rows.map((row) => row.serviceId),
+    rows.map((row) => row.time),
+    rows.map((row) => row.cpu),
+    rows.map((row) => Math.round(row.mem)),
+    rows.map((row) => Math.round(row.maxmem)),
+    rows.map((row) => row.disk_read),
+    rows.map((row) => row.disk_write),
+    rows.map((row) => row.netin),
+    rows.map((row) => row.netout),
+  );
+  await ctx.db.run(
+    countTraffic,
+    ctx.clock.now(),
+    rows.map((row) => row.serviceId),
+    rows.map((row) => row.bytes),
+  );
+}
+
+/** Keeps charts at their resolutions in bounded space: coarse points from fine ones, then old ones go. */
+export const chartRoutine: Routine = {
+  name: 'vps.charts',
+  intervalMs: 60_000,
+  work: async (ctx) => {
+    const now = ctx.clock.now().getTime();
+    const steps = periods.map((period) => resolutions[period]);
+    for (const [index, coarse] of steps.entries()) {
+      const fine = steps[index - 1];
+      if (!fine) continue;
+      // From the interval before this one, so that its last points are counted too.
+      const from = (Math.floor(now / 1_000 / coarse.intervalS) - 1) * coarse.intervalS * 1_000;
+      await ctx.db.run(rollUp, fine.intervalS, coarse.intervalS, new Date(from), new Date(now));
+    }
+    for (const { intervalS, keepS } of steps) {
+      await ctx.db.run(dropOld, intervalS, new Date(now - keepS * 1_000));
+    }
+  },
+};

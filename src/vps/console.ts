@@ -1,0 +1,102 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { record } from '../events/index.ts';
+import {
+  type Context,
+  fail,
+  type OrganizationContext,
+  type Routine,
+  statement,
+  transaction,
+} from '../platform/index.ts';
+import { findVpsFor } from './queries.ts';
+
+export type ConsoleKind = 'vnc' | 'serial';
+
+const ticketMs = 30_000;
+const ticketBytes = 32;
+
+const insertTicket = statement(
+  'vps.insertTicket',
+  `insert into console_tickets (hash, organization_id, service_id, user_id, api_key_id, kind, expires_at)
+   values ($1, $2, $3, $4, $5, $6, $7)`,
+);
+
+export interface Ticket {
+  organization_id: number;
+  service_id: number;
+  user_id: number;
+  api_key_id: number | null;
+  kind: ConsoleKind;
+  node_id: number;
+}
+
+const useTicket = statement<Ticket>(
+  'vps.useTicket',
+  `update console_tickets t set used_at = $2 from machines m
+   where t.hash = $1 and t.used_at is null and t.expires_at > $2 and m.service_id = t.service_id
+   returning t.organization_id, t.service_id, t.user_id, t.api_key_id, t.kind, m.node_id`,
+);
+
+const dropTickets = statement('vps.dropTickets', 'delete from console_tickets where expires_at < $1');
+
+// What must still hold while a console is open: account, key, membership, and the machine itself.
+const stillAllowed = statement<{ role: string }>(
+  'vps.consoleStillAllowed',
+  `select m.role from memberships m
+   join users u on u.id = m.user_id and u.status = 'active'
+   join services s on s.organization_id = m.organization_id and s.id = $3 and s.status = 'active'
+   join machines v on v.service_id = s.id
+   where m.organization_id = $1 and m.user_id = $2
+     and ($4::bigint is null or exists (select 1 from api_keys k where k.id = $4 and k.revoked_at is null
+       and (k.expires_at is null or k.expires_at > $5)))`,
+);
+
+/**
+ * Opens the way to a machine's screen or serial line: a WebSocket of ours that works once and within 30 s. The
+ * hypervisor's address never shows.
+ */
+export async function openConsole(ctx: OrganizationContext, id: number, kind: ConsoleKind) {
+  return transaction(ctx, 'vps.openConsole', async (tx) => {
+    const vps = await findVpsFor(tx, id);
+    if (vps.service_status !== 'active' || (vps.state !== 'running' && vps.state !== 'restarting')) {
+      const state =
+        vps.service_status === 'active' ? `machine is ${vps.state}` : `service is ${vps.service_status}`;
+      throw fail('action_not_allowed', { message: `The ${state}; a console needs a running machine` });
+    }
+    const ticket = randomBytes(ticketBytes).toString('base64url');
+    const expiresAt = new Date(tx.clock.now().getTime() + ticketMs);
+    const { userId, apiKeyId } = ctx.actor;
+    await tx.db.run(insertTicket, hashOf(ticket), vps.organization_id, id, userId, apiKeyId, kind, expiresAt);
+    await record(tx, { action: 'vps.console.opened', subject: { type: 'service', id }, data: { kind } });
+    const base = tx.config.publicUrl.replace(/^http/, 'ws');
+    return { type: kind, wss_url: `${base}/api/console/${ticket}`, expires_at: expiresAt };
+  });
+}
+
+/** Takes a ticket; null when there is none that is still good. */
+export function redeemTicket(ctx: Context, ticket: string): Promise<Ticket | null> {
+  return ctx.db.maybe(useTicket, hashOf(ticket), ctx.clock.now());
+}
+
+/** Whether whoever opened a console may still look at it. */
+export async function mayStayOpen(ctx: Context, ticket: Ticket): Promise<boolean> {
+  const row = await ctx.db.maybe(
+    stillAllowed,
+    ticket.organization_id,
+    ticket.user_id,
+    ticket.service_id,
+    ticket.api_key_id,
+    ctx.clock.now(),
+  );
+  return row !== null;
+}
+
+function hashOf(ticket: string): Buffer {
+  return createHash('sha256').update(ticket).digest();
+}
+
+export const ticketRoutine: Routine = {
+  name: 'vps.dropTickets',
+  intervalMs: 60_000,
+  work: (ctx) => ctx.db.run(dropTickets, new Date(ctx.clock.now().getTime() - 60_000)),
+};

@@ -1,0 +1,29 @@
+import { randomBytes } from 'node:crypto';
+import { encrypt } from 'unixcrypt';
+import { fail } from '../platform/index.ts';
+import { isStrongPassword } from '../services/index.ts';
+
+/** A password in the form that every guest understands: SHA-512 crypt(3). Takes some 25 ms. */
+export function hashPassword(password: string): string {
+  return encrypt(password, `$6$${randomBytes(12).toString('base64').replaceAll('+', '.')}`);
+}
+
+const generatedBytes = 15;
+
+/** A strong password: 20 characters of letters and digits, of all the classes that the rule counts. */
+export function generatePassword(): string {
+  for (;;) {
+    const password = randomBytes(generatedBytes).toString('base64').replace(/[+/]/g, '-');
+    if (isStrongPassword(password)) return password;
+  }
+}
+
+/** Refuses a machine password that is not strong enough (specification §2.1). */
+export function requireStrong(password: string): void {
+  if (isStrongPassword(password)) return;
+  throw fail('weak_password', {
+    message:
+      'The password needs at least 8 characters of 3 of the 4 classes lower case, upper case, digit, special',
+    details: [{ field: 'password', message: 'is too weak' }],
+  });
+}

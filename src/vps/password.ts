@@ -1,0 +1,46 @@
+import type { AnySaga, OrganizationContext } from '../platform/index.ts';
+import {
+  type ActionPayload,
+  actionSaga,
+  keepSecrets,
+  openSecrets,
+  requestAction,
+  withMachine,
+} from './act.ts';
+import { viewAction } from './actions.ts';
+import { generatePassword, hashPassword, requireStrong } from './identity.ts';
+import type { HypervisorOf } from './provision.ts';
+
+interface Secrets {
+  passwordHash: string;
+}
+
+/** Sets the administrator's password on the running machine; one that we generate is in this answer alone. */
+export async function resetPassword(ctx: OrganizationContext, id: number, body: { password?: string }) {
+  if (body.password !== undefined) requireStrong(body.password);
+  const password = body.password ?? generatePassword();
+  const action = await requestAction(ctx, id, 'reset_password', async (tx, vps, actionId) => {
+    const secrets: Secrets = { passwordHash: hashPassword(password) };
+    await keepSecrets(tx, vps.organization_id, actionId, secrets);
+    return {};
+  });
+  return { action: viewAction(action), password: body.password === undefined ? password : null };
+}
+
+export function passwordSaga(hypervisorOf: HypervisorOf): AnySaga {
+  return actionSaga<ActionPayload>({
+    command: 'reset_password',
+    steps: [
+      {
+        name: 'password',
+        attempts: 2,
+        action: (run) =>
+          withMachine(run, hypervisorOf, async (hypervisor, spec) => {
+            const { passwordHash } = await openSecrets<Secrets>(run.ctx, run.payload.actionId);
+            if (passwordHash === undefined) throw new Error('the new password is gone');
+            await hypervisor.setPassword(spec.id, passwordHash);
+          }),
+      },
+    ],
+  });
+}

@@ -1,0 +1,155 @@
+import ipaddr from 'ipaddr.js';
+import {
+  type AnySaga,
+  fail,
+  isDomain,
+  type OrganizationContext,
+  statement,
+  transaction,
+} from '../platform/index.ts';
+import { type ActionPayload, actionSaga, requestAction, withMachine } from './act.ts';
+import type { HypervisorOf } from './provision.ts';
+import { findVpsFor } from './queries.ts';
+
+export interface Settings {
+  hostname: string;
+  boot_order: 'disk' | 'network';
+  auto_backup: { enabled: boolean; hour: number; keep: number };
+  protection: { delete: boolean; reinstall: boolean };
+  nameservers: string[];
+  rescue: boolean;
+  notifications: Record<string, boolean>;
+}
+
+export interface SettingsChange {
+  hostname?: string;
+  boot_order?: 'disk' | 'network';
+  auto_backup?: { enabled?: boolean; hour?: number; keep?: number };
+  protection?: { delete?: boolean; reinstall?: boolean };
+  nameservers?: string[];
+  rescue?: boolean;
+  notifications?: Record<string, boolean>;
+}
+
+interface SettingsRow {
+  hostname: string;
+  boot: 'disk' | 'network' | 'rescue';
+  backup_enabled: boolean;
+  backup_hour: number;
+  backup_keep: number;
+  protect_delete: boolean;
+  protect_reinstall: boolean;
+  nameservers: string[];
+  notifications: Record<string, boolean>;
+}
+
+const readRow = statement<SettingsRow>(
+  'vps.settings',
+  `select hostname, boot, backup_enabled, backup_hour, backup_keep, protect_delete, protect_reinstall,
+     array(select host(n) from unnest(nameservers) n) as nameservers, notifications
+   from machines where service_id = $1`,
+);
+const writeRow = statement(
+  'vps.writeSettings',
+  `update machines set hostname = $2, boot = $3, backup_enabled = $4, backup_hour = $5, backup_keep = $6,
+     protect_delete = $7, protect_reinstall = $8, nameservers = $9, notifications = $10
+   where service_id = $1`,
+);
+
+export async function readSettings(ctx: OrganizationContext, id: number) {
+  await findVpsFor(ctx, id);
+  const row = await ctx.db.maybe(readRow, id);
+  if (row === null) throw fail('action_not_allowed', { message: 'The machine is still being made' });
+  return { settings: view(row) };
+}
+
+/** The same with the VPS locked, for If-Match. */
+export async function lockSettings(ctx: OrganizationContext, id: number) {
+  await findVpsFor(ctx, id, { lock: true });
+  return readSettings(ctx, id);
+}
+
+/**
+ * Changes any part of the settings. Boot order and rescue count from the next start. A new hostname is told to
+ * the guest's agent while the machine runs, as an action in its history, and counts from the next start anyway.
+ */
+export async function changeSettings(ctx: OrganizationContext, id: number, change: SettingsChange) {
+  check(change);
+  return transaction(ctx, 'vps.changeSettings', async (tx) => {
+    const vps = await findVpsFor(tx, id, { lock: true });
+    const before = (await readSettings(tx, id)).settings;
+    const next = merge(before, change);
+    await tx.db.run(
+      writeRow,
+      id,
+      next.hostname,
+      next.rescue ? 'rescue' : next.boot_order,
+      next.auto_backup.enabled,
+      next.auto_backup.hour,
+      next.auto_backup.keep,
+      next.protection.delete,
+      next.protection.reinstall,
+      next.nameservers,
+      next.notifications,
+    );
+    if (next.hostname !== before.hostname && vps.state === 'running') {
+      await requestAction(tx, id, 'rename', async () => ({ hostname: next.hostname }));
+    }
+    return readSettings(tx, id);
+  });
+}
+
+function merge(before: Settings, change: SettingsChange): Settings {
+  return {
+    hostname: change.hostname?.toLowerCase() ?? before.hostname,
+    boot_order: change.boot_order ?? before.boot_order,
+    auto_backup: { ...before.auto_backup, ...change.auto_backup },
+    protection: { ...before.protection, ...change.protection },
+    nameservers: change.nameservers ?? before.nameservers,
+    rescue: change.rescue ?? before.rescue,
+    notifications: { ...before.notifications, ...change.notifications },
+  };
+}
+
+function check(change: SettingsChange): void {
+  if (change.hostname !== undefined && !isDomain(change.hostname, { atLeast: 1 })) {
+    const message = 'takes letters, digits, hyphens and dots, such as web1.example.com';
+    throw fail('invalid_domain', { details: [{ field: 'hostname', message }] });
+  }
+  const wrong = (change.nameservers ?? []).findIndex((address) => !ipaddr.isValid(address));
+  if (wrong >= 0) {
+    throw fail('invalid_request', {
+      details: [{ field: `nameservers[${wrong}]`, message: 'must be an IP address' }],
+    });
+  }
+}
+
+function view(row: SettingsRow): Settings {
+  return {
+    hostname: row.hostname,
+    boot_order: row.boot === 'network' ? 'network' : 'disk',
+    auto_backup: { enabled: row.backup_enabled, hour: row.backup_hour, keep: row.backup_keep },
+    protection: { delete: row.protect_delete, reinstall: row.protect_reinstall },
+    nameservers: row.nameservers,
+    rescue: row.boot === 'rescue',
+    notifications: row.notifications,
+  };
+}
+
+interface Payload extends ActionPayload {
+  hostname: string;
+}
+
+export function renameSaga(hypervisorOf: HypervisorOf): AnySaga {
+  return actionSaga<Payload>({
+    command: 'rename',
+    steps: [
+      {
+        name: 'hostname',
+        attempts: 2,
+        action: (run) =>
+          withMachine(run, hypervisorOf, (driver, spec) => driver.setHostname(spec.id, run.payload.hostname)),
+      },
+    ],
+  });
+}
