@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { until } from './product.ts';
 
 const types = new pg.TypeOverrides();
 types.setTypeParser(pg.types.builtins.INT8, Number);
@@ -43,4 +44,12 @@ export async function tableNames(product: OnDatabase): Promise<string[]> {
      where table_schema = 'public' and table_type = 'BASE TABLE' and table_name <> 'schema_migrations' order by 1`,
   );
   return rows.map((row) => row.name);
+}
+
+/** Waits until the workers have nothing left to do. */
+export async function settled(product: OnDatabase): Promise<void> {
+  await until(
+    () => sql(product, `select name, state, error_message from jobs where state in ('ready', 'running')`),
+    (jobs) => jobs.length === 0,
+  );
 }

@@ -1,0 +1,60 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import type { Demo } from '../src/demo/index.ts';
+import { until } from './product.ts';
+
+/** The product as a user starts it: a process of its own. */
+export interface Child {
+  /** Where it answers, without `/api`. */
+  url: string;
+  pid: number;
+  demo: Demo;
+  /** Everything it has printed so far, its log included. */
+  output(): string;
+  /** Ends it and waits. SIGTERM asks, SIGKILL is the power going. */
+  end(signal: 'SIGTERM' | 'SIGKILL'): Promise<void>;
+}
+
+const root = path.join(import.meta.dirname, '..');
+
+/** Starts `src/main.ts` on a port of its own and waits until it says that it is ready. */
+export async function startChild(
+  dataDir: string,
+  env: Record<string, string> = {},
+  timeoutMs = 120_000,
+): Promise<Child> {
+  const child: ChildProcess = spawn(process.execPath, [path.join(root, 'src/main.ts')], {
+    cwd: root,
+    env: { ...process.env, PORT: '0', HOST: '127.0.0.1', DATA_DIR: dataDir, RATE_LIMITS: 'off', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let printed = '';
+  for (const stream of [child.stdout, child.stderr])
+    stream?.on('data', (bytes: Buffer) => {
+      printed += bytes.toString();
+    });
+  const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+  const isGone = () => child.exitCode !== null || child.signalCode !== null;
+  const readyAt = () => /Innkeeper is ready: (\S+)\/api /.exec(printed)?.[1];
+  await until(
+    async () => readyAt() ?? isGone(),
+    (seen) => seen !== false,
+    timeoutMs,
+  ).catch((error: Error) => {
+    child.kill('SIGKILL');
+    throw new Error(`${error.message}\n${printed}`);
+  });
+  const url = readyAt();
+  if (url === undefined || child.pid === undefined) throw new Error(`the product did not start:\n${printed}`);
+  return {
+    url: url.replace('localhost', '127.0.0.1'),
+    pid: child.pid,
+    demo: JSON.parse(readFileSync(path.join(dataDir, 'demo.json'), 'utf8')) as Demo,
+    output: () => printed,
+    end: async (signal) => {
+      if (!isGone()) child.kill(signal);
+      await ended;
+    },
+  };
+}
