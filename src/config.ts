@@ -18,6 +18,9 @@ export interface Config {
   publicUrl: string;
   smtpUrl: string | null;
   mailFrom: string;
+  /** PowerDNS' HTTP API, for reverse DNS; null keeps names in the database alone. */
+  dnsUrl: string | null;
+  dnsApiKey: string;
   hypervisor: 'auto' | 'qemu' | 'simulator';
   /** Finished images, to share them between installations; null means inside DATA_DIR. */
   imagesDir: string | null;
@@ -74,6 +77,12 @@ export const settings: Setting[] = [
     meaning: 'smtp://user:password@host:port; without it mails stay in the database.',
   },
   { name: 'MAIL_FROM', fallback: 'Innkeeper <billing@localhost>', meaning: 'Sender of mails.' },
+  {
+    name: 'DNS_URL',
+    fallback: '',
+    meaning: "PowerDNS' HTTP API, http://host:8081, for reverse DNS; without it names stay in the database.",
+  },
+  { name: 'DNS_API_KEY', fallback: '', meaning: 'Key of that API; needed with DNS_URL.' },
   {
     name: 'HYPERVISOR',
     fallback: 'auto',
@@ -147,6 +156,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     publicUrl: (text('PUBLIC_URL') || `http://localhost:${port}`).replace(/\/+$/, ''),
     smtpUrl: text('SMTP_URL') || null,
     mailFrom: text('MAIL_FROM'),
+    ...dns(text('DNS_URL'), text('DNS_API_KEY')),
     hypervisor: choice('HYPERVISOR', text('HYPERVISOR'), ['auto', 'qemu', 'simulator'] as const),
     imagesDir: text('IMAGES_DIR') ? resolve(text('IMAGES_DIR')) : null,
     nodeName: text('NODE_NAME'),
@@ -160,6 +170,14 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     invoiceDueHours: whole('INVOICE_DUE_HOURS', text('INVOICE_DUE_HOURS'), 1, 24 * 365),
     checkResponses: onOff('CHECK_RESPONSES', text('CHECK_RESPONSES')),
   };
+}
+
+function dns(url: string, apiKey: string): Pick<Config, 'dnsUrl' | 'dnsApiKey'> {
+  if (url === '') return { dnsUrl: null, dnsApiKey: '' };
+  if (!/^https?:\/\/[^/]/.test(url))
+    throw new ConfigError(`DNS_URL is "${url}"; it takes a URL such as http://127.0.0.1:8081.`);
+  if (apiKey === '') throw new ConfigError('DNS_URL is set, so DNS_API_KEY is needed too.');
+  return { dnsUrl: url, dnsApiKey: apiKey };
 }
 
 function whole(name: string, text: string, min: number, max: number): number {
