@@ -2,14 +2,15 @@ import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import {
   type GuestIdentity,
-  type Hypervisor,
   HypervisorError,
   type MachineEvent,
   type MachineReport,
   type MachineSpec,
   type NodeCapacity,
 } from './contract.ts';
+import type { ManagedHypervisor } from './management.ts';
 import { serially } from './serially.ts';
+import { type KeptDisk, type SimulatedGuest, simulatedManagement } from './simulatorManagement.ts';
 import { checkIdentity, checkMachineId, checkSpec } from './spec.ts';
 
 /** What a simulated node holds. Whoever passes it to a new driver finds the machines again. */
@@ -26,6 +27,9 @@ export interface SimulatedMachine {
   startedAtMs: number | null;
   /** When it booted last: at the start or at a reset. */
   bootedAtMs: number;
+  snapshots?: KeptDisk[];
+  backups?: KeptDisk[];
+  guest?: SimulatedGuest;
 }
 
 export type SimulatedCall =
@@ -35,7 +39,10 @@ export type SimulatedCall =
   | 'start'
   | 'shutdown'
   | 'powerOff'
-  | 'destroy';
+  | 'destroy'
+  | 'keep'
+  | 'restore'
+  | 'resize';
 
 export interface SimulatorOptions {
   /** Default: a new one, so that nothing is there. */
@@ -46,11 +53,13 @@ export interface SimulatorOptions {
   failure?: (call: SimulatedCall, id: string) => HypervisorError | null;
   /** Machines whose guest does not react to its power button. */
   ignoresShutdown?: (id: string) => boolean;
+  /** Machines whose guest agent does not answer. */
+  guestIsSilent?: (id: string) => boolean;
   capacity?: NodeCapacity;
 }
 
 /** The contract, and what in reality the guests and fate do. */
-export interface SimulatedHypervisor extends Hypervisor {
+export interface SimulatedHypervisor extends ManagedHypervisor {
   guestShutsDown(id: string): void;
   /** The machine goes away by itself, as when its process is killed. */
   lose(id: string): void;
@@ -113,6 +122,7 @@ export function simulatedHypervisor(options: SimulatorOptions = {}): SimulatedHy
   }
 
   return {
+    ...simulatedManagement({ machines, find, call, isSilent: (id) => options.guestIsSilent?.(id) ?? false }),
     kind: 'simulator',
     async prepare(progress) {
       progress('Preparing a simulated node');

@@ -1,0 +1,144 @@
+import { Duplex } from 'node:stream';
+import { type Hypervisor, HypervisorError } from './contract.ts';
+import type { ManagedHypervisor, SnapshotFacts } from './management.ts';
+import type { SimulatedCall, SimulatedMachine } from './simulator.ts';
+
+/** A snapshot or backup of a simulated disk. */
+export interface KeptDisk {
+  name: string;
+  createdAtMs: number;
+  diskGib: number;
+}
+
+/** What the guest of a simulated machine was told through its agent. */
+export interface SimulatedGuest {
+  passwordHash: string | null;
+  authorizedKeys: string[];
+  hostname: string | null;
+}
+
+interface Simulation {
+  machines: Map<string, SimulatedMachine>;
+  find(id: string): SimulatedMachine;
+  call(name: SimulatedCall, id: string): Promise<void>;
+  isSilent(id: string): boolean;
+}
+
+type Management = Omit<ManagedHypervisor, keyof Hypervisor>;
+
+/** The part of the contract that manages machines, kept in memory. */
+export function simulatedManagement({ machines, find, call, isSilent }: Simulation): Management {
+  const running = (id: string): SimulatedMachine => {
+    const machine = find(id);
+    if (machine.startedAtMs === null) throw new HypervisorError('not_running', `${id} is not running`);
+    return machine;
+  };
+  const guestOf = (id: string): SimulatedGuest => {
+    const machine = running(id);
+    if (isSilent(id)) throw new HypervisorError('guest_silent', `the agent of ${id} does not answer`);
+    machine.guest ??= { passwordHash: null, authorizedKeys: [], hostname: null };
+    return machine.guest;
+  };
+  const mustBeOff = (id: string): SimulatedMachine => {
+    const machine = find(id);
+    if (machine.startedAtMs === null) return machine;
+    throw new HypervisorError('snapshot_failed', `${id} must be stopped first`);
+  };
+
+  async function keep(list: 'snapshots' | 'backups', id: string, name: string): Promise<SnapshotFacts> {
+    const machine = find(id);
+    await call('keep', id);
+    machine[list] ??= [];
+    const known = machine[list].find((each) => each.name === name);
+    const made = known ?? { name, createdAtMs: Date.now(), diskGib: machine.spec?.diskGib ?? 0 };
+    if (!known) machine[list].push(made);
+    return facts(made);
+  }
+  async function restore(list: 'snapshots' | 'backups', id: string, name: string): Promise<void> {
+    const machine = mustBeOff(id);
+    await call('restore', id);
+    if (machine[list]?.some((each) => each.name === name)) return;
+    throw new HypervisorError('snapshot_absent', `${id} has no ${name}`, { permanent: true });
+  }
+  async function drop(list: 'snapshots' | 'backups', id: string, name: string): Promise<void> {
+    const machine = find(id);
+    machine[list] = machine[list]?.filter((each) => each.name !== name) ?? [];
+  }
+
+  return {
+    async resize(spec) {
+      const machine = find(spec.id);
+      const before = machine.spec;
+      if (before && spec.diskGib < before.diskGib) {
+        throw new HypervisorError('spec_invalid', 'a disk never shrinks', { permanent: true });
+      }
+      await call('resize', spec.id);
+      const isSame = before?.cpuCores === spec.cpuCores && before.memoryMib === spec.memoryMib;
+      machine.spec = spec;
+      return { restartNeeded: machine.startedAtMs !== null && !isSame };
+    },
+    async rebuildDisk(spec) {
+      const machine = mustBeOff(spec.id);
+      await call('createDisk', spec.id);
+      Object.assign(machine, { hasDisk: true, snapshots: [], spec });
+    },
+    async openConsole(id, kind) {
+      running(id);
+      const line = new Duplex({
+        read: () => undefined,
+        write: (chunk, _encoding, done) => {
+          line.push(chunk);
+          done();
+        },
+      });
+      line.push(kind === 'vnc' ? 'RFB 003.008\n' : `${id} login: `);
+      const timer = setInterval(() => {
+        if (machines.get(id)?.startedAtMs == null) line.destroy();
+      }, 100);
+      line.on('close', () => clearInterval(timer));
+      return line;
+    },
+    createSnapshot: (id, name) => keep('snapshots', id, name),
+    restoreSnapshot: (id, name) => restore('snapshots', id, name),
+    deleteSnapshot: (id, name) => drop('snapshots', id, name),
+    listSnapshots: async (id) => (find(id).snapshots ?? []).map(facts),
+    createBackup: (id, name) => keep('backups', id, name),
+    restoreBackup: (spec, name) => restore('backups', spec.id, name),
+    deleteBackup: (id, name) => drop('backups', id, name),
+    listBackups: async (id) => (find(id).backups ?? []).map(facts),
+    async setPassword(id, passwordHash) {
+      guestOf(id).passwordHash = passwordHash;
+    },
+    async setAuthorizedKeys(id, keys) {
+      guestOf(id).authorizedKeys = [...keys];
+    },
+    async setHostname(id, hostname) {
+      guestOf(id).hostname = hostname;
+    },
+    async sample() {
+      const at = new Date();
+      return [...machines].flatMap(([id, { startedAtMs, spec }]) => {
+        if (startedAtMs === null || spec === null) return [];
+        // A tenth of a core and some traffic, since its start.
+        const upMs = at.getTime() - startedAtMs;
+        const memoryTotalBytes = spec.memoryMib * 1_048_576;
+        return {
+          id,
+          at,
+          startedAt: new Date(startedAtMs),
+          cpuMs: upMs / 10,
+          memoryUsedBytes: memoryTotalBytes / 4,
+          memoryTotalBytes,
+          diskReadBytes: upMs * 100,
+          diskWrittenBytes: upMs * 200,
+          netInBytes: upMs * 50,
+          netOutBytes: upMs * 150,
+        };
+      });
+    },
+  };
+}
+
+function facts({ name, createdAtMs, diskGib }: KeptDisk): SnapshotFacts {
+  return { name, sizeBytes: diskGib * 1_048_576, createdAt: new Date(createdAtMs) };
+}
