@@ -3,33 +3,37 @@ import { type ActionPayload, jobOf } from './act.ts';
 import { openSystemAction } from './actions.ts';
 import { writeSnapshot } from './snapshots.ts';
 
-interface Due {
+interface Idle {
   service_id: number;
   organization_id: number;
   state: 'running' | 'stopped';
   wanted: 'running' | 'stopped';
-  backup_keep: number;
 }
 
+const idle = `s.status = 'active' and m.state in ('running', 'stopped')
+  and not exists (select 1 from vps_actions a where a.service_id = m.service_id and a.status in ('queued', 'running'))`;
+
 // A machine that is busy now is looked at again a minute later, through the whole hour and those after it.
-const dueMachines = statement<Due>(
+const dueMachines = statement<Idle>(
   'vps.dueForBackup',
-  `select m.service_id, m.organization_id, m.state, m.wanted, m.backup_keep
+  `select m.service_id, m.organization_id, m.state, m.wanted
    from machines m join services s on s.id = m.service_id
-   where m.backup_enabled and s.status = 'active' and m.state in ('running', 'stopped')
+   where m.backup_enabled and ${idle}
      and m.backup_hour <= extract(hour from $1::timestamptz at time zone 'UTC')
      and (m.backed_up_at is null or m.backed_up_at < date_trunc('day', $1::timestamptz, 'UTC'))
-     and not exists (select 1 from vps_actions a where a.service_id = m.service_id and a.status in ('queued', 'running'))
    order by m.backed_up_at nulls first limit 4 for update of s skip locked`,
+);
+const surplusBackups = statement<Idle & { name: string }>(
+  'vps.surplusBackups',
+  `select m.service_id, m.organization_id, m.state, m.wanted, b.name
+   from machines m join services s on s.id = m.service_id
+   join lateral (select name from vps_snapshots where service_id = m.service_id and kind = 'backup'
+     and state in ('ready', 'error') order by created_at desc offset m.backup_keep limit 1) b on true
+   where m.backup_enabled and ${idle} limit 4 for update of s skip locked`,
 );
 const markBackedUp = statement(
   'vps.markBackedUp',
   'update machines set backed_up_at = $2 where service_id = $1',
-);
-const surplus = statement<{ name: string }>(
-  'vps.surplusBackups',
-  `select name from vps_snapshots where service_id = $1 and kind = 'backup' and state in ('ready', 'error')
-   order by created_at desc offset $2`,
 );
 const markDeleting = statement(
   'vps.markDeleting',
@@ -37,35 +41,32 @@ const markDeleting = statement(
 );
 
 /**
- * Makes the nightly backups that are due, a few at a time, and lets the oldest go beyond what is to be kept. A
- * night that was missed because the product was down is made up for later the same day.
+ * Makes the nightly backups that are due, a few at a time, and takes away the oldest beyond what is to be kept.
+ * A night that was missed because the product was down is made up for later the same day.
  */
 export const backupRoutine: Routine = {
   name: 'vps.backups',
   intervalMs: 60_000,
   work: async (ctx) => {
+    for (const { name, ...machine } of await ctx.db.many(surplusBackups)) {
+      await ctx.db.run(markDeleting, machine.service_id, name);
+      await act(ctx, machine, 'delete_snapshot', { name, kind: 'backup' });
+    }
     for (const machine of await ctx.db.many(dueMachines, ctx.clock.now())) await backUp(ctx, machine);
   },
 };
 
-async function backUp(ctx: TxContext, machine: Due): Promise<void> {
-  const { service_id: serviceId, organization_id: organizationId } = machine;
+async function backUp(ctx: TxContext, machine: Idle): Promise<void> {
   const now = ctx.clock.now();
-  const [old] = await ctx.db.many(surplus, serviceId, machine.backup_keep);
-  if (old) {
-    // One change at a time: the surplus goes first, and the next minute makes the backup.
-    await ctx.db.run(markDeleting, serviceId, old.name);
-    return act(ctx, machine, 'delete_snapshot', { name: old.name, kind: 'backup' });
-  }
   const name = `backup-${now.toISOString().slice(0, 10)}`;
-  await ctx.db.run(markBackedUp, serviceId, now);
-  await writeSnapshot(ctx, organizationId, serviceId, name, 'backup', 'Nightly backup');
+  await ctx.db.run(markBackedUp, machine.service_id, now);
+  await writeSnapshot(ctx, machine.organization_id, machine.service_id, name, 'backup', 'Nightly backup');
   await act(ctx, machine, 'create_backup', { name, kind: 'backup' });
 }
 
 async function act(
   ctx: TxContext,
-  machine: Due,
+  machine: Idle,
   command: 'create_backup' | 'delete_snapshot',
   extra: object,
 ): Promise<void> {

@@ -1,0 +1,244 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { password, runningVps } from '../../test/orders.ts';
+import { startTestProduct, type TestProduct, until } from '../../test/product.ts';
+import { simulatorStore } from '../drivers/hypervisor/index.ts';
+
+const silentGuests = new Set<string>();
+const store = simulatorStore();
+let product: TestProduct;
+let id: number;
+let vps: string;
+
+beforeAll(async () => {
+  product = await startTestProduct({
+    simulator: { store, guestIsSilent: (machine) => silentGuests.has(machine) },
+  });
+  ({ serviceId: id } = await runningVps(product, product.customer));
+  vps = `/dashboard/service/${id}/vps`;
+});
+afterAll(() => product.stop());
+
+const machine = () => store.machines.get(`vps-${id}`);
+
+async function ended(actionId: number) {
+  const answer = await until(
+    () => product.customer.get(`${vps}/history/${actionId}`),
+    ({ body }) => ['success', 'error'].includes(body.data?.action.status),
+  );
+  return answer.body.data.action;
+}
+
+async function act(path: string, body: unknown = {}) {
+  const answer = await product.customer.post(`${vps}/${path}`, body);
+  expect(answer.status, JSON.stringify(answer.body)).toBe(200);
+  return { ...answer.body.data, action: await ended(answer.body.data.action.id) };
+}
+
+describe('passwords and keys', () => {
+  it('sets a password through the guest agent and shows a generated one once', async () => {
+    const { action, password: generated } = await act('reset-password');
+    expect(action.status).toBe('success');
+    expect(generated).toHaveLength(20);
+    expect(machine()?.guest?.passwordHash).toMatch(/^\$6\$/);
+    const chosen = await act('reset-password', { password: 'Another-Pass-2' });
+    expect(chosen.password).toBeNull();
+  });
+
+  it('refuses a weak password and changes nothing', async () => {
+    const before = machine()?.guest?.passwordHash;
+    const answer = await product.customer.post(`${vps}/reset-password`, { password: 'weak' });
+    expect([answer.status, answer.body.code]).toEqual([400, 'weak_password']);
+    expect(machine()?.guest?.passwordHash).toBe(before);
+  });
+
+  it('says what to do when the guest agent is silent', async () => {
+    silentGuests.add(`vps-${id}`);
+    const { action } = await act('reset-password');
+    silentGuests.clear();
+    expect(action).toMatchObject({ status: 'error', error: { code: 'guest_silent' } });
+    expect(action.error.message).toMatch(/agent/);
+  });
+
+  it('replaces the keys on the running machine and lists which are installed', async () => {
+    const made = await product.customer.post('/dashboard/account/ssh-keys', {
+      name: 'laptop',
+      public_key: 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIOMqqnkVzrm0SdG6UOoqKLsabgH5C9okWi0dh2l9GKJl',
+    });
+    const keyId = made.body.data.ssh_key.id;
+    await act('access', { ssh_key_ids: [keyId] });
+    expect(machine()?.guest?.authorizedKeys).toHaveLength(1);
+    const listed = await product.customer.get(`${vps}/access`);
+    expect(listed.body.data.keys).toMatchObject([{ id: keyId, name: 'laptop', installed: true }]);
+    const foreign = await product.other.get('/dashboard/account/ssh-keys');
+    expect(foreign.body.data.ssh_keys).toEqual([]);
+    const unknown = await product.customer.post(`${vps}/access`, { ssh_key_ids: [4242424242] });
+    expect(unknown.status).toBe(400);
+  });
+});
+
+describe('snapshots', () => {
+  it('creates, lists, restores and deletes them by name', async () => {
+    const made = await act('snapshots', { name: 'before-upgrade', description: "it's <b>mine</b>" });
+    expect(made.action.status).toBe('success');
+    const listed = await product.customer.get(`${vps}/snapshots`);
+    expect(listed.body.data.snapshots).toMatchObject([
+      { name: 'before-upgrade', state: 'ready', parent: null },
+    ]);
+
+    expect((await act('snapshots/before-upgrade/restore')).action.status).toBe('success');
+    const overview = await product.customer.get(`${vps}/overview`);
+    expect(overview.body.data.vps.state).toBe('running');
+
+    const gone = await product.customer.delete(`${vps}/snapshots/before-upgrade`);
+    await ended(gone.body.data.action.id);
+    expect((await product.customer.get(`${vps}/snapshots`)).body.data.snapshots).toEqual([]);
+  });
+
+  it('refuses a name twice, an unknown one, a hostile one and one too many', async () => {
+    for (let n = 1; n <= 5; n += 1) await act('snapshots', { name: `snap${n}` });
+    const twice = await product.customer.post(`${vps}/snapshots`, { name: 'snap1' });
+    expect([twice.status, twice.body.code]).toEqual([409, 'conflict']);
+    const many = await product.customer.post(`${vps}/snapshots`, { name: 'snap6' });
+    expect([many.status, many.body.code]).toEqual([409, 'too_many']);
+    const unknown = await product.customer.post(`${vps}/snapshots/nothing/restore`);
+    expect(unknown.status).toBe(404);
+    for (const name of ['a/b', '..', '1abc', 'x'.repeat(41), 'a%2Fb', "a'; drop table"]) {
+      const hostile = await product.customer.post(`${vps}/snapshots`, { name });
+      expect(hostile.status, name).toBe(400);
+    }
+    const encoded = await product.customer.delete(`${vps}/snapshots/a%2Fb`);
+    expect(encoded.status).toBe(400);
+    for (let n = 1; n <= 5; n += 1) {
+      const gone = await product.customer.delete(`${vps}/snapshots/snap${n}`);
+      await ended(gone.body.data.action.id);
+    }
+  });
+});
+
+describe('reinstall', () => {
+  it('puts a new system on the machine with its keys, and leaves no secret behind', async () => {
+    const { action } = await act('reinstall', { os: 'tiny', password, hostname: 'fresh.example.com' });
+    expect(action.status).toBe('success');
+    const overview = await product.customer.get(`${vps}/overview`);
+    expect(overview.body.data.vps).toMatchObject({ state: 'running', hostname: 'fresh.example.com' });
+    expect(machine()?.identity?.passwordHash).toBeNull();
+  });
+
+  it('is refused while the machine is protected, and the overview says why', async () => {
+    await product.customer.patch(`${vps}/settings`, { protection: { reinstall: true } });
+    const answer = await product.customer.post(`${vps}/reinstall`, { os: 'tiny', password });
+    expect([answer.status, answer.body.code]).toEqual([409, 'action_not_allowed']);
+    const overview = await product.customer.get(`${vps}/overview`);
+    expect(overview.body.data.vps.actions.reinstall).toEqual({ allowed: false, reason: answer.body.message });
+    await product.customer.patch(`${vps}/settings`, { protection: { reinstall: false } });
+  });
+
+  it('refuses an unknown system, too much user data and a bad hostname', async () => {
+    const unknown = await product.customer.post(`${vps}/reinstall`, { os: 'windows-95', password });
+    expect(unknown.status).toBe(404);
+    const large = await product.customer.post(`${vps}/reinstall`, {
+      os: 'tiny',
+      user_data: 'x'.repeat(65_537),
+    });
+    expect(large.status).toBe(400);
+    const hostile = await product.customer.post(`${vps}/reinstall`, {
+      os: 'tiny',
+      password,
+      hostname: 'a;reboot',
+    });
+    expect(hostile.body.code).toBe('invalid_domain');
+  });
+});
+
+describe('settings', () => {
+  it('changes any part, keeps the rest, and tells the guest its new name', async () => {
+    const before = (await product.customer.get(`${vps}/settings`)).body.data.settings;
+    const answer = await product.customer.patch(`${vps}/settings`, {
+      hostname: 'Renamed.example.com',
+      auto_backup: { enabled: true },
+      nameservers: ['1.1.1.1', '2606:4700:4700::1111'],
+    });
+    expect(answer.body.data.settings).toEqual({
+      ...before,
+      hostname: 'renamed.example.com',
+      auto_backup: { ...before.auto_backup, enabled: true },
+      nameservers: ['1.1.1.1', '2606:4700:4700::1111'],
+    });
+    await until(
+      async () => machine()?.guest?.hostname,
+      (name) => name === 'renamed.example.com',
+    );
+  });
+
+  it('refuses what is no address and no hostname', async () => {
+    const address = await product.customer.patch(`${vps}/settings`, { nameservers: ['dns.example.com'] });
+    expect(address.body.details).toEqual([{ field: 'nameservers[0]', message: 'must be an IP address' }]);
+    const hostname = await product.customer.patch(`${vps}/settings`, { hostname: '-x' });
+    expect(hostname.body.code).toBe('invalid_domain');
+  });
+
+  it('makes nightly backups and keeps as many as wanted', async () => {
+    await until(
+      () => product.customer.get(`${vps}/overview`),
+      ({ body }) => body.data.vps.locked === false,
+    );
+    await product.customer.patch(`${vps}/settings`, { auto_backup: { enabled: true, hour: 0, keep: 2 } });
+    const backups = async () => {
+      const { body } = await product.customer.get(`${vps}/snapshots`);
+      return body.data.snapshots.filter(
+        (each: { kind: string; state: string }) => each.kind === 'backup' && each.state === 'ready',
+      ).length;
+    };
+    const idle = () =>
+      until(
+        () => product.customer.get(`${vps}/overview`),
+        ({ body }) => body.data.vps.locked === false,
+      );
+    for (let night = 1; night <= 4; night += 1) {
+      product.clock.travel(24 * 3_600_000);
+      for (let turn = 0; turn < 3; turn += 1) {
+        await product.routine('vps.backups');
+        await idle();
+      }
+      expect(await backups()).toBe(Math.min(night, 2));
+    }
+    await product.customer.patch(`${vps}/settings`, { auto_backup: { enabled: false } });
+  });
+});
+
+describe('reverse DNS', () => {
+  it('sets and clears the name of an address', async () => {
+    const [ip] = (await product.customer.get(`${vps}/ips`)).body.data.ips;
+    const set = await product.customer.patch(`${vps}/ips`, {
+      address: ip.address,
+      dns_name: 'Web1.example.com',
+    });
+    expect(set.body.data.ip.dns_name).toBe('web1.example.com');
+    const cleared = await product.customer.patch(`${vps}/ips`, { address: ip.address, dns_name: null });
+    expect(cleared.body.data.ip.dns_name).toBeNull();
+  });
+
+  it('refuses addresses of others and names that are none', async () => {
+    const other = await product.customer.patch(`${vps}/ips`, {
+      address: '10.77.0.99',
+      dns_name: 'a.example.com',
+    });
+    expect(other.status).toBe(404);
+    for (const dns_name of ['a b', "x'--", 'a..b', '-a.example.com']) {
+      const [ip] = (await product.customer.get(`${vps}/ips`)).body.data.ips;
+      const bad = await product.customer.patch(`${vps}/ips`, { address: ip.address, dns_name });
+      expect([bad.status, bad.body.code], dns_name).toEqual([400, 'invalid_domain']);
+    }
+  });
+});
+
+describe('charts', () => {
+  it('are empty for every period before there are samples, and refuse others', async () => {
+    for (const period of ['hour', 'day', 'week', 'month', 'year']) {
+      const answer = await product.customer.get(`${vps}/charts?period=${period}`);
+      expect(answer.status).toBe(200);
+      expect(Array.isArray(answer.body.data.points)).toBe(true);
+    }
+    expect((await product.customer.get(`${vps}/charts?period=decade`)).status).toBe(400);
+  });
+});
