@@ -28,14 +28,16 @@ const findOrMakeAccount = statement<{ id: number }>(
    select id from found union all select id from made`,
 );
 
-// The account's row is the lock under which its entries get their sequence and balance.
-const lockCredit = statement<{ id: number; sequence: number | null; balance_minor: number | null }>(
+// The account's row is the lock under which its entries get their sequence and balance. Two statements, because
+// the newest entry has to be read with a snapshot that begins after the lock is ours.
+const lockCredit = statement<{ id: number }>(
   'billing.lockCredit',
-  `select a.id, e.sequence, e.balance_minor
-   from (select id from ledger_accounts where organization_id = $1 and kind = 'credit' and currency = $2
-         for no key update) a
-   left join lateral (select sequence, balance_minor from ledger_entries
-                      where account_id = a.id order by sequence desc limit 1) e on true`,
+  `select id from ledger_accounts where organization_id = $1 and kind = 'credit' and currency = $2
+   for no key update`,
+);
+const newestEntry = statement<{ sequence: number; balance_minor: number }>(
+  'billing.newestEntry',
+  'select sequence, balance_minor from ledger_entries where account_id = $1 order by sequence desc limit 1',
 );
 
 const newestCredit = statement<{
@@ -94,9 +96,10 @@ async function postCredit(ctx: TxContext, transactionId: number, posting: Postin
     await accountOf(ctx, organizationId, 'credit', currency);
     account = await ctx.db.one(lockCredit, organizationId, currency);
   }
-  const balanceMinor = (account.balance_minor ?? 0) + creditMinor;
+  const newest = await ctx.db.maybe(newestEntry, account.id);
+  const balanceMinor = (newest?.balance_minor ?? 0) + creditMinor;
   if (balanceMinor < 0) throw fail('insufficient_credit');
-  const sequence = (account.sequence ?? 0) + 1;
+  const sequence = (newest?.sequence ?? 0) + 1;
   await ctx.db.run(
     insertEntry,
     transactionId,
