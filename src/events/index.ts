@@ -3,6 +3,7 @@
  * it with `record`, in the transaction that makes it happen. Mails, an organization's activity and whatever
  * else tells of events are its readers.
  */
-export { type Action, type Entry, record } from './journal.ts';
+export type { Action } from './actions.ts';
+export { type Entry, record } from './journal.ts';
 export { type MailRecord, mailJobs } from './mails.ts';
 export { mailStaffRoutes } from './staff.ts';

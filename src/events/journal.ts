@@ -1,28 +1,6 @@
 import { enqueue, statement, type TxContext } from '../platform/index.ts';
+import type { Action } from './actions.ts';
 import { readersOf } from './readers.ts';
-
-/** Everything the product tells of. Names are stable: customers' clients and webhooks know them. */
-export type Action =
-  | 'account.created'
-  | 'ssh_key.created'
-  | 'ssh_key.deleted'
-  | 'organization.created'
-  | 'invoice.created'
-  | 'invoice.paid'
-  | 'invoice.expired'
-  | 'invoice.refunded'
-  | 'credit.granted'
-  | 'product.updated'
-  | 'service.provisioned'
-  | 'service.failed'
-  | 'service.cancelled'
-  | 'service.retried'
-  | 'vps.action.started'
-  | 'vps.action.succeeded'
-  | 'vps.action.failed'
-  | 'vps.console.opened'
-  | 'vps.lost'
-  | 'vps.repaired';
 
 export interface Entry {
   action: Action;

@@ -1,4 +1,4 @@
-import type { Action } from './journal.ts';
+import type { Action } from './actions.ts';
 
 /** Jobs that tell of an action to somebody: mails now; webhooks and live updates read the same entries. */
 const readers: Partial<Record<Action, string[]>> = {

@@ -1,4 +1,4 @@
-import type { Action } from './journal.ts';
+import type { Action } from './actions.ts';
 
 export interface JournalEntry {
   id: number;

@@ -1,27 +1,19 @@
+const everything = [
+  'service.read',
+  'service.manage',
+  'vps.read',
+  'vps.power',
+  'vps.manage',
+  'billing.read',
+  'billing.pay',
+  'order',
+  'members.manage',
+] as const;
+
 /** What members may do, by role. The one table that enforcement, the dashboard and the documents read. */
 export const permissionsByRole = {
-  owner: [
-    'service.read',
-    'service.manage',
-    'vps.read',
-    'vps.power',
-    'vps.manage',
-    'billing.read',
-    'billing.pay',
-    'order',
-    'members.manage',
-  ],
-  admin: [
-    'service.read',
-    'service.manage',
-    'vps.read',
-    'vps.power',
-    'vps.manage',
-    'billing.read',
-    'billing.pay',
-    'order',
-    'members.manage',
-  ],
+  owner: everything,
+  admin: everything,
   billing: ['service.read', 'vps.read', 'billing.read', 'billing.pay', 'order'],
   technical: ['service.read', 'service.manage', 'vps.read', 'vps.power', 'vps.manage'],
   support: ['service.read', 'vps.read', 'vps.power'],

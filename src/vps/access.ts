@@ -9,7 +9,7 @@ import {
 } from '../platform/index.ts';
 import { type ActionPayload, actionSaga, requestAction, withMachine } from './act.ts';
 import { viewAction } from './actions.ts';
-import type { HypervisorOf } from './provision.ts';
+import type { HypervisorOf } from './machine.ts';
 import { findVpsFor } from './queries.ts';
 
 /** A key that a machine was told to let in; it stays there when it leaves the account. */

@@ -14,8 +14,8 @@ import {
   transaction,
 } from '../platform/index.ts';
 import { finishAction, locked, openAction, progressAction, startAction } from './actions.ts';
+import type { HypervisorOf } from './machine.ts';
 import { findMachine, type MachineRow, setMachineState, specOf } from './machine.ts';
-import type { HypervisorOf } from './provision.ts';
 import { type ActionRow, findVpsFor, type VpsRow } from './queries.ts';
 import { type ActionName, type MachineState, reasonAgainst, ruleOf } from './states.ts';
 

@@ -3,8 +3,8 @@ import type { Duplex } from 'node:stream';
 import { WebSocket, WebSocketServer } from 'ws';
 import type { Context } from '../platform/index.ts';
 import { mayStayOpen, redeemTicket, type Ticket } from './console.ts';
+import type { HypervisorOf } from './machine.ts';
 import { machineIdOf } from './machine.ts';
-import type { HypervisorOf } from './provision.ts';
 
 const path = /^\/api\/console\/([A-Za-z0-9_-]{43})$/;
 const checkEveryMs = 2_000;

@@ -7,9 +7,10 @@ import { accessSaga } from './access.ts';
 import { backupRoutine } from './backups.ts';
 import { chartRoutine } from './charts.ts';
 import { ticketRoutine } from './console.ts';
+import type { HypervisorOf } from './machine.ts';
 import { passwordSaga } from './password.ts';
 import { powerSagas } from './power.ts';
-import { type HypervisorOf, provisionSaga } from './provision.ts';
+import { provisionSaga } from './provision.ts';
 import { reinstallSaga } from './reinstall.ts';
 import { resizeSaga } from './resize.ts';
 import { renameSaga } from './settings.ts';
@@ -17,7 +18,7 @@ import { snapshotSagas } from './snapshots.ts';
 
 export { createSampler, resolutions } from './charts.ts';
 export { serveConsoles } from './consoleServer.ts';
-export type { HypervisorOf } from './provision.ts';
+export type { HypervisorOf } from './machine.ts';
 export { onMachineEvent, reconcileNode } from './reconcile.ts';
 export { vpsRoutes } from './routes.ts';
 

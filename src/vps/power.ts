@@ -2,7 +2,7 @@ import type { ManagedHypervisor } from '../drivers/hypervisor/index.ts';
 import type { AnySaga, OrganizationContext, Run } from '../platform/index.ts';
 import { type ActionPayload, actionSaga, requestAction, withMachine } from './act.ts';
 import { viewAction } from './actions.ts';
-import type { HypervisorOf } from './provision.ts';
+import type { HypervisorOf } from './machine.ts';
 
 interface Payload extends ActionPayload {
   force: boolean;

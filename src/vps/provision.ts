@@ -24,6 +24,7 @@ import { finishAction, openSystemAction, progressAction } from './actions.ts';
 import { hashPassword } from './identity.ts';
 import {
   findMachine,
+  type HypervisorOf,
   type MachineRow,
   machineIdOf,
   removeMachine,
@@ -43,9 +44,6 @@ interface State {
 
 type ProvisionRun = Run<Payload, State>;
 type ProvisionStep = Step<Payload, State>;
-
-/** The driver of a node's machines; fails when the node is not known here. */
-export type HypervisorOf = (nodeId: number) => ManagedHypervisor;
 
 const readyTimeoutMs = 300_000;
 

@@ -18,7 +18,7 @@ import {
 } from './act.ts';
 import { viewAction } from './actions.ts';
 import { generatePassword, hashPassword, requireStrong } from './identity.ts';
-import type { HypervisorOf } from './provision.ts';
+import type { HypervisorOf } from './machine.ts';
 
 export interface ReinstallBody {
   os: string;

@@ -1,8 +1,8 @@
 import { type AnySaga, type Run, statement, transaction } from '../platform/index.ts';
 import { findOrder, machineSize } from '../services/index.ts';
 import { type ActionPayload, actionSaga, withMachine } from './act.ts';
+import type { HypervisorOf } from './machine.ts';
 import { stopMachine } from './power.ts';
-import type { HypervisorOf } from './provision.ts';
 
 const setSize = statement(
   'vps.setSize',

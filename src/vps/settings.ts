@@ -8,7 +8,7 @@ import {
   transaction,
 } from '../platform/index.ts';
 import { type ActionPayload, actionSaga, requestAction, withMachine } from './act.ts';
-import type { HypervisorOf } from './provision.ts';
+import type { HypervisorOf } from './machine.ts';
 import { findVpsFor } from './queries.ts';
 
 export interface Settings {

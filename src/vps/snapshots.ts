@@ -8,8 +8,8 @@ import {
 } from '../platform/index.ts';
 import { type ActionPayload, actionSaga, requestAction, withMachine } from './act.ts';
 import { viewAction } from './actions.ts';
+import type { HypervisorOf } from './machine.ts';
 import { stopMachine } from './power.ts';
-import type { HypervisorOf } from './provision.ts';
 import { findVpsFor } from './queries.ts';
 
 export const snapshotLimit = 5;

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { closeApi } from './api.ts';
 import { sessionCookie } from './credential.ts';
-import { type Demo, startDemo } from './demo.ts';
 import { limits } from './limits.ts';
 import { forgetPrincipals } from './principal.ts';
+import { type Demo, startDemo } from './testbed.ts';
 
 let demo: Demo;
 beforeAll(async () => {

@@ -2,9 +2,9 @@ import { request as rawRequest } from 'node:http';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { closeApi } from './api.ts';
-import { type Demo, startDemo } from './demo.ts';
 import { routes } from './route.ts';
 import { IdParams, Nothing } from './schema.ts';
+import { type Demo, startDemo } from './testbed.ts';
 
 let demo: Demo;
 beforeAll(async () => {

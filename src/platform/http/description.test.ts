@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { closeApi } from './api.ts';
-import { type Demo, demoOddRoutes, demoRoutes, startDemo } from './demo.ts';
 import { describeApi } from './openapi.ts';
 import { listRoutes } from './route.ts';
+import { type Demo, demoOddRoutes, demoRoutes, startDemo } from './testbed.ts';
 
 let demo: Demo;
 // biome-ignore lint/suspicious/noExplicitAny: a test looks into whatever came

@@ -8,8 +8,8 @@ import { connect, type Database } from '../database/index.ts';
 import { createLog } from '../log.ts';
 import { createSeal } from '../seal.ts';
 import { closeApi } from './api.ts';
-import { type Demo, demoTables, startDemo } from './demo.ts';
 import { purgeIdempotencyKeys } from './idempotency.ts';
+import { type Demo, demoTables, startDemo } from './testbed.ts';
 
 let testDb: TestDatabase;
 let db: Database;
