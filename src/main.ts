@@ -39,7 +39,7 @@ function stopOnSignals(product: Product): void {
       stopping = true;
       console.log('Stopping; machines keep running.');
       product.stop().then(
-        () => process.exit(0),
+        () => product.ctx.log.flush(() => process.exit(0)),
         (error: Error) => {
           console.error(error.message);
           process.exit(1);

@@ -173,6 +173,7 @@ async function openApi(
 ): Promise<number> {
   const api: FastifyInstance = await createApi({
     ...ctx,
+    pool: () => ctx.db.connections(),
     authenticate: authenticator(ctx.db, ctx.clock),
     routes: allRoutes,
     ready: async () => {

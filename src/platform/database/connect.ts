@@ -29,6 +29,7 @@ export function connect(url: string, options: { log: Logger; poolSize?: number }
     ...queryable(pool),
     transaction: (name, work) => repeatTransaction(pool, name, work),
     listen: (channel, onMessage) => listenOn(url, channel, onMessage, options.log),
+    connections: () => ({ total: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount }),
     ping: (timeoutMs) => ping(pool, timeoutMs),
     close: () => pool.end(),
   };

@@ -44,6 +44,8 @@ export interface Database extends Queryable {
   transaction<T>(name: string, work: (tx: Transaction) => Promise<T>): Promise<T>;
   /** Listens on a channel over a connection of its own, which is made again when it is lost. */
   listen(channel: string, onMessage: (payload: string) => void): Promise<() => Promise<void>>;
+  /** How busy the pool is. */
+  connections(): { total: number; idle: number; waiting: number };
   /** Rejects within `timeoutMs` when the database does not answer. */
   ping(timeoutMs: number): Promise<void>;
   close(): Promise<void>;
