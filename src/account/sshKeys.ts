@@ -123,25 +123,39 @@ export function parsePublicKey(text: string): { type: string; public_key: string
   return { type, public_key: `${type} ${blob.toString('base64')}`, fingerprint: `SHA256:${fingerprint}` };
 }
 
-const plainTypes = [
-  'ssh-ed25519',
-  'ssh-rsa',
-  'ecdsa-sha2-nistp256',
-  'ecdsa-sha2-nistp384',
-  'ecdsa-sha2-nistp521',
-];
-const securityKeyTypes = ['sk-ssh-ed25519@openssh.com', 'sk-ecdsa-sha2-nistp256@openssh.com'];
+/** How many fields the blob of each type has, its name included (RFC 4253, 5656, 8709; OpenSSH's PROTOCOL.u2f). */
+const fieldsByType: Record<string, number> = {
+  'ssh-ed25519': 2,
+  'ssh-rsa': 3,
+  'ecdsa-sha2-nistp256': 3,
+  'ecdsa-sha2-nistp384': 3,
+  'ecdsa-sha2-nistp521': 3,
+  'sk-ssh-ed25519@openssh.com': 3,
+  'sk-ecdsa-sha2-nistp256@openssh.com': 4,
+};
 
 function isSound(type: string, blob: Buffer): boolean {
-  // The blob names its own type first: four bytes of length, then the name (RFC 4253, section 6.6).
-  if (blob.length < 32 || blob.readUInt32BE(0) !== type.length) return false;
-  if (blob.toString('latin1', 4, 4 + type.length) !== type) return false;
-  if (securityKeyTypes.includes(type)) return blob.length > 60;
-  if (!plainTypes.includes(type)) return false;
+  const fields = fieldsOf(blob);
+  if (fields === null || fields.length !== fieldsByType[type] || fields[0]?.toString('latin1') !== type)
+    return false;
+  if (type.startsWith('sk-')) return fields.every((field) => field.length > 0) && blob.length > 60;
   try {
     const key = sshpk.parseKey(`${type} ${blob.toString('base64')}`, 'ssh');
     return key.type !== 'rsa' || key.size >= smallestRsaBits;
   } catch {
     return false; // the library's own words say nothing to a customer
   }
+}
+
+/** Four bytes of length, then the field, again and again to the last byte; null when it does not come out even. */
+function fieldsOf(blob: Buffer): Buffer[] | null {
+  const fields: Buffer[] = [];
+  let at = 0;
+  while (at + 4 <= blob.length) {
+    const end = at + 4 + blob.readUInt32BE(at);
+    if (end > blob.length) return null;
+    fields.push(blob.subarray(at + 4, end));
+    at = end;
+  }
+  return at === blob.length ? fields : null;
 }
