@@ -185,5 +185,9 @@ export type HypervisorErrorCode =
   | 'ready_timeout'
   /** The guest's agent does not answer. */
   | 'guest_silent'
+  /** The guest's agent answers and cannot do what it is asked. */
+  | 'guest_refused'
+  /** The call wants a stopped machine. */
+  | 'not_stopped'
   | 'snapshot_failed'
   | 'snapshot_absent';

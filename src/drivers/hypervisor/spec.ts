@@ -32,15 +32,32 @@ export function checkMachineId(id: string): void {
 
 export function checkIdentity(identity: GuestIdentity): void {
   const { hostname, passwordHash, authorizedKeys, nameservers, userData } = identity;
-  const name = Buffer.byteLength(hostname);
-  if (name < 1 || name > 64 || hasControlCharacters(hostname))
-    refuse('the hostname is not one line of 1 to 64 bytes');
-  if (passwordHash !== null && !/^\$[!-9;-~]+$/.test(passwordHash))
-    refuse('the password hash is not in crypt(5) form');
-  if (authorizedKeys.some(hasControlCharacters)) refuse('an authorized key is not one line');
+  checkHostname(hostname);
+  if (passwordHash !== null) checkPasswordHash(passwordHash);
+  checkAuthorizedKeys(authorizedKeys);
   if (!nameservers.every((server) => ipaddr.isValid(server))) refuse('a name server is not an address');
   if (userData !== null && Buffer.byteLength(userData) > 65_536)
     refuse('the user data is longer than 64 KiB');
+}
+
+export function checkHostname(hostname: string): void {
+  const bytes = Buffer.byteLength(hostname);
+  if (bytes < 1 || bytes > 64 || hasControlCharacters(hostname))
+    refuse('the hostname is not one line of 1 to 64 bytes');
+}
+
+export function checkPasswordHash(hash: string): void {
+  if (!/^\$[!-9;-~]+$/.test(hash)) refuse('the password hash is not in crypt(5) form');
+}
+
+export function checkAuthorizedKeys(keys: readonly string[]): void {
+  if (keys.some(hasControlCharacters)) refuse('an authorized key is not one line');
+}
+
+/** The name of a snapshot or a backup: it becomes a file's name. */
+export function checkCopyName(name: string): void {
+  if (!/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(name))
+    refuse(`not a name to keep a disk under: ${JSON.stringify(name)}`);
 }
 
 function hasControlCharacters(text: string): boolean {

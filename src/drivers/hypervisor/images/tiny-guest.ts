@@ -16,7 +16,8 @@ tty1::respawn:/bin/getty 38400 tty1
 /**
  * Runs once a boot, before sign-in is possible. The seed is a tar archive on the second disk: `hostname`,
  * `network` (lines of family, address, prefix, gateway), `resolv.conf`, and only before `forgetSecrets`
- * `password` (a crypt(5) hash) and `authorized_keys`, which are taken over once and then live on this disk.
+ * `password` (a crypt(5) hash) and `authorized_keys`, which are taken over once and then live on this disk. As
+ * rescue system (a file `rescue`) it takes them from the machine's own disk, the third, when the seed has none.
  */
 export const BOOT_SCRIPT = `#!/bin/sh
 export PATH=/bin:/sbin:/usr/bin:/usr/sbin
@@ -33,6 +34,15 @@ printf '%s\\n' "$name" > /etc/hostname
 printf '127.0.0.1 localhost\\n::1 localhost\\n127.0.1.1 %s\\n' "$name" > /etc/hosts
 cp resolv.conf /etc/resolv.conf
 
+if [ -f rescue ] && [ ! -f password ] && [ ! -f authorized_keys ]; then
+  for device in /dev/vdc /dev/vdc?*; do
+    mount -t ext4 -o ro,noload "$device" /mnt 2>/dev/null || continue
+    cp /mnt/root/.ssh/authorized_keys authorized_keys 2>/dev/null
+    hash=$(awk -F: '$1 == "root" && $2 ~ /^[$]/ { print $2 }' /mnt/etc/shadow 2>/dev/null)
+    [ -n "$hash" ] && printf '%s' "$hash" > password
+    umount /mnt
+  done
+fi
 if [ ! -f /etc/innkeeper/claimed ]; then
   if [ -f authorized_keys ]; then cp authorized_keys /root/.ssh/authorized_keys; chmod 0600 /root/.ssh/authorized_keys; fi
   if [ -f password ]; then printf 'root:%s\\n' "$(cat password)" | chpasswd -e; fi

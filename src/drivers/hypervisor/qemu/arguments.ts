@@ -40,7 +40,7 @@ export function qemuArguments(launch: Launch): string[] {
     ['-machine', 'q35', ...acceleratorArguments(launch.acceleration)],
     ['-smp', String(spec.cpuCores), '-m', `size=${spec.memoryMib}M`, '-rtc', 'base=utc,driftfix=slew'],
     boot(launch),
-    disks(files),
+    disks(launch),
     network(spec, files),
     consoles(files),
     agent(files),
@@ -64,25 +64,33 @@ function boot({ image, acceleration }: Launch): string[] {
   return ['-kernel', join(image.dir, kernel), '-initrd', join(image.dir, initrd), '-append', append];
 }
 
-function disks(files: MachineFiles): string[] {
-  const disk = { driver: 'file', filename: files.disk, discard: 'unmap' };
-  const format = {
-    driver: 'qcow2',
-    'node-name': 'disk0',
-    file: disk,
-    discard: 'unmap',
-    'detect-zeroes': 'unmap',
-  };
-  const seed = {
-    driver: 'raw',
-    'node-name': 'seed0',
-    file: { driver: 'file', filename: files.seed },
-    'read-only': true,
-  };
-  return [
-    ['-blockdev', JSON.stringify(format), '-device', 'virtio-blk-pci,id=vda,drive=disk0,bootindex=1'],
-    ['-blockdev', JSON.stringify(seed), '-device', 'virtio-blk-pci,id=vdb,drive=seed0'],
-  ].flat();
+/** The guest sees them in this order: `vda` is what it starts from, `vdb` its seed; in rescue its own is `vdc`. */
+function disks({ spec, files }: Launch): string[] {
+  const own = writableDisk('disk0', files.disk);
+  if (spec.boot !== 'rescue') return [...device(own, 'bootindex=1'), ...device(seed(files.seed))];
+  const rescue = writableDisk('rescue0', files.rescueDisk);
+  return [rescue, seed(files.rescueSeed), own].flatMap((each) => device(each));
+}
+
+interface BlockNode {
+  'node-name': string;
+}
+
+function device(node: BlockNode, ...properties: string[]): string[] {
+  const name = node['node-name'];
+  const device = ['virtio-blk-pci', `id=${name}-device`, `drive=${name}`, ...properties].join(',');
+  return ['-blockdev', JSON.stringify(node), '-device', device];
+}
+
+function writableDisk(name: string, filename: string): BlockNode {
+  const file = { driver: 'file', filename, discard: 'unmap' };
+  const format = { driver: 'qcow2', file, discard: 'unmap', 'detect-zeroes': 'unmap' };
+  return { 'node-name': name, ...format };
+}
+
+function seed(filename: string): BlockNode {
+  const file = { driver: 'file', filename };
+  return { 'node-name': 'seed0', ...{ driver: 'raw', file, 'read-only': true } };
 }
 
 function network(spec: MachineSpec, files: MachineFiles): string[] {
@@ -94,7 +102,8 @@ function network(spec: MachineSpec, files: MachineFiles): string[] {
 
 function consoles(files: MachineFiles): string[] {
   return [
-    ['-vnc', `unix:${escaped(files.vncSocket)}`, '-device', 'VGA,id=vga0,vgamem_mb=8'],
+    // Shared even with a viewer who asks for the screen alone.
+    ['-vnc', `unix:${escaped(files.vncSocket)},share=force-shared`, '-device', 'VGA,id=vga0,vgamem_mb=8'],
     ['-chardev', `socket,id=serial0,path=${escaped(files.serialSocket)},server=on,wait=off`],
     ['-serial', 'chardev:serial0'],
   ].flat();

@@ -1,30 +1,38 @@
 import { mkdir, rm, statfs } from 'node:fs/promises';
 import { cpus, totalmem } from 'node:os';
 import { join } from 'node:path';
-import { type Hypervisor, HypervisorError, type MachineSpec } from '../contract.ts';
+import { HypervisorError, type ImageSource, type MachineSpec } from '../contract.ts';
 import { canRunMachines, missingHostPackages } from '../host.ts';
 import { probeKernel } from '../images/kernel.ts';
 import { imageStore } from '../images/store.ts';
+import type { ManagedHypervisor } from '../management.ts';
 import { serially } from '../serially.ts';
 import { checkIdentity, checkSpec } from '../spec.ts';
 import { accelerationProbe } from './acceleration.ts';
 import { qemuArguments } from './arguments.ts';
+import { abandonBackup } from './backups.ts';
 import { createDisk } from './disk.ts';
 import { exists, findOwner, type MachineFiles, machineFiles, machineIds } from './files.ts';
-import { forgetSecrets, writeIdentity } from './identity.ts';
+import { thawForgotten } from './freeze.ts';
+import { forgetSecrets, writeIdentity, writeRescueSeed } from './identity.ts';
 import { trackMachines } from './machines.ts';
+import { machineManagement } from './management.ts';
+import type { Monitor } from './monitor.ts';
 import { hostNetwork } from './network.ts';
 import type { QemuOptions } from './options.ts';
 import { pressPowerButton, takePower } from './power.ts';
 import { findProcess, startProcess } from './process.ts';
 import { waitForSsh } from './ready.ts';
+import { enterRescue, leaveRescue, RESCUE_IMAGE } from './rescue.ts';
+import { growDisk } from './resize.ts';
+import { undoHalfRestore } from './snapshots.ts';
 
 /**
  * Runs machines with QEMU on this host, driven over QMP. Each machine is a process of its own that belongs to
  * nobody: it is found again by its pid file, which is why this driver needs no database. Calls that change the
  * same machine run one after another.
  */
-export function qemuHypervisor(options: QemuOptions): Hypervisor {
+export function qemuHypervisor(options: QemuOptions): ManagedHypervisor {
   const imagesDir = options.imagesDir ?? join(options.dir, 'images');
   const images = imageStore(imagesDir);
   const acceleration = accelerationProbe(options.dir, options.log);
@@ -32,19 +40,43 @@ export function qemuHypervisor(options: QemuOptions): Hypervisor {
   const machines = trackMachines(options);
   const oneAtATime = serially();
   const filesOf = (id: string) => machineFiles(options, id);
+  const management = machineManagement({ options, images, machines, filesOf, oneAtATime });
 
   async function start(spec: MachineSpec, files: MachineFiles): Promise<void> {
     if (!(await exists(files.disk)) || !(await exists(files.seed))) throw absent(spec.id);
-    await network.plug(files, spec);
-    if (await findProcess(files)) return;
+    if (await findProcess(files)) return network.plug(files, spec);
+    refuseNetworkBoot(spec);
     await machines.settled(spec.id);
-    const image = await images.find(spec.image);
+    await undoHalfRestore(files);
+    await growDisk(files, spec.diskGib * 2 ** 30);
+    const image = await layOutBoot(spec, files);
+    await network.drop(files.tap);
+    await network.plug(files, spec);
     const found = await acceleration.settle(async () =>
       image.boot ? join(image.dir, image.boot.kernel) : probeKernel(imagesDir),
     );
     const runAs = (await findOwner(options)) && options.runAs;
     await startProcess(files, qemuArguments({ spec, files, image, acceleration: found, runAs }));
     await machines.started(files);
+  }
+
+  /** The image that brings the kernel: the machine's own, or that of the rescue system. */
+  async function layOutBoot(spec: MachineSpec, files: MachineFiles) {
+    if (spec.boot !== 'rescue') {
+      await leaveRescue(files);
+      return images.find(spec.image);
+    }
+    const source: ImageSource = { slug: RESCUE_IMAGE, kind: 'build', recipe: RESCUE_IMAGE };
+    await images.ensure(source, (line) => options.log.info({ machine: spec.id }, line));
+    const image = await images.find(RESCUE_IMAGE);
+    await enterRescue(files, image.dir, await findOwner(options));
+    return image;
+  }
+
+  /** What a crash of ours may have left in a running machine. */
+  async function tidy(monitor: Monitor): Promise<void> {
+    await thawForgotten(monitor.files, monitor, options.log);
+    await abandonBackup(monitor);
   }
 
   async function powerOff(files: MachineFiles): Promise<void> {
@@ -77,7 +109,15 @@ export function qemuHypervisor(options: QemuOptions): Hypervisor {
       await mkdir(imagesDir, { recursive: true });
       await mkdir(options.runDir, { recursive: true, mode: 0o700 });
       await network.prepare();
-      await machines.adopt();
+      const adopted = (await machines.adopt()).map((monitor) =>
+        tidy(monitor).catch((error) =>
+          options.log.warn(
+            { machine: monitor.files.id, error },
+            'The machine runs but could not be tidied up',
+          ),
+        ),
+      );
+      await Promise.all(adopted);
       await network.sweep(new Set((await machineIds(options)).map((id) => filesOf(id).tap)));
     },
 
@@ -111,7 +151,13 @@ export function qemuHypervisor(options: QemuOptions): Hypervisor {
       const files = filesOf(spec.id);
       const { guest } = await images.find(spec.image);
       const whole = { ...identity, guest, nic: spec.nic };
-      await oneAtATime(spec.id, async () => writeIdentity(files, whole, await findOwner(options)));
+      await oneAtATime(spec.id, async () => {
+        const owner = await findOwner(options);
+        await writeIdentity(files, whole, owner);
+        if (spec.boot !== 'rescue') return;
+        await leaveRescue(files); // a new sign-in takes a new system: one takes on its identity once
+        await writeRescueSeed(files, identity, owner);
+      });
     },
 
     async forgetSecrets(id) {
@@ -168,10 +214,24 @@ export function qemuHypervisor(options: QemuOptions): Hypervisor {
     inspect: (id) => machines.report(id),
     list: () => machines.list(),
     watch: (listener) => machines.watch(listener),
+    ...management,
     async close() {
+      management.close();
       machines.release();
     },
   };
+}
+
+/** Guests of this driver have static addresses, and on their bridge is no server to start from. */
+function refuseNetworkBoot({ id, boot }: MachineSpec): void {
+  if (boot !== 'network') return;
+  throw new HypervisorError(
+    'spec_invalid',
+    `${id} cannot start from the network: this node offers no boot server`,
+    {
+      permanent: true,
+    },
+  );
 }
 
 function absent(id: string): HypervisorError {

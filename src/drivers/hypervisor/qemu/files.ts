@@ -14,6 +14,9 @@ export interface MachineFiles {
   /** What the guest reads at boot, and without secrets what it was made from. */
   seed: string;
   identity: string;
+  /** While it runs from the rescue system: that system's disk, a layer to throw away, and its seed. */
+  rescueDisk: string;
+  rescueSeed: string;
   runDir: string;
   pidFile: string;
   qmpSocket: string;
@@ -43,6 +46,8 @@ export function machineFiles(options: QemuOptions, id: string): MachineFiles {
     disk: join(dir, 'disk.qcow2'),
     seed: join(dir, 'seed.img'),
     identity: join(dir, 'identity.json'),
+    rescueDisk: join(dir, 'rescue.qcow2'),
+    rescueSeed: join(dir, 'rescue-seed.img'),
     runDir,
     pidFile: join(runDir, 'pid'),
     qmpSocket: join(runDir, 'qmp'),

@@ -31,16 +31,42 @@ export async function writeIdentity(
   await replace(files.seed, seed(files.id, identity, identity), owner);
 }
 
-/**
- * Writes the seed again without secrets. In place, not by renaming: a running QEMU holds the file open, and
- * what it holds would keep the secrets on this disk until the machine stops.
- */
+/** Writes the seed that the rescue system reads; without secrets it takes those of the machine's own disk. */
+export async function writeRescueSeed(
+  files: MachineFiles,
+  secrets: Secrets | null,
+  owner: Owner | null,
+): Promise<void> {
+  await replace(files.rescueSeed, rescueSeed(await readIdentity(files), secrets), owner);
+}
+
+/** Writes the seeds again without secrets. */
 export async function forgetSecrets(files: MachineFiles): Promise<void> {
   if (!(await exists(files.seed))) return;
-  const known: PublicIdentity = JSON.parse(await readFile(files.identity, 'utf8'));
-  const handle = await open(files.seed, 'r+');
+  const known = await readIdentity(files);
+  await overwrite(files.seed, seed(files.id, known, null));
+  if (await exists(files.rescueSeed)) await overwrite(files.rescueSeed, rescueSeed(known, null));
+}
+
+/** Gives the machine another name from its next boot on. Secrets still there go, as in {@link forgetSecrets}. */
+export async function renameIdentity(files: MachineFiles, hostname: string): Promise<void> {
+  const known = { ...(await readIdentity(files)), hostname };
+  await replace(files.identity, JSON.stringify(known), null);
+  await overwrite(files.seed, seed(files.id, known, null));
+}
+
+async function readIdentity(files: MachineFiles): Promise<PublicIdentity> {
+  return JSON.parse(await readFile(files.identity, 'utf8'));
+}
+
+/**
+ * In place, not by renaming: a running QEMU holds the file open, and what it holds would keep the secrets on
+ * this disk until the machine stops.
+ */
+async function overwrite(file: string, content: Buffer): Promise<void> {
+  const handle = await open(file, 'r+');
   try {
-    await handle.write(seed(files.id, known, null), 0, SEED_BYTES, 0);
+    await handle.write(content, 0, SEED_BYTES, 0);
     await handle.sync();
   } finally {
     await handle.close();
@@ -55,8 +81,16 @@ async function replace(file: string, content: string | Buffer, owner: Owner | nu
 }
 
 function seed(id: string, known: PublicIdentity, secrets: Secrets | null): Buffer {
-  const files = known.guest === 'tiny' ? tinySeed(known, secrets) : cloudInitSeed(id, known, secrets);
-  const content = known.guest === 'tiny' ? tarArchive(files) : isoVolume('cidata', files);
+  return known.guest === 'tiny'
+    ? padded(tarArchive(tinySeed(known, secrets)))
+    : padded(isoVolume('cidata', cloudInitSeed(id, known, secrets)));
+}
+
+function rescueSeed(known: PublicIdentity, secrets: Secrets | null): Buffer {
+  return padded(tarArchive([...tinySeed(known, secrets), { path: 'rescue', content: '' }]));
+}
+
+function padded(content: Buffer): Buffer {
   if (content.length > SEED_BYTES) {
     throw new HypervisorError('spec_invalid', 'the identity is too long for the seed', { permanent: true });
   }

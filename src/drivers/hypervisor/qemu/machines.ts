@@ -11,12 +11,17 @@ export interface Machines {
   list(): Promise<MachineReport[]>;
   /** The monitor of a machine, if its process runs. */
   monitor(files: MachineFiles): Promise<Monitor | undefined>;
+  /** Those of all running machines that we follow: after `adopt`, every one. */
+  monitors(): Monitor[];
   /** Tells that a machine was started, and follows it. */
   started(files: MachineFiles): Promise<void>;
   /** Waits until the end of a machine's process has been told to the listeners. */
   settled(id: string): Promise<void>;
-  /** Connects to machines that run already, and tells of those that ended while nobody watched. */
-  adopt(): Promise<void>;
+  /**
+   * Connects to machines that run already, and tells of those that ended while nobody watched. Returns those that
+   * were not followed before.
+   */
+  adopt(): Promise<Monitor[]>;
   watch(listener: (event: MachineEvent) => void): () => void;
   release(): void;
 }
@@ -62,6 +67,7 @@ export function trackMachines(options: QemuOptions): Machines {
       if (pid === null) return undefined;
       return monitors.get(files.id) ?? follow(files, pid);
     },
+    monitors: () => [...monitors.values()],
     async started(files) {
       const pid = await findProcess(files);
       if (pid !== null) follow(files, pid);
@@ -71,6 +77,7 @@ export function trackMachines(options: QemuOptions): Machines {
       await monitors.get(id)?.ended;
     },
     async adopt() {
+      const before = new Set(monitors.values());
       for (const id of await machineIds(options)) {
         const files = machineFiles(options, id);
         if (await machines.monitor(files)) continue;
@@ -78,6 +85,7 @@ export function trackMachines(options: QemuOptions): Machines {
         await rm(files.runDir, { recursive: true, force: true });
         tell(id, 'stopped', 'lost');
       }
+      return [...monitors.values()].filter((monitor) => !before.has(monitor));
     },
     watch(listener) {
       listeners.add(listener);

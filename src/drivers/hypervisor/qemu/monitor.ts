@@ -7,8 +7,11 @@ import { connectQmp, type Qmp, type QmpEvent } from './qmp.ts';
 
 /** Watches one running machine over QMP until it ends or we let go. */
 export interface Monitor {
+  readonly files: MachineFiles;
+  /** The machine's process. */
+  readonly pid: number;
   /** Runs a QMP command, connecting first where needed. */
-  command(name: string, args?: Record<string, unknown>): Promise<unknown>;
+  command(name: string, args?: Record<string, unknown>, timeoutMs?: number): Promise<unknown>;
   /** Whether the machine's end, from here on, is our doing. */
   expectEnd(expected: boolean): void;
   /** Settles when the machine's process is gone and `onEnd` was told, or when we let go. */
@@ -72,7 +75,9 @@ export function monitorMachine(
   }
 
   return {
-    command: async (name, args) => (await connect()).command(name, args),
+    files,
+    pid,
+    command: async (name, args, timeoutMs) => (await connect()).command(name, args, timeoutMs),
     expectEnd(value) {
       expected = value;
     },

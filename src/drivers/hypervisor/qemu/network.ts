@@ -13,6 +13,8 @@ export interface HostNetwork {
   prepare(): Promise<void>;
   /** Makes the machine's tap, plugs it into the bridge and puts its guard in place first. */
   plug(files: MachineFiles, spec: MachineSpec): Promise<void>;
+  /** Takes the tap of a stopped machine away, so that the next one counts from zero. */
+  drop(tap: string): Promise<void>;
   /** Takes the tap and its rules away. */
   unplug(tap: string): Promise<void>;
   /** Takes away every tap and every rule that belongs to none of these. */
@@ -59,9 +61,12 @@ export function hostNetwork(bridge: BridgeOptions, log: Log): HostNetwork {
         await shape(files.tap, spec.nic.portMbps);
       });
     },
+    async drop(tap) {
+      await naming('network device', () => deleteLink(tap));
+    },
     async unplug(tap) {
       await naming('network device', async () => {
-        if (await linkExists(tap)) await runAsRoot(['ip', 'link', 'delete', 'dev', tap]);
+        await deleteLink(tap);
         await nft(removalRules(bridge.name, tap));
       });
     },
@@ -103,6 +108,10 @@ async function linkExists(name: string): Promise<boolean> {
     () => true,
     () => false,
   );
+}
+
+async function deleteLink(name: string): Promise<void> {
+  if (await linkExists(name)) await runAsRoot(['ip', 'link', 'delete', 'dev', name]);
 }
 
 async function ensureBridge({ name, addresses }: BridgeOptions): Promise<void> {

@@ -8,7 +8,7 @@ import { exists, type MachineFiles } from './files.ts';
 
 const START_TIMEOUT_MS = 20_000;
 /** Linux counts process times in hundredths of a second on every architecture we run on. */
-const TICKS_PER_SECOND = 100;
+export const TICKS_PER_SECOND = 100;
 
 /**
  * Starts QEMU in a session of its own, so that it outlives us, and returns once its control socket is there.
@@ -18,7 +18,7 @@ export async function startProcess(files: MachineFiles, argv: readonly string[])
   await rm(files.runDir, { recursive: true, force: true });
   await mkdir(files.runDir, { recursive: true, mode: 0o700 });
   const log = openSync(files.log, 'w', 0o600);
-  const child = spawn(QEMU, argv, { detached: true, stdio: ['ignore', log, log], cwd: '/' });
+  const child = spawn(QEMU, argv, { detached: true, stdio: ['ignore', log, log], cwd: files.dir });
   closeSync(log);
   child.unref();
   let ended: string | null = null;

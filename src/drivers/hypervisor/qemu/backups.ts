@@ -1,0 +1,148 @@
+import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
+import { join, relative } from 'node:path';
+import { run } from '../../../platform/host/run.ts';
+import { HypervisorError, type MachineSpec } from '../contract.ts';
+import { readQcow2 } from '../formats/qcow2.ts';
+import type { SnapshotFacts } from '../management.ts';
+import { exists, giveTo, type MachineFiles, type Owner } from './files.ts';
+import { abandonJob, finishJob } from './jobs.ts';
+import type { Monitor } from './monitor.ts';
+import { diskBytes, growDisk } from './resize.ts';
+import { keepingContents } from './snapshots.ts';
+
+/*
+ * A backup is a whole qcow2 of its own, without the image below it. It appears under its name only when it is
+ * complete; what a crash leaves is called `.partial` and replaced by the next attempt.
+ */
+
+const SUFFIX = '.qcow2';
+const JOB = 'backup0';
+const TARGET = 'target0';
+/** Disks can be large and stores slow. */
+const COPY_TIMEOUT_MS = 6 * 3_600_000;
+
+export async function listBackups(files: MachineFiles): Promise<SnapshotFacts[]> {
+  const names = (await readdir(folder(files)).catch(() => []))
+    .filter((file) => file.endsWith(SUFFIX))
+    .map((file) => file.slice(0, -SUFFIX.length));
+  const facts = await Promise.all(names.map((name) => findBackup(files, name)));
+  return facts
+    .filter((each) => each !== null)
+    .sort((a, b) => a.createdAt.getTime() - b.createdAt.getTime() || a.name.localeCompare(b.name));
+}
+
+export async function findBackup(files: MachineFiles, name: string): Promise<SnapshotFacts | null> {
+  const found = await stat(path(files, name)).catch(() => null);
+  // 512 bytes is the unit of st_blocks, whatever the file system's own is (stat(2)).
+  return found && { name, sizeBytes: found.blocks * 512, createdAt: found.mtime };
+}
+
+/** Copies the disk of a stopped machine. */
+export async function copyStoppedDisk(files: MachineFiles, name: string, owner: Owner | null): Promise<void> {
+  await completing(files, name, owner, async (partial) => {
+    const formats = ['-f', 'qcow2', '-O', 'qcow2'];
+    await run(['qemu-img', 'convert', ...formats, files.disk, partial], { timeoutMs: COPY_TIMEOUT_MS });
+  });
+}
+
+/**
+ * Copies the disk of a running machine as it is at the moment when the job starts; what the guest writes later
+ * waits until the old contents are copied. `atStart` runs what starts the job, with the guest settled.
+ */
+export async function copyRunningDisk(
+  files: MachineFiles,
+  monitor: Monitor,
+  name: string,
+  owner: Owner | null,
+  atStart: (start: () => Promise<void>) => Promise<void>,
+): Promise<void> {
+  await abandonBackup(monitor);
+  await completing(files, name, owner, async (partial) => {
+    const size = await diskBytes(files);
+    await run(['qemu-img', 'create', '-q', '-f', 'qcow2', partial, String(size)]);
+    await giveTo(owner, partial);
+    // QEMU runs in the machine's folder as a user who may not walk there from the root.
+    const file = { driver: 'file', filename: relative(files.dir, partial) };
+    await monitor.command('blockdev-add', { driver: 'qcow2', 'node-name': TARGET, file });
+    try {
+      const job = { 'job-id': JOB, device: 'disk0', target: TARGET, sync: 'full', 'auto-dismiss': false };
+      await atStart(async () => void (await monitor.command('blockdev-backup', job)));
+      await finishJob(monitor, JOB);
+    } finally {
+      await abandonBackup(monitor).catch(() => undefined); // the machine may have ended
+    }
+  });
+}
+
+/** Ends a copy that a crash of ours left running. */
+export async function abandonBackup(monitor: Monitor): Promise<void> {
+  await abandonJob(monitor, JOB);
+  const nodes = (await monitor.command('query-named-block-nodes', { flat: true })) as {
+    'node-name': string;
+  }[];
+  if (nodes.some((each) => each['node-name'] === TARGET))
+    await monitor.command('blockdev-del', { 'node-name': TARGET });
+}
+
+/**
+ * Writes a backup over the contents of a stopped machine's disk. Its snapshots stay, and until all is written
+ * the contents can come back.
+ */
+export async function restoreBackup(files: MachineFiles, spec: MachineSpec, name: string): Promise<void> {
+  const backup = path(files, name);
+  const header = await readQcow2(backup).catch(() => null);
+  if (!header)
+    throw new HypervisorError('snapshot_absent', `${files.id} has no backup ${name}`, { permanent: true });
+  await failing(files, () =>
+    keepingContents(files, async () => {
+      // Cut to the backup's size first, so that whatever it does not cover reads as empty.
+      const size = String(header.virtualBytes);
+      await run(['qemu-img', 'resize', '-q', '-f', 'qcow2', '--shrink', files.disk, size]);
+      const argv = ['qemu-img', 'convert', '-n', '-f', 'qcow2', '-O', 'qcow2', backup, files.disk];
+      await run(argv, { timeoutMs: COPY_TIMEOUT_MS });
+      await growDisk(files, spec.diskGib * 2 ** 30);
+    }),
+  );
+}
+
+export async function deleteBackup(files: MachineFiles, name: string): Promise<void> {
+  await rm(path(files, name), { force: true });
+  await rm(`${path(files, name)}.partial`, { force: true });
+}
+
+async function completing(
+  files: MachineFiles,
+  name: string,
+  owner: Owner | null,
+  copy: (partial: string) => Promise<void>,
+): Promise<void> {
+  await mkdir(folder(files), { recursive: true, mode: 0o700 });
+  await giveTo(owner, folder(files));
+  const partial = `${path(files, name)}.partial`;
+  await rm(partial, { force: true });
+  try {
+    await failing(files, () => copy(partial));
+    await rename(partial, path(files, name));
+  } catch (error) {
+    await rm(partial, { force: true });
+    throw error;
+  }
+}
+
+async function failing(files: MachineFiles, work: () => Promise<void>): Promise<void> {
+  try {
+    if (await exists(files.disk)) return await work();
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new HypervisorError('snapshot_failed', `a backup of ${files.id}: ${reason}`, { cause });
+  }
+  throw new HypervisorError('machine_absent', `${files.id} has no disk`, { permanent: true });
+}
+
+function folder(files: MachineFiles): string {
+  return join(files.dir, 'backups');
+}
+
+function path(files: MachineFiles, name: string): string {
+  return join(folder(files), name + SUFFIX);
+}

@@ -1,0 +1,74 @@
+import { rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { withAgent } from './agent.ts';
+import { exists, type MachineFiles } from './files.ts';
+import type { Monitor } from './monitor.ts';
+import type { Log } from './options.ts';
+import { findProcess } from './process.ts';
+
+/** A guest whose agent listens answers at once; nobody waits long for one that does not. */
+const PATIENCE_MS = 2_000;
+const FREEZE_TIMEOUT_MS = 10_000;
+const THAW_PATIENCE_MS = 10_000;
+const THAW_AGAIN_MS = 5_000;
+
+/**
+ * Runs `work`, which must be short, with the guest's file systems settled and held, when its agent answers;
+ * else `work` sees the disk as after a power cut, which every file system of today survives. Thawed afterwards
+ * in any case: a note beside the machine's sockets makes sure that it also happens after a crash of ours.
+ */
+export async function whileFrozen<T>(
+  files: MachineFiles,
+  monitor: Monitor,
+  log: Log,
+  work: () => Promise<T>,
+): Promise<T> {
+  await writeFile(note(files), '');
+  const sent = await freeze(files, monitor, log);
+  if (!sent) await rm(note(files), { force: true });
+  try {
+    return await work();
+  } finally {
+    if (sent) await thaw(files, monitor, log);
+  }
+}
+
+/** Thaws a guest that we froze before we crashed. */
+export async function thawForgotten(files: MachineFiles, monitor: Monitor, log: Log): Promise<void> {
+  if (await exists(note(files))) await thaw(files, monitor, log);
+}
+
+function note(files: MachineFiles): string {
+  return join(files.runDir, 'frozen');
+}
+
+/** False when the guest was certainly not asked. */
+async function freeze(files: MachineFiles, monitor: Monitor, log: Log): Promise<boolean> {
+  let sent = false;
+  try {
+    await withAgent(files, monitor, PATIENCE_MS, (agent) => {
+      sent = true;
+      return agent.command('guest-fsfreeze-freeze', {}, FREEZE_TIMEOUT_MS);
+    });
+  } catch (error) {
+    log.warn({ machine: files.id, error }, 'A disk is kept as it is: its guest did not settle it first');
+  }
+  return sent;
+}
+
+async function thaw(files: MachineFiles, monitor: Monitor, log: Log): Promise<void> {
+  try {
+    await withAgent(files, monitor, THAW_PATIENCE_MS, (agent) => agent.command('guest-fsfreeze-thaw'));
+    await rm(note(files), { force: true });
+  } catch (error) {
+    log.error({ machine: files.id, error }, 'A guest may still hold its file systems; trying again');
+    void thawLater(files, monitor, log);
+  }
+}
+
+async function thawLater(files: MachineFiles, monitor: Monitor, log: Log): Promise<void> {
+  await delay(THAW_AGAIN_MS, undefined, { ref: false });
+  const runs = (await findProcess(files).catch(() => null)) !== null;
+  if (runs && (await exists(note(files)))) await thaw(files, monitor, log);
+}

@@ -1,0 +1,113 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { HypervisorError } from '../contract.ts';
+import { type Agent, AgentRefusal, silent } from './agent.ts';
+
+const ADMINISTRATOR = 'root';
+const EXEC_TIMEOUT_MS = 30_000;
+const GROW_TIMEOUT_MS = 120_000;
+
+/** Sets the administrator's password from its crypt(5) hash. */
+export async function setPassword(agent: Agent, passwordHash: string): Promise<void> {
+  const password = Buffer.from(passwordHash).toString('base64');
+  await refusable('take a password', () =>
+    agent.command('guest-set-user-password', { username: ADMINISTRATOR, password, crypted: true }),
+  );
+}
+
+/** Replaces the administrator's keys. Agents before 5.2, and builds without the command, write the file. */
+export async function setAuthorizedKeys(agent: Agent, keys: readonly string[]): Promise<void> {
+  await refusable('take keys', async () => {
+    try {
+      await agent.command('guest-ssh-add-authorized-keys', { username: ADMINISTRATOR, keys, reset: true });
+    } catch (error) {
+      if (!(error instanceof AgentRefusal && error.errorClass === 'CommandNotFound')) throw error;
+      await execute(agent, WRITE_KEYS, [], keys.map((key) => `${key}\n`).join(''));
+    }
+  });
+}
+
+/** Renames the guest now and for its next boots. */
+export async function setHostname(agent: Agent, hostname: string): Promise<void> {
+  await refusable('take a name', () => execute(agent, SET_HOSTNAME, [hostname]));
+}
+
+/** Lets the guest's root file system take the room that its disk has. */
+export async function growFileSystem(agent: Agent): Promise<void> {
+  await refusable('grow its file system', () => execute(agent, GROW_ROOT, [], '', GROW_TIMEOUT_MS));
+}
+
+/*
+ * Programs for the guest's own shell. They never change: values arrive as arguments or on standard input, where
+ * they are text and nothing else.
+ */
+const WRITE_KEYS = `umask 077
+mkdir -p /root/.ssh && cat > /root/.ssh/authorized_keys.new &&
+  mv /root/.ssh/authorized_keys.new /root/.ssh/authorized_keys`;
+
+const SET_HOSTNAME = `set -e
+printf '%s\\n' "$1" > /etc/hostname.new && mv /etc/hostname.new /etc/hostname
+printf '%s' "$1" > /proc/sys/kernel/hostname
+if [ -f /etc/hosts ]; then
+  { grep -v '^127\\.0\\.1\\.1[[:space:]]' /etc/hosts || true; printf '127.0.1.1 %s\\n' "$1"; } > /etc/hosts.new
+  cat /etc/hosts.new > /etc/hosts && rm /etc/hosts.new
+fi
+sync`;
+
+/** The partition that holds the root file system is grown first, where there is one (proc(5), sysfs). */
+const GROW_ROOT = `set -e
+export PATH=/usr/sbin:/usr/bin:/sbin:/bin
+device= type=
+while read -r source target kind rest; do
+  [ "$target" = / ] && device=$source type=$kind
+done < /proc/mounts
+[ "$device" = /dev/root ] && device=$(readlink -f /dev/root)
+name=\${device##*/}
+if [ -f "/sys/class/block/$name/partition" ]; then
+  number=$(cat "/sys/class/block/$name/partition")
+  disk=$(basename "$(dirname "$(readlink -f "/sys/class/block/$name")")")
+  growpart "/dev/$disk" "$number" || [ $? = 1 ]
+fi
+case $type in
+  ext2 | ext3 | ext4) resize2fs "$device" ;;
+  xfs) xfs_growfs / ;;
+  btrfs) btrfs filesystem resize max / ;;
+esac`;
+
+async function execute(
+  agent: Agent,
+  script: string,
+  args: readonly string[],
+  input = '',
+  timeoutMs = EXEC_TIMEOUT_MS,
+): Promise<void> {
+  const started = (await agent.command('guest-exec', {
+    path: '/bin/sh',
+    arg: ['-c', script, 'innkeeper', ...args],
+    'input-data': Buffer.from(input).toString('base64'),
+    'capture-output': true,
+  })) as { pid: number };
+  const until = Date.now() + timeoutMs;
+  for (;;) {
+    const status = (await agent.command('guest-exec-status', { pid: started.pid })) as {
+      exited: boolean;
+      exitcode?: number;
+      'err-data'?: string;
+    };
+    if (status.exited && status.exitcode === 0) return;
+    if (status.exited) {
+      const printed = Buffer.from(status['err-data'] ?? '', 'base64').toString('utf8');
+      throw new AgentRefusal('guest-exec', 'GenericError', printed.trim().slice(-300) || 'it failed');
+    }
+    if (Date.now() >= until) throw silent('a program in the guest does not end');
+    await delay(30);
+  }
+}
+
+async function refusable(what: string, work: () => Promise<unknown>): Promise<void> {
+  try {
+    await work();
+  } catch (cause) {
+    if (!(cause instanceof AgentRefusal)) throw cause;
+    throw new HypervisorError('guest_refused', `the guest does not ${what}: ${cause.message}`, { cause });
+  }
+}

@@ -1,0 +1,203 @@
+import { rename, rm } from 'node:fs/promises';
+import { type Hypervisor, HypervisorError, type MachineSpec } from '../contract.ts';
+import type { ImageStore } from '../images/store.ts';
+import type { ManagedHypervisor, SnapshotFacts } from '../management.ts';
+import { serially } from '../serially.ts';
+import { checkAuthorizedKeys, checkCopyName, checkHostname, checkPasswordHash, checkSpec } from '../spec.ts';
+import { type Agent, withAgent } from './agent.ts';
+import * as backups from './backups.ts';
+import { machineConsoles } from './console.ts';
+import { createDisk } from './disk.ts';
+import { exists, findOwner, type MachineFiles } from './files.ts';
+import { whileFrozen } from './freeze.ts';
+import * as guest from './guest.ts';
+import { renameIdentity } from './identity.ts';
+import type { Machines } from './machines.ts';
+import type { Monitor } from './monitor.ts';
+import type { QemuOptions } from './options.ts';
+import { resizeDisk, runningSize } from './resize.ts';
+import { sampler } from './sample.ts';
+import * as snapshots from './snapshots.ts';
+
+type Management = Omit<ManagedHypervisor, keyof Hypervisor> & { close(): void };
+
+/** What the driver's two parts share. */
+export interface SharedParts {
+  options: QemuOptions;
+  images: ImageStore;
+  machines: Machines;
+  filesOf(id: string): MachineFiles;
+  /** Keeps starts and stops of a machine apart from each other and from changes that want it stopped. */
+  oneAtATime<T>(id: string, work: () => Promise<T>): Promise<T>;
+}
+
+/** SSH answers a moment before the agent does. */
+const AGENT_PATIENCE_MS = 8_000;
+
+/**
+ * Everything about a machine but its life. Changes of a disk run one after another, in a row of their own: a
+ * copy of a running machine's disk may take hours, and its power has to be at hand meanwhile.
+ */
+export function machineManagement(parts: SharedParts): Management {
+  const { options, machines, filesOf, oneAtATime } = parts;
+  const { log } = options;
+  const diskInTurn = serially();
+  const agentInTurn = serially();
+  const consoles = machineConsoles();
+  const samples = sampler();
+
+  async function existing(id: string): Promise<MachineFiles> {
+    const files = filesOf(id);
+    if (await exists(files.disk)) return files;
+    throw new HypervisorError('machine_absent', `no machine ${id} on this node`, { permanent: true });
+  }
+
+  async function running(files: MachineFiles): Promise<Monitor> {
+    const monitor = await machines.monitor(files);
+    if (monitor) return monitor;
+    throw new HypervisorError('not_running', `${files.id} is not running`);
+  }
+
+  /** Runs `work` on a disk that nothing else changes; the machine neither starts nor stops meanwhile. */
+  async function onDisk<T>(
+    id: string,
+    work: (files: MachineFiles, monitor: Monitor | undefined) => Promise<T>,
+  ) {
+    const files = await existing(id);
+    const inTurn = async () => work(files, await machines.monitor(files));
+    return diskInTurn(id, () => oneAtATime(id, inTurn));
+  }
+
+  function onStoppedDisk<T>(id: string, work: (files: MachineFiles) => Promise<T>): Promise<T> {
+    return onDisk(id, (files, monitor) => {
+      if (!monitor) return work(files);
+      throw new HypervisorError('not_stopped', `${id} must be stopped for this`, { permanent: true });
+    });
+  }
+
+  async function toGuest(id: string, work: (agent: Agent) => Promise<void>): Promise<void> {
+    const files = await existing(id);
+    const monitor = await running(files);
+    await agentInTurn(id, () => withAgent(files, monitor, AGENT_PATIENCE_MS, work));
+  }
+
+  function settled<T>(files: MachineFiles, monitor: Monitor | undefined, work: () => Promise<T>): Promise<T> {
+    if (!monitor) return work();
+    return agentInTurn(files.id, () => whileFrozen(files, monitor, log, work));
+  }
+
+  async function grow(spec: MachineSpec, monitor: Monitor): Promise<void> {
+    const grown = agentInTurn(spec.id, () =>
+      withAgent(filesOf(spec.id), monitor, AGENT_PATIENCE_MS, guest.growFileSystem),
+    );
+    await grown.catch((error) =>
+      log.warn({ machine: spec.id, error }, 'A disk has grown; its guest takes the room at its next boot'),
+    );
+  }
+
+  async function copyDisk(files: MachineFiles, name: string): Promise<void> {
+    const owner = await findOwner(options);
+    let stopped = false;
+    await oneAtATime(files.id, async () => {
+      stopped = (await machines.monitor(files)) === undefined;
+      if (stopped) await backups.copyStoppedDisk(files, name, owner);
+    });
+    if (stopped) return;
+    const monitor = await running(files);
+    await backups.copyRunningDisk(files, monitor, name, owner, (start) => settled(files, monitor, start));
+  }
+
+  return {
+    async resize(spec) {
+      checkSpec(spec);
+      const { monitor, grown } = await onDisk(spec.id, async (files, monitor) => {
+        return { monitor, grown: await resizeDisk(files, spec, monitor) };
+      });
+      if (!monitor) return { restartNeeded: false };
+      if (grown) await grow(spec, monitor);
+      const now = await runningSize(monitor.pid);
+      return { restartNeeded: now?.cpuCores !== spec.cpuCores || now.memoryMib !== spec.memoryMib };
+    },
+
+    async rebuildDisk(spec) {
+      checkSpec(spec);
+      const image = await parts.images.find(spec.image);
+      const owner = await findOwner(options);
+      const files = filesOf(spec.id);
+      // The old disk may be gone already, when this is a repetition.
+      if (!(await exists(files.dir))) await existing(spec.id);
+      await diskInTurn(spec.id, () =>
+        oneAtATime(spec.id, async () => {
+          if (await machines.monitor(files))
+            throw new HypervisorError('not_stopped', `${spec.id} must be stopped for this`, {
+              permanent: true,
+            });
+          const next = `${files.disk}.next`;
+          await rm(next, { force: true });
+          await createDisk(spec, { ...files, disk: next }, image, owner);
+          await rename(next, files.disk);
+        }),
+      );
+    },
+
+    async openConsole(id, kind) {
+      const files = await existing(id);
+      await running(files);
+      return consoles.open(files, kind);
+    },
+
+    async createSnapshot(id, name) {
+      checkCopyName(name);
+      return onDisk(id, (files, monitor) =>
+        settled(files, monitor, () => snapshots.createSnapshot(files, monitor, name)),
+      );
+    },
+    async restoreSnapshot(id, name) {
+      checkCopyName(name);
+      await onStoppedDisk(id, (files) => snapshots.restoreSnapshot(files, name));
+    },
+    async deleteSnapshot(id, name) {
+      checkCopyName(name);
+      await onDisk(id, (files, monitor) => snapshots.deleteSnapshot(files, monitor, name));
+    },
+    listSnapshots: async (id) => snapshots.listSnapshots(await existing(id)),
+
+    async createBackup(id, name): Promise<SnapshotFacts> {
+      checkCopyName(name);
+      const files = await existing(id);
+      return diskInTurn(id, async () => {
+        if (!(await backups.findBackup(files, name))) await copyDisk(files, name);
+        const made = await backups.findBackup(files, name);
+        if (made) return made;
+        throw new HypervisorError('snapshot_failed', `the backup ${name} of ${id} is not there`);
+      });
+    },
+    async restoreBackup(spec, name) {
+      checkSpec(spec);
+      checkCopyName(name);
+      await onStoppedDisk(spec.id, (files) => backups.restoreBackup(files, spec, name));
+    },
+    async deleteBackup(id, name) {
+      checkCopyName(name);
+      await diskInTurn(id, () => backups.deleteBackup(filesOf(id), name));
+    },
+    listBackups: async (id) => backups.listBackups(await existing(id)),
+
+    async setPassword(id, passwordHash) {
+      checkPasswordHash(passwordHash);
+      await toGuest(id, (agent) => guest.setPassword(agent, passwordHash));
+    },
+    async setAuthorizedKeys(id, keys) {
+      checkAuthorizedKeys(keys);
+      await toGuest(id, (agent) => guest.setAuthorizedKeys(agent, keys));
+    },
+    async setHostname(id, hostname) {
+      checkHostname(hostname);
+      await toGuest(id, (agent) => guest.setHostname(agent, hostname));
+      await oneAtATime(id, () => renameIdentity(filesOf(id), hostname));
+    },
+
+    sample: () => samples.sample(machines.monitors()),
+    close: () => consoles.close(),
+  };
+}

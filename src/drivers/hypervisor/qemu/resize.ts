@@ -1,0 +1,60 @@
+import { readFile } from 'node:fs/promises';
+import { run } from '../../../platform/host/run.ts';
+import { HypervisorError, type MachineSpec } from '../contract.ts';
+import { readQcow2 } from '../formats/qcow2.ts';
+import type { MachineFiles } from './files.ts';
+import type { Monitor } from './monitor.ts';
+
+const GIB = 2 ** 30;
+const RESIZE_TIMEOUT_MS = 60_000;
+
+/** Grows the disk of a machine to the size of its spec, running or not. Returns whether it grew. */
+export async function resizeDisk(
+  files: MachineFiles,
+  spec: MachineSpec,
+  monitor: Monitor | undefined,
+): Promise<boolean> {
+  const wanted = spec.diskGib * GIB;
+  const present = await diskBytes(files);
+  if (wanted < present) {
+    const message = `the disk of ${spec.id} has ${present / GIB} GiB and cannot shrink to ${spec.diskGib}`;
+    throw new HypervisorError('spec_invalid', message, { permanent: true });
+  }
+  if (wanted === present) return false;
+  if (!monitor) await growDisk(files, wanted);
+  else {
+    await failing(files, () =>
+      monitor.command('block_resize', { 'node-name': 'disk0', size: wanted }, RESIZE_TIMEOUT_MS),
+    );
+  }
+  return true;
+}
+
+/** Grows the disk of a stopped machine; one that is as large already, or larger, stays. */
+export async function growDisk(files: MachineFiles, bytes: number): Promise<void> {
+  if ((await diskBytes(files)) >= bytes) return;
+  await failing(files, () => run(['qemu-img', 'resize', '-q', '-f', 'qcow2', files.disk, String(bytes)]));
+}
+
+export async function diskBytes(files: MachineFiles): Promise<number> {
+  const header = await readQcow2(files.disk);
+  if (header) return header.virtualBytes;
+  throw new HypervisorError('disk_failed', `the disk of ${files.id} is not one of ours`, { permanent: true });
+}
+
+/** Cores and memory that the running process was started with, by its own command line. */
+export async function runningSize(pid: number): Promise<{ cpuCores: number; memoryMib: number } | null> {
+  const args = (await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')).split('\0');
+  const cpuCores = Number(args[args.indexOf('-smp') + 1]);
+  const memory = /^size=(\d+)M$/.exec(args[args.indexOf('-m') + 1] ?? '')?.[1];
+  return cpuCores > 0 && memory !== undefined ? { cpuCores, memoryMib: Number(memory) } : null;
+}
+
+async function failing(files: MachineFiles, work: () => Promise<unknown>): Promise<void> {
+  try {
+    await work();
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new HypervisorError('disk_failed', `the disk of ${files.id} does not grow: ${reason}`, { cause });
+  }
+}

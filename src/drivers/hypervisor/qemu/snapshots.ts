@@ -1,0 +1,115 @@
+import { run } from '../../../platform/host/run.ts';
+import { HypervisorError } from '../contract.ts';
+import { readQcow2, readQcow2Snapshots } from '../formats/qcow2.ts';
+import type { SnapshotFacts } from '../management.ts';
+import type { MachineFiles } from './files.ts';
+import type { Monitor } from './monitor.ts';
+import { growDisk } from './resize.ts';
+
+/*
+ * Snapshots lie inside the machine's own qcow2 file ("internal"). Against layers of files this means: one file to
+ * lose, no chain to break or to merge, restoring and deleting in any order, milliseconds each, and the same list
+ * whether the machine runs or not. The price: they cannot outlive the disk. Backups do.
+ */
+
+/** Numbers are ids to QEMU, which would find another snapshot than the one so named. */
+const PREFIX = 'snapshot-';
+/** Holds the disk's contents while a backup is written over them. */
+const BEFORE_RESTORE = 'before-restore';
+const TIMEOUT_MS = 300_000;
+
+export async function listSnapshots(files: MachineFiles): Promise<SnapshotFacts[]> {
+  return (await readQcow2Snapshots(files.disk))
+    .filter((each) => each.name.startsWith(PREFIX))
+    .map((each) => ({
+      name: each.name.slice(PREFIX.length),
+      sizeBytes: each.allocatedBytes,
+      createdAt: each.createdAt,
+    }));
+}
+
+/** QEMU takes back whatever it wrote of a snapshot that fails. `monitor` is undefined for a stopped machine. */
+export async function createSnapshot(
+  files: MachineFiles,
+  monitor: Monitor | undefined,
+  name: string,
+): Promise<SnapshotFacts> {
+  const known = await find(files, name);
+  if (known) return known;
+  await failing(files, async () => {
+    if (monitor) {
+      const args = { device: 'disk0', name: PREFIX + name };
+      await monitor.command('blockdev-snapshot-internal-sync', args, TIMEOUT_MS);
+    } else await snapshotTool('-c', PREFIX + name, files);
+  });
+  const made = await find(files, name);
+  if (made) return made;
+  throw new HypervisorError('snapshot_failed', `the snapshot ${name} of ${files.id} is not there`);
+}
+
+/** A disk that has grown since the snapshot keeps its size: what came later is empty. */
+export async function restoreSnapshot(files: MachineFiles, name: string): Promise<void> {
+  if (!(await find(files, name)))
+    throw new HypervisorError('snapshot_absent', `${files.id} has no snapshot ${name}`, { permanent: true });
+  const before = await readQcow2(files.disk);
+  await failing(files, async () => {
+    await snapshotTool('-a', PREFIX + name, files);
+    if (before) await growDisk(files, before.virtualBytes);
+  });
+}
+
+export async function deleteSnapshot(
+  files: MachineFiles,
+  monitor: Monitor | undefined,
+  name: string,
+): Promise<void> {
+  if (!(await find(files, name))) return;
+  await failing(files, async () => {
+    if (monitor) {
+      const args = { device: 'disk0', name: PREFIX + name };
+      await monitor.command('blockdev-snapshot-delete-internal-sync', args, TIMEOUT_MS);
+    } else await snapshotTool('-d', PREFIX + name, files);
+  });
+}
+
+/** Runs `work` on a stopped disk; until it has succeeded, the disk can go back to what it was. */
+export async function keepingContents(files: MachineFiles, work: () => Promise<void>): Promise<void> {
+  if (!(await isHalfRestored(files))) await snapshotTool('-c', BEFORE_RESTORE, files);
+  try {
+    await work();
+  } catch (error) {
+    await undoHalfRestore(files).catch(() => undefined); // the next start tries it again
+    throw error;
+  }
+  await snapshotTool('-d', BEFORE_RESTORE, files);
+}
+
+/** Brings back the contents of a disk on which {@link keepingContents} was cut off. */
+export async function undoHalfRestore(files: MachineFiles): Promise<void> {
+  if (!(await isHalfRestored(files))) return;
+  await snapshotTool('-a', BEFORE_RESTORE, files);
+  await snapshotTool('-d', BEFORE_RESTORE, files);
+}
+
+async function isHalfRestored(files: MachineFiles): Promise<boolean> {
+  const header = await readQcow2(files.disk);
+  if (!header?.snapshotCount) return false;
+  return (await readQcow2Snapshots(files.disk)).some((each) => each.name === BEFORE_RESTORE);
+}
+
+async function find(files: MachineFiles, name: string): Promise<SnapshotFacts | undefined> {
+  return (await listSnapshots(files)).find((each) => each.name === name);
+}
+
+async function snapshotTool(action: '-a' | '-c' | '-d', name: string, files: MachineFiles): Promise<void> {
+  await run(['qemu-img', 'snapshot', '-q', action, name, files.disk], { timeoutMs: TIMEOUT_MS });
+}
+
+async function failing(files: MachineFiles, work: () => Promise<void>): Promise<void> {
+  try {
+    await work();
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new HypervisorError('snapshot_failed', `a snapshot of ${files.id}: ${reason}`, { cause });
+  }
+}
