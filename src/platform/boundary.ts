@@ -7,8 +7,11 @@
  * - `INNKEEPER_FAIL_AT`: the step with this name fails for good, after it did its work.
  * - `INNKEEPER_REPEAT_STEPS=on`: every step's action and every undo runs twice.
  * - `INNKEEPER_TRACE_BOUNDARIES`: a file that collects the names passed.
+ *
+ * The first two may be `@` and the path of a file that holds the name, so that a sweep over many boundaries
+ * moves on while the product runs instead of starting it anew each time.
  */
-import { appendFileSync } from 'node:fs';
+import { appendFileSync, readFileSync } from 'node:fs';
 
 const crashAt = process.env.INNKEEPER_CRASH_AT;
 const failAt = process.env.INNKEEPER_FAIL_AT;
@@ -20,7 +23,7 @@ export const stepRuns = process.env.INNKEEPER_REPEAT_STEPS === 'on' ? 2 : 1;
 /** Marks a boundary, such as `vps.provision/boot: after do`. */
 export async function atBoundary(name: string): Promise<void> {
   if (traceFile !== undefined) appendFileSync(traceFile, `${name}\n`);
-  if (crashAt === name) {
+  if (crashAt !== undefined && named(crashAt) === name) {
     process.kill(process.pid, 'SIGKILL');
     await new Promise(() => undefined); // nothing may run on between the signal and its arrival
   }
@@ -28,5 +31,10 @@ export async function atBoundary(name: string): Promise<void> {
 
 /** Throws where a test asks this step to fail for good. */
 export function failIfAsked(step: string): void {
-  if (failAt === step) throw Object.assign(new Error(`${step} was made to fail`), { permanent: true });
+  if (failAt === undefined || named(failAt) !== step) return;
+  throw Object.assign(new Error(`${step} was made to fail`), { permanent: true });
+}
+
+function named(setting: string): string {
+  return setting.startsWith('@') ? readFileSync(setting.slice(1), 'utf8').trim() : setting;
 }

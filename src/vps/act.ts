@@ -13,7 +13,7 @@ import {
   type TxContext,
   transaction,
 } from '../platform/index.ts';
-import { finishAction, locked, openAction, progressAction, startAction } from './actions.ts';
+import { finishAction, isOpenAction, locked, openAction, progressAction, startAction } from './actions.ts';
 import type { HypervisorOf } from './machine.ts';
 import { findMachine, type MachineRow, setMachineState, specOf } from './machine.ts';
 import { type ActionRow, findVpsFor, type VpsRow } from './queries.ts';
@@ -119,6 +119,7 @@ export function actionSaga<P extends ActionPayload>(action: ActionSaga<P>): AnyS
       await finishAction(ctx, actionOf(payload), null);
     },
     failed: async (ctx, payload, failure) => {
+      if (!(await isOpenAction(ctx, payload.actionId))) return;
       if (ruleOf(payload.command).during !== undefined) {
         const state = action.stateAfterFailure ?? payload.before.state;
         await setMachineState(ctx, payload.serviceId, state, { wanted: payload.before.wanted });

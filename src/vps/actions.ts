@@ -32,6 +32,10 @@ const beginAction = statement(
   `update vps_actions set status = 'running', started_at = coalesce(started_at, $2)
    where id = $1 and status in ('queued', 'running')`,
 );
+const openActionById = statement<{ id: number }>(
+  'vps.openActionById',
+  `select id from vps_actions where id = $1 and status in ('queued', 'running')`,
+);
 const setProgress = statement(
   'vps.setProgress',
   `update vps_actions set progress = greatest(progress, $2) where id = $1 and status = 'running'`,
@@ -116,8 +120,20 @@ export async function openSystemAction(
   );
 }
 
+/**
+ * Marks an action begun. One that has ended let go of the machine's lock, and others may have been at work on the
+ * machine since: retrying its job fails for good, and whoever wants it asks for it again.
+ */
 export async function startAction(ctx: Context, id: number): Promise<void> {
-  await ctx.db.run(beginAction, id, ctx.clock.now());
+  if ((await ctx.db.run(beginAction, id, ctx.clock.now())) > 0) return;
+  throw Object.assign(fail('conflict', { message: 'This action has ended; ask for it again' }), {
+    permanent: true,
+  });
+}
+
+/** Whether an action still holds the machine's lock, so that its job may change the machine. */
+export async function isOpenAction(ctx: Context, id: number): Promise<boolean> {
+  return (await ctx.db.maybe(openActionById, id)) !== null;
 }
 
 export async function progressAction(ctx: Context, id: number, percent: number): Promise<void> {

@@ -82,28 +82,39 @@ async function runTransaction<T>(
   const client = await pool.connect().catch((error: unknown) => {
     throw asUnavailable(error);
   });
+  // Between two statements nobody waits for this connection: its loss must not end the process. The next
+  // statement on it fails and tells.
+  const ignore = () => undefined;
+  client.on('error', ignore);
+  const release = (broken?: Error) => {
+    client.off('error', ignore);
+    client.release(broken);
+  };
   const committed: (() => void)[] = [];
+  let result: T;
   try {
     await client.query('begin');
-    const result = (await work({
+    result = (await work({
       ...queryable(client),
       inTransaction: true,
       afterCommit: (then) => committed.push(then),
     })) as T;
     await atBoundary(`${name}: before commit`);
-    await client.query('commit');
-    await atBoundary(`${name}: after commit`);
-    client.release();
-    for (const then of committed) then();
-    return result;
+    const { command } = await client.query('commit');
+    // PostgreSQL answers so, and not with an error, when a failed statement was swallowed on the way.
+    if (command !== 'COMMIT') throw new Error(`${name} could not be committed: a statement in it had failed`);
   } catch (error) {
     // A connection that cannot even roll back is thrown away, and the server rolls back for it.
     await client.query('rollback').then(
-      () => client.release(),
-      (broken: Error) => client.release(broken),
+      () => release(),
+      (broken: Error) => release(broken),
     );
     throw asUnavailable(error);
   }
+  release();
+  await atBoundary(`${name}: after commit`);
+  for (const then of committed) then();
+  return result;
 }
 
 async function ping(pool: pg.Pool, timeoutMs: number): Promise<void> {

@@ -85,16 +85,25 @@ export const finishJob = statement(
   `update jobs set state = $3, worker = null, finished_at = $4 where id = $1 and worker = $2 and state = 'running'`,
 );
 
-export const retryJob = statement<{
-  id: number;
-  name: string;
-  payload: unknown;
-  organization_id: number | null;
-}>(
+const againFromTheStart = `state = 'ready', direction = 'forward', attempts = 0, finished_at = null,
+  error_step = null, error_code = null, error_message = null`;
+
+export const retryJob = statement<{ id: number }>(
   'jobs.retry',
-  `update jobs set state = 'ready', direction = 'forward', attempts = 0, run_at = $2, finished_at = null,
-     error_step = null, error_code = null, error_message = null
-   where id = $1 and state = 'failed' returning id, name, payload, organization_id`,
+  `update jobs set ${againFromTheStart}, run_at = $2 where id = $1 and state = 'failed' returning id`,
+);
+
+export const retryJobAbout = statement<{ id: number }>(
+  'jobs.retryAbout',
+  `update jobs set ${againFromTheStart}, run_at = $3
+   where id = (select id from jobs where state = 'failed' and name = $1 and payload @> $2 order by id desc limit 1
+               for update)
+   returning id`,
+);
+
+export const stateAbout = statement<{ state: 'ready' | 'running' | 'done' | 'failed' }>(
+  'jobs.stateAbout',
+  'select state from jobs where name = $1 and payload @> $2 order by id desc limit 1',
 );
 
 export const forgetSteps = statement('jobs.forgetSteps', 'delete from job_steps where job_id = $1');

@@ -17,7 +17,6 @@ import type { AnySaga, Failure, Run, Saga, Step } from './saga.ts';
 export class ClaimLost extends Error {}
 
 const forwardAttempts = 5;
-const backwardAttempts = 12;
 const firstPauseMs = 500;
 const longestPauseMs = 30_000;
 
@@ -97,6 +96,7 @@ async function act(running: Running, step: Step<unknown, object>): Promise<void>
   failIfAsked(name);
   await atBoundary(`${name}: after do`);
   await record(running, step, 'done', result);
+  ledger.done.add(step.name);
   await atBoundary(`${name}: recorded`);
 }
 
@@ -135,9 +135,10 @@ async function backward(running: Running, failure: Failure): Promise<void> {
       await takeBack(running, step, step.undo);
     } catch (error) {
       if (error instanceof ClaimLost || run.signal.aborted) throw error;
+      // Never given up and never passed over: an address given back while its machine still runs would be
+      // somebody else's a day later. Until it works the job stays open, where staff sees it.
       ctx.log.error({ job: job.id, saga: saga.name, step: step.name, ...describe(error) }, 'undo failed');
-      if (job.attempts + 1 < backwardAttempts) return await pause(running, failure);
-      failure.message += `; and ${step.name} could not be undone: ${describe(error).message}`;
+      return await pause(running, failure);
     }
     job.attempts = 0;
   }
@@ -154,6 +155,7 @@ async function takeBack(
   for (let time = 0; time < stepRuns; time += 1) await undo(running.run);
   await atBoundary(`${name}: after undo`);
   await record(running, step, 'undone', {});
+  running.ledger.undone.add(step.name);
   await atBoundary(`${name}: undone`);
 }
 

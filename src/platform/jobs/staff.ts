@@ -3,13 +3,13 @@ import type { Context } from '../context.ts';
 import { transaction } from '../context.ts';
 import { statement } from '../database/index.ts';
 import { fail } from '../errors.ts';
-import { Id, IdParams, Nullable, routes, Timestamp } from '../http/index.ts';
-import { wakeWorkers } from './enqueue.ts';
-import { forgetSteps, retryJob } from './queries.ts';
+import { Choice, Id, IdParams, Nullable, routes, Timestamp } from '../http/index.ts';
+import { retryFailedJob } from './retry.ts';
 
 interface FailedRow {
   id: number;
   name: string;
+  state: 'failed' | 'undoing';
   organization_id: number | null;
   payload: Record<string, unknown>;
   error_step: string | null;
@@ -21,13 +21,16 @@ interface FailedRow {
 
 const failedJobs = statement<FailedRow>(
   'jobs.failed',
-  `select id, name, organization_id, payload, error_step, error_code, error_message, created_at, finished_at
-   from jobs where state = 'failed' order by finished_at desc, id desc limit 100`,
+  `select id, name, case state when 'failed' then state else 'undoing' end as state, organization_id, payload,
+     error_step, error_code, error_message, created_at, finished_at
+   from jobs where state = 'failed' or (state <> 'done' and direction = 'backward' and attempts >= 5)
+   order by finished_at desc, id desc limit 100`,
 );
 
 const Job = Type.Object({
   id: Id,
   name: Type.String(),
+  state: Choice(['failed', 'undoing'], { description: 'undoing: what it did cannot be taken back yet' }),
   organization_id: Nullable(Id),
   payload: Type.Record(Type.String(), Type.Unknown()),
   error_step: Nullable(Type.String()),
@@ -57,13 +60,11 @@ export const jobStaffRoutes = routes('/staff/jobs', { tag: 'Staff: jobs' }, (rou
   );
 });
 
-/** Runs a failed job again from its first step; everything it had done was undone when it failed. */
 async function retry(ctx: Context, id: number) {
   return transaction(ctx, 'jobs.retry', async (tx) => {
-    const job = await tx.db.maybe(retryJob, id, tx.clock.now());
-    if (job === null) throw fail('not_found', { message: 'There is no failed job with this id' });
-    await tx.db.run(forgetSteps, id);
-    tx.db.afterCommit(wakeWorkers);
+    if (!(await retryFailedJob(tx, id))) {
+      throw fail('not_found', { message: 'There is no failed job with this id' });
+    }
     return { retried: true };
   });
 }
