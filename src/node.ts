@@ -108,15 +108,48 @@ async function chooseHypervisor(ctx: Context, data: DataDir, say: Say): Promise<
   });
 }
 
-/** A simulator whose machines outlive the product, as real ones do. */
+const changesNothing = new Set([
+  'prepare',
+  'capacity',
+  'waitUntilReady',
+  'inspect',
+  'list',
+  'watch',
+  'close',
+]);
+
+/** A simulator whose machines outlive the product, as real ones do: what a call has done is on disk when it ends. */
 function persistentSimulator(file: string): ManagedHypervisor {
   const store = loadStore(file);
   const simulator = simulatedHypervisor({ store, delaysMs: { boot: 500 } });
-  const timer = setInterval(() => saveStore(store, file), 1_000).unref();
+  let next: Promise<void> | null = null;
+  // Calls that end in the same turn of the event loop share one writing.
+  const saved = (): Promise<void> => {
+    next ??= new Promise((resolve, reject) => {
+      setImmediate(() => {
+        next = null;
+        try {
+          saveStore(store, file);
+          resolve();
+        } catch (error) {
+          reject(error);
+        }
+      });
+    });
+    return next;
+  };
+  const keeping = Object.entries(simulator).map(([name, member]) => {
+    if (typeof member !== 'function' || changesNothing.has(name)) return [name, member];
+    const call = member as (...args: unknown[]) => unknown;
+    const kept = (...args: unknown[]) => {
+      const answer = call(...args);
+      return answer instanceof Promise ? answer.finally(saved) : answer;
+    };
+    return [name, kept];
+  });
   return {
-    ...simulator,
+    ...(Object.fromEntries(keeping) as unknown as ManagedHypervisor),
     close: async () => {
-      clearInterval(timer);
       saveStore(store, file);
       await simulator.close();
     },

@@ -1,0 +1,158 @@
+import { readFileSync } from 'node:fs';
+import pg from 'pg';
+import type { SimulatedMachine } from '../../src/drivers/hypervisor/index.ts';
+
+/**
+ * What must hold of the whole database at any quiet moment, whatever happened before: each question finds the
+ * rows that break it. A new table gets its line here, and every sweep asks it after every crash.
+ */
+const questions: Record<string, string> = {
+  'a job that is not finished': `
+    select id, name, state, direction, attempts, error_message from jobs where state in ('ready', 'running')`,
+
+  'an invoice without items': `
+    select id from invoices i where not exists (select 1 from invoice_items where invoice_id = i.id)`,
+  'an ordered item without its service, or a service without its item': `
+    select s.id as service, l.service_id as item from services s
+    full join (select * from invoice_items where service_id is not null) l
+      on l.service_id = s.id and l.invoice_id = s.invoice_id
+    where s.id is null or l.service_id is null`,
+  'a paid invoice without exactly one payment of its total': `
+    select i.id, count(p.id), sum(p.amount_minor) from invoices i left join payments p on p.invoice_id = i.id
+    group by i.id, i.number, i.total_minor
+    having count(p.id) <> (i.number is not null)::int or coalesce(sum(p.amount_minor), i.total_minor) <> i.total_minor`,
+  'a paid invoice without exactly one transaction in the ledger': `
+    select i.id, count(t.id) from invoices i
+    left join ledger_transactions t on t.invoice_id = i.id and t.kind = 'invoice_paid'
+    group by i.id, i.number, i.total_minor
+    having count(t.id) <> (i.number is not null and i.total_minor > 0)::int`,
+  'legal numbers with a gap': `
+    select n.last, count(i.number), max(i.number) from invoice_numbers n left join invoices i on i.number is not null
+    group by n.last having count(i.number) <> n.last or coalesce(max(i.number), 0) <> n.last`,
+  'refunds that do not add up': `
+    select i.id, i.status, i.refunded_minor, sum(r.amount_minor) from invoices i left join refunds r on r.invoice_id = i.id
+    group by i.id
+    having coalesce(sum(r.amount_minor), 0) <> i.refunded_minor
+      or (i.status = 'refunded') <> (count(r.id) > 0 and i.refunded_minor = i.total_minor)
+      or coalesce(sum(r.amount_minor), 0) <> coalesce((select sum(-e.amount_minor) from ledger_transactions t
+           join ledger_entries e on e.transaction_id = t.id join ledger_accounts a on a.id = e.account_id
+           where t.invoice_id = i.id and t.kind = 'invoice_refunded' and a.kind = 'credit'), 0)`,
+
+  'a ledger transaction that does not balance': `
+    select transaction_id, sum(amount_minor) from ledger_entries group by transaction_id having sum(amount_minor) <> 0`,
+  'a ledger transaction without entries': `
+    select id from ledger_transactions t where not exists (select 1 from ledger_entries where transaction_id = t.id)`,
+  'a balance that is not the sum of its entries': `
+    select * from (select account_id, sequence, balance_minor,
+        sum(-amount_minor) over (partition by account_id order by sequence) as summed,
+        row_number() over (partition by account_id order by sequence) as counted
+      from ledger_entries where sequence is not null) e
+    where balance_minor <> summed or sequence <> counted`,
+
+  'a node whose taken room is not the sum of its placements': `
+    select n.name, n.cpu_cores_taken, n.memory_mib_taken, n.disk_gib_taken from nodes n
+    left join placements p on p.node_id = n.id group by n.id
+    having n.cpu_cores_taken <> coalesce(sum(p.cpu_cores), 0) or n.memory_mib_taken <> coalesce(sum(p.memory_mib), 0)
+      or n.disk_gib_taken <> coalesce(sum(p.disk_gib), 0)`,
+  'room held by what does not need it, or needed and not held': `
+    select s.id, s.status, s.provisioning_state, p.service_id from services s
+    join products on products.id = s.product_id and module_id = 2
+    full join placements p on p.service_id = s.id
+    where (p.service_id is not null) is distinct from
+      (s.status in ('active', 'suspended') or (s.status = 'pending' and s.provisioning_state in ('queued', 'running')))`,
+  'addresses that are not as many as ordered': `
+    select s.id, s.status, s.provisioning_state, count(a.address) from services s
+    join products on products.id = s.product_id and module_id = 2
+    left join addresses a on a.service_id = s.id group by s.id
+    having count(a.address) <> case
+      when s.status in ('active', 'suspended') or (s.status = 'pending' and s.provisioning_state in ('queued', 'running'))
+      then (s.options->>'option4')::int + (s.options->>'option5')::int else 0 end`,
+  'an address of nobody': `
+    select a.address from addresses a left join services s on s.id = a.service_id
+    where a.state = 'taken' and s.id is null`,
+  'a machine without an active service, or an active VPS without its machine': `
+    select s.id, s.status, m.service_id from (select s.* from services s
+      join products p on p.id = s.product_id and p.module_id = 2) s
+    full join machines m on m.service_id = s.id
+    where (m.service_id is not null) is distinct from coalesce(s.status in ('active', 'suspended'), false)`,
+  'a machine in a state that should pass': `
+    select service_id, state, wanted from machines where state not in ('running', 'stopped') or state <> wanted`,
+  'an action that never ended': `
+    select service_id, command, status from vps_actions where status in ('queued', 'running')`,
+  'a password that waits for nothing': `
+    select x.service_id, s.status from service_secrets x left join services s on s.id = x.service_id
+    where s.status is distinct from 'pending'`,
+  'a VPS on its way without its password': `
+    select s.id from services s join products p on p.id = s.product_id and p.module_id = 2
+    where s.status = 'pending' and not exists (select 1 from service_secrets where service_id = s.id)`,
+
+  'a coupon whose uses are not those of its orders': `
+    select c.code, c.uses, count(i.id) from coupons c
+    left join invoices i on i.coupon_id = c.id and exists (
+      select 1 from services s where s.invoice_id = i.id and s.status <> 'cancelled')
+    group by c.id having c.uses <> count(i.id)`,
+
+  'something told of twice, or not at all': `
+    with told as (select action, subject_id, count(*) as times from journal group by action, subject_id),
+    should as (
+      select 'invoice.created' as action, id, 1 as times from invoices
+      union all select 'invoice.paid', id, 1 from invoices where number is not null
+      union all select 'invoice.expired', id, 1 from invoices where status = 'cancelled'
+      union all select 'invoice.refunded', invoice_id, count(*) from refunds group by invoice_id
+      union all select 'service.provisioned', id, 1 from services where status in ('active', 'suspended')
+      union all select 'service.cancelled', id, 1 from services where status = 'cancelled')
+    select s.action, s.id, t.action as told, t.subject_id, t.times from should s
+    full join (select * from told where action in (select action from should)) t
+      on t.action = s.action and t.subject_id = s.id
+    where s.id is null or coalesce(t.times, 0) <> s.times`,
+  'an action told of twice, or not at all': `
+    select a.id, a.command, a.status, count(j.id) from vps_actions a
+    left join journal j on j.action = 'vps.action.succeeded' and (j.data->>'action_id')::bigint = a.id
+    group by a.id having count(j.id) <> (a.status = 'success')::int`,
+  'a mail that is missing or waits': `
+    select j.id, j.action, m.state, m.error from journal j left join mails m on m.journal_id = j.id
+    where j.action in ('invoice.created', 'invoice.paid', 'service.provisioned')
+      and (m.id is null or m.state not in ('sent', 'kept'))`,
+};
+
+/** Asks every question; returns a line for each that was answered with rows. `except` names what may be. */
+export async function audit(databaseUrl: string, except: readonly string[] = []): Promise<string[]> {
+  const client = new pg.Client({ connectionString: databaseUrl });
+  await client.connect();
+  const found: string[] = [];
+  try {
+    for (const [name, text] of Object.entries(questions)) {
+      if (except.includes(name)) continue;
+      const { rows } = await client.query(text);
+      if (rows.length > 0) found.push(`${name}: ${JSON.stringify(rows.slice(0, 3))}`);
+    }
+  } finally {
+    await client.end();
+  }
+  return found;
+}
+
+interface Stored {
+  machines: [string, SimulatedMachine][];
+}
+
+/** Holds what a simulated node has against what the database says it should have. */
+export async function auditNode(databaseUrl: string, storeFile: string): Promise<string[]> {
+  const client = new pg.Client({ connectionString: databaseUrl });
+  await client.connect();
+  const { rows } = await client
+    .query<{ id: string; wanted: string }>(`select 'vps-' || service_id as id, wanted from machines`)
+    .finally(() => client.end());
+  const wanted = new Map(rows.map((row) => [row.id, row.wanted]));
+  const { machines } = JSON.parse(readFileSync(storeFile, 'utf8')) as Stored;
+  const found: string[] = [];
+  for (const [id, machine] of machines) {
+    const power = machine.startedAtMs === null ? 'stopped' : 'running';
+    if (!wanted.has(id)) found.push(`a machine of nobody is left on the node: ${id}`);
+    else if (wanted.get(id) !== power) found.push(`${id} is ${power} and should be ${wanted.get(id)}`);
+    if (machine.identity?.passwordHash) found.push(`${id} still has a password on its host`);
+  }
+  const there = new Set(machines.map(([id]) => id));
+  for (const id of wanted.keys()) if (!there.has(id)) found.push(`the machine ${id} is not on the node`);
+  return found;
+}

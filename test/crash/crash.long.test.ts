@@ -1,0 +1,59 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { scenarioOf, scenarios } from './scenarios.ts';
+import { boundariesBack, boundariesOf, stepsOf, sweepCrashes, sweepFailures } from './sweep.ts';
+import { openWorld, type World } from './world.ts';
+
+const hour = 3_600_000;
+
+/** Once each: what several scenarios pass is crashed in the first of them. */
+const seen = new Set<string>();
+
+for (const repeat of ['off', 'on']) {
+  describe(`with every step done ${repeat === 'on' ? 'twice' : 'once'}, kill -9`, { timeout: hour }, () => {
+    let world: World;
+    beforeAll(async () => {
+      seen.clear();
+      world = await openWorld({ env: { INNKEEPER_REPEAT_STEPS: repeat } });
+    });
+    afterAll(() => world?.stop());
+
+    it.each(scenarios)('at every boundary of: $name', async (scenario) => {
+      const boundaries = (await boundariesOf(world, scenario)).filter((name) => !seen.has(name));
+      for (const name of boundaries) seen.add(name);
+      expect(await world.audit()).toEqual([]);
+      const swept = await sweepCrashes(world, scenario, boundaries);
+      console.log(`${scenario.name}, steps ${repeat}: ${JSON.stringify(swept)}`);
+    });
+  });
+}
+
+describe('a step that fails for good', { timeout: hour }, () => {
+  let world: World;
+  beforeAll(async () => {
+    world = await openWorld({ env: { INNKEEPER_REPEAT_STEPS: 'on' } });
+  });
+  afterAll(() => world?.stop());
+
+  it.each(['pay', 'expiry', 'refund'])('ends in a clean slate that staff can retry: %s', async (name) => {
+    const scenario = scenarioOf(name);
+    const steps = stepsOf(await boundariesOf(world, scenario));
+    const swept = await sweepFailures(
+      world,
+      scenario,
+      steps.map((step) => ({ step })),
+    );
+    console.log(`failures of ${name}: ${JSON.stringify(swept)}`);
+  });
+
+  it('does so when the product dies anywhere on the way back', async () => {
+    const scenario = scenarioOf('pay');
+    const step = 'vps.provision/forget';
+    const back = await boundariesBack(world, scenario, step);
+    const swept = await sweepFailures(
+      world,
+      scenario,
+      back.map((crashAt) => ({ step, crashAt })),
+    );
+    console.log(`killed on the way back: ${JSON.stringify(swept)}`);
+  });
+});

@@ -1,0 +1,40 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { scenarioOf } from './scenarios.ts';
+import { boundariesBack, boundariesOf, stepsOf, sweepCrashes, sweepFailures } from './sweep.ts';
+import { openWorld, type World } from './world.ts';
+
+// The main job, killed between what each step did and the line that remembers it. `crash.long.test.ts` has every
+// boundary of every scenario.
+describe('kill -9 of the product while a machine is made', { timeout: 300_000 }, () => {
+  let world: World;
+  beforeAll(async () => {
+    world = await openWorld({ env: { INNKEEPER_REPEAT_STEPS: 'on' } });
+  });
+  afterAll(() => world?.stop());
+
+  it('loses nothing and doubles nothing, after any step', async () => {
+    const scenario = scenarioOf('pay');
+    const boundaries = await boundariesOf(world, scenario);
+    expect(stepsOf(boundaries).filter((step) => step.startsWith('vps.provision/'))).toHaveLength(9);
+    const swept = await sweepCrashes(world, scenario, boundaries.filter(isInTheMiddle));
+    console.log(`killed after a step: ${JSON.stringify(swept)}`);
+  });
+
+  it('leaves a clean slate when it fails for good, killed on the way back as well', async () => {
+    const scenario = scenarioOf('pay');
+    const step = 'vps.provision/forget';
+    const back = (await boundariesBack(world, scenario, step)).filter((name) =>
+      name.endsWith(': after undo'),
+    );
+    expect(back).toHaveLength(4);
+    const swept = await sweepFailures(world, scenario, [
+      { step: 'vps.provision/disk' },
+      ...back.map((crashAt) => ({ step, crashAt })),
+    ]);
+    console.log(`killed on the way back: ${JSON.stringify(swept)}`);
+  });
+});
+
+function isInTheMiddle(name: string): boolean {
+  return /^vps\.provision\/\w+: after do$/.test(name) || /^(payInvoice|vps\.provision: done)/.test(name);
+}

@@ -1,0 +1,195 @@
+import type { Response } from '../client.ts';
+import { vpsCart } from '../orders.ts';
+import { until } from '../product.ts';
+import { sql } from '../sql.ts';
+import { coupon, type World } from './world.ts';
+
+/**
+ * Something that people do with the product, and what comes of it. `arrange` makes what it starts from, `start` is
+ * what people do, and `done` returns once the outcome is there. The product must survive all of it at every
+ * boundary.
+ */
+export interface Scenario<Given = unknown, Started = unknown> {
+  name: string;
+  arrange: (world: World) => Promise<Given>;
+  start: (world: World, given: Given) => Promise<Started>;
+  done: (world: World, given: Given, started: Started) => Promise<void>;
+}
+
+interface Order {
+  invoiceId: number;
+  serviceId: number;
+}
+
+/** Orders a VPS with a coupon and an address of each family. */
+export async function order(world: World): Promise<Order> {
+  const cart = { ...vpsCart(world.demo, { option5: 1 }), couponcode: coupon };
+  const answer = await world.customer.post('/cart/checkout/invoice', cart);
+  if (answer.status !== 200) throw new Error(`checkout: ${answer.status} ${JSON.stringify(answer.body)}`);
+  const given = { invoiceId: answer.body.data.invoice_id, serviceId: answer.body.data.service_ids[0] };
+  await mustExist(world, given); // acknowledged, so it is there whatever happens next
+  return given;
+}
+
+async function mustExist(world: World, { invoiceId, serviceId }: Order): Promise<void> {
+  const invoice = await world.customer.get(`/dashboard/invoices/${invoiceId}`);
+  const service = await world.customer.get(`/dashboard/services/${serviceId}`);
+  if (invoice.status !== 200 || service.status !== 200) throw new Error(`the order ${invoiceId} is lost`);
+}
+
+export async function pay(world: World, { invoiceId }: Order): Promise<void> {
+  const answer = await world.customer.post(`/dashboard/invoices/${invoiceId}/pay`, { method: 'credit' });
+  if (answer.body.data?.invoice?.status !== 'paid') throw new Error(`pay: ${JSON.stringify(answer.body)}`);
+}
+
+async function serviceBecomes(
+  world: World,
+  { serviceId }: Order,
+  field: string,
+  value: string,
+): Promise<void> {
+  await until(
+    () => world.customer.get(`/dashboard/services/${serviceId}`),
+    (answer) => answer.body.data?.service?.[field] === value,
+    60_000,
+  );
+}
+
+/** A VPS that runs. */
+export async function running(world: World): Promise<Order> {
+  const given = await order(world);
+  await pay(world, given);
+  await serviceBecomes(world, given, 'status', 'active');
+  await world.settle();
+  return given;
+}
+
+/** A paid VPS whose machine could not be made, for good. */
+async function failed(world: World): Promise<Order> {
+  world.failAt('vps.provision/forget');
+  const given = await order(world);
+  await pay(world, given);
+  await serviceBecomes(world, given, 'provisioning_state', 'failed');
+  world.failAt(null);
+  await world.settle();
+  return given;
+}
+
+async function stopped(world: World): Promise<Order> {
+  const given = await running(world);
+  const stop = power('stop');
+  await stop.done(world, given, await stop.start(world, given));
+  await world.settle();
+  return given;
+}
+
+/** A power action, and how one sees that it is over. */
+function power(command: string, body: object = {}) {
+  return {
+    start: async (world: World, { serviceId }: Order): Promise<number> => {
+      const answer = await world.customer.post(`/dashboard/service/${serviceId}/vps/${command}`, body);
+      if (answer.status === 200) return answer.body.data.action.id;
+      throw new Error(`${command}: ${answer.status} ${JSON.stringify(answer.body)}`);
+    },
+    done: async (world: World, { serviceId }: Order, actionId: number): Promise<void> => {
+      await until(
+        () => world.customer.get(`/dashboard/service/${serviceId}/vps/history/${actionId}`),
+        (seen) => seen.body.data?.action?.status === 'success',
+        60_000,
+      );
+    },
+  };
+}
+
+const machines = new WeakMap<World, Promise<Order>>();
+
+/** One machine for all that only turn it off and on. */
+function sameMachine(world: World): Promise<Order> {
+  const order = machines.get(world) ?? running(world);
+  machines.set(world, order);
+  return order;
+}
+
+async function transfer(world: World, { invoiceId }: Order): Promise<void> {
+  const [due] = await sql<{ total: string }>(
+    world,
+    'select (total_minor / 100.0)::numeric(12,2)::text as total from invoices where id = $1',
+    invoiceId,
+  );
+  const body = { amount: due?.total, reference: `bank ${invoiceId}` };
+  await ask(world.staff.post(`/staff/invoices/${invoiceId}/payments`, body));
+}
+
+async function ask(answer: Promise<Response>): Promise<void> {
+  const { status, body } = await answer;
+  if (status !== 200) throw new Error(`${status} ${JSON.stringify(body)}`);
+}
+
+function becomes(field: string, value: string) {
+  return (world: World, given: Order) => serviceBecomes(world, given, field, value);
+}
+
+function refund(body: object) {
+  return (world: World, { invoiceId }: Order) =>
+    ask(world.staff.post(`/staff/invoices/${invoiceId}/refund`, { method: 'credit', ...body }));
+}
+
+function scenario<Given, Started>(
+  name: string,
+  arrange: Scenario<Given, Started>['arrange'],
+  start: Scenario<Given, Started>['start'],
+  done: Scenario<Given, Started>['done'] = async () => undefined,
+): Scenario {
+  return { name, arrange, start, done } as unknown as Scenario;
+}
+
+function powering(
+  name: string,
+  from: Scenario<Order>['arrange'],
+  action: ReturnType<typeof power>,
+): Scenario {
+  return scenario(name, from, action.start, action.done);
+}
+
+const nothing = async () => undefined;
+const overdue = `update invoices set expires_at = now() - interval '1 hour' where id = $1`;
+
+/** Every saga and verb that has to survive. A later one is one line more. */
+export const scenarios: Scenario[] = [
+  scenario('checkout', nothing, order),
+  scenario('pay', order, pay, becomes('status', 'active')),
+  scenario('transfer', order, transfer, becomes('status', 'active')),
+  scenario(
+    'expiry',
+    order,
+    (world, { invoiceId }) => sql(world, overdue, invoiceId),
+    becomes('status', 'cancelled'),
+  ),
+  powering('stop', running, power('stop')),
+  powering('start', stopped, power('start')),
+  powering('restart', sameMachine, power('restart')),
+  powering('restart by force', sameMachine, power('restart', { force: true })),
+  scenario(
+    'retry',
+    failed,
+    (world, { serviceId }) => ask(world.staff.post(`/staff/services/${serviceId}/retry`)),
+    becomes('status', 'active'),
+  ),
+  scenario('refund', failed, refund({ reason: 'could not be delivered' }), becomes('status', 'cancelled')),
+  scenario('partial refund', sameMachine, refund({ amount: '0.01', reason: 'goodwill' })),
+  scenario('credit', nothing, (world) =>
+    ask(
+      world.staff.post(`/staff/organizations/${world.demo.customer.organization_id}/credit`, {
+        amount: '1.00',
+        currency: 'EUR',
+        description: 'Thank you',
+      }),
+    ),
+  ),
+];
+
+export function scenarioOf(name: string): Scenario {
+  const found = scenarios.find((each) => each.name === name);
+  if (!found) throw new Error(`there is no scenario ${name}`);
+  return found;
+}

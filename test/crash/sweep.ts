@@ -1,0 +1,145 @@
+import { expect } from 'vitest';
+import { allRoutines } from '../../src/worker.ts';
+import { sql } from '../sql.ts';
+import type { Scenario } from './scenarios.ts';
+import type { World } from './world.ts';
+
+/** What a sweep did, for the line it prints. */
+export interface Swept {
+  boundaries: number;
+  slowestReadyMs: number;
+  slowestSettledMs: number;
+}
+
+const recoveredWithinMs = 20_000;
+const routines = allRoutines.map((routine) => routine.name);
+
+/** Boundaries of a scenario in the order in which they are passed first, without what only the clock brings. */
+export async function boundariesOf(world: World, scenario: Scenario): Promise<string[]> {
+  await run(world, scenario);
+  const passed = [...new Set(world.passed())];
+  return passed.filter((name) => {
+    const routine = routines.find((each) => name.startsWith(`${each}:`));
+    return routine === undefined || (scenario.name === 'expiry' && routine === 'billing.expire');
+  });
+}
+
+/** Does the whole scenario, with what `before` arms between what it starts from and what people do. */
+async function run(world: World, scenario: Scenario, before: () => void = () => undefined): Promise<void> {
+  const given = await scenario.arrange(world);
+  await world.settle();
+  world.passed();
+  before();
+  await scenario.done(world, given, await scenario.start(world, given));
+  await world.settle();
+}
+
+/** Kills the product at each of these boundaries of a scenario, and asks afterwards what is wrong. */
+export async function sweepCrashes(
+  world: World,
+  scenario: Scenario,
+  boundaries: readonly string[],
+): Promise<Swept> {
+  const swept: Swept = { boundaries: 0, slowestReadyMs: 0, slowestSettledMs: 0 };
+  for (const boundary of boundaries) {
+    const deaths = world.deaths;
+    await run(world, scenario, () => world.crashAt(boundary));
+    await expectWell(world, { boundary, deaths: 1 }, { deaths: world.deaths - deaths });
+    count(swept, world);
+  }
+  return swept;
+}
+
+function count(swept: Swept, world: World): void {
+  swept.boundaries += 1;
+  swept.slowestReadyMs = Math.max(swept.slowestReadyMs, world.recovery.readyMs);
+  swept.slowestSettledMs = Math.max(swept.slowestSettledMs, world.recovery.settledMs);
+  expect(swept.slowestSettledMs).toBeLessThan(recoveredWithinMs);
+}
+
+async function expectWell(world: World, wanted: object, seen: object, except?: string[]): Promise<void> {
+  expect({ ...wanted, ...seen, wrong: await world.audit(except) }).toEqual({ ...wanted, wrong: [] });
+}
+
+/** The steps among boundaries: `vps.provision/boot`. */
+export function stepsOf(boundaries: readonly string[]): string[] {
+  return boundaries.flatMap((name) => /^(.+): before do$/.exec(name)?.[1] ?? []);
+}
+
+/**
+ * Has each of these steps fail for good: what it did is taken back, the failure stands where staff and customer see
+ * it, and once the cause is gone staff's "retry" brings the scenario to its end. With `crashAt` the product also
+ * dies at that boundary on the way back.
+ */
+export async function sweepFailures(
+  world: World,
+  scenario: Scenario,
+  cases: readonly { step: string; crashAt?: string }[],
+): Promise<Swept> {
+  const swept: Swept = { boundaries: 0, slowestReadyMs: 0, slowestSettledMs: 0 };
+  for (const { step, crashAt } of cases) {
+    const given = await scenario.arrange(world);
+    await world.settle();
+    const deaths = world.deaths;
+    world.failAt(step);
+    world.crashAt(crashAt ?? null);
+    const started = await scenario.start(world, given);
+    await world.settle();
+    world.failAt(null);
+    const seen = { deaths: world.deaths - deaths };
+    await expectWell(world, { step, crashAt, deaths: crashAt ? 1 : 0 }, seen, whileFailed(step));
+    await expectTold(world, step);
+    await retryAll(world);
+    await scenario.done(world, given, started);
+    await world.settle();
+    await expectWell(world, { step, crashAt }, {});
+    count(swept, world);
+  }
+  return swept;
+}
+
+/** A mail that could not be sent is missing until it is tried again; nothing else may be. */
+function whileFailed(step: string): string[] {
+  return step.startsWith('mail.') ? ['a mail that is missing or waits'] : [];
+}
+
+/** Staff sees the job with its reason; of a machine that could not be made the journal tells the customer. */
+async function expectTold(world: World, step: string): Promise<void> {
+  const { body } = await world.staff.get('/staff/jobs');
+  const [saga, name] = step.split('/');
+  const jobs: { name: string; error_step: string; error_message: string }[] = body.data.jobs;
+  expect(jobs.filter((job) => job.name === saga)).not.toEqual([]);
+  for (const job of jobs) expect(job).toMatchObject({ name: saga, error_step: name, state: 'failed' });
+  if (saga !== 'vps.provision') return;
+  const [entry] = await sql<{ reason: string }>(
+    world,
+    `select data->>'reason' as reason from journal where action = 'service.failed' order by id desc limit 1`,
+  );
+  expect(entry?.reason).toBe(`${name}: ${step} was made to fail`);
+}
+
+async function retryAll(world: World): Promise<void> {
+  const { body } = await world.staff.get('/staff/jobs');
+  for (const { id } of body.data.jobs) {
+    expect((await world.staff.post(`/staff/jobs/${id}/retry`)).status).toBe(200);
+  }
+  await world.settle();
+}
+
+/** Boundaries that are passed on the way back when a step fails for good. */
+export async function boundariesBack(world: World, scenario: Scenario, step: string): Promise<string[]> {
+  const given = await scenario.arrange(world);
+  await world.settle();
+  world.passed();
+  world.failAt(step);
+  await scenario.start(world, given);
+  await world.settle();
+  world.failAt(null);
+  const passed = [...new Set(world.passed())];
+  await retryAll(world);
+  return passed.slice(passed.indexOf(`${step}: before do`) + 1).filter(isWayBack);
+}
+
+function isWayBack(name: string): boolean {
+  return /undo|: failed: /.test(name);
+}
