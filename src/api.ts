@@ -6,7 +6,7 @@ import { mailStaffRoutes } from './events/index.ts';
 import { organizationRoutes } from './organizations/index.ts';
 import type { RouteGroup } from './platform/http/index.ts';
 import { jobStaffRoutes } from './platform/jobs/staff.ts';
-import { serviceRoutes } from './services/index.ts';
+import { serviceRoutes, serviceStaffRoutes } from './services/index.ts';
 import { vpsRoutes } from './vps/index.ts';
 
 /** Every endpoint of the product. */
@@ -20,6 +20,7 @@ export const allRoutes: RouteGroup[] = [
   vpsRoutes,
   catalogStaffRoutes,
   billingStaffRoutes,
+  serviceStaffRoutes,
   mailStaffRoutes,
   jobStaffRoutes,
 ];

@@ -8,7 +8,7 @@ import { type Context, fail, statement, type TxContext } from '../platform/index
 export type ProviderAccount = 'bank' | 'revenue' | 'tax' | 'goodwill';
 
 export interface Posting {
-  kind: 'invoice_paid' | 'credit_granted';
+  kind: 'invoice_paid' | 'invoice_refunded' | 'credit_granted';
   organizationId: number;
   currency: string;
   invoiceId?: number;

@@ -18,6 +18,7 @@ export interface InvoiceRow {
   tax_country: string | null;
   tax_exempt: boolean;
   paid_with_credit_minor: number;
+  refunded_minor: number;
   expires_at: Date;
   date_paid: Date | null;
   date_refunded: Date | null;
@@ -43,7 +44,7 @@ export interface InvoiceRow {
 export const selectInvoice = `
   select t.id, t.organization_id, t.position, t.number, t.user_id, t.kind, t.status, t.currency, t.subtotal_minor,
     t.discount_minor, t.tax_minor, t.total_minor, t.tax_rate_basis_points, t.tax_country, t.tax_exempt,
-    t.paid_with_credit_minor, t.expires_at, t.date_paid, t.date_refunded, t.created_at,
+    t.paid_with_credit_minor, t.refunded_minor, t.expires_at, t.date_paid, t.date_refunded, t.created_at,
     (select coalesce(jsonb_agg(to_jsonb(l) - 'invoice_id' - 'organization_id' order by l.ordinal), '[]')
        from invoice_items l where l.invoice_id = t.id) as items,
     (select coalesce(jsonb_agg(to_jsonb(p) - 'invoice_id' - 'organization_id' order by p.created_at), '[]')
@@ -86,6 +87,7 @@ export function viewInvoice(row: InvoiceRow, now: Date) {
     status: row.status,
     overdue: row.status === 'unpaid' && row.expires_at <= now,
     paid_with_credit: money(row.paid_with_credit_minor),
+    refunded: money(row.refunded_minor),
     created_at: row.created_at,
     user_id: row.user_id,
     currency: row.currency,

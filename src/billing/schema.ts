@@ -30,6 +30,7 @@ export const Invoice = Type.Object({
   status: InvoiceStatus,
   overdue: Type.Boolean(),
   paid_with_credit: MoneyText,
+  refunded: MoneyText,
   created_at: Timestamp,
   user_id: Nullable(Id),
   currency: Currency,
@@ -87,6 +88,18 @@ export const Transfer = Strict({
   }),
   reference: Type.String({ minLength: 1, maxLength: 140, description: "The bank's reference; booked once" }),
   received_on: Type.Optional(Day),
+});
+
+export const Refund = Strict({
+  amount: Type.Optional(
+    Type.String({
+      maxLength: 20,
+      description: 'In the currency of the invoice; default: all that is left',
+      examples: ['12.50'],
+    }),
+  ),
+  reason: Type.String({ minLength: 1, maxLength: 200, description: 'Shown to the customer' }),
+  method: Choice(['credit'], { description: 'Where the money goes: to the account credit' }),
 });
 
 export const CreditGrant = Strict({

@@ -4,6 +4,7 @@ import { IdParams, routes } from '../platform/http/index.ts';
 import { type Context, fail, formatMoney, parseMoney, transaction } from '../platform/index.ts';
 import { grantCredit, readCredit } from './ledger.ts';
 import { receiveTransfer } from './pay.ts';
+import { refundInvoice } from './refund.ts';
 import * as S from './schema.ts';
 
 const staffRoles = ['administrator', 'billing'];
@@ -21,6 +22,22 @@ export const billingStaffRoutes = routes('/staff', { tag: 'Staff: billing' }, (r
       errors: ['not_found', 'invoice_not_payable', 'payment_mismatch', 'conflict'],
     },
     (ctx, req) => receiveTransfer(ctx, req.params.id, req.body),
+  );
+  route.post(
+    '/invoices/:id/refund',
+    {
+      auth: 'staff',
+      staffRoles,
+      summary: 'Refund an invoice',
+      description:
+        'Gives the money back as account credit, in whole or in part. What was ordered and never delivered is ' +
+        'cancelled once all of it is given back; what runs keeps running.',
+      params: IdParams,
+      body: S.Refund,
+      data: S.InvoiceData,
+      errors: ['not_found', 'conflict', 'invalid_amount'],
+    },
+    (ctx, req) => refundInvoice(ctx, req.params.id, req.body),
   );
   route.post(
     '/organizations/:id/credit',

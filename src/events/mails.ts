@@ -13,7 +13,9 @@ const entryForMail = statement<JournalEntry>(
 const keepMail = statement(
   'events.keepMail',
   `insert into mails (id, organization_id, journal_id, template, recipient, subject, body, state, created_at)
-   values ($1, $2, $3, $4, $5, $6, $7, $8, $9) on conflict on constraint mails_once do nothing`,
+   values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+   on conflict on constraint mails_once do update set state = excluded.state, error = null
+     where mails.state = 'failed'`,
 );
 
 interface MailRow {

@@ -1,6 +1,8 @@
+import { couponOf, isRefunded } from '../billing/index.ts';
 import { addMonths, isCycle, monthsOf } from '../catalog/index.ts';
 import { record } from '../events/index.ts';
-import { type Context, fail, statement, type TxContext } from '../platform/index.ts';
+import { type Context, fail, statement, type TxContext, transaction } from '../platform/index.ts';
+import { cancelUndelivered, lockServicesOf } from './cancelUndelivered.ts';
 import { secretOf } from './create.ts';
 
 /** What delivering a service needs to know of it. */
@@ -9,6 +11,7 @@ export interface Order {
   organization_id: number;
   user_id: number;
   product_id: number;
+  invoice_id: number;
   status: string;
   provisioning_state: string;
   domain: string | null;
@@ -18,7 +21,7 @@ export interface Order {
 
 const orderById = statement<Order>(
   'services.order',
-  `select id, organization_id, user_id, product_id, status, provisioning_state, domain, cycle, options
+  `select id, organization_id, user_id, product_id, invoice_id, status, provisioning_state, domain, cycle, options
    from services where id = $1`,
 );
 const sealedPassword = statement<{ sealed: Buffer }>(
@@ -32,7 +35,7 @@ const setProvisioning = statement(
 );
 const activate = statement(
   'services.activate',
-  `update services set status = 'active', provisioning_state = 'done', duedate = $2 where id = $1`,
+  `update services set status = 'active', provisioning_state = 'done', duedate = $2 where id = $1 and status = 'pending'`,
 );
 
 export async function findOrder(ctx: Context, serviceId: number): Promise<Order> {
@@ -51,8 +54,23 @@ export async function dropPassword(ctx: Context, serviceId: number): Promise<voi
   await ctx.db.run(dropSecret, serviceId);
 }
 
+/**
+ * The first step of a delivery. It fails for good when there is nothing to deliver any more: the order was
+ * cancelled, or its money was given back, between the moment the job was asked for and now.
+ */
 export async function markProvisioning(ctx: Context, serviceId: number): Promise<void> {
-  await ctx.db.run(setProvisioning, serviceId, 'running');
+  await transaction(ctx, 'services.markProvisioning', async (tx) => {
+    const order = await findOrder(tx, serviceId);
+    await lockServicesOf(tx, order.invoice_id);
+    const { status } = await findOrder(tx, serviceId);
+    if (status !== 'pending') throw forGood(`the service is ${status}`);
+    if (await isRefunded(tx, order.invoice_id)) throw forGood('the invoice was refunded');
+    await tx.db.run(setProvisioning, serviceId, 'running');
+  });
+}
+
+function forGood(message: string): Error {
+  return Object.assign(fail('conflict', { message }), { permanent: true });
 }
 
 /** The service is delivered: it is active and its first period starts today. */
@@ -76,6 +94,10 @@ export async function completeDelivery(
 /** Delivery failed for good and left nothing behind; staff can retry it or pay the money back. */
 export async function failDelivery(ctx: TxContext, serviceId: number, reason: string): Promise<void> {
   const order = await findOrder(ctx, serviceId);
+  const isPending = (await lockServicesOf(ctx, order.invoice_id)).some(
+    (service) => service.id === serviceId && service.status === 'pending',
+  );
+  if (!isPending) return;
   await ctx.db.run(setProvisioning, serviceId, 'failed');
   await record(ctx, {
     action: 'service.failed',
@@ -83,4 +105,8 @@ export async function failDelivery(ctx: TxContext, serviceId: number, reason: st
     organizationId: order.organization_id,
     data: { reason },
   });
+  if (!(await isRefunded(ctx, order.invoice_id))) return;
+  const services = await lockServicesOf(ctx, order.invoice_id);
+  const couponId = await couponOf(ctx, order.invoice_id);
+  await cancelUndelivered(ctx, services, couponId, 'the invoice was refunded');
 }

@@ -16,3 +16,4 @@ export { serviceJobs } from './jobs.ts';
 export { isStrongPassword } from './password.ts';
 export { serviceRoutes } from './routes.ts';
 export { type MachineSize, machineSize } from './size.ts';
+export { serviceStaffRoutes } from './staff.ts';

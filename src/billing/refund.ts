@@ -1,0 +1,154 @@
+import { record } from '../events/index.ts';
+import {
+  type Context,
+  enqueue,
+  fail,
+  formatMoney,
+  newId,
+  parseMoney,
+  statement,
+  type TxContext,
+  transaction,
+} from '../platform/index.ts';
+import { post } from './ledger.ts';
+import { readInvoice } from './read.ts';
+
+interface RefundableRow {
+  id: number;
+  organization_id: number;
+  user_id: number | null;
+  status: string;
+  currency: string;
+  tax_minor: number;
+  total_minor: number;
+  refunded_minor: number;
+  coupon_id: number | null;
+}
+
+const lockRefundable = statement<RefundableRow>(
+  'billing.lockRefundable',
+  `select id, organization_id, user_id, status, currency, tax_minor, total_minor, refunded_minor, coupon_id
+   from invoices where id = $1 for no key update`,
+);
+const insertRefund = statement(
+  'billing.insertRefund',
+  `insert into refunds (id, invoice_id, organization_id, method, amount_minor, tax_minor, currency, reason, user_id,
+     created_at)
+   values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
+);
+const markRefunded = statement(
+  'billing.markRefunded',
+  `update invoices set refunded_minor = refunded_minor + $2, date_refunded = $3,
+     status = case when refunded_minor + $2 = total_minor then 'refunded' else 'partially_refunded' end
+   where id = $1`,
+);
+const invoiceStatus = statement<{ status: string; coupon_id: number | null }>(
+  'billing.invoiceStatus',
+  'select status, coupon_id from invoices where id = $1',
+);
+
+export interface Refund {
+  /** Default: all that was not given back yet. */
+  amount?: string;
+  reason: string;
+  method: 'credit';
+}
+
+/**
+ * Gives a paid invoice's money back to the customer's credit, in whole or in part: revenue and tax go down in the
+ * proportion in which they went up. Once all of it is given back, `invoice.refunded` lets other rooms take back
+ * what was never delivered. `conflict` unless the invoice is paid; `invalid_amount` for more than is left.
+ */
+export async function refundInvoice(ctx: Context, id: number, refund: Refund) {
+  return transaction(ctx, 'billing.refund', async (tx) => {
+    const invoice = await tx.db.maybe(lockRefundable, id);
+    if (invoice === null) throw fail('not_found');
+    const amountMinor = amountOf(invoice, refund.amount);
+    await giveBack(tx, invoice, amountMinor, refund);
+    return readInvoice(tx, id);
+  });
+}
+
+/** Whether all of an invoice's money was given back. */
+export async function isRefunded(ctx: Context, id: number): Promise<boolean> {
+  return (await ctx.db.one(invoiceStatus, id)).status === 'refunded';
+}
+
+/** The coupon an invoice was ordered with; null without one. */
+export async function couponOf(ctx: Context, id: number): Promise<number | null> {
+  return (await ctx.db.one(invoiceStatus, id)).coupon_id;
+}
+
+function amountOf(invoice: RefundableRow, asked: string | undefined): number {
+  if (invoice.status !== 'paid' && invoice.status !== 'partially_refunded') {
+    throw fail('conflict', { message: `This invoice is ${invoice.status}, so nothing can be refunded` });
+  }
+  const leftMinor = invoice.total_minor - invoice.refunded_minor;
+  if (asked === undefined) return leftMinor;
+  const amountMinor = parseMoney(asked, invoice.currency);
+  if (amountMinor !== null && amountMinor > 0 && amountMinor <= leftMinor) return amountMinor;
+  const left = `${formatMoney(leftMinor, invoice.currency)} ${invoice.currency}`;
+  throw fail('invalid_amount', { message: `${left} of this invoice can be refunded` });
+}
+
+async function giveBack(
+  tx: TxContext,
+  invoice: RefundableRow,
+  amountMinor: number,
+  refund: Refund,
+): Promise<void> {
+  const { id, organization_id: organizationId, currency, refunded_minor: beforeMinor } = invoice;
+  const taxMinor = taxWithin(invoice, beforeMinor + amountMinor) - taxWithin(invoice, beforeMinor);
+  const now = tx.clock.now();
+  const isFull = beforeMinor + amountMinor === invoice.total_minor;
+  if (amountMinor > 0) {
+    await post(tx, {
+      kind: 'invoice_refunded',
+      organizationId,
+      currency,
+      invoiceId: id,
+      description: `Refund of invoice ${id}`,
+      creditMinor: amountMinor,
+      provider: { revenue: amountMinor - taxMinor, tax: taxMinor },
+    });
+  }
+  const { method, reason } = refund;
+  const by = tx.actor.userId;
+  await tx.db.run(
+    insertRefund,
+    newId(),
+    id,
+    organizationId,
+    method,
+    amountMinor,
+    taxMinor,
+    currency,
+    reason,
+    by,
+    now,
+  );
+  await tx.db.run(markRefunded, id, amountMinor, now);
+  await record(tx, {
+    action: 'invoice.refunded',
+    subject: { type: 'invoice', id },
+    organizationId,
+    data: {
+      user_id: invoice.user_id,
+      amount: formatMoney(amountMinor, currency),
+      currency,
+      method,
+      reason,
+      full: isFull,
+    },
+  });
+  if (!isFull) return;
+  const payload = { invoiceId: id, couponId: invoice.coupon_id };
+  await enqueue(tx, 'invoice.refunded', payload, { organizationId });
+}
+
+/** The tax in the first so many cents that are given back: parts add up to the invoice's tax exactly. */
+function taxWithin(invoice: RefundableRow, refundedMinor: number): number {
+  if (invoice.total_minor === 0) return 0;
+  const total = BigInt(invoice.total_minor);
+  return Number((2n * BigInt(invoice.tax_minor) * BigInt(refundedMinor) + total) / (2n * total));
+}

@@ -1,0 +1,78 @@
+import { returnCoupon, returnStock } from '../catalog/index.ts';
+import { record } from '../events/index.ts';
+import { releaseRoom, returnUnusedAddresses } from '../fleet/index.ts';
+import { statement, type TxContext } from '../platform/index.ts';
+
+export interface Ordered {
+  id: number;
+  organization_id: number;
+  product_id: number;
+  module_id: number;
+  status: string;
+  provisioning_state: 'queued' | 'running' | 'done' | 'failed';
+  holds_stock: boolean;
+}
+
+const lockServices = statement<Ordered>(
+  'services.lockOfInvoice',
+  `select s.id, s.organization_id, s.product_id, s.status, s.provisioning_state, s.holds_stock, p.module_id
+   from services s join products p on p.id = s.product_id
+   where s.invoice_id = $1 order by s.id for update of s`,
+);
+const markCancelled = statement(
+  'services.markCancelled',
+  `update services set status = 'cancelled' where id = any($1::bigint[])`,
+);
+const dropSecrets = statement(
+  'services.dropSecrets',
+  'delete from service_secrets where service_id = any($1::bigint[])',
+);
+
+/** Every service that an invoice ordered, locked in one order, whoever wants to change some of them. */
+export function lockServicesOf(tx: TxContext, invoiceId: number): Promise<Ordered[]> {
+  return tx.db.many(lockServices, invoiceId);
+}
+
+/**
+ * Cancels those of an order's services that were never delivered and are not under way, and gives back all they
+ * held: stock, room, addresses, the password that waited. The coupon's use comes back once nothing of the order
+ * is left. `services` are all of the order, as {@link lockServicesOf} returned them.
+ */
+export async function cancelUndelivered(
+  tx: TxContext,
+  services: Ordered[],
+  couponId: number | null,
+  reason: string,
+): Promise<void> {
+  const undelivered = services.filter(isUndelivered);
+  if (undelivered.length === 0) return;
+  const ids = undelivered.map((service) => service.id);
+  await tx.db.run(markCancelled, ids);
+  await tx.db.run(dropSecrets, ids);
+  // The coupon before the stock, as at checkout, so that the two never wait for each other in a circle.
+  const isLast = services.every((service) => service.status === 'cancelled' || isUndelivered(service));
+  if (isLast && couponId !== null) await returnCoupon(tx, couponId);
+  await returnStock(tx, countsOf(undelivered));
+  for (const service of undelivered) {
+    await returnUnusedAddresses(tx, service.id);
+    await releaseRoom(tx, service.id);
+    await record(tx, {
+      action: 'service.cancelled',
+      subject: { type: 'service', id: service.id },
+      organizationId: service.organization_id,
+      data: { reason },
+    });
+  }
+}
+
+function isUndelivered({ status, provisioning_state: delivery }: Ordered): boolean {
+  return status === 'pending' && (delivery === 'queued' || delivery === 'failed');
+}
+
+function countsOf(services: Ordered[]): Map<number, number> {
+  const counts = new Map<number, number>();
+  for (const { product_id: id, holds_stock: holds } of services) {
+    if (holds) counts.set(id, (counts.get(id) ?? 0) + 1);
+  }
+  return counts;
+}

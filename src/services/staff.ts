@@ -1,0 +1,18 @@
+import { Type } from 'typebox';
+import { IdParams, routes } from '../platform/http/index.ts';
+import { retryService } from './retry.ts';
+
+export const serviceStaffRoutes = routes('/staff/services', { tag: 'Staff: services' }, (route) => {
+  route.post(
+    '/:id/retry',
+    {
+      auth: 'staff',
+      staffRoles: ['administrator', 'operator'],
+      summary: 'Retry the delivery of a service that failed',
+      params: IdParams,
+      data: Type.Object({ retried: Type.Boolean() }),
+      errors: ['not_found', 'conflict'],
+    },
+    (ctx, req) => retryService(ctx, req.params.id),
+  );
+});
