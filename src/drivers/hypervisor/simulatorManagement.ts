@@ -2,6 +2,7 @@ import { Duplex } from 'node:stream';
 import { type Hypervisor, HypervisorError } from './contract.ts';
 import type { ManagedHypervisor, SnapshotFacts } from './management.ts';
 import type { SimulatedCall, SimulatedMachine } from './simulator.ts';
+import { checkAuthorizedKeys, checkCopyName, checkHostname, checkPasswordHash, checkSpec } from './spec.ts';
 
 /** A snapshot or backup of a simulated disk. */
 export interface KeptDisk {
@@ -42,10 +43,11 @@ export function simulatedManagement({ machines, find, call, isSilent }: Simulati
   const mustBeOff = (id: string): SimulatedMachine => {
     const machine = find(id);
     if (machine.startedAtMs === null) return machine;
-    throw new HypervisorError('snapshot_failed', `${id} must be stopped first`);
+    throw new HypervisorError('not_stopped', `${id} must be stopped for this`, { permanent: true });
   };
 
   async function keep(list: 'snapshots' | 'backups', id: string, name: string): Promise<SnapshotFacts> {
+    checkCopyName(name);
     const machine = find(id);
     await call('keep', id);
     machine[list] ??= [];
@@ -55,6 +57,7 @@ export function simulatedManagement({ machines, find, call, isSilent }: Simulati
     return facts(made);
   }
   async function restore(list: 'snapshots' | 'backups', id: string, name: string): Promise<void> {
+    checkCopyName(name);
     const machine = mustBeOff(id);
     await call('restore', id);
     if (machine[list]?.some((each) => each.name === name)) return;
@@ -67,6 +70,7 @@ export function simulatedManagement({ machines, find, call, isSilent }: Simulati
 
   return {
     async resize(spec) {
+      checkSpec(spec);
       const machine = find(spec.id);
       const before = machine.spec;
       if (before && spec.diskGib < before.diskGib) {
@@ -74,10 +78,13 @@ export function simulatedManagement({ machines, find, call, isSilent }: Simulati
       }
       await call('resize', spec.id);
       const isSame = before?.cpuCores === spec.cpuCores && before.memoryMib === spec.memoryMib;
-      machine.spec = spec;
-      return { restartNeeded: machine.startedAtMs !== null && !isSame };
+      const restartNeeded = machine.startedAtMs !== null && !isSame;
+      // Cores and memory of a running machine stay what it was started with.
+      machine.spec = restartNeeded && before ? { ...before, diskGib: spec.diskGib } : spec;
+      return { restartNeeded };
     },
     async rebuildDisk(spec) {
+      checkSpec(spec);
       const machine = mustBeOff(spec.id);
       await call('createDisk', spec.id);
       Object.assign(machine, { hasDisk: true, snapshots: [], spec });
@@ -107,12 +114,15 @@ export function simulatedManagement({ machines, find, call, isSilent }: Simulati
     deleteBackup: (id, name) => drop('backups', id, name),
     listBackups: async (id) => (find(id).backups ?? []).map(facts),
     async setPassword(id, passwordHash) {
+      checkPasswordHash(passwordHash);
       guestOf(id).passwordHash = passwordHash;
     },
     async setAuthorizedKeys(id, keys) {
+      checkAuthorizedKeys(keys);
       guestOf(id).authorizedKeys = [...keys];
     },
     async setHostname(id, hostname) {
+      checkHostname(hostname);
       guestOf(id).hostname = hostname;
     },
     async sample() {

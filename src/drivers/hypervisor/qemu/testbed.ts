@@ -3,9 +3,11 @@ import { readdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { run, runAsRoot } from '../../../platform/host/run.ts';
-import type { GuestIdentity, Hypervisor, ImageSource, MachineSpec } from '../contract.ts';
+import type { GuestIdentity, ImageSource, MachineSpec } from '../contract.ts';
 import { canRunMachines, missingHostPackages } from '../host.ts';
 import { imageStore } from '../images/store.ts';
+import type { ManagedHypervisor } from '../management.ts';
+import type { SignIn } from '../managementConformance.ts';
 import { qemuHypervisor } from './driver.ts';
 import { exists, machineFiles } from './files.ts';
 import type { QemuOptions } from './options.ts';
@@ -16,9 +18,15 @@ export interface Testbed {
   options: QemuOptions;
   image: ImageSource;
   identity: GuestIdentity;
-  open(): Hypervisor;
+  open(): ManagedHypervisor;
   spec(number: number): MachineSpec;
-  inGuest(spec: MachineSpec, command: string, signIn?: 'key' | 'password'): Promise<string>;
+  /** The identity's password, in clear. */
+  password: string;
+  other: { passwordHash: string; authorizedKey: string };
+  inGuest(spec: MachineSpec, command: string, signIn?: SignIn): Promise<string>;
+  signsIn(spec: MachineSpec, as: SignIn): Promise<boolean>;
+  /** Whether a ping from an address that is not the guest's own is answered. */
+  spoofs(spec: MachineSpec): Promise<boolean>;
   /** Kills the machine's process, as the kernel does when memory runs out. */
   kill(spec: MachineSpec): Promise<void>;
   leftovers(spec: MachineSpec): Promise<string[]>;
@@ -27,6 +35,7 @@ export interface Testbed {
 
 const imagesDir = process.env.INNKEEPER_TEST_IMAGES ?? join(tmpdir(), 'innkeeper-test-images');
 const PASSWORD = 'correct horse; $(battery) "staple"';
+const OTHER_PASSWORD = "another 'one' entirely";
 
 /** Why machines cannot run in this test run, in one line, or null when they can. */
 export async function reasonToSkip(recipe: string): Promise<string | null> {
@@ -56,8 +65,9 @@ async function hasOwnNetwork(): Promise<boolean> {
 /** `network` tells the test files apart that run side by side: 10.77.<network>.0/24. */
 export async function testbed(network: number, recipe: string, size: Partial<MachineSpec>): Promise<Testbed> {
   const dir = mkdtempSync(join(tmpdir(), 'ikt-'));
-  await run(['ssh-keygen', '-q', '-t', 'ed25519', '-N', '', '-f', join(dir, 'key')]);
-  const hash = await run(['openssl', 'passwd', '-6', '-stdin'], { input: PASSWORD });
+  for (const key of ['key', 'other-key'])
+    await run(['ssh-keygen', '-q', '-t', 'ed25519', '-N', '', '-f', join(dir, key)]);
+  const publicKey = (key: string) => readFileSync(join(dir, `${key}.pub`), 'utf8').trim();
   const options: QemuOptions = {
     dir: join(dir, 'data'),
     runDir: join(dir, 'run'),
@@ -75,11 +85,13 @@ export async function testbed(network: number, recipe: string, size: Partial<Mac
     image: { slug: recipe, kind: 'build', recipe },
     identity: {
       hostname: 'guest',
-      passwordHash: hash.stdout.trim(),
-      authorizedKeys: [readFileSync(join(dir, 'key.pub'), 'utf8').trim()],
+      passwordHash: await hashOf(PASSWORD),
+      authorizedKeys: [publicKey('key')],
       nameservers: ['192.0.2.53'],
       userData: null,
     },
+    password: PASSWORD,
+    other: { passwordHash: await hashOf(OTHER_PASSWORD), authorizedKey: publicKey('other-key') },
     open: () => qemuHypervisor(options),
     spec: (number) => ({
       id: `test-${network}-${number}`,
@@ -106,10 +118,23 @@ export async function testbed(network: number, recipe: string, size: Partial<Mac
         'none',
         ...[...options, ...more].flatMap((each) => ['-o', each]),
       ];
-      const byKey = [...ssh('BatchMode=yes'), '-i', join(dir, 'key'), host, command];
+      const key = signIn === 'other key' ? 'other-key' : 'key';
+      const byKey = [...ssh('BatchMode=yes'), '-i', join(dir, key), host, command];
       const byPassword = ['sshpass', '-e', ...ssh('PubkeyAuthentication=no'), host, command];
-      const env = { SSHPASS: PASSWORD };
-      return (await run(signIn === 'key' ? byKey : byPassword, { env, timeoutMs: 30_000 })).stdout;
+      const env = { SSHPASS: signIn === 'other password' ? OTHER_PASSWORD : PASSWORD };
+      return (await run(signIn.endsWith('key') ? byKey : byPassword, { env, timeoutMs: 30_000 })).stdout;
+    },
+    async signsIn(spec, as) {
+      return bed.inGuest(spec, 'true', as).then(
+        () => true,
+        () => false,
+      );
+    },
+    async spoofs(spec) {
+      const strange = `10.77.${network}.199`;
+      const ping = `ping -c 1 -W 1 -I ${strange} 10.77.${network}.1 >/dev/null && echo through`;
+      const script = `ip addr add ${strange}/24 dev eth0; ${ping}; ip addr del ${strange}/24 dev eth0`;
+      return (await bed.inGuest(spec, script)).includes('through');
     },
     async kill(spec) {
       const files = machineFiles(options, spec.id);
@@ -131,6 +156,10 @@ export async function testbed(network: number, recipe: string, size: Partial<Mac
     remove: () => rmSync(dir, { recursive: true, force: true }),
   };
   return bed;
+}
+
+async function hashOf(password: string): Promise<string> {
+  return (await run(['openssl', 'passwd', '-6', '-stdin'], { input: password })).stdout.trim();
 }
 
 function safeRead(file: string): string {

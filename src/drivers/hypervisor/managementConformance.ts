@@ -1,0 +1,319 @@
+import type { Duplex } from 'node:stream';
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { DriverUnderTest } from './conformance.ts';
+import type { MachineSpec } from './contract.ts';
+import type { ManagedHypervisor } from './management.ts';
+
+/** What the suite needs beyond {@link DriverUnderTest}. */
+export interface ManagedDriverUnderTest extends DriverUnderTest {
+  hypervisor: ManagedHypervisor;
+  again(): Promise<ManagedHypervisor>;
+  /** Another sign-in than that of the identity. */
+  other: { passwordHash: string; authorizedKey: string };
+  /** Password of the identity, in clear. */
+  password: string;
+  /** Whether the guest lets somebody in over SSH; null where there is no guest. */
+  signsIn: ((spec: MachineSpec, as: SignIn) => Promise<boolean>) | null;
+  /** Makes the guest's agent stop answering, and answer again. */
+  silence(spec: MachineSpec, silent: boolean): Promise<void>;
+  /** Whether the guest gets through to the host with an address that is not its own; null where there is none. */
+  spoofs: ((spec: MachineSpec) => Promise<boolean>) | null;
+}
+
+export type SignIn = 'key' | 'password' | 'other key' | 'other password';
+
+/** What every driver must do beyond a machine's life, on one machine that boots four times. */
+export function describeManagement(
+  name: string,
+  make: () => Promise<ManagedDriverUnderTest>,
+  skip: string | null = null,
+): void {
+  describe.skipIf(skip !== null)(`${name} manages machines by contract`, () => {
+    let driver: ManagedDriverUnderTest;
+    let hypervisor: ManagedHypervisor;
+    let spec: MachineSpec;
+
+    const inGuest = (command: string) => driver.inGuest?.(spec, command, 'key') ?? Promise.resolve(null);
+    const hasCode = (code: string, permanent: boolean) => expect.objectContaining({ code, permanent });
+    const names = async (kind: 'listSnapshots' | 'listBackups') =>
+      (await hypervisor[kind](spec.id)).map((each) => each.name);
+    const rootMib = async () => Number(await inGuest("df -m / | awk 'END { print $2 }'"));
+    async function boot(): Promise<void> {
+      await hypervisor.start(spec);
+      await hypervisor.waitUntilReady(spec, { timeoutMs: driver.readyTimeoutMs });
+      if (driver.spoofs) expect(await driver.spoofs(spec)).toBe(false);
+    }
+    const content = (word: string | null) => async () => {
+      if (driver.inGuest) expect(await inGuest('cat /root/state')).toBe(`${word}\n`);
+    };
+
+    beforeAll(async () => {
+      driver = await make();
+      hypervisor = driver.hypervisor;
+      spec = driver.spec(1);
+      await hypervisor.prepare(() => undefined);
+      await hypervisor.ensureImage(driver.image, () => undefined);
+      await hypervisor.createDisk(spec);
+      await hypervisor.writeIdentity(spec, driver.identity);
+      await boot();
+    }, 900_000);
+
+    afterAll(async () => {
+      await hypervisor?.destroy(spec.id);
+      const left = await driver?.leftovers(spec);
+      await hypervisor?.close();
+      driver?.remove();
+      expect(left).toEqual([]);
+    }, 60_000);
+
+    it('answers for machines and names that are not there', async () => {
+      const other = driver.spec(2);
+      const absent = hasCode('machine_absent', true);
+      await expect(hypervisor.openConsole(other.id, 'vnc')).rejects.toEqual(absent);
+      await expect(hypervisor.createSnapshot(other.id, 'a')).rejects.toEqual(absent);
+      await expect(hypervisor.createBackup(other.id, 'a')).rejects.toEqual(absent);
+      await expect(hypervisor.resize(other)).rejects.toEqual(absent);
+      await expect(hypervisor.rebuildDisk(other)).rejects.toEqual(absent);
+      await expect(hypervisor.setPassword(other.id, driver.other.passwordHash)).rejects.toEqual(absent);
+      await hypervisor.deleteSnapshot(spec.id, 'none');
+      await hypervisor.deleteBackup(spec.id, 'none');
+    });
+
+    it('refuses what has no meaning', async () => {
+      const invalid = hasCode('spec_invalid', true);
+      for (const name of ['', '../x', '-d', 'a/b', 'a b', 'ä', 'a'.repeat(65)]) {
+        await expect(hypervisor.createSnapshot(spec.id, name), name).rejects.toEqual(invalid);
+        await expect(hypervisor.restoreBackup(spec, name), name).rejects.toEqual(invalid);
+      }
+      await expect(hypervisor.setPassword(spec.id, 'in clear')).rejects.toEqual(invalid);
+      await expect(hypervisor.setHostname(spec.id, 'two\nlines')).rejects.toEqual(invalid);
+      await expect(hypervisor.setAuthorizedKeys(spec.id, ['two\nlines'])).rejects.toEqual(invalid);
+    });
+
+    it('shows the screen to several at once, and again', { timeout: 30_000 }, async () => {
+      const screens = await Promise.all([1, 2].map(() => hypervisor.openConsole(spec.id, 'vnc')));
+      for (const screen of screens) await reads(screen, /^RFB 003\.008\n/);
+      for (const screen of screens) screen.destroy();
+      const screen = await hypervisor.openConsole(spec.id, 'vnc');
+      await reads(screen, /^RFB 003\.008\n/);
+      screen.destroy();
+    });
+
+    it('lets somebody sign in over the serial line, while others look on', { timeout: 60_000 }, async () => {
+      const line = await hypervisor.openConsole(spec.id, 'serial');
+      const onlooker = await hypervisor.openConsole(spec.id, 'serial');
+      line.write('\n');
+      await Promise.all([reads(line, /login: /), reads(onlooker, /login: /)]);
+      if (driver.inGuest) {
+        line.write('root\n');
+        await reads(line, /assword: /);
+        line.write(`${driver.password}\n`);
+        await reads(line, /[#$] /);
+        line.write('echo signed $((40 + 2))\n');
+        await reads(line, /signed 42/);
+        line.write('exit\n');
+      }
+      line.destroy();
+      onlooker.destroy();
+      const again = await hypervisor.openConsole(spec.id, 'serial');
+      again.write('\n');
+      await reads(again, /login: /);
+      again.destroy();
+    });
+
+    it('counts what machines use', { timeout: 60_000 }, async () => {
+      const [before] = await hypervisor.sample();
+      if (driver.inGuest) await inGuest('head -c 3000000 /dev/urandom > /root/noise; sync; rm /root/noise');
+      else await delay(10);
+      const [after] = await hypervisor.sample();
+      if (!before || !after) throw new Error('no sample of a running machine');
+      expect(after).toMatchObject({ id: spec.id, startedAt: before.startedAt });
+      expect((await hypervisor.inspect(spec.id)).startedAt?.getTime()).toBeCloseTo(
+        before.startedAt.getTime(),
+        -4,
+      );
+      expect(after.memoryTotalBytes).toBe(spec.memoryMib * 2 ** 20);
+      expect(after.memoryUsedBytes).toBeGreaterThan(0);
+      expect(after.memoryUsedBytes).toBeLessThanOrEqual(after.memoryTotalBytes);
+      for (const counter of ['cpuMs', 'diskWrittenBytes', 'netInBytes', 'netOutBytes'] as const)
+        expect(after[counter], counter).toBeGreaterThan(before[counter]);
+      if (driver.inGuest) expect(after.diskWrittenBytes - before.diskWrittenBytes).toBeGreaterThan(2_900_000);
+    });
+
+    it('changes password, keys and name of the running guest', { timeout: 90_000 }, async () => {
+      for (const _ of [1, 2]) {
+        await hypervisor.setPassword(spec.id, driver.other.passwordHash);
+        await hypervisor.setAuthorizedKeys(spec.id, [driver.other.authorizedKey]);
+        await hypervisor.setHostname(spec.id, 'renamed');
+      }
+      if (driver.signsIn) {
+        const signsIn = driver.signsIn;
+        const allowed = async (as: SignIn) => [as, await signsIn(spec, as)];
+        expect(
+          await Promise.all((['key', 'password', 'other key', 'other password'] as const).map(allowed)),
+        ).toEqual([
+          ['key', false],
+          ['password', false],
+          ['other key', true],
+          ['other password', true],
+        ]);
+      }
+      await hypervisor.setAuthorizedKeys(spec.id, driver.identity.authorizedKeys);
+      if (driver.inGuest)
+        expect(await inGuest('hostname; cat /etc/hostname /etc/hosts')).toMatch(
+          /^renamed\nrenamed\n[\s\S]*127.0.1.1 renamed\n/,
+        );
+    });
+
+    it('says so when the agent is silent, and keeps the disk all the same', { timeout: 60_000 }, async () => {
+      await driver.silence(spec, true);
+      const { passwordHash } = driver.other;
+      await expect(hypervisor.setPassword(spec.id, passwordHash)).rejects.toEqual(
+        hasCode('guest_silent', false),
+      );
+      await hypervisor.createSnapshot(spec.id, 'unsettled');
+      await driver.silence(spec, false);
+      await hypervisor.setPassword(spec.id, passwordHash);
+      await hypervisor.deleteSnapshot(spec.id, 'unsettled');
+    });
+
+    it('keeps a running machine’s disk, settled, as snapshot and as backup', {
+      timeout: 90_000,
+    }, async () => {
+      await inGuest('echo one > /root/state'); // not synced: settling is what writes it
+      const made = await hypervisor.createSnapshot(spec.id, 'one');
+      expect(made).toMatchObject({ name: 'one', sizeBytes: expect.any(Number) });
+      expect(Math.abs(made.createdAt.getTime() - Date.now())).toBeLessThan(10_000);
+      expect(await hypervisor.createSnapshot(spec.id, 'one')).toEqual(made);
+      expect(await hypervisor.listSnapshots(spec.id)).toEqual([made]);
+      await inGuest('echo two > /root/state');
+      const kept = await hypervisor.createBackup(spec.id, 'two');
+      expect(await hypervisor.createBackup(spec.id, 'two')).toEqual(kept);
+      expect(await hypervisor.listBackups(spec.id)).toEqual([kept]);
+      await inGuest('echo three > /root/state'); // writes again: nothing is held any more
+      expect(await names('listSnapshots')).toEqual(['one']);
+    });
+
+    it('grows the running machine’s disk, never shrinks it, and says that the rest needs a start', {
+      timeout: 90_000,
+    }, async () => {
+      const { diskGib } = spec;
+      spec = { ...spec, diskGib: diskGib + 1 };
+      for (const _ of [1, 2]) expect(await hypervisor.resize(spec)).toEqual({ restartNeeded: false });
+      if (driver.inGuest) expect(await rootMib()).toBeGreaterThan(1_900);
+      if (driver.spoofs) expect(await driver.spoofs(spec)).toBe(false);
+      await expect(hypervisor.resize({ ...spec, diskGib })).rejects.toEqual(hasCode('spec_invalid', true));
+      spec = { ...spec, cpuCores: spec.cpuCores + 1, memoryMib: spec.memoryMib + 32 };
+      for (const _ of [1, 2]) expect(await hypervisor.resize(spec)).toEqual({ restartNeeded: true });
+    });
+
+    it('wants a machine stopped before it takes its contents away', async () => {
+      const running = hasCode('not_stopped', true);
+      await expect(hypervisor.restoreSnapshot(spec.id, 'one')).rejects.toEqual(running);
+      await expect(hypervisor.restoreBackup(spec, 'two')).rejects.toEqual(running);
+      await expect(hypervisor.rebuildDisk(spec)).rejects.toEqual(running);
+    });
+
+    it('ends every console when the machine goes away', { timeout: 30_000 }, async () => {
+      const consoles = await Promise.all([
+        hypervisor.openConsole(spec.id, 'vnc'),
+        hypervisor.openConsole(spec.id, 'serial'),
+      ]);
+      const ends = consoles.map(
+        (each) => new Promise<void>((resolve) => each.resume().once('close', resolve)),
+      );
+      await hypervisor.powerOff(spec.id);
+      await Promise.all(ends);
+      const stopped = hasCode('not_running', false);
+      await expect(hypervisor.openConsole(spec.id, 'serial')).rejects.toEqual(stopped);
+      await expect(hypervisor.setHostname(spec.id, 'a')).rejects.toEqual(stopped);
+      expect(await hypervisor.sample()).toEqual([]);
+    });
+
+    it('restores a snapshot from before the disk grew, with all the room and the new size', {
+      timeout: 180_000,
+    }, async () => {
+      await expect(hypervisor.restoreSnapshot(spec.id, 'none')).rejects.toEqual(
+        hasCode('snapshot_absent', true),
+      );
+      await hypervisor.createSnapshot(spec.id, 'later');
+      for (const _ of [1, 2]) await hypervisor.restoreSnapshot(spec.id, 'one');
+      expect(await names('listSnapshots')).toEqual(['one', 'later']);
+      await boot();
+      await content('one')();
+      if (!driver.inGuest) return;
+      const seen = await inGuest("nproc; awk '/MemTotal/ { print $2 }' /proc/meminfo");
+      const [cores, memoryKib] = seen?.split('\n').map(Number) ?? [];
+      expect(cores).toBe(spec.cpuCores);
+      expect(memoryKib).toBeGreaterThan((spec.memoryMib - 40) * 1024);
+      await expect.poll(rootMib, { timeout: 20_000 }).toBeGreaterThan(1_900);
+      expect(await inGuest('cat /etc/hostname')).toBe('renamed\n'); // the host knows the new name too
+    });
+
+    it('deletes snapshots in any order, running and stopped', { timeout: 60_000 }, async () => {
+      for (const _ of [1, 2]) await hypervisor.deleteSnapshot(spec.id, 'one');
+      expect(await names('listSnapshots')).toEqual(['later']);
+      await hypervisor.powerOff(spec.id);
+      await hypervisor.createBackup(spec.id, 'stopped');
+      expect(await names('listBackups')).toEqual(['two', 'stopped']);
+    });
+
+    it('makes the disk anew: contents and snapshots are gone, backups stay', {
+      timeout: 60_000,
+    }, async () => {
+      for (const _ of [1, 2]) await hypervisor.rebuildDisk(spec);
+      expect(await names('listSnapshots')).toEqual([]);
+      expect(await names('listBackups')).toEqual(['two', 'stopped']);
+      await hypervisor.createSnapshot(spec.id, 'fresh');
+    });
+
+    it('starts a rescue system beside the disk', { timeout: 180_000 }, async () => {
+      const own = spec;
+      spec = { ...own, boot: 'rescue' };
+      await hypervisor.writeIdentity(spec, driver.identity);
+      await boot();
+      if (driver.inGuest) {
+        const look =
+          'mount -t ext4 /dev/vdc /mnt && ls -d /mnt/root /mnt/root/state; echo left > /mnt/left; umount /mnt';
+        expect(await inGuest(`${look}; true`)).toBe('/mnt/root\n');
+      }
+      await hypervisor.powerOff(spec.id);
+      spec = own;
+    });
+
+    it('restores a backup over the disk, whose snapshots stay', { timeout: 180_000 }, async () => {
+      await expect(hypervisor.restoreBackup(spec, 'none')).rejects.toEqual(hasCode('snapshot_absent', true));
+      for (const _ of [1, 2]) await hypervisor.restoreBackup(spec, 'two');
+      expect(await names('listSnapshots')).toEqual(['fresh']);
+      await boot();
+      await content('two')();
+      if (driver.inGuest) expect(await inGuest('ls /left 2>/dev/null; true')).toBe('');
+    });
+
+    it('starts from the network or says that it cannot, leaving nothing half-started', {
+      timeout: 60_000,
+    }, async () => {
+      await hypervisor.powerOff(spec.id);
+      const error: unknown = await hypervisor
+        .start({ ...spec, boot: 'network' })
+        .catch((reason: unknown) => reason);
+      if (error) expect(error).toEqual(hasCode('spec_invalid', true));
+      expect((await hypervisor.inspect(spec.id)).power).toBe(error ? 'stopped' : 'running');
+    });
+  });
+}
+
+/** Reads until what has come matches. */
+async function reads(stream: Duplex, expected: RegExp): Promise<void> {
+  let text = '';
+  const collect = (chunk: Buffer) => {
+    text += chunk.toString('latin1');
+  };
+  stream.on('data', collect);
+  try {
+    await expect.poll(() => text, { timeout: 15_000, interval: 20 }).toMatch(expected);
+  } finally {
+    stream.off('data', collect);
+  }
+}

@@ -1,0 +1,42 @@
+import { describeManagement } from './managementConformance.ts';
+import { simulatedHypervisor, simulatorStore } from './simulator.ts';
+
+describeManagement('the simulator', async () => {
+  const store = simulatorStore();
+  const silent = new Set<string>();
+  const open = () => simulatedHypervisor({ store, guestIsSilent: (id) => silent.has(id) });
+  let current = open();
+  return {
+    hypervisor: current,
+    image: { slug: 'tiny', kind: 'build', recipe: 'tiny' },
+    spec: (number) => ({
+      id: `test-${number}`,
+      cpuCores: 1,
+      memoryMib: 64,
+      diskGib: 1,
+      image: 'tiny',
+      nic: {
+        mac: `52:54:00:00:00:0${number}`,
+        portMbps: 100,
+        addresses: [{ family: 4, address: `10.0.0.${number}`, prefix: 24, gateway: '10.0.0.254' }],
+      },
+    }),
+    identity: { hostname: 'a', passwordHash: '$6$a$b', authorizedKeys: [], nameservers: [], userData: null },
+    password: 'a',
+    other: { passwordHash: '$6$c$d', authorizedKey: 'ssh-ed25519 AAAA other' },
+    again: async () => {
+      current = open();
+      return current;
+    },
+    guestShutsDown: async ({ id }) => current.guestShutsDown(id),
+    lose: async ({ id }) => current.lose(id),
+    leftovers: async ({ id }) => [...store.machines.keys()].filter((each) => each === id),
+    silence: async ({ id }, is) => void (is ? silent.add(id) : silent.delete(id)),
+    inGuest: null,
+    signsIn: null,
+    spoofs: null,
+    remove: () => undefined,
+    readyTimeoutMs: 1_000,
+    shutdownTimeoutMs: 1_000,
+  };
+});
