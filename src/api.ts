@@ -3,6 +3,7 @@ import { billingRoutes, billingStaffRoutes } from './billing/index.ts';
 import { cartRoutes } from './cart/index.ts';
 import { catalogRoutes, catalogStaffRoutes } from './catalog/index.ts';
 import { mailStaffRoutes } from './events/index.ts';
+import { fleetStaffRoutes } from './fleet/index.ts';
 import { organizationRoutes } from './organizations/index.ts';
 import type { RouteGroup } from './platform/http/index.ts';
 import { jobStaffRoutes } from './platform/jobs/staff.ts';
@@ -23,4 +24,5 @@ export const allRoutes: RouteGroup[] = [
   serviceStaffRoutes,
   mailStaffRoutes,
   jobStaffRoutes,
+  ...fleetStaffRoutes,
 ];

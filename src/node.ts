@@ -9,7 +9,7 @@ import {
   saveStore,
   simulatedHypervisor,
 } from './drivers/hypervisor/index.ts';
-import { addImage, addPool, gatewaysOf, type Image, registerNode } from './fleet/index.ts';
+import { addImage, addPool, followGateways, gatewaysOf, type Image, registerNode } from './fleet/index.ts';
 import type { DataDir } from './platform/host/dataDir.ts';
 import { ensurePackages } from './platform/host/packages.ts';
 import { type Context, transaction } from './platform/index.ts';
@@ -58,7 +58,8 @@ export async function openNode(
   given?: ManagedHypervisor,
 ): Promise<LocalNode> {
   await ensureInventory(ctx);
-  const hypervisor = given ?? (await chooseHypervisor(ctx, data, say));
+  const gateways = await gatewaysOf(ctx, ctx.config.location);
+  const hypervisor = given ?? (await chooseHypervisor(ctx, data, say, gateways));
   await hypervisor.prepare(say);
   const { config } = ctx;
   const capacity = await hypervisor.capacity();
@@ -69,7 +70,7 @@ export async function openNode(
       if (id === nodeId) return hypervisor;
       throw new HypervisorError('host_not_ready', `node ${id} is not run by this process`);
     },
-    watch: () => watchMachines(ctx, nodeId, hypervisor),
+    watch: () => watchMachines(ctx, nodeId, hypervisor, gateways),
     close: () => hypervisor.close(),
   };
 }
@@ -85,7 +86,12 @@ async function ensureInventory(ctx: Context): Promise<void> {
   });
 }
 
-async function chooseHypervisor(ctx: Context, data: DataDir, say: Say): Promise<ManagedHypervisor> {
+async function chooseHypervisor(
+  ctx: Context,
+  data: DataDir,
+  say: Say,
+  gateways: string[],
+): Promise<ManagedHypervisor> {
   const { config, log } = ctx;
   const host = config.hypervisor === 'simulator' ? null : await canRunMachines();
   if (host?.ok === false && config.hypervisor === 'qemu') throw new Error(host.reason);
@@ -102,7 +108,7 @@ async function chooseHypervisor(ctx: Context, data: DataDir, say: Say): Promise<
     dir: join(data.dir, 'hypervisor'),
     runDir: data.runDir,
     runAs: data.runAs,
-    bridge: { name: config.bridge, addresses: await gatewaysOf(ctx, config.location), nat: config.nat },
+    bridge: { name: config.bridge, addresses: gateways, nat: config.nat },
     log,
     ...(config.imagesDir === null ? {} : { imagesDir: config.imagesDir }),
   });
@@ -156,12 +162,20 @@ function persistentSimulator(file: string): ManagedHypervisor {
   };
 }
 
-function watchMachines(ctx: Context, nodeId: number, hypervisor: ManagedHypervisor): () => Promise<void> {
+function watchMachines(
+  ctx: Context,
+  nodeId: number,
+  hypervisor: ManagedHypervisor,
+  gateways: string[],
+): () => Promise<void> {
   const sample = createSampler(ctx, nodeId, () => hypervisor.sample());
   const comparing = again(ctx, 'machines could not be compared', reconcileEveryMs, () =>
     reconcileNode(ctx, nodeId, hypervisor),
   );
   const sampling = again(ctx, 'machines could not be sampled', resolutions.hour.intervalS * 1_000, sample);
+  const following = again(ctx, 'gateways of new pools could not be added', reconcileEveryMs, () =>
+    followGateways(ctx, ctx.config.location, gateways, () => hypervisor.prepare(() => undefined)),
+  );
   const forget = hypervisor.watch((event) => {
     onMachineEvent(ctx, hypervisor, event).catch((error: Error) =>
       ctx.log.warn({ err: error.message, machine: event.id }, 'a power change could not be followed'),
@@ -169,7 +183,7 @@ function watchMachines(ctx: Context, nodeId: number, hypervisor: ManagedHypervis
   });
   return async () => {
     forget();
-    await Promise.all([comparing(), sampling()]);
+    await Promise.all([comparing(), sampling(), following()]);
   };
 }
 

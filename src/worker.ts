@@ -1,7 +1,7 @@
 import { expireInvoices } from './billing/index.ts';
 import type { Mailer } from './drivers/mail/index.ts';
 import { mailJobs } from './events/index.ts';
-import { freeRestedAddresses } from './fleet/index.ts';
+import { fleetJobs, fleetRoutines } from './fleet/index.ts';
 import { purgeIdempotencyKeys } from './platform/http/index.ts';
 import { type AnySaga, purgeDoneJobs, type Routine } from './platform/index.ts';
 import { serviceJobs } from './services/index.ts';
@@ -12,13 +12,18 @@ const minute = 60 * second;
 
 /** Everything that is done outside a request, once, because something happened. */
 export function allJobs(drivers: { hypervisorOf: HypervisorOf; mailer: Mailer | null }): AnySaga[] {
-  return [...mailJobs(drivers.mailer), ...serviceJobs, ...vpsJobs(drivers.hypervisorOf)];
+  return [
+    ...mailJobs(drivers.mailer),
+    ...fleetJobs(drivers.hypervisorOf),
+    ...serviceJobs,
+    ...vpsJobs(drivers.hypervisorOf),
+  ];
 }
 
 /** Everything that is done again and again. */
 export const allRoutines: Routine[] = [
   { name: 'billing.expire', intervalMs: 5 * second, work: expireInvoices },
-  { name: 'fleet.freeRestedAddresses', intervalMs: minute, work: freeRestedAddresses },
+  ...fleetRoutines,
   { name: 'http.purgeIdempotencyKeys', intervalMs: 10 * minute, work: purgeIdempotencyKeys },
   { name: 'jobs.purgeDone', intervalMs: 10 * minute, work: purgeDoneJobs },
   ...vpsRoutines,

@@ -18,6 +18,7 @@ export type Action =
   | 'address_pool.deleted'
   | 'address.reserved'
   | 'address.unreserved'
+  | 'address.named'
   | 'image.created'
   | 'image.updated'
   | 'image.deleted'

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import ipaddr from 'ipaddr.js';
-import { type Context, fail, statement, type TxContext } from '../platform/index.ts';
+import { type Context, fail, statement, type TxContext, transaction } from '../platform/index.ts';
+import { publishName } from './reverse.ts';
 
 /** An address in use, with what a guest needs to use it. */
 export interface Address {
@@ -21,7 +22,8 @@ interface AddressRow {
 
 const takeFree = statement<{ address: string }>(
   'fleet.takeFreeAddresses',
-  `update addresses a set state = 'taken', organization_id = $2, service_id = $3, ordinal = free.ordinal
+  `update addresses a set state = 'taken', organization_id = $2, service_id = $3, ordinal = $5::int + free.ordinal,
+     held = $6
    from (select address, row_number() over () as ordinal from (
            select f.address from addresses f join address_pools p on p.id = f.pool_id
            where p.location = $1 and p.family = 4 and f.state = 'free'
@@ -36,28 +38,48 @@ const pools6 = statement<{ id: number; network: string }>(
 
 const takeRandom = statement<{ address: string }>(
   'fleet.takeRandomAddress',
-  `insert into addresses (address, pool_id, state, organization_id, service_id, ordinal)
-   values ($1, $2, 'taken', $3, $4, $5) on conflict (address) do nothing returning host(address) as address`,
+  `insert into addresses (address, pool_id, state, organization_id, service_id, ordinal, held)
+   select $1::inet, p.id, 'taken', $3, $4, $5, $6 from address_pools p where p.id = $2 and p.gateway <> $1::inet
+   on conflict (address) do nothing returning host(address) as address`,
+);
+
+const lastOrdinals = statement<{ family: 4 | 6; ordinal: number }>(
+  'fleet.lastOrdinals',
+  `select family(address) as family, max(ordinal)::int as ordinal from addresses where service_id = $1 group by 1`,
 );
 
 const addressesOfService = statement<AddressRow>(
   'fleet.addressesOfService',
   `select host(a.address) as address, p.family, masklen(p.network) as prefix, host(p.gateway) as gateway, a.dns_name
    from addresses a join address_pools p on p.id = a.pool_id
-   where a.service_id = $1 order by p.family, a.ordinal`,
+   where a.service_id = $1 and not a.held order by p.family, a.ordinal`,
 );
 
-const rest = statement(
+// Addresses beyond the first $3 IPv4 and $4 IPv6 ones; of held ones nobody has reached a machine, so they are free.
+const rest = statement<{ address: string }>(
   'fleet.restAddresses',
-  `update addresses a set state = 'resting', organization_id = null, service_id = null, ordinal = null,
-     dns_name = null, rests_until = $2::timestamptz + make_interval(hours => p.rest_hours)
-   from address_pools p where p.id = a.pool_id and a.service_id = $1`,
+  `update addresses a set state = case when ranked.held then 'free' else 'resting' end, organization_id = null,
+     service_id = null, ordinal = null, dns_name = null, held = false,
+     rests_until = case when ranked.held then null else $2::timestamptz + make_interval(hours => p.rest_hours) end
+   from address_pools p, (
+     select address, held, row_number() over (partition by family(address) order by held, ordinal) as nth
+     from addresses where service_id = $1) ranked
+   where p.id = a.pool_id and a.address = ranked.address
+     and ranked.nth > case family(a.address) when 4 then $3::int else $4::int end
+   returning host(a.address) as address`,
 );
 
-const giveBackUnused = statement(
+const giveBackUnused = statement<{ address: string; named: boolean }>(
   'fleet.giveBackUnusedAddresses',
-  `update addresses set state = 'free', organization_id = null, service_id = null, ordinal = null, dns_name = null
-   where service_id = $1`,
+  `update addresses a set state = 'free', organization_id = null, service_id = null, ordinal = null,
+     dns_name = null, held = false
+   from (select address, dns_name from addresses where service_id = $1 and (held or not $2) for update) before
+   where a.address = before.address returning host(a.address) as address, before.dns_name is not null as named`,
+);
+
+const useHeld = statement(
+  'fleet.useHeldAddresses',
+  'update addresses set held = false where service_id = $1 and held',
 );
 
 const wakeRested = statement(
@@ -65,36 +87,83 @@ const wakeRested = statement(
   `update addresses set state = 'free', rests_until = null where state = 'resting' and rests_until <= $1`,
 );
 
+interface Holder {
+  id: number;
+  organizationId: number;
+  location: string;
+}
+
+/** Where the numbering of a service's addresses goes on, and whether a machine has them yet. */
+interface Taking {
+  after4: number;
+  after6: number;
+  held: boolean;
+}
+
 /** Takes addresses for a service: `count4` of the location's IPv4 pools, `count6` of its IPv6 pools. */
 export async function reserveAddresses(
   ctx: TxContext,
-  service: { id: number; organizationId: number; location: string },
+  service: Holder,
   count4: number,
   count6: number,
 ): Promise<void> {
+  await take(ctx, service, count4, count6, { after4: 0, after6: 0, held: false });
+}
+
+/**
+ * Takes more addresses for a service that has some. They are held: no machine gets them until
+ * {@link useHeldAddresses}.
+ */
+export async function holdMoreAddresses(
+  ctx: TxContext,
+  service: Holder,
+  count4: number,
+  count6: number,
+): Promise<void> {
+  const last = new Map(
+    (await ctx.db.many(lastOrdinals, service.id)).map((row) => [row.family, row.ordinal] as const),
+  );
+  await take(ctx, service, count4, count6, {
+    after4: last.get(4) ?? 0,
+    after6: last.get(6) ?? 0,
+    held: true,
+  });
+}
+
+async function take(
+  ctx: TxContext,
+  service: Holder,
+  count4: number,
+  count6: number,
+  how: Taking,
+): Promise<void> {
+  const { id, organizationId, location } = service;
   if (count4 > 0) {
-    const taken = await ctx.db.many(takeFree, service.location, service.organizationId, service.id, count4);
-    if (taken.length < count4) throw outOfAddresses(service.location, 4);
+    const taken = await ctx.db.many(takeFree, location, organizationId, id, count4, how.after4, how.held);
+    if (taken.length < count4) throw outOfAddresses(location, 4);
   }
   if (count6 === 0) return;
-  const pool = (await ctx.db.many(pools6, service.location))[0];
-  if (!pool) throw outOfAddresses(service.location, 6);
-  for (let ordinal = 1; ordinal <= count6; ordinal += 1) {
-    await takeAddress6(ctx, pool, service, ordinal);
+  const pools = await ctx.db.many(pools6, location);
+  for (let nth = 1; nth <= count6; nth += 1) {
+    await takeAddress6(ctx, pools, service, how.after6 + nth, how.held);
   }
 }
 
 // An IPv6 network is too large to list; a random host of it is free but for an accident.
 async function takeAddress6(
   ctx: TxContext,
-  pool: { id: number; network: string },
-  service: { id: number; organizationId: number; location: string },
+  pools: { id: number; network: string }[],
+  service: Holder,
   ordinal: number,
+  held: boolean,
 ): Promise<void> {
-  for (let attempt = 0; attempt < 8; attempt += 1) {
-    const address = randomHost(pool.network);
-    const row = await ctx.db.maybe(takeRandom, address, pool.id, service.organizationId, service.id, ordinal);
-    if (row !== null) return;
+  for (const pool of pools) {
+    for (let attempt = 0; attempt < 8; attempt += 1) {
+      const address = randomHost(pool.network);
+      const { id, organizationId } = service;
+      if ((await ctx.db.maybe(takeRandom, address, pool.id, organizationId, id, ordinal, held)) !== null)
+        return;
+    }
   }
   throw outOfAddresses(service.location, 6);
 }
@@ -123,14 +192,42 @@ export async function listAddresses(ctx: Context, serviceId: number): Promise<Ad
   return rows.map(({ dns_name, ...row }) => ({ ...row, dnsName: dns_name }));
 }
 
-/** Frees addresses that a machine has used: they rest before anybody else gets them. */
-export async function releaseAddresses(ctx: Context, serviceId: number): Promise<void> {
-  await ctx.db.run(rest, serviceId, ctx.clock.now());
+/**
+ * Frees addresses that a machine has used: they rest before anybody else gets them, and lose their names.
+ * `keep` leaves the first so many of each kind.
+ */
+export async function releaseAddresses(
+  ctx: Context,
+  serviceId: number,
+  keep: { count4: number; count6: number } = { count4: 0, count6: 0 },
+): Promise<void> {
+  await transaction(ctx, 'fleet.releaseAddresses', async (tx) => {
+    const freed = await tx.db.many(rest, serviceId, tx.clock.now(), keep.count4, keep.count6);
+    // All of them, not only those with a name here: an earlier change may not have reached the name server.
+    for (const { address } of freed) await publishName(tx, address);
+  });
 }
 
 /** Frees addresses that were only held for an order; nobody has ever reached a machine there. */
 export async function returnUnusedAddresses(ctx: Context, serviceId: number): Promise<void> {
-  await ctx.db.run(giveBackUnused, serviceId);
+  await giveBack(ctx, serviceId, false);
+}
+
+/** Frees what {@link holdMoreAddresses} took, and leaves the service the addresses it has. */
+export async function returnHeldAddresses(ctx: Context, serviceId: number): Promise<void> {
+  await giveBack(ctx, serviceId, true);
+}
+
+async function giveBack(ctx: Context, serviceId: number, onlyHeld: boolean): Promise<void> {
+  await transaction(ctx, 'fleet.giveBackAddresses', async (tx) => {
+    const freed = await tx.db.many(giveBackUnused, serviceId, onlyHeld);
+    for (const { address, named } of freed) if (named) await publishName(tx, address);
+  });
+}
+
+/** Gives the service's machine what was held for it. */
+export async function useHeldAddresses(ctx: TxContext, serviceId: number): Promise<void> {
+  await ctx.db.run(useHeld, serviceId);
 }
 
 /** Makes addresses that have rested long enough free again. */

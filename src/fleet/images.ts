@@ -20,14 +20,15 @@ const activeImages = statement<Image>(
   'fleet.images',
   `select ${columns} from images where active order by slug`,
 );
-const insertImage = statement(
+const insertImage = statement<{ id: number }>(
   'fleet.insertImage',
   `insert into images (slug, name, version, source, min_memory_mib, min_disk_gib, created_at)
-   values ($1, $2, $3, $4, $5, $6, $7) on conflict (slug) do nothing`,
+   values ($1, $2, $3, $4, $5, $6, $7) on conflict (slug) do nothing returning id`,
 );
 
-export async function addImage(ctx: Context, image: Image): Promise<void> {
-  await ctx.db.run(
+/** Adds an image; null when there is one of that slug already, which then stays as it is. */
+export async function addImage(ctx: Context, image: Image): Promise<number | null> {
+  const row = await ctx.db.maybe(
     insertImage,
     image.slug,
     image.name,
@@ -37,6 +38,7 @@ export async function addImage(ctx: Context, image: Image): Promise<void> {
     image.min_disk_gib,
     ctx.clock.now(),
   );
+  return row?.id ?? null;
 }
 
 export function listImages(ctx: Context): Promise<Image[]> {
@@ -49,4 +51,18 @@ export async function findImage(ctx: Context, slug: string): Promise<Image> {
   if (image === null)
     throw fail('not_found', { message: `There is no operating-system image called ${slug}` });
   return image;
+}
+
+/** What an image needs and a machine of this size does not have, in words; null when it fits or is unknown. */
+export async function reasonAgainstImage(
+  ctx: Context,
+  slug: string,
+  size: { memoryMib: number; diskGib: number },
+): Promise<string | null> {
+  const image = await ctx.db.maybe(imageBySlug, slug);
+  if (image === null) return null;
+  if (size.memoryMib < image.min_memory_mib)
+    return `${image.name} needs ${image.min_memory_mib} MiB of memory`;
+  if (size.diskGib < image.min_disk_gib) return `${image.name} needs ${image.min_disk_gib} GiB of storage`;
+  return null;
 }

@@ -1,17 +1,30 @@
 /**
  * What the provider owns: nodes that run machines, the addresses machines answer on, and the operating-system
- * images they start from. Orders hold room and addresses here before there is a machine.
+ * images they start from. Orders hold room and addresses here before there is a machine. Staff decides what a
+ * node may promise, which networks there are, and what can be installed.
  */
 export {
   type Address,
-  freeRestedAddresses,
+  holdMoreAddresses,
   listAddresses,
   releaseAddresses,
   reserveAddresses,
+  returnHeldAddresses,
   returnUnusedAddresses,
+  useHeldAddresses,
 } from './addresses.ts';
-export { addImage, findImage, type Image, listImages } from './images.ts';
+export { followGateways } from './gateways.ts';
+export { addImage, findImage, type Image, listImages, reasonAgainstImage } from './images.ts';
+export { fleetJobs, fleetRoutines } from './jobs.ts';
 export { registerNode } from './nodes.ts';
-export { findPlacement, type Placement, type Room, releaseRoom, reserveRoom } from './placement.ts';
+export {
+  findPlacement,
+  type Placement,
+  type Room,
+  releaseRoom,
+  reserveRoom,
+  resizeRoom,
+} from './placement.ts';
 export { addPool, gatewaysOf, type Pool } from './pools.ts';
 export { setReverseName } from './reverse.ts';
+export { fleetStaffRoutes } from './staffRoutes.ts';

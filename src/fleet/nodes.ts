@@ -1,32 +1,151 @@
 import type { NodeCapacity } from '../drivers/hypervisor/index.ts';
-import { type Context, statement } from '../platform/index.ts';
+import { record } from '../events/index.ts';
+import { listData } from '../platform/http/index.ts';
+import { type Context, fail, statement, transaction } from '../platform/index.ts';
+import { keyedList, type ListRequest } from './list.ts';
 
+export interface NodeChange {
+  state?: 'active' | 'draining' | 'down';
+  cpu_overcommit?: number;
+  memory_reserve_mib?: number;
+  disk_reserve_gib?: number;
+}
+
+interface NodeRow {
+  id: number;
+  name: string;
+  location: string;
+  state: 'active' | 'draining' | 'down';
+  reachable: boolean;
+  cpu_cores: number;
+  memory_mib: number;
+  disk_gib: number;
+  cpu_overcommit: number;
+  memory_reserve_mib: number;
+  disk_reserve_gib: number;
+  cpu_cores_promised: number;
+  memory_mib_promised: number;
+  disk_gib_promised: number;
+  cpu_cores_taken: number;
+  memory_mib_taken: number;
+  disk_gib_taken: number;
+  machines: number;
+  seen_at: Date | null;
+  created_at: Date;
+}
+
+// Staff's decisions (overcommit, reserves, state) stay as they are when the node starts again.
 const insertNode = statement<{ id: number }>(
   'fleet.insertNode',
   `insert into nodes (name, location, cpu_cores, memory_mib, disk_gib, seen_at, created_at)
    values ($1, $2, $3, $4, $5, $6, $6)
    on conflict (name) do update set cpu_cores = excluded.cpu_cores, memory_mib = excluded.memory_mib,
-     disk_gib = excluded.disk_gib, seen_at = excluded.seen_at
+     disk_gib = excluded.disk_gib, seen_at = excluded.seen_at, reachable = true
    returning id`,
 );
 
-/** Cores are shared: most machines idle. Memory and disk are promised once only. */
-const cpuOvercommit = 8;
+const selectNode = `
+  select t.id, t.name, t.location, t.state, t.reachable, t.cpu_cores, t.memory_mib, t.disk_gib, t.cpu_overcommit,
+    t.memory_reserve_mib, t.disk_reserve_gib, t.cpu_cores_promised, t.memory_mib_promised, t.disk_gib_promised,
+    t.cpu_cores_taken, t.memory_mib_taken, t.disk_gib_taken, t.seen_at, t.created_at,
+    (select count(*)::int from placements p where p.node_id = t.id) as machines
+  from nodes t`;
+const nodeById = statement<NodeRow>('fleet.node', `${selectNode} where t.id = $1`);
+const lockNode = statement('fleet.lockNode', 'select id from nodes where id = $1 for no key update');
+const updateNode = statement(
+  'fleet.updateNode',
+  `update nodes set state = $2, cpu_overcommit = $3, memory_reserve_mib = $4, disk_reserve_gib = $5 where id = $1`,
+);
+const nodes = keyedList<NodeRow>({
+  name: 'fleet.nodes',
+  table: 'nodes',
+  select: selectNode,
+  key: 't.id',
+  type: 'bigint',
+  keyOf: (row) => row.id,
+  where: [{ sql: 't.location = ?', type: 'text' }],
+});
 
-/** Writes down a node and what it can hold, or brings its figures up to date. Returns its id. */
+/** Writes down a node and what it physically has, or brings its figures up to date. Returns its id. */
 export async function registerNode(
   ctx: Context,
   node: { name: string; location: string },
   capacity: NodeCapacity,
 ): Promise<number> {
-  const row = await ctx.db.one(
-    insertNode,
-    node.name,
-    node.location,
-    capacity.cpuCores * cpuOvercommit,
-    capacity.memoryMib,
-    capacity.diskGib,
-    ctx.clock.now(),
-  );
-  return row.id;
+  const { cpuCores, memoryMib, diskGib } = capacity;
+  const now = ctx.clock.now();
+  return (await ctx.db.one(insertNode, node.name, node.location, cpuCores, memoryMib, diskGib, now)).id;
+}
+
+export async function listNodes(ctx: Context, query: ListRequest & { location?: string | undefined }) {
+  const { rows, at } = await nodes(ctx, query, [query.location ?? null]);
+  return listData('nodes', rows.map(viewNode), at);
+}
+
+export async function readNode(ctx: Context, id: number) {
+  const row = await ctx.db.maybe(nodeById, id);
+  if (row === null) throw fail('not_found');
+  return { node: viewNode(row) };
+}
+
+/**
+ * Decides what a node may promise and whether it takes new machines. What is promised already stays promised:
+ * a node over its new limits takes nothing more until enough machines are gone.
+ */
+export async function changeNode(ctx: Context, id: number, change: NodeChange) {
+  return transaction(ctx, 'fleet.changeNode', async (tx) => {
+    await tx.db.many(lockNode, id);
+    const node = await tx.db.maybe(nodeById, id);
+    if (node === null) throw fail('not_found');
+    await tx.db.run(
+      updateNode,
+      id,
+      change.state ?? node.state,
+      change.cpu_overcommit ?? node.cpu_overcommit,
+      change.memory_reserve_mib ?? node.memory_reserve_mib,
+      change.disk_reserve_gib ?? node.disk_reserve_gib,
+    );
+    await record(tx, {
+      action: 'node.updated',
+      subject: { type: 'node', id },
+      organizationId: null,
+      data: { name: node.name, change },
+    });
+    return readNode(tx, id);
+  });
+}
+
+function viewNode(row: NodeRow) {
+  const promised = {
+    cpu_cores: row.cpu_cores_promised,
+    memory_mib: row.memory_mib_promised,
+    disk_gib: row.disk_gib_promised,
+  };
+  const taken = {
+    cpu_cores: row.cpu_cores_taken,
+    memory_mib: row.memory_mib_taken,
+    disk_gib: row.disk_gib_taken,
+  };
+  return {
+    id: row.id,
+    name: row.name,
+    location: row.location,
+    state: row.state,
+    reachable: row.reachable,
+    accepts_machines: row.state === 'active' && row.reachable,
+    capacity: { cpu_cores: row.cpu_cores, memory_mib: row.memory_mib, disk_gib: row.disk_gib },
+    cpu_overcommit: row.cpu_overcommit,
+    memory_reserve_mib: row.memory_reserve_mib,
+    disk_reserve_gib: row.disk_reserve_gib,
+    promised,
+    taken,
+    free: {
+      cpu_cores: Math.max(0, promised.cpu_cores - taken.cpu_cores),
+      memory_mib: Math.max(0, promised.memory_mib - taken.memory_mib),
+      disk_gib: Math.max(0, promised.disk_gib - taken.disk_gib),
+    },
+    machines: row.machines,
+    last_seen_at: row.seen_at,
+    created_at: row.created_at,
+  };
 }

@@ -27,9 +27,9 @@ const takeRoom = (name: string, locking: string) =>
     name,
     `with chosen as (
        select id from nodes
-       where location = $3 and state = 'active' and cpu_cores - cpu_cores_taken >= $4
-         and memory_mib - memory_mib_taken >= $5 and disk_gib - disk_gib_taken >= $6
-       order by memory_mib - memory_mib_taken desc, id limit 1 for no key update ${locking}),
+       where location = $3 and state = 'active' and reachable and cpu_cores_promised - cpu_cores_taken >= $4
+         and memory_mib_promised - memory_mib_taken >= $5 and disk_gib_promised - disk_gib_taken >= $6
+       order by memory_mib_promised - memory_mib_taken desc, id limit 1 for no key update ${locking}),
      taken as (
        update nodes n set cpu_cores_taken = cpu_cores_taken + $4, memory_mib_taken = memory_mib_taken + $5,
          disk_gib_taken = disk_gib_taken + $6
@@ -51,6 +51,25 @@ const giveRoomBack = statement<{ node_id: number }>(
    update nodes n set cpu_cores_taken = cpu_cores_taken - gone.cpu_cores,
      memory_mib_taken = memory_mib_taken - gone.memory_mib, disk_gib_taken = disk_gib_taken - gone.disk_gib
    from gone where n.id = gone.node_id returning gone.node_id`,
+);
+
+// What shrinks is given back whatever the node promises; what grows must fit, unless the node is down.
+const resize = statement<{ node_id: number }>(
+  'fleet.resizeRoom',
+  `with held as (
+     select node_id, $2::int - cpu_cores as cpu, $3::int - memory_mib as memory, $4::int - disk_gib as disk
+     from placements where service_id = $1 for update),
+   resized as (
+     update nodes n set cpu_cores_taken = cpu_cores_taken + held.cpu,
+       memory_mib_taken = memory_mib_taken + held.memory, disk_gib_taken = disk_gib_taken + held.disk
+     from held where n.id = held.node_id
+       and (n.state <> 'down' or (held.cpu <= 0 and held.memory <= 0 and held.disk <= 0))
+       and (held.cpu <= 0 or cpu_cores_promised - cpu_cores_taken >= held.cpu)
+       and (held.memory <= 0 or memory_mib_promised - memory_mib_taken >= held.memory)
+       and (held.disk <= 0 or disk_gib_promised - disk_gib_taken >= held.disk)
+     returning n.id)
+   update placements p set cpu_cores = $2, memory_mib = $3, disk_gib = $4
+   from resized where p.service_id = $1 returning p.node_id`,
 );
 
 /** Holds room for a service on a node of the location; the room stays held until it is given back. */
@@ -85,4 +104,14 @@ export async function findPlacement(ctx: Context, serviceId: number): Promise<Pl
 /** Gives the room back; giving back nothing is fine. */
 export async function releaseRoom(ctx: Context, serviceId: number): Promise<void> {
   await ctx.db.many(giveRoomBack, serviceId);
+}
+
+/**
+ * Changes the room that a service has on its node, exactly to `room`; repeating it changes nothing. Growing
+ * needs free room on that same node: `insufficient_stock` when there is none, or when the service has no room.
+ */
+export async function resizeRoom(ctx: TxContext, serviceId: number, room: Room): Promise<void> {
+  const row = await ctx.db.maybe(resize, serviceId, room.cpuCores, room.memoryMib, room.diskGib);
+  if (row !== null) return;
+  throw fail('insufficient_stock', { cause: new Error(`the node of service ${serviceId} has no room`) });
 }

@@ -1,25 +1,38 @@
 import ipaddr from 'ipaddr.js';
-import { type Context, statement, type TxContext } from '../platform/index.ts';
+import { type Context, fail, statement, type TxContext } from '../platform/index.ts';
+import { addressIn, checkNetwork, firstHost } from './networks.ts';
 
 export interface Pool {
   name: string;
   location: string;
-  /** CIDR; its first host is the gateway. */
+  /** CIDR. */
   network: string;
+  /** Default: the network's first host. */
+  gateway?: string | undefined;
+  /** How long a freed address rests before somebody else gets it. Default: a day. */
+  restHours?: number | undefined;
 }
-
-const largestListed = 65_536;
 
 const insertPool = statement<{ id: number }>(
   'fleet.insertPool',
-  `insert into address_pools (name, location, family, network, gateway, created_at) values ($1, $2, $3, $4, $5, $6)
-   on conflict (name) do nothing returning id`,
+  `insert into address_pools (name, location, family, network, gateway, rest_hours, created_at)
+   values ($1, $2, $3, $4, $5, $6, $7) on conflict do nothing returning id`,
+);
+
+const conflicting = statement<{ name: string; network: string; same_name: boolean }>(
+  'fleet.conflictingPool',
+  `select name, network::text as network, name = $1 as same_name from address_pools
+   where name = $1 or network && $2::cidr order by name = $1 desc limit 1`,
 );
 
 const listHosts = statement(
   'fleet.listHosts',
   `insert into addresses (address, pool_id, state)
-   select $2::inet + n, $1, 'free' from generate_series(1, $3::bigint) n on conflict do nothing`,
+   select host.address, p.id, 'free'
+   from address_pools p, lateral (
+     select host(p.network)::inet + n as address
+     from generate_series(1, (2 ^ (32 - masklen(p.network)))::bigint - 2) n) host
+   where p.id = $1 and host.address <> p.gateway`,
 );
 
 const gateways = statement<{ gateway: string }>(
@@ -28,11 +41,17 @@ const gateways = statement<{ gateway: string }>(
    where location = $1 order by family, id`,
 );
 
-/** Adds a pool; of an IPv4 network every host but the gateway and the broadcast address becomes free. */
-export async function addPool(ctx: TxContext, pool: Pool): Promise<void> {
-  const [base, prefix] = ipaddr.parseCIDR(pool.network);
-  const family = base.kind() === 'ipv4' ? 4 : 6;
-  const gateway = firstHost(pool.network);
+const defaultRestHours = 24;
+
+/**
+ * Adds a pool; of an IPv4 network every host but the gateway and the broadcast address becomes free. Of the
+ * same name: `conflict`. Overlapping another one: `conflict` too, since an address is in one pool.
+ */
+export async function createPool(ctx: TxContext, pool: Pool): Promise<number> {
+  checkNetwork(pool.network);
+  const family = ipaddr.parseCIDR(pool.network)[0].kind() === 'ipv4' ? 4 : 6;
+  const gateway =
+    pool.gateway === undefined ? firstHost(pool.network) : addressIn(pool.network, pool.gateway);
   const made = await ctx.db.maybe(
     insertPool,
     pool.name,
@@ -40,21 +59,30 @@ export async function addPool(ctx: TxContext, pool: Pool): Promise<void> {
     family,
     pool.network,
     gateway,
+    pool.restHours ?? defaultRestHours,
     ctx.clock.now(),
   );
-  if (made === null || family === 6) return;
-  const hosts = Math.min(2 ** (32 - prefix), largestListed) - 3; // network, gateway and broadcast
-  await ctx.db.run(listHosts, made.id, gateway, hosts);
+  if (made === null) throw await conflictOf(ctx, pool);
+  if (family === 4) await ctx.db.run(listHosts, made.id);
+  return made.id;
+}
+
+async function conflictOf(ctx: TxContext, pool: Pool) {
+  const other = await ctx.db.maybe(conflicting, pool.name, pool.network);
+  const message = other?.same_name
+    ? `There is a pool called ${pool.name} already`
+    : `${pool.network} overlaps the pool ${other?.name} (${other?.network}); an address is in one pool`;
+  return fail('conflict', { message });
+}
+
+/** Adds a pool unless there is one of its name: what a node does when it starts for the first time. */
+export async function addPool(ctx: TxContext, pool: Pool): Promise<void> {
+  const other = await ctx.db.maybe(conflicting, pool.name, pool.network);
+  if (other?.same_name) return;
+  await createPool(ctx, pool);
 }
 
 /** The gateways of a location with their prefix, `10.77.0.1/24`: what a node's bridge answers on. */
 export async function gatewaysOf(ctx: Context, location: string): Promise<string[]> {
   return (await ctx.db.many(gateways, location)).map((row) => row.gateway);
-}
-
-function firstHost(network: string): string {
-  const [base] = ipaddr.parseCIDR(network);
-  const bytes = base.toByteArray();
-  bytes[bytes.length - 1] = (bytes[bytes.length - 1] ?? 0) + 1;
-  return ipaddr.fromByteArray(bytes).toString();
 }

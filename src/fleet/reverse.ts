@@ -1,9 +1,28 @@
 import ipaddr from 'ipaddr.js';
-import { enqueue, fail, isDomain, statement, type TxContext } from '../platform/index.ts';
+import type { ReverseDns } from '../drivers/dns/index.ts';
+import { record } from '../events/index.ts';
+import {
+  type AnySaga,
+  type Context,
+  enqueue,
+  fail,
+  isDomain,
+  job,
+  statement,
+  type TxContext,
+} from '../platform/index.ts';
 
-const setName = statement(
+const setName = statement<{ organization_id: number; before: string | null }>(
   'fleet.setReverseName',
-  `update addresses set dns_name = $3 where service_id = $1 and host(address) = $2 and state = 'taken'`,
+  `update addresses a set dns_name = $3
+   from (select address, dns_name from addresses
+         where service_id = $1 and host(address) = $2 and state = 'taken' and not held for update) before
+   where a.address = before.address returning a.organization_id, before.dns_name as before`,
+);
+
+const nameOf = statement<{ dns_name: string | null }>(
+  'fleet.reverseName',
+  'select dns_name from addresses where host(address) = $1',
 );
 
 /**
@@ -19,13 +38,55 @@ export async function setReverseName(
   if (name !== null && !isDomain(name, { atLeast: 2 })) {
     throw fail('invalid_domain', { details: [{ field: 'dns_name', message: 'must be a full hostname' }] });
   }
-  if ((await ctx.db.run(setName, serviceId, canonical(address), name?.toLowerCase() ?? null)) === 0) {
-    throw fail('not_found', { message: 'The machine does not have this address' });
-  }
-  await enqueue(ctx, 'dns.reverse', { address: canonical(address) });
+  const dnsName = name?.toLowerCase() ?? null;
+  const row = await ctx.db.maybe(setName, serviceId, canonical(address), dnsName);
+  if (row === null) throw fail('not_found', { message: 'The machine does not have this address' });
+  await publishName(ctx, canonical(address));
+  if (row.before === dnsName) return;
+  await record(ctx, {
+    action: 'address.named',
+    subject: { type: 'service', id: serviceId },
+    organizationId: row.organization_id,
+    data: { address: canonical(address), dns_name: dnsName, before: row.before },
+  });
 }
 
 /** An address as the database writes it; what is none stays as it is and matches nothing. */
 function canonical(address: string): string {
   return ipaddr.isValid(address) ? ipaddr.parse(address).toString() : address;
+}
+
+/** Has the name server told what name an address has now. */
+export async function publishName(ctx: TxContext, address: string): Promise<void> {
+  await enqueue(ctx, 'dns.reverse', { address });
+}
+
+// At most half a minute apart: a name server that is away for a night is no reason to lose a name.
+const attempts = 1_000;
+const roundsAtMost = 10;
+
+interface Payload {
+  address: string;
+}
+
+/**
+ * Carries an address' name to the name server. Of several jobs for one address that overlap, each looks again
+ * after it wrote: whichever writes last wrote what the database says.
+ */
+export function reverseJob(dnsOf: (ctx: Context) => ReverseDns): AnySaga {
+  return job<Payload>(
+    'dns.reverse',
+    async ({ ctx, payload }) => {
+      const wanted = async () => (await ctx.db.maybe(nameOf, payload.address))?.dns_name ?? null;
+      let name = await wanted();
+      for (let round = 0; round < roundsAtMost; round += 1) {
+        await dnsOf(ctx).setName(payload.address, name);
+        const now = await wanted();
+        if (now === name) return;
+        name = now;
+      }
+      throw new Error(`the name of ${payload.address} changes faster than it can be published`);
+    },
+    { attempts },
+  );
 }

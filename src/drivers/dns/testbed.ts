@@ -23,12 +23,13 @@ export interface PowerDnsServer {
   close(): Promise<void>;
 }
 
-export async function startPowerDns(): Promise<PowerDnsServer> {
+/** Starts one; with `port` its API answers there, as that of one that was away. */
+export async function startPowerDns(options: { port?: number } = {}): Promise<PowerDnsServer> {
   const dir = mkdtempSync(join(tmpdir(), 'innkeeper-pdns-'));
   const database = new DatabaseSync(join(dir, 'pdns.sqlite3'));
   database.exec(readFileSync(schema, 'utf8'));
   database.close();
-  const [dnsPort, apiPort] = [await freePort(), await freePort()];
+  const [dnsPort, apiPort] = [await freePort(), options.port ?? (await freePort())];
   const apiKey = 'canary-dns-key';
   const settings = {
     launch: 'gsqlite3',

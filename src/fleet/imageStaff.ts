@@ -1,0 +1,149 @@
+import { record } from '../events/index.ts';
+import { listData } from '../platform/http/index.ts';
+import { type Context, enqueue, fail, statement, type TxContext, transaction } from '../platform/index.ts';
+import { addImage, type Image } from './images.ts';
+import { keyedList, type ListRequest } from './list.ts';
+
+interface ImageRow extends Image {
+  id: number;
+  active: boolean;
+  state: 'new' | 'preparing' | 'ready' | 'failed';
+  progress: string | null;
+  error: string | null;
+  prepared_at: Date | null;
+  created_at: Date;
+}
+
+const selectImage = `
+  select t.id, t.slug, t.name, t.version, t.source, t.min_memory_mib, t.min_disk_gib, t.active, t.state, t.progress,
+    t.error, t.prepared_at, t.created_at
+  from images t`;
+const imageForStaff = statement<ImageRow>('fleet.imageForStaff', `${selectImage} where t.slug = $1`);
+const lockImage = statement('fleet.lockImage', 'select id from images where slug = $1 for update');
+const updateImage = statement(
+  'fleet.updateImage',
+  `update images set name = $2, version = $3, min_memory_mib = $4, min_disk_gib = $5, active = $6 where slug = $1`,
+);
+const beginPreparing = statement(
+  'fleet.beginPreparing',
+  `update images set state = 'preparing', progress = null, error = null where slug = $1`,
+);
+const deleteImage = statement('fleet.deleteImage', 'delete from images where slug = $1');
+const images = keyedList<ImageRow>({
+  name: 'fleet.imageList',
+  table: 'images',
+  select: selectImage,
+  key: 't.slug',
+  type: 'text',
+  keyOf: (row) => row.slug,
+});
+
+export interface NewImage extends Omit<Image, 'source'> {
+  source:
+    | { kind: 'build'; recipe: string }
+    | { kind: 'download'; url: string; sha256: string; guest: 'cloud-init' };
+}
+
+export interface ImageChange {
+  name?: string;
+  version?: string;
+  min_memory_mib?: number;
+  min_disk_gib?: number;
+  active?: boolean;
+}
+
+export async function listImagesForStaff(ctx: Context, query: ListRequest) {
+  const { rows, at } = await images(ctx, query);
+  return listData('images', rows.map(view), at);
+}
+
+export async function readImage(ctx: Context, slug: string) {
+  const row = await ctx.db.maybe(imageForStaff, slug);
+  if (row === null) throw fail('not_found');
+  return { image: view(row) };
+}
+
+export async function lockImageForStaff(ctx: Context, slug: string) {
+  await ctx.db.many(lockImage, slug);
+  return readImage(ctx, slug);
+}
+
+/** Adds an image and has it built or downloaded; `conflict` when there is one of that slug. */
+export async function createImage(ctx: Context, image: NewImage) {
+  if (image.source.kind === 'download') checkUrl(image.source.url);
+  return transaction(ctx, 'fleet.createImage', async (tx) => {
+    const source = { slug: image.slug, ...image.source };
+    const id = await addImage(tx, { ...image, source });
+    if (id === null) throw fail('conflict', { message: `There is an image called ${image.slug} already` });
+    await tell(tx, 'image.created', id, { slug: image.slug, source });
+    return prepare(tx, image.slug);
+  });
+}
+
+// What is downloaded is believed by its checksum alone; a name or password in the URL would be shown to all of staff.
+function checkUrl(text: string): void {
+  const url = URL.canParse(text) ? new URL(text) : null;
+  if (url?.protocol === 'https:' && url.username === '' && url.password === '') return;
+  const message = 'must be an https URL without a user name or password';
+  throw fail('invalid_request', { details: [{ field: 'source.url', message }] });
+}
+
+/** Changes what is said of an image. Its source stays: machines' disks are layered over what it became. */
+export async function changeImage(ctx: Context, slug: string, change: ImageChange) {
+  return transaction(ctx, 'fleet.changeImage', async (tx) => {
+    const { image } = await lockImageForStaff(tx, slug);
+    const next = { ...image, ...change };
+    const { name, version, min_memory_mib, min_disk_gib, active } = next;
+    await tx.db.run(updateImage, slug, name, version, min_memory_mib, min_disk_gib, active);
+    await tell(tx, 'image.updated', image.id, { slug, change });
+    return readImage(tx, slug);
+  });
+}
+
+/** Builds or downloads an image again, as after a failure. While it is at it already: nothing more happens. */
+export async function prepareImage(ctx: Context, slug: string) {
+  return transaction(ctx, 'fleet.requestImage', async (tx) => {
+    const { image } = await lockImageForStaff(tx, slug);
+    return image.state === 'preparing' ? { image } : prepare(tx, slug);
+  });
+}
+
+async function prepare(tx: TxContext, slug: string) {
+  await tx.db.run(beginPreparing, slug);
+  await enqueue(tx, 'fleet.prepareImage', { slug }, { organizationId: null });
+  return readImage(tx, slug);
+}
+
+/** Removes an image that no machine was made from; otherwise `conflict`. */
+export async function removeImage(ctx: Context, slug: string) {
+  return transaction(ctx, 'fleet.removeImage', async (tx) => {
+    const { image } = await lockImageForStaff(tx, slug);
+    try {
+      await tx.db.run(deleteImage, slug);
+    } catch (error) {
+      if (!isReferenced(error)) throw error;
+      const message = `Machines run on ${slug}; set active to false so that nobody orders it any more`;
+      throw fail('conflict', { message, cause: error });
+    }
+    await tell(tx, 'image.deleted', image.id, { slug });
+    return {};
+  });
+}
+
+function isReferenced(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === '23503';
+}
+
+function view({ source, ...image }: ImageRow) {
+  const { slug: _, ...shown } = source;
+  return { ...image, source: shown };
+}
+
+async function tell(
+  tx: TxContext,
+  action: 'image.created' | 'image.updated' | 'image.deleted',
+  id: number,
+  data: Record<string, unknown>,
+): Promise<void> {
+  await record(tx, { action, subject: { type: 'image', id }, organizationId: null, data });
+}

@@ -1,0 +1,210 @@
+import { record } from '../events/index.ts';
+import { listData } from '../platform/http/index.ts';
+import {
+  type Context,
+  fail,
+  isDuplicate,
+  statement,
+  type TxContext,
+  transaction,
+} from '../platform/index.ts';
+import { keyedList, type ListRequest } from './list.ts';
+import { addressIn } from './networks.ts';
+import { createPool } from './pools.ts';
+
+interface PoolRow {
+  id: number;
+  name: string;
+  location: string;
+  family: 4 | 6;
+  network: string;
+  gateway: string;
+  rest_hours: number;
+  created_at: Date;
+  free: number;
+  taken: number;
+  resting: number;
+  reserved: number;
+}
+
+interface AddressRow {
+  address: string;
+  state: 'free' | 'taken' | 'resting' | 'reserved';
+  service_id: number | null;
+  organization_id: number | null;
+  held: boolean;
+  dns_name: string | null;
+  rests_until: Date | null;
+  note: string | null;
+}
+
+const selectPool = `
+  select t.id, t.name, t.location, t.family, t.network::text as network, host(t.gateway) as gateway, t.rest_hours,
+    t.created_at, a.free, a.taken, a.resting, a.reserved
+  from address_pools t, lateral (
+    select count(*) filter (where state = 'free')::int as free, count(*) filter (where state = 'taken')::int as taken,
+      count(*) filter (where state = 'resting')::int as resting,
+      count(*) filter (where state = 'reserved')::int as reserved
+    from addresses where pool_id = t.id) a`;
+const poolById = statement<PoolRow>('fleet.pool', `${selectPool} where t.id = $1`);
+const lockPool = statement('fleet.lockPool', 'select id from address_pools where id = $1 for update');
+const updatePool = statement(
+  'fleet.updatePool',
+  'update address_pools set name = $2, rest_hours = $3 where id = $1',
+);
+const deleteFree = statement(
+  'fleet.deleteFreeAddresses',
+  `delete from addresses where pool_id = $1 and state = 'free'`,
+);
+const deletePool = statement('fleet.deletePool', 'delete from address_pools where id = $1');
+
+const selectAddress = `
+  select host(t.address) as address, t.state, t.service_id, t.organization_id, t.held, t.dns_name, t.rests_until, t.note
+  from addresses t`;
+const addressOfPool = statement<AddressRow>(
+  'fleet.addressOfPool',
+  `${selectAddress} where t.pool_id = $1 and t.address = $2`,
+);
+const reserve = statement(
+  'fleet.reserveAddress',
+  `insert into addresses (address, pool_id, state, note) values ($2, $1, 'reserved', $3)
+   on conflict (address) do update set state = 'reserved', note = excluded.note
+   where addresses.state in ('free', 'reserved')`,
+);
+const unreserve = statement(
+  'fleet.unreserveAddress',
+  `update addresses set state = 'free', note = null where pool_id = $1 and address = $2 and state in ('free', 'reserved')`,
+);
+
+const pools = keyedList<PoolRow>({
+  name: 'fleet.pools',
+  table: 'address_pools',
+  select: selectPool,
+  key: 't.id',
+  type: 'bigint',
+  keyOf: (row) => row.id,
+  where: [{ sql: 't.location = ?', type: 'text' }],
+});
+const addresses = keyedList<AddressRow>({
+  name: 'fleet.addresses',
+  table: 'addresses',
+  select: selectAddress,
+  key: 't.address',
+  type: 'inet',
+  keyOf: (row) => row.address,
+  where: [
+    { sql: 't.pool_id = ?', type: 'bigint' },
+    { sql: 't.state = ?', type: 'text' },
+  ],
+});
+
+export async function listPools(ctx: Context, query: ListRequest & { location?: string | undefined }) {
+  const { rows, at } = await pools(ctx, query, [query.location ?? null]);
+  return listData('address_pools', rows.map(viewPool), at);
+}
+
+export async function readPool(ctx: Context, id: number) {
+  const row = await ctx.db.maybe(poolById, id);
+  if (row === null) throw fail('not_found');
+  return { address_pool: viewPool(row) };
+}
+
+function viewPool({ free, taken, resting, reserved, ...pool }: PoolRow) {
+  // An IPv6 network is not listed: as good as all of it is free.
+  return { ...pool, addresses: { free: pool.family === 4 ? free : null, taken, resting, reserved } };
+}
+
+export interface NewPool {
+  name: string;
+  location: string;
+  network: string;
+  gateway?: string;
+  rest_hours?: number;
+}
+
+/** Adds a pool. Nodes of its location answer on its gateway within seconds. */
+export async function addPoolAsStaff(ctx: Context, { rest_hours: restHours, ...pool }: NewPool) {
+  return transaction(ctx, 'fleet.addPool', async (tx) => {
+    const id = await createPool(tx, { ...pool, restHours });
+    await tell(tx, 'address_pool.created', id, { ...pool, rest_hours: restHours });
+    return readPool(tx, id);
+  });
+}
+
+/** Changes name and rest; a new rest counts for addresses freed from now on. */
+export async function changePool(ctx: Context, id: number, change: { name?: string; rest_hours?: number }) {
+  return transaction(ctx, 'fleet.changePool', async (tx) => {
+    await tx.db.many(lockPool, id);
+    const { address_pool: pool } = await readPool(tx, id);
+    try {
+      await tx.db.run(updatePool, id, change.name ?? pool.name, change.rest_hours ?? pool.rest_hours);
+    } catch (error) {
+      if (!isDuplicate(error, 'address_pools_name_key')) throw error;
+      throw fail('conflict', { message: `There is a pool called ${change.name} already`, cause: error });
+    }
+    await tell(tx, 'address_pool.updated', id, { change });
+    return readPool(tx, id);
+  });
+}
+
+/** Removes a pool of which no address is in use, rests or is reserved; otherwise `conflict`. */
+export async function removePool(ctx: Context, id: number) {
+  return transaction(ctx, 'fleet.removePool', async (tx) => {
+    await tx.db.many(lockPool, id);
+    // First the free ones: an order that is taking one at this moment is waited for and then counted below.
+    await tx.db.run(deleteFree, id);
+    const { address_pool: pool } = await readPool(tx, id);
+    const { taken, resting, reserved } = pool.addresses;
+    if (taken + resting + reserved > 0) {
+      throw fail('conflict', {
+        message: `Of ${pool.name}, ${taken} addresses are taken, ${resting} rest and ${reserved} are reserved`,
+      });
+    }
+    await tx.db.run(deletePool, id);
+    await tell(tx, 'address_pool.deleted', id, { name: pool.name, network: pool.network });
+    return {};
+  });
+}
+
+export async function listPoolAddresses(
+  ctx: Context,
+  id: number,
+  query: ListRequest & { state?: AddressRow['state'] | undefined },
+) {
+  await readPool(ctx, id);
+  const { rows, at } = await addresses(ctx, query, [id, query.state ?? null]);
+  return listData('addresses', rows, at);
+}
+
+/** Keeps a free address for something that is no machine, or gives it back; `conflict` when it is in use or rests. */
+export async function reserveAddress(
+  ctx: Context,
+  id: number,
+  request: { address: string; reserved: boolean; note?: string | null },
+) {
+  return transaction(ctx, 'fleet.reserveAddress', async (tx) => {
+    await tx.db.many(lockPool, id);
+    const { address_pool: pool } = await readPool(tx, id);
+    const address = addressIn(pool.network, request.address, 'address');
+    if (address === pool.gateway)
+      throw fail('conflict', { message: `${address} is the gateway of this pool` });
+    const changed = request.reserved
+      ? await tx.db.run(reserve, id, address, request.note ?? null)
+      : await tx.db.run(unreserve, id, address);
+    const row = await tx.db.maybe(addressOfPool, id, address);
+    if (row === null) throw fail('not_found', { message: `${address} was never given out nor reserved` });
+    if (changed === 0) throw fail('conflict', { message: `${address} is ${row.state}` });
+    const action = request.reserved ? 'address.reserved' : 'address.unreserved';
+    await tell(tx, action, id, { address, note: row.note });
+    return { address: row };
+  });
+}
+
+async function tell(
+  tx: TxContext,
+  action: `address_pool.${'created' | 'updated' | 'deleted'}` | `address.${'reserved' | 'unreserved'}`,
+  id: number,
+  data: Record<string, unknown>,
+): Promise<void> {
+  await record(tx, { action, subject: { type: 'address_pool', id }, organizationId: null, data });
+}

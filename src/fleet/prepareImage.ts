@@ -1,0 +1,93 @@
+import type { Hypervisor, ImageSource } from '../drivers/hypervisor/index.ts';
+import { record } from '../events/index.ts';
+import {
+  type AnySaga,
+  type Context,
+  type Failure,
+  saga,
+  statement,
+  type TxContext,
+} from '../platform/index.ts';
+
+interface Payload {
+  slug: string;
+}
+
+const imageToPrepare = statement<{ source: ImageSource }>(
+  'fleet.imageToPrepare',
+  'select source from images where slug = $1',
+);
+const nodeByName = statement<{ id: number }>('fleet.nodeByName', 'select id from nodes where name = $1');
+const setProgress = statement(
+  'fleet.setImageProgress',
+  `update images set progress = $2 where slug = $1 and state = 'preparing'`,
+);
+const endPreparing = statement<{ id: number }>(
+  'fleet.endPreparing',
+  `update images set state = $2, error = $3, progress = null, prepared_at = coalesce($4, prepared_at)
+   where slug = $1 returning id`,
+);
+
+const sayEveryMs = 1_000;
+
+/** Builds or downloads an image on the node of this process, and keeps for staff how far it is and how it ended. */
+export function prepareImageSaga(hypervisorOf: (nodeId: number) => Hypervisor): AnySaga {
+  return saga<Payload>({
+    name: 'fleet.prepareImage',
+    steps: [
+      {
+        name: 'prepare',
+        attempts: 3,
+        action: async ({ ctx, payload }) => {
+          const image = await ctx.db.maybe(imageToPrepare, payload.slug);
+          if (image === null) return; // deleted meanwhile
+          const node = await ctx.db.one(nodeByName, ctx.config.nodeName);
+          const speaker = say(ctx, payload.slug);
+          try {
+            await hypervisorOf(node.id).ensureImage(image.source, speaker.say);
+          } finally {
+            await speaker.end();
+          }
+        },
+      },
+    ],
+    succeeded: (ctx, { slug }) => end(ctx, slug, null),
+    failed: (ctx, { slug }, failure) => end(ctx, slug, failure),
+  });
+}
+
+/** Writes the newest line down, at most once a second: builders say more than anybody reads. */
+function say(ctx: Context, slug: string) {
+  let latest: string | null = null;
+  let writing: Promise<unknown> = Promise.resolve();
+  const write = () => {
+    if (latest === null) return;
+    const line = latest.slice(0, 500);
+    latest = null;
+    writing = ctx.db.run(setProgress, slug, line).catch(() => undefined);
+  };
+  const timer = setInterval(write, sayEveryMs);
+  return {
+    say: (line: string) => {
+      latest = line;
+      ctx.log.info({ image: slug }, line);
+    },
+    end: async () => {
+      clearInterval(timer);
+      await writing;
+    },
+  };
+}
+
+async function end(tx: TxContext, slug: string, failure: Failure | null): Promise<void> {
+  const now = failure === null ? tx.clock.now() : null;
+  const state = failure === null ? 'ready' : 'failed';
+  const image = await tx.db.maybe(endPreparing, slug, state, failure?.message ?? null, now);
+  if (image === null) return;
+  await record(tx, {
+    action: failure === null ? 'image.prepared' : 'image.failed',
+    subject: { type: 'image', id: image.id },
+    organizationId: null,
+    data: { slug, ...(failure === null ? {} : { reason: failure.message }) },
+  });
+}

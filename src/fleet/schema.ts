@@ -1,0 +1,168 @@
+import { Type } from 'typebox';
+import {
+  Choice,
+  Id,
+  ListQuery,
+  listOf,
+  Nothing,
+  Nullable,
+  Strict,
+  Timestamp,
+} from '../platform/http/index.ts';
+
+const Count = Type.Integer({ minimum: 0 });
+const Size = Type.Object({ cpu_cores: Count, memory_mib: Count, disk_gib: Count });
+const Location = Type.String({ pattern: '^[A-Za-z0-9][A-Za-z0-9._-]{0,31}$', examples: ['AMS'] });
+const Name = Type.String({
+  minLength: 1,
+  maxLength: 100,
+  pattern: '^[^\\u0000-\\u001f\\u007f]+$',
+  examples: ['AMS 2'],
+});
+
+const NodeState = Choice(['active', 'draining', 'down'], {
+  description: 'draining: keeps its machines and takes no new ones; down: may not even grow those it has',
+});
+
+export const Node = Type.Object({
+  id: Id,
+  name: Type.String(),
+  location: Type.String(),
+  state: NodeState,
+  reachable: Type.Boolean({ description: 'Whether it was heard of within the last minute' }),
+  accepts_machines: Type.Boolean(),
+  capacity: Type.Object(Size.properties, { description: 'What it physically has' }),
+  cpu_overcommit: Type.Number(),
+  memory_reserve_mib: Count,
+  disk_reserve_gib: Count,
+  promised: Type.Object(Size.properties, {
+    description: 'What it may promise: capacity × overcommit − reserves',
+  }),
+  taken: Type.Object(Size.properties, { description: 'Used by machines and held by orders' }),
+  free: Size,
+  machines: Type.Integer({ description: 'Machines and orders that have room here' }),
+  last_seen_at: Nullable(Timestamp),
+  created_at: Timestamp,
+});
+export const NodeData = Type.Object({ node: Node });
+export const NodeList = listOf('nodes', Node);
+export const ByLocation = ListQuery({ location: Type.Optional(Location) });
+export const NodeChange = Strict({
+  state: Type.Optional(NodeState),
+  cpu_overcommit: Type.Optional(
+    Type.Number({ minimum: 1, maximum: 64, description: 'Cores promised for each one it has' }),
+  ),
+  memory_reserve_mib: Type.Optional(Type.Integer({ minimum: 0, maximum: 2 ** 31 - 1 })),
+  disk_reserve_gib: Type.Optional(Type.Integer({ minimum: 0, maximum: 2 ** 31 - 1 })),
+});
+
+const RestHours = Type.Integer({
+  minimum: 0,
+  maximum: 8_760,
+  description: 'How long a freed address rests before somebody else gets it',
+});
+export const Pool = Type.Object({
+  id: Id,
+  name: Type.String(),
+  location: Type.String(),
+  family: Type.Integer({ description: '4 or 6' }),
+  network: Type.String({ examples: ['192.0.2.0/24'] }),
+  gateway: Type.String(),
+  rest_hours: Type.Integer(),
+  addresses: Type.Object({
+    free: Nullable(Type.Integer({ description: 'null for IPv6: as good as all' })),
+    taken: Count,
+    resting: Count,
+    reserved: Count,
+  }),
+  created_at: Timestamp,
+});
+export const PoolData = Type.Object({ address_pool: Pool });
+export const PoolList = listOf('address_pools', Pool);
+export const NewPool = Strict({
+  name: Name,
+  location: Location,
+  network: Type.String({ maxLength: 50, description: 'CIDR', examples: ['192.0.2.0/24', '2001:db8::/64'] }),
+  gateway: Type.Optional(Type.String({ maxLength: 45, description: "Default: the network's first host" })),
+  rest_hours: Type.Optional(RestHours),
+});
+export const PoolChange = Strict({ name: Type.Optional(Name), rest_hours: Type.Optional(RestHours) });
+
+const AddressState = Choice(['free', 'taken', 'resting', 'reserved']);
+const PoolAddress = Type.Object({
+  address: Type.String(),
+  state: AddressState,
+  service_id: Nullable(Id),
+  organization_id: Nullable(Id),
+  held: Type.Boolean({ description: 'Taken for a change of size that is not paid yet' }),
+  dns_name: Nullable(Type.String()),
+  rests_until: Nullable(Timestamp),
+  note: Nullable(Type.String()),
+});
+export const PoolAddressData = Type.Object({ address: PoolAddress });
+export const PoolAddressList = listOf('addresses', PoolAddress);
+export const PoolAddressQuery = ListQuery({ state: Type.Optional(AddressState) });
+export const Reservation = Strict({
+  address: Type.String({ maxLength: 45, examples: ['192.0.2.9'] }),
+  reserved: Type.Boolean({ description: 'false gives it back' }),
+  note: Type.Optional(Nullable(Type.String({ maxLength: 200 }))),
+});
+
+const slug = { pattern: '^[a-z0-9][a-z0-9.-]{0,63}$', examples: ['debian-13'] };
+const Slug = Type.String(slug);
+export const ImageParams = Strict({ slug: Slug });
+const MemoryMib = Type.Integer({ minimum: 16, maximum: 1_048_576 });
+const DiskGib = Type.Integer({ minimum: 1, maximum: 65_536 });
+const Title = Type.String({
+  minLength: 1,
+  maxLength: 60,
+  pattern: '^[^\\u0000-\\u001f\\u007f]+$',
+  examples: ['Debian'],
+});
+
+const build = { kind: Choice(['build']), recipe: Type.String({ ...slug, examples: ['tiny', 'debian-12'] }) };
+const download = {
+  kind: Choice(['download']),
+  url: Type.String({ maxLength: 2_000, examples: ['https://images.example.com/disk.qcow2'] }),
+  sha256: Type.String({ pattern: '^[0-9a-fA-F]{64}$', examples: ['0'.repeat(64)] }),
+  guest: Choice(['cloud-init']),
+};
+const ImageSource = Type.Union([Strict(build), Strict(download)]);
+
+export const Image = Type.Object({
+  id: Id,
+  slug: Type.String(),
+  name: Type.String(),
+  version: Type.String(),
+  source: Type.Union([Type.Object(build), Type.Object(download)]),
+  min_memory_mib: Type.Integer(),
+  min_disk_gib: Type.Integer(),
+  active: Type.Boolean(),
+  state: Choice(['new', 'preparing', 'ready', 'failed'], {
+    description: 'new: made when the first machine needs it',
+  }),
+  progress: Nullable(Type.String()),
+  error: Nullable(Type.String()),
+  prepared_at: Nullable(Timestamp),
+  created_at: Timestamp,
+});
+export const ImageData = Type.Object({ image: Image });
+export const ImageList = listOf('images', Image);
+export const ImageQuery = ListQuery({});
+export const NewImage = Strict({
+  slug: Slug,
+  name: Title,
+  version: Title,
+  source: ImageSource,
+  min_memory_mib: MemoryMib,
+  min_disk_gib: DiskGib,
+});
+export const ImageChange = Strict({
+  name: Type.Optional(Title),
+  version: Type.Optional(Title),
+  min_memory_mib: Type.Optional(MemoryMib),
+  min_disk_gib: Type.Optional(DiskGib),
+  active: Type.Optional(Type.Boolean()),
+});
+
+export const Removed = Nothing;
