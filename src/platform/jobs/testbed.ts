@@ -1,0 +1,91 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { testDatabase } from '../../../test/database.ts';
+import { until } from '../../../test/product.ts';
+import { sql } from '../../../test/sql.ts';
+import { readConfig } from '../../config.ts';
+import { type TravellingClock, travellingClock } from '../clock.ts';
+import { type Context, systemActor, transaction } from '../context.ts';
+import { connect } from '../database/index.ts';
+import { createLog } from '../log.ts';
+import { createSeal, readSecretKey } from '../seal.ts';
+import { type AnySaga, enqueue, startWorker, type Worker } from './index.ts';
+
+export interface Payload {
+  key: string;
+}
+
+interface JobState {
+  state: string;
+  direction: string;
+  attempts: number;
+  error_step: string | null;
+  error_code: string | null;
+}
+
+/** Jobs and workers on a database of their own, without the rest of the product. */
+export interface JobBed {
+  ctx: Context;
+  clock: TravellingClock;
+  /** Starts a worker that knows these sagas; it is stopped after the test. */
+  work(...sagas: AnySaga[]): Worker;
+  ask(name: string, key?: string, runAt?: Date): Promise<number>;
+  jobOf(id: number): Promise<JobState | undefined>;
+  ended(id: number, state: 'done' | 'failed'): Promise<JobState | undefined>;
+  rows(text: string, ...values: unknown[]): Promise<object[]>;
+  /** Cuts the connections by which workers show that they live, as a crash of their process does. */
+  cutWorkers(): Promise<number>;
+  stopWorkers(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export async function jobBed(): Promise<JobBed> {
+  const database = await testDatabase();
+  const dir = mkdtempSync(join(tmpdir(), 'innkeeper-jobs-'));
+  const log = createLog('silent');
+  const clock = travellingClock();
+  const db = connect(database.url, { log, poolSize: 20 });
+  const seal = createSeal(readSecretKey(dir, null));
+  const nobody = { actor: systemActor, organizationId: null, requestId: null };
+  const ctx: Context = { db, log, clock, seal, config: readConfig({}), ...nobody };
+  const workers: Worker[] = [];
+  const rows: JobBed['rows'] = (text, ...values) => sql({ databaseUrl: database.url }, text, ...values);
+  const jobOf = async (id: number) => {
+    const text = 'select state, direction, attempts, error_step, error_code from jobs where id = $1';
+    return (await rows(text, id))[0] as JobState | undefined;
+  };
+  return {
+    ctx,
+    clock,
+    rows,
+    jobOf,
+    work: (...sagas) => {
+      const worker = startWorker(ctx, database.url, sagas, { pollMs: 100 });
+      workers.push(worker);
+      return worker;
+    },
+    ask: (name, key = 'a', runAt) =>
+      transaction(ctx, 'test.ask', (tx) => enqueue(tx, name, { key }, runAt ? { runAt } : {})),
+    ended: (id, state) =>
+      until(
+        () => jobOf(id),
+        (job) => job?.state === state,
+      ),
+    cutWorkers: async () => {
+      const cut = await rows(
+        `select pg_terminate_backend(pid) from pg_stat_activity
+         where application_name = 'innkeeper worker' and datname = current_database()`,
+      );
+      return cut.length;
+    },
+    stopWorkers: async () => {
+      await Promise.all(workers.splice(0).map((worker) => worker.stop()));
+    },
+    close: async () => {
+      await db.close();
+      await database.drop();
+      rmSync(dir, { recursive: true, force: true });
+    },
+  };
+}
