@@ -1,12 +1,9 @@
-import { createHash } from 'node:crypto';
-import { createReadStream, createWriteStream } from 'node:fs';
-import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
-import { run, runAsRoot } from '../../../platform/host/run.ts';
+import { runAsRoot } from '../../../platform/host/run.ts';
 import { HypervisorError, type ImageSource, type Progress } from '../contract.ts';
 import { debian12Recipe } from './debian-12.ts';
+import { downloadImage } from './download.ts';
 import { withFileLock } from './lock.ts';
 import type { ImageDescription, Recipe } from './recipe.ts';
 import { tinyRecipe } from './tiny.ts';
@@ -80,7 +77,7 @@ async function buildOrDownload(
   progress: Progress,
 ): Promise<ImageDescription> {
   try {
-    if (image.kind === 'download') return await download(image, dir, progress);
+    if (image.kind === 'download') return await downloadImage(image, dir, progress);
     const recipe = recipes[image.recipe];
     if (recipe) return await recipe.build(dir, progress);
   } catch (cause) {
@@ -89,45 +86,4 @@ async function buildOrDownload(
     throw new HypervisorError('image_build_failed', `the image ${image.slug}: ${reason}`, { cause });
   }
   throw new HypervisorError('image_unknown', `no recipe named ${image.recipe}`, { permanent: true });
-}
-
-type Download = Extract<ImageSource, { kind: 'download' }>;
-
-/** Fetches a vendor's cloud image, refuses it when its checksum differs, and stores it as qcow2. */
-async function download(image: Download, dir: string, progress: Progress): Promise<ImageDescription> {
-  const file = join(dir, 'download');
-  const response = await fetch(image.url);
-  if (!response.ok || response.body === null) throw new Error(`${image.url} answered ${response.status}`);
-  const totalMib = Math.round(Number(response.headers.get('content-length') ?? 0) / 2 ** 20);
-  let bytes = 0;
-  let reportedMib = 0;
-  const body = Readable.fromWeb(response.body).on('data', (chunk: Buffer) => {
-    bytes += chunk.length;
-    if (bytes / 2 ** 20 - reportedMib < 50) return;
-    reportedMib = Math.round(bytes / 2 ** 20);
-    progress(`Downloading the image ${image.slug}: ${reportedMib} of ${totalMib || '?'} MiB`);
-  });
-  await pipeline(body, createWriteStream(file));
-  const hash = createHash('sha256');
-  await pipeline(createReadStream(file), hash);
-  if (hash.digest('hex') !== image.sha256.toLowerCase()) {
-    const message = `the image ${image.slug} does not have the checksum that is expected`;
-    throw new HypervisorError('image_rejected', message, { permanent: true });
-  }
-  return { guest: 'cloud-init', boot: null, diskBytes: await acceptDisk(image.slug, file, dir) };
-}
-
-/** Converts a foreign disk to a plain qcow2. One that names a backing file could pull in a file of ours. */
-async function acceptDisk(slug: string, file: string, dir: string): Promise<number> {
-  const info = JSON.parse((await run(['qemu-img', 'info', '--output=json', file])).stdout);
-  const harmless =
-    ['qcow2', 'raw'].includes(info.format) && !info['backing-filename'] && !info['full-backing-filename'];
-  const external = info['format-specific']?.data?.['data-file'];
-  if (!harmless || external) {
-    throw new HypervisorError('image_rejected', `the image ${slug} is not a plain disk`, { permanent: true });
-  }
-  const target = join(dir, 'disk.qcow2');
-  await run(['qemu-img', 'convert', '-f', info.format, '-O', 'qcow2', file, target], { timeoutMs: 600_000 });
-  await rm(file);
-  return Number(info['virtual-size']);
 }
