@@ -1,12 +1,12 @@
 /** The product as a user starts it, on real machines: from an API key to an SSH prompt, and through the power going. */
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { reasonToSkip } from '../src/drivers/hypervisor/qemu/testbed.ts';
 import { prepareDataDir } from '../src/platform/host/dataDir.ts';
 import { run } from '../src/platform/host/run.ts';
-import { type Child, startChild } from './child.ts';
+import { type Child, removeDataDir, startChild } from './child.ts';
 import { apiClient, type Client } from './client.ts';
 import { password, runningVps } from './orders.ts';
 import { until } from './product.ts';
@@ -115,9 +115,7 @@ describe.skipIf(reason !== null)('the product on real machines', () => {
       async () => machinePids(runDir),
       (pids) => pids.length === 0,
     );
-    await run(['umount', join(runDir, 'data')]).catch(() => undefined); // only where /tmp is closed to others
-    rmSync(runDir, { recursive: true, force: true });
-    rmSync(dataDir, { recursive: true, force: true });
+    await removeDataDir(dataDir);
   });
 
   it('turns a paid order into a machine that lets its owner in by key', { timeout: bootMs }, async () => {

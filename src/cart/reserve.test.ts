@@ -1,8 +1,8 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startChild } from '../../test/child.ts';
+import { removeDataDir, startChild } from '../../test/child.ts';
 import { apiClient } from '../../test/client.ts';
 import { testDatabase } from '../../test/database.ts';
 import { orderVps, password, runningVps, vpsCart } from '../../test/orders.ts';
@@ -179,7 +179,7 @@ describe('a password', () => {
       const file = join(dataDir, name);
       if (statSync(file).isFile()) expect(readFileSync(file, 'utf8'), name).not.toContain(password);
     }
-    rmSync(dataDir, { recursive: true, force: true });
+    await removeDataDir(dataDir);
     await database.drop();
   });
 

@@ -21,6 +21,9 @@ export interface Mailer {
 
 const timeoutMs = 10_000;
 
+/** One plain address: the library would read anything else as a list, and mail everybody on it. */
+const oneAddress = /^[^\s@<>(),;:"]+@[^\s@<>(),;:"]+$/;
+
 /** Sends over SMTP; `url` as `smtp://user:password@host:port` or `smtps://…`. */
 export function smtpMailer(url: string): Mailer {
   const transport = createTransport({
@@ -35,6 +38,12 @@ export function smtpMailer(url: string): Mailer {
   });
   return {
     send: async (mail) => {
+      if (!oneAddress.test(mail.to)) {
+        throw Object.assign(new Error('the recipient is not one address'), {
+          code: 'recipient_invalid',
+          permanent: true,
+        });
+      }
       try {
         await transport.sendMail(mail);
       } catch (error) {
