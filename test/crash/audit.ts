@@ -79,6 +79,11 @@ const questions: Record<string, string> = {
     select service_id, state, wanted from machines where state not in ('running', 'stopped') or state <> wanted`,
   'an action that never ended': `
     select service_id, command, status from vps_actions where status in ('queued', 'running')`,
+  'a snapshot that is neither there nor gone': `
+    select service_id, name, kind, state from vps_snapshots where state <> 'ready'`,
+  'an action whose secrets outlived it': `
+    select x.action_id, a.status from vps_secrets x left join vps_actions a on a.id = x.action_id
+    where a.status is null or a.status in ('success', 'error')`,
   'a password that waits for nothing': `
     select x.service_id, s.status from service_secrets x left join services s on s.id = x.service_id
     where s.status is distinct from 'pending'`,

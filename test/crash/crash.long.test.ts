@@ -1,6 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { scenarioOf, scenarios } from './scenarios.ts';
-import { boundariesBack, boundariesOf, stepsOf, sweepCrashes, sweepFailures } from './sweep.ts';
+import {
+  boundariesBack,
+  boundariesOf,
+  stepsOf,
+  sweepCrashes,
+  sweepFailedActions,
+  sweepFailures,
+} from './sweep.ts';
 import { openWorld, type World } from './world.ts';
 
 const hour = 3_600_000;
@@ -44,6 +51,17 @@ describe('a step that fails for good', { timeout: hour }, () => {
     );
     console.log(`failures of ${name}: ${JSON.stringify(swept)}`);
   });
+
+  it.each(['stop', 'start', 'restart', 'reinstall', 'snapshot', 'restore', 'password', 'keys'])(
+    'of an action lets go of the machine, and the action can be asked for again: %s',
+    async (name) => {
+      const scenario = scenarioOf(name);
+      const passed = await boundariesOf(world, scenario);
+      const steps = stepsOf(passed).filter((step) => /^vps\.(?!provision)/.test(step));
+      expect(steps.length).toBeGreaterThan(1);
+      await sweepFailedActions(world, scenario, steps);
+    },
+  );
 
   it('does so when the product dies anywhere on the way back', async () => {
     const scenario = scenarioOf('pay');

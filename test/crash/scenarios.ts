@@ -1,5 +1,5 @@
 import type { Response } from '../client.ts';
-import { vpsCart } from '../orders.ts';
+import { password, vpsCart } from '../orders.ts';
 import { until } from '../product.ts';
 import { sql } from '../sql.ts';
 import { coupon, type World } from './world.ts';
@@ -83,7 +83,7 @@ async function stopped(world: World): Promise<Order> {
   return given;
 }
 
-/** A power action, and how one sees that it is over. */
+/** An action on a machine, and how one sees that it is over. */
 function power(command: string, body: object = {}) {
   return {
     start: async (world: World, { serviceId }: Order): Promise<number> => {
@@ -99,6 +99,50 @@ function power(command: string, body: object = {}) {
       );
     },
   };
+}
+
+/**
+ * An action whose request carries no Idempotency-Key. Whoever repeats it because the answer was lost may find it
+ * under way, or over.
+ */
+function change(method: 'PATCH' | 'DELETE', path: string, body: object | undefined, command: string) {
+  const latest = async (world: World, { serviceId }: Order) => {
+    const { body: page } = await world.customer.get(`/dashboard/service/${serviceId}/vps/history`);
+    return page.data.actions[0] as { id: number; command: string; status: string };
+  };
+  return {
+    start: async (world: World, given: Order): Promise<number> => {
+      const before = await latest(world, given);
+      const answer = await world.customer.request(
+        method,
+        `/dashboard/service/${given.serviceId}/vps/${path}`,
+        body,
+      );
+      const action = await latest(world, given);
+      if (action.id !== before.id && action.command === command) return action.id;
+      throw new Error(`${command}: ${answer.status} ${JSON.stringify(answer.body)}`);
+    },
+    done: power(command).done,
+  };
+}
+
+/** The one machine, without any snapshot. */
+async function bare(world: World): Promise<Order> {
+  const given = await sameMachine(world);
+  const { body } = await world.customer.get(`/dashboard/service/${given.serviceId}/vps/snapshots`);
+  for (const { name } of body.data.snapshots) {
+    const remove = change('DELETE', `snapshots/${name}`, undefined, 'delete_snapshot');
+    await remove.done(world, given, await remove.start(world, given));
+  }
+  return given;
+}
+
+/** The one machine, with one snapshot. */
+async function kept(world: World): Promise<Order> {
+  const given = await bare(world);
+  const keep = power('snapshots', { name: 'before' });
+  await keep.done(world, given, await keep.start(world, given));
+  return given;
 }
 
 const machines = new WeakMap<World, Promise<Order>>();
@@ -169,6 +213,13 @@ export const scenarios: Scenario[] = [
   powering('start', stopped, power('start')),
   powering('restart', sameMachine, power('restart')),
   powering('restart by force', sameMachine, power('restart', { force: true })),
+  powering('reinstall', bare, power('reinstall', { os: 'tiny', password })),
+  powering('snapshot', bare, power('snapshots', { name: 'before' })),
+  powering('restore', kept, power('snapshots/before/restore')),
+  powering('delete snapshot', kept, change('DELETE', 'snapshots/before', undefined, 'delete_snapshot')),
+  powering('password', sameMachine, power('reset-password', { password })),
+  powering('keys', sameMachine, power('access', { ssh_key_ids: [] })),
+  powering('rename', sameMachine, change('PATCH', 'settings', { hostname: 'web2.example.com' }, 'rename')),
   scenario(
     'retry',
     failed,

@@ -11,7 +11,8 @@ export interface Swept {
   slowestSettledMs: number;
 }
 
-const recoveredWithinMs = 20_000;
+/** From the moment the product is ready again; how long its start takes is the machine's affair, and printed. */
+const recoveredWithinMs = 15_000;
 const routines = allRoutines.map((routine) => routine.name);
 
 /** Boundaries of a scenario in the order in which they are passed first, without what only the clock brings. */
@@ -54,7 +55,7 @@ function count(swept: Swept, world: World): void {
   swept.boundaries += 1;
   swept.slowestReadyMs = Math.max(swept.slowestReadyMs, world.recovery.readyMs);
   swept.slowestSettledMs = Math.max(swept.slowestSettledMs, world.recovery.settledMs);
-  expect(swept.slowestSettledMs).toBeLessThan(recoveredWithinMs);
+  expect(world.recovery.settledMs - world.recovery.readyMs).toBeLessThan(recoveredWithinMs);
 }
 
 async function expectWell(world: World, wanted: object, seen: object, except?: string[]): Promise<void> {
@@ -124,6 +125,35 @@ async function retryAll(world: World): Promise<void> {
     expect((await world.staff.post(`/staff/jobs/${id}/retry`)).status).toBe(200);
   }
   await world.settle();
+}
+
+/**
+ * Has each of these steps of an action on a machine fail for good: the action ends as failed and says why, the
+ * machine's lock is free, and asking again works.
+ */
+export async function sweepFailedActions(
+  world: World,
+  scenario: Scenario,
+  steps: readonly string[],
+): Promise<void> {
+  for (const step of steps) {
+    const given = await scenario.arrange(world);
+    await world.settle();
+    world.failAt(step);
+    await scenario.start(world, given);
+    await world.settle();
+    world.failAt(null);
+    // After a reinstall that failed the machine has no system, and says so until the next one.
+    await expectWell(world, { step }, {}, ['a machine in a state that should pass']);
+    const [told] = await sql<{ reason: string }>(
+      world,
+      `select data->>'reason' as reason from journal where action = 'vps.action.failed' order by id desc limit 1`,
+    );
+    expect(told?.reason).toContain('was made to fail');
+    await scenario.done(world, given, await scenario.start(world, given));
+    await world.settle();
+    await expectWell(world, { step }, {});
+  }
 }
 
 /** Boundaries that are passed on the way back when a step fails for good. */

@@ -29,6 +29,11 @@ export interface World {
   crashAt(boundary: string | null): void;
   /** Has this step fail for good, until told otherwise. */
   failAt(step: string | null): void;
+  /** Kills the product now, has `meanwhile` happen, and starts it again. */
+  die(meanwhile: () => Promise<void>): Promise<void>;
+  /** Everything the product printed since its last start. */
+  printed(): string;
+  pid(): number;
   /** Waits until every job has come to its end, and after a death until that is so again. */
   settle(): Promise<void>;
   /** Names of the boundaries passed since the last call. */
@@ -74,6 +79,7 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
   let up: Promise<string>;
   let stopped = false;
   let diedAtMs = 0;
+  let meanwhile = async (): Promise<void> => undefined;
   const recovery = { readyMs: 0, settledMs: 0 };
   const ready = () => up;
   const start = (): void => {
@@ -84,16 +90,22 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
     });
     up.catch(() => undefined);
     const mine = child;
-    void mine.exited.then(({ code, signal }) => {
+    void mine.exited.then(async ({ code, signal }) => {
       if (stopped) return;
       if (signal !== 'SIGKILL') {
         console.error(`the product ended by itself (${signal ?? code}):\n${mine.printed().slice(-3_000)}`);
         return;
       }
       world.deaths += 1;
-      diedAtMs = Date.now();
       writeFileSync(file('crash'), '');
+      const begin = Promise.withResolvers<string>();
+      up = begin.promise;
+      up.catch(() => undefined);
+      await meanwhile();
+      meanwhile = async () => undefined;
+      diedAtMs = Date.now();
       start();
+      child.ready.then(begin.resolve, begin.reject);
     });
   };
 
@@ -193,6 +205,15 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
     deaths: 0,
     crashAt: (boundary) => writeFileSync(file('crash'), boundary ?? ''),
     failAt: (step) => writeFileSync(file('fail'), step ?? ''),
+    die: async (what) => {
+      meanwhile = what;
+      const before = world.deaths;
+      child.kill();
+      while (world.deaths === before) await sleep(5);
+      await up;
+    },
+    printed: () => child.printed(),
+    pid: () => child.pid,
     settle,
     passed,
     recovery,

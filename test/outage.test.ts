@@ -1,0 +1,300 @@
+import { spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, readFileSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { createInterface } from 'node:readline';
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+import { afterEach, describe, expect, it } from 'vitest';
+import type { Demo } from '../src/demo/index.ts';
+import { run } from '../src/platform/host/run.ts';
+import { apiClient, type Client } from './client.ts';
+import { audit } from './crash/audit.ts';
+import { type ProductChild, startProductChild } from './crash/child.ts';
+import { vpsCart } from './orders.ts';
+import { sql } from './sql.ts';
+
+const databaseProgram = path.join(import.meta.dirname, '../src/platform/database/embedded.testchild.ts');
+
+/** Undone after each test, last first. */
+const cleanup: (() => Promise<unknown> | unknown)[] = [];
+afterEach(async () => {
+  for (const undo of cleanup.splice(0).reverse()) await undo();
+});
+
+function folder(): string {
+  const dir = mkdtempSync(path.join(tmpdir(), 'innkeeper-outage-'));
+  cleanup.push(() => rmSync(dir, { recursive: true, force: true, maxRetries: 5 }));
+  return dir;
+}
+
+/** Two seconds are promised; a machine that runs three other test files at once may need a little more. */
+const unreadyAtMostMs = 4_000;
+
+interface Server {
+  url: string;
+  /** Of PostgreSQL itself, now: its supervisor starts it again when it ends. */
+  pid(): number;
+  /** Takes supervisor and server away as a power cut would. */
+  kill(): Promise<void>;
+}
+
+/** A database server of the test's own on a directory. */
+async function startServer(dir: string): Promise<Server> {
+  const child = spawn(process.execPath, [databaseProgram, dir], {
+    stdio: ['ignore', 'pipe', 'ignore'],
+    cwd: '/',
+  });
+  const exited = once(child, 'exit');
+  const [line] = await once(createInterface({ input: child.stdout }), 'line');
+  const said = JSON.parse(String(line)) as { url: string; runDir: string };
+  const pidFile = path.join(dir, 'postgres/data/postmaster.pid');
+  const pid = () => Number(readFileSync(pidFile, 'utf8').split('\n')[0]);
+  const kill = async () => {
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    child.kill('SIGKILL');
+    if (existsSync(pidFile)) end(pid());
+    await exited;
+    while (existsSync(pidFile) && existsSync(`/proc/${pid()}`)) await sleep(10);
+  };
+  cleanup.push(kill);
+  return { url: said.url, pid, kill };
+}
+
+function end(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
+}
+
+interface Started {
+  child: ProductChild;
+  url: string;
+  demo: Demo;
+  customer: Client;
+}
+
+async function startOn(server: Server): Promise<Started> {
+  const dataDir = folder();
+  const child = startProductChild({
+    DATA_DIR: dataDir,
+    DATABASE_URL: server.url,
+    HYPERVISOR: 'simulator',
+    RATE_LIMITS: 'off',
+    CHECK_RESPONSES: 'on',
+    LOG_LEVEL: 'error',
+    NETWORK4: '10.96.0.0/18',
+  });
+  cleanup.push(async () => {
+    child.kill();
+    await child.exited;
+  });
+  const url = await child.ready;
+  const demo = JSON.parse(readFileSync(path.join(dataDir, 'demo.json'), 'utf8')) as Demo;
+  const { api_key: token, organization_id: organizationId } = demo.customer;
+  const staff = apiClient(`${url}/api`, { token: demo.staff.api_key });
+  const grant = { amount: '1000000.00', currency: 'EUR', description: 'For the load' };
+  await staff.post(`/staff/organizations/${organizationId}/credit`, grant);
+  // Room for every machine of the load.
+  await sql(
+    { databaseUrl: server.url },
+    'update nodes set memory_mib = 1000000000, disk_gib = 1000000, cpu_cores = 1000000',
+  );
+  return { child, url, demo, customer: apiClient(`${url}/api`, { token, organizationId }) };
+}
+
+interface Load {
+  /** Orders that were acknowledged, and payments. */
+  ordered: number[];
+  paid: number[];
+  refused: Map<string, number>;
+  /** Anything that is neither a full success nor a 503 with Retry-After. */
+  wrong: string[];
+  lastSuccessAtMs: number;
+  stop(): Promise<void>;
+}
+
+/** Customers who order, pay and read without a pause, and repeat with the same key what was not answered. */
+function startLoad({ customer, demo }: Started, customers: number): Load {
+  let stopped = false;
+  const load: Load = {
+    ordered: [],
+    paid: [],
+    refused: new Map(),
+    wrong: [],
+    lastSuccessAtMs: Date.now(),
+    stop: async () => {
+      stopped = true;
+      await Promise.all(loops);
+    },
+  };
+  const ask = async (method: string, route: string, body?: object) => {
+    const key: Record<string, string> = method === 'POST' ? { 'idempotency-key': randomUUID() } : {};
+    for (;;) {
+      const answer = await customer.request(method, route, body, key).catch((error: Error) => error);
+      if (answer instanceof Error) {
+        load.wrong.push(`${method} ${route} was not answered: ${answer.message} ${answer.cause}`);
+        return null;
+      }
+      if (answer.status === 200 && answer.body.success === true) {
+        load.lastSuccessAtMs = Date.now();
+        return answer.body.data;
+      }
+      const isInFlight = answer.body?.code === 'idempotency_in_flight';
+      const isHonest = answer.status === 503 || isInFlight;
+      if (!isHonest || !/^\d+$/.test(answer.headers.get('retry-after') ?? '')) {
+        load.wrong.push(`${method} ${route} answered ${answer.status} ${JSON.stringify(answer.body)}`);
+        return null;
+      }
+      load.refused.set(answer.body.code, (load.refused.get(answer.body.code) ?? 0) + 1);
+      await sleep(100);
+    }
+  };
+  const loops = Array.from({ length: customers }, async () => {
+    while (!stopped) {
+      const order = await ask('POST', '/cart/checkout/invoice', vpsCart(demo));
+      if (order === null) return;
+      load.ordered.push(order.invoice_id);
+      await ask('GET', `/dashboard/invoices/${order.invoice_id}`);
+      const paid = await ask('POST', `/dashboard/invoices/${order.invoice_id}/pay`, { method: 'credit' });
+      if (paid !== null) load.paid.push(order.invoice_id);
+      await sleep(200);
+    }
+  });
+  return load;
+}
+
+async function settled(url: string): Promise<void> {
+  const deadline = Date.now() + 60_000;
+  for (;;) {
+    const open = await sql<{ name: string; state: string; error_message: string }>(
+      { databaseUrl: url },
+      `select name, state, error_message from jobs where state in ('ready', 'running')`,
+    ).catch(() => null);
+    if (open?.length === 0) return;
+    if (Date.now() > deadline) throw new Error(`jobs do not end: ${JSON.stringify(open?.slice(0, 5))}`);
+    await sleep(100);
+  }
+}
+
+/** Everything acknowledged is there, and everything adds up. */
+async function expectWhole(server: Server, load: Load): Promise<void> {
+  await settled(server.url);
+  const database = { databaseUrl: server.url };
+  const known = await sql<{ id: number; status: string }>(database, 'select id, status from invoices');
+  const statusOf = new Map(known.map(({ id, status }) => [id, status]));
+  expect(load.ordered.filter((id) => !statusOf.has(id))).toEqual([]);
+  expect(load.paid.filter((id) => statusOf.get(id) !== 'paid')).toEqual([]);
+  expect(known).toHaveLength(new Set(load.ordered).size);
+  expect(await audit(server.url)).toEqual([]);
+}
+
+async function becomes(check: () => Promise<boolean>, withinMs: number): Promise<number> {
+  const startMs = Date.now();
+  while (!(await check())) {
+    if (Date.now() - startMs > withinMs) throw new Error(`not so within ${withinMs} ms`);
+    await sleep(20);
+  }
+  return Date.now() - startMs;
+}
+
+const statusOf = async (url: string) => (await fetch(url).catch(() => null))?.status ?? 0;
+
+async function canConnect(url: string): Promise<boolean> {
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 1_000 });
+  client.on('error', () => undefined);
+  return client.connect().then(
+    async () => {
+      await client.end();
+      return true;
+    },
+    () => false,
+  );
+}
+
+describe('the database killed under load', { timeout: 240_000 }, () => {
+  it('costs 503s and nothing else; the product serves again by itself', async () => {
+    const dir = folder();
+    let server = await startServer(dir);
+    const product = await startOn(server);
+    const load = startLoad(product, 6);
+    await sleep(1_500);
+    const seen: Record<string, number>[] = [];
+    for (let round = 0; round < 2; round += 1) {
+      const before = load.ordered.length;
+      await becomes(async () => load.ordered.length > before, 30_000);
+      await server.kill();
+      const unreadyMs = await becomes(
+        async () => (await statusOf(`${product.url}/readyz`)) === 503,
+        unreadyAtMostMs,
+      );
+      expect(await statusOf(`${product.url}/livez`)).toBe(200);
+      await sleep(2_000);
+      expect(await statusOf(`${product.url}/livez`)).toBe(200);
+      server = await startServer(dir);
+      await becomes(() => canConnect(server.url), 30_000);
+      const backAtMs = Date.now();
+      await becomes(async () => load.lastSuccessAtMs > backAtMs, 10_000);
+      const readyMs = await becomes(async () => (await statusOf(`${product.url}/readyz`)) === 200, 10_000);
+      seen.push({ unreadyMs, servesAgainMs: load.lastSuccessAtMs - backAtMs, readyMs });
+    }
+    // And as it happens by itself: the server dies, its supervisor starts it again.
+    end(server.pid());
+    await sleep(1_500);
+    await becomes(async () => (await statusOf(`${product.url}/readyz`)) === 200, 30_000);
+    await load.stop();
+    console.log(
+      `outages: ${JSON.stringify(seen)}, refused ${JSON.stringify([...load.refused])}, ${load.ordered.length} orders`,
+    );
+    expect(load.wrong).toEqual([]);
+    expect(load.refused.get('unavailable')).toBeGreaterThan(0);
+    await expectWhole(server, load);
+  });
+});
+
+const isRoot = process.getuid?.() === 0;
+if (!isRoot) console.log('A full disk is NOT tested here: mounting a small one takes root.');
+
+describe.runIf(isRoot)('a full disk', { timeout: 240_000 }, () => {
+  it('costs 503s, breaks nothing, and heals without a restart once there is space', async () => {
+    const dir = folder();
+    await run(['mount', '-t', 'tmpfs', '-o', 'size=220m,mode=0755', 'tmpfs', dir]);
+    cleanup.push(() => run(['umount', '--lazy', dir]));
+    const server = await startServer(dir);
+    const product = await startOn(server);
+    const load = startLoad(product, 4);
+    await becomes(async () => load.paid.length > 3, 30_000);
+
+    const ballast = path.join(dir, 'ballast');
+    const { bavail, bsize } = statfsSync(dir);
+    writeFileSync(ballast, Buffer.alloc(Math.max(0, bavail * bsize - 256 * 1024)));
+    // What can still be recycled is soon used up; a transaction of the test's own hurries it.
+    const fill = sql(
+      { databaseUrl: server.url },
+      `create table ballast as select repeat('x', 1000) as x, n from generate_series(1, 200000) n`,
+    ).catch((error: Error) => error);
+    await becomes(async () => load.refused.size > 0, 60_000);
+    const filled = await fill;
+    await sleep(3_000);
+    expect(await statusOf(`${product.url}/livez`)).toBe(200);
+    const refusedWhileFull = JSON.stringify([...load.refused]);
+
+    rmSync(ballast);
+    const freeAtMs = Date.now();
+    await becomes(async () => load.lastSuccessAtMs > freeAtMs + 10, 30_000);
+    const healedMs = load.lastSuccessAtMs - freeAtMs;
+    const before = load.paid.length;
+    await becomes(async () => load.paid.length > before, 30_000);
+    await load.stop();
+    console.log(
+      `full disk: refused ${refusedWhileFull}, served again after ${healedMs} ms; filling: ${filled}`,
+    );
+    expect(load.wrong).toEqual([]);
+    await sql({ databaseUrl: server.url }, 'drop table if exists ballast');
+    await expectWhole(server, load);
+  });
+});
