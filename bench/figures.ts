@@ -1,0 +1,103 @@
+/** Measures the figures one after another and prints the table; `run.ts` starts it in a network of its own. */
+import { writeFileSync } from 'node:fs';
+import { measureActions } from './actions.ts';
+import { measureCheckout } from './checkout.ts';
+import { measureGet } from './get.ts';
+import { openHouse, temporaryDir, undoAll } from './house.ts';
+import { measureList } from './list.ts';
+import { fillServices, firstId, openAccess, settle } from './people.ts';
+import { measureSsh } from './ssh.ts';
+import { measureStart } from './start.ts';
+import { asTable, conditions, type Figure, keeps } from './table.ts';
+
+const argument = (name: string) =>
+  process.argv.find((each) => each.startsWith(`--${name}=`))?.slice(name.length + 3);
+const quick = process.argv.includes('--quick');
+const only = argument('only')?.split(',');
+const wanted = (name: string) => only === undefined || only.includes(name);
+
+const figures: Figure[] = [];
+const failures: string[] = [];
+
+async function take(name: string, measure: () => Promise<Figure[]>): Promise<void> {
+  if (!wanted(name)) return;
+  const began = performance.now();
+  try {
+    const measured = await measure();
+    figures.push(...measured);
+    for (const figure of measured)
+      console.log(`  ${figure.name}: ${figure.value.median.toFixed(2)}; ${figure.amounts}`);
+  } catch (error) {
+    failures.push(name);
+    console.error(`✗ ${name}: ${error instanceof Error ? (error.stack ?? error.message) : error}`);
+  }
+  console.log(`✓ ${name} (${((performance.now() - began) / 1000).toFixed(1)} s)`);
+}
+
+for (const signal of ['SIGINT', 'SIGTERM'] as const)
+  process.once(signal, () => void undoAll().finally(() => process.exit(1)));
+try {
+  if (['get', 'checkout', 'list'].some(wanted)) await api();
+  if (['start', 'ssh'].some(wanted)) await machines();
+  await take('actions', () =>
+    measureActions(
+      quick
+        ? { machines: 1_000, actions: 15, watchMs: 20_000 }
+        : { machines: 1_000, actions: 25, watchMs: 120_000 },
+    ),
+  );
+} finally {
+  await undoAll();
+}
+console.log(`\n${conditions(quick)}\n\n${asTable(figures)}`);
+const file = argument('json');
+if (file !== undefined)
+  writeFileSync(file, `${JSON.stringify({ conditions: conditions(quick), figures }, null, 2)}\n`);
+for (const figure of figures) if (keeps(figure) === false) console.log(`\nNot met: ${figure.name}`);
+process.exit(failures.length > 0 ? 1 : 0);
+
+/** The figures of the API, on one product with simulated machines. */
+async function api(): Promise<void> {
+  const house = await openHouse(await temporaryDir(), { HYPERVISOR: 'simulator' });
+  const access = await openAccess(house);
+  const people = await settle(access, 2_000);
+  const perPerson = 5;
+  const readers = people.slice(0, 400);
+  const serviceIds: number[] = [];
+  for (let round = 0; round < perPerson; round += 1)
+    for (const [index] of readers.entries()) serviceIds.push(firstId + 1 + round + index * 1_000);
+  for (const [index, person] of readers.entries())
+    await fillServices(
+      access,
+      { id: person.organizationId, userId: person.userId },
+      { count: perPerson, firstServiceId: firstId + index * 1_000, product: house.demo.products.hosting },
+    );
+  await access.sql('vacuum analyze');
+  await take('get', () =>
+    measureGet(house, readers, serviceIds, quick ? { rounds: 3, seconds: 1 } : { rounds: 9, seconds: 3 }),
+  );
+  const shop = { house, access, people };
+  await take('checkout', () =>
+    measureCheckout(shop, quick ? { rounds: 3, seconds: 1 } : { rounds: 7, seconds: 4 }),
+  );
+  await take('list', () =>
+    measureList(
+      shop,
+      quick ? { rows: 200_000, rounds: 5, requests: 40 } : { rows: 1_000_000, rounds: 15, requests: 100 },
+    ),
+  );
+  await access.close();
+  await house.stop();
+}
+
+/** Start and memory of the product as it comes, with real machines where there can be any; then such a machine. */
+async function machines(): Promise<void> {
+  const imagesDir = process.env.INNKEEPER_BENCH_IMAGES ?? '';
+  const hasNetwork = process.env.INNKEEPER_BENCH_NETWORK === 'own';
+  const env: Record<string, string> = hasNetwork ? { IMAGES_DIR: imagesDir } : { HYPERVISOR: 'simulator' };
+  const options = quick ? { rounds: 3, restMs: 5_000 } : { rounds: 7, restMs: 60_000 };
+  const { figures: taken, house } = await measureStart(await temporaryDir(), env, options);
+  await take('start', async () => taken);
+  if (hasNetwork) await take('ssh', () => measureSsh(house, { rounds: quick ? 2 : 7, imagesDir }));
+  await house.stop();
+}

@@ -1,0 +1,96 @@
+import pg from 'pg';
+import { createApiKey } from '../src/account/index.ts';
+import { readConfig } from '../src/config.ts';
+import { prepareDataDir } from '../src/platform/host/dataDir.ts';
+import {
+  type Context,
+  connect,
+  createLog,
+  createSeal,
+  type Database,
+  readSecretKey,
+  systemActor,
+  systemClock,
+  transaction,
+} from '../src/platform/index.ts';
+import type { House } from './house.ts';
+
+/** Ids of what the bench makes are counted from here, so that a script can choose one by its number. */
+export const firstId = 1_000_000_000_000;
+
+export interface Person {
+  token: string;
+  userId: number;
+  organizationId: number;
+}
+
+/** A way into the product's database beside the product, as the bench's own hands. */
+export interface Access {
+  ctx: Context & { db: Database };
+  sql(text: string, values?: unknown[]): Promise<pg.QueryResult>;
+  close(): Promise<void>;
+}
+
+export async function openAccess(house: House): Promise<Access> {
+  const config = readConfig({ DATA_DIR: house.dataDir, RATE_LIMITS: 'off' });
+  const log = createLog('warn');
+  const db = connect(house.databaseUrl, { log, poolSize: 2 });
+  const client = new pg.Client({ connectionString: house.databaseUrl });
+  await client.connect();
+  const { dir } = await prepareDataDir(house.dataDir);
+  return {
+    ctx: {
+      db,
+      config,
+      log,
+      clock: systemClock,
+      seal: createSeal(readSecretKey(dir, null)),
+      actor: systemActor,
+      organizationId: null,
+      requestId: 'bench',
+    },
+    sql: (text, values) => client.query(text, values),
+    close: async () => {
+      await client.end();
+      await db.close();
+    },
+  };
+}
+
+/** So many people, each with a key and an organization of their own. */
+export async function settle(access: Access, count: number): Promise<Person[]> {
+  const range = `generate_series(1, ${count}) i`;
+  const id = `${firstId} + i`;
+  await access.sql('begin');
+  await access.sql(`insert into users (id, email, password_hash, default_organization_id, created_at, updated_at)
+    select ${id}, 'person' || i || '@example.com', '', ${id}, now(), now() from ${range}`);
+  await access.sql(`insert into organizations (id, name, country, created_at)
+    select ${id}, 'Organization ' || i, null, now() from ${range}`);
+  await access.sql(`insert into memberships (organization_id, user_id, role, joined_at)
+    select ${id}, ${id}, 'owner', now() from ${range}`);
+  await access.sql('commit');
+  return transaction(access.ctx, 'bench.keys', async (tx) => {
+    const people: Person[] = [];
+    for (let i = 1; i <= count; i += 1) {
+      const { key } = await createApiKey(tx, firstId + i, 'Bench');
+      people.push({ token: key, userId: firstId + i, organizationId: firstId + i });
+    }
+    return people;
+  });
+}
+
+/** Services that run, so many in an organization; `product` is what was bought. */
+export async function fillServices(
+  access: Access,
+  organization: { id: number; userId: number },
+  options: { count: number; firstServiceId: number; product: number },
+): Promise<void> {
+  await access.sql(
+    `insert into services (id, organization_id, position, user_id, product_id, invoice_id, status, provisioning_state,
+       domain, cycle, currency, first_price_minor, price_minor, duedate, options, holds_stock, created_at)
+     select $1::bigint + i, $2, i, $3, $4, 0, 'active', 'done', 'web' || i || '.example.com', 'monthly', 'EUR', 400,
+       400, '2030-01-01', '{"option1": 1, "option2": 10, "option3": 1}', false, now() - i * interval '1 second'
+     from generate_series(1, $5::bigint) i`,
+    [options.firstServiceId, organization.id, organization.userId, options.product, options.count],
+  );
+}
