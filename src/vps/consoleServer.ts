@@ -85,6 +85,7 @@ async function carry(
   hypervisorOf: HypervisorOf,
 ): Promise<void> {
   client.on('error', () => undefined); // 'close' follows
+  client.pause(); // what is typed before the line is open waits
   let line: Duplex;
   try {
     line = await hypervisorOf(ticket.node_id).openConsole(machineIdOf(ticket.service_id), ticket.kind);
@@ -120,4 +121,5 @@ async function carry(
   });
   const end = () => client.close(goingAway, 'the console ended');
   line.on('end', end).on('close', end).on('error', end);
+  client.resume();
 }
