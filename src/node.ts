@@ -101,7 +101,7 @@ async function chooseHypervisor(
     return persistentSimulator(join(data.dir, 'simulator.json'));
   }
   await ensurePackages(
-    hostPackages.filter((wanted) => wanted.use !== 'debian-12'),
+    hostPackages.filter((wanted) => wanted.use === 'start'),
     say,
   );
   return qemuHypervisor({

@@ -1,7 +1,9 @@
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { ensurePackages } from '../../../platform/host/packages.ts';
 import { runAsRoot } from '../../../platform/host/run.ts';
 import { HypervisorError, type ImageSource, type Progress } from '../contract.ts';
+import { hostPackages } from '../host.ts';
 import { debian12Recipe } from './debian-12.ts';
 import { downloadImage } from './download.ts';
 import { withFileLock } from './lock.ts';
@@ -79,7 +81,14 @@ async function buildOrDownload(
   try {
     if (image.kind === 'download') return await downloadImage(image, dir, progress);
     const recipe = recipes[image.recipe];
-    if (recipe) return await recipe.build(dir, progress);
+    if (recipe) {
+      // What only this image needs is installed when somebody first wants the image.
+      await ensurePackages(
+        hostPackages.filter((wanted) => wanted.use === image.recipe),
+        progress,
+      );
+      return await recipe.build(dir, progress);
+    }
   } catch (cause) {
     if (cause instanceof HypervisorError) throw cause;
     const reason = cause instanceof Error ? cause.message : String(cause);
