@@ -1,0 +1,134 @@
+import { readdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { run, runAsRoot } from '../../platform/host/run.ts';
+import type { MachineSpec } from './contract.ts';
+import type { ManagedHypervisor } from './management.ts';
+import { withAgent } from './qemu/agent.ts';
+import { type MachineFiles, machineFiles } from './qemu/files.ts';
+import { whileFrozen } from './qemu/freeze.ts';
+import { type Monitor, monitorMachine } from './qemu/monitor.ts';
+import { findProcess } from './qemu/process.ts';
+import { reasonToSkip, type Testbed, testbed } from './qemu/testbed.ts';
+
+const skip = await reasonToSkip('tiny');
+
+/** What is left half-done when the product or the host fails in the middle; the next start of it puts it right. */
+describe.skipIf(skip !== null)('after a crash', () => {
+  let bed: Testbed;
+  let hypervisor: ManagedHypervisor;
+  let spec: MachineSpec;
+  let files: MachineFiles;
+
+  const writes = (word: string) => bed.inGuest(spec, `echo ${word} > /root/state; sync; cat /root/state`);
+  const ready = () => hypervisor.waitUntilReady(spec, { timeoutMs: 60_000 });
+  async function opened(): Promise<void> {
+    hypervisor = bed.open();
+    await hypervisor.prepare(() => undefined);
+  }
+  /** Lets `work` talk to the machine in the product's place; what it leaves is what a crash would leave. */
+  async function crashing(work: (monitor: Monitor) => Promise<void>): Promise<void> {
+    await hypervisor.close();
+    const pid = (await findProcess(files)) ?? 0;
+    const monitor = monitorMachine(files, pid, bed.options.log, () => undefined);
+    try {
+      await work(monitor);
+    } finally {
+      monitor.release();
+    }
+    await opened();
+  }
+
+  beforeAll(async () => {
+    bed = await testbed(5, 'tiny', {});
+    spec = bed.spec(1);
+    files = machineFiles(bed.options, spec.id);
+    // A small disk of its own for the node, to fill it.
+    await run(['mkdir', '-p', bed.options.dir]);
+    await runAsRoot(['mount', '-t', 'tmpfs', '-o', 'size=64m,mode=0755', 'tmpfs', bed.options.dir]);
+    await opened();
+    await hypervisor.createDisk(spec);
+    await hypervisor.writeIdentity(spec, bed.identity);
+    await hypervisor.start(spec);
+    await ready();
+    await hypervisor.forgetSecrets(spec.id);
+  }, 900_000);
+
+  afterAll(async () => {
+    await hypervisor?.destroy(spec.id);
+    await hypervisor?.close();
+    await runAsRoot(['umount', bed.options.dir]);
+    bed?.remove();
+  });
+
+  it('a guest whose file systems were held can write again', { timeout: 60_000 }, async () => {
+    await crashing(async (monitor) => {
+      const failing = () => Promise.reject(new Error('no room'));
+      await expect(whileFrozen(files, monitor, bed.options.log, failing)).rejects.toThrow('no room');
+      expect(await writes('thawed at once')).toBe('thawed at once\n');
+      await writeFile(join(files.runDir, 'frozen'), '');
+      const frozen = await withAgent(files, monitor, 5_000, (agent) =>
+        agent.command('guest-fsfreeze-freeze'),
+      );
+      expect(frozen).toBeGreaterThan(0);
+    });
+    expect(await writes('thawed later')).toBe('thawed later\n');
+    expect(await readdir(files.runDir)).not.toContain('frozen');
+  });
+
+  it('a backup that was being made is given up, and made anew', { timeout: 60_000 }, async () => {
+    await crashing(async (monitor) => {
+      const file = { driver: 'file', filename: 'left.partial' };
+      await run(['qemu-img', 'create', '-q', '-f', 'qcow2', join(files.dir, 'left.partial'), '1G']);
+      await runAsRoot(['chmod', '0666', join(files.dir, 'left.partial')]);
+      await monitor.command('blockdev-add', { driver: 'qcow2', 'node-name': 'target0', file });
+      const job = { 'job-id': 'backup0', device: 'disk0', target: 'target0', sync: 'full' };
+      await monitor.command('blockdev-backup', { ...job, speed: 65_536, 'auto-dismiss': false });
+    });
+    expect(await hypervisor.createBackup(spec.id, 'anew')).toMatchObject({ name: 'anew' });
+    await hypervisor.deleteBackup(spec.id, 'anew');
+    expect(await writes('backed up')).toBe('backed up\n');
+  });
+
+  it('a snapshot that finds no room leaves the machine as it was', { timeout: 60_000 }, async () => {
+    await hypervisor.shutdown(spec.id, { timeoutMs: 30_000 });
+    const filler = join(bed.options.dir, 'filler');
+    await run(['dd', 'if=/dev/zero', `of=${filler}`, 'bs=4096']).catch(() => undefined); // until it is full
+    const failed = expect.objectContaining({ code: 'snapshot_failed', permanent: false });
+    await expect(hypervisor.createSnapshot(spec.id, 'one')).rejects.toEqual(failed);
+    await expect(hypervisor.createBackup(spec.id, 'one')).rejects.toEqual(failed);
+    await run(['rm', filler]);
+    expect(await hypervisor.listSnapshots(spec.id)).toEqual([]);
+    expect(await hypervisor.listBackups(spec.id)).toEqual([]);
+    await run(['qemu-img', 'check', '-q', files.disk]);
+    expect(await hypervisor.createSnapshot(spec.id, 'one')).toMatchObject({ name: 'one' });
+  });
+
+  it('a disk half written over by a backup has its contents back at the start', {
+    timeout: 120_000,
+  }, async () => {
+    await run(['qemu-img', 'snapshot', '-c', 'before-restore', files.disk]);
+    await run(['qemu-io', '-f', 'qcow2', '-c', 'write -P 85 0 8M', files.disk]);
+    await hypervisor.start(spec);
+    await ready();
+    expect(await bed.inGuest(spec, 'cat /root/state')).toBe('backed up\n');
+    expect((await hypervisor.listSnapshots(spec.id)).map((each) => each.name)).toEqual(['one']);
+  });
+
+  it('the rescue system lets in whom the disk lets in, also when the power was gone', {
+    timeout: 180_000,
+  }, async () => {
+    const rescue: MachineSpec = { ...spec, boot: 'rescue' };
+    for (const _ of [1, 2]) {
+      await hypervisor.powerOff(spec.id);
+      await hypervisor.start(rescue);
+      await ready();
+      expect(await bed.inGuest(rescue, 'ls /dev/vdc', 'key')).toContain('/dev/vdc');
+    }
+    expect(await bed.signsIn(rescue, 'password')).toBe(true);
+    expect(await bed.spoofs(rescue)).toBe(false);
+    await hypervisor.powerOff(spec.id);
+    await hypervisor.start(spec);
+    expect((await readdir(files.dir)).filter((file) => file.startsWith('rescue'))).toEqual([]);
+  });
+});
