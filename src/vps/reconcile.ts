@@ -21,7 +21,12 @@ const settledOnNode = statement<MachineRow>(
 );
 const settledMachine = statement<MachineRow>(
   'vps.settledMachine',
-  `select ${columns} ${settled} and m.service_id = $1 for update of s`,
+  `select ${columns} ${settled} and m.service_id = $1`,
+);
+// A statement of its own: what is read after it has a snapshot that begins with the lock.
+const lockService = statement<{ id: number }>(
+  'vps.lockService',
+  'select id from services where id = $1 for update',
 );
 const countRepair = statement(
   'vps.countRepair',
@@ -37,7 +42,10 @@ export async function reconcileNode(ctx: Context, nodeId: number, hypervisor: Hy
   for (const machine of await ctx.db.many(settledOnNode, nodeId)) {
     const report = reports.get(machineIdOf(machine.service_id));
     if (!differs(machine, report)) continue;
-    await reconcileMachine(ctx, machine.service_id, hypervisor, null);
+    // One machine that cannot be helped must not keep the others waiting.
+    await reconcileMachine(ctx, machine.service_id, hypervisor, null).catch((error: Error) =>
+      ctx.log.warn({ service: machine.service_id, err: error.message }, 'a machine could not be compared'),
+    );
   }
 }
 
@@ -63,6 +71,7 @@ async function reconcileMachine(
 ): Promise<void> {
   await transaction(ctx, 'vps.reconcile', async (tx) => {
     // Locked like any change to it, so no action can begin meanwhile.
+    await tx.db.maybe(lockService, serviceId);
     const machine = await tx.db.maybe(settledMachine, serviceId);
     if (machine === null) return;
     const report = await hypervisor.inspect(machineIdOf(serviceId));
@@ -89,10 +98,18 @@ async function repair(tx: TxContext, machine: MachineRow, hypervisor: Hypervisor
     machine.repaired_at !== null && now.getTime() - machine.repaired_at.getTime() < repairWindowMs;
   const repairs = isRecent ? machine.repairs + 1 : 1;
   if (repairs > repairsAtMost) {
-    return flag(tx, machine, `the machine went down ${repairs} times within ten minutes`);
+    return flag(tx, machine, `the machine was down ${repairs} times within ten minutes`);
   }
   await tx.db.run(countRepair, machine.service_id, repairs, now);
-  await hypervisor.start(await specOf(tx, machine));
+  const spec = await specOf(tx, machine);
+  try {
+    await hypervisor.start(spec);
+  } catch (error) {
+    // Counted all the same: the next comparison tries again, and in the end somebody is told.
+    const { message } = error as Error;
+    tx.log.warn({ service: machine.service_id, err: message }, 'a machine could not be started');
+    return;
+  }
   await setMachineState(tx, machine.service_id, 'running', { startedAt: now });
   await tell(tx, machine, 'vps.repaired', 'the machine was down and has been started again');
 }

@@ -1,0 +1,196 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Response } from '../../test/client.ts';
+import { orderVps, runningVps } from '../../test/orders.ts';
+import { newCustomer, type Person } from '../../test/people.ts';
+import { startTestProduct, type TestProduct, until } from '../../test/product.ts';
+import { settled, sql } from '../../test/sql.ts';
+import { HypervisorError, simulatorStore } from '../drivers/hypervisor/index.ts';
+import { machineIdOf } from './machine.ts';
+import { type MachineState, machineStates, rules } from './states.ts';
+
+const store = simulatorStore();
+let failingStarts = 0;
+let product: TestProduct;
+let customer: Person;
+let id: number;
+
+beforeAll(async () => {
+  product = await startTestProduct({
+    simulator: {
+      store,
+      delaysMs: { shutdown: 50 },
+      failure: (call) => {
+        if (call !== 'start' || failingStarts === 0) return null;
+        failingStarts -= 1;
+        return new HypervisorError('start_failed', 'QEMU said no: secret path /srv/x', { permanent: true });
+      },
+    },
+  });
+  customer = await newCustomer(product, { creditMinor: 50_000 });
+  ({ serviceId: id } = await runningVps(product, customer));
+});
+afterAll(() => product.stop());
+
+const powers = ['start', 'stop', 'restart'] as const;
+type Power = (typeof powers)[number];
+
+function ask(power: Power, body: object = {}, service = id): Promise<Response> {
+  return customer.post(`/dashboard/service/${service}/vps/${power}`, body);
+}
+
+async function overview() {
+  return (await customer.get(`/dashboard/service/${id}/vps/overview`)).body.data.vps;
+}
+
+function actionOf(actionId: number) {
+  return customer.get(`/dashboard/service/${id}/vps/history/${actionId}`);
+}
+
+/** Puts row and machine into a state together, so that nobody finds a difference to repair. */
+async function bring(state: MachineState): Promise<void> {
+  await settled(product);
+  const machine = store.machines.get(machineIdOf(id));
+  if (!machine) throw new Error('the simulator lost the machine');
+  await sql(product, `update machines set state = 'creating' where service_id = $1`, id);
+  machine.startedAtMs = state === 'running' ? Date.now() : null;
+  const wanted = state === 'running' ? 'running' : 'stopped';
+  await sql(product, 'update machines set state = $2, wanted = $3 where service_id = $1', id, state, wanted);
+}
+
+describe('a power action', () => {
+  const cases = machineStates.flatMap((state) => powers.map((power) => [power, state] as const));
+
+  it.each(cases)('%s of a machine that is %s does what the table of states says', async (power, state) => {
+    await bring(state);
+    const rule = rules[power];
+    const isAllowed = (rule.from as readonly string[]).includes(state);
+    const { actions } = await overview();
+    expect(actions[power].allowed).toBe(isAllowed);
+
+    const answer = await ask(power, power === 'start' ? {} : { force: true });
+    expect(answer.status).toBe(isAllowed ? 200 : 409);
+    if (!isAllowed) {
+      expect(answer.body).toMatchObject({ code: 'action_not_allowed', message: actions[power].reason });
+      expect((await overview()).state).toBe(state);
+      return;
+    }
+    expect(answer.body.data.action).toMatchObject({ command: power, status: 'queued' });
+    await settled(product);
+    const { action } = (await actionOf(answer.body.data.action.id)).body.data;
+    expect(action).toMatchObject({ status: 'success', progress: 100, error: null });
+    expect((await overview()).state).toBe(rule.to);
+    expect(store.machines.get(machineIdOf(id))?.startedAtMs !== null).toBe(rule.to === 'running');
+  });
+
+  it.each(powers)('%s is refused while another action runs, by that name', async (power) => {
+    await bring(power === 'start' ? 'stopped' : 'running');
+    const rows = await sql<{ id: number }>(
+      product,
+      `insert into vps_actions (id, organization_id, service_id, command, status, initiator_type, created_at)
+       values (floor(random() * 1e15), $1, $2, 'reinstall', 'running', 'system', now()) returning id`,
+      ...[customer.organizationId, id],
+    );
+    const seen = await overview();
+    expect(seen).toMatchObject({ locked: true, current_action: { command: 'reinstall' } });
+    expect(seen.actions[power]).toMatchObject({
+      allowed: false,
+      reason: expect.stringContaining('reinstall'),
+    });
+    const answer = await ask(power);
+    expect([answer.status, answer.body.code]).toEqual([409, 'locked']);
+    expect(answer.body.message).toContain('reinstall');
+    expect(answer.headers.get('retry-after')).not.toBeNull();
+    await sql(product, 'delete from vps_actions where id = $1', rows[0]?.id);
+  });
+
+  it('begins once, however often it is asked for at once', async () => {
+    await bring('running');
+    const answers = await Promise.all(Array.from({ length: 8 }, () => ask('restart')));
+    expect(answers.filter((each) => each.status === 200)).toHaveLength(1);
+    for (const each of answers.filter((one) => one.status !== 200)) {
+      expect([each.status, each.body.code]).toEqual([409, 'locked']);
+      expect(each.body.message).toContain('restart');
+    }
+  });
+
+  it('shows its state while it runs', async () => {
+    await bring('running');
+    const { id: action } = (await ask('stop')).body.data.action;
+    const seen = await overview();
+    expect(seen).toMatchObject({ state: 'stopping', locked: true, current_action: { id: action } });
+    await settled(product);
+    expect(await overview()).toMatchObject({ state: 'stopped', locked: false, uptime_s: null });
+  });
+
+  it('that fails says so without a word about the inside, and can be repeated', async () => {
+    await bring('stopped');
+    failingStarts = 1;
+    const failed = (await ask('start')).body.data.action;
+    await settled(product);
+    const { action } = (await actionOf(failed.id)).body.data;
+    expect(action).toMatchObject({ status: 'error', error: { code: 'start_failed' } });
+    expect(await overview()).toMatchObject({ state: 'stopped', locked: false });
+    await ask('start');
+    await settled(product);
+    expect((await overview()).state).toBe('running');
+  });
+
+  it('of an order that is not paid finds no machine', async () => {
+    const { serviceId } = await orderVps(product, customer);
+    for (const power of powers) {
+      const answer = await ask(power, {}, serviceId);
+      expect([answer.status, answer.body.code]).toEqual([409, 'action_not_allowed']);
+    }
+    const ips = await customer.get(`/dashboard/service/${serviceId}/vps/ips`);
+    expect(ips.body.data.ips).toEqual([]);
+  });
+
+  it('of a service that is no machine is not found', async () => {
+    const item = { id: product.demo.products.hosting, cycle: 'monthly', type: 'Hosting' };
+    const order = await customer.post('/cart/checkout/invoice', { products: [item] });
+    const answer = await ask('start', {}, order.body.data.service_ids[0]);
+    expect([answer.status, answer.body.code]).toEqual([404, 'not_a_vps']);
+  });
+});
+
+describe('the history', () => {
+  const list = async (query: string) =>
+    (await customer.get(`/dashboard/service/${id}/vps/history?${query}`)).body.data;
+  const idsOf = (page: { actions: { id: number }[] }) => page.actions.map((action) => action.id);
+
+  it('has every action once, newest first, by page and by cursor', async () => {
+    await settled(product);
+    const all = await list('limit=100');
+    expect(all.total).toBe(all.actions.length);
+    const moments = all.actions.map((action: { created_at: string }) => action.created_at);
+    expect(moments).toEqual(moments.toSorted().toReversed());
+    expect(all.actions.at(-1)).toMatchObject({ command: 'create', initiator: { type: 'system' } });
+    expect(all.actions[0].initiator).toMatchObject({ type: 'api_key', ip: '127.0.0.1' });
+
+    const byPage: number[] = [];
+    for (let page = 1; page <= Math.ceil(all.total / 4); page += 1)
+      byPage.push(...idsOf(await list(`limit=4&page=${page}`)));
+    const byCursor: number[] = [];
+    for (let query: string | null = 'limit=4'; query !== null; ) {
+      const page: { actions: { id: number }[]; next_cursor: string | null } = await list(query);
+      byCursor.push(...idsOf(page));
+      query = page.next_cursor === null ? null : `limit=4&cursor=${page.next_cursor}`;
+    }
+    expect([byPage, byCursor]).toEqual([idsOf(all), idsOf(all)]);
+  });
+
+  it('can be polled for one action, of this machine only', async () => {
+    await bring('running');
+    const { id: action } = (await ask('restart', { force: true })).body.data.action;
+    const done = await until(
+      () => actionOf(action),
+      ({ body }) => body.data.action.status === 'success',
+    );
+    expect(Date.parse(done.body.data.action.finished_at)).toBeGreaterThanOrEqual(
+      Date.parse(done.body.data.action.started_at),
+    );
+    const { serviceId } = await runningVps(product, customer);
+    const foreign = await customer.get(`/dashboard/service/${serviceId}/vps/history/${action}`);
+    expect(foreign.status).toBe(404);
+  });
+});

@@ -1,0 +1,168 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { runningVps } from '../../test/orders.ts';
+import { newCustomer, type Person } from '../../test/people.ts';
+import { startTestProduct, type TestProduct, until } from '../../test/product.ts';
+import { settled, sql } from '../../test/sql.ts';
+import { HypervisorError, simulatorStore } from '../drivers/hypervisor/index.ts';
+import { machineIdOf } from './machine.ts';
+import { reconcileNode } from './reconcile.ts';
+
+const store = simulatorStore();
+let startsFail = false;
+let product: TestProduct;
+let customer: Person;
+let id: number;
+let nodeId: number;
+
+beforeAll(async () => {
+  product = await startTestProduct({
+    simulator: {
+      store,
+      failure: (call) =>
+        startsFail && call === 'start' ? new HypervisorError('start_failed', 'no memory left') : null,
+    },
+  });
+  customer = await newCustomer(product, { creditMinor: 50_000 });
+  const [node] = await sql<{ id: number }>(product, 'select id from nodes');
+  nodeId = node?.id ?? 0;
+});
+beforeEach(async () => {
+  startsFail = false;
+  ({ serviceId: id } = await runningVps(product, customer));
+});
+afterAll(() => product.stop());
+
+async function state(): Promise<string> {
+  return (await customer.get(`/dashboard/service/${id}/vps/overview`)).body.data.vps.state;
+}
+
+const isUp = () => store.machines.get(machineIdOf(id))?.startedAtMs != null;
+
+async function journal(): Promise<string[]> {
+  const rows = await sql<{ action: string }>(
+    product,
+    `select action from journal where subject_id = $1 and action in ('vps.repaired', 'vps.lost') order by id`,
+    id,
+  );
+  return rows.map((row) => row.action);
+}
+
+/** Compares the node with what is wanted, as happens every few seconds. */
+const compare = () => reconcileNode(product.ctx, nodeId, product.hypervisor);
+
+/** The machine's process is killed; resolves when the product has brought it back. */
+async function loseAndWait(): Promise<void> {
+  const before = (await journal()).length;
+  product.hypervisor.lose(machineIdOf(id));
+  await until(journal, (entries) => entries.length > before);
+}
+
+describe('a machine whose process was killed', () => {
+  it('is started again, and the journal tells of it', async () => {
+    await loseAndWait();
+    expect([isUp(), await state(), await journal()]).toEqual([true, 'running', ['vps.repaired']]);
+  });
+
+  it('while nobody looked is found at the next comparison', async () => {
+    const machine = store.machines.get(machineIdOf(id));
+    if (machine) machine.startedAtMs = null;
+    await compare();
+    expect([isUp(), await state(), await journal()]).toEqual([true, 'running', ['vps.repaired']]);
+  });
+
+  it('is started three times within ten minutes, then flagged once for a person to look', async () => {
+    for (let time = 0; time < 4; time += 1) await loseAndWait();
+    await compare();
+    await compare();
+    expect([isUp(), await state()]).toEqual([false, 'error']);
+    expect(await journal()).toEqual(['vps.repaired', 'vps.repaired', 'vps.repaired', 'vps.lost']);
+    await customer.post(`/dashboard/service/${id}/vps/start`, {});
+    await settled(product);
+    expect([isUp(), await state()]).toEqual([true, 'running']);
+  });
+
+  it('now and then is started every time', async () => {
+    for (let time = 0; time < 5; time += 1) {
+      await loseAndWait();
+      product.clock.travel(11 * 60_000);
+    }
+    expect([isUp(), await state()]).toEqual([true, 'running']);
+  });
+
+  it('and cannot be started is flagged as well, instead of being tried forever', async () => {
+    startsFail = true;
+    product.hypervisor.lose(machineIdOf(id));
+    for (let time = 0; time < 5; time += 1) await compare().catch(() => undefined);
+    expect([await state(), await journal()]).toEqual(['error', ['vps.lost']]);
+  });
+});
+
+describe('a machine that its owner shut down', () => {
+  it('from inside stays down', async () => {
+    product.hypervisor.guestShutsDown(machineIdOf(id));
+    await until(state, (seen) => seen === 'stopped');
+    await compare();
+    expect([isUp(), await state(), await journal()]).toEqual([false, 'stopped', []]);
+    await customer.post(`/dashboard/service/${id}/vps/start`, {});
+    await settled(product);
+    expect(await state()).toBe('running');
+  });
+
+  it('through the API stays down', async () => {
+    await customer.post(`/dashboard/service/${id}/vps/stop`, { force: true });
+    await settled(product);
+    await compare();
+    expect([isUp(), await state(), await journal()]).toEqual([false, 'stopped', []]);
+  });
+
+  it('and that runs all the same is shown as running', async () => {
+    await customer.post(`/dashboard/service/${id}/vps/stop`, { force: true });
+    await settled(product);
+    const machine = store.machines.get(machineIdOf(id));
+    if (machine) machine.startedAtMs = Date.now();
+    await compare();
+    expect([isUp(), await state()]).toEqual([true, 'running']);
+  });
+
+  it('at the very moment of a comparison stays down', async () => {
+    for (let time = 0; time < 5; time += 1) {
+      const stop = customer.post(`/dashboard/service/${id}/vps/stop`, { force: true });
+      await Promise.all([stop, ...Array.from({ length: 6 }, compare)]);
+      await settled(product);
+      await compare();
+      expect([isUp(), await state(), await journal()]).toEqual([false, 'stopped', []]);
+      await customer.post(`/dashboard/service/${id}/vps/start`, {});
+      await settled(product);
+    }
+  });
+});
+
+describe('a machine that is gone from its node', () => {
+  it('is flagged once and not made anew', async () => {
+    store.machines.delete(machineIdOf(id));
+    await compare();
+    await compare();
+    expect([store.machines.has(machineIdOf(id)), await state(), await journal()]).toEqual([
+      ...[false, 'error', ['vps.lost']],
+    ]);
+  });
+});
+
+describe('a machine that nobody ordered', () => {
+  it('is left alone', async () => {
+    await product.hypervisor.createDisk({
+      id: 'somebody-elses',
+      cpuCores: 1,
+      memoryMib: 96,
+      diskGib: 1,
+      image: 'tiny',
+      nic: {
+        mac: '02:00:00:00:00:01',
+        portMbps: 100,
+        addresses: [{ family: 4, address: '10.77.0.250', prefix: 24, gateway: '10.77.0.1' }],
+      },
+    });
+    await compare();
+    expect(store.machines.has('somebody-elses')).toBe(true);
+  });
+});
