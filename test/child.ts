@@ -1,9 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { readFileSync, rmSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Demo } from '../src/demo/index.ts';
-import { prepareDataDir } from '../src/platform/host/dataDir.ts';
-import { run } from '../src/platform/host/run.ts';
 import { until } from './product.ts';
 
 /** The product as a user starts it: a process of its own. */
@@ -59,12 +57,4 @@ export async function startChild(
       await ended;
     },
   };
-}
-
-/** Removes a data directory and the folder of sockets that belongs to it; nothing may run in it any more. */
-export async function removeDataDir(dataDir: string): Promise<void> {
-  const { runDir } = await prepareDataDir(dataDir);
-  // Only where a parent of the directory is closed to the service user.
-  await run(['umount', path.join(runDir, 'data')]).catch(() => undefined);
-  for (const dir of [runDir, dataDir]) rmSync(dir, { recursive: true, force: true });
 }

@@ -6,8 +6,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { reasonToSkip } from '../src/drivers/hypervisor/qemu/testbed.ts';
 import { prepareDataDir } from '../src/platform/host/dataDir.ts';
 import { run } from '../src/platform/host/run.ts';
-import { type Child, removeDataDir, startChild } from './child.ts';
+import { type Child, startChild } from './child.ts';
 import { apiClient, type Client } from './client.ts';
+import { removeDataDir } from './dataDir.ts';
 import { password, runningVps } from './orders.ts';
 import { until } from './product.ts';
 

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Config, readConfig } from '../src/config.ts';
@@ -19,6 +19,7 @@ import { startProduct } from '../src/product.ts';
 import { allRoutines } from '../src/worker.ts';
 import { apiClient, type Client } from './client.ts';
 import { testDatabase } from './database.ts';
+import { removeDataDir } from './dataDir.ts';
 
 /** The product, running in this process on a database of its own, with a simulated node and a clock to move. */
 export interface TestProduct {
@@ -87,7 +88,7 @@ export async function startTestProduct(options: TestOptions = {}): Promise<TestP
     stop: async () => {
       await product.stop();
       await database.drop();
-      rmSync(dataDir, { recursive: true, force: true });
+      await removeDataDir(dataDir);
     },
   };
 }
