@@ -1,5 +1,8 @@
+import type { MachineManagement } from './management.ts';
+
 /**
- * What the product asks of whatever runs its machines. It speaks of machines, disks, addresses, images and
+ * What the product asks of whatever runs its machines: their life, below, and everything else that is done to
+ * them, in `management.ts`. It speaks of machines, disks, addresses, images and
  * consoles, so that one suite (`conformance.ts`) tells whether a new engine fits.
  *
  * Rules every driver keeps:
@@ -9,7 +12,9 @@
  * - A driver keeps no truth of its own. What a machine should be arrives as a `MachineSpec` each time.
  * - Failures are `HypervisorError`s; `permanent` says whether trying again can help.
  */
-export interface Hypervisor {
+export interface Hypervisor extends MachineLife, MachineManagement {}
+
+export interface MachineLife {
   /** Which engine this is, as stored with a node: `qemu`, `simulator`. */
   readonly kind: string;
 
@@ -27,7 +32,8 @@ export interface Hypervisor {
 
   /**
    * Leaves for the guest what it takes on at its next boot: name, network, first password and keys. Secrets
-   * live on the host only until `forgetSecrets`.
+   * live on the host only until `forgetSecrets`. With `boot: 'rescue'` the rescue system takes them too; one that
+   * was told none lets in whom the machine's own disk lets in.
    */
   writeIdentity(spec: MachineSpec, identity: GuestIdentity): Promise<void>;
 
@@ -35,8 +41,8 @@ export interface Hypervisor {
   forgetSecrets(id: MachineId): Promise<void>;
 
   /**
-   * Starts the machine with its network plugged and guarded. Running already: it runs on, and its packet rules
-   * are put in place again.
+   * Starts the machine with its network plugged and guarded, its disk at least as large as `spec` says. Running
+   * already: it runs on, and its packet rules are put in place again.
    */
   start(spec: MachineSpec): Promise<void>;
 
@@ -82,7 +88,11 @@ export interface MachineSpec {
   /** Slug of an image known through `ensureImage`. */
   image: string;
   nic: Nic;
-  /** What it starts from. `rescue` is a small system in memory with the machine's disk beside it. Default: disk. */
+  /**
+   * What it starts from. Default: its disk. `rescue` is a small system of the driver's, whose traces go when the
+   * machine starts from its disk again, with the machine's disk beside it. A driver that has nothing to start
+   * from in the network refuses `network` (`spec_invalid`).
+   */
   boot?: 'disk' | 'network' | 'rescue';
 }
 

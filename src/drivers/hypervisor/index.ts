@@ -1,6 +1,7 @@
 /**
  * Whatever runs machines: this room knows nothing of customers, money or services. It offers one contract
- * (`contract.ts`), two engines that keep it, and the suite that both of them pass (`conformance.ts`).
+ * (`contract.ts` for a machine's life, `management.ts` for all that is done to it meanwhile), two engines that keep
+ * it, and the suites that both of them pass (`conformance.ts`, `managementConformance.ts`).
  *
  * `qemuHypervisor` runs real machines on this host: QEMU processes that outlive us, disks layered over read-only
  * images, a bridge on which packet rules hold every guest to its own addresses. `simulatedHypervisor` keeps the

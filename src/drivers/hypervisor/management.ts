@@ -1,21 +1,31 @@
 import type { Duplex } from 'node:stream';
 import type { Hypervisor, MachineId, MachineSpec } from './contract.ts';
 
+/** The whole contract, by the name of its younger half. */
+export type ManagedHypervisor = Hypervisor;
+
 /**
  * What the VPS manager asks of a driver beyond a machine's life: size, consoles, snapshots, the guest's agent,
- * counters. The rules of `contract.ts` hold here too.
+ * counters. The rules of `contract.ts` hold here too. Names of snapshots and backups are 1 to 64 letters, digits,
+ * dots, hyphens and underscores, a letter or digit first.
  */
-export interface ManagedHypervisor extends Hypervisor {
+export interface MachineManagement {
   /**
    * Brings the machine to the size of `spec`. A disk grows at once, running or not, and never shrinks
    * (`spec_invalid`); cores and memory count from the next start. Says whether the machine must be started anew.
    */
   resize(spec: MachineSpec): Promise<{ restartNeeded: boolean }>;
 
-  /** Takes a stopped machine's disk away, snapshots too, and makes a new one from `spec.image`. Backups stay. */
+  /**
+   * Takes a stopped machine's disk away, snapshots too, and makes a new one from `spec.image`. Backups stay. Here
+   * and below, a running machine is `not_stopped`, permanent.
+   */
   rebuildDisk(spec: MachineSpec): Promise<void>;
 
-  /** The machine's screen (RFB) or its serial line, as a stream of bytes both ways; `not_running`. */
+  /**
+   * The machine's screen (RFB) or its serial line, as a stream of bytes both ways; `not_running`. Any number at
+   * once: they show the same. Closes when the machine goes away.
+   */
   openConsole(id: MachineId, kind: ConsoleKind): Promise<Duplex>;
 
   /**
@@ -31,14 +41,19 @@ export interface ManagedHypervisor extends Hypervisor {
 
   /** Like snapshots, but whole copies in files of their own, which survive the disk. */
   createBackup(id: MachineId, name: string): Promise<SnapshotFacts>;
+  /** Writes the backup over a stopped machine's disk, whose snapshots stay. It grows to the size of `spec`. */
   restoreBackup(spec: MachineSpec, name: string): Promise<void>;
   deleteBackup(id: MachineId, name: string): Promise<void>;
   listBackups(id: MachineId): Promise<SnapshotFacts[]>;
 
-  /** Through the guest's agent, on the running machine; `guest_silent` when it does not answer in time. */
+  /**
+   * Through the guest's agent, on the running machine; `guest_silent` when it does not answer in time,
+   * `guest_refused` when it answers and cannot.
+   */
   setPassword(id: MachineId, passwordHash: string): Promise<void>;
   /** Replaces all keys of the administrator. */
   setAuthorizedKeys(id: MachineId, keys: string[]): Promise<void>;
+  /** Now and for the next boots. */
   setHostname(id: MachineId, hostname: string): Promise<void>;
 
   /** Counters of every running machine, since its start; one pass over all of them. */

@@ -2,13 +2,10 @@ import type { Duplex } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { DriverUnderTest } from './conformance.ts';
-import type { MachineSpec } from './contract.ts';
-import type { ManagedHypervisor } from './management.ts';
+import type { Hypervisor, MachineSpec } from './contract.ts';
 
 /** What the suite needs beyond {@link DriverUnderTest}. */
 export interface ManagedDriverUnderTest extends DriverUnderTest {
-  hypervisor: ManagedHypervisor;
-  again(): Promise<ManagedHypervisor>;
   /** Another sign-in than that of the identity. */
   other: { passwordHash: string; authorizedKey: string };
   /** Password of the identity, in clear. */
@@ -31,7 +28,7 @@ export function describeManagement(
 ): void {
   describe.skipIf(skip !== null)(`${name} manages machines by contract`, () => {
     let driver: ManagedDriverUnderTest;
-    let hypervisor: ManagedHypervisor;
+    let hypervisor: Hypervisor;
     let spec: MachineSpec;
 
     const inGuest = (command: string) => driver.inGuest?.(spec, command, 'key') ?? Promise.resolve(null);

@@ -2,8 +2,7 @@ import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { run, runAsRoot } from '../../platform/host/run.ts';
-import type { MachineSpec } from './contract.ts';
-import type { ManagedHypervisor } from './management.ts';
+import type { Hypervisor, MachineSpec } from './contract.ts';
 import { withAgent } from './qemu/agent.ts';
 import { type MachineFiles, machineFiles } from './qemu/files.ts';
 import { whileFrozen } from './qemu/freeze.ts';
@@ -16,7 +15,7 @@ const skip = await reasonToSkip('tiny');
 /** What is left half-done when the product or the host fails in the middle; the next start of it puts it right. */
 describe.skipIf(skip !== null)('after a crash', () => {
   let bed: Testbed;
-  let hypervisor: ManagedHypervisor;
+  let hypervisor: Hypervisor;
   let spec: MachineSpec;
   let files: MachineFiles;
 

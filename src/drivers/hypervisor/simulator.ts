@@ -2,13 +2,13 @@ import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import {
   type GuestIdentity,
+  type Hypervisor,
   HypervisorError,
   type MachineEvent,
   type MachineReport,
   type MachineSpec,
   type NodeCapacity,
 } from './contract.ts';
-import type { ManagedHypervisor } from './management.ts';
 import { serially } from './serially.ts';
 import { type KeptDisk, type SimulatedGuest, simulatedManagement } from './simulatorManagement.ts';
 import { checkIdentity, checkMachineId, checkSpec } from './spec.ts';
@@ -59,7 +59,7 @@ export interface SimulatorOptions {
 }
 
 /** The contract, and what in reality the guests and fate do. */
-export interface SimulatedHypervisor extends ManagedHypervisor {
+export interface SimulatedHypervisor extends Hypervisor {
   guestShutsDown(id: string): void;
   /** The machine goes away by itself, as when its process is killed. */
   lose(id: string): void;

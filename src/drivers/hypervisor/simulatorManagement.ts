@@ -1,6 +1,6 @@
 import { Duplex } from 'node:stream';
-import { type Hypervisor, HypervisorError } from './contract.ts';
-import type { ManagedHypervisor, SnapshotFacts } from './management.ts';
+import { HypervisorError } from './contract.ts';
+import type { MachineManagement, SnapshotFacts } from './management.ts';
 import type { SimulatedCall, SimulatedMachine } from './simulator.ts';
 import { checkAuthorizedKeys, checkCopyName, checkHostname, checkPasswordHash, checkSpec } from './spec.ts';
 
@@ -25,10 +25,8 @@ interface Simulation {
   isSilent(id: string): boolean;
 }
 
-type Management = Omit<ManagedHypervisor, keyof Hypervisor>;
-
 /** The part of the contract that manages machines, kept in memory. */
-export function simulatedManagement({ machines, find, call, isSilent }: Simulation): Management {
+export function simulatedManagement({ machines, find, call, isSilent }: Simulation): MachineManagement {
   const running = (id: string): SimulatedMachine => {
     const machine = find(id);
     if (machine.startedAtMs === null) throw new HypervisorError('not_running', `${id} is not running`);

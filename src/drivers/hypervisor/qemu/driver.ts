@@ -1,11 +1,10 @@
 import { mkdir, rm, statfs } from 'node:fs/promises';
 import { cpus, totalmem } from 'node:os';
 import { join } from 'node:path';
-import { HypervisorError, type ImageSource, type MachineSpec } from '../contract.ts';
+import { type Hypervisor, HypervisorError, type ImageSource, type MachineSpec } from '../contract.ts';
 import { canRunMachines, missingHostPackages } from '../host.ts';
 import { probeKernel } from '../images/kernel.ts';
 import { imageStore } from '../images/store.ts';
-import type { ManagedHypervisor } from '../management.ts';
 import { serially } from '../serially.ts';
 import { checkIdentity, checkSpec } from '../spec.ts';
 import { accelerationProbe } from './acceleration.ts';
@@ -32,7 +31,7 @@ import { undoHalfRestore } from './snapshots.ts';
  * nobody: it is found again by its pid file, which is why this driver needs no database. Calls that change the
  * same machine run one after another.
  */
-export function qemuHypervisor(options: QemuOptions): ManagedHypervisor {
+export function qemuHypervisor(options: QemuOptions): Hypervisor {
   const imagesDir = options.imagesDir ?? join(options.dir, 'images');
   const images = imageStore(imagesDir);
   const acceleration = accelerationProbe(options.dir, options.log);

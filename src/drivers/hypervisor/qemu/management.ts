@@ -1,7 +1,7 @@
 import { rename, rm } from 'node:fs/promises';
-import { type Hypervisor, HypervisorError, type MachineSpec } from '../contract.ts';
+import { HypervisorError, type MachineSpec } from '../contract.ts';
 import type { ImageStore } from '../images/store.ts';
-import type { ManagedHypervisor, SnapshotFacts } from '../management.ts';
+import type { MachineManagement, SnapshotFacts } from '../management.ts';
 import { serially } from '../serially.ts';
 import { checkAuthorizedKeys, checkCopyName, checkHostname, checkPasswordHash, checkSpec } from '../spec.ts';
 import { type Agent, withAgent } from './agent.ts';
@@ -18,8 +18,6 @@ import type { QemuOptions } from './options.ts';
 import { resizeDisk, runningSize } from './resize.ts';
 import { sampler } from './sample.ts';
 import * as snapshots from './snapshots.ts';
-
-type Management = Omit<ManagedHypervisor, keyof Hypervisor> & { close(): void };
 
 /** What the driver's two parts share. */
 export interface SharedParts {
@@ -38,7 +36,7 @@ const AGENT_PATIENCE_MS = 8_000;
  * Everything about a machine but its life. Changes of a disk run one after another, in a row of their own: a
  * copy of a running machine's disk may take hours, and its power has to be at hand meanwhile.
  */
-export function machineManagement(parts: SharedParts): Management {
+export function machineManagement(parts: SharedParts): MachineManagement & { close(): void } {
   const { options, machines, filesOf, oneAtATime } = parts;
   const { log } = options;
   const diskInTurn = serially();

@@ -3,10 +3,9 @@ import { readdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { run, runAsRoot } from '../../../platform/host/run.ts';
-import type { GuestIdentity, ImageSource, MachineSpec } from '../contract.ts';
+import type { GuestIdentity, Hypervisor, ImageSource, MachineSpec } from '../contract.ts';
 import { canRunMachines, missingHostPackages } from '../host.ts';
 import { imageStore } from '../images/store.ts';
-import type { ManagedHypervisor } from '../management.ts';
 import type { SignIn } from '../managementConformance.ts';
 import { qemuHypervisor } from './driver.ts';
 import { exists, machineFiles } from './files.ts';
@@ -18,7 +17,7 @@ export interface Testbed {
   options: QemuOptions;
   image: ImageSource;
   identity: GuestIdentity;
-  open(): ManagedHypervisor;
+  open(): Hypervisor;
   spec(number: number): MachineSpec;
   /** The identity's password, in clear. */
   password: string;
