@@ -35,7 +35,8 @@ const setProvisioning = statement(
 );
 const activate = statement(
   'services.activate',
-  `update services set status = 'active', provisioning_state = 'done', duedate = $2 where id = $1 and status = 'pending'`,
+  `update services set status = 'active', provisioning_state = 'done', duedate = $2, period_start = $3
+   where id = $1 and status = 'pending'`,
 );
 
 export async function findOrder(ctx: Context, serviceId: number): Promise<Order> {
@@ -81,7 +82,7 @@ export async function completeDelivery(
 ): Promise<void> {
   const today = ctx.clock.now().toISOString().slice(0, 10);
   const months = isCycle(order.cycle) ? monthsOf[order.cycle] : 1;
-  await ctx.db.run(activate, order.id, addMonths(today, months));
+  await ctx.db.run(activate, order.id, addMonths(today, months), today);
   await ctx.db.run(dropSecret, order.id);
   await record(ctx, {
     action: 'service.provisioned',

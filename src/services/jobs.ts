@@ -14,6 +14,7 @@ import {
 } from '../platform/index.ts';
 import { cancelUndelivered, lockServicesOf, type Ordered } from './cancelUndelivered.ts';
 import { failDelivery } from './delivery.ts';
+import { applyPaidUpgrade, giveBackUpgrade } from './upgradeApply.ts';
 
 const markStarted = statement(
   'services.markStarted',
@@ -27,19 +28,26 @@ interface Payload {
 
 /** What services do when something happened to the invoice that ordered them. */
 export const serviceJobs: AnySaga[] = [
-  job<Payload>('invoice.paid', (run) => inTransaction(run, 'services.startDelivery', startDelivery), {
-    failed: failUnstarted,
-  }),
-  job<Payload>('invoice.expired', (run) =>
-    inTransaction(run, 'services.giveBack', (tx, payload, services) =>
+  job<Payload>(
+    'invoice.paid',
+    async (run) => {
+      await inTransaction(run, 'services.startDelivery', startDelivery);
+      await applyPaidUpgrade(run.ctx, run.payload.invoiceId);
+    },
+    { failed: failUnstarted },
+  ),
+  job<Payload>('invoice.expired', async (run) => {
+    await inTransaction(run, 'services.giveBack', (tx, payload, services) =>
       cancelUndelivered(tx, services, payload.couponId ?? null, 'the invoice was not paid in time'),
-    ),
-  ),
-  job<Payload>('invoice.refunded', (run) =>
-    inTransaction(run, 'services.takeBack', (tx, payload, services) =>
+    );
+    await giveBackUpgrade(run.ctx, run.payload.invoiceId);
+  }),
+  job<Payload>('invoice.refunded', async (run) => {
+    await inTransaction(run, 'services.takeBack', (tx, payload, services) =>
       cancelUndelivered(tx, services, payload.couponId ?? null, 'the invoice was refunded'),
-    ),
-  ),
+    );
+    await giveBackUpgrade(run.ctx, run.payload.invoiceId);
+  }),
 ];
 
 // Locked, so that a repeated job finds them started or cancelled already.

@@ -37,7 +37,7 @@ const selectService = `
     t.note, t.auto_renew, t.options, p.id as product_id, p.type as product_type, p.module_id,
     p.name as product_name, p.description as product_description, c.price_minor as product_price_minor,
     g.id as group_id, g.name as group_name,
-    (select host(a.address) from addresses a where a.service_id = t.id and t.status <> 'pending'
+    (select host(a.address) from addresses a where a.service_id = t.id and t.status <> 'pending' and not a.held
      order by family(a.address), a.ordinal limit 1) as primary_ip
   from services t
   join products p on p.id = t.product_id

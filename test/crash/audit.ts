@@ -14,7 +14,8 @@ const questions: Record<string, string> = {
     select id from invoices i where not exists (select 1 from invoice_items where invoice_id = i.id)`,
   'an ordered item without its service, or a service without its item': `
     select s.id as service, l.service_id as item from services s
-    full join (select * from invoice_items where service_id is not null) l
+    full join (select l.* from invoice_items l join invoices i on i.id = l.invoice_id and i.kind = 'order'
+               where l.service_id is not null) l
       on l.service_id = s.id and l.invoice_id = s.invoice_id
     where s.id is null or l.service_id is null`,
   'a paid invoice without exactly one payment of its total': `
@@ -63,10 +64,15 @@ const questions: Record<string, string> = {
   'addresses that are not as many as ordered': `
     select s.id, s.status, s.provisioning_state, count(a.address) from services s
     join products on products.id = s.product_id and module_id = 2
-    left join addresses a on a.service_id = s.id group by s.id
+    left join addresses a on a.service_id = s.id and not a.held group by s.id
     having count(a.address) <> case
       when s.status in ('active', 'suspended') or (s.status = 'pending' and s.provisioning_state in ('queued', 'running'))
       then (s.options->>'option4')::int + (s.options->>'option5')::int else 0 end`,
+  'an upgrade that waits for nothing, or addresses held for none': `
+    select u.id, u.service_id, i.status from service_upgrades u join invoices i on i.id = u.invoice_id
+    where u.state = 'waiting' and i.status <> 'unpaid'
+    union all select null, a.service_id, 'held' from addresses a where a.held and not exists (
+      select 1 from service_upgrades u where u.service_id = a.service_id and u.state = 'waiting')`,
   'an address of nobody': `
     select a.address from addresses a left join services s on s.id = a.service_id
     where a.state = 'taken' and s.id is null`,

@@ -1,0 +1,154 @@
+import { isRefunded } from '../billing/index.ts';
+import { record } from '../events/index.ts';
+import {
+  findPlacement,
+  holdMoreAddresses,
+  type Room,
+  releaseAddresses,
+  resizeRoom,
+  returnHeldAddresses,
+  useHeldAddresses,
+} from '../fleet/index.ts';
+import {
+  type Context,
+  enqueue,
+  fail,
+  formatMoney,
+  newId,
+  type TxContext,
+  transaction,
+} from '../platform/index.ts';
+import { type MachineSize, machineSize } from './size.ts';
+import {
+  findWaiting,
+  lockUpgradable,
+  markUpgrade,
+  type UpgradableRow,
+  type WaitingUpgrade,
+  writeSize,
+} from './upgradeQueries.ts';
+
+/**
+ * Holds what a machine needs to grow: addresses, and room on its own node. What it gives up it keeps until it
+ * has really become smaller. `insufficient_stock` when there is not enough.
+ */
+export async function reserveGrowth(
+  tx: TxContext,
+  service: UpgradableRow,
+  options: Record<string, unknown>,
+): Promise<void> {
+  const [size, now] = [machineSize(options), machineSize(service.options)];
+  const holder = { id: service.id, organizationId: service.organization_id, location: now.location };
+  const more4 = Math.max(0, size.ipv4Count - now.ipv4Count);
+  const more6 = Math.max(0, size.ipv6Count - now.ipv6Count);
+  if (more4 + more6 > 0) await holdMoreAddresses(tx, holder, more4, more6);
+  await resizeRoom(tx, service.id, larger(size, now));
+}
+
+function larger(one: MachineSize, other: MachineSize): Room {
+  return {
+    cpuCores: Math.max(one.cpuCores, other.cpuCores),
+    memoryMib: Math.max(one.memoryMib, other.memoryMib),
+    diskGib: Math.max(one.diskGib, other.diskGib),
+  };
+}
+
+/** What carries an upgrade out: the VPS manager's job `vps.resize`. */
+export interface ResizeRequest {
+  serviceId: number;
+  organizationId: number;
+  /** Of the action that the machine's history will show. */
+  actionId: number;
+  upgradeId: number;
+  command: 'resize';
+}
+
+/**
+ * Makes a change of size count: the service has its new options and price, what was held is the machine's, and
+ * the machine is to follow. The service's row is locked. Returns the id of the action to come.
+ */
+export async function applyUpgrade(
+  tx: TxContext,
+  service: UpgradableRow,
+  upgrade: { id: number; changes: Record<string, unknown>; newPriceMinor: number },
+): Promise<number> {
+  const options = { ...service.options, ...upgrade.changes };
+  const { ipv4Count: count4, ipv6Count: count6 } = machineSize(options);
+  await writeSize(tx, service.id, upgrade.changes, upgrade.newPriceMinor);
+  await useHeldAddresses(tx, service.id);
+  await releaseAddresses(tx, service.id, { count4, count6 });
+  const request: ResizeRequest = {
+    serviceId: service.id,
+    organizationId: service.organization_id,
+    actionId: newId(),
+    upgradeId: upgrade.id,
+    command: 'resize',
+  };
+  await enqueue(tx, 'vps.resize', request, { organizationId: service.organization_id });
+  await record(tx, {
+    action: 'service.upgraded',
+    subject: { type: 'service', id: service.id },
+    organizationId: service.organization_id,
+    data: {
+      before: service.options,
+      after: options,
+      price: formatMoney(upgrade.newPriceMinor, service.currency),
+      currency: service.currency,
+    },
+  });
+  return request.actionId;
+}
+
+/** The invoice of an upgrade was paid. Repeating it changes nothing. */
+export async function applyPaidUpgrade(ctx: Context, invoiceId: number): Promise<void> {
+  await withWaiting(ctx, 'services.applyUpgrade', invoiceId, async (tx, service, upgrade) => {
+    // Between the payment and this moment somebody may have given the money back.
+    if (await isRefunded(tx, invoiceId)) return giveBackWaiting(tx, service, upgrade);
+    if (service.status !== 'active' && service.status !== 'suspended') {
+      const message = `the upgrade was paid, but the service is ${service.status}; refund invoice ${invoiceId}`;
+      throw Object.assign(fail('conflict', { message }), { permanent: true });
+    }
+    const { id, options: changes, price_minor: newPriceMinor } = upgrade;
+    await markUpgrade(tx, id, 'applied');
+    await applyUpgrade(tx, service, { id, changes, newPriceMinor });
+  });
+}
+
+/** The invoice of an upgrade expired, or its money was given back before it counted. Repeating it changes nothing. */
+export async function giveBackUpgrade(ctx: Context, invoiceId: number): Promise<void> {
+  await withWaiting(ctx, 'services.giveBackUpgrade', invoiceId, giveBackWaiting);
+}
+
+/** Gives back what a waiting upgrade held; the service's row is locked. */
+export async function giveBackWaiting(
+  tx: TxContext,
+  service: UpgradableRow,
+  upgrade: WaitingUpgrade,
+): Promise<void> {
+  await markUpgrade(tx, upgrade.id, 'expired');
+  await returnHeldAddresses(tx, service.id);
+  if ((await findPlacement(tx, service.id)) !== null)
+    await resizeRoom(tx, service.id, machineSize(service.options));
+  await record(tx, {
+    action: 'service.upgrade_expired',
+    subject: { type: 'service', id: service.id },
+    organizationId: service.organization_id,
+    data: { invoice_id: upgrade.invoice_id, options: upgrade.options },
+  });
+}
+
+async function withWaiting(
+  ctx: Context,
+  name: string,
+  invoiceId: number,
+  work: (tx: TxContext, service: UpgradableRow, upgrade: WaitingUpgrade) => Promise<void>,
+): Promise<void> {
+  await transaction(ctx, name, async (tx) => {
+    const found = await findWaiting(tx, { invoiceId });
+    if (found === null) return;
+    const service = await lockUpgradable(tx, found.service_id);
+    // Again, now that nobody else can change it.
+    const upgrade = await findWaiting(tx, { invoiceId });
+    if (upgrade !== null) await work(tx, service, upgrade);
+  });
+}

@@ -1,0 +1,96 @@
+import { checkOptions, findProducts, isCycle, monthsOf, type Product, priceOf } from '../catalog/index.ts';
+import { reasonAgainstImage } from '../fleet/index.ts';
+import { type Context, type ErrorDetail, fail } from '../platform/index.ts';
+import { machineSize } from './size.ts';
+import { prorate, remainingOf } from './upgradeProrate.ts';
+
+/** The options that an upgrade may change; the others are the machine's identity. */
+export interface SizeChange {
+  option1?: number;
+  option2?: number;
+  option3?: number;
+  option4?: number;
+  option5?: number;
+  option7?: string;
+}
+
+/** A VPS as far as its price and size go. */
+export interface Sized {
+  product_id: number;
+  cycle: string;
+  price_minor: number;
+  duedate: string;
+  period_start: string | null;
+  options: Record<string, unknown>;
+}
+
+export interface PricedUpgrade {
+  product: Product;
+  /** Only what really changes. */
+  changes: Record<string, unknown>;
+  /** All options afterwards. */
+  options: Record<string, unknown>;
+  newPriceMinor: number;
+  /** Due now, before tax. */
+  chargeMinor: number;
+  /** What the time that remains was worth so far; it is off the charge already. */
+  creditMinor: number;
+}
+
+/**
+ * Holds a change of size against the product and prices it. What stays as it is keeps its price, also when the
+ * catalogue's has changed since; only the difference is priced as the catalogue says today.
+ */
+export async function priceUpgrade(ctx: Context, service: Sized, change: SizeChange): Promise<PricedUpgrade> {
+  const product = (await findProducts(ctx, [service.product_id])).get(service.product_id);
+  if (!product) throw fail('not_found');
+  const changes = Object.fromEntries(
+    Object.entries(change).filter(([key, value]) => value !== undefined && value !== service.options[key]),
+  );
+  const options = { ...service.options, ...changes };
+  await check(ctx, product, service, changes, options);
+
+  const { cycle, duedate: dueDate, period_start: periodStart } = service;
+  const before = isCycle(cycle) ? priceOf(product, cycle, service.options) : null;
+  const after = isCycle(cycle) ? priceOf(product, cycle, options) : null;
+  if (!isCycle(cycle) || before === null || after === null) {
+    throw fail('conflict', {
+      message: `${product.name} is no longer sold ${cycle}; renew it in another cycle first`,
+    });
+  }
+  const newPriceMinor = Math.max(0, service.price_minor + after.recurringMinor - before.recurringMinor);
+  const today = ctx.clock.now().toISOString().slice(0, 10);
+  const remaining = remainingOf({ today, dueDate, months: monthsOf[cycle], periodStart });
+  const differenceMinor = newPriceMinor - service.price_minor;
+  return {
+    product,
+    changes,
+    options,
+    newPriceMinor,
+    chargeMinor: differenceMinor > 0 ? prorate(differenceMinor, remaining) : 0,
+    creditMinor: prorate(Math.min(service.price_minor, newPriceMinor), remaining),
+  };
+}
+
+async function check(
+  ctx: Context,
+  product: Product,
+  service: Sized,
+  changes: Record<string, unknown>,
+  options: Record<string, unknown>,
+): Promise<void> {
+  const problems: ErrorDetail[] = checkOptions(product, changes, '').map(({ field, message }) => ({
+    field: field.replace(/^\./, ''),
+    message,
+  }));
+  const [size, now] = [machineSize(options), machineSize(service.options)];
+  if (size.diskGib < now.diskGib && !problems.some(({ field }) => field === 'option2')) {
+    problems.push({ field: 'option2', message: `storage never shrinks; it is ${now.diskGib} GB` });
+  }
+  const reason = problems.length === 0 ? await reasonAgainstImage(ctx, size.image, size) : null;
+  if (reason !== null) problems.push({ field: 'option1', message: reason });
+  if (problems.length === 0 && Object.keys(changes).length === 0) {
+    problems.push({ field: 'option1', message: 'nothing changes: the machine has this size already' });
+  }
+  if (problems.length > 0) throw fail('invalid_configuration', { details: problems });
+}

@@ -1,0 +1,53 @@
+import { addMonths } from '../catalog/index.ts';
+
+/** What is paid for and not used up yet: whole periods, and the days left of the one that runs. */
+export interface Remaining {
+  wholePeriods: number;
+  daysLeft: number;
+  daysOfPeriod: number;
+}
+
+const msPerDay = 86_400_000;
+
+/**
+ * How much of a service is paid for, by the calendar. Days are `YYYY-MM-DD` in UTC; today counts whole. Several
+ * periods may be paid ahead. `periodStart` is the first day of the newest period where it is known; without it,
+ * or when it does not fit the due date, it is the same day so many months before.
+ */
+export function remainingOf(service: {
+  today: string;
+  dueDate: string;
+  months: number;
+  periodStart: string | null;
+}): Remaining {
+  const { today, months, periodStart } = service;
+  const startOf = (end: string) =>
+    periodStart !== null && addMonths(periodStart, months) === end ? periodStart : addMonths(end, -months);
+  let end = service.dueDate;
+  let start = startOf(end);
+  let wholePeriods = 0;
+  while (start > today) {
+    wholePeriods += 1;
+    end = start;
+    start = startOf(end);
+  }
+  return {
+    wholePeriods,
+    daysLeft: Math.max(0, daysBetween(today, end)),
+    daysOfPeriod: daysBetween(start, end),
+  };
+}
+
+function daysBetween(from: string, to: string): number {
+  return Math.round((Date.parse(to) - Date.parse(from)) / msPerDay);
+}
+
+/**
+ * The part of a price per period that falls to the time that remains. The one rule of rounding: down to the
+ * minor unit, once, over the whole; so a change made in steps never costs more than the same change at once.
+ */
+export function prorate(priceMinor: number, remaining: Remaining): number {
+  const { wholePeriods, daysLeft, daysOfPeriod } = remaining;
+  const days = BigInt(wholePeriods) * BigInt(daysOfPeriod) + BigInt(daysLeft);
+  return Number((BigInt(priceMinor) * days) / BigInt(daysOfPeriod));
+}

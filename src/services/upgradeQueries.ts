@@ -1,0 +1,124 @@
+import { type Context, statement, type TxContext } from '../platform/index.ts';
+
+export interface UpgradableRow {
+  id: number;
+  organization_id: number;
+  product_id: number;
+  module_id: number;
+  status: string;
+  domain: string | null;
+  cycle: string;
+  currency: string;
+  price_minor: number;
+  duedate: string | null;
+  period_start: string | null;
+  options: Record<string, unknown>;
+}
+
+/** An upgrade that waits for its money, with what its invoice says. */
+export interface WaitingUpgrade {
+  id: number;
+  organization_id: number;
+  service_id: number;
+  invoice_id: number;
+  /** Only what changes. */
+  options: Record<string, unknown>;
+  price_minor: number;
+  charge_minor: number;
+  credit_minor: number;
+  invoice_status: string;
+  total_minor: number;
+}
+
+const selectUpgradable = `
+  select s.id, s.organization_id, s.product_id, p.module_id, s.status, s.domain, s.cycle, s.currency, s.price_minor,
+    s.duedate, s.period_start, s.options
+  from services s join products p on p.id = s.product_id where s.id = $1`;
+const upgradable = statement<UpgradableRow>('services.upgradable', selectUpgradable);
+const upgradableLocked = statement<UpgradableRow>(
+  'services.upgradableLocked',
+  `${selectUpgradable} for no key update of s`,
+);
+
+const selectWaiting = `
+  select u.id, u.organization_id, u.service_id, u.invoice_id, u.options, u.price_minor, u.charge_minor, u.credit_minor,
+    i.status as invoice_status, i.total_minor
+  from service_upgrades u join invoices i on i.id = u.invoice_id where u.state = 'waiting'`;
+const waitingOfService = statement<WaitingUpgrade>(
+  'services.waitingUpgrade',
+  `${selectWaiting} and u.service_id = $1`,
+);
+const waitingOfInvoice = statement<WaitingUpgrade>(
+  'services.upgradeOfInvoice',
+  `${selectWaiting} and u.invoice_id = $1`,
+);
+
+const insertUpgrade = statement(
+  'services.insertUpgrade',
+  `insert into service_upgrades (id, organization_id, service_id, invoice_id, options, price_minor, charge_minor,
+     credit_minor, state, created_at)
+   values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
+);
+const endUpgrade = statement('services.endUpgrade', 'update service_upgrades set state = $2 where id = $1');
+const setSize = statement(
+  'services.setSize',
+  'update services set options = options || $2::jsonb, price_minor = $3 where id = $1',
+);
+
+export function findUpgradable(ctx: Context, id: number): Promise<UpgradableRow | null> {
+  return ctx.db.maybe(upgradable, id);
+}
+
+/** The same, its row locked: of two changes to it, the second sees the first. */
+export function lockUpgradable(ctx: TxContext, id: number): Promise<UpgradableRow> {
+  return ctx.db.one(upgradableLocked, id);
+}
+
+export function findWaiting(ctx: Context, by: { serviceId: number } | { invoiceId: number }) {
+  return 'serviceId' in by
+    ? ctx.db.maybe(waitingOfService, by.serviceId)
+    : ctx.db.maybe(waitingOfInvoice, by.invoiceId);
+}
+
+export interface NewUpgrade {
+  id: number;
+  organizationId: number;
+  serviceId: number;
+  /** Null: nothing was to pay. */
+  invoiceId: number | null;
+  changes: Record<string, unknown>;
+  newPriceMinor: number;
+  chargeMinor: number;
+  creditMinor: number;
+  state: 'waiting' | 'applied';
+}
+
+export async function writeUpgrade(ctx: TxContext, upgrade: NewUpgrade): Promise<void> {
+  await ctx.db.run(
+    insertUpgrade,
+    upgrade.id,
+    upgrade.organizationId,
+    upgrade.serviceId,
+    upgrade.invoiceId,
+    upgrade.changes,
+    upgrade.newPriceMinor,
+    upgrade.chargeMinor,
+    upgrade.creditMinor,
+    upgrade.state,
+    ctx.clock.now(),
+  );
+}
+
+export async function markUpgrade(ctx: TxContext, id: number, state: 'applied' | 'expired'): Promise<void> {
+  await ctx.db.run(endUpgrade, id, state);
+}
+
+/** Gives a service its new size and price on paper. */
+export async function writeSize(
+  ctx: TxContext,
+  serviceId: number,
+  changes: Record<string, unknown>,
+  priceMinor: number,
+): Promise<void> {
+  await ctx.db.run(setSize, serviceId, changes, priceMinor);
+}

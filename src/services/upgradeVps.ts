@@ -1,0 +1,198 @@
+import { issueInvoice, taxOf, totalsOf } from '../billing/index.ts';
+import { modules } from '../catalog/index.ts';
+import {
+  fail,
+  formatMoney,
+  newId,
+  type OrganizationContext,
+  type TxContext,
+  transaction,
+} from '../platform/index.ts';
+import { applyUpgrade, giveBackWaiting, reserveGrowth } from './upgradeApply.ts';
+import { type PricedUpgrade, priceUpgrade, type SizeChange } from './upgradePrice.ts';
+import {
+  findUpgradable,
+  findWaiting,
+  lockUpgradable,
+  type UpgradableRow,
+  type WaitingUpgrade,
+  writeUpgrade,
+} from './upgradeQueries.ts';
+
+export type UpgradeRequest = SizeChange & { dry_run?: boolean };
+
+type Upgradable = UpgradableRow & { duedate: string };
+
+const msPerHour = 3_600_000;
+
+/**
+ * Changes the resources of a VPS (contract §3). When there is something to pay for the days that remain, the
+ * room is held and the change counts once its invoice is paid; otherwise it counts at once. Asked for again,
+ * an upgrade that waits is returned as it is. `invalid_configuration`, `insufficient_stock`, `conflict`.
+ */
+export async function upgradeVps(
+  ctx: OrganizationContext,
+  id: number,
+  { dry_run, ...change }: UpgradeRequest,
+) {
+  const found = await findUpgradable(ctx, id);
+  if (found === null) throw fail('not_found');
+  if (found.organization_id !== ctx.organizationId) throw fail('forbidden');
+  if (found.module_id !== modules.vps) throw fail('not_a_vps');
+  if (dry_run === true) return quote(ctx, requireActive(ctx, found), change);
+  return transaction(ctx, 'services.upgradeVps', async (tx) => {
+    // In the order of every invoice: the organization first, then what the invoice is for.
+    const tax = await taxOf(tx, ctx.organizationId, { lock: true });
+    const service = requireActive(tx, await lockUpgradable(tx, id));
+    const waiting = await findWaiting(tx, { serviceId: id });
+    const open = waiting === null ? null : await reopen(tx, service, waiting);
+    const priced = await priceUpgrade(tx, service, change);
+    if (open !== null) return sameAs(open, service, priced);
+    await reserveGrowth(tx, service, priced.options);
+    return priced.chargeMinor === 0 ? apply(tx, service, priced) : order(tx, service, priced, tax);
+  });
+}
+
+function requireActive(ctx: OrganizationContext, service: UpgradableRow): Upgradable {
+  const { duedate } = service;
+  if (service.status !== 'active' || duedate === null) {
+    throw fail('conflict', {
+      message: `The service is ${service.status}; only an active one can change its size`,
+    });
+  }
+  if (duedate <= ctx.clock.now().toISOString().slice(0, 10)) {
+    throw fail('conflict', { message: `The service was due on ${duedate}; renew it first` });
+  }
+  return { ...service, duedate };
+}
+
+/** The upgrade that waits for its payment; null when its invoice has just expired. */
+async function reopen(
+  tx: TxContext,
+  service: Upgradable,
+  waiting: WaitingUpgrade,
+): Promise<WaitingUpgrade | null> {
+  if (waiting.invoice_status === 'unpaid') return waiting;
+  if (waiting.invoice_status === 'cancelled') {
+    await giveBackWaiting(tx, service, waiting);
+    return null;
+  }
+  throw fail('conflict', { message: 'An upgrade of this service was paid and is being carried out' });
+}
+
+function sameAs(open: WaitingUpgrade, service: Upgradable, priced: PricedUpgrade) {
+  const keys = new Set([...Object.keys(open.options), ...Object.keys(priced.changes)]);
+  const isSame = [...keys].every((key) => open.options[key] === priced.changes[key]);
+  if (!isSame) {
+    const message = `Invoice ${open.invoice_id} for another change of this service is open; pay it, or wait until it expires`;
+    throw fail('conflict', { message });
+  }
+  return view(service, {
+    invoiceId: open.invoice_id,
+    chargeMinor: open.charge_minor,
+    creditMinor: open.credit_minor,
+    newPriceMinor: open.price_minor,
+    totalMinor: open.total_minor,
+    options: { ...service.options, ...open.options },
+  });
+}
+
+async function quote(ctx: OrganizationContext, service: Upgradable, change: SizeChange) {
+  const priced = await priceUpgrade(ctx, service, change);
+  const tax = await taxOf(ctx, service.organization_id, { lock: false });
+  const { totalMinor } = totalsOf([lineOf(service, priced)], tax);
+  return view(service, { ...priced, invoiceId: null, totalMinor });
+}
+
+async function order(
+  tx: OrganizationContext & TxContext,
+  service: Upgradable,
+  priced: PricedUpgrade,
+  tax: Awaited<ReturnType<typeof taxOf>>,
+) {
+  const invoiceId = newId();
+  const inHours = tx.clock.now().getTime() + tx.config.invoiceDueHours * msPerHour;
+  const { totalMinor } = await issueInvoice(tx, {
+    id: invoiceId,
+    organizationId: service.organization_id,
+    userId: tx.actor.userId,
+    kind: 'upgrade',
+    currency: service.currency,
+    lines: [lineOf(service, priced)],
+    tax,
+    couponId: null,
+    // Its price is of this period, so it ends with it.
+    expiresAt: new Date(Math.min(inHours, Date.parse(service.duedate))),
+  });
+  await writeUpgrade(tx, { ...upgradeOf(service, priced), invoiceId, state: 'waiting' });
+  return view(service, { ...priced, invoiceId, totalMinor });
+}
+
+async function apply(tx: OrganizationContext & TxContext, service: Upgradable, priced: PricedUpgrade) {
+  const upgrade = upgradeOf(service, priced);
+  await writeUpgrade(tx, { ...upgrade, invoiceId: null, state: 'applied' });
+  const actionId = await applyUpgrade(tx, service, upgrade);
+  const { actor } = tx;
+  const action = {
+    id: actionId,
+    command: 'resize',
+    status: 'queued' as const,
+    progress: 0,
+    created_at: tx.clock.now(),
+    started_at: null,
+    finished_at: null,
+    error: null,
+    initiator: {
+      type: actor.type,
+      id: actor.type === 'api_key' ? actor.apiKeyId : actor.userId,
+      ip: actor.ip,
+    },
+  };
+  return { ...view(service, { ...priced, invoiceId: null, totalMinor: 0 }), action };
+}
+
+function upgradeOf(service: Upgradable, priced: PricedUpgrade) {
+  const { changes, newPriceMinor, chargeMinor, creditMinor } = priced;
+  const { organization_id: organizationId, id: serviceId } = service;
+  return { id: newId(), organizationId, serviceId, changes, newPriceMinor, chargeMinor, creditMinor };
+}
+
+function lineOf(service: Upgradable, { product, changes, chargeMinor }: PricedUpgrade) {
+  const changed = Object.entries(changes).map(([key, value]) => {
+    const label = product.options.find((option) => option.key === key)?.label ?? key;
+    return `${label} ${service.options[key]} → ${value}`;
+  });
+  const name = service.domain === null ? product.name : `${product.name}, ${service.domain}`;
+  return {
+    productId: service.product_id,
+    serviceId: service.id,
+    description: `${name}: ${changed.join(', ')}, until ${service.duedate}`,
+    priceMinor: chargeMinor,
+    setupFeeMinor: 0,
+    discountMinor: 0,
+  };
+}
+
+interface Terms {
+  invoiceId: number | null;
+  chargeMinor: number;
+  creditMinor: number;
+  newPriceMinor: number;
+  totalMinor: number;
+  options: Record<string, unknown>;
+}
+
+function view(service: Upgradable, terms: Terms) {
+  const money = (minor: number) => formatMoney(minor, service.currency);
+  return {
+    invoice_id: terms.invoiceId,
+    prorated_charge: money(terms.chargeMinor),
+    credit: money(terms.creditMinor),
+    new_price: money(terms.newPriceMinor),
+    total: money(terms.totalMinor),
+    currency: service.currency,
+    effective: terms.chargeMinor > 0 ? ('on_payment' as const) : ('now' as const),
+    options: terms.options,
+    action: null,
+  };
+}
