@@ -5,6 +5,7 @@ import {
   enqueue,
   type Failure,
   fail,
+  newId,
   type OrganizationContext,
   type Run,
   type Step,
@@ -13,7 +14,15 @@ import {
   type TxContext,
   transaction,
 } from '../platform/index.ts';
-import { finishAction, isOpenAction, locked, openAction, progressAction, startAction } from './actions.ts';
+import {
+  finishAction,
+  isOpenAction,
+  locked,
+  openAction,
+  openSystemAction,
+  progressAction,
+  startAction,
+} from './actions.ts';
 import type { HypervisorOf } from './machine.ts';
 import { findMachine, type MachineRow, setMachineState, specOf } from './machine.ts';
 import { type ActionRow, findVpsFor, type VpsRow } from './queries.ts';
@@ -78,6 +87,25 @@ export async function requestAction<Extra extends object>(
     await enqueue(tx, jobOf(command), { ...payload, ...extra });
     return action;
   });
+}
+
+/**
+ * Begins an action that nobody asked for by hand, on a machine that the caller has locked and found idle. It
+ * stands in the history like any other.
+ */
+export async function beginSystemAction(
+  ctx: TxContext,
+  machine: Pick<MachineRow, 'service_id' | 'organization_id' | 'state' | 'wanted'>,
+  command: ActionName,
+  extra: object,
+): Promise<void> {
+  const { service_id: serviceId, organization_id: organizationId, state, wanted } = machine;
+  const actionId = newId();
+  await openSystemAction(ctx, { id: actionId, organizationId, serviceId, command });
+  const { during } = ruleOf(command);
+  if (during !== undefined) await setMachineState(ctx, serviceId, during);
+  const payload: ActionPayload = { serviceId, organizationId, actionId, command, before: { state, wanted } };
+  await enqueue(ctx, jobOf(command), { ...payload, ...extra }, { organizationId });
 }
 
 /** Name of the job behind an action. */

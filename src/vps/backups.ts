@@ -1,6 +1,5 @@
-import { enqueue, newId, type Routine, statement, type TxContext } from '../platform/index.ts';
-import { type ActionPayload, jobOf } from './act.ts';
-import { openSystemAction } from './actions.ts';
+import { type Routine, statement, type TxContext } from '../platform/index.ts';
+import { beginSystemAction } from './act.ts';
 import { writeSnapshot } from './snapshots.ts';
 
 interface Idle {
@@ -50,7 +49,7 @@ export const backupRoutine: Routine = {
   work: async (ctx) => {
     for (const { name, ...machine } of await ctx.db.many(surplusBackups)) {
       await ctx.db.run(markDeleting, machine.service_id, name);
-      await act(ctx, machine, 'delete_snapshot', { name, kind: 'backup' });
+      await beginSystemAction(ctx, machine, 'delete_snapshot', { name, kind: 'backup' });
     }
     for (const machine of await ctx.db.many(dueMachines, ctx.clock.now())) await backUp(ctx, machine);
   },
@@ -61,18 +60,5 @@ async function backUp(ctx: TxContext, machine: Idle): Promise<void> {
   const name = `backup-${now.toISOString().slice(0, 10)}`;
   await ctx.db.run(markBackedUp, machine.service_id, now);
   await writeSnapshot(ctx, machine.organization_id, machine.service_id, name, 'backup', 'Nightly backup');
-  await act(ctx, machine, 'create_backup', { name, kind: 'backup' });
-}
-
-async function act(
-  ctx: TxContext,
-  machine: Idle,
-  command: 'create_backup' | 'delete_snapshot',
-  extra: object,
-): Promise<void> {
-  const { service_id: serviceId, organization_id: organizationId, state, wanted } = machine;
-  const actionId = newId();
-  await openSystemAction(ctx, { id: actionId, organizationId, serviceId, command });
-  const payload: ActionPayload = { serviceId, organizationId, actionId, command, before: { state, wanted } };
-  await enqueue(ctx, jobOf(command), { ...payload, ...extra }, { organizationId });
+  await beginSystemAction(ctx, machine, 'create_backup', { name, kind: 'backup' });
 }

@@ -1,4 +1,5 @@
 import type { ManagedHypervisor } from '../drivers/hypervisor/index.ts';
+import { record } from '../events/index.ts';
 import type { AnySaga, OrganizationContext, Run } from '../platform/index.ts';
 import { type ActionPayload, actionSaga, requestAction, withMachine } from './act.ts';
 import { viewAction } from './actions.ts';
@@ -6,6 +7,8 @@ import type { HypervisorOf } from './machine.ts';
 
 interface Payload extends ActionPayload {
   force: boolean;
+  /** Set when nobody asked for it: the machine had gone down by itself. */
+  repair?: boolean;
 }
 
 type PowerRun = Run<Payload, object>;
@@ -43,6 +46,12 @@ export function powerSagas(hypervisorOf: HypervisorOf): AnySaga[] {
     actionSaga<Payload>({
       command: 'start',
       steps: [{ name: 'start', attempts: 2, action: (run) => start(run, hypervisorOf) }],
+      succeeded: async (ctx, { repair, serviceId, organizationId }) => {
+        if (!repair) return;
+        const data = { reason: 'the machine was down and has been started again' };
+        const subject = { type: 'service', id: serviceId };
+        await record(ctx, { action: 'vps.repaired', subject, organizationId, data });
+      },
     }),
     actionSaga<Payload>({
       command: 'stop',

@@ -67,6 +67,7 @@ describe('a machine whose process was killed', () => {
     const machine = store.machines.get(machineIdOf(id));
     if (machine) machine.startedAtMs = null;
     await compare();
+    await settled(product);
     expect([isUp(), await state(), await journal()]).toEqual([true, 'running', ['vps.repaired']]);
   });
 
@@ -92,7 +93,10 @@ describe('a machine whose process was killed', () => {
   it('and cannot be started is flagged as well, instead of being tried forever', async () => {
     startsFail = true;
     product.hypervisor.lose(machineIdOf(id));
-    for (let time = 0; time < 5; time += 1) await compare().catch(() => undefined);
+    for (let time = 0; time < 5; time += 1) {
+      await compare();
+      await settled(product);
+    }
     expect([await state(), await journal()]).toEqual(['error', ['vps.lost']]);
   });
 });

@@ -1,7 +1,8 @@
 import type { Hypervisor, MachineEvent, MachineReport } from '../drivers/hypervisor/index.ts';
 import { record } from '../events/index.ts';
 import { type Context, statement, type TxContext, transaction } from '../platform/index.ts';
-import { type MachineRow, machineIdOf, serviceIdOf, setMachineState, specOf } from './machine.ts';
+import { beginSystemAction } from './act.ts';
+import { type MachineRow, machineIdOf, serviceIdOf, setMachineState } from './machine.ts';
 
 const repairsAtMost = 3;
 const repairWindowMs = 10 * 60_000;
@@ -84,7 +85,7 @@ async function reconcileMachine(
     if (cause === 'guest' || machine.wanted === 'stopped') {
       return setMachineState(tx, serviceId, 'stopped', { wanted: 'stopped' });
     }
-    await repair(tx, machine, hypervisor);
+    await repair(tx, machine);
   });
 }
 
@@ -92,7 +93,8 @@ async function adopt(tx: TxContext, machine: MachineRow, startedAt: Date | null)
   await setMachineState(tx, machine.service_id, 'running', { wanted: 'running', startedAt });
 }
 
-async function repair(tx: TxContext, machine: MachineRow, hypervisor: Hypervisor): Promise<void> {
+/** Starts it as an action that its owner finds in the history; one that fails is tried again, up to the limit. */
+async function repair(tx: TxContext, machine: MachineRow): Promise<void> {
   const now = tx.clock.now();
   const isRecent =
     machine.repaired_at !== null && now.getTime() - machine.repaired_at.getTime() < repairWindowMs;
@@ -101,34 +103,15 @@ async function repair(tx: TxContext, machine: MachineRow, hypervisor: Hypervisor
     return flag(tx, machine, `the machine was down ${repairs} times within ten minutes`);
   }
   await tx.db.run(countRepair, machine.service_id, repairs, now);
-  const spec = await specOf(tx, machine);
-  try {
-    await hypervisor.start(spec);
-  } catch (error) {
-    // Counted all the same: the next comparison tries again, and in the end somebody is told.
-    const { message } = error as Error;
-    tx.log.warn({ service: machine.service_id, err: message }, 'a machine could not be started');
-    return;
-  }
-  await setMachineState(tx, machine.service_id, 'running', { startedAt: now });
-  await tell(tx, machine, 'vps.repaired', 'the machine was down and has been started again');
+  await beginSystemAction(tx, machine, 'start', { force: false, repair: true });
 }
 
 async function flag(tx: TxContext, machine: MachineRow, reason: string): Promise<void> {
   if (machine.state === 'error') return;
   tx.log.error({ service: machine.service_id, reason }, 'a machine needs help');
   await setMachineState(tx, machine.service_id, 'error');
-  await tell(tx, machine, 'vps.lost', reason);
-}
-
-async function tell(
-  tx: TxContext,
-  machine: MachineRow,
-  action: 'vps.lost' | 'vps.repaired',
-  reason: string,
-): Promise<void> {
   await record(tx, {
-    action,
+    action: 'vps.lost',
     subject: { type: 'service', id: machine.service_id },
     organizationId: machine.organization_id,
     data: { reason },
