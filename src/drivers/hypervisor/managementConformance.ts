@@ -1,7 +1,7 @@
 import type { Duplex } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { DriverUnderTest } from './conformance.ts';
+import { type DriverUnderTest, HOSTILE_HOSTNAME } from './conformance.ts';
 import type { Hypervisor, MachineSpec } from './contract.ts';
 
 /** What the suite needs beyond {@link DriverUnderTest}. */
@@ -142,7 +142,7 @@ export function describeManagement(
       for (const _ of [1, 2]) {
         await hypervisor.setPassword(spec.id, driver.other.passwordHash);
         await hypervisor.setAuthorizedKeys(spec.id, [driver.other.authorizedKey]);
-        await hypervisor.setHostname(spec.id, 'renamed');
+        for (const name of [HOSTILE_HOSTNAME, 'renamed']) await hypervisor.setHostname(spec.id, name);
       }
       if (driver.signsIn) {
         const signsIn = driver.signsIn;
@@ -157,10 +157,8 @@ export function describeManagement(
         ]);
       }
       await hypervisor.setAuthorizedKeys(spec.id, driver.identity.authorizedKeys);
-      if (driver.inGuest)
-        expect(await inGuest('hostname; cat /etc/hostname /etc/hosts')).toMatch(
-          /^renamed\nrenamed\n[\s\S]*127.0.1.1 renamed\n/,
-        );
+      const named = await inGuest('ls -d /owned; hostname; cat /etc/hostname; grep ^127.0.1.1 /etc/hosts');
+      if (driver.inGuest) expect(named).toBe('renamed\nrenamed\n127.0.1.1 renamed\n');
     });
 
     it('says so when the agent is silent, and keeps the disk all the same', { timeout: 60_000 }, async () => {
@@ -229,7 +227,7 @@ export function describeManagement(
     });
 
     it('restores a snapshot from before the disk grew, with all the room and the new size', {
-      timeout: 180_000,
+      timeout: 400_000,
     }, async () => {
       await expect(hypervisor.restoreSnapshot(spec.id, 'none')).rejects.toEqual(
         hasCode('snapshot_absent', true),
@@ -243,7 +241,7 @@ export function describeManagement(
       const seen = await inGuest("nproc; awk '/MemTotal/ { print $2 }' /proc/meminfo");
       const [cores, memoryKib] = seen?.split('\n').map(Number) ?? [];
       expect(cores).toBe(spec.cpuCores);
-      expect(memoryKib).toBeGreaterThan(0.75 * spec.memoryMib * 1024);
+      expect(memoryKib).toBeGreaterThan(0.7 * spec.memoryMib * 1024);
       await expect.poll(rootMib, { timeout: 20_000 }).toBeGreaterThan(0.9 * 1024 * spec.diskGib);
       expect(await inGuest('cat /etc/hostname')).toBe('renamed\n'); // the host knows the new name too
     });
@@ -265,7 +263,7 @@ export function describeManagement(
       await hypervisor.createSnapshot(spec.id, 'fresh');
     });
 
-    it('starts a rescue system beside the disk', { timeout: 180_000 }, async () => {
+    it('starts a rescue system beside the disk', { timeout: 400_000 }, async () => {
       const own = spec;
       spec = { ...own, boot: 'rescue' };
       await hypervisor.writeIdentity(spec, driver.identity);
@@ -279,7 +277,7 @@ export function describeManagement(
       spec = own;
     });
 
-    it('restores a backup over the disk, whose snapshots stay', { timeout: 180_000 }, async () => {
+    it('restores a backup over the disk, whose snapshots stay', { timeout: 400_000 }, async () => {
       await expect(hypervisor.restoreBackup(spec, 'none')).rejects.toEqual(hasCode('snapshot_absent', true));
       for (const _ of [1, 2]) await hypervisor.restoreBackup(spec, 'two');
       expect(await names('listSnapshots')).toEqual(['fresh']);

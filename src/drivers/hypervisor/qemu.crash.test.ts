@@ -20,7 +20,7 @@ describe.skipIf(skip !== null)('after a crash', () => {
   let files: MachineFiles;
 
   const writes = (word: string) => bed.inGuest(spec, `echo ${word} > /root/state; sync; cat /root/state`);
-  const ready = () => hypervisor.waitUntilReady(spec, { timeoutMs: 60_000 });
+  const ready = () => hypervisor.waitUntilReady(spec, { timeoutMs: 150_000 });
   async function opened(): Promise<void> {
     hypervisor = bed.open();
     await hypervisor.prepare(() => undefined);
@@ -115,7 +115,7 @@ describe.skipIf(skip !== null)('after a crash', () => {
   });
 
   it('the rescue system lets in whom the disk lets in, also when the power was gone', {
-    timeout: 180_000,
+    timeout: 400_000,
   }, async () => {
     const rescue: MachineSpec = { ...spec, boot: 'rescue' };
     for (const _ of [1, 2]) {

@@ -17,7 +17,7 @@ describeManagement(
       silence: async (spec, silent) => {
         await bed.inGuest(spec, `kill -${silent ? 'STOP' : 'CONT'} $(pidof qemu-ga)`);
       },
-      readyTimeoutMs: 60_000,
+      readyTimeoutMs: 150_000,
       shutdownTimeoutMs: 30_000,
     };
   },

@@ -92,6 +92,6 @@ async function bootUnderKvm(kernel: string): Promise<string | null> {
     );
     return stdout.includes(KERNEL_CAME_UP) ? null : 'the kernel ended early';
   } catch (error) {
-    return error instanceof Error ? error.message.slice(-200) : String(error);
+    return error instanceof Error ? (error.message.split('\n')[0] ?? '').slice(0, 200) : String(error);
   }
 }

@@ -56,14 +56,20 @@ export function machineManagement(parts: SharedParts): MachineManagement & { clo
     throw new HypervisorError('not_running', `${files.id} is not running`);
   }
 
-  /** Runs `work` on a disk that nothing else changes; the machine neither starts nor stops meanwhile. */
+  /**
+   * Runs `work` on a disk that nothing else changes. A stopped machine does not start meanwhile. A running one may
+   * lose its power, which fails the work: whoever takes the power of a machine that hangs must not wait for it.
+   */
   async function onDisk<T>(
     id: string,
     work: (files: MachineFiles, monitor: Monitor | undefined) => Promise<T>,
-  ) {
+  ): Promise<T> {
     const files = await existing(id);
-    const inTurn = async () => work(files, await machines.monitor(files));
-    return diskInTurn(id, () => oneAtATime(id, inTurn));
+    return diskInTurn(id, async () => {
+      const monitor = await machines.monitor(files);
+      if (monitor) return work(files, monitor);
+      return oneAtATime(id, async () => work(files, await machines.monitor(files)));
+    });
   }
 
   function onStoppedDisk<T>(id: string, work: (files: MachineFiles) => Promise<T>): Promise<T> {
@@ -108,11 +114,12 @@ export function machineManagement(parts: SharedParts): MachineManagement & { clo
   return {
     async resize(spec) {
       checkSpec(spec);
-      const { monitor, grown } = await onDisk(spec.id, async (files, monitor) => {
-        return { monitor, grown: await resizeDisk(files, spec, monitor) };
+      const monitor = await onDisk(spec.id, async (files, monitor) => {
+        await resizeDisk(files, spec, monitor);
+        return monitor;
       });
       if (!monitor) return { restartNeeded: false };
-      if (grown) await grow(spec, monitor);
+      await grow(spec, monitor); // also when the disk had its size before: the call may be a repetition
       const now = await runningSize(monitor.pid);
       return { restartNeeded: now?.cpuCores !== spec.cpuCores || now.memoryMib !== spec.memoryMib };
     },
@@ -122,8 +129,7 @@ export function machineManagement(parts: SharedParts): MachineManagement & { clo
       const image = await parts.images.find(spec.image);
       const owner = await findOwner(options);
       const files = filesOf(spec.id);
-      // The old disk may be gone already, when this is a repetition.
-      if (!(await exists(files.dir))) await existing(spec.id);
+      await existing(spec.id);
       await diskInTurn(spec.id, () =>
         oneAtATime(spec.id, async () => {
           if (await machines.monitor(files))

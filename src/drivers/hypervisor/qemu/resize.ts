@@ -8,26 +8,25 @@ import type { Monitor } from './monitor.ts';
 const GIB = 2 ** 30;
 const RESIZE_TIMEOUT_MS = 60_000;
 
-/** Grows the disk of a machine to the size of its spec, running or not. Returns whether it grew. */
+/** Grows the disk of a machine to the size of its spec, running or not; `spec_invalid` when it is larger. */
 export async function resizeDisk(
   files: MachineFiles,
   spec: MachineSpec,
   monitor: Monitor | undefined,
-): Promise<boolean> {
+): Promise<void> {
   const wanted = spec.diskGib * GIB;
   const present = await diskBytes(files);
   if (wanted < present) {
     const message = `the disk of ${spec.id} has ${present / GIB} GiB and cannot shrink to ${spec.diskGib}`;
     throw new HypervisorError('spec_invalid', message, { permanent: true });
   }
-  if (wanted === present) return false;
+  if (wanted === present) return;
   if (!monitor) await growDisk(files, wanted);
   else {
     await failing(files, () =>
       monitor.command('block_resize', { 'node-name': 'disk0', size: wanted }, RESIZE_TIMEOUT_MS),
     );
   }
-  return true;
 }
 
 /** Grows the disk of a stopped machine; one that is as large already, or larger, stays. */
