@@ -17,9 +17,21 @@ try {
   await main();
 } catch (error) {
   progress.fail();
-  console.error(error instanceof Error ? error.message : error);
+  console.error(inWords(error));
   if (!(error instanceof ConfigError) && process.env.LOG_LEVEL === 'debug') console.error(error);
   process.exit(1);
+}
+
+/** What went wrong at the start, and what to do about it. */
+function inWords(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const code = 'code' in error ? error.code : null;
+  if (code === 'EADDRINUSE') return `${error.message}: another program listens there. Stop it, or set PORT.`;
+  if (code === 'EACCES' && 'syscall' in error) return `${error.message}: set PORT to one above 1023.`;
+  if (code === 'ECONNREFUSED' || code === 'ENOTFOUND') {
+    return `${error.message}: the database cannot be reached. Check DATABASE_URL, and that it is running.`;
+  }
+  return error.message;
 }
 
 async function main(): Promise<void> {
@@ -28,7 +40,11 @@ async function main(): Promise<void> {
   const product = await startProduct(config, progress);
   stopOnSignals(product);
   const baseUrl = baseUrlOf(config, product.port ?? config.port);
-  progress.done(welcome(baseUrl, config.dataDir, product.demo, config.smtpUrl === null));
+  progress.done(
+    product.port === null
+      ? 'The worker is ready.'
+      : welcome(product, baseUrl, config.dataDir, config.smtpUrl === null),
+  );
 }
 
 function stopOnSignals(product: Product): void {
@@ -49,25 +65,37 @@ function stopOnSignals(product: Product): void {
   }
 }
 
-function welcome(baseUrl: string, dataDir: string, demo: Demo | null, mailsAreKept: boolean): string {
+function welcome(product: Product, baseUrl: string, dataDir: string, mailsAreKept: boolean): string {
   const lines = ['', `Innkeeper is ready: ${baseUrl}/api (reference: ${baseUrl}/api/docs)`];
-  if (demo !== null) {
-    lines.push(
-      '',
-      `A demonstration company is open. Its keys are in ${dataDir}/demo.json. Try:`,
-      '',
-      `  KEY=${demo.customer.api_key} ORG=${demo.customer.organization_id}`,
-      `  curl ${baseUrl}/api/products`,
-      `  curl -H "token: $KEY" -H "x-organization-id: $ORG" ${baseUrl}/api/dashboard/services`,
-      '',
-      "The README's quick start goes on from here to a machine you can log in to.",
-    );
-    if (mailsAreKept) {
-      lines.push(
-        'No SMTP server is configured (SMTP_URL), so mails are kept. Read them:',
-        `  curl -H "token: ${demo.staff.api_key}" ${baseUrl}/api/staff/mails`,
-      );
-    }
-  }
+  if (product.demo !== null) lines.push(...tryThis(product.demo, product, baseUrl, dataDir, mailsAreKept));
   return lines.join('\n');
+}
+
+function tryThis(
+  demo: Demo,
+  product: Product,
+  baseUrl: string,
+  dataDir: string,
+  mailsAreKept: boolean,
+): string[] {
+  const isReal = product.node?.hypervisor.kind !== 'simulator';
+  const lines = [
+    '',
+    `A demonstration company is open. Its keys are in ${dataDir}/demo.json. Try:`,
+    '',
+    `  KEY=${demo.customer.api_key} ORG=${demo.customer.organization_id}`,
+    `  curl ${baseUrl}/api/products`,
+    `  curl -H "token: $KEY" -H "x-organization-id: $ORG" ${baseUrl}/api/dashboard/services`,
+    '',
+    isReal
+      ? "The README's quick start goes on from here to a machine you can log in to."
+      : "The README's quick start goes on from here; machines are simulated, so there is nothing to log in to.",
+  ];
+  if (mailsAreKept) {
+    lines.push(
+      'No SMTP server is configured (SMTP_URL), so mails are kept. Read them:',
+      `  curl -H "token: ${demo.staff.api_key}" ${baseUrl}/api/staff/mails`,
+    );
+  }
+  return lines;
 }
