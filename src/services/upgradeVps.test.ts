@@ -32,7 +32,7 @@ const node = async () => (await product.staff.get('/staff/nodes')).body.data.nod
 const resizes = (of = id) =>
   sql<{ payload: Record<string, unknown> }>(
     product,
-    `select payload from jobs where name = 'vps.resize' and (payload->>'serviceId')::bigint = $1`,
+    `select payload from jobs where name = 'vps.resize' and (payload->>'serviceId')::bigint = $1 order by id`,
     of,
   );
 const addresses = (of = id) =>
