@@ -23,8 +23,6 @@ export async function sql<Row extends object>(
   }
 }
 
-const measured = ['vps_samples', 'vps_traffic'];
-
 /** Measurements, which the product takes every few seconds whatever a test does. */
 const measured = ['vps_samples', 'vps_traffic'];
 
