@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
+import { childEnvironment } from './run.ts';
 
 /** A held lock; `release` gives it up, and so does the end of this process in whatever way. */
 export interface DirLock {
@@ -49,6 +50,7 @@ function takeLock(fd: number): Promise<boolean> {
   return new Promise((resolve, reject) => {
     const child = spawn('flock', ['--exclusive', '--nonblock', '3'], {
       stdio: ['ignore', 'ignore', 'pipe', fd],
+      env: childEnvironment(),
     });
     let stderr = '';
     child.stderr?.setEncoding('utf8').on('data', (chunk: string) => {

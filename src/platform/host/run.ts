@@ -28,6 +28,20 @@ export class ProgramError extends Error {
   }
 }
 
+/** Settings that open something. No program we start needs them, and everybody with its rights can read its environment. */
+const secretSettings = new Set([
+  'SECRET_KEY',
+  'DATABASE_URL',
+  'SMTP_URL',
+  'POWERDNS_URL',
+  'POWERDNS_API_KEY',
+]);
+
+/** Our environment for programs we start, without what is secret in it. */
+export function childEnvironment(): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !secretSettings.has(name)));
+}
+
 /**
  * Runs a program to its end. Arguments go to the program as they are: no shell ever sees them, so a
  * hostname with a quote in it stays a hostname.
@@ -38,7 +52,7 @@ export function run(argv: readonly string[], options: RunOptions = {}): Promise<
   return new Promise((resolve, reject) => {
     const child = spawn(program, args, {
       cwd: options.cwd,
-      env: options.env ? { ...process.env, ...options.env } : process.env,
+      env: { ...childEnvironment(), ...options.env },
       stdio: ['pipe', 'pipe', 'pipe'],
       timeout: options.timeoutMs ?? 120_000,
       killSignal: 'SIGKILL',

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
 import { mkdir, readFile, rm } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
+import { childEnvironment } from '../../../platform/host/run.ts';
 import { HypervisorError } from '../contract.ts';
 import { QEMU } from './arguments.ts';
 import { exists, type MachineFiles } from './files.ts';
@@ -18,7 +19,12 @@ export async function startProcess(files: MachineFiles, argv: readonly string[])
   await rm(files.runDir, { recursive: true, force: true });
   await mkdir(files.runDir, { recursive: true, mode: 0o700 });
   const log = openSync(files.log, 'w', 0o600);
-  const child = spawn(QEMU, argv, { detached: true, stdio: ['ignore', log, log], cwd: files.dir });
+  const child = spawn(QEMU, argv, {
+    detached: true,
+    stdio: ['ignore', log, log],
+    cwd: files.dir,
+    env: childEnvironment(),
+  });
   closeSync(log);
   child.unref();
   let ended: string | null = null;
