@@ -1,6 +1,7 @@
 import { couponOf, isRefunded } from '../billing/index.ts';
 import { addMonths, isCycle, monthsOf } from '../catalog/index.ts';
 import { record } from '../events/index.ts';
+import { releaseRoom, returnUnusedAddresses } from '../fleet/index.ts';
 import { type Context, fail, statement, type TxContext, transaction } from '../platform/index.ts';
 import { cancelUndelivered, lockServicesOf } from './cancelUndelivered.ts';
 import { secretOf } from './create.ts';
@@ -100,6 +101,9 @@ export async function failDelivery(ctx: TxContext, serviceId: number, reason: st
   );
   if (!isPending) return;
   await ctx.db.run(setProvisioning, serviceId, 'failed');
+  // Held since checkout, and not by a step: a delivery that failed before it took them over still lets go of them.
+  await returnUnusedAddresses(ctx, serviceId);
+  await releaseRoom(ctx, serviceId);
   await record(ctx, {
     action: 'service.failed',
     subject: { type: 'service', id: serviceId },

@@ -51,7 +51,7 @@ async function serviceBecomes(
   await until(
     () => world.customer.get(`/dashboard/services/${serviceId}`),
     (answer) => answer.body.data?.service?.[field] === value,
-    60_000,
+    180_000,
   );
 }
 
@@ -95,7 +95,7 @@ function power(command: string, body: object = {}) {
       await until(
         () => world.customer.get(`/dashboard/service/${serviceId}/vps/history/${actionId}`),
         (seen) => seen.body.data?.action?.status === 'success',
-        60_000,
+        180_000,
       );
     },
   };

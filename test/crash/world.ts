@@ -47,7 +47,8 @@ export interface World {
 
 export const stockAtFirst = 100_000;
 export const coupon = 'CRASH10';
-const patienceMs = 60_000;
+/** Long: it only bounds a hang, and the machine may be busy with other tests. */
+const patienceMs = 180_000;
 
 export interface WorldOptions {
   env?: Record<string, string>;
@@ -164,6 +165,8 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
     diedAtMs = 0;
   };
 
+  let deathsAudited = 0;
+  const doubled = new Set<string>();
   let traced = 0;
   const passed = (): string[] => {
     const lines = readFileSync(file('trace'), 'utf8').split('\n').slice(0, -1);
@@ -185,7 +188,14 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
     if ((stock?.left ?? 0) + (stock?.held ?? 0) !== stockAtFirst) {
       found.push(`stock does not add up: ${JSON.stringify(stock)}`);
     }
-    for (const [id, times] of mail.received) if (times > 1) found.push(`the mail ${id} came ${times} times`);
+    // SMTP has no transaction: a death between the server's "accepted" and our mark sends a mail again, with the
+    // same Message-ID. Without a death there is no such excuse, and two deaths are not one.
+    const most = world.deaths === deathsAudited ? 1 : 2;
+    for (const [id, times] of mail.received) {
+      if (times > (doubled.has(id) ? 2 : most)) found.push(`the mail ${id} came ${times} times`);
+      if (times > 1) doubled.add(id);
+    }
+    deathsAudited = world.deaths;
     const sent = await sql<{ id: string }>(
       { databaseUrl },
       `select '<' || journal_id || '.' || template || '@localhost>' as id from mails where state = 'sent'`,

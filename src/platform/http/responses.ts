@@ -35,8 +35,7 @@ export function codesOf(route: Route): Set<ErrorCode> {
   const add = (...more: ErrorCode[]): void => {
     for (const code of more) codes.add(code);
   };
-  const takes = Object.keys({ ...route.params.properties, ...route.query.properties }).length > 0;
-  if (takes || route.method !== 'GET') add('invalid_request');
+  add('invalid_request'); // also of a route that takes nothing, when something is sent
   if ('cursor' in route.query.properties) add('invalid_cursor', 'page_too_deep');
   if (route.method !== 'GET') {
     add('invalid_json', 'duplicate_key', 'nesting_too_deep', 'body_too_large', 'unsupported_media_type');
