@@ -165,7 +165,7 @@ function actionOf(payload: ActionPayload) {
 }
 
 /** Runs `work` with the machine's driver and what the driver needs to know of the machine. */
-export async function withMachine<P extends ActionPayload, T>(
+export async function withMachine<P extends { serviceId: number }, T>(
   run: Run<P, object>,
   hypervisorOf: HypervisorOf,
   work: (hypervisor: ManagedHypervisor, spec: MachineSpec, machine: MachineRow) => Promise<T>,

@@ -206,6 +206,30 @@ describe('settings', () => {
   });
 });
 
+describe('an upgrade', () => {
+  it('reaches the machine once it is paid, and stands in its history', async () => {
+    await until(
+      () => product.customer.get(`${vps}/overview`),
+      ({ body }) => body.data.vps.locked === false,
+    );
+    const answer = await product.customer.post(`/dashboard/services/${id}/upgrade-vps`, {
+      option1: 2,
+      option2: 20,
+    });
+    expect(answer.status, JSON.stringify(answer.body)).toBe(200);
+    const { invoice_id } = answer.body.data;
+    await product.customer.post(`/dashboard/invoices/${invoice_id}/pay`, { method: 'credit' });
+    const overview = await until(
+      () => product.customer.get(`${vps}/overview`),
+      ({ body }) => body.data.vps.resources.memory_mb === 2048 && body.data.vps.locked === false,
+    );
+    expect(overview.body.data.vps).toMatchObject({ state: 'running', resources: { disk_gb: 20 } });
+    expect(machine()?.spec).toMatchObject({ memoryMib: 2048, diskGib: 20 });
+    const [newest] = (await product.customer.get(`${vps}/history?limit=1`)).body.data.actions;
+    expect(newest).toMatchObject({ command: 'resize', status: 'success', initiator: { type: 'system' } });
+  });
+});
+
 describe('reverse DNS', () => {
   it('sets and clears the name of an address', async () => {
     const [ip] = (await product.customer.get(`${vps}/ips`)).body.data.ips;

@@ -1,44 +1,102 @@
-import { type AnySaga, type Run, statement, transaction } from '../platform/index.ts';
+import { resizeRoom } from '../fleet/index.ts';
+import {
+  type AnySaga,
+  fail,
+  type Run,
+  saga,
+  statement,
+  type TxContext,
+  transaction,
+} from '../platform/index.ts';
 import { findOrder, machineSize } from '../services/index.ts';
-import { type ActionPayload, actionSaga, withMachine } from './act.ts';
+import { withMachine } from './act.ts';
+import { finishAction, openSystemAction, progressAction } from './actions.ts';
 import type { HypervisorOf } from './machine.ts';
 import { stopMachine } from './power.ts';
 
+/** What an upgrade asks for once it counts; see `services/upgradeApply.ts`. */
+interface Payload {
+  serviceId: number;
+  organizationId: number;
+  actionId: number;
+}
+
+type ResizeRun = Run<Payload, object>;
+
+const lockService = statement('vps.lockServiceForResize', 'select id from services where id = $1 for update');
+// Nobody is at work on it, and it is in a state that can change its size.
+const takeMachine = statement<{ service_id: number }>(
+  'vps.takeMachineForResize',
+  `update machines m set state = 'resizing'
+   where m.service_id = $1 and m.state in ('running', 'stopped', 'error', 'resizing')
+     and not exists (select 1 from vps_actions a where a.service_id = m.service_id and a.id <> $2
+       and a.status in ('queued', 'running'))
+   returning m.service_id`,
+);
 const setSize = statement(
   'vps.setSize',
   `update machines set cpu_cores = $2, memory_mib = $3, disk_gib = greatest(disk_gib, $4), port_mbps = $5
    where service_id = $1`,
 );
+const letGo = statement(
+  'vps.letGoAfterResize',
+  `update machines set state = wanted where service_id = $1 and state = 'resizing'`,
+);
 
-type ResizeRun = Run<ActionPayload, object>;
+/** How often a machine that is busy is asked again; with the growing pauses that is about a quarter of an hour. */
+const patience = 40;
 
 /**
- * Gives a machine the size that its service has now. The disk grows while it runs; new cores and memory need a
- * restart, which this does, since they were paid for.
+ * Gives a machine the size that its service has now. It was paid for, so it waits while another action is at
+ * work. The disk grows while the machine runs; new cores and memory need a restart, which this does.
  */
 export function resizeSaga(hypervisorOf: HypervisorOf): AnySaga {
-  return actionSaga<ActionPayload>({
-    command: 'resize',
+  return saga<Payload>({
+    name: 'vps.resize',
     steps: [
+      { name: 'open', attempts: patience, action: open },
       { name: 'size', action: writeSize },
       { name: 'apply', action: (run) => apply(run, hypervisorOf) },
     ],
+    progress: (run, done, of) => progressAction(run.ctx, run.payload.actionId, Math.floor((100 * done) / of)),
+    succeeded: async (ctx, payload) => {
+      await ctx.db.run(letGo, payload.serviceId);
+      const { options } = await findOrder(ctx, payload.serviceId);
+      await resizeRoom(ctx, payload.serviceId, machineSize(options)); // what it gave up is free from now on
+      await finishAction(ctx, actionOf(payload), null);
+    },
+    failed: async (ctx, payload, failure) => {
+      await ctx.db.run(letGo, payload.serviceId);
+      await finishAction(ctx, actionOf(payload), failure);
+    },
+  });
+}
+
+function actionOf({ actionId, organizationId, serviceId }: Payload) {
+  return { id: actionId, organizationId, serviceId, command: 'resize' };
+}
+
+function open({ ctx, payload }: ResizeRun): Promise<void> {
+  return transaction(ctx, 'vps.openResize', async (tx: TxContext) => {
+    await tx.db.run(lockService, payload.serviceId);
+    if ((await tx.db.maybe(takeMachine, payload.serviceId, payload.actionId)) === null) throw fail('locked');
+    await openSystemAction(tx, actionOf(payload));
   });
 }
 
 async function writeSize({ ctx, payload }: ResizeRun): Promise<void> {
-  await transaction(ctx, 'vps.writeSize', async (tx) => {
-    const { options } = await findOrder(tx, payload.serviceId);
-    const size = machineSize(options);
-    await tx.db.run(setSize, payload.serviceId, size.cpuCores, size.memoryMib, size.diskGib, size.portMbps);
-  });
+  const { options } = await findOrder(ctx, payload.serviceId);
+  const size = machineSize(options);
+  await ctx.db.run(setSize, payload.serviceId, size.cpuCores, size.memoryMib, size.diskGib, size.portMbps);
 }
 
 async function apply(run: ResizeRun, hypervisorOf: HypervisorOf): Promise<void> {
-  await withMachine(run, hypervisorOf, async (driver, spec) => {
+  await withMachine(run, hypervisorOf, async (driver, spec, machine) => {
     const { restartNeeded } = await driver.resize(spec);
-    if (!restartNeeded) return;
-    await stopMachine(driver, spec.id, false, run.signal).catch(() => driver.powerOff(spec.id));
+    if (machine.wanted !== 'running') return;
+    if (restartNeeded)
+      await stopMachine(driver, spec.id, false, run.signal).catch(() => driver.powerOff(spec.id));
+    // Of a machine that runs on, this renews the packet rules: an upgrade may have brought it addresses.
     await driver.start(spec);
   });
 }
