@@ -97,11 +97,11 @@ export function describeManagement(
       screen.destroy();
     });
 
-    it('lets somebody sign in over the serial line, while others look on', { timeout: 60_000 }, async () => {
+    it('lets somebody sign in over the serial line, while others look on', { timeout: 150_000 }, async () => {
       const line = await hypervisor.openConsole(spec.id, 'serial');
       const onlooker = await hypervisor.openConsole(spec.id, 'serial');
       line.write('\n');
-      await Promise.all([reads(line, /login: /), reads(onlooker, /login: /)]);
+      await Promise.all([reads(line, /login: /, '\n'), reads(onlooker, /login: /)]);
       if (driver.inGuest) {
         line.write('root\n');
         await reads(line, /assword: /);
@@ -115,7 +115,7 @@ export function describeManagement(
       onlooker.destroy();
       const again = await hypervisor.openConsole(spec.id, 'serial');
       again.write('\n');
-      await reads(again, /login: /);
+      await reads(again, /login: /, '\n');
       again.destroy();
     });
 
@@ -299,16 +299,21 @@ export function describeManagement(
   });
 }
 
-/** Reads until what has come matches. */
-async function reads(stream: Duplex, expected: RegExp): Promise<void> {
+/**
+ * Reads until what has come matches. With `nudge` it is typed once a second meanwhile: what is typed before a
+ * terminal listens is lost.
+ */
+async function reads(stream: Duplex, expected: RegExp, nudge?: string): Promise<void> {
   let text = '';
   const collect = (chunk: Buffer) => {
     text += chunk.toString('latin1');
   };
   stream.on('data', collect);
+  const timer = setInterval(() => nudge && stream.write(nudge), 1_000);
   try {
-    await expect.poll(() => text, { timeout: 15_000, interval: 20 }).toMatch(expected);
+    await expect.poll(() => text, { timeout: 60_000, interval: 20 }).toMatch(expected);
   } finally {
+    clearInterval(timer);
     stream.off('data', collect);
   }
 }

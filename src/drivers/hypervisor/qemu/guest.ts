@@ -47,10 +47,11 @@ mkdir -p /root/.ssh && cat > /root/.ssh/authorized_keys.new &&
 const SET_HOSTNAME = `set -e
 printf '%s\\n' "$1" > /etc/hostname.new && mv /etc/hostname.new /etc/hostname
 printf '%s' "$1" > /proc/sys/kernel/hostname
-if [ -f /etc/hosts ]; then
-  { grep -v '^127\\.0\\.1\\.1[[:space:]]' /etc/hosts || true; printf '127.0.1.1 %s\\n' "$1"; } > /etc/hosts.new
-  cat /etc/hosts.new > /etc/hosts && rm /etc/hosts.new
-fi
+{
+  grep -v '^127\\.0\\.1\\.1[[:space:]]' /etc/hosts 2>/dev/null || printf '127.0.0.1 localhost\\n::1 localhost\\n'
+  printf '127.0.1.1 %s\\n' "$1"
+} > /etc/hosts.new
+cat /etc/hosts.new > /etc/hosts && rm /etc/hosts.new
 sync`;
 
 /** The partition that holds the root file system is grown first, where there is one (proc(5), sysfs). */
