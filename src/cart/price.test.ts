@@ -23,6 +23,27 @@ function hosting(couponcode?: string) {
   return { products: [item], ...(couponcode === undefined ? {} : { couponcode }) };
 }
 
+describe('a quote', () => {
+  it('for a member holds the tax of the organization, and equals the invoice', async () => {
+    const taxed = await newCustomer(product, { country: 'CZ' });
+    const quote = await taxed.post('/cart/quote', hosting());
+    expect(quote.body.data).toMatchObject({ subtotal: '3.00', tax: '0.63', total: '3.63' });
+    const order = await taxed.post('/cart/checkout/invoice', hosting());
+    expect(order.body.data.total).toBe('3.63');
+    expect((await product.nobody.post('/cart/quote', hosting())).body.data.total).toBe('3.00');
+  });
+
+  it('with a wrong key or for a foreign organization is refused', async () => {
+    const wrong = await product.nobody.post('/cart/quote', hosting(), { token: 'ink_wrong' });
+    expect([wrong.status, wrong.body.code]).toEqual([401, 'unauthorized']);
+    const organization = String(product.demo.other_customer.organization_id);
+    const foreign = await product.customer.post('/cart/quote', hosting(), {
+      'x-organization-id': organization,
+    });
+    expect([foreign.status, foreign.body.code]).toEqual([403, 'forbidden']);
+  });
+});
+
 describe('a price', () => {
   it('is that of the cycle, and for each month of it every unit above the minimum', async () => {
     const cart = vpsCart(product.demo, { option1: 4, option2: 25, option3: 2, option4: 2, option5: 1 });

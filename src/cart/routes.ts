@@ -40,6 +40,7 @@ export const cartRoutes = routes('/cart', { tag: 'Cart' }, (route) => {
     '/quote',
     {
       auth: 'public',
+      caller: 'when-given',
       summary: 'Price a cart without ordering',
       body: S.Cart,
       data: S.Quote,

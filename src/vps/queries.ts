@@ -57,7 +57,15 @@ const selectVps = `
   where s.id = $1`;
 
 const vpsById = statement<VpsRow>('vps.byId', selectVps);
-const vpsByIdLocked = statement<VpsRow>('vps.byIdLocked', `${selectVps} for update of s`);
+const lockService = statement<{ id: number }>(
+  'vps.lockService',
+  'select id from services where id = $1 for update',
+);
+
+/** Makes changes to a VPS, by requests, jobs and the reconciler alike, wait for this transaction. */
+export async function lockVps(ctx: Context, id: number): Promise<void> {
+  await ctx.db.maybe(lockService, id);
+}
 
 /**
  * Finds a VPS of the caller's organization. `not_found`, `forbidden` when it is another organization's,
@@ -68,7 +76,9 @@ export async function findVpsFor(
   id: number,
   options: { lock: boolean } = { lock: false },
 ): Promise<VpsRow> {
-  const row = await ctx.db.maybe(options.lock ? vpsByIdLocked : vpsById, id);
+  // First the lock, then the look: a statement that waited for a lock still sees what was there before.
+  if (options.lock) await lockVps(ctx, id);
+  const row = await ctx.db.maybe(vpsById, id);
   if (row === null) throw fail('not_found');
   if (row.organization_id !== ctx.organizationId) throw fail('forbidden');
   if (row.module_id !== 2) throw fail('not_a_vps');

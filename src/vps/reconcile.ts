@@ -3,6 +3,7 @@ import { record } from '../events/index.ts';
 import { type Context, statement, type TxContext, transaction } from '../platform/index.ts';
 import { beginSystemAction } from './act.ts';
 import { type MachineRow, machineIdOf, serviceIdOf, setMachineState } from './machine.ts';
+import { lockVps } from './queries.ts';
 
 const repairsAtMost = 3;
 const repairWindowMs = 10 * 60_000;
@@ -23,11 +24,6 @@ const settledOnNode = statement<MachineRow>(
 const settledMachine = statement<MachineRow>(
   'vps.settledMachine',
   `select ${columns} ${settled} and m.service_id = $1`,
-);
-// A statement of its own: what is read after it has a snapshot that begins with the lock.
-const lockService = statement<{ id: number }>(
-  'vps.lockService',
-  'select id from services where id = $1 for update',
 );
 const countRepair = statement(
   'vps.countRepair',
@@ -72,7 +68,7 @@ async function reconcileMachine(
 ): Promise<void> {
   await transaction(ctx, 'vps.reconcile', async (tx) => {
     // Locked like any change to it, so no action can begin meanwhile.
-    await tx.db.maybe(lockService, serviceId);
+    await lockVps(tx, serviceId);
     const machine = await tx.db.maybe(settledMachine, serviceId);
     if (machine === null) return;
     const report = await hypervisor.inspect(machineIdOf(serviceId));

@@ -13,6 +13,7 @@ import { withMachine } from './act.ts';
 import { finishAction, openSystemAction, progressAction } from './actions.ts';
 import type { HypervisorOf } from './machine.ts';
 import { stopMachine } from './power.ts';
+import { lockVps } from './queries.ts';
 
 /** What an upgrade asks for once it counts; see `services/upgradeApply.ts`. */
 interface Payload {
@@ -23,7 +24,6 @@ interface Payload {
 
 type ResizeRun = Run<Payload, object>;
 
-const lockService = statement('vps.lockServiceForResize', 'select id from services where id = $1 for update');
 // Nobody is at work on it, and it is in a state that can change its size.
 const takeMachine = statement<{ service_id: number }>(
   'vps.takeMachineForResize',
@@ -78,7 +78,7 @@ function actionOf({ actionId, organizationId, serviceId }: Payload) {
 
 function open({ ctx, payload }: ResizeRun): Promise<void> {
   return transaction(ctx, 'vps.openResize', async (tx: TxContext) => {
-    await tx.db.run(lockService, payload.serviceId);
+    await lockVps(tx, payload.serviceId);
     if ((await tx.db.maybe(takeMachine, payload.serviceId, payload.actionId)) === null) throw fail('locked');
     await openSystemAction(tx, actionOf(payload));
   });

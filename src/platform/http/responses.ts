@@ -49,9 +49,12 @@ export function codesOf(route: Route): Set<ErrorCode> {
     }
   }
   if (route.auth === 'organization') {
-    add(route.organization === 'default-when-absent' ? 'organization_ambiguous' : 'organization_required');
+    if (route.organization === 'default-when-absent') add('organization_ambiguous');
+    add('organization_required');
     add('forbidden');
   }
+  if (route.caller === 'when-given')
+    add('unauthorized', 'organization_required', 'forbidden', 'origin_refused');
   if (route.auth === 'staff') add('staff_only');
   if (route.permission !== undefined || route.staffRoles !== undefined) add('permission_denied');
   if (route.sessionOnly) add('session_required');

@@ -48,6 +48,8 @@ export interface RouteOptions<A extends Auth, P extends TObject, Q extends TObje
   sessionOnly?: boolean;
   /** Without the header, the caller's only or chosen organization is used. */
   organization?: 'default-when-absent';
+  /** Public routes: who sends a credential is known to the handler, with the organization asked for or the default. */
+  caller?: 'when-given';
   /** The 401's code; checkout answers `unauthenticated`. */
   unauthorized?: 'unauthorized' | 'unauthenticated';
   /** A stricter class of rate limits on top of the general one. */

@@ -8,6 +8,7 @@ import type { Logger } from '../log.ts';
 import type { Seal } from '../seal.ts';
 import { type Bytes, dispositionOf, isAnswer } from './answer.ts';
 import { type Admission, type Caller, findCaller } from './caller.ts';
+import { readCredential } from './credential.ts';
 import { etagOf, matchesTag } from './etag.ts';
 import { checkIdempotencyKey, once } from './idempotency.ts';
 import type { Limiter } from './limits.ts';
@@ -72,12 +73,22 @@ function compileGate(api: Api, route: Route) {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     const caller =
       admission === null
-        ? null
+        ? await callerWhenGiven(api, route, request)
         : await findCaller(admission, request, api.principals, api.limiter, api.publicOrigin);
     request.caller = caller;
     const limit = await api.limiter.take(caller?.principal ?? null, request.ip, route.limit);
     if (limit !== null) reply.headers(limit);
   };
+}
+
+/** On a public route that says something else to those it knows: the caller, when a credential was sent. */
+async function callerWhenGiven(api: Api, route: Route, request: FastifyRequest): Promise<Caller | null> {
+  if (route.caller !== 'when-given') return null;
+  const { principals, limiter, publicOrigin } = api;
+  if (readCredential(request.method, request.headers, publicOrigin) === null) return null;
+  const auth = request.headers['x-organization-id'] === undefined ? 'account' : 'organization';
+  const caller = await findCaller({ auth }, request, principals, limiter, publicOrigin);
+  return { ...caller, organizationId: caller.organizationId ?? caller.principal.defaultOrganizationId };
 }
 
 /** Reads params, query and body by the route's schemas; throws with everything that is wrong in any of them. */
