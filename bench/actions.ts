@@ -36,6 +36,9 @@ export async function measureActions(options: ActionOptions): Promise<Figure[]> 
     seen.push(await eventToAnswer(house, client, serviceId(options.actions + index)));
   }
   const full = await shareOfCore(house, options.watchMs);
+  const { rows } = await access.sql('select count(distinct service_id)::int as sampled from vps_samples');
+  const { sampled } = rows[0] as { sampled: number };
+  if (sampled < options.machines / 2) throw new Error(`only ${sampled} machines were sampled`);
   await access.close();
   await house.stop();
   const { machines } = options;

@@ -42,7 +42,7 @@ try {
   await take('actions', () =>
     measureActions(
       quick
-        ? { machines: 1_000, actions: 15, watchMs: 20_000 }
+        ? { machines: 1_000, actions: 15, watchMs: 12_000 }
         : { machines: 1_000, actions: 25, watchMs: 120_000 },
     ),
   );
