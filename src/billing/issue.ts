@@ -92,7 +92,7 @@ export async function issueInvoice(ctx: TxContext, invoice: NewInvoice): Promise
     setup_fee_minor: line.setupFeeMinor,
     discount_minor: line.discountMinor,
   }));
-  await ctx.db.run(
+  const written = ctx.db.run(
     insertInvoice,
     invoice.id,
     invoice.organizationId,
@@ -111,7 +111,8 @@ export async function issueInvoice(ctx: TxContext, invoice: NewInvoice): Promise
     ctx.clock.now(),
     JSON.stringify(items),
   );
-  await record(ctx, {
+  // Told of without waiting: what the journal says fails with what it tells of.
+  const told = record(ctx, {
     action: 'invoice.created',
     subject: { type: 'invoice', id: invoice.id },
     organizationId: invoice.organizationId,
@@ -127,5 +128,6 @@ export async function issueInvoice(ctx: TxContext, invoice: NewInvoice): Promise
       })),
     },
   });
+  await Promise.all([written, told]);
   return totals;
 }

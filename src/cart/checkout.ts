@@ -26,22 +26,30 @@ export async function checkout(ctx: OrganizationContext, cart: Cart) {
     const invoiceId = newId();
     const expiresAt = new Date(tx.clock.now().getTime() + tx.config.invoiceDueHours * msPerHour);
     const serviceIds = items.map((item) => item.serviceId);
-    await createServices(
-      tx,
-      { organizationId: ctx.organizationId, userId: ctx.actor.userId, invoiceId, currency: priced.currency },
-      items.map(asService),
-    );
-    const totals = await issueInvoice(tx, {
-      id: invoiceId,
-      organizationId: ctx.organizationId,
-      userId: ctx.actor.userId,
-      kind: 'order',
-      currency: priced.currency,
-      lines: linesOf(items, serviceIds),
-      tax,
-      couponId: priced.coupon?.id ?? null,
-      expiresAt,
-    });
+    // Neither needs the other's answer, so their statements travel together.
+    const [, totals] = await Promise.all([
+      createServices(
+        tx,
+        {
+          organizationId: ctx.organizationId,
+          userId: ctx.actor.userId,
+          invoiceId,
+          currency: priced.currency,
+        },
+        items.map(asService),
+      ),
+      issueInvoice(tx, {
+        id: invoiceId,
+        organizationId: ctx.organizationId,
+        userId: ctx.actor.userId,
+        kind: 'order',
+        currency: priced.currency,
+        lines: linesOf(items, serviceIds),
+        tax,
+        couponId: priced.coupon?.id ?? null,
+        expiresAt,
+      }),
+    ]);
     return {
       invoice_id: invoiceId,
       ...viewPriced(priced, totals),

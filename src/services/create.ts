@@ -52,24 +52,14 @@ export async function createServices(
     holds_stock: service.holdsStock,
   }));
   const { organizationId, userId, invoiceId, currency } = order;
-  await ctx.db.run(
-    insertServices,
-    organizationId,
-    userId,
-    invoiceId,
-    currency,
-    ctx.clock.now(),
-    JSON.stringify(rows),
-  );
   const secret = services.flatMap(({ id, password }) => (password === null ? [] : [{ id, password }]));
-  if (secret.length === 0) return;
+  const ids = secret.map(({ id }) => id);
   const sealed = secret.map(({ id, password }) => ctx.seal.close(password, secretOf(id)).toString('base64'));
-  await ctx.db.run(
-    insertSecrets,
-    organizationId,
-    secret.map(({ id }) => id),
-    sealed,
-  );
+  const json = JSON.stringify(rows);
+  await Promise.all([
+    ctx.db.run(insertServices, organizationId, userId, invoiceId, currency, ctx.clock.now(), json),
+    ids.length > 0 && ctx.db.run(insertSecrets, organizationId, ids, sealed),
+  ]);
 }
 
 /** What a service's sealed password is bound to. */

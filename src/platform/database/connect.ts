@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { atBoundary } from '../boundary.ts';
 import type { Logger } from '../log.ts';
-import { asUnavailable, isWorthRepeating } from './failures.ts';
+import { asUnavailable, isAftermath, isWorthRepeating } from './failures.ts';
 import { listenOn } from './listen.ts';
 import type { Database, Queryable, Statement } from './statement.ts';
 
@@ -18,6 +18,8 @@ export function connect(url: string, options: { log: Logger; poolSize?: number }
     connectionString: url,
     types,
     max: options.poolSize ?? 8,
+    // Statements that do not wait for each other travel together; see `runTransaction`.
+    pipeline: true,
     connectionTimeoutMillis: 2_000,
     idleTimeoutMillis: 60_000,
     keepAlive: true,
@@ -35,11 +37,15 @@ export function connect(url: string, options: { log: Logger; poolSize?: number }
   };
 }
 
-function queryable(connection: pg.Pool | pg.PoolClient): Queryable {
+function queryable(
+  connection: pg.Pool | pg.PoolClient,
+  onFailure: (error: unknown) => void = () => undefined,
+): Queryable {
   const rows = async <Row>(statement: Statement<Row>, values: unknown[]) => {
     try {
       return await connection.query({ name: statement.name, text: statement.text, values });
     } catch (error) {
+      onFailure(error);
       throw asUnavailable(error);
     }
   };
@@ -92,18 +98,27 @@ async function runTransaction<T>(
   };
   const committed: (() => void)[] = [];
   let result: T;
+  // Of statements that travel together the later ones fail too, and their failures may be heard of first.
+  let firstFailure: unknown = null;
+  const onFailure = (error: unknown) => {
+    firstFailure ??= error;
+  };
+  // Not waited for: it goes out together with the first statement, which fails when this does.
+  const begun = client.query('begin');
+  begun.catch(() => undefined);
   try {
-    await client.query('begin');
     result = (await work({
-      ...queryable(client),
+      ...queryable(client, onFailure),
       inTransaction: true,
       afterCommit: (then) => committed.push(then),
     })) as T;
+    await begun;
     await atBoundary(`${name}: before commit`);
     const { command } = await client.query('commit');
     // PostgreSQL answers so, and not with an error, when a failed statement was swallowed on the way.
     if (command !== 'COMMIT') throw new Error(`${name} could not be committed: a statement in it had failed`);
-  } catch (error) {
+  } catch (thrown) {
+    const error = isAftermath(thrown) ? (firstFailure ?? thrown) : thrown;
     // A connection that cannot even roll back is thrown away, and the server rolls back for it.
     await client.query('rollback').then(
       () => release(),

@@ -42,6 +42,11 @@ export function isWorthRepeating(error: unknown): boolean {
   return code === '40001' || code === '40P01';
 }
 
+/** Whether a statement failed only because one before it, in the same transaction, had failed. */
+export function isAftermath(error: unknown): boolean {
+  return codeOf(error) === '25P02';
+}
+
 /** Whether an insert met a unique constraint, by the constraint's name. */
 export function isDuplicate(error: unknown, constraint: string): boolean {
   return (

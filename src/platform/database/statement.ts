@@ -34,6 +34,10 @@ export interface Queryable {
   run(statement: Statement<never>, ...values: unknown[]): Promise<number>;
 }
 
+/**
+ * Writes that do not need each other's answers may be sent at once, with `Promise.all`: they travel together and
+ * run in the order they were sent, and after a failed one none of the later ones has an effect.
+ */
 export interface Transaction extends Queryable {
   readonly inTransaction: true;
   /** Has `then` called once the transaction has committed; never when it rolls back. */

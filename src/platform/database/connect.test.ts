@@ -1,0 +1,49 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { type TestDatabase, testDatabase } from '../../../test/database.ts';
+import { createLog } from '../log.ts';
+import { connect, type Database, statement } from './index.ts';
+
+const insert = statement('connectTest.insert', 'insert into product_groups (name) values ($1)');
+const count = statement<{ count: number }>(
+  'connectTest.count',
+  `select count(*)::int as count from product_groups where name like $1`,
+);
+const divide = statement<{ x: number }>('connectTest.divide', 'select 1 / $1::int as x');
+
+let database: TestDatabase;
+let db: Database;
+
+beforeAll(async () => {
+  database = await testDatabase();
+  db = connect(database.url, { log: createLog('silent'), poolSize: 2 });
+});
+
+afterAll(async () => {
+  await db.close();
+  await database.drop();
+});
+
+it('writes that travel together are all there after the commit', async () => {
+  await db.transaction('test', (tx) =>
+    Promise.all(['a 1', 'a 2', 'a 3'].map((name) => tx.run(insert, name))),
+  );
+  expect(await db.one(count, 'a %')).toEqual({ count: 3 });
+});
+
+it('one that fails among them takes all away, and its own error is what is thrown', async () => {
+  const failed = db.transaction('test', (tx) =>
+    Promise.all([tx.run(insert, 'b 1'), tx.one(divide, 0), tx.run(insert, 'b 2')]),
+  );
+  await expect(failed).rejects.toThrow('division by zero');
+  expect(await db.one(count, 'b %')).toEqual({ count: 0 });
+});
+
+it('a connection on which a transaction failed serves the next one', async () => {
+  for (let time = 0; time < 6; time += 1) {
+    await db.transaction('test', (tx) => tx.one(divide, 0)).catch(() => undefined);
+  }
+  await Promise.all(
+    Array.from({ length: 6 }, (_, n) => db.transaction('test', (tx) => tx.run(insert, `c ${n}`))),
+  );
+  expect(await db.one(count, 'c %')).toEqual({ count: 6 });
+});
