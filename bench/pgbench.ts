@@ -3,7 +3,7 @@ import os from 'node:os';
 import path from 'node:path';
 import type { Database, Queryable, Statement, Transaction } from '../src/platform/database/index.ts';
 import { run } from '../src/platform/host/run.ts';
-import type { House } from './house.ts';
+import { type House, undo } from './house.ts';
 import type { Access } from './people.ts';
 
 /** A statement as it was sent; null values and all. `begin` and `commit` have no parameters. */
@@ -64,6 +64,8 @@ export async function asScript(
   variables: readonly Variable[],
 ): Promise<Script> {
   const dir = mkdtempSync(path.join(os.tmpdir(), 'innkeeper-pgbench-'));
+  const remove = () => rmSync(dir, { recursive: true, force: true });
+  undo.push(remove);
   const constants: string[] = [];
   const lines = variables.map(({ name, is }) => `\\set ${name} ${is}`);
   for (const { text, values } of sent) {
@@ -88,7 +90,7 @@ export async function asScript(
         throw new Error(`pgbench:\n${stdout}`);
       return Number(rate);
     },
-    remove: () => rmSync(dir, { recursive: true, force: true }),
+    remove,
   };
 }
 

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { run } from '../src/platform/host/run.ts';
+import { undo } from './house.ts';
 import type { Person } from './people.ts';
 
 export interface Request {
@@ -51,6 +52,8 @@ export interface Volley {
 /** Load comes from wrk, which takes a tenth of a core where a client in JavaScript would take all of one. */
 export function volley(requests: readonly Request[]): Volley {
   const dir = mkdtempSync(path.join(os.tmpdir(), 'innkeeper-load-'));
+  const remove = () => rmSync(dir, { recursive: true, force: true });
+  undo.push(remove); // it holds keys, and a failed figure does not come back to it
   const lines = requests.map(({ method, path: where, as, body }) =>
     [method, where, as.token, as.organizationId, body ? JSON.stringify(body) : ''].join('\t'),
   );
@@ -72,6 +75,6 @@ export function volley(requests: readonly Request[]): Volley {
         failed: result.failed,
       };
     },
-    remove: () => rmSync(dir, { recursive: true, force: true }),
+    remove,
   };
 }
