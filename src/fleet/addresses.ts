@@ -20,15 +20,17 @@ interface AddressRow {
   dns_name: string | null;
 }
 
+// Picked pool by pool and as a list first: joined any other way, the plan reads every address there is.
 const takeFree = statement<{ address: string }>(
   'fleet.takeFreeAddresses',
-  `update addresses a set state = 'taken', organization_id = $2, service_id = $3, ordinal = $5::int + free.ordinal,
-     held = $6
-   from (select address, row_number() over () as ordinal from (
-           select f.address from addresses f join address_pools p on p.id = f.pool_id
-           where p.location = $1 and p.family = 4 and f.state = 'free'
-           limit $4 for update of f skip locked) picked) free
-   where a.address = free.address returning host(a.address) as address`,
+  `with picked as materialized (select array(
+     select f.address from address_pools p cross join lateral (
+       select address from addresses where pool_id = p.id and state = 'free'
+       order by address limit $4 for update skip locked) f
+     where p.location = $1 and p.family = 4 order by p.id limit $4) as list)
+   update addresses a set state = 'taken', organization_id = $2, service_id = $3,
+     ordinal = $5::int + array_position(picked.list, a.address), held = $6
+   from picked where a.address = any(picked.list) returning host(a.address) as address`,
 );
 
 const pools6 = statement<{ id: number; network: string }>(
