@@ -11,8 +11,10 @@ const never = ['**/node_modules/**', 'var/**'];
 
 const shared = {
   pool: 'forks' as const,
-  testTimeout: 30_000,
-  hookTimeout: 120_000,
+  // Two cores that others may be using too: what waits for real programs gets its time, and in CI a second try.
+  testTimeout: 60_000,
+  hookTimeout: 180_000,
+  retry: process.env.CI ? 1 : 0,
 };
 
 /** Groups run one after another; the files of a group side by side, as many as its `maxWorkers` says. */

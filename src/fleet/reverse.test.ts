@@ -46,7 +46,7 @@ describe.skipIf(withoutPowerDns !== null)('the name of an address', () => {
     expect(await server.ask(v6)).toEqual(['web1.example.com']);
   });
 
-  it('ends as the last of many changes at once', async () => {
+  it('ends as the last of many changes at once', { timeout: 90_000 }, async () => {
     const { serviceId, v4 } = await vps();
     await Promise.all(Array.from({ length: 20 }, (_, nth) => name(serviceId, v4, `n${nth}.example.com`)));
     const [row] = await sql<{ dns_name: string }>(
@@ -57,6 +57,7 @@ describe.skipIf(withoutPowerDns !== null)('the name of an address', () => {
     await until(
       () => sql(product, `select 1 from jobs where name = 'dns.reverse' and state in ('ready', 'running')`),
       (open) => open.length === 0,
+      60_000,
     );
     expect(await server.ask(v4)).toEqual([row?.dns_name]);
   });

@@ -13,7 +13,7 @@ import { findVpsFor } from './queries.ts';
 
 export interface Settings {
   hostname: string;
-  boot_order: 'disk' | 'network';
+  boot_order: 'disk';
   auto_backup: { enabled: boolean; hour: number; keep: number };
   protection: { delete: boolean; reinstall: boolean };
   nameservers: string[];
@@ -23,7 +23,7 @@ export interface Settings {
 
 export interface SettingsChange {
   hostname?: string;
-  boot_order?: 'disk' | 'network';
+  boot_order?: 'disk';
   auto_backup?: { enabled?: boolean; hour?: number; keep?: number };
   protection?: { delete?: boolean; reinstall?: boolean };
   nameservers?: string[];
@@ -33,7 +33,7 @@ export interface SettingsChange {
 
 interface SettingsRow {
   hostname: string;
-  boot: 'disk' | 'network' | 'rescue';
+  boot: 'disk' | 'rescue';
   backup_enabled: boolean;
   backup_hour: number;
   backup_keep: number;
@@ -127,7 +127,7 @@ function check(change: SettingsChange): void {
 function view(row: SettingsRow): Settings {
   return {
     hostname: row.hostname,
-    boot_order: row.boot === 'network' ? 'network' : 'disk',
+    boot_order: 'disk',
     auto_backup: { enabled: row.backup_enabled, hour: row.backup_hour, keep: row.backup_keep },
     protection: { delete: row.protect_delete, reinstall: row.protect_reinstall },
     nameservers: row.nameservers,

@@ -28,7 +28,7 @@ const identity = {
 
 describeHypervisor('the simulator', async () => {
   const store = simulatorStore();
-  const delaysMs = { boot: 60, shutdown: 20, start: 10 };
+  const delaysMs = { boot: 400, shutdown: 100, start: 10 };
   let current = simulatedHypervisor({ store, delaysMs });
   return {
     hypervisor: current,
