@@ -173,7 +173,7 @@ function becomes(field: string, value: string) {
   return (world: World, given: Order) => serviceBecomes(world, given, field, value);
 }
 
-function refund(body: object) {
+export function refund(body: object) {
   return (world: World, { invoiceId }: Order) =>
     ask(world.staff.post(`/staff/invoices/${invoiceId}/refund`, { method: 'credit', ...body }));
 }

@@ -173,3 +173,9 @@ export async function boundariesBack(world: World, scenario: Scenario, step: str
 function isWayBack(name: string): boolean {
   return /undo|: failed: /.test(name);
 }
+
+/** The delivery of this order failed, and staff and customer can see it. */
+export async function expectFailed(world: World, { serviceId }: { serviceId: number }): Promise<void> {
+  const { body } = await world.customer.get(`/dashboard/services/${serviceId}`);
+  expect(body.data.service).toMatchObject({ status: 'pending', provisioning_state: 'failed' });
+}

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Demo } from '../../src/demo/index.ts';
+import { prepareDataDir } from '../../src/platform/host/dataDir.ts';
 import { apiClient, type Client, type Response } from '../client.ts';
 import { testDatabase } from '../database.ts';
 import { sql } from '../sql.ts';
@@ -42,7 +43,8 @@ export interface World {
   recovery: { readyMs: number; settledMs: number };
   /** Everything that is wrong, in words. */
   audit(except?: readonly string[]): Promise<string[]>;
-  stop(): Promise<void>;
+  /** Ends everything; `before` the data directory goes. */
+  stop(before?: () => Promise<void>): Promise<void>;
 }
 
 export const stockAtFirst = 100_000;
@@ -228,13 +230,15 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
     passed,
     recovery,
     audit: auditAll,
-    stop: async () => {
+    stop: async (before) => {
       stopped = true;
       child.kill();
       await child.exited;
+      await before?.();
       await mail.close();
       await database.drop();
-      rmSync(dataDir, { recursive: true, force: true });
+      const { runDir } = await prepareDataDir(dataDir);
+      for (const dir of [dataDir, runDir]) rmSync(dir, { recursive: true, force: true });
     },
   };
   start();
