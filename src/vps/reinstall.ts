@@ -93,7 +93,12 @@ export function reinstallSaga(hypervisorOf: HypervisorOf): AnySaga {
         name: 'disk',
         action: (run) => withMachine(run, hypervisorOf, (driver, spec) => driver.rebuildDisk(spec)),
       },
-      { name: 'identity', action: (run) => writeIdentity(run, hypervisorOf) },
+      {
+        name: 'identity',
+        action: (run) => writeIdentity(run, hypervisorOf),
+        // Whatever fails from here on, what the guest was to be told must not stay on its host.
+        undo: (run) => forgetIdentity(run, hypervisorOf),
+      },
       { name: 'boot', action: (run) => withMachine(run, hypervisorOf, (driver, spec) => driver.start(spec)) },
       {
         name: 'ready',
@@ -104,10 +109,7 @@ export function reinstallSaga(hypervisorOf: HypervisorOf): AnySaga {
             await driver.waitUntilReady(spec, { timeoutMs: readyTimeoutMs, signal: run.signal });
           }),
       },
-      {
-        name: 'forget',
-        action: (run) => withMachine(run, hypervisorOf, (driver, spec) => driver.forgetSecrets(spec.id)),
-      },
+      { name: 'forget', action: (run) => forgetIdentity(run, hypervisorOf) },
     ],
     succeeded: async (ctx, payload) => {
       await ctx.db.run(forgetSnapshots, payload.serviceId);
@@ -138,4 +140,8 @@ function writeIdentity(run: Run<Payload, object>, hypervisorOf: HypervisorOf): P
       userData: secrets.userData ?? null,
     });
   });
+}
+
+function forgetIdentity(run: Run<Payload, object>, hypervisorOf: HypervisorOf): Promise<void> {
+  return withMachine(run, hypervisorOf, (driver, spec) => driver.forgetSecrets(spec.id));
 }

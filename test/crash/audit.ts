@@ -85,6 +85,12 @@ const questions: Record<string, string> = {
     select service_id, state, wanted from machines where state not in ('running', 'stopped') or state <> wanted`,
   'an action that never ended': `
     select service_id, command, status from vps_actions where status in ('queued', 'running')`,
+  'an upgrade that is paid and not applied, or applied and not paid': `
+    select u.id, u.state, i.status from service_upgrades u left join invoices i on i.id = u.invoice_id
+    where (u.state = 'waiting' and i.status is distinct from 'unpaid') or (u.state = 'applied' and i.status = 'unpaid')`,
+  'a machine whose size is not what its service pays for': `
+    select m.service_id, m.memory_mib, s.options from machines m join services s on s.id = m.service_id
+    where m.memory_mib <> (s.options->>'option1')::int * 1024 or m.cpu_cores <> (s.options->>'option3')::int`,
   'a snapshot that is neither there nor gone': `
     select service_id, name, kind, state from vps_snapshots where state <> 'ready'`,
   'an action whose secrets outlived it': `
@@ -152,15 +158,19 @@ export async function auditNode(databaseUrl: string, storeFile: string): Promise
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();
   const { rows } = await client
-    .query<{ id: string; wanted: string }>(`select 'vps-' || service_id as id, wanted from machines`)
+    .query<{ id: string; wanted: string; state: string }>(
+      `select 'vps-' || service_id as id, wanted, state from machines`,
+    )
     .finally(() => client.end());
-  const wanted = new Map(rows.map((row) => [row.id, row.wanted]));
+  // A machine in error says so, and is what its last action left of it.
+  const wanted = new Map(rows.map((row) => [row.id, row.state === 'error' ? 'either' : row.wanted]));
   const { machines } = JSON.parse(readFileSync(storeFile, 'utf8')) as Stored;
   const found: string[] = [];
   for (const [id, machine] of machines) {
     const power = machine.startedAtMs === null ? 'stopped' : 'running';
     if (!wanted.has(id)) found.push(`a machine of nobody is left on the node: ${id}`);
-    else if (wanted.get(id) !== power) found.push(`${id} is ${power} and should be ${wanted.get(id)}`);
+    else if (![power, 'either'].includes(wanted.get(id) ?? ''))
+      found.push(`${id} is ${power} and should be ${wanted.get(id)}`);
     if (machine.identity?.passwordHash) found.push(`${id} still has a password on its host`);
   }
   const there = new Set(machines.map(([id]) => id));

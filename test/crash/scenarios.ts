@@ -195,20 +195,39 @@ function powering(
   return scenario(name, from, action.start, action.done);
 }
 
+async function upgrade(world: World, { serviceId }: Order): Promise<void> {
+  const path = `/dashboard/services/${serviceId}/upgrade-vps`;
+  const { body } = await world.customer.post(path, { option1: 2, option3: 2 });
+  if (!body.data?.invoice_id) throw new Error(`upgrade: ${JSON.stringify(body)}`);
+  await pay(world, { serviceId, invoiceId: body.data.invoice_id });
+}
+
+async function becomesLarger(world: World, { serviceId }: Order): Promise<void> {
+  await until(
+    () => world.customer.get(`/dashboard/service/${serviceId}/vps/overview`),
+    ({ body }) => body.data?.vps.resources.memory_mb === 2_048 && !body.data.vps.locked,
+    180_000,
+  );
+}
+
 const nothing = async () => undefined;
-const overdue = `update invoices set expires_at = now() - interval '1 hour' where id = $1`;
+
+/** Lets the time to pay pass, and waits until the product has noticed. */
+async function expire(world: World, { invoiceId }: Order): Promise<void> {
+  await sql(world, `update invoices set expires_at = now() - interval '1 hour' where id = $1`, invoiceId);
+  await until(
+    () => world.customer.get(`/dashboard/invoices/${invoiceId}`),
+    ({ body }) => body.data?.invoice.status === 'cancelled',
+    180_000,
+  );
+}
 
 /** Every saga and verb that has to survive. A later one is one line more. */
 export const scenarios: Scenario[] = [
   scenario('checkout', nothing, order),
   scenario('pay', order, pay, becomes('status', 'active')),
   scenario('transfer', order, transfer, becomes('status', 'active')),
-  scenario(
-    'expiry',
-    order,
-    (world, { invoiceId }) => sql(world, overdue, invoiceId),
-    becomes('status', 'cancelled'),
-  ),
+  scenario('expiry', order, expire, becomes('status', 'cancelled')),
   powering('stop', running, power('stop')),
   powering('start', stopped, power('start')),
   powering('restart', sameMachine, power('restart')),
@@ -217,6 +236,7 @@ export const scenarios: Scenario[] = [
   powering('snapshot', bare, power('snapshots', { name: 'before' })),
   powering('restore', kept, power('snapshots/before/restore')),
   powering('delete snapshot', kept, change('DELETE', 'snapshots/before', undefined, 'delete_snapshot')),
+  scenario('upgrade', running, upgrade, becomesLarger),
   powering('password', sameMachine, power('reset-password', { password })),
   powering('keys', sameMachine, power('access', { ssh_key_ids: [] })),
   powering('rename', sameMachine, change('PATCH', 'settings', { hostname: 'web2.example.com' }, 'rename')),
