@@ -19,7 +19,7 @@ import { serveProbes } from './probes.ts';
 import { serveReference } from './reference.ts';
 import { requestIdOf } from './requestId.ts';
 import { listRoutes, type RouteGroup } from './route.ts';
-import { type Api, serveRoute } from './serve.ts';
+import { type Api, serveRoutes } from './serve.ts';
 import { serveUnanswered } from './unanswered.ts';
 
 export interface ApiOptions {
@@ -97,7 +97,7 @@ export async function createApi(options: ApiOptions): Promise<FastifyInstance> {
   });
   const routes = listRoutes(options.routes);
   serveUnanswered(app, routes);
-  for (const route of routes) serveRoute(app, api, route);
+  serveRoutes(app, api, routes);
   serveReference(app, describeApi(routes, options.info), options.info.title);
   return app;
 }

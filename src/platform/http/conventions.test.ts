@@ -301,6 +301,27 @@ describe('probes', () => {
       403,
     );
   });
+
+  it('count each request in the bucket of its time, by method, route and class of status', async () => {
+    const sample = /^innkeeper_http_request_duration_seconds_(\w+)\{(.*)\} (\S+)$/;
+    const samplesOf = async (kind: string, ...labels: string[]) =>
+      (await demo.call('GET', '/metrics')).text
+        .split('\n')
+        .map((line) => sample.exec(line) ?? [])
+        .filter((found) => found[1] === kind && labels.every((label) => found[2]?.includes(label)))
+        .map((found) => Number(found[3]));
+    const livez = ['method="GET"', 'route="/livez"', 'status="2xx"'];
+    const refused = ['route="/api/dashboard/notes/:id"', 'status="4xx"'];
+    const [before = 0] = await samplesOf('count', ...livez);
+    for (let i = 0; i < 3; i += 1) await demo.call('GET', '/livez');
+    await demo.call('GET', '/api/dashboard/notes/0');
+    const buckets = await samplesOf('bucket', ...livez);
+    expect(buckets).toEqual(buckets.toSorted((a, b) => a - b));
+    expect(buckets.at(-1)).toBe(before + 3);
+    expect(await samplesOf('count', ...livez)).toEqual([before + 3]);
+    expect((await samplesOf('sum', ...livez))[0]).toBeGreaterThan(0);
+    expect((await samplesOf('count', ...refused))[0]).toBeGreaterThan(0);
+  });
 });
 
 describe('shutting down', () => {

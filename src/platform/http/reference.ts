@@ -12,7 +12,7 @@ const gzip = promisify(gzipCallback);
  */
 export function serveReference(app: FastifyInstance, document: object, title: string): void {
   const json = JSON.stringify(document);
-  const tag = etagOf(document);
+  const tag = etagOf(json);
   app.get('/api/openapi.json', (request, reply) => {
     reply.headers({ 'cache-control': 'no-cache', etag: tag });
     if (request.headers['if-none-match'] === tag) return reply.code(304).send();

@@ -48,11 +48,28 @@ declare module 'fastify' {
 
 type AnyReq = Req<unknown, unknown, unknown>;
 
-/** Puts one declared endpoint under `/api`. */
-export function serveRoute(app: FastifyInstance, api: Api, route: Route): void {
+/** Puts declared endpoints under `/api`. */
+export function serveRoutes(app: FastifyInstance, api: Api, routes: readonly Route[]): void {
+  const envelopes = new Map<Route, Schema>();
+  for (const route of routes) if (route.data !== null) envelopes.set(route, { ...envelopeOf(route.data) });
+  for (const route of routes) {
+    const reading = routes.find(({ method, path }) => method === 'GET' && path === route.path) ?? route;
+    serveRoute(app, api, route, { own: envelopes.get(route), read: envelopes.get(reading) });
+  }
+}
+
+/** Shapes of whole answers: this route's, and that of the GET of its path. */
+interface Envelopes {
+  own: Schema | undefined;
+  read: Schema | undefined;
+}
+
+type Schema = Record<string, unknown>;
+
+function serveRoute(app: FastifyInstance, api: Api, route: Route, envelopes: Envelopes): void {
   const check = api.config.checkResponses ? compileResponseCheck(route) : null;
   const read = compileReader(route);
-  const run = compileRun(api, route, check);
+  const run = compileRun(api, route, check, envelopes);
   const url = `/api${route.path}`;
   app.route({
     method: route.method,
@@ -60,7 +77,7 @@ export function serveRoute(app: FastifyInstance, api: Api, route: Route): void {
     exposeHeadRoute: route.method === 'GET' && route.produces !== 'text/event-stream',
     config: { check, pattern: url },
     ...(route.bodyLimit !== undefined && { bodyLimit: route.bodyLimit }),
-    ...(route.data !== null && { schema: { response: { 200: envelopeOf(route.data) } } }),
+    ...(envelopes.own && { schema: { response: { 200: envelopes.own } } }),
     onRequest: compileGate(api, route),
     handler: (request, reply) => run(request, reply, read(request)),
   });
@@ -126,14 +143,13 @@ function invalid(problems: Problem[]) {
 type Run = (request: FastifyRequest, reply: FastifyReply, req: AnyReq) => Promise<unknown>;
 
 /** The way from a parsed request to the payload: plain, guarded by If-Match, or once per Idempotency-Key. */
-function compileRun(api: Api, route: Route, check: ResponseCheck | null): Run {
+function compileRun(api: Api, route: Route, check: ResponseCheck | null, envelopes: Envelopes): Run {
   const isRepeatable = route.method === 'POST' && route.auth !== 'public' && route.idempotency !== 'off';
   const handle = async (ctx: Context, req: AnyReq, reply: FastifyReply): Promise<unknown> => {
     const result = await route.handler(ctx, req);
     if (route.data === null) return sendBytes(api, reply, route, result as Bytes);
     if (isAnswer(result)) reply.headers(result.headers);
-    const data = isAnswer(result) ? result.data : result;
-    const envelope = { success: true, data: data === undefined ? {} : data };
+    const envelope = enveloped(isAnswer(result) ? result.data : result);
     check?.success(envelope);
     return envelope;
   };
@@ -144,19 +160,37 @@ function compileRun(api: Api, route: Route, check: ResponseCheck | null): Run {
       return answerOnce(route, ctx, request, reply, (tx) => handle(tx, req, reply));
     }
     if (route.current !== undefined && request.headers['if-match'] !== undefined) {
-      return ifMatching(route, ctx, request.headers['if-match'], req, (tx) => handle(tx, req, reply));
+      const tagOf = (data: unknown) => tagAsRead(reply, envelopes, data);
+      return ifMatching(route, ctx, request.headers['if-match'], req, tagOf, (tx) => handle(tx, req, reply));
     }
     return handle(ctx, req, reply);
   };
 }
 
+function enveloped(data: unknown): { success: true; data: unknown } {
+  return { success: true, data: data === undefined ? {} : data };
+}
+
 function withTag(request: FastifyRequest, reply: FastifyReply, envelope: unknown): unknown {
-  const tag = etagOf((envelope as { data: unknown }).data);
+  const json = reply.serialize(envelope) as string;
+  const tag = etagOf(json);
   reply.header('etag', tag);
   const known = request.headers['if-none-match'];
-  if (known === undefined || !matchesTag(known, tag, 'weak')) return envelope;
+  if (known === undefined || !matchesTag(known, tag, 'weak')) return sendJson(reply, json);
   reply.code(304);
   return reply.send();
+}
+
+/** Says that a body is JSON already. */
+function sendJson(reply: FastifyReply, json: string): string {
+  reply.header('content-type', 'application/json; charset=utf-8');
+  return json;
+}
+
+/** The tag that the GET of the same path answers this data with. */
+function tagAsRead(reply: FastifyReply, { read }: Envelopes, data: unknown): string {
+  if (read === undefined) throw new Error('a route with `current` has a GET on its path');
+  return etagOf(reply.compileSerializationSchema(read)(enveloped(data)));
 }
 
 function ifMatching(
@@ -164,11 +198,12 @@ function ifMatching(
   ctx: Context,
   tags: string,
   req: AnyReq,
+  tagOf: (data: unknown) => string,
   work: (ctx: Context) => Promise<unknown>,
 ): Promise<unknown> {
   return transaction(ctx, route.operationId, async (tx) => {
     const now = await route.current?.(tx, req);
-    if (!matchesTag(tags, etagOf(now), 'strong')) throw fail('precondition_failed');
+    if (!matchesTag(tags, tagOf(now), 'strong')) throw fail('precondition_failed');
     return work(tx);
   });
 }
@@ -198,8 +233,7 @@ async function answerOnce(
     async (tx) => reply.serialize(await work(tx)) as string,
   );
   if (replayed) reply.header('idempotency-replayed', 'true');
-  reply.header('content-type', 'application/json; charset=utf-8');
-  return json;
+  return sendJson(reply, json);
 }
 
 function sendBytes(api: Api, reply: FastifyReply, route: Route, bytes: Bytes): unknown {
