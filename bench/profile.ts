@@ -1,4 +1,4 @@
-import { WebSocket } from 'ws';
+import { openInspector } from './inspector.ts';
 
 interface Frame {
   id: number;
@@ -13,8 +13,7 @@ export type Shares = [part: string, share: number][];
  * nothing in the product knows of it.
  */
 export async function profile(pid: number, ms: number): Promise<Shares> {
-  process.kill(pid, 'SIGUSR1');
-  const inspector = await openInspector();
+  const inspector = await openInspector(pid);
   await inspector('Profiler.enable');
   await inspector('Profiler.setSamplingInterval', { interval: 500 });
   await inspector('Profiler.start');
@@ -24,38 +23,6 @@ export async function profile(pid: number, ms: number): Promise<Shares> {
   };
   await inspector('close');
   return sharesOf(taken);
-}
-
-type Ask = (method: string, params?: object) => Promise<unknown>;
-
-async function openInspector(): Promise<Ask> {
-  const socket = new WebSocket(await inspectorUrl());
-  await new Promise((resolve, reject) => socket.once('open', resolve).once('error', reject));
-  let last = 0;
-  const waiting = new Map<number, (result: unknown) => void>();
-  socket.on('message', (bytes) => {
-    const message = JSON.parse(String(bytes)) as { id?: number; result?: unknown };
-    if (message.id !== undefined) waiting.get(message.id)?.(message.result);
-  });
-  return (method, params = {}) => {
-    if (method === 'close') return Promise.resolve(socket.close());
-    last += 1;
-    socket.send(JSON.stringify({ id: last, method, params }));
-    return new Promise((resolve) => waiting.set(last, resolve));
-  };
-}
-
-async function inspectorUrl(): Promise<string> {
-  for (let attempt = 0; ; attempt += 1) {
-    try {
-      const answer = await fetch('http://127.0.0.1:9229/json/list');
-      const [target] = (await answer.json()) as { webSocketDebuggerUrl: string }[];
-      if (target) return target.webSocketDebuggerUrl;
-    } catch (error) {
-      if (attempt >= 40) throw error;
-    }
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
 }
 
 function sharesOf(taken: { nodes: Frame[]; samples: number[] }): Shares {

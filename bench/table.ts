@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import os from 'node:os';
-import type { Spread } from './measure.ts';
+import { type Spread, spreadOf } from './measure.ts';
 
 /** One line of the table. */
 export interface Figure {
@@ -71,3 +71,16 @@ export function conditions(quick: boolean): string {
 }
 
 const startLoad = os.loadavg()[0] ?? 0;
+
+/** A figure of the time that an action takes besides the machine. */
+export function inTime(name: string, against: string, ms: number[], limit: string): Figure {
+  return {
+    name,
+    against,
+    value: spreadOf(ms),
+    unit: 'ms',
+    target: { atMost: 100 },
+    amounts: `${ms.length} times`,
+    limit,
+  };
+}
