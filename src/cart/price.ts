@@ -13,9 +13,9 @@ import {
   type Product,
   priceOf,
 } from '../catalog/index.ts';
+import { listImages, reasonAgainst } from '../fleet/index.ts';
 import { type Context, type ErrorDetail, fail, isDomain } from '../platform/index.ts';
-
-import { isStrongPassword } from '../services/index.ts';
+import { isStrongPassword, machineSize } from '../services/index.ts';
 
 /** A cart as it arrives, its shape checked. */
 export interface Cart {
@@ -68,6 +68,7 @@ export async function priceCart(ctx: Context, cart: Cart): Promise<PricedCart> {
   const currency = candidates[0]?.product.currency ?? '';
   requireOptions(candidates);
   const priced = configure(candidates);
+  await checkSystems(ctx, priced);
   checkDomains(candidates);
   checkPasswords(candidates);
   const coupon = cart.couponcode === undefined ? null : await findCoupon(ctx, cart.couponcode);
@@ -147,6 +148,20 @@ function configure(candidates: Candidate[]): Omit<PricedItem, 'discountMinor'>[]
     problems.push({ field: `products[${other}].id`, message: 'is sold in another currency; order it apart' });
   if (problems.length > 0) throw fail('invalid_configuration', { details: problems });
   return priced;
+}
+
+/** Whether each machine's operating system is on offer and fits into it. */
+async function checkSystems(ctx: Context, items: Omit<PricedItem, 'discountMinor'>[]): Promise<void> {
+  if (items.every(({ product }) => product.moduleId !== modules.vps)) return;
+  const offered = new Map((await listImages(ctx)).map((image) => [image.slug, image]));
+  const problems = items.flatMap(({ product, options }, index) => {
+    if (product.moduleId !== modules.vps) return [];
+    const size = machineSize(options);
+    const image = offered.get(size.image);
+    const message = image ? reasonAgainst(image, size) : `${size.image} is not offered at the moment`;
+    return message === null ? [] : [{ field: `products[${index}].options.option6`, message }];
+  });
+  if (problems.length > 0) throw fail('invalid_configuration', { details: problems });
 }
 
 function checkDomains(candidates: Candidate[]): void {

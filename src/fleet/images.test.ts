@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { runningVps } from '../../test/orders.ts';
+import { orderVps, runningVps, vpsCart } from '../../test/orders.ts';
+import { newCustomer, type Person } from '../../test/people.ts';
 import { startTestProduct, type TestProduct, until } from '../../test/product.ts';
-import { contents, sql } from '../../test/sql.ts';
+import { contents, settled as settledDatabase, sql } from '../../test/sql.ts';
 import { HypervisorError } from '../drivers/hypervisor/index.ts';
 
 let product: TestProduct;
@@ -42,6 +43,42 @@ const told = async (slug: string) => {
   );
   return rows.map((row) => row.action);
 };
+
+describe('an order', () => {
+  const order = (customer: Person, change: Record<string, unknown> = {}) =>
+    customer.post('/cart/checkout/invoice', vpsCart(product.demo, change));
+
+  it('of a machine that its image does not fit into is refused before anything is reserved', async () => {
+    const customer = await newCustomer(product);
+    await product.staff.patch('/staff/images/tiny', { min_disk_gib: 11 });
+    await settledDatabase(product);
+    const before = await contents(product);
+    for (const path of ['/cart/quote', '/cart/checkout/invoice']) {
+      const { status, body } = await customer.post(path, vpsCart(product.demo));
+      expect([status, body.code]).toEqual([400, 'invalid_configuration']);
+      const message = 'Tiny Linux needs 11 GiB of storage';
+      expect(body.details).toEqual([{ field: 'products[0].options.option6', message }]);
+    }
+    expect(await contents(product)).toEqual(before);
+    expect((await order(customer, { option2: 11 })).status).toBe(200);
+    await product.staff.patch('/staff/images/tiny', { min_disk_gib: 1 });
+  });
+
+  it('of an image that is taken off the offer is refused; what was ordered before is still made', async () => {
+    const customer = await newCustomer(product, { creditMinor: 1_000 });
+    const before = await orderVps(product, customer);
+    await product.staff.patch('/staff/images/tiny', { active: false });
+    const { status, body } = await order(customer);
+    expect([status, body.details?.[0].message]).toEqual([400, 'tiny is not offered at the moment']);
+    await customer.post(`/dashboard/invoices/${before.invoiceId}/pay`, { method: 'credit' });
+    await until(
+      () => customer.get(`/dashboard/services/${before.serviceId}`),
+      (answer) => answer.body.data.service.status === 'active',
+    );
+    await product.staff.patch('/staff/images/tiny', { active: true });
+    expect((await order(customer)).status).toBe(200);
+  });
+});
 
 describe('an image', () => {
   it('is built from a recipe or downloaded as soon as staff adds it', async () => {

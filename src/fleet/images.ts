@@ -16,6 +16,7 @@ const imageBySlug = statement<Image>(
   'fleet.image',
   `select ${columns} from images where slug = $1 and active`,
 );
+const knownImage = statement<Image>('fleet.knownImage', `select ${columns} from images where slug = $1`);
 const activeImages = statement<Image>(
   'fleet.images',
   `select ${columns} from images where active order by slug`,
@@ -45,7 +46,7 @@ export function listImages(ctx: Context): Promise<Image[]> {
   return ctx.db.many(activeImages);
 }
 
-/** The image of that name; `not_found` when the catalogue has none. */
+/** The image of that name that is on offer; `not_found` when there is none. */
 export async function findImage(ctx: Context, slug: string): Promise<Image> {
   const image = await ctx.db.maybe(imageBySlug, slug);
   if (image === null)
@@ -53,14 +54,15 @@ export async function findImage(ctx: Context, slug: string): Promise<Image> {
   return image;
 }
 
-/** What an image needs and a machine of this size does not have, in words; null when it fits or is unknown. */
-export async function reasonAgainstImage(
-  ctx: Context,
-  slug: string,
-  size: { memoryMib: number; diskGib: number },
-): Promise<string | null> {
-  const image = await ctx.db.maybe(imageBySlug, slug);
-  if (image === null) return null;
+/** The image that a machine was ordered with, which staff may have taken off the offer since. */
+export async function findOrderedImage(ctx: Context, slug: string): Promise<Image> {
+  const image = await ctx.db.maybe(knownImage, slug);
+  if (image === null) throw new Error(`the image ${slug} is gone`);
+  return image;
+}
+
+/** What an image needs and a machine of this size does not have, in words; null when it fits. */
+export function reasonAgainst(image: Image, size: { memoryMib: number; diskGib: number }): string | null {
   if (size.memoryMib < image.min_memory_mib)
     return `${image.name} needs ${image.min_memory_mib} MiB of memory`;
   if (size.diskGib < image.min_disk_gib) return `${image.name} needs ${image.min_disk_gib} GiB of storage`;

@@ -14,7 +14,14 @@ export {
   useHeldAddresses,
 } from './addresses.ts';
 export { followGateways } from './gateways.ts';
-export { addImage, findImage, type Image, listImages, reasonAgainstImage } from './images.ts';
+export {
+  addImage,
+  findImage,
+  findOrderedImage,
+  type Image,
+  listImages,
+  reasonAgainst,
+} from './images.ts';
 export { fleetJobs, fleetRoutines } from './jobs.ts';
 export { registerNode } from './nodes.ts';
 export {

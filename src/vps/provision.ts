@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { sshKeysOf } from '../account/index.ts';
 import type { ManagedHypervisor } from '../drivers/hypervisor/index.ts';
 import {
-  findImage,
+  findOrderedImage,
   findPlacement,
   listAddresses,
   releaseAddresses,
@@ -174,7 +174,7 @@ const diskStep = (hypervisorOf: HypervisorOf): ProvisionStep => ({
   name: 'disk',
   action: (run) =>
     withMachine(run, hypervisorOf, async (hypervisor, spec) => {
-      const image = await findImage(run.ctx, spec.image);
+      const image = await findOrderedImage(run.ctx, spec.image);
       await hypervisor.ensureImage(image.source, (line) => run.ctx.log.info({ image: image.slug }, line));
       await hypervisor.createDisk(spec);
     }),

@@ -1,4 +1,4 @@
-import { findImage } from '../fleet/index.ts';
+import { findImage, findOrderedImage, reasonAgainst } from '../fleet/index.ts';
 import {
   type AnySaga,
   fail,
@@ -60,10 +60,9 @@ export async function reinstallVps(ctx: OrganizationContext, id: number, body: R
   let generated: string | null = null;
   const action = await requestAction(ctx, id, 'reinstall', async (tx, vps, actionId) => {
     const image = await findImage(tx, body.os);
-    if ((vps.memory_mib ?? 0) < image.min_memory_mib || (vps.disk_gib ?? 0) < image.min_disk_gib) {
-      const message = `${image.name} needs ${image.min_memory_mib} MB of memory and ${image.min_disk_gib} GB of disk`;
+    const message = reasonAgainst(image, { memoryMib: vps.memory_mib ?? 0, diskGib: vps.disk_gib ?? 0 });
+    if (message !== null)
       throw fail('invalid_configuration', { message, details: [{ field: 'os', message }] });
-    }
     const keys = body.ssh_key_ids ? await chooseKeys(tx, id, body.ssh_key_ids) : await keysOnMachine(tx, id);
     if (body.password === undefined && keys.length === 0) generated = generatePassword();
     const password = body.password ?? generated;
@@ -119,7 +118,7 @@ export function reinstallSaga(hypervisorOf: HypervisorOf): AnySaga {
 }
 
 async function prepareImage(run: Run<Payload, object>, hypervisorOf: HypervisorOf): Promise<void> {
-  const image = await findImage(run.ctx, run.payload.image);
+  const image = await findOrderedImage(run.ctx, run.payload.image);
   await withMachine(run, hypervisorOf, (driver) =>
     driver.ensureImage(image.source, (line) => run.ctx.log.info({ image: image.slug }, line)),
   );
