@@ -3,6 +3,7 @@ import { atBoundary } from '../boundary.ts';
 import type { Logger } from '../log.ts';
 import { asUnavailable, isAftermath, isWorthRepeating } from './failures.ts';
 import { listenOn } from './listen.ts';
+import { execute } from './prepared.ts';
 import type { Database, Queryable, Statement } from './statement.ts';
 
 // Ids are 53-bit safe by construction, so bigint is a number; a date has no time zone and stays text.
@@ -43,8 +44,9 @@ function queryable(
 ): Queryable {
   const rows = async <Row>(statement: Statement<Row>, values: unknown[]) => {
     try {
-      return await connection.query({ name: statement.name, text: statement.text, values });
+      return await execute(connection, statement, values);
     } catch (error) {
+      if (error instanceof Error) Error.captureStackTrace(error); // who asked, instead of who read the answer
       onFailure(error);
       throw asUnavailable(error);
     }

@@ -1,0 +1,91 @@
+import pg from 'pg';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { type TestDatabase, testDatabase } from '../../../test/database.ts';
+import { createLog } from '../log.ts';
+import { connect, type Database, statement } from './index.ts';
+
+const rows = statement<object>(
+  'preparedTest.rows',
+  `select n, n::bigint * 9007199254740991 as large, null as nothing, date '2026-02-28' as day, 'x' || n as text,
+     array[n, n + 1] as list, jsonb_build_object('n', n) as data
+   from generate_series(1, $1::int) n`,
+);
+const nothing = statement('preparedTest.nothing', 'update product_groups set name = name where name = $1');
+const cast = statement<{ x: string }>('preparedTest.cast', `select $1::text as x`);
+const changing = statement<{ x: unknown }>('preparedTest.changing', 'select x from changing where $1');
+
+let database: TestDatabase;
+let sql: pg.Client;
+const open = (): Database => connect(database.url, { log: createLog('silent'), poolSize: 1 });
+
+beforeAll(async () => {
+  database = await testDatabase();
+  sql = new pg.Client({ connectionString: database.url });
+  await sql.connect();
+});
+
+afterAll(async () => {
+  await sql.end();
+  await database.drop();
+});
+
+it('a statement says the same each time, and asks for its columns only the first', async () => {
+  const describe = vi.spyOn(pg.Connection.prototype as unknown as { describe(): void }, 'describe');
+  const db = open();
+  const first = await db.many(rows, 2);
+  expect(first[0]).toEqual({
+    ...{ n: 1, large: 9007199254740991, nothing: null, day: '2026-02-28', text: 'x1' },
+    ...{ list: [1, 2], data: { n: 1 } },
+  });
+  expect(first).toHaveLength(2);
+  expect(await db.many(rows, 2)).toEqual(first);
+  expect(await db.many(rows, 0)).toEqual([]);
+  expect(await db.run(nothing, '')).toBe(0);
+  const together = await db.transaction('test', (tx) =>
+    Promise.all([tx.many(rows, 2), tx.run(nothing, ''), tx.many(rows, 1), tx.run(nothing, '')]),
+  );
+  expect(together).toEqual([first, 0, first.slice(0, 1), 0]);
+  expect(describe).toHaveBeenCalledTimes(2);
+  const other = open();
+  expect(await other.many(rows, 2)).toEqual(first);
+  expect(describe).toHaveBeenCalledTimes(3);
+  describe.mockRestore();
+  await db.close();
+  await other.close();
+});
+
+it('values that cannot be sent fail alone, the first time and later', async () => {
+  const db = open();
+  const circle: { self?: object } = {};
+  circle.self = circle;
+  for (let time = 0; time < 2; time += 1) {
+    await expect(db.one(cast, circle)).rejects.toThrow('circular');
+    expect(await db.one(cast, 'text')).toEqual({ x: 'text' });
+    await expect(db.one(rows, 'no number')).rejects.toThrow('invalid input syntax');
+    expect(await db.many(rows, 1)).toHaveLength(1);
+  }
+  await db.close();
+});
+
+it('a new connection learns what a migration changed', async () => {
+  await sql.query('create table changing (x int not null); insert into changing values (7)');
+  const before = open();
+  expect(await before.one(changing, true)).toEqual({ x: 7 });
+  expect(await before.one(changing, true)).toEqual({ x: 7 });
+  await sql.query('alter table changing alter x type text');
+  const after = open();
+  expect(await after.one(changing, true)).toEqual({ x: '7' });
+  expect(await after.one(changing, true)).toEqual({ x: '7' });
+  await before.close();
+  await after.close();
+});
+
+it('an error names who asked', async () => {
+  const db = open();
+  async function whoAsks() {
+    await db.one(rows, 'no number');
+  }
+  const error = await whoAsks().catch((thrown: Error) => thrown);
+  expect((error as Error).stack).toContain('whoAsks');
+  await db.close();
+});
