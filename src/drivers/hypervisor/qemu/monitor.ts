@@ -4,6 +4,7 @@ import type { MachineFiles } from './files.ts';
 import type { Log } from './options.ts';
 import { findProcess } from './process.ts';
 import { connectQmp, type Qmp, type QmpEvent } from './qmp.ts';
+import { starvationWatch } from './starved.ts';
 
 /** Watches one running machine over QMP until it ends or we let go. */
 export interface Monitor {
@@ -36,6 +37,7 @@ export function monitorMachine(
   let expected = false;
   let guestShutDown = false;
   let connection: Promise<Qmp> | null = null;
+  const starvation = starvationWatch(files.id, log);
 
   function connect(): Promise<Qmp> {
     if (connection) return connection;
@@ -46,13 +48,15 @@ export function monitorMachine(
     };
     opening.then((qmp) => {
       if (released) qmp.close();
+      else starvation.onConnect(qmp).catch(() => undefined); // the connection is lost again
       qmp.closed.then(forget);
     }, forget);
     return opening;
   }
 
-  function onEvent({ event, data }: QmpEvent): void {
-    if (event === 'SHUTDOWN') guestShutDown = data?.guest === true;
+  function onEvent(event: QmpEvent): void {
+    if (event.event === 'SHUTDOWN') guestShutDown = event.data?.guest === true;
+    starvation.onEvent(event, connect);
   }
 
   async function follow(): Promise<void> {
