@@ -5,11 +5,20 @@ import {
   hostPackages,
   loadStore,
   type ManagedHypervisor,
+  type NodeCapacity,
   qemuHypervisor,
   saveStore,
   simulatedHypervisor,
 } from './drivers/hypervisor/index.ts';
-import { addImage, addPool, followGateways, gatewaysOf, type Image, registerNode } from './fleet/index.ts';
+import {
+  addImage,
+  addPool,
+  followGateways,
+  gatewaysOf,
+  type Image,
+  type Reserve,
+  registerNode,
+} from './fleet/index.ts';
 import type { DataDir } from './platform/host/dataDir.ts';
 import { ensurePackages } from './platform/host/packages.ts';
 import { type Context, transaction } from './platform/index.ts';
@@ -63,7 +72,8 @@ export async function openNode(
   await hypervisor.prepare(say);
   const { config } = ctx;
   const capacity = await hypervisor.capacity();
-  const nodeId = await registerNode(ctx, { name: config.nodeName, location: config.location }, capacity);
+  const identity = { name: config.nodeName, location: config.location };
+  const nodeId = await registerNode(ctx, identity, capacity, hostsOwn(hypervisor.kind, capacity));
   return {
     hypervisor,
     hypervisorOf: (id) => {
@@ -72,6 +82,18 @@ export async function openNode(
     },
     watch: () => watchMachines(ctx, nodeId, hypervisor, gateways),
     close: () => hypervisor.close(),
+  };
+}
+
+/**
+ * What a new node keeps for QEMU itself, the product and its database: a sixteenth of the memory and at least 1 GiB, a
+ * twentieth of the disk and at least 10 GiB, but never more than a quarter. Simulated machines need nothing.
+ */
+function hostsOwn(kind: string, { memoryMib, diskGib }: NodeCapacity): Reserve {
+  if (kind === 'simulator') return { memoryMib: 0, diskGib: 0 };
+  return {
+    memoryMib: Math.floor(Math.min(Math.max(1_024, memoryMib / 16), memoryMib / 4)),
+    diskGib: Math.floor(Math.min(Math.max(10, diskGib / 20), diskGib / 4)),
   };
 }
 

@@ -24,7 +24,8 @@ export interface RealProduct {
   /** Asks for an action of a VPS and waits for its end; its answer's data with the ended action. */
   // biome-ignore lint/suspicious/noExplicitAny: as in client.ts
   act(serviceId: number, method: 'POST' | 'DELETE', path: string, body?: object): Promise<any>;
-  restart(signal: 'SIGTERM' | 'SIGKILL'): Promise<void>;
+  /** Starts it again in its data directory, once it has ended. */
+  start(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -54,8 +55,7 @@ export async function startRealProduct(
     ssh: (address, command, password) => ssh(dataDir, address, command, password),
     machinePids: () => machinePids(runDir),
     act: (serviceId, method, path, body) => act(product.customer, serviceId, method, path, body),
-    restart: async (signal) => {
-      await product.child.end(signal);
+    start: async () => {
       product.child = await start();
       Object.assign(product, clientsOf(product.child));
     },

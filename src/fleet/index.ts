@@ -23,7 +23,7 @@ export {
   reasonAgainst,
 } from './images.ts';
 export { fleetJobs, fleetRoutines } from './jobs.ts';
-export { registerNode } from './nodes.ts';
+export { type Reserve, registerNode } from './nodes.ts';
 export {
   findPlacement,
   type Placement,

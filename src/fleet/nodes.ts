@@ -34,11 +34,18 @@ interface NodeRow {
   created_at: Date;
 }
 
+/** What a node keeps for itself. */
+export interface Reserve {
+  memoryMib: number;
+  diskGib: number;
+}
+
 // Staff's decisions (overcommit, reserves, state) stay as they are when the node starts again.
 const insertNode = statement<{ id: number }>(
   'fleet.insertNode',
-  `insert into nodes (name, location, cpu_cores, memory_mib, disk_gib, seen_at, created_at)
-   values ($1, $2, $3, $4, $5, $6, $6)
+  `insert into nodes (name, location, cpu_cores, memory_mib, disk_gib, seen_at, created_at, memory_reserve_mib,
+     disk_reserve_gib)
+   values ($1, $2, $3, $4, $5, $6, $6, $7, $8)
    on conflict (name) do update set cpu_cores = excluded.cpu_cores, memory_mib = excluded.memory_mib,
      disk_gib = excluded.disk_gib, seen_at = excluded.seen_at, reachable = true
    returning id`,
@@ -66,15 +73,17 @@ const nodes = keyedList<NodeRow>({
   where: [{ sql: 't.location = ?', type: 'text' }],
 });
 
-/** Writes down a node and what it physically has, or brings its figures up to date. Returns its id. */
+/** Writes down a node, its capacity and its reserve, or brings the capacity of a known one up to date. Returns its id. */
 export async function registerNode(
   ctx: Context,
   node: { name: string; location: string },
   capacity: NodeCapacity,
+  reserve: Reserve = { memoryMib: 0, diskGib: 0 },
 ): Promise<number> {
   const { cpuCores, memoryMib, diskGib } = capacity;
   const now = ctx.clock.now();
-  return (await ctx.db.one(insertNode, node.name, node.location, cpuCores, memoryMib, diskGib, now)).id;
+  const held = [cpuCores, memoryMib, diskGib, now, reserve.memoryMib, reserve.diskGib];
+  return (await ctx.db.one(insertNode, node.name, node.location, ...held)).id;
 }
 
 export async function listNodes(ctx: Context, query: ListRequest & { location?: string | undefined }) {
