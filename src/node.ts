@@ -21,6 +21,7 @@ import {
 } from './fleet/index.ts';
 import type { DataDir } from './platform/host/dataDir.ts';
 import { ensurePackages } from './platform/host/packages.ts';
+import { ensureServiceUser, serviceUserNames } from './platform/host/serviceUser.ts';
 import { type Context, transaction } from './platform/index.ts';
 import { createSampler, type HypervisorOf, onMachineEvent, reconcileNode, resolutions } from './vps/index.ts';
 
@@ -129,7 +130,7 @@ async function chooseHypervisor(
   return qemuHypervisor({
     dir: join(data.dir, 'hypervisor'),
     runDir: data.runDir,
-    runAs: data.runAs,
+    runAs: data.runAs === null ? null : (await ensureServiceUser(serviceUserNames.machines)).name,
     bridge: { name: config.bridge, addresses: gateways, nat: config.nat },
     log,
     ...(config.imagesDir === null ? {} : { imagesDir: config.imagesDir }),

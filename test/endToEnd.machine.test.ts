@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { reasonToSkip } from '../src/drivers/hypervisor/qemu/testbed.ts';
+import { run } from '../src/platform/host/run.ts';
 import { bootMs, type RealProduct, startRealProduct } from './machines.ts';
 import { password, runningVps } from './orders.ts';
 import { until } from './product.ts';
@@ -47,6 +48,15 @@ describe.skipIf(reason !== null)('the product on real machines', () => {
     expect(vps).toMatchObject({ state: 'running', hostname, locked: false, os: { slug: 'tiny' } });
     [address4, address6] = vps.ips.map((ip: { address: string }) => ip.address);
     expect(await hostnameSeen()).toBe(hostname);
+  });
+
+  it.runIf(process.getuid?.() === 0)('runs under an account that the database does not let in', async () => {
+    const [machine] = product.machinePids();
+    const accountOf = async (pid: number) =>
+      (await run(['ps', '-o', 'user:32=', '-p', `${pid}`])).stdout.trim();
+    const postmaster = readFileSync(join(product.dataDir, 'postgres/data/postmaster.pid'), 'utf8');
+    expect(await accountOf(machine ?? 0)).toBe('innkeeper-vm');
+    expect(await accountOf(Number.parseInt(postmaster, 10))).toBe('innkeeper');
   });
 
   it('lets its owner in by the password of the order', async () => {

@@ -3,11 +3,11 @@ import fs from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { run } from './run.ts';
-import { asServiceUser, ensureServiceUser, type ServiceUser } from './serviceUser.ts';
+import { asServiceUser, ensureServiceUser, type ServiceUser, serviceUserNames } from './serviceUser.ts';
 
 export { type DirLock, lockDataDir } from './lock.ts';
 
-/** Where the product keeps its state, and as whom its child services run. */
+/** Where the product keeps its state, and as whom its database runs. */
 export interface DataDir {
   /** Absolute path under which we and the child services reach the data directory. */
   dir: string;
@@ -16,7 +16,7 @@ export interface DataDir {
    * services may only pass through: give each service a subdirectory of its own.
    */
   runDir: string;
-  /** Unprivileged account for child services; null when we are not root ourselves. */
+  /** Unprivileged account for the database; null when we are not root ourselves. */
   runAs: string | null;
 }
 
@@ -34,7 +34,7 @@ export async function prepareDataDir(dir: string): Promise<DataDir> {
   const hash = createHash('sha256').update(absolute).digest('hex').slice(0, 8);
   if (!isRoot) return { dir: absolute, runDir: await userRunDir(absolute, hash), runAs: null };
 
-  const user = await ensureServiceUser();
+  const user = await ensureServiceUser(serviceUserNames.database);
   const runDir = await rootRunDir(hash, user);
   const reachable = await reachableFor(user, absolute, path.join(runDir, 'data'));
   return { dir: reachable, runDir, runAs: user.name };

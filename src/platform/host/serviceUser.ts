@@ -1,7 +1,10 @@
 import { run, runAsRoot } from './run.ts';
 
-/** The account that PostgreSQL and QEMU run under when the product itself runs as root. */
-export const serviceUserName = 'innkeeper';
+/**
+ * Accounts of the services we start when we are root ourselves: PostgreSQL, and machines. They are two, since the
+ * database lets in whoever runs as its own account: a guest that breaks out of its machine must not be that.
+ */
+export const serviceUserNames = { database: 'innkeeper', machines: 'innkeeper-vm' } as const;
 
 export interface ServiceUser {
   name: string;
@@ -16,22 +19,22 @@ export async function findUser(name: string): Promise<ServiceUser | null> {
   return uid === undefined || gid === undefined ? null : { name, uid: Number(uid), gid: Number(gid) };
 }
 
-/** The account named `innkeeper`, made as a system user without home or login when it is absent. Needs root. */
-export async function ensureServiceUser(): Promise<ServiceUser> {
-  const existing = await findUser(serviceUserName);
+/** The account of that name, made as a system user without home or login when it is absent. Needs root. */
+export async function ensureServiceUser(name: string): Promise<ServiceUser> {
+  const existing = await findUser(name);
   if (existing) return existing;
   // Full paths: root reached through `su` often has no sbin in its PATH.
-  await runAsRoot(['/usr/sbin/groupadd', '--system', '--force', serviceUserName]);
+  await runAsRoot(['/usr/sbin/groupadd', '--system', '--force', name]);
   await runAsRoot([
     '/usr/sbin/useradd',
     ...['--system', '--no-create-home', '--home-dir', '/nonexistent', '--shell', '/usr/sbin/nologin'],
-    ...['--gid', serviceUserName, serviceUserName],
+    ...['--gid', name, name],
   ]).catch(async (error: unknown) => {
     // Another start may have made it between our look and our try.
-    if (!(await findUser(serviceUserName))) throw error;
+    if (!(await findUser(name))) throw error;
   });
-  const made = await findUser(serviceUserName);
-  if (!made) throw new Error(`The system user ${serviceUserName} could not be found after creating it.`);
+  const made = await findUser(name);
+  if (!made) throw new Error(`The system user ${name} could not be found after creating it.`);
   return made;
 }
 

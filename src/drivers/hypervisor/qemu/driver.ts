@@ -11,7 +11,7 @@ import { accelerationProbe } from './acceleration.ts';
 import { qemuArguments } from './arguments.ts';
 import { abandonBackup } from './backups.ts';
 import { createDisk } from './disk.ts';
-import { exists, findOwner, type MachineFiles, machineFiles, machineIds } from './files.ts';
+import { exists, findOwner, giveTo, type MachineFiles, machineFiles, machineIds } from './files.ts';
 import { thawForgotten } from './freeze.ts';
 import { forgetSecrets, writeIdentity, writeRescueSeed } from './identity.ts';
 import { trackMachines } from './machines.ts';
@@ -54,7 +54,9 @@ export function qemuHypervisor(options: QemuOptions): Hypervisor {
     const found = await acceleration.settle(async () =>
       image.boot ? join(image.dir, image.boot.kernel) : probeKernel(imagesDir),
     );
-    const runAs = (await findOwner(options)) && options.runAs;
+    const owner = await findOwner(options);
+    await giveTo(owner, files.dir, files.disk); // it may have been made when machines had another account
+    const runAs = owner && options.runAs;
     await startProcess(files, qemuArguments({ spec, files, image, acceleration: found, runAs }));
     await machines.started(files);
   }
