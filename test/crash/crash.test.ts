@@ -3,7 +3,7 @@ import { scenarioOf } from './scenarios.ts';
 import { boundariesBack, boundariesOf, stepsOf, sweepCrashes, sweepFailures } from './sweep.ts';
 import { openWorld, type World } from './world.ts';
 
-// The main job, killed between what each step did and the line that remembers it. `crash.long.test.ts` has every
+// The main job, killed between what each step did and the line that remembers it. `once.long.test.ts` has every
 // boundary of every scenario.
 describe('kill -9 of the product while a machine is made', { timeout: 300_000 }, () => {
   let world: World;

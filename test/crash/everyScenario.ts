@@ -1,0 +1,26 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { scenarios } from './scenarios.ts';
+import { boundariesOf, sweepCrashes } from './sweep.ts';
+import { openWorld, type World } from './world.ts';
+
+/** Kills the product at every boundary that any scenario passes, with every step done once or twice. */
+export function sweepEveryScenario(steps: 'once' | 'twice'): void {
+  /** What several scenarios pass is crashed in the first of them. */
+  const seen = new Set<string>();
+
+  describe(`with every step done ${steps}, kill -9`, { timeout: 3_600_000 }, () => {
+    let world: World;
+    beforeAll(async () => {
+      world = await openWorld({ env: { INNKEEPER_REPEAT_STEPS: steps === 'twice' ? 'on' : 'off' } });
+    });
+    afterAll(() => world?.stop());
+
+    it.each(scenarios)('at every boundary of: $name', async (scenario) => {
+      const boundaries = (await boundariesOf(world, scenario)).filter((name) => !seen.has(name));
+      for (const name of boundaries) seen.add(name);
+      expect(await world.audit()).toEqual([]);
+      const swept = await sweepCrashes(world, scenario, boundaries);
+      console.log(`${scenario.name}, every step ${steps}: ${JSON.stringify(swept)}`);
+    });
+  });
+}

@@ -1,0 +1,3 @@
+import { sweepEveryScenario } from './everyScenario.ts';
+
+sweepEveryScenario('twice');
