@@ -3,11 +3,17 @@ import { access, mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { release } from 'node:os';
 import { join } from 'node:path';
 import { run } from '../../../platform/host/run.ts';
-import { acceleratorArguments, QEMU } from './arguments.ts';
-import type { Log } from './options.ts';
+import { type Log, QEMU } from './options.ts';
 
 /** How guests' instructions run: by the CPU itself (KVM) or translated by QEMU (TCG). */
 export type Acceleration = 'hardware' | 'emulation';
+
+/** What QEMU's command line says about it. */
+export function acceleratorArguments(acceleration: Acceleration): string[] {
+  return acceleration === 'hardware'
+    ? ['-accel', 'kvm', '-cpu', 'host']
+    : ['-accel', 'tcg,thread=multi,tb-size=128', '-cpu', 'max,la57=off'];
+}
 
 /** A healthy KVM boots the kernel within one second; a nested one within three. */
 const PROBE_TIMEOUT_MS = 6_000;

@@ -1,19 +1,11 @@
 import { join } from 'node:path';
 import type { MachineSpec } from '../contract.ts';
 import type { ImageDescription } from '../images/recipe.ts';
-import type { Acceleration } from './acceleration.ts';
+import { type Acceleration, acceleratorArguments } from './acceleration.ts';
 import type { MachineFiles } from './files.ts';
-
-export const QEMU = 'qemu-system-x86_64';
 
 /** Inside emulation there is nothing to guard a CPU against, and self-tests cost seconds of each boot. */
 const EMULATED_KERNEL = 'mitigations=off nokaslr tsc=reliable random.trust_cpu=on cryptomgr.notests audit=0';
-
-export function acceleratorArguments(acceleration: Acceleration): string[] {
-  return acceleration === 'hardware'
-    ? ['-accel', 'kvm', '-cpu', 'host']
-    : ['-accel', 'tcg,thread=multi,tb-size=128', '-cpu', 'max,la57=off'];
-}
 
 /** Facts that decide a machine's command line. */
 export interface Launch {

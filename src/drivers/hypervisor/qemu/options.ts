@@ -1,3 +1,6 @@
+/** The program that runs machines. */
+export const QEMU = 'qemu-system-x86_64';
+
 /** Where log lines go: an object with the facts, then a sentence. pino's methods fit. */
 export interface Log {
   info(facts: object, message: string): void;

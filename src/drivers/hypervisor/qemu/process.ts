@@ -4,8 +4,8 @@ import { mkdir, readFile, rm } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { childEnvironment } from '../../../platform/host/run.ts';
 import { HypervisorError } from '../contract.ts';
-import { QEMU } from './arguments.ts';
 import { exists, type MachineFiles } from './files.ts';
+import { QEMU } from './options.ts';
 
 const START_TIMEOUT_MS = 20_000;
 /** Linux counts process times in hundredths of a second on every architecture we run on. */
