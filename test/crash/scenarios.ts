@@ -16,7 +16,7 @@ export interface Scenario<Given = unknown, Started = unknown> {
   done: (world: World, given: Given, started: Started) => Promise<void>;
 }
 
-interface Order {
+export interface Order {
   invoiceId: number;
   serviceId: number;
 }
@@ -105,7 +105,7 @@ function power(command: string, body: object = {}) {
  * An action whose request carries no Idempotency-Key. Whoever repeats it because the answer was lost may find it
  * under way, or over.
  */
-function change(method: 'PATCH' | 'DELETE', path: string, body: object | undefined, command: string) {
+function change(method: 'PATCH' | 'DELETE', path: string, bodyOf: () => object | undefined, command: string) {
   const latest = async (world: World, { serviceId }: Order) => {
     const { body: page } = await world.customer.get(`/dashboard/service/${serviceId}/vps/history`);
     return page.data.actions[0] as { id: number; command: string; status: string };
@@ -113,6 +113,7 @@ function change(method: 'PATCH' | 'DELETE', path: string, body: object | undefin
   return {
     start: async (world: World, given: Order): Promise<number> => {
       const before = await latest(world, given);
+      const body = bodyOf();
       const answer = await world.customer.request(
         method,
         `/dashboard/service/${given.serviceId}/vps/${path}`,
@@ -126,12 +127,21 @@ function change(method: 'PATCH' | 'DELETE', path: string, body: object | undefin
   };
 }
 
+const nothingSent = () => undefined;
+
+let names = 0;
+
+function anotherName(): { hostname: string } {
+  names += 1;
+  return { hostname: `web${names}.example.com` };
+}
+
 /** The one machine, without any snapshot. */
 async function bare(world: World): Promise<Order> {
   const given = await sameMachine(world);
   const { body } = await world.customer.get(`/dashboard/service/${given.serviceId}/vps/snapshots`);
   for (const { name } of body.data.snapshots) {
-    const remove = change('DELETE', `snapshots/${name}`, undefined, 'delete_snapshot');
+    const remove = change('DELETE', `snapshots/${name}`, nothingSent, 'delete_snapshot');
     await remove.done(world, given, await remove.start(world, given));
   }
   return given;
@@ -235,11 +245,11 @@ export const scenarios: Scenario[] = [
   powering('reinstall', bare, power('reinstall', { os: 'tiny', password })),
   powering('snapshot', bare, power('snapshots', { name: 'before' })),
   powering('restore', kept, power('snapshots/before/restore')),
-  powering('delete snapshot', kept, change('DELETE', 'snapshots/before', undefined, 'delete_snapshot')),
+  powering('delete snapshot', kept, change('DELETE', 'snapshots/before', nothingSent, 'delete_snapshot')),
   scenario('upgrade', running, upgrade, becomesLarger),
   powering('password', sameMachine, power('reset-password', { password })),
   powering('keys', sameMachine, power('access', { ssh_key_ids: [] })),
-  powering('rename', sameMachine, change('PATCH', 'settings', { hostname: 'web2.example.com' }, 'rename')),
+  powering('rename', sameMachine, change('PATCH', 'settings', anotherName, 'rename')),
   scenario(
     'retry',
     failed,
