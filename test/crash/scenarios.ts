@@ -133,7 +133,7 @@ let names = 0;
 
 function anotherName(): { hostname: string } {
   names += 1;
-  return { hostname: `web${names}.example.com` };
+  return { hostname: `renamed${names}.example.com` };
 }
 
 /** The one machine, without any snapshot. */
