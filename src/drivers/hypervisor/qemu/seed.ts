@@ -1,0 +1,114 @@
+import ipaddr from 'ipaddr.js';
+import { type GuestIdentity, HypervisorError, type Nic } from '../contract.ts';
+import { isoVolume } from '../formats/iso9660.ts';
+import { type FileEntry, tarArchive } from '../formats/tar.ts';
+import type { ImageDescription } from '../images/recipe.ts';
+
+/** The seed never changes its size, since a running guest may have it open. Holds 64 KiB of user data. */
+export const SEED_BYTES = 256 * 1024;
+
+/** What stays on the host for as long as the machine exists. */
+export interface PublicIdentity {
+  guest: ImageDescription['guest'];
+  nic: Nic;
+  hostname: string;
+  nameservers: string[];
+}
+
+/** What goes once the guest has taken it on. */
+export type Secrets = Pick<GuestIdentity, 'passwordHash' | 'authorizedKeys' | 'userData'>;
+
+/** The seed disk: a tar archive or a NoCloud volume, as the image wants it; null leaves secrets out. */
+export function seed(id: string, known: PublicIdentity, secrets: Secrets | null): Buffer {
+  return known.guest === 'tiny'
+    ? padded(tarArchive(tinySeed(known, secrets)))
+    : padded(isoVolume('cidata', cloudInitSeed(id, known, secrets)));
+}
+
+/** The seed of the rescue system, which is a tiny guest whatever the machine's own is. */
+export function rescueSeed(known: PublicIdentity, secrets: Secrets | null): Buffer {
+  return padded(tarArchive([...tinySeed(known, secrets), { path: 'rescue', content: '' }]));
+}
+
+function padded(content: Buffer): Buffer {
+  if (content.length > SEED_BYTES) {
+    throw new HypervisorError('spec_invalid', 'the identity is too long for the seed', { permanent: true });
+  }
+  return Buffer.concat([content, Buffer.alloc(SEED_BYTES - content.length)]);
+}
+
+/** Read by the guest's boot script, see `images/tiny-guest.ts`. */
+function tinySeed({ nic, hostname, nameservers }: PublicIdentity, secrets: Secrets | null): FileEntry[] {
+  const lines = nic.addresses.map(
+    (each) => `${each.family} ${each.address} ${each.prefix} ${each.gateway}\n`,
+  );
+  const files: FileEntry[] = [
+    { path: 'hostname', content: hostname },
+    { path: 'network', content: lines.join('') },
+    { path: 'resolv.conf', content: nameservers.map((server) => `nameserver ${server}\n`).join('') },
+  ];
+  if (secrets?.authorizedKeys.length) {
+    files.push({ path: 'authorized_keys', content: `${secrets.authorizedKeys.join('\n')}\n` });
+  }
+  if (secrets?.passwordHash) files.push({ path: 'password', content: secrets.passwordHash });
+  return files;
+}
+
+/**
+ * cloud-init's NoCloud files. JSON is YAML too and cannot be broken out of. Ours is vendor data, so that the
+ * customer's user data stays theirs, word for word. The instance id never changes: with it, cloud-init knows
+ * that a boot without secrets is not a new machine.
+ * Source: cloud-init's reference, "NoCloud" and "Networking config Version 2".
+ */
+function cloudInitSeed(id: string, known: PublicIdentity, secrets: Secrets | null): FileEntry[] {
+  const meta = { 'instance-id': id, 'local-hostname': known.hostname };
+  const files: FileEntry[] = [
+    { path: 'meta-data', content: JSON.stringify(meta) },
+    { path: 'network-config', content: JSON.stringify(networkConfig(known)) },
+    { path: 'user-data', content: secrets?.userData ?? '' },
+  ];
+  if (secrets)
+    files.push({ path: 'vendor-data', content: `#cloud-config\n${JSON.stringify(cloudConfig(secrets))}\n` });
+  return files;
+}
+
+/** The hash stands twice: with the account it is set before SSH answers, under `chpasswd` newer versions want it. */
+function cloudConfig({ passwordHash, authorizedKeys }: Secrets): object {
+  const account = { name: 'root', ssh_authorized_keys: authorizedKeys };
+  if (passwordHash === null) {
+    return { disable_root: false, ssh_pwauth: false, users: [{ ...account, lock_passwd: true }] };
+  }
+  return {
+    disable_root: false,
+    ssh_pwauth: true,
+    users: [{ ...account, lock_passwd: false, hashed_passwd: passwordHash }],
+    chpasswd: { expire: false, users: [{ name: 'root', password: passwordHash, type: 'hash' }] },
+  };
+}
+
+/**
+ * Static addresses. The keys `gateway4` and `gateway6` are understood by every cloud-init and rendered right,
+ * which its routes to `::/0` are not (22.4 makes them `::/64`); a gateway off the network needs routes still.
+ */
+function networkConfig({ nic, nameservers }: PublicIdentity): object {
+  const gateways: Record<string, string> = {};
+  const routes: object[] = [];
+  for (const { family, address, prefix, gateway } of nic.addresses) {
+    const key = `gateway${family}`;
+    const near = ipaddr.parse(gateway).match(ipaddr.parse(address), prefix);
+    if (near) gateways[key] ??= gateway;
+    else routes.push({ to: family === 4 ? '0.0.0.0/0' : '::/0', via: gateway, 'on-link': true });
+  }
+  const eth0 = {
+    match: { macaddress: nic.mac },
+    'set-name': 'eth0',
+    dhcp4: false,
+    dhcp6: false,
+    'accept-ra': false,
+    addresses: nic.addresses.map((each) => `${each.address}/${each.prefix}`),
+    ...gateways,
+    ...(routes.length > 0 ? { routes } : {}),
+    nameservers: { addresses: nameservers },
+  };
+  return { version: 2, ethernets: { eth0 } };
+}
