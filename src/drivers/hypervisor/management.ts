@@ -48,7 +48,8 @@ export interface MachineManagement {
 
   /**
    * Through the guest's agent, on the running machine; `guest_silent` when it does not answer in time,
-   * `guest_refused` when it answers and cannot.
+   * `guest_refused` when it answers and cannot. A guest whose identity left sign-in by password off gets it
+   * opened, unless the guest's owner has closed it too.
    */
   setPassword(id: MachineId, passwordHash: string): Promise<void>;
   /** Replaces all keys of the administrator. */

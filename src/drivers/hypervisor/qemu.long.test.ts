@@ -55,3 +55,48 @@ describe.skipIf(skip !== null)('a Debian 12 guest', () => {
     expect(await bed.inGuest(spec, 'echo signed in', 'password')).toContain('signed in');
   });
 });
+
+describe.skipIf(skip !== null)('a Debian 12 guest with keys only', () => {
+  let bed: Testbed;
+  let hypervisor: Hypervisor;
+  let spec: MachineSpec;
+
+  const setting = () => bed.inGuest(spec, "sshd -T | grep '^passwordauthentication '");
+  const reset = () => hypervisor.setPassword(spec.id, bed.other.passwordHash);
+
+  beforeAll(async () => {
+    bed = await testbed(8, 'debian-12', { memoryMib: 512, cpuCores: 2, diskGib: 3 });
+    hypervisor = bed.open();
+    await hypervisor.prepare(() => undefined);
+    spec = bed.spec(1);
+    await hypervisor.createDisk(spec);
+    await hypervisor.writeIdentity(spec, { ...bed.identity, passwordHash: null });
+    await hypervisor.start(spec);
+    await hypervisor.waitUntilReady(spec, { timeoutMs: 300_000 });
+  }, 400_000);
+
+  afterAll(async () => {
+    await hypervisor?.destroy(spec.id);
+    await hypervisor?.close();
+    bed?.remove();
+  });
+
+  it('takes no password until one is set', { timeout: 180_000 }, async () => {
+    // cloud-init closes it a moment after SSH answers.
+    await expect.poll(setting, { timeout: 120_000, interval: 2_000 }).toBe('passwordauthentication no\n');
+    expect(await bed.signsIn(spec, 'password')).toBe(false);
+    for (const _ of [1, 2]) await reset();
+    expect(await bed.signsIn(spec, 'other password')).toBe(true);
+    expect(await bed.signsIn(spec, 'key')).toBe(true);
+  });
+
+  it('takes none where its owner has closed that too', { timeout: 120_000 }, async () => {
+    const ours = '/etc/ssh/sshd_config.d/50-cloud-init.conf';
+    const close = `sed -i 's/yes$/no/' ${ours}; echo 'PasswordAuthentication no' > /etc/ssh/sshd_config.d/99-own.conf`;
+    await bed.inGuest(spec, `${close}; systemctl reload ssh`);
+    await reset();
+    expect(await setting()).toBe('passwordauthentication no\n');
+    expect(await bed.signsIn(spec, 'other password')).toBe(false);
+    expect(await bed.inGuest(spec, `cat ${ours}`)).not.toContain('PasswordAuthentication');
+  });
+});

@@ -5,12 +5,17 @@ import { type Agent, AgentRefusal, silent } from './agent.ts';
 const ADMINISTRATOR = 'root';
 const EXEC_TIMEOUT_MS = 30_000;
 const GROW_TIMEOUT_MS = 120_000;
+/** Longer than the script waits for a first boot. */
+const SIGN_IN_TIMEOUT_MS = 90_000;
 
-/** Sets the administrator's password from its crypt(5) hash. */
+/** Sets the administrator's password from its crypt(5) hash, and lets it sign in where we had closed that. */
 export async function setPassword(agent: Agent, passwordHash: string): Promise<void> {
   const password = Buffer.from(passwordHash).toString('base64');
   await refusable('take a password', () =>
     agent.command('guest-set-user-password', { username: ADMINISTRATOR, password, crypted: true }),
+  );
+  await refusable('open sign-in by password over SSH; the password itself is set', () =>
+    execute(agent, OPEN_PASSWORD_SIGN_IN, [], '', SIGN_IN_TIMEOUT_MS),
   );
 }
 
@@ -43,6 +48,34 @@ export async function growFileSystem(agent: Agent): Promise<void> {
 const WRITE_KEYS = `umask 077
 mkdir -p /root/.ssh && cat > /root/.ssh/authorized_keys.new &&
   mv /root/.ssh/authorized_keys.new /root/.ssh/authorized_keys`;
+
+/**
+ * Takes back the one line that cloud-init wrote for us into its own file (`ssh_pwauth: false`), once it has written
+ * it: a guest that boots first may get it later than SSH answers. Other files count as they are; where none but
+ * the image's own says anything, the answer that cloud-init would have written for a password overrides that one.
+ * sshd reads all again at a hangup, and would not survive one with files that it refuses.
+ */
+const OPEN_PASSWORD_SIGN_IN = `set -e
+export PATH=/usr/sbin:/usr/bin:/sbin:/bin
+waited=0
+while [ -e /run/cloud-init/enabled ] && [ ! -e /run/cloud-init/result.json ] && [ "$waited" -lt 60 ] &&
+  ! systemctl is-active --quiet cloud-config.service; do
+  sleep 1
+  waited=$((waited + 1))
+done
+cd /etc/ssh/sshd_config.d 2>/dev/null || exit 0
+ours=50-cloud-init.conf
+grep -qx 'PasswordAuthentication no' "$ours" 2>/dev/null || exit 0
+sshd -t
+others=$(grep -liE '^[[:space:]]*PasswordAuthentication[[:space:]=]' ../sshd_config *.conf |
+  grep -vxE "$ours|60-cloudimg-settings\\.conf") || :
+if [ -n "$others" ]; then
+  sed -i '/^PasswordAuthentication no$/d' "$ours"
+else
+  sed -i 's/^PasswordAuthentication no$/PasswordAuthentication yes/' "$ours"
+fi
+if [ -f /run/sshd.pid ]; then kill -HUP "$(cat /run/sshd.pid)"; fi
+sync`;
 
 const SET_HOSTNAME = `set -e
 printf '%s\\n' "$1" > /etc/hostname.new && mv /etc/hostname.new /etc/hostname
