@@ -56,6 +56,12 @@ export interface MachineManagement {
   setAuthorizedKeys(id: MachineId, keys: string[]): Promise<void>;
   /** Now and for the next boots. */
   setHostname(id: MachineId, hostname: string): Promise<void>;
+  /**
+   * Tells the guest which addresses it has: at once where it runs, and for its next boots in any case, also when
+   * this fails because it does not take them now. Those that are the machine's no more go. Succeeds of a stopped
+   * machine, and of one whose addresses have never changed. Packet rules are the matter of `start`.
+   */
+  setAddresses(spec: MachineSpec): Promise<void>;
 
   /** Counters of every running machine, since its start; one pass over all of them. */
   sample(): Promise<MachineSample[]>;

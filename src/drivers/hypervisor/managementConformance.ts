@@ -12,6 +12,8 @@ export interface ManagedDriverUnderTest extends DriverUnderTest {
   password: string;
   /** Whether the guest lets somebody in over SSH; null where there is no guest. */
   signsIn: ((spec: MachineSpec, as: SignIn) => Promise<boolean>) | null;
+  /** Addresses that the running guest has, its link-local ones aside. */
+  guestAddresses(spec: MachineSpec): Promise<string[]>;
   /** Makes the guest's agent stop answering, and answer again. */
   silence(spec: MachineSpec, silent: boolean): Promise<void>;
   /** Whether the guest gets through to the host with an address that is not its own; null where there is none. */
@@ -36,6 +38,21 @@ export function describeManagement(
     const names = async (kind: 'listSnapshots' | 'listBackups') =>
       (await hypervisor[kind](spec.id)).map((each) => each.name);
     const rootMib = async () => Number(await inGuest("df -m / | awk 'END { print $2 }'"));
+    /** The machine as it was made, with the addresses of others of these numbers besides. */
+    const withAddressesOf = (...numbers: number[]): MachineSpec => {
+      const { nic } = driver.spec(1);
+      const more = numbers.flatMap((number) => driver.spec(number).nic.addresses);
+      return { ...spec, nic: { ...nic, addresses: [...nic.addresses, ...more] } };
+    };
+    async function hasItsAddresses(): Promise<void> {
+      const own = spec.nic.addresses.map((each) => each.address);
+      expect((await driver.guestAddresses(spec)).sort()).toEqual(own.sort());
+      for (const primary of spec.nic.addresses) {
+        const there = { ...spec, nic: { ...spec.nic, addresses: [primary] } };
+        const reached = async () => driver.inGuest?.(there, 'echo reached', 'key').catch(String);
+        if (driver.inGuest) await expect.poll(reached, { timeout: 20_000 }).toBe('reached\n');
+      }
+    }
     async function boot(): Promise<void> {
       await hypervisor.start(spec);
       await hypervisor.waitUntilReady(spec, { timeoutMs: driver.readyTimeoutMs });
@@ -53,6 +70,8 @@ export function describeManagement(
       await hypervisor.ensureImage(driver.image, () => undefined);
       await hypervisor.createDisk(spec);
       await hypervisor.writeIdentity(spec, driver.identity);
+      spec = withAddressesOf(3);
+      for (const _ of [1, 2]) await hypervisor.setAddresses(spec);
       await boot();
     }, 900_000);
 
@@ -72,6 +91,7 @@ export function describeManagement(
       await expect(hypervisor.createBackup(other.id, 'a')).rejects.toEqual(absent);
       await expect(hypervisor.resize(other)).rejects.toEqual(absent);
       await expect(hypervisor.rebuildDisk(other)).rejects.toEqual(absent);
+      await expect(hypervisor.setAddresses(other)).rejects.toEqual(absent);
       await expect(hypervisor.setPassword(other.id, driver.other.passwordHash)).rejects.toEqual(absent);
       await hypervisor.deleteSnapshot(spec.id, 'none');
       await hypervisor.deleteBackup(spec.id, 'none');
@@ -86,6 +106,19 @@ export function describeManagement(
       await expect(hypervisor.setPassword(spec.id, 'in clear')).rejects.toEqual(invalid);
       await expect(hypervisor.setHostname(spec.id, 'two\nlines')).rejects.toEqual(invalid);
       await expect(hypervisor.setAuthorizedKeys(spec.id, ['two\nlines'])).rejects.toEqual(invalid);
+    });
+
+    it('has the addresses that it was told of before its first boot', { timeout: 120_000 }, () =>
+      hasItsAddresses(),
+    );
+
+    it('gives the running guest more addresses, and takes others away', { timeout: 240_000 }, async () => {
+      for (const numbers of [[3, 4], [4]]) {
+        spec = withAddressesOf(...numbers);
+        await hypervisor.start(spec); // the packet rules
+        for (const _ of [1, 2]) await hypervisor.setAddresses(spec);
+        await hasItsAddresses();
+      }
     });
 
     it('shows the screen to several at once, and again', { timeout: 30_000 }, async () => {
@@ -161,12 +194,18 @@ export function describeManagement(
       if (driver.inGuest) expect(named).toBe('renamed\nrenamed\n127.0.1.1 renamed\n');
     });
 
-    it('says so when the agent is silent, and keeps the disk all the same', { timeout: 60_000 }, async () => {
+    it('says so when the agent is silent, and keeps the disk all the same', {
+      timeout: 120_000,
+    }, async () => {
       await driver.silence(spec, true);
       const { passwordHash } = driver.other;
       await expect(hypervisor.setPassword(spec.id, passwordHash)).rejects.toEqual(
         hasCode('guest_silent', false),
       );
+      const before = await driver.guestAddresses(spec);
+      spec = withAddressesOf(5); // which the guest is to have after its next boot
+      await expect(hypervisor.setAddresses(spec)).rejects.toEqual(hasCode('guest_silent', false));
+      expect(await driver.guestAddresses(spec)).toEqual(before);
       await hypervisor.createSnapshot(spec.id, 'unsettled');
       await driver.silence(spec, false);
       await hypervisor.setPassword(spec.id, passwordHash);
@@ -223,6 +262,7 @@ export function describeManagement(
       const stopped = hasCode('not_running', false);
       await expect(hypervisor.openConsole(spec.id, 'serial')).rejects.toEqual(stopped);
       await expect(hypervisor.setHostname(spec.id, 'a')).rejects.toEqual(stopped);
+      await hypervisor.setAddresses(spec);
       expect(await hypervisor.sample()).toEqual([]);
     });
 
@@ -236,6 +276,7 @@ export function describeManagement(
       for (const _ of [1, 2]) await hypervisor.restoreSnapshot(spec.id, 'one');
       expect(await names('listSnapshots')).toEqual(['one', 'later']);
       await boot();
+      await hasItsAddresses(); // also those that its agent did not take
       await content('one')();
       if (!driver.inGuest) return;
       const seen = await inGuest("nproc; awk '/MemTotal/ { print $2 }' /proc/meminfo");
@@ -282,6 +323,7 @@ export function describeManagement(
       for (const _ of [1, 2]) await hypervisor.restoreBackup(spec, 'two');
       expect(await names('listSnapshots')).toEqual(['fresh']);
       await boot();
+      await hasItsAddresses();
       await content('two')();
       if (driver.inGuest) expect(await inGuest('ls /left 2>/dev/null; true')).toBe('');
     });

@@ -54,6 +54,25 @@ describe.skipIf(skip !== null)('a Debian 12 guest', () => {
     expect(await bed.inGuest(spec, 'hostname', 'key')).toContain('web-1');
     expect(await bed.inGuest(spec, 'echo signed in', 'password')).toContain('signed in');
   });
+
+  it('has addresses that it was told of also when its network is started anew', {
+    timeout: 120_000,
+  }, async () => {
+    const { addresses } = bed.spec(2).nic;
+    spec = { ...spec, nic: { ...spec.nic, addresses: [...spec.nic.addresses, ...addresses] } };
+    await hypervisor.start(spec);
+    await hypervisor.setAddresses(spec);
+    const own = spec.nic.addresses.map((each) => each.address).sort();
+    const present = async () => (await bed.guestAddresses(spec).catch(() => [])).sort();
+    expect(await present()).toEqual(own);
+    const anew = 'ip addr flush dev eth0; systemctl restart systemd-networkd; touch /run/anew';
+    await bed.inGuest(spec, `(sleep 1; ${anew}) > /dev/null 2>&1 < /dev/null & exit`);
+    const done = () => bed.inGuest(spec, 'ls /run/anew').catch(() => '');
+    await expect.poll(done, { timeout: 30_000, interval: 1_000 }).toContain('anew');
+    await expect.poll(present, { timeout: 30_000 }).toEqual(own);
+    const routes = await bed.inGuest(spec, 'ip route; ip -6 route');
+    expect(routes.match(/^default via /gm)).toHaveLength(2);
+  });
 });
 
 describe.skipIf(skip !== null)('a Debian 12 guest with keys only', () => {

@@ -32,6 +32,7 @@ describeManagement('the simulator', async () => {
     lose: async ({ id }) => current.lose(id),
     leftovers: async ({ id }) => [...store.machines.keys()].filter((each) => each === id),
     silence: async ({ id }, is) => void (is ? silent.add(id) : silent.delete(id)),
+    guestAddresses: async ({ id }) => current.guestAddresses(id),
     inGuest: null,
     signsIn: null,
     spoofs: null,

@@ -10,7 +10,12 @@ import {
   type NodeCapacity,
 } from './contract.ts';
 import { serially } from './serially.ts';
-import { type KeptDisk, type SimulatedGuest, simulatedManagement } from './simulatorManagement.ts';
+import {
+  addressesOf,
+  type KeptDisk,
+  type SimulatedGuest,
+  simulatedManagement,
+} from './simulatorManagement.ts';
 import { checkIdentity, checkMachineId, checkSpec } from './spec.ts';
 
 /** What a simulated node holds. Whoever passes it to a new driver finds the machines again. */
@@ -29,6 +34,8 @@ export interface SimulatedMachine {
   bootedAtMs: number;
   snapshots?: KeptDisk[];
   backups?: KeptDisk[];
+  /** What its guest finds at a boot, and what it has since the last one. */
+  addresses?: { atBoot: string[]; now: string[] };
   guest?: SimulatedGuest;
 }
 
@@ -63,6 +70,8 @@ export interface SimulatedHypervisor extends Hypervisor {
   guestShutsDown(id: string): void;
   /** The machine goes away by itself, as when its process is killed. */
   lose(id: string): void;
+  /** Addresses that the guest has; none of a machine that is not running. */
+  guestAddresses(id: string): string[];
 }
 
 export function simulatorStore(): SimulatorStore {
@@ -149,7 +158,9 @@ export function simulatedHypervisor(options: SimulatorOptions = {}): SimulatedHy
       mustKnowImage(spec.image);
       await oneAtATime(spec.id, async () => {
         await call('writeIdentity', spec.id);
-        findOrMake(spec.id).identity = identity;
+        const machine = findOrMake(spec.id);
+        machine.identity = identity;
+        machine.addresses = { now: [], ...machine.addresses, atBoot: addressesOf(spec) };
       });
     },
     async forgetSecrets(id) {
@@ -168,7 +179,9 @@ export function simulatedHypervisor(options: SimulatorOptions = {}): SimulatedHy
         if (machine.startedAtMs !== null) return;
         await call('start', spec.id);
         const now = Date.now();
-        machines.set(spec.id, { ...machine, spec, startedAtMs: now, bootedAtMs: now });
+        const started = { ...machine, spec, startedAtMs: now, bootedAtMs: now };
+        takeAddresses(started);
+        machines.set(spec.id, started);
         tell(spec.id, 'running', 'host');
       });
     },
@@ -206,6 +219,7 @@ export function simulatedHypervisor(options: SimulatorOptions = {}): SimulatedHy
       const machine = find(id);
       if (machine.startedAtMs === null) throw new HypervisorError('not_running', `${id} is not running`);
       machine.bootedAtMs = Date.now();
+      takeAddresses(machine);
     },
     async destroy(id) {
       checkMachineId(id);
@@ -230,7 +244,13 @@ export function simulatedHypervisor(options: SimulatorOptions = {}): SimulatedHy
     },
     guestShutsDown: (id) => stop(id, 'guest'),
     lose: (id) => stop(id, 'lost'),
+    guestAddresses: (id) => (report(id).power === 'running' ? (find(id).addresses?.now ?? []) : []),
   };
+}
+
+/** As a guest does when it boots. */
+function takeAddresses(machine: SimulatedMachine): void {
+  if (machine.addresses) machine.addresses = { ...machine.addresses, now: machine.addresses.atBoot };
 }
 
 /** Reads a node from a file, empty when there is none; with {@link saveStore} a node outlives its process. */

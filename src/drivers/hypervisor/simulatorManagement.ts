@@ -1,5 +1,5 @@
 import { Duplex } from 'node:stream';
-import { HypervisorError } from './contract.ts';
+import { HypervisorError, type MachineSpec } from './contract.ts';
 import type { MachineManagement, SnapshotFacts } from './management.ts';
 import type { SimulatedCall, SimulatedMachine } from './simulator.ts';
 import { checkAuthorizedKeys, checkCopyName, checkHostname, checkPasswordHash, checkSpec } from './spec.ts';
@@ -123,6 +123,16 @@ export function simulatedManagement({ machines, find, call, isSilent }: Simulati
       checkHostname(hostname);
       guestOf(id).hostname = hostname;
     },
+    async setAddresses(spec) {
+      checkSpec(spec);
+      const machine = find(spec.id);
+      const atBoot = addressesOf(spec);
+      const now = machine.addresses?.now ?? [];
+      machine.addresses = { now, atBoot };
+      if (machine.startedAtMs === null || now.join() === atBoot.join()) return;
+      guestOf(spec.id); // fails when its agent is silent
+      machine.addresses.now = atBoot;
+    },
     async sample() {
       const at = new Date();
       return [...machines].flatMap(([id, { startedAtMs, spec }]) => {
@@ -145,6 +155,10 @@ export function simulatedManagement({ machines, find, call, isSilent }: Simulati
       });
     },
   };
+}
+
+export function addressesOf({ nic }: MachineSpec): string[] {
+  return nic.addresses.map((each) => each.address);
 }
 
 function facts({ name, createdAtMs, diskGib }: KeptDisk): SnapshotFacts {

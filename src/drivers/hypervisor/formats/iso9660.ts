@@ -1,6 +1,8 @@
 import type { FileEntry } from './tar.ts';
 
 const SECTOR = 2048;
+/** Sector of the root directory. */
+const ROOT = 20;
 
 /**
  * A minimal ISO 9660 volume with files in its root, enough for cloud-init's NoCloud seed (label `cidata`).
@@ -10,7 +12,7 @@ const SECTOR = 2048;
 export function isoVolume(label: string, files: readonly FileEntry[]): Buffer {
   // 0-15 system area, 16 volume descriptor, 17 terminator, 18-19 path tables, 20 root directory, 21... files
   let next = 21;
-  const root: Buffer[] = [record('\0', 20, SECTOR, true), record('\x01', 20, SECTOR, true)];
+  const root: Buffer[] = [record('\0', ROOT, SECTOR, true), record('\x01', ROOT, SECTOR, true)];
   const contents: Buffer[] = [];
   for (const file of [...files].sort((a, b) => (a.path < b.path ? -1 : 1))) {
     const content = Buffer.from(file.content);
@@ -21,8 +23,8 @@ export function isoVolume(label: string, files: readonly FileEntry[]): Buffer {
   const pathTable = (bigEndian: boolean) => {
     const table = Buffer.alloc(10);
     table[0] = 1;
-    if (bigEndian) table.writeUInt32BE(20, 2);
-    else table.writeUInt32LE(20, 2);
+    if (bigEndian) table.writeUInt32BE(ROOT, 2);
+    else table.writeUInt32LE(ROOT, 2);
     if (bigEndian) table.writeUInt16BE(1, 6);
     else table.writeUInt16LE(1, 6);
     return filled(table);
@@ -36,6 +38,19 @@ export function isoVolume(label: string, files: readonly FileEntry[]): Buffer {
     filled(Buffer.concat(root)),
     ...contents,
   ]);
+}
+
+/** The files of a volume that {@link isoVolume} made, by name. */
+export function isoFiles(volume: Buffer): Map<string, string> {
+  const files = new Map<string, string>();
+  for (let at = ROOT * SECTOR; (volume[at] ?? 0) !== 0; at += volume[at] ?? 0) {
+    if (volume[at + 25] !== 0) continue; // a directory
+    const name = volume.toString('latin1', at + 33, at + 33 + (volume[at + 32] ?? 0));
+    const from = volume.readUInt32LE(at + 2) * SECTOR;
+    const content = volume.toString('utf8', from, from + volume.readUInt32LE(at + 10));
+    files.set(name.replace(/;1$/, '').toLowerCase(), content);
+  }
+  return files;
 }
 
 function volumeDescriptor(label: string, sectors: number): Buffer {
@@ -52,7 +67,7 @@ function volumeDescriptor(label: string, sectors: number): Buffer {
   both32(block, 10, 132);
   block.writeUInt32LE(18, 140);
   block.writeUInt32BE(19, 148);
-  record('\0', 20, SECTOR, true).copy(block, 156);
+  record('\0', ROOT, SECTOR, true).copy(block, 156);
   text('', 190, 623);
   for (const at of [813, 830, 847, 864]) block.write('0000000000000000\0', at, 'latin1');
   block[881] = 1;

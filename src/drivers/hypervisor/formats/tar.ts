@@ -19,6 +19,19 @@ export function tarArchive(files: readonly FileEntry[]): Buffer {
   return Buffer.concat(blocks);
 }
 
+/** The files of an archive that {@link tarArchive} made, by path. */
+export function tarFiles(archive: Buffer): Map<string, string> {
+  const files = new Map<string, string>();
+  const text = (from: number, to: number) => archive.toString('utf8', from, to);
+  for (let at = 0; (archive[at] ?? 0) !== 0; ) {
+    const bytes = Number.parseInt(text(at + 124, at + 135), 8);
+    const path = text(at, at + 100).replace(/\0+$/, '');
+    files.set(path, text(at + 512, at + 512 + bytes));
+    at += 512 * (1 + Math.ceil(bytes / 512));
+  }
+  return files;
+}
+
 function header(path: string, size: number, mode: number): Buffer {
   if (Buffer.byteLength(path) > 99) throw new Error(`tar: path too long: ${path}`);
   const block = Buffer.alloc(512);

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { HypervisorError } from '../contract.ts';
+import { HypervisorError, type Nic, type NicAddress } from '../contract.ts';
+import { addressArguments, SET_ADDRESSES } from './addresses.ts';
 import { type Agent, AgentRefusal, silent } from './agent.ts';
 
 const ADMINISTRATOR = 'root';
@@ -34,6 +35,11 @@ export async function setAuthorizedKeys(agent: Agent, keys: readonly string[]): 
 /** Renames the guest now and for its next boots. */
 export async function setHostname(agent: Agent, hostname: string): Promise<void> {
   await refusable('take a name', () => execute(agent, SET_HOSTNAME, [hostname]));
+}
+
+/** Brings the guest's network device to the machine's addresses; `former` ones go. */
+export async function setAddresses(agent: Agent, nic: Nic, former: readonly NicAddress[]): Promise<void> {
+  await refusable('take its addresses', () => execute(agent, SET_ADDRESSES, addressArguments(nic, former)));
 }
 
 /** Lets the guest's root file system take the room that its disk has. */

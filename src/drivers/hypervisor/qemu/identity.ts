@@ -1,6 +1,7 @@
 import { open, readFile, rename, writeFile } from 'node:fs/promises';
+import type { Nic, NicAddress } from '../contract.ts';
 import { exists, giveTo, type MachineFiles, makeMachineDir, type Owner } from './files.ts';
-import { type PublicIdentity, rescueSeed, SEED_BYTES, type Secrets, seed } from './seed.ts';
+import { type PublicIdentity, rescueSeed, SEED_BYTES, type Secrets, secretsIn, seed } from './seed.ts';
 
 /** Writes the seed disk that the guest reads when it boots. */
 export async function writeIdentity(
@@ -10,8 +11,46 @@ export async function writeIdentity(
 ): Promise<void> {
   const { guest, nic, hostname, nameservers } = identity;
   await makeMachineDir(files, owner);
-  await replace(files.identity, JSON.stringify({ guest, nic, hostname, nameservers }), null);
-  await replace(files.seed, seed(files.id, identity, identity), owner);
+  const before = (await exists(files.identity)) ? await readIdentity(files) : null;
+  const known = {
+    guest,
+    nic,
+    former: before ? formerAddresses(before, nic) : undefined,
+    hostname,
+    nameservers,
+  };
+  await replace(files.identity, JSON.stringify(known), null);
+  await replace(files.seed, seed(files.id, known, identity), owner);
+}
+
+/**
+ * Gives the machine other addresses from its next boot on; secrets still there stay. Returns those that are its
+ * own no more, null when its addresses have never changed.
+ */
+export async function writeAddresses(files: MachineFiles, nic: Nic): Promise<NicAddress[] | null> {
+  const before = await readIdentity(files);
+  const former = formerAddresses(before, nic);
+  if (former === undefined) return null;
+  const known = { ...before, nic, former };
+  await replace(files.identity, JSON.stringify(known), null);
+  const secrets = secretsIn(known.guest, await readFile(files.seed));
+  await overwrite(files.seed, seed(files.id, known, secrets));
+  if (await exists(files.rescueSeed)) {
+    const rescueSecrets = secretsIn('tiny', await readFile(files.rescueSeed));
+    await overwrite(files.rescueSeed, rescueSeed(known, rescueSecrets));
+  }
+  return former;
+}
+
+/** Undefined for as long as the machine has the addresses that it was made with. */
+function formerAddresses(before: PublicIdentity, nic: Nic): NicAddress[] | undefined {
+  const own = new Set(nic.addresses.map((each) => each.address));
+  const ever = new Map(
+    [...(before.former ?? []), ...before.nic.addresses].map((each) => [each.address, each] as const),
+  );
+  if (before.former === undefined && ever.size === own.size && [...own].every((each) => ever.has(each)))
+    return undefined;
+  return [...ever.values()].filter((each) => !own.has(each.address));
 }
 
 /** Writes the seed that the rescue system reads; without secrets it takes those of the machine's own disk. */

@@ -11,7 +11,7 @@ import { createDisk } from './disk.ts';
 import { exists, findOwner, type MachineFiles } from './files.ts';
 import { whileFrozen } from './freeze.ts';
 import * as guest from './guest.ts';
-import { renameIdentity } from './identity.ts';
+import { renameIdentity, writeAddresses } from './identity.ts';
 import type { Machines } from './machines.ts';
 import type { Monitor } from './monitor.ts';
 import type { QemuOptions } from './options.ts';
@@ -81,8 +81,12 @@ export function machineManagement(parts: SharedParts): MachineManagement & { clo
 
   async function toGuest(id: string, work: (agent: Agent) => Promise<void>): Promise<void> {
     const files = await existing(id);
-    const monitor = await running(files);
-    await agentInTurn(id, () => withAgent(files, monitor, AGENT_PATIENCE_MS, work));
+    await toRunningGuest(await running(files), work);
+  }
+
+  function toRunningGuest(monitor: Monitor, work: (agent: Agent) => Promise<void>): Promise<void> {
+    const { files } = monitor;
+    return agentInTurn(files.id, () => withAgent(files, monitor, AGENT_PATIENCE_MS, work));
   }
 
   function settled<T>(files: MachineFiles, monitor: Monitor | undefined, work: () => Promise<T>): Promise<T> {
@@ -91,10 +95,7 @@ export function machineManagement(parts: SharedParts): MachineManagement & { clo
   }
 
   async function grow(spec: MachineSpec, monitor: Monitor): Promise<void> {
-    const grown = agentInTurn(spec.id, () =>
-      withAgent(filesOf(spec.id), monitor, AGENT_PATIENCE_MS, guest.growFileSystem),
-    );
-    await grown.catch((error) =>
+    await toRunningGuest(monitor, guest.growFileSystem).catch((error) =>
       log.warn({ machine: spec.id, error }, 'A disk has grown; its guest takes the room at its next boot'),
     );
   }
@@ -199,6 +200,14 @@ export function machineManagement(parts: SharedParts): MachineManagement & { clo
       checkHostname(hostname);
       await toGuest(id, (agent) => guest.setHostname(agent, hostname));
       await oneAtATime(id, () => renameIdentity(filesOf(id), hostname));
+    },
+    async setAddresses(spec) {
+      checkSpec(spec);
+      const files = await existing(spec.id);
+      const former = await oneAtATime(spec.id, () => writeAddresses(files, spec.nic));
+      const monitor = await machines.monitor(files);
+      if (former === null || !monitor) return;
+      await toRunningGuest(monitor, (agent) => guest.setAddresses(agent, spec.nic, former));
     },
 
     sample: () => samples.sample(machines.monitors()),

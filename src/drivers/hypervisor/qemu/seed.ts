@@ -1,8 +1,9 @@
 import ipaddr from 'ipaddr.js';
-import { type GuestIdentity, HypervisorError, type Nic } from '../contract.ts';
-import { isoVolume } from '../formats/iso9660.ts';
-import { type FileEntry, tarArchive } from '../formats/tar.ts';
+import { type GuestIdentity, HypervisorError, type Nic, type NicAddress } from '../contract.ts';
+import { isoFiles, isoVolume } from '../formats/iso9660.ts';
+import { type FileEntry, tarArchive, tarFiles } from '../formats/tar.ts';
 import type { ImageDescription } from '../images/recipe.ts';
+import { addressBootHook } from './addresses.ts';
 
 /** The seed never changes its size, since a running guest may have it open. Holds 64 KiB of user data. */
 export const SEED_BYTES = 256 * 1024;
@@ -11,6 +12,8 @@ export const SEED_BYTES = 256 * 1024;
 export interface PublicIdentity {
   guest: ImageDescription['guest'];
   nic: Nic;
+  /** Addresses that the machine had and has no more; there, if empty, once its addresses have ever changed. */
+  former?: NicAddress[];
   hostname: string;
   nameservers: string[];
 }
@@ -28,6 +31,11 @@ export function seed(id: string, known: PublicIdentity, secrets: Secrets | null)
 /** The seed of the rescue system, which is a tiny guest whatever the machine's own is. */
 export function rescueSeed(known: PublicIdentity, secrets: Secrets | null): Buffer {
   return padded(tarArchive([...tinySeed(known, secrets), { path: 'rescue', content: '' }]));
+}
+
+/** The secrets that a seed of ours still holds; null when they are forgotten. */
+export function secretsIn(guest: PublicIdentity['guest'], content: Buffer): Secrets | null {
+  return guest === 'tiny' ? tinySecrets(tarFiles(content)) : cloudInitSecrets(isoFiles(content));
 }
 
 function padded(content: Buffer): Buffer {
@@ -54,6 +62,16 @@ function tinySeed({ nic, hostname, nameservers }: PublicIdentity, secrets: Secre
   return files;
 }
 
+function tinySecrets(files: Map<string, string>): Secrets | null {
+  const passwordHash = files.get('password') ?? null;
+  const keys = files.get('authorized_keys');
+  if (passwordHash === null && keys === undefined) return null;
+  return { passwordHash, authorizedKeys: keys?.slice(0, -1).split('\n') ?? [], userData: null };
+}
+
+const CLOUD_CONFIG = '#cloud-config\n';
+const ARCHIVE = '#cloud-config-archive\n';
+
 /**
  * cloud-init's NoCloud files. JSON is YAML too and cannot be broken out of. Ours is vendor data, so that the
  * customer's user data stays theirs, word for word. The instance id never changes: with it, cloud-init knows
@@ -67,13 +85,39 @@ function cloudInitSeed(id: string, known: PublicIdentity, secrets: Secrets | nul
     { path: 'network-config', content: JSON.stringify(networkConfig(known)) },
     { path: 'user-data', content: secrets?.userData ?? '' },
   ];
-  if (secrets)
-    files.push({ path: 'vendor-data', content: `#cloud-config\n${JSON.stringify(cloudConfig(secrets))}\n` });
+  const parts: string[] = [];
+  if (secrets) parts.push(`${CLOUD_CONFIG}${JSON.stringify(cloudConfig(secrets))}\n`);
+  if (known.former) parts.push(addressBootHook(known.nic, known.former));
+  const [only = '', ...more] = parts;
+  if (only)
+    files.push({ path: 'vendor-data', content: more.length > 0 ? ARCHIVE + JSON.stringify(parts) : only });
   return files;
 }
 
+function cloudInitSecrets(files: Map<string, string>): Secrets | null {
+  const vendorData = files.get('vendor-data') ?? '';
+  const parts: string[] = vendorData.startsWith(ARCHIVE)
+    ? JSON.parse(vendorData.slice(ARCHIVE.length))
+    : [vendorData];
+  const ours = parts.find((part) => part.startsWith(CLOUD_CONFIG));
+  if (ours === undefined) return null;
+  const { users }: CloudConfig = JSON.parse(ours.slice(CLOUD_CONFIG.length));
+  return {
+    passwordHash: users[0]?.hashed_passwd ?? null,
+    authorizedKeys: users[0]?.ssh_authorized_keys ?? [],
+    userData: files.get('user-data') || null,
+  };
+}
+
+interface CloudConfig {
+  disable_root: boolean;
+  ssh_pwauth: boolean;
+  users: { name: string; ssh_authorized_keys: string[]; lock_passwd: boolean; hashed_passwd?: string }[];
+  chpasswd?: object;
+}
+
 /** The hash stands twice: with the account it is set before SSH answers, under `chpasswd` newer versions want it. */
-function cloudConfig({ passwordHash, authorizedKeys }: Secrets): object {
+function cloudConfig({ passwordHash, authorizedKeys }: Secrets): CloudConfig {
   const account = { name: 'root', ssh_authorized_keys: authorizedKeys };
   if (passwordHash === null) {
     return { disable_root: false, ssh_pwauth: false, users: [{ ...account, lock_passwd: true }] };

@@ -24,6 +24,7 @@ export interface Testbed {
   other: { passwordHash: string; authorizedKey: string };
   inGuest(spec: MachineSpec, command: string, signIn?: SignIn): Promise<string>;
   signsIn(spec: MachineSpec, as: SignIn): Promise<boolean>;
+  guestAddresses(spec: MachineSpec): Promise<string[]>;
   /** Whether a ping from an address that is not the guest's own is answered. */
   spoofs(spec: MachineSpec): Promise<boolean>;
   /** Kills the machine's process, as the kernel does when memory runs out. */
@@ -128,6 +129,10 @@ export async function testbed(network: number, recipe: string, size: Partial<Mac
         () => true,
         () => false,
       );
+    },
+    async guestAddresses(spec) {
+      const lines = (await bed.inGuest(spec, 'ip -o addr show dev eth0')).matchAll(/inet6? ([0-9a-f.:]+)\//g);
+      return [...lines].map((match) => match[1] ?? '').filter((address) => !address.startsWith('fe80'));
     },
     async spoofs(spec) {
       const strange = `10.77.${network}.199`;

@@ -1,0 +1,38 @@
+import { describe, expect, it } from 'vitest';
+import type { Nic } from '../contract.ts';
+import { type PublicIdentity, rescueSeed, SEED_BYTES, secretsIn, seed } from './seed.ts';
+
+const gateway = '10.0.0.1';
+const nic: Nic = {
+  mac: '52:54:00:00:00:01',
+  portMbps: 100,
+  addresses: [{ family: 4, address: '10.0.0.2', prefix: 24, gateway }],
+};
+const former = [{ family: 4 as const, address: '10.0.0.3', prefix: 24, gateway }];
+const rest = { nic, hostname: `a'b"c`, nameservers: [] };
+const keys = ['ssh-ed25519 AAAA one ', 'ssh-ed25519 AAAA "two" ü'];
+
+describe('a seed', () => {
+  const kinds: PublicIdentity[] = [
+    { ...rest, guest: 'tiny' },
+    { ...rest, guest: 'cloud-init' },
+    { ...rest, guest: 'cloud-init', former },
+  ];
+
+  it.each(kinds)('gives back the secrets that are in it: $guest, $former', (known) => {
+    const userData = known.guest === 'tiny' ? null : '#!/bin/sh\necho ü\n';
+    for (const passwordHash of [null, '$6$salt$hash']) {
+      const secrets = { passwordHash, authorizedKeys: keys, userData };
+      const content = seed('vps-1', known, secrets);
+      expect(content).toHaveLength(SEED_BYTES);
+      expect(secretsIn(known.guest, content)).toEqual(secrets);
+    }
+    const passwordOnly = { passwordHash: '$6$salt$hash', authorizedKeys: [], userData: null };
+    expect(secretsIn(known.guest, seed('vps-1', known, passwordOnly))).toEqual(passwordOnly);
+    expect(secretsIn('tiny', rescueSeed(known, passwordOnly))).toEqual(passwordOnly);
+  });
+
+  it.each(kinds)('without secrets gives none: $guest, $former', (known) => {
+    expect(secretsIn(known.guest, seed('vps-1', known, null))).toBeNull();
+  });
+});
