@@ -11,10 +11,12 @@ import { enqueue, transaction } from '../platform/index.ts';
 let product: TestProduct;
 let owner: Person;
 let id: number;
+let silentGuest = '';
 
 beforeAll(async () => {
   const capacity = { cpuCores: 100, memoryMib: 1_000_000, diskGib: 10_000, acceleration: 'none' as const };
-  product = await startTestProduct({ simulator: { capacity } });
+  const guestIsSilent = (machine: string) => machine === silentGuest;
+  product = await startTestProduct({ simulator: { capacity, guestIsSilent } });
 });
 afterAll(() => product.stop());
 
@@ -30,9 +32,9 @@ const pay = (invoiceId: number) => owner.post(`/dashboard/invoices/${invoiceId}/
 const service = async (of = id) => (await owner.get(`/dashboard/services/${of}`)).body.data.service;
 const node = async () => (await product.staff.get('/staff/nodes')).body.data.nodes[0];
 const resizes = (of = id) =>
-  sql<{ payload: Record<string, unknown> }>(
+  sql<{ payload: Record<string, unknown>; state: string }>(
     product,
-    `select payload from jobs where name = 'vps.resize' and (payload->>'serviceId')::bigint = $1 order by id`,
+    `select payload, state from jobs where name = 'vps.resize' and (payload->>'serviceId')::bigint = $1 order by id`,
     of,
   );
 const addresses = (of = id) =>
@@ -43,6 +45,14 @@ const addresses = (of = id) =>
   );
 const room = async (of = id) =>
   (await sql(product, 'select cpu_cores, memory_mib, disk_gib from placements where service_id = $1', of))[0];
+const wakeRested = () =>
+  sql(product, `update addresses set state = 'free', rests_until = null where state = 'resting'`);
+/** The action of the machine's nth resize, once it has ended. */
+const resized = async (nth = 1) => {
+  await until(resizes, (jobs) => jobs.length === nth && jobs.every((job) => job.state === 'done'));
+  const { actionId } = (await resizes()).at(-1)?.payload ?? {};
+  return (await owner.get(`/dashboard/service/${id}/vps/history/${actionId}`)).body.data.action;
+};
 const days = (count: number) => product.clock.travel(count * 86_400_000);
 const expire = async () => {
   product.clock.travel(73 * 3_600_000);
@@ -220,13 +230,50 @@ describe('more addresses', () => {
     expect(all.map((ip: { family: number }) => ip.family)).toEqual([4, 4, 6]);
   });
 
+  it('reach the running guest, and those given up go, without a restart', async () => {
+    const { startedAt } = await product.hypervisor.inspect(`vps-${id}`);
+    for (const body of [{ option4: 2, option5: 1 }, { option4: 1 }]) {
+      const { invoice_id: invoiceId } = (await upgrade(body)).body.data;
+      if (invoiceId !== null) await pay(invoiceId);
+      await resized(invoiceId === null ? 2 : 1);
+      const { ips } = (await owner.get(`/dashboard/service/${id}/vps/ips`)).body.data;
+      expect(ips).toHaveLength(invoiceId === null ? 2 : 3);
+      expect(product.hypervisor.guestAddresses(`vps-${id}`)).toEqual(
+        ips.map((ip: { address: string }) => ip.address),
+      );
+    }
+    expect(await product.hypervisor.inspect(`vps-${id}`)).toMatchObject({ startedAt });
+    await wakeRested();
+  });
+
+  it('wait for the next boot of a guest that does not listen, and the upgrade succeeds', async () => {
+    silentGuest = `vps-${id}`;
+    await pay((await upgrade({ option4: 2 })).body.data.invoice_id);
+    expect(await resized()).toMatchObject({ status: 'success', error: null });
+    expect(product.hypervisor.guestAddresses(silentGuest)).toHaveLength(1);
+    await product.hypervisor.reset(silentGuest);
+    expect(product.hypervisor.guestAddresses(silentGuest)).toHaveLength(2);
+  });
+
+  it('are there at the start of a stopped machine', async () => {
+    await owner.post(`/dashboard/service/${id}/vps/stop`, { force: true });
+    const overview = async () => (await owner.get(`/dashboard/service/${id}/vps/overview`)).body.data.vps;
+    await until(overview, (vps) => vps.state === 'stopped' && !vps.locked);
+    await pay((await upgrade({ option4: 2 })).body.data.invoice_id);
+    await resized();
+    expect((await overview()).state).toBe('stopped');
+    await owner.post(`/dashboard/service/${id}/vps/start`);
+    await until(overview, (vps) => vps.state === 'running');
+    expect(product.hypervisor.guestAddresses(`vps-${id}`)).toHaveLength(2);
+  });
+
   it('that are given up rest', async () => {
     await pay((await upgrade({ option4: 2 })).body.data.invoice_id);
     await until(addresses, (rows) => rows.length === 2 && rows.every((row) => !row.held));
     expect((await upgrade({ option4: 1 })).body.data).toMatchObject({ invoice_id: null, effective: 'now' });
     expect(await addresses()).toHaveLength(1);
     expect(await sql(product, `select 1 from addresses where state = 'resting'`)).toHaveLength(1);
-    await sql(product, `update addresses set state = 'free', rests_until = null where state = 'resting'`);
+    await wakeRested();
   });
 
   it('are not promised when there are none', async () => {

@@ -15,6 +15,7 @@ let product: RealProduct;
 let id = 0;
 let address = '';
 let keyId = 0;
+let bought: { address: string; family: 4 | 6 }[] = [];
 
 describe.skipIf(reason !== null)('the VPS manager on a real guest', { timeout: bootMs }, () => {
   beforeAll(async () => {
@@ -85,22 +86,30 @@ describe.skipIf(reason !== null)('the VPS manager on a real guest', { timeout: b
     expect((await product.act(id, 'DELETE', '/snapshots/before')).action.error).toBeNull();
   });
 
+  it('gives the running guest the addresses that were bought', async () => {
+    const booted = await inside('cat /proc/sys/kernel/random/boot_id');
+    await payUpgrade({ option4: 2, option5: 1 });
+    bought = await until(
+      async () => (await product.customer.get(vps('/overview'))).body.data.vps.ips.slice(1),
+      (ips) => ips.length === 2,
+      bootMs,
+    );
+    expect(bought.map((ip) => ip.family)).toEqual([4, 6]);
+    await answerThere();
+    expect(await inside('cat /proc/sys/kernel/random/boot_id')).toBe(booted);
+    expect(await inside('ip -6 route')).toMatch(/^default via /m);
+  });
+
   it('grows the machine for real once the upgrade is paid', async () => {
     const before = await sizes();
-    const upgrade = await product.customer.post(`/dashboard/services/${id}/upgrade-vps`, {
-      option2: 12,
-      option3: 2,
-    });
-    expect(upgrade.status, JSON.stringify(upgrade.body)).toBe(200);
-    const { invoice_id } = upgrade.body.data;
-    if (invoice_id !== null)
-      await product.customer.post(`/dashboard/invoices/${invoice_id}/pay`, { method: 'credit' });
+    await payUpgrade({ option2: 12, option3: 2 });
     await until(
       async () => (await product.customer.get(vps('/overview'))).body.data.vps,
       (seen) => seen.resources.cpu === 2 && !seen.locked && seen.state === 'running',
       bootMs,
     );
     await answers();
+    await answerThere();
     const after = await sizes();
     expect(after.cores).toBe(2);
     expect(after.diskKib).toBeGreaterThan(before.diskKib + 1_500_000);
@@ -138,6 +147,23 @@ describe.skipIf(reason !== null)('the VPS manager on a real guest', { timeout: b
       30_000,
     );
   });
+
+  async function payUpgrade(change: object) {
+    const upgrade = await product.customer.post(`/dashboard/services/${id}/upgrade-vps`, change);
+    expect(upgrade.status, JSON.stringify(upgrade.body)).toBe(200);
+    const { invoice_id: invoiceId } = upgrade.body.data;
+    if (invoiceId === null) return;
+    await product.customer.post(`/dashboard/invoices/${invoiceId}/pay`, { method: 'credit' });
+  }
+
+  async function answerThere() {
+    for (const { address } of bought)
+      await until(
+        () => product.ssh(address, 'echo there').catch(() => ''),
+        (said) => said === 'there',
+        60_000,
+      );
+  }
 
   async function sizes() {
     const [cores = '', diskKib = ''] = (await inside("nproc; df -k / | tail -1 | awk '{print $2}'")).split(

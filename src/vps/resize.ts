@@ -1,3 +1,9 @@
+import {
+  HypervisorError,
+  type HypervisorErrorCode,
+  type MachineSpec,
+  type ManagedHypervisor,
+} from '../drivers/hypervisor/index.ts';
 import { resizeRoom } from '../fleet/index.ts';
 import {
   type AnySaga,
@@ -93,10 +99,26 @@ async function writeSize({ ctx, payload }: ResizeRun): Promise<void> {
 async function apply(run: ResizeRun, hypervisorOf: HypervisorOf): Promise<void> {
   await withMachine(run, hypervisorOf, async (driver, spec, machine) => {
     const { restartNeeded } = await driver.resize(spec);
-    if (machine.wanted !== 'running') return;
+    if (machine.wanted !== 'running') return tellAddresses(run, driver, spec);
     if (restartNeeded)
       await stopMachine(driver, spec.id, false, run.signal).catch(() => driver.powerOff(spec.id));
-    // Of a machine that runs on, this renews the packet rules: an upgrade may have brought it addresses.
+    const { power } = await driver.inspect(spec.id);
+    // A guest that boots anew finds its addresses there. One that runs on is told once its packet rules let it use them.
+    if (power !== 'running') await tellAddresses(run, driver, spec);
     await driver.start(spec);
+    if (power === 'running') await tellAddresses(run, driver, spec);
   });
+}
+
+const guestFaults: ReadonlySet<HypervisorErrorCode> = new Set(['guest_silent', 'guest_refused']);
+
+/** An upgrade that was paid does not fail because a guest does not listen: it finds its addresses at its next boot. */
+async function tellAddresses(run: ResizeRun, driver: ManagedHypervisor, spec: MachineSpec): Promise<void> {
+  try {
+    await driver.setAddresses(spec);
+  } catch (error) {
+    if (!(error instanceof HypervisorError && guestFaults.has(error.code))) throw error;
+    const { serviceId } = run.payload;
+    run.ctx.log.warn({ serviceId, error }, 'A guest did not take its addresses; its next boot brings them');
+  }
 }
