@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import {
   canRunMachines,
+  type Hypervisor,
   HypervisorError,
   hostPackages,
   loadStore,
-  type ManagedHypervisor,
   type NodeCapacity,
   qemuHypervisor,
   saveStore,
@@ -27,7 +27,7 @@ import { createSampler, type HypervisorOf, onMachineEvent, reconcileNode, resolu
 
 /** The machine this process runs on, as a node of the fleet. */
 export interface LocalNode {
-  hypervisor: ManagedHypervisor;
+  hypervisor: Hypervisor;
   hypervisorOf: HypervisorOf;
   /** Keeps its machines as they are wanted. Returns how to stop. */
   watch(): () => Promise<void>;
@@ -65,7 +65,7 @@ export async function openNode(
   ctx: Context,
   data: DataDir,
   say: Say,
-  given?: ManagedHypervisor,
+  given?: Hypervisor,
 ): Promise<LocalNode> {
   await ensureInventory(ctx);
   const gateways = await gatewaysOf(ctx, ctx.config.location);
@@ -114,7 +114,7 @@ async function chooseHypervisor(
   data: DataDir,
   say: Say,
   gateways: string[],
-): Promise<ManagedHypervisor> {
+): Promise<Hypervisor> {
   const { config, log } = ctx;
   const host = config.hypervisor === 'simulator' ? null : await canRunMachines();
   if (host?.ok === false && config.hypervisor === 'qemu') throw new Error(host.reason);
@@ -148,7 +148,7 @@ const changesNothing = new Set([
 ]);
 
 /** A simulator whose machines outlive the product, as real ones do: what a call has done is on disk when it ends. */
-function persistentSimulator(file: string): ManagedHypervisor {
+function persistentSimulator(file: string): Hypervisor {
   const store = loadStore(file);
   const simulator = simulatedHypervisor({ store, delaysMs: { boot: 500 } });
   let next: Promise<void> | null = null;
@@ -177,7 +177,7 @@ function persistentSimulator(file: string): ManagedHypervisor {
     return [name, kept];
   });
   return {
-    ...(Object.fromEntries(keeping) as unknown as ManagedHypervisor),
+    ...(Object.fromEntries(keeping) as unknown as Hypervisor),
     close: async () => {
       saveStore(store, file);
       await simulator.close();
@@ -188,7 +188,7 @@ function persistentSimulator(file: string): ManagedHypervisor {
 function watchMachines(
   ctx: Context,
   nodeId: number,
-  hypervisor: ManagedHypervisor,
+  hypervisor: Hypervisor,
   gateways: string[],
 ): () => Promise<void> {
   const sample = createSampler(ctx, nodeId, () => hypervisor.sample());

@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { allRoutes } from './api.ts';
 import type { Config } from './config.ts';
 import { type Demo, openDemo } from './demo/index.ts';
-import type { ManagedHypervisor } from './drivers/hypervisor/index.ts';
+import type { Hypervisor } from './drivers/hypervisor/index.ts';
 import { smtpMailer } from './drivers/mail/index.ts';
 import { type LocalNode, openNode } from './node.ts';
 import { authenticator } from './organizations/index.ts';
@@ -36,7 +36,7 @@ export interface StartProgress {
 /** Replaces parts of the outside world, for tests. */
 export interface Parts {
   clock?: Clock;
-  hypervisor?: ManagedHypervisor;
+  hypervisor?: Hypervisor;
   log?: Logger;
 }
 

@@ -1,4 +1,4 @@
-import type { MachineSpec, ManagedHypervisor } from '../drivers/hypervisor/index.ts';
+import type { Hypervisor, MachineSpec } from '../drivers/hypervisor/index.ts';
 import {
   type AnySaga,
   type Context,
@@ -168,7 +168,7 @@ function actionOf(payload: ActionPayload) {
 export async function withMachine<P extends { serviceId: number }, T>(
   run: Run<P, object>,
   hypervisorOf: HypervisorOf,
-  work: (hypervisor: ManagedHypervisor, spec: MachineSpec, machine: MachineRow) => Promise<T>,
+  work: (hypervisor: Hypervisor, spec: MachineSpec, machine: MachineRow) => Promise<T>,
 ): Promise<T> {
   const machine = await findMachine(run.ctx, run.payload.serviceId);
   if (machine === null) throw new Error(`service ${run.payload.serviceId} has no machine`);

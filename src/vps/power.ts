@@ -1,4 +1,4 @@
-import type { ManagedHypervisor } from '../drivers/hypervisor/index.ts';
+import type { Hypervisor } from '../drivers/hypervisor/index.ts';
 import { record } from '../events/index.ts';
 import type { AnySaga, OrganizationContext, Run } from '../platform/index.ts';
 import { type ActionPayload, actionSaga, requestAction, withMachine } from './act.ts';
@@ -82,7 +82,7 @@ function stop(run: PowerRun, hypervisorOf: HypervisorOf): Promise<void> {
 
 /** Stops a machine, cleanly unless `force`; a guest that ignores it is an error that says what to do. */
 export async function stopMachine(
-  hypervisor: ManagedHypervisor,
+  hypervisor: Hypervisor,
   machineId: string,
   force: boolean,
   signal: AbortSignal,

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { sshKeysOf } from '../account/index.ts';
-import type { ManagedHypervisor } from '../drivers/hypervisor/index.ts';
+import type { Hypervisor } from '../drivers/hypervisor/index.ts';
 import {
   findOrderedImage,
   findPlacement,
@@ -159,11 +159,7 @@ async function machineOf(ctx: Context, serviceId: number): Promise<MachineRow> {
 async function withMachine<T>(
   run: ProvisionRun,
   hypervisorOf: HypervisorOf,
-  work: (
-    hypervisor: ManagedHypervisor,
-    spec: Awaited<ReturnType<typeof specOf>>,
-    machine: MachineRow,
-  ) => Promise<T>,
+  work: (hypervisor: Hypervisor, spec: Awaited<ReturnType<typeof specOf>>, machine: MachineRow) => Promise<T>,
 ): Promise<T> {
   const machine = await machineOf(run.ctx, run.payload.serviceId);
   return work(hypervisorOf(machine.node_id), await specOf(run.ctx, machine), machine);

@@ -1,8 +1,8 @@
 import {
+  type Hypervisor,
   HypervisorError,
   type HypervisorErrorCode,
   type MachineSpec,
-  type ManagedHypervisor,
 } from '../drivers/hypervisor/index.ts';
 import { resizeRoom } from '../fleet/index.ts';
 import {
@@ -113,7 +113,7 @@ async function apply(run: ResizeRun, hypervisorOf: HypervisorOf): Promise<void> 
 const guestFaults: ReadonlySet<HypervisorErrorCode> = new Set(['guest_silent', 'guest_refused']);
 
 /** An upgrade that was paid does not fail because a guest does not listen: it finds its addresses at its next boot. */
-async function tellAddresses(run: ResizeRun, driver: ManagedHypervisor, spec: MachineSpec): Promise<void> {
+async function tellAddresses(run: ResizeRun, driver: Hypervisor, spec: MachineSpec): Promise<void> {
   try {
     await driver.setAddresses(spec);
   } catch (error) {

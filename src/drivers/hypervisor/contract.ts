@@ -1,4 +1,7 @@
+import type { MachineId, MachineSpec } from './machine.ts';
 import type { MachineManagement } from './management.ts';
+
+export type { MachineId, MachineSpec, Nic, NicAddress } from './machine.ts';
 
 /**
  * What the product asks of whatever runs its machines: their life, below, and everything else that is done to
@@ -74,43 +77,6 @@ export interface MachineLife {
 
   /** Lets go of connections. Machines stay as they are. */
   close(): Promise<void>;
-}
-
-/** Lower-case letters, digits and hyphens, at most 40: it names files, taps and processes. */
-export type MachineId = string;
-
-/** Everything a driver needs to make and run one machine; all of it chosen before the first step. */
-export interface MachineSpec {
-  id: MachineId;
-  cpuCores: number;
-  memoryMib: number;
-  diskGib: number;
-  /** Slug of an image known through `ensureImage`. */
-  image: string;
-  nic: Nic;
-  /**
-   * What it starts from. Default: its disk. `rescue` is a small system of the driver's, whose traces go when the
-   * machine starts from its disk again, with the machine's disk beside it. A driver that has nothing to start
-   * from in the network refuses `network` (`spec_invalid`).
-   */
-  boot?: 'disk' | 'network' | 'rescue';
-}
-
-export interface Nic {
-  /** Lower case, colons. The guest can send from this address alone. */
-  mac: string;
-  /** The guest can use these alone. The first is the primary one. */
-  addresses: NicAddress[];
-  /** Rate of the port in Mbit/s, both directions. */
-  portMbps: number;
-}
-
-export interface NicAddress {
-  family: 4 | 6;
-  address: string;
-  /** Prefix length of the network the address is on. */
-  prefix: number;
-  gateway: string;
 }
 
 /** What the guest takes on when it boots. */

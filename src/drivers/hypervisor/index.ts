@@ -20,14 +20,12 @@ export { buildImage } from './images/store.ts';
 export * from './management.ts';
 export { qemuHypervisor } from './qemu/driver.ts';
 export type { BridgeOptions, Log, QemuOptions } from './qemu/options.ts';
+export { type SimulatedHypervisor, type SimulatorOptions, simulatedHypervisor } from './simulator.ts';
 export {
   loadStore,
   type SimulatedCall,
-  type SimulatedHypervisor,
   type SimulatedMachine,
-  type SimulatorOptions,
   type SimulatorStore,
   saveStore,
-  simulatedHypervisor,
   simulatorStore,
-} from './simulator.ts';
+} from './simulatorStore.ts';

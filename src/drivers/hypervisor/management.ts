@@ -1,8 +1,5 @@
 import type { Duplex } from 'node:stream';
-import type { Hypervisor, MachineId, MachineSpec } from './contract.ts';
-
-/** The whole contract, by the name of its younger half. */
-export type ManagedHypervisor = Hypervisor;
+import type { MachineId, MachineSpec } from './machine.ts';
 
 /**
  * What the VPS manager asks of a driver beyond a machine's life: size, consoles, snapshots, the guest's agent,

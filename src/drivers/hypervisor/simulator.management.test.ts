@@ -1,5 +1,6 @@
 import { describeManagement } from './managementConformance.ts';
-import { simulatedHypervisor, simulatorStore } from './simulator.ts';
+import { simulatedHypervisor } from './simulator.ts';
+import { simulatorStore } from './simulatorStore.ts';
 
 describeManagement('the simulator', async () => {
   const store = simulatorStore();

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { describeHypervisor } from './conformance.ts';
 import { HypervisorError, type MachineSpec } from './contract.ts';
-import { loadStore, saveStore, simulatedHypervisor, simulatorStore } from './simulator.ts';
+import { simulatedHypervisor } from './simulator.ts';
+import { loadStore, saveStore, simulatorStore } from './simulatorStore.ts';
 
 const spec = (number: number): MachineSpec => ({
   id: `test-${number}`,

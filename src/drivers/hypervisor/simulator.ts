@@ -1,55 +1,20 @@
-import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import {
-  type GuestIdentity,
   type Hypervisor,
   HypervisorError,
   type MachineEvent,
   type MachineReport,
-  type MachineSpec,
   type NodeCapacity,
 } from './contract.ts';
 import { serially } from './serially.ts';
+import { addressesOf, simulatedManagement } from './simulatorManagement.ts';
 import {
-  addressesOf,
-  type KeptDisk,
-  type SimulatedGuest,
-  simulatedManagement,
-} from './simulatorManagement.ts';
+  type SimulatedCall,
+  type SimulatedMachine,
+  type SimulatorStore,
+  simulatorStore,
+} from './simulatorStore.ts';
 import { checkIdentity, checkMachineId, checkSpec } from './spec.ts';
-
-/** What a simulated node holds. Whoever passes it to a new driver finds the machines again. */
-export interface SimulatorStore {
-  images: Set<string>;
-  machines: Map<string, SimulatedMachine>;
-}
-
-export interface SimulatedMachine {
-  spec: MachineSpec | null;
-  hasDisk: boolean;
-  identity: GuestIdentity | null;
-  /** Milliseconds since 1970; null when it is stopped. */
-  startedAtMs: number | null;
-  /** When it booted last: at the start or at a reset. */
-  bootedAtMs: number;
-  snapshots?: KeptDisk[];
-  backups?: KeptDisk[];
-  /** What its guest finds at a boot, and what it has since the last one. */
-  addresses?: { atBoot: string[]; now: string[] };
-  guest?: SimulatedGuest;
-}
-
-export type SimulatedCall =
-  | 'ensureImage'
-  | 'createDisk'
-  | 'writeIdentity'
-  | 'start'
-  | 'shutdown'
-  | 'powerOff'
-  | 'destroy'
-  | 'keep'
-  | 'restore'
-  | 'resize';
 
 export interface SimulatorOptions {
   /** Default: a new one, so that nothing is there. */
@@ -72,10 +37,6 @@ export interface SimulatedHypervisor extends Hypervisor {
   lose(id: string): void;
   /** Addresses that the guest has; none of a machine that is not running. */
   guestAddresses(id: string): string[];
-}
-
-export function simulatorStore(): SimulatorStore {
-  return { images: new Set(), machines: new Map() };
 }
 
 /** Keeps every promise of the contract without a machine: for load tests, and for tests of the rules. */
@@ -251,25 +212,4 @@ export function simulatedHypervisor(options: SimulatorOptions = {}): SimulatedHy
 /** As a guest does when it boots. */
 function takeAddresses(machine: SimulatedMachine): void {
   if (machine.addresses) machine.addresses = { ...machine.addresses, now: machine.addresses.atBoot };
-}
-
-/** Reads a node from a file, empty when there is none; with {@link saveStore} a node outlives its process. */
-export function loadStore(file: string): SimulatorStore {
-  try {
-    const stored: { images: string[]; machines: [string, SimulatedMachine][] } = JSON.parse(
-      readFileSync(file, 'utf8'),
-    );
-    return { images: new Set(stored.images), machines: new Map(stored.machines) };
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return simulatorStore();
-    throw error;
-  }
-}
-
-export function saveStore(store: SimulatorStore, file: string): void {
-  writeFileSync(
-    `${file}.partial`,
-    JSON.stringify({ images: [...store.images], machines: [...store.machines] }),
-  );
-  renameSync(`${file}.partial`, file);
 }

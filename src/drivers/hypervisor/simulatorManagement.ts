@@ -1,22 +1,8 @@
 import { Duplex } from 'node:stream';
 import { HypervisorError, type MachineSpec } from './contract.ts';
 import type { MachineManagement, SnapshotFacts } from './management.ts';
-import type { SimulatedCall, SimulatedMachine } from './simulator.ts';
+import type { KeptDisk, SimulatedCall, SimulatedGuest, SimulatedMachine } from './simulatorStore.ts';
 import { checkAuthorizedKeys, checkCopyName, checkHostname, checkPasswordHash, checkSpec } from './spec.ts';
-
-/** A snapshot or backup of a simulated disk. */
-export interface KeptDisk {
-  name: string;
-  createdAtMs: number;
-  diskGib: number;
-}
-
-/** What the guest of a simulated machine was told through its agent. */
-export interface SimulatedGuest {
-  passwordHash: string | null;
-  authorizedKeys: string[];
-  hostname: string | null;
-}
 
 interface Simulation {
   machines: Map<string, SimulatedMachine>;
