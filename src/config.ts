@@ -30,6 +30,8 @@ export interface Config {
   network4: string;
   network6: string;
   nat: boolean;
+  /** What machines that start from the network go on with; null leaves it to their user. */
+  netbootUrl: string | null;
   /** Addresses besides loopback that may read /metrics. */
   metricsAllow: string[];
   /** Proxies whose X-Forwarded-For is believed. */
@@ -112,6 +114,11 @@ export const settings: Setting[] = [
   { name: 'NETWORK6', fallback: 'fd77:0:0:77::/64', meaning: 'IPv6 network of the first address pool.' },
   { name: 'NAT', fallback: 'on', meaning: '`off` when the networks are routed to this host.' },
   {
+    name: 'NETBOOT_URL',
+    fallback: '',
+    meaning: 'What iPXE loads in machines that start from the network; without it their user types it in.',
+  },
+  {
     name: 'METRICS_ALLOW',
     fallback: '',
     meaning: 'Addresses besides loopback that may read /metrics, by commas.',
@@ -165,6 +172,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     network4: text('NETWORK4'),
     network6: text('NETWORK6'),
     nat: onOff('NAT', text('NAT')),
+    netbootUrl: netbootUrl(text('NETBOOT_URL')),
     metricsAllow: byCommas(text('METRICS_ALLOW')),
     trustedProxies: byCommas(text('TRUSTED_PROXIES')),
     invoiceDueHours: whole('INVOICE_DUE_HOURS', text('INVOICE_DUE_HOURS'), 1, 24 * 365),
@@ -178,6 +186,13 @@ function dns(url: string, apiKey: string): Pick<Config, 'dnsUrl' | 'dnsApiKey'> 
     throw new ConfigError(`DNS_URL is "${url}"; it takes a URL such as http://127.0.0.1:8081.`);
   if (apiKey === '') throw new ConfigError('DNS_URL is set, so DNS_API_KEY is needed too.');
   return { dnsUrl: url, dnsApiKey: apiKey };
+}
+
+function netbootUrl(text: string): string | null {
+  if (text === '' || /^(https?|tftp):\/\/[^\s/]\S*$/.test(text)) return text || null;
+  throw new ConfigError(
+    `NETBOOT_URL is "${text}"; it takes a URL such as http://boot.example.com/menu.ipxe.`,
+  );
 }
 
 function whole(name: string, text: string, min: number, max: number): number {

@@ -132,6 +132,7 @@ async function chooseHypervisor(
     runDir: data.runDir,
     runAs: data.runAs === null ? null : (await ensureServiceUser(serviceUserNames.machines)).name,
     bridge: { name: config.bridge, addresses: gateways, nat: config.nat },
+    netbootUrl: config.netbootUrl,
     log,
     ...(config.imagesDir === null ? {} : { imagesDir: config.imagesDir }),
   });

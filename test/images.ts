@@ -24,6 +24,8 @@ export async function ensureTestImages(
   if (!found.isDirectory() || found.uid !== uid)
     throw new Error(`${dir} belongs to somebody else; remove it`);
   const store = imageStore(dir);
+  const { ensureNetboot } = await import('../src/drivers/hypervisor/images/netboot.ts');
+  await ensureNetboot(dir, say);
   for (const slug of slugs) await store.ensure({ slug, kind: 'build', recipe: slug }, say);
   return dir;
 }

@@ -21,12 +21,13 @@ export interface MachineRow {
   state: MachineState;
   repairs: number;
   repaired_at: Date | null;
-  boot: 'disk' | 'network' | 'rescue';
+  boot: 'disk' | 'network';
+  rescue: boolean;
   nameservers: string[];
 }
 
 const columns = `service_id, organization_id, node_id, image, hostname, cpu_cores, memory_mib, disk_gib, port_mbps,
-  mac::text as mac, wanted, state, repairs, repaired_at, boot,
+  mac::text as mac, wanted, state, repairs, repaired_at, boot, rescue,
   array(select host(n) from unnest(nameservers) n) as nameservers`;
 
 const machineById = statement<MachineRow>(
@@ -65,7 +66,10 @@ export function findMachine(ctx: Context, serviceId: number): Promise<MachineRow
 
 export async function writeMachine(
   ctx: Context,
-  machine: Omit<MachineRow, 'wanted' | 'state' | 'repairs' | 'repaired_at' | 'boot' | 'nameservers'>,
+  machine: Omit<
+    MachineRow,
+    'wanted' | 'state' | 'repairs' | 'repaired_at' | 'boot' | 'rescue' | 'nameservers'
+  >,
 ) {
   await ctx.db.run(
     insertMachine,
@@ -106,7 +110,7 @@ export async function specOf(ctx: Context, machine: MachineRow): Promise<Machine
     memoryMib: machine.memory_mib,
     diskGib: machine.disk_gib,
     image: machine.image,
-    boot: machine.boot,
+    boot: machine.rescue ? 'rescue' : machine.boot,
     nic: { mac: machine.mac, portMbps: machine.port_mbps, addresses: addresses.map(asNicAddress) },
   };
 }

@@ -1,5 +1,8 @@
 /** The VPS manager on a real guest: each thing it says it did is looked at from inside the machine. */
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
@@ -15,11 +18,21 @@ let product: RealProduct;
 let id = 0;
 let address = '';
 let keyId = 0;
+/** What machines that start from the network asked for, and from where. */
+const asked: { path: string; from: string }[] = [];
+const bootServer = createServer((request, response) => {
+  asked.push({ path: decodeURIComponent(request.url ?? ''), from: request.socket.remoteAddress ?? '' });
+  response.end('#!ipxe\nshell\n');
+});
 let bought: { address: string; family: 4 | 6 }[] = [];
 
 describe.skipIf(reason !== null)('the VPS manager on a real guest', { timeout: bootMs }, () => {
   beforeAll(async () => {
-    product = await startRealProduct('ikvps', 79);
+    await once(bootServer.listen(0, '0.0.0.0'), 'listening');
+    const { port } = bootServer.address() as AddressInfo;
+    product = await startRealProduct('ikvps', 79, {
+      NETBOOT_URL: `http://10.79.0.1:${port}/menu.ipxe?mac=\${net0/mac}`,
+    });
     const public_key = readFileSync(join(product.dataDir, 'id.pub'), 'utf8');
     const added = await product.customer.post('/dashboard/account/ssh-keys', { name: 'laptop', public_key });
     keyId = added.body.data.ssh_key.id;
@@ -32,7 +45,10 @@ describe.skipIf(reason !== null)('the VPS manager on a real guest', { timeout: b
     const { vps } = (await product.customer.get(`/dashboard/service/${id}/vps/overview`)).body.data;
     address = vps.ips[0].address;
   }, bootMs);
-  afterAll(() => product.stop(), 60_000);
+  afterAll(async () => {
+    bootServer.close();
+    await product.stop();
+  }, 60_000);
 
   const vps = (path: string) => `/dashboard/service/${id}/vps${path}`;
   const inside = (command: string, password?: string) => product.ssh(address, command, password);
@@ -137,6 +153,22 @@ describe.skipIf(reason !== null)('the VPS manager on a real guest', { timeout: b
     await answers();
     expect(await inside('hostname; ls /root')).toBe('fresh.example.com');
     expect(await inside('hostname', 'Fresh-Start-9')).toBe('fresh.example.com');
+  });
+
+  it('starts from the network with its own address, and from its disk again', async () => {
+    const { body } = await product.customer.patch(vps('/settings'), { boot_order: 'network' });
+    expect(body.data.settings.boot_order).toBe('network');
+    expect((await product.act(id, 'POST', '/restart', { force: true })).action.error).toBeNull();
+    await until(
+      async () => asked,
+      (seen) => seen.length > 0,
+      60_000,
+    );
+    const { mac } = (await product.customer.get(vps('/ips'))).body.data.ips[0];
+    expect(asked[0]).toEqual({ path: `/menu.ipxe?mac=${mac}`, from: address });
+    await product.customer.patch(vps('/settings'), { boot_order: 'disk' });
+    expect((await product.act(id, 'POST', '/restart', { force: true })).action.error).toBeNull();
+    await answers();
   });
 
   it('takes a new hostname to the running guest', async () => {

@@ -170,6 +170,17 @@ describe('settings', () => {
     );
   });
 
+  it('starts from what its boot order says, and from the rescue system for as long as that is on', async () => {
+    const changes = [{ boot_order: 'network' }, { rescue: true }, { rescue: false }, { boot_order: 'disk' }];
+    const started: unknown[] = [];
+    for (const change of changes) {
+      await product.customer.patch(`${vps}/settings`, change);
+      expect((await act('restart', { force: true })).action.error).toBeNull();
+      started.push(machine()?.spec?.boot);
+    }
+    expect(started).toEqual(['network', 'rescue', 'network', 'disk']);
+  });
+
   it('refuses what is no address and no hostname', async () => {
     const address = await product.customer.patch(`${vps}/settings`, { nameservers: ['dns.example.com'] });
     expect(address.body.details).toEqual([{ field: 'nameservers[0]', message: 'must be an IP address' }]);

@@ -70,6 +70,7 @@ export function powerSagas(hypervisorOf: HypervisorOf): AnySaga[] {
 function start(run: PowerRun, hypervisorOf: HypervisorOf): Promise<void> {
   return withMachine(run, hypervisorOf, async (hypervisor, spec) => {
     await hypervisor.start(spec);
+    if (spec.boot === 'network') return; // what it finds there is its owner's, and may never answer on SSH
     await hypervisor.waitUntilReady(spec, { timeoutMs: readyTimeoutMs, signal: run.signal });
   });
 }

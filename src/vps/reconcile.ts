@@ -14,7 +14,7 @@ const settled = `from machines m join services s on s.id = m.service_id
     and not exists (select 1 from vps_actions a where a.service_id = m.service_id and a.status in ('queued', 'running'))`;
 
 const columns = `m.service_id, m.organization_id, m.node_id, m.image, m.hostname, m.cpu_cores, m.memory_mib,
-  m.disk_gib, m.port_mbps, m.mac::text as mac, m.wanted, m.state, m.repairs, m.repaired_at, m.boot,
+  m.disk_gib, m.port_mbps, m.mac::text as mac, m.wanted, m.state, m.repairs, m.repaired_at, m.boot, m.rescue,
   array(select host(n) from unnest(m.nameservers) n) as nameservers`;
 
 const settledOnNode = statement<MachineRow>(

@@ -41,7 +41,7 @@ interface Payload extends ActionPayload {
 
 const setSystem = statement(
   'vps.setSystem',
-  `update machines set image = $2, hostname = $3, boot = 'disk' where service_id = $1`,
+  `update machines set image = $2, hostname = $3, boot = 'disk', rescue = false where service_id = $1`,
 );
 const forgetSnapshots = statement(
   'vps.forgetSnapshots',

@@ -159,8 +159,9 @@ export const Snapshots = Type.Object({
   limit: Type.Integer({ description: 'How many snapshots a machine keeps; backups do not count' }),
 });
 
-// Network boot is refused by the driver that we ship: its bridge has no boot server, and guests get no DHCP.
-const BootOrder = Choice(['disk']);
+const BootOrder = Choice(['disk', 'network'], {
+  description: 'What comes first at the next start: the disk, or iPXE with the address of the machine',
+});
 const Notifications = Type.Record(Type.String({ pattern: '^[a-z_]{1,40}$' }), Type.Boolean(), {
   maxProperties: 20,
 });

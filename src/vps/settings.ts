@@ -13,7 +13,7 @@ import { findVpsFor } from './queries.ts';
 
 export interface Settings {
   hostname: string;
-  boot_order: 'disk';
+  boot_order: 'disk' | 'network';
   auto_backup: { enabled: boolean; hour: number; keep: number };
   protection: { delete: boolean; reinstall: boolean };
   nameservers: string[];
@@ -23,7 +23,7 @@ export interface Settings {
 
 export interface SettingsChange {
   hostname?: string;
-  boot_order?: 'disk';
+  boot_order?: 'disk' | 'network';
   auto_backup?: { enabled?: boolean; hour?: number; keep?: number };
   protection?: { delete?: boolean; reinstall?: boolean };
   nameservers?: string[];
@@ -33,7 +33,8 @@ export interface SettingsChange {
 
 interface SettingsRow {
   hostname: string;
-  boot: 'disk' | 'rescue';
+  boot: 'disk' | 'network';
+  rescue: boolean;
   backup_enabled: boolean;
   backup_hour: number;
   backup_keep: number;
@@ -45,14 +46,14 @@ interface SettingsRow {
 
 const readRow = statement<SettingsRow>(
   'vps.settings',
-  `select hostname, boot, backup_enabled, backup_hour, backup_keep, protect_delete, protect_reinstall,
+  `select hostname, boot, rescue, backup_enabled, backup_hour, backup_keep, protect_delete, protect_reinstall,
      array(select host(n) from unnest(nameservers) n) as nameservers, notifications
    from machines where service_id = $1`,
 );
 const writeRow = statement(
   'vps.writeSettings',
-  `update machines set hostname = $2, boot = $3, backup_enabled = $4, backup_hour = $5, backup_keep = $6,
-     protect_delete = $7, protect_reinstall = $8, nameservers = $9, notifications = $10
+  `update machines set hostname = $2, boot = $3, rescue = $4, backup_enabled = $5, backup_hour = $6, backup_keep = $7,
+     protect_delete = $8, protect_reinstall = $9, nameservers = $10, notifications = $11
    where service_id = $1`,
 );
 
@@ -83,7 +84,8 @@ export async function changeSettings(ctx: OrganizationContext, id: number, chang
       writeRow,
       id,
       next.hostname,
-      next.rescue ? 'rescue' : next.boot_order,
+      next.boot_order,
+      next.rescue,
       next.auto_backup.enabled,
       next.auto_backup.hour,
       next.auto_backup.keep,
@@ -127,11 +129,11 @@ function check(change: SettingsChange): void {
 function view(row: SettingsRow): Settings {
   return {
     hostname: row.hostname,
-    boot_order: 'disk',
+    boot_order: row.boot,
     auto_backup: { enabled: row.backup_enabled, hour: row.backup_hour, keep: row.backup_keep },
     protection: { delete: row.protect_delete, reinstall: row.protect_reinstall },
     nameservers: row.nameservers,
-    rescue: row.boot === 'rescue',
+    rescue: row.rescue,
     notifications: row.notifications,
   };
 }

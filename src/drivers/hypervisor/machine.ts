@@ -12,8 +12,8 @@ export interface MachineSpec {
   nic: Nic;
   /**
    * What it starts from. Default: its disk. `rescue` is a small system of the driver's, whose traces go when the
-   * machine starts from its disk again, with the machine's disk beside it. A driver that has nothing to start
-   * from in the network refuses `network` (`spec_invalid`).
+   * machine starts from its disk again, with the machine's disk beside it. `network` is a boot loader that has the
+   * machine's address and asks elsewhere for a system; a driver without one refuses it (`spec_invalid`).
    */
   boot?: 'disk' | 'network' | 'rescue';
 }

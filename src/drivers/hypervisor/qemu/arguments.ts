@@ -1,6 +1,4 @@
-import { join } from 'node:path';
 import type { MachineSpec } from '../contract.ts';
-import type { ImageDescription } from '../images/recipe.ts';
 import { type Acceleration, acceleratorArguments } from './acceleration.ts';
 import type { MachineFiles } from './files.ts';
 
@@ -11,10 +9,19 @@ const EMULATED_KERNEL = 'mitigations=off nokaslr tsc=reliable random.trust_cpu=o
 export interface Launch {
   spec: MachineSpec;
   files: MachineFiles;
-  image: ImageDescription & { dir: string };
+  /** The program that starts the machine; null: its disk starts by itself. */
+  kernel: Kernel | null;
   acceleration: Acceleration;
   /** User that QEMU becomes once it has opened its files; null: it stays who started it. */
   runAs: string | null;
+}
+
+/** What QEMU starts a machine with in place of its disk. */
+export interface Kernel {
+  file: string;
+  initrd: string;
+  /** Null for a program that is not Linux and takes none. */
+  commandLine: string | null;
 }
 
 /**
@@ -49,11 +56,13 @@ function sandbox(runAs: string | null): string {
   return runAs === null ? `${always},elevateprivileges=deny` : always;
 }
 
-function boot({ image, acceleration }: Launch): string[] {
-  if (!image.boot) return ['-boot', 'strict=on'];
-  const { kernel, initrd, commandLine } = image.boot;
+function boot({ kernel, acceleration }: Launch): string[] {
+  if (!kernel) return ['-boot', 'strict=on'];
+  const { file, initrd, commandLine } = kernel;
+  const direct = ['-kernel', file, '-initrd', initrd];
+  if (commandLine === null) return direct;
   const append = acceleration === 'hardware' ? commandLine : `${commandLine} ${EMULATED_KERNEL}`;
-  return ['-kernel', join(image.dir, kernel), '-initrd', join(image.dir, initrd), '-append', append];
+  return [...direct, '-append', append];
 }
 
 /** The guest sees them in this order: `vda` is what it starts from, `vdb` its seed; in rescue its own is `vdc`. */

@@ -1,22 +1,25 @@
 import { mkdir, rm, statfs } from 'node:fs/promises';
 import { cpus, totalmem } from 'node:os';
 import { join } from 'node:path';
-import { type Hypervisor, HypervisorError, type ImageSource, type MachineSpec } from '../contract.ts';
+import { type Hypervisor, HypervisorError, type MachineSpec } from '../contract.ts';
 import { canRunMachines, missingHostPackages } from '../host.ts';
 import { probeKernel } from '../images/kernel.ts';
+import { ensureNetboot } from '../images/netboot.ts';
+import type { ImageDescription } from '../images/recipe.ts';
 import { imageStore } from '../images/store.ts';
 import { serially } from '../serially.ts';
 import { checkIdentity, checkSpec } from '../spec.ts';
 import { accelerationProbe } from './acceleration.ts';
-import { qemuArguments } from './arguments.ts';
+import { type Kernel, qemuArguments } from './arguments.ts';
 import { abandonBackup } from './backups.ts';
 import { createDisk } from './disk.ts';
 import { exists, findOwner, giveTo, type MachineFiles, machineFiles, machineIds } from './files.ts';
 import { thawForgotten } from './freeze.ts';
-import { forgetSecrets, writeIdentity, writeRescueSeed } from './identity.ts';
+import { forgetSecrets, readIdentity, writeIdentity, writeRescueSeed } from './identity.ts';
 import { trackMachines } from './machines.ts';
 import { machineManagement } from './management.ts';
 import type { Monitor } from './monitor.ts';
+import { writeNetbootScript } from './netboot.ts';
 import { hostNetwork } from './network.ts';
 import type { QemuOptions } from './options.ts';
 import { pressPowerButton, takePower } from './power.ts';
@@ -44,34 +47,36 @@ export function qemuHypervisor(options: QemuOptions): Hypervisor {
   async function start(spec: MachineSpec, files: MachineFiles): Promise<void> {
     if (!(await exists(files.disk)) || !(await exists(files.seed))) throw absent(spec.id);
     if (await findProcess(files)) return network.plug(files, spec);
-    refuseNetworkBoot(spec);
     await machines.settled(spec.id);
     await undoHalfRestore(files);
     await growDisk(files, spec.diskGib * 2 ** 30);
-    const image = await layOutBoot(spec, files);
+    const kernel = await layOutBoot(spec, files);
     await network.drop(files.tap);
     await network.plug(files, spec);
     const found = await acceleration.settle(async () =>
-      image.boot ? join(image.dir, image.boot.kernel) : probeKernel(imagesDir),
+      kernel && kernel.commandLine !== null ? kernel.file : probeKernel(imagesDir),
     );
     const owner = await findOwner(options);
     await giveTo(owner, files.dir, files.disk); // it may have been made when machines had another account
     const runAs = owner && options.runAs;
-    await startProcess(files, qemuArguments({ spec, files, image, acceleration: found, runAs }));
+    await startProcess(files, qemuArguments({ spec, files, kernel, acceleration: found, runAs }));
     await machines.started(files);
   }
 
-  /** The image that brings the kernel: the machine's own, or that of the rescue system. */
-  async function layOutBoot(spec: MachineSpec, files: MachineFiles) {
-    if (spec.boot !== 'rescue') {
-      await leaveRescue(files);
-      return images.find(spec.image);
+  /** Makes ready what the machine starts from, and says which kernel that is: its image's, a rescue system's, iPXE. */
+  async function layOutBoot(spec: MachineSpec, files: MachineFiles): Promise<Kernel | null> {
+    const say = (line: string) => options.log.info({ machine: spec.id }, line);
+    if (spec.boot === 'rescue') {
+      await images.ensure({ slug: RESCUE_IMAGE, kind: 'build', recipe: RESCUE_IMAGE }, say);
+      const image = await images.find(RESCUE_IMAGE);
+      await enterRescue(files, image.dir, await findOwner(options));
+      return kernelOf(image);
     }
-    const source: ImageSource = { slug: RESCUE_IMAGE, kind: 'build', recipe: RESCUE_IMAGE };
-    await images.ensure(source, (line) => options.log.info({ machine: spec.id }, line));
-    const image = await images.find(RESCUE_IMAGE);
-    await enterRescue(files, image.dir, await findOwner(options));
-    return image;
+    await leaveRescue(files);
+    if (spec.boot !== 'network') return kernelOf(await images.find(spec.image));
+    const { nameservers } = await readIdentity(files);
+    await writeNetbootScript(files, spec.nic, nameservers, options.netbootUrl);
+    return { file: await ensureNetboot(imagesDir, say), initrd: files.netbootScript, commandLine: null };
   }
 
   /** What a crash of ours may have left in a running machine. */
@@ -223,16 +228,9 @@ export function qemuHypervisor(options: QemuOptions): Hypervisor {
   };
 }
 
-/** Guests of this driver have static addresses, and on their bridge is no server to start from. */
-function refuseNetworkBoot({ id, boot }: MachineSpec): void {
-  if (boot !== 'network') return;
-  throw new HypervisorError(
-    'spec_invalid',
-    `${id} cannot start from the network: this node offers no boot server`,
-    {
-      permanent: true,
-    },
-  );
+function kernelOf({ dir, boot }: ImageDescription & { dir: string }): Kernel | null {
+  if (!boot) return null;
+  return { file: join(dir, boot.kernel), initrd: join(dir, boot.initrd), commandLine: boot.commandLine };
 }
 
 function absent(id: string): HypervisorError {

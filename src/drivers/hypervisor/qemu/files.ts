@@ -17,6 +17,8 @@ export interface MachineFiles {
   /** While it runs from the rescue system: that system's disk, a layer to throw away, and its seed. */
   rescueDisk: string;
   rescueSeed: string;
+  /** What iPXE does when it starts from the network. */
+  netbootScript: string;
   runDir: string;
   pidFile: string;
   qmpSocket: string;
@@ -48,6 +50,7 @@ export function machineFiles(options: QemuOptions, id: string): MachineFiles {
     identity: join(dir, 'identity.json'),
     rescueDisk: join(dir, 'rescue.qcow2'),
     rescueSeed: join(dir, 'rescue-seed.img'),
+    netbootScript: join(dir, 'netboot.ipxe'),
     runDir,
     pidFile: join(runDir, 'pid'),
     qmpSocket: join(runDir, 'qmp'),

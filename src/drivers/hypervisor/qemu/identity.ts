@@ -77,7 +77,7 @@ export async function renameIdentity(files: MachineFiles, hostname: string): Pro
   await overwrite(files.seed, seed(files.id, known, null));
 }
 
-async function readIdentity(files: MachineFiles): Promise<PublicIdentity> {
+export async function readIdentity(files: MachineFiles): Promise<PublicIdentity> {
   return JSON.parse(await readFile(files.identity, 'utf8'));
 }
 

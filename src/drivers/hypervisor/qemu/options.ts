@@ -17,6 +17,8 @@ export interface QemuOptions {
   runAs: string | null;
   bridge: BridgeOptions;
   log: Log;
+  /** What machines that start from the network go on with, a URL without blanks; null: their user says. */
+  netbootUrl: string | null;
   /** Folder of finished images. Default: `images` in `dir`. */
   imagesDir?: string;
 }
