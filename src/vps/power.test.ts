@@ -105,11 +105,13 @@ describe('a power action', () => {
 
   it('begins once, however often it is asked for at once', async () => {
     await bring('running');
-    const answers = await Promise.all(Array.from({ length: 8 }, () => ask('restart')));
+    const answers = await Promise.all(Array.from({ length: 8 }, () => ask('stop')));
     expect(answers.filter((each) => each.status === 200)).toHaveLength(1);
     for (const each of answers.filter((one) => one.status !== 200)) {
-      expect([each.status, each.body.code]).toEqual([409, 'locked']);
-      expect(each.body.message).toContain('restart');
+      expect(each.status).toBe(409);
+      // On a busy machine the last ones come when it has stopped already.
+      expect(['locked', 'action_not_allowed']).toContain(each.body.code);
+      if (each.body.code === 'locked') expect(each.body.message).toContain('stop');
     }
   });
 
