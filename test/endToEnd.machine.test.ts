@@ -50,7 +50,7 @@ describe.skipIf(reason !== null)('the product on real machines', () => {
     expect(await hostnameSeen()).toBe(hostname);
   });
 
-  it.runIf(process.getuid?.() === 0)('runs under an account that the database does not let in', async () => {
+  it.runIf(process.getuid?.() === 0)('runs under an account that does not own the database', async () => {
     const [machine] = product.machinePids();
     const accountOf = async (pid: number) =>
       (await run(['ps', '-o', 'user:32=', '-p', `${pid}`])).stdout.trim();

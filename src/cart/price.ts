@@ -59,7 +59,7 @@ interface Candidate {
 
 /**
  * Holds a cart against the catalogue and prices it. The checks come in the order of contract §2, each over
- * the whole cart before the next: products, options, domains, passwords, coupon. Stock comes last, when the
+ * the whole cart before the next: products, options, operating systems, domains, passwords, coupon. Stock comes last, when the
  * order takes it.
  */
 export async function priceCart(ctx: Context, cart: Cart): Promise<PricedCart> {

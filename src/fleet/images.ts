@@ -54,9 +54,14 @@ export async function findImage(ctx: Context, slug: string): Promise<Image> {
   return image;
 }
 
-/** The image that a machine was ordered with, which staff may have taken off the offer since. */
+/** The image that a machine was ordered with, which staff may have taken off the offer since; null: deleted. */
+export function maybeImage(ctx: Context, slug: string): Promise<Image | null> {
+  return ctx.db.maybe(knownImage, slug);
+}
+
+/** The same, where nothing can be done without it. */
 export async function findOrderedImage(ctx: Context, slug: string): Promise<Image> {
-  const image = await ctx.db.maybe(knownImage, slug);
+  const image = await maybeImage(ctx, slug);
   if (image === null) throw new Error(`the image ${slug} is gone`);
   return image;
 }

@@ -20,6 +20,7 @@ export {
   findOrderedImage,
   type Image,
   listImages,
+  maybeImage,
   reasonAgainst,
 } from './images.ts';
 export { fleetJobs, fleetRoutines } from './jobs.ts';

@@ -27,6 +27,7 @@ export function createLog(level: string): Logger {
       timestamp: pino.stdTimeFunctions.isoTime,
       redact: { paths, censor: '[redacted]' },
       formatters: { level: (label) => ({ level: label }) },
+      serializers: { err: pino.stdSerializers.err, error: pino.stdSerializers.err },
     },
     pino.destination({ dest: 2, sync: false, minLength: 4_096, periodicFlush: 200 }),
   );

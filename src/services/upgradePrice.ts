@@ -1,5 +1,5 @@
 import { checkOptions, findProducts, isCycle, monthsOf, type Product, priceOf } from '../catalog/index.ts';
-import { findOrderedImage, reasonAgainst } from '../fleet/index.ts';
+import { maybeImage, reasonAgainst } from '../fleet/index.ts';
 import { type Context, type ErrorDetail, fail } from '../platform/index.ts';
 import { machineSize } from './size.ts';
 import { prorate, remainingOf } from './upgradeProrate.ts';
@@ -87,7 +87,9 @@ async function check(
   if (size.diskGib < now.diskGib && !problems.some(({ field }) => field === 'option2')) {
     problems.push({ field: 'option2', message: `storage never shrinks; it is ${now.diskGib} GB` });
   }
-  const reason = problems.length === 0 ? reasonAgainst(await findOrderedImage(ctx, size.image), size) : null;
+  // A reinstall may have left the image of the order behind, and staff may have deleted it since.
+  const image = problems.length === 0 ? await maybeImage(ctx, size.image) : null;
+  const reason = image && reasonAgainst(image, size);
   if (reason !== null) problems.push({ field: 'option1', message: reason });
   if (problems.length === 0 && Object.keys(changes).length === 0) {
     problems.push({ field: 'option1', message: 'nothing changes: the machine has this size already' });

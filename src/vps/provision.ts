@@ -198,7 +198,9 @@ const identityStep = (hypervisorOf: HypervisorOf): ProvisionStep => ({
 
 const bootStep = (hypervisorOf: HypervisorOf): ProvisionStep => ({
   name: 'boot',
-  action: (run) => withMachine(run, hypervisorOf, (hypervisor, spec) => hypervisor.start(spec)),
+  // Whatever its owner wants it to start from later, it has to take on its identity first.
+  action: (run) =>
+    withMachine(run, hypervisorOf, (hypervisor, spec) => hypervisor.start({ ...spec, boot: 'disk' })),
 });
 
 const readyStep = (hypervisorOf: HypervisorOf): ProvisionStep => ({
@@ -206,7 +208,7 @@ const readyStep = (hypervisorOf: HypervisorOf): ProvisionStep => ({
   attempts: 2,
   action: (run) =>
     withMachine(run, hypervisorOf, async (hypervisor, spec) => {
-      await hypervisor.start(spec); // after a failed try it may be down
+      await hypervisor.start({ ...spec, boot: 'disk' }); // after a failed try it may be down
       await hypervisor.waitUntilReady(spec, { timeoutMs: readyTimeoutMs, signal: run.signal });
     }),
 });

@@ -98,13 +98,17 @@ export function reinstallSaga(hypervisorOf: HypervisorOf): AnySaga {
         // Whatever fails from here on, what the guest was to be told must not stay on its host.
         undo: (run) => forgetIdentity(run, hypervisorOf),
       },
-      { name: 'boot', action: (run) => withMachine(run, hypervisorOf, (driver, spec) => driver.start(spec)) },
+      {
+        name: 'boot',
+        action: (run) =>
+          withMachine(run, hypervisorOf, (driver, spec) => driver.start({ ...spec, boot: 'disk' })),
+      },
       {
         name: 'ready',
         attempts: 2,
         action: (run) =>
           withMachine(run, hypervisorOf, async (driver, spec) => {
-            await driver.start(spec);
+            await driver.start({ ...spec, boot: 'disk' });
             await driver.waitUntilReady(spec, { timeoutMs: readyTimeoutMs, signal: run.signal });
           }),
       },

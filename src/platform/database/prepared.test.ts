@@ -67,6 +67,21 @@ it('values that cannot be sent fail alone, the first time and later', async () =
   await db.close();
 });
 
+it('values that cannot be sent harm no other connection, and none of those that follow', async () => {
+  const never = statement<{ x: string }>('preparedTest.never', 'select $1::text as x');
+  const circle: { self?: object } = {};
+  circle.self = circle;
+  const [one, other] = [open(), open()];
+  const failed = one.transaction('test', (tx) => tx.one(never, circle));
+  await expect(failed).rejects.toThrow('circular');
+  for (const db of [other, one, other, one]) expect(await db.one(never, 'text')).toEqual({ x: 'text' });
+  const later = one.transaction('test', (tx) => tx.one(never, circle));
+  await expect(later).rejects.toThrow('circular');
+  for (const db of [one, other]) expect(await db.one(never, 'text')).toEqual({ x: 'text' });
+  await one.close();
+  await other.close();
+});
+
 it('a new connection learns what a migration changed', async () => {
   await sql.query('create table changing (x int not null); insert into changing values (7)');
   const before = open();

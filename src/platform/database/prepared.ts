@@ -8,16 +8,20 @@ interface Columns {
   _prebuiltEmptyResultObject: unknown;
 }
 
+interface Connection {
+  parsedStatements: Record<string, string>;
+}
+
 /** The parts of pg's query that this one builds on; `pg` is pinned, and `prepared.test.ts` tells when they change. */
 interface Internals {
   name: string;
   values: unknown[];
   callback: (error: Error | null, result: pg.QueryResult) => void;
-  _result: Columns;
+  _result: Columns & { command: string | null };
   _accumulateRows: boolean | undefined;
   hasBeenParsed(connection: object): boolean;
   prepare(connection: object): void;
-  handleReadyForQuery(connection: object): void;
+  handleReadyForQuery(connection: Connection): void;
 }
 const Query = pg.Query as unknown as new (text: string) => Internals;
 
@@ -49,9 +53,11 @@ export class PreparedQuery extends Query {
     super.prepare(silent(connection));
   }
 
-  override handleReadyForQuery(connection: object): void {
-    const { fields, _parsers, _prebuiltEmptyResultObject } = this._result;
-    if (this.#asks) columnsByStatement.set(this.name, { fields, _parsers, _prebuiltEmptyResultObject });
+  override handleReadyForQuery(connection: Connection): void {
+    const { command, fields, _parsers, _prebuiltEmptyResultObject } = this._result;
+    // Values that could not be sent: pg has closed the statement and forgets to say so to itself.
+    if (command === null) delete connection.parsedStatements[this.name];
+    else if (this.#asks) columnsByStatement.set(this.name, { fields, _parsers, _prebuiltEmptyResultObject });
     super.handleReadyForQuery(connection);
   }
 }

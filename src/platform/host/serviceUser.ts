@@ -2,7 +2,7 @@ import { run, runAsRoot } from './run.ts';
 
 /**
  * Accounts of the services we start when we are root ourselves: PostgreSQL, and machines. They are two, since the
- * database lets in whoever runs as its own account: a guest that breaks out of its machine must not be that.
+ * database's files belong to its account: a guest that breaks out of its machine must not have them.
  */
 export const serviceUserNames = { database: 'innkeeper', machines: 'innkeeper-vm' } as const;
 

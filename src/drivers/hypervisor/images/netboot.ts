@@ -1,6 +1,6 @@
 import { access, mkdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Progress } from '../contract.ts';
+import { HypervisorError, type Progress } from '../contract.ts';
 import { withFileLock } from './lock.ts';
 import { downloadPackages, unpackPackage } from './packages.ts';
 
@@ -21,11 +21,16 @@ export async function ensureNetboot(imagesDir: string, progress: Progress): Prom
   await withFileLock(join(dir, 'lock'), async () => {
     if (await isThere()) return; // another process fetched it while we waited
     progress('Fetching iPXE, which machines start from the network with');
-    const work = join(dir, 'partial');
-    await rm(work, { recursive: true, force: true });
-    for (const file of await downloadPackages(['ipxe'], work)) await unpackPackage(file, work);
-    await rename(join(work, 'boot/ipxe.lkrn'), program);
-    await rm(work, { recursive: true });
+    await fetch(join(dir, 'partial'), program).catch((cause: Error) => {
+      throw new HypervisorError('host_not_ready', `iPXE cannot be fetched: ${cause.message}`, { cause });
+    });
   });
   return program;
+}
+
+async function fetch(work: string, program: string): Promise<void> {
+  await rm(work, { recursive: true, force: true });
+  for (const file of await downloadPackages(['ipxe'], work)) await unpackPackage(file, work);
+  await rename(join(work, 'boot/ipxe.lkrn'), program);
+  await rm(work, { recursive: true });
 }

@@ -2,7 +2,7 @@ import type { Progress } from '../contract.ts';
 
 /** How a finished image is booted and told its identity; stored beside it as `image.json`. */
 export interface ImageDescription {
-  /** How its guests learn who they are: see `qemu/identity.ts`. */
+  /** How its guests learn who they are: see `qemu/seed.ts`. */
   guest: 'tiny' | 'cloud-init';
   /** Files of the image's folder to boot directly and the kernel's command line; null: the disk boots itself. */
   boot: { kernel: string; initrd: string; commandLine: string } | null;

@@ -1,10 +1,10 @@
-import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
+import { readdir, rename, rm, stat } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { run } from '../../../platform/host/run.ts';
 import { HypervisorError, type MachineSpec } from '../contract.ts';
 import { readQcow2 } from '../formats/qcow2.ts';
 import type { SnapshotFacts } from '../management.ts';
-import { exists, giveTo, type MachineFiles, type Owner } from './files.ts';
+import { exists, giveTo, type MachineFiles, makeOwnDir, type Owner } from './files.ts';
 import { abandonJob, finishJob } from './jobs.ts';
 import type { Monitor } from './monitor.ts';
 import { diskBytes, growDisk } from './resize.ts';
@@ -116,8 +116,7 @@ async function completing(
   owner: Owner | null,
   copy: (partial: string) => Promise<void>,
 ): Promise<void> {
-  await mkdir(folder(files), { recursive: true, mode: 0o700 });
-  await giveTo(owner, folder(files));
+  await makeOwnDir(folder(files), owner);
   const partial = `${path(files, name)}.partial`;
   await rm(partial, { force: true });
   try {

@@ -1,4 +1,4 @@
-import { rename, rm } from 'node:fs/promises';
+import { readFile, rename, rm } from 'node:fs/promises';
 import { dirname, relative } from 'node:path';
 import { run } from '../../../platform/host/run.ts';
 import { HypervisorError, type MachineSpec } from '../contract.ts';
@@ -44,4 +44,18 @@ export async function createDisk(
     const reason = cause instanceof Error ? cause.message : String(cause);
     throw new HypervisorError('disk_failed', `the disk of ${spec.id}: ${reason}`, { cause });
   }
+}
+
+/**
+ * Whether the disk of a stopped machine starts by itself: our own images have no boot sector and are started with
+ * their kernel, what an installer has put over them brings one (its signature is the last two bytes of the first 512).
+ */
+export async function hasBootSector(files: MachineFiles): Promise<boolean> {
+  const copy = `${files.disk}.sector`;
+  await rm(copy, { force: true });
+  const dd = ['qemu-img', 'dd', '-f', 'qcow2', '-O', 'raw', 'bs=512', 'count=1'];
+  await run([...dd, `if=${files.disk}`, `of=${copy}`]);
+  const sector = await readFile(copy);
+  await rm(copy);
+  return sector.readUInt16BE(510) === 0x55aa;
 }

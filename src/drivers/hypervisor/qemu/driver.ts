@@ -12,8 +12,16 @@ import { checkIdentity, checkSpec } from '../spec.ts';
 import { accelerationProbe } from './acceleration.ts';
 import { type Kernel, qemuArguments } from './arguments.ts';
 import { abandonBackup } from './backups.ts';
-import { createDisk } from './disk.ts';
-import { exists, findOwner, giveTo, type MachineFiles, machineFiles, machineIds } from './files.ts';
+import { createDisk, hasBootSector } from './disk.ts';
+import {
+  exists,
+  findOwner,
+  giveTo,
+  type MachineFiles,
+  machineFiles,
+  machineIds,
+  makeMachineDir,
+} from './files.ts';
 import { thawForgotten } from './freeze.ts';
 import { forgetSecrets, readIdentity, writeIdentity, writeRescueSeed } from './identity.ts';
 import { trackMachines } from './machines.ts';
@@ -57,7 +65,8 @@ export function qemuHypervisor(options: QemuOptions): Hypervisor {
       kernel && kernel.commandLine !== null ? kernel.file : probeKernel(imagesDir),
     );
     const owner = await findOwner(options);
-    await giveTo(owner, files.dir, files.disk); // it may have been made when machines had another account
+    await makeMachineDir(files, owner);
+    await giveTo(owner, files.disk); // it may have been made when machines had another account
     const runAs = owner && options.runAs;
     await startProcess(files, qemuArguments({ spec, files, kernel, acceleration: found, runAs }));
     await machines.started(files);
@@ -73,7 +82,10 @@ export function qemuHypervisor(options: QemuOptions): Hypervisor {
       return kernelOf(image);
     }
     await leaveRescue(files);
-    if (spec.boot !== 'network') return kernelOf(await images.find(spec.image));
+    if (spec.boot !== 'network') {
+      const kernel = kernelOf(await images.find(spec.image));
+      return kernel && (await hasBootSector(files)) ? null : kernel;
+    }
     const { nameservers } = await readIdentity(files);
     await writeNetbootScript(files, spec.nic, nameservers, options.netbootUrl);
     return { file: await ensureNetboot(imagesDir, say), initrd: files.netbootScript, commandLine: null };

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { chown, mkdir, readdir, stat } from 'node:fs/promises';
+import { chmod, chown, lchown, mkdir, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { findUser, type ServiceUser } from '../../../platform/host/serviceUser.ts';
 import { HypervisorError } from '../contract.ts';
@@ -90,10 +90,20 @@ export async function exists(path: string): Promise<boolean> {
   );
 }
 
-/** Makes the machine's folder, closed to everyone but the user that QEMU runs as. */
+/** Makes the machine's folder; see {@link makeOwnDir}. */
 export async function makeMachineDir(files: MachineFiles, owner: Owner | null): Promise<void> {
-  await mkdir(files.dir, { recursive: true, mode: 0o700 });
-  await giveTo(owner, files.dir);
+  await makeOwnDir(files.dir, owner);
+}
+
+/**
+ * Makes a folder that is ours. The user that QEMU runs as may pass through it to its files and no more: a QEMU that
+ * was taken over must not put links where we, as root, write next.
+ */
+export async function makeOwnDir(dir: string, owner: Owner | null): Promise<void> {
+  await mkdir(dir, { recursive: true, mode: 0o700 });
+  if (!owner) return;
+  await chown(dir, 0, owner.gid);
+  await chmod(dir, 0o710);
 }
 
 export type Owner = ServiceUser;
@@ -107,5 +117,5 @@ export async function findOwner(options: QemuOptions): Promise<Owner | null> {
 }
 
 export async function giveTo(owner: Owner | null, ...paths: string[]): Promise<void> {
-  if (owner) for (const path of paths) await chown(path, owner.uid, owner.gid);
+  if (owner) for (const path of paths) await lchown(path, owner.uid, owner.gid);
 }

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Log } from './options.ts';
 import type { Qmp, QmpEvent } from './qmp.ts';
 
-const TRY_AGAIN_MS = 5_000;
+const TRY_AGAIN_MS = 3_000;
 
 /** QEMU's name for a machine that it has stopped in the middle of a write that failed. */
 const STARVED = 'io-error';
@@ -22,22 +22,21 @@ export function starvationWatch(id: string, log: Log) {
       { machine: id },
       'The node has no disk space left: the machine stands still until there is some',
     );
-    try {
-      while (await isStarved(qmp)) {
-        await delay(TRY_AGAIN_MS, undefined, { ref: false });
-        await qmp.command('cont');
-        await delay(TRY_AGAIN_MS / 10, undefined, { ref: false }); // the write is tried again, and may fail again
-      }
-      log.info({ machine: id }, 'The machine goes on: there is disk space again');
-    } catch (error) {
-      // Its end is told by others; a lost connection is made again, and looks again.
-      log.warn(
-        { machine: id, error },
-        'The machine stood still for lack of disk space and no longer answers',
+    let isOpen = true;
+    qmp.closed.then(() => {
+      isOpen = false; // a connection that is made anew looks again
+    });
+    // Twice running, since the write that failed is tried again first, and may fail again.
+    for (let running = 0; isOpen && running < 2; ) {
+      await delay(TRY_AGAIN_MS, undefined, { ref: false });
+      // A QEMU that is busy with a full disk may be late to answer; nobody else would ask it again.
+      running = await goOn(qmp).then(
+        (isRunning) => (isRunning ? running + 1 : 0),
+        () => 0,
       );
-    } finally {
-      isWaiting = false;
     }
+    isWaiting = false;
+    if (isOpen) log.info({ machine: id }, 'The machine goes on: there is disk space again');
   }
 
   return {
@@ -50,6 +49,13 @@ export function starvationWatch(id: string, log: Log) {
       if (await isStarved(qmp)) await wait(qmp);
     },
   };
+}
+
+/** Has the machine try its write again; whether it was running already. */
+async function goOn(qmp: Qmp): Promise<boolean> {
+  if (!(await isStarved(qmp))) return true;
+  await qmp.command('cont');
+  return false;
 }
 
 async function isStarved(qmp: Qmp): Promise<boolean> {
