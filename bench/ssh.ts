@@ -142,10 +142,11 @@ async function stopMeasured(client: Client, serviceId: number, qmp: Tap, overhea
 async function waitFor(client: Client, serviceId: number, state: 'running' | 'stopped'): Promise<void> {
   const deadline = nowMs() + patienceMs;
   for (;;) {
-    const { body } = await client.get(`/dashboard/service/${serviceId}/vps/overview`);
-    const vps = body.data?.vps;
-    if (vps?.state === state && (state === 'stopped' || !vps.locked)) return;
-    if (nowMs() > deadline) throw new Error(`the machine is ${vps?.state} and stays it`);
+    const { status, body } = await client.get(`/dashboard/service/${serviceId}/vps/overview`);
+    if (status !== 200) throw new Error(`the overview was refused: ${JSON.stringify(body)}`);
+    const { vps } = body.data;
+    if (vps.state === state && (state === 'stopped' || !vps.locked)) return;
+    if (nowMs() > deadline) throw new Error(`the machine is ${vps.state} and stays it`);
     await sleep(2);
   }
 }

@@ -28,6 +28,8 @@ const MAX_HEADER_AREA = 65_536;
 const DATA_FILE_FEATURE = 4;
 const DATA_FILE_EXTENSION = 0x44415441;
 const MAX_SNAPSHOT_TABLE = 16 * 2 ** 20;
+/** Bits 9 to 55 of a table's entry: where what it leads to lies. */
+const OFFSET = 0x00fffffffffffe00n;
 
 /** Reads the header; null when the file is not a qcow2. Fails on one that contradicts itself. */
 export async function readQcow2(file: string): Promise<Qcow2Header | null> {
@@ -49,6 +51,20 @@ export async function readQcow2Snapshots(file: string): Promise<Qcow2Snapshot[]>
       if (unchanged && Array.isArray(snapshots)) return snapshots;
       if (unchanged || attempt === 5) throw snapshots;
     }
+  });
+}
+
+/** Whether the file itself holds the beginning of its disk, and not what lies below it. Of one that nobody writes. */
+export async function holdsBeginning(file: string): Promise<boolean> {
+  return reading(file, async (handle) => {
+    const offsetAt = async (position: number) => {
+      const entry = Buffer.alloc(8);
+      await handle.read(entry, 0, 8, position);
+      return Number(entry.readBigUInt64BE() & OFFSET);
+    };
+    const level1 = await offsetAt(40);
+    const level2 = await offsetAt(level1);
+    return level2 !== 0 && (await offsetAt(level2)) !== 0;
   });
 }
 
@@ -132,7 +148,7 @@ async function allocated(
   const level2 = Buffer.alloc(clusterBytes);
   let clusters = 0;
   for (let entry = 0; entry < entries; entry++) {
-    const at = level1.readBigUInt64BE(entry * 8) & 0x00fffffffffffe00n;
+    const at = level1.readBigUInt64BE(entry * 8) & OFFSET;
     if (at === 0n) continue;
     const { bytesRead } = await handle.read(level2, 0, level2.length, Number(at));
     for (let byte = 0; byte + 8 <= bytesRead; byte += 8) {

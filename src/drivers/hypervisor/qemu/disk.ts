@@ -2,6 +2,7 @@ import { readFile, rename, rm } from 'node:fs/promises';
 import { dirname, relative } from 'node:path';
 import { run } from '../../../platform/host/run.ts';
 import { HypervisorError, type MachineSpec } from '../contract.ts';
+import { holdsBeginning } from '../formats/qcow2.ts';
 import type { ImageDescription } from '../images/recipe.ts';
 import { exists, giveTo, type MachineFiles, makeMachineDir, type Owner } from './files.ts';
 
@@ -51,6 +52,7 @@ export async function createDisk(
  * their kernel, what an installer has put over them brings one (its signature is the last two bytes of the first 512).
  */
 export async function hasBootSector(files: MachineFiles): Promise<boolean> {
+  if (!(await holdsBeginning(files.disk))) return false; // as in the image, which has none
   const copy = `${files.disk}.sector`;
   await rm(copy, { force: true });
   const dd = ['qemu-img', 'dd', '-f', 'qcow2', '-O', 'raw', 'bs=512', 'count=1'];
