@@ -59,8 +59,8 @@ interface Candidate {
 
 /**
  * Holds a cart against the catalogue and prices it. The checks come in the order of contract §2, each over
- * the whole cart before the next: products, options, operating systems, domains, passwords, coupon. Stock comes last, when the
- * order takes it.
+ * the whole cart before the next: products, options, operating systems, domains, passwords, coupon. Stock
+ * comes last, when the order takes it.
  */
 export async function priceCart(ctx: Context, cart: Cart): Promise<PricedCart> {
   if (cart.products.length === 0) throw fail('empty_cart');

@@ -27,11 +27,7 @@ describe.skipIf(skip !== null)('a node without disk space', () => {
     await space(40);
     hypervisor = bed.open();
     await hypervisor.prepare(() => undefined);
-    spec = bed.spec(1);
-    await hypervisor.createDisk(spec);
-    await hypervisor.writeIdentity(spec, bed.identity);
-    await hypervisor.start(spec);
-    await hypervisor.waitUntilReady(spec, { timeoutMs: 120_000 });
+    spec = await bed.boot(hypervisor, 1);
   });
 
   afterAll(async () => {

@@ -19,6 +19,8 @@ export interface Testbed {
   identity: GuestIdentity;
   open(): Hypervisor;
   spec(number: number): MachineSpec;
+  /** A machine with the bed's identity that has booted. */
+  boot(hypervisor: Hypervisor, number: number): Promise<MachineSpec>;
   /** The identity's password, in clear. */
   password: string;
   other: { passwordHash: string; authorizedKey: string };
@@ -110,6 +112,14 @@ export async function testbed(network: number, recipe: string, size: Partial<Mac
       },
       ...size,
     }),
+    async boot(hypervisor, number) {
+      const spec = bed.spec(number);
+      await hypervisor.createDisk(spec);
+      await hypervisor.writeIdentity(spec, bed.identity);
+      await hypervisor.start(spec);
+      await hypervisor.waitUntilReady(spec, { timeoutMs: 120_000 });
+      return spec;
+    },
     async inGuest(spec, command, signIn = 'key') {
       const host = `root@${spec.nic.addresses[0]?.address}`;
       const options = ['StrictHostKeyChecking=no', 'UserKnownHostsFile=/dev/null', 'LogLevel=ERROR'];
