@@ -42,5 +42,3 @@ begin
 end $$;
 create trigger journal_append_only before update or delete on journal
   for each row execute function refuse_change();
-create trigger journal_no_truncate before truncate on journal
-  for each statement execute function refuse_change();

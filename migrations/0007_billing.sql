@@ -113,11 +113,6 @@ create trigger ledger_transactions_append_only before update or delete on ledger
 create trigger ledger_entries_append_only before update or delete on ledger_entries
   for each row execute function refuse_change();
 
-create trigger ledger_transactions_no_truncate before truncate on ledger_transactions
-  for each statement execute function refuse_change();
-create trigger ledger_entries_no_truncate before truncate on ledger_entries
-  for each statement execute function refuse_change();
-
 create function refuse_unbalanced() returns trigger language plpgsql as $$
 begin
   if (select sum(amount_minor) from ledger_entries where transaction_id = new.transaction_id) <> 0 then
