@@ -114,6 +114,20 @@ describe.skipIf(skip !== null)('after a crash', () => {
     expect((await hypervisor.listSnapshots(spec.id)).map((each) => each.name)).toEqual(['one']);
   });
 
+  it('a file system that the kernel refuses is repaired at the start, and keeps its files', {
+    timeout: 120_000,
+  }, async () => {
+    await writes('before the power went');
+    await hypervisor.powerOff(spec.id);
+    // The group descriptors, in the second block: what a power loss can leave of them while a disk grows.
+    await run(['qemu-io', '-f', 'qcow2', '-c', 'write -P 0 4096 4096', files.disk]);
+    await hypervisor.start(spec);
+    await ready();
+    expect(await bed.inGuest(spec, 'cat /root/state; df -k / | tail -1')).toMatch(
+      /^before the power went\n\S+ +\d{6}/,
+    );
+  });
+
   it('the rescue system lets in whom the disk lets in, also when the power was gone', {
     timeout: 400_000,
   }, async () => {

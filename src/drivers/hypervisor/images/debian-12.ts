@@ -2,7 +2,7 @@ import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { runAsRoot } from '../../../platform/host/run.ts';
 import type { FileEntry } from '../formats/tar.ts';
-import { initramfs } from './initramfs.ts';
+import { INITRAMFS_PACKAGES, initramfs } from './initramfs.ts';
 import { KERNEL_PACKAGE, writeUnpackedKernel } from './kernel.ts';
 import { packDisk } from './pack.ts';
 import { downloadPackages, unpackPackage } from './packages.ts';
@@ -66,8 +66,8 @@ async function extractKernel(root: string, dir: string): Promise<void> {
   if (version === undefined) throw new Error('the system has no kernel');
   await writeUnpackedKernel(join(root, 'boot', `vmlinuz-${version}`), join(dir, 'kernel'));
   const work = join(dir, 'work');
-  for (const file of await downloadPackages(['busybox-static'], work)) await unpackPackage(file, work);
-  const ramdisk = await initramfs(join(root, 'lib/modules', version, 'kernel'), join(work, 'bin/busybox'));
+  for (const file of await downloadPackages(INITRAMFS_PACKAGES, work)) await unpackPackage(file, work);
+  const ramdisk = await initramfs(join(root, 'lib/modules', version, 'kernel'), work);
   await writeFile(join(dir, 'initrd'), ramdisk);
   await rm(work, { recursive: true });
 }

@@ -64,7 +64,8 @@ cd / && rm -rf /run/seed
 for port in /sys/class/virtio-ports/*; do
   [ "$(cat "$port/name")" = org.qemu.guest_agent.0 ] && ln -s "/dev/\${port##*/}" /dev/agent
 done
-(resize2fs /dev/vda >/dev/null 2>&1) &
+# Before sign-in, and settled: who can use the machine can also take its power away.
+resize2fs /dev/vda >/dev/null 2>&1 && sync
 `;
 
 /** What QEMU's guest agent calls to set a password; BusyBox' build in Debian has none. Reads \`user:password\`. */

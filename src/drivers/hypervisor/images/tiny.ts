@@ -2,7 +2,7 @@ import { chmod, copyFile, cp, mkdir, rm, symlink, writeFile } from 'node:fs/prom
 import { dirname, join } from 'node:path';
 import { run, runAsRoot } from '../../../platform/host/run.ts';
 import type { FileEntry } from '../formats/tar.ts';
-import { initramfs } from './initramfs.ts';
+import { INITRAMFS_PACKAGES, initramfs } from './initramfs.ts';
 import { fetchKernel, writeUnpackedKernel } from './kernel.ts';
 import { packDisk } from './pack.ts';
 import { downloadPackages, librariesOf, unpackPackage } from './packages.ts';
@@ -24,7 +24,7 @@ export const tinyRecipe: Recipe = {
     const unpacked = await fetchPrograms(work);
     progress('Building the image tiny (2 of 3): packing the kernel');
     await writeUnpackedKernel(kernel.image, join(dir, 'kernel'));
-    await writeFile(join(dir, 'initrd'), await initramfs(kernel.modulesDir, join(unpacked, 'bin/busybox')));
+    await writeFile(join(dir, 'initrd'), await initramfs(kernel.modulesDir, unpacked));
     progress('Building the image tiny (3 of 3): packing the disk');
     const root = join(work, 'root');
     await assembleRoot(unpacked, root);
@@ -45,7 +45,7 @@ export const tinyRecipe: Recipe = {
 
 async function fetchPrograms(work: string): Promise<string> {
   const libraries = await librariesOf([...PROGRAMS, 'e2fsprogs']);
-  const names = [...PROGRAMS, 'busybox-static', 'e2fsprogs', ...libraries];
+  const names = [...PROGRAMS, ...INITRAMFS_PACKAGES, 'e2fsprogs', ...libraries];
   const unpacked = join(work, 'unpacked');
   for (const file of await downloadPackages(names, join(work, 'packages')))
     await unpackPackage(file, unpacked);
