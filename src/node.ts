@@ -21,7 +21,6 @@ import {
 } from './fleet/index.ts';
 import type { DataDir } from './platform/host/dataDir.ts';
 import { ensurePackages } from './platform/host/packages.ts';
-import { ensureServiceUser, serviceUserNames } from './platform/host/serviceUser.ts';
 import { type Context, transaction } from './platform/index.ts';
 import { createSampler, type HypervisorOf, onMachineEvent, reconcileNode, resolutions } from './vps/index.ts';
 
@@ -130,7 +129,6 @@ async function chooseHypervisor(
   return qemuHypervisor({
     dir: join(data.dir, 'hypervisor'),
     runDir: data.runDir,
-    runAs: data.runAs === null ? null : (await ensureServiceUser(serviceUserNames.machines)).name,
     bridge: { name: config.bridge, addresses: gateways, nat: config.nat },
     netbootUrl: config.netbootUrl,
     log,

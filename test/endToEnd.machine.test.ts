@@ -1,5 +1,5 @@
 /** The product as a user starts it, on real machines: from an API key to an SSH prompt, and through the power going. */
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { reasonToSkip } from '../src/drivers/hypervisor/qemu/testbed.ts';
@@ -50,14 +50,22 @@ describe.skipIf(reason !== null)('the product on real machines', () => {
     expect(await hostnameSeen()).toBe(hostname);
   });
 
-  it.runIf(process.getuid?.() === 0)('runs under an account that does not own the database', async () => {
-    const [machine] = product.machinePids();
-    const accountOf = async (pid: number) =>
-      (await run(['ps', '-o', 'user:32=', '-p', `${pid}`])).stdout.trim();
-    const postmaster = readFileSync(join(product.dataDir, 'postgres/data/postmaster.pid'), 'utf8');
-    expect(await accountOf(machine ?? 0)).toBe('innkeeper-vm');
-    expect(await accountOf(Number.parseInt(postmaster, 10))).toBe('innkeeper');
-  });
+  it.runIf(process.getuid?.() === 0)(
+    'runs under an account of its own, with files that no other account can reach',
+    async () => {
+      const [machine] = product.machinePids();
+      const accountOf = async (pid: number) =>
+        (await run(['ps', '-o', 'user:32=', '-p', `${pid}`])).stdout.trim();
+      const dir = join(product.dataDir, 'hypervisor/machines', `vps-${serviceId}`);
+      const postmaster = readFileSync(join(product.dataDir, 'postgres/data/postmaster.pid'), 'utf8');
+      const account = Number(await accountOf(machine ?? 0));
+      expect(account).toBeGreaterThanOrEqual(0x7000_0000);
+      expect(statSync(join(dir, 'disk.qcow2')).uid).toBe(account);
+      const { uid, gid, mode } = statSync(dir);
+      expect({ uid, gid, mode: mode & 0o777 }).toEqual({ uid: 0, gid: account, mode: 0o710 });
+      expect(await accountOf(Number.parseInt(postmaster, 10))).toBe('innkeeper');
+    },
+  );
 
   it('lets its owner in by the password of the order', async () => {
     expect(await product.ssh(address4, 'hostname', password)).toBe(hostname);

@@ -3,7 +3,7 @@ import fs from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { run } from './run.ts';
-import { asServiceUser, ensureServiceUser, type ServiceUser, serviceUserNames } from './serviceUser.ts';
+import { asServiceUser, databaseUserName, ensureServiceUser, type ServiceUser } from './serviceUser.ts';
 
 export { type DirLock, lockDataDir } from './lock.ts';
 
@@ -34,7 +34,7 @@ export async function prepareDataDir(dir: string): Promise<DataDir> {
   const hash = createHash('sha256').update(absolute).digest('hex').slice(0, 8);
   if (!isRoot) return { dir: absolute, runDir: await userRunDir(absolute, hash), runAs: null };
 
-  const user = await ensureServiceUser(serviceUserNames.database);
+  const user = await ensureServiceUser(databaseUserName);
   const runDir = await rootRunDir(hash, user);
   const reachable = await reachableFor(user, absolute, path.join(runDir, 'data'));
   return { dir: reachable, runDir, runAs: user.name };

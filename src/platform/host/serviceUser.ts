@@ -1,10 +1,7 @@
 import { run, runAsRoot } from './run.ts';
 
-/**
- * Accounts of the services we start when we are root ourselves: PostgreSQL, and machines. They are two, since the
- * database's files belong to its account: a guest that breaks out of its machine must not have them.
- */
-export const serviceUserNames = { database: 'innkeeper', machines: 'innkeeper-vm' } as const;
+/** The account that PostgreSQL gets when we are root ourselves. Machines have others, which have no names. */
+export const databaseUserName = 'innkeeper';
 
 export interface ServiceUser {
   name: string;

@@ -1,6 +1,6 @@
 import type { MachineSpec } from '../contract.ts';
 import { type Acceleration, acceleratorArguments } from './acceleration.ts';
-import type { MachineFiles } from './files.ts';
+import type { MachineFiles, Owner } from './files.ts';
 
 /** Inside emulation there is nothing to guard a CPU against, and self-tests cost seconds of each boot. */
 const EMULATED_KERNEL = 'mitigations=off nokaslr tsc=reliable random.trust_cpu=on cryptomgr.notests audit=0';
@@ -12,8 +12,8 @@ export interface Launch {
   /** The program that starts the machine; null: its disk starts by itself. */
   kernel: Kernel | null;
   acceleration: Acceleration;
-  /** User that QEMU becomes once it has opened its files; null: it stays who started it. */
-  runAs: string | null;
+  /** What QEMU becomes once it has opened its files; null: it stays who started it. */
+  runAs: Owner | null;
 }
 
 /** What QEMU starts a machine with in place of its disk. */
@@ -34,7 +34,7 @@ export function qemuArguments(launch: Launch): string[] {
     ['-name', `guest=${spec.id},debug-threads=on`],
     ['-nodefaults', '-no-user-config', '-display', 'none'],
     ['-sandbox', sandbox(launch.runAs)],
-    launch.runAs === null ? [] : ['-runas', launch.runAs],
+    launch.runAs === null ? [] : ['-runas', `${launch.runAs.uid}:${launch.runAs.gid}`],
     ['-pidfile', files.pidFile],
     ['-machine', 'q35', ...acceleratorArguments(launch.acceleration)],
     ['-smp', String(spec.cpuCores), '-m', `size=${spec.memoryMib}M`, '-rtc', 'base=utc,driftfix=slew'],
@@ -51,7 +51,7 @@ export function qemuArguments(launch: Launch): string[] {
 }
 
 /** QEMU may start no program. It may change its user only where `-runas` needs that. */
-function sandbox(runAs: string | null): string {
+function sandbox(runAs: Owner | null): string {
   const always = 'on,obsolete=deny,spawn=deny,resourcecontrol=deny';
   return runAs === null ? `${always},elevateprivileges=deny` : always;
 }

@@ -10,18 +10,11 @@ import { imageStore } from '../images/store.ts';
 import { serially } from '../serially.ts';
 import { checkIdentity, checkSpec } from '../spec.ts';
 import { accelerationProbe } from './acceleration.ts';
+import { findOwner, ownAccount } from './accounts.ts';
 import { type Kernel, qemuArguments } from './arguments.ts';
 import { abandonBackup } from './backups.ts';
 import { createDisk, hasBootSector } from './disk.ts';
-import {
-  exists,
-  findOwner,
-  giveTo,
-  type MachineFiles,
-  machineFiles,
-  machineIds,
-  makeMachineDir,
-} from './files.ts';
+import { exists, giveTo, type MachineFiles, machineFiles, machineIds, makeMachineDir } from './files.ts';
 import { thawForgotten } from './freeze.ts';
 import { forgetSecrets, readIdentity, writeIdentity, writeRescueSeed } from './identity.ts';
 import { trackMachines } from './machines.ts';
@@ -64,10 +57,9 @@ export function qemuHypervisor(options: QemuOptions): Hypervisor {
     const found = await acceleration.settle(async () =>
       kernel && kernel.commandLine !== null ? kernel.file : probeKernel(imagesDir),
     );
-    const owner = await findOwner(options);
-    await makeMachineDir(files, owner);
-    await giveTo(owner, files.disk); // it may have been made when machines had another account
-    const runAs = owner && options.runAs;
+    const runAs = await ownAccount(files);
+    await makeMachineDir(files, runAs);
+    await giveTo(runAs, files.disk, files.seed); // it may have had another account until now
     await startProcess(files, qemuArguments({ spec, files, kernel, acceleration: found, runAs }));
     await machines.started(files);
   }
@@ -78,7 +70,7 @@ export function qemuHypervisor(options: QemuOptions): Hypervisor {
     if (spec.boot === 'rescue') {
       await images.ensure({ slug: RESCUE_IMAGE, kind: 'build', recipe: RESCUE_IMAGE }, say);
       const image = await images.find(RESCUE_IMAGE);
-      await enterRescue(files, image.dir, await findOwner(options));
+      await enterRescue(files, image.dir, await ownAccount(files));
       return kernelOf(image);
     }
     await leaveRescue(files);
@@ -160,7 +152,7 @@ export function qemuHypervisor(options: QemuOptions): Hypervisor {
       checkSpec(spec);
       const files = filesOf(spec.id);
       const image = await images.find(spec.image);
-      await oneAtATime(spec.id, async () => createDisk(spec, files, image, await findOwner(options)));
+      await oneAtATime(spec.id, async () => createDisk(spec, files, image, await findOwner(files)));
     },
 
     async writeIdentity(spec, identity) {
@@ -170,7 +162,7 @@ export function qemuHypervisor(options: QemuOptions): Hypervisor {
       const { guest } = await images.find(spec.image);
       const whole = { ...identity, guest, nic: spec.nic };
       await oneAtATime(spec.id, async () => {
-        const owner = await findOwner(options);
+        const owner = await findOwner(files);
         await writeIdentity(files, whole, owner);
         if (spec.boot !== 'rescue') return;
         await leaveRescue(files); // a new sign-in takes a new system: one takes on its identity once

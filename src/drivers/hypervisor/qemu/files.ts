@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { chmod, chown, lchown, mkdir, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { findUser, type ServiceUser } from '../../../platform/host/serviceUser.ts';
 import { HypervisorError } from '../contract.ts';
 import { checkMachineId } from '../spec.ts';
 import type { QemuOptions } from './options.ts';
@@ -96,7 +95,7 @@ export async function makeMachineDir(files: MachineFiles, owner: Owner | null): 
 }
 
 /**
- * Makes a folder that is ours. The user that QEMU runs as may pass through it to its files and no more: a QEMU that
+ * Makes a folder that is ours. The account that QEMU runs as may pass through it to its files and no more: a QEMU that
  * was taken over must not put links where we, as root, write next.
  */
 export async function makeOwnDir(dir: string, owner: Owner | null): Promise<void> {
@@ -106,14 +105,10 @@ export async function makeOwnDir(dir: string, owner: Owner | null): Promise<void
   await chmod(dir, 0o710);
 }
 
-export type Owner = ServiceUser;
-
-/** The user that QEMU becomes, or null when it keeps the user we are. */
-export async function findOwner(options: QemuOptions): Promise<Owner | null> {
-  if (options.runAs === null || process.getuid?.() !== 0) return null;
-  const owner = await findUser(options.runAs);
-  if (owner) return owner;
-  throw new HypervisorError('host_not_ready', `no system user named ${options.runAs}`);
+/** The account that a machine's QEMU becomes. */
+export interface Owner {
+  uid: number;
+  gid: number;
 }
 
 export async function giveTo(owner: Owner | null, ...paths: string[]): Promise<void> {

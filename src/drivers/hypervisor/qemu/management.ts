@@ -4,11 +4,12 @@ import type { ImageStore } from '../images/store.ts';
 import type { MachineManagement, SnapshotFacts } from '../management.ts';
 import { serially } from '../serially.ts';
 import { checkAuthorizedKeys, checkCopyName, checkHostname, checkPasswordHash, checkSpec } from '../spec.ts';
+import { findOwner } from './accounts.ts';
 import { type Agent, withAgent } from './agent.ts';
 import * as backups from './backups.ts';
 import { machineConsoles } from './console.ts';
 import { createDisk } from './disk.ts';
-import { exists, findOwner, type MachineFiles } from './files.ts';
+import { exists, type MachineFiles } from './files.ts';
 import { whileFrozen } from './freeze.ts';
 import * as guest from './guest.ts';
 import { renameIdentity, writeAddresses } from './identity.ts';
@@ -101,7 +102,7 @@ export function machineManagement(parts: SharedParts): MachineManagement & { clo
   }
 
   async function copyDisk(files: MachineFiles, name: string): Promise<void> {
-    const owner = await findOwner(options);
+    const owner = await findOwner(files);
     let stopped = false;
     await oneAtATime(files.id, async () => {
       stopped = (await machines.monitor(files)) === undefined;
@@ -128,8 +129,8 @@ export function machineManagement(parts: SharedParts): MachineManagement & { clo
     async rebuildDisk(spec) {
       checkSpec(spec);
       const image = await parts.images.find(spec.image);
-      const owner = await findOwner(options);
       const files = filesOf(spec.id);
+      const owner = await findOwner(files);
       await existing(spec.id);
       await diskInTurn(spec.id, () =>
         oneAtATime(spec.id, async () => {

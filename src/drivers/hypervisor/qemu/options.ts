@@ -13,8 +13,6 @@ export interface QemuOptions {
   dir: string;
   /** Short path for sockets, such as `/run/innkeeper/ab12cd34`: socket paths hold at most 107 bytes. */
   runDir: string;
-  /** System user that QEMU becomes when we are root; null lets guests' QEMU run as root. */
-  runAs: string | null;
   bridge: BridgeOptions;
   log: Log;
   /** What machines that start from the network go on with, a URL without blanks; null: their user says. */

@@ -14,7 +14,8 @@ export const RESCUE_IMAGE = 'tiny';
  */
 export async function enterRescue(files: MachineFiles, imageDir: string, owner: Owner | null): Promise<void> {
   if (!(await exists(files.rescueSeed))) await writeRescueSeed(files, null, owner);
-  if (await exists(files.rescueDisk)) return;
+  await giveTo(owner, files.rescueSeed); // it may have had another account until now
+  if (await exists(files.rescueDisk)) return giveTo(owner, files.rescueDisk);
   const partial = `${files.rescueDisk}.partial`;
   await rm(partial, { force: true });
   const backing = relative(dirname(partial), join(imageDir, 'disk.qcow2'));

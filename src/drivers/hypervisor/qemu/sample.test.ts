@@ -48,7 +48,7 @@ it('takes less than a twentieth of a core for 200 machines, sampled every ten se
     const pid = peer.pid ?? 0;
     const bridge = { name: 'iks', addresses: [], nat: false };
     const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
-    const options = { dir, runDir: dir, runAs: null, netbootUrl: null, bridge, log };
+    const options = { dir, runDir: dir, netbootUrl: null, bridge, log };
     const monitors = await Promise.all(
       Array.from({ length: MACHINES }, async (_, index): Promise<Monitor> => {
         const qmp = await connectQmp(join(dir, String(index)));

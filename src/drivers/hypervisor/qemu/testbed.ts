@@ -73,7 +73,6 @@ export async function testbed(network: number, recipe: string, size: Partial<Mac
   const options: QemuOptions = {
     dir: join(dir, 'data'),
     runDir: join(dir, 'run'),
-    runAs: process.getuid?.() === 0 ? 'nobody' : null,
     imagesDir,
     bridge: {
       name: `ikt${network}`,
