@@ -3,11 +3,12 @@
  * The product runs as its user would run it, on its own database, and logs everything it can.
  */
 import { randomBytes } from 'node:crypto';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { settings } from '../src/config.ts';
 import type { Demo } from '../src/demo/index.ts';
 import { prepareDataDir } from '../src/platform/host/dataDir.ts';
 import { apiClient, type Client } from './client.ts';
@@ -36,11 +37,14 @@ const secrets = {
   reinstalled: `Cc3-${randomBytes(9).toString('base64url')}`,
   userData: `Dd4-${randomBytes(9).toString('base64url')}`,
   smtp: `Ee5-${randomBytes(9).toString('base64url')}`,
+  dns: `Ff6-${randomBytes(9).toString('base64url')}`,
   /** Chosen by the product, shown once. */
   generated: '',
 };
 
 let dataDir: string;
+/** What programs that the product ran to their end were given, one file each. */
+let given: string;
 let child: ProductChild;
 let mail: MailPeer;
 let demo: Demo;
@@ -53,12 +57,16 @@ const refusals: string[] = [];
 beforeAll(async () => {
   dataDir = mkdtempSync(path.join(tmpdir(), 'innkeeper-canary-'));
   mail = await startMailPeer();
+  given = mkdtempSync(path.join(tmpdir(), 'innkeeper-canary-given-'));
   child = startProductChild({
+    PATH: `${tellTales(given, ['flock', 'getent'])}:${process.env.PATH}`,
     DATA_DIR: dataDir,
     HYPERVISOR: 'simulator',
     RATE_LIMITS: 'off',
     LOG_LEVEL: 'trace',
     SMTP_URL: mail.url.replace('//', `//user:${secrets.smtp}@`),
+    DNS_URL: 'http://127.0.0.1:9',
+    DNS_API_KEY: secrets.dns,
   });
   const url = await child.ready;
   const place = await prepareDataDir(dataDir);
@@ -75,8 +83,23 @@ afterAll(async () => {
   child?.kill('SIGTERM');
   await child?.exited;
   await mail?.close();
-  rmSync(dataDir, { recursive: true, force: true });
+  for (const dir of [dataDir, given]) rmSync(dir, { recursive: true, force: true });
 });
+
+/** A directory for PATH, in which these programs write down what they were given before they do their work. */
+function tellTales(into: string, programs: string[]): string {
+  const dir = path.join(into, 'bin');
+  mkdirSync(dir);
+  for (const program of programs) {
+    const script = `#!/bin/sh
+tr '\\0' '\\n' < /proc/$$/environ > '${into}/${program}'.$$
+PATH=\${PATH#*:}
+exec ${program} "$@"
+`;
+    writeFileSync(path.join(dir, program), script, { mode: 0o755 });
+  }
+  return dir;
+}
 
 function noting(client: Client): Client {
   const request: Client['request'] = async (...asked) => {
@@ -285,6 +308,18 @@ describe('a secret', { timeout: 240_000 }, () => {
     expect(childrenOf(child.pid).length).toBeGreaterThan(1); // PostgreSQL at least
     expect(leaks).toEqual([]);
     expect(secretsIn(readFileSync(`/proc/${child.pid}/cmdline`, 'latin1'))).toEqual([]);
+  });
+
+  it('is in no environment of a program that the product ran to its end', () => {
+    const files = readdirSync(given).filter((name) => name !== 'bin');
+    expect(files.map((name) => path.parse(name).name)).toContain('flock');
+    for (const name of files) {
+      const environment = readFileSync(path.join(given, name), 'latin1');
+      const names = environment.split('\n').map((line) => line.split('=')[0]);
+      expect(names).toContain('PATH'); // it was written down
+      const ours = settings.filter((setting) => names.includes(setting.name));
+      expect([name, ...secretsIn(environment), ...ours]).toEqual([name]);
+    }
   });
 
   it('of a machine does not outlive its delivery: not sealed, not hashed, not on the host', async () => {

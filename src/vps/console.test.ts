@@ -1,8 +1,17 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createServer, request } from 'node:http';
+import { type AddressInfo, connect as connectTcp, type Socket } from 'node:net';
+import { Duplex } from 'node:stream';
+import { setTimeout as delay } from 'node:timers/promises';
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { WebSocket } from 'ws';
+import type { Client } from '../../test/client.ts';
 import { runningVps } from '../../test/orders.ts';
+import { newMember } from '../../test/people.ts';
 import { startTestProduct, type TestProduct } from '../../test/product.ts';
+import { sql } from '../../test/sql.ts';
 import { statement } from '../platform/index.ts';
+import { serveConsoles } from './consoleServer.ts';
 
 let product: TestProduct;
 let id: number;
@@ -14,8 +23,8 @@ beforeAll(async () => {
 afterAll(() => product.stop());
 
 /** The way to a console as this test reaches the product: its public URL does not know the port. */
-async function consoleUrl(type: string): Promise<string> {
-  const answer = await product.customer.get(`/dashboard/service/${id}/vps/console?type=${type}`);
+async function consoleUrl(type: string, as: Client = product.customer): Promise<string> {
+  const answer = await as.get(`/dashboard/service/${id}/vps/console?type=${type}`);
   expect(answer.status).toBe(200);
   expect(answer.headers.get('cache-control')).toBe('no-store');
   return product.url.replace('http', 'ws') + new URL(answer.body.data.wss_url).pathname;
@@ -46,6 +55,31 @@ function refusal(url: string, origin?: string): Promise<number> {
     socket.once('open', () => resolve(101));
   });
 }
+
+/** The next console that is opened is this one. */
+function nextLine(options: ConstructorParameters<typeof Duplex>[0]): Duplex {
+  const line = new Duplex({ read: () => undefined, ...options });
+  vi.spyOn(product.hypervisor, 'openConsole').mockResolvedValueOnce(line);
+  return line;
+}
+
+/** A viewer that speaks only as much of the protocol as it likes. */
+function rawViewer(url: string): Promise<Socket> {
+  const headers = {
+    connection: 'Upgrade',
+    upgrade: 'websocket',
+    'sec-websocket-version': '13',
+    'sec-websocket-key': Buffer.alloc(16).toString('base64'),
+  };
+  return new Promise((resolve) =>
+    request(url.replace('ws', 'http'), { headers })
+      .on('upgrade', (_response, socket: Socket) => resolve(socket.on('error', () => undefined).resume()))
+      .end(),
+  );
+}
+
+const typed = (text: string) =>
+  Buffer.concat([Buffer.of(0x82, 0x80 | text.length, 0, 0, 0, 0), Buffer.from(text)]);
 
 describe('a console', () => {
   it('carries the bytes of the screen and of the serial line', async () => {
@@ -86,6 +120,131 @@ describe('a console', () => {
     );
     await product.ctx.db.run(restore, product.demo.customer.organization_id, id);
     await new Promise((resolve) => setTimeout(resolve, 1_100)); // the membership may be remembered for a second
+  });
+
+  it('is closed to a member whose new role may not open one, also one who does not take leave', async () => {
+    const member = await newMember(product, product.demo.customer.organization_id, 'technical');
+    let received = 0;
+    const line = nextLine({
+      write: (chunk: Buffer, _encoding, done) => {
+        received += chunk.length;
+        done();
+      },
+    });
+    const viewer = await rawViewer(await consoleUrl('serial', member));
+    const typing = setInterval(() => viewer.write(typed('x')), 10);
+    await expect.poll(() => received).toBeGreaterThan(3);
+    await sql(product, `update memberships set role = 'support' where user_id = $1`, member.userId);
+    const began = Date.now();
+    await expect.poll(() => line.destroyed, { timeout: 5_000 }).toBe(true);
+    const atEnd = received;
+    await expect.poll(() => viewer.closed, { timeout: 5_000 }).toBe(true);
+    clearInterval(typing);
+    expect(Date.now() - began).toBeLessThan(5_000);
+    expect(received).toBe(atEnd);
+  });
+
+  it('takes no more from its viewer than the guest reads', async () => {
+    let received = 0;
+    let read: () => void = () => undefined;
+    let isReading = false;
+    const line = nextLine({
+      write: (chunk: Buffer, _encoding, done) => {
+        received += chunk.length;
+        read = done;
+        if (isReading) done();
+      },
+    });
+    const { socket } = connect(await consoleUrl('serial'));
+    await new Promise((resolve) => socket.once('open', resolve));
+    const [messages, bytes] = [1_024, 65_536];
+    for (let nth = 0; nth < messages; nth++) socket.send(Buffer.alloc(bytes));
+    await delay(1_000);
+    expect(line.writableLength).toBeLessThan(4 * bytes);
+    expect(socket.bufferedAmount).toBeGreaterThan(messages * bytes * 0.5);
+    isReading = true;
+    read();
+    await expect.poll(() => received, { timeout: 20_000 }).toBe(messages * bytes);
+    socket.close();
+  });
+
+  it('takes no more from the guest than its viewer reads', async () => {
+    let sent = 0;
+    nextLine({
+      read() {
+        sent += 65_536;
+        setImmediate(() => this.push(Buffer.alloc(65_536)));
+      },
+      write: (_chunk, _encoding, done) => done(),
+    });
+    const { socket } = connect(await consoleUrl('serial'));
+    await new Promise((resolve) => socket.once('message', resolve));
+    socket.pause();
+    await delay(1_500);
+    const before = sent;
+    await delay(500);
+    expect(sent).toBe(before);
+    socket.resume();
+    await expect.poll(() => sent).toBeGreaterThan(before + 16 * 1_048_576);
+    socket.terminate();
+  });
+
+  it('is one of eight at most, and the ninth is told so', async () => {
+    const urls = await Promise.all(Array.from({ length: 9 }, () => consoleUrl('vnc')));
+    const open = urls.slice(1).map((url) => connect(url));
+    await Promise.all(open.map(({ greeting }) => greeting));
+    const ninth = connect(urls[0] ?? '');
+    const reason = new Promise((resolve) => ninth.socket.once('close', (_code, text) => resolve(`${text}`)));
+    expect(await ninth.closed).toBe(1013);
+    expect(await reason).toContain('8 open consoles');
+    open[0]?.socket.close();
+    await open[0]?.closed;
+    expect(await connect(await consoleUrl('vnc')).greeting).toMatch(/^RFB/);
+    for (const { socket } of open) socket.close();
+  });
+
+  it('ends for a viewer who has fallen silent, not for one whose guest does not read', async () => {
+    const server = createServer();
+    const stop = serveConsoles(product.ctx, server, () => product.hypervisor, 100);
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const here = async () => {
+      const { pathname } = new URL(await consoleUrl('serial'));
+      return `ws://127.0.0.1:${(server.address() as AddressInfo).port}${pathname}`;
+    };
+    const answering = connect(await here());
+    await answering.greeting;
+    nextLine({ write: () => undefined }); // never done with what it got
+    const unread = connect(await here());
+    await new Promise((resolve) => unread.socket.once('open', resolve));
+    for (let nth = 0; nth < 8; nth++) unread.socket.send(Buffer.alloc(65_536));
+    const silent = new WebSocket(await here(), { autoPong: false });
+    await new Promise((resolve) => silent.once('close', resolve));
+    await delay(500);
+    for (const { socket } of [answering, unread]) expect(socket.readyState).toBe(WebSocket.OPEN);
+    stop();
+    expect(await Promise.all([answering.closed, unread.closed])).toEqual([1001, 1001]);
+    server.close();
+  });
+
+  it('is asked for by somebody who is gone before the answer, and nothing else happens', async () => {
+    const crashes: unknown[] = [];
+    const note = (error: unknown) => crashes.push(error);
+    process.on('uncaughtException', note);
+    const database = new pg.Client({ connectionString: product.databaseUrl });
+    await database.connect();
+    await database.query('begin; lock table console_tickets in access exclusive mode');
+    const { port } = new URL(product.url);
+    const lines = [`GET /api/console/${'x'.repeat(43)} HTTP/1.1`, 'Host: x', 'Connection: Upgrade'];
+    const socket = connectTcp(Number(port), '127.0.0.1');
+    socket.write(`${[...lines, 'Upgrade: websocket'].join('\r\n')}\r\n\r\n`);
+    await delay(200);
+    socket.resetAndDestroy();
+    await delay(200);
+    await database.query('commit');
+    await database.end();
+    expect((await product.nobody.get('/health')).status).toBeLessThan(500);
+    process.off('uncaughtException', note);
+    expect(crashes).toEqual([]);
   });
 
   it('closes when the machine stops, and a stopped machine has none', async () => {

@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { record } from '../events/index.ts';
+import { type Permission, permissionsByRole, type Role } from '../organizations/index.ts';
 import {
   type Context,
   fail,
@@ -11,6 +12,9 @@ import {
 import { findVpsFor } from './queries.ts';
 
 export type ConsoleKind = 'vnc' | 'serial';
+
+/** What the route wants of whoever opens a console; keeping it open takes the same. */
+const permission: Permission = 'vps.manage';
 
 const ticketMs = 30_000;
 const ticketBytes = 32;
@@ -39,8 +43,8 @@ const useTicket = statement<Ticket>(
 
 const dropTickets = statement('vps.dropTickets', 'delete from console_tickets where expires_at < $1');
 
-// What must still hold while a console is open: account, key, membership, and the machine itself.
-const stillAllowed = statement<{ role: string }>(
+// What must still hold while a console is open: account, key, membership and its role, and the machine itself.
+const stillAllowed = statement<{ role: Role }>(
   'vps.consoleStillAllowed',
   `select m.role from memberships m
    join users u on u.id = m.user_id and u.status = 'active'
@@ -88,7 +92,8 @@ export async function mayStayOpen(ctx: Context, ticket: Ticket): Promise<boolean
     ticket.api_key_id,
     ctx.clock.now(),
   );
-  return row !== null;
+  const permissions: readonly Permission[] = row === null ? [] : permissionsByRole[row.role];
+  return permissions.includes(permission);
 }
 
 function hashOf(ticket: string): Buffer {

@@ -8,6 +8,11 @@ import { machineIdOf } from './machine.ts';
 
 const path = /^\/api\/console\/([A-Za-z0-9_-]{43})$/;
 const checkEveryMs = 2_000;
+/** How long a viewer who is sent away has for the closing handshake; then its socket is cut. */
+const farewellMs = 1_000;
+/** So many in a row, and the viewer counts as gone: one may be stuck behind a screenful on a slow line. */
+const pingsUnanswered = 2;
+const mostPerMachine = 8;
 const largestMessageBytes = 1_048_576;
 /** Above this the guest is not read from until the browser has caught up. */
 const highWaterBytes = 4 * 1_048_576;
@@ -15,33 +20,47 @@ const highWaterBytes = 4 * 1_048_576;
 const goingAway = 1001;
 const notAllowed = 1008;
 const failed = 1011;
+const tryAgainLater = 1013;
 
 /**
  * Serves consoles: a WebSocket at `/api/console/<ticket>` carries the bytes of a machine's screen or serial line.
  * It closes when the machine ends, and within five seconds of the moment that whoever opened it may no longer.
  * Returns how to stop.
  */
-export function serveConsoles(ctx: Context, server: Server, hypervisorOf: HypervisorOf): () => void {
+export function serveConsoles(
+  ctx: Context,
+  server: Server,
+  hypervisorOf: HypervisorOf,
+  pingEveryMs = 20_000,
+): () => void {
   const sockets = new WebSocketServer({
     noServer: true,
     maxPayload: largestMessageBytes,
     perMessageDeflate: false,
   });
   const origin = new URL(ctx.config.publicUrl).origin;
+  const machines = new WeakMap<WebSocket, number>();
 
   const onUpgrade = (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
+    // Node took its own listener away, and whoever asks may be gone before we have looked at the ticket.
+    socket.on('error', () => undefined);
     admit(request).then(
-      (ticket) => {
-        sockets.handleUpgrade(
-          request,
-          socket,
-          head,
-          (client) => void carry(ctx, client, ticket, hypervisorOf),
-        );
-      },
+      (ticket) => sockets.handleUpgrade(request, socket, head, (client) => seat(client, ticket)),
       (refusal: unknown) =>
         refuse(socket, refusal instanceof Refusal ? refusal : new Refusal(503, 'Service Unavailable')),
     );
+  };
+
+  const seat = (client: WebSocket, ticket: Ticket): void => {
+    client.on('error', () => undefined); // 'close' follows
+    const seated = [...sockets.clients].filter((each) => machines.get(each) === ticket.service_id);
+    if (seated.length >= mostPerMachine) {
+      sendAway(client, tryAgainLater, `the machine has ${mostPerMachine} open consoles; close one first`);
+      return;
+    }
+    machines.set(client, ticket.service_id);
+    hangUpOnSilence(client, pingEveryMs);
+    void carry(ctx, client, ticket, hypervisorOf);
   };
 
   const admit = async (request: IncomingMessage): Promise<Ticket> => {
@@ -58,7 +77,7 @@ export function serveConsoles(ctx: Context, server: Server, hypervisorOf: Hyperv
   server.on('upgrade', onUpgrade);
   return () => {
     server.off('upgrade', onUpgrade);
-    for (const client of sockets.clients) client.close(goingAway, 'the product is stopping');
+    for (const client of sockets.clients) sendAway(client, goingAway, 'the product is stopping');
     sockets.close();
   };
 }
@@ -72,10 +91,34 @@ class Refusal extends Error {
 }
 
 function refuse(socket: Duplex, refusal: Refusal): void {
-  socket.on('error', () => undefined);
+  socket.once('finish', () => socket.destroy()); // nobody else would, if the other side never ends it
   socket.end(
     `HTTP/1.1 ${refusal.status} ${refusal.message}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`,
   );
+}
+
+/** Closes with a reason, soon also without consent. A paused client could not be heard to give it. */
+function sendAway(client: WebSocket, code: number, reason: string): void {
+  client.resume();
+  client.close(code, reason);
+  setTimeout(() => client.terminate(), farewellMs).unref();
+}
+
+function hangUpOnSilence(client: WebSocket, pingEveryMs: number): void {
+  let unanswered = 0;
+  const heard = () => {
+    unanswered = 0;
+  };
+  const timer = setInterval(() => {
+    if (client.isPaused) heard(); // its answer waits behind what the guest has yet to read
+    if (unanswered === pingsUnanswered) return client.terminate();
+    unanswered += 1;
+    client.ping();
+  }, pingEveryMs);
+  client
+    .on('pong', heard)
+    .on('message', heard)
+    .on('close', () => clearInterval(timer));
 }
 
 async function carry(
@@ -84,7 +127,6 @@ async function carry(
   ticket: Ticket,
   hypervisorOf: HypervisorOf,
 ): Promise<void> {
-  client.on('error', () => undefined); // 'close' follows
   client.pause(); // what is typed before the line is open waits
   let line: Duplex;
   try {
@@ -94,32 +136,44 @@ async function carry(
       { service: ticket.service_id, err: error instanceof Error ? error.message : error },
       'no console',
     );
-    client.close(failed, 'the machine has no console right now');
+    sendAway(client, failed, 'the machine has no console right now');
     return;
   }
   if (client.readyState !== WebSocket.OPEN) {
     line.destroy();
     return;
   }
+  // The line first: whoever has lost access types no further, however slowly it takes its leave.
+  const end = (code: number, reason: string): void => {
+    line.destroy();
+    sendAway(client, code, reason);
+  };
   const timer = setInterval(() => {
     mayStayOpen(ctx, ticket).then(
-      (may) => may || client.close(notAllowed, 'access has ended'),
-      () => client.close(failed, 'access could not be checked'),
+      (may) => may || end(notAllowed, 'access has ended'),
+      () => end(failed, 'access could not be checked'),
     );
   }, checkEveryMs);
-
-  client.on('message', (data: Buffer) => line.write(data));
   client.on('close', () => {
     clearInterval(timer);
     line.destroy();
   });
+  const ended = () => end(goingAway, 'the console ended');
+  line.on('end', ended).on('close', ended).on('error', ended);
+  join(client, line);
+}
+
+/** Passes bytes both ways, each way as fast as its receiver reads: nothing piles up here. */
+function join(client: WebSocket, line: Duplex): void {
+  client.on('message', (data: Buffer) => {
+    if (!line.destroyed && !line.write(data)) client.pause();
+  });
+  line.on('drain', () => client.resume());
   line.on('data', (chunk: Buffer) => {
     client.send(chunk, () => {
       if (line.isPaused() && client.bufferedAmount < highWaterBytes / 2) line.resume();
     });
     if (client.bufferedAmount > highWaterBytes) line.pause();
   });
-  const end = () => client.close(goingAway, 'the console ended');
-  line.on('end', end).on('close', end).on('error', end);
   client.resume();
 }

@@ -28,18 +28,21 @@ export class ProgramError extends Error {
   }
 }
 
-/** Settings that open something. No program we start needs them, and everybody with its rights can read its environment. */
-const secretSettings = new Set([
-  'SECRET_KEY',
-  'DATABASE_URL',
-  'SMTP_URL',
-  'POWERDNS_URL',
-  'POWERDNS_API_KEY',
-]);
+/**
+ * What programs get of our environment. Named one by one: everybody with a program's rights can read its
+ * environment, and a setting that opens something stays here, also one that nobody has thought of yet.
+ */
+const passedOn = /^(PATH|HOME|USER|LOGNAME|SHELL|LANG|LC_\w+|TZ|TMPDIR|XDG_\w+|INNKEEPER_TEST_RUN)$/;
+/** May hold a password. What `run` starts fetches packages with them, and ends; a machine's process never sees them. */
+const proxies = /^((https?|ftp|all)_proxy|no_proxy)$/i;
 
 /** Our environment for programs we start, without what is secret in it. */
 export function childEnvironment(): NodeJS.ProcessEnv {
-  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !secretSettings.has(name)));
+  return environment(passedOn);
+}
+
+function environment(names: RegExp): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => names.test(name)));
 }
 
 /**
@@ -52,7 +55,7 @@ export function run(argv: readonly string[], options: RunOptions = {}): Promise<
   return new Promise((resolve, reject) => {
     const child = spawn(program, args, {
       cwd: options.cwd,
-      env: { ...childEnvironment(), ...options.env },
+      env: { ...childEnvironment(), ...environment(proxies), ...options.env },
       stdio: ['pipe', 'pipe', 'pipe'],
       timeout: options.timeoutMs ?? 120_000,
       killSignal: 'SIGKILL',

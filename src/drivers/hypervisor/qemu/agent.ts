@@ -6,7 +6,10 @@ import type { Monitor } from './monitor.ts';
 
 /** A conversation with the agent inside a guest. Protocol: QEMU's docs/interop/qemu-ga-ref. */
 export interface Agent {
-  /** Fails with {@link AgentRefusal} when the agent says no, with `guest_silent` when it says nothing in time. */
+  /**
+   * Fails with {@link AgentRefusal} when the agent says no, with `guest_silent` when it says nothing in time, and
+   * with `guest_refused` when what it says has no end.
+   */
   command(name: string, args?: Record<string, unknown>, timeoutMs?: number): Promise<unknown>;
 }
 
@@ -22,6 +25,9 @@ export class AgentRefusal extends Error {
 
 const COMMAND_TIMEOUT_MS = 20_000;
 const DELIMITER = 0xff;
+const NEWLINE = 0x0a;
+/** Far above every answer that we ask for. The other end is the guest's: it can say whatever it likes. */
+const LARGEST_ANSWER_BYTES = 2 ** 20;
 
 /**
  * Talks to a machine's agent once it has proven that it listens: a sync with a number of our own separates its
@@ -89,12 +95,23 @@ interface Answers {
 }
 
 function readAnswers(socket: Socket): Answers {
-  let bytes = Buffer.alloc(0);
+  // One buffer for all there may be, written and searched from left to right, so that no chunk is looked at twice.
+  const bytes = Buffer.allocUnsafe(LARGEST_ANSWER_BYTES);
+  let from = 0;
+  let searched = 0;
+  let to = 0;
   let skipping = false;
   let wake: () => void = () => undefined;
   let ended = false;
+  let overflowed = false;
   socket.on('data', (chunk: Buffer) => {
-    bytes = Buffer.concat([bytes, chunk]);
+    if (to + chunk.length > bytes.length) {
+      bytes.copyWithin(0, from, to);
+      [from, searched, to] = [0, searched - from, to - from];
+    }
+    overflowed ||= to + chunk.length > bytes.length;
+    if (overflowed) return void socket.destroy();
+    to += chunk.copy(bytes, to);
     wake();
   });
   socket.once('close', () => {
@@ -102,22 +119,26 @@ function readAnswers(socket: Socket): Answers {
     wake();
   });
 
+  function takeLine(): Buffer | null {
+    const length = bytes.subarray(searched, to).indexOf(NEWLINE);
+    if (length < 0) {
+      searched = to;
+      return null;
+    }
+    const line = bytes.subarray(from, searched + length);
+    from = searched = searched + length + 1;
+    return line;
+  }
+
   function take(): Answer | null {
-    if (skipping) {
-      const at = bytes.indexOf(DELIMITER);
-      bytes = at < 0 ? Buffer.alloc(0) : bytes.subarray(at + 1);
-      if (at < 0) return null;
+    for (let line = takeLine(); line; line = takeLine()) {
+      const delimiter = line.indexOf(DELIMITER);
+      if (skipping && delimiter < 0) continue;
+      const text = line.toString('utf8', skipping ? delimiter + 1 : 0);
       skipping = false;
+      return parse(text);
     }
-    const end = bytes.indexOf(0x0a);
-    if (end < 0) return null;
-    const line = bytes.toString('utf8', 0, end);
-    bytes = bytes.subarray(end + 1);
-    try {
-      return JSON.parse(line);
-    } catch {
-      return {}; // the rest of somebody else's answer
-    }
+    return null;
   }
 
   return {
@@ -129,6 +150,7 @@ function readAnswers(socket: Socket): Answers {
       for (;;) {
         const answer = take();
         if (answer) return answer;
+        if (overflowed) throw endless(waitingFor);
         if (ended)
           throw new HypervisorError('machine_died', 'the machine went away during a call to its agent');
         if (Date.now() >= until) throw silent(`${waitingFor} took longer than ${timeoutMs} ms`);
@@ -142,6 +164,21 @@ function readAnswers(socket: Socket): Answers {
       }
     },
   };
+}
+
+function parse(line: string): Answer {
+  try {
+    return JSON.parse(line) || {};
+  } catch {
+    return {}; // the rest of somebody else's answer
+  }
+}
+
+function endless(waitingFor: string): HypervisorError {
+  return new HypervisorError(
+    'guest_refused',
+    `the guest's agent answers ${waitingFor} with more than ${LARGEST_ANSWER_BYTES} bytes`,
+  );
 }
 
 async function synchronize(socket: Socket, answers: Answers, timeoutMs: number): Promise<void> {

@@ -1,0 +1,85 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer, type Server, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import { type Agent, withAgent } from './qemu/agent.ts';
+import type { MachineFiles } from './qemu/files.ts';
+import type { Monitor } from './qemu/monitor.ts';
+
+const dir = mkdtempSync(join(tmpdir(), 'innkeeper-agent-'));
+const files = { id: 'vps-1', agentSocket: join(dir, 'agent') } as MachineFiles;
+const monitor = { command: async () => [{ label: 'agent0', 'frontend-open': true }] } as unknown as Monitor;
+let server: Server;
+let sentBytes = 0;
+
+/** A guest of which we know nothing but that it is at the other end. */
+function guest(answer: (socket: Socket, command: { execute: string; arguments: { id?: number } }) => void) {
+  sentBytes = 0;
+  server = createServer((socket) => {
+    socket.on('error', () => undefined); // it is hung up on
+    socket.on('data', (text: Buffer) => {
+      for (const line of text.toString('latin1').replaceAll('\xff', '').split('\n').filter(Boolean))
+        answer(socket, JSON.parse(line));
+    });
+  });
+  return new Promise<void>((resolve) => server.listen(files.agentSocket, resolve));
+}
+
+function stream(socket: Socket, chunk: Buffer): void {
+  if (socket.destroyed) return;
+  sentBytes += chunk.length;
+  socket.write(chunk, (error) => error || setImmediate(stream, socket, chunk));
+}
+
+const greets = (socket: Socket, id: number | undefined) =>
+  socket.write(Buffer.from(`\xff${JSON.stringify({ return: id })}\n`, 'latin1'));
+
+const ask = (agent: Agent) => agent.command('guest-ping', {}, 3_000);
+
+afterEach(() => new Promise((resolve) => server.close(resolve)));
+afterEach(() => rmSync(files.agentSocket, { force: true }));
+
+describe('a conversation with a guest', () => {
+  it('takes answers in pieces and several at once, after what was left of another conversation', async () => {
+    await guest((socket, { execute, arguments: { id } }) => {
+      if (execute === 'guest-sync-delimited') {
+        socket.write('null\nleft of another"}\n');
+        return greets(socket, id);
+      }
+      const answer = Buffer.from('{"return":"grüße"}\n{"return":2}\n');
+      for (const byte of answer) socket.write(Buffer.of(byte));
+    });
+    const answers = await withAgent(files, monitor, 3_000, async (agent) => [
+      await ask(agent),
+      await ask(agent),
+    ]);
+    expect(answers).toEqual(['grüße', 2]);
+  });
+
+  it('carries an answer of almost a mebibyte', async () => {
+    const long = 'x'.repeat(2 ** 20 - 100);
+    await guest((socket, { execute, arguments: { id } }) => {
+      if (execute === 'guest-sync-delimited') greets(socket, id);
+      else socket.write(`${JSON.stringify({ return: long })}\n`);
+    });
+    const answer = await withAgent(files, monitor, 3_000, async (agent) => {
+      for (let nth = 0; nth < 3; nth++) await ask(agent);
+      return ask(agent);
+    });
+    expect(answer === long).toBe(true);
+  });
+
+  it.each(['guest-sync-delimited', 'guest-ping'])(
+    'ends when the answer to %s does not: little is read, and the guest is at fault',
+    async (endless) => {
+      await guest((socket, { execute, arguments: { id } }) => {
+        if (execute === endless) stream(socket, Buffer.alloc(64 * 1024, 'x'));
+        else greets(socket, id);
+      });
+      const refusal = { code: 'guest_refused', permanent: false };
+      await expect(withAgent(files, monitor, 3_000, ask)).rejects.toMatchObject(refusal);
+      expect(sentBytes).toBeLessThan(4 * 2 ** 20);
+    },
+  );
+});
