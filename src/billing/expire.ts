@@ -8,17 +8,23 @@ interface Expiring {
   coupon_id: number | null;
 }
 
+const batch = 200;
+
 const expire = statement<Expiring>(
   'billing.expire',
   `update invoices set status = 'cancelled'
-   where id in (select id from invoices where status = 'unpaid' and expires_at <= $1 order by expires_at limit 200
+   where id in (select id from invoices where status = 'unpaid' and expires_at <= $1 order by expires_at limit $2
                 for update skip locked)
    returning id, organization_id, kind, coupon_id`,
 );
 
-/** Cancels invoices nobody paid in time. What they held is given back by whoever holds it: `invoice.expired`. */
-export async function expireInvoices(ctx: TxContext): Promise<void> {
-  for (const invoice of await ctx.db.many(expire, ctx.clock.now())) {
+/**
+ * Cancels invoices nobody paid in time, a batch of them. What they held is given back by whoever holds it:
+ * `invoice.expired`.
+ */
+export async function expireInvoices(ctx: TxContext): Promise<'more' | 'done'> {
+  const expired = await ctx.db.many(expire, ctx.clock.now(), batch);
+  for (const invoice of expired) {
     const { organization_id: organizationId, id } = invoice;
     const scoped = { ...ctx, organizationId, actor: systemActor };
     await record(scoped, { action: 'invoice.expired', subject: { type: 'invoice', id } });
@@ -28,4 +34,5 @@ export async function expireInvoices(ctx: TxContext): Promise<void> {
       couponId: invoice.coupon_id,
     });
   }
+  return expired.length === batch ? 'more' : 'done';
 }

@@ -34,6 +34,7 @@ const sayEveryMs = 1_000;
 export function prepareImageSaga(hypervisorOf: (nodeId: number) => Hypervisor): AnySaga {
   return saga<Payload>({
     name: 'fleet.prepareImage',
+    lane: 'bulk',
     steps: [
       {
         name: 'prepare',

@@ -1,5 +1,5 @@
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import fs from 'node:fs';
 import { join } from 'node:path';
 
 /**
@@ -42,15 +42,33 @@ export function createSeal(key: Buffer): Seal {
   };
 }
 
-/** Reads the key of this installation, and makes it at the first start. */
+/** Reads the key of this installation, and makes it at the first start. Throws when its file holds no key. */
 export function readSecretKey(dataDir: string, fromEnvironment: string | null): Buffer {
   if (fromEnvironment !== null) return Buffer.from(fromEnvironment, 'base64');
-  const path = join(dataDir, 'secret.key');
-  if (!existsSync(path)) {
-    mkdirSync(dataDir, { recursive: true });
-    const temporary = `${path}.${process.pid}`;
-    writeFileSync(temporary, randomBytes(keyBytes), { mode: 0o600 });
-    renameSync(temporary, path);
+  const file = join(dataDir, 'secret.key');
+  if (!fs.existsSync(file)) makeSecretKey(dataDir, file);
+  const key = fs.readFileSync(file);
+  if (key.length === keyBytes) return key;
+  throw new Error(
+    `${file} holds ${key.length} bytes, and the secret key has ${keyBytes}. Put the file of your backup back. ` +
+      'Without a backup delete it: a new key is made, and what was sealed with the old one stays closed, such as ' +
+      'first passwords of machines that are not delivered yet.',
+  );
+}
+
+/** Of two first starts at the same time both go on with one key; after a power cut there is a whole one or none. */
+function makeSecretKey(dataDir: string, file: string): void {
+  fs.mkdirSync(dataDir, { recursive: true });
+  const temporary = `${file}.${randomBytes(6).toString('hex')}`;
+  fs.writeFileSync(temporary, randomBytes(keyBytes), { mode: 0o600, flag: 'wx', flush: true });
+  try {
+    fs.linkSync(temporary, file); // never replaces another one's
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  } finally {
+    fs.unlinkSync(temporary);
   }
-  return readFileSync(path);
+  const directory = fs.openSync(dataDir, 'r');
+  fs.fsyncSync(directory);
+  fs.closeSync(directory);
 }

@@ -129,6 +129,24 @@ describe('the embedded database', () => {
     expect(await query(database.url, 'SELECT n FROM kept')).toEqual([{ n: 7 }]);
   });
 
+  test.runIf(isRoot)('takes over also where root may not look into processes of others', async () => {
+    const first = await startChild(dir);
+    const home = path.join(first.dir, 'postgres');
+    const recorded = () => fs.readFile(path.join(home, 'data/postmaster.pid'), 'utf8');
+    process.kill(first.pid, 'SIGSTOP');
+    await kill(first.child);
+    await fs.rm(path.join(home, 'innkeeper.conf'));
+    const second = startChild(dir, ['setpriv', '--bounding-set', '-sys_ptrace', '--']);
+    await until(() => fs.stat(path.join(home, 'innkeeper.conf')).then(Boolean, () => false));
+    await sleep(300); // written just before it looks for leftovers
+    expect(Number.parseInt(await recorded(), 10)).toBe(first.pid);
+    process.kill(first.pid, 'SIGCONT');
+
+    const { url, pid } = await second;
+    expect(await query(url, 'SELECT 1 AS n')).toEqual([{ n: 1 }]);
+    expect(Number.parseInt(await recorded(), 10)).toBe(pid);
+  });
+
   test('starts again, however often the server dies', async () => {
     const lines: string[] = [];
     const database = await start(await prepare(dir), (line) => lines.push(line));

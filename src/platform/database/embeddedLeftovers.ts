@@ -14,7 +14,7 @@ export async function endLeftovers(cluster: Cluster, log: (line: string) => void
   const pidFile = path.join(cluster.dataDir, 'postmaster.pid');
   const recorded = await readPid(pidFile);
   if (recorded !== null) {
-    const running = await serverPids(cluster.dataDir);
+    const running = await serverPids(cluster.dataDir, recorded);
     if (running.length > 0) {
       log(`stopping the database server that an earlier run left (process ${recorded})`);
       await end(cluster, recorded, running);
@@ -41,11 +41,11 @@ async function end(cluster: Cluster, postmasterPid: number, running: number[]): 
         ['SIGKILL', 5_000],
       ];
   for (const [name, patienceMs] of steps) {
-    const pids = await serverPids(cluster.dataDir);
+    const pids = await serverPids(cluster.dataDir, postmasterPid);
     signal(name === 'SIGINT' ? [postmasterPid] : pids, name);
     const deadline = Date.now() + patienceMs;
     while (Date.now() < deadline) {
-      if ((await serverPids(cluster.dataDir)).length === 0) return;
+      if ((await serverPids(cluster.dataDir, postmasterPid)).length === 0) return;
       await sleep(10);
     }
   }
@@ -65,26 +65,36 @@ function signal(pids: number[], name: NodeJS.Signals): void {
 }
 
 /** Processes named `postgres` whose working directory is this cluster, which every server process keeps. */
-async function serverPids(dataDir: string): Promise<number[]> {
+async function serverPids(dataDir: string, postmasterPid: number): Promise<number[]> {
   const wanted = await fs.stat(dataDir);
-  const pids = (await fs.readdir('/proc')).filter((name) => /^\d+$/.test(name));
+  const pids = (await fs.readdir('/proc')).filter((name) => /^\d+$/.test(name)).map(Number);
   const ours = await Promise.all(
     pids.map(async (pid) => {
       const name = await fs.readFile(`/proc/${pid}/comm`, 'utf8').catch(() => '');
       if (name.trim() !== 'postgres') return false;
-      const cwd = await fs.stat(`/proc/${pid}/cwd`).catch(() => null);
-      return cwd?.dev === wanted.dev && cwd.ino === wanted.ino;
+      try {
+        const cwd = await fs.stat(`/proc/${pid}/cwd`);
+        return cwd.dev === wanted.dev && cwd.ino === wanted.ino;
+      } catch (error) {
+        const isHidden = (error as NodeJS.ErrnoException).code === 'EACCES';
+        return isHidden && pid === postmasterPid && (await wasStartedOn(pid, dataDir));
+      }
     }),
   );
-  return pids.filter((_, index) => ours[index]).map(Number);
+  return pids.filter((_, index) => ours[index]);
+}
+
+/**
+ * Root without CAP_SYS_PTRACE, as in many containers, does not see the working directory of another account's
+ * process. Its command line it does, and a postmaster keeps the one that we gave it.
+ */
+async function wasStartedOn(pid: number, dataDir: string): Promise<boolean> {
+  const argv = await fs.readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
+  return argv.split('\0').includes(dataDir);
 }
 
 async function readPid(pidFile: string): Promise<number | null> {
-  const text = await fs.readFile(pidFile, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return '';
-    throw error;
-  });
-  const pid = Number.parseInt(text, 10);
+  const pid = Number.parseInt((await fs.readFile(pidFile, 'utf8').catch(ignoreAbsence)) ?? '', 10);
   return Number.isInteger(pid) && pid > 1 ? pid : null;
 }
 
@@ -99,15 +109,24 @@ async function isAlive(pid: number): Promise<boolean> {
  * The process of that id is not a server: the id was given out again, as happens after a reboot. PostgreSQL
  * would refuse to start if that process happens to be of its own account, so write the one id there that it
  * knows cannot be a rival: its parent's. The other lines, which lead to shared memory, stay.
+ *
+ * Or it was one a moment ago: a server at its end takes its file away first, and its process lingers.
  */
 async function disownPid(pidFile: string, pid: number): Promise<void> {
-  const file = await fs.open(pidFile, fs.constants.O_RDWR | fs.constants.O_NOFOLLOW);
+  const file = await fs.open(pidFile, fs.constants.O_RDWR | fs.constants.O_NOFOLLOW).catch(ignoreAbsence);
+  if (file === null) return;
   try {
     const text = await file.readFile('utf8');
+    if (Number.parseInt(text, 10) !== pid) return;
     const changed = `${process.pid}${text.slice(String(pid).length)}`;
     await file.write(changed, 0);
     await file.truncate(Buffer.byteLength(changed));
   } finally {
     await file.close();
   }
+}
+
+function ignoreAbsence(error: NodeJS.ErrnoException): null {
+  if (error.code === 'ENOENT') return null;
+  throw error;
 }

@@ -8,7 +8,8 @@ import type { Database } from '../database/index.ts';
 import { type AppError, type ErrorCode, fail } from '../errors.ts';
 import type { Logger } from '../log.ts';
 import type { Seal } from '../seal.ts';
-import { asAppError, errorBody } from './failures.ts';
+import { addressOf } from './address.ts';
+import { asAppError, errorBody, isRefusedValue } from './failures.ts';
 import { type SecurityHeaders, securityHeaders } from './headers.ts';
 import { readJson } from './json.ts';
 import { createLimiter, limitHeadersOf } from './limits.ts';
@@ -71,10 +72,12 @@ export async function createApi(options: ApiOptions): Promise<FastifyInstance> {
   };
   let isDraining = false;
 
+  app.decorateRequest('address', '');
   app.decorateRequest('caller', null);
   app.decorateRequest('rawBody', null);
   app.decorateRequest('failure', null);
   app.addHook('onRequest', (request, reply, done) => {
+    request.address = addressOf(request);
     reply.headers(failing.headers).header('x-request-id', request.id);
     done();
   });
@@ -146,12 +149,10 @@ function sendFailure(
 ): FastifyReply {
   const error = checkDeclared(asAppError(thrown), request);
   request.failure = error.code;
-  if (error.status >= 500) {
-    failing.log.error(
-      { request_id: request.id, code: error.code, err: error.cause ?? error },
-      'a request failed',
-    );
-  }
+  const about = { request_id: request.id, code: error.code, err: error.cause ?? error };
+  if (error.status >= 500) failing.log.error(about, 'a request failed');
+  else if (isRefusedValue(error.cause))
+    failing.log.warn(about, 'a check of ours let pass what the database refused');
   const limit = limitHeadersOf.get(error);
   if (limit !== undefined) reply.headers(limit);
   if (error.retryAfterS !== undefined) reply.header('retry-after', String(error.retryAfterS));

@@ -27,7 +27,7 @@ export interface Admission {
  */
 export async function findCaller(
   wanted: Admission,
-  request: { method: string; headers: IncomingHttpHeaders; ip: string },
+  request: { method: string; headers: IncomingHttpHeaders; address: string },
   principals: Principals,
   limiter: Limiter,
   publicOrigin: string,
@@ -35,17 +35,17 @@ export async function findCaller(
   const refusal: ErrorCode = wanted.unauthorized ?? 'unauthorized';
   const credential = readCredential(request.method, request.headers, publicOrigin);
   if (credential === null) throw fail(refusal);
-  await limiter.checkRefused(request.ip);
+  await limiter.checkRefused(request.address);
   const asked = wanted.auth === 'organization' ? readOrganization(request.headers) : null;
-  let principal = await principals.find(credential, asked, request.ip);
+  let principal = await principals.find(credential, asked, request.address);
   if (principal === null) {
-    limiter.countRefused(request.ip);
+    limiter.countRefused(request.address);
     throw fail(refusal);
   }
   let organizationId = asked;
   if (wanted.auth === 'organization' && organizationId === null) {
     organizationId = organizationWithoutHeader(wanted, request.headers, principal);
-    principal = await principals.find(credential, organizationId, request.ip);
+    principal = await principals.find(credential, organizationId, request.address);
     if (principal === null) throw fail(refusal);
   }
   checkAllowed(wanted, principal);

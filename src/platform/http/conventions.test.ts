@@ -69,6 +69,23 @@ describe('errors', () => {
     expect(demo.logged.find((line) => line.request_id === 'my-1' && 'err' in line)).toBeDefined();
   });
 
+  it('say that a value is wrong when it takes the database to notice, and log that no check of ours did', async () => {
+    for (const code of ['22007', '22008', '22P02']) {
+      const refused = routes('', { tag: 'Refused' }, (route) => {
+        route.get('/refused', { auth: 'public', summary: 'Refuse', data: Nothing }, () => {
+          throw Object.assign(new Error('date/time field value out of range'), { code });
+        });
+      });
+      const refusing = await startDemo({ routes: [refused] });
+      const { status, body } = await refusing.call('GET', '/api/refused');
+      expect([status, body.code]).toEqual([400, 'invalid_request']);
+      expect(refusing.logged.find(({ level }) => level === 40)).toMatchObject({
+        err: { code },
+      });
+      await closeApi(refusing.app);
+    }
+  });
+
   it('answer unknown paths and methods with 404', async () => {
     for (const [method, path] of [
       ['GET', '/nowhere'],
@@ -86,6 +103,44 @@ describe('errors', () => {
     expect((await raw('NONSENSE\r\n\r\n')).body.code).toBe('malformed_request');
     const large = await raw(`GET /api/hello HTTP/1.1\r\nHost: x\r\nX-Much: ${'a'.repeat(20_000)}\r\n\r\n`);
     expect([large.status, large.body.code]).toEqual([431, 'headers_too_large']);
+  });
+});
+
+describe('the address of a caller', () => {
+  const seen = async (forwarded: string) => {
+    const headers = { 'x-forwarded-for': forwarded };
+    const { status, body } = await proxied.call('GET', '/api/hello', { as: null, headers });
+    return [status, body.data?.hello];
+  };
+  let proxied: Demo;
+  beforeAll(async () => {
+    proxied = await startDemo({ env: { TRUSTED_PROXIES: '127.0.0.1', RATE_LIMITS: 'on' } });
+  });
+  afterAll(() => closeApi(proxied.app));
+
+  it('is what trusted proxies say, without the zone', async () => {
+    expect(await seen('203.0.113.9')).toEqual([200, '203.0.113.9']);
+    expect(await seen('2001:db8::1')).toEqual([200, '2001:db8::1']);
+    expect(await seen('fe80::1%eth0')).toEqual([200, 'fe80::1']);
+  });
+
+  it("is the connection's when what they say is no address", async () => {
+    for (const text of [
+      '1:2:3:4:5:6:7:8::1',
+      'unknown',
+      "1.2.3.4'; --",
+      '203.0.113.9:443',
+      '%eth0',
+      'fe80::g%1',
+    ]) {
+      expect(await seen(text)).toEqual([200, '127.0.0.1']);
+    }
+  });
+
+  it('opens /metrics only when it is allowed itself', async () => {
+    const metrics = async (forwarded: string) =>
+      (await proxied.call('GET', '/metrics', { as: null, headers: { 'x-forwarded-for': forwarded } })).status;
+    expect([await metrics('203.0.113.9'), await metrics('unknown')]).toEqual([403, 403]);
   });
 });
 

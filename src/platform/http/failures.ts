@@ -21,6 +21,16 @@ export function errorBody(error: AppError, requestId: string): ErrorBody {
   };
 }
 
+const refusedValues: unknown[] = ['22007', '22008', '22P02'];
+
+/**
+ * Whether PostgreSQL could not read a value as a date, a number or an address. Schemas and cursors are to refuse
+ * those first; what they let pass is the caller's mistake all the same.
+ */
+export function isRefusedValue(thrown: unknown): boolean {
+  return thrown instanceof Error && 'code' in thrown && refusedValues.includes(thrown.code);
+}
+
 /** Turns whatever was thrown into an error with a public face. What is not ours says nothing to the outside. */
 export function asAppError(thrown: unknown): AppError {
   if (thrown instanceof AppError) return thrown;
@@ -42,5 +52,6 @@ export function asAppError(thrown: unknown): AppError {
       if (thrown instanceof Error && thrown.message === 'aborted') return fail('malformed_request');
       break;
   }
+  if (isRefusedValue(thrown)) return fail('invalid_request', { cause: thrown });
   return fail('internal_error', { cause: thrown });
 }

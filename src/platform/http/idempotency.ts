@@ -25,10 +25,12 @@ const keepAnswer = statement(
    where idempotency_keys.created_at <= $6`,
 );
 
+const purgeBatch = 5_000;
+
 const purge = statement(
   'idempotency.purge',
   `delete from idempotency_keys where scope in
-     (select scope from idempotency_keys where created_at <= $1 order by created_at limit 5000)`,
+     (select scope from idempotency_keys where created_at <= $1 order by created_at limit $2)`,
 );
 
 /** A POST that may be sent again. */
@@ -81,9 +83,10 @@ export function once<C extends Context>(
   });
 }
 
-/** Deletes what is older than a day, a batch at a time. Returns how many went; a job calls it until that is 0. */
-export function purgeIdempotencyKeys(ctx: Context): Promise<number> {
-  return ctx.db.run(purge, new Date(ctx.clock.now().getTime() - keptMs));
+/** Deletes what is older than a day, a batch at a time. */
+export async function purgeIdempotencyKeys(ctx: Context): Promise<'more' | 'done'> {
+  const gone = await ctx.db.run(purge, new Date(ctx.clock.now().getTime() - keptMs), purgeBatch);
+  return gone === purgeBatch ? 'more' : 'done';
 }
 
 function scopeOf(ctx: Context, request: RepeatableRequest): Buffer {

@@ -119,6 +119,17 @@ describe('lists', () => {
       }),
     );
     fc.assert(
+      fc.property(
+        fc.date({ min: new Date('0001-01-01T00:00:00Z'), max: new Date('9999-12-31'), noInvalidDate: true }),
+        (at) => {
+          const time = at.toISOString();
+          for (const moment of [time, time.replace('Z', '789Z')]) {
+            expect(decodeCursor(encodeCursor([moment]), ['time'])).toEqual([moment]);
+          }
+        },
+      ),
+    );
+    fc.assert(
       fc.property(fc.string(), (text) => {
         const result = attempt(() => decodeCursor(text, ['integer']));
         if ('value' in result) expect(encodeCursor(result.value)).toBe(text);
@@ -126,6 +137,20 @@ describe('lists', () => {
       }),
     );
   });
+});
+
+it('a cursor names a moment that there is', () => {
+  for (const time of [
+    '2026-02-30T00:00:00.000Z',
+    '2025-02-29T00:00:00.000000Z',
+    '2026-04-31T00:00:00.000Z',
+    '2026-01-01T24:00:00.000Z',
+    '2026-13-01T00:00:00.000Z',
+    '0000-01-01T00:00:00.000Z',
+    '2026-01-01T00:00:00Z',
+  ]) {
+    expect(attempt(() => decodeCursor(encodeCursor([time]), ['time']))).toEqual({ code: 'invalid_cursor' });
+  }
 });
 
 it('a query comes back as it was written, and whatever else is sent makes a problem and no exception', () => {

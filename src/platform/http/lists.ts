@@ -114,10 +114,14 @@ interface CursorValue {
 function isKind(value: unknown, kind: CursorKey): boolean {
   if (kind === 'integer') return Number.isSafeInteger(value);
   if (typeof value !== 'string' || value.includes('\u0000') || !value.isWellFormed()) return false;
-  return (
-    kind === 'text' ||
-    (/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3,6}Z$/.test(value) && !Number.isNaN(Date.parse(value)))
-  );
+  return kind === 'text' || isTime(value);
+}
+
+/** To the microsecond, as PostgreSQL has it. JavaScript also takes 30 February and the year 0, which there are not. */
+function isTime(value: string): boolean {
+  if (!/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3,6}Z$/.test(value) || value.startsWith('0000')) return false;
+  const read = new Date(value);
+  return !Number.isNaN(read.getTime()) && read.toISOString() === `${value.slice(0, 23)}Z`;
 }
 
 function parsed(cursor: string): unknown {

@@ -45,7 +45,7 @@ function lineOf(request: FastifyRequest, route: string, status: number, ms: numb
   let line =
     `{"level":"info","time":"${new Date().toISOString()}","request_id":"${request.id}",` +
     `"method":"${request.method}","route":"${route}","status":${status},"ms":${Math.round(ms * 100) / 100},` +
-    `"ip":${JSON.stringify(request.ip)}`;
+    `"ip":${JSON.stringify(request.address)}`;
   if (failure !== null) line += `,"code":"${failure}"`;
   if (caller !== null) {
     const { userId, apiKeyId } = caller.principal.actor;

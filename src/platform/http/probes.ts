@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Registry } from 'prom-client';
 import type { Database } from '../database/index.ts';
 import { fail } from '../errors.ts';
+import { peerOf } from './address.ts';
 
 const readyWithinMs = 1_500;
 
@@ -63,6 +64,6 @@ function addressList(entries: string[]): BlockList {
 function isAllowed(request: FastifyRequest, list: BlockList): boolean {
   // Somebody forwards, and nobody told us to trust it: its own address says nothing about the caller.
   const isForwarded = request.headers['x-forwarded-for'] ?? request.headers.forwarded;
-  if (isForwarded !== undefined && request.ip === request.socket.remoteAddress) return false;
-  return list.check(request.ip, isIPv6(request.ip) ? 'ipv6' : 'ipv4');
+  if (isForwarded !== undefined && request.address === peerOf(request)) return false;
+  return list.check(request.address, isIPv6(request.address) ? 'ipv6' : 'ipv4');
 }

@@ -93,7 +93,7 @@ function compileGate(api: Api, route: Route) {
         ? await callerWhenGiven(api, route, request)
         : await findCaller(admission, request, api.principals, api.limiter, api.publicOrigin);
     request.caller = caller;
-    const limit = await api.limiter.take(caller?.principal ?? null, request.ip, route.limit);
+    const limit = await api.limiter.take(caller?.principal ?? null, request.address, route.limit);
     if (limit !== null) reply.headers(limit);
   };
 }
@@ -129,7 +129,7 @@ function compileReader(route: Route): (request: FastifyRequest) => AnyReq {
       query,
       body,
       principal: request.caller?.principal ?? null,
-      ip: request.ip,
+      ip: request.address,
       userAgent: request.headers['user-agent'] ?? null,
       headers: request.headers,
     } as AnyReq;
@@ -276,7 +276,7 @@ function contextFor(api: Api, route: Route, request: FastifyRequest): Context {
 }
 
 function actorOf(route: Route, caller: Caller | null, request: FastifyRequest): Actor {
-  if (caller === null) return { ...nobody, ip: request.ip };
+  if (caller === null) return { ...nobody, ip: request.address };
   const { actor } = caller.principal;
   return route.auth === 'staff' ? { ...actor, type: 'staff' } : actor;
 }

@@ -10,19 +10,23 @@ const takeTurn = statement<{ mine: boolean }>(
 export interface Routine {
   name: string;
   intervalMs: number;
-  /** In a transaction, unless `outside`. Only one process of the product does it at a time. */
+  /**
+   * In a transaction; only one process of the product does it at a time. Answers `more` when it did only a batch
+   * and there may be another: that one follows at once, in a transaction of its own.
+   */
   work: (ctx: TxContext) => Promise<unknown>;
 }
 
 /** Starts the routines. A failure is logged and the next turn comes as usual. Returns how to stop. */
 export function startRoutines(ctx: Context, routines: Routine[]): () => Promise<void> {
   const running = new Set<Promise<void>>();
+  const halt = new AbortController();
   const timers = routines.map((routine) => {
     let busy = false;
     return setInterval(() => {
       if (busy) return;
       busy = true;
-      const turn = runRoutine(ctx, routine)
+      const turn = runRoutine(ctx, routine, halt.signal)
         .catch((error: Error) =>
           ctx.log.warn({ routine: routine.name, err: error.message }, 'a routine failed'),
         )
@@ -34,15 +38,19 @@ export function startRoutines(ctx: Context, routines: Routine[]): () => Promise<
     }, routine.intervalMs);
   });
   return async () => {
+    halt.abort();
     for (const timer of timers) clearInterval(timer);
     await Promise.allSettled(running);
   };
 }
 
-/** Does a routine's work now, unless another process is at it. */
-export async function runRoutine(ctx: Context, routine: Routine): Promise<void> {
-  await transaction(ctx, routine.name, async (tx) => {
-    const { mine } = await tx.db.one(takeTurn, routine.name);
-    if (mine) await routine.work(tx);
-  });
+/** Does a routine's work now, unless another process is at it; `signal` ends it after the batch under way. */
+export async function runRoutine(ctx: Context, routine: Routine, signal?: AbortSignal): Promise<void> {
+  let answer: unknown;
+  do {
+    answer = await transaction(ctx, routine.name, async (tx) => {
+      const { mine } = await tx.db.one(takeTurn, routine.name);
+      return mine ? routine.work(tx) : 'not mine';
+    });
+  } while (answer === 'more' && !signal?.aborted);
 }

@@ -7,5 +7,5 @@ export { type EnqueueOptions, enqueue } from './enqueue.ts';
 export { type Routine, runRoutine, startRoutines } from './every.ts';
 export { purgeDoneJobs } from './purge.ts';
 export { jobStateAbout, retryFailedJobAbout } from './retry.ts';
-export { type AnySaga, type Failure, job, type Run, type Saga, type Step, saga } from './saga.ts';
+export { type AnySaga, type Failure, job, type Lane, type Run, type Saga, type Step, saga } from './saga.ts';
 export { startWorker, type Worker, type WorkerOptions } from './worker.ts';

@@ -2,8 +2,10 @@ import type { Context } from '../context.ts';
 import { purgeDone } from './queries.ts';
 
 const keepMs = 7 * 24 * 3_600_000;
+const batch = 5_000;
 
-/** Forgets jobs that were done a week ago. Failed ones stay until staff has seen to them. */
-export async function purgeDoneJobs(ctx: Context): Promise<void> {
-  await ctx.db.run(purgeDone, new Date(ctx.clock.now().getTime() - keepMs));
+/** Forgets jobs that were done a week ago, a batch at a time. Failed ones stay until staff has seen to them. */
+export async function purgeDoneJobs(ctx: Context): Promise<'more' | 'done'> {
+  const gone = await ctx.db.run(purgeDone, new Date(ctx.clock.now().getTime() - keepMs), batch);
+  return gone === batch ? 'more' : 'done';
 }

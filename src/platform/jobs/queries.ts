@@ -3,6 +3,7 @@ import { statement } from '../database/index.ts';
 export interface JobRow {
   id: number;
   name: string;
+  organization_id: number | null;
   payload: unknown;
   direction: 'forward' | 'backward';
   attempts: number;
@@ -22,13 +23,27 @@ export const newWorkerNumber = statement<{ number: number }>(
   `select nextval('worker_numbers')::int as number`,
 );
 
-/** Takes ready jobs for this worker. Two workers never get the same one. */
+/**
+ * Takes ready jobs of some kinds for this worker, the oldest first; two workers never get the same one. Each kind is
+ * asked by itself, so that a claim costs the same however much of other kinds waits.
+ */
 export const claimJobs = statement<JobRow>(
   'jobs.claim',
   `update jobs set state = 'running', worker = $1
-   where id in (select id from jobs where state = 'ready' and run_at <= $2
-                order by run_at, id limit $3 for update skip locked)
-   returning id, name, payload, direction, attempts, error_step, error_code, error_message`,
+   where id in (
+     select oldest.id from unnest($3::text[]) as kinds (kind) cross join lateral (
+       select id, run_at from jobs
+       where state = 'ready' and name = kind and run_at <= $2 and id <> all($4::bigint[])
+         and (organization_id is null or organization_id <> all($5::bigint[]))
+       order by run_at, id limit $6 for update skip locked) oldest
+     order by oldest.run_at, oldest.id limit $6)
+   returning id, name, organization_id, payload, direction, attempts, error_step, error_code, error_message`,
+);
+
+/** Kinds that wait and that this worker does not know: another one's, newer or older, or nobody's. */
+export const unknownKinds = statement<{ name: string; jobs: number }>(
+  'jobs.unknownKinds',
+  `select name, count(*)::int as jobs from jobs where state = 'ready' and name <> all($1::text[]) group by name`,
 );
 
 /** Gives back the jobs of workers that are no more: nobody holds their advisory lock. */
@@ -42,9 +57,11 @@ export const releaseOrphans = statement<{ id: number; name: string }>(
    returning id, name`,
 );
 
-export const nextRunAt = statement<{ run_at: Date | null }>(
-  'jobs.nextRunAt',
-  `select min(run_at) as run_at from jobs where state = 'ready'`,
+/** Gives back what a worker has claimed and does not run: the claim's answer got lost, or giving back failed. */
+export const releaseLost = statement<{ id: number; name: string }>(
+  'jobs.releaseLost',
+  `update jobs set state = 'ready', worker = null
+   where state = 'running' and worker = $1 and id <> all($2::bigint[]) returning id, name`,
 );
 
 export const stepsOf = statement<{ step: string; state: 'done' | 'undone'; result: object }>(
@@ -71,6 +88,15 @@ export const postpone = statement(
   'jobs.postpone',
   `update jobs set state = 'ready', worker = null, attempts = attempts + 1, run_at = $3,
      error_step = $4, error_code = $5, error_message = $6
+   where id = $1 and worker = $2 and state = 'running'`,
+);
+
+/** After an error of ours. A job on its way back keeps why it failed: its end says so, and what to undo hangs on it. */
+export const giveBack = statement(
+  'jobs.giveBack',
+  `update jobs set state = 'ready', worker = null, attempts = attempts + 1, run_at = $3,
+     error_code = case direction when 'forward' then 'internal_error' else error_code end,
+     error_message = case direction when 'forward' then 'see the log' else error_message end
    where id = $1 and worker = $2 and state = 'running'`,
 );
 
@@ -112,5 +138,5 @@ export const forgetSteps = statement('jobs.forgetSteps', 'delete from job_steps 
 export const purgeDone = statement(
   'jobs.purgeDone',
   `delete from jobs where id in (
-     select id from jobs where state = 'done' and finished_at < $1 order by finished_at limit 5000)`,
+     select id from jobs where state = 'done' and finished_at < $1 order by finished_at limit $2)`,
 );

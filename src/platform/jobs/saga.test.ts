@@ -129,6 +129,40 @@ describe('a saga', () => {
     expect(undone).toEqual(['second', 'first']);
   });
 
+  it('still knows why it failed, and what to undo, after an error of ours on its way back', async () => {
+    const undone: string[] = [];
+    const failures: unknown[] = [];
+    let isBroken = true;
+    bed.work(
+      saga<Payload>({
+        name: 'test.keepsReason',
+        steps: [
+          {
+            name: 'half',
+            action: () => Promise.reject<void>(permanent('no such image')),
+            undo: async () => void undone.push('half'),
+          },
+        ],
+        failed: async (_, __, failure) => {
+          if (isBroken) throw new Error('cannot write');
+          failures.push(failure);
+        },
+      }),
+    );
+    const id = await bed.ask('test.keepsReason');
+    const back = await until(
+      () => bed.jobOf(id),
+      (job) => job?.state === 'ready' && job.attempts > 0,
+    );
+    const reason = { error_step: 'half', error_code: 'hopeless', error_message: 'no such image' };
+    expect(back).toMatchObject({ direction: 'backward', ...reason });
+    isBroken = false;
+    bed.clock.travel(11_000);
+    expect(await bed.ended(id, 'failed')).toMatchObject(reason);
+    expect(failures).toEqual([{ step: 'half', code: 'hopeless', message: 'no such image' }]);
+    expect(undone).toEqual(['half']);
+  });
+
   it('whose end cannot be written has not ended: both or neither', async () => {
     let refuse = true;
     let ends = 0;

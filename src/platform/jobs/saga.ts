@@ -31,9 +31,17 @@ export interface Failure {
   message: string;
 }
 
+/**
+ * Jobs of one lane wait for each other, never for those of another. `quick` is money, mails and names, done in
+ * seconds; `machine` waits for guests, minutes; `bulk` moves whole disks, which may take hours.
+ */
+export type Lane = 'quick' | 'machine' | 'bulk';
+
 /** A job: a list of steps, and what is recorded at its end in the transaction that ends it. */
 export interface Saga<Payload = unknown, State = unknown> {
   name: string;
+  /** Default `quick`. */
+  lane?: Lane;
   steps: Step<Payload, State>[];
   /** Told before each step, with how many of the steps are done. For progress that people see. */
   progress?: (run: Run<Payload, State>, done: number, of: number) => Promise<void>;
@@ -54,10 +62,11 @@ export function saga<Payload, State = object>(definition: Saga<Payload, State>):
 export function job<Payload>(
   name: string,
   action: (run: Run<Payload, object>) => Promise<void>,
-  options: { attempts?: number; failed?: Saga<Payload>['failed'] } = {},
+  options: { attempts?: number; lane?: Lane; failed?: Saga<Payload>['failed'] } = {},
 ): AnySaga {
   return saga<Payload>({
     name,
+    lane: options.lane,
     steps: [{ name: 'run', action, attempts: options.attempts }],
     failed: options.failed as Saga<Payload, object>['failed'],
   });

@@ -7,10 +7,10 @@ import { sql } from '../../../test/sql.ts';
 import { readConfig } from '../../config.ts';
 import { type TravellingClock, travellingClock } from '../clock.ts';
 import { type Context, systemActor, transaction } from '../context.ts';
-import { connect } from '../database/index.ts';
+import { connect, type Queryable } from '../database/index.ts';
 import { createLog } from '../log.ts';
 import { createSeal, readSecretKey } from '../seal.ts';
-import { type AnySaga, enqueue, startWorker, type Worker } from './index.ts';
+import { type AnySaga, enqueue, startWorker, type Worker, type WorkerOptions } from './index.ts';
 
 export interface Payload {
   key: string;
@@ -22,6 +22,7 @@ interface JobState {
   attempts: number;
   error_step: string | null;
   error_code: string | null;
+  error_message: string | null;
 }
 
 /** Jobs and workers on a database of their own, without the rest of the product. */
@@ -30,7 +31,10 @@ export interface JobBed {
   clock: TravellingClock;
   /** Starts a worker that knows these sagas; it is stopped after the test. */
   work(...sagas: AnySaga[]): Worker;
+  /** The same with other options, and with parts of its database replaced. */
+  workWith(options: WorkerOptions & { db?: Partial<Queryable> }, ...sagas: AnySaga[]): Worker;
   ask(name: string, key?: string, runAt?: Date): Promise<number>;
+  askFor(organizationId: number, name: string): Promise<number>;
   jobOf(id: number): Promise<JobState | undefined>;
   ended(id: number, state: 'done' | 'failed'): Promise<JobState | undefined>;
   rows(text: string, ...values: unknown[]): Promise<object[]>;
@@ -52,21 +56,27 @@ export async function jobBed(): Promise<JobBed> {
   const workers: Worker[] = [];
   const rows: JobBed['rows'] = (text, ...values) => sql({ databaseUrl: database.url }, text, ...values);
   const jobOf = async (id: number) => {
-    const text = 'select state, direction, attempts, error_step, error_code from jobs where id = $1';
+    const text =
+      'select state, direction, attempts, error_step, error_code, error_message from jobs where id = $1';
     return (await rows(text, id))[0] as JobState | undefined;
+  };
+  const workWith: JobBed['workWith'] = ({ db: replaced, ...options }, ...sagas) => {
+    const itsCtx = { ...ctx, db: { ...db, ...replaced } };
+    const worker = startWorker(itsCtx, database.url, sagas, { pollMs: 100, ...options });
+    workers.push(worker);
+    return worker;
   };
   return {
     ctx,
     clock,
     rows,
     jobOf,
-    work: (...sagas) => {
-      const worker = startWorker(ctx, database.url, sagas, { pollMs: 100 });
-      workers.push(worker);
-      return worker;
-    },
+    work: (...sagas) => workWith({}, ...sagas),
+    workWith,
     ask: (name, key = 'a', runAt) =>
       transaction(ctx, 'test.ask', (tx) => enqueue(tx, name, { key }, runAt ? { runAt } : {})),
+    askFor: (organizationId, name) =>
+      transaction(ctx, 'test.ask', (tx) => enqueue(tx, name, {}, { organizationId })),
     ended: (id, state) =>
       until(
         () => jobOf(id),

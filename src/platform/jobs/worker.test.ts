@@ -1,7 +1,10 @@
+import { getEventListeners } from 'node:events';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { until } from '../../../test/product.ts';
 import { transaction } from '../context.ts';
-import { enqueue, saga } from './index.ts';
+import type { Queryable } from '../database/index.ts';
+import { fail } from '../errors.ts';
+import { enqueue, type Lane, saga } from './index.ts';
 import { type JobBed, jobBed, type Payload } from './testbed.ts';
 
 let bed: JobBed;
@@ -41,21 +44,12 @@ describe('a job', () => {
   it('that nobody here knows is left for who does', async () => {
     bed.work(note);
     const id = await bed.ask('test.unknown');
-    await until(
-      () => bed.jobOf(id),
-      (job) => job?.state === 'ready' && (job.attempts ?? 0) > 0,
-    );
+    await bed.ended(await bed.ask('test.note', 'known'), 'done');
+    expect(await bed.jobOf(id)).toMatchObject({ state: 'ready', attempts: 0 });
     bed.work(
       saga<Payload>({ name: 'test.unknown', steps: [{ name: 'only', action: async () => undefined }] }),
     );
-    bed.clock.travel(11_000);
-    await until(
-      () => bed.jobOf(id),
-      (job) => {
-        bed.clock.travel(1_000); // the worker without the knowledge may take it now and then
-        return job?.state === 'done';
-      },
-    );
+    await bed.ended(id, 'done');
   });
 });
 
@@ -142,5 +136,198 @@ describe('workers', () => {
     const steps = 'select state, result from job_steps where job_id = $1';
     expect(await bed.rows(steps, id)).toEqual([{ state: 'done', result: { by: 'second' } }]);
     expect(ends).toEqual(['second ended with second']);
+  });
+
+  it('listen to the end of their life once, however often they look', async () => {
+    const signals: AbortSignal[] = [];
+    bed.work(
+      saga<Payload>({
+        name: 'test.listeners',
+        steps: [{ name: 'only', action: async ({ signal }) => void signals.push(signal) }],
+      }),
+    );
+    for (let turn = 0; turn < 20; turn += 1) {
+      await bed.ended(await bed.ask('test.listeners', String(turn)), 'done');
+    }
+    expect(signals).toHaveLength(20);
+    expect(getEventListeners(signals[19] as AbortSignal, 'abort')).toHaveLength(1);
+  });
+
+  it('look again at once when a job was asked for while they looked', async () => {
+    let asked: Promise<number> | null = null;
+    const many: Queryable['many'] = async (statement, ...values) => {
+      const rows = await bed.ctx.db.many(statement, ...values);
+      if (statement.name === 'jobs.claim') asked ??= bed.ask('test.meanwhile'); // its answer has missed it
+      await asked;
+      return rows;
+    };
+    const meanwhile = saga<Payload>({
+      name: 'test.meanwhile',
+      steps: [{ name: 'only', action: async () => undefined }],
+    });
+    bed.workWith({ pollMs: 60_000, db: { many } }, meanwhile);
+    const id = await until(
+      async () => asked,
+      (found) => found !== null,
+    );
+    await until(
+      () => bed.jobOf(id ?? 0),
+      (job) => job?.state === 'done',
+      5_000,
+    );
+  });
+
+  it('go on after a look that failed, without waiting for the jobs that run', async () => {
+    const release = Promise.withResolvers<void>();
+    const hang = Promise.withResolvers<void>();
+    let isDown = false;
+    const many: Queryable['many'] = async (statement, ...values) => {
+      if (isDown && statement.name === 'jobs.claim') {
+        isDown = false;
+        throw fail('unavailable');
+      }
+      return bed.ctx.db.many(statement, ...values);
+    };
+    bed.workWith(
+      { db: { many } },
+      saga<Payload>({
+        name: 'test.long',
+        steps: [
+          {
+            name: 'only',
+            action: () => {
+              hang.resolve();
+              return release.promise;
+            },
+          },
+        ],
+      }),
+      saga<Payload>({ name: 'test.short', steps: [{ name: 'only', action: async () => undefined }] }),
+    );
+    const long = await bed.ask('test.long');
+    await hang.promise;
+    isDown = true;
+    await bed.ended(await bed.ask('test.short'), 'done');
+    expect(isDown).toBe(false);
+    release.resolve();
+    await bed.ended(long, 'done');
+  });
+
+  it('go on in a new life beside a job that did not hear of the old one ending, and do not repeat it yet', async () => {
+    const release = Promise.withResolvers<void>();
+    const hang = Promise.withResolvers<void>();
+    let runs = 0;
+    bed.work(
+      saga<Payload>({
+        name: 'test.deaf',
+        steps: [
+          {
+            name: 'only',
+            action: () => {
+              runs += 1;
+              hang.resolve();
+              return release.promise;
+            },
+          },
+        ],
+      }),
+      saga<Payload>({ name: 'test.other', steps: [{ name: 'only', action: async () => undefined }] }),
+    );
+    const deaf = await bed.ask('test.deaf');
+    await hang.promise;
+    await bed.cutWorkers();
+    await bed.ended(await bed.ask('test.other'), 'done');
+    await until(
+      () => bed.jobOf(deaf),
+      (job) => job?.state === 'ready',
+    );
+    await bed.ended(await bed.ask('test.other'), 'done');
+    expect(runs).toBe(1);
+    release.resolve();
+    await bed.ended(deaf, 'done');
+    expect(runs).toBe(2);
+  });
+
+  it('find a job again that they could not give back', async () => {
+    let refusals = 0;
+    const run: Queryable['run'] = (statement, ...values) => {
+      if (!['jobs.giveBack', 'jobs.postpone'].includes(statement.name))
+        return bed.ctx.db.run(statement, ...values);
+      refusals += 1;
+      return Promise.reject(fail('storage_full'));
+    };
+    let ends = 0;
+    bed.workWith(
+      { db: { run } },
+      saga<Payload>({
+        name: 'test.lost',
+        steps: [{ name: 'only', action: async () => undefined }],
+        succeeded: async () => {
+          ends += 1;
+          if (ends === 1) throw new Error('cannot write');
+        },
+      }),
+    );
+    await bed.ended(await bed.ask('test.lost'), 'done');
+    expect([refusals, ends]).toEqual([1, 2]);
+  });
+});
+
+describe('lanes', () => {
+  const slots = { quick: 2, machine: 4, bulk: 2 };
+  const endless = (name: string, lane: Lane, begun: string[], release: Promise<void>) =>
+    saga<object>({
+      name,
+      lane,
+      steps: [
+        {
+          name: 'only',
+          action: () => {
+            begun.push(name);
+            return release;
+          },
+        },
+      ],
+    });
+
+  it('keep jobs without an end from stopping those of other lanes', async () => {
+    const release = Promise.withResolvers<void>();
+    const begun: string[] = [];
+    const short = (name: string, lane?: Lane) =>
+      saga<Payload>({ name, lane, steps: [{ name: 'only', action: async () => undefined }] });
+    bed.workWith(
+      { slots },
+      endless('test.backup', 'bulk', begun, release.promise),
+      short('test.start', 'machine'),
+      short('test.paid'),
+    );
+    const backups = await Promise.all(Array.from({ length: 5 }, () => bed.ask('test.backup')));
+    await until(
+      async () => begun,
+      ({ length }) => length === slots.bulk,
+    );
+    await bed.ended(await bed.ask('test.start'), 'done');
+    await bed.ended(await bed.ask('test.paid'), 'done');
+    expect(begun).toHaveLength(slots.bulk);
+    release.resolve();
+    for (const id of backups) await bed.ended(id, 'done');
+  });
+
+  it('give one organization half of their slots at most', async () => {
+    const release = Promise.withResolvers<void>();
+    const begun: string[] = [];
+    bed.workWith({ slots }, endless('test.boot', 'machine', begun, release.promise));
+    const many = await Promise.all(Array.from({ length: 6 }, () => bed.askFor(1, 'test.boot')));
+    const others = [await bed.askFor(2, 'test.boot'), await bed.askFor(3, 'test.boot')];
+    await until(
+      async () => begun,
+      ({ length }) => length === slots.machine,
+    );
+    const running = await bed.rows(
+      `select organization_id::int as id from jobs where state = 'running' order by organization_id`,
+    );
+    expect(running).toEqual([{ id: 1 }, { id: 1 }, { id: 2 }, { id: 3 }]);
+    release.resolve();
+    for (const id of [...many, ...others]) await bed.ended(id, 'done');
   });
 });

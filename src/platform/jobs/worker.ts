@@ -2,13 +2,22 @@ import pg from 'pg';
 import type { Context } from '../context.ts';
 import { AppError } from '../errors.ts';
 import { onEnqueued } from './enqueue.ts';
-import { claimJobs, type JobRow, newWorkerNumber, postpone, releaseOrphans } from './queries.ts';
+import { defaultSlots, laneOf, lanes, roomIn, type Slots } from './lanes.ts';
+import {
+  claimJobs,
+  giveBack,
+  type JobRow,
+  newWorkerNumber,
+  releaseLost,
+  releaseOrphans,
+  unknownKinds,
+} from './queries.ts';
 import { ClaimLost, runJob } from './run.ts';
-import type { AnySaga } from './saga.ts';
+import type { AnySaga, Lane } from './saga.ts';
 
 export interface WorkerOptions {
-  /** How many jobs run side by side. */
-  concurrency?: number;
+  /** How many jobs of each lane run side by side. */
+  slots?: Slots;
   /** How often the worker looks for itself; a commit in this process wakes it at once. */
   pollMs?: number;
 }
@@ -28,6 +37,12 @@ interface Liveness {
   end(): Promise<void>;
 }
 
+interface Running {
+  job: JobRow;
+  lane: Lane;
+  done: Promise<void>;
+}
+
 /**
  * Runs jobs until stopped. When the process dies, or only its connection to the database, the database lets
  * go of its advisory lock and the next look of any worker gives the jobs back: recovery takes as long as one
@@ -39,66 +54,94 @@ export function startWorker(
   sagas: AnySaga[],
   options: WorkerOptions = {},
 ): Worker {
-  const concurrency = options.concurrency ?? 8;
+  const slots = options.slots ?? defaultSlots;
   const pollMs = options.pollMs ?? 1_000;
   const byName = new Map(sagas.map((saga) => [saga.name, saga]));
-  const running = new Set<Promise<void>>();
+  const running = new Set<Running>();
+  const bell = createBell();
   let stopped = false;
-  let wake: () => void = () => undefined;
-  const stopListening = onEnqueued(() => wake());
+  const stopListening = onEnqueued(bell.ring);
 
   const loop = async (): Promise<void> => {
     while (!stopped) {
       let liveness: Liveness | null = null;
       try {
         liveness = await showLife(ctx, url);
+        const unknown = await ctx.db.many(unknownKinds, [...byName.keys()]);
+        if (unknown.length > 0) ctx.log.warn({ kinds: unknown }, 'jobs wait that this worker does not know');
         await workWhileAlive(liveness);
       } catch (error) {
-        if (!(error instanceof AppError)) ctx.log.error({ err: error }, 'the worker stumbled');
+        stumbled(error);
       }
-      await Promise.allSettled(running); // their claims are gone; nothing of them may overlap the next life
+      if (stopped) await Promise.allSettled([...running].map(({ done }) => done));
       await liveness?.end();
       if (!stopped) await sleep(250);
     }
   };
 
   const workWhileAlive = async (liveness: Liveness): Promise<void> => {
+    let isPollDue = true;
+    const poll = setInterval(() => {
+      isPollDue = true;
+      bell.ring();
+    }, pollMs);
+    liveness.signal.addEventListener('abort', bell.ring, { once: true });
     while (!stopped && !liveness.signal.aborted) {
-      const orphans = await ctx.db.many(releaseOrphans, livenessClass);
-      if (orphans.length > 0) ctx.log.info({ jobs: orphans }, 'going on with jobs of a worker that is gone');
-      await fill(liveness);
-      await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, pollMs);
-        wake = () => {
-          clearTimeout(timer);
-          resolve();
-        };
-        liveness.signal.addEventListener('abort', wake, { once: true });
-      });
+      try {
+        if (isPollDue) await release(liveness.number);
+        isPollDue = false;
+        for (const lane of lanes) await fill(lane, liveness);
+      } catch (error) {
+        // What runs goes on, and so do we: it may be hours from its end, and the next poll may succeed.
+        stumbled(error);
+      }
+      await bell.rung();
+    }
+    clearInterval(poll);
+  };
+
+  const release = async (worker: number): Promise<void> => {
+    const orphans = await ctx.db.many(releaseOrphans, livenessClass);
+    if (orphans.length > 0) ctx.log.info({ jobs: orphans }, 'going on with jobs of a worker that is gone');
+    const lost = await ctx.db.many(releaseLost, worker, idsOf(running));
+    if (lost.length > 0) ctx.log.warn({ jobs: lost }, 'going on with jobs that got lost on their way');
+  };
+
+  const fill = async (lane: Lane, liveness: Liveness): Promise<void> => {
+    const kinds = sagas.filter((saga) => laneOf(saga) === lane).map((saga) => saga.name);
+    while (!stopped && !liveness.signal.aborted) {
+      const organizations = [...running]
+        .filter((each) => each.lane === lane)
+        .map(({ job }) => job.organization_id);
+      const { atMost, full } = roomIn(slots[lane], organizations);
+      if (atMost <= 0 || kinds.length === 0) return;
+      const now = ctx.clock.now();
+      // Not what still runs here from an earlier life, deaf to its signal: it would run beside itself.
+      const jobs = await ctx.db.many(claimJobs, liveness.number, now, kinds, idsOf(running), full, atMost);
+      for (const job of jobs) begin(job, lane, liveness);
+      if (jobs.length < atMost) return;
     }
   };
 
-  const fill = async (liveness: Liveness): Promise<void> => {
-    const room = concurrency - running.size;
-    if (room <= 0) return;
-    const jobs = await ctx.db.many(claimJobs, liveness.number, ctx.clock.now(), room);
-    for (const job of jobs) {
-      const saga = byName.get(job.name);
-      const work = saga
-        ? runJob(ctx, job, saga, liveness.number, liveness.signal)
-        : Promise.reject(new Error(`nobody knows the job ${job.name}`));
-      const tracked: Promise<void> = work
-        .catch((error: unknown) => {
-          if (error instanceof ClaimLost || liveness.signal.aborted) return;
-          ctx.log.error({ err: error, job: job.id, name: job.name }, 'a job stopped without an end');
-          return giveBack(ctx, job, liveness.number);
-        })
-        .finally(() => {
-          running.delete(tracked);
-          wake();
-        });
-      running.add(tracked);
-    }
+  const begin = (job: JobRow, lane: Lane, { number, signal }: Liveness): void => {
+    const saga = byName.get(job.name) as AnySaga; // only these were asked for
+    const done = runJob(ctx, job, saga, number, signal)
+      .catch(async (error: unknown) => {
+        if (error instanceof ClaimLost || signal.aborted) return;
+        ctx.log.error({ err: error, job: job.id, name: job.name }, 'a job stopped without an end');
+        const later = new Date(ctx.clock.now().getTime() + 10_000);
+        await ctx.db.run(giveBack, job.id, number, later).catch(() => undefined); // the next poll releases it
+      })
+      .finally(() => {
+        running.delete(entry);
+        bell.ring();
+      });
+    const entry: Running = { job, lane, done };
+    running.add(entry);
+  };
+
+  const stumbled = (error: unknown): void => {
+    if (!(error instanceof AppError)) ctx.log.error({ err: error }, 'the worker stumbled');
   };
 
   const finished = loop();
@@ -106,18 +149,26 @@ export function startWorker(
     stop: async (timeoutMs = 5_000) => {
       stopped = true;
       stopListening();
-      wake();
+      bell.ring();
       await Promise.race([finished, sleep(timeoutMs)]);
     },
   };
 }
 
-/** After an error of ours, not of a step: the job comes back later instead of staying ours forever. */
-async function giveBack(ctx: Context, job: JobRow, worker: number): Promise<void> {
-  const later = new Date(ctx.clock.now().getTime() + 10_000);
-  await ctx.db
-    .run(postpone, job.id, worker, later, job.error_step ?? '', 'internal_error', 'see the log')
-    .catch(() => undefined); // without a database the liveness ends, and with it the claim
+function idsOf(running: Iterable<Running>): number[] {
+  return Array.from(running, ({ job }) => job.id);
+}
+
+/** Whoever waits hears it ring, and so does who comes after: what happens during a look is not missed. */
+function createBell() {
+  let next = Promise.withResolvers<void>();
+  return {
+    ring: () => next.resolve(),
+    rung: async () => {
+      await next.promise;
+      next = Promise.withResolvers();
+    },
+  };
 }
 
 async function showLife(ctx: Context, url: string): Promise<Liveness> {

@@ -1,0 +1,29 @@
+import { isIP } from 'node:net';
+import type { FastifyRequest } from 'fastify';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Where the request comes from: always an address, and one that the database takes; see {@link addressOf}. */
+    address: string;
+  }
+}
+
+/**
+ * The caller's address. What trusted proxies forward is text that somebody wrote: unless it is an address, the
+ * connection's own counts.
+ */
+export function addressOf(request: FastifyRequest): string {
+  const said = withoutZone(request.ip);
+  return isIP(said) === 0 ? peerOf(request) : said;
+}
+
+/** Address of whoever holds the other end of the connection, which may be a proxy. */
+export function peerOf(request: FastifyRequest): string {
+  // A connection that was lost already has none.
+  return withoutZone(request.socket.remoteAddress) || '::';
+}
+
+/** `fe80::1%eth0` names an interface of this host, which means nothing elsewhere. */
+function withoutZone(address: string | undefined): string {
+  return address?.split('%', 1)[0] ?? '';
+}
