@@ -124,7 +124,11 @@ export const settings: Setting[] = [
     meaning: 'Addresses besides loopback that may read /metrics, by commas.',
   },
   { name: 'TRUSTED_PROXIES', fallback: '', meaning: 'Proxies whose X-Forwarded-For is believed, by commas.' },
-  { name: 'INVOICE_DUE_HOURS', fallback: '72', meaning: 'How long an unpaid order keeps its reservation.' },
+  {
+    name: 'INVOICE_DUE_HOURS',
+    fallback: '72',
+    meaning: 'How long an unpaid order keeps its reservation, and on to the end of that day (UTC).',
+  },
   {
     name: 'CHECK_RESPONSES',
     fallback: 'off',

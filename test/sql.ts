@@ -25,19 +25,21 @@ export async function sql<Row extends object>(
 
 /** Measurements, which the product takes every few seconds whatever a test does. */
 const measured = ['vps_samples', 'vps_traffic'];
+const moments = ['seen_at', 'last_used_at', 'last_activity_at'];
 
 /**
  * Every row of every table as text, by table: what must be the same before and after a request that failed.
- * What changes by itself is left out: measurements, and the moment at which a node was seen last.
+ * What changes by itself is left out: measurements, and the moments at which nodes were seen and people active last.
  */
 export async function contents(product: OnDatabase): Promise<Record<string, string[]>> {
   const tables = (await tableNames(product)).filter((name) => !measured.includes(name));
   const parts = tables.map(
-    (name) => `select '${name}' as name, (to_jsonb(t) - 'seen_at')::text as row from "${name}" t`,
+    (name) => `select '${name}' as name, (to_jsonb(t) - $1::text[])::text as row from "${name}" t`,
   );
   const rows = await sql<{ name: string; row: string }>(
     product,
     `select name, row from (${parts.join(' union all ')}) everything order by name, row`,
+    moments,
   );
   const found: Record<string, string[]> = Object.fromEntries(tables.map((name) => [name, []]));
   for (const { name, row } of rows) found[name]?.push(row);

@@ -4,8 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { newCustomer, newMember, type Person } from '../../test/people.ts';
-import { startTestProduct, type TestProduct } from '../../test/product.ts';
+import { startTestProduct, type TestProduct, until } from '../../test/product.ts';
 import { contents, settled, sql } from '../../test/sql.ts';
+import { permissionsByRole, type Role } from '../organizations/index.ts';
 import { looksLikeKey } from './keys.ts';
 
 let product: TestProduct;
@@ -143,6 +144,15 @@ describe('an SSH key', () => {
     expect((await add(newKey('-t', 'ed25519').line, person)).status).toBe(200);
     const { status, body } = await add(newKey('-t', 'ed25519').line, person);
     expect([status, body.code]).toEqual([409, 'too_many']);
+    const list = async (query: string) => (await person.get(`${path}?${query}`)).body.data;
+    const second = await list('limit=40&page=2');
+    expect(second).toMatchObject({ total: 100, pages: 3, current_page: 2, entries: 40 });
+    const [shown] = (await list('limit=1&page=80')).ssh_keys;
+    await person.delete(`${path}/${shown.id}`); // the last that the cursor has seen
+    const third = await list(`limit=40&cursor=${second.next_cursor}`);
+    expect(third).toMatchObject({ entries: 20, next_cursor: null });
+    expect(third.ssh_keys[0].id).toBe((await list('limit=1&page=80')).ssh_keys[0].id);
+    expect((await person.get(`${path}?cursor=nonsense`)).body.code).toBe('invalid_cursor');
   });
 });
 
@@ -191,6 +201,34 @@ describe('the account', () => {
     expect(data.apikeys[0].key).toBe(`${customer.key.slice(0, 10)}…`);
     expect(JSON.stringify(data)).not.toMatch(/password|hash/i);
   });
+
+  it('tells when it and its key were used, to the minute', async () => {
+    const person = await newCustomer(product);
+    const told = async () => {
+      const { user, apikeys } = (await person.get('/dashboard/account')).body.data;
+      return [user.lastActivity, apikeys[0].lastUsed];
+    };
+    const first = product.clock.now().getTime();
+    const [activity, used] = await until(told, ([moment]) => moment !== null);
+    expect(used).toBe(activity);
+    expect(Date.parse(used) - first).toBeLessThan(10_000);
+    product.clock.travel(50_000);
+    await told();
+    product.clock.travel(5_000);
+    expect(await told()).toEqual([used, used]);
+    product.clock.travel(60_000);
+    const [later] = await until(told, ([moment]) => moment !== used);
+    expect(Date.parse(later) - Date.parse(used)).toBeGreaterThanOrEqual(60_000);
+  });
+
+  it.each(Object.entries(permissionsByRole))(
+    'of a member with the role %s shows credit if they may read what is billed',
+    async (role, permissions: readonly string[]) => {
+      const member = await newMember(product, customer.organizationId, role as Role);
+      const { user } = (await member.get('/dashboard/account')).body.data;
+      expect(user.credit).toBe(permissions.includes('billing.read') ? '12.34' : '0.00');
+    },
+  );
 });
 
 describe('organizations', () => {
@@ -210,6 +248,35 @@ describe('organizations', () => {
     expect(services.body.data).toMatchObject({ services: [], total: 0 });
     const stranger = await customer.get('/dashboard/organizations');
     expect(JSON.stringify(stranger.body)).not.toContain(String(organization.id));
+  });
+
+  it('are fifty at most that one account founds', async () => {
+    const person = await newCustomer(product);
+    await sql(
+      product,
+      `with made as (insert into organizations (id, name, created_at)
+         select n, 'Made', now() from generate_series(1, 48) n returning id)
+       insert into memberships (organization_id, user_id, role, joined_at) select id, $1, 'owner', now() from made`,
+      person.userId,
+    );
+    await newMember(product, person.organizationId, 'owner');
+    const found = () => person.post('/dashboard/organizations', { name: 'One more' });
+    const answers = await Promise.all([found(), found(), found()]);
+    expect(answers.map((answer) => answer.status).toSorted()).toEqual([200, 409, 409]);
+    expect((await found()).body.code).toBe('too_many');
+    await settled(product);
+    const seen: number[] = [];
+    for (let cursor = ''; cursor !== 'end'; ) {
+      const { data } = (await person.get(`/dashboard/organizations?limit=20${cursor}`)).body;
+      expect(data).toMatchObject({ total: 50, pages: 3, entries: data.organizations.length });
+      seen.push(...data.organizations.map((each: { id: number }) => each.id));
+      cursor = data.next_cursor === null ? 'end' : `&cursor=${data.next_cursor}`;
+    }
+    expect(seen).toHaveLength(50);
+    expect(new Set(seen).size).toBe(50);
+    const third = (await person.get('/dashboard/organizations?limit=20&page=3')).body.data;
+    expect(third).toMatchObject({ current_page: 3, entries: 10, next_cursor: null });
+    expect(third.organizations.map((each: { id: number }) => each.id)).toEqual(seen.slice(40));
   });
 
   it('show each member the role they have', async () => {

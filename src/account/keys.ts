@@ -1,11 +1,12 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { crc32 } from 'node:zlib';
-import { newId, statement, type TxContext } from '../platform/index.ts';
+import { newId, type Queryable, statement, type TxContext } from '../platform/index.ts';
 
 const scheme = 'ink_';
 const secretBytes = 24;
 const checksumLength = 6;
 const prefixLength = scheme.length + 6;
+const noteUseEveryMs = 60_000;
 
 export interface NewApiKey {
   id: number;
@@ -16,6 +17,14 @@ export interface NewApiKey {
 const insertKey = statement(
   'account.insertKey',
   `insert into api_keys (id, user_id, name, prefix, hash, created_at) values ($1, $2, $3, $4, $5, $6)`,
+);
+
+// Says again how old the last note has to be: other processes may have taken one meanwhile.
+const noteKeyUse = statement(
+  'account.noteKeyUse',
+  `with used as (update api_keys set last_used_at = $2 where id = $1 and (last_used_at is null or last_used_at <= $3)
+                 returning user_id)
+   update users u set last_activity_at = $2 from used where u.id = used.user_id`,
 );
 
 /** Makes an API key for a user. Only its hash is kept; the answer is the one time it can be read. */
@@ -48,4 +57,14 @@ export function looksLikeKey(text: string): boolean {
 /** What the database keeps of a key. The key has 192 random bits, so one round of SHA-256 is enough. */
 export function hashKey(key: string): Buffer {
   return createHash('sha256').update(key).digest();
+}
+
+/**
+ * Notes that a key was used, at most once a minute. The request does not wait for it, nor fail with it: what is lost
+ * is only a moment that nobody is told.
+ */
+export function noteUse(db: Queryable, key: { id: number; lastUsedAt: Date | null }, now: Date): void {
+  const before = new Date(now.getTime() - noteUseEveryMs);
+  if (key.lastUsedAt !== null && key.lastUsedAt > before) return;
+  db.run(noteKeyUse, key.id, now, before).catch(() => undefined);
 }

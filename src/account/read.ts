@@ -28,6 +28,10 @@ interface AccountRow {
   }[];
 }
 
+// The roles that hold `billing.read`. The table of permissions is the organizations', which this room may not know;
+// a test compares the two.
+const mayReadCredit = ['owner', 'admin', 'billing'];
+
 // Credit belongs to organizations; the account shows that of its own one, the first it joined.
 const readAccountRow = statement<AccountRow>(
   'account.read',
@@ -35,9 +39,10 @@ const readAccountRow = statement<AccountRow>(
      (select jsonb_build_object('minor', e.balance_minor, 'currency', a.currency)
         from memberships m
         join ledger_accounts a on a.organization_id = m.organization_id and a.kind = 'credit'
-        join ledger_entries e on e.account_id = a.id
-       where m.user_id = u.id
-       order by m.organization_id = u.default_organization_id desc nulls last, m.joined_at, e.sequence desc
+        cross join lateral (select n.transaction_id, n.balance_minor from ledger_entries n
+                            where n.account_id = a.id order by n.sequence desc limit 1) e
+       where m.user_id = u.id and m.role = any($2)
+       order by m.organization_id = u.default_organization_id desc nulls last, m.joined_at, e.transaction_id desc
        limit 1) as credit,
      coalesce((select jsonb_agg(jsonb_build_object('id', k.id, 'name', k.name, 'prefix', k.prefix,
          'billing', k.billing, 'shield', k.shield, 'vps', k.vps, 'created_at', k.created_at,
@@ -48,7 +53,7 @@ const readAccountRow = statement<AccountRow>(
 
 /** The account of whoever asks, with its API keys shortened to what identifies them. */
 export async function readAccount(ctx: AccountContext) {
-  const row = await ctx.db.one(readAccountRow, ctx.actor.userId);
+  const row = await ctx.db.one(readAccountRow, ctx.actor.userId, mayReadCredit);
   return {
     twofa_status: false,
     user: {

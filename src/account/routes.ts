@@ -8,8 +8,16 @@ export const accountRoutes = routes('/dashboard/account', { tag: 'Account' }, (r
   route.get('', { auth: 'account', summary: 'Get account details', data: S.Account }, (ctx) =>
     readAccount(ctx),
   );
-  route.get('/ssh-keys', { auth: 'organization', summary: 'List SSH keys', data: S.SshKeyList }, (ctx) =>
-    listSshKeys(ctx),
+  route.get(
+    '/ssh-keys',
+    {
+      auth: 'organization',
+      summary: 'List SSH keys',
+      query: S.SshKeyQuery,
+      data: S.SshKeyList,
+      errors: ['invalid_cursor'],
+    },
+    (ctx, req) => listSshKeys(ctx, req.query),
   );
   route.post(
     '/ssh-keys',

@@ -1,5 +1,14 @@
 import { Type } from 'typebox';
-import { Choice, Id, MoneyText, Nullable, Strict, Timestamp } from '../platform/http/index.ts';
+import {
+  Choice,
+  Id,
+  ListQuery,
+  listOf,
+  MoneyText,
+  Nullable,
+  Strict,
+  Timestamp,
+} from '../platform/http/index.ts';
 
 const Moment = Type.String({ format: 'date-time' });
 
@@ -54,7 +63,8 @@ const SshKey = Type.Object({
   created_at: Timestamp,
 });
 
-export const SshKeyList = Type.Object({ ssh_keys: Type.Array(SshKey) });
+export const SshKeyQuery = ListQuery({});
+export const SshKeyList = listOf('ssh_keys', SshKey);
 export const SshKeyData = Type.Object({ ssh_key: SshKey });
 export const NewSshKey = Strict({
   name: Type.String({ minLength: 1, maxLength: 100 }),

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import sshpk from 'sshpk';
 import { record } from '../events/index.ts';
+import { listData } from '../platform/http/index.ts';
 import {
   type AccountContext,
   type Context,
@@ -10,6 +11,7 @@ import {
   statement,
   transaction,
 } from '../platform/index.ts';
+import { type PageRequest, pageOf } from './page.ts';
 
 const keysPerAccount = 100;
 const smallestRsaBits = 2048;
@@ -38,9 +40,9 @@ const ownerOfKey = statement<{ user_id: number }>(
   'select user_id from ssh_keys where id = $1',
 );
 
-export async function listSshKeys(ctx: AccountContext) {
-  const rows = await ctx.db.many(listKeys, ctx.actor.userId);
-  return { ssh_keys: rows.map(view) };
+export async function listSshKeys(ctx: AccountContext, query: PageRequest) {
+  const { shown, at } = pageOf(await ctx.db.many(listKeys, ctx.actor.userId), query);
+  return listData('ssh_keys', shown.map(view), at);
 }
 
 /** All keys of a user, for the machines that are to let them in. */

@@ -4,7 +4,16 @@
  * rooms react.
  */
 export { expireInvoices } from './expire.ts';
-export { issueInvoice, type Line, type NewInvoice, type Tax, type Totals, taxOf, totalsOf } from './issue.ts';
+export {
+  dueAt,
+  issueInvoice,
+  type Line,
+  type NewInvoice,
+  type Tax,
+  type Totals,
+  taxOf,
+  totalsOf,
+} from './issue.ts';
 export { grantCredit, readCredit } from './ledger.ts';
 export { couponOf, isRefunded } from './refund.ts';
 export { billingRoutes } from './routes.ts';

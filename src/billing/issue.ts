@@ -80,6 +80,18 @@ export function totalsOf(lines: readonly Line[], tax: Tax): Totals {
   return { subtotalMinor, discountMinor, taxMinor, totalMinor: subtotalMinor - discountMinor + taxMinor };
 }
 
+const msPerHour = 3_600_000;
+
+/**
+ * When an invoice that is issued now is due: so many hours from now, and on to the end of that day (UTC), since a
+ * day is what the customer is told.
+ */
+export function dueAt(ctx: Context): Date {
+  const due = new Date(ctx.clock.now().getTime() + ctx.config.invoiceDueHours * msPerHour);
+  due.setUTCHours(23, 59, 59, 999);
+  return due;
+}
+
 /** Writes an unpaid invoice. The caller holds the organization's lock ({@link taxOf}). */
 export async function issueInvoice(ctx: TxContext, invoice: NewInvoice): Promise<Totals> {
   const totals = totalsOf(invoice.lines, invoice.tax);

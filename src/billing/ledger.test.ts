@@ -147,6 +147,25 @@ describe('the ledger', () => {
   });
 });
 
+describe('credit in two currencies', () => {
+  it('is told in the one that moved last, and a grant in its own', async () => {
+    const person = await newCustomer(product);
+    for (const amountMinor of [100, 100, 100]) await grant(person.organizationId, amountMinor);
+    const body = { amount: '500', currency: 'JPY', description: 'A gift' };
+    const path = `/staff/organizations/${person.organizationId}/credit`;
+    const granted = await product.staff.post(path, body);
+    expect(granted.body.data).toEqual({ credit_balance: '500', currency: 'JPY' });
+    const told = async () => {
+      const { data } = (await person.get('/dashboard/invoices')).body;
+      const account = (await person.get('/dashboard/account')).body.data.user.credit;
+      return [data.credit_balance, data.last_credit_transaction.currency, account];
+    };
+    expect(await told()).toEqual(['500', 'JPY', '500']);
+    expect((await grant(person.organizationId, 50)).body.data.credit_balance).toBe('3.50');
+    expect(await told()).toEqual(['3.50', 'EUR', '3.50']);
+  });
+});
+
 describe('a grant', () => {
   it.each(['0', '0.00', '-1.00', '1.005', 'much', ''])('of %j is refused', async (amount) => {
     const { organization_id } = product.demo.customer;

@@ -8,7 +8,7 @@ import { type Context, fail, statement, type TxContext } from '../platform/index
 export type ProviderAccount = 'bank' | 'revenue' | 'tax' | 'goodwill';
 
 export interface Posting {
-  kind: 'invoice_paid' | 'invoice_refunded' | 'credit_granted';
+  kind: 'invoice_paid' | 'invoice_refunded' | 'credit_granted' | 'transfer_credited';
   organizationId: number;
   currency: string;
   invoiceId?: number;
@@ -50,9 +50,12 @@ const newestCredit = statement<{
   'billing.newestCredit',
   `select e.balance_minor, e.amount_minor, t.description, t.created_at, a.currency
    from ledger_accounts a
-   join ledger_entries e on e.account_id = a.id
+   cross join lateral (
+     select n.transaction_id, n.amount_minor, n.balance_minor from ledger_entries n
+     where n.account_id = a.id order by n.sequence desc limit 1) e
    join ledger_transactions t on t.id = e.transaction_id
-   where a.organization_id = $1 and a.kind = 'credit' order by e.sequence desc limit 1`,
+   where a.organization_id = $1 and a.kind = 'credit' and ($2::text is null or a.currency = $2)
+   order by e.transaction_id desc limit 1`,
 );
 
 const insertTransaction = statement<{ id: number }>(
@@ -123,9 +126,16 @@ export interface CreditState {
   last: { amountMinor: number; description: string; createdAt: Date };
 }
 
-/** What an organization has, and the newest entry; null when it never had any credit. */
-export async function readCredit(ctx: Context, organizationId: number): Promise<CreditState | null> {
-  const row = await ctx.db.maybe(newestCredit, organizationId);
+/**
+ * What an organization has, and the newest entry; null when it never had any credit. Each currency has an account
+ * of its own; when none is named, it is the one that moved last.
+ */
+export async function readCredit(
+  ctx: Context,
+  organizationId: number,
+  currency: string | null = null,
+): Promise<CreditState | null> {
+  const row = await ctx.db.maybe(newestCredit, organizationId, currency);
   if (row === null) return null;
   return {
     balanceMinor: row.balance_minor,

@@ -123,6 +123,9 @@ describe('a bank transfer', () => {
   it.each([
     ['received_on', '2026-02-30'],
     ['received_on', 'yesterday'],
+    ['received_on', '0000-01-01'],
+    ['received_on', '1999-12-31'],
+    ['received_on', '2999-01-01'],
     ['reference', ''],
     ['amount', 3],
   ])('with %s %j is no transfer', async (field, value) => {
@@ -136,23 +139,52 @@ describe('a bank transfer', () => {
 });
 
 describe('an invoice that nobody pays', () => {
-  it('is overdue at its due date, and cancelled for good', async () => {
+  it('can be paid until the end of the day it names, and is then cancelled for good', async () => {
     const id = await newInvoice(product, customer);
     const { duedate, created_at } = await invoiceOf(customer, id);
     expect(duedate).toBe(new Date(Date.parse(created_at) + 72 * hoursMs).toISOString().slice(0, 10));
-    product.clock.travel(72 * hoursMs - 60_000);
+    const endsAt = Date.parse(duedate) + 24 * hoursMs;
+    product.clock.travel(endsAt - product.clock.now().getTime() - 60_000);
     await product.routine('billing.expire');
     expect(await invoiceOf(customer, id)).toMatchObject({ status: 'unpaid', overdue: false });
-    product.clock.travel(61_000);
+    product.clock.travel(60_000);
     await product.routine('billing.expire');
     expect(await invoiceOf(customer, id)).toMatchObject({ status: 'cancelled', number: null });
-    for (const answer of [await payByCredit(customer, id), await transfer(id)])
-      expect([answer.status, answer.body.code]).toEqual([409, 'invoice_not_payable']);
+    const answer = await payByCredit(customer, id);
+    expect([answer.status, answer.body.code]).toEqual([409, 'invoice_not_payable']);
+  });
+
+  it('leaves a transfer that comes too late as credit, booked once', async () => {
+    const person = await newCustomer(product);
+    const [id, other] = [await newInvoice(product, person), await newInvoice(product, person)];
+    product.clock.travel(97 * hoursMs);
+    await product.routine('billing.expire');
+    const booked = await transfer(id, { reference: 'LATE' });
+    expect(booked.body.data).toMatchObject({
+      invoice: { status: 'cancelled', number: null, date_paid: null },
+      credited: '3.00',
+    });
+    expect(booked.body.data.invoice.payments).toMatchObject([{ reference: 'LATE', amount: '3.00' }]);
+    const list = (await person.get('/dashboard/invoices')).body.data;
+    expect(list.credit_balance).toBe('3.00');
+    expect(list.last_credit_transaction.description).toMatch(`invoice ${id}`);
+    const accounts = `select a.kind, e.amount_minor from ledger_entries e join ledger_accounts a on a.id = e.account_id
+      join ledger_transactions t on t.id = e.transaction_id where t.invoice_id = $1 order by a.kind`;
+    const entries = [
+      { kind: 'bank', amount_minor: 300 },
+      { kind: 'credit', amount_minor: -300 },
+    ];
+    expect(await sql(product, accounts, id)).toEqual(entries);
+    for (const again of [id, other]) {
+      const answer = await transfer(again, { reference: 'LATE' });
+      expect([answer.status, answer.body.code]).toEqual([409, 'conflict']);
+    }
+    expect(await sql(product, accounts, id)).toEqual(entries);
   });
 
   it('is either paid or cancelled when both happen at once, and its services follow', async () => {
     const ids = await Promise.all(Array.from({ length: 8 }, () => newInvoice(product, customer)));
-    product.clock.travel(73 * hoursMs);
+    product.clock.travel(97 * hoursMs);
     await Promise.all([...ids.map((id) => payByCredit(customer, id)), product.routine('billing.expire')]);
     await product.routine('billing.expire');
     await settled(product);

@@ -15,6 +15,8 @@ import {
 import { post } from './ledger.ts';
 import { readInvoice } from './read.ts';
 
+const msPerDay = 86_400_000;
+
 interface PayableRow {
   id: number;
   organization_id: number;
@@ -65,7 +67,8 @@ export async function payWithCredit(ctx: OrganizationContext, id: number) {
 
 /**
  * Books a bank transfer that staff found on the account. It must be the whole amount; the same reference is
- * booked once, so entering a statement twice does no harm.
+ * booked once, so entering a statement twice does no harm. One that came after its invoice was cancelled becomes
+ * credit: the money is the customer's, and what it was for has been given back.
  */
 export async function receiveTransfer(
   ctx: Context,
@@ -81,9 +84,22 @@ export async function receiveTransfer(
         message: `${due} are due; enter the amount that was received for this invoice`,
       });
     }
-    const receivedOn = transfer.received_on ?? tx.clock.now().toISOString().slice(0, 10);
-    await settle(tx, invoice, { method: 'bank_transfer', reference: transfer.reference, receivedOn });
-    return readInvoice(tx, id);
+    const receivedOn = dayReceived(tx, transfer.received_on);
+    const payment: Payment = { method: 'bank_transfer', reference: transfer.reference, receivedOn };
+    const isLate = invoice.status === 'cancelled' && amountMinor > 0;
+    await (isLate ? keepAsCredit(tx, invoice, payment) : settle(tx, invoice, payment));
+    const credited = isLate ? formatMoney(amountMinor, invoice.currency) : null;
+    return { ...(await readInvoice(tx, id)), credited };
+  });
+}
+
+function dayReceived(tx: TxContext, told: string | undefined): string {
+  const day = (time: number) => new Date(time).toISOString().slice(0, 10);
+  const now = tx.clock.now().getTime();
+  // Where the bank is, it may be tomorrow already.
+  if (told === undefined || told <= day(now + msPerDay)) return told ?? day(now);
+  throw fail('invalid_request', {
+    details: [{ field: 'received_on', message: 'must not be in the future' }],
   });
 }
 
@@ -124,6 +140,27 @@ async function settle(tx: TxContext, invoice: PayableRow, payment: Payment): Pro
   });
   await enqueue(tx, 'invoice.paid', { invoiceId: invoice.id, kind: invoice.kind }, { organizationId });
   await tx.db.run(markPaid, invoice.id, tx.clock.now(), fromCredit);
+}
+
+async function keepAsCredit(tx: TxContext, invoice: PayableRow, payment: Payment): Promise<void> {
+  const { id, organization_id: organizationId, currency, total_minor: totalMinor } = invoice;
+  const description = `Bank transfer for invoice ${id}, which was cancelled before`;
+  await writePayment(tx, invoice, payment);
+  await post(tx, {
+    kind: 'transfer_credited',
+    organizationId,
+    currency,
+    invoiceId: id,
+    description,
+    creditMinor: totalMinor,
+    provider: { bank: totalMinor },
+  });
+  await record(tx, {
+    action: 'credit.granted',
+    subject: { type: 'organization', id: organizationId },
+    organizationId,
+    data: { amount: formatMoney(totalMinor, currency), currency, description, invoice_id: id },
+  });
 }
 
 async function writePayment(tx: TxContext, invoice: PayableRow, payment: Payment): Promise<void> {

@@ -80,6 +80,14 @@ export const Pay = Strict({
   ),
 });
 
+const BookingDay = Type.Unsafe<string>({
+  type: 'string',
+  format: 'date',
+  pattern: '^2',
+  'x-message': 'must be a day from 2000-01-01 to today, such as 2026-01-31',
+  examples: ['2026-01-31'],
+});
+
 export const Transfer = Strict({
   amount: Type.String({
     maxLength: 20,
@@ -87,7 +95,17 @@ export const Transfer = Strict({
     examples: ['12.50'],
   }),
   reference: Type.String({ minLength: 1, maxLength: 140, description: "The bank's reference; booked once" }),
-  received_on: Type.Optional(Day),
+  received_on: Type.Optional(BookingDay),
+});
+
+export const TransferData = Type.Object({
+  invoice: Invoice,
+  credited: Nullable(
+    Type.String({
+      description: 'What became account credit, because the invoice had been cancelled; null when it paid it',
+      examples: ['12.50'],
+    }),
+  ),
 });
 
 export const Refund = Strict({

@@ -16,9 +16,12 @@ export const billingStaffRoutes = routes('/staff', { tag: 'Staff: billing' }, (r
       auth: 'staff',
       staffRoles,
       summary: 'Mark a bank transfer as received',
+      description:
+        'Pays the invoice. When it was cancelled before the money came, the invoice stays cancelled and the ' +
+        'money becomes account credit.',
       params: IdParams,
       body: S.Transfer,
-      data: S.InvoiceData,
+      data: S.TransferData,
       errors: ['not_found', 'invoice_not_payable', 'payment_mismatch', 'conflict'],
     },
     (ctx, req) => receiveTransfer(ctx, req.params.id, req.body),
@@ -70,7 +73,7 @@ async function giveCredit(
       organizationId: id,
       data: { amount: grant.amount, currency: grant.currency, description: grant.description },
     });
-    const credit = await readCredit(tx, id);
+    const credit = await readCredit(tx, id, grant.currency);
     return {
       credit_balance: formatMoney(credit?.balanceMinor ?? 0, grant.currency),
       currency: grant.currency,

@@ -1,12 +1,10 @@
-import { issueInvoice, taxOf } from '../billing/index.ts';
+import { dueAt, issueInvoice, taxOf } from '../billing/index.ts';
 import { modules, redeemCoupon, reserveStock } from '../catalog/index.ts';
 import { reserveAddresses, reserveRoom } from '../fleet/index.ts';
 import { newId, type OrganizationContext, type TxContext, transaction } from '../platform/index.ts';
 import { createServices, machineSize } from '../services/index.ts';
 import { type Cart, linesOf, type PricedCart, type PricedItem, priceCart } from './price.ts';
 import { viewPriced } from './view.ts';
-
-const msPerHour = 3_600_000;
 
 interface OrderedItem extends PricedItem {
   serviceId: number;
@@ -24,7 +22,7 @@ export async function checkout(ctx: OrganizationContext, cart: Cart) {
     await reserve(tx, ctx.organizationId, priced, items);
 
     const invoiceId = newId();
-    const expiresAt = new Date(tx.clock.now().getTime() + tx.config.invoiceDueHours * msPerHour);
+    const expiresAt = dueAt(tx);
     const serviceIds = items.map((item) => item.serviceId);
     // Neither needs the other's answer, so their statements travel together.
     const [, totals] = await Promise.all([

@@ -112,7 +112,16 @@ describe('a coupon', () => {
     const both = { products: [...vpsCart(product.demo).products, ...hosting().products], couponcode };
     const { data } = (await customer.post('/cart/quote', both)).body;
     expect(data.items.map((item: { discount: string }) => item.discount)).toEqual(['0.00', '1.50']);
-    expect(await discount(await newCoupon(product, { percent: 50, productIds: [vps] }))).toBe('0.00');
+    const elsewhere = await newCoupon(product, { percent: 50, productIds: [vps] });
+    for (const path of ['/cart/quote', '/cart/checkout/invoice']) {
+      const { status, body } = await customer.post(path, hosting(elsewhere));
+      expect([status, body.code, body.message]).toEqual([400, 'invalid_coupon', 'invalid coupon code']);
+      expect(body.details).toEqual([
+        { field: 'couponcode', message: 'takes nothing off what is in the cart' },
+      ]);
+    }
+    const uses = 'select uses from coupons where code = $1';
+    expect(await sql(product, uses, elsewhere)).toEqual([{ uses: 0 }]);
   });
 
   it('is refused when it is not good now', async () => {
@@ -153,7 +162,7 @@ describe('a coupon', () => {
     const couponcode = await newCoupon(product, { percent: 10, maxUses: 1 });
     await customer.post('/cart/checkout/invoice', hosting(couponcode));
     expect(await discount(couponcode)).toBe('invalid coupon code');
-    product.clock.travel(73 * 3_600_000);
+    product.clock.travel(97 * 3_600_000);
     await product.routine('billing.expire');
     await settled(product);
     expect(await discount(couponcode)).toBe('0.30');

@@ -13,6 +13,7 @@ import {
   type Product,
   priceOf,
 } from '../catalog/index.ts';
+import { identityLimits } from '../drivers/hypervisor/index.ts';
 import { listImages, reasonAgainst } from '../fleet/index.ts';
 import { type Context, type ErrorDetail, fail, isDomain } from '../platform/index.ts';
 import { isStrongPassword, machineSize } from '../services/index.ts';
@@ -133,7 +134,7 @@ function configure(candidates: Candidate[]): Omit<PricedItem, 'discountMinor'>[]
       problems.push({ field: `${path}.cycle`, message: `${product.name} is sold ${sold}` });
     }
     const cycle = item.cycle as Cycle;
-    const name = product.type === 'Domain' ? item.domain : domain;
+    const name = item.domain ?? domain;
     return {
       product,
       cycle,
@@ -168,13 +169,29 @@ function checkDomains(candidates: Candidate[]): void {
   const problems = candidates.flatMap(({ item, product, path }) => [
     ...badDomain(item.domain, `${path}.domain`, product.type === 'Domain' ? 2 : 1),
     ...badDomain(item.options?.domain, `${path}.options.domain`, 1),
+    ...secondDomain(item, path),
+    ...(needsOptions(product) ? longHostname(item.options?.domain, `${path}.options.domain`) : []),
   ]);
   if (problems.length > 0) throw fail('invalid_domain', { details: problems });
+}
+
+// A service has one; of two that differ, one would be lost without a word.
+function secondDomain({ domain, options }: Item, path: string): ErrorDetail[] {
+  const other = options?.domain;
+  if (domain === undefined || other === undefined || domain.toLowerCase() === other.toLowerCase()) return [];
+  return [{ field: `${path}.domain`, message: 'is not the same as options.domain; send one of them' }];
 }
 
 function badDomain(domain: string | undefined, field: string, atLeast: number): ErrorDetail[] {
   if (domain === undefined || isDomain(domain, { atLeast })) return [];
   return [{ field, message: 'takes letters, digits, hyphens and dots, such as web1.example.com' }];
+}
+
+/** The domain of a machine becomes its hostname (contract §2), of which systems keep less than DNS does. */
+function longHostname(domain: string | undefined, field: string): ErrorDetail[] {
+  const most = identityLimits.hostnameBytes;
+  if (domain === undefined || domain.length <= most) return [];
+  return [{ field, message: `is the hostname of the machine and must have at most ${most} characters` }];
 }
 
 function checkPasswords(candidates: Candidate[]): void {

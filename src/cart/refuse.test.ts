@@ -89,6 +89,7 @@ const cases: Case[] = [
   ],
   ['a domain that starts with a dot', () => withOptions({ domain: '.example.com' }), domain],
   ['a domain that ends with a dot', () => withOptions({ domain: 'example.com.' }), domain],
+  ['two domains', () => cartWith({ domain: 'web2.example.com' }), domain, 'products[0].domain'],
   ['an empty domain', () => withOptions({ domain: '' }), domain],
   ['a domain with a command in it', () => withOptions({ domain: '$(reboot).example' }), domain],
   ['a short password', () => withOptions({ password: 'Aa1!' }), weak, 'products[0].options.password'],
@@ -180,6 +181,22 @@ describe('what else a cart needs', () => {
     expect((await answer('localhost')).message).toBe('invalid domain');
     expect((await answer('.example')).message).toBe('invalid domain');
     expect((await answer('Shop.Example')).data.items[0].domain).toBe('shop.example');
+  });
+
+  it('any product the domain it is for, once, wherever it stands', async () => {
+    const order = async (item: object) => {
+      const { data } = (await customer.post('/cart/checkout/invoice', { products: [item] })).body;
+      const { service } = (await customer.get(`/dashboard/services/${data?.service_ids[0]}`)).body.data;
+      return [data.items[0].domain, service.domain];
+    };
+    const hosting = { id: product.demo.products.hosting, cycle: 'monthly', type: 'Hosting' };
+    expect(await order({ ...hosting, domain: 'Shop.Example' })).toEqual(['shop.example', 'shop.example']);
+    const [vps] = cartWith({ domain: 'WEB1.example.com' }).products;
+    expect(await order(vps ?? {})).toEqual(['web1.example.com', 'web1.example.com']);
+    const domains = { id: product.demo.products.domain, cycle: 'annually', type: 'Domain' };
+    const both = { ...domains, domain: 'shop.example', options: { domain: 'other.example' } };
+    const refused = await customer.post('/cart/checkout/invoice', { products: [both] });
+    expect([refused.status, refused.body.code]).toEqual([400, 'invalid_domain']);
   });
 
   it('a dedicated server its options', async () => {

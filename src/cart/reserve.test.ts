@@ -190,7 +190,7 @@ describe('a password', () => {
     expect((await secrets()).map((row) => row.service_id)).not.toContain(serviceId);
     const unpaid = await orderVps(product, customer);
     expect((await secrets()).map((row) => row.service_id)).toContain(unpaid.serviceId);
-    product.clock.travel(73 * 3_600_000);
+    product.clock.travel(97 * 3_600_000);
     await product.routine('billing.expire');
     await settled(product);
     expect(await secrets()).toEqual([]);

@@ -53,7 +53,10 @@ export async function createCoupon(ctx: Context, code: string, percent: number, 
   return (await ctx.db.one(insertCoupon, code, percent, maxUses, ctx.clock.now())).id;
 }
 
-/** What a coupon takes off each line, in the lines' order. A line that it does not cover gets 0. */
+/**
+ * What a coupon takes off each line, in the lines' order. A line that it does not cover gets 0; `invalid_coupon` when
+ * that is every line, for the order would use the coupon up and get nothing for it.
+ */
 export function discountOf(
   coupon: Coupon,
   currency: string,
@@ -63,7 +66,16 @@ export function discountOf(
     coupon.product_ids === null || coupon.product_ids.includes(line.productId) ? line.amountMinor : 0,
   );
   const total = covered.reduce((a, b) => a + b, 0);
-  if (coupon.percent !== null) return allocate(shareOf(total, coupon.percent * 100), covered);
+  const discountMinor = takenOff(coupon, currency, total);
+  if (discountMinor === 0) {
+    const message = 'takes nothing off what is in the cart';
+    throw fail('invalid_coupon', { details: [{ field: 'couponcode', message }] });
+  }
+  return allocate(discountMinor, covered);
+}
+
+function takenOff(coupon: Coupon, currency: string, totalMinor: number): number {
+  if (coupon.percent !== null) return shareOf(totalMinor, coupon.percent * 100);
   if (coupon.currency !== currency) throw fail('invalid_coupon');
-  return allocate(Math.min(coupon.amount_minor ?? 0, total), covered);
+  return Math.min(coupon.amount_minor ?? 0, totalMinor);
 }

@@ -1,3 +1,4 @@
+import { decodeCursor, encodeCursor, listData } from '../platform/http/index.ts';
 import { type Context, fail, formatMoney, statement } from '../platform/index.ts';
 import { type Cycle, cycles } from './cycles.ts';
 
@@ -88,7 +89,11 @@ const productsById = statement<ProductRow>(
 );
 const productsForSale = statement<ProductRow>(
   'catalog.productsForSale',
-  `${selectProduct} where p.status = 'active' order by p.id`,
+  `${selectProduct} where p.status = 'active' and p.id > $1 order by p.id limit $2 offset $3`,
+);
+const countForSale = statement<{ total: number }>(
+  'catalog.countForSale',
+  `select count(*)::int as total from products where status = 'active'`,
 );
 
 /** The products with these ids, whatever their status; an id without a product is missing from the answer. */
@@ -105,9 +110,20 @@ export async function readProduct(ctx: Context, id: number) {
 }
 
 /** What is for sale. */
-export async function listProducts(ctx: Context) {
-  const rows = await ctx.db.many(productsForSale);
-  return { products: rows.map((row) => viewProduct(fromRow(row))) };
+export async function listProducts(
+  ctx: Context,
+  query: { page: number; limit: number; cursor?: string | undefined },
+) {
+  const { page, limit, cursor } = query;
+  const [after] = cursor === undefined ? [0] : decodeCursor(cursor, ['integer']);
+  const offset = cursor === undefined ? (page - 1) * limit : 0;
+  const { total } = await ctx.db.one(countForSale);
+  const found = await ctx.db.many(productsForSale, after, limit + 1, offset);
+  const shown = found.slice(0, limit);
+  const last = shown.at(-1);
+  const nextCursor = found.length > limit && last !== undefined ? encodeCursor([last.id]) : null;
+  const products = shown.map((row) => viewProduct(fromRow(row)));
+  return listData('products', products, { total, page, limit, nextCursor });
 }
 
 function fromRow(row: ProductRow): Product {

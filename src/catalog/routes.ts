@@ -3,8 +3,16 @@ import { listProducts, readProduct } from './products.ts';
 import * as S from './schema.ts';
 
 export const catalogRoutes = routes('/products', { tag: 'Catalogue' }, (route) => {
-  route.get('', { auth: 'public', summary: 'List products', data: S.ProductList }, (ctx) =>
-    listProducts(ctx),
+  route.get(
+    '',
+    {
+      auth: 'public',
+      summary: 'List products',
+      query: S.ProductQuery,
+      data: S.ProductList,
+      errors: ['invalid_cursor'],
+    },
+    (ctx, req) => listProducts(ctx, req.query),
   );
   route.get(
     '/:id',

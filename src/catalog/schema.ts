@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { Choice, Id, MoneyText, Nullable, Strict } from '../platform/http/index.ts';
+import { Choice, Id, ListQuery, listOf, MoneyText, Nullable, Strict } from '../platform/http/index.ts';
 import { cycles } from './cycles.ts';
 
 export const CycleName = Choice(cycles);
@@ -37,7 +37,8 @@ const Status = Choice(['active', 'hidden', 'retired']);
 const StaffProduct = Type.Object({ ...Product.properties, status: Status });
 
 export const ProductData = Type.Object({ product: Product });
-export const ProductList = Type.Object({ products: Type.Array(Product) });
+export const ProductQuery = ListQuery({});
+export const ProductList = listOf('products', Product);
 export const StaffProductData = Type.Object({ product: StaffProduct });
 
 const Amount = Type.String({ maxLength: 20, examples: ['4.00'] });

@@ -1,10 +1,11 @@
-import { hashKey, looksLikeKey } from '../account/index.ts';
+import { hashKey, looksLikeKey, noteUse } from '../account/index.ts';
 import type { Authenticate } from '../platform/http/index.ts';
 import { type Clock, type Queryable, statement } from '../platform/index.ts';
 import { permissionsOf } from './permissions.ts';
 
 interface CallerRow {
   key_id: number;
+  last_used_at: Date | null;
   user_id: number;
   staff_role: string | null;
   role: string | null;
@@ -14,7 +15,7 @@ interface CallerRow {
 // One round trip: the key, its account, and the membership in the organization that was asked for.
 const findCaller = statement<CallerRow>(
   'organizations.findCaller',
-  `select k.id as key_id, u.id as user_id, u.staff_role, m.role,
+  `select k.id as key_id, k.last_used_at, u.id as user_id, u.staff_role, m.role,
      coalesce(u.default_organization_id,
        (select case when count(*) = 1 then min(own.organization_id) end from memberships own where own.user_id = u.id)
      ) as default_organization_id
@@ -28,8 +29,10 @@ const findCaller = statement<CallerRow>(
 export function authenticator(db: Queryable, clock: Clock): Authenticate {
   return async (credential, organizationId, ip) => {
     if (!looksLikeKey(credential)) return null;
-    const row = await db.maybe(findCaller, hashKey(credential), organizationId, clock.now());
+    const now = clock.now();
+    const row = await db.maybe(findCaller, hashKey(credential), organizationId, now);
     if (row === null) return null;
+    noteUse(db, { id: row.key_id, lastUsedAt: row.last_used_at }, now);
     return {
       actor: { type: 'api_key', userId: row.user_id, apiKeyId: row.key_id, ip },
       sessionId: null,

@@ -1,13 +1,18 @@
+import { type PageRequest, pageOf } from '../account/index.ts';
 import { record } from '../events/index.ts';
+import { listData } from '../platform/http/index.ts';
 import {
   type AccountContext,
   type Context,
+  fail,
   newId,
   statement,
   type TxContext,
   transaction,
 } from '../platform/index.ts';
 import type { Role } from './permissions.ts';
+
+const ownedPerAccount = 50;
 
 interface OrganizationRow {
   id: number;
@@ -28,6 +33,20 @@ const organizationsOf = statement<OrganizationRow>(
   `select ${columns} from memberships m join organizations o on o.id = m.organization_id
    where m.user_id = $1 order by m.joined_at, o.id`,
 );
+const organizationOf = statement<OrganizationRow>(
+  'organizations.oneOfUser',
+  `select ${columns} from memberships m join organizations o on o.id = m.organization_id
+   where m.user_id = $1 and o.id = $2`,
+);
+// Two statements, because the count has to be of a snapshot that begins after the lock is ours.
+const lockFounder = statement(
+  'organizations.lockFounder',
+  'select id from users where id = $1 for no key update',
+);
+const countOwned = statement<{ count: number }>(
+  'organizations.countOwned',
+  `select count(*)::int as count from memberships where user_id = $1 and role = 'owner'`,
+);
 const insertOrganization = statement(
   'organizations.insert',
   'insert into organizations (id, name, country, created_at) values ($1, $2, $3, $4)',
@@ -42,20 +61,23 @@ const findOrganization = statement<{ id: number }>(
 );
 
 /** The organizations the caller belongs to, with the role in each. */
-export async function listOrganizations(ctx: AccountContext) {
+export async function listOrganizations(ctx: AccountContext, query: PageRequest) {
   const rows = await ctx.db.many(organizationsOf, ctx.actor.userId);
-  return { organizations: rows.map(view) };
+  const { shown, at } = pageOf(rows, query);
+  return listData('organizations', shown.map(view), at);
 }
 
-/** Makes an organization whose first owner is the caller. */
+/** Makes an organization whose first owner is the caller. `too_many`. */
 export async function createOrganization(ctx: AccountContext, body: { name: string; country?: string }) {
-  const id = await transaction(ctx, 'organizations.create', (tx) =>
-    foundOrganization(tx, { name: body.name, country: body.country ?? null, ownerId: ctx.actor.userId }),
-  );
-  const rows = await ctx.db.many(organizationsOf, ctx.actor.userId);
-  const made = rows.find((row) => row.id === id);
-  if (!made) throw new Error('the organization just made is not there');
-  return { organization: view(made) };
+  const { userId } = ctx.actor;
+  return transaction(ctx, 'organizations.create', async (tx) => {
+    await tx.db.one(lockFounder, userId);
+    if ((await tx.db.one(countOwned, userId)).count >= ownedPerAccount)
+      throw fail('too_many', { message: `An account owns ${ownedPerAccount} organizations at most` });
+    const organization = { name: body.name, country: body.country ?? null, ownerId: userId };
+    const id = await foundOrganization(tx, organization);
+    return { organization: view(await tx.db.one(organizationOf, userId, id)) };
+  });
 }
 
 /** Writes an organization with its owner. Returns its id. */

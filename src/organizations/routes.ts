@@ -3,12 +3,26 @@ import { createOrganization, listOrganizations } from './organizations.ts';
 import * as S from './schema.ts';
 
 export const organizationRoutes = routes('/dashboard/organizations', { tag: 'Organizations' }, (route) => {
-  route.get('', { auth: 'account', summary: 'List organizations', data: S.OrganizationList }, (ctx) =>
-    listOrganizations(ctx),
+  route.get(
+    '',
+    {
+      auth: 'account',
+      summary: 'List organizations',
+      query: S.OrganizationQuery,
+      data: S.OrganizationList,
+      errors: ['invalid_cursor'],
+    },
+    (ctx, req) => listOrganizations(ctx, req.query),
   );
   route.post(
     '',
-    { auth: 'account', summary: 'Create organization', body: S.NewOrganization, data: S.OrganizationData },
+    {
+      auth: 'account',
+      summary: 'Create organization',
+      body: S.NewOrganization,
+      data: S.OrganizationData,
+      errors: ['too_many'],
+    },
     (ctx, req) => createOrganization(ctx, req.body),
   );
 });

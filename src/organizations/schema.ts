@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { Choice, Id, Nullable, Strict } from '../platform/http/index.ts';
+import { Choice, Id, ListQuery, listOf, Nullable, Strict } from '../platform/http/index.ts';
 
 const Organization = Type.Object({
   id: Id,
@@ -12,7 +12,8 @@ const Organization = Type.Object({
   tax_id: Nullable(Type.String()),
 });
 
-export const OrganizationList = Type.Object({ organizations: Type.Array(Organization) });
+export const OrganizationQuery = ListQuery({});
+export const OrganizationList = listOf('organizations', Organization);
 export const OrganizationData = Type.Object({ organization: Organization });
 export const NewOrganization = Strict({
   name: Type.String({ minLength: 1, maxLength: 100, pattern: '\\S' }),

@@ -55,7 +55,7 @@ const resized = async (nth = 1) => {
 };
 const days = (count: number) => product.clock.travel(count * 86_400_000);
 const expire = async () => {
-  product.clock.travel(73 * 3_600_000);
+  product.clock.travel(97 * 3_600_000);
   await product.routine('billing.expire');
 };
 
@@ -365,7 +365,7 @@ describe('an upgrade that waits', () => {
     days(29);
     const { invoice_id: invoiceId } = (await upgrade({ option1: 2 })).body.data;
     const { invoice } = (await owner.get(`/dashboard/invoices/${invoiceId}`)).body.data;
-    expect(invoice.duedate).toBe('2027-05-01');
+    expect(invoice.duedate).toBe('2027-04-30'); // the next period counts from 1 May
   });
 });
 

@@ -1,4 +1,4 @@
-import { issueInvoice, taxOf, totalsOf } from '../billing/index.ts';
+import { dueAt, issueInvoice, taxOf, totalsOf } from '../billing/index.ts';
 import { modules } from '../catalog/index.ts';
 import {
   fail,
@@ -22,8 +22,6 @@ import {
 export type UpgradeRequest = SizeChange & { dry_run?: boolean };
 
 type Upgradable = UpgradableRow & { duedate: string };
-
-const msPerHour = 3_600_000;
 
 /**
  * Changes the resources of a VPS (contract §3). When there is something to pay for the days that remain, the
@@ -111,7 +109,6 @@ async function order(
   tax: Awaited<ReturnType<typeof taxOf>>,
 ) {
   const invoiceId = newId();
-  const inHours = tx.clock.now().getTime() + tx.config.invoiceDueHours * msPerHour;
   const { totalMinor } = await issueInvoice(tx, {
     id: invoiceId,
     organizationId: service.organization_id,
@@ -121,8 +118,8 @@ async function order(
     lines: [lineOf(service, priced)],
     tax,
     couponId: null,
-    // Its price is of this period, so it ends with it.
-    expiresAt: new Date(Math.min(inHours, Date.parse(service.duedate))),
+    // Its price is of this period, so it ends with it: before the day from which the next one counts.
+    expiresAt: new Date(Math.min(dueAt(tx).getTime(), Date.parse(service.duedate) - 1)),
   });
   await writeUpgrade(tx, { ...upgradeOf(service, priced), invoiceId, state: 'waiting' });
   return view(service, { ...priced, invoiceId, totalMinor });
