@@ -100,11 +100,15 @@ export async function changeImage(ctx: Context, slug: string, change: ImageChang
   });
 }
 
-/** Builds or downloads an image again, as after a failure. While it is at it already: nothing more happens. */
+/**
+ * Builds or downloads an image again, as after a failure. One that is being made, or is ready, stays as it is: its
+ * files are made once, since machines' disks are layered over them.
+ */
 export async function prepareImage(ctx: Context, slug: string) {
   return transaction(ctx, 'fleet.requestImage', async (tx) => {
     const { image } = await lockImageForStaff(tx, slug);
-    return image.state === 'preparing' ? { image } : prepare(tx, slug);
+    const isDue = image.state === 'new' || image.state === 'failed';
+    return isDue ? prepare(tx, slug) : { image };
   });
 }
 

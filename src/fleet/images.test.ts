@@ -121,6 +121,17 @@ describe('an image', () => {
     expect((await sql<{ n: number }>(product, count))[0]?.n).toBe(1);
   });
 
+  it('that is ready stays as it is when it is to be prepared', async () => {
+    await add('done');
+    const ready = await settled('done');
+    product.clock.travel(60_000);
+    const answer = await product.staff.post('/staff/images/done/prepare');
+    expect([answer.status, answer.body.data.image]).toEqual([200, ready]);
+    await settledDatabase(product);
+    expect(await read('done')).toEqual(ready);
+    expect(await told('done')).toEqual(['image.created', 'image.prepared']);
+  });
+
   it('changes its words and whether it is offered, not its source', async () => {
     await add('words');
     await settled('words');

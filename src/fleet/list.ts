@@ -60,6 +60,6 @@ export function keyedList<Row>({ name, table, select, key, type, keyOf, where = 
 function keyOfCursor(cursor: string, type: 'bigint' | 'text' | 'inet'): string | number {
   if (type === 'bigint') return decodeCursor(cursor, ['integer'])[0];
   const [text] = decodeCursor(cursor, ['text']);
-  if (type === 'inet' && isIP(text) === 0) throw fail('invalid_cursor');
+  if (type === 'inet' && (isIP(text) === 0 || text.includes('%'))) throw fail('invalid_cursor');
   return text;
 }

@@ -336,10 +336,11 @@ describe('the list of addresses', () => {
       cursor = data.next_cursor === null ? '' : `&cursor=${data.next_cursor}`;
     } while (cursor !== '');
     expect(seen).toEqual(Array.from({ length: 13 }, (_, index) => host(index + 2)));
-    const forged = Buffer.from(JSON.stringify(["x'"])).toString('base64url');
-    expect((await product.staff.get(`${url(made.id)}/addresses?cursor=${forged}`)).body.code).toBe(
-      'invalid_cursor',
-    );
+    for (const text of ["x'", 'fe80::1%eth0', '192.168.1', '1']) {
+      const forged = Buffer.from(JSON.stringify([text])).toString('base64url');
+      const answer = await product.staff.get(`${url(made.id)}/addresses?cursor=${forged}`);
+      expect(answer.body.code, text).toBe('invalid_cursor');
+    }
     expect((await product.staff.get('/staff/address-pools/4242/addresses')).status).toBe(404);
   });
 });

@@ -94,7 +94,17 @@ describe.skipIf(!hasTool)('a downloaded image', () => {
     const disk = join(found.dir, 'disk.qcow2');
     expect(await readQcow2(disk)).toMatchObject({ virtualBytes: found.diskBytes, hasBackingFile: false });
     expect(readdirSync(found.dir).sort()).toEqual(['disk.qcow2', 'image.json']);
+    const { sha256: checksum } = image;
+    expect(found).toMatchObject({ source: { kind: 'download', url: image.url, sha256: checksum } });
     if (path !== '/raw') await run(['qemu-io', '-r', '-c', 'read -P 7 1M 1M', disk]);
+  });
+
+  it('is one of two that are asked for under one name at the same moment', async () => {
+    const [good, raw] = [source('/good'), { ...source('/raw') }];
+    const shared = store();
+    const both = [good, { ...raw, slug: good.slug }].map((image) => shared.ensure(image, () => undefined));
+    const refusals = (await Promise.allSettled(both)).filter((each) => each.status === 'rejected');
+    expect(refusals.map((each) => each.reason)).toEqual([refused(/another slug/)]);
   });
 
   it.each([

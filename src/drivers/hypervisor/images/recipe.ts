@@ -1,4 +1,9 @@
-import type { Progress } from '../contract.ts';
+import type { ImageSource, Progress } from '../contract.ts';
+
+type WithoutSlug<T> = T extends unknown ? Omit<T, 'slug'> : never;
+
+/** Where an image comes from, whatever it is called. */
+export type Source = WithoutSlug<ImageSource>;
 
 /** How a finished image is booted and told its identity; stored beside it as `image.json`. */
 export interface ImageDescription {
@@ -8,6 +13,8 @@ export interface ImageDescription {
   boot: { kernel: string; initrd: string; commandLine: string } | null;
   /** Size of the image's own disk: a machine's disk cannot be smaller. */
   diskBytes: number;
+  /** What it was made from; missing where an earlier version made it. */
+  source?: Source;
 }
 
 /** Builds an image into an empty folder: `disk.qcow2` and what its description names. */

@@ -7,7 +7,7 @@ import { hostPackages } from '../host.ts';
 import { debian12Recipe } from './debian-12.ts';
 import { downloadImage } from './download.ts';
 import { withFileLock } from './lock.ts';
-import type { ImageDescription, Recipe } from './recipe.ts';
+import type { ImageDescription, Recipe, Source } from './recipe.ts';
 import { tinyRecipe } from './tiny.ts';
 
 /** Images this driver can build by itself. */
@@ -25,10 +25,11 @@ export function imageStore(dir: string): ImageStore {
   return {
     ensure(image, progress) {
       checkSlug(image.slug);
-      const current = building.get(image.slug);
+      const key = `${image.slug} ${contentsOf(image)}`;
+      const current = building.get(key);
       if (current) return current;
-      const started = make(dir, image, progress).finally(() => building.delete(image.slug));
-      building.set(image.slug, started);
+      const started = make(dir, image, progress).finally(() => building.delete(key));
+      building.set(key, started);
       return started;
     },
     async find(slug) {
@@ -57,17 +58,37 @@ async function describe(dir: string, slug: string): Promise<ImageDescription | n
   return text === null ? null : JSON.parse(text);
 }
 
+/**
+ * Whether the image is there. `image_rejected` when that name belongs to another one: disks are layered over its
+ * files, so they are never replaced. Earlier versions did not write the source down; theirs is believed to fit.
+ */
+async function isMade(dir: string, image: ImageSource): Promise<boolean> {
+  const found = await describe(dir, image.slug);
+  if (found?.source && contentsOf(found.source) !== contentsOf(image)) {
+    const message = `${image.slug} is here already, made from another source; choose another slug`;
+    throw new HypervisorError('image_rejected', message, { permanent: true });
+  }
+  return found !== null;
+}
+
+/** What decides the contents of an image. Of a download that is the checksum, wherever it comes from. */
+function contentsOf(source: Source): string {
+  return source.kind === 'build' ? `built by ${source.recipe}` : `sha256 ${source.sha256.toLowerCase()}`;
+}
+
 async function make(dir: string, image: ImageSource, progress: Progress): Promise<void> {
-  if (await describe(dir, image.slug)) return;
+  if (await isMade(dir, image)) return;
   await mkdir(dir, { recursive: true });
   await withFileLock(join(dir, `${image.slug}.lock`), async () => {
-    if (await describe(dir, image.slug)) return; // another process built it while we waited
+    if (await isMade(dir, image)) return; // another process built it while we waited
     const temporary = join(dir, `${image.slug}.partial`);
     // What a build that was cut off left may belong to root.
     await runAsRoot(['rm', '-rf', temporary]);
     await mkdir(temporary);
     const description = await buildOrDownload(image, temporary, progress);
-    await writeFile(join(temporary, 'image.json'), JSON.stringify(description, null, 2));
+    const { slug: _, ...source } = image;
+    const kept: ImageDescription = { ...description, source };
+    await writeFile(join(temporary, 'image.json'), JSON.stringify(kept, null, 2));
     await rename(temporary, join(dir, image.slug));
     progress(`The image ${image.slug} is ready`);
   });
