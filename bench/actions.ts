@@ -27,7 +27,7 @@ export async function measureActions(options: ActionOptions): Promise<Figure[]> 
   const [owner] = await settle(access, 1);
   if (!owner) throw new Error('nobody to act as');
   await sleep(1_000);
-  const empty = await shareOfCore(house, options.watchMs / 2);
+  const empty = await shareOfCore(house, options.watchMs / 4);
   await fill(house, access, owner, options.machines);
   const client = apiClient(`${house.url}/api`, { token: owner.token, organizationId: owner.organizationId });
   const sent: number[] = [];

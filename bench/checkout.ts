@@ -15,6 +15,8 @@ import { type Request, volley } from './wrk.ts';
 export interface CheckoutOptions {
   rounds: number;
   seconds: number;
+  /** Also what one product brings that everybody wants at once; it has no target. */
+  hot: boolean;
 }
 
 /** As many as the product's own pool. */
@@ -48,16 +50,13 @@ export async function measureCheckout(shop: Shop, options: CheckoutOptions): Pro
   const machines = await stock(shop.access, { ...vps, stock: 1_000_000_000 }, products);
   await openFleet(shop.access, location);
   const plainCart = (id: number): Cart => ({ products: [{ id, cycle: 'monthly', type: 'Hosting' }] });
-  return [
+  const figures = [
     await compare(shop, options, { name: 'many products', ...plain, cart: plainCart }, 0.4),
     await compare(shop, options, { name: 'VPS on 200 nodes', ...machines, cart: vpsCart(location) }, 0.4),
-    await compare(
-      shop,
-      options,
-      { name: 'one hot product', ...plain, last: plain.first, cart: plainCart },
-      null,
-    ),
   ];
+  if (!options.hot) return figures;
+  const hot = { name: 'one hot product', ...plain, last: plain.first, cart: plainCart };
+  return [...figures, await compare(shop, options, hot, null)];
 }
 
 function vpsCart(location: string) {
@@ -170,7 +169,10 @@ async function scriptFor(access: Access, people: readonly Person[], goods: Goods
   if (!buyer) throw new Error('nobody to order as');
   const sent: Sent[] = [];
   const db = recording(access.ctx.db, sent);
-  const principal = await authenticator(db, access.ctx.clock)(buyer.token, buyer.organizationId, '127.0.0.1');
+  // That a key was used is noted once a minute, not with each order.
+  const asking = { ...db, run: access.ctx.db.run };
+  const authenticate = authenticator(asking, access.ctx.clock);
+  const principal = await authenticate(buyer.token, buyer.organizationId, '127.0.0.1');
   if (principal === null) throw new Error('the key of the bench is not known');
   const ctx: OrganizationContext = {
     ...access.ctx,

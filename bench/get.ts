@@ -28,39 +28,50 @@ export async function measureGet(
     return { method: 'GET', path: `/api/dashboard/services/${id}`, as };
   });
   const load = volley(requests);
-  const remembering = await startBare(house, 'on');
-  const asking = await startBare(house, 'off');
+  const remembering = await startBare(house, { REMEMBER: 'on' });
+  const preparing = await startBare(house, { REMEMBER: 'on', PREPARED: 'ours' });
+  const asking = await startBare(house, { REMEMBER: 'off' });
+  const others = [remembering, preparing, asking];
   await checkSame(house.url, remembering.url, requests);
   const fire = async (url: string) => {
     const { perSecond: rate, failed } = await load.fire(url, options.seconds, connections);
     if (failed > 0) throw new Error(`${failed} of the GETs were refused`);
     return rate;
   };
-  for (const url of [house.url, remembering.url, asking.url]) await fire(url); // compiled and planned
-  let asked: number[] = [];
+  for (const { url } of [house, ...others]) await fire(url); // compiled and planned
+  const asked: number[] = [];
+  const prepared: number[] = [];
   const pairs = await interleave(
     options.rounds,
     () => fire(house.url),
     async () => {
-      asked = [...asked, await fire(asking.url)];
+      asked.push(await fire(asking.url));
+      prepared.push(await fire(preparing.url));
       return fire(remembering.url);
     },
   );
   const [profiled] = await Promise.all([profile(house.pid, options.seconds * 800), fire(house.url)]);
   load.remove();
-  for (const bare of [remembering, asking]) bare.stop();
+  for (const bare of others) bare.stop();
   const ours = spreadOf(pairs.map((pair) => pair.ours)).median;
   const theirs = spreadOf(pairs.map((pair) => pair.theirs)).median;
-  const askedRate = spreadOf(asked).median;
+  const share = (rates: number[]) => {
+    const rate = spreadOf(rates).median;
+    return `${(ours / rate).toFixed(2)} of ${perSecond(rate)}`;
+  };
   return [
     {
       name: 'GET of one service',
       against:
-        'bare `node:http`, same driver, pool and statements (key remembered 1 s in both), JSON by hand',
+        'bare `node:http`, same driver, pool and prepared statements (key remembered 1 s in both), JSON by hand',
       value: ratiosOf(pairs),
       unit: 'ratio',
       target: { atLeast: 0.7 },
-      amounts: `${perSecond(ours)} against ${perSecond(theirs)}; ${(ours / askedRate).toFixed(2)} of ${perSecond(askedRate)} when the bare server looks the key up each time`,
+      amounts: [
+        `${perSecond(ours)} against ${perSecond(theirs)}`,
+        `${share(prepared)} when the bare server borrows our \`prepared.ts\``,
+        `${share(asked)} when it looks the key up each time`,
+      ].join('; '),
       limit: `time of our process: ${asShares(profiled)}`,
     },
   ];
@@ -71,9 +82,9 @@ interface Bare {
   stop(): void;
 }
 
-async function startBare(house: House, remember: 'on' | 'off'): Promise<Bare> {
+async function startBare(house: House, env: Record<string, string>): Promise<Bare> {
   const child: ChildProcess = fork(path.join(root, 'bench/bare.ts'), {
-    env: { ...process.env, DATABASE_URL: house.databaseUrl, REMEMBER: remember },
+    env: { ...process.env, DATABASE_URL: house.databaseUrl, ...env },
   });
   undo.push(() => void child.kill());
   const [message] = (await once(child, 'message')) as [{ url: string }];

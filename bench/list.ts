@@ -65,7 +65,7 @@ interface Taken {
   manyMs: number;
 }
 
-/** Median times of both in each round, every request of the one followed by one of the other. */
+/** Median times of both in each round, by turns, and by turns the first: neither always comes after the other. */
 async function turns(
   options: ListOptions,
   few: () => Promise<number>,
@@ -77,8 +77,9 @@ async function turns(
     const fewMs: number[] = [];
     const manyMs: number[] = [];
     for (let turn = 0; turn < options.requests; turn += 1) {
-      fewMs.push(await few());
+      if (turn % 2 === 0) fewMs.push(await few());
       manyMs.push(await many());
+      if (turn % 2 === 1) fewMs.push(await few());
     }
     medians.push({ few: spreadOf(fewMs).median, many: spreadOf(manyMs).median });
   }
