@@ -36,4 +36,9 @@ export const hostileTexts = [
   '\\\\server\\share',
   'file:///etc/passwd',
   'http://169.254.169.254/',
+  // Addresses to some libraries, not to PostgreSQL.
+  'fe80::1%eth0',
+  '192.168.1',
+  '127.1',
+  '1',
 ];

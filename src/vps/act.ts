@@ -5,6 +5,7 @@ import {
   enqueue,
   type Failure,
   fail,
+  type Lane,
   newId,
   type OrganizationContext,
   type Run,
@@ -23,6 +24,7 @@ import {
   progressAction,
   startAction,
 } from './actions.ts';
+import { forCustomer } from './advice.ts';
 import type { HypervisorOf } from './machine.ts';
 import { findMachine, type MachineRow, setMachineState, specOf } from './machine.ts';
 import { type ActionRow, findVpsFor, type VpsRow } from './queries.ts';
@@ -115,19 +117,20 @@ export function jobOf(command: ActionName): string {
 
 export interface ActionSaga<P extends ActionPayload> {
   command: ActionName;
+  /** Default `machine`. */
+  lane?: Lane;
   steps: Step<P, object>[];
   /** In the transaction that ends the action well. */
   succeeded?: (ctx: TxContext, payload: P) => Promise<void>;
   /** In the transaction that ends it badly, after the machine's state was put back. */
   failed?: (ctx: TxContext, payload: P, failure: Failure) => Promise<void>;
-  /** What the machine is after a failure. Default: what it was before. */
-  stateAfterFailure?: MachineState;
 }
 
 /** The job of an action: marks it begun, runs its steps with progress, ends it and lets go of the lock. */
 export function actionSaga<P extends ActionPayload>(action: ActionSaga<P>): AnySaga {
   return saga<P>({
     name: jobOf(action.command),
+    lane: action.lane ?? 'machine',
     steps: [
       { name: 'begin', action: ({ ctx, payload }) => startAction(ctx, payload.actionId) },
       ...action.steps,
@@ -149,12 +152,12 @@ export function actionSaga<P extends ActionPayload>(action: ActionSaga<P>): AnyS
     failed: async (ctx, payload, failure) => {
       if (!(await isOpenAction(ctx, payload.actionId))) return;
       if (ruleOf(payload.command).during !== undefined) {
-        const state = action.stateAfterFailure ?? payload.before.state;
-        await setMachineState(ctx, payload.serviceId, state, { wanted: payload.before.wanted });
+        const { state, wanted } = payload.before;
+        await setMachineState(ctx, payload.serviceId, state, { wanted });
       }
       await action.failed?.(ctx, payload, failure);
       await forgetSecrets(ctx, payload.actionId);
-      await finishAction(ctx, actionOf(payload), failure);
+      await finishAction(ctx, actionOf(payload), forCustomer(actionOf(payload), failure));
     },
   });
 }

@@ -50,6 +50,12 @@ const actionById = statement<ActionRow>(
   'vps.actionById',
   `select ${columns} from vps_actions where id = $1 and service_id = $2`,
 );
+// A resize that was paid has no row before it holds the machine's lock, and it may wait hours for that.
+const waitingResize = statement<Pick<ActionRow, 'created_at'>>(
+  'vps.waitingResize',
+  `select created_at from (select * from jobs where state = 'ready' union all select * from jobs where state = 'running') open
+   where name = 'vps.resize' and payload->>'actionId' = $1::bigint::text and payload->>'serviceId' = $2::bigint::text`,
+);
 const runningAction = statement<ActionRow>(
   'vps.runningAction',
   `select ${columns} from vps_actions where service_id = $1 and status in ('queued', 'running')`,
@@ -195,9 +201,29 @@ export async function listHistory(
 /** One action of the machine, for polling. */
 export async function readAction(ctx: OrganizationContext, id: number, actionId: number) {
   await findVpsFor(ctx, id);
-  const row = await ctx.db.maybe(actionById, actionId, id);
+  const row = (await ctx.db.maybe(actionById, actionId, id)) ?? (await findWaiting(ctx, id, actionId));
   if (row === null) throw fail('not_found');
   return { action: viewAction(row) };
+}
+
+async function findWaiting(ctx: Context, serviceId: number, actionId: number): Promise<ActionRow | null> {
+  const job = await ctx.db.maybe(waitingResize, actionId, serviceId);
+  if (job === null) return null;
+  return {
+    id: actionId,
+    service_id: serviceId,
+    command: 'resize',
+    status: 'queued',
+    progress: 0,
+    initiator_type: 'system',
+    initiator_id: null,
+    initiator_ip: null,
+    error_code: null,
+    error_message: null,
+    created_at: job.created_at,
+    started_at: null,
+    finished_at: null,
+  };
 }
 
 /** An action as the wire shows it (contract §4). */

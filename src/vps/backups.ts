@@ -1,6 +1,9 @@
-import { type Routine, statement, type TxContext } from '../platform/index.ts';
+import { type Routine, type Statement, statement, type TxContext } from '../platform/index.ts';
 import { beginSystemAction } from './act.ts';
-import { writeSnapshot } from './snapshots.ts';
+import { backupPrefix, writeSnapshot } from './snapshots.ts';
+
+/** Each writes a whole disk, so more at once would take the node from the machines that it is there for. */
+const mostAtOnce = 4;
 
 interface Idle {
   service_id: number;
@@ -12,7 +15,8 @@ interface Idle {
 const idle = `s.status = 'active' and m.state in ('running', 'stopped')
   and not exists (select 1 from vps_actions a where a.service_id = m.service_id and a.status in ('queued', 'running'))`;
 
-// A machine that is busy now is looked at again a minute later, through the whole hour and those after it.
+// A machine that is busy now is looked at again a minute later, through the whole hour and those after it. One that
+// failed waits, so that it never takes the turns of the others.
 const dueMachines = statement<Idle>(
   'vps.dueForBackup',
   `select m.service_id, m.organization_id, m.state, m.wanted
@@ -20,7 +24,11 @@ const dueMachines = statement<Idle>(
    where m.backup_enabled and ${idle}
      and m.backup_hour <= extract(hour from $1::timestamptz at time zone 'UTC')
      and (m.backed_up_at is null or m.backed_up_at < date_trunc('day', $1::timestamptz, 'UTC'))
-   order by m.backed_up_at nulls first limit 4 for update of s skip locked`,
+     and (m.backup_tried_at is null or m.backup_tried_at <= $1::timestamptz - interval '1 hour')
+   order by m.backed_up_at nulls first
+   limit greatest(0, $2::int - (select count(*) from vps_actions
+     where command = 'create_backup' and status in ('queued', 'running')))
+   for update of s skip locked`,
 );
 const surplusBackups = statement<Idle & { name: string }>(
   'vps.surplusBackups',
@@ -28,16 +36,26 @@ const surplusBackups = statement<Idle & { name: string }>(
    from machines m join services s on s.id = m.service_id
    join lateral (select name from vps_snapshots where service_id = m.service_id and kind = 'backup'
      and state in ('ready', 'error') order by created_at desc offset m.backup_keep limit 1) b on true
-   where m.backup_enabled and ${idle} limit 4 for update of s skip locked`,
+   where m.backup_enabled and ${idle}
+     and not exists (select 1 from vps_actions a where a.service_id = m.service_id and a.command = 'delete_snapshot'
+       and a.status = 'error' and a.created_at > $1::timestamptz - interval '1 hour')
+   limit 4 for update of s skip locked`,
 );
 const markBackedUp = statement(
   'vps.markBackedUp',
   'update machines set backed_up_at = $2 where service_id = $1',
 );
+const markTried = statement(
+  'vps.markBackupTried',
+  'update machines set backup_tried_at = $2 where service_id = $1',
+);
 const markDeleting = statement(
   'vps.markDeleting',
   `update vps_snapshots set state = 'deleting' where service_id = $1 and name = $2`,
 );
+// Not declared with the others: PostgreSQL parses them alone, but not as the text of a PREPARE.
+const savepoint: Statement<never> = { name: 'vps.backupSavepoint', text: 'savepoint machine' };
+const takeBack: Statement<never> = { name: 'vps.takeBackupBack', text: 'rollback to savepoint machine' };
 
 /**
  * Makes the nightly backups that are due, a few at a time, and takes away the oldest beyond what is to be kept.
@@ -47,17 +65,37 @@ export const backupRoutine: Routine = {
   name: 'vps.backups',
   intervalMs: 60_000,
   work: async (ctx) => {
-    for (const { name, ...machine } of await ctx.db.many(surplusBackups)) {
-      await ctx.db.run(markDeleting, machine.service_id, name);
-      await beginSystemAction(ctx, machine, 'delete_snapshot', { name, kind: 'backup' });
+    const now = ctx.clock.now();
+    for (const { name, ...machine } of await ctx.db.many(surplusBackups, now)) {
+      await apart(ctx, machine, () => dropBackup(ctx, machine, name));
     }
-    for (const machine of await ctx.db.many(dueMachines, ctx.clock.now())) await backUp(ctx, machine);
+    for (const machine of await ctx.db.many(dueMachines, now, mostAtOnce)) {
+      await apart(ctx, machine, () => backUp(ctx, machine));
+    }
   },
 };
 
+/** Does what is to be done for one machine; when it fails, the others keep what was done for them. */
+async function apart(ctx: TxContext, { service_id }: Idle, work: () => Promise<void>): Promise<void> {
+  await ctx.db.run(savepoint);
+  try {
+    await work();
+  } catch (error) {
+    await ctx.db.run(takeBack);
+    await ctx.db.run(markTried, service_id, ctx.clock.now());
+    const err = error instanceof Error ? error.message : String(error);
+    ctx.log.warn({ service: service_id, err }, 'the backups of a machine could not be seen to');
+  }
+}
+
+async function dropBackup(ctx: TxContext, machine: Idle, name: string): Promise<void> {
+  await ctx.db.run(markDeleting, machine.service_id, name);
+  await beginSystemAction(ctx, machine, 'delete_snapshot', { name, kind: 'backup' });
+}
+
 async function backUp(ctx: TxContext, machine: Idle): Promise<void> {
   const now = ctx.clock.now();
-  const name = `backup-${now.toISOString().slice(0, 10)}`;
+  const name = `${backupPrefix}${now.toISOString().slice(0, 10)}`;
   await ctx.db.run(markBackedUp, machine.service_id, now);
   await writeSnapshot(ctx, machine.organization_id, machine.service_id, name, 'backup', 'Nightly backup');
   await beginSystemAction(ctx, machine, 'create_backup', { name, kind: 'backup' });

@@ -1,9 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { password, runningVps } from '../../test/orders.ts';
+import { newCustomer } from '../../test/people.ts';
 import { startTestProduct, type TestProduct, until } from '../../test/product.ts';
 import { simulatorStore } from '../drivers/hypervisor/index.ts';
 
 const silentGuests = new Set<string>();
+const delaysMs = { start: 0 };
 const store = simulatorStore();
 let product: TestProduct;
 let id: number;
@@ -11,7 +13,7 @@ let vps: string;
 
 beforeAll(async () => {
   product = await startTestProduct({
-    simulator: { store, guestIsSilent: (machine) => silentGuests.has(machine) },
+    simulator: { store, delaysMs, guestIsSilent: (machine) => silentGuests.has(machine) },
   });
   ({ serviceId: id } = await runningVps(product, product.customer));
   vps = `/dashboard/service/${id}/vps`;
@@ -56,7 +58,9 @@ describe('passwords and keys', () => {
     const { action } = await act('reset-password');
     silentGuests.clear();
     expect(action).toMatchObject({ status: 'error', error: { code: 'guest_silent' } });
-    expect(action.error.message).toMatch(/agent/);
+    expect(action.error.message).toContain('install and start qemu-guest-agent');
+    expect(action.error.message).toContain('`rescue`');
+    expect(action.error.message).not.toContain(`vps-${id}`);
   });
 
   it('replaces the keys on the running machine and lists which are installed', async () => {
@@ -170,6 +174,41 @@ describe('settings', () => {
     );
   });
 
+  it('gives a machine that is down its name and its name servers at the next start', async () => {
+    await act('stop', { force: true });
+    const change = { hostname: 'Asleep.example.com', nameservers: ['9.9.9.9'] };
+    expect((await product.customer.patch(`${vps}/settings`, change)).status).toBe(200);
+    await act('start');
+    expect(machine()?.identity).toEqual({
+      hostname: 'asleep.example.com',
+      nameservers: ['9.9.9.9'],
+      passwordHash: null,
+      authorizedKeys: [],
+      userData: null,
+    });
+  });
+
+  it('brings a name that the guest did not take at the next start, and says so', async () => {
+    silentGuests.add(`vps-${id}`);
+    await product.customer.patch(`${vps}/settings`, { hostname: 'later.example.com' });
+    const [rename] = (await product.customer.get(`${vps}/history?limit=1`)).body.data.actions;
+    const { error } = await ended(rename.id);
+    silentGuests.clear();
+    expect(error).toMatchObject({ code: 'guest_silent', message: expect.stringContaining('next start') });
+    await act('restart');
+    expect(machine()?.identity?.hostname).toBe('later.example.com');
+  });
+
+  it('takes no new name while an action is at work, whatever state it shows', async () => {
+    await act('stop', { force: true });
+    delaysMs.start = 1_000;
+    const started = await product.customer.post(`${vps}/start`, {});
+    const answer = await product.customer.patch(`${vps}/settings`, { hostname: 'between.example.com' });
+    expect([answer.status, answer.body.code]).toEqual([409, 'locked']);
+    delaysMs.start = 0;
+    await ended(started.body.data.action.id);
+  });
+
   it('starts from what its boot order says, and from the rescue system for as long as that is on', async () => {
     const changes = [{ boot_order: 'network' }, { rescue: true }, { rescue: false }, { boot_order: 'disk' }];
     const started: unknown[] = [];
@@ -186,6 +225,26 @@ describe('settings', () => {
     expect(address.body.details).toEqual([{ field: 'nameservers[0]', message: 'must be an IP address' }]);
     const hostname = await product.customer.patch(`${vps}/settings`, { hostname: '-x' });
     expect(hostname.body.code).toBe('invalid_domain');
+    const long = await product.customer.patch(`${vps}/settings`, { hostname: `${'a.'.repeat(32)}a` });
+    expect(long.status, 'longer than a guest can be called').toBe(400);
+  });
+
+  it.each(['fe80::1%eth0', '192.168.1', '127.1', '1'])(
+    'refuses %s, which only looks like one',
+    async (text) => {
+      const answer = await product.customer.patch(`${vps}/settings`, { nameservers: ['1.1.1.1', text] });
+      expect([answer.status, answer.body.details?.[0]?.field]).toEqual([400, 'nameservers[1]']);
+    },
+  );
+
+  it('keeps a limited number of notifications, however they arrive', async () => {
+    const named = (prefix: string, count: number) =>
+      Object.fromEntries(Array.from({ length: count }, (_, n) => [prefix + 'x'.repeat(n), true]));
+    const change = (notifications: object) => product.customer.patch(`${vps}/settings`, { notifications });
+    expect((await change(named('a', 20))).status).toBe(200);
+    expect((await change({ a: false })).status).toBe(200);
+    const answer = await change({ one_more: true });
+    expect([answer.status, answer.body.details?.[0]?.field]).toEqual([400, 'notifications']);
   });
 
   it('makes nightly backups and keeps as many as wanted', async () => {
@@ -251,6 +310,16 @@ describe('reverse DNS', () => {
     expect(set.body.data.ip.dns_name).toBe('web1.example.com');
     const cleared = await product.customer.patch(`${vps}/ips`, { address: ip.address, dns_name: null });
     expect(cleared.body.data.ip.dns_name).toBeNull();
+  });
+
+  it('knows an IPv6 address however it is written', async () => {
+    const customer = await newCustomer(product, { creditMinor: 10_000 });
+    const { serviceId } = await runningVps(product, customer, { option5: 1 });
+    const path = `/dashboard/service/${serviceId}/vps/ips`;
+    const ips: { address: string; family: number }[] = (await customer.get(path)).body.data.ips;
+    const address = ips.find((ip) => ip.family === 6)?.address ?? '';
+    const set = await customer.patch(path, { address: address.toUpperCase(), dns_name: 'web6.example.com' });
+    expect(set.body.data?.ip).toMatchObject({ address, dns_name: 'web6.example.com' });
   });
 
   it('refuses addresses of others and names that are none', async () => {

@@ -1,3 +1,4 @@
+import ipaddr from 'ipaddr.js';
 import { listAddresses, setReverseName } from '../fleet/index.ts';
 import { fail, type OrganizationContext, statement, transaction } from '../platform/index.ts';
 import { machineSize } from '../services/index.ts';
@@ -70,6 +71,7 @@ function viewUsage(usage: UsageRow) {
   return {
     cpu_percent: usage.cpu,
     memory_used_mb: (usage.mem ?? 0) / bytesPerMb,
+    disk_used_gb: null,
     net_in_bps: (usage.netin ?? 0) * bitsPerByte,
     net_out_bps: (usage.netout ?? 0) * bitsPerByte,
   };
@@ -108,6 +110,7 @@ async function viewIps(ctx: OrganizationContext, vps: VpsRow) {
     mac: vps.mac,
     primary: index === 0,
     dns_name: address.dnsName,
+    shield: { enabled: false, under_attack: false },
   }));
 }
 
@@ -119,8 +122,10 @@ export async function changeIp(
 ) {
   return transaction(ctx, 'vps.changeIp', async (tx) => {
     const vps = await findVpsFor(tx, id, { lock: true });
-    await setReverseName(tx, id, body.address, body.dns_name);
-    const ip = (await viewIps(tx, vps)).find((candidate) => candidate.address === body.address);
+    // As the database writes it; what is no address at all is none of the machine's.
+    const address = ipaddr.isValid(body.address) ? ipaddr.parse(body.address).toString() : body.address;
+    await setReverseName(tx, id, address, body.dns_name);
+    const ip = (await viewIps(tx, vps)).find((candidate) => candidate.address === address);
     if (!ip) throw fail('not_found');
     return { ip };
   });

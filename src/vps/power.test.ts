@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { Response } from '../../test/client.ts';
 import { orderVps, runningVps } from '../../test/orders.ts';
 import { newCustomer, type Person } from '../../test/people.ts';
@@ -132,10 +132,73 @@ describe('a power action', () => {
     await settled(product);
     const { action } = (await actionOf(failed.id)).body.data;
     expect(action).toMatchObject({ status: 'error', error: { code: 'start_failed' } });
+    expect(action.error.message).toContain('could not be started');
+    const told = await sql<{ reason: string }>(
+      product,
+      `select data->>'reason' as reason from journal where action = 'vps.action.failed' and subject_id = $1`,
+      id,
+    );
+    for (const words of [action.error.message, ...told.map((entry) => entry.reason)])
+      expect(words).not.toMatch(/secret|srv|QEMU/);
+    const { jobs } = (await product.staff.get('/staff/jobs')).body.data;
+    expect(JSON.stringify(jobs)).toContain('secret path /srv/x');
     expect(await overview()).toMatchObject({ state: 'stopped', locked: false });
     await ask('start');
     await settled(product);
     expect((await overview()).state).toBe('running');
+  });
+
+  it('that a guest ignores says how to go on', async () => {
+    await bring('running');
+    const shutdown = vi
+      .spyOn(product.hypervisor, 'shutdown')
+      .mockRejectedValue(new HypervisorError('shutdown_timeout', 'vps-1 still runs after 60000 ms'));
+    const { id: asked } = (await ask('stop')).body.data.action;
+    await settled(product);
+    shutdown.mockRestore();
+    const { error } = (await actionOf(asked)).body.data.action;
+    expect(error).toMatchObject({ code: 'shutdown_timeout' });
+    expect(error.message).toContain('keeps running; repeat with "force": true');
+    expect(await overview()).toMatchObject({ state: 'running', locked: false });
+  });
+
+  it.each(['start', 'restart'] as const)(
+    '%s succeeds when the machine runs, on SSH or not',
+    async (power) => {
+      await bring(power === 'start' ? 'stopped' : 'running');
+      const waiting = vi
+        .spyOn(product.hypervisor, 'waitUntilReady')
+        .mockRejectedValue(new HypervisorError('ready_timeout', 'no SSH at 10.77.0.2'));
+      const { id: asked } = (await ask(power)).body.data.action;
+      await settled(product);
+      const [, deadline] = waiting.mock.calls[0] ?? [];
+      waiting.mockRestore();
+      expect(deadline?.timeoutMs).toBeLessThanOrEqual(60_000);
+      expect((await actionOf(asked)).body.data.action).toMatchObject({ status: 'success', error: null });
+      expect(await overview()).toMatchObject({ state: 'running', locked: false });
+    },
+  );
+
+  it('that starts a machine which dies while it boots fails', async () => {
+    await bring('stopped');
+    const waiting = vi
+      .spyOn(product.hypervisor, 'waitUntilReady')
+      .mockRejectedValue(new HypervisorError('machine_died', 'the machine ended', { permanent: true }));
+    const { id: asked } = (await ask('start')).body.data.action;
+    await settled(product);
+    waiting.mockRestore();
+    const { error } = (await actionOf(asked)).body.data.action;
+    expect(error).toMatchObject({ code: 'machine_died', message: expect.stringContaining('console') });
+    await bring('running');
+  });
+
+  it('takes the same body, whichever it is', async () => {
+    for (const power of ['start', 'restart', 'stop'] as const) {
+      await bring(power === 'start' ? 'stopped' : 'running');
+      const answer = await ask(power, { force: false });
+      expect(answer.status, JSON.stringify(answer.body)).toBe(200);
+    }
+    await settled(product);
   });
 
   it('of an order that is not paid finds no machine', async () => {

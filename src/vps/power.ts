@@ -1,9 +1,14 @@
-import type { Hypervisor } from '../drivers/hypervisor/index.ts';
+import {
+  type Hypervisor,
+  HypervisorError,
+  type HypervisorErrorCode,
+  type MachineSpec,
+} from '../drivers/hypervisor/index.ts';
 import { record } from '../events/index.ts';
 import type { AnySaga, OrganizationContext, Run } from '../platform/index.ts';
 import { type ActionPayload, actionSaga, requestAction, withMachine } from './act.ts';
 import { viewAction } from './actions.ts';
-import type { HypervisorOf } from './machine.ts';
+import type { HypervisorOf, MachineRow } from './machine.ts';
 
 interface Payload extends ActionPayload {
   force: boolean;
@@ -14,7 +19,8 @@ interface Payload extends ActionPayload {
 type PowerRun = Run<Payload, object>;
 
 const shutdownTimeoutMs = 60_000;
-const readyTimeoutMs = 180_000;
+/** How long an action waits for a guest that may greet at SSH, or elsewhere, or nowhere, as its owner likes. */
+const greetingMs = 60_000;
 
 /** Starts a stopped machine. `locked`, `action_not_allowed`. */
 export function startVps(ctx: OrganizationContext, id: number) {
@@ -68,11 +74,35 @@ export function powerSagas(hypervisorOf: HypervisorOf): AnySaga[] {
 }
 
 function start(run: PowerRun, hypervisorOf: HypervisorOf): Promise<void> {
-  return withMachine(run, hypervisorOf, async (hypervisor, spec) => {
-    await hypervisor.start(spec);
+  return withMachine(run, hypervisorOf, async (hypervisor, spec, machine) => {
+    await startMachine(hypervisor, spec, machine);
     if (spec.boot === 'network') return; // what it finds there is its owner's, and may never answer on SSH
-    await hypervisor.waitUntilReady(spec, { timeoutMs: readyTimeoutMs, signal: run.signal });
+    await hypervisor
+      .waitUntilReady(spec, { timeoutMs: greetingMs, signal: run.signal })
+      .catch(unless('ready_timeout'));
   });
+}
+
+type Named = Pick<MachineRow, 'hostname' | 'nameservers'>;
+
+/** Starts a machine; one that was down finds its name and its name servers as they are wanted now. */
+export async function startMachine(hypervisor: Hypervisor, spec: MachineSpec, machine: Named): Promise<void> {
+  if ((await hypervisor.inspect(spec.id)).power === 'stopped') await renewIdentity(hypervisor, spec, machine);
+  await hypervisor.start(spec);
+}
+
+/**
+ * Leaves a stopped machine its name, its name servers and its addresses for its next boots. A guest takes its
+ * secrets once, when it is made: here the seed ends without a word about them, where none would lock everybody out.
+ */
+export async function renewIdentity(
+  hypervisor: Hypervisor,
+  spec: MachineSpec,
+  { hostname, nameservers }: Named,
+): Promise<void> {
+  const noSecrets = { passwordHash: null, authorizedKeys: [], userData: null };
+  await hypervisor.writeIdentity({ ...spec, boot: 'disk' }, { hostname, nameservers, ...noSecrets });
+  await hypervisor.forgetSecrets(spec.id);
 }
 
 function stop(run: PowerRun, hypervisorOf: HypervisorOf): Promise<void> {
@@ -81,7 +111,7 @@ function stop(run: PowerRun, hypervisorOf: HypervisorOf): Promise<void> {
   );
 }
 
-/** Stops a machine, cleanly unless `force`; a guest that ignores it is an error that says what to do. */
+/** Stops a machine, cleanly unless `force`; `shutdown_timeout` when the guest ignores it. */
 export async function stopMachine(
   hypervisor: Hypervisor,
   machineId: string,
@@ -89,16 +119,24 @@ export async function stopMachine(
   signal: AbortSignal,
 ): Promise<void> {
   if (force) return hypervisor.powerOff(machineId);
-  try {
-    await hypervisor.shutdown(machineId, { timeoutMs: shutdownTimeoutMs, signal });
-  } catch (error) {
-    throw withAdvice(error);
-  }
+  await hypervisor.shutdown(machineId, { timeoutMs: shutdownTimeoutMs, signal });
 }
 
-function withAdvice(error: unknown): unknown {
-  if (!(error instanceof Error) || !('code' in error) || error.code !== 'shutdown_timeout') return error;
-  const seconds = shutdownTimeoutMs / 1_000;
-  const message = `The guest did not shut down within ${seconds} seconds and keeps running; repeat with "force": true to take its power away`;
-  return Object.assign(new Error(message, { cause: error }), { code: 'shutdown_timeout', permanent: true });
+/** Stops a machine for something that cannot wait for its guest: one that ignores its power button loses power. */
+export async function stopAnyway(
+  hypervisor: Hypervisor,
+  machineId: string,
+  signal: AbortSignal,
+): Promise<void> {
+  await stopMachine(hypervisor, machineId, false, signal).catch(async (error) => {
+    unless('shutdown_timeout')(error);
+    await hypervisor.powerOff(machineId);
+  });
+}
+
+/** Handles a failure by passing over one kind of it and throwing every other. */
+function unless(code: HypervisorErrorCode): (error: unknown) => void {
+  return (error) => {
+    if (!(error instanceof HypervisorError && error.code === code)) throw error;
+  };
 }

@@ -51,6 +51,7 @@ const readyTimeoutMs = 300_000;
 export function provisionSaga(hypervisorOf: HypervisorOf): AnySaga {
   return saga<Payload, State>({
     name: 'vps.provision',
+    lane: 'machine',
     steps: [
       openStep,
       placeStep,

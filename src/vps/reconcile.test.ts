@@ -5,7 +5,7 @@ import { startTestProduct, type TestProduct, until } from '../../test/product.ts
 import { settled, sql } from '../../test/sql.ts';
 import { HypervisorError, simulatorStore } from '../drivers/hypervisor/index.ts';
 import { machineIdOf } from './machine.ts';
-import { reconcileNode } from './reconcile.ts';
+import { onMachineEvent, reconcileNode } from './reconcile.ts';
 
 const store = simulatorStore();
 let startsFail = false;
@@ -138,6 +138,59 @@ describe('a machine that its owner shut down', () => {
       await customer.post(`/dashboard/service/${id}/vps/start`, {});
       await settled(product);
     }
+  });
+});
+
+describe('a machine that shuts itself down while an action is at work', () => {
+  const wanted = async () =>
+    (await sql<{ wanted: string }>(product, 'select wanted from machines where service_id = $1', id))[0]
+      ?.wanted;
+  const begin = (command: string) =>
+    sql(
+      product,
+      `insert into vps_actions (id, organization_id, service_id, command, status, initiator_type, created_at)
+       values (floor(random() * 1e15), $1, $2, $3, 'running', 'system', now())`,
+      ...[customer.organizationId, id, command],
+    );
+  const end = () => sql(product, `delete from vps_actions where service_id = $1 and status = 'running'`, id);
+
+  it('stays down after a backup', async () => {
+    await begin('create_backup');
+    product.hypervisor.guestShutsDown(machineIdOf(id));
+    await until(wanted, (seen) => seen === 'stopped', 5_000);
+    expect(await state()).toBe('running');
+    await end();
+    await compare();
+    await settled(product);
+    expect([isUp(), await state(), await journal()]).toEqual([false, 'stopped', []]);
+  });
+
+  it('is that action its own business when it changes power', async () => {
+    await begin('restart');
+    await sql(product, `update machines set state = 'restarting' where service_id = $1`, id);
+    const event = { id: machineIdOf(id), power: 'stopped', cause: 'guest', at: new Date() } as const;
+    await onMachineEvent(product.ctx, product.hypervisor, event);
+    expect(await wanted()).toBe('running');
+    await end();
+  });
+});
+
+describe('how long a machine has been up', () => {
+  it('counts from its last start, whichever action that was part of', async () => {
+    const uptime = async () =>
+      (await customer.get(`/dashboard/service/${id}/vps/overview`)).body.data.vps.uptime_s;
+    product.clock.set(new Date());
+    await customer.post(`/dashboard/service/${id}/vps/snapshots`, { name: 'before' });
+    await settled(product);
+    await sql(
+      product,
+      `update machines set started_at = now() - interval '1 hour' where service_id = $1`,
+      id,
+    );
+    await customer.post(`/dashboard/service/${id}/vps/snapshots/before/restore`, {});
+    await settled(product);
+    await compare();
+    expect(await uptime()).toBeLessThan(600);
   });
 });
 

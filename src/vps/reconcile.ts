@@ -6,6 +6,8 @@ import { type MachineRow, machineIdOf, serviceIdOf, setMachineState } from './ma
 import { lockVps } from './queries.ts';
 
 const repairsAtMost = 3;
+/** A start counted in the host's ticks and one by the clock are never quite the same. */
+const clockSlackMs = 1_000;
 const repairWindowMs = 10 * 60_000;
 
 // Machines that no action is at work on; those are the action's business.
@@ -13,17 +15,26 @@ const settled = `from machines m join services s on s.id = m.service_id
   where m.state in ('running', 'stopped', 'error') and s.status = 'active'
     and not exists (select 1 from vps_actions a where a.service_id = m.service_id and a.status in ('queued', 'running'))`;
 
+interface SettledRow extends MachineRow {
+  started_at: Date | null;
+}
+
 const columns = `m.service_id, m.organization_id, m.node_id, m.image, m.hostname, m.cpu_cores, m.memory_mib,
-  m.disk_gib, m.port_mbps, m.mac::text as mac, m.wanted, m.state, m.repairs, m.repaired_at, m.boot, m.rescue,
+  m.disk_gib, m.port_mbps, m.mac::text as mac, m.wanted, m.state, m.repairs, m.repaired_at, m.boot, m.rescue, m.started_at,
   array(select host(n) from unnest(m.nameservers) n) as nameservers`;
 
-const settledOnNode = statement<MachineRow>(
+const settledOnNode = statement<SettledRow>(
   'vps.settledOnNode',
   `select ${columns} ${settled} and m.node_id = $1`,
 );
-const settledMachine = statement<MachineRow>(
+const settledMachine = statement<SettledRow>(
   'vps.settledMachine',
   `select ${columns} ${settled} and m.service_id = $1`,
+);
+// An action that changes power itself shows another state meanwhile.
+const wantStopped = statement(
+  'vps.wantStopped',
+  `update machines set wanted = 'stopped' where service_id = $1 and state = 'running'`,
 );
 const countRepair = statement(
   'vps.countRepair',
@@ -56,8 +67,13 @@ export async function onMachineEvent(
   if (serviceId !== null) await reconcileMachine(ctx, serviceId, hypervisor, event.cause);
 }
 
-function differs(machine: MachineRow, report: MachineReport | undefined): boolean {
-  return machine.state !== (report?.power ?? 'absent');
+function differs(machine: SettledRow, report: MachineReport | undefined): boolean {
+  return machine.state !== (report?.power ?? 'absent') || isNewer(report, machine);
+}
+
+/** Whether it was started after the moment on record: an action that ends later than the boot writes a later one. */
+function isNewer(report: MachineReport | undefined, machine: SettledRow): boolean {
+  return (report?.startedAt?.getTime() ?? 0) > (machine.started_at?.getTime() ?? 0) + clockSlackMs;
 }
 
 async function reconcileMachine(
@@ -70,9 +86,13 @@ async function reconcileMachine(
     // Locked like any change to it, so no action can begin meanwhile.
     await lockVps(tx, serviceId);
     const machine = await tx.db.maybe(settledMachine, serviceId);
-    if (machine === null) return;
+    if (machine === null) {
+      // The action at work does not see it; once that has ended, the comparison leaves the machine down.
+      if (cause === 'guest') await tx.db.run(wantStopped, serviceId);
+      return;
+    }
     const report = await hypervisor.inspect(machineIdOf(serviceId));
-    if (report.power === machine.state) return;
+    if (!differs(machine, report)) return;
     if (report.power === 'running') return adopt(tx, machine, report.startedAt);
     // What needed help already is left as it is until somebody acts; an action puts it right.
     if (machine.state === 'error') return;

@@ -1,11 +1,15 @@
+import { checkIdentity, type GuestIdentity, identityLimits, keysBytes } from '../drivers/hypervisor/index.ts';
 import { findImage, findOrderedImage, reasonAgainst } from '../fleet/index.ts';
 import {
   type AnySaga,
+  type Context,
+  type ErrorDetail,
   fail,
   isDomain,
   type OrganizationContext,
   type Run,
   statement,
+  transaction,
 } from '../platform/index.ts';
 import { chooseKeys, type InstalledKey, keysOnMachine, writeAccess } from './access.ts';
 import {
@@ -18,7 +22,8 @@ import {
 } from './act.ts';
 import { viewAction } from './actions.ts';
 import { generatePassword, hashPassword, requireStrong } from './identity.ts';
-import type { HypervisorOf } from './machine.ts';
+import { type HypervisorOf, type MachineRow, setMachineState } from './machine.ts';
+import { startAgain } from './snapshots.ts';
 
 export interface ReinstallBody {
   os: string;
@@ -66,32 +71,51 @@ export async function reinstallVps(ctx: OrganizationContext, id: number, body: R
     const keys = body.ssh_key_ids ? await chooseKeys(tx, id, body.ssh_key_ids) : await keysOnMachine(tx, id);
     if (body.password === undefined && keys.length === 0) generated = generatePassword();
     const password = body.password ?? generated;
+    const hostname = body.hostname?.toLowerCase() ?? vps.hostname ?? '';
+    requireFitting(hostname, keys, body.user_data ?? '');
     const secrets: Secrets = {
       passwordHash: password === null ? null : hashPassword(password),
       userData: body.user_data ?? null,
     };
     await keepSecrets(tx, vps.organization_id, actionId, secrets);
-    const hostname = body.hostname?.toLowerCase() ?? vps.hostname ?? '';
     return { image: image.slug, hostname, keys };
   });
   return { action: viewAction(action), password: generated };
 }
 
+/** Refuses what would not reach the new system, while there is still the old one. */
+function requireFitting(hostname: string, keys: InstalledKey[], userData: string): void {
+  const { hostnameBytes, authorizedKeysBytes, userDataBytes } = identityLimits;
+  const details: ErrorDetail[] = [];
+  if (Buffer.byteLength(hostname) > hostnameBytes)
+    details.push({ field: 'hostname', message: `must have at most ${hostnameBytes} characters` });
+  if (keysBytes(publicKeys(keys)) > authorizedKeysBytes)
+    details.push({ field: 'ssh_key_ids', message: `must have at most ${authorizedKeysBytes} bytes of keys` });
+  if (Buffer.byteLength(userData) > userDataBytes)
+    details.push({ field: 'user_data', message: `must have at most ${userDataBytes} bytes of UTF-8` });
+  if (details.length > 0) throw fail('invalid_request', { details });
+}
+
+function publicKeys(keys: InstalledKey[]): string[] {
+  return keys.map((key) => key.public_key);
+}
+
+/** Steps that leave the disk as it was when they fail; of the last one the driver promises it. */
+const harmless: ReadonlySet<string> = new Set(['begin', 'image', 'check', 'off', 'disk']);
+
 export function reinstallSaga(hypervisorOf: HypervisorOf): AnySaga {
   return actionSaga<Payload>({
     command: 'reinstall',
-    stateAfterFailure: 'error',
     steps: [
       { name: 'image', action: (run) => prepareImage(run, hypervisorOf) },
+      { name: 'check', action: (run) => check(run, hypervisorOf) },
       {
         name: 'off',
         action: (run) => withMachine(run, hypervisorOf, (driver, spec) => driver.powerOff(spec.id)),
+        undo: (run) => ('replaced' in run.state ? Promise.resolve() : startAgain(run, hypervisorOf)),
       },
-      { name: 'system', action: ({ ctx, payload }) => writeSystem(ctx, payload) },
-      {
-        name: 'disk',
-        action: (run) => withMachine(run, hypervisorOf, (driver, spec) => driver.rebuildDisk(spec)),
-      },
+      { name: 'disk', action: (run) => replaceDisk(run, hypervisorOf) },
+      { name: 'replaced', action: ({ ctx, payload }) => writeSystem(ctx, payload) },
       {
         name: 'identity',
         action: (run) => writeIdentity(run, hypervisorOf),
@@ -114,9 +138,8 @@ export function reinstallSaga(hypervisorOf: HypervisorOf): AnySaga {
       },
       { name: 'forget', action: (run) => forgetIdentity(run, hypervisorOf) },
     ],
-    succeeded: async (ctx, payload) => {
-      await ctx.db.run(forgetSnapshots, payload.serviceId);
-      await writeAccess(ctx, payload.serviceId, payload.organizationId, payload.keys);
+    failed: async (ctx, { serviceId }, { step }) => {
+      if (!harmless.has(step)) await setMachineState(ctx, serviceId, 'error');
     },
   });
 }
@@ -128,21 +151,48 @@ async function prepareImage(run: Run<Payload, object>, hypervisorOf: HypervisorO
   );
 }
 
-async function writeSystem(ctx: Run<Payload, object>['ctx'], payload: Payload): Promise<void> {
-  await ctx.db.run(setSystem, payload.serviceId, payload.image, payload.hostname);
+function check(run: Run<Payload, object>, hypervisorOf: HypervisorOf): Promise<void> {
+  return withMachine(run, hypervisorOf, async (_driver, _spec, machine) =>
+    checkIdentity(await identityOf(run, machine)),
+  );
+}
+
+// Until the disk is there, the machine's row goes on saying what the old one starts with.
+async function replaceDisk(run: Run<Payload, object>, hypervisorOf: HypervisorOf) {
+  await withMachine(run, hypervisorOf, (driver, spec) =>
+    driver.rebuildDisk({ ...spec, image: run.payload.image }),
+  );
+  return { replaced: true };
+}
+
+/** What the new disk has made true, whatever becomes of the guest on it. */
+async function writeSystem(ctx: Context, payload: Payload): Promise<void> {
+  const { serviceId, organizationId, image, hostname, keys } = payload;
+  await transaction(ctx, 'vps.writeSystem', async (tx) => {
+    await tx.db.run(setSystem, serviceId, image, hostname);
+    await tx.db.run(forgetSnapshots, serviceId);
+    await writeAccess(tx, serviceId, organizationId, keys);
+  });
+}
+
+async function identityOf(
+  { ctx, payload }: Run<Payload, object>,
+  machine: MachineRow,
+): Promise<GuestIdentity> {
+  const secrets = await openSecrets<Secrets>(ctx, payload.actionId);
+  return {
+    hostname: payload.hostname,
+    passwordHash: secrets.passwordHash ?? null,
+    authorizedKeys: publicKeys(payload.keys),
+    nameservers: machine.nameservers,
+    userData: secrets.userData ?? null,
+  };
 }
 
 function writeIdentity(run: Run<Payload, object>, hypervisorOf: HypervisorOf): Promise<void> {
-  return withMachine(run, hypervisorOf, async (driver, spec, machine) => {
-    const secrets = await openSecrets<Secrets>(run.ctx, run.payload.actionId);
-    await driver.writeIdentity(spec, {
-      hostname: machine.hostname,
-      passwordHash: secrets.passwordHash ?? null,
-      authorizedKeys: run.payload.keys.map((key) => key.public_key),
-      nameservers: machine.nameservers,
-      userData: secrets.userData ?? null,
-    });
-  });
+  return withMachine(run, hypervisorOf, async (driver, spec, machine) =>
+    driver.writeIdentity(spec, await identityOf(run, machine)),
+  );
 }
 
 function forgetIdentity(run: Run<Payload, object>, hypervisorOf: HypervisorOf): Promise<void> {

@@ -16,10 +16,11 @@ import {
 } from '../platform/index.ts';
 import { findOrder, machineSize } from '../services/index.ts';
 import { withMachine } from './act.ts';
-import { finishAction, openSystemAction, progressAction } from './actions.ts';
+import { finishAction, locked, openSystemAction, progressAction } from './actions.ts';
+import { forCustomer } from './advice.ts';
 import type { HypervisorOf } from './machine.ts';
-import { stopMachine } from './power.ts';
-import { lockVps } from './queries.ts';
+import { startMachine, stopAnyway } from './power.ts';
+import { findVps, lockVps } from './queries.ts';
 
 /** What an upgrade asks for once it counts; see `services/upgradeApply.ts`. */
 interface Payload {
@@ -49,18 +50,16 @@ const letGo = statement(
   `update machines set state = wanted where service_id = $1 and state = 'resizing'`,
 );
 
-/** How often a machine that is busy is asked again; with the growing pauses that is about a quarter of an hour. */
-const patience = 40;
-
 /**
- * Gives a machine the size that its service has now. It was paid for, so it waits while another action is at
- * work. The disk grows while the machine runs; new cores and memory need a restart, which this does.
+ * Gives a machine the size that its service has now. It was paid for, so it waits for as long as another action
+ * is at work. The disk grows while the machine runs; new cores and memory need a restart, which this does.
  */
 export function resizeSaga(hypervisorOf: HypervisorOf): AnySaga {
   return saga<Payload>({
     name: 'vps.resize',
+    lane: 'machine',
     steps: [
-      { name: 'open', attempts: patience, action: open },
+      { name: 'open', attempts: Number.POSITIVE_INFINITY, action: open },
       { name: 'size', action: writeSize },
       { name: 'apply', action: (run) => apply(run, hypervisorOf) },
     ],
@@ -73,7 +72,7 @@ export function resizeSaga(hypervisorOf: HypervisorOf): AnySaga {
     },
     failed: async (ctx, payload, failure) => {
       await ctx.db.run(letGo, payload.serviceId);
-      await finishAction(ctx, actionOf(payload), failure);
+      await finishAction(ctx, actionOf(payload), forCustomer(actionOf(payload), failure));
     },
   });
 }
@@ -85,9 +84,17 @@ function actionOf({ actionId, organizationId, serviceId }: Payload) {
 function open({ ctx, payload }: ResizeRun): Promise<void> {
   return transaction(ctx, 'vps.openResize', async (tx: TxContext) => {
     await lockVps(tx, payload.serviceId);
-    if ((await tx.db.maybe(takeMachine, payload.serviceId, payload.actionId)) === null) throw fail('locked');
+    const taken = await tx.db.maybe(takeMachine, payload.serviceId, payload.actionId);
+    if (taken === null) throw await hindrance(tx, payload.serviceId);
     await openSystemAction(tx, actionOf(payload));
   });
+}
+
+async function hindrance(tx: TxContext, serviceId: number): Promise<Error> {
+  const vps = await findVps(tx, serviceId);
+  if (vps?.action) return locked(vps.action.command);
+  const message = `The machine is ${vps?.state ?? 'gone'}, so its size cannot change`;
+  return Object.assign(fail('action_not_allowed', { message }), { permanent: true });
 }
 
 async function writeSize({ ctx, payload }: ResizeRun): Promise<void> {
@@ -100,12 +107,10 @@ async function apply(run: ResizeRun, hypervisorOf: HypervisorOf): Promise<void> 
   await withMachine(run, hypervisorOf, async (driver, spec, machine) => {
     const { restartNeeded } = await driver.resize(spec);
     if (machine.wanted !== 'running') return tellAddresses(run, driver, spec);
-    if (restartNeeded)
-      await stopMachine(driver, spec.id, false, run.signal).catch(() => driver.powerOff(spec.id));
+    if (restartNeeded) await stopAnyway(driver, spec.id, run.signal);
     const { power } = await driver.inspect(spec.id);
-    // A guest that boots anew finds its addresses there. One that runs on is told once its packet rules let it use them.
-    if (power !== 'running') await tellAddresses(run, driver, spec);
-    await driver.start(spec);
+    await startMachine(driver, spec, machine);
+    // A guest that boots anew has found its addresses. One that runs on is told once its packet rules let it use them.
     if (power === 'running') await tellAddresses(run, driver, spec);
   });
 }

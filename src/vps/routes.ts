@@ -30,7 +30,8 @@ export const vpsRoutes = routes('/dashboard/service', { tag: 'VPS manager' }, (r
     readOverview(ctx, req.params.id),
   );
 
-  route.post('/:id/vps/start', { ...power, summary: 'Start VPS' }, (ctx, req) =>
+  // `force` means nothing to a machine that is down; clients send the three one body (contract §4).
+  route.post('/:id/vps/start', { ...power, summary: 'Start VPS', body: S.Force }, (ctx, req) =>
     startVps(ctx, req.params.id),
   );
   route.post('/:id/vps/stop', { ...power, summary: 'Stop VPS', body: S.Force }, (ctx, req) =>

@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import { identityLimits } from '../drivers/hypervisor/index.ts';
 import { Choice, Id, ListQuery, listOf, Nullable, Strict, Timestamp } from '../platform/http/index.ts';
 import { periods } from './charts.ts';
 import { actionNames, machineStates } from './states.ts';
@@ -29,6 +30,7 @@ const Ip = Type.Object({
   mac: Nullable(Type.String()),
   primary: Type.Boolean(),
   dns_name: Nullable(Type.String()),
+  shield: Type.Object({ enabled: Type.Boolean(), under_attack: Type.Boolean() }),
 });
 
 const Possible = Type.Object({ allowed: Type.Boolean(), reason: Nullable(Type.String()) });
@@ -42,6 +44,7 @@ const PossibleActions = Type.Object(
 const Usage = Type.Object({
   cpu_percent: Type.Number(),
   memory_used_mb: Type.Number(),
+  disk_used_gb: Nullable(Type.Number({ description: 'Not known from outside the guest' })),
   net_in_bps: Type.Number(),
   net_out_bps: Type.Number(),
 });
@@ -92,7 +95,9 @@ export const HistoryQuery = ListQuery({});
 export const HistoryParams = Strict({ id: Id, action_id: Id });
 export const Force = Strict({
   force: Type.Optional(
-    Type.Boolean({ description: 'Do not wait for the guest; default is a clean shutdown' }),
+    Type.Boolean({
+      description: 'Do not wait for the guest; default is a clean shutdown. Means nothing to start',
+    }),
   ),
 });
 
@@ -107,14 +112,18 @@ export const Console = Type.Object({
 
 const Password = Type.String({ maxLength: 128, description: '8 characters of 3 of the 4 classes, at least' });
 const KeyIds = Type.Array(Id, { maxItems: 100, uniqueItems: true });
-const largestUserData = 65_536;
+const Hostname = Type.String({ maxLength: identityLimits.hostnameBytes });
+const UserData = Type.String({
+  maxLength: identityLimits.userDataBytes,
+  description: 'For cloud-init; at most 64 KiB of UTF-8',
+});
 
 export const Reinstall = Strict({
   os: Type.String({ minLength: 1, maxLength: 100, description: 'Slug of an image', examples: ['debian'] }),
   password: Type.Optional(Password),
   ssh_key_ids: Type.Optional(KeyIds),
-  hostname: Type.Optional(Type.String({ maxLength: 300 })),
-  user_data: Type.Optional(Type.String({ maxLength: largestUserData, description: 'For cloud-init' })),
+  hostname: Type.Optional(Hostname),
+  user_data: Type.Optional(UserData),
 });
 
 export const ResetPassword = Strict({ password: Type.Optional(Password) });
@@ -164,6 +173,7 @@ const BootOrder = Choice(['disk', 'network'], {
 });
 const Notifications = Type.Record(Type.String({ pattern: '^[a-z_]{1,40}$' }), Type.Boolean(), {
   maxProperties: 20,
+  description: 'At most 20 names in all',
 });
 const Hour = Type.Integer({ minimum: 0, maximum: 23, description: 'In UTC' });
 const Keep = Type.Integer({ minimum: 1, maximum: 7, description: 'How many nights' });
@@ -181,7 +191,7 @@ export const SettingsData = Type.Object({
 });
 
 export const SettingsChange = Strict({
-  hostname: Type.Optional(Type.String({ maxLength: 300 })),
+  hostname: Type.Optional(Hostname),
   boot_order: Type.Optional(BootOrder),
   auto_backup: Type.Optional(
     Strict({ enabled: Type.Optional(Type.Boolean()), hour: Type.Optional(Hour), keep: Type.Optional(Keep) }),
@@ -189,7 +199,14 @@ export const SettingsChange = Strict({
   protection: Type.Optional(
     Strict({ delete: Type.Optional(Type.Boolean()), reinstall: Type.Optional(Type.Boolean()) }),
   ),
-  nameservers: Type.Optional(Type.Array(Type.String({ maxLength: 45 }), { minItems: 1, maxItems: 4 })),
+  nameservers: Type.Optional(
+    Type.Array(Type.String({ maxLength: 45 }), {
+      minItems: 1,
+      maxItems: 4,
+      description:
+        'Count from the next start or restart for tiny, the rescue system and network boot; for other systems from the next reinstall',
+    }),
+  ),
   rescue: Type.Optional(Type.Boolean()),
   notifications: Type.Optional(Notifications),
 });

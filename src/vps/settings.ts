@@ -1,4 +1,4 @@
-import ipaddr from 'ipaddr.js';
+import { isIP } from 'node:net';
 import {
   type AnySaga,
   fail,
@@ -8,6 +8,7 @@ import {
   transaction,
 } from '../platform/index.ts';
 import { type ActionPayload, actionSaga, requestAction, withMachine } from './act.ts';
+import { locked } from './actions.ts';
 import type { HypervisorOf } from './machine.ts';
 import { findVpsFor } from './queries.ts';
 
@@ -57,6 +58,8 @@ const writeRow = statement(
    where service_id = $1`,
 );
 
+const notificationsAtMost = 20;
+
 export async function readSettings(ctx: OrganizationContext, id: number) {
   await findVpsFor(ctx, id);
   const row = await ctx.db.maybe(readRow, id);
@@ -71,8 +74,9 @@ export async function lockSettings(ctx: OrganizationContext, id: number) {
 }
 
 /**
- * Changes any part of the settings. Boot order and rescue count from the next start. A new hostname is told to
- * the guest's agent while the machine runs, as an action in its history, and counts from the next start anyway.
+ * Changes any part of the settings. Boot order, rescue and name servers count from the next start. A new hostname
+ * is told to the guest's agent while the machine runs, as an action in its history, and counts from the next start
+ * anyway, see `startMachine`; while an action is at work, which may be that start, there is none: `locked`.
  */
 export async function changeSettings(ctx: OrganizationContext, id: number, change: SettingsChange) {
   check(change);
@@ -80,6 +84,7 @@ export async function changeSettings(ctx: OrganizationContext, id: number, chang
     const vps = await findVpsFor(tx, id, { lock: true });
     const before = (await readSettings(tx, id)).settings;
     const next = merge(before, change);
+    checkNotifications(next);
     await tx.db.run(
       writeRow,
       id,
@@ -94,8 +99,10 @@ export async function changeSettings(ctx: OrganizationContext, id: number, chang
       next.nameservers,
       next.notifications,
     );
-    if (next.hostname !== before.hostname && vps.state === 'running') {
-      await requestAction(tx, id, 'rename', async () => ({ hostname: next.hostname }));
+    if (next.hostname !== before.hostname) {
+      if (vps.action !== null) throw locked(vps.action.command);
+      if (vps.state === 'running')
+        await requestAction(tx, id, 'rename', async () => ({ hostname: next.hostname }));
     }
     return readSettings(tx, id);
   });
@@ -114,16 +121,25 @@ function merge(before: Settings, change: SettingsChange): Settings {
 }
 
 function check(change: SettingsChange): void {
-  if (change.hostname !== undefined && !isDomain(change.hostname, { atLeast: 1 })) {
+  const { hostname, nameservers = [] } = change;
+  if (hostname !== undefined && !isDomain(hostname, { atLeast: 1 })) {
     const message = 'takes letters, digits, hyphens and dots, such as web1.example.com';
     throw fail('invalid_domain', { details: [{ field: 'hostname', message }] });
   }
-  const wrong = (change.nameservers ?? []).findIndex((address) => !ipaddr.isValid(address));
+  // Scoped addresses are none to PostgreSQL, and mean nothing in a guest.
+  const wrong = nameservers.findIndex((address) => isIP(address) === 0 || address.includes('%'));
   if (wrong >= 0) {
     throw fail('invalid_request', {
       details: [{ field: `nameservers[${wrong}]`, message: 'must be an IP address' }],
     });
   }
+}
+
+/** What a change leaves out stays, so only the sum can be held to a limit. */
+function checkNotifications({ notifications }: Settings): void {
+  if (Object.keys(notifications).length <= notificationsAtMost) return;
+  const message = `takes at most ${notificationsAtMost} names, those already there among them`;
+  throw fail('invalid_request', { details: [{ field: 'notifications', message }] });
 }
 
 function view(row: SettingsRow): Settings {

@@ -1,18 +1,23 @@
+import { type Image, maybeImage } from '../fleet/index.ts';
 import {
   type AnySaga,
+  type Context,
   fail,
   type OrganizationContext,
   type Run,
   statement,
   type TxContext,
 } from '../platform/index.ts';
-import { type ActionPayload, actionSaga, requestAction, withMachine } from './act.ts';
+import { type ActionPayload, actionSaga, type ExistingVps, requestAction, withMachine } from './act.ts';
 import { viewAction } from './actions.ts';
 import type { HypervisorOf } from './machine.ts';
-import { stopMachine } from './power.ts';
+import { startMachine, stopAnyway } from './power.ts';
 import { findVpsFor } from './queries.ts';
 
 export const snapshotLimit = 5;
+
+/** How the names of nightly backups begin. They share one list with the customer's, who may not use it. */
+export const backupPrefix = 'backup-';
 
 type Kind = 'snapshot' | 'backup';
 
@@ -26,23 +31,28 @@ interface SnapshotRow {
   created_at: Date;
 }
 
+interface Kept extends SnapshotRow {
+  /** The machine's image when it was kept; null when nobody wrote it down. */
+  image: string | null;
+}
+
 const columns = 'name, kind, description, state, size_bytes, parent, created_at';
 
 const snapshotsOf = statement<SnapshotRow>(
   'vps.snapshots',
   `select ${columns} from vps_snapshots where service_id = $1 order by created_at desc, name`,
 );
-const oneSnapshot = statement<SnapshotRow>(
+const oneSnapshot = statement<Kept>(
   'vps.snapshot',
-  `select ${columns} from vps_snapshots where service_id = $1 and name = $2`,
+  `select ${columns}, image from vps_snapshots where service_id = $1 and name = $2`,
 );
 // Its parent is the newest one that was ready: what the disk was last kept as.
 const insertSnapshot = statement(
   'vps.insertSnapshot',
-  `insert into vps_snapshots (service_id, organization_id, name, kind, description, state, parent, created_at)
+  `insert into vps_snapshots (service_id, organization_id, name, kind, description, state, parent, created_at, image)
    values ($1, $2, $3, $4, $5, 'creating',
      (select name from vps_snapshots where service_id = $1 and kind = $4 and state = 'ready'
-      order by created_at desc limit 1), $6)`,
+      order by created_at desc limit 1), $6, (select image from machines where service_id = $1))`,
 );
 const setSnapshot = statement(
   'vps.setSnapshot',
@@ -52,6 +62,8 @@ const deleteRow = statement(
   'vps.deleteSnapshot',
   'delete from vps_snapshots where service_id = $1 and name = $2',
 );
+
+const setImage = statement('vps.setImage', 'update machines set image = $2 where service_id = $1');
 
 /** The snapshots of a machine, newest first, its nightly backups among them. */
 export async function listSnapshots(ctx: OrganizationContext, id: number) {
@@ -63,14 +75,23 @@ export async function listSnapshots(ctx: OrganizationContext, id: number) {
 interface Payload extends ActionPayload {
   name: string;
   kind: Kind;
+  /** The image that a restore brings back; null when it is the one that the machine has. */
+  image?: string | null;
 }
 
-/** Keeps the disk as it is now. `conflict` for a name that is taken, `too_many` over the limit. */
+/**
+ * Keeps the disk as it is now. `invalid_request` for a name that belongs to the nightly backups, `conflict` for one
+ * that is taken, `too_many` over the limit.
+ */
 export async function createSnapshot(
   ctx: OrganizationContext,
   id: number,
   body: { name: string; description?: string },
 ) {
+  if (body.name.startsWith(backupPrefix)) {
+    const message = `must not begin with ${backupPrefix}: the nightly backups are called so`;
+    throw fail('invalid_request', { details: [{ field: 'name', message }] });
+  }
   const action = await requestAction(ctx, id, 'create_snapshot', async (tx, vps) => {
     const known = (await tx.db.many(snapshotsOf, id)) ?? [];
     if (known.some((snapshot) => snapshot.name === body.name)) {
@@ -115,7 +136,7 @@ async function change(
   command: 'delete_snapshot' | 'restore_snapshot',
   state: 'deleting' | 'restoring',
 ) {
-  const action = await requestAction(ctx, id, command, async (tx) => {
+  const action = await requestAction(ctx, id, command, async (tx, vps) => {
     const snapshot = await tx.db.maybe(oneSnapshot, id, name);
     if (snapshot === null) throw fail('not_found', { message: `There is no snapshot called ${name}` });
     if (command === 'restore_snapshot' && snapshot.state !== 'ready') {
@@ -123,10 +144,24 @@ async function change(
         message: `The snapshot ${name} is ${snapshot.state}, so it cannot be restored`,
       });
     }
+    const image = command === 'restore_snapshot' ? await imageToBringBack(tx, snapshot, vps) : null;
     await tx.db.run(setSnapshot, id, name, state, null);
-    return { name, kind: snapshot.kind };
+    return { name, kind: snapshot.kind, image };
   });
   return { action: viewAction(action) };
+}
+
+/** A backup outlives reinstalls, and its disk starts with the kernel of the image that it was made from alone. */
+async function imageToBringBack(ctx: Context, { image }: Kept, vps: ExistingVps): Promise<string | null> {
+  if (image === null || image === vps.image) return null;
+  return (await requireImage(ctx, image)).slug;
+}
+
+async function requireImage(ctx: Context, slug: string): Promise<Image> {
+  const image = await maybeImage(ctx, slug);
+  if (image !== null) return image;
+  const message = `This backup starts with the operating-system image ${slug}, which is no longer there`;
+  throw Object.assign(fail('conflict', { message }), { permanent: true });
 }
 
 type SnapshotRun = Run<Payload, object>;
@@ -148,8 +183,14 @@ export function snapshotSagas(hypervisorOf: HypervisorOf): AnySaga[] {
     actionSaga<Payload>({
       command: 'restore_snapshot',
       steps: [
-        { name: 'off', action: (run) => off(run, hypervisorOf), undo: (run) => on(run, hypervisorOf) },
+        { name: 'image', action: (run) => prepareImage(run, hypervisorOf) },
+        {
+          name: 'off',
+          action: (run) => off(run, hypervisorOf),
+          undo: (run) => startAgain(run, hypervisorOf),
+        },
         { name: 'restore', action: (run) => restore(run, hypervisorOf) },
+        { name: 'system', action: bringImageBack },
         { name: 'on', action: (run) => on(run, hypervisorOf) },
       ],
       succeeded: async (ctx, { serviceId, name }) => {
@@ -165,6 +206,7 @@ export function snapshotSagas(hypervisorOf: HypervisorOf): AnySaga[] {
 function makingSaga(command: 'create_snapshot' | 'create_backup', hypervisorOf: HypervisorOf): AnySaga {
   return actionSaga<Payload>({
     command,
+    lane: command === 'create_backup' ? 'bulk' : 'machine',
     steps: [
       { name: 'keep', action: (run) => make(run, hypervisorOf), undo: (run) => remove(run, hypervisorOf) },
     ],
@@ -189,11 +231,21 @@ function remove(run: SnapshotRun, hypervisorOf: HypervisorOf): Promise<void> {
   );
 }
 
+async function prepareImage(run: SnapshotRun, hypervisorOf: HypervisorOf): Promise<void> {
+  if (!run.payload.image) return;
+  const image = await requireImage(run.ctx, run.payload.image);
+  await withMachine(run, hypervisorOf, (driver) =>
+    driver.ensureImage(image.source, (line) => run.ctx.log.info({ image: image.slug }, line)),
+  );
+}
+
+async function bringImageBack({ ctx, payload }: SnapshotRun): Promise<void> {
+  if (payload.image) await ctx.db.run(setImage, payload.serviceId, payload.image);
+}
+
 // The contents are going to be replaced, so a guest that does not shut down loses its power.
 function off(run: SnapshotRun, hypervisorOf: HypervisorOf): Promise<void> {
-  return withMachine(run, hypervisorOf, async (driver, spec) => {
-    await stopMachine(driver, spec.id, false, run.signal).catch(() => driver.powerOff(spec.id));
-  });
+  return withMachine(run, hypervisorOf, (driver, spec) => stopAnyway(driver, spec.id, run.signal));
 }
 
 function restore(run: SnapshotRun, hypervisorOf: HypervisorOf): Promise<void> {
@@ -203,7 +255,23 @@ function restore(run: SnapshotRun, hypervisorOf: HypervisorOf): Promise<void> {
   );
 }
 
+/**
+ * Gives the machine its power back when what it was taken for has failed. One that does not start is left to the next
+ * comparison with the node: nothing else could be asked of it while this was tried again.
+ */
+export async function startAgain<P extends ActionPayload>(
+  run: Run<P, object>,
+  hypervisorOf: HypervisorOf,
+): Promise<void> {
+  if (run.payload.before.wanted !== 'running') return;
+  await withMachine(run, hypervisorOf, async (driver, spec, machine) => {
+    await startMachine(driver, spec, machine).catch((error: Error) => {
+      run.ctx.log.warn({ machine: spec.id, err: error.message }, 'a machine did not start again');
+    });
+  });
+}
+
 async function on(run: SnapshotRun, hypervisorOf: HypervisorOf): Promise<void> {
   if (run.payload.before.wanted !== 'running') return;
-  await withMachine(run, hypervisorOf, (driver, spec) => driver.start(spec));
+  await withMachine(run, hypervisorOf, startMachine);
 }

@@ -166,4 +166,6 @@ export type HypervisorErrorCode =
   /** The call wants a stopped machine. */
   | 'not_stopped'
   | 'snapshot_failed'
+  /** A copy would take space that the node keeps free; the message is fit for customers. */
+  | 'no_space'
   | 'snapshot_absent';

@@ -29,3 +29,4 @@ export {
   saveStore,
   simulatorStore,
 } from './simulatorStore.ts';
+export { checkIdentity, identityLimits, keysBytes } from './spec.ts';

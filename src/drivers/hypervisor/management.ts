@@ -15,7 +15,7 @@ export interface MachineManagement {
 
   /**
    * Takes a stopped machine's disk away, snapshots too, and makes a new one from `spec.image`. Backups stay. Here
-   * and below, a running machine is `not_stopped`, permanent.
+   * and below, a running machine is `not_stopped`, permanent. Fails: the disk is as before.
    */
   rebuildDisk(spec: MachineSpec): Promise<void>;
 
@@ -28,6 +28,7 @@ export interface MachineManagement {
   /**
    * Keeps the disk as it is now under a name, running or stopped, its file systems consistent (the guest is
    * asked to settle when its agent answers). A name that exists already: succeeds. Fails: the machine is as before.
+   * Here and for backups, `no_space` says that the node has none to spare, and nothing was begun.
    */
   createSnapshot(id: MachineId, name: string): Promise<SnapshotFacts>;
   /** Brings the disk back to a snapshot. The machine must be stopped; later snapshots stay. */

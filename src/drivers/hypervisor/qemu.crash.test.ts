@@ -1,13 +1,15 @@
-import { readdir, writeFile } from 'node:fs/promises';
+import { readdir, statfs, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { run, runAsRoot } from '../../platform/host/run.ts';
 import type { Hypervisor, MachineSpec } from './contract.ts';
 import { withAgent } from './qemu/agent.ts';
+import { copyStoppedDisk } from './qemu/backups.ts';
 import { type MachineFiles, machineFiles } from './qemu/files.ts';
 import { whileFrozen } from './qemu/freeze.ts';
 import { type Monitor, monitorMachine } from './qemu/monitor.ts';
 import { findProcess } from './qemu/process.ts';
+import { createSnapshot } from './qemu/snapshots.ts';
 import { reasonToSkip, type Testbed, testbed } from './qemu/testbed.ts';
 
 const skip = await reasonToSkip('tiny');
@@ -89,13 +91,30 @@ describe.skipIf(skip !== null)('after a crash', () => {
     expect(await writes('backed up')).toBe('backed up\n');
   });
 
+  it('a copy is not begun that would leave the machines too little space to write', async () => {
+    const filler = join(bed.options.dir, 'filler');
+    const { bavail, bsize } = await statfs(bed.options.dir);
+    await run(['fallocate', '-l', String(bavail * bsize - 10 * 2 ** 20), filler]);
+    const refused = expect.objectContaining({
+      code: 'no_space',
+      message: expect.stringContaining('the node keeps 0.0 GiB free'),
+    });
+    await expect(hypervisor.createSnapshot(spec.id, 'one')).rejects.toEqual(refused);
+    await expect(hypervisor.createBackup(spec.id, 'one')).rejects.toEqual(refused);
+    await run(['rm', filler]);
+  });
+
   it('a snapshot that finds no room leaves the machine as it was', { timeout: 60_000 }, async () => {
     await hypervisor.shutdown(spec.id, { timeoutMs: 30_000 });
     const filler = join(bed.options.dir, 'filler');
     await run(['dd', 'if=/dev/zero', `of=${filler}`, 'bs=4096']).catch(() => undefined); // until it is full
     const failed = expect.objectContaining({ code: 'snapshot_failed', permanent: false });
-    await expect(hypervisor.createSnapshot(spec.id, 'one')).rejects.toEqual(failed);
-    await expect(hypervisor.createBackup(spec.id, 'one')).rejects.toEqual(failed);
+    // Others may take the space after the driver has looked, which begins neither while there is none.
+    await expect(createSnapshot(files, undefined, 'one')).rejects.toEqual(failed);
+    await expect(copyStoppedDisk(files, 'one', null)).rejects.toEqual(failed);
+    const refused = expect.objectContaining({ code: 'no_space' });
+    await expect(hypervisor.createSnapshot(spec.id, 'one')).rejects.toEqual(refused);
+    await expect(hypervisor.createBackup(spec.id, 'one')).rejects.toEqual(refused);
     await run(['rm', filler]);
     expect(await hypervisor.listSnapshots(spec.id)).toEqual([]);
     expect(await hypervisor.listBackups(spec.id)).toEqual([]);

@@ -2,6 +2,17 @@ import ipaddr from 'ipaddr.js';
 import { type GuestIdentity, HypervisorError, type MachineSpec } from './contract.ts';
 
 /**
+ * How much an identity holds at most. 64 bytes are what Linux keeps of a hostname (`HOST_NAME_MAX`); what goes in lists
+ * and text fits into a seed disk together.
+ */
+export const identityLimits = {
+  hostnameBytes: 64,
+  /** All keys together, a line each. */
+  authorizedKeysBytes: 128 * 1024,
+  userDataBytes: 64 * 1024,
+} as const;
+
+/**
  * Refuses values that have no meaning, before they become part of a command, a packet rule or a guest's file.
  * The product has checked what a customer may ask; this is the last line.
  */
@@ -36,13 +47,20 @@ export function checkIdentity(identity: GuestIdentity): void {
   if (passwordHash !== null) checkPasswordHash(passwordHash);
   checkAuthorizedKeys(authorizedKeys);
   if (!nameservers.every((server) => ipaddr.isValid(server))) refuse('a name server is not an address');
-  if (userData !== null && Buffer.byteLength(userData) > 65_536)
+  if (keysBytes(authorizedKeys) > identityLimits.authorizedKeysBytes)
+    refuse('the authorized keys are longer than 128 KiB');
+  if (userData !== null && Buffer.byteLength(userData) > identityLimits.userDataBytes)
     refuse('the user data is longer than 64 KiB');
+}
+
+/** What keys take of {@link identityLimits}. */
+export function keysBytes(keys: readonly string[]): number {
+  return Buffer.byteLength(keys.map((key) => `${key}\n`).join(''));
 }
 
 export function checkHostname(hostname: string): void {
   const bytes = Buffer.byteLength(hostname);
-  if (bytes < 1 || bytes > 64 || hasControlCharacters(hostname))
+  if (bytes < 1 || bytes > identityLimits.hostnameBytes || hasControlCharacters(hostname))
     refuse('the hostname is not one line of 1 to 64 bytes');
 }
 

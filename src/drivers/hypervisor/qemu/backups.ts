@@ -18,6 +18,7 @@ import { keepingContents } from './snapshots.ts';
 const SUFFIX = '.qcow2';
 const JOB = 'backup0';
 const TARGET = 'target0';
+const MEASURE_TIMEOUT_MS = 300_000;
 /** Disks can be large and stores slow. */
 const COPY_TIMEOUT_MS = 6 * 3_600_000;
 
@@ -35,6 +36,19 @@ export async function findBackup(files: MachineFiles, name: string): Promise<Sna
   const found = await stat(path(files, name)).catch(() => null);
   // 512 bytes is the unit of st_blocks, whatever the file system's own is (stat(2)).
   return found && { name, sizeBytes: found.blocks * 512, createdAt: found.mtime };
+}
+
+/**
+ * How much a backup of this disk may still take: its image's contents are part of it, its snapshots are not. What an
+ * attempt before has left goes when it begins.
+ */
+export async function backupBytes(files: MachineFiles, name: string): Promise<number> {
+  return failing(files, async () => {
+    const argv = ['qemu-img', 'measure', '-U', '--output', 'json', '-f', 'qcow2', '-O', 'qcow2', files.disk];
+    const { stdout } = await run(argv, { timeoutMs: MEASURE_TIMEOUT_MS });
+    const left = await stat(`${path(files, name)}.partial`).catch(() => null);
+    return JSON.parse(stdout).required - (left?.blocks ?? 0) * 512;
+  });
 }
 
 /** Copies the disk of a stopped machine. */
@@ -128,7 +142,7 @@ async function completing(
   }
 }
 
-async function failing(files: MachineFiles, work: () => Promise<void>): Promise<void> {
+async function failing<T>(files: MachineFiles, work: () => Promise<T>): Promise<T> {
   try {
     if (await exists(files.disk)) return await work();
   } catch (cause) {

@@ -19,6 +19,7 @@ import type { QemuOptions } from './options.ts';
 import { resizeDisk, runningSize } from './resize.ts';
 import { sampler } from './sample.ts';
 import * as snapshots from './snapshots.ts';
+import { copySpace } from './space.ts';
 
 /** What the driver's two parts share. */
 export interface SharedParts {
@@ -42,6 +43,7 @@ export function machineManagement(parts: SharedParts): MachineManagement & { clo
   const { log } = options;
   const diskInTurn = serially();
   const agentInTurn = serially();
+  const withinSpace = copySpace();
   const consoles = machineConsoles();
   const samples = sampler();
 
@@ -154,9 +156,12 @@ export function machineManagement(parts: SharedParts): MachineManagement & { clo
 
     async createSnapshot(id, name) {
       checkCopyName(name);
-      return onDisk(id, (files, monitor) =>
-        settled(files, monitor, () => snapshots.createSnapshot(files, monitor, name)),
-      );
+      return onDisk(id, async (files, monitor) => {
+        const make = () => snapshots.createSnapshot(files, monitor, name);
+        const known = await snapshots.findSnapshot(files, name);
+        if (known) return known;
+        return withinSpace(files.dir, snapshots.SNAPSHOT_BYTES, () => settled(files, monitor, make));
+      });
     },
     async restoreSnapshot(id, name) {
       checkCopyName(name);
@@ -172,7 +177,9 @@ export function machineManagement(parts: SharedParts): MachineManagement & { clo
       checkCopyName(name);
       const files = await existing(id);
       return diskInTurn(id, async () => {
-        if (!(await backups.findBackup(files, name))) await copyDisk(files, name);
+        if (!(await backups.findBackup(files, name))) {
+          await withinSpace(files.dir, await backups.backupBytes(files, name), () => copyDisk(files, name));
+        }
         const made = await backups.findBackup(files, name);
         if (made) return made;
         throw new HypervisorError('snapshot_failed', `the backup ${name} of ${id} is not there`);

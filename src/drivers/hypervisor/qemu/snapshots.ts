@@ -17,6 +17,8 @@ const PREFIX = 'snapshot-';
 /** Holds the disk's contents while a backup is written over them. */
 const BEFORE_RESTORE = 'before-restore';
 const TIMEOUT_MS = 300_000;
+/** More than the tables that a snapshot writes; the disk's contents are shared until the guest writes again. */
+export const SNAPSHOT_BYTES = 2 ** 20;
 
 export async function listSnapshots(files: MachineFiles): Promise<SnapshotFacts[]> {
   return (await readQcow2Snapshots(files.disk))
@@ -28,28 +30,30 @@ export async function listSnapshots(files: MachineFiles): Promise<SnapshotFacts[
     }));
 }
 
+export async function findSnapshot(files: MachineFiles, name: string): Promise<SnapshotFacts | undefined> {
+  return (await listSnapshots(files)).find((each) => each.name === name);
+}
+
 /** QEMU takes back whatever it wrote of a snapshot that fails. `monitor` is undefined for a stopped machine. */
 export async function createSnapshot(
   files: MachineFiles,
   monitor: Monitor | undefined,
   name: string,
 ): Promise<SnapshotFacts> {
-  const known = await find(files, name);
-  if (known) return known;
   await failing(files, async () => {
     if (monitor) {
       const args = { device: 'disk0', name: PREFIX + name };
       await monitor.command('blockdev-snapshot-internal-sync', args, TIMEOUT_MS);
     } else await snapshotTool('-c', PREFIX + name, files);
   });
-  const made = await find(files, name);
+  const made = await findSnapshot(files, name);
   if (made) return made;
   throw new HypervisorError('snapshot_failed', `the snapshot ${name} of ${files.id} is not there`);
 }
 
 /** A disk that has grown since the snapshot keeps its size: what came later is empty. */
 export async function restoreSnapshot(files: MachineFiles, name: string): Promise<void> {
-  if (!(await find(files, name)))
+  if (!(await findSnapshot(files, name)))
     throw new HypervisorError('snapshot_absent', `${files.id} has no snapshot ${name}`, { permanent: true });
   const before = await readQcow2(files.disk);
   await failing(files, async () => {
@@ -63,7 +67,7 @@ export async function deleteSnapshot(
   monitor: Monitor | undefined,
   name: string,
 ): Promise<void> {
-  if (!(await find(files, name))) return;
+  if (!(await findSnapshot(files, name))) return;
   await failing(files, async () => {
     if (monitor) {
       const args = { device: 'disk0', name: PREFIX + name };
@@ -95,10 +99,6 @@ async function isHalfRestored(files: MachineFiles): Promise<boolean> {
   const header = await readQcow2(files.disk);
   if (!header?.snapshotCount) return false;
   return (await readQcow2Snapshots(files.disk)).some((each) => each.name === BEFORE_RESTORE);
-}
-
-async function find(files: MachineFiles, name: string): Promise<SnapshotFacts | undefined> {
-  return (await listSnapshots(files)).find((each) => each.name === name);
 }
 
 async function snapshotTool(action: '-a' | '-c' | '-d', name: string, files: MachineFiles): Promise<void> {

@@ -1,0 +1,40 @@
+import { statfs } from 'node:fs/promises';
+import { HypervisorError } from '../contract.ts';
+
+const GIB = 2 ** 30;
+
+/**
+ * What copies of disks leave free on a file system of so many bytes, since a node without space makes all of its
+ * machines stand still: a twentieth and at least 10 GiB, but never more than a quarter.
+ */
+export function keptFree(totalBytes: number): number {
+  return Math.min(Math.max(10 * GIB, totalBytes / 20), totalBytes / 4);
+}
+
+/**
+ * Runs `work`, which may write so many bytes below `dir`; `no_space` when it would take what is kept free. The
+ * copies under way count with all that they may take, so that several that fit one by one are not begun together.
+ */
+export type WithinSpace = <T>(dir: string, bytes: number, work: () => Promise<T>) => Promise<T>;
+
+export function copySpace(): WithinSpace {
+  let promised = 0;
+  return async (dir, bytes, work) => {
+    const { blocks, bavail, bsize } = await statfs(dir);
+    const kept = keptFree(blocks * bsize);
+    if (bavail * bsize - promised - bytes < kept) {
+      const message = `There is no space for a copy now: it may need ${inGib(bytes)}, and the node keeps ${inGib(kept)} free for its machines. Delete copies that nobody needs, or try again later`;
+      throw new HypervisorError('no_space', message, { permanent: true });
+    }
+    promised += bytes;
+    try {
+      return await work();
+    } finally {
+      promised -= bytes;
+    }
+  };
+}
+
+function inGib(bytes: number): string {
+  return `${(bytes / GIB).toFixed(1)} GiB`;
+}

@@ -1,0 +1,85 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { runningVps } from '../../test/orders.ts';
+import { startTestProduct, type TestProduct, until } from '../../test/product.ts';
+import { sql } from '../../test/sql.ts';
+
+const hour = 3_600_000;
+const delaysMs = { keep: 0 };
+let product: TestProduct;
+let ids: number[];
+
+const tonight = () => `backup-${product.clock.now().toISOString().slice(0, 10)}`;
+const routine = () => product.routine('vps.backups');
+
+async function underWay(): Promise<number> {
+  const open = `select 1 from vps_actions where command = 'create_backup' and status in ('queued', 'running')`;
+  return (await sql(product, open)).length;
+}
+
+async function backedUp(): Promise<number[]> {
+  const ready = `select service_id from vps_snapshots where kind = 'backup' and state = 'ready' and name = $1`;
+  const rows = await sql<{ service_id: number }>(product, ready, tonight());
+  return rows.map((row) => row.service_id).sort((a, b) => a - b);
+}
+
+const allOf = (...some: number[]) => some.sort((a, b) => a - b);
+
+beforeAll(async () => {
+  product = await startTestProduct({ simulator: { delaysMs } });
+  ids = [];
+  for (let number = 0; number < 6; number += 1) {
+    const { serviceId } = await runningVps(product, product.customer);
+    const auto_backup = { enabled: true, hour: 0, keep: 7 };
+    await product.customer.patch(`/dashboard/service/${serviceId}/vps/settings`, { auto_backup });
+    ids.push(serviceId);
+  }
+});
+afterAll(() => product.stop());
+
+describe('nightly backups', () => {
+  it('have names that no snapshot of a customer gets', async () => {
+    const vps = `/dashboard/service/${ids[0]}/vps`;
+    const refused = await product.customer.post(`${vps}/snapshots`, { name: tonight() });
+    expect([refused.status, refused.body.code]).toEqual([400, 'invalid_request']);
+    expect(refused.body.details).toMatchObject([{ field: 'name', message: /^must not begin with backup-/ }]);
+  });
+
+  it('go on past machines that fail, and come back to those an hour later', async () => {
+    const [well, alsoWell, ...failing] = ids as [number, number, ...number[]];
+    // A snapshot of that name, from before such names were refused. Whoever was never backed up comes first.
+    await sql(
+      product,
+      `insert into vps_snapshots (service_id, organization_id, name, state, created_at)
+       select id, organization_id, $2, 'ready', now() from services where id = any($1)`,
+      failing,
+      tonight(),
+    );
+    await sql(product, `update machines set backed_up_at = '2000-01-01' where service_id = any($1)`, [
+      well,
+      alsoWell,
+    ]);
+    for (const _ of [1, 2]) await routine();
+    await until(underWay, (count) => count === 0);
+    expect(await backedUp()).toEqual(allOf(well, alsoWell));
+
+    await sql(product, `delete from vps_snapshots where kind = 'snapshot'`);
+    await routine();
+    expect(await underWay()).toBe(0);
+    product.clock.travel(hour);
+    await routine();
+    await until(underWay, (count) => count === 0);
+    expect((await backedUp()).length).toBeGreaterThan(2);
+  });
+
+  it('are four at a time, however often the routine comes', async () => {
+    product.clock.travel(24 * hour);
+    delaysMs.keep = 2_000;
+    for (const _ of [1, 2, 3]) await routine();
+    expect(await underWay()).toBe(4);
+    delaysMs.keep = 0;
+    await until(underWay, (count) => count === 0);
+    await routine();
+    await until(underWay, (count) => count === 0);
+    expect(await backedUp()).toEqual(allOf(...ids));
+  });
+});
