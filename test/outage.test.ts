@@ -94,6 +94,13 @@ async function startOn(server: Server): Promise<Started> {
     await child.exited;
   });
   const url = await child.ready;
+  let over = false;
+  cleanup.push(() => {
+    over = true;
+  });
+  void child.exited.then(() => {
+    if (!over) console.error(`The product ended by itself:\n${child.printed().slice(-3_000)}`);
+  });
   const demo = JSON.parse(readFileSync(path.join(dataDir, 'demo.json'), 'utf8')) as Demo;
   const { api_key: token, organization_id: organizationId } = demo.customer;
   const staff = apiClient(`${url}/api`, { token: demo.staff.api_key });

@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import pg from 'pg';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { type TestDatabase, testDatabase } from '../../../test/database.ts';
 import { createLog } from '../log.ts';
 import { connect, type Database, statement } from './index.ts';
@@ -46,4 +47,20 @@ it('a connection on which a transaction failed serves the next one', async () =>
     Array.from({ length: 6 }, (_, n) => db.transaction('test', (tx) => tx.run(insert, `c ${n}`))),
   );
   expect(await db.one(count, 'c %')).toEqual({ count: 6 });
+});
+
+it('a connection may be lost in the moment in which it is handed out', async () => {
+  const { connect: handOut } = pg.Pool.prototype;
+  const connecting = vi.spyOn(pg.Pool.prototype, 'connect');
+  connecting.mockImplementation(function (this: pg.Pool) {
+    return new Promise((resolve) => {
+      handOut.call(this, (_error, client) => {
+        client?.emit('error', new Error('terminating connection due to unexpected postmaster exit'));
+        resolve(client);
+      });
+    });
+  });
+  await db.transaction('test', (tx) => tx.run(insert, 'd'));
+  connecting.mockRestore();
+  expect(await db.one(count, 'd')).toEqual({ count: 1 });
 });

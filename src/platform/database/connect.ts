@@ -27,6 +27,9 @@ export function connect(url: string, options: { log: Logger; poolSize?: number }
     application_name: 'innkeeper',
   });
   pool.on('error', (error) => options.log.warn({ err: error.message }, 'a database connection was lost'));
+  // The pool listens to idle connections alone. The loss of one in use, or of one that it has thrown away, must not
+  // end the process: the next statement on it fails and tells.
+  pool.on('connect', (client) => client.on('error', () => undefined));
 
   return {
     ...queryable(pool),
@@ -90,14 +93,6 @@ async function runTransaction<T>(
   const client = await pool.connect().catch((error: unknown) => {
     throw asUnavailable(error);
   });
-  // Between two statements nobody waits for this connection: its loss must not end the process. The next
-  // statement on it fails and tells.
-  const ignore = () => undefined;
-  client.on('error', ignore);
-  const release = (broken?: Error) => {
-    client.off('error', ignore);
-    client.release(broken);
-  };
   const committed: (() => void)[] = [];
   let result: T;
   // Of statements that travel together the later ones fail too, and their failures may be heard of first.
@@ -123,12 +118,12 @@ async function runTransaction<T>(
     const error = isAftermath(thrown) ? (firstFailure ?? thrown) : thrown;
     // A connection that cannot even roll back is thrown away, and the server rolls back for it.
     await client.query('rollback').then(
-      () => release(),
-      (broken: Error) => release(broken),
+      () => client.release(),
+      (broken: Error) => client.release(broken),
     );
     throw asUnavailable(error);
   }
-  release();
+  client.release();
   await atBoundary(`${name}: after commit`);
   for (const then of committed) then();
   return result;
