@@ -15,8 +15,6 @@ import { type Request, volley } from './wrk.ts';
 export interface CheckoutOptions {
   rounds: number;
   seconds: number;
-  /** Also what one product brings that everybody wants at once; it has no target. */
-  hot: boolean;
 }
 
 /** As many as the product's own pool. */
@@ -50,13 +48,12 @@ export async function measureCheckout(shop: Shop, options: CheckoutOptions): Pro
   const machines = await stock(shop.access, { ...vps, stock: 1_000_000_000 }, products);
   await openFleet(shop.access, location);
   const plainCart = (id: number): Cart => ({ products: [{ id, cycle: 'monthly', type: 'Hosting' }] });
-  const figures = [
+  const hot = { name: 'one hot product', ...plain, last: plain.first, cart: plainCart };
+  return [
     await compare(shop, options, { name: 'many products', ...plain, cart: plainCart }, 0.4),
     await compare(shop, options, { name: 'VPS on 200 nodes', ...machines, cart: vpsCart(location) }, 0.4),
+    await compare(shop, options, hot, null),
   ];
-  if (!options.hot) return figures;
-  const hot = { name: 'one hot product', ...plain, last: plain.first, cart: plainCart };
-  return [...figures, await compare(shop, options, hot, null)];
 }
 
 function vpsCart(location: string) {

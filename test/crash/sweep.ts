@@ -164,11 +164,14 @@ export async function sweepFailedActions(
       (wrong) => wrong.length === 0,
       30_000,
     );
-    const [told] = await sql<{ reason: string }>(
+    const [told] = await sql<{ customer: string; staff: string }>(
       world,
-      `select data->>'reason' as reason from journal where action = 'vps.action.failed' order by id desc limit 1`,
+      `select
+         (select data->>'reason' from journal where action = 'vps.action.failed' order by id desc limit 1) as customer,
+         (select error_message from jobs where state = 'failed' order by finished_at desc limit 1) as staff`,
     );
-    expect(told?.reason).toContain('was made to fail');
+    expect(told?.customer).toContain('our staff has been told');
+    expect(told?.staff).toContain('was made to fail');
     if (await isPossible(world, given as Order, step)) {
       await scenario.done(world, given, await scenario.start(world, given));
       await world.settle();
