@@ -12,7 +12,7 @@ import { type Figure, inTime } from './table.ts';
 export interface ActionOptions {
   machines: number;
   actions: number;
-  /** How long the product is watched at its background work. */
+  /** How long the product is watched at its background work: two samples at least, the first gives no point. */
   watchMs: number;
 }
 
@@ -27,7 +27,7 @@ export async function measureActions(options: ActionOptions): Promise<Figure[]> 
   const [owner] = await settle(access, 1);
   if (!owner) throw new Error('nobody to act as');
   await sleep(1_000);
-  const empty = await shareOfCore(house, options.watchMs / 4);
+  const empty = await shareOfCore(house, options.watchMs / 8);
   await fill(house, access, owner, options.machines);
   const client = apiClient(`${house.url}/api`, { token: owner.token, organizationId: owner.organizationId });
   const sent: number[] = [];

@@ -118,9 +118,8 @@ async function compare(
     return seen.perSecond;
   };
   const theirs = () => paused(shop, () => script.run(house, options.seconds, connections));
-  await ours();
-  const pairs = await interleave(options.rounds, ours, theirs);
   const [shares] = await Promise.all([profile(house.pid, options.seconds * 800), ours()]);
+  const pairs = await interleave(options.rounds, ours, theirs);
   load.remove();
   script.remove();
   return figure(

@@ -42,7 +42,7 @@ try {
   await take('actions', () =>
     measureActions(
       quick
-        ? { machines: 1_000, actions: 8, watchMs: 13_000 }
+        ? { machines: 1_000, actions: 8, watchMs: 20_000 }
         : { machines: 1_000, actions: 25, watchMs: 120_000 },
     ),
   );
@@ -60,7 +60,7 @@ process.exit(failures.length > 0 ? 1 : 0);
 async function api(): Promise<void> {
   const house = await openHouse(await temporaryDir(), { HYPERVISOR: 'simulator' });
   const access = await openAccess(house);
-  const people = await settle(access, 2_000);
+  const people = await settle(access, quick ? 800 : 2_000);
   const perPerson = 5;
   const readers = people.slice(0, 400);
   const serviceIds: number[] = [];
@@ -74,7 +74,7 @@ async function api(): Promise<void> {
     );
   await access.sql('vacuum analyze');
   await take('get', () =>
-    measureGet(house, readers, serviceIds, quick ? { rounds: 3, seconds: 1 } : { rounds: 9, seconds: 3 }),
+    measureGet(house, readers, serviceIds, quick ? { rounds: 2, seconds: 1 } : { rounds: 9, seconds: 3 }),
   );
   const shop = { house, access, people };
   await take('checkout', () =>
@@ -98,7 +98,7 @@ async function machines(): Promise<void> {
     RATE_LIMITS: 'off', // a machine's state is asked for every few milliseconds
     ...(hasNetwork ? { IMAGES_DIR: imagesDir } : { HYPERVISOR: 'simulator' }),
   };
-  const options = quick ? { rounds: 2, restMs: 2_000 } : { rounds: 7, restMs: 60_000 };
+  const options = quick ? { rounds: 1, restMs: 2_000 } : { rounds: 7, restMs: 60_000 };
   const { figures: taken, house } = await measureStart(await temporaryDir(), env, options);
   await take('start', async () => taken);
   if (hasNetwork)

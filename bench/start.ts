@@ -18,17 +18,15 @@ export async function measureStart(
 ): Promise<{ figures: Figure[]; house: House }> {
   const npm = () => openHouse(dataDir, env, ['npm', 'start', '--silent']);
   const first = await npm();
-  await first.stop();
   const seconds: number[] = [];
   const emptyMs: number[] = [];
-  for (let round = 1; round < options.rounds; round += 1) {
-    const again = await npm();
-    seconds.push(again.startMs / 1000);
-    await again.stop();
+  let house = first;
+  for (let round = 0; round < options.rounds; round += 1) {
+    await house.stop();
     emptyMs.push(await emptyStart());
+    house = await npm();
+    seconds.push(house.startMs / 1000);
   }
-  const house = await npm();
-  seconds.push(house.startMs / 1000);
   await sleep(options.restMs);
   return {
     house,
