@@ -2,7 +2,6 @@
  * People: who they are, the keys they sign in with, and the SSH keys they bring to their machines.
  */
 export { createApiKey, hashKey, looksLikeKey, type NewApiKey, noteUse } from './keys.ts';
-export { type PageRequest, pageOf } from './page.ts';
 export { accountRoutes } from './routes.ts';
 export { type SshKey, sshKeysOf } from './sshKeys.ts';
 export { createUser, type NewUser, type StaffRole } from './users.ts';

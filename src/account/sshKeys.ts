@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import sshpk from 'sshpk';
 import { record } from '../events/index.ts';
-import { listData } from '../platform/http/index.ts';
+import { listData, type PageQuery, pageOf } from '../platform/http/index.ts';
 import {
   type AccountContext,
   type Context,
@@ -11,7 +11,6 @@ import {
   statement,
   transaction,
 } from '../platform/index.ts';
-import { type PageRequest, pageOf } from './page.ts';
 
 const keysPerAccount = 100;
 const smallestRsaBits = 2048;
@@ -40,7 +39,7 @@ const ownerOfKey = statement<{ user_id: number }>(
   'select user_id from ssh_keys where id = $1',
 );
 
-export async function listSshKeys(ctx: AccountContext, query: PageRequest) {
+export async function listSshKeys(ctx: AccountContext, query: PageQuery) {
   const { shown, at } = pageOf(await ctx.db.many(listKeys, ctx.actor.userId), query);
   return listData('ssh_keys', shown.map(view), at);
 }

@@ -1,6 +1,5 @@
-import { type PageRequest, pageOf } from '../account/index.ts';
 import { record } from '../events/index.ts';
-import { listData } from '../platform/http/index.ts';
+import { listData, type PageQuery, pageOf } from '../platform/http/index.ts';
 import {
   type AccountContext,
   type Context,
@@ -61,7 +60,7 @@ const findOrganization = statement<{ id: number }>(
 );
 
 /** The organizations the caller belongs to, with the role in each. */
-export async function listOrganizations(ctx: AccountContext, query: PageRequest) {
+export async function listOrganizations(ctx: AccountContext, query: PageQuery) {
   const rows = await ctx.db.many(organizationsOf, ctx.actor.userId);
   const { shown, at } = pageOf(rows, query);
   return listData('organizations', shown.map(view), at);

@@ -16,6 +16,7 @@ export {
   ListQuery,
   listData,
   listOf,
+  type PageQuery,
   Search,
   SortBy,
 } from './lists.ts';
@@ -26,3 +27,4 @@ export { type Authenticate, forgetPrincipals, type Principal } from './principal
 export { type Auth, listRoutes, type Req, type Route, type RouteGroup, routes } from './route.ts';
 export { Choice, Day, Id, IdParams, MoneyText, Nothing, Nullable, Strict, Timestamp } from './schema.ts';
 export type { Problem } from './validate.ts';
+export { pageOf } from './wholePages.ts';

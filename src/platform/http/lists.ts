@@ -34,6 +34,13 @@ export function SortBy<const F extends readonly string[]>(fields: F, fallback: F
   });
 }
 
+/** Which page is asked for: what every {@link ListQuery} has. */
+export interface PageQuery {
+  page: number;
+  limit: number;
+  cursor?: string | undefined;
+}
+
 const pagingAnswer = {
   pages: Type.Integer({ description: 'How many pages there are' }),
   current_page: Type.Integer(),

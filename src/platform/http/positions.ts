@@ -1,7 +1,7 @@
 import type { Context } from '../context.ts';
 import { type Statement, statement } from '../database/index.ts';
 import { fail } from '../errors.ts';
-import { decodeCursor, encodeCursor } from './lists.ts';
+import { decodeCursor, encodeCursor, type PageQuery } from './lists.ts';
 
 /**
  * Lists of rows that are numbered 1, 2, 3 … in their organization (`position`). The total is the highest
@@ -10,12 +10,6 @@ import { decodeCursor, encodeCursor } from './lists.ts';
  */
 export interface PositionedList<Row> {
   page(ctx: Context, organizationId: number, query: PageQuery, filters: Filters): Promise<Page<Row>>;
-}
-
-export interface PageQuery {
-  page: number;
-  limit: number;
-  cursor?: string | undefined;
 }
 
 /** Values by filter name; undefined ones do not filter. */

@@ -1,19 +1,10 @@
-import { decodeCursor, encodeCursor } from '../platform/http/index.ts';
-
-export interface PageRequest {
-  page: number;
-  limit: number;
-  cursor?: string | undefined;
-}
+import { decodeCursor, encodeCursor, type PageQuery } from './lists.ts';
 
 /**
  * A page of what a person has, which is capped and therefore read whole. The cursor knows the last entry shown by
  * its id and, should it be deleted meanwhile, the place after it.
  */
-export function pageOf<Row extends { id: number }>(
-  rows: readonly Row[],
-  { page, limit, cursor }: PageRequest,
-) {
+export function pageOf<Row extends { id: number }>(rows: readonly Row[], { page, limit, cursor }: PageQuery) {
   const from = cursor === undefined ? (page - 1) * limit : after(rows, cursor);
   const shown = rows.slice(from, from + limit);
   const end = from + shown.length;
