@@ -39,7 +39,7 @@ const watched = {
 process.on('message', (asked: Asked) => {
   const atMs = nowMs();
   if ('fill' in asked) {
-    store.images.add('tiny');
+    store.images.set('tiny', { kind: 'build', recipe: 'tiny' });
     for (const spec of asked.fill) store.machines.set(spec.id, machineOf(spec));
     tell({ done: 'fill', atMs });
   } else {

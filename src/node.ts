@@ -4,6 +4,7 @@ import {
   type Hypervisor,
   HypervisorError,
   hostPackages,
+  keptFree,
   loadStore,
   type NodeCapacity,
   qemuHypervisor,
@@ -85,15 +86,17 @@ export async function openNode(
   };
 }
 
+const GIB = 2 ** 30;
+
 /**
- * What a new node keeps for QEMU itself, the product and its database: a sixteenth of the memory and at least 1 GiB, a
- * twentieth of the disk and at least 10 GiB, but never more than a quarter. Simulated machines need nothing.
+ * What a new node keeps for QEMU itself, the product and its database: a sixteenth of the memory and at least 1 GiB, but
+ * never more than a quarter; of the disk what copies have to leave free as well. Simulated machines need nothing.
  */
 function hostsOwn(kind: string, { memoryMib, diskGib }: NodeCapacity): Reserve {
   if (kind === 'simulator') return { memoryMib: 0, diskGib: 0 };
   return {
     memoryMib: Math.floor(Math.min(Math.max(1_024, memoryMib / 16), memoryMib / 4)),
-    diskGib: Math.floor(Math.min(Math.max(10, diskGib / 20), diskGib / 4)),
+    diskGib: Math.floor(keptFree(diskGib * GIB) / GIB),
   };
 }
 

@@ -83,6 +83,16 @@ export function describeHypervisor(
       expect((await hypervisor.capacity()).memoryMib).toBeGreaterThan(spec.memoryMib);
     });
 
+    it('keeps an image under its slug', async () => {
+      const other = { slug: driver.image.slug, kind: 'build', recipe: 'of something else' } as const;
+      const ensured = (image: ImageSource) => hypervisor.ensureImage(image, () => undefined);
+      await expect(ensured(other)).rejects.toEqual(hasCode('image_rejected', true));
+      await expect(ensured({ ...driver.image, slug: '../etc' })).rejects.toEqual(
+        hasCode('spec_invalid', true),
+      );
+      await ensured(driver.image);
+    });
+
     it('answers for a machine that is not there', async () => {
       const { id } = driver.spec(2);
       const deadline = { timeoutMs: 1_000 };

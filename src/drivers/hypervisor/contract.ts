@@ -27,7 +27,10 @@ export interface MachineLife {
   /** What this node can hold in all, and the acceleration its machines run with. */
   capacity(): Promise<NodeCapacity>;
 
-  /** Builds, downloads or finds an image so that disks can be made from it. Long the first time. */
+  /**
+   * Builds, downloads or finds an image so that disks can be made from it. Long the first time. A slug stands for one
+   * source for ever: asked for with another, or when a download is not what it should be, `image_rejected`, permanent.
+   */
   ensureImage(image: ImageSource, progress: Progress): Promise<void>;
 
   /** Makes the machine's disk from its image, of the size asked. An existing disk of this machine stays. */

@@ -20,6 +20,7 @@ export { buildImage } from './images/store.ts';
 export * from './management.ts';
 export { qemuHypervisor } from './qemu/driver.ts';
 export type { BridgeOptions, Log, QemuOptions } from './qemu/options.ts';
+export { keptFree } from './qemu/space.ts';
 export { type SimulatedHypervisor, type SimulatorOptions, simulatedHypervisor } from './simulator.ts';
 export {
   loadStore,

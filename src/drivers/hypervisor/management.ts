@@ -28,7 +28,8 @@ export interface MachineManagement {
   /**
    * Keeps the disk as it is now under a name, running or stopped, its file systems consistent (the guest is
    * asked to settle when its agent answers). A name that exists already: succeeds. Fails: the machine is as before.
-   * Here and for backups, `no_space` says that the node has none to spare, and nothing was begun.
+   * Here and for backups, also when one comes back, `no_space` says that the node has none to spare, and nothing was
+   * begun.
    */
   createSnapshot(id: MachineId, name: string): Promise<SnapshotFacts>;
   /** Brings the disk back to a snapshot. The machine must be stopped; later snapshots stay. */

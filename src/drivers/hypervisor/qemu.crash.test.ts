@@ -1,4 +1,4 @@
-import { readdir, statfs, writeFile } from 'node:fs/promises';
+import { readdir, readFile, statfs, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { run, runAsRoot } from '../../platform/host/run.ts';
@@ -120,6 +120,18 @@ describe.skipIf(skip !== null)('after a crash', () => {
     expect(await hypervisor.listBackups(spec.id)).toEqual([]);
     await run(['qemu-img', 'check', '-q', files.disk]);
     expect(await hypervisor.createSnapshot(spec.id, 'one')).toMatchObject({ name: 'one' });
+  });
+
+  it('a backup does not come back where there is no room for it beside what it replaces', async () => {
+    await hypervisor.createBackup(spec.id, 'kept');
+    const filler = join(bed.options.dir, 'filler');
+    const { bavail, bsize } = await statfs(bed.options.dir);
+    await run(['fallocate', '-l', String(bavail * bsize - 10 * 2 ** 20), filler]);
+    const before = await readFile(files.disk);
+    await expect(hypervisor.restoreBackup(spec, 'kept')).rejects.toMatchObject({ code: 'no_space' });
+    expect(before.equals(await readFile(files.disk))).toBe(true);
+    await run(['rm', filler]);
+    await hypervisor.deleteBackup(spec.id, 'kept');
   });
 
   it('a disk half written over by a backup has its contents back at the start', {

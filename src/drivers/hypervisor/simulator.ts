@@ -6,6 +6,7 @@ import {
   type MachineReport,
   type NodeCapacity,
 } from './contract.ts';
+import { checkImageSlug, checkSameImage } from './imageSource.ts';
 import { serially } from './serially.ts';
 import { addressesOf, simulatedManagement } from './simulatorManagement.ts';
 import {
@@ -101,8 +102,11 @@ export function simulatedHypervisor(options: SimulatorOptions = {}): SimulatedHy
       return options.capacity ?? { cpuCores: 64, memoryMib: 262_144, diskGib: 8_192, acceleration: 'none' };
     },
     async ensureImage(image, progress) {
+      checkImageSlug(image.slug);
       await call('ensureImage', image.slug);
-      images.add(image.slug);
+      const { slug, ...source } = image;
+      checkSameImage(image, images.get(slug) ?? source);
+      images.set(slug, source);
       progress(`The image ${image.slug} is ready`);
     },
     async createDisk(spec) {

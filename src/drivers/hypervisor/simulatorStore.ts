@@ -1,9 +1,11 @@
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import type { GuestIdentity, MachineSpec } from './contract.ts';
+import type { Source } from './imageSource.ts';
 
 /** What a simulated node holds. Whoever passes it to a new driver finds the machines again. */
 export interface SimulatorStore {
-  images: Set<string>;
+  /** Slug → where the image comes from. */
+  images: Map<string, Source>;
   machines: Map<string, SimulatedMachine>;
 }
 
@@ -49,16 +51,16 @@ export type SimulatedCall =
   | 'resize';
 
 export function simulatorStore(): SimulatorStore {
-  return { images: new Set(), machines: new Map() };
+  return { images: new Map(), machines: new Map() };
 }
 
 /** Reads a node from a file, empty when there is none; with {@link saveStore} a node outlives its process. */
 export function loadStore(file: string): SimulatorStore {
   try {
-    const stored: { images: string[]; machines: [string, SimulatedMachine][] } = JSON.parse(
+    const stored: { sources?: [string, Source][]; machines: [string, SimulatedMachine][] } = JSON.parse(
       readFileSync(file, 'utf8'),
     );
-    return { images: new Set(stored.images), machines: new Map(stored.machines) };
+    return { images: new Map(stored.sources), machines: new Map(stored.machines) };
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return simulatorStore();
     throw error;
@@ -68,7 +70,7 @@ export function loadStore(file: string): SimulatorStore {
 export function saveStore(store: SimulatorStore, file: string): void {
   writeFileSync(
     `${file}.partial`,
-    JSON.stringify({ images: [...store.images], machines: [...store.machines] }),
+    JSON.stringify({ sources: [...store.images], machines: [...store.machines] }),
   );
   renameSync(`${file}.partial`, file);
 }

@@ -1,9 +1,5 @@
-import type { ImageSource, Progress } from '../contract.ts';
-
-type WithoutSlug<T> = T extends unknown ? Omit<T, 'slug'> : never;
-
-/** Where an image comes from, whatever it is called. */
-export type Source = WithoutSlug<ImageSource>;
+import type { Progress } from '../contract.ts';
+import type { Source } from '../imageSource.ts';
 
 /** How a finished image is booted and told its identity; stored beside it as `image.json`. */
 export interface ImageDescription {

@@ -4,10 +4,11 @@ import { ensurePackages } from '../../../platform/host/packages.ts';
 import { runAsRoot } from '../../../platform/host/run.ts';
 import { HypervisorError, type ImageSource, type Progress } from '../contract.ts';
 import { hostPackages } from '../host.ts';
+import { checkImageSlug, checkSameImage, contentsOf } from '../imageSource.ts';
 import { debian12Recipe } from './debian-12.ts';
 import { downloadImage } from './download.ts';
 import { withFileLock } from './lock.ts';
-import type { ImageDescription, Recipe, Source } from './recipe.ts';
+import type { ImageDescription, Recipe } from './recipe.ts';
 import { tinyRecipe } from './tiny.ts';
 
 /** Images this driver can build by itself. */
@@ -24,7 +25,7 @@ export function imageStore(dir: string): ImageStore {
   const building = new Map<string, Promise<void>>();
   return {
     ensure(image, progress) {
-      checkSlug(image.slug);
+      checkImageSlug(image.slug);
       const key = `${image.slug} ${contentsOf(image)}`;
       const current = building.get(key);
       if (current) return current;
@@ -33,7 +34,7 @@ export function imageStore(dir: string): ImageStore {
       return started;
     },
     async find(slug) {
-      checkSlug(slug);
+      checkImageSlug(slug);
       const description = await describe(dir, slug);
       if (description) return { ...description, dir: join(dir, slug) };
       throw new HypervisorError('image_unknown', `no image ${slug} on this node`, { permanent: true });
@@ -46,34 +47,16 @@ export function buildImage(dir: string, recipe: string, progress: Progress): Pro
   return imageStore(dir).ensure({ slug: recipe, kind: 'build', recipe }, progress);
 }
 
-function checkSlug(slug: string): void {
-  if (/^[a-z0-9][a-z0-9.-]{0,63}$/.test(slug)) return;
-  throw new HypervisorError('spec_invalid', `not an image slug: ${JSON.stringify(slug)}`, {
-    permanent: true,
-  });
-}
-
 async function describe(dir: string, slug: string): Promise<ImageDescription | null> {
   const text = await readFile(join(dir, slug, 'image.json'), 'utf8').catch(() => null);
   return text === null ? null : JSON.parse(text);
 }
 
-/**
- * Whether the image is there. `image_rejected` when that name belongs to another one: disks are layered over its
- * files, so they are never replaced. Earlier versions did not write the source down; theirs is believed to fit.
- */
+/** Whether the image is there. Earlier versions did not write the source down; theirs is believed to fit. */
 async function isMade(dir: string, image: ImageSource): Promise<boolean> {
   const found = await describe(dir, image.slug);
-  if (found?.source && contentsOf(found.source) !== contentsOf(image)) {
-    const message = `${image.slug} is here already, made from another source; choose another slug`;
-    throw new HypervisorError('image_rejected', message, { permanent: true });
-  }
+  if (found?.source) checkSameImage(image, found.source);
   return found !== null;
-}
-
-/** What decides the contents of an image. Of a download that is the checksum, wherever it comes from. */
-function contentsOf(source: Source): string {
-  return source.kind === 'build' ? `built by ${source.recipe}` : `sha256 ${source.sha256.toLowerCase()}`;
 }
 
 async function make(dir: string, image: ImageSource, progress: Progress): Promise<void> {

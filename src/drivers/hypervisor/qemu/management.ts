@@ -188,7 +188,11 @@ export function machineManagement(parts: SharedParts): MachineManagement & { clo
     async restoreBackup(spec, name) {
       checkSpec(spec);
       checkCopyName(name);
-      await onStoppedDisk(spec.id, (files) => backups.restoreBackup(files, spec, name));
+      await onStoppedDisk(spec.id, async (files) => {
+        // What it replaces stays until all is written.
+        const bytes = (await backups.findBackup(files, name))?.sizeBytes ?? 0;
+        await withinSpace(files.dir, bytes, () => backups.restoreBackup(files, spec, name));
+      });
     },
     async deleteBackup(id, name) {
       checkCopyName(name);
