@@ -133,17 +133,31 @@ describe('an SSH key', () => {
     expect((await colleague.delete(`${path}/${id}`)).status).toBe(403);
   });
 
-  it('is one of a hundred at most', async () => {
+  it('is refused when a machine could not take all of them', async () => {
     const person = await newCustomer(product);
     await sql(
       product,
       `insert into ssh_keys (id, user_id, name, type, public_key, fingerprint, created_at)
-       select n, $1, 'k', 'ssh-ed25519', 'x', 'f' || n, now() from generate_series(1, 99) n`,
+       select 1000 + n, $1, 'k', 'ssh-rsa', repeat('x', 8191), 'g' || n, now() from generate_series(1, 16) n`,
       person.userId,
     );
-    expect((await add(newKey('-t', 'ed25519').line, person)).status).toBe(200);
     const { status, body } = await add(newKey('-t', 'ed25519').line, person);
-    expect([status, body.code]).toEqual([409, 'too_many']);
+    expect([status, body.code, body.message]).toEqual([409, 'too_many', expect.stringContaining('128 KiB')]);
+    expect((await person.get(path)).body.data.total).toBe(16);
+  });
+
+  it('is one of a hundred at most, also of many that come at once', async () => {
+    const person = await newCustomer(product);
+    await sql(
+      product,
+      `insert into ssh_keys (id, user_id, name, type, public_key, fingerprint, created_at)
+       select n, $1, 'k', 'ssh-ed25519', 'x', 'f' || n, now() from generate_series(1, 98) n`,
+      person.userId,
+    );
+    const keys = Array.from({ length: 8 }, () => newKey('-t', 'ed25519').line);
+    const answers = await Promise.all(keys.map((line) => add(line, person)));
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(2);
+    expect(answers.filter(({ body }) => body.code === 'too_many')).toHaveLength(6);
     const list = async (query: string) => (await person.get(`${path}?${query}`)).body.data;
     const second = await list('limit=40&page=2');
     expect(second).toMatchObject({ total: 100, pages: 3, current_page: 2, entries: 40 });

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import sshpk from 'sshpk';
+import { identityLimits, keysBytes } from '../drivers/hypervisor/index.ts';
 import { record } from '../events/index.ts';
 import { listData, type PageQuery, pageOf } from '../platform/http/index.ts';
 import {
@@ -9,6 +10,7 @@ import {
   isDuplicate,
   newId,
   statement,
+  type TxContext,
   transaction,
 } from '../platform/index.ts';
 
@@ -31,7 +33,14 @@ const listKeys = statement<SshKey>(
 const insertKey = statement(
   'account.insertSshKey',
   `insert into ssh_keys (id, user_id, name, type, public_key, fingerprint, created_at)
-   select $1, $2, $3, $4, $5, $6, $7 where (select count(*) from ssh_keys where user_id = $2) < $8`,
+   values ($1, $2, $3, $4, $5, $6, $7)`,
+);
+// Two statements, because the count has to be of a snapshot that begins after the lock is ours.
+const lockOwner = statement('account.lockKeyOwner', 'select id from users where id = $1 for no key update');
+const keysHeld = statement<{ count: number; bytes: number }>(
+  'account.sshKeysHeld',
+  `select count(*)::int as count, coalesce(sum(octet_length(public_key) + 1), 0)::int as bytes
+   from ssh_keys where user_id = $1`,
 );
 const deleteKey = statement('account.deleteSshKey', 'delete from ssh_keys where id = $1 and user_id = $2');
 const ownerOfKey = statement<{ user_id: number }>(
@@ -55,8 +64,9 @@ export async function createSshKey(ctx: AccountContext, body: { name: string; pu
   const row: SshKey = { id: newId(), name: body.name, ...key, created_at: ctx.clock.now() };
   return transaction(ctx, 'account.createSshKey', async (tx) => {
     const { userId } = ctx.actor;
+    await requireRoom(tx, userId, row.public_key);
     try {
-      const written = await tx.db.run(
+      await tx.db.run(
         insertKey,
         row.id,
         userId,
@@ -65,10 +75,7 @@ export async function createSshKey(ctx: AccountContext, body: { name: string; pu
         row.public_key,
         row.fingerprint,
         row.created_at,
-        keysPerAccount,
       );
-      if (written === 0)
-        throw fail('too_many', { message: `An account holds ${keysPerAccount} SSH keys; delete one first` });
     } catch (error) {
       throw isDuplicate(error, 'ssh_keys_fingerprint') ? fail('duplicate_ssh_key', { cause: error }) : error;
     }
@@ -79,6 +86,18 @@ export async function createSshKey(ctx: AccountContext, body: { name: string; pu
     });
     return { ssh_key: view(row) };
   });
+}
+
+/** All keys of an account go into each machine it orders, so together they may be as long as a machine takes. */
+async function requireRoom(tx: TxContext, userId: number, publicKey: string): Promise<void> {
+  await tx.db.one(lockOwner, userId);
+  const { count, bytes } = await tx.db.one(keysHeld, userId);
+  if (count >= keysPerAccount)
+    throw fail('too_many', { message: `An account holds ${keysPerAccount} SSH keys; delete one first` });
+  if (bytes + keysBytes([publicKey]) > identityLimits.authorizedKeysBytes) {
+    const most = identityLimits.authorizedKeysBytes / 1024;
+    throw fail('too_many', { message: `The SSH keys of an account hold ${most} KiB; delete one first` });
+  }
 }
 
 /** Removes a key from the account; machines that have it already keep it. */
