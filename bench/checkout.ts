@@ -94,7 +94,7 @@ async function openFleet({ sql }: Access, location: string): Promise<void> {
     `with pool as (insert into address_pools (name, location, family, network, gateway, created_at)
        values ('paper', $1, 4, '10.128.0.0/14', '10.128.0.1', now()) returning id)
      insert into addresses (address, pool_id, state) select '10.128.0.1'::inet + i, id, 'free'
-     from pool, generate_series(1, 200000) i`,
+     from pool, generate_series(1, 50000) i`,
     [location],
   );
   await sql('vacuum analyze addresses, nodes');
