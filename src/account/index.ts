@@ -4,4 +4,4 @@
 export { createApiKey, hashKey, looksLikeKey, type NewApiKey, noteUse } from './keys.ts';
 export { accountRoutes } from './routes.ts';
 export { type SshKey, sshKeysOf } from './sshKeys.ts';
-export { createUser, lockUser, type NewUser, type StaffRole } from './users.ts';
+export { createUser, type NewUser, type StaffRole } from './users.ts';

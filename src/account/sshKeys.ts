@@ -13,7 +13,6 @@ import {
   type TxContext,
   transaction,
 } from '../platform/index.ts';
-import { lockUser } from './users.ts';
 
 const keysPerAccount = 100;
 const smallestRsaBits = 2048;
@@ -35,6 +34,13 @@ const insertKey = statement(
   'account.insertSshKey',
   `insert into ssh_keys (id, user_id, name, type, public_key, fingerprint, created_at)
    values ($1, $2, $3, $4, $5, $6, $7)`,
+);
+// Two statements, because the count has to be of a snapshot that begins after the lock is ours.
+const lockOwner = statement('account.lockKeyOwner', 'select id from users where id = $1 for no key update');
+const keysHeld = statement<{ count: number; bytes: number }>(
+  'account.sshKeysHeld',
+  `select count(*)::int as count, coalesce(sum(octet_length(public_key) + 1), 0)::int as bytes
+   from ssh_keys where user_id = $1`,
 );
 const deleteKey = statement('account.deleteSshKey', 'delete from ssh_keys where id = $1 and user_id = $2');
 const ownerOfKey = statement<{ user_id: number }>(
@@ -84,11 +90,11 @@ export async function createSshKey(ctx: AccountContext, body: { name: string; pu
 
 /** All keys of an account go into each machine it orders, so together they may be as long as a machine takes. */
 async function requireRoom(tx: TxContext, userId: number, publicKey: string): Promise<void> {
-  await lockUser(tx, userId);
-  const keys = (await sshKeysOf(tx, userId)).map((key) => key.public_key);
-  if (keys.length >= keysPerAccount)
+  await tx.db.one(lockOwner, userId);
+  const { count, bytes } = await tx.db.one(keysHeld, userId);
+  if (count >= keysPerAccount)
     throw fail('too_many', { message: `An account holds ${keysPerAccount} SSH keys; delete one first` });
-  if (keysBytes([...keys, publicKey]) > identityLimits.authorizedKeysBytes) {
+  if (bytes + keysBytes([publicKey]) > identityLimits.authorizedKeysBytes) {
     const most = identityLimits.authorizedKeysBytes / 1024;
     throw fail('too_many', { message: `The SSH keys of an account hold ${most} KiB; delete one first` });
   }

@@ -18,8 +18,6 @@ const insertUser = statement(
    values ($1, $2, $3, $4, $5, $6, $7, $8, $8)`,
 );
 
-const lockRow = statement('account.lockUser', 'select id from users where id = $1 for no key update');
-
 // OWASP's first choice for argon2id; the default algorithm of the library.
 const passwordCost = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };
 
@@ -39,9 +37,4 @@ export async function createUser(ctx: TxContext, user: NewUser): Promise<number>
   );
   await record(ctx, { action: 'account.created', subject: { type: 'user', id }, organizationId: null });
   return id;
-}
-
-/** Holds a user against their other requests: for limits, counted by a statement after this one, whose snapshot is new. */
-export async function lockUser(ctx: TxContext, userId: number): Promise<void> {
-  await ctx.db.one(lockRow, userId);
 }

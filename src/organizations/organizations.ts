@@ -1,4 +1,3 @@
-import { lockUser } from '../account/index.ts';
 import { record } from '../events/index.ts';
 import { listData, type PageQuery, pageOf } from '../platform/http/index.ts';
 import {
@@ -38,6 +37,11 @@ const organizationOf = statement<OrganizationRow>(
   `select ${columns} from memberships m join organizations o on o.id = m.organization_id
    where m.user_id = $1 and o.id = $2`,
 );
+// Two statements, because the count has to be of a snapshot that begins after the lock is ours.
+const lockFounder = statement(
+  'organizations.lockFounder',
+  'select id from users where id = $1 for no key update',
+);
 const countOwned = statement<{ count: number }>(
   'organizations.countOwned',
   `select count(*)::int as count from memberships where user_id = $1 and role = 'owner'`,
@@ -66,7 +70,7 @@ export async function listOrganizations(ctx: AccountContext, query: PageQuery) {
 export async function createOrganization(ctx: AccountContext, body: { name: string; country?: string }) {
   const { userId } = ctx.actor;
   return transaction(ctx, 'organizations.create', async (tx) => {
-    await lockUser(tx, userId);
+    await tx.db.one(lockFounder, userId);
     if ((await tx.db.one(countOwned, userId)).count >= ownedPerAccount)
       throw fail('too_many', { message: `An account owns ${ownedPerAccount} organizations at most` });
     const organization = { name: body.name, country: body.country ?? null, ownerId: userId };
