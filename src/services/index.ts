@@ -11,9 +11,9 @@ export {
   markProvisioning,
   type Order,
   openPassword,
-} from './delivery.ts';
+} from './delivery/delivery.ts';
 export { serviceJobs } from './jobs.ts';
 export { isStrongPassword } from './password.ts';
 export { serviceRoutes } from './routes.ts';
 export { type MachineSize, machineSize } from './size.ts';
-export { serviceStaffRoutes } from './staff.ts';
+export { serviceStaffRoutes } from './staffRoutes.ts';

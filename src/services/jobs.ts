@@ -12,8 +12,8 @@ import {
   type TxContext,
   transaction,
 } from '../platform/index.ts';
-import { cancelUndelivered, lockServicesOf, type Ordered } from './cancelUndelivered.ts';
-import { failDelivery } from './delivery.ts';
+import { cancelUndelivered, lockServicesOf, type Ordered } from './delivery/cancelUndelivered.ts';
+import { failDelivery } from './delivery/delivery.ts';
 import { applyPaidUpgrade, giveBackUpgrade } from './upgradeApply.ts';
 
 const markStarted = statement(

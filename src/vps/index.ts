@@ -3,21 +3,21 @@
  * the database; sagas make it so through the hypervisor, and the reconciler repairs or flags what differs.
  */
 import type { AnySaga, Routine } from '../platform/index.ts';
-import { accessSaga } from './access.ts';
-import { backupRoutine } from './backups.ts';
+import { accessSaga } from './access/keys.ts';
+import { passwordSaga } from './access/password.ts';
 import { chartRoutine } from './charts.ts';
-import { ticketRoutine } from './console.ts';
+import { ticketRoutine } from './console/open.ts';
+import { provisionSaga } from './install/provision.ts';
+import { reinstallSaga } from './install/reinstall.ts';
 import type { HypervisorOf } from './machine.ts';
-import { passwordSaga } from './password.ts';
 import { powerSagas } from './power.ts';
-import { provisionSaga } from './provision.ts';
-import { reinstallSaga } from './reinstall.ts';
-import { resizeSaga } from './resize.ts';
 import { renameSaga } from './settings.ts';
-import { snapshotSagas } from './snapshots.ts';
+import { backupRoutine } from './snapshots/backups.ts';
+import { snapshotSagas } from './snapshots/snapshots.ts';
+import { resizeSaga } from './upgrade/resize.ts';
 
 export { createSampler, resolutions } from './charts.ts';
-export { serveConsoles } from './consoleServer.ts';
+export { serveConsoles } from './console/server.ts';
 export type { HypervisorOf } from './machine.ts';
 export { onMachineEvent, reconcileNode } from './reconcile.ts';
 export { vpsRoutes } from './routes.ts';

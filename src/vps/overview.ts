@@ -2,8 +2,8 @@ import ipaddr from 'ipaddr.js';
 import { listAddresses, setReverseName } from '../fleet/index.ts';
 import { fail, type OrganizationContext, statement, transaction } from '../platform/index.ts';
 import { machineSize } from '../services/index.ts';
-import { factsOf } from './act.ts';
-import { viewAction } from './actions.ts';
+import { factsOf } from './actions/act.ts';
+import { viewAction } from './actions/history.ts';
 import { findVpsFor, type VpsRow } from './queries.ts';
 import { actionNames, reasonAgainst } from './states.ts';
 

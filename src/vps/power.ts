@@ -6,8 +6,8 @@ import {
 } from '../drivers/hypervisor/index.ts';
 import { record } from '../events/index.ts';
 import type { AnySaga, OrganizationContext, Run } from '../platform/index.ts';
-import { type ActionPayload, actionSaga, requestAction, withMachine } from './act.ts';
-import { viewAction } from './actions.ts';
+import { type ActionPayload, actionSaga, requestAction, withMachine } from './actions/act.ts';
+import { viewAction } from './actions/history.ts';
 import type { HypervisorOf, MachineRow } from './machine.ts';
 
 interface Payload extends ActionPayload {

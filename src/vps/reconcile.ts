@@ -1,7 +1,7 @@
 import type { Hypervisor, MachineEvent, MachineReport } from '../drivers/hypervisor/index.ts';
 import { record } from '../events/index.ts';
 import { type Context, statement, type TxContext, transaction } from '../platform/index.ts';
-import { beginSystemAction } from './act.ts';
+import { beginSystemAction } from './actions/act.ts';
 import { type MachineRow, machineIdOf, serviceIdOf, setMachineState } from './machine.ts';
 import { lockVps } from './queries.ts';
 

@@ -1,15 +1,15 @@
 import { answer, IdParams, routes } from '../platform/http/index.ts';
-import { readAccess, replaceAccess } from './access.ts';
-import { listHistory, readAction } from './actions.ts';
+import { readAccess, replaceAccess } from './access/keys.ts';
+import { resetPassword } from './access/password.ts';
+import { listHistory, readAction } from './actions/history.ts';
 import { readCharts } from './charts.ts';
-import { openConsole } from './console.ts';
+import { openConsole } from './console/open.ts';
+import { reinstallVps } from './install/reinstall.ts';
 import { changeIp, readIps, readOverview } from './overview.ts';
-import { resetPassword } from './password.ts';
 import { restartVps, startVps, stopVps } from './power.ts';
-import { reinstallVps } from './reinstall.ts';
 import * as S from './schema.ts';
 import { changeSettings, lockSettings, readSettings } from './settings.ts';
-import { createSnapshot, deleteSnapshot, listSnapshots, restoreSnapshot } from './snapshots.ts';
+import { createSnapshot, deleteSnapshot, listSnapshots, restoreSnapshot } from './snapshots/snapshots.ts';
 
 const missing = ['not_found', 'not_a_vps'] as const;
 const refused = [...missing, 'locked', 'action_not_allowed'] as const;

@@ -7,8 +7,8 @@ import {
   statement,
   transaction,
 } from '../platform/index.ts';
-import { type ActionPayload, actionSaga, requestAction, withMachine } from './act.ts';
-import { locked } from './actions.ts';
+import { type ActionPayload, actionSaga, requestAction, withMachine } from './actions/act.ts';
+import { locked } from './actions/history.ts';
 import type { HypervisorOf } from './machine.ts';
 import { findVpsFor } from './queries.ts';
 

@@ -1,5 +1,10 @@
-import { checkIdentity, type GuestIdentity, identityLimits, keysBytes } from '../drivers/hypervisor/index.ts';
-import { findImage, findOrderedImage, reasonAgainst } from '../fleet/index.ts';
+import {
+  checkIdentity,
+  type GuestIdentity,
+  identityLimits,
+  keysBytes,
+} from '../../drivers/hypervisor/index.ts';
+import { findImage, findOrderedImage, reasonAgainst } from '../../fleet/index.ts';
 import {
   type AnySaga,
   type Context,
@@ -10,8 +15,9 @@ import {
   type Run,
   statement,
   transaction,
-} from '../platform/index.ts';
-import { chooseKeys, type InstalledKey, keysOnMachine, writeAccess } from './access.ts';
+} from '../../platform/index.ts';
+import { generatePassword, hashPassword, requireStrong } from '../access/identity.ts';
+import { chooseKeys, type InstalledKey, keysOnMachine, writeAccess } from '../access/keys.ts';
 import {
   type ActionPayload,
   actionSaga,
@@ -19,11 +25,10 @@ import {
   openSecrets,
   requestAction,
   withMachine,
-} from './act.ts';
-import { viewAction } from './actions.ts';
-import { generatePassword, hashPassword, requireStrong } from './identity.ts';
-import { type HypervisorOf, type MachineRow, setMachineState } from './machine.ts';
-import { startAgain } from './snapshots.ts';
+} from '../actions/act.ts';
+import { viewAction } from '../actions/history.ts';
+import { type HypervisorOf, type MachineRow, setMachineState } from '../machine.ts';
+import { startAgain } from '../snapshots/snapshots.ts';
 
 export interface ReinstallBody {
   os: string;

@@ -1,5 +1,5 @@
-import type { HypervisorErrorCode } from '../drivers/hypervisor/index.ts';
-import type { Failure } from '../platform/index.ts';
+import type { HypervisorErrorCode } from '../../drivers/hypervisor/index.ts';
+import type { Failure } from '../../platform/index.ts';
 
 /**
  * What a customer is told of a failed action, and what to do. A driver's own message speaks of the host it runs

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { sshKeysOf } from '../account/index.ts';
-import type { Hypervisor } from '../drivers/hypervisor/index.ts';
+import { sshKeysOf } from '../../account/index.ts';
+import type { Hypervisor } from '../../drivers/hypervisor/index.ts';
 import {
   findOrderedImage,
   findPlacement,
@@ -9,8 +9,8 @@ import {
   releaseRoom,
   reserveAddresses,
   reserveRoom,
-} from '../fleet/index.ts';
-import { type AnySaga, type Context, type Run, type Step, saga, transaction } from '../platform/index.ts';
+} from '../../fleet/index.ts';
+import { type AnySaga, type Context, type Run, type Step, saga, transaction } from '../../platform/index.ts';
 import {
   completeDelivery,
   failDelivery,
@@ -18,10 +18,10 @@ import {
   machineSize,
   markProvisioning,
   openPassword,
-} from '../services/index.ts';
-import { writeAccess } from './access.ts';
-import { finishAction, openSystemAction, progressAction } from './actions.ts';
-import { hashPassword } from './identity.ts';
+} from '../../services/index.ts';
+import { hashPassword } from '../access/identity.ts';
+import { writeAccess } from '../access/keys.ts';
+import { finishAction, openSystemAction, progressAction } from '../actions/history.ts';
 import {
   findMachine,
   type HypervisorOf,
@@ -31,7 +31,7 @@ import {
   setMachineState,
   specOf,
   writeMachine,
-} from './machine.ts';
+} from '../machine.ts';
 
 interface Payload {
   serviceId: number;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { runningVps } from '../../test/orders.ts';
-import { startTestProduct, type TestProduct, until } from '../../test/product.ts';
-import { sql } from '../../test/sql.ts';
+import { runningVps } from '../../../test/orders.ts';
+import { startTestProduct, type TestProduct, until } from '../../../test/product.ts';
+import { sql } from '../../../test/sql.ts';
 
 const hour = 3_600_000;
 const delaysMs = { keep: 0 };

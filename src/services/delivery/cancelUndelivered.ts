@@ -1,7 +1,7 @@
-import { returnCoupon, returnStock } from '../catalog/index.ts';
-import { record } from '../events/index.ts';
-import { releaseRoom, returnUnusedAddresses } from '../fleet/index.ts';
-import { statement, type TxContext } from '../platform/index.ts';
+import { returnCoupon, returnStock } from '../../catalog/index.ts';
+import { record } from '../../events/index.ts';
+import { releaseRoom, returnUnusedAddresses } from '../../fleet/index.ts';
+import { statement, type TxContext } from '../../platform/index.ts';
 
 export interface Ordered {
   id: number;

@@ -1,6 +1,6 @@
-import { isRefunded } from '../billing/index.ts';
-import { modules } from '../catalog/index.ts';
-import { record } from '../events/index.ts';
+import { isRefunded } from '../../billing/index.ts';
+import { modules } from '../../catalog/index.ts';
+import { record } from '../../events/index.ts';
 import {
   type Context,
   fail,
@@ -8,10 +8,10 @@ import {
   retryFailedJobAbout,
   type TxContext,
   transaction,
-} from '../platform/index.ts';
+} from '../../platform/index.ts';
+import { startMachine } from '../jobs.ts';
 import { lockServicesOf } from './cancelUndelivered.ts';
 import { findOrder } from './delivery.ts';
-import { startMachine } from './jobs.ts';
 
 /** Has the delivery of a failed service tried again from its start. `conflict` when there is nothing to retry. */
 export async function retryService(ctx: Context, id: number) {

@@ -1,4 +1,4 @@
-import type { AnySaga, OrganizationContext } from '../platform/index.ts';
+import type { AnySaga, OrganizationContext } from '../../platform/index.ts';
 import {
   type ActionPayload,
   actionSaga,
@@ -6,10 +6,10 @@ import {
   openSecrets,
   requestAction,
   withMachine,
-} from './act.ts';
-import { viewAction } from './actions.ts';
+} from '../actions/act.ts';
+import { viewAction } from '../actions/history.ts';
+import type { HypervisorOf } from '../machine.ts';
 import { generatePassword, hashPassword, requireStrong } from './identity.ts';
-import type { HypervisorOf } from './machine.ts';
 
 interface Secrets {
   passwordHash: string;

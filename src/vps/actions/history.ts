@@ -1,5 +1,5 @@
-import { record } from '../events/index.ts';
-import { decodeCursor, encodeCursor, listData } from '../platform/http/index.ts';
+import { record } from '../../events/index.ts';
+import { decodeCursor, encodeCursor, listData } from '../../platform/http/index.ts';
 import {
   type Context,
   fail,
@@ -7,8 +7,8 @@ import {
   type OrganizationContext,
   statement,
   type TxContext,
-} from '../platform/index.ts';
-import { type ActionRow, findVpsFor } from './queries.ts';
+} from '../../platform/index.ts';
+import { type ActionRow, findVpsFor } from '../queries.ts';
 
 const columns = `id, service_id, command, status, progress, initiator_type, initiator_id,
   host(initiator_ip) as initiator_ip, error_code, error_message, created_at, started_at, finished_at`;

@@ -1,4 +1,4 @@
-import { type SshKey, sshKeysOf } from '../account/index.ts';
+import { type SshKey, sshKeysOf } from '../../account/index.ts';
 import {
   type AnySaga,
   type Context,
@@ -6,11 +6,11 @@ import {
   type OrganizationContext,
   statement,
   type TxContext,
-} from '../platform/index.ts';
-import { type ActionPayload, actionSaga, requestAction, withMachine } from './act.ts';
-import { viewAction } from './actions.ts';
-import type { HypervisorOf } from './machine.ts';
-import { findVpsFor } from './queries.ts';
+} from '../../platform/index.ts';
+import { type ActionPayload, actionSaga, requestAction, withMachine } from '../actions/act.ts';
+import { viewAction } from '../actions/history.ts';
+import type { HypervisorOf } from '../machine.ts';
+import { findVpsFor } from '../queries.ts';
 
 /** A key that a machine was told to let in; it stays there when it leaves the account. */
 export type InstalledKey = Pick<SshKey, 'id' | 'name' | 'fingerprint' | 'public_key'>;

@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { record } from '../events/index.ts';
-import { type Permission, permissionsByRole, type Role } from '../organizations/index.ts';
+import { record } from '../../events/index.ts';
+import { type Permission, permissionsByRole, type Role } from '../../organizations/index.ts';
 import {
   type Context,
   fail,
@@ -8,8 +8,8 @@ import {
   type Routine,
   statement,
   transaction,
-} from '../platform/index.ts';
-import { findVpsFor } from './queries.ts';
+} from '../../platform/index.ts';
+import { findVpsFor } from '../queries.ts';
 
 export type ConsoleKind = 'vnc' | 'serial';
 

@@ -1,10 +1,10 @@
 import type { IncomingMessage, Server } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { WebSocket, WebSocketServer } from 'ws';
-import type { Context } from '../platform/index.ts';
-import { mayStayOpen, redeemTicket, type Ticket } from './console.ts';
-import type { HypervisorOf } from './machine.ts';
-import { machineIdOf } from './machine.ts';
+import type { Context } from '../../platform/index.ts';
+import type { HypervisorOf } from '../machine.ts';
+import { machineIdOf } from '../machine.ts';
+import { mayStayOpen, redeemTicket, type Ticket } from './open.ts';
 
 const path = /^\/api\/console\/([A-Za-z0-9_-]{43})$/;
 const checkEveryMs = 2_000;

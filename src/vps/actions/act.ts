@@ -1,4 +1,4 @@
-import type { Hypervisor, MachineSpec } from '../drivers/hypervisor/index.ts';
+import type { Hypervisor, MachineSpec } from '../../drivers/hypervisor/index.ts';
 import {
   type AnySaga,
   type Context,
@@ -14,7 +14,12 @@ import {
   statement,
   type TxContext,
   transaction,
-} from '../platform/index.ts';
+} from '../../platform/index.ts';
+import type { HypervisorOf } from '../machine.ts';
+import { findMachine, type MachineRow, setMachineState, specOf } from '../machine.ts';
+import { type ActionRow, findVpsFor, type VpsRow } from '../queries.ts';
+import { type ActionName, type MachineState, reasonAgainst, ruleOf } from '../states.ts';
+import { forCustomer } from './advice.ts';
 import {
   finishAction,
   isOpenAction,
@@ -23,12 +28,7 @@ import {
   openSystemAction,
   progressAction,
   startAction,
-} from './actions.ts';
-import { forCustomer } from './advice.ts';
-import type { HypervisorOf } from './machine.ts';
-import { findMachine, type MachineRow, setMachineState, specOf } from './machine.ts';
-import { type ActionRow, findVpsFor, type VpsRow } from './queries.ts';
-import { type ActionName, type MachineState, reasonAgainst, ruleOf } from './states.ts';
+} from './history.ts';
 
 /** What the job of every action knows. */
 export interface ActionPayload {

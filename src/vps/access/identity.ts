@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { encrypt } from 'unixcrypt';
-import { fail } from '../platform/index.ts';
-import { isStrongPassword } from '../services/index.ts';
+import { fail } from '../../platform/index.ts';
+import { isStrongPassword } from '../../services/index.ts';
 
 /** A password in the form that every guest understands: SHA-512 crypt(3). Takes some 25 ms. */
 export function hashPassword(password: string): string {

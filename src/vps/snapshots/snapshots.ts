@@ -1,4 +1,4 @@
-import { type Image, maybeImage } from '../fleet/index.ts';
+import { type Image, maybeImage } from '../../fleet/index.ts';
 import {
   type AnySaga,
   type Context,
@@ -7,12 +7,18 @@ import {
   type Run,
   statement,
   type TxContext,
-} from '../platform/index.ts';
-import { type ActionPayload, actionSaga, type ExistingVps, requestAction, withMachine } from './act.ts';
-import { viewAction } from './actions.ts';
-import type { HypervisorOf } from './machine.ts';
-import { startMachine, stopAnyway } from './power.ts';
-import { findVpsFor } from './queries.ts';
+} from '../../platform/index.ts';
+import {
+  type ActionPayload,
+  actionSaga,
+  type ExistingVps,
+  requestAction,
+  withMachine,
+} from '../actions/act.ts';
+import { viewAction } from '../actions/history.ts';
+import type { HypervisorOf } from '../machine.ts';
+import { startMachine, stopAnyway } from '../power.ts';
+import { findVpsFor } from '../queries.ts';
 
 export const snapshotLimit = 5;
 

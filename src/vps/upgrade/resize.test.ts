@@ -1,9 +1,9 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { runningVps } from '../../test/orders.ts';
-import { newCustomer, type Person } from '../../test/people.ts';
-import { startTestProduct, type TestProduct, until } from '../../test/product.ts';
-import { settled, sql } from '../../test/sql.ts';
-import { HypervisorError } from '../drivers/hypervisor/index.ts';
+import { runningVps } from '../../../test/orders.ts';
+import { newCustomer, type Person } from '../../../test/people.ts';
+import { startTestProduct, type TestProduct, until } from '../../../test/product.ts';
+import { settled, sql } from '../../../test/sql.ts';
+import { HypervisorError } from '../../drivers/hypervisor/index.ts';
 
 let product: TestProduct;
 let customer: Person;

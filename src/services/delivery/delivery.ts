@@ -1,10 +1,10 @@
-import { couponOf, isRefunded } from '../billing/index.ts';
-import { addMonths, isCycle, monthsOf } from '../catalog/index.ts';
-import { record } from '../events/index.ts';
-import { releaseRoom, returnUnusedAddresses } from '../fleet/index.ts';
-import { type Context, fail, statement, type TxContext, transaction } from '../platform/index.ts';
+import { couponOf, isRefunded } from '../../billing/index.ts';
+import { addMonths, isCycle, monthsOf } from '../../catalog/index.ts';
+import { record } from '../../events/index.ts';
+import { releaseRoom, returnUnusedAddresses } from '../../fleet/index.ts';
+import { type Context, fail, statement, type TxContext, transaction } from '../../platform/index.ts';
+import { secretOf } from '../create.ts';
 import { cancelUndelivered, lockServicesOf } from './cancelUndelivered.ts';
-import { secretOf } from './create.ts';
 
 /** What delivering a service needs to know of it. */
 export interface Order {

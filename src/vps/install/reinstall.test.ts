@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { password, runningVps } from '../../test/orders.ts';
-import { startTestProduct, type TestProduct, until } from '../../test/product.ts';
-import { sql } from '../../test/sql.ts';
-import { HypervisorError, type SimulatedCall, simulatorStore } from '../drivers/hypervisor/index.ts';
+import { password, runningVps } from '../../../test/orders.ts';
+import { startTestProduct, type TestProduct, until } from '../../../test/product.ts';
+import { sql } from '../../../test/sql.ts';
+import { HypervisorError, type SimulatedCall, simulatorStore } from '../../drivers/hypervisor/index.ts';
 
 const store = simulatorStore();
 let failing: SimulatedCall | null = null;

@@ -3,8 +3,8 @@ import {
   HypervisorError,
   type HypervisorErrorCode,
   type MachineSpec,
-} from '../drivers/hypervisor/index.ts';
-import { resizeRoom } from '../fleet/index.ts';
+} from '../../drivers/hypervisor/index.ts';
+import { resizeRoom } from '../../fleet/index.ts';
 import {
   type AnySaga,
   fail,
@@ -13,14 +13,14 @@ import {
   statement,
   type TxContext,
   transaction,
-} from '../platform/index.ts';
-import { findOrder, machineSize } from '../services/index.ts';
-import { withMachine } from './act.ts';
-import { finishAction, locked, openSystemAction, progressAction } from './actions.ts';
-import { forCustomer } from './advice.ts';
-import type { HypervisorOf } from './machine.ts';
-import { startMachine, stopAnyway } from './power.ts';
-import { findVps, lockVps } from './queries.ts';
+} from '../../platform/index.ts';
+import { findOrder, machineSize } from '../../services/index.ts';
+import { withMachine } from '../actions/act.ts';
+import { forCustomer } from '../actions/advice.ts';
+import { finishAction, locked, openSystemAction, progressAction } from '../actions/history.ts';
+import type { HypervisorOf } from '../machine.ts';
+import { startMachine, stopAnyway } from '../power.ts';
+import { findVps, lockVps } from '../queries.ts';
 
 /** What an upgrade asks for once it counts; see `services/upgradeApply.ts`. */
 interface Payload {

@@ -1,5 +1,5 @@
-import { type Routine, type Statement, statement, type TxContext } from '../platform/index.ts';
-import { beginSystemAction } from './act.ts';
+import { type Routine, type Statement, statement, type TxContext } from '../../platform/index.ts';
+import { beginSystemAction } from '../actions/act.ts';
 import { backupPrefix, writeSnapshot } from './snapshots.ts';
 
 /** Each writes a whole disk, so more at once would take the node from the machines that it is there for. */

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { IdParams, routes } from '../platform/http/index.ts';
-import { retryService } from './retry.ts';
+import { retryService } from './delivery/retry.ts';
 
 export const serviceStaffRoutes = routes('/staff/services', { tag: 'Staff: services' }, (route) => {
   route.post(
