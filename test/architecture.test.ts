@@ -152,6 +152,13 @@ describe('errors', () => {
   });
 });
 
+describe('operations', () => {
+  it('have names of their own', () => {
+    const names = listRoutes(allRoutes).map((route) => route.operation);
+    expect(names.filter((name, at) => names.indexOf(name) !== at)).toEqual([]);
+  });
+});
+
 describe('settings', () => {
   it('are documented as the code has them', () => {
     const text = readFileSync(path.join(root, 'docs/operations/configuration.md'), 'utf8');

@@ -7,7 +7,7 @@ const known: Record<string, unknown> = {
     name: 'new',
     public_key: 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIOc2XbYl3l8oVd7c5Nq0sUuZfLxqyN0Y7fHDMcYJmcX6',
   },
-  generateAnInvoiceFromTheCart: { products: [{ id: 1, cycle: 'monthly', type: 'Hosting' }] },
+  checkout: { products: [{ id: 1, cycle: 'monthly', type: 'Hosting' }] },
 };
 
 interface JsonSchema {
@@ -26,7 +26,7 @@ interface JsonSchema {
 
 /** A body that passes the route's schema: its required fields, each with the first value that fits. */
 export function bodyFor(route: Route): unknown {
-  return known[route.operationId] ?? valueFor(route.body as TSchema & JsonSchema);
+  return known[route.operation] ?? valueFor(route.body as TSchema & JsonSchema);
 }
 
 function valueFor(schema: JsonSchema): unknown {

@@ -5,13 +5,16 @@ import { createSshKey, deleteSshKey, listSshKeys } from './sshKeys.ts';
 
 // The specification (§5) asks for the organization header everywhere but on GET /dashboard/account.
 export const accountRoutes = routes('/dashboard/account', { tag: 'Account' }, (route) => {
-  route.get('', { auth: 'account', summary: 'Get account details', data: S.Account }, (ctx) =>
-    readAccount(ctx),
+  route.get(
+    '',
+    { auth: 'account', operation: 'getAccountDetails', summary: 'Get account details', data: S.Account },
+    (ctx) => readAccount(ctx),
   );
   route.get(
     '/ssh-keys',
     {
       auth: 'organization',
+      operation: 'listSshKeys',
       summary: 'List SSH keys',
       query: S.SshKeyQuery,
       data: S.SshKeyList,
@@ -23,6 +26,7 @@ export const accountRoutes = routes('/dashboard/account', { tag: 'Account' }, (r
     '/ssh-keys',
     {
       auth: 'organization',
+      operation: 'createSshKey',
       summary: 'Create SSH key',
       description: 'Machines ordered from now on let this key in.',
       body: S.NewSshKey,
@@ -35,6 +39,7 @@ export const accountRoutes = routes('/dashboard/account', { tag: 'Account' }, (r
     '/ssh-keys/:id',
     {
       auth: 'organization',
+      operation: 'deleteSshKey',
       summary: 'Delete SSH key',
       params: IdParams,
       data: S.Deleted,

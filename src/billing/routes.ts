@@ -10,6 +10,7 @@ export const billingRoutes = routes('/dashboard/invoices', { tag: 'Billing' }, (
     {
       auth: 'organization',
       permission: 'billing.read',
+      operation: 'listInvoices',
       summary: 'List invoices',
       query: S.InvoiceListQuery,
       data: S.InvoiceList,
@@ -22,6 +23,7 @@ export const billingRoutes = routes('/dashboard/invoices', { tag: 'Billing' }, (
     {
       auth: 'organization',
       permission: 'billing.read',
+      operation: 'getInvoice',
       summary: 'Get invoice',
       params: IdParams,
       data: S.InvoiceData,
@@ -35,6 +37,7 @@ export const billingRoutes = routes('/dashboard/invoices', { tag: 'Billing' }, (
     {
       auth: 'organization',
       permission: 'billing.pay',
+      operation: 'payInvoice',
       summary: 'Pay invoice',
       description: 'Takes the total from the account credit; what was ordered is delivered at once.',
       params: IdParams,

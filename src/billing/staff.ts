@@ -15,6 +15,7 @@ export const billingStaffRoutes = routes('/staff', { tag: 'Staff: billing' }, (r
     {
       auth: 'staff',
       staffRoles,
+      operation: 'receiveBankTransfer',
       summary: 'Mark a bank transfer as received',
       description:
         'Pays the invoice. When it was cancelled before the money came, the invoice stays cancelled and the ' +
@@ -31,6 +32,7 @@ export const billingStaffRoutes = routes('/staff', { tag: 'Staff: billing' }, (r
     {
       auth: 'staff',
       staffRoles,
+      operation: 'refundInvoice',
       summary: 'Refund an invoice',
       description:
         'Gives the money back as account credit, in whole or in part. What was ordered and never delivered is ' +
@@ -47,6 +49,7 @@ export const billingStaffRoutes = routes('/staff', { tag: 'Staff: billing' }, (r
     {
       auth: 'staff',
       staffRoles,
+      operation: 'grantAccountCredit',
       summary: 'Grant account credit',
       params: IdParams,
       body: S.CreditGrant,

@@ -24,6 +24,7 @@ export const cartRoutes = routes('/cart', { tag: 'Cart' }, (route) => {
       organization: 'default-when-absent',
       unauthorized: 'unauthenticated',
       permission: 'order',
+      operation: 'checkout',
       summary: 'Generate an invoice from the cart',
       description:
         'Reserves what is in the cart until the invoice is due. An order confirmation goes out by mail.',
@@ -41,6 +42,7 @@ export const cartRoutes = routes('/cart', { tag: 'Cart' }, (route) => {
     {
       auth: 'public',
       caller: 'when-given',
+      operation: 'quoteCart',
       summary: 'Price a cart without ordering',
       body: S.Cart,
       data: S.Quote,

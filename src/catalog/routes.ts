@@ -7,6 +7,7 @@ export const catalogRoutes = routes('/products', { tag: 'Catalogue' }, (route) =
     '',
     {
       auth: 'public',
+      operation: 'listProducts',
       summary: 'List products',
       query: S.ProductQuery,
       data: S.ProductList,
@@ -18,6 +19,7 @@ export const catalogRoutes = routes('/products', { tag: 'Catalogue' }, (route) =
     '/:id',
     {
       auth: 'public',
+      operation: 'getProduct',
       summary: 'Get product',
       params: IdParams,
       data: S.ProductData,

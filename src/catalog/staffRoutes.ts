@@ -7,6 +7,7 @@ export const catalogStaffRoutes = routes('/staff/products', { tag: 'Staff: catal
     '/:id',
     {
       auth: 'staff',
+      operation: 'getProductAsStaff',
       summary: 'Get product as staff',
       params: IdParams,
       data: S.StaffProductData,
@@ -20,6 +21,7 @@ export const catalogStaffRoutes = routes('/staff/products', { tag: 'Staff: catal
     {
       auth: 'staff',
       staffRoles: ['administrator', 'billing'],
+      operation: 'updateProduct',
       summary: 'Change stock, prices and bounds of a product',
       params: IdParams,
       body: S.ProductChange,

@@ -20,6 +20,7 @@ export const mailStaffRoutes = routes('/staff/mails', { tag: 'Staff: mail log' }
     '',
     {
       auth: 'staff',
+      operation: 'listMails',
       summary: 'List the newest mails',
       query: Strict({ recipient: Type.Optional(Type.String({ maxLength: 320 })) }),
       data: Type.Object({ mails: Type.Array(Mail) }),

@@ -13,6 +13,7 @@ const nodeRoutes = routes('/staff/nodes', { tag: 'Staff: fleet' }, (route) => {
     '',
     {
       ...fleet,
+      operation: 'listNodes',
       summary: 'List nodes',
       query: S.ByLocation,
       data: S.NodeList,
@@ -20,13 +21,16 @@ const nodeRoutes = routes('/staff/nodes', { tag: 'Staff: fleet' }, (route) => {
     },
     (ctx, req) => listNodes(ctx, req.query),
   );
-  route.get('/:id', { ...one, summary: 'Get node', data: S.NodeData, errors: ['not_found'] }, (ctx, req) =>
-    readNode(ctx, req.params.id),
+  route.get(
+    '/:id',
+    { ...one, operation: 'getNode', summary: 'Get node', data: S.NodeData, errors: ['not_found'] },
+    (ctx, req) => readNode(ctx, req.params.id),
   );
   route.patch(
     '/:id',
     {
       ...one,
+      operation: 'updateNode',
       summary: 'Drain a node or change what it may promise',
       body: S.NodeChange,
       data: S.NodeData,
@@ -41,6 +45,7 @@ const poolRoutes = routes('/staff/address-pools', { tag: 'Staff: fleet' }, (rout
     '',
     {
       ...fleet,
+      operation: 'listAddressPools',
       summary: 'List address pools',
       query: S.ByLocation,
       data: S.PoolList,
@@ -50,18 +55,32 @@ const poolRoutes = routes('/staff/address-pools', { tag: 'Staff: fleet' }, (rout
   );
   route.post(
     '',
-    { ...fleet, summary: 'Add address pool', body: S.NewPool, data: S.PoolData, errors: ['conflict'] },
+    {
+      ...fleet,
+      operation: 'addAddressPool',
+      summary: 'Add address pool',
+      body: S.NewPool,
+      data: S.PoolData,
+      errors: ['conflict'],
+    },
     (ctx, req) => pools.addPoolAsStaff(ctx, req.body),
   );
   route.get(
     '/:id',
-    { ...one, summary: 'Get address pool', data: S.PoolData, errors: ['not_found'] },
+    {
+      ...one,
+      operation: 'getAddressPool',
+      summary: 'Get address pool',
+      data: S.PoolData,
+      errors: ['not_found'],
+    },
     (ctx, req) => pools.readPool(ctx, req.params.id),
   );
   route.patch(
     '/:id',
     {
       ...one,
+      operation: 'changeAddressPool',
       summary: 'Change address pool',
       body: S.PoolChange,
       data: S.PoolData,
@@ -71,13 +90,20 @@ const poolRoutes = routes('/staff/address-pools', { tag: 'Staff: fleet' }, (rout
   );
   route.delete(
     '/:id',
-    { ...one, summary: 'Remove address pool', data: S.Removed, errors: ['not_found', 'conflict'] },
+    {
+      ...one,
+      operation: 'removeAddressPool',
+      summary: 'Remove address pool',
+      data: S.Removed,
+      errors: ['not_found', 'conflict'],
+    },
     (ctx, req) => pools.removePool(ctx, req.params.id),
   );
   route.get(
     '/:id/addresses',
     {
       ...one,
+      operation: 'listPoolAddresses',
       summary: 'List addresses of a pool',
       query: S.PoolAddressQuery,
       data: S.PoolAddressList,
@@ -89,6 +115,7 @@ const poolRoutes = routes('/staff/address-pools', { tag: 'Staff: fleet' }, (rout
     '/:id/addresses',
     {
       ...one,
+      operation: 'updatePoolAddress',
       summary: 'Reserve an address or give it back',
       body: S.Reservation,
       data: S.PoolAddressData,
@@ -103,6 +130,7 @@ const imageRoutes = routes('/staff/images', { tag: 'Staff: fleet' }, (route) => 
     '',
     {
       ...fleet,
+      operation: 'listOperatingSystemImages',
       summary: 'List operating-system images',
       query: S.ImageQuery,
       data: S.ImageList,
@@ -114,6 +142,7 @@ const imageRoutes = routes('/staff/images', { tag: 'Staff: fleet' }, (route) => 
     '',
     {
       ...fleet,
+      operation: 'addOperatingSystemImage',
       summary: 'Add operating-system image',
       description: 'Builds it from a recipe or downloads it; `state` tells how far it is.',
       body: S.NewImage,
@@ -124,13 +153,21 @@ const imageRoutes = routes('/staff/images', { tag: 'Staff: fleet' }, (route) => 
   );
   route.get(
     '/:slug',
-    { ...image, summary: 'Get operating-system image', data: S.ImageData, errors: ['not_found'], etag: true },
+    {
+      ...image,
+      operation: 'getOperatingSystemImage',
+      summary: 'Get operating-system image',
+      data: S.ImageData,
+      errors: ['not_found'],
+      etag: true,
+    },
     (ctx, req) => images.readImage(ctx, req.params.slug),
   );
   route.patch(
     '/:slug',
     {
       ...image,
+      operation: 'changeOperatingSystemImage',
       summary: 'Change operating-system image',
       body: S.ImageChange,
       data: S.ImageData,
@@ -141,13 +178,20 @@ const imageRoutes = routes('/staff/images', { tag: 'Staff: fleet' }, (route) => 
   );
   route.post(
     '/:slug/prepare',
-    { ...image, summary: 'Prepare operating-system image again', data: S.ImageData, errors: ['not_found'] },
+    {
+      ...image,
+      operation: 'prepareOperatingSystemImage',
+      summary: 'Prepare operating-system image again',
+      data: S.ImageData,
+      errors: ['not_found'],
+    },
     (ctx, req) => images.prepareImage(ctx, req.params.slug),
   );
   route.delete(
     '/:slug',
     {
       ...image,
+      operation: 'removeOperatingSystemImage',
       summary: 'Remove operating-system image',
       data: S.Removed,
       errors: ['not_found', 'conflict'],

@@ -7,6 +7,7 @@ export const organizationRoutes = routes('/dashboard/organizations', { tag: 'Org
     '',
     {
       auth: 'account',
+      operation: 'listOrganizations',
       summary: 'List organizations',
       query: S.OrganizationQuery,
       data: S.OrganizationList,
@@ -18,6 +19,7 @@ export const organizationRoutes = routes('/dashboard/organizations', { tag: 'Org
     '',
     {
       auth: 'account',
+      operation: 'createOrganization',
       summary: 'Create organization',
       body: S.NewOrganization,
       data: S.OrganizationData,

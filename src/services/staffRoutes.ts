@@ -8,6 +8,7 @@ export const serviceStaffRoutes = routes('/staff/services', { tag: 'Staff: servi
     {
       auth: 'staff',
       staffRoles: ['administrator', 'operator'],
+      operation: 'retryServiceDelivery',
       summary: 'Retry the delivery of a service that failed',
       params: IdParams,
       data: Type.Object({ retried: Type.Boolean() }),

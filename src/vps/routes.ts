@@ -26,19 +26,27 @@ const power = { ...acting, permission: 'vps.power' } as const;
 const managing = { ...acting, permission: 'vps.manage' } as const;
 
 export const vpsRoutes = routes('/dashboard/service', { tag: 'VPS manager' }, (route) => {
-  route.get('/:id/vps/overview', { ...reading, summary: 'Get VPS overview', data: S.Overview }, (ctx, req) =>
-    readOverview(ctx, req.params.id),
+  route.get(
+    '/:id/vps/overview',
+    { ...reading, operation: 'getVpsOverview', summary: 'Get VPS overview', data: S.Overview },
+    (ctx, req) => readOverview(ctx, req.params.id),
   );
 
   // `force` means nothing to a machine that is down; clients send the three one body (contract §4).
-  route.post('/:id/vps/start', { ...power, summary: 'Start VPS', body: S.Force }, (ctx, req) =>
-    startVps(ctx, req.params.id),
+  route.post(
+    '/:id/vps/start',
+    { ...power, operation: 'startVps', summary: 'Start VPS', body: S.Force },
+    (ctx, req) => startVps(ctx, req.params.id),
   );
-  route.post('/:id/vps/stop', { ...power, summary: 'Stop VPS', body: S.Force }, (ctx, req) =>
-    stopVps(ctx, req.params.id, req.body),
+  route.post(
+    '/:id/vps/stop',
+    { ...power, operation: 'stopVps', summary: 'Stop VPS', body: S.Force },
+    (ctx, req) => stopVps(ctx, req.params.id, req.body),
   );
-  route.post('/:id/vps/restart', { ...power, summary: 'Restart VPS', body: S.Force }, (ctx, req) =>
-    restartVps(ctx, req.params.id, req.body),
+  route.post(
+    '/:id/vps/restart',
+    { ...power, operation: 'restartVps', summary: 'Restart VPS', body: S.Force },
+    (ctx, req) => restartVps(ctx, req.params.id, req.body),
   );
 
   route.get(
@@ -47,6 +55,7 @@ export const vpsRoutes = routes('/dashboard/service', { tag: 'VPS manager' }, (r
       auth: 'organization',
       permission: 'vps.manage',
       params: IdParams,
+      operation: 'getVpsConsole',
       summary: 'Get VPS console',
       description:
         'A WebSocket that works once, within 30 seconds, and carries the bytes of RFB or of the serial line.',
@@ -63,6 +72,7 @@ export const vpsRoutes = routes('/dashboard/service', { tag: 'VPS manager' }, (r
     '/:id/vps/reinstall',
     {
       ...managing,
+      operation: 'reinstallVps',
       summary: 'Reinstall VPS',
       description: 'Replaces the disk and its snapshots. Addresses and backups stay.',
       body: S.Reinstall,
@@ -72,8 +82,10 @@ export const vpsRoutes = routes('/dashboard/service', { tag: 'VPS manager' }, (r
     (ctx, req) => reinstallVps(ctx, req.params.id, req.body),
   );
 
-  route.get('/:id/vps/ips', { ...reading, summary: 'Get VPS IP addresses', data: S.Ips }, (ctx, req) =>
-    readIps(ctx, req.params.id),
+  route.get(
+    '/:id/vps/ips',
+    { ...reading, operation: 'getVpsIpAddresses', summary: 'Get VPS IP addresses', data: S.Ips },
+    (ctx, req) => readIps(ctx, req.params.id),
   );
   route.patch(
     '/:id/vps/ips',
@@ -81,6 +93,7 @@ export const vpsRoutes = routes('/dashboard/service', { tag: 'VPS manager' }, (r
       auth: 'organization',
       permission: 'vps.manage',
       params: IdParams,
+      operation: 'updateIpAddress',
       summary: 'Update IP address',
       description: 'Sets the name that reverse DNS gives for an address.',
       body: S.IpChange,
@@ -92,7 +105,13 @@ export const vpsRoutes = routes('/dashboard/service', { tag: 'VPS manager' }, (r
 
   route.get(
     '/:id/vps/charts',
-    { ...reading, summary: 'Get performance charts', query: S.ChartQuery, data: S.Charts },
+    {
+      ...reading,
+      operation: 'getPerformanceCharts',
+      summary: 'Get performance charts',
+      query: S.ChartQuery,
+      data: S.Charts,
+    },
     (ctx, req) => readCharts(ctx, req.params.id, req.query.period ?? 'hour'),
   );
 
@@ -100,6 +119,7 @@ export const vpsRoutes = routes('/dashboard/service', { tag: 'VPS manager' }, (r
     '/:id/vps/history',
     {
       ...reading,
+      operation: 'getVpsActionHistory',
       summary: 'Get VPS action history',
       query: S.HistoryQuery,
       data: S.History,
@@ -109,17 +129,26 @@ export const vpsRoutes = routes('/dashboard/service', { tag: 'VPS manager' }, (r
   );
   route.get(
     '/:id/vps/history/:action_id',
-    { ...reading, params: S.HistoryParams, summary: 'Get one VPS action', data: S.ActionData },
+    {
+      ...reading,
+      params: S.HistoryParams,
+      operation: 'getVpsAction',
+      summary: 'Get one VPS action',
+      data: S.ActionData,
+    },
     (ctx, req) => readAction(ctx, req.params.id, req.params.action_id),
   );
 
-  route.get('/:id/vps/snapshots', { ...reading, summary: 'Get snapshots', data: S.Snapshots }, (ctx, req) =>
-    listSnapshots(ctx, req.params.id),
+  route.get(
+    '/:id/vps/snapshots',
+    { ...reading, operation: 'getSnapshots', summary: 'Get snapshots', data: S.Snapshots },
+    (ctx, req) => listSnapshots(ctx, req.params.id),
   );
   route.post(
     '/:id/vps/snapshots',
     {
       ...managing,
+      operation: 'createSnapshot',
       summary: 'Create snapshot',
       body: S.NewSnapshot,
       errors: [...refused, 'conflict', 'too_many'],
@@ -128,18 +157,31 @@ export const vpsRoutes = routes('/dashboard/service', { tag: 'VPS manager' }, (r
   );
   route.delete(
     '/:id/vps/snapshots/:name',
-    { ...managing, params: S.SnapshotParams, summary: 'Delete snapshot' },
+    { ...managing, params: S.SnapshotParams, operation: 'deleteSnapshot', summary: 'Delete snapshot' },
     (ctx, req) => deleteSnapshot(ctx, req.params.id, req.params.name),
   );
   route.post(
     '/:id/vps/snapshots/:name/restore',
-    { ...managing, params: S.SnapshotParams, summary: 'Restore snapshot', errors: [...refused, 'conflict'] },
+    {
+      ...managing,
+      params: S.SnapshotParams,
+      operation: 'restoreSnapshot',
+      summary: 'Restore snapshot',
+      errors: [...refused, 'conflict'],
+    },
     (ctx, req) => restoreSnapshot(ctx, req.params.id, req.params.name),
   );
 
   route.get(
     '/:id/vps/settings',
-    { ...reading, summary: 'Get VPS settings', data: S.SettingsData, errors: refused, etag: true },
+    {
+      ...reading,
+      operation: 'getVpsSettings',
+      summary: 'Get VPS settings',
+      data: S.SettingsData,
+      errors: refused,
+      etag: true,
+    },
     (ctx, req) => readSettings(ctx, req.params.id),
   );
   route.patch(
@@ -148,6 +190,7 @@ export const vpsRoutes = routes('/dashboard/service', { tag: 'VPS manager' }, (r
       auth: 'organization',
       permission: 'vps.manage',
       params: IdParams,
+      operation: 'updateVpsSettings',
       summary: 'Update VPS settings',
       body: S.SettingsChange,
       data: S.SettingsData,
@@ -161,6 +204,7 @@ export const vpsRoutes = routes('/dashboard/service', { tag: 'VPS manager' }, (r
     '/:id/vps/reset-password',
     {
       ...managing,
+      operation: 'resetVpsPassword',
       summary: 'Reset VPS password',
       body: S.ResetPassword,
       data: S.ActionWithPassword,
@@ -169,12 +213,14 @@ export const vpsRoutes = routes('/dashboard/service', { tag: 'VPS manager' }, (r
     (ctx, req) => resetPassword(ctx, req.params.id, req.body),
   );
 
-  route.get('/:id/vps/access', { ...reading, summary: 'Get SSH keys of VPS', data: S.Access }, (ctx, req) =>
-    readAccess(ctx, req.params.id),
+  route.get(
+    '/:id/vps/access',
+    { ...reading, operation: 'getVpsSshKeys', summary: 'Get SSH keys of VPS', data: S.Access },
+    (ctx, req) => readAccess(ctx, req.params.id),
   );
   route.post(
     '/:id/vps/access',
-    { ...managing, summary: 'Update SSH keys of VPS', body: S.AccessChange },
+    { ...managing, operation: 'updateVpsSshKeys', summary: 'Update SSH keys of VPS', body: S.AccessChange },
     (ctx, req) => replaceAccess(ctx, req.params.id, req.body),
   );
 });

@@ -72,9 +72,13 @@ describe('errors', () => {
   it('say that a value is wrong when it takes the database to notice, and log that no check of ours did', async () => {
     for (const code of ['22007', '22008', '22P02']) {
       const refused = routes('', { tag: 'Refused' }, (route) => {
-        route.get('/refused', { auth: 'public', summary: 'Refuse', data: Nothing }, () => {
-          throw Object.assign(new Error('date/time field value out of range'), { code });
-        });
+        route.get(
+          '/refused',
+          { auth: 'public', operation: 'refuse', summary: 'Refuse', data: Nothing },
+          () => {
+            throw Object.assign(new Error('date/time field value out of range'), { code });
+          },
+        );
       });
       const refusing = await startDemo({ routes: [refused] });
       const { status, body } = await refusing.call('GET', '/api/refused');
@@ -145,15 +149,20 @@ describe('the address of a caller', () => {
 });
 
 describe('declarations', () => {
-  it('are refused when an option would be ignored or the path and its params disagree', () => {
+  it('are refused when an option would be ignored, names nothing, or the path and its params disagree', () => {
     const declare = (path: string, options: object) => () =>
       routes('/x', { tag: 'X' }, (route) => {
-        route.get(path, { auth: 'account', summary: 'X', data: Nothing, ...options }, () => ({}));
+        route.get(
+          path,
+          { auth: 'account', operation: 'x', summary: 'X', data: Nothing, ...options },
+          () => ({}),
+        );
       });
     expect(declare('/a', { permission: 'x' })).toThrow('permission is for');
     expect(declare('/a', { staffRoles: ['x'] })).toThrow('staffRoles is for');
     expect(declare('/:id', {})).toThrow('its path names [id]');
     expect(declare('/:id', { params: IdParams })).not.toThrow();
+    expect(declare('/a', { operation: 'Get note' })).toThrow('operation is a name in camelCase');
   });
 });
 

@@ -17,7 +17,7 @@ describe('the description', () => {
   it('names every route with its operation, parameters and errors', () => {
     for (const route of listRoutes([demoRoutes, demoOddRoutes])) {
       const path = route.path.replaceAll(/:(\w+)/g, '{$1}');
-      expect(document.paths[path]?.[route.method.toLowerCase()]?.operationId).toBe(route.operationId);
+      expect(document.paths[path]?.[route.method.toLowerCase()]?.operationId).toBe(route.operation);
     }
     const list = document.paths['/dashboard/notes'].get;
     expect(list.parameters.map((each: { name?: string; $ref?: string }) => each.name ?? each.$ref)).toEqual([
@@ -52,7 +52,7 @@ describe('the description', () => {
 
   it('refuses two operations of one name', () => {
     expect(() => describeApi(listRoutes([demoRoutes, demoRoutes]), { title: 'x', version: '1' })).toThrow(
-      'same summary',
+      'same operation',
     );
   });
 });

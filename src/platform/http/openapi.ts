@@ -40,13 +40,13 @@ export function describeApi(
 function checkOperationIds(routes: readonly Route[]): void {
   const seen = new Map<string, Route>();
   for (const route of routes) {
-    const other = seen.get(route.operationId);
+    const other = seen.get(route.operation);
     if (other !== undefined) {
       throw new Error(
-        `${route.method} ${route.path} and ${other.method} ${other.path} have the same summary, "${route.summary}"`,
+        `${route.method} ${route.path} and ${other.method} ${other.path} are the same operation, "${route.operation}"`,
       );
     }
-    seen.set(route.operationId, route);
+    seen.set(route.operation, route);
   }
 }
 
@@ -102,7 +102,7 @@ const headers = {
 function describeRoute(route: Route): Json {
   const hasBody = Object.keys((route.body as TObject).properties ?? { any: true }).length > 0;
   return {
-    operationId: route.operationId,
+    operationId: route.operation,
     summary: route.summary,
     ...(route.description !== undefined && { description: route.description }),
     tags: [route.tag],

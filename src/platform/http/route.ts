@@ -31,7 +31,9 @@ export interface Req<P, Q, B, A extends Auth = Auth> {
 
 export interface RouteOptions<A extends Auth, P extends TObject, Q extends TObject, B extends TSchema> {
   auth: A;
-  /** A short sentence; it also makes the operation's id, so it is unique: `Get service details`. */
+  /** The operation's id for generated clients and traces, unique and never changed: `getServiceDetails`. */
+  operation: string;
+  /** A short sentence: `Get service details`. */
   summary: string;
   description?: string;
   params?: P;
@@ -121,7 +123,6 @@ export interface Route extends Omit<RouteOptions<Auth, TObject, TObject, TSchema
   method: Method;
   path: string;
   tag: string;
-  operationId: string;
   params: TObject;
   query: TObject;
   body: TSchema;
@@ -141,8 +142,8 @@ export interface RouteGroup {
  * Declares the endpoints of a room under a common path.
  *
  *     export const noteRoutes = routes('/dashboard/notes', { tag: 'Notes' }, (route) => {
- *       route.get('/:id', { auth: 'organization', summary: 'Get note', params: IdParams, data: S.Note,
- *         errors: ['not_found'] }, (ctx, req) => readNote(ctx, req.params.id));
+ *       route.get('/:id', { auth: 'organization', operation: 'getNote', summary: 'Get note', params: IdParams,
+ *         data: S.Note, errors: ['not_found'] }, (ctx, req) => readNote(ctx, req.params.id));
  *     });
  */
 export function routes(
@@ -195,7 +196,6 @@ function asRoute(
     method,
     path,
     tag,
-    operationId: camelCase(options.summary),
     params: options.params ?? Nothing,
     query: options.query ?? Nothing,
     body: options.body ?? Nothing,
@@ -206,8 +206,9 @@ function asRoute(
   };
 }
 
-/** An option that would be ignored is a mistake in a declaration, and maybe a hole. */
+/** An option that would be ignored, or cannot be, is a mistake in a declaration, and maybe a hole. */
 function misplacedOption(method: Method, options: Loose): string | null {
+  if (!/^[a-z][A-Za-z0-9]*$/.test(options.operation)) return 'operation is a name in camelCase';
   if (options.permission !== undefined && options.auth !== 'organization') {
     return 'permission is for auth: organization';
   }
@@ -220,17 +221,6 @@ function misplacedOption(method: Method, options: Loose): string | null {
     return 'current is for PATCH, PUT and DELETE';
   }
   return null;
-}
-
-function camelCase(summary: string): string {
-  return summary
-    .replace(/[^A-Za-z0-9 ]+/g, ' ')
-    .trim()
-    .split(/ +/)
-    .map((word, at) =>
-      at === 0 ? word.toLowerCase() : word.charAt(0).toUpperCase() + word.slice(1).toLowerCase(),
-    )
-    .join('');
 }
 
 /** Every endpoint with who may call it, so that a test can prove something about each. */

@@ -201,7 +201,7 @@ function ifMatching(
   tagOf: (data: unknown) => string,
   work: (ctx: Context) => Promise<unknown>,
 ): Promise<unknown> {
-  return transaction(ctx, route.operationId, async (tx) => {
+  return transaction(ctx, route.operation, async (tx) => {
     const now = await route.current?.(tx, req);
     if (!matchesTag(tags, tagOf(now), 'strong')) throw fail('precondition_failed');
     return work(tx);
@@ -229,7 +229,7 @@ async function answerOnce(
       query,
       body: request.rawBody,
     },
-    route.operationId,
+    route.operation,
     async (tx) => reply.serialize(await work(tx)) as string,
   );
   if (replayed) reply.header('idempotency-replayed', 'true');

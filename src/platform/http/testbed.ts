@@ -53,6 +53,7 @@ export const demoRoutes = routes('/dashboard/notes', { tag: 'Notes' }, (route) =
     '',
     {
       auth: 'organization',
+      operation: 'listNotes',
       summary: 'List notes',
       query: ListQuery({ mood: Type.Optional(Choice(['good', 'bad'])) }),
       data: listOf('notes', Note),
@@ -69,6 +70,7 @@ export const demoRoutes = routes('/dashboard/notes', { tag: 'Notes' }, (route) =
     '/:id',
     {
       auth: 'organization',
+      operation: 'getNote',
       summary: 'Get note',
       params: IdParams,
       data: Type.Object({ note: Note }),
@@ -85,6 +87,7 @@ export const demoRoutes = routes('/dashboard/notes', { tag: 'Notes' }, (route) =
     '/:id',
     {
       auth: 'organization',
+      operation: 'changeNote',
       summary: 'Change note',
       params: IdParams,
       body: Strict({ text: Type.String() }),
@@ -102,6 +105,7 @@ export const demoRoutes = routes('/dashboard/notes', { tag: 'Notes' }, (route) =
     '',
     {
       auth: 'organization',
+      operation: 'createNote',
       summary: 'Create note',
       permission: 'notes.write',
       body: NewNote,
@@ -115,37 +119,49 @@ export const demoRoutes = routes('/dashboard/notes', { tag: 'Notes' }, (route) =
       return { note: note(3, req.body.text), serial: Math.random() };
     },
   );
-  route.post('/poke', { auth: 'account', summary: 'Poke', data: Nothing }, () => ({}));
+  route.post('/poke', { auth: 'account', operation: 'poke', summary: 'Poke', data: Nothing }, () => ({}));
 });
 
 export const demoOddRoutes = routes('', { tag: 'Odd' }, (route) => {
   route.get(
     '/hello',
-    { auth: 'public', summary: 'Say hello', data: Type.Object({ hello: Type.String() }) },
+    { auth: 'public', operation: 'hello', summary: 'Say hello', data: Type.Object({ hello: Type.String() }) },
     (ctx) => answer({ hello: ctx.actor.ip ?? '' }, { 'set-cookie': 'a=b' }),
   );
-  route.get('/crash', { auth: 'public', summary: 'Crash', data: Nothing }, () => {
+  route.get('/crash', { auth: 'public', operation: 'crash', summary: 'Crash', data: Nothing }, () => {
     throw new Error('secret: the password is 1234');
   });
   route.get(
     '/leak',
-    { auth: 'public', summary: 'Leak', data: Type.Object({ name: Type.String() }) },
+    { auth: 'public', operation: 'leak', summary: 'Leak', data: Type.Object({ name: Type.String() }) },
     () => ({ name: 'x', password_hash: 'y' }) as { name: string },
   );
-  route.get('/undeclared', { auth: 'public', summary: 'Undeclared', data: Nothing }, () => {
-    throw fail('locked');
-  });
-  route.get('/slow', { auth: 'public', summary: 'Be slow', data: Nothing }, async () => {
+  route.get(
+    '/undeclared',
+    { auth: 'public', operation: 'undeclared', summary: 'Undeclared', data: Nothing },
+    () => {
+      throw fail('locked');
+    },
+  );
+  route.get('/slow', { auth: 'public', operation: 'slow', summary: 'Be slow', data: Nothing }, async () => {
     await new Promise((resolve) => setTimeout(resolve, 300));
     return {};
   });
-  route.get('/file', { auth: 'public', summary: 'Get file', produces: 'application/pdf' }, () => ({
-    body: Buffer.from('%PDF'),
-    name: 'Rechnung "1" ü.pdf',
-  }));
-  route.get('/events', { auth: 'public', summary: 'Follow', produces: 'text/event-stream' }, () => ({
-    body: Readable.from(oneEvent()),
-  }));
+  route.get(
+    '/file',
+    { auth: 'public', operation: 'getFile', summary: 'Get file', produces: 'application/pdf' },
+    () => ({
+      body: Buffer.from('%PDF'),
+      name: 'Rechnung "1" ü.pdf',
+    }),
+  );
+  route.get(
+    '/events',
+    { auth: 'public', operation: 'followEvents', summary: 'Follow', produces: 'text/event-stream' },
+    () => ({
+      body: Readable.from(oneEvent()),
+    }),
+  );
   route.post(
     '/cart/checkout',
     {
@@ -153,6 +169,7 @@ export const demoOddRoutes = routes('', { tag: 'Odd' }, (route) => {
       organization: 'default-when-absent',
       unauthorized: 'unauthenticated',
       limit: 'checkout',
+      operation: 'checkout',
       summary: 'Check out',
       body: Strict({ products: Type.Array(Strict({ id: Type.Integer() })) }),
       data: Type.Object({ organization: Type.Integer() }),
@@ -170,6 +187,7 @@ export const demoOddRoutes = routes('', { tag: 'Odd' }, (route) => {
     '/staff/notes',
     {
       auth: 'staff',
+      operation: 'listStaffNotes',
       summary: 'List everything',
       data: Type.Object({ role: Type.String(), actor: Type.String() }),
     },
@@ -177,7 +195,7 @@ export const demoOddRoutes = routes('', { tag: 'Odd' }, (route) => {
   );
   route.post(
     '/keys',
-    { auth: 'account', summary: 'Create key', sessionOnly: true, data: Nothing },
+    { auth: 'account', operation: 'createKey', summary: 'Create key', sessionOnly: true, data: Nothing },
     () => ({}),
   );
 });

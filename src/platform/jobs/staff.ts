@@ -43,7 +43,12 @@ const Job = Type.Object({
 export const jobStaffRoutes = routes('/staff/jobs', { tag: 'Staff: jobs' }, (route) => {
   route.get(
     '',
-    { auth: 'staff', summary: 'List failed jobs', data: Type.Object({ jobs: Type.Array(Job) }) },
+    {
+      auth: 'staff',
+      operation: 'listFailedJobs',
+      summary: 'List failed jobs',
+      data: Type.Object({ jobs: Type.Array(Job) }),
+    },
     async (ctx) => ({ jobs: await ctx.db.many(failedJobs) }),
   );
   route.post(
@@ -51,6 +56,7 @@ export const jobStaffRoutes = routes('/staff/jobs', { tag: 'Staff: jobs' }, (rou
     {
       auth: 'staff',
       staffRoles: ['administrator', 'operator'],
+      operation: 'retryJob',
       summary: 'Retry a failed job',
       params: IdParams,
       data: Type.Object({ retried: Type.Boolean() }),
