@@ -1,11 +1,14 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 
-const folder = join(import.meta.dirname, '../../../migrations');
+const ourFolder = join(import.meta.dirname, '../../../migrations');
 // Any constant works; it only has to be the same in every process of this product.
 const lockKey = 7_411_024;
+const lockPollMs = 100;
+const outsideMark = '-- outside a transaction\n';
 
 interface Migration {
   name: string;
@@ -17,22 +20,37 @@ interface Migration {
  * Brings the database up to date with `migrations/`: plain SQL, numbered, forward only, each file in one
  * transaction. Two processes may call it at once: the second waits. Returns the names applied now.
  * Fails when a file that was already applied has changed since, or when the database is ahead of the code.
+ *
+ * A file whose first line is `-- outside a transaction` is for what PostgreSQL refuses in one, such as
+ * `create index concurrently`. Its statements run one by one, each ending with a semicolon at the end of a line,
+ * and after a failure all of them run again: it says `drop index concurrently if exists` before it creates.
  */
-export async function migrate(url: string): Promise<string[]> {
+export async function migrate(url: string, folder: string = ourFolder): Promise<string[]> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   try {
-    await client.query('select pg_advisory_lock($1)', [lockKey]);
+    await takeLock(client);
     await client.query(
       'create table if not exists schema_migrations (name text primary key, checksum text not null, applied_at timestamptz not null default now())',
     );
-    return await applyMissing(client, readMigrations());
+    return await applyMissing(client, readMigrations(folder));
   } finally {
     await client.end(); // the lock goes with the connection
   }
 }
 
-function readMigrations(): Migration[] {
+/** Asks again and again instead of waiting in the server: `create index concurrently` waits for whoever waits there. */
+async function takeLock(client: pg.Client): Promise<void> {
+  for (;;) {
+    const { rows } = await client.query<{ mine: boolean }>('select pg_try_advisory_lock($1) as mine', [
+      lockKey,
+    ]);
+    if (rows[0]?.mine) return;
+    await sleep(lockPollMs);
+  }
+}
+
+function readMigrations(folder: string): Migration[] {
   return readdirSync(folder)
     .filter((name) => name.endsWith('.sql'))
     .sort()
@@ -69,18 +87,34 @@ async function applyMissing(client: pg.Client, migrations: Migration[]): Promise
 }
 
 async function applyOne(client: pg.Client, migration: Migration): Promise<void> {
-  await client.query('begin');
   try {
-    await client.query(migration.text);
-    await client.query('insert into schema_migrations (name, checksum) values ($1, $2)', [
-      migration.name,
-      migration.checksum,
-    ]);
-    await client.query('commit');
+    if (migration.text.startsWith(outsideMark)) await applyOutside(client, migration);
+    else await applyInside(client, migration);
   } catch (error) {
-    await client.query('rollback');
     throw new Error(`migrations/${migration.name}: ${error instanceof Error ? error.message : error}`, {
       cause: error,
     });
   }
+}
+
+async function applyInside(client: pg.Client, migration: Migration): Promise<void> {
+  await client.query('begin');
+  try {
+    await client.query(migration.text);
+    await remember(client, migration);
+    await client.query('commit');
+  } catch (error) {
+    await client.query('rollback');
+    throw error;
+  }
+}
+
+// Sent one by one: several in one message are one transaction to PostgreSQL.
+async function applyOutside(client: pg.Client, migration: Migration): Promise<void> {
+  for (const text of migration.text.split(/;[ \t]*\n/)) if (text.trim() !== '') await client.query(text);
+  await remember(client, migration);
+}
+
+async function remember(client: pg.Client, { name, checksum }: Migration): Promise<void> {
+  await client.query('insert into schema_migrations (name, checksum) values ($1, $2)', [name, checksum]);
 }
