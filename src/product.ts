@@ -158,7 +158,10 @@ function openContext(
 function startBackground(ctx: Context, url: string, config: Config, node: LocalNode, undo: Undo[]): void {
   const mailer = config.smtpUrl === null ? null : smtpMailer(config.smtpUrl);
   undo.push(() => mailer?.close());
-  const worker = startWorker(ctx, url, allJobs({ hypervisorOf: node.hypervisorOf, mailer }));
+  const worker = startWorker(ctx, url, {
+    sagas: allJobs({ hypervisorOf: node.hypervisorOf, mailer }),
+    drivers: {},
+  });
   undo.push(() => worker.stop());
   undo.push(startRoutines(ctx, allRoutines));
   undo.push(node.watch());

@@ -1,5 +1,5 @@
 import { record } from '../events/index.ts';
-import { enqueue, statement, systemActor, type TxContext } from '../platform/index.ts';
+import { enqueueNamed, statement, systemActor, type TxContext } from '../platform/index.ts';
 
 interface Expiring {
   id: number;
@@ -28,7 +28,7 @@ export async function expireInvoices(ctx: TxContext): Promise<'more' | 'done'> {
     const { organization_id: organizationId, id } = invoice;
     const scoped = { ...ctx, organizationId, actor: systemActor };
     await record(scoped, { action: 'invoice.expired', subject: { type: 'invoice', id } });
-    await enqueue(scoped, 'invoice.expired', {
+    await enqueueNamed(scoped, 'invoice.expired', {
       invoiceId: id,
       kind: invoice.kind,
       couponId: invoice.coupon_id,

@@ -1,7 +1,7 @@
 import { record } from '../events/index.ts';
 import {
   type Context,
-  enqueue,
+  enqueueNamed,
   fail,
   formatMoney,
   isDuplicate,
@@ -138,7 +138,7 @@ async function settle(tx: TxContext, invoice: PayableRow, payment: Payment): Pro
       total: formatMoney(totalMinor, currency),
     },
   });
-  await enqueue(tx, 'invoice.paid', { invoiceId: invoice.id, kind: invoice.kind }, { organizationId });
+  await enqueueNamed(tx, 'invoice.paid', { invoiceId: invoice.id, kind: invoice.kind }, { organizationId });
   await tx.db.run(markPaid, invoice.id, tx.clock.now(), fromCredit);
 }
 

@@ -1,7 +1,7 @@
 import { record } from '../events/index.ts';
 import {
   type Context,
-  enqueue,
+  enqueueNamed,
   fail,
   formatMoney,
   newId,
@@ -143,7 +143,7 @@ async function giveBack(
   });
   if (!isFull) return;
   const payload = { invoiceId: id, couponId: invoice.coupon_id };
-  await enqueue(tx, 'invoice.refunded', payload, { organizationId });
+  await enqueueNamed(tx, 'invoice.refunded', payload, { organizationId });
 }
 
 /** The tax in the first so many cents that are given back: parts add up to the invoice's tax exactly. */

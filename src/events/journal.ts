@@ -1,4 +1,4 @@
-import { enqueue, statement, type TxContext } from '../platform/index.ts';
+import { enqueueNamed, statement, type TxContext } from '../platform/index.ts';
 import type { Action } from './actions.ts';
 import { readersOf } from './readers.ts';
 
@@ -41,5 +41,5 @@ export async function record(ctx: TxContext, entry: Entry): Promise<void> {
     ctx.clock.now(),
   );
   for (const reader of readersOf(entry.action))
-    await enqueue(ctx, reader, { journalId: id }, { organizationId });
+    await enqueueNamed(ctx, reader, { journalId: id }, { organizationId });
 }

@@ -1,6 +1,13 @@
 import { record } from '../events/index.ts';
 import { listData } from '../platform/http/index.ts';
-import { type Context, enqueue, fail, statement, type TxContext, transaction } from '../platform/index.ts';
+import {
+  type Context,
+  enqueueNamed,
+  fail,
+  statement,
+  type TxContext,
+  transaction,
+} from '../platform/index.ts';
 import { addImage, type Image } from './images.ts';
 import { keyedList, type ListRequest } from './list.ts';
 
@@ -114,7 +121,7 @@ export async function prepareImage(ctx: Context, slug: string) {
 
 async function prepare(tx: TxContext, slug: string) {
   await tx.db.run(beginPreparing, slug);
-  await enqueue(tx, 'fleet.prepareImage', { slug }, { organizationId: null });
+  await enqueueNamed(tx, 'fleet.prepareImage', { slug }, { organizationId: null });
   return readImage(tx, slug);
 }
 

@@ -4,7 +4,7 @@ import { record } from '../events/index.ts';
 import {
   type AnySaga,
   type Context,
-  enqueue,
+  enqueueNamed,
   fail,
   isDomain,
   job,
@@ -58,7 +58,7 @@ function canonical(address: string): string {
 
 /** Has the name server told what name an address has now. */
 export async function publishName(ctx: TxContext, address: string): Promise<void> {
-  await enqueue(ctx, 'dns.reverse', { address });
+  await enqueueNamed(ctx, 'dns.reverse', { address });
 }
 
 // At most half a minute apart: a name server that is away for a night is no reason to lose a name.

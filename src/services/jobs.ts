@@ -2,10 +2,10 @@ import { modules } from '../catalog/index.ts';
 import {
   type AnySaga,
   type Context,
-  enqueue,
+  enqueueNamed,
   type Failure,
   job,
-  jobStateAbout,
+  jobStateNamed,
   newId,
   type Run,
   statement,
@@ -75,7 +75,7 @@ async function startDelivery(tx: TxContext, _payload: Payload, services: Ordered
 /** Failed because this very job did, which is now tried again; otherwise its own job is the one to retry. */
 async function neverStarted(ctx: Context, service: Ordered): Promise<boolean> {
   if (service.provisioning_state !== 'failed') return false;
-  return (await jobStateAbout(ctx, 'vps.provision', { serviceId: service.id })) === null;
+  return (await jobStateNamed(ctx, 'vps.provision', { serviceId: service.id })) === null;
 }
 
 /** Has a machine made for a service whose row is locked. */
@@ -85,7 +85,7 @@ export async function startMachine(
 ): Promise<void> {
   await tx.db.run(markStarted, [service.id]);
   const payload = { serviceId: service.id, actionId: newId() };
-  await enqueue(tx, 'vps.provision', payload, { organizationId: service.organization_id });
+  await enqueueNamed(tx, 'vps.provision', payload, { organizationId: service.organization_id });
 }
 
 async function failUnstarted(tx: TxContext, { invoiceId }: Payload, failure: Failure): Promise<void> {

@@ -11,7 +11,7 @@ import {
 } from '../fleet/index.ts';
 import {
   type Context,
-  enqueue,
+  enqueueNamed,
   fail,
   formatMoney,
   newId,
@@ -84,7 +84,7 @@ export async function applyUpgrade(
     upgradeId: upgrade.id,
     command: 'resize',
   };
-  await enqueue(tx, 'vps.resize', request, { organizationId: service.organization_id });
+  await enqueueNamed(tx, 'vps.resize', request, { organizationId: service.organization_id });
   await record(tx, {
     action: 'service.upgraded',
     subject: { type: 'service', id: service.id },

@@ -4,7 +4,7 @@ import { orderVps, runningVps } from '../../test/orders.ts';
 import { newCustomer, newMember, type Person } from '../../test/people.ts';
 import { startTestProduct, type TestProduct, until } from '../../test/product.ts';
 import { contents, sql } from '../../test/sql.ts';
-import { enqueue, transaction } from '../platform/index.ts';
+import { enqueueNamed, transaction } from '../platform/index.ts';
 
 // The catalogue of the demonstration: 4.00 a month, 2.00 a GB of memory over 1, 0.10 a GB of storage over 10,
 // 1.50 a core over 1, 1.00 an IPv4 address over 1, IPv6 for nothing.
@@ -148,7 +148,7 @@ describe('an upgrade', () => {
     const { invoice_id: invoiceId } = (await upgrade({ option1: 2 })).body.data;
     await Promise.all([pay(invoiceId), pay(invoiceId)]);
     await transaction(product.ctx, 'test.again', (tx) =>
-      enqueue(tx, 'invoice.paid', { invoiceId, kind: 'upgrade' }),
+      enqueueNamed(tx, 'invoice.paid', { invoiceId, kind: 'upgrade' }),
     );
     await until(
       () => sql(product, `select 1 from jobs where name = 'invoice.paid' and state in ('ready', 'running')`),

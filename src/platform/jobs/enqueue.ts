@@ -1,5 +1,6 @@
 import type { TxContext } from '../context.ts';
 import { insertJob } from './queries.ts';
+import type { SagaFor } from './saga.ts';
 
 export interface EnqueueOptions {
   organizationId?: number | null;
@@ -11,7 +12,17 @@ export interface EnqueueOptions {
  * Asks for a job, in the transaction that decides it: the job exists when the transaction commits, and the
  * worker of this process is woken at that moment. Returns the job's id.
  */
-export async function enqueue(
+export function enqueue<Payload extends object>(
+  ctx: TxContext,
+  saga: SagaFor<Payload>,
+  payload: NoInfer<Payload>,
+  options: EnqueueOptions = {},
+): Promise<number> {
+  return enqueueNamed(ctx, saga.name, payload, options);
+}
+
+/** The same by the saga's name, for rooms below the one that declares it. Goes when they record events instead. */
+export async function enqueueNamed(
   ctx: TxContext,
   name: string,
   payload: object,

@@ -3,9 +3,20 @@
  * as a saga: steps in order, each repeatable, each with an undo, every finished step written down. After a
  * crash a job goes on where it was; after a failure for good it is taken back to a clean slate.
  */
-export { type EnqueueOptions, enqueue } from './enqueue.ts';
+export { type EnqueueOptions, enqueue, enqueueNamed } from './enqueue.ts';
 export { type Routine, runRoutine, startRoutines } from './every.ts';
 export { purgeDoneJobs } from './purge.ts';
-export { jobStateAbout, retryFailedJobAbout } from './retry.ts';
-export { type AnySaga, type Failure, job, type Lane, type Run, type Saga, type Step, saga } from './saga.ts';
+export { jobStateAbout, jobStateNamed, retryFailedJobAbout, retryFailedJobNamed } from './retry.ts';
+export {
+  type AnySaga,
+  type Drivers,
+  type Failure,
+  job,
+  type Lane,
+  type Run,
+  type Saga,
+  type SagaFor,
+  type Step,
+  saga,
+} from './saga.ts';
 export { startWorker, type Worker, type WorkerOptions } from './worker.ts';

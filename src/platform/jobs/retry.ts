@@ -1,6 +1,7 @@
 import type { Context, TxContext } from '../context.ts';
 import { wakeWorkers } from './enqueue.ts';
 import { forgetSteps, retryJob, retryJobAbout, stateAbout } from './queries.ts';
+import type { SagaFor } from './saga.ts';
 
 /**
  * Has a failed job run again from its first step; everything it had done was undone when it failed. False when
@@ -10,17 +11,33 @@ export async function retryFailedJob(ctx: TxContext, id: number): Promise<boolea
   return again(ctx, await ctx.db.maybe(retryJob, id, ctx.clock.now()));
 }
 
-/** The same for the newest failed job of a name whose payload holds `about`, such as `{ serviceId: 12 }`. */
-export async function retryFailedJobAbout(ctx: TxContext, name: string, about: object): Promise<boolean> {
+/** The same for the saga's newest failed job whose payload holds `about`, such as `{ serviceId: 12 }`. */
+export function retryFailedJobAbout<Payload extends object>(
+  ctx: TxContext,
+  saga: SagaFor<Payload>,
+  about: NoInfer<Partial<Payload>>,
+): Promise<boolean> {
+  return retryFailedJobNamed(ctx, saga.name, about);
+}
+
+/** The same by the saga's name, for rooms below the one that declares it. Goes with `enqueueNamed`. */
+export async function retryFailedJobNamed(ctx: TxContext, name: string, about: object): Promise<boolean> {
   return again(ctx, await ctx.db.maybe(retryJobAbout, name, about, ctx.clock.now()));
 }
 
-/** How the newest job of a name stands whose payload holds `about`; null when there is none (any more). */
-export async function jobStateAbout(
+type JobState = 'ready' | 'running' | 'done' | 'failed';
+
+/** How the saga's newest job stands whose payload holds `about`; null when there is none (any more). */
+export function jobStateAbout<Payload extends object>(
   ctx: Context,
-  name: string,
-  about: object,
-): Promise<'ready' | 'running' | 'done' | 'failed' | null> {
+  saga: SagaFor<Payload>,
+  about: NoInfer<Partial<Payload>>,
+): Promise<JobState | null> {
+  return jobStateNamed(ctx, saga.name, about);
+}
+
+/** The same by the saga's name, for rooms below the one that declares it. Goes with `enqueueNamed`. */
+export async function jobStateNamed(ctx: Context, name: string, about: object): Promise<JobState | null> {
   return (await ctx.db.maybe(stateAbout, name, about))?.state ?? null;
 }
 

@@ -1,5 +1,5 @@
 import { atBoundary, failIfAsked, stepRuns } from '../boundary.ts';
-import { type Context, transaction } from '../context.ts';
+import { type Context, type TxContext, transaction } from '../context.ts';
 import { AppError } from '../errors.ts';
 import {
   finishJob,
@@ -11,7 +11,7 @@ import {
   stepsOf,
   turnBack,
 } from './queries.ts';
-import type { AnySaga, Failure, Run, Saga, Step } from './saga.ts';
+import type { AnySaga, Drivers, Failure, Run, Saga, Step } from './saga.ts';
 
 /** The runner lost its claim on a job: somebody else goes on with it, and this run records nothing more. */
 export class ClaimLost extends Error {}
@@ -40,14 +40,14 @@ interface Running {
  * skipped, so a job goes on where a crash left it; the step that was under way runs again.
  */
 export async function runJob(
-  ctx: Context,
+  means: { ctx: Context; drivers: Drivers; signal: AbortSignal },
   job: JobRow,
   saga: AnySaga,
   worker: number,
-  signal: AbortSignal,
 ): Promise<void> {
+  const { ctx } = means;
   const ledger = await readLedger(ctx, job.id);
-  const run: Run<unknown, object> = { ctx, jobId: job.id, payload: job.payload, state: ledger.state, signal };
+  const run: Run<unknown, object> = { ...means, jobId: job.id, payload: job.payload, state: ledger.state };
   const running: Running = { ctx, job, worker, saga: saga as unknown as Saga<unknown, object>, ledger, run };
   const failure = job.direction === 'forward' ? await forward(running) : failureOf(job);
   if (failure === 'paused' || failure === null) return;
@@ -183,7 +183,7 @@ async function pause(running: Running, failure: Failure): Promise<void> {
 async function end(
   running: Running,
   state: 'done' | 'failed',
-  hook: (tx: Parameters<NonNullable<Saga['succeeded']>>[0]) => Promise<void> | undefined,
+  hook: (tx: TxContext) => Promise<void> | undefined,
 ): Promise<void> {
   const { ctx, job, worker, saga } = running;
   await transaction(ctx, `${saga.name}: ${state}`, async (tx) => {

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { until } from '../../../test/product.ts';
 import { enqueue, saga } from './index.ts';
-import { type JobBed, jobBed, type Payload } from './testbed.ts';
+import { type JobBed, jobBed, named, type Payload } from './testbed.ts';
 
 let bed: JobBed;
 beforeAll(async () => {
@@ -171,7 +171,7 @@ describe('a saga', () => {
         name: 'test.end',
         steps: [{ name: 'only', action: async () => undefined }],
         succeeded: async (tx) => {
-          await enqueue(tx, 'test.follows', {});
+          await enqueue(tx, named('test.follows'), { key: 'a' });
           ends += 1;
           if (refuse) throw new Error('cannot write');
         },

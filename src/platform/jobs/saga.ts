@@ -1,8 +1,16 @@
 import type { Context, TxContext } from '../context.ts';
 
+/**
+ * The outside world as steps reach it. The ground floor knows no driver: who builds them adds them here, by
+ * merging its own declaration into this one.
+ */
+// biome-ignore lint/suspicious/noEmptyInterface: filled by declaration merging
+export interface Drivers {}
+
 /** What a step works with. */
 export interface Run<Payload, State> {
   readonly ctx: Context;
+  readonly drivers: Drivers;
   readonly jobId: number;
   /** Chosen by whoever enqueued the job; the same at every try. */
   readonly payload: Payload;
@@ -16,9 +24,9 @@ export interface Run<Payload, State> {
  * One step of a saga. `action` may run more than once, also after a crash in its middle, and must end in the
  * same state each time. `undo` takes away whatever `action` may have left, also when that is nothing or half.
  */
-export interface Step<Payload, State> {
+export interface Step<Payload, State, Result = Partial<State>> {
   name: string;
-  action: (run: Run<Payload, State>) => Promise<Partial<State>> | Promise<void>;
+  action: (run: Run<Payload, State>) => Promise<Result> | Promise<void>;
   undo?: (run: Run<Payload, State>) => Promise<void>;
   /** Tries before the step counts as failed for good; default 5, with growing pauses. */
   attempts?: number;
@@ -38,11 +46,11 @@ export interface Failure {
 export type Lane = 'quick' | 'machine' | 'bulk';
 
 /** A job: a list of steps, and what is recorded at its end in the transaction that ends it. */
-export interface Saga<Payload = unknown, State = unknown> {
+export interface Saga<Payload, State = object, Result = Partial<State>> {
   name: string;
   /** Default `quick`. */
   lane?: Lane;
-  steps: Step<Payload, State>[];
+  steps: readonly Step<Payload, State, Result>[];
   /** Told before each step, with how many of the steps are done. For progress that people see. */
   progress?: (run: Run<Payload, State>, done: number, of: number) => Promise<void>;
   succeeded?: (ctx: TxContext, payload: Payload, state: Partial<State>) => Promise<void>;
@@ -50,12 +58,15 @@ export interface Saga<Payload = unknown, State = unknown> {
   failed?: (ctx: TxContext, payload: Payload, failure: Failure) => Promise<void>;
 }
 
-// The runner treats every saga alike; payload and state meet again inside each saga's own steps.
-export type AnySaga = Saga<never, never>;
+/** Any saga, whatever its payload and state: those meet again only inside its own steps. */
+export type AnySaga = Saga<never, never, object>;
+
+/** Any saga that is enqueued with such a payload. */
+export type SagaFor<Payload> = Saga<Payload, never, object>;
 
 /** Declares a saga with several steps. */
-export function saga<Payload, State = object>(definition: Saga<Payload, State>): AnySaga {
-  return definition as unknown as AnySaga;
+export function saga<Payload, State = object>(definition: Saga<Payload, State>): Saga<Payload, State> {
+  return definition;
 }
 
 /** Declares a job of a single step. */
@@ -63,11 +74,18 @@ export function job<Payload>(
   name: string,
   action: (run: Run<Payload, object>) => Promise<void>,
   options: { attempts?: number; lane?: Lane; failed?: Saga<Payload>['failed'] } = {},
-): AnySaga {
-  return saga<Payload>({
-    name,
-    lane: options.lane,
-    steps: [{ name: 'run', action, attempts: options.attempts }],
-    failed: options.failed as Saga<Payload, object>['failed'],
-  });
+): Saga<Payload> {
+  const { attempts, ...rest } = options;
+  return { name, ...rest, steps: [{ name: 'run', action, attempts }] };
+}
+
+/** The sagas by name; throws when two have one name, of which only one would ever run. */
+export function byName(sagas: readonly AnySaga[]): ReadonlyMap<string, AnySaga> {
+  const found = new Map<string, AnySaga>();
+  for (const each of sagas) {
+    if (found.has(each.name))
+      throw new Error(`two jobs are called ${each.name}; each needs a name of its own`);
+    found.set(each.name, each);
+  }
+  return found;
 }

@@ -10,7 +10,15 @@ import { type Context, systemActor, transaction } from '../context.ts';
 import { connect, type Queryable } from '../database/index.ts';
 import { createLog } from '../log.ts';
 import { createSeal, readSecretKey } from '../seal.ts';
-import { type AnySaga, enqueue, startWorker, type Worker, type WorkerOptions } from './index.ts';
+import {
+  type AnySaga,
+  type Drivers,
+  enqueue,
+  job,
+  startWorker,
+  type Worker,
+  type WorkerOptions,
+} from './index.ts';
 
 export interface Payload {
   key: string;
@@ -32,7 +40,7 @@ export interface JobBed {
   /** Starts a worker that knows these sagas; it is stopped after the test. */
   work(...sagas: AnySaga[]): Worker;
   /** The same with other options, and with parts of its database replaced. */
-  workWith(options: WorkerOptions & { db?: Partial<Queryable> }, ...sagas: AnySaga[]): Worker;
+  workWith(options: Partial<WorkerOptions> & { db?: Partial<Queryable> }, ...sagas: AnySaga[]): Worker;
   ask(name: string, key?: string, runAt?: Date): Promise<number>;
   askFor(organizationId: number, name: string): Promise<number>;
   jobOf(id: number): Promise<JobState | undefined>;
@@ -62,7 +70,12 @@ export async function jobBed(): Promise<JobBed> {
   };
   const workWith: JobBed['workWith'] = ({ db: replaced, ...options }, ...sagas) => {
     const itsCtx = { ...ctx, db: { ...db, ...replaced } };
-    const worker = startWorker(itsCtx, database.url, sagas, { pollMs: 100, ...options });
+    const worker = startWorker(itsCtx, database.url, {
+      sagas,
+      drivers: {} as Drivers,
+      pollMs: 100,
+      ...options,
+    });
     workers.push(worker);
     return worker;
   };
@@ -74,9 +87,9 @@ export async function jobBed(): Promise<JobBed> {
     work: (...sagas) => workWith({}, ...sagas),
     workWith,
     ask: (name, key = 'a', runAt) =>
-      transaction(ctx, 'test.ask', (tx) => enqueue(tx, name, { key }, runAt ? { runAt } : {})),
+      transaction(ctx, 'test.ask', (tx) => enqueue(tx, named(name), { key }, runAt ? { runAt } : {})),
     askFor: (organizationId, name) =>
-      transaction(ctx, 'test.ask', (tx) => enqueue(tx, name, {}, { organizationId })),
+      transaction(ctx, 'test.ask', (tx) => enqueue(tx, named(name), { key: 'a' }, { organizationId })),
     ended: (id, state) =>
       until(
         () => jobOf(id),
@@ -98,4 +111,9 @@ export async function jobBed(): Promise<JobBed> {
       rmSync(dir, { recursive: true, force: true });
     },
   };
+}
+
+/** A job of which only the name matters: what it does, the worker of the test knows. */
+export function named(name: string) {
+  return job<Payload>(name, async () => undefined);
 }

@@ -4,7 +4,7 @@ import { until } from '../../../test/product.ts';
 import { transaction } from '../context.ts';
 import type { Queryable } from '../database/index.ts';
 import { fail } from '../errors.ts';
-import { enqueue, type Lane, saga } from './index.ts';
+import { enqueue, job, type Lane, saga } from './index.ts';
 import { type JobBed, jobBed, type Payload } from './testbed.ts';
 
 let bed: JobBed;
@@ -24,7 +24,7 @@ describe('a job', () => {
   it('of a transaction that is rolled back never was', async () => {
     bed.work(note);
     const rolledBack = transaction(bed.ctx, 'test.rollback', async (tx) => {
-      await enqueue(tx, 'test.note', { key: 'never' });
+      await enqueue(tx, note, { key: 'never' });
       throw new Error('no');
     });
     await expect(rolledBack).rejects.toThrow('no');
@@ -54,6 +54,11 @@ describe('a job', () => {
 });
 
 describe('workers', () => {
+  it('do not start with two jobs of one name, of which one would never run', () => {
+    const twin = () => job<Payload>('test.twin', async () => undefined);
+    expect(() => bed.work(twin(), twin())).toThrow('two jobs are called test.twin');
+  });
+
   it('never run one job twice', async () => {
     const runs = new Map<string, number>();
     const counted = saga<Payload>({

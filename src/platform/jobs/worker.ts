@@ -13,9 +13,11 @@ import {
   unknownKinds,
 } from './queries.ts';
 import { ClaimLost, runJob } from './run.ts';
-import type { AnySaga, Lane } from './saga.ts';
+import { type AnySaga, byName, type Drivers, type Lane } from './saga.ts';
 
 export interface WorkerOptions {
+  sagas: readonly AnySaga[];
+  drivers: Drivers;
   /** How many jobs of each lane run side by side. */
   slots?: Slots;
   /** How often the worker looks for itself; a commit in this process wakes it at once. */
@@ -46,17 +48,13 @@ interface Running {
 /**
  * Runs jobs until stopped. When the process dies, or only its connection to the database, the database lets
  * go of its advisory lock and the next look of any worker gives the jobs back: recovery takes as long as one
- * poll, not a timeout.
+ * poll, not a timeout. Throws when two sagas have one name.
  */
-export function startWorker(
-  ctx: Context,
-  url: string,
-  sagas: AnySaga[],
-  options: WorkerOptions = {},
-): Worker {
+export function startWorker(ctx: Context, url: string, options: WorkerOptions): Worker {
+  const { sagas, drivers } = options;
+  const known = byName(sagas);
   const slots = options.slots ?? defaultSlots;
   const pollMs = options.pollMs ?? 1_000;
-  const byName = new Map(sagas.map((saga) => [saga.name, saga]));
   const running = new Set<Running>();
   const bell = createBell();
   let stopped = false;
@@ -67,7 +65,7 @@ export function startWorker(
       let liveness: Liveness | null = null;
       try {
         liveness = await showLife(ctx, url);
-        const unknown = await ctx.db.many(unknownKinds, [...byName.keys()]);
+        const unknown = await ctx.db.many(unknownKinds, [...known.keys()]);
         if (unknown.length > 0) ctx.log.warn({ kinds: unknown }, 'jobs wait that this worker does not know');
         await workWhileAlive(liveness);
       } catch (error) {
@@ -124,8 +122,8 @@ export function startWorker(
   };
 
   const begin = (job: JobRow, lane: Lane, { number, signal }: Liveness): void => {
-    const saga = byName.get(job.name) as AnySaga; // only these were asked for
-    const done = runJob(ctx, job, saga, number, signal)
+    const saga = known.get(job.name) as AnySaga; // only these were asked for
+    const done = runJob({ ctx, drivers, signal }, job, saga, number)
       .catch(async (error: unknown) => {
         if (error instanceof ClaimLost || signal.aborted) return;
         ctx.log.error({ err: error, job: job.id, name: job.name }, 'a job stopped without an end');

@@ -4,8 +4,8 @@ import { record } from '../../events/index.ts';
 import {
   type Context,
   fail,
-  jobStateAbout,
-  retryFailedJobAbout,
+  jobStateNamed,
+  retryFailedJobNamed,
   type TxContext,
   transaction,
 } from '../../platform/index.ts';
@@ -36,12 +36,12 @@ export async function retryService(ctx: Context, id: number) {
 
 async function deliverAgain(tx: TxContext, service: { id: number; organization_id: number }): Promise<void> {
   const about = { serviceId: service.id };
-  switch (await jobStateAbout(tx, 'vps.provision', about)) {
+  switch (await jobStateNamed(tx, 'vps.provision', about)) {
     case 'ready':
     case 'running':
       throw fail('conflict', { message: 'The delivery of this service is being tried again already' });
     case 'failed':
-      await retryFailedJobAbout(tx, 'vps.provision', about);
+      await retryFailedJobNamed(tx, 'vps.provision', about);
       return;
     default:
       await startMachine(tx, service);

@@ -2,7 +2,7 @@ import type { Hypervisor, MachineSpec } from '../../drivers/hypervisor/index.ts'
 import {
   type AnySaga,
   type Context,
-  enqueue,
+  enqueueNamed,
   type Failure,
   fail,
   type Lane,
@@ -86,7 +86,7 @@ export async function requestAction<Extra extends object>(
       command,
       before: { state: vps.state, wanted: vps.wanted },
     };
-    await enqueue(tx, jobOf(command), { ...payload, ...extra });
+    await enqueueNamed(tx, jobOf(command), { ...payload, ...extra });
     return action;
   });
 }
@@ -107,7 +107,7 @@ export async function beginSystemAction(
   const { during } = ruleOf(command);
   if (during !== undefined) await setMachineState(ctx, serviceId, during);
   const payload: ActionPayload = { serviceId, organizationId, actionId, command, before: { state, wanted } };
-  await enqueue(ctx, jobOf(command), { ...payload, ...extra }, { organizationId });
+  await enqueueNamed(ctx, jobOf(command), { ...payload, ...extra }, { organizationId });
 }
 
 /** Name of the job behind an action. */
