@@ -142,13 +142,23 @@ describe('imports', () => {
 
 describe('errors', () => {
   it('have a code, a status with a name, and words of their own', () => {
-    expect(new Set(errorCodes).size).toBe(errorCodes.length);
-    for (const code of errorCodes) {
+    for (const code of errorCodes()) {
       const { status, message } = faceOf(code);
       expect(code).toMatch(/^[a-z][a-z0-9]*(_[a-z0-9]+)*$/);
       expect(statusName(status), `${code}: ${status}`).not.toBe('Error');
       expect(message).not.toBe('');
     }
+  });
+});
+
+describe('what a room declares', () => {
+  it('is loaded with its door', () => {
+    const declarations = sources.filter(({ file }) => /^\w+\/(errors|limits|permissions)\.ts$/.test(file));
+    const doorOf = (file: string) => sources.find((source) => source.file === `${roomOf(file)}/index.ts`);
+    const shut = declarations.filter(
+      ({ file }) => roomOf(file) !== 'platform' && !doorOf(file)?.imports.includes(file),
+    );
+    expect(shut.map(({ file }) => file)).toEqual([]);
   });
 });
 

@@ -3,6 +3,11 @@
  * paying an invoice enqueues `invoice.paid`, letting it expire `invoice.expired`, giving all of it back `invoice.refunded`, and other
  * rooms react.
  */
+
+import './errors.ts';
+import './limits.ts';
+import './permissions.ts';
+
 export { expireInvoices } from './expire.ts';
 export {
   dueAt,

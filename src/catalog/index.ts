@@ -3,6 +3,8 @@
  * what a configuration costs; whether anybody buys it is the cart's business.
  */
 
+import './errors.ts';
+
 export { addProduct, type NewProduct } from './addProduct.ts';
 export { checkOptions, missingOptions, type Options, type Price, priceOf } from './configure.ts';
 export {

@@ -3,6 +3,9 @@
  * images they start from. Orders hold room and addresses here before there is a machine. Staff decides what a
  * node may promise, which networks there are, and what can be installed.
  */
+
+import './errors.ts';
+
 export {
   type Address,
   holdMoreAddresses,

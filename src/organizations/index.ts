@@ -4,5 +4,5 @@
  */
 export { authenticator } from './authenticate.ts';
 export { foundOrganization, organizationExists } from './organizations.ts';
-export { type Permission, permissionsByRole, type Role } from './permissions.ts';
+export { permissions, permissionsOf, type Role, roles } from './permissions.ts';
 export { organizationRoutes } from './routes.ts';

@@ -1,8 +1,30 @@
+/** What a caller sees of an error besides its `code`: the status, and a message that says what to do. */
+export type ErrorFace = readonly [status: number, message: string];
+
+const faces = new Map<string, ErrorFace>();
+
 /**
- * The catalogue of everything that can go wrong for a caller. Each entry is a public face: status, stable
- * `code`, and a message that says what to do. Literal texts come from the specification, section 7.
+ * Declares what can go wrong in a room. `fail` and the `errors` of a route take the codes that all rooms declare:
+ *
+ *     const billingErrors = errors({ invoice_not_payable: [409, 'This invoice cannot be paid: it is not unpaid'] });
+ *
+ *     type BillingErrors = typeof billingErrors;
+ *     declare module '../platform/errors.ts' {
+ *       interface ErrorCatalogue extends BillingErrors {}
+ *     }
+ *
+ * A code belongs to the lowest room that answers it, and is declared once. Codes are stable. Literal texts come
+ * from the specification, section 7.
  */
-const catalogue = {
+export function errors<const Declared extends Record<string, ErrorFace>>(declared: Declared): Declared {
+  for (const [code, face] of Object.entries(declared)) {
+    if (faces.has(code)) throw new Error(`the error ${code} is declared twice`);
+    faces.set(code, face);
+  }
+  return declared;
+}
+
+const commonErrors = errors({
   // Who is asking (specification §5, §7)
   unauthorized: [401, 'Invalid or expired API key'],
   unauthenticated: [401, 'unauthenticated'],
@@ -29,7 +51,7 @@ const catalogue = {
   request_timeout: [408, 'The request did not arrive in time'],
   not_found: [404, 'No such resource'],
   route_not_found: [404, 'There is no such endpoint; see /api/docs'],
-  method_not_allowed: [404, 'This path does not answer that method; see /api/docs'],
+  method_not_allowed: [405, 'This path does not answer that method; see /api/docs'],
   precondition_failed: [412, 'The resource has changed since you read it; read it again and repeat'],
   invalid_cursor: [400, 'This cursor is not one of ours; start again from the first page'],
   page_too_deep: [400, 'Filtered lists go 10,000 entries deep by page; continue with next_cursor'],
@@ -41,42 +63,27 @@ const catalogue = {
   idempotency_key_reused: [422, 'This Idempotency-Key was used with another request; choose a new one'],
   idempotency_in_flight: [409, 'A request with this Idempotency-Key is still running; repeat it shortly'],
 
-  // Cart (specification §2.1, §7)
-  missing_fields: [400, 'missing fields'],
-  empty_cart: [400, 'no products in the cart'],
-  product_not_orderable: [400, 'product not found'],
-  product_unknown: [404, 'product not found'],
-  invalid_configuration: [400, 'invalid product configuration'],
-  invalid_domain: [400, 'invalid domain'],
-  weak_password: [400, 'VPS Server is configured with a weak password, please check your cart'],
-  invalid_coupon: [400, 'invalid coupon code'],
-  insufficient_stock: [400, 'Not enough stock available'],
-
-  // Money
-  invoice_not_payable: [409, 'This invoice cannot be paid: it is not unpaid'],
-  insufficient_credit: [409, 'There is not enough account credit to pay this invoice'],
-  invalid_amount: [400, 'The amount is not valid'],
-  payment_mismatch: [409, 'The amount received is not the amount due'],
-
-  // Account
-  duplicate_ssh_key: [409, 'This SSH key is already in your account'],
-  invalid_ssh_key: [400, 'This is not an OpenSSH public key we can use'],
+  // What several rooms answer
   too_many: [409, 'The limit for this kind of resource is reached; delete one first'],
-
-  // Machines
-  locked: [409, 'Another action is running on this machine'],
-  action_not_allowed: [409, 'The machine is not in a state that allows this'],
-  not_a_vps: [404, 'This service is not a VPS'],
+  invalid_domain: [400, 'invalid domain'],
 
   // Our side
   internal_error: [500, 'Something went wrong on our side; quote the request id when you ask for help'],
   unavailable: [503, 'A part of the service is not available right now; try again shortly'],
   storage_full: [503, 'The service cannot store anything right now; try again shortly'],
-} as const satisfies Record<string, readonly [number, string]>;
+});
 
-export type ErrorCode = keyof typeof catalogue;
+type CommonErrors = typeof commonErrors;
 
-export const errorCodes = Object.keys(catalogue) as ErrorCode[];
+/** Every code by its face; rooms add theirs. */
+export interface ErrorCatalogue extends CommonErrors {}
+
+export type ErrorCode = keyof ErrorCatalogue;
+
+/** The codes of all rooms that are loaded. */
+export function errorCodes(): ErrorCode[] {
+  return [...faces.keys()] as ErrorCode[];
+}
 
 /** One field and what is wrong with it; `field` is a path such as `products[0].id`. */
 export interface ErrorDetail {
@@ -101,10 +108,11 @@ export class AppError extends Error {
   readonly details: ErrorDetail[] | undefined;
   readonly retryAfterS: number | undefined;
   constructor(code: ErrorCode, options: FailOptions = {}) {
-    super(options.message ?? catalogue[code][1], { cause: options.cause });
+    const { status, message } = faceOf(code);
+    super(options.message ?? message, { cause: options.cause });
     this.name = 'AppError';
     this.code = code;
-    this.status = catalogue[code][0];
+    this.status = status;
     this.details = options.details;
     this.retryAfterS = options.retryAfterS;
   }
@@ -117,7 +125,9 @@ export function fail(code: ErrorCode, options?: FailOptions): AppError {
 
 /** Status and message of a code, for descriptions of the API. */
 export function faceOf(code: ErrorCode): { status: number; message: string } {
-  return { status: catalogue[code][0], message: catalogue[code][1] };
+  const face = faces.get(code);
+  if (face === undefined) throw new Error(`no room that is loaded declares the error ${code}`);
+  return { status: face[0], message: face[1] };
 }
 
 /** The short name of a status, as the specification's error body wants it (§2.2). */
@@ -130,6 +140,7 @@ const statusNames: Record<number, string> = {
   401: 'Unauthorized',
   403: 'Forbidden',
   404: 'Not Found',
+  405: 'Method Not Allowed',
   408: 'Request Timeout',
   409: 'Conflict',
   412: 'Precondition Failed',

@@ -22,7 +22,7 @@ export {
   type Statement,
   statement,
 } from './database/index.ts';
-export { AppError, type ErrorDetail, fail } from './errors.ts';
+export { AppError, type ErrorDetail, errors, fail } from './errors.ts';
 export { isDomain } from './hostname.ts';
 export { newId } from './ids.ts';
 export * from './jobs/index.ts';

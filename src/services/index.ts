@@ -2,6 +2,10 @@
  * What customers own. An order makes services that are pending; a paid invoice has them delivered by the room
  * of their kind; an invoice nobody paid gives everything back that they held.
  */
+
+import './errors.ts';
+import './permissions.ts';
+
 export { createServices, type NewService } from './create.ts';
 export {
   completeDelivery,

@@ -2,6 +2,11 @@
  * The VPS manager: machines from the paid order to the customer's last power action. What is wanted stands in
  * the database; sagas make it so through the hypervisor, and the reconciler repairs or flags what differs.
  */
+
+import './errors.ts';
+import './limits.ts';
+import './permissions.ts';
+
 import type { AnySaga, Routine } from '../platform/index.ts';
 import { accessSaga } from './access/keys.ts';
 import { passwordSaga } from './access/password.ts';

@@ -35,7 +35,7 @@ export async function findCaller(
   const refusal: ErrorCode = wanted.unauthorized ?? 'unauthorized';
   const credential = readCredential(request.method, request.headers, publicOrigin);
   if (credential === null) throw fail(refusal);
-  await limiter.checkRefused(request.address);
+  limiter.checkRefused(request.address);
   const asked = wanted.auth === 'organization' ? readOrganization(request.headers) : null;
   let principal = await principals.find(credential, asked, request.address);
   if (principal === null) {

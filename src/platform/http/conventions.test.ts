@@ -90,15 +90,18 @@ describe('errors', () => {
     }
   });
 
-  it('answer unknown paths and methods with 404', async () => {
-    for (const [method, path] of [
-      ['GET', '/nowhere'],
-      ['DELETE', '/api/hello'],
-      ['PROPFIND', '/api/hello'],
-      ['GET', `/api/dashboard/notes/${'9'.repeat(2000)}`],
-    ] as const) {
-      const { status, body } = await demo.call(method, path);
+  it('answer unknown paths with 404', async () => {
+    for (const path of ['/nowhere', `/api/dashboard/notes/${'9'.repeat(2000)}`]) {
+      const { status, body } = await demo.call('GET', path);
       expect([status, body.success]).toEqual([404, false]);
+    }
+  });
+
+  it('answer a method that a path does not have with 405 and those it has', async () => {
+    for (const method of ['DELETE', 'PROPFIND']) {
+      const { status, headers, body } = await demo.call(method, '/api/hello');
+      expect([status, headers.get('allow')]).toEqual([405, 'GET, HEAD, OPTIONS']);
+      expect(body).toMatchObject({ success: false, error: 'Method Not Allowed', code: 'method_not_allowed' });
     }
   });
 
@@ -313,8 +316,8 @@ describe('shapes', () => {
   it('can be answered in a route’s own words', async () => {
     const checkout = (body: unknown) => demo.call('POST', '/api/cart/checkout', { body });
     expect((await checkout({})).body).toMatchObject({
-      code: 'missing_fields',
-      message: 'missing fields',
+      code: 'demo_fields',
+      message: 'fields are missing',
       details: [{ field: 'products', message: 'is missing' }],
     });
     expect((await checkout({ products: [{ id: '1' }] })).body.code).toBe('invalid_request');

@@ -22,6 +22,7 @@ export {
 } from './lists.ts';
 export { createRegistry, type PoolCounts } from './metrics.ts';
 export { describeApi } from './openapi.ts';
+export type { Permission } from './permission.ts';
 export { positionedList } from './positions.ts';
 export { type Authenticate, forgetPrincipals, type Principal } from './principal.ts';
 export { type Auth, listRoutes, type Req, type Route, type RouteGroup, routes } from './route.ts';

@@ -1,8 +1,8 @@
-import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
 import { fail } from '../errors.ts';
 import type { Principal } from './principal.ts';
+import { type CountWindow, createCounter, type Window } from './windows.ts';
 
-interface Limit {
+export interface Limit {
   /** Requests … */
   quota: number;
   /** … in so many seconds, … */
@@ -11,23 +11,42 @@ interface Limit {
   per: 'credential' | 'person' | 'ip';
 }
 
-/** Every limit on requests. A request counts against the general one of its kind and its route's class. */
-export const limits = {
+const declaredLimits = new Map<string, Limit>();
+
+/**
+ * Declares classes of limits that routes can name with `limit`, on top of the general one of their kind:
+ *
+ *     const vpsLimits = limits({ vps: { quota: 60, windowS: 60, per: 'person' } });
+ *
+ *     type VpsLimits = typeof vpsLimits;
+ *     declare module '../platform/http/limits.ts' {
+ *       interface LimitCatalogue extends VpsLimits {}
+ *     }
+ */
+export function limits<const Declared extends Record<string, Limit>>(declared: Declared): Declared {
+  for (const [name, limit] of Object.entries(declared)) {
+    if (declaredLimits.has(name)) throw new Error(`the limit ${name} is declared twice`);
+    declaredLimits.set(name, limit);
+  }
+  return declared;
+}
+
+/** Classes by their limits; rooms add theirs. */
+// biome-ignore lint/suspicious/noEmptyInterface: rooms fill it
+export interface LimitCatalogue {}
+
+/** Classes a route can name with `limit`. */
+export type LimitClass = keyof LimitCatalogue & string;
+
+/** Limits that count by themselves. */
+export const generalLimits = limits({
   /** Any request with a good credential. */
   default: { quota: 1_200, windowS: 60, per: 'credential' },
   /** Any request to an endpoint that asks for no credential. */
   public: { quota: 600, windowS: 60, per: 'ip' },
   /** Credentials that were refused: above this the address waits before its next one is looked at. */
   refused: { quota: 60, windowS: 60, per: 'ip' },
-  'sign-in': { quota: 20, windowS: 60, per: 'ip' },
-  checkout: { quota: 60, windowS: 60, per: 'person' },
-  vps: { quota: 60, windowS: 60, per: 'person' },
-} as const satisfies Record<string, Limit>;
-
-/** Classes a route can name with `limit`. */
-export type LimitClass = 'sign-in' | 'checkout' | 'vps';
-
-type LimitName = keyof typeof limits;
+});
 
 // A type, not an interface: headers are taken as a record.
 export type LimitHeaders = {
@@ -37,78 +56,80 @@ export type LimitHeaders = {
 
 export interface Limiter {
   /** Counts a request; null when limits are off. Throws `rate_limited`, which carries the headers too. */
-  take(
-    principal: Principal | null,
-    ip: string,
-    limitClass: LimitClass | undefined,
-  ): Promise<LimitHeaders | null>;
+  take(principal: Principal | null, ip: string, limitClass: LimitClass | undefined): LimitHeaders | null;
   /** Throws `rate_limited` when this address had too many credentials refused. */
-  checkRefused(ip: string): Promise<void> | void;
+  checkRefused(ip: string): void;
   countRefused(ip: string): void;
 }
 
 /** Headers of the limit that a `rate_limited` error ran into. */
 export const limitHeadersOf = new WeakMap<Error, LimitHeaders>();
 
-/**
- * Counts in this process's memory, in fixed windows. Two API processes therefore allow twice as much; when that
- * matters, the same library counts in Valkey. It never counts in PostgreSQL, where it costs ten times the rest.
- */
-export function createLimiter(on: boolean): Limiter {
-  if (!on) return { take: async () => null, checkRefused: () => undefined, countRefused: () => undefined };
-  const counters = new Map<LimitName, RateLimiterMemory>();
-  const policies = new Map<LimitName, string>();
-  for (const [name, limit] of Object.entries(limits) as [LimitName, Limit][]) {
-    counters.set(
-      name,
-      new RateLimiterMemory({ points: limit.quota, duration: limit.windowS, keyPrefix: '' }),
-    );
-    policies.set(name, `"${name}";q=${limit.quota};w=${limit.windowS}`);
-  }
-  const addressesRefused = new Set<string>();
+interface Counted {
+  name: string;
+  limit: Limit;
+  policy: string;
+  count: CountWindow;
+}
 
-  const count = async (name: LimitName, key: string): Promise<RateLimiterRes> => {
-    try {
-      return (await counters.get(name)?.consume(key)) ?? new RateLimiterRes(0, 0);
-    } catch (state) {
-      if (!(state instanceof RateLimiterRes)) throw state;
-      throw refuse(name, policies.get(name) ?? '', state);
-    }
+/**
+ * Counts in this process's memory, in fixed windows. Two API processes therefore allow twice as much. It never
+ * counts in PostgreSQL, where it costs ten times the rest. See docs/decisions/0019.
+ */
+export function createLimiter(on: boolean, nowMs = () => performance.now()): Limiter {
+  if (!on) return { take: () => null, checkRefused: () => undefined, countRefused: () => undefined };
+  const counted = new Map<string, Counted>();
+  for (const [name, limit] of declaredLimits) {
+    const policy = `"${name}";q=${limit.quota};w=${limit.windowS}`;
+    counted.set(name, { name, limit, policy, count: createCounter(limit.windowS * 1_000) });
+  }
+  const known = (name: string): Counted => {
+    const found = counted.get(name);
+    if (found === undefined) throw new Error(`no room that is loaded declares the limit ${name}`);
+    return found;
   };
+  const general = known('default');
+  const ofPublic = known('public');
+  const refused = known('refused');
 
   return {
-    async take(principal, ip, limitClass) {
-      const general = principal === null ? 'public' : 'default';
-      const state = await count(general, keyFor(limits[general].per, principal, ip));
-      let policy = policies.get(general) ?? '';
-      let left = stateOf(general, state);
-      if (limitClass !== undefined) {
-        const classState = await count(limitClass, keyFor(limits[limitClass].per, principal, ip));
-        policy += `, ${policies.get(limitClass)}`;
-        left += `, ${stateOf(limitClass, classState)}`;
-      }
-      return { 'ratelimit-policy': policy, ratelimit: left };
+    take(principal, ip, limitClass) {
+      const now = nowMs();
+      const first = principal === null ? ofPublic : general;
+      const left = use(first, keyFor(first.limit.per, principal, ip), now);
+      if (limitClass === undefined) return { 'ratelimit-policy': first.policy, ratelimit: left };
+      const second = known(limitClass);
+      const leftToo = use(second, keyFor(second.limit.per, principal, ip), now);
+      return {
+        'ratelimit-policy': `${first.policy}, ${second.policy}`,
+        ratelimit: `${left}, ${leftToo}`,
+      };
     },
-    async checkRefused(ip) {
-      const address = network(ip);
-      if (!addressesRefused.has(address)) return;
-      const state = await counters.get('refused')?.get(address);
-      if (!state || state.msBeforeNext <= 0) addressesRefused.delete(address);
-      else throw refuse('refused', policies.get('refused') ?? '', state);
+    checkRefused(ip) {
+      if (refused.count.isEmpty()) return;
+      const now = nowMs();
+      const window = refused.count.look(network(ip), now);
+      if (window !== undefined && window.used >= refused.limit.quota) throw refuse(refused, window, now);
     },
     countRefused(ip) {
-      const address = network(ip);
-      counters
-        .get('refused')
-        ?.consume(address)
-        .then(
-          (state) => {
-            if (state.remainingPoints === 0) addressesRefused.add(address);
-          },
-          () => addressesRefused.add(address),
-        );
+      refused.count.add(network(ip), nowMs());
     },
   };
+}
+
+/** Counts one request and says what is left, as the header does; throws when nothing is. */
+function use(counted: Counted, key: string, now: number): string {
+  const window = counted.count.add(key, now);
+  const left = counted.limit.quota - window.used;
+  if (left < 0) throw refuse(counted, window, now);
+  return `"${counted.name}";r=${left};t=${Math.ceil((window.endsAt - now) / 1_000)}`;
+}
+
+function refuse({ name, policy }: Counted, window: Window, now: number): Error {
+  const retryAfterS = Math.max(1, Math.ceil((window.endsAt - now) / 1_000));
+  const error = fail('rate_limited', { retryAfterS });
+  limitHeadersOf.set(error, { 'ratelimit-policy': policy, ratelimit: `"${name}";r=0;t=${retryAfterS}` });
+  return error;
 }
 
 function keyFor(per: Limit['per'], principal: Principal | null, ip: string): string {
@@ -129,15 +150,4 @@ function network(ip: string): string {
       ? left
       : [...left, ...Array<string>(8 - left.length - right.length).fill('0'), ...right];
   return groups.slice(0, 4).join(':');
-}
-
-function stateOf(name: LimitName, state: RateLimiterRes): string {
-  return `"${name}";r=${state.remainingPoints};t=${Math.ceil(state.msBeforeNext / 1000)}`;
-}
-
-function refuse(name: LimitName, policy: string, state: RateLimiterRes): Error {
-  const retryAfterS = Math.max(1, Math.ceil(state.msBeforeNext / 1000));
-  const error = fail('rate_limited', { retryAfterS });
-  limitHeadersOf.set(error, { 'ratelimit-policy': policy, ratelimit: `"${name}";r=0;t=${retryAfterS}` });
-  return error;
 }

@@ -3,6 +3,7 @@ import type { AccountContext, Context, OrganizationContext, StaffContext } from 
 import type { AppError, ErrorCode } from '../errors.ts';
 import type { Answer, Bytes } from './answer.ts';
 import type { LimitClass } from './limits.ts';
+import type { Permission } from './permission.ts';
 import type { Principal } from './principal.ts';
 import { Nothing } from './schema.ts';
 import type { Problem } from './validate.ts';
@@ -43,7 +44,7 @@ export interface RouteOptions<A extends Auth, P extends TObject, Q extends TObje
   /** Codes this route can answer besides those that every route of its kind can. */
   errors?: readonly ErrorCode[];
   /** Permission the caller's role must have in the organization. */
-  permission?: string;
+  permission?: Permission;
   /** Staff roles that may use it; every one when absent. */
   staffRoles?: readonly string[];
   /** Refuses API keys: only somebody signed in may do this. */

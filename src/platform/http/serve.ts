@@ -93,7 +93,7 @@ function compileGate(api: Api, route: Route) {
         ? await callerWhenGiven(api, route, request)
         : await findCaller(admission, request, api.principals, api.limiter, api.publicOrigin);
     request.caller = caller;
-    const limit = await api.limiter.take(caller?.principal ?? null, request.address, route.limit);
+    const limit = api.limiter.take(caller?.principal ?? null, request.address, route.limit);
     if (limit !== null) reply.headers(limit);
   };
 }

@@ -9,14 +9,35 @@ import { readConfig } from '../../config.ts';
 import { type TravellingClock, travellingClock } from '../clock.ts';
 import type { Database } from '../database/index.ts';
 import { statement } from '../database/index.ts';
-import { fail } from '../errors.ts';
+import { errors, fail } from '../errors.ts';
 import { createSeal } from '../seal.ts';
 import { answer } from './answer.ts';
 import { type ApiOptions, createApi } from './api.ts';
+import { limits } from './limits.ts';
 import { ListQuery, listData, listOf } from './lists.ts';
 import type { Authenticate, Principal } from './principal.ts';
 import { routes } from './route.ts';
 import { Choice, IdParams, Nothing, Nullable, Strict, Timestamp } from './schema.ts';
+
+const demoErrors = errors({
+  demo_fields: [400, 'fields are missing'],
+  demo_undeclared: [409, 'No route declares this'],
+});
+const demoLimits = limits({ demo: { quota: 60, windowS: 60, per: 'person' } });
+
+type DemoErrors = typeof demoErrors;
+type DemoLimits = typeof demoLimits;
+declare module '../errors.ts' {
+  interface ErrorCatalogue extends DemoErrors {}
+}
+declare module './limits.ts' {
+  interface LimitCatalogue extends DemoLimits {}
+}
+declare module './permission.ts' {
+  interface PermissionCatalogue {
+    'notes.write': true;
+  }
+}
 
 const Note = Type.Object({
   id: Type.Integer(),
@@ -140,7 +161,7 @@ export const demoOddRoutes = routes('', { tag: 'Odd' }, (route) => {
     '/undeclared',
     { auth: 'public', operation: 'undeclared', summary: 'Undeclared', data: Nothing },
     () => {
-      throw fail('locked');
+      throw fail('demo_undeclared');
     },
   );
   route.get('/slow', { auth: 'public', operation: 'slow', summary: 'Be slow', data: Nothing }, async () => {
@@ -168,15 +189,15 @@ export const demoOddRoutes = routes('', { tag: 'Odd' }, (route) => {
       auth: 'organization',
       organization: 'default-when-absent',
       unauthorized: 'unauthenticated',
-      limit: 'checkout',
+      limit: 'demo',
       operation: 'checkout',
       summary: 'Check out',
       body: Strict({ products: Type.Array(Strict({ id: Type.Integer() })) }),
       data: Type.Object({ organization: Type.Integer() }),
-      errors: ['missing_fields'],
+      errors: ['demo_fields'],
       onInvalid: (problems) =>
         problems.some((problem) => problem.rule === 'required')
-          ? fail('missing_fields', {
+          ? fail('demo_fields', {
               details: [...problems].map(({ field, message }) => ({ field, message })),
             })
           : undefined,

@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { record } from '../../events/index.ts';
-import { type Permission, permissionsByRole, type Role } from '../../organizations/index.ts';
+import { permissionsOf, type Role } from '../../organizations/index.ts';
 import {
   type Context,
   fail,
@@ -14,7 +14,7 @@ import { findVpsFor } from '../queries.ts';
 export type ConsoleKind = 'vnc' | 'serial';
 
 /** What the route wants of whoever opens a console; keeping it open takes the same. */
-const permission: Permission = 'vps.manage';
+const permission = 'vps.manage';
 
 const ticketMs = 30_000;
 const ticketBytes = 32;
@@ -92,8 +92,7 @@ export async function mayStayOpen(ctx: Context, ticket: Ticket): Promise<boolean
     ticket.api_key_id,
     ctx.clock.now(),
   );
-  const permissions: readonly Permission[] = row === null ? [] : permissionsByRole[row.role];
-  return permissions.includes(permission);
+  return row !== null && permissionsOf(row.role).has(permission);
 }
 
 function hashOf(ticket: string): Buffer {

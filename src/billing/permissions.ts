@@ -1,0 +1,12 @@
+import { permissions } from '../organizations/index.ts';
+
+const billingPermissions = permissions({
+  'billing.read': ['billing'],
+  'billing.pay': ['billing'],
+});
+
+type BillingPermissions = typeof billingPermissions;
+
+declare module '../platform/http/permission.ts' {
+  interface PermissionCatalogue extends BillingPermissions {}
+}

@@ -1,0 +1,11 @@
+import { permissions } from '../organizations/index.ts';
+
+const cartPermissions = permissions({
+  order: ['billing'],
+});
+
+type CartPermissions = typeof cartPermissions;
+
+declare module '../platform/http/permission.ts' {
+  interface PermissionCatalogue extends CartPermissions {}
+}

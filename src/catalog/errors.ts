@@ -1,0 +1,12 @@
+import { errors } from '../platform/index.ts';
+
+const catalogErrors = errors({
+  invalid_configuration: [400, 'invalid product configuration'],
+  invalid_coupon: [400, 'invalid coupon code'],
+});
+
+type CatalogErrors = typeof catalogErrors;
+
+declare module '../platform/errors.ts' {
+  interface ErrorCatalogue extends CatalogErrors {}
+}

@@ -1,0 +1,11 @@
+import { limits } from '../platform/http/index.ts';
+
+const vpsLimits = limits({
+  vps: { quota: 60, windowS: 60, per: 'person' },
+});
+
+type VpsLimits = typeof vpsLimits;
+
+declare module '../platform/http/limits.ts' {
+  interface LimitCatalogue extends VpsLimits {}
+}
