@@ -61,6 +61,6 @@ function machineOf(spec: MachineSpec) {
 }
 
 const silent = { stage: () => undefined, say: () => undefined };
-const product = await startProduct(config, silent, { hypervisor: watched });
+const product = await startProduct(config, silent, { drivers: { hypervisor: watched } });
 process.on('SIGTERM', () => void product.stop().finally(() => process.exit(0)));
 console.log(`Innkeeper is ready: ${baseUrlOf(config, product.port ?? 0)}/api `);

@@ -16,10 +16,13 @@ export interface Config {
   logLevel: string;
   /** Where customers reach the product, without a slash at the end. */
   publicUrl: string;
-  smtpUrl: string | null;
+  mail: 'smtp' | 'database';
+  /** Set with `mail: 'smtp'`. */
+  smtpUrl: string;
   mailFrom: string;
-  /** PowerDNS' HTTP API, for reverse DNS; null keeps names in the database alone. */
-  dnsUrl: string | null;
+  dns: 'powerdns' | 'database';
+  /** PowerDNS' HTTP API and its key; set with `dns: 'powerdns'`. */
+  dnsUrl: string;
   dnsApiKey: string;
   hypervisor: 'auto' | 'qemu' | 'simulator';
   /** Finished images, to share them between installations; null means inside DATA_DIR. */
@@ -74,17 +77,27 @@ export const settings: Setting[] = [
     meaning: 'Where customers reach the product; default http://localhost:PORT.',
   },
   {
+    name: 'MAIL',
+    fallback: 'auto',
+    meaning: '`smtp`, `database` where staff reads mails, or `auto`: SMTP when SMTP_URL is set.',
+  },
+  {
     name: 'SMTP_URL',
     fallback: '',
-    meaning: 'smtp://user:password@host:port; without it mails stay in the database.',
+    meaning: 'Mail server, smtp://user:password@host:port or smtps://…; needed with MAIL=smtp.',
   },
   { name: 'MAIL_FROM', fallback: 'Innkeeper <billing@localhost>', meaning: 'Sender of mails.' },
   {
+    name: 'DNS',
+    fallback: 'auto',
+    meaning: 'Reverse DNS: `powerdns`, `database` where names stay, or `auto`: PowerDNS when DNS_URL is set.',
+  },
+  {
     name: 'DNS_URL',
     fallback: '',
-    meaning: "PowerDNS' HTTP API, http://host:8081, for reverse DNS; without it names stay in the database.",
+    meaning: "PowerDNS' HTTP API, http://host:8081; needed with DNS=powerdns.",
   },
-  { name: 'DNS_API_KEY', fallback: '', meaning: 'Key of that API; needed with DNS_URL.' },
+  { name: 'DNS_API_KEY', fallback: '', meaning: 'Key of that API; needed with DNS=powerdns.' },
   {
     name: 'HYPERVISOR',
     fallback: 'auto',
@@ -165,9 +178,9 @@ export function readConfig(env: Record<string, string | undefined>): Config {
       'silent',
     ] as const),
     publicUrl: (text('PUBLIC_URL') || `http://localhost:${port}`).replace(/\/+$/, ''),
-    smtpUrl: text('SMTP_URL') || null,
+    ...mail(text('MAIL'), text('SMTP_URL')),
     mailFrom: text('MAIL_FROM'),
-    ...dns(text('DNS_URL'), text('DNS_API_KEY')),
+    ...dns(text('DNS'), text('DNS_URL'), text('DNS_API_KEY')),
     hypervisor: choice('HYPERVISOR', text('HYPERVISOR'), ['auto', 'qemu', 'simulator'] as const),
     imagesDir: text('IMAGES_DIR') ? resolve(text('IMAGES_DIR')) : null,
     nodeName: text('NODE_NAME'),
@@ -184,12 +197,21 @@ export function readConfig(env: Record<string, string | undefined>): Config {
   };
 }
 
-function dns(url: string, apiKey: string): Pick<Config, 'dnsUrl' | 'dnsApiKey'> {
-  if (url === '') return { dnsUrl: null, dnsApiKey: '' };
+function mail(engine: string, url: string): Pick<Config, 'mail' | 'smtpUrl'> {
+  const wanted = choice('MAIL', engine, ['auto', 'smtp', 'database'] as const);
+  const chosen = wanted === 'auto' ? (url === '' ? 'database' : 'smtp') : wanted;
+  if (chosen === 'smtp' && url === '') throw new ConfigError('MAIL is smtp, so SMTP_URL is needed too.');
+  return { mail: chosen, smtpUrl: url };
+}
+
+function dns(engine: string, url: string, apiKey: string): Pick<Config, 'dns' | 'dnsUrl' | 'dnsApiKey'> {
+  const wanted = choice('DNS', engine, ['auto', 'powerdns', 'database'] as const);
+  const chosen = wanted === 'auto' ? (url === '' ? 'database' : 'powerdns') : wanted;
+  if (chosen === 'database') return { dns: chosen, dnsUrl: '', dnsApiKey: '' };
   if (!/^https?:\/\/[^/]/.test(url))
     throw new ConfigError(`DNS_URL is "${url}"; it takes a URL such as http://127.0.0.1:8081.`);
-  if (apiKey === '') throw new ConfigError('DNS_URL is set, so DNS_API_KEY is needed too.');
-  return { dnsUrl: url, dnsApiKey: apiKey };
+  if (apiKey === '') throw new ConfigError('Names are kept in PowerDNS, so DNS_API_KEY is needed.');
+  return { dns: chosen, dnsUrl: url, dnsApiKey: apiKey };
 }
 
 function netbootUrl(text: string): string | null {

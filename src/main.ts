@@ -43,7 +43,7 @@ async function main(): Promise<void> {
   progress.done(
     product.port === null
       ? 'The worker is ready.'
-      : welcome(product, baseUrl, config.dataDir, config.smtpUrl === null),
+      : welcome(product, baseUrl, config.dataDir, config.mail === 'database'),
   );
 }
 

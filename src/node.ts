@@ -1,16 +1,4 @@
-import { join } from 'node:path';
-import {
-  canRunMachines,
-  type Hypervisor,
-  HypervisorError,
-  hostPackages,
-  keptFree,
-  loadStore,
-  type NodeCapacity,
-  qemuHypervisor,
-  saveStore,
-  simulatedHypervisor,
-} from './drivers/hypervisor/index.ts';
+import { type Hypervisor, keptFree, type NodeCapacity } from './drivers/hypervisor/index.ts';
 import {
   addImage,
   addPool,
@@ -20,18 +8,13 @@ import {
   type Reserve,
   registerNode,
 } from './fleet/index.ts';
-import type { DataDir } from './platform/host/dataDir.ts';
-import { ensurePackages } from './platform/host/packages.ts';
 import { type Context, transaction } from './platform/index.ts';
-import { createSampler, type HypervisorOf, onMachineEvent, reconcileNode, resolutions } from './vps/index.ts';
+import { createSampler, onMachineEvent, reconcileNode, resolutions } from './vps/index.ts';
 
 /** The machine this process runs on, as a node of the fleet. */
 export interface LocalNode {
+  id: number;
   hypervisor: Hypervisor;
-  hypervisorOf: HypervisorOf;
-  /** Keeps its machines as they are wanted. Returns how to stop. */
-  watch(): () => Promise<void>;
-  close(): Promise<void>;
 }
 
 type Say = (line: string) => void;
@@ -57,33 +40,13 @@ const builtInImages: Image[] = [
   },
 ];
 
-/**
- * Brings up the hypervisor of this machine and writes it down as a node: real machines where they can run, the
- * simulator where they cannot. `given` replaces it in tests.
- */
-export async function openNode(
-  ctx: Context,
-  data: DataDir,
-  say: Say,
-  given?: Hypervisor,
-): Promise<LocalNode> {
-  await ensureInventory(ctx);
-  const gateways = await gatewaysOf(ctx, ctx.config.location);
-  const hypervisor = given ?? (await chooseHypervisor(ctx, data, say, gateways));
+/** Makes a hypervisor ready and writes its host down as a node of the fleet. */
+export async function enlistNode(ctx: Context, hypervisor: Hypervisor, say: Say): Promise<LocalNode> {
   await hypervisor.prepare(say);
-  const { config } = ctx;
   const capacity = await hypervisor.capacity();
-  const identity = { name: config.nodeName, location: config.location };
-  const nodeId = await registerNode(ctx, identity, capacity, hostsOwn(hypervisor.kind, capacity));
-  return {
-    hypervisor,
-    hypervisorOf: (id) => {
-      if (id === nodeId) return hypervisor;
-      throw new HypervisorError('host_not_ready', `node ${id} is not run by this process`);
-    },
-    watch: () => watchMachines(ctx, nodeId, hypervisor, gateways),
-    close: () => hypervisor.close(),
-  };
+  const { nodeName: name, location } = ctx.config;
+  const id = await registerNode(ctx, { name, location }, capacity, hostsOwn(hypervisor.kind, capacity));
+  return { id, hypervisor };
 }
 
 const GIB = 2 ** 30;
@@ -100,8 +63,11 @@ function hostsOwn(kind: string, { memoryMib, diskGib }: NodeCapacity): Reserve {
   };
 }
 
-/** An empty database gets the images we can build and a pool from the configured networks. */
-async function ensureInventory(ctx: Context): Promise<void> {
+/**
+ * An empty database gets the images we can build and a pool from the configured networks. Returns the gateways of this
+ * location, on which its node answers.
+ */
+export async function ensureInventory(ctx: Context): Promise<string[]> {
   const { network4, network6, location } = ctx.config;
   await transaction(ctx, 'node.ensureInventory', async (tx) => {
     for (const image of builtInImages) await addImage(tx, image);
@@ -109,93 +75,18 @@ async function ensureInventory(ctx: Context): Promise<void> {
     await addPool(tx, { name: `${location} IPv4`, location, network: network4 });
     await addPool(tx, { name: `${location} IPv6`, location, network: network6 });
   });
+  return gatewaysOf(ctx, location);
 }
 
-async function chooseHypervisor(
+/** Keeps a node's machines as they are wanted. `gateways`: those it answers on. Returns how to stop. */
+export function watchNode(
   ctx: Context,
-  data: DataDir,
-  say: Say,
-  gateways: string[],
-): Promise<Hypervisor> {
-  const { config, log } = ctx;
-  const host = config.hypervisor === 'simulator' ? null : await canRunMachines();
-  if (host?.ok === false && config.hypervisor === 'qemu') throw new Error(host.reason);
-  if (host?.ok !== true) {
-    const reason = host?.reason ?? 'HYPERVISOR=simulator';
-    say(`no real machines here, they are simulated: ${reason}`);
-    return persistentSimulator(join(data.dir, 'simulator.json'));
-  }
-  await ensurePackages(
-    hostPackages.filter((wanted) => wanted.use === 'start'),
-    say,
-  );
-  return qemuHypervisor({
-    dir: join(data.dir, 'hypervisor'),
-    runDir: data.runDir,
-    bridge: { name: config.bridge, addresses: gateways, nat: config.nat },
-    netbootUrl: config.netbootUrl,
-    log,
-    ...(config.imagesDir === null ? {} : { imagesDir: config.imagesDir }),
-  });
-}
-
-const changesNothing = new Set([
-  'prepare',
-  'capacity',
-  'waitUntilReady',
-  'inspect',
-  'list',
-  'watch',
-  'close',
-]);
-
-/** A simulator whose machines outlive the product, as real ones do: what a call has done is on disk when it ends. */
-function persistentSimulator(file: string): Hypervisor {
-  const store = loadStore(file);
-  const simulator = simulatedHypervisor({ store, delaysMs: { boot: 500 } });
-  let next: Promise<void> | null = null;
-  // Calls that end in the same turn of the event loop share one writing.
-  const saved = (): Promise<void> => {
-    next ??= new Promise((resolve, reject) => {
-      setImmediate(() => {
-        next = null;
-        try {
-          saveStore(store, file);
-          resolve();
-        } catch (error) {
-          reject(error);
-        }
-      });
-    });
-    return next;
-  };
-  const keeping = Object.entries(simulator).map(([name, member]) => {
-    if (typeof member !== 'function' || changesNothing.has(name)) return [name, member];
-    const call = member as (...args: unknown[]) => unknown;
-    const kept = (...args: unknown[]) => {
-      const answer = call(...args);
-      return answer instanceof Promise ? answer.finally(saved) : answer;
-    };
-    return [name, kept];
-  });
-  return {
-    ...(Object.fromEntries(keeping) as unknown as Hypervisor),
-    close: async () => {
-      saveStore(store, file);
-      await simulator.close();
-    },
-  };
-}
-
-function watchMachines(
-  ctx: Context,
-  nodeId: number,
-  hypervisor: Hypervisor,
+  { id, hypervisor }: LocalNode,
   gateways: string[],
 ): () => Promise<void> {
-  const sample = createSampler(ctx, nodeId, () => hypervisor.sample());
+  const sample = createSampler(ctx, id, () => hypervisor.sample());
   const comparing = again(ctx, 'machines could not be compared', reconcileEveryMs, () =>
-    reconcileNode(ctx, nodeId, hypervisor),
+    reconcileNode(ctx, id, hypervisor),
   );
   const sampling = again(ctx, 'machines could not be sampled', resolutions.hour.intervalS * 1_000, sample);
   const following = again(ctx, 'gateways of new pools could not be added', reconcileEveryMs, () =>

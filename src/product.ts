@@ -3,8 +3,8 @@ import { allRoutes } from './api.ts';
 import type { Config } from './config.ts';
 import { type Demo, openDemo } from './demo/index.ts';
 import type { Hypervisor } from './drivers/hypervisor/index.ts';
-import { smtpMailer } from './drivers/mail/index.ts';
-import { type LocalNode, openNode } from './node.ts';
+import { type GivenDrivers, openDrivers, requireAll } from './drivers/index.ts';
+import { enlistNode, ensureInventory, type LocalNode, watchNode } from './node.ts';
 import { authenticator } from './organizations/index.ts';
 import { startEmbeddedPostgres } from './platform/database/embedded.ts';
 import { type DataDir, lockDataDir, prepareDataDir } from './platform/host/dataDir.ts';
@@ -15,6 +15,7 @@ import {
   connect,
   createLog,
   createSeal,
+  type Drivers,
   fail,
   type Logger,
   migrate,
@@ -36,7 +37,7 @@ export interface StartProgress {
 /** Replaces parts of the outside world, for tests. */
 export interface Parts {
   clock?: Clock;
-  hypervisor?: Hypervisor;
+  drivers?: GivenDrivers;
   log?: Logger;
 }
 
@@ -90,18 +91,13 @@ async function start(config: Config, progress: StartProgress, parts: Parts, undo
   const url = await openDatabase(config, data, progress, log, undo);
   const ctx = openContext(config, data, url, parts, log, undo);
 
+  const { drivers, node } = await openWorld(ctx, data, progress, parts, undo);
+  if (config.role !== 'api') startBackground(ctx, url, requireAll(drivers), undo);
   let isReady = false;
-  let node: LocalNode | null = null;
-  if (config.role !== 'api') {
-    progress.stage('machines');
-    node = await openNode(ctx, data, progress.say, parts.hypervisor);
-    undo.push(node.close);
-    startBackground(ctx, url, config, node, undo);
-  }
   let port: number | null = null;
   if (config.role !== 'worker') {
     progress.stage('API');
-    port = await openApi(ctx, config, node, () => isReady, undo);
+    port = await openApi(ctx, config, drivers, () => isReady, undo);
   }
   const demo = config.demo && port !== null ? await openDemo(ctx, data.dir, baseUrlOf(config, port)) : null;
   isReady = true;
@@ -155,22 +151,44 @@ function openContext(
   };
 }
 
-function startBackground(ctx: Context, url: string, config: Config, node: LocalNode, undo: Undo[]): void {
-  const mailer = config.smtpUrl === null ? null : smtpMailer(config.smtpUrl);
-  undo.push(() => mailer?.close());
-  const worker = startWorker(ctx, url, {
-    sagas: allJobs({ hypervisorOf: node.hypervisorOf, mailer }),
-    drivers: {},
-  });
+/** Opens the drivers; where the process does jobs, its host becomes a node, whose machines are watched from then on. */
+async function openWorld(
+  ctx: Context,
+  data: DataDir,
+  progress: StartProgress,
+  parts: Parts,
+  undo: Undo[],
+): Promise<{ drivers: Partial<Drivers>; node: LocalNode | null }> {
+  const { config, log } = ctx;
+  const host = { config, log, data, say: progress.say, given: parts.drivers ?? {} };
+  if (config.role === 'api') {
+    const { drivers, close } = await openDrivers({ ...host, gateways: [], enlist: null });
+    undo.push(close);
+    return { drivers, node: null };
+  }
+  progress.stage('machines');
+  const gateways = await ensureInventory(ctx);
+  const nodes: LocalNode[] = [];
+  const enlist = async (hypervisor: Hypervisor) => {
+    const node = await enlistNode(ctx, hypervisor, progress.say);
+    nodes.push(node);
+    return node.id;
+  };
+  const { drivers, close } = await openDrivers({ ...host, gateways, enlist });
+  undo.push(close, ...nodes.map((node) => watchNode(ctx, node, gateways)));
+  return { drivers, node: nodes[0] ?? null };
+}
+
+function startBackground(ctx: Context, url: string, drivers: Drivers, undo: Undo[]): void {
+  const worker = startWorker(ctx, url, { sagas: allJobs, drivers });
   undo.push(() => worker.stop());
   undo.push(startRoutines(ctx, allRoutines));
-  undo.push(node.watch());
 }
 
 async function openApi(
   ctx: Context & { db: ReturnType<typeof connect> },
   config: Config,
-  node: LocalNode | null,
+  drivers: Partial<Drivers>,
   isReady: () => boolean,
   undo: Undo[],
 ): Promise<number> {
@@ -186,7 +204,7 @@ async function openApi(
   });
   undo.push(() => closeApi(api));
   // Consoles need the hypervisor beside the API.
-  if (node !== null) undo.push(serveConsoles(ctx, api.server, node.hypervisorOf));
+  if (drivers.hypervisor !== undefined) undo.push(serveConsoles(ctx, api.server, drivers.hypervisor));
   await api.listen({ port: config.port, host: config.host });
   const address = api.server.address();
   return typeof address === 'object' && address !== null ? address.port : config.port;

@@ -1,24 +1,16 @@
 import { expireInvoices } from './billing/index.ts';
-import type { Mailer } from './drivers/mail/index.ts';
-import { mailJobs } from './events/index.ts';
+import { mailDelivery } from './events/index.ts';
 import { fleetJobs, fleetRoutines } from './fleet/index.ts';
 import { purgeIdempotencyKeys } from './platform/http/index.ts';
 import { type AnySaga, purgeDoneJobs, type Routine } from './platform/index.ts';
 import { serviceJobs } from './services/index.ts';
-import { type HypervisorOf, vpsJobs, vpsRoutines } from './vps/index.ts';
+import { vpsJobs, vpsRoutines } from './vps/index.ts';
 
 const second = 1_000;
 const minute = 60 * second;
 
 /** Everything that is done outside a request, once, because something happened. */
-export function allJobs(drivers: { hypervisorOf: HypervisorOf; mailer: Mailer | null }): AnySaga[] {
-  return [
-    ...mailJobs(drivers.mailer),
-    ...fleetJobs(drivers.hypervisorOf),
-    ...serviceJobs,
-    ...vpsJobs(drivers.hypervisorOf),
-  ];
-}
+export const allJobs: AnySaga[] = [mailDelivery, ...fleetJobs, ...serviceJobs, ...vpsJobs];
 
 /** Everything that is done again and again. */
 export const allRoutines: Routine[] = [

@@ -8,6 +8,7 @@ import {
   type SimulatorOptions,
   simulatedHypervisor,
 } from '../src/drivers/hypervisor/index.ts';
+import type { GivenDrivers } from '../src/drivers/index.ts';
 import {
   type Context,
   createLog,
@@ -42,6 +43,8 @@ export interface TestProduct {
 export interface TestOptions {
   env?: Record<string, string>;
   simulator?: SimulatorOptions;
+  /** Stand in for the other drivers that the configuration would choose. */
+  drivers?: Omit<GivenDrivers, 'hypervisor'>;
 }
 
 const silent = { stage: () => undefined, say: () => undefined };
@@ -62,7 +65,8 @@ export async function startTestProduct(options: TestOptions = {}): Promise<TestP
   });
   const clock = travellingClock();
   const hypervisor = simulatedHypervisor(options.simulator ?? {});
-  const product = await startProduct(config, silent, { clock, hypervisor, log: createLog(config.logLevel) });
+  const drivers = { hypervisor, ...options.drivers };
+  const product = await startProduct(config, silent, { clock, drivers, log: createLog(config.logLevel) });
   if (product.demo === null || product.port === null)
     throw new Error('the product started without a demonstration');
   const { demo, ctx } = product;

@@ -5,5 +5,5 @@
  */
 export type { Action } from './actions.ts';
 export { type Entry, record } from './journal.ts';
-export { type MailRecord, mailJobs } from './mails.ts';
+export { type MailRecord, mailDelivery } from './mails.ts';
 export { mailStaffRoutes } from './staff.ts';

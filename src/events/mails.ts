@@ -1,5 +1,4 @@
-import type { Mailer } from '../drivers/mail/index.ts';
-import { type AnySaga, type Context, newId, type Run, saga, statement } from '../platform/index.ts';
+import { type Context, newId, type Run, saga, statement } from '../platform/index.ts';
 import { compose, type JournalEntry } from './templates.ts';
 
 const entryForMail = statement<JournalEntry>(
@@ -47,23 +46,20 @@ interface Payload {
  * a repeated step finds nothing to do. Between the server's "accepted" and that mark a crash can send it
  * again, with the same Message-ID, by which mail systems drop the double.
  */
-export function mailJobs(mailer: Mailer | null): AnySaga[] {
-  return [
-    saga<Payload>({
-      name: 'mail.deliver',
-      steps: [
-        { name: 'write', action: (run) => write(run, mailer !== null) },
-        { name: 'send', attempts: 12, action: (run) => send(run, mailer) },
-      ],
-      failed: async (ctx, payload, failure) => {
-        await ctx.db.run(markMail, payload.journalId, 'failed', null, failure.message);
-      },
-    }),
-  ];
-}
+export const mailDelivery = saga<Payload>({
+  name: 'mail.deliver',
+  steps: [
+    { name: 'write', action: write },
+    { name: 'send', attempts: 12, action: send },
+  ],
+  failed: async (ctx, payload, failure) => {
+    await ctx.db.run(markMail, payload.journalId, 'failed', null, failure.message);
+  },
+});
 
-async function write(run: Run<Payload, object>, canSend: boolean): Promise<void> {
-  const { ctx } = run;
+async function write(run: Run<Payload, object>): Promise<void> {
+  const { ctx, drivers } = run;
+  const delivers = drivers.mail.capabilities.includes('delivery');
   const entry = await ctx.db.one(entryForMail, run.payload.journalId);
   const mail = compose(entry, ctx.config.publicUrl);
   if (mail === null) return;
@@ -76,17 +72,17 @@ async function write(run: Run<Payload, object>, canSend: boolean): Promise<void>
     mail.recipient,
     mail.subject,
     mail.body,
-    canSend ? 'queued' : 'kept',
+    delivers ? 'queued' : 'kept',
     ctx.clock.now(),
   );
 }
 
-async function send(run: Run<Payload, object>, mailer: Mailer | null): Promise<void> {
-  const { ctx, payload } = run;
+async function send(run: Run<Payload, object>): Promise<void> {
+  const { ctx, drivers, payload } = run;
   const mail = await ctx.db.maybe(mailOfEntry, payload.journalId);
-  if (mailer === null || mail?.state !== 'queued') return;
+  if (mail?.state !== 'queued') return;
   const domain = new URL(ctx.config.publicUrl).hostname;
-  await mailer.send({
+  await drivers.mail.send({
     messageId: `<${mail.journal_id}.${mail.template}@${domain}>`,
     from: ctx.config.mailFrom,
     to: mail.recipient,

@@ -1,13 +1,6 @@
-import type { Hypervisor, ImageSource } from '../drivers/hypervisor/index.ts';
+import type { ImageSource } from '../drivers/hypervisor/index.ts';
 import { record } from '../events/index.ts';
-import {
-  type AnySaga,
-  type Context,
-  type Failure,
-  saga,
-  statement,
-  type TxContext,
-} from '../platform/index.ts';
+import { type Context, type Failure, saga, statement, type TxContext } from '../platform/index.ts';
 
 interface Payload {
   slug: string;
@@ -31,31 +24,29 @@ const endPreparing = statement<{ id: number }>(
 const sayEveryMs = 1_000;
 
 /** Builds or downloads an image on the node of this process, and keeps for staff how far it is and how it ended. */
-export function prepareImageSaga(hypervisorOf: (nodeId: number) => Hypervisor): AnySaga {
-  return saga<Payload>({
-    name: 'fleet.prepareImage',
-    lane: 'bulk',
-    steps: [
-      {
-        name: 'prepare',
-        attempts: 3,
-        action: async ({ ctx, payload }) => {
-          const image = await ctx.db.maybe(imageToPrepare, payload.slug);
-          if (image === null) return; // deleted meanwhile
-          const node = await ctx.db.one(nodeByName, ctx.config.nodeName);
-          const speaker = say(ctx, payload.slug);
-          try {
-            await hypervisorOf(node.id).ensureImage(image.source, speaker.say);
-          } finally {
-            await speaker.end();
-          }
-        },
+export const imagePreparation = saga<Payload>({
+  name: 'fleet.prepareImage',
+  lane: 'bulk',
+  steps: [
+    {
+      name: 'prepare',
+      attempts: 3,
+      action: async ({ ctx, drivers, payload }) => {
+        const image = await ctx.db.maybe(imageToPrepare, payload.slug);
+        if (image === null) return; // deleted meanwhile
+        const node = await ctx.db.one(nodeByName, ctx.config.nodeName);
+        const speaker = say(ctx, payload.slug);
+        try {
+          await drivers.hypervisor(node.id).ensureImage(image.source, speaker.say);
+        } finally {
+          await speaker.end();
+        }
       },
-    ],
-    succeeded: (ctx, { slug }) => end(ctx, slug, null),
-    failed: (ctx, { slug }, failure) => end(ctx, slug, failure),
-  });
-}
+    },
+  ],
+  succeeded: (ctx, { slug }) => end(ctx, slug, null),
+  failed: (ctx, { slug }, failure) => end(ctx, slug, failure),
+});
 
 /** Writes the newest line down, at most once a second: builders say more than anybody reads. */
 function say(ctx: Context, slug: string) {

@@ -1,16 +1,6 @@
 import ipaddr from 'ipaddr.js';
-import type { ReverseDns } from '../drivers/dns/index.ts';
 import { record } from '../events/index.ts';
-import {
-  type AnySaga,
-  type Context,
-  enqueueNamed,
-  fail,
-  isDomain,
-  job,
-  statement,
-  type TxContext,
-} from '../platform/index.ts';
+import { enqueueNamed, fail, isDomain, job, statement, type TxContext } from '../platform/index.ts';
 
 const setName = statement<{ organization_id: number; before: string | null }>(
   'fleet.setReverseName',
@@ -73,20 +63,18 @@ interface Payload {
  * Carries an address' name to the name server. Of several jobs for one address that overlap, each looks again
  * after it wrote: whichever writes last wrote what the database says.
  */
-export function reverseJob(dnsOf: (ctx: Context) => ReverseDns): AnySaga {
-  return job<Payload>(
-    'dns.reverse',
-    async ({ ctx, payload }) => {
-      const wanted = async () => (await ctx.db.maybe(nameOf, payload.address))?.dns_name ?? null;
-      let name = await wanted();
-      for (let round = 0; round < roundsAtMost; round += 1) {
-        await dnsOf(ctx).setName(payload.address, name);
-        const now = await wanted();
-        if (now === name) return;
-        name = now;
-      }
-      throw new Error(`the name of ${payload.address} changes faster than it can be published`);
-    },
-    { attempts },
-  );
-}
+export const reverseNaming = job<Payload>(
+  'dns.reverse',
+  async ({ ctx, drivers, payload }) => {
+    const wanted = async () => (await ctx.db.maybe(nameOf, payload.address))?.dns_name ?? null;
+    let name = await wanted();
+    for (let round = 0; round < roundsAtMost; round += 1) {
+      await drivers.dns.setName(payload.address, name);
+      const now = await wanted();
+      if (now === name) return;
+      name = now;
+    }
+    throw new Error(`the name of ${payload.address} changes faster than it can be published`);
+  },
+  { attempts },
+);

@@ -22,6 +22,7 @@ export {
   type Statement,
   statement,
 } from './database/index.ts';
+export type { DriverName, Drivers } from './drivers.ts';
 export { AppError, type ErrorDetail, errors, fail } from './errors.ts';
 export { isDomain } from './hostname.ts';
 export { newId } from './ids.ts';

@@ -8,37 +8,33 @@ import './limits.ts';
 import './permissions.ts';
 
 import type { AnySaga, Routine } from '../platform/index.ts';
-import { accessSaga } from './access/keys.ts';
-import { passwordSaga } from './access/password.ts';
+import { updateAccess } from './access/keys.ts';
+import { passwordReset } from './access/password.ts';
 import { chartRoutine } from './charts.ts';
 import { ticketRoutine } from './console/open.ts';
-import { provisionSaga } from './install/provision.ts';
-import { reinstallSaga } from './install/reinstall.ts';
-import type { HypervisorOf } from './machine.ts';
+import { provision } from './install/provision.ts';
+import { reinstall } from './install/reinstall.ts';
 import { powerSagas } from './power.ts';
-import { renameSaga } from './settings.ts';
+import { rename } from './settings.ts';
 import { backupRoutine } from './snapshots/backups.ts';
 import { snapshotSagas } from './snapshots/snapshots.ts';
-import { resizeSaga } from './upgrade/resize.ts';
+import { resize } from './upgrade/resize.ts';
 
 export { createSampler, resolutions } from './charts.ts';
 export { serveConsoles } from './console/server.ts';
-export type { HypervisorOf } from './machine.ts';
 export { onMachineEvent, reconcileNode } from './reconcile.ts';
 export { vpsRoutes } from './routes.ts';
 
 /** Everything that is done to machines outside a request. */
-export function vpsJobs(hypervisorOf: HypervisorOf): AnySaga[] {
-  return [
-    provisionSaga(hypervisorOf),
-    ...powerSagas(hypervisorOf),
-    reinstallSaga(hypervisorOf),
-    ...snapshotSagas(hypervisorOf),
-    passwordSaga(hypervisorOf),
-    accessSaga(hypervisorOf),
-    renameSaga(hypervisorOf),
-    resizeSaga(hypervisorOf),
-  ];
-}
+export const vpsJobs: AnySaga[] = [
+  provision,
+  ...powerSagas,
+  reinstall,
+  ...snapshotSagas,
+  passwordReset,
+  updateAccess,
+  rename,
+  resize,
+];
 
 export const vpsRoutines: Routine[] = [backupRoutine, chartRoutine, ticketRoutine];

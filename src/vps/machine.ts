@@ -1,10 +1,7 @@
-import type { Hypervisor, MachineSpec } from '../drivers/hypervisor/index.ts';
+import type { MachineSpec } from '../drivers/hypervisor/index.ts';
 import { type Address, listAddresses } from '../fleet/index.ts';
 import { type Context, statement } from '../platform/index.ts';
 import type { MachineState } from './states.ts';
-
-/** The driver of a node's machines; fails when the node is not known here. */
-export type HypervisorOf = (nodeId: number) => Hypervisor;
 
 export interface MachineRow {
   service_id: number;

@@ -172,6 +172,8 @@ describe('settings', () => {
       async () => machine()?.guest?.hostname,
       (name) => name === 'renamed.example.com',
     );
+    const [rename] = (await product.customer.get(`${vps}/history?limit=1`)).body.data.actions;
+    await ended(rename.id);
   });
 
   it('gives a machine that is down its name and its name servers at the next start', async () => {

@@ -8,7 +8,7 @@ import { record } from '../events/index.ts';
 import type { AnySaga, OrganizationContext, Run } from '../platform/index.ts';
 import { type ActionPayload, actionSaga, requestAction, withMachine } from './actions/act.ts';
 import { viewAction } from './actions/history.ts';
-import type { HypervisorOf, MachineRow } from './machine.ts';
+import type { MachineRow } from './machine.ts';
 
 interface Payload extends ActionPayload {
   force: boolean;
@@ -47,34 +47,32 @@ async function changePower(
 }
 
 /** Carries power actions out. A guest that does not shut down in time keeps running, and the action says so. */
-export function powerSagas(hypervisorOf: HypervisorOf): AnySaga[] {
-  return [
-    actionSaga<Payload>({
-      command: 'start',
-      steps: [{ name: 'start', attempts: 2, action: (run) => start(run, hypervisorOf) }],
-      succeeded: async (ctx, { repair, serviceId, organizationId }) => {
-        if (!repair) return;
-        const data = { reason: 'the machine was down and has been started again' };
-        const subject = { type: 'service', id: serviceId };
-        await record(ctx, { action: 'vps.repaired', subject, organizationId, data });
-      },
-    }),
-    actionSaga<Payload>({
-      command: 'stop',
-      steps: [{ name: 'stop', attempts: 1, action: (run) => stop(run, hypervisorOf) }],
-    }),
-    actionSaga<Payload>({
-      command: 'restart',
-      steps: [
-        { name: 'stop', attempts: 1, action: (run) => stop(run, hypervisorOf) },
-        { name: 'start', attempts: 2, action: (run) => start(run, hypervisorOf) },
-      ],
-    }),
-  ];
-}
+export const powerSagas: AnySaga[] = [
+  actionSaga<Payload>({
+    command: 'start',
+    steps: [{ name: 'start', attempts: 2, action: start }],
+    succeeded: async (ctx, { repair, serviceId, organizationId }) => {
+      if (!repair) return;
+      const data = { reason: 'the machine was down and has been started again' };
+      const subject = { type: 'service', id: serviceId };
+      await record(ctx, { action: 'vps.repaired', subject, organizationId, data });
+    },
+  }),
+  actionSaga<Payload>({
+    command: 'stop',
+    steps: [{ name: 'stop', attempts: 1, action: stop }],
+  }),
+  actionSaga<Payload>({
+    command: 'restart',
+    steps: [
+      { name: 'stop', attempts: 1, action: stop },
+      { name: 'start', attempts: 2, action: start },
+    ],
+  }),
+];
 
-function start(run: PowerRun, hypervisorOf: HypervisorOf): Promise<void> {
-  return withMachine(run, hypervisorOf, async (hypervisor, spec, machine) => {
+function start(run: PowerRun): Promise<void> {
+  return withMachine(run, async (hypervisor, spec, machine) => {
     await startMachine(hypervisor, spec, machine);
     if (spec.boot === 'network') return; // what it finds there is its owner's, and may never answer on SSH
     await hypervisor
@@ -105,8 +103,8 @@ export async function renewIdentity(
   await hypervisor.forgetSecrets(spec.id);
 }
 
-function stop(run: PowerRun, hypervisorOf: HypervisorOf): Promise<void> {
-  return withMachine(run, hypervisorOf, (hypervisor, spec) =>
+function stop(run: PowerRun): Promise<void> {
+  return withMachine(run, (hypervisor, spec) =>
     stopMachine(hypervisor, spec.id, run.payload.force, run.signal),
   );
 }

@@ -1,15 +1,7 @@
 import { isIP } from 'node:net';
-import {
-  type AnySaga,
-  fail,
-  isDomain,
-  type OrganizationContext,
-  statement,
-  transaction,
-} from '../platform/index.ts';
+import { fail, isDomain, type OrganizationContext, statement, transaction } from '../platform/index.ts';
 import { type ActionPayload, actionSaga, requestAction, withMachine } from './actions/act.ts';
 import { locked } from './actions/history.ts';
-import type { HypervisorOf } from './machine.ts';
 import { findVpsFor } from './queries.ts';
 
 export interface Settings {
@@ -158,16 +150,13 @@ interface Payload extends ActionPayload {
   hostname: string;
 }
 
-export function renameSaga(hypervisorOf: HypervisorOf): AnySaga {
-  return actionSaga<Payload>({
-    command: 'rename',
-    steps: [
-      {
-        name: 'hostname',
-        attempts: 2,
-        action: (run) =>
-          withMachine(run, hypervisorOf, (driver, spec) => driver.setHostname(spec.id, run.payload.hostname)),
-      },
-    ],
-  });
-}
+export const rename = actionSaga<Payload>({
+  command: 'rename',
+  steps: [
+    {
+      name: 'hostname',
+      attempts: 2,
+      action: (run) => withMachine(run, (driver, spec) => driver.setHostname(spec.id, run.payload.hostname)),
+    },
+  ],
+});

@@ -7,13 +7,20 @@
 export interface ReverseDns {
   /** Which engine this is: `database`, `powerdns`. */
   readonly kind: string;
+  /** What it can beyond IPv4, which every engine must; conformance holds it to this. */
+  readonly capabilities: readonly DnsCapability[];
   /** Gives an address (IPv4 or IPv6) a name, without a dot at its end; null takes the name away. */
   setName(address: string, name: string | null): Promise<void>;
 }
 
+/** `ipv6`: names of IPv6 addresses. */
+export type DnsCapability = 'ipv6';
+
 export type DnsErrorCode =
   /** Not an address, or not a name. */
   | 'name_invalid'
+  /** The engine has no such ability; see `capabilities`. */
+  | 'not_supported'
   /** No zone of the server holds this address. */
   | 'zone_absent'
   | 'dns_refused'

@@ -8,6 +8,7 @@ import { checkName, pointerName } from './names.ts';
 export function databaseDns(): ReverseDns {
   return {
     kind: 'database',
+    capabilities: ['ipv6'],
     async setName(address, name) {
       pointerName(address);
       if (name !== null) checkName(name);

@@ -63,6 +63,7 @@ export function powerDns(options: PowerDnsOptions): ReverseDns {
 
   return {
     kind: 'powerdns',
+    capabilities: ['ipv6'],
     async setName(address, name) {
       const pointer = pointerName(address);
       if (name !== null) checkName(name);

@@ -17,6 +17,9 @@ export type { MachineId, MachineSpec, Nic, NicAddress } from './machine.ts';
  */
 export interface Hypervisor extends MachineLife, MachineManagement {}
 
+/** Whatever runs the machines of a node; `host_not_ready` when this process does not run that node. */
+export type HypervisorOf = (nodeId: number) => Hypervisor;
+
 export interface MachineLife {
   /** Which engine this is, as stored with a node: `qemu`, `simulator`. */
   readonly kind: string;

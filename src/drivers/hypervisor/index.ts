@@ -18,16 +18,16 @@ export {
 } from './host.ts';
 export { buildImage } from './images/store.ts';
 export * from './management.ts';
+export { type Host, openHypervisor } from './open.ts';
 export { qemuHypervisor } from './qemu/driver.ts';
 export type { BridgeOptions, Log, QemuOptions } from './qemu/options.ts';
 export { keptFree } from './qemu/space.ts';
 export { type SimulatedHypervisor, type SimulatorOptions, simulatedHypervisor } from './simulator.ts';
 export {
-  loadStore,
   type SimulatedCall,
   type SimulatedMachine,
   type SimulatorStore,
-  saveStore,
   simulatorStore,
+  storeInFile,
 } from './simulatorStore.ts';
 export { checkIdentity, identityLimits, keysBytes } from './spec.ts';

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { describeHypervisor } from './conformance.ts';
 import { HypervisorError, type MachineSpec } from './contract.ts';
 import { simulatedHypervisor } from './simulator.ts';
-import { loadStore, saveStore, simulatorStore } from './simulatorStore.ts';
+import { simulatorStore, storeInFile } from './simulatorStore.ts';
 
 const spec = (number: number): MachineSpec => ({
   id: `test-${number}`,
@@ -67,12 +67,10 @@ describe('the simulator', () => {
   it('keeps a node in a file', async () => {
     const dir = mkdtempSync(join(tmpdir(), 'innkeeper-simulator-'));
     const file = join(dir, 'node.json');
-    const store = loadStore(file);
-    const hypervisor = simulatedHypervisor({ store });
+    const hypervisor = simulatedHypervisor({ store: storeInFile(file) });
     await hypervisor.ensureImage({ slug: 'tiny', kind: 'build', recipe: 'tiny' }, () => undefined);
     await hypervisor.createDisk(spec(1));
-    saveStore(store, file);
-    expect(await simulatedHypervisor({ store: loadStore(file) }).list()).toMatchObject([{ id: 'test-1' }]);
+    expect(await simulatedHypervisor({ store: storeInFile(file) }).list()).toMatchObject([{ id: 'test-1' }]);
     rmSync(dir, { recursive: true });
   });
 });

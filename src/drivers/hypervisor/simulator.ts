@@ -13,6 +13,7 @@ import {
   type SimulatedCall,
   type SimulatedMachine,
   type SimulatorStore,
+  savedAfter,
   simulatorStore,
 } from './simulatorStore.ts';
 import { checkIdentity, checkMachineId, checkSpec } from './spec.ts';
@@ -42,7 +43,8 @@ export interface SimulatedHypervisor extends Hypervisor {
 
 /** Keeps every promise of the contract without a machine: for load tests, and for tests of the rules. */
 export function simulatedHypervisor(options: SimulatorOptions = {}): SimulatedHypervisor {
-  const { images, machines } = options.store ?? simulatorStore();
+  const { images, machines, save } = options.store ?? simulatorStore();
+  const kept = savedAfter(save);
   const listeners = new Set<(event: MachineEvent) => void>();
   const oneAtATime = serially();
   const bootMs = options.delaysMs?.boot ?? 0;
@@ -93,7 +95,13 @@ export function simulatedHypervisor(options: SimulatorOptions = {}): SimulatedHy
   }
 
   return {
-    ...simulatedManagement({ machines, find, call, isSilent: (id) => options.guestIsSilent?.(id) ?? false }),
+    ...simulatedManagement({
+      machines,
+      find,
+      call,
+      kept,
+      isSilent: (id) => options.guestIsSilent?.(id) ?? false,
+    }),
     kind: 'simulator',
     async prepare(progress) {
       progress('Preparing a simulated node');
@@ -101,23 +109,23 @@ export function simulatedHypervisor(options: SimulatorOptions = {}): SimulatedHy
     async capacity() {
       return options.capacity ?? { cpuCores: 64, memoryMib: 262_144, diskGib: 8_192, acceleration: 'none' };
     },
-    async ensureImage(image, progress) {
+    ensureImage: kept(async (image, progress) => {
       checkImageSlug(image.slug);
       await call('ensureImage', image.slug);
       const { slug, ...source } = image;
       checkSameImage(image, images.get(slug) ?? source);
       images.set(slug, source);
       progress(`The image ${image.slug} is ready`);
-    },
-    async createDisk(spec) {
+    }),
+    createDisk: kept(async (spec) => {
       checkSpec(spec);
       mustKnowImage(spec.image);
       await oneAtATime(spec.id, async () => {
         await call('createDisk', spec.id);
         findOrMake(spec.id).hasDisk = true;
       });
-    },
-    async writeIdentity(spec, identity) {
+    }),
+    writeIdentity: kept(async (spec, identity) => {
       checkSpec(spec);
       checkIdentity(identity);
       mustKnowImage(spec.image);
@@ -127,14 +135,14 @@ export function simulatedHypervisor(options: SimulatorOptions = {}): SimulatedHy
         machine.identity = identity;
         machine.addresses = { now: [], ...machine.addresses, atBoot: addressesOf(spec) };
       });
-    },
-    async forgetSecrets(id) {
+    }),
+    forgetSecrets: kept(async (id) => {
       checkMachineId(id);
       const machine = machines.get(id);
       if (!machine?.identity) return;
       machine.identity = { ...machine.identity, passwordHash: null, authorizedKeys: [], userData: null };
-    },
-    async start(spec) {
+    }),
+    start: kept(async (spec) => {
       checkSpec(spec);
       await oneAtATime(spec.id, async () => {
         const machine = find(spec.id);
@@ -149,7 +157,7 @@ export function simulatedHypervisor(options: SimulatorOptions = {}): SimulatedHy
         machines.set(spec.id, started);
         tell(spec.id, 'running', 'host');
       });
-    },
+    }),
     async waitUntilReady(spec, deadline) {
       const until = Date.now() + deadline.timeoutMs;
       for (;;) {
@@ -163,7 +171,7 @@ export function simulatedHypervisor(options: SimulatorOptions = {}): SimulatedHy
         await delay(Math.max(1, Math.min(20, readyInMs)), undefined, { signal: deadline.signal });
       }
     },
-    async shutdown(id, deadline) {
+    shutdown: kept(async (id, deadline) => {
       if (find(id).startedAtMs === null) return;
       const needsMs = options.delaysMs?.shutdown ?? 0;
       if (options.ignoresShutdown?.(id) || needsMs > deadline.timeoutMs) {
@@ -172,28 +180,28 @@ export function simulatedHypervisor(options: SimulatorOptions = {}): SimulatedHy
       }
       await call('shutdown', id);
       stop(id, 'host');
-    },
-    async powerOff(id) {
+    }),
+    powerOff: kept(async (id) => {
       find(id);
       await oneAtATime(id, async () => {
         await call('powerOff', id);
         stop(id, 'host');
       });
-    },
-    async reset(id) {
+    }),
+    reset: kept(async (id) => {
       const machine = find(id);
       if (machine.startedAtMs === null) throw new HypervisorError('not_running', `${id} is not running`);
       machine.bootedAtMs = Date.now();
       takeAddresses(machine);
-    },
-    async destroy(id) {
+    }),
+    destroy: kept(async (id) => {
       checkMachineId(id);
       await oneAtATime(id, async () => {
         await call('destroy', id);
         stop(id, 'host');
         machines.delete(id);
       });
-    },
+    }),
     async inspect(id) {
       return report(id);
     },
@@ -204,9 +212,7 @@ export function simulatedHypervisor(options: SimulatorOptions = {}): SimulatedHy
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
-    async close() {
-      listeners.clear();
-    },
+    close: kept(async () => listeners.clear()),
     guestShutsDown: (id) => stop(id, 'guest'),
     lose: (id) => stop(id, 'lost'),
     guestAddresses: (id) => (report(id).power === 'running' ? (find(id).addresses?.now ?? []) : []),

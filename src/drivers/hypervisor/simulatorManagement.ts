@@ -1,7 +1,7 @@
 import { Duplex } from 'node:stream';
 import { HypervisorError, type MachineSpec } from './contract.ts';
 import type { MachineManagement, SnapshotFacts } from './management.ts';
-import type { KeptDisk, SimulatedCall, SimulatedGuest, SimulatedMachine } from './simulatorStore.ts';
+import type { Keeping, KeptDisk, SimulatedCall, SimulatedGuest, SimulatedMachine } from './simulatorStore.ts';
 import { checkAuthorizedKeys, checkCopyName, checkHostname, checkPasswordHash, checkSpec } from './spec.ts';
 
 interface Simulation {
@@ -9,10 +9,12 @@ interface Simulation {
   find(id: string): SimulatedMachine;
   call(name: SimulatedCall, id: string): Promise<void>;
   isSilent(id: string): boolean;
+  kept: Keeping;
 }
 
 /** The part of the contract that manages machines, kept in memory. */
-export function simulatedManagement({ machines, find, call, isSilent }: Simulation): MachineManagement {
+export function simulatedManagement(simulation: Simulation): MachineManagement {
+  const { machines, find, call, isSilent, kept } = simulation;
   const running = (id: string): SimulatedMachine => {
     const machine = find(id);
     if (machine.startedAtMs === null) throw new HypervisorError('not_running', `${id} is not running`);
@@ -53,7 +55,7 @@ export function simulatedManagement({ machines, find, call, isSilent }: Simulati
   }
 
   return {
-    async resize(spec) {
+    resize: kept(async (spec) => {
       checkSpec(spec);
       const machine = find(spec.id);
       const before = machine.spec;
@@ -66,13 +68,13 @@ export function simulatedManagement({ machines, find, call, isSilent }: Simulati
       // Cores and memory of a running machine stay what it was started with.
       machine.spec = restartNeeded && before ? { ...before, diskGib: spec.diskGib } : spec;
       return { restartNeeded };
-    },
-    async rebuildDisk(spec) {
+    }),
+    rebuildDisk: kept(async (spec) => {
       checkSpec(spec);
       const machine = mustBeOff(spec.id);
       await call('createDisk', spec.id);
       Object.assign(machine, { hasDisk: true, snapshots: [], spec });
-    },
+    }),
     async openConsole(id, kind) {
       running(id);
       const line = new Duplex({
@@ -89,27 +91,27 @@ export function simulatedManagement({ machines, find, call, isSilent }: Simulati
       line.on('close', () => clearInterval(timer));
       return line;
     },
-    createSnapshot: (id, name) => keep('snapshots', id, name),
-    restoreSnapshot: (id, name) => restore('snapshots', id, name),
-    deleteSnapshot: (id, name) => drop('snapshots', id, name),
+    createSnapshot: kept((id, name) => keep('snapshots', id, name)),
+    restoreSnapshot: kept((id, name) => restore('snapshots', id, name)),
+    deleteSnapshot: kept((id, name) => drop('snapshots', id, name)),
     listSnapshots: async (id) => (find(id).snapshots ?? []).map(facts),
-    createBackup: (id, name) => keep('backups', id, name),
-    restoreBackup: (spec, name) => restore('backups', spec.id, name),
-    deleteBackup: (id, name) => drop('backups', id, name),
+    createBackup: kept((id, name) => keep('backups', id, name)),
+    restoreBackup: kept((spec, name) => restore('backups', spec.id, name)),
+    deleteBackup: kept((id, name) => drop('backups', id, name)),
     listBackups: async (id) => (find(id).backups ?? []).map(facts),
-    async setPassword(id, passwordHash) {
+    setPassword: kept(async (id, passwordHash) => {
       checkPasswordHash(passwordHash);
       guestOf(id).passwordHash = passwordHash;
-    },
-    async setAuthorizedKeys(id, keys) {
+    }),
+    setAuthorizedKeys: kept(async (id, keys) => {
       checkAuthorizedKeys(keys);
       guestOf(id).authorizedKeys = [...keys];
-    },
-    async setHostname(id, hostname) {
+    }),
+    setHostname: kept(async (id, hostname) => {
       checkHostname(hostname);
       guestOf(id).hostname = hostname;
-    },
-    async setAddresses(spec) {
+    }),
+    setAddresses: kept(async (spec) => {
       checkSpec(spec);
       const machine = find(spec.id);
       const atBoot = addressesOf(spec);
@@ -118,7 +120,7 @@ export function simulatedManagement({ machines, find, call, isSilent }: Simulati
       if (machine.startedAtMs === null || now.join() === atBoot.join()) return;
       guestOf(spec.id); // fails when its agent is silent
       machine.addresses.now = atBoot;
-    },
+    }),
     async sample() {
       const at = new Date();
       return [...machines].flatMap(([id, { startedAtMs, spec }]) => {

@@ -7,6 +7,8 @@ export interface SimulatorStore {
   /** Slug → where the image comes from. */
   images: Map<string, Source>;
   machines: Map<string, SimulatedMachine>;
+  /** Resolves once what was changed before outlives the process, where the store is one that does. */
+  save(): Promise<void>;
 }
 
 export interface SimulatedMachine {
@@ -50,12 +52,23 @@ export type SimulatedCall =
   | 'restore'
   | 'resize';
 
+/** A node that is gone with its process. */
 export function simulatorStore(): SimulatorStore {
-  return { images: new Map(), machines: new Map() };
+  return { images: new Map(), machines: new Map(), save: async () => undefined };
 }
 
-/** Reads a node from a file, empty when there is none; with {@link saveStore} a node outlives its process. */
-export function loadStore(file: string): SimulatorStore {
+/** A node that outlives its process in a file; empty while there is no such file. */
+export function storeInFile(file: string): SimulatorStore {
+  const { images, machines } = readStore(file);
+  const write = () => {
+    const text = JSON.stringify({ sources: [...images], machines: [...machines] });
+    writeFileSync(`${file}.partial`, text);
+    renameSync(`${file}.partial`, file);
+  };
+  return { images, machines, save: oncePerTurn(write) };
+}
+
+function readStore(file: string): Pick<SimulatorStore, 'images' | 'machines'> {
   try {
     const stored: { sources?: [string, Source][]; machines: [string, SimulatedMachine][] } = JSON.parse(
       readFileSync(file, 'utf8'),
@@ -67,10 +80,25 @@ export function loadStore(file: string): SimulatorStore {
   }
 }
 
-export function saveStore(store: SimulatorStore, file: string): void {
-  writeFileSync(
-    `${file}.partial`,
-    JSON.stringify({ sources: [...store.images], machines: [...store.machines] }),
-  );
-  renameSync(`${file}.partial`, file);
+/** Calls that come in the same turn of the event loop share one doing, which sees what all of them have changed. */
+function oncePerTurn(work: () => void): () => Promise<void> {
+  let next: Promise<void> | null = null;
+  return () => {
+    next ??= new Promise<void>((resolve) => setImmediate(resolve)).then(() => {
+      next = null;
+      work();
+    });
+    return next;
+  };
+}
+
+/** Has a call saved with all it changed before it answers, also when it fails. */
+export type Keeping = <Given extends unknown[], Answer>(
+  call: (...given: Given) => Promise<Answer>,
+) => (...given: Given) => Promise<Answer>;
+
+export function savedAfter(save: () => Promise<void>): Keeping {
+  return (call) =>
+    (...given) =>
+      call(...given).finally(save);
 }

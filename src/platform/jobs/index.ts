@@ -9,7 +9,6 @@ export { purgeDoneJobs } from './purge.ts';
 export { jobStateAbout, jobStateNamed, retryFailedJobAbout, retryFailedJobNamed } from './retry.ts';
 export {
   type AnySaga,
-  type Drivers,
   type Failure,
   job,
   type Lane,

@@ -1,5 +1,6 @@
 import { atBoundary, failIfAsked, stepRuns } from '../boundary.ts';
 import { type Context, type TxContext, transaction } from '../context.ts';
+import type { Drivers } from '../drivers.ts';
 import { AppError } from '../errors.ts';
 import {
   finishJob,
@@ -11,7 +12,7 @@ import {
   stepsOf,
   turnBack,
 } from './queries.ts';
-import type { AnySaga, Drivers, Failure, Run, Saga, Step } from './saga.ts';
+import type { AnySaga, Failure, Run, Saga, Step } from './saga.ts';
 
 /** The runner lost its claim on a job: somebody else goes on with it, and this run records nothing more. */
 export class ClaimLost extends Error {}

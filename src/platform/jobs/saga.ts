@@ -1,15 +1,10 @@
 import type { Context, TxContext } from '../context.ts';
-
-/**
- * The outside world as steps reach it. The ground floor knows no driver: who builds them adds them here, by
- * merging its own declaration into this one.
- */
-// biome-ignore lint/suspicious/noEmptyInterface: filled by declaration merging
-export interface Drivers {}
+import type { Drivers } from '../drivers.ts';
 
 /** What a step works with. */
 export interface Run<Payload, State> {
   readonly ctx: Context;
+  /** The outside world: `run.drivers.mail.send(…)`. */
   readonly drivers: Drivers;
   readonly jobId: number;
   /** Chosen by whoever enqueued the job; the same at every try. */

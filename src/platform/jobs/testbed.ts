@@ -8,17 +8,10 @@ import { readConfig } from '../../config.ts';
 import { type TravellingClock, travellingClock } from '../clock.ts';
 import { type Context, systemActor, transaction } from '../context.ts';
 import { connect, type Queryable } from '../database/index.ts';
+import type { Drivers } from '../drivers.ts';
 import { createLog } from '../log.ts';
 import { createSeal, readSecretKey } from '../seal.ts';
-import {
-  type AnySaga,
-  type Drivers,
-  enqueue,
-  job,
-  startWorker,
-  type Worker,
-  type WorkerOptions,
-} from './index.ts';
+import { type AnySaga, enqueue, job, startWorker, type Worker, type WorkerOptions } from './index.ts';
 
 export interface Payload {
   key: string;

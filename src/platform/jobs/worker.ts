@@ -1,5 +1,6 @@
 import pg from 'pg';
 import type { Context } from '../context.ts';
+import type { Drivers } from '../drivers.ts';
 import { AppError } from '../errors.ts';
 import { onEnqueued } from './enqueue.ts';
 import { defaultSlots, laneOf, lanes, roomIn, type Slots } from './lanes.ts';
@@ -13,7 +14,7 @@ import {
   unknownKinds,
 } from './queries.ts';
 import { ClaimLost, runJob } from './run.ts';
-import { type AnySaga, byName, type Drivers, type Lane } from './saga.ts';
+import { type AnySaga, byName, type Lane } from './saga.ts';
 
 export interface WorkerOptions {
   sagas: readonly AnySaga[];

@@ -1,6 +1,5 @@
 import { type SshKey, sshKeysOf } from '../../account/index.ts';
 import {
-  type AnySaga,
   type Context,
   fail,
   type OrganizationContext,
@@ -9,7 +8,6 @@ import {
 } from '../../platform/index.ts';
 import { type ActionPayload, actionSaga, requestAction, withMachine } from '../actions/act.ts';
 import { viewAction } from '../actions/history.ts';
-import type { HypervisorOf } from '../machine.ts';
 import { findVpsFor } from '../queries.ts';
 
 /** A key that a machine was told to let in; it stays there when it leaves the account. */
@@ -90,22 +88,20 @@ export async function replaceAccess(ctx: OrganizationContext, id: number, body: 
   return { action: viewAction(action) };
 }
 
-export function accessSaga(hypervisorOf: HypervisorOf): AnySaga {
-  return actionSaga<Payload>({
-    command: 'update_access',
-    steps: [
-      {
-        name: 'keys',
-        attempts: 2,
-        action: (run) =>
-          withMachine(run, hypervisorOf, (hypervisor, spec) =>
-            hypervisor.setAuthorizedKeys(
-              spec.id,
-              run.payload.keys.map((key) => key.public_key),
-            ),
+export const updateAccess = actionSaga<Payload>({
+  command: 'update_access',
+  steps: [
+    {
+      name: 'keys',
+      attempts: 2,
+      action: (run) =>
+        withMachine(run, (hypervisor, spec) =>
+          hypervisor.setAuthorizedKeys(
+            spec.id,
+            run.payload.keys.map((key) => key.public_key),
           ),
-      },
-    ],
-    succeeded: (ctx, payload) => writeAccess(ctx, payload.serviceId, payload.organizationId, payload.keys),
-  });
-}
+        ),
+    },
+  ],
+  succeeded: (ctx, payload) => writeAccess(ctx, payload.serviceId, payload.organizationId, payload.keys),
+});

@@ -1,4 +1,4 @@
-import type { AnySaga, OrganizationContext } from '../../platform/index.ts';
+import type { OrganizationContext } from '../../platform/index.ts';
 import {
   type ActionPayload,
   actionSaga,
@@ -8,7 +8,6 @@ import {
   withMachine,
 } from '../actions/act.ts';
 import { viewAction } from '../actions/history.ts';
-import type { HypervisorOf } from '../machine.ts';
 import { generatePassword, hashPassword, requireStrong } from './identity.ts';
 
 interface Secrets {
@@ -27,20 +26,18 @@ export async function resetPassword(ctx: OrganizationContext, id: number, body: 
   return { action: viewAction(action), password: body.password === undefined ? password : null };
 }
 
-export function passwordSaga(hypervisorOf: HypervisorOf): AnySaga {
-  return actionSaga<ActionPayload>({
-    command: 'reset_password',
-    steps: [
-      {
-        name: 'password',
-        attempts: 2,
-        action: (run) =>
-          withMachine(run, hypervisorOf, async (hypervisor, spec) => {
-            const { passwordHash } = await openSecrets<Secrets>(run.ctx, run.payload.actionId);
-            if (passwordHash === undefined) throw new Error('the new password is gone');
-            await hypervisor.setPassword(spec.id, passwordHash);
-          }),
-      },
-    ],
-  });
-}
+export const passwordReset = actionSaga<ActionPayload>({
+  command: 'reset_password',
+  steps: [
+    {
+      name: 'password',
+      attempts: 2,
+      action: (run) =>
+        withMachine(run, async (hypervisor, spec) => {
+          const { passwordHash } = await openSecrets<Secrets>(run.ctx, run.payload.actionId);
+          if (passwordHash === undefined) throw new Error('the new password is gone');
+          await hypervisor.setPassword(spec.id, passwordHash);
+        }),
+    },
+  ],
+});

@@ -15,7 +15,6 @@ import {
   type TxContext,
   transaction,
 } from '../../platform/index.ts';
-import type { HypervisorOf } from '../machine.ts';
 import { findMachine, type MachineRow, setMachineState, specOf } from '../machine.ts';
 import { type ActionRow, findVpsFor, type VpsRow } from '../queries.ts';
 import { type ActionName, type MachineState, reasonAgainst, ruleOf } from '../states.ts';
@@ -170,12 +169,11 @@ function actionOf(payload: ActionPayload) {
 /** Runs `work` with the machine's driver and what the driver needs to know of the machine. */
 export async function withMachine<P extends { serviceId: number }, T>(
   run: Run<P, object>,
-  hypervisorOf: HypervisorOf,
   work: (hypervisor: Hypervisor, spec: MachineSpec, machine: MachineRow) => Promise<T>,
 ): Promise<T> {
   const machine = await findMachine(run.ctx, run.payload.serviceId);
   if (machine === null) throw new Error(`service ${run.payload.serviceId} has no machine`);
-  return work(hypervisorOf(machine.node_id), await specOf(run.ctx, machine), machine);
+  return work(run.drivers.hypervisor(machine.node_id), await specOf(run.ctx, machine), machine);
 }
 
 const insertSecrets = statement(

@@ -1,8 +1,8 @@
 import type { IncomingMessage, Server } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { WebSocket, WebSocketServer } from 'ws';
+import type { HypervisorOf } from '../../drivers/hypervisor/index.ts';
 import type { Context } from '../../platform/index.ts';
-import type { HypervisorOf } from '../machine.ts';
 import { machineIdOf } from '../machine.ts';
 import { mayStayOpen, redeemTicket, type Ticket } from './open.ts';
 

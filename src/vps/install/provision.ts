@@ -10,7 +10,7 @@ import {
   reserveAddresses,
   reserveRoom,
 } from '../../fleet/index.ts';
-import { type AnySaga, type Context, type Run, type Step, saga, transaction } from '../../platform/index.ts';
+import { type Context, type Run, type Step, saga, transaction } from '../../platform/index.ts';
 import {
   completeDelivery,
   failDelivery,
@@ -24,7 +24,6 @@ import { writeAccess } from '../access/keys.ts';
 import { finishAction, openSystemAction, progressAction } from '../actions/history.ts';
 import {
   findMachine,
-  type HypervisorOf,
   type MachineRow,
   machineIdOf,
   removeMachine,
@@ -46,41 +45,6 @@ type ProvisionRun = Run<Payload, State>;
 type ProvisionStep = Step<Payload, State>;
 
 const readyTimeoutMs = 300_000;
-
-/** From a paid order to a machine that answers: the product's main job. */
-export function provisionSaga(hypervisorOf: HypervisorOf): AnySaga {
-  return saga<Payload, State>({
-    name: 'vps.provision',
-    lane: 'machine',
-    steps: [
-      openStep,
-      placeStep,
-      addressStep,
-      machineStep,
-      diskStep(hypervisorOf),
-      identityStep(hypervisorOf),
-      bootStep(hypervisorOf),
-      readyStep(hypervisorOf),
-      forgetStep(hypervisorOf),
-    ],
-    progress: (run, done, of) => progressAction(run.ctx, run.payload.actionId, Math.floor((100 * done) / of)),
-    succeeded: async (ctx, { serviceId, actionId }) => {
-      const order = await findOrder(ctx, serviceId);
-      const machine = await machineOf(ctx, serviceId);
-      const primaryIp = (await listAddresses(ctx, serviceId))[0]?.address ?? null;
-      await setMachineState(ctx, serviceId, 'running', { startedAt: ctx.clock.now() });
-      await writeAccess(ctx, serviceId, order.organization_id, await sshKeysOf(ctx, order.user_id));
-      await completeDelivery(ctx, order, { hostname: machine.hostname, primaryIp });
-      await finishAction(ctx, actionOf(order.organization_id, serviceId, actionId), null);
-    },
-    failed: async (ctx, { serviceId, actionId }, failure) => {
-      const order = await findOrder(ctx, serviceId);
-      await failDelivery(ctx, serviceId, `${failure.step}: ${failure.message}`);
-      const error = { code: failure.code, message: 'The machine could not be made; our staff has been told' };
-      await finishAction(ctx, actionOf(order.organization_id, serviceId, actionId), error);
-    },
-  });
-}
 
 function actionOf(organizationId: number, serviceId: number, id: number) {
   return { id, organizationId, serviceId, command: 'create' };
@@ -159,32 +123,32 @@ async function machineOf(ctx: Context, serviceId: number): Promise<MachineRow> {
 
 async function withMachine<T>(
   run: ProvisionRun,
-  hypervisorOf: HypervisorOf,
   work: (hypervisor: Hypervisor, spec: Awaited<ReturnType<typeof specOf>>, machine: MachineRow) => Promise<T>,
 ): Promise<T> {
   const machine = await machineOf(run.ctx, run.payload.serviceId);
-  return work(hypervisorOf(machine.node_id), await specOf(run.ctx, machine), machine);
+  return work(run.drivers.hypervisor(machine.node_id), await specOf(run.ctx, machine), machine);
 }
 
 // Undoing the disk takes all of the machine away, so the steps after it need no undo of their own.
-const diskStep = (hypervisorOf: HypervisorOf): ProvisionStep => ({
+const diskStep: ProvisionStep = {
   name: 'disk',
   action: (run) =>
-    withMachine(run, hypervisorOf, async (hypervisor, spec) => {
+    withMachine(run, async (hypervisor, spec) => {
       const image = await findOrderedImage(run.ctx, spec.image);
       await hypervisor.ensureImage(image.source, (line) => run.ctx.log.info({ image: image.slug }, line));
       await hypervisor.createDisk(spec);
     }),
   undo: async (run) => {
     const machine = await findMachine(run.ctx, run.payload.serviceId);
-    if (machine !== null) await hypervisorOf(machine.node_id).destroy(machineIdOf(machine.service_id));
+    if (machine !== null)
+      await run.drivers.hypervisor(machine.node_id).destroy(machineIdOf(machine.service_id));
   },
-});
+};
 
-const identityStep = (hypervisorOf: HypervisorOf): ProvisionStep => ({
+const identityStep: ProvisionStep = {
   name: 'identity',
   action: (run) =>
-    withMachine(run, hypervisorOf, async (hypervisor, spec, machine) => {
+    withMachine(run, async (hypervisor, spec, machine) => {
       const order = await findOrder(run.ctx, machine.service_id);
       const password = await openPassword(run.ctx, machine.service_id);
       await hypervisor.writeIdentity(spec, {
@@ -195,26 +159,58 @@ const identityStep = (hypervisorOf: HypervisorOf): ProvisionStep => ({
         userData: null,
       });
     }),
-});
+};
 
-const bootStep = (hypervisorOf: HypervisorOf): ProvisionStep => ({
+const bootStep: ProvisionStep = {
   name: 'boot',
   // Whatever its owner wants it to start from later, it has to take on its identity first.
-  action: (run) =>
-    withMachine(run, hypervisorOf, (hypervisor, spec) => hypervisor.start({ ...spec, boot: 'disk' })),
-});
+  action: (run) => withMachine(run, (hypervisor, spec) => hypervisor.start({ ...spec, boot: 'disk' })),
+};
 
-const readyStep = (hypervisorOf: HypervisorOf): ProvisionStep => ({
+const readyStep: ProvisionStep = {
   name: 'ready',
   attempts: 2,
   action: (run) =>
-    withMachine(run, hypervisorOf, async (hypervisor, spec) => {
+    withMachine(run, async (hypervisor, spec) => {
       await hypervisor.start({ ...spec, boot: 'disk' }); // after a failed try it may be down
       await hypervisor.waitUntilReady(spec, { timeoutMs: readyTimeoutMs, signal: run.signal });
     }),
-});
+};
 
-const forgetStep = (hypervisorOf: HypervisorOf): ProvisionStep => ({
+const forgetStep: ProvisionStep = {
   name: 'forget',
-  action: (run) => withMachine(run, hypervisorOf, (hypervisor, spec) => hypervisor.forgetSecrets(spec.id)),
+  action: (run) => withMachine(run, (hypervisor, spec) => hypervisor.forgetSecrets(spec.id)),
+};
+
+/** From a paid order to a machine that answers: the product's main job. */
+export const provision = saga<Payload, State>({
+  name: 'vps.provision',
+  lane: 'machine',
+  steps: [
+    openStep,
+    placeStep,
+    addressStep,
+    machineStep,
+    diskStep,
+    identityStep,
+    bootStep,
+    readyStep,
+    forgetStep,
+  ],
+  progress: (run, done, of) => progressAction(run.ctx, run.payload.actionId, Math.floor((100 * done) / of)),
+  succeeded: async (ctx, { serviceId, actionId }) => {
+    const order = await findOrder(ctx, serviceId);
+    const machine = await machineOf(ctx, serviceId);
+    const primaryIp = (await listAddresses(ctx, serviceId))[0]?.address ?? null;
+    await setMachineState(ctx, serviceId, 'running', { startedAt: ctx.clock.now() });
+    await writeAccess(ctx, serviceId, order.organization_id, await sshKeysOf(ctx, order.user_id));
+    await completeDelivery(ctx, order, { hostname: machine.hostname, primaryIp });
+    await finishAction(ctx, actionOf(order.organization_id, serviceId, actionId), null);
+  },
+  failed: async (ctx, { serviceId, actionId }, failure) => {
+    const order = await findOrder(ctx, serviceId);
+    await failDelivery(ctx, serviceId, `${failure.step}: ${failure.message}`);
+    const error = { code: failure.code, message: 'The machine could not be made; our staff has been told' };
+    await finishAction(ctx, actionOf(order.organization_id, serviceId, actionId), error);
+  },
 });

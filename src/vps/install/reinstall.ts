@@ -6,7 +6,6 @@ import {
 } from '../../drivers/hypervisor/index.ts';
 import { findImage, findOrderedImage, reasonAgainst } from '../../fleet/index.ts';
 import {
-  type AnySaga,
   type Context,
   type ErrorDetail,
   fail,
@@ -27,7 +26,7 @@ import {
   withMachine,
 } from '../actions/act.ts';
 import { viewAction } from '../actions/history.ts';
-import { type HypervisorOf, type MachineRow, setMachineState } from '../machine.ts';
+import { type MachineRow, setMachineState } from '../machine.ts';
 import { startAgain } from '../snapshots/snapshots.ts';
 
 export interface ReinstallBody {
@@ -108,65 +107,58 @@ function publicKeys(keys: InstalledKey[]): string[] {
 /** Steps that leave the disk as it was when they fail; of the last one the driver promises it. */
 const harmless: ReadonlySet<string> = new Set(['begin', 'image', 'check', 'off', 'disk']);
 
-export function reinstallSaga(hypervisorOf: HypervisorOf): AnySaga {
-  return actionSaga<Payload>({
-    command: 'reinstall',
-    steps: [
-      { name: 'image', action: (run) => prepareImage(run, hypervisorOf) },
-      { name: 'check', action: (run) => check(run, hypervisorOf) },
-      {
-        name: 'off',
-        action: (run) => withMachine(run, hypervisorOf, (driver, spec) => driver.powerOff(spec.id)),
-        undo: (run) => ('replaced' in run.state ? Promise.resolve() : startAgain(run, hypervisorOf)),
-      },
-      { name: 'disk', action: (run) => replaceDisk(run, hypervisorOf) },
-      { name: 'replaced', action: ({ ctx, payload }) => writeSystem(ctx, payload) },
-      {
-        name: 'identity',
-        action: (run) => writeIdentity(run, hypervisorOf),
-        // Whatever fails from here on, what the guest was to be told must not stay on its host.
-        undo: (run) => forgetIdentity(run, hypervisorOf),
-      },
-      {
-        name: 'boot',
-        action: (run) =>
-          withMachine(run, hypervisorOf, (driver, spec) => driver.start({ ...spec, boot: 'disk' })),
-      },
-      {
-        name: 'ready',
-        attempts: 2,
-        action: (run) =>
-          withMachine(run, hypervisorOf, async (driver, spec) => {
-            await driver.start({ ...spec, boot: 'disk' });
-            await driver.waitUntilReady(spec, { timeoutMs: readyTimeoutMs, signal: run.signal });
-          }),
-      },
-      { name: 'forget', action: (run) => forgetIdentity(run, hypervisorOf) },
-    ],
-    failed: async (ctx, { serviceId }, { step }) => {
-      if (!harmless.has(step)) await setMachineState(ctx, serviceId, 'error');
+export const reinstall = actionSaga<Payload>({
+  command: 'reinstall',
+  steps: [
+    { name: 'image', action: prepareImage },
+    { name: 'check', action: check },
+    {
+      name: 'off',
+      action: (run) => withMachine(run, (driver, spec) => driver.powerOff(spec.id)),
+      undo: (run) => ('replaced' in run.state ? Promise.resolve() : startAgain(run)),
     },
-  });
-}
+    { name: 'disk', action: replaceDisk },
+    { name: 'replaced', action: ({ ctx, payload }) => writeSystem(ctx, payload) },
+    {
+      name: 'identity',
+      action: writeIdentity,
+      // Whatever fails from here on, what the guest was to be told must not stay on its host.
+      undo: forgetIdentity,
+    },
+    {
+      name: 'boot',
+      action: (run) => withMachine(run, (driver, spec) => driver.start({ ...spec, boot: 'disk' })),
+    },
+    {
+      name: 'ready',
+      attempts: 2,
+      action: (run) =>
+        withMachine(run, async (driver, spec) => {
+          await driver.start({ ...spec, boot: 'disk' });
+          await driver.waitUntilReady(spec, { timeoutMs: readyTimeoutMs, signal: run.signal });
+        }),
+    },
+    { name: 'forget', action: forgetIdentity },
+  ],
+  failed: async (ctx, { serviceId }, { step }) => {
+    if (!harmless.has(step)) await setMachineState(ctx, serviceId, 'error');
+  },
+});
 
-async function prepareImage(run: Run<Payload, object>, hypervisorOf: HypervisorOf): Promise<void> {
+async function prepareImage(run: Run<Payload, object>): Promise<void> {
   const image = await findOrderedImage(run.ctx, run.payload.image);
-  await withMachine(run, hypervisorOf, (driver) =>
+  await withMachine(run, (driver) =>
     driver.ensureImage(image.source, (line) => run.ctx.log.info({ image: image.slug }, line)),
   );
 }
 
-function check(run: Run<Payload, object>, hypervisorOf: HypervisorOf): Promise<void> {
-  return withMachine(run, hypervisorOf, async (_driver, _spec, machine) =>
-    checkIdentity(await identityOf(run, machine)),
-  );
+function check(run: Run<Payload, object>): Promise<void> {
+  return withMachine(run, async (_driver, _spec, machine) => checkIdentity(await identityOf(run, machine)));
 }
 
 // Until the disk is there, the machine's row goes on saying what the old one starts with.
-async function replaceDisk(run: Run<Payload, object>, hypervisorOf: HypervisorOf) {
-  await withMachine(run, hypervisorOf, (driver, spec) =>
-    driver.rebuildDisk({ ...spec, image: run.payload.image }),
-  );
+async function replaceDisk(run: Run<Payload, object>) {
+  await withMachine(run, (driver, spec) => driver.rebuildDisk({ ...spec, image: run.payload.image }));
   return { replaced: true };
 }
 
@@ -194,12 +186,12 @@ async function identityOf(
   };
 }
 
-function writeIdentity(run: Run<Payload, object>, hypervisorOf: HypervisorOf): Promise<void> {
-  return withMachine(run, hypervisorOf, async (driver, spec, machine) =>
+function writeIdentity(run: Run<Payload, object>): Promise<void> {
+  return withMachine(run, async (driver, spec, machine) =>
     driver.writeIdentity(spec, await identityOf(run, machine)),
   );
 }
 
-function forgetIdentity(run: Run<Payload, object>, hypervisorOf: HypervisorOf): Promise<void> {
-  return withMachine(run, hypervisorOf, (driver, spec) => driver.forgetSecrets(spec.id));
+function forgetIdentity(run: Run<Payload, object>): Promise<void> {
+  return withMachine(run, (driver, spec) => driver.forgetSecrets(spec.id));
 }

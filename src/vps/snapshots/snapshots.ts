@@ -16,7 +16,6 @@ import {
   withMachine,
 } from '../actions/act.ts';
 import { viewAction } from '../actions/history.ts';
-import type { HypervisorOf } from '../machine.ts';
 import { startMachine, stopAnyway } from '../power.ts';
 import { findVpsFor } from '../queries.ts';
 
@@ -172,75 +171,71 @@ async function requireImage(ctx: Context, slug: string): Promise<Image> {
 
 type SnapshotRun = Run<Payload, object>;
 
-export function snapshotSagas(hypervisorOf: HypervisorOf): AnySaga[] {
-  return [
-    makingSaga('create_snapshot', hypervisorOf),
-    makingSaga('create_backup', hypervisorOf),
-    actionSaga<Payload>({
-      command: 'delete_snapshot',
-      steps: [{ name: 'delete', action: (run) => remove(run, hypervisorOf) }],
-      succeeded: async (ctx, { serviceId, name }) => {
-        await ctx.db.run(deleteRow, serviceId, name);
+export const snapshotSagas: AnySaga[] = [
+  makingSaga('create_snapshot'),
+  makingSaga('create_backup'),
+  actionSaga<Payload>({
+    command: 'delete_snapshot',
+    steps: [{ name: 'delete', action: remove }],
+    succeeded: async (ctx, { serviceId, name }) => {
+      await ctx.db.run(deleteRow, serviceId, name);
+    },
+    failed: async (ctx, { serviceId, name }) => {
+      await ctx.db.run(setSnapshot, serviceId, name, 'error', null);
+    },
+  }),
+  actionSaga<Payload>({
+    command: 'restore_snapshot',
+    steps: [
+      { name: 'image', action: prepareImage },
+      {
+        name: 'off',
+        action: off,
+        undo: startAgain,
       },
-      failed: async (ctx, { serviceId, name }) => {
-        await ctx.db.run(setSnapshot, serviceId, name, 'error', null);
-      },
-    }),
-    actionSaga<Payload>({
-      command: 'restore_snapshot',
-      steps: [
-        { name: 'image', action: (run) => prepareImage(run, hypervisorOf) },
-        {
-          name: 'off',
-          action: (run) => off(run, hypervisorOf),
-          undo: (run) => startAgain(run, hypervisorOf),
-        },
-        { name: 'restore', action: (run) => restore(run, hypervisorOf) },
-        { name: 'system', action: bringImageBack },
-        { name: 'on', action: (run) => on(run, hypervisorOf) },
-      ],
-      succeeded: async (ctx, { serviceId, name }) => {
-        await ctx.db.run(setSnapshot, serviceId, name, 'ready', null);
-      },
-      failed: async (ctx, { serviceId, name }) => {
-        await ctx.db.run(setSnapshot, serviceId, name, 'ready', null);
-      },
-    }),
-  ];
-}
+      { name: 'restore', action: restore },
+      { name: 'system', action: bringImageBack },
+      { name: 'on', action: on },
+    ],
+    succeeded: async (ctx, { serviceId, name }) => {
+      await ctx.db.run(setSnapshot, serviceId, name, 'ready', null);
+    },
+    failed: async (ctx, { serviceId, name }) => {
+      await ctx.db.run(setSnapshot, serviceId, name, 'ready', null);
+    },
+  }),
+];
 
-function makingSaga(command: 'create_snapshot' | 'create_backup', hypervisorOf: HypervisorOf): AnySaga {
+function makingSaga(command: 'create_snapshot' | 'create_backup'): AnySaga {
   return actionSaga<Payload>({
     command,
     lane: command === 'create_backup' ? 'bulk' : 'machine',
-    steps: [
-      { name: 'keep', action: (run) => make(run, hypervisorOf), undo: (run) => remove(run, hypervisorOf) },
-    ],
+    steps: [{ name: 'keep', action: make, undo: remove }],
     failed: async (ctx, { serviceId, name }) => {
       await ctx.db.run(deleteRow, serviceId, name);
     },
   });
 }
 
-async function make(run: SnapshotRun, hypervisorOf: HypervisorOf): Promise<void> {
+async function make(run: SnapshotRun): Promise<void> {
   const { name, kind, serviceId } = run.payload;
-  const facts = await withMachine(run, hypervisorOf, (driver, spec) =>
+  const facts = await withMachine(run, (driver, spec) =>
     kind === 'backup' ? driver.createBackup(spec.id, name) : driver.createSnapshot(spec.id, name),
   );
   await run.ctx.db.run(setSnapshot, serviceId, name, 'ready', facts.sizeBytes);
 }
 
-function remove(run: SnapshotRun, hypervisorOf: HypervisorOf): Promise<void> {
+function remove(run: SnapshotRun): Promise<void> {
   const { name, kind } = run.payload;
-  return withMachine(run, hypervisorOf, (driver, spec) =>
+  return withMachine(run, (driver, spec) =>
     kind === 'backup' ? driver.deleteBackup(spec.id, name) : driver.deleteSnapshot(spec.id, name),
   );
 }
 
-async function prepareImage(run: SnapshotRun, hypervisorOf: HypervisorOf): Promise<void> {
+async function prepareImage(run: SnapshotRun): Promise<void> {
   if (!run.payload.image) return;
   const image = await requireImage(run.ctx, run.payload.image);
-  await withMachine(run, hypervisorOf, (driver) =>
+  await withMachine(run, (driver) =>
     driver.ensureImage(image.source, (line) => run.ctx.log.info({ image: image.slug }, line)),
   );
 }
@@ -250,13 +245,13 @@ async function bringImageBack({ ctx, payload }: SnapshotRun): Promise<void> {
 }
 
 // The contents are going to be replaced, so a guest that does not shut down loses its power.
-function off(run: SnapshotRun, hypervisorOf: HypervisorOf): Promise<void> {
-  return withMachine(run, hypervisorOf, (driver, spec) => stopAnyway(driver, spec.id, run.signal));
+function off(run: SnapshotRun): Promise<void> {
+  return withMachine(run, (driver, spec) => stopAnyway(driver, spec.id, run.signal));
 }
 
-function restore(run: SnapshotRun, hypervisorOf: HypervisorOf): Promise<void> {
+function restore(run: SnapshotRun): Promise<void> {
   const { name, kind } = run.payload;
-  return withMachine(run, hypervisorOf, (driver, spec) =>
+  return withMachine(run, (driver, spec) =>
     kind === 'backup' ? driver.restoreBackup(spec, name) : driver.restoreSnapshot(spec.id, name),
   );
 }
@@ -265,19 +260,16 @@ function restore(run: SnapshotRun, hypervisorOf: HypervisorOf): Promise<void> {
  * Gives the machine its power back when what it was taken for has failed. One that does not start is left to the next
  * comparison with the node: nothing else could be asked of it while this was tried again.
  */
-export async function startAgain<P extends ActionPayload>(
-  run: Run<P, object>,
-  hypervisorOf: HypervisorOf,
-): Promise<void> {
+export async function startAgain<P extends ActionPayload>(run: Run<P, object>): Promise<void> {
   if (run.payload.before.wanted !== 'running') return;
-  await withMachine(run, hypervisorOf, async (driver, spec, machine) => {
+  await withMachine(run, async (driver, spec, machine) => {
     await startMachine(driver, spec, machine).catch((error: Error) => {
       run.ctx.log.warn({ machine: spec.id, err: error.message }, 'a machine did not start again');
     });
   });
 }
 
-async function on(run: SnapshotRun, hypervisorOf: HypervisorOf): Promise<void> {
+async function on(run: SnapshotRun): Promise<void> {
   if (run.payload.before.wanted !== 'running') return;
-  await withMachine(run, hypervisorOf, startMachine);
+  await withMachine(run, startMachine);
 }

@@ -5,20 +5,11 @@ import {
   type MachineSpec,
 } from '../../drivers/hypervisor/index.ts';
 import { resizeRoom } from '../../fleet/index.ts';
-import {
-  type AnySaga,
-  fail,
-  type Run,
-  saga,
-  statement,
-  type TxContext,
-  transaction,
-} from '../../platform/index.ts';
+import { fail, type Run, saga, statement, type TxContext, transaction } from '../../platform/index.ts';
 import { findOrder, machineSize } from '../../services/index.ts';
 import { withMachine } from '../actions/act.ts';
 import { forCustomer } from '../actions/advice.ts';
 import { finishAction, locked, openSystemAction, progressAction } from '../actions/history.ts';
-import type { HypervisorOf } from '../machine.ts';
 import { startMachine, stopAnyway } from '../power.ts';
 import { findVps, lockVps } from '../queries.ts';
 
@@ -54,28 +45,26 @@ const letGo = statement(
  * Gives a machine the size that its service has now. It was paid for, so it waits for as long as another action
  * is at work. The disk grows while the machine runs; new cores and memory need a restart, which this does.
  */
-export function resizeSaga(hypervisorOf: HypervisorOf): AnySaga {
-  return saga<Payload>({
-    name: 'vps.resize',
-    lane: 'machine',
-    steps: [
-      { name: 'open', attempts: Number.POSITIVE_INFINITY, action: open },
-      { name: 'size', action: writeSize },
-      { name: 'apply', action: (run) => apply(run, hypervisorOf) },
-    ],
-    progress: (run, done, of) => progressAction(run.ctx, run.payload.actionId, Math.floor((100 * done) / of)),
-    succeeded: async (ctx, payload) => {
-      await ctx.db.run(letGo, payload.serviceId);
-      const { options } = await findOrder(ctx, payload.serviceId);
-      await resizeRoom(ctx, payload.serviceId, machineSize(options)); // what it gave up is free from now on
-      await finishAction(ctx, actionOf(payload), null);
-    },
-    failed: async (ctx, payload, failure) => {
-      await ctx.db.run(letGo, payload.serviceId);
-      await finishAction(ctx, actionOf(payload), forCustomer(actionOf(payload), failure));
-    },
-  });
-}
+export const resize = saga<Payload>({
+  name: 'vps.resize',
+  lane: 'machine',
+  steps: [
+    { name: 'open', attempts: Number.POSITIVE_INFINITY, action: open },
+    { name: 'size', action: writeSize },
+    { name: 'apply', action: apply },
+  ],
+  progress: (run, done, of) => progressAction(run.ctx, run.payload.actionId, Math.floor((100 * done) / of)),
+  succeeded: async (ctx, payload) => {
+    await ctx.db.run(letGo, payload.serviceId);
+    const { options } = await findOrder(ctx, payload.serviceId);
+    await resizeRoom(ctx, payload.serviceId, machineSize(options)); // what it gave up is free from now on
+    await finishAction(ctx, actionOf(payload), null);
+  },
+  failed: async (ctx, payload, failure) => {
+    await ctx.db.run(letGo, payload.serviceId);
+    await finishAction(ctx, actionOf(payload), forCustomer(actionOf(payload), failure));
+  },
+});
 
 function actionOf({ actionId, organizationId, serviceId }: Payload) {
   return { id: actionId, organizationId, serviceId, command: 'resize' };
@@ -103,8 +92,8 @@ async function writeSize({ ctx, payload }: ResizeRun): Promise<void> {
   await ctx.db.run(setSize, payload.serviceId, size.cpuCores, size.memoryMib, size.diskGib, size.portMbps);
 }
 
-async function apply(run: ResizeRun, hypervisorOf: HypervisorOf): Promise<void> {
-  await withMachine(run, hypervisorOf, async (driver, spec, machine) => {
+async function apply(run: ResizeRun): Promise<void> {
+  await withMachine(run, async (driver, spec, machine) => {
     const { restartNeeded } = await driver.resize(spec);
     if (machine.wanted !== 'running') return tellAddresses(run, driver, spec);
     if (restartNeeded) await stopAnyway(driver, spec.id, run.signal);

@@ -1,0 +1,20 @@
+/**
+ * The outside world behind contracts, one folder each: `hypervisor/` runs machines, `mail/` carries mails, `dns/`
+ * names addresses. This door gathers them into the one object that steps get as `run.drivers` and live routes as
+ * `req.drivers`; `open.ts` opens it by the configuration and closes it again.
+ */
+import type { ReverseDns } from './dns/index.ts';
+import type { HypervisorOf } from './hypervisor/index.ts';
+import type { Mail } from './mail/index.ts';
+
+declare module '../platform/drivers.ts' {
+  interface Drivers {
+    /** The hypervisor of a node; `host_not_ready` when this process does not run that node. */
+    hypervisor: HypervisorOf;
+    mail: Mail;
+    /** Names of addresses. */
+    dns: ReverseDns;
+  }
+}
+
+export { type GivenDrivers, type OpenDrivers, openDrivers, requireAll, type World } from './open.ts';

@@ -1,0 +1,48 @@
+import { createTransport } from 'nodemailer';
+import { checkMail } from './check.ts';
+import { type Mail, MailError } from './contract.ts';
+
+export interface SmtpOptions {
+  /** `smtp://user:password@host:port` (STARTTLS where it is offered) or `smtps://…` (TLS from the start). */
+  url: string;
+  /** Certificate authorities to believe instead of the system's, in PEM. */
+  ca?: string;
+  /** How long a server may take to say something. Default: ten seconds. */
+  timeoutMs?: number;
+}
+
+/** Sends over SMTP (RFC 5321), over a few connections that stay open. */
+export function smtpMail({ url, ca, timeoutMs = 10_000 }: SmtpOptions): Mail {
+  const transport = createTransport({
+    url,
+    pool: true,
+    maxConnections: 4,
+    connectionTimeout: timeoutMs,
+    greetingTimeout: timeoutMs,
+    socketTimeout: timeoutMs,
+    disableFileAccess: true,
+    disableUrlAccess: true,
+    ...(ca === undefined ? {} : { tls: { ca } }),
+  });
+  return {
+    kind: 'smtp',
+    capabilities: ['delivery'],
+    send: async (mail) => {
+      checkMail(mail);
+      try {
+        await transport.sendMail(mail);
+      } catch (error) {
+        throw asMailError(error);
+      }
+    },
+    close: async () => transport.close(),
+  };
+}
+
+/** A server that answered has refused, for good from 500 on; in every other case nobody knows what became of the mail. */
+function asMailError(error: unknown): MailError {
+  const message = `SMTP: ${error instanceof Error ? error.message : String(error)}`;
+  const code = error instanceof Error && 'responseCode' in error ? Number(error.responseCode) : 0;
+  if (code < 400) return new MailError('mail_unreachable', message, { cause: error });
+  return new MailError('mail_refused', message, { permanent: code >= 500, cause: error });
+}

@@ -1,0 +1,97 @@
+import type { Config } from '../config.ts';
+import type { DriverName, Drivers } from '../platform/index.ts';
+import { databaseDns, powerDns, type ReverseDns } from './dns/index.ts';
+import { type Host, type Hypervisor, HypervisorError, openHypervisor } from './hypervisor/index.ts';
+import { databaseMail, type Mail, smtpMail } from './mail/index.ts';
+
+/** What the drivers of a process are opened with. */
+export interface World extends Host {
+  /** Writes the hypervisor of this host down as a node; null where this process runs no machines. */
+  enlist: ((hypervisor: Hypervisor) => Promise<number>) | null;
+  /** Stand in for what the configuration would choose. */
+  given?: GivenDrivers;
+}
+
+export interface GivenDrivers {
+  hypervisor?: Hypervisor;
+  mail?: Mail;
+  dns?: ReverseDns;
+}
+
+export interface OpenDrivers {
+  /** A process that runs no machines has no hypervisor. */
+  drivers: Partial<Drivers>;
+  close(): Promise<void>;
+}
+
+/** A driver, and how to let go of it; null when this process has none of its kind. */
+type Opened<Name extends DriverName> = { driver: Drivers[Name]; close(): Promise<void> } | null;
+
+/** The one place where a driver is chosen: a kind, a line. */
+const openers: { [Name in DriverName]: (world: World) => Promise<Opened<Name>> | Opened<Name> } = {
+  hypervisor: openNode,
+  mail: ({ config, given }) => closing(given?.mail ?? mailOf(config)),
+  dns: ({ config, given }) => ({ driver: given?.dns ?? dnsOf(config), close: async () => undefined }),
+};
+
+/** Opens every driver that this process has. When one fails, those before it are closed again. */
+export async function openDrivers(world: World): Promise<OpenDrivers> {
+  const drivers: Partial<Drivers> = {};
+  const closers: (() => Promise<void>)[] = [];
+  const close = async () => {
+    for (const each of closers.splice(0).reverse()) await each();
+  };
+  const open = async <Name extends DriverName>(name: Name) => {
+    const opened = await openers[name](world);
+    if (opened === null) return;
+    drivers[name] = opened.driver;
+    closers.push(opened.close);
+  };
+  try {
+    for (const name of Object.keys(openers) as DriverName[]) await open(name);
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  return { drivers, close };
+}
+
+/** The drivers of a process that does jobs, which may need any of them. */
+export function requireAll(drivers: Partial<Drivers>): Drivers {
+  for (const name of Object.keys(openers) as DriverName[]) {
+    if (drivers[name] === undefined) throw new Error(`this process has no driver for ${name}`);
+  }
+  return drivers as Drivers;
+}
+
+async function openNode(world: World): Promise<Opened<'hypervisor'>> {
+  if (world.enlist === null) return null;
+  const hypervisor = world.given?.hypervisor ?? (await openHypervisor(world));
+  try {
+    const nodeId = await world.enlist(hypervisor);
+    return {
+      driver: (id) => {
+        if (id === nodeId) return hypervisor;
+        throw new HypervisorError('host_not_ready', `node ${id} is not run by this process`);
+      },
+      close: () => hypervisor.close(),
+    };
+  } catch (error) {
+    await hypervisor.close();
+    throw error;
+  }
+}
+
+function mailOf(config: Config): Mail {
+  return config.mail === 'smtp' ? smtpMail({ url: config.smtpUrl }) : databaseMail();
+}
+
+function dnsOf(config: Config): ReverseDns {
+  return config.dns === 'powerdns'
+    ? powerDns({ url: config.dnsUrl, apiKey: config.dnsApiKey })
+    : databaseDns();
+}
+
+function closing<Driver extends { close(): Promise<void> }>(driver: Driver) {
+  return { driver, close: () => driver.close() };
+}
