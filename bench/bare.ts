@@ -9,7 +9,7 @@ import { createServer } from 'node:http';
 import pg from 'pg';
 import { allRoutes } from '../src/api.ts';
 import { authenticator } from '../src/organizations/index.ts';
-import { allStatements, type Statement } from '../src/platform/database/index.ts';
+import { allStatements, type Statement, valuesOf } from '../src/platform/database/index.ts';
 import { execute } from '../src/platform/database/prepared.ts';
 
 // Imported for their statements alone.
@@ -32,13 +32,14 @@ const runsAsWeDo = process.env.PREPARED === 'ours';
 const remembers = process.env.REMEMBER === 'on';
 const remembered = new Map<string, number>();
 
-function statementOf(name: string): Statement<unknown> {
+function statementOf(name: string): Statement<unknown, object> {
   const found = allStatements().find((statement) => statement.name === name);
   if (!found) throw new Error(`the product no longer has the statement ${name}`);
   return found;
 }
 
-function query(statement: Statement<unknown>, values: unknown[]) {
+function query(statement: Statement<unknown, object>, params: object) {
+  const values = valuesOf(statement, params);
   if (runsAsWeDo) return execute(pool, statement, values);
   return pool.query({ name: statement.name, text: statement.text, values });
 }
@@ -49,12 +50,12 @@ const server = createServer(async (request, response) => {
   const now = Date.now();
   if (!remembers || now - (remembered.get(token) ?? 0) >= 1_000) {
     const hash = createHash('sha256').update(token).digest();
-    const { rows } = await query(findCaller, [hash, organization, new Date(now)]);
+    const { rows } = await query(findCaller, { hash, organizationId: organization, now: new Date(now) });
     if (rows[0]?.role == null) return void response.writeHead(403).end();
     if (remembers) remembered.set(token, now);
   }
   const id = Number(request.url?.slice(request.url.lastIndexOf('/') + 1));
-  const { rows } = await query(serviceById, [id]);
+  const { rows } = await query(serviceById, { id });
   const row = rows[0];
   if (row?.organization_id !== organization) return void response.writeHead(404).end();
   const body = json(row);

@@ -1,7 +1,13 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import type { Database, Queryable, Statement, Transaction } from '../src/platform/database/index.ts';
+import {
+  type Database,
+  type Queryable,
+  type Statement,
+  type Transaction,
+  valuesOf,
+} from '../src/platform/database/index.ts';
 import { run } from '../src/platform/host/run.ts';
 import { type House, undo } from './house.ts';
 import type { Access } from './people.ts';
@@ -15,15 +21,15 @@ export interface Sent {
 /** The database, and a list of everything that is sent to it from now on. */
 export function recording(db: Database, sent: Sent[]): Database {
   const note = (text: string, values: unknown[] = []) => void sent.push({ text, values });
-  const noted = <S extends Statement<unknown>>(statement: S, values: unknown[]): S => {
-    note(statement.text, values);
+  const noted = <S extends Statement<unknown, object>>(statement: S, [params]: object[]): S => {
+    note(statement.text, valuesOf(statement, params));
     return statement;
   };
   const noting = (to: Queryable): Queryable => ({
-    many: (statement, ...values) => to.many(noted(statement, values), ...values),
-    one: (statement, ...values) => to.one(noted(statement, values), ...values),
-    maybe: (statement, ...values) => to.maybe(noted(statement, values), ...values),
-    run: (statement, ...values) => to.run(noted(statement, values), ...values),
+    many: (statement, ...given) => to.many(noted(statement, given), ...given),
+    one: (statement, ...given) => to.one(noted(statement, given), ...given),
+    maybe: (statement, ...given) => to.maybe(noted(statement, given), ...given),
+    run: (statement, ...given) => to.run(noted(statement, given), ...given),
   });
   return {
     ...db,

@@ -206,7 +206,7 @@ describe('on the real schema', () => {
 
   it('every statement is named after the room that declares it', () => {
     const strange = sources.flatMap(({ file, text }) =>
-      [...text.matchAll(/\bstatement(?:<[^;(]*>)?\(\s*'(\w+)\./g)]
+      [...text.matchAll(/\bstatement(?:<[^`]*?>)?\(\s*'(\w+)\./g)]
         .map((match) => match[1] ?? '')
         .filter((prefix) => !(roomOf(file) === 'platform' ? file.includes(prefix) : prefix === roomOf(file)))
         .map((prefix) => `${file}: ${prefix}`),

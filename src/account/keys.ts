@@ -14,24 +14,36 @@ export interface NewApiKey {
   key: string;
 }
 
-const insertKey = statement(
+const insertKey = statement<
+  never,
+  { id: number; userId: number; name: string; prefix: string; hash: Buffer; now: Date }
+>(
   'account.insertKey',
-  `insert into api_keys (id, user_id, name, prefix, hash, created_at) values ($1, $2, $3, $4, $5, $6)`,
+  `insert into api_keys (id, user_id, name, prefix, hash, created_at)
+   values (:id, :userId, :name, :prefix, :hash, :now)`,
 );
 
 // Says again how old the last note has to be: other processes may have taken one meanwhile.
-const noteKeyUse = statement(
+const noteKeyUse = statement<never, { id: number; now: Date; before: Date }>(
   'account.noteKeyUse',
-  `with used as (update api_keys set last_used_at = $2 where id = $1 and (last_used_at is null or last_used_at <= $3)
+  `with used as (update api_keys set last_used_at = :now where id = :id
+     and (last_used_at is null or last_used_at <= :before)
                  returning user_id)
-   update users u set last_activity_at = $2 from used where u.id = used.user_id`,
+   update users u set last_activity_at = :now from used where u.id = used.user_id`,
 );
 
 /** Makes an API key for a user. Only its hash is kept; the answer is the one time it can be read. */
 export async function createApiKey(ctx: TxContext, userId: number, name: string): Promise<NewApiKey> {
   const id = newId();
   const key = randomKey();
-  await ctx.db.run(insertKey, id, userId, name, key.slice(0, prefixLength), hashKey(key), ctx.clock.now());
+  await ctx.db.run(insertKey, {
+    id,
+    userId,
+    name,
+    prefix: key.slice(0, prefixLength),
+    hash: hashKey(key),
+    now: ctx.clock.now(),
+  });
   return { id, key };
 }
 
@@ -66,5 +78,5 @@ export function hashKey(key: string): Buffer {
 export function noteUse(db: Queryable, key: { id: number; lastUsedAt: Date | null }, now: Date): void {
   const before = new Date(now.getTime() - noteUseEveryMs);
   if (key.lastUsedAt !== null && key.lastUsedAt > before) return;
-  db.run(noteKeyUse, key.id, now, before).catch(() => undefined);
+  db.run(noteKeyUse, { id: key.id, now, before }).catch(() => undefined);
 }

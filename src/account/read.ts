@@ -33,7 +33,7 @@ interface AccountRow {
 const mayReadCredit = ['owner', 'admin', 'billing'];
 
 // Credit belongs to organizations; the account shows that of its own one, the first it joined.
-const readAccountRow = statement<AccountRow>(
+const readAccountRow = statement<AccountRow, { userId: number; roles: string[] }>(
   'account.read',
   `select u.*,
      (select jsonb_build_object('minor', e.balance_minor, 'currency', a.currency)
@@ -41,19 +41,19 @@ const readAccountRow = statement<AccountRow>(
         join ledger_accounts a on a.organization_id = m.organization_id and a.kind = 'credit'
         cross join lateral (select n.transaction_id, n.balance_minor from ledger_entries n
                             where n.account_id = a.id order by n.sequence desc limit 1) e
-       where m.user_id = u.id and m.role = any($2)
+       where m.user_id = u.id and m.role = any(:roles)
        order by m.organization_id = u.default_organization_id desc nulls last, m.joined_at, e.transaction_id desc
        limit 1) as credit,
      coalesce((select jsonb_agg(jsonb_build_object('id', k.id, 'name', k.name, 'prefix', k.prefix,
          'billing', k.billing, 'shield', k.shield, 'vps', k.vps, 'created_at', k.created_at,
          'last_used_at', k.last_used_at) order by k.created_at desc)
         from api_keys k where k.user_id = u.id and k.revoked_at is null), '[]') as apikeys
-   from users u where u.id = $1`,
+   from users u where u.id = :userId`,
 );
 
 /** The account of whoever asks, with its API keys shortened to what identifies them. */
 export async function readAccount(ctx: AccountContext) {
-  const row = await ctx.db.one(readAccountRow, ctx.actor.userId, mayReadCredit);
+  const row = await ctx.db.one(readAccountRow, { userId: ctx.actor.userId, roles: mayReadCredit });
   return {
     twofa_status: false,
     user: {

@@ -26,36 +26,54 @@ export interface SshKey {
   created_at: Date;
 }
 
-const listKeys = statement<SshKey>(
+const listKeys = statement<SshKey, { userId: number }>(
   'account.listSshKeys',
-  'select id, name, type, public_key, fingerprint, created_at from ssh_keys where user_id = $1 order by created_at, id',
+  `select id, name, type, public_key, fingerprint, created_at from ssh_keys where user_id = :userId
+   order by created_at, id`,
 );
-const insertKey = statement(
+const insertKey = statement<
+  never,
+  {
+    id: number;
+    userId: number;
+    name: string;
+    type: string;
+    publicKey: string;
+    fingerprint: string;
+    createdAt: Date;
+  }
+>(
   'account.insertSshKey',
   `insert into ssh_keys (id, user_id, name, type, public_key, fingerprint, created_at)
-   values ($1, $2, $3, $4, $5, $6, $7)`,
+   values (:id, :userId, :name, :type, :publicKey, :fingerprint, :createdAt)`,
 );
 // Two statements, because the count has to be of a snapshot that begins after the lock is ours.
-const lockOwner = statement('account.lockKeyOwner', 'select id from users where id = $1 for no key update');
-const keysHeld = statement<{ count: number; bytes: number }>(
+const lockOwner = statement<never, { userId: number }>(
+  'account.lockKeyOwner',
+  'select id from users where id = :userId for no key update',
+);
+const keysHeld = statement<{ count: number; bytes: number }, { userId: number }>(
   'account.sshKeysHeld',
   `select count(*)::int as count, coalesce(sum(octet_length(public_key) + 1), 0)::int as bytes
-   from ssh_keys where user_id = $1`,
+   from ssh_keys where user_id = :userId`,
 );
-const deleteKey = statement('account.deleteSshKey', 'delete from ssh_keys where id = $1 and user_id = $2');
-const ownerOfKey = statement<{ user_id: number }>(
+const deleteKey = statement<never, { id: number; userId: number }>(
+  'account.deleteSshKey',
+  'delete from ssh_keys where id = :id and user_id = :userId',
+);
+const ownerOfKey = statement<{ user_id: number }, { id: number }>(
   'account.ownerOfSshKey',
-  'select user_id from ssh_keys where id = $1',
+  'select user_id from ssh_keys where id = :id',
 );
 
 export async function listSshKeys(ctx: AccountContext, query: PageQuery) {
-  const { shown, at } = pageOf(await ctx.db.many(listKeys, ctx.actor.userId), query);
+  const { shown, at } = pageOf(await ctx.db.many(listKeys, { userId: ctx.actor.userId }), query);
   return listData('ssh_keys', shown.map(view), at);
 }
 
 /** All keys of a user, for the machines that are to let them in. */
 export function sshKeysOf(ctx: Context, userId: number): Promise<SshKey[]> {
-  return ctx.db.many(listKeys, userId);
+  return ctx.db.many(listKeys, { userId });
 }
 
 /** Adds a key. `invalid_ssh_key`, `duplicate_ssh_key`, `too_many`. */
@@ -66,16 +84,15 @@ export async function createSshKey(ctx: AccountContext, body: { name: string; pu
     const { userId } = ctx.actor;
     await requireRoom(tx, userId, row.public_key);
     try {
-      await tx.db.run(
-        insertKey,
-        row.id,
+      await tx.db.run(insertKey, {
+        id: row.id,
         userId,
-        row.name,
-        row.type,
-        row.public_key,
-        row.fingerprint,
-        row.created_at,
-      );
+        name: row.name,
+        type: row.type,
+        publicKey: row.public_key,
+        fingerprint: row.fingerprint,
+        createdAt: row.created_at,
+      });
     } catch (error) {
       throw isDuplicate(error, 'ssh_keys_fingerprint') ? fail('duplicate_ssh_key', { cause: error }) : error;
     }
@@ -90,8 +107,8 @@ export async function createSshKey(ctx: AccountContext, body: { name: string; pu
 
 /** All keys of an account go into each machine it orders, so together they may be as long as a machine takes. */
 async function requireRoom(tx: TxContext, userId: number, publicKey: string): Promise<void> {
-  await tx.db.one(lockOwner, userId);
-  const { count, bytes } = await tx.db.one(keysHeld, userId);
+  await tx.db.one(lockOwner, { userId });
+  const { count, bytes } = await tx.db.one(keysHeld, { userId });
   if (count >= keysPerAccount)
     throw fail('too_many', { message: `An account holds ${keysPerAccount} SSH keys; delete one first` });
   if (bytes + keysBytes([publicKey]) > identityLimits.authorizedKeysBytes) {
@@ -103,8 +120,8 @@ async function requireRoom(tx: TxContext, userId: number, publicKey: string): Pr
 /** Removes a key from the account; machines that have it already keep it. */
 export async function deleteSshKey(ctx: AccountContext, id: number) {
   return transaction(ctx, 'account.deleteSshKey', async (tx) => {
-    if ((await tx.db.run(deleteKey, id, ctx.actor.userId)) === 0) {
-      throw fail((await tx.db.maybe(ownerOfKey, id)) === null ? 'not_found' : 'forbidden');
+    if ((await tx.db.run(deleteKey, { id, userId: ctx.actor.userId })) === 0) {
+      throw fail((await tx.db.maybe(ownerOfKey, { id })) === null ? 'not_found' : 'forbidden');
     }
     await record(tx, { action: 'ssh_key.deleted', subject: { type: 'ssh_key', id } });
     return { deleted: true };

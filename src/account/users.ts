@@ -12,10 +12,22 @@ export interface NewUser {
   staffRole?: StaffRole;
 }
 
-const insertUser = statement(
+const insertUser = statement<
+  never,
+  {
+    id: number;
+    email: string;
+    firstName: string;
+    lastName: string;
+    passwordHash: string;
+    staffRole: StaffRole | null;
+    emailVerified: boolean;
+    now: Date;
+  }
+>(
   'account.insertUser',
   `insert into users (id, email, first_name, last_name, password_hash, staff_role, email_verified, created_at, updated_at)
-   values ($1, $2, $3, $4, $5, $6, $7, $8, $8)`,
+   values (:id, :email, :firstName, :lastName, :passwordHash, :staffRole, :emailVerified, :now, :now)`,
 );
 
 // OWASP's first choice for argon2id; the default algorithm of the library.
@@ -24,17 +36,16 @@ const passwordCost = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };
 /** Makes an account whose e-mail address counts as verified. Returns its id. */
 export async function createUser(ctx: TxContext, user: NewUser): Promise<number> {
   const id = newId();
-  await ctx.db.run(
-    insertUser,
+  await ctx.db.run(insertUser, {
     id,
-    user.email,
-    user.firstName,
-    user.lastName,
-    await hash(user.password, passwordCost),
-    user.staffRole ?? null,
-    true,
-    ctx.clock.now(),
-  );
+    email: user.email,
+    firstName: user.firstName,
+    lastName: user.lastName,
+    passwordHash: await hash(user.password, passwordCost),
+    staffRole: user.staffRole ?? null,
+    emailVerified: true,
+    now: ctx.clock.now(),
+  });
   await record(ctx, { action: 'account.created', subject: { type: 'user', id }, organizationId: null });
   return id;
 }

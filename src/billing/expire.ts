@@ -10,10 +10,11 @@ interface Expiring {
 
 const batch = 200;
 
-const expire = statement<Expiring>(
+const expire = statement<Expiring, { now: Date; limit: number }>(
   'billing.expire',
   `update invoices set status = 'cancelled'
-   where id in (select id from invoices where status = 'unpaid' and expires_at <= $1 order by expires_at limit $2
+   where id in (select id from invoices where status = 'unpaid' and expires_at <= :now
+     order by expires_at limit :limit
                 for update skip locked)
    returning id, organization_id, kind, coupon_id`,
 );
@@ -23,7 +24,7 @@ const expire = statement<Expiring>(
  * `invoice.expired`.
  */
 export async function expireInvoices(ctx: TxContext): Promise<'more' | 'done'> {
-  const expired = await ctx.db.many(expire, ctx.clock.now(), batch);
+  const expired = await ctx.db.many(expire, { now: ctx.clock.now(), limit: batch });
   for (const invoice of expired) {
     const { organization_id: organizationId, id } = invoice;
     const scoped = { ...ctx, organizationId, actor: systemActor };

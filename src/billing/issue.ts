@@ -42,29 +42,56 @@ interface TaxRow {
 }
 
 const selectTax = `select o.country, t.rate_basis_points from organizations o
-   left join tax_rates t on t.country = o.country where o.id = $1`;
-const readTaxRow = statement<TaxRow>('billing.tax', selectTax);
-const readTaxRowLocked = statement<TaxRow>('billing.taxLocked', `${selectTax} for no key update of o`);
+   left join tax_rates t on t.country = o.country where o.id = :organizationId`;
+const readTaxRow = statement<TaxRow, { organizationId: number }>('billing.tax', selectTax);
+const readTaxRowLocked = statement<TaxRow, { organizationId: number }>(
+  'billing.taxLocked',
+  `${selectTax} for no key update of o`,
+);
 
-const insertInvoice = statement(
+const insertInvoice = statement<
+  never,
+  {
+    id: number;
+    organizationId: number;
+    userId: number | null;
+    kind: 'order' | 'renewal' | 'upgrade' | 'top_up';
+    currency: string;
+    subtotalMinor: number;
+    discountMinor: number;
+    taxMinor: number;
+    totalMinor: number;
+    taxRateBasisPoints: number;
+    taxCountry: string | null;
+    taxExempt: boolean;
+    couponId: number | null;
+    expiresAt: Date;
+    now: Date;
+    items: string;
+  }
+>(
   'billing.insertInvoice',
   `with invoice as (
      insert into invoices (id, organization_id, position, user_id, kind, status, currency, subtotal_minor,
        discount_minor, tax_minor, total_minor, tax_rate_basis_points, tax_country, tax_exempt, coupon_id, expires_at,
        created_at)
-     values ($1, $2, (select coalesce(max(position), 0) + 1 from invoices where organization_id = $2), $3, $4,
-       'unpaid', $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15))
+     values (:id, :organizationId, (select coalesce(max(position), 0) + 1 from invoices
+       where organization_id = :organizationId), :userId, :kind,
+       'unpaid', :currency, :subtotalMinor, :discountMinor, :taxMinor, :totalMinor, :taxRateBasisPoints, :taxCountry,
+       :taxExempt, :couponId, :expiresAt, :now))
    insert into invoice_items (invoice_id, ordinal, organization_id, product_id, service_id, description, price_minor,
      setup_fee_minor, discount_minor)
-   select $1, i.ordinal, $2, i.product_id, i.service_id, i.description, i.price_minor, i.setup_fee_minor,
+   select :id, i.ordinal, :organizationId, i.product_id, i.service_id, i.description, i.price_minor,
+     i.setup_fee_minor,
      i.discount_minor
-   from jsonb_to_recordset($16::jsonb) as i(ordinal int, product_id bigint, service_id bigint, description text,
+   from jsonb_to_recordset(:items::jsonb) as i(ordinal int, product_id bigint, service_id bigint,
+     description text,
      price_minor bigint, setup_fee_minor bigint, discount_minor bigint)`,
 );
 
 /** Which tax an organization's invoices carry. With `lock`, other invoices of it wait for this one. */
 export async function taxOf(ctx: Context, organizationId: number, options: { lock: boolean }): Promise<Tax> {
-  const row = await ctx.db.one(options.lock ? readTaxRowLocked : readTaxRow, organizationId);
+  const row = await ctx.db.one(options.lock ? readTaxRowLocked : readTaxRow, { organizationId });
   return {
     country: row.country,
     rateBasisPoints: row.rate_basis_points ?? 0,
@@ -104,25 +131,24 @@ export async function issueInvoice(ctx: TxContext, invoice: NewInvoice): Promise
     setup_fee_minor: line.setupFeeMinor,
     discount_minor: line.discountMinor,
   }));
-  const written = ctx.db.run(
-    insertInvoice,
-    invoice.id,
-    invoice.organizationId,
-    invoice.userId,
-    invoice.kind,
-    invoice.currency,
-    totals.subtotalMinor,
-    totals.discountMinor,
-    totals.taxMinor,
-    totals.totalMinor,
-    invoice.tax.rateBasisPoints,
-    invoice.tax.country,
-    invoice.tax.exempt,
-    invoice.couponId,
-    invoice.expiresAt,
-    ctx.clock.now(),
-    JSON.stringify(items),
-  );
+  const written = ctx.db.run(insertInvoice, {
+    id: invoice.id,
+    organizationId: invoice.organizationId,
+    userId: invoice.userId,
+    kind: invoice.kind,
+    currency: invoice.currency,
+    subtotalMinor: totals.subtotalMinor,
+    discountMinor: totals.discountMinor,
+    taxMinor: totals.taxMinor,
+    totalMinor: totals.totalMinor,
+    taxRateBasisPoints: invoice.tax.rateBasisPoints,
+    taxCountry: invoice.tax.country,
+    taxExempt: invoice.tax.exempt,
+    couponId: invoice.couponId,
+    expiresAt: invoice.expiresAt,
+    now: ctx.clock.now(),
+    items: JSON.stringify(items),
+  });
   // Told of without waiting: what the journal says fails with what it tells of.
   const told = record(ctx, {
     action: 'invoice.created',

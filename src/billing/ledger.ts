@@ -19,34 +19,44 @@ export interface Posting {
   provider: Partial<Record<ProviderAccount, number>>;
 }
 
-const findOrMakeAccount = statement<{ id: number }>(
+const findOrMakeAccount = statement<
+  { id: number },
+  { organizationId: number | null; kind: string; currency: string }
+>(
   'billing.findOrMakeAccount',
   `with found as (select id from ledger_accounts
-                  where organization_id is not distinct from $1 and kind = $2 and currency = $3),
-   made as (insert into ledger_accounts (organization_id, kind, currency) select $1, $2, $3
+                  where organization_id is not distinct from :organizationId and kind = :kind
+                    and currency = :currency),
+   made as (insert into ledger_accounts (organization_id, kind, currency) select :organizationId, :kind,
+     :currency
             where not exists (select 1 from found) on conflict do nothing returning id)
    select id from found union all select id from made`,
 );
 
 // The account's row is the lock under which its entries get their sequence and balance. Two statements, because
 // the newest entry has to be read with a snapshot that begins after the lock is ours.
-const lockCredit = statement<{ id: number }>(
+const lockCredit = statement<{ id: number }, { organizationId: number; currency: string }>(
   'billing.lockCredit',
-  `select id from ledger_accounts where organization_id = $1 and kind = 'credit' and currency = $2
+  `select id from ledger_accounts where organization_id = :organizationId and kind = 'credit'
+     and currency = :currency
    for no key update`,
 );
-const newestEntry = statement<{ sequence: number; balance_minor: number }>(
+const newestEntry = statement<{ sequence: number; balance_minor: number }, { accountId: number }>(
   'billing.newestEntry',
-  'select sequence, balance_minor from ledger_entries where account_id = $1 order by sequence desc limit 1',
+  `select sequence, balance_minor from ledger_entries where account_id = :accountId
+   order by sequence desc limit 1`,
 );
 
-const newestCredit = statement<{
-  balance_minor: number;
-  amount_minor: number;
-  description: string;
-  created_at: Date;
-  currency: string;
-}>(
+const newestCredit = statement<
+  {
+    balance_minor: number;
+    amount_minor: number;
+    description: string;
+    created_at: Date;
+    currency: string;
+  },
+  { organizationId: number; currency: string | null }
+>(
   'billing.newestCredit',
   `select e.balance_minor, e.amount_minor, t.description, t.created_at, a.currency
    from ledger_accounts a
@@ -54,20 +64,41 @@ const newestCredit = statement<{
      select n.transaction_id, n.amount_minor, n.balance_minor from ledger_entries n
      where n.account_id = a.id order by n.sequence desc limit 1) e
    join ledger_transactions t on t.id = e.transaction_id
-   where a.organization_id = $1 and a.kind = 'credit' and ($2::text is null or a.currency = $2)
+   where a.organization_id = :organizationId and a.kind = 'credit'
+     and (:currency::text is null or a.currency = :currency)
    order by e.transaction_id desc limit 1`,
 );
 
-const insertTransaction = statement<{ id: number }>(
+const insertTransaction = statement<
+  { id: number },
+  {
+    organizationId: number;
+    kind: 'invoice_paid' | 'invoice_refunded' | 'credit_granted' | 'transfer_credited';
+    invoiceId: number | null;
+    description: string;
+    userId: number | null;
+    now: Date;
+  }
+>(
   'billing.insertLedgerTransaction',
   `insert into ledger_transactions (organization_id, kind, invoice_id, description, user_id, created_at)
-   values ($1, $2, $3, $4, $5, $6) returning id`,
+   values (:organizationId, :kind, :invoiceId, :description, :userId, :now) returning id`,
 );
 
-const insertEntry = statement(
+const insertEntry = statement<
+  never,
+  {
+    transactionId: number;
+    accountId: number;
+    organizationId: number | null;
+    amountMinor: number;
+    sequence: number | null;
+    balanceMinor: number | null;
+  }
+>(
   'billing.insertLedgerEntry',
   `insert into ledger_entries (transaction_id, account_id, organization_id, amount_minor, sequence, balance_minor)
-   values ($1, $2, $3, $4, $5, $6)`,
+   values (:transactionId, :accountId, :organizationId, :amountMinor, :sequence, :balanceMinor)`,
 );
 
 /**
@@ -75,49 +106,54 @@ const insertEntry = statement(
  * Two that touch the same customer's credit run one after the other.
  */
 export async function post(ctx: TxContext, posting: Posting): Promise<void> {
-  const { id } = await ctx.db.one(
-    insertTransaction,
-    posting.organizationId,
-    posting.kind,
-    posting.invoiceId ?? null,
-    posting.description,
-    ctx.actor.userId,
-    ctx.clock.now(),
-  );
+  const { id } = await ctx.db.one(insertTransaction, {
+    organizationId: posting.organizationId,
+    kind: posting.kind,
+    invoiceId: posting.invoiceId ?? null,
+    description: posting.description,
+    userId: ctx.actor.userId,
+    now: ctx.clock.now(),
+  });
   if (posting.creditMinor !== 0) await postCredit(ctx, id, posting);
   for (const [kind, amountMinor] of Object.entries(posting.provider)) {
     if (amountMinor === 0) continue;
     const account = await accountOf(ctx, null, kind, posting.currency);
-    await ctx.db.run(insertEntry, id, account, null, amountMinor, null, null);
+    await ctx.db.run(insertEntry, {
+      transactionId: id,
+      accountId: account,
+      organizationId: null,
+      amountMinor,
+      sequence: null,
+      balanceMinor: null,
+    });
   }
 }
 
 async function postCredit(ctx: TxContext, transactionId: number, posting: Posting): Promise<void> {
   const { organizationId, currency, creditMinor } = posting;
-  let account = await ctx.db.maybe(lockCredit, organizationId, currency);
+  let account = await ctx.db.maybe(lockCredit, { organizationId, currency });
   if (account === null) {
     await accountOf(ctx, organizationId, 'credit', currency);
-    account = await ctx.db.one(lockCredit, organizationId, currency);
+    account = await ctx.db.one(lockCredit, { organizationId, currency });
   }
-  const newest = await ctx.db.maybe(newestEntry, account.id);
+  const newest = await ctx.db.maybe(newestEntry, { accountId: account.id });
   const balanceMinor = (newest?.balance_minor ?? 0) + creditMinor;
   if (balanceMinor < 0) throw fail('insufficient_credit');
   const sequence = (newest?.sequence ?? 0) + 1;
-  await ctx.db.run(
-    insertEntry,
+  await ctx.db.run(insertEntry, {
     transactionId,
-    account.id,
+    accountId: account.id,
     organizationId,
-    -creditMinor,
+    amountMinor: -creditMinor,
     sequence,
     balanceMinor,
-  );
+  });
 }
 
 async function accountOf(ctx: TxContext, organizationId: number | null, kind: string, currency: string) {
-  const found = await ctx.db.maybe(findOrMakeAccount, organizationId, kind, currency);
+  const found = await ctx.db.maybe(findOrMakeAccount, { organizationId, kind, currency });
   // Null only when another transaction made it this moment and has committed since: it is there now.
-  return (found ?? (await ctx.db.one(findOrMakeAccount, organizationId, kind, currency))).id;
+  return (found ?? (await ctx.db.one(findOrMakeAccount, { organizationId, kind, currency }))).id;
 }
 
 export interface CreditState {
@@ -135,7 +171,7 @@ export async function readCredit(
   organizationId: number,
   currency: string | null = null,
 ): Promise<CreditState | null> {
-  const row = await ctx.db.maybe(newestCredit, organizationId, currency);
+  const row = await ctx.db.maybe(newestCredit, { organizationId, currency });
   if (row === null) return null;
   return {
     balanceMinor: row.balance_minor,

@@ -6,7 +6,7 @@ const invoices = positionedList<InvoiceRow>({
   name: 'billing.list',
   table: 'invoices',
   select: selectInvoice,
-  filters: { status: 't.status = ?' },
+  filters: { status: 't.status = :status' },
 });
 
 /** The organization's invoices, newest first, with what credit it has. */

@@ -28,25 +28,39 @@ interface PayableRow {
   total_minor: number;
 }
 
-const lockInvoice = statement<PayableRow>(
+const lockInvoice = statement<PayableRow, { id: number }>(
   'billing.lockInvoice',
   `select id, organization_id, user_id, kind, status, currency, tax_minor, total_minor from invoices
-   where id = $1 for no key update`,
+   where id = :id for no key update`,
 );
 
 // Last before the commit, because every payment of the provider waits for this row.
-const markPaid = statement(
+const markPaid = statement<never, { id: number; now: Date; paidWithCreditMinor: number }>(
   'billing.markPaid',
   `with next as (update invoice_numbers set last = last + 1 returning last)
-   update invoices set status = 'paid', date_paid = $2, paid_with_credit_minor = $3, number = next.last
-   from next where id = $1`,
+   update invoices set status = 'paid', date_paid = :now, paid_with_credit_minor = :paidWithCreditMinor,
+     number = next.last
+   from next where id = :id`,
 );
 
-const insertPayment = statement(
+const insertPayment = statement<
+  never,
+  {
+    id: number;
+    invoiceId: number;
+    organizationId: number;
+    method: 'credit' | 'bank_transfer' | 'none';
+    amountMinor: number;
+    currency: string;
+    reference: string | null;
+    receivedOn: string | null;
+    now: Date;
+  }
+>(
   'billing.insertPayment',
   `insert into payments (id, invoice_id, organization_id, method, amount_minor, currency, reference, received_on,
      created_at)
-   values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+   values (:id, :invoiceId, :organizationId, :method, :amountMinor, :currency, :reference, :receivedOn, :now)`,
 );
 
 interface Payment {
@@ -104,7 +118,7 @@ function dayReceived(tx: TxContext, told: string | undefined): string {
 }
 
 async function lockPayable(tx: TxContext, id: number): Promise<PayableRow> {
-  const invoice = await tx.db.maybe(lockInvoice, id);
+  const invoice = await tx.db.maybe(lockInvoice, { id });
   if (invoice === null) throw fail('not_found');
   return invoice;
 }
@@ -139,7 +153,7 @@ async function settle(tx: TxContext, invoice: PayableRow, payment: Payment): Pro
     },
   });
   await enqueueNamed(tx, 'invoice.paid', { invoiceId: invoice.id, kind: invoice.kind }, { organizationId });
-  await tx.db.run(markPaid, invoice.id, tx.clock.now(), fromCredit);
+  await tx.db.run(markPaid, { id: invoice.id, now: tx.clock.now(), paidWithCreditMinor: fromCredit });
 }
 
 async function keepAsCredit(tx: TxContext, invoice: PayableRow, payment: Payment): Promise<void> {
@@ -165,18 +179,17 @@ async function keepAsCredit(tx: TxContext, invoice: PayableRow, payment: Payment
 
 async function writePayment(tx: TxContext, invoice: PayableRow, payment: Payment): Promise<void> {
   try {
-    await tx.db.run(
-      insertPayment,
-      newId(),
-      invoice.id,
-      invoice.organization_id,
-      invoice.total_minor === 0 ? 'none' : payment.method,
-      invoice.total_minor,
-      invoice.currency,
-      payment.reference,
-      payment.receivedOn,
-      tx.clock.now(),
-    );
+    await tx.db.run(insertPayment, {
+      id: newId(),
+      invoiceId: invoice.id,
+      organizationId: invoice.organization_id,
+      method: invoice.total_minor === 0 ? 'none' : payment.method,
+      amountMinor: invoice.total_minor,
+      currency: invoice.currency,
+      reference: payment.reference,
+      receivedOn: payment.receivedOn,
+      now: tx.clock.now(),
+    });
   } catch (error) {
     if (!isDuplicate(error, 'payments_reference')) throw error;
     throw fail('conflict', {

@@ -51,20 +51,23 @@ export const selectInvoice = `
        from payments p where p.invoice_id = t.id) as payments
   from invoices t`;
 
-const invoiceById = statement<InvoiceRow>('billing.invoiceById', `${selectInvoice} where t.id = $1`);
+const invoiceById = statement<InvoiceRow, { id: number }>(
+  'billing.invoiceById',
+  `${selectInvoice} where t.id = :id`,
+);
 
 export type InvoiceView = ReturnType<typeof viewInvoice>;
 
 /** An invoice by its id, whoever owns it. */
 export async function readInvoice(ctx: Context, id: number) {
-  const row = await ctx.db.maybe(invoiceById, id);
+  const row = await ctx.db.maybe(invoiceById, { id });
   if (row === null) throw fail('not_found');
   return { invoice: viewInvoice(row, ctx.clock.now()) };
 }
 
 /** An invoice of the caller's organization; `forbidden` when it is another's. */
 export async function readOwnInvoice(ctx: OrganizationContext, id: number) {
-  const row = await ctx.db.maybe(invoiceById, id);
+  const row = await ctx.db.maybe(invoiceById, { id });
   if (row === null) throw fail('not_found');
   if (row.organization_id !== ctx.organizationId) throw fail('forbidden');
   return { invoice: viewInvoice(row, ctx.clock.now()) };

@@ -25,26 +25,42 @@ interface RefundableRow {
   coupon_id: number | null;
 }
 
-const lockRefundable = statement<RefundableRow>(
+const lockRefundable = statement<RefundableRow, { id: number }>(
   'billing.lockRefundable',
   `select id, organization_id, user_id, status, currency, tax_minor, total_minor, refunded_minor, coupon_id
-   from invoices where id = $1 for no key update`,
+   from invoices where id = :id for no key update`,
 );
-const insertRefund = statement(
+const insertRefund = statement<
+  never,
+  {
+    id: number;
+    invoiceId: number;
+    organizationId: number;
+    method: string;
+    amountMinor: number;
+    taxMinor: number;
+    currency: string;
+    reason: string;
+    userId: number | null;
+    now: Date;
+  }
+>(
   'billing.insertRefund',
   `insert into refunds (id, invoice_id, organization_id, method, amount_minor, tax_minor, currency, reason, user_id,
      created_at)
-   values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
+   values (:id, :invoiceId, :organizationId, :method, :amountMinor, :taxMinor, :currency, :reason, :userId,
+     :now)`,
 );
-const markRefunded = statement(
+const markRefunded = statement<never, { id: number; amountMinor: number; now: Date }>(
   'billing.markRefunded',
-  `update invoices set refunded_minor = refunded_minor + $2, date_refunded = $3,
-     status = case when refunded_minor + $2 = total_minor then 'refunded' else 'partially_refunded' end
-   where id = $1`,
+  `update invoices set refunded_minor = refunded_minor + :amountMinor, date_refunded = :now,
+     status = case when refunded_minor + :amountMinor = total_minor then 'refunded' else 'partially_refunded'
+       end
+   where id = :id`,
 );
-const invoiceStatus = statement<{ status: string; coupon_id: number | null }>(
+const invoiceStatus = statement<{ status: string; coupon_id: number | null }, { id: number }>(
   'billing.invoiceStatus',
-  'select status, coupon_id from invoices where id = $1',
+  'select status, coupon_id from invoices where id = :id',
 );
 
 export interface Refund {
@@ -61,7 +77,7 @@ export interface Refund {
  */
 export async function refundInvoice(ctx: Context, id: number, refund: Refund) {
   return transaction(ctx, 'billing.refund', async (tx) => {
-    const invoice = await tx.db.maybe(lockRefundable, id);
+    const invoice = await tx.db.maybe(lockRefundable, { id });
     if (invoice === null) throw fail('not_found');
     const amountMinor = amountOf(invoice, refund.amount);
     await giveBack(tx, invoice, amountMinor, refund);
@@ -71,12 +87,12 @@ export async function refundInvoice(ctx: Context, id: number, refund: Refund) {
 
 /** Whether all of an invoice's money was given back. */
 export async function isRefunded(ctx: Context, id: number): Promise<boolean> {
-  return (await ctx.db.one(invoiceStatus, id)).status === 'refunded';
+  return (await ctx.db.one(invoiceStatus, { id })).status === 'refunded';
 }
 
 /** The coupon an invoice was ordered with; null without one. */
 export async function couponOf(ctx: Context, id: number): Promise<number | null> {
-  return (await ctx.db.one(invoiceStatus, id)).coupon_id;
+  return (await ctx.db.one(invoiceStatus, { id })).coupon_id;
 }
 
 function amountOf(invoice: RefundableRow, asked: string | undefined): number {
@@ -114,20 +130,19 @@ async function giveBack(
   }
   const { method, reason } = refund;
   const by = tx.actor.userId;
-  await tx.db.run(
-    insertRefund,
-    newId(),
-    id,
+  await tx.db.run(insertRefund, {
+    id: newId(),
+    invoiceId: id,
     organizationId,
     method,
     amountMinor,
     taxMinor,
     currency,
     reason,
-    by,
+    userId: by,
     now,
-  );
-  await tx.db.run(markRefunded, id, amountMinor, now);
+  });
+  await tx.db.run(markRefunded, { id, amountMinor, now });
   await record(tx, {
     action: 'invoice.refunded',
     subject: { type: 'invoice', id },

@@ -11,28 +11,32 @@ export interface Coupon {
   product_ids: number[] | null;
 }
 
-const couponByCode = statement<Coupon>(
+const couponByCode = statement<Coupon, { code: string; now: Date }>(
   'catalog.couponByCode',
   `select id, code, percent, amount_minor, currency, max_uses, uses, product_ids::float8[] as product_ids from coupons
-   where lower(code) = lower($1) and active and (starts_at is null or starts_at <= $2)
-     and (expires_at is null or expires_at > $2)`,
+   where lower(code) = lower(:code) and active and (starts_at is null or starts_at <= :now)
+     and (expires_at is null or expires_at > :now)`,
 );
-const useCoupon = statement(
+const useCoupon = statement<never, { id: number }>(
   'catalog.useCoupon',
-  'update coupons set uses = uses + 1 where id = $1 and active and (max_uses is null or uses < max_uses)',
+  'update coupons set uses = uses + 1 where id = :id and active and (max_uses is null or uses < max_uses)',
 );
-const giveCouponBack = statement(
+const giveCouponBack = statement<never, { couponId: number }>(
   'catalog.giveCouponBack',
-  'update coupons set uses = uses - 1 where id = $1 and uses > 0',
+  'update coupons set uses = uses - 1 where id = :couponId and uses > 0',
 );
-const insertCoupon = statement<{ id: number }>(
+const insertCoupon = statement<
+  { id: number },
+  { code: string; percent: number; maxUses: number | null; now: Date }
+>(
   'catalog.insertCoupon',
-  `insert into coupons (code, percent, max_uses, created_at) values ($1, $2, $3, $4) returning id`,
+  `insert into coupons (code, percent, max_uses, created_at) values (:code, :percent, :maxUses, :now)
+   returning id`,
 );
 
 /** The coupon of that code, usable now; `invalid_coupon` otherwise. */
 export async function findCoupon(ctx: Context, code: string): Promise<Coupon> {
-  const coupon = await ctx.db.maybe(couponByCode, code, ctx.clock.now());
+  const coupon = await ctx.db.maybe(couponByCode, { code, now: ctx.clock.now() });
   if (coupon === null || (coupon.max_uses !== null && coupon.uses >= coupon.max_uses))
     throw fail('invalid_coupon');
   return coupon;
@@ -40,17 +44,17 @@ export async function findCoupon(ctx: Context, code: string): Promise<Coupon> {
 
 /** Uses the coupon once; `invalid_coupon` when another order took the last use meanwhile. */
 export async function redeemCoupon(ctx: TxContext, coupon: Coupon): Promise<void> {
-  if ((await ctx.db.run(useCoupon, coupon.id)) === 0) throw fail('invalid_coupon');
+  if ((await ctx.db.run(useCoupon, { id: coupon.id })) === 0) throw fail('invalid_coupon');
 }
 
 /** Gives the use of an order that nobody paid back. */
 export async function returnCoupon(ctx: TxContext, couponId: number): Promise<void> {
-  await ctx.db.run(giveCouponBack, couponId);
+  await ctx.db.run(giveCouponBack, { couponId });
 }
 
 /** Makes a coupon of so many per cent. Returns its id. */
 export async function createCoupon(ctx: Context, code: string, percent: number, maxUses: number | null) {
-  return (await ctx.db.one(insertCoupon, code, percent, maxUses, ctx.clock.now())).id;
+  return (await ctx.db.one(insertCoupon, { code, percent, maxUses, now: ctx.clock.now() })).id;
 }
 
 /**

@@ -83,13 +83,13 @@ const selectProduct = `
        from product_options o where o.product_id = p.id) as options
   from products p join product_groups g on g.id = p.group_id`;
 
-const productsById = statement<ProductRow>(
+const productsById = statement<ProductRow, { ids: number[] }>(
   'catalog.productsById',
-  `${selectProduct} where p.id = any($1::bigint[])`,
+  `${selectProduct} where p.id = any(:ids::bigint[])`,
 );
-const productsForSale = statement<ProductRow>(
+const productsForSale = statement<ProductRow, { after: number; limit: number; offset: number }>(
   'catalog.productsForSale',
-  `${selectProduct} where p.status = 'active' and p.id > $1 order by p.id limit $2 offset $3`,
+  `${selectProduct} where p.status = 'active' and p.id > :after order by p.id limit :limit offset :offset`,
 );
 const countForSale = statement<{ total: number }>(
   'catalog.countForSale',
@@ -98,7 +98,7 @@ const countForSale = statement<{ total: number }>(
 
 /** The products with these ids, whatever their status; an id without a product is missing from the answer. */
 export async function findProducts(ctx: Context, ids: number[]): Promise<Map<number, Product>> {
-  const rows = await ctx.db.many(productsById, ids);
+  const rows = await ctx.db.many(productsById, { ids });
   return new Map(rows.map((row) => [row.id, fromRow(row)]));
 }
 
@@ -118,7 +118,7 @@ export async function listProducts(
   const [after] = cursor === undefined ? [0] : decodeCursor(cursor, ['integer']);
   const offset = cursor === undefined ? (page - 1) * limit : 0;
   const { total } = await ctx.db.one(countForSale);
-  const found = await ctx.db.many(productsForSale, after, limit + 1, offset);
+  const found = await ctx.db.many(productsForSale, { after, limit: limit + 1, offset });
   const shown = found.slice(0, limit);
   const last = shown.at(-1);
   const nextCursor = found.length > limit && last !== undefined ? encodeCursor([last.id]) : null;

@@ -13,23 +13,47 @@ export interface ProductChange {
   options?: { key: string; min?: number; max?: number; step?: number; unit_price?: string }[];
 }
 
-const lockProduct = statement<{ id: number }>(
+const lockProduct = statement<{ id: number }, { id: number }>(
   'catalog.lock',
-  'select id from products where id = $1 for update',
+  'select id from products where id = :id for update',
 );
-const updateProduct = statement(
+const updateProduct = statement<
+  never,
+  {
+    id: number;
+    name: string;
+    description: string;
+    stock: number | null;
+    status: 'active' | 'hidden' | 'retired';
+    now: Date;
+  }
+>(
   'catalog.updateProduct',
-  'update products set name = $2, description = $3, stock = $4, status = $5, updated_at = $6 where id = $1',
+  `update products set name = :name, description = :description, stock = :stock, status = :status,
+     updated_at = :now where id = :id`,
 );
-const writePrice = statement(
+const writePrice = statement<
+  never,
+  {
+    productId: number;
+    cycle: Cycle;
+    priceMinor: number;
+    setupFeeMinor: number;
+  }
+>(
   'catalog.writePrice',
-  `insert into product_prices (product_id, cycle, price_minor, setup_fee_minor) values ($1, $2, $3, $4)
+  `insert into product_prices (product_id, cycle, price_minor, setup_fee_minor)
+   values (:productId, :cycle, :priceMinor, :setupFeeMinor)
    on conflict (product_id, cycle) do update set price_minor = excluded.price_minor,
      setup_fee_minor = excluded.setup_fee_minor`,
 );
-const writeOption = statement(
+const writeOption = statement<
+  never,
+  { productId: number; key: string; min: number; max: number; step: number; unitPriceMinor: number }
+>(
   'catalog.writeOption',
-  `update product_options set min = $3, max = $4, step = $5, unit_price_minor = $6 where product_id = $1 and key = $2`,
+  `update product_options set min = :min, max = :max, step = :step, unit_price_minor = :unitPriceMinor
+   where product_id = :productId and key = :key`,
 );
 
 /** A product as staff sees it, hidden and retired ones included. */
@@ -41,7 +65,7 @@ export async function readProductForStaff(ctx: Context, id: number) {
 
 /** The same, with the row locked: nobody changes it until the transaction ends. */
 export async function lockProductForStaff(ctx: Context, id: number) {
-  await ctx.db.maybe(lockProduct, id);
+  await ctx.db.maybe(lockProduct, { id });
   return readProductForStaff(ctx, id);
 }
 
@@ -51,18 +75,17 @@ export async function lockProductForStaff(ctx: Context, id: number) {
  */
 export async function changeProduct(ctx: Context, id: number, change: ProductChange) {
   return transaction(ctx, 'catalog.changeProduct', async (tx) => {
-    await tx.db.maybe(lockProduct, id);
+    await tx.db.maybe(lockProduct, { id });
     const product = (await findProducts(tx, [id])).get(id);
     if (!product) throw fail('not_found');
-    await tx.db.run(
-      updateProduct,
+    await tx.db.run(updateProduct, {
       id,
-      change.name ?? product.name,
-      change.description ?? product.description,
-      change.stock === undefined ? product.stock : change.stock,
-      change.status ?? product.status,
-      tx.clock.now(),
-    );
+      name: change.name ?? product.name,
+      description: change.description ?? product.description,
+      stock: change.stock === undefined ? product.stock : change.stock,
+      status: change.status ?? product.status,
+      now: tx.clock.now(),
+    });
     for (const [index, price] of (change.prices ?? []).entries())
       await changePrice(tx, product, price, index);
     for (const [index, option] of (change.options ?? []).entries())
@@ -89,7 +112,12 @@ async function changePrice(
       ? (known?.setupFeeMinor ?? 0)
       : amount(price.setup_fee, product.currency, `prices[${index}].setup_fee`);
   const priceMinor = amount(price.price, product.currency, `prices[${index}].price`);
-  await tx.db.run(writePrice, product.id, price.cycle, priceMinor, setupFee);
+  await tx.db.run(writePrice, {
+    productId: product.id,
+    cycle: price.cycle,
+    priceMinor,
+    setupFeeMinor: setupFee,
+  });
 }
 
 async function changeOption(
@@ -112,7 +140,14 @@ async function changeOption(
     change.unit_price === undefined
       ? known.unitPriceMinor
       : amount(change.unit_price, product.currency, `options[${index}].unit_price`);
-  await tx.db.run(writeOption, product.id, change.key, next.min, next.max, next.step, unitPrice);
+  await tx.db.run(writeOption, {
+    productId: product.id,
+    key: change.key,
+    min: next.min,
+    max: next.max,
+    step: next.step,
+    unitPriceMinor: unitPrice,
+  });
 }
 
 function amount(text: string, currency: string, field: string): number {

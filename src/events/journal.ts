@@ -12,11 +12,27 @@ export interface Entry {
   data?: Record<string, unknown>;
 }
 
-const insertEntry = statement<{ id: number }>(
+const insertEntry = statement<
+  { id: number },
+  {
+    organizationId: number | null;
+    action: string;
+    subjectType: string;
+    subjectId: number;
+    actorType: 'user' | 'api_key' | 'staff' | 'system';
+    userId: number | null;
+    apiKeyId: number | null;
+    ip: string | null;
+    requestId: string | null;
+    data: object;
+    now: Date;
+  }
+>(
   'events.insertEntry',
   `insert into journal (organization_id, action, subject_type, subject_id, actor_type, user_id, api_key_id, ip,
      request_id, data, created_at)
-   values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) returning id`,
+   values (:organizationId, :action, :subjectType, :subjectId, :actorType, :userId, :apiKeyId, :ip, :requestId,
+     :data, :now) returning id`,
 );
 
 /**
@@ -26,20 +42,19 @@ const insertEntry = statement<{ id: number }>(
 export async function record(ctx: TxContext, entry: Entry): Promise<void> {
   const organizationId = entry.organizationId === undefined ? ctx.organizationId : entry.organizationId;
   const { actor } = ctx;
-  const { id } = await ctx.db.one(
-    insertEntry,
+  const { id } = await ctx.db.one(insertEntry, {
     organizationId,
-    entry.action,
-    entry.subject.type,
-    entry.subject.id,
-    actor.type,
-    actor.userId,
-    actor.apiKeyId,
-    actor.ip,
-    ctx.requestId,
-    entry.data ?? {},
-    ctx.clock.now(),
-  );
+    action: entry.action,
+    subjectType: entry.subject.type,
+    subjectId: entry.subject.id,
+    actorType: actor.type,
+    userId: actor.userId,
+    apiKeyId: actor.apiKeyId,
+    ip: actor.ip,
+    requestId: ctx.requestId,
+    data: entry.data ?? {},
+    now: ctx.clock.now(),
+  });
   for (const reader of readersOf(entry.action))
     await enqueueNamed(ctx, reader, { journalId: id }, { organizationId });
 }

@@ -1,18 +1,31 @@
 import { type Context, newId, type Run, saga, statement } from '../platform/index.ts';
 import { compose, type JournalEntry } from './templates.ts';
 
-const entryForMail = statement<JournalEntry>(
+const entryForMail = statement<JournalEntry, { journalId: number }>(
   'events.entryForMail',
   `select j.id, j.organization_id, j.action, j.subject_id, j.data, j.created_at, u.email, u.billing_email, u.first_name
    from journal j
    left join users u on u.id = coalesce((j.data->>'user_id')::bigint, j.user_id)
-   where j.id = $1`,
+   where j.id = :journalId`,
 );
 
-const keepMail = statement(
+const keepMail = statement<
+  never,
+  {
+    id: number;
+    organizationId: number | null;
+    journalId: number;
+    template: string;
+    recipient: string;
+    subject: string;
+    body: string;
+    state: 'queued' | 'kept';
+    now: Date;
+  }
+>(
   'events.keepMail',
   `insert into mails (id, organization_id, journal_id, template, recipient, subject, body, state, created_at)
-   values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+   values (:id, :organizationId, :journalId, :template, :recipient, :subject, :body, :state, :now)
    on conflict on constraint mails_once do update set state = excluded.state, error = null
      where mails.state = 'failed'`,
 );
@@ -27,14 +40,18 @@ interface MailRow {
   state: 'queued' | 'kept' | 'sent' | 'failed';
 }
 
-const mailOfEntry = statement<MailRow>(
+const mailOfEntry = statement<MailRow, { journalId: number }>(
   'events.mailOfEntry',
-  'select id, journal_id, template, recipient, subject, body, state from mails where journal_id = $1',
+  'select id, journal_id, template, recipient, subject, body, state from mails where journal_id = :journalId',
 );
 
-const markMail = statement(
+const markMail = statement<
+  never,
+  { journalId: number; state: 'failed' | 'sent'; sentAt: Date | null; error: string | null }
+>(
   'events.markMail',
-  `update mails set state = $2, sent_at = $3, error = $4 where journal_id = $1 and state = 'queued'`,
+  `update mails set state = :state, sent_at = :sentAt, error = :error
+     where journal_id = :journalId and state = 'queued'`,
 );
 
 interface Payload {
@@ -53,33 +70,37 @@ export const mailDelivery = saga<Payload>({
     { name: 'send', attempts: 12, action: send },
   ],
   failed: async (ctx, payload, failure) => {
-    await ctx.db.run(markMail, payload.journalId, 'failed', null, failure.message);
+    await ctx.db.run(markMail, {
+      journalId: payload.journalId,
+      state: 'failed',
+      sentAt: null,
+      error: failure.message,
+    });
   },
 });
 
 async function write(run: Run<Payload, object>): Promise<void> {
   const { ctx, drivers } = run;
   const delivers = drivers.mail.capabilities.includes('delivery');
-  const entry = await ctx.db.one(entryForMail, run.payload.journalId);
+  const entry = await ctx.db.one(entryForMail, { journalId: run.payload.journalId });
   const mail = compose(entry, ctx.config.publicUrl);
   if (mail === null) return;
-  await ctx.db.run(
-    keepMail,
-    newId(),
-    entry.organization_id,
-    entry.id,
-    entry.action,
-    mail.recipient,
-    mail.subject,
-    mail.body,
-    delivers ? 'queued' : 'kept',
-    ctx.clock.now(),
-  );
+  await ctx.db.run(keepMail, {
+    id: newId(),
+    organizationId: entry.organization_id,
+    journalId: entry.id,
+    template: entry.action,
+    recipient: mail.recipient,
+    subject: mail.subject,
+    body: mail.body,
+    state: delivers ? 'queued' : 'kept',
+    now: ctx.clock.now(),
+  });
 }
 
 async function send(run: Run<Payload, object>): Promise<void> {
   const { ctx, drivers, payload } = run;
-  const mail = await ctx.db.maybe(mailOfEntry, payload.journalId);
+  const mail = await ctx.db.maybe(mailOfEntry, { journalId: payload.journalId });
   if (mail?.state !== 'queued') return;
   const domain = new URL(ctx.config.publicUrl).hostname;
   await drivers.mail.send({
@@ -89,7 +110,12 @@ async function send(run: Run<Payload, object>): Promise<void> {
     subject: mail.subject,
     text: mail.body,
   });
-  await ctx.db.run(markMail, payload.journalId, 'sent', ctx.clock.now(), null);
+  await ctx.db.run(markMail, {
+    journalId: payload.journalId,
+    state: 'sent',
+    sentAt: ctx.clock.now(),
+    error: null,
+  });
 }
 
 export interface MailRecord {
@@ -103,10 +129,10 @@ export interface MailRecord {
   sent_at: Date | null;
 }
 
-const newestMails = statement<MailRecord>(
+const newestMails = statement<MailRecord, { recipient: string | null; limit: number }>(
   'events.newestMails',
   `select id, recipient, subject, body, state, error, created_at, sent_at from mails
-   where ($1::text is null or recipient = $1) order by created_at desc, id desc limit $2`,
+   where (:recipient::text is null or recipient = :recipient) order by created_at desc, id desc limit :limit`,
 );
 
 /** The newest mails, for staff: what was sent, what failed, and what is kept because there is no server. */
@@ -115,5 +141,5 @@ export async function listMails(
   recipient: string | null,
   limit: number,
 ): Promise<MailRecord[]> {
-  return ctx.db.many(newestMails, recipient, limit);
+  return ctx.db.many(newestMails, { recipient, limit });
 }

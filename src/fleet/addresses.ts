@@ -21,72 +21,93 @@ interface AddressRow {
 }
 
 // Picked pool by pool and as a list first: joined any other way, the plan reads every address there is.
-const takeFree = statement<{ address: string }>(
+const takeFree = statement<
+  { address: string },
+  { location: string; organizationId: number; serviceId: number; count: number; after: number; held: boolean }
+>(
   'fleet.takeFreeAddresses',
   `with picked as materialized (select array(
      select f.address from address_pools p cross join lateral (
        select address from addresses where pool_id = p.id and state = 'free'
-       order by address limit $4 for update skip locked) f
-     where p.location = $1 and p.family = 4 order by p.id limit $4) as list)
-   update addresses a set state = 'taken', organization_id = $2, service_id = $3,
-     ordinal = $5::int + array_position(picked.list, a.address), held = $6
+       order by address limit :count for update skip locked) f
+     where p.location = :location and p.family = 4 order by p.id limit :count) as list)
+   update addresses a set state = 'taken', organization_id = :organizationId, service_id = :serviceId,
+     ordinal = :after::int + array_position(picked.list, a.address), held = :held
    from picked where a.address = any(picked.list) returning host(a.address) as address`,
 );
 
-const pools6 = statement<{ id: number; network: string }>(
+const pools6 = statement<{ id: number; network: string }, { location: string }>(
   'fleet.pools6',
-  `select id, network::text as network from address_pools where location = $1 and family = 6 order by id`,
+  `select id, network::text as network from address_pools where location = :location and family = 6
+   order by id`,
 );
 
-const takeRandom = statement<{ address: string }>(
+const takeRandom = statement<
+  { address: string },
+  {
+    address: string;
+    poolId: number;
+    organizationId: number;
+    serviceId: number;
+    ordinal: number;
+    held: boolean;
+  }
+>(
   'fleet.takeRandomAddress',
   `insert into addresses (address, pool_id, state, organization_id, service_id, ordinal, held)
-   select $1::inet, p.id, 'taken', $3, $4, $5, $6 from address_pools p where p.id = $2 and p.gateway <> $1::inet
+   select :address::inet, p.id, 'taken', :organizationId, :serviceId, :ordinal, :held
+     from address_pools p where p.id = :poolId and p.gateway <> :address::inet
    on conflict (address) do nothing returning host(address) as address`,
 );
 
-const lastOrdinals = statement<{ family: 4 | 6; ordinal: number }>(
+const lastOrdinals = statement<{ family: 4 | 6; ordinal: number }, { serviceId: number }>(
   'fleet.lastOrdinals',
-  `select family(address) as family, max(ordinal)::int as ordinal from addresses where service_id = $1 group by 1`,
+  `select family(address) as family, max(ordinal)::int as ordinal from addresses
+   where service_id = :serviceId group by 1`,
 );
 
-const addressesOfService = statement<AddressRow>(
+const addressesOfService = statement<AddressRow, { serviceId: number }>(
   'fleet.addressesOfService',
   `select host(a.address) as address, p.family, masklen(p.network) as prefix, host(p.gateway) as gateway, a.dns_name
    from addresses a join address_pools p on p.id = a.pool_id
-   where a.service_id = $1 and not a.held order by p.family, a.ordinal`,
+   where a.service_id = :serviceId and not a.held order by p.family, a.ordinal`,
 );
 
-// Addresses beyond the first $3 IPv4 and $4 IPv6 ones; of held ones nobody has reached a machine, so they are free.
-const rest = statement<{ address: string }>(
+// Addresses beyond the first :keep4 IPv4 and :keep6 IPv6 ones; of held ones nobody has reached a machine, so they are free.
+const rest = statement<{ address: string }, { serviceId: number; now: Date; keep4: number; keep6: number }>(
   'fleet.restAddresses',
   `update addresses a set state = case when ranked.held then 'free' else 'resting' end, organization_id = null,
      service_id = null, ordinal = null, dns_name = null, held = false,
-     rests_until = case when ranked.held then null else $2::timestamptz + make_interval(hours => p.rest_hours) end
+     rests_until = case when ranked.held then null
+       else :now::timestamptz + make_interval(hours => p.rest_hours) end
    from address_pools p, (
      select address, held, row_number() over (partition by family(address) order by held, ordinal) as nth
-     from addresses where service_id = $1) ranked
+     from addresses where service_id = :serviceId) ranked
    where p.id = a.pool_id and a.address = ranked.address
-     and ranked.nth > case family(a.address) when 4 then $3::int else $4::int end
+     and ranked.nth > case family(a.address) when 4 then :keep4::int else :keep6::int end
    returning host(a.address) as address`,
 );
 
-const giveBackUnused = statement<{ address: string; named: boolean }>(
+const giveBackUnused = statement<
+  { address: string; named: boolean },
+  { serviceId: number; onlyHeld: boolean }
+>(
   'fleet.giveBackUnusedAddresses',
   `update addresses a set state = 'free', organization_id = null, service_id = null, ordinal = null,
      dns_name = null, held = false
-   from (select address, dns_name from addresses where service_id = $1 and (held or not $2) for update) before
+   from (select address, dns_name from addresses where service_id = :serviceId
+     and (held or not :onlyHeld) for update) before
    where a.address = before.address returning host(a.address) as address, before.dns_name is not null as named`,
 );
 
-const useHeld = statement(
+const useHeld = statement<never, { serviceId: number }>(
   'fleet.useHeldAddresses',
-  'update addresses set held = false where service_id = $1 and held',
+  'update addresses set held = false where service_id = :serviceId and held',
 );
 
-const wakeRested = statement(
+const wakeRested = statement<never, { now: Date }>(
   'fleet.wakeRestedAddresses',
-  `update addresses set state = 'free', rests_until = null where state = 'resting' and rests_until <= $1`,
+  `update addresses set state = 'free', rests_until = null where state = 'resting' and rests_until <= :now`,
 );
 
 interface Holder {
@@ -123,7 +144,9 @@ export async function holdMoreAddresses(
   count6: number,
 ): Promise<void> {
   const last = new Map(
-    (await ctx.db.many(lastOrdinals, service.id)).map((row) => [row.family, row.ordinal] as const),
+    (await ctx.db.many(lastOrdinals, { serviceId: service.id })).map(
+      (row) => [row.family, row.ordinal] as const,
+    ),
   );
   await take(ctx, service, count4, count6, {
     after4: last.get(4) ?? 0,
@@ -141,11 +164,18 @@ async function take(
 ): Promise<void> {
   const { id, organizationId, location } = service;
   if (count4 > 0) {
-    const taken = await ctx.db.many(takeFree, location, organizationId, id, count4, how.after4, how.held);
+    const taken = await ctx.db.many(takeFree, {
+      location,
+      organizationId,
+      serviceId: id,
+      count: count4,
+      after: how.after4,
+      held: how.held,
+    });
     if (taken.length < count4) throw outOfAddresses(location, 4);
   }
   if (count6 === 0) return;
-  const pools = await ctx.db.many(pools6, location);
+  const pools = await ctx.db.many(pools6, { location });
   for (let nth = 1; nth <= count6; nth += 1) {
     await takeAddress6(ctx, pools, service, how.after6 + nth, how.held);
   }
@@ -163,8 +193,8 @@ async function takeAddress6(
     for (let attempt = 0; attempt < 8; attempt += 1) {
       const address = randomHost(pool.network);
       const { id, organizationId } = service;
-      if ((await ctx.db.maybe(takeRandom, address, pool.id, organizationId, id, ordinal, held)) !== null)
-        return;
+      const taking = { address, poolId: pool.id, organizationId, serviceId: id, ordinal, held };
+      if ((await ctx.db.maybe(takeRandom, taking)) !== null) return;
     }
   }
   throw outOfAddresses(service.location, 6);
@@ -190,7 +220,7 @@ function outOfAddresses(location: string, family: 4 | 6) {
 
 /** The addresses of a service, the primary one first. */
 export async function listAddresses(ctx: Context, serviceId: number): Promise<Address[]> {
-  const rows = await ctx.db.many(addressesOfService, serviceId);
+  const rows = await ctx.db.many(addressesOfService, { serviceId });
   return rows.map(({ dns_name, ...row }) => ({ ...row, dnsName: dns_name }));
 }
 
@@ -204,7 +234,12 @@ export async function releaseAddresses(
   keep: { count4: number; count6: number } = { count4: 0, count6: 0 },
 ): Promise<void> {
   await transaction(ctx, 'fleet.releaseAddresses', async (tx) => {
-    const freed = await tx.db.many(rest, serviceId, tx.clock.now(), keep.count4, keep.count6);
+    const freed = await tx.db.many(rest, {
+      serviceId,
+      now: tx.clock.now(),
+      keep4: keep.count4,
+      keep6: keep.count6,
+    });
     // All of them, not only those with a name here: an earlier change may not have reached the name server.
     for (const { address } of freed) await publishName(tx, address);
   });
@@ -222,17 +257,17 @@ export async function returnHeldAddresses(ctx: Context, serviceId: number): Prom
 
 async function giveBack(ctx: Context, serviceId: number, onlyHeld: boolean): Promise<void> {
   await transaction(ctx, 'fleet.giveBackAddresses', async (tx) => {
-    const freed = await tx.db.many(giveBackUnused, serviceId, onlyHeld);
+    const freed = await tx.db.many(giveBackUnused, { serviceId, onlyHeld });
     for (const { address, named } of freed) if (named) await publishName(tx, address);
   });
 }
 
 /** Gives the service's machine what was held for it. */
 export async function useHeldAddresses(ctx: TxContext, serviceId: number): Promise<void> {
-  await ctx.db.run(useHeld, serviceId);
+  await ctx.db.run(useHeld, { serviceId });
 }
 
 /** Makes addresses that have rested long enough free again. */
 export async function freeRestedAddresses(ctx: Context): Promise<void> {
-  await ctx.db.run(wakeRested, ctx.clock.now());
+  await ctx.db.run(wakeRested, { now: ctx.clock.now() });
 }

@@ -11,18 +11,19 @@ interface Node {
   was_reachable: boolean;
 }
 
-const beat = statement<Node>(
+const beat = statement<Node, { name: string; now: Date; beatEveryS: number }>(
   'fleet.beat',
-  `update nodes n set seen_at = $2, reachable = true
-   from (select id, reachable from nodes where name = $1 for no key update) before
+  `update nodes n set seen_at = :now, reachable = true
+   from (select id, reachable from nodes where name = :name for no key update) before
    where n.id = before.id and (not before.reachable or n.seen_at is null
-     or n.seen_at < $2::timestamptz - make_interval(secs => $3))
+     or n.seen_at < :now::timestamptz - make_interval(secs => :beatEveryS))
    returning n.id, n.name, before.reachable as was_reachable`,
 );
 
-const noticeSilence = statement<Node>(
+const noticeSilence = statement<Node, { now: Date; silentAfterS: number }>(
   'fleet.noticeSilence',
-  `update nodes set reachable = false where reachable and seen_at < $1::timestamptz - make_interval(secs => $2)
+  `update nodes set reachable = false where reachable
+     and seen_at < :now::timestamptz - make_interval(secs => :silentAfterS)
    returning id, name, true as was_reachable`,
 );
 
@@ -32,9 +33,9 @@ const noticeSilence = statement<Node>(
  */
 export async function watchNodes(ctx: TxContext): Promise<void> {
   const now = ctx.clock.now();
-  const own = await ctx.db.maybe(beat, ctx.config.nodeName, now, beatEveryS);
+  const own = await ctx.db.maybe(beat, { name: ctx.config.nodeName, now, beatEveryS });
   if (own?.was_reachable === false) await tell(ctx, own, 'node.back');
-  for (const node of await ctx.db.many(noticeSilence, now, silentAfterS)) {
+  for (const node of await ctx.db.many(noticeSilence, { now, silentAfterS })) {
     ctx.log.warn({ node: node.name }, 'a node is silent and gets no new machines');
     await tell(ctx, node, 'node.silent');
   }

@@ -25,17 +25,30 @@ const selectImage = `
   select t.id, t.slug, t.name, t.version, t.source, t.min_memory_mib, t.min_disk_gib, t.active, t.state, t.progress,
     t.error, t.prepared_at, t.created_at
   from images t`;
-const imageForStaff = statement<ImageRow>('fleet.imageForStaff', `${selectImage} where t.slug = $1`);
-const lockImage = statement('fleet.lockImage', 'select id from images where slug = $1 for update');
-const updateImage = statement(
+const imageForStaff = statement<ImageRow, { slug: string }>(
+  'fleet.imageForStaff',
+  `${selectImage} where t.slug = :slug`,
+);
+const lockImage = statement<never, { slug: string }>(
+  'fleet.lockImage',
+  'select id from images where slug = :slug for update',
+);
+const updateImage = statement<
+  never,
+  { slug: string; name: string; version: string; minMemoryMib: number; minDiskGib: number; active: boolean }
+>(
   'fleet.updateImage',
-  `update images set name = $2, version = $3, min_memory_mib = $4, min_disk_gib = $5, active = $6 where slug = $1`,
+  `update images set name = :name, version = :version, min_memory_mib = :minMemoryMib,
+     min_disk_gib = :minDiskGib, active = :active where slug = :slug`,
 );
-const beginPreparing = statement(
+const beginPreparing = statement<never, { slug: string }>(
   'fleet.beginPreparing',
-  `update images set state = 'preparing', progress = null, error = null where slug = $1`,
+  `update images set state = 'preparing', progress = null, error = null where slug = :slug`,
 );
-const deleteImage = statement('fleet.deleteImage', 'delete from images where slug = $1');
+const deleteImage = statement<never, { slug: string }>(
+  'fleet.deleteImage',
+  'delete from images where slug = :slug',
+);
 const images = keyedList<ImageRow>({
   name: 'fleet.imageList',
   table: 'images',
@@ -65,13 +78,13 @@ export async function listImagesForStaff(ctx: Context, query: ListRequest) {
 }
 
 export async function readImage(ctx: Context, slug: string) {
-  const row = await ctx.db.maybe(imageForStaff, slug);
+  const row = await ctx.db.maybe(imageForStaff, { slug });
   if (row === null) throw fail('not_found');
   return { image: view(row) };
 }
 
 export async function lockImageForStaff(ctx: Context, slug: string) {
-  await ctx.db.many(lockImage, slug);
+  await ctx.db.many(lockImage, { slug });
   return readImage(ctx, slug);
 }
 
@@ -101,7 +114,14 @@ export async function changeImage(ctx: Context, slug: string, change: ImageChang
     const { image } = await lockImageForStaff(tx, slug);
     const next = { ...image, ...change };
     const { name, version, min_memory_mib, min_disk_gib, active } = next;
-    await tx.db.run(updateImage, slug, name, version, min_memory_mib, min_disk_gib, active);
+    await tx.db.run(updateImage, {
+      slug,
+      name,
+      version,
+      minMemoryMib: min_memory_mib,
+      minDiskGib: min_disk_gib,
+      active,
+    });
     await tell(tx, 'image.updated', image.id, { slug, change });
     return readImage(tx, slug);
   });
@@ -120,7 +140,7 @@ export async function prepareImage(ctx: Context, slug: string) {
 }
 
 async function prepare(tx: TxContext, slug: string) {
-  await tx.db.run(beginPreparing, slug);
+  await tx.db.run(beginPreparing, { slug });
   await enqueueNamed(tx, 'fleet.prepareImage', { slug }, { organizationId: null });
   return readImage(tx, slug);
 }
@@ -130,7 +150,7 @@ export async function removeImage(ctx: Context, slug: string) {
   return transaction(ctx, 'fleet.removeImage', async (tx) => {
     const { image } = await lockImageForStaff(tx, slug);
     try {
-      await tx.db.run(deleteImage, slug);
+      await tx.db.run(deleteImage, { slug });
     } catch (error) {
       if (!isReferenced(error)) throw error;
       const message = `Machines run on ${slug}; set active to false so that nobody orders it any more`;

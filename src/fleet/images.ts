@@ -12,33 +12,47 @@ export interface Image {
 
 const columns = 'slug, name, version, source, min_memory_mib, min_disk_gib';
 
-const imageBySlug = statement<Image>(
+const imageBySlug = statement<Image, { slug: string }>(
   'fleet.image',
-  `select ${columns} from images where slug = $1 and active`,
+  `select ${columns} from images where slug = :slug and active`,
 );
-const knownImage = statement<Image>('fleet.knownImage', `select ${columns} from images where slug = $1`);
+const knownImage = statement<Image, { slug: string }>(
+  'fleet.knownImage',
+  `select ${columns} from images where slug = :slug`,
+);
 const activeImages = statement<Image>(
   'fleet.images',
   `select ${columns} from images where active order by slug`,
 );
-const insertImage = statement<{ id: number }>(
+const insertImage = statement<
+  { id: number },
+  {
+    slug: string;
+    name: string;
+    version: string;
+    source: object;
+    minMemoryMib: number;
+    minDiskGib: number;
+    now: Date;
+  }
+>(
   'fleet.insertImage',
   `insert into images (slug, name, version, source, min_memory_mib, min_disk_gib, created_at)
-   values ($1, $2, $3, $4, $5, $6, $7) on conflict (slug) do nothing returning id`,
+   values (:slug, :name, :version, :source, :minMemoryMib, :minDiskGib, :now)
+     on conflict (slug) do nothing returning id`,
 );
 
 /** Adds an image; null when there is one of that slug already, which then stays as it is. */
 export async function addImage(ctx: Context, image: Image): Promise<number | null> {
-  const row = await ctx.db.maybe(
-    insertImage,
-    image.slug,
-    image.name,
-    image.version,
-    image.source,
-    image.min_memory_mib,
-    image.min_disk_gib,
-    ctx.clock.now(),
-  );
+  const row = await ctx.db.maybe(insertImage, {
+    slug: image.slug,
+    name: image.name,
+    version: image.version,
+    source: image.source,
+    minMemoryMib: image.min_memory_mib,
+    minDiskGib: image.min_disk_gib,
+    now: ctx.clock.now(),
+  });
   return row?.id ?? null;
 }
 
@@ -48,7 +62,7 @@ export function listImages(ctx: Context): Promise<Image[]> {
 
 /** The image of that name that is on offer; `not_found` when there is none. */
 export async function findImage(ctx: Context, slug: string): Promise<Image> {
-  const image = await ctx.db.maybe(imageBySlug, slug);
+  const image = await ctx.db.maybe(imageBySlug, { slug });
   if (image === null)
     throw fail('not_found', { message: `There is no operating-system image called ${slug}` });
   return image;
@@ -56,7 +70,7 @@ export async function findImage(ctx: Context, slug: string): Promise<Image> {
 
 /** The image that a machine was ordered with, which staff may have taken off the offer since; null: deleted. */
 export function maybeImage(ctx: Context, slug: string): Promise<Image | null> {
-  return ctx.db.maybe(knownImage, slug);
+  return ctx.db.maybe(knownImage, { slug });
 }
 
 /** The same, where nothing can be done without it. */

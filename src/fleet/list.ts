@@ -13,8 +13,8 @@ interface Definition<Row> {
   key: string;
   type: 'bigint' | 'text' | 'inet';
   keyOf: (row: Row) => string | number;
-  /** Conditions, each with one `?` for its value; a null value leaves its condition out. */
-  where?: { sql: string; type: string }[];
+  /** Conditions by the name of their value, which is null to leave the condition out: `t.location = :location`. */
+  where?: Record<string, { sql: string; type: string }>;
 }
 
 export interface ListRequest {
@@ -25,31 +25,28 @@ export interface ListRequest {
 
 const deepestOffset = 10_000;
 
-/** Prepares such a list; its function takes the values of `where` in their order. */
-export function keyedList<Row>({ name, table, select, key, type, keyOf, where = [] }: Definition<Row>) {
-  const conditions = (first: number) =>
-    where
-      .map(({ sql, type: of }, index) => {
-        const value = `$${first + index}::${of}`;
-        return ` and (${value} is null or ${sql.replaceAll('?', value)})`;
-      })
-      .join('');
-  const count = statement<{ total: number }>(
+/** Prepares such a list; its function takes the values of `where` by their names. */
+export function keyedList<Row>({ name, table, select, key, type, keyOf, where = {} }: Definition<Row>) {
+  const conditions = Object.entries(where)
+    .map(([of, { sql, type }]) => ` and (:${of}::${type} is null or ${sql})`)
+    .join('');
+  const count = statement<{ total: number }, Record<string, unknown>>(
     `${name}.count`,
-    `select count(*)::int as total from ${table} t where true${conditions(1)}`,
+    `select count(*)::int as total from ${table} t where true${conditions}`,
   );
-  const rows = statement<Row>(
+  const rows = statement<Row, Record<string, unknown>>(
     `${name}.rows`,
-    `${select} where ($1::${type} is null or ${key} > $1::${type})${conditions(4)} order by ${key} limit $2 offset $3`,
+    `${select} where (:after::${type} is null or ${key} > :after::${type})${conditions}
+     order by ${key} limit :limit offset :offset`,
   );
 
-  return async (ctx: Context, query: ListRequest, values: unknown[] = []) => {
+  return async (ctx: Context, query: ListRequest, given: Record<string, unknown> = {}) => {
     const { limit, page } = query;
     const after = query.cursor === undefined ? null : keyOfCursor(query.cursor, type);
     const offset = after === null ? (page - 1) * limit : 0;
     if (offset >= deepestOffset) throw fail('page_too_deep');
-    const { total } = await ctx.db.one(count, ...values);
-    const found = await ctx.db.many(rows, after, limit + 1, offset, ...values);
+    const { total } = await ctx.db.one(count, given);
+    const found = await ctx.db.many(rows, { ...given, after, limit: limit + 1, offset });
     const shown = found.slice(0, limit);
     const last = shown.at(-1);
     const nextCursor = found.length > limit && last !== undefined ? encodeCursor([keyOf(last)]) : null;

@@ -41,11 +41,23 @@ export interface Reserve {
 }
 
 // Staff's decisions (overcommit, reserves, state) stay as they are when the node starts again.
-const insertNode = statement<{ id: number }>(
+const insertNode = statement<
+  { id: number },
+  {
+    name: string;
+    location: string;
+    cpuCores: number;
+    memoryMib: number;
+    diskGib: number;
+    now: Date;
+    memoryReserveMib: number;
+    diskReserveGib: number;
+  }
+>(
   'fleet.insertNode',
   `insert into nodes (name, location, cpu_cores, memory_mib, disk_gib, seen_at, created_at, memory_reserve_mib,
      disk_reserve_gib)
-   values ($1, $2, $3, $4, $5, $6, $6, $7, $8)
+   values (:name, :location, :cpuCores, :memoryMib, :diskGib, :now, :now, :memoryReserveMib, :diskReserveGib)
    on conflict (name) do update set cpu_cores = excluded.cpu_cores, memory_mib = excluded.memory_mib,
      disk_gib = excluded.disk_gib, seen_at = excluded.seen_at, reachable = true
    returning id`,
@@ -57,11 +69,24 @@ const selectNode = `
     t.cpu_cores_taken, t.memory_mib_taken, t.disk_gib_taken, t.seen_at, t.created_at,
     (select count(*)::int from placements p where p.node_id = t.id) as machines
   from nodes t`;
-const nodeById = statement<NodeRow>('fleet.node', `${selectNode} where t.id = $1`);
-const lockNode = statement('fleet.lockNode', 'select id from nodes where id = $1 for no key update');
-const updateNode = statement(
+const nodeById = statement<NodeRow, { id: number }>('fleet.node', `${selectNode} where t.id = :id`);
+const lockNode = statement<never, { id: number }>(
+  'fleet.lockNode',
+  'select id from nodes where id = :id for no key update',
+);
+const updateNode = statement<
+  never,
+  {
+    id: number;
+    state: 'active' | 'draining' | 'down';
+    cpuOvercommit: number;
+    memoryReserveMib: number;
+    diskReserveGib: number;
+  }
+>(
   'fleet.updateNode',
-  `update nodes set state = $2, cpu_overcommit = $3, memory_reserve_mib = $4, disk_reserve_gib = $5 where id = $1`,
+  `update nodes set state = :state, cpu_overcommit = :cpuOvercommit, memory_reserve_mib = :memoryReserveMib,
+     disk_reserve_gib = :diskReserveGib where id = :id`,
 );
 const nodes = keyedList<NodeRow>({
   name: 'fleet.nodes',
@@ -70,7 +95,7 @@ const nodes = keyedList<NodeRow>({
   key: 't.id',
   type: 'bigint',
   keyOf: (row) => row.id,
-  where: [{ sql: 't.location = ?', type: 'text' }],
+  where: { location: { sql: 't.location = :location', type: 'text' } },
 });
 
 /** Writes down a node, its capacity and its reserve, or brings the capacity of a known one up to date. Returns its id. */
@@ -82,17 +107,27 @@ export async function registerNode(
 ): Promise<number> {
   const { cpuCores, memoryMib, diskGib } = capacity;
   const now = ctx.clock.now();
-  const held = [cpuCores, memoryMib, diskGib, now, reserve.memoryMib, reserve.diskGib];
-  return (await ctx.db.one(insertNode, node.name, node.location, ...held)).id;
+  return (
+    await ctx.db.one(insertNode, {
+      name: node.name,
+      location: node.location,
+      cpuCores,
+      memoryMib,
+      diskGib,
+      now,
+      memoryReserveMib: reserve.memoryMib,
+      diskReserveGib: reserve.diskGib,
+    })
+  ).id;
 }
 
 export async function listNodes(ctx: Context, query: ListRequest & { location?: string | undefined }) {
-  const { rows, at } = await nodes(ctx, query, [query.location ?? null]);
+  const { rows, at } = await nodes(ctx, query, { location: query.location ?? null });
   return listData('nodes', rows.map(viewNode), at);
 }
 
 export async function readNode(ctx: Context, id: number) {
-  const row = await ctx.db.maybe(nodeById, id);
+  const row = await ctx.db.maybe(nodeById, { id });
   if (row === null) throw fail('not_found');
   return { node: viewNode(row) };
 }
@@ -103,17 +138,16 @@ export async function readNode(ctx: Context, id: number) {
  */
 export async function changeNode(ctx: Context, id: number, change: NodeChange) {
   return transaction(ctx, 'fleet.changeNode', async (tx) => {
-    await tx.db.many(lockNode, id);
-    const node = await tx.db.maybe(nodeById, id);
+    await tx.db.many(lockNode, { id });
+    const node = await tx.db.maybe(nodeById, { id });
     if (node === null) throw fail('not_found');
-    await tx.db.run(
-      updateNode,
+    await tx.db.run(updateNode, {
       id,
-      change.state ?? node.state,
-      change.cpu_overcommit ?? node.cpu_overcommit,
-      change.memory_reserve_mib ?? node.memory_reserve_mib,
-      change.disk_reserve_gib ?? node.disk_reserve_gib,
-    );
+      state: change.state ?? node.state,
+      cpuOvercommit: change.cpu_overcommit ?? node.cpu_overcommit,
+      memoryReserveMib: change.memory_reserve_mib ?? node.memory_reserve_mib,
+      diskReserveGib: change.disk_reserve_gib ?? node.disk_reserve_gib,
+    });
     await record(tx, {
       action: 'node.updated',
       subject: { type: 'node', id },

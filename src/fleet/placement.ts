@@ -18,47 +18,63 @@ interface PlacementRow {
   disk_gib: number;
 }
 
+interface Taking extends Room {
+  serviceId: number;
+  organizationId: number;
+  location: string;
+  now: Date;
+}
+
 /**
  * Takes the room and remembers who has it, in one statement. Nodes whose row another order holds at the
  * moment are passed over first (`skip locked`), so orders wait for each other only when a single node is left.
  */
 const takeRoom = (name: string, locking: string) =>
-  statement<{ node_id: number }>(
+  statement<{ node_id: number }, Taking>(
     name,
     `with chosen as (
        select id from nodes
-       where location = $3 and state = 'active' and reachable and cpu_cores_promised - cpu_cores_taken >= $4
-         and memory_mib_promised - memory_mib_taken >= $5 and disk_gib_promised - disk_gib_taken >= $6
+       where location = :location and state = 'active' and reachable
+         and cpu_cores_promised - cpu_cores_taken >= :cpuCores
+         and memory_mib_promised - memory_mib_taken >= :memoryMib
+           and disk_gib_promised - disk_gib_taken >= :diskGib
        order by memory_mib_promised - memory_mib_taken desc, id limit 1 for no key update ${locking}),
      taken as (
-       update nodes n set cpu_cores_taken = cpu_cores_taken + $4, memory_mib_taken = memory_mib_taken + $5,
-         disk_gib_taken = disk_gib_taken + $6
+       update nodes n set cpu_cores_taken = cpu_cores_taken + :cpuCores,
+         memory_mib_taken = memory_mib_taken + :memoryMib,
+         disk_gib_taken = disk_gib_taken + :diskGib
        from chosen where n.id = chosen.id returning n.id)
      insert into placements (service_id, organization_id, node_id, cpu_cores, memory_mib, disk_gib, created_at)
-     select $1, $2, id, $4, $5, $6, $7 from taken returning node_id`,
+     select :serviceId, :organizationId, id, :cpuCores, :memoryMib, :diskGib, :now from taken
+       returning node_id`,
   );
 const takeRoomAnywhere = takeRoom('fleet.takeRoomAnywhere', 'skip locked');
 const takeRoomWaiting = takeRoom('fleet.takeRoomWaiting', '');
 
-const placementOf = statement<PlacementRow>(
+const placementOf = statement<PlacementRow, { serviceId: number }>(
   'fleet.placementOf',
-  'select node_id, cpu_cores, memory_mib, disk_gib from placements where service_id = $1',
+  'select node_id, cpu_cores, memory_mib, disk_gib from placements where service_id = :serviceId',
 );
 
-const giveRoomBack = statement<{ node_id: number }>(
+const giveRoomBack = statement<{ node_id: number }, { serviceId: number }>(
   'fleet.giveRoomBack',
-  `with gone as (delete from placements where service_id = $1 returning node_id, cpu_cores, memory_mib, disk_gib)
+  `with gone as (delete from placements where service_id = :serviceId
+     returning node_id, cpu_cores, memory_mib, disk_gib)
    update nodes n set cpu_cores_taken = cpu_cores_taken - gone.cpu_cores,
      memory_mib_taken = memory_mib_taken - gone.memory_mib, disk_gib_taken = disk_gib_taken - gone.disk_gib
    from gone where n.id = gone.node_id returning gone.node_id`,
 );
 
 // What shrinks is given back whatever the node promises; what grows must fit, unless the node is down.
-const resize = statement<{ node_id: number }>(
+const resize = statement<
+  { node_id: number },
+  { serviceId: number; cpuCores: number; memoryMib: number; diskGib: number }
+>(
   'fleet.resizeRoom',
   `with held as (
-     select node_id, $2::int - cpu_cores as cpu, $3::int - memory_mib as memory, $4::int - disk_gib as disk
-     from placements where service_id = $1 for update),
+     select node_id, :cpuCores::int - cpu_cores as cpu, :memoryMib::int - memory_mib as memory,
+       :diskGib::int - disk_gib as disk
+     from placements where service_id = :serviceId for update),
    resized as (
      update nodes n set cpu_cores_taken = cpu_cores_taken + held.cpu,
        memory_mib_taken = memory_mib_taken + held.memory, disk_gib_taken = disk_gib_taken + held.disk
@@ -68,8 +84,8 @@ const resize = statement<{ node_id: number }>(
        and (held.memory <= 0 or memory_mib_promised - memory_mib_taken >= held.memory)
        and (held.disk <= 0 or disk_gib_promised - disk_gib_taken >= held.disk)
      returning n.id)
-   update placements p set cpu_cores = $2, memory_mib = $3, disk_gib = $4
-   from resized where p.service_id = $1 returning p.node_id`,
+   update placements p set cpu_cores = :cpuCores, memory_mib = :memoryMib, disk_gib = :diskGib
+   from resized where p.service_id = :serviceId returning p.node_id`,
 );
 
 /** Holds room for a service on a node of the location; the room stays held until it is given back. */
@@ -78,17 +94,9 @@ export async function reserveRoom(
   service: { id: number; organizationId: number; location: string },
   room: Room,
 ): Promise<Placement> {
-  const values = [
-    service.id,
-    service.organizationId,
-    service.location,
-    room.cpuCores,
-    room.memoryMib,
-    room.diskGib,
-    ctx.clock.now(),
-  ];
-  const row =
-    (await ctx.db.maybe(takeRoomAnywhere, ...values)) ?? (await ctx.db.maybe(takeRoomWaiting, ...values));
+  const { id: serviceId, organizationId, location } = service;
+  const taking = { serviceId, organizationId, location, ...room, now: ctx.clock.now() };
+  const row = (await ctx.db.maybe(takeRoomAnywhere, taking)) ?? (await ctx.db.maybe(takeRoomWaiting, taking));
   if (row === null)
     throw fail('insufficient_stock', { cause: new Error(`no node of ${service.location} has room`) });
   return { nodeId: row.node_id, ...room };
@@ -96,14 +104,14 @@ export async function reserveRoom(
 
 /** Where a service has its room; null when it has none. */
 export async function findPlacement(ctx: Context, serviceId: number): Promise<Placement | null> {
-  const row = await ctx.db.maybe(placementOf, serviceId);
+  const row = await ctx.db.maybe(placementOf, { serviceId });
   if (row === null) return null;
   return { nodeId: row.node_id, cpuCores: row.cpu_cores, memoryMib: row.memory_mib, diskGib: row.disk_gib };
 }
 
 /** Gives the room back; giving back nothing is fine. */
 export async function releaseRoom(ctx: Context, serviceId: number): Promise<void> {
-  await ctx.db.many(giveRoomBack, serviceId);
+  await ctx.db.many(giveRoomBack, { serviceId });
 }
 
 /**
@@ -111,7 +119,12 @@ export async function releaseRoom(ctx: Context, serviceId: number): Promise<void
  * needs free room on that same node: `insufficient_stock` when there is none, or when the service has no room.
  */
 export async function resizeRoom(ctx: TxContext, serviceId: number, room: Room): Promise<void> {
-  const row = await ctx.db.maybe(resize, serviceId, room.cpuCores, room.memoryMib, room.diskGib);
+  const row = await ctx.db.maybe(resize, {
+    serviceId,
+    cpuCores: room.cpuCores,
+    memoryMib: room.memoryMib,
+    diskGib: room.diskGib,
+  });
   if (row !== null) return;
   throw fail('insufficient_stock', { cause: new Error(`the node of service ${serviceId} has no room`) });
 }

@@ -46,34 +46,41 @@ const selectPool = `
       count(*) filter (where state = 'resting')::int as resting,
       count(*) filter (where state = 'reserved')::int as reserved
     from addresses where pool_id = t.id) a`;
-const poolById = statement<PoolRow>('fleet.pool', `${selectPool} where t.id = $1`);
-const lockPool = statement('fleet.lockPool', 'select id from address_pools where id = $1 for update');
-const updatePool = statement(
+const poolById = statement<PoolRow, { id: number }>('fleet.pool', `${selectPool} where t.id = :id`);
+const lockPool = statement<never, { id: number }>(
+  'fleet.lockPool',
+  'select id from address_pools where id = :id for update',
+);
+const updatePool = statement<never, { id: number; name: string; restHours: number }>(
   'fleet.updatePool',
-  'update address_pools set name = $2, rest_hours = $3 where id = $1',
+  'update address_pools set name = :name, rest_hours = :restHours where id = :id',
 );
-const deleteFree = statement(
+const deleteFree = statement<never, { poolId: number }>(
   'fleet.deleteFreeAddresses',
-  `delete from addresses where pool_id = $1 and state = 'free'`,
+  `delete from addresses where pool_id = :poolId and state = 'free'`,
 );
-const deletePool = statement('fleet.deletePool', 'delete from address_pools where id = $1');
+const deletePool = statement<never, { id: number }>(
+  'fleet.deletePool',
+  'delete from address_pools where id = :id',
+);
 
 const selectAddress = `
   select host(t.address) as address, t.state, t.service_id, t.organization_id, t.held, t.dns_name, t.rests_until, t.note
   from addresses t`;
-const addressOfPool = statement<AddressRow>(
+const addressOfPool = statement<AddressRow, { poolId: number; address: string }>(
   'fleet.addressOfPool',
-  `${selectAddress} where t.pool_id = $1 and t.address = $2`,
+  `${selectAddress} where t.pool_id = :poolId and t.address = :address`,
 );
-const reserve = statement(
+const reserve = statement<never, { poolId: number; address: string; note: string | null }>(
   'fleet.reserveAddress',
-  `insert into addresses (address, pool_id, state, note) values ($2, $1, 'reserved', $3)
+  `insert into addresses (address, pool_id, state, note) values (:address, :poolId, 'reserved', :note)
    on conflict (address) do update set state = 'reserved', note = excluded.note
    where addresses.state in ('free', 'reserved')`,
 );
-const unreserve = statement(
+const unreserve = statement<never, { poolId: number; address: string }>(
   'fleet.unreserveAddress',
-  `update addresses set state = 'free', note = null where pool_id = $1 and address = $2 and state in ('free', 'reserved')`,
+  `update addresses set state = 'free', note = null where pool_id = :poolId and address = :address
+     and state in ('free', 'reserved')`,
 );
 
 const pools = keyedList<PoolRow>({
@@ -83,7 +90,7 @@ const pools = keyedList<PoolRow>({
   key: 't.id',
   type: 'bigint',
   keyOf: (row) => row.id,
-  where: [{ sql: 't.location = ?', type: 'text' }],
+  where: { location: { sql: 't.location = :location', type: 'text' } },
 });
 const addresses = keyedList<AddressRow>({
   name: 'fleet.addresses',
@@ -92,19 +99,19 @@ const addresses = keyedList<AddressRow>({
   key: 't.address',
   type: 'inet',
   keyOf: (row) => row.address,
-  where: [
-    { sql: 't.pool_id = ?', type: 'bigint' },
-    { sql: 't.state = ?', type: 'text' },
-  ],
+  where: {
+    poolId: { sql: 't.pool_id = :poolId', type: 'bigint' },
+    state: { sql: 't.state = :state', type: 'text' },
+  },
 });
 
 export async function listPools(ctx: Context, query: ListRequest & { location?: string | undefined }) {
-  const { rows, at } = await pools(ctx, query, [query.location ?? null]);
+  const { rows, at } = await pools(ctx, query, { location: query.location ?? null });
   return listData('address_pools', rows.map(viewPool), at);
 }
 
 export async function readPool(ctx: Context, id: number) {
-  const row = await ctx.db.maybe(poolById, id);
+  const row = await ctx.db.maybe(poolById, { id });
   if (row === null) throw fail('not_found');
   return { address_pool: viewPool(row) };
 }
@@ -134,10 +141,14 @@ export async function addPoolAsStaff(ctx: Context, { rest_hours: restHours, ...p
 /** Changes name and rest; a new rest counts for addresses freed from now on. */
 export async function changePool(ctx: Context, id: number, change: { name?: string; rest_hours?: number }) {
   return transaction(ctx, 'fleet.changePool', async (tx) => {
-    await tx.db.many(lockPool, id);
+    await tx.db.many(lockPool, { id });
     const { address_pool: pool } = await readPool(tx, id);
     try {
-      await tx.db.run(updatePool, id, change.name ?? pool.name, change.rest_hours ?? pool.rest_hours);
+      await tx.db.run(updatePool, {
+        id,
+        name: change.name ?? pool.name,
+        restHours: change.rest_hours ?? pool.rest_hours,
+      });
     } catch (error) {
       if (!isDuplicate(error, 'address_pools_name_key')) throw error;
       throw fail('conflict', { message: `There is a pool called ${change.name} already`, cause: error });
@@ -150,9 +161,9 @@ export async function changePool(ctx: Context, id: number, change: { name?: stri
 /** Removes a pool of which no address is in use, rests or is reserved; otherwise `conflict`. */
 export async function removePool(ctx: Context, id: number) {
   return transaction(ctx, 'fleet.removePool', async (tx) => {
-    await tx.db.many(lockPool, id);
+    await tx.db.many(lockPool, { id });
     // First the free ones: an order that is taking one at this moment is waited for and then counted below.
-    await tx.db.run(deleteFree, id);
+    await tx.db.run(deleteFree, { poolId: id });
     const { address_pool: pool } = await readPool(tx, id);
     const { taken, resting, reserved } = pool.addresses;
     if (taken + resting + reserved > 0) {
@@ -160,7 +171,7 @@ export async function removePool(ctx: Context, id: number) {
         message: `Of ${pool.name}, ${taken} addresses are taken, ${resting} rest and ${reserved} are reserved`,
       });
     }
-    await tx.db.run(deletePool, id);
+    await tx.db.run(deletePool, { id });
     await tell(tx, 'address_pool.deleted', id, { name: pool.name, network: pool.network });
     return {};
   });
@@ -172,7 +183,7 @@ export async function listPoolAddresses(
   query: ListRequest & { state?: AddressRow['state'] | undefined },
 ) {
   await readPool(ctx, id);
-  const { rows, at } = await addresses(ctx, query, [id, query.state ?? null]);
+  const { rows, at } = await addresses(ctx, query, { poolId: id, state: query.state ?? null });
   return listData('addresses', rows, at);
 }
 
@@ -183,15 +194,15 @@ export async function reserveAddress(
   request: { address: string; reserved: boolean; note?: string | null },
 ) {
   return transaction(ctx, 'fleet.reserveAddress', async (tx) => {
-    await tx.db.many(lockPool, id);
+    await tx.db.many(lockPool, { id });
     const { address_pool: pool } = await readPool(tx, id);
     const address = addressIn(pool.network, request.address, 'address');
     if (address === pool.gateway)
       throw fail('conflict', { message: `${address} is the gateway of this pool` });
     const changed = request.reserved
-      ? await tx.db.run(reserve, id, address, request.note ?? null)
-      : await tx.db.run(unreserve, id, address);
-    const row = await tx.db.maybe(addressOfPool, id, address);
+      ? await tx.db.run(reserve, { poolId: id, address, note: request.note ?? null })
+      : await tx.db.run(unreserve, { poolId: id, address });
+    const row = await tx.db.maybe(addressOfPool, { poolId: id, address });
     if (row === null) throw fail('not_found', { message: `${address} was never given out nor reserved` });
     if (changed === 0) throw fail('conflict', { message: `${address} is ${row.state}` });
     const action = request.reserved ? 'address.reserved' : 'address.unreserved';

@@ -6,19 +6,25 @@ interface Payload {
   slug: string;
 }
 
-const imageToPrepare = statement<{ source: ImageSource }>(
+const imageToPrepare = statement<{ source: ImageSource }, { slug: string }>(
   'fleet.imageToPrepare',
-  'select source from images where slug = $1',
+  'select source from images where slug = :slug',
 );
-const nodeByName = statement<{ id: number }>('fleet.nodeByName', 'select id from nodes where name = $1');
-const setProgress = statement(
+const nodeByName = statement<{ id: number }, { name: string }>(
+  'fleet.nodeByName',
+  'select id from nodes where name = :name',
+);
+const setProgress = statement<never, { slug: string; progress: string }>(
   'fleet.setImageProgress',
-  `update images set progress = $2 where slug = $1 and state = 'preparing'`,
+  `update images set progress = :progress where slug = :slug and state = 'preparing'`,
 );
-const endPreparing = statement<{ id: number }>(
+const endPreparing = statement<
+  { id: number },
+  { slug: string; state: 'failed' | 'ready'; error: string | null; now: Date | null }
+>(
   'fleet.endPreparing',
-  `update images set state = $2, error = $3, progress = null, prepared_at = coalesce($4, prepared_at)
-   where slug = $1 returning id`,
+  `update images set state = :state, error = :error, progress = null, prepared_at = coalesce(:now, prepared_at)
+   where slug = :slug returning id`,
 );
 
 const sayEveryMs = 1_000;
@@ -32,9 +38,9 @@ export const imagePreparation = saga<Payload>({
       name: 'prepare',
       attempts: 3,
       action: async ({ ctx, drivers, payload }) => {
-        const image = await ctx.db.maybe(imageToPrepare, payload.slug);
+        const image = await ctx.db.maybe(imageToPrepare, { slug: payload.slug });
         if (image === null) return; // deleted meanwhile
-        const node = await ctx.db.one(nodeByName, ctx.config.nodeName);
+        const node = await ctx.db.one(nodeByName, { name: ctx.config.nodeName });
         const speaker = say(ctx, payload.slug);
         try {
           await drivers.hypervisor(node.id).ensureImage(image.source, speaker.say);
@@ -56,7 +62,7 @@ function say(ctx: Context, slug: string) {
     if (latest === null) return;
     const line = latest.slice(0, 500);
     latest = null;
-    writing = ctx.db.run(setProgress, slug, line).catch(() => undefined);
+    writing = ctx.db.run(setProgress, { slug, progress: line }).catch(() => undefined);
   };
   const timer = setInterval(write, sayEveryMs);
   return {
@@ -74,7 +80,7 @@ function say(ctx: Context, slug: string) {
 async function end(tx: TxContext, slug: string, failure: Failure | null): Promise<void> {
   const now = failure === null ? tx.clock.now() : null;
   const state = failure === null ? 'ready' : 'failed';
-  const image = await tx.db.maybe(endPreparing, slug, state, failure?.message ?? null, now);
+  const image = await tx.db.maybe(endPreparing, { slug, state, error: failure?.message ?? null, now });
   if (image === null) return;
   await record(tx, {
     action: failure === null ? 'image.prepared' : 'image.failed',

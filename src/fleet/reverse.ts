@@ -2,17 +2,21 @@ import ipaddr from 'ipaddr.js';
 import { record } from '../events/index.ts';
 import { enqueueNamed, fail, isDomain, job, statement, type TxContext } from '../platform/index.ts';
 
-const setName = statement<{ organization_id: number; before: string | null }>(
+const setName = statement<
+  { organization_id: number; before: string | null },
+  { serviceId: number; address: string; dnsName: string | null }
+>(
   'fleet.setReverseName',
-  `update addresses a set dns_name = $3
+  `update addresses a set dns_name = :dnsName
    from (select address, dns_name from addresses
-         where service_id = $1 and host(address) = $2 and state = 'taken' and not held for update) before
+         where service_id = :serviceId and host(address) = :address and state = 'taken'
+           and not held for update) before
    where a.address = before.address returning a.organization_id, before.dns_name as before`,
 );
 
-const nameOf = statement<{ dns_name: string | null }>(
+const nameOf = statement<{ dns_name: string | null }, { address: string }>(
   'fleet.reverseName',
-  'select dns_name from addresses where host(address) = $1',
+  'select dns_name from addresses where host(address) = :address',
 );
 
 /**
@@ -29,7 +33,7 @@ export async function setReverseName(
     throw fail('invalid_domain', { details: [{ field: 'dns_name', message: 'must be a full hostname' }] });
   }
   const dnsName = name?.toLowerCase() ?? null;
-  const row = await ctx.db.maybe(setName, serviceId, canonical(address), dnsName);
+  const row = await ctx.db.maybe(setName, { serviceId, address: canonical(address), dnsName });
   if (row === null) throw fail('not_found', { message: 'The machine does not have this address' });
   await publishName(ctx, canonical(address));
   if (row.before === dnsName) return;
@@ -66,7 +70,7 @@ interface Payload {
 export const reverseNaming = job<Payload>(
   'dns.reverse',
   async ({ ctx, drivers, payload }) => {
-    const wanted = async () => (await ctx.db.maybe(nameOf, payload.address))?.dns_name ?? null;
+    const wanted = async () => (await ctx.db.maybe(nameOf, { address: payload.address }))?.dns_name ?? null;
     let name = await wanted();
     for (let round = 0; round < roundsAtMost; round += 1) {
       await drivers.dns.setName(payload.address, name);

@@ -13,7 +13,7 @@ interface CallerRow {
 }
 
 // One round trip: the key, its account, and the membership in the organization that was asked for.
-const findCaller = statement<CallerRow>(
+const findCaller = statement<CallerRow, { hash: Buffer; organizationId: number | null; now: Date }>(
   'organizations.findCaller',
   `select k.id as key_id, k.last_used_at, u.id as user_id, u.staff_role, m.role,
      coalesce(u.default_organization_id,
@@ -21,8 +21,8 @@ const findCaller = statement<CallerRow>(
      ) as default_organization_id
    from api_keys k
    join users u on u.id = k.user_id and u.status = 'active'
-   left join memberships m on m.user_id = u.id and m.organization_id = $2
-   where k.hash = $1 and k.revoked_at is null and (k.expires_at is null or k.expires_at > $3)`,
+   left join memberships m on m.user_id = u.id and m.organization_id = :organizationId
+   where k.hash = :hash and k.revoked_at is null and (k.expires_at is null or k.expires_at > :now)`,
 );
 
 /** Decides who an API key belongs to and what it may do in an organization. */
@@ -30,7 +30,7 @@ export function authenticator(db: Queryable, clock: Clock): Authenticate {
   return async (credential, organizationId, ip) => {
     if (!looksLikeKey(credential)) return null;
     const now = clock.now();
-    const row = await db.maybe(findCaller, hashKey(credential), organizationId, now);
+    const row = await db.maybe(findCaller, { hash: hashKey(credential), organizationId, now });
     if (row === null) return null;
     noteUse(db, { id: row.key_id, lastUsedAt: row.last_used_at }, now);
     return {

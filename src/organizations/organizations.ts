@@ -27,41 +27,42 @@ interface OrganizationRow {
 const columns = `o.id, o.name, m.role, o.created_at, o.require_2fa, o.billing_address, o.tax_id,
   (select count(*)::int from memberships c where c.organization_id = o.id) as members_count`;
 
-const organizationsOf = statement<OrganizationRow>(
+const organizationsOf = statement<OrganizationRow, { userId: number }>(
   'organizations.ofUser',
   `select ${columns} from memberships m join organizations o on o.id = m.organization_id
-   where m.user_id = $1 order by m.joined_at, o.id`,
+   where m.user_id = :userId order by m.joined_at, o.id`,
 );
-const organizationOf = statement<OrganizationRow>(
+const organizationOf = statement<OrganizationRow, { userId: number; id: number }>(
   'organizations.oneOfUser',
   `select ${columns} from memberships m join organizations o on o.id = m.organization_id
-   where m.user_id = $1 and o.id = $2`,
+   where m.user_id = :userId and o.id = :id`,
 );
 // Two statements, because the count has to be of a snapshot that begins after the lock is ours.
-const lockFounder = statement(
+const lockFounder = statement<never, { userId: number }>(
   'organizations.lockFounder',
-  'select id from users where id = $1 for no key update',
+  'select id from users where id = :userId for no key update',
 );
-const countOwned = statement<{ count: number }>(
+const countOwned = statement<{ count: number }, { userId: number }>(
   'organizations.countOwned',
-  `select count(*)::int as count from memberships where user_id = $1 and role = 'owner'`,
+  `select count(*)::int as count from memberships where user_id = :userId and role = 'owner'`,
 );
-const insertOrganization = statement(
+const insertOrganization = statement<never, { id: number; name: string; country: string | null; now: Date }>(
   'organizations.insert',
-  'insert into organizations (id, name, country, created_at) values ($1, $2, $3, $4)',
+  'insert into organizations (id, name, country, created_at) values (:id, :name, :country, :now)',
 );
-const insertMembership = statement(
+const insertMembership = statement<never, { organizationId: number; userId: number; role: Role; now: Date }>(
   'organizations.insertMembership',
-  'insert into memberships (organization_id, user_id, role, joined_at) values ($1, $2, $3, $4)',
+  `insert into memberships (organization_id, user_id, role, joined_at)
+   values (:organizationId, :userId, :role, :now)`,
 );
-const findOrganization = statement<{ id: number }>(
+const findOrganization = statement<{ id: number }, { id: number }>(
   'organizations.find',
-  'select id from organizations where id = $1',
+  'select id from organizations where id = :id',
 );
 
 /** The organizations the caller belongs to, with the role in each. */
 export async function listOrganizations(ctx: AccountContext, query: PageQuery) {
-  const rows = await ctx.db.many(organizationsOf, ctx.actor.userId);
+  const rows = await ctx.db.many(organizationsOf, { userId: ctx.actor.userId });
   const { shown, at } = pageOf(rows, query);
   return listData('organizations', shown.map(view), at);
 }
@@ -70,12 +71,12 @@ export async function listOrganizations(ctx: AccountContext, query: PageQuery) {
 export async function createOrganization(ctx: AccountContext, body: { name: string; country?: string }) {
   const { userId } = ctx.actor;
   return transaction(ctx, 'organizations.create', async (tx) => {
-    await tx.db.one(lockFounder, userId);
-    if ((await tx.db.one(countOwned, userId)).count >= ownedPerAccount)
+    await tx.db.one(lockFounder, { userId });
+    if ((await tx.db.one(countOwned, { userId })).count >= ownedPerAccount)
       throw fail('too_many', { message: `An account owns ${ownedPerAccount} organizations at most` });
     const organization = { name: body.name, country: body.country ?? null, ownerId: userId };
     const id = await foundOrganization(tx, organization);
-    return { organization: view(await tx.db.one(organizationOf, userId, id)) };
+    return { organization: view(await tx.db.one(organizationOf, { userId, id })) };
   });
 }
 
@@ -86,8 +87,13 @@ export async function foundOrganization(
 ): Promise<number> {
   const id = newId();
   const now = ctx.clock.now();
-  await ctx.db.run(insertOrganization, id, organization.name, organization.country, now);
-  await ctx.db.run(insertMembership, id, organization.ownerId, 'owner', now);
+  await ctx.db.run(insertOrganization, { id, name: organization.name, country: organization.country, now });
+  await ctx.db.run(insertMembership, {
+    organizationId: id,
+    userId: organization.ownerId,
+    role: 'owner',
+    now,
+  });
   await record(ctx, {
     action: 'organization.created',
     subject: { type: 'organization', id },
@@ -99,7 +105,7 @@ export async function foundOrganization(
 
 /** Whether there is such an organization; for staff, who are no members. */
 export async function organizationExists(ctx: Context, id: number): Promise<boolean> {
-  return (await ctx.db.maybe(findOrganization, id)) !== null;
+  return (await ctx.db.maybe(findOrganization, { id })) !== null;
 }
 
 function view(row: OrganizationRow) {

@@ -14,21 +14,28 @@ export interface NewService {
   password: string | null;
 }
 
-const insertServices = statement(
+const insertServices = statement<
+  never,
+  { organizationId: number; userId: number; invoiceId: number; currency: string; now: Date; services: string }
+>(
   'services.insert',
   `insert into services (id, organization_id, position, user_id, product_id, invoice_id, status, provisioning_state,
      domain, cycle, currency, first_price_minor, price_minor, options, holds_stock, created_at)
-   select s.id, $1, base.position + s.ordinal, $2, s.product_id, $3, 'pending', 'queued', s.domain, s.cycle, $4,
-     s.first_price_minor, s.price_minor, s.options, s.holds_stock, $5
-   from jsonb_to_recordset($6::jsonb) as s(ordinal int, id bigint, product_id bigint, domain text, cycle text,
+   select s.id, :organizationId, base.position + s.ordinal, :userId, s.product_id, :invoiceId, 'pending',
+     'queued', s.domain, s.cycle, :currency,
+     s.first_price_minor, s.price_minor, s.options, s.holds_stock, :now
+   from jsonb_to_recordset(:services::jsonb) as s(ordinal int, id bigint, product_id bigint, domain text,
+     cycle text,
        first_price_minor bigint, price_minor bigint, options jsonb, holds_stock boolean),
-     (select coalesce(max(position), 0) as position from services where organization_id = $1) base`,
+     (select coalesce(max(position), 0) as position from services
+       where organization_id = :organizationId) base`,
 );
 
-const insertSecrets = statement(
+const insertSecrets = statement<never, { organizationId: number; serviceIds: number[]; sealed: string[] }>(
   'services.insertSecrets',
   `insert into service_secrets (service_id, organization_id, sealed)
-   select s.id, $1, decode(s.sealed, 'base64') from unnest($2::bigint[], $3::text[]) as s(id, sealed)`,
+   select s.id, :organizationId, decode(s.sealed, 'base64')
+     from unnest(:serviceIds::bigint[], :sealed::text[]) as s(id, sealed)`,
 );
 
 /**
@@ -57,8 +64,15 @@ export async function createServices(
   const sealed = secret.map(({ id, password }) => ctx.seal.close(password, secretOf(id)).toString('base64'));
   const json = JSON.stringify(rows);
   await Promise.all([
-    ctx.db.run(insertServices, organizationId, userId, invoiceId, currency, ctx.clock.now(), json),
-    ids.length > 0 && ctx.db.run(insertSecrets, organizationId, ids, sealed),
+    ctx.db.run(insertServices, {
+      organizationId,
+      userId,
+      invoiceId,
+      currency,
+      now: ctx.clock.now(),
+      services: json,
+    }),
+    ids.length > 0 && ctx.db.run(insertSecrets, { organizationId, serviceIds: ids, sealed }),
   ]);
 }
 

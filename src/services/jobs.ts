@@ -16,9 +16,9 @@ import { cancelUndelivered, lockServicesOf, type Ordered } from './delivery/canc
 import { failDelivery } from './delivery/delivery.ts';
 import { applyPaidUpgrade, giveBackUpgrade } from './upgradeApply.ts';
 
-const markStarted = statement(
+const markStarted = statement<never, { ids: number[] }>(
   'services.markStarted',
-  `update services set provisioning_state = 'running' where id = any($1::bigint[])`,
+  `update services set provisioning_state = 'running' where id = any(:ids::bigint[])`,
 );
 
 interface Payload {
@@ -83,7 +83,7 @@ export async function startMachine(
   tx: TxContext,
   service: { id: number; organization_id: number },
 ): Promise<void> {
-  await tx.db.run(markStarted, [service.id]);
+  await tx.db.run(markStarted, { ids: [service.id] });
   const payload = { serviceId: service.id, actionId: newId() };
   await enqueueNamed(tx, 'vps.provision', payload, { organizationId: service.organization_id });
 }

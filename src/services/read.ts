@@ -44,16 +44,19 @@ const selectService = `
   join product_groups g on g.id = p.group_id
   left join product_prices c on c.product_id = p.id and c.cycle = t.cycle`;
 
-const serviceById = statement<ServiceRow>('services.byId', `${selectService} where t.id = $1`);
+const serviceById = statement<ServiceRow, { id: number }>(
+  'services.byId',
+  `${selectService} where t.id = :id`,
+);
 
 const services = positionedList<ServiceRow>({
   name: 'services.list',
   table: 'services',
   select: selectService,
   filters: {
-    status: 't.status = ?',
-    product_id: 't.product_id = ?',
-    search: "t.domain ilike '%' || ? || '%'",
+    status: 't.status = :status',
+    product_id: 't.product_id = :product_id',
+    search: "t.domain ilike '%' || :search || '%'",
   },
 });
 
@@ -80,7 +83,7 @@ export async function listServices(
 
 /** One service of the caller's organization: `not_found`, or `forbidden` when it is another's. */
 export async function readService(ctx: OrganizationContext, id: number) {
-  const row = await ctx.db.maybe(serviceById, id);
+  const row = await ctx.db.maybe(serviceById, { id });
   if (row === null) throw fail('not_found');
   if (row.organization_id !== ctx.organizationId) throw fail('forbidden');
   return { service: view(row) };

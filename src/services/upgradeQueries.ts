@@ -33,9 +33,9 @@ export interface WaitingUpgrade {
 const selectUpgradable = `
   select s.id, s.organization_id, s.product_id, p.module_id, s.status, s.domain, s.cycle, s.currency, s.price_minor,
     s.duedate, s.period_start, s.options
-  from services s join products p on p.id = s.product_id where s.id = $1`;
-const upgradable = statement<UpgradableRow>('services.upgradable', selectUpgradable);
-const upgradableLocked = statement<UpgradableRow>(
+  from services s join products p on p.id = s.product_id where s.id = :id`;
+const upgradable = statement<UpgradableRow, { id: number }>('services.upgradable', selectUpgradable);
+const upgradableLocked = statement<UpgradableRow, { id: number }>(
   'services.upgradableLocked',
   `${selectUpgradable} for no key update of s`,
 );
@@ -44,40 +44,58 @@ const selectWaiting = `
   select u.id, u.organization_id, u.service_id, u.invoice_id, u.options, u.price_minor, u.charge_minor, u.credit_minor,
     i.status as invoice_status, i.total_minor
   from service_upgrades u join invoices i on i.id = u.invoice_id where u.state = 'waiting'`;
-const waitingOfService = statement<WaitingUpgrade>(
+const waitingOfService = statement<WaitingUpgrade, { serviceId: number }>(
   'services.waitingUpgrade',
-  `${selectWaiting} and u.service_id = $1`,
+  `${selectWaiting} and u.service_id = :serviceId`,
 );
-const waitingOfInvoice = statement<WaitingUpgrade>(
+const waitingOfInvoice = statement<WaitingUpgrade, { invoiceId: number }>(
   'services.upgradeOfInvoice',
-  `${selectWaiting} and u.invoice_id = $1`,
+  `${selectWaiting} and u.invoice_id = :invoiceId`,
 );
 
-const insertUpgrade = statement(
+const insertUpgrade = statement<
+  never,
+  {
+    id: number;
+    organizationId: number;
+    serviceId: number;
+    invoiceId: number | null;
+    options: object;
+    priceMinor: number;
+    chargeMinor: number;
+    creditMinor: number;
+    state: 'waiting' | 'applied';
+    now: Date;
+  }
+>(
   'services.insertUpgrade',
   `insert into service_upgrades (id, organization_id, service_id, invoice_id, options, price_minor, charge_minor,
      credit_minor, state, created_at)
-   values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
+   values (:id, :organizationId, :serviceId, :invoiceId, :options, :priceMinor, :chargeMinor, :creditMinor,
+     :state, :now)`,
 );
-const endUpgrade = statement('services.endUpgrade', 'update service_upgrades set state = $2 where id = $1');
-const setSize = statement(
+const endUpgrade = statement<never, { id: number; state: 'applied' | 'expired' }>(
+  'services.endUpgrade',
+  'update service_upgrades set state = :state where id = :id',
+);
+const setSize = statement<never, { serviceId: number; changes: object; priceMinor: number }>(
   'services.setSize',
-  'update services set options = options || $2::jsonb, price_minor = $3 where id = $1',
+  'update services set options = options || :changes::jsonb, price_minor = :priceMinor where id = :serviceId',
 );
 
 export function findUpgradable(ctx: Context, id: number): Promise<UpgradableRow | null> {
-  return ctx.db.maybe(upgradable, id);
+  return ctx.db.maybe(upgradable, { id });
 }
 
 /** The same, its row locked: of two changes to it, the second sees the first. */
 export function lockUpgradable(ctx: TxContext, id: number): Promise<UpgradableRow> {
-  return ctx.db.one(upgradableLocked, id);
+  return ctx.db.one(upgradableLocked, { id });
 }
 
 export function findWaiting(ctx: Context, by: { serviceId: number } | { invoiceId: number }) {
   return 'serviceId' in by
-    ? ctx.db.maybe(waitingOfService, by.serviceId)
-    : ctx.db.maybe(waitingOfInvoice, by.invoiceId);
+    ? ctx.db.maybe(waitingOfService, { serviceId: by.serviceId })
+    : ctx.db.maybe(waitingOfInvoice, { invoiceId: by.invoiceId });
 }
 
 export interface NewUpgrade {
@@ -94,23 +112,22 @@ export interface NewUpgrade {
 }
 
 export async function writeUpgrade(ctx: TxContext, upgrade: NewUpgrade): Promise<void> {
-  await ctx.db.run(
-    insertUpgrade,
-    upgrade.id,
-    upgrade.organizationId,
-    upgrade.serviceId,
-    upgrade.invoiceId,
-    upgrade.changes,
-    upgrade.newPriceMinor,
-    upgrade.chargeMinor,
-    upgrade.creditMinor,
-    upgrade.state,
-    ctx.clock.now(),
-  );
+  await ctx.db.run(insertUpgrade, {
+    id: upgrade.id,
+    organizationId: upgrade.organizationId,
+    serviceId: upgrade.serviceId,
+    invoiceId: upgrade.invoiceId,
+    options: upgrade.changes,
+    priceMinor: upgrade.newPriceMinor,
+    chargeMinor: upgrade.chargeMinor,
+    creditMinor: upgrade.creditMinor,
+    state: upgrade.state,
+    now: ctx.clock.now(),
+  });
 }
 
 export async function markUpgrade(ctx: TxContext, id: number, state: 'applied' | 'expired'): Promise<void> {
-  await ctx.db.run(endUpgrade, id, state);
+  await ctx.db.run(endUpgrade, { id, state });
 }
 
 /** Gives a service its new size and price on paper. */
@@ -120,5 +137,5 @@ export async function writeSize(
   changes: Record<string, unknown>,
   priceMinor: number,
 ): Promise<void> {
-  await ctx.db.run(setSize, serviceId, changes, priceMinor);
+  await ctx.db.run(setSize, { serviceId, changes, priceMinor });
 }

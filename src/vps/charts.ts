@@ -31,51 +31,68 @@ interface Point {
   netout: number;
 }
 
-const pointsOf = statement<Point>(
+const pointsOf = statement<Point, { serviceId: number; intervalS: number; since: Date }>(
   'vps.chart',
   `select time, cpu, mem, maxmem, disk_read, disk_write, netin, netout from vps_samples
-   where service_id = $1 and interval_s = $2 and time > $3 order by time`,
+   where service_id = :serviceId and interval_s = :intervalS and time > :since order by time`,
 );
 
-const insertSamples = statement(
+const insertSamples = statement<
+  never,
+  {
+    intervalS: number;
+    serviceIds: number[];
+    times: Date[];
+    cpu: number[];
+    mem: number[];
+    maxmem: number[];
+    diskRead: number[];
+    diskWrite: number[];
+    netin: number[];
+    netout: number[];
+  }
+>(
   'vps.insertSamples',
   `insert into vps_samples (service_id, organization_id, interval_s, time, cpu, mem, maxmem, disk_read, disk_write,
      netin, netout)
-   select m.service_id, m.organization_id, $1, s.time, s.cpu, s.mem, s.maxmem, s.disk_read, s.disk_write, s.netin,
+   select m.service_id, m.organization_id, :intervalS, s.time, s.cpu, s.mem, s.maxmem, s.disk_read,
+     s.disk_write, s.netin,
      s.netout
-   from unnest($2::bigint[], $3::timestamptz[], $4::real[], $5::bigint[], $6::bigint[], $7::real[], $8::real[],
-       $9::real[], $10::real[])
+   from unnest(:serviceIds::bigint[], :times::timestamptz[], :cpu::real[], :mem::bigint[], :maxmem::bigint[],
+       :diskRead::real[], :diskWrite::real[], :netin::real[], :netout::real[])
      as s(service_id, time, cpu, mem, maxmem, disk_read, disk_write, netin, netout)
    join machines m on m.service_id = s.service_id
    on conflict do nothing`,
 );
 
 // A coarse point is the mean of the finer points in its interval; written again it is the same.
-const rollUp = statement(
+const rollUp = statement<never, { fineS: number; coarseS: number; from: Date; until: Date }>(
   'vps.rollUp',
   `insert into vps_samples (service_id, organization_id, interval_s, time, cpu, mem, maxmem, disk_read, disk_write,
      netin, netout)
-   select service_id, min(organization_id), $2, bucket, avg(cpu), avg(mem)::bigint, max(maxmem), avg(disk_read),
+   select service_id, min(organization_id), :coarseS, bucket, avg(cpu), avg(mem)::bigint, max(maxmem),
+     avg(disk_read),
      avg(disk_write), avg(netin), avg(netout)
-   from (select *, date_bin(make_interval(secs => $2), time, 'epoch'::timestamptz) as bucket
-         from vps_samples where interval_s = $1 and time >= $3 and time < $4) fine
+   from (select *, date_bin(make_interval(secs => :coarseS), time, 'epoch'::timestamptz) as bucket
+         from vps_samples where interval_s = :fineS and time >= :from and time < :until) fine
    group by service_id, bucket
    on conflict (service_id, interval_s, time) do update set cpu = excluded.cpu, mem = excluded.mem,
      maxmem = excluded.maxmem, disk_read = excluded.disk_read, disk_write = excluded.disk_write,
      netin = excluded.netin, netout = excluded.netout`,
 );
 
-const countTraffic = statement(
+const countTraffic = statement<never, { now: Date; serviceIds: number[]; bytes: number[] }>(
   'vps.countTraffic',
   `insert into vps_traffic as t (service_id, organization_id, month, bytes)
-   select m.service_id, m.organization_id, date_trunc('month', $1::timestamptz, 'UTC')::date, s.bytes
-   from unnest($2::bigint[], $3::bigint[]) as s(service_id, bytes) join machines m on m.service_id = s.service_id
+   select m.service_id, m.organization_id, date_trunc('month', :now::timestamptz, 'UTC')::date, s.bytes
+   from unnest(:serviceIds::bigint[], :bytes::bigint[]) as s(service_id, bytes)
+     join machines m on m.service_id = s.service_id
    on conflict (service_id, month) do update set bytes = t.bytes + excluded.bytes`,
 );
 
-const dropOld = statement(
+const dropOld = statement<never, { intervalS: number; before: Date }>(
   'vps.dropOldSamples',
-  'delete from vps_samples where interval_s = $1 and time < $2',
+  'delete from vps_samples where interval_s = :intervalS and time < :before',
 );
 
 /** Real samples of a machine over a period, oldest first. Rates are per second, `cpu` is per cent of all cores. */
@@ -83,7 +100,7 @@ export async function readCharts(ctx: OrganizationContext, id: number, period: P
   await findVpsFor(ctx, id);
   const { intervalS, keepS } = resolutions[period];
   const since = new Date(ctx.clock.now().getTime() - keepS * 1_000);
-  const points = await ctx.db.many(pointsOf, id, intervalS, since);
+  const points = await ctx.db.many(pointsOf, { serviceId: id, intervalS, since });
   return { interval_s: intervalS, points };
 }
 
@@ -107,9 +124,9 @@ export function rateBetween(
   };
 }
 
-const coresOnNode = statement<{ service_id: number; cpu_cores: number }>(
+const coresOnNode = statement<{ service_id: number; cpu_cores: number }, { nodeId: number }>(
   'vps.coresOnNode',
-  'select service_id, cpu_cores from machines where node_id = $1',
+  'select service_id, cpu_cores from machines where node_id = :nodeId',
 );
 
 /** Samples every running machine of a node, all of them in one pass and one statement. */
@@ -122,7 +139,7 @@ export function createSampler(
   return async () => {
     const samples = await sample();
     const cores = new Map(
-      (await ctx.db.many(coresOnNode, nodeId)).map((row) => [row.service_id, row.cpu_cores]),
+      (await ctx.db.many(coresOnNode, { nodeId })).map((row) => [row.service_id, row.cpu_cores]),
     );
     const rows = samples.flatMap((now) => {
       const serviceId = serviceIdOf(now.id);
@@ -142,25 +159,23 @@ async function writeSamples(
   ctx: Context,
   rows: (Point & { serviceId: number; bytes: number })[],
 ): Promise<void> {
-  await ctx.db.run(
-    insertSamples,
-    resolutions.hour.intervalS,
-    rows.map((row) => row.serviceId),
-    rows.map((row) => row.time),
-    rows.map((row) => row.cpu),
-    rows.map((row) => Math.round(row.mem)),
-    rows.map((row) => Math.round(row.maxmem)),
-    rows.map((row) => row.disk_read),
-    rows.map((row) => row.disk_write),
-    rows.map((row) => row.netin),
-    rows.map((row) => row.netout),
-  );
-  await ctx.db.run(
-    countTraffic,
-    ctx.clock.now(),
-    rows.map((row) => row.serviceId),
-    rows.map((row) => row.bytes),
-  );
+  await ctx.db.run(insertSamples, {
+    intervalS: resolutions.hour.intervalS,
+    serviceIds: rows.map((row) => row.serviceId),
+    times: rows.map((row) => row.time),
+    cpu: rows.map((row) => row.cpu),
+    mem: rows.map((row) => Math.round(row.mem)),
+    maxmem: rows.map((row) => Math.round(row.maxmem)),
+    diskRead: rows.map((row) => row.disk_read),
+    diskWrite: rows.map((row) => row.disk_write),
+    netin: rows.map((row) => row.netin),
+    netout: rows.map((row) => row.netout),
+  });
+  await ctx.db.run(countTraffic, {
+    now: ctx.clock.now(),
+    serviceIds: rows.map((row) => row.serviceId),
+    bytes: rows.map((row) => row.bytes),
+  });
 }
 
 /** Keeps charts at their resolutions in bounded space: coarse points from fine ones, then old ones go. */
@@ -175,10 +190,15 @@ export const chartRoutine: Routine = {
       if (!fine) continue;
       // From the interval before this one, so that its last points are counted too.
       const from = (Math.floor(now / 1_000 / coarse.intervalS) - 1) * coarse.intervalS * 1_000;
-      await ctx.db.run(rollUp, fine.intervalS, coarse.intervalS, new Date(from), new Date(now));
+      await ctx.db.run(rollUp, {
+        fineS: fine.intervalS,
+        coarseS: coarse.intervalS,
+        from: new Date(from),
+        until: new Date(now),
+      });
     }
     for (const { intervalS, keepS } of steps) {
-      await ctx.db.run(dropOld, intervalS, new Date(now - keepS * 1_000));
+      await ctx.db.run(dropOld, { intervalS, before: new Date(now - keepS * 1_000) });
     }
   },
 };

@@ -22,7 +22,10 @@ const idle = () =>
     ({ body }) => body.data.vps.locked === false,
   );
 
-const setState = statement('test.setState', 'update machines set state = $2 where service_id = $1');
+const setState = statement<never, { serviceId: number; state: string }>(
+  'test.setState',
+  'update machines set state = :state where service_id = :serviceId',
+);
 
 const actions: [method: string, path: string, body?: unknown][] = [
   ['POST', '/start', {}],
@@ -42,7 +45,7 @@ describe('every state and every action', () => {
   it.each(machineStates)('%s: each action answers 200, 404 or 409, and never hangs', async (state) => {
     for (const [method, path, body] of actions) {
       await idle();
-      await product.ctx.db.run(setState, id, state);
+      await product.ctx.db.run(setState, { serviceId: id, state });
       const answer = await product.customer.request(method, vps + path, body);
       expect([200, 404, 409], `${state} ${path}: ${JSON.stringify(answer.body)}`).toContain(answer.status);
       if (answer.status === 404)

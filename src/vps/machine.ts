@@ -27,23 +27,46 @@ const columns = `service_id, organization_id, node_id, image, hostname, cpu_core
   mac::text as mac, wanted, state, repairs, repaired_at, boot, rescue,
   array(select host(n) from unnest(nameservers) n) as nameservers`;
 
-const machineById = statement<MachineRow>(
+const machineById = statement<MachineRow, { serviceId: number }>(
   'vps.machine',
-  `select ${columns} from machines where service_id = $1`,
+  `select ${columns} from machines where service_id = :serviceId`,
 );
-const insertMachine = statement(
+const insertMachine = statement<
+  never,
+  {
+    serviceId: number;
+    organizationId: number;
+    nodeId: number;
+    image: string;
+    hostname: string;
+    cpuCores: number;
+    memoryMib: number;
+    diskGib: number;
+    portMbps: number;
+    mac: string;
+    now: Date;
+  }
+>(
   'vps.insertMachine',
   `insert into machines (service_id, organization_id, node_id, image, hostname, cpu_cores, memory_mib, disk_gib,
      port_mbps, mac, wanted, state, created_at)
-   values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, 'running', 'creating', $11) on conflict (service_id) do nothing`,
+   values (:serviceId, :organizationId, :nodeId, :image, :hostname, :cpuCores, :memoryMib, :diskGib, :portMbps,
+     :mac, 'running', 'creating', :now) on conflict (service_id) do nothing`,
 );
-const deleteMachine = statement('vps.deleteMachine', 'delete from machines where service_id = $1');
-const setState = statement(
+const deleteMachine = statement<never, { serviceId: number }>(
+  'vps.deleteMachine',
+  'delete from machines where service_id = :serviceId',
+);
+const setState = statement<
+  never,
+  { serviceId: number; state: MachineState; wanted: 'running' | 'stopped' | null; startedAt: Date | null }
+>(
   'vps.setState',
-  `update machines set state = $2, wanted = coalesce($3, wanted),
-     started_at = case when $2 = 'running' then coalesce($4, started_at) when $2 = 'stopped' then null
+  `update machines set state = :state, wanted = coalesce(:wanted, wanted),
+     started_at = case when :state = 'running' then coalesce(:startedAt, started_at)
+       when :state = 'stopped' then null
                        else started_at end
-   where service_id = $1`,
+   where service_id = :serviceId`,
 );
 
 /** Name of a service's machine towards the hypervisor. */
@@ -58,7 +81,7 @@ export function serviceIdOf(machineId: string): number | null {
 }
 
 export function findMachine(ctx: Context, serviceId: number): Promise<MachineRow | null> {
-  return ctx.db.maybe(machineById, serviceId);
+  return ctx.db.maybe(machineById, { serviceId });
 }
 
 export async function writeMachine(
@@ -68,24 +91,23 @@ export async function writeMachine(
     'wanted' | 'state' | 'repairs' | 'repaired_at' | 'boot' | 'rescue' | 'nameservers'
   >,
 ) {
-  await ctx.db.run(
-    insertMachine,
-    machine.service_id,
-    machine.organization_id,
-    machine.node_id,
-    machine.image,
-    machine.hostname,
-    machine.cpu_cores,
-    machine.memory_mib,
-    machine.disk_gib,
-    machine.port_mbps,
-    machine.mac,
-    ctx.clock.now(),
-  );
+  await ctx.db.run(insertMachine, {
+    serviceId: machine.service_id,
+    organizationId: machine.organization_id,
+    nodeId: machine.node_id,
+    image: machine.image,
+    hostname: machine.hostname,
+    cpuCores: machine.cpu_cores,
+    memoryMib: machine.memory_mib,
+    diskGib: machine.disk_gib,
+    portMbps: machine.port_mbps,
+    mac: machine.mac,
+    now: ctx.clock.now(),
+  });
 }
 
 export async function removeMachine(ctx: Context, serviceId: number): Promise<void> {
-  await ctx.db.run(deleteMachine, serviceId);
+  await ctx.db.run(deleteMachine, { serviceId });
 }
 
 /** Writes what a machine is, and what it is to be when `wanted` is given. */
@@ -95,7 +117,12 @@ export async function setMachineState(
   state: MachineState,
   options: { wanted?: 'running' | 'stopped'; startedAt?: Date | null } = {},
 ): Promise<void> {
-  await ctx.db.run(setState, serviceId, state, options.wanted ?? null, options.startedAt ?? null);
+  await ctx.db.run(setState, {
+    serviceId,
+    state,
+    wanted: options.wanted ?? null,
+    startedAt: options.startedAt ?? null,
+  });
 }
 
 /** What the hypervisor is told of a machine, each time anew. */

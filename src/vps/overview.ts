@@ -15,14 +15,15 @@ interface UsageRow {
   traffic_bytes: number;
 }
 
-const usageOf = statement<UsageRow>(
+const usageOf = statement<UsageRow, { serviceId: number; now: Date }>(
   'vps.usage',
   `select s.cpu, s.mem, s.netin, s.netout, coalesce(t.bytes, 0)::bigint as traffic_bytes
-   from (values ($1::bigint)) v(id)
+   from (values (:serviceId::bigint)) v(id)
    left join lateral (select cpu, mem, netin, netout from vps_samples
-     where service_id = v.id and interval_s = 10 and time > $2::timestamptz - interval '1 minute'
+     where service_id = v.id and interval_s = 10 and time > :now::timestamptz - interval '1 minute'
      order by time desc limit 1) s on true
-   left join vps_traffic t on t.service_id = v.id and t.month = date_trunc('month', $2::timestamptz, 'UTC')::date`,
+   left join vps_traffic t on t.service_id = v.id and t.month =
+     date_trunc('month', :now::timestamptz, 'UTC')::date`,
 );
 
 const bytesPerMb = 1_048_576;
@@ -35,7 +36,7 @@ export async function readOverview(ctx: OrganizationContext, id: number) {
   const ordered = machineSize(vps.options);
   const state = vps.state ?? 'creating';
   const now = ctx.clock.now();
-  const usage = await ctx.db.one(usageOf, id, now);
+  const usage = await ctx.db.one(usageOf, { serviceId: id, now });
   const isUp = state === 'running' && vps.started_at !== null;
   return {
     vps: {

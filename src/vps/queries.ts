@@ -54,17 +54,17 @@ const selectVps = `
   left join machines m on m.service_id = s.id
   left join nodes n on n.id = m.node_id
   left join images i on i.slug = m.image
-  where s.id = $1`;
+  where s.id = :id`;
 
-const vpsById = statement<VpsRow>('vps.byId', selectVps);
-const lockService = statement<{ id: number }>(
+const vpsById = statement<VpsRow, { id: number }>('vps.byId', selectVps);
+const lockService = statement<{ id: number }, { id: number }>(
   'vps.lockService',
-  'select id from services where id = $1 for update',
+  'select id from services where id = :id for update',
 );
 
 /** Makes changes to a VPS, by requests, jobs and the reconciler alike, wait for this transaction. */
 export async function lockVps(ctx: Context, id: number): Promise<void> {
-  await ctx.db.maybe(lockService, id);
+  await ctx.db.maybe(lockService, { id });
 }
 
 /**
@@ -78,7 +78,7 @@ export async function findVpsFor(
 ): Promise<VpsRow> {
   // First the lock, then the look: a statement that waited for a lock still sees what was there before.
   if (options.lock) await lockVps(ctx, id);
-  const row = await ctx.db.maybe(vpsById, id);
+  const row = await ctx.db.maybe(vpsById, { id });
   if (row === null) throw fail('not_found');
   if (row.organization_id !== ctx.organizationId) throw fail('forbidden');
   if (row.module_id !== 2) throw fail('not_a_vps');
@@ -87,5 +87,5 @@ export async function findVpsFor(
 
 /** A VPS for a job, whoever owns it; null when there is none. */
 export function findVps(ctx: Context, id: number): Promise<VpsRow | null> {
-  return ctx.db.maybe(vpsById, id);
+  return ctx.db.maybe(vpsById, { id });
 }

@@ -23,22 +23,22 @@ const columns = `m.service_id, m.organization_id, m.node_id, m.image, m.hostname
   m.disk_gib, m.port_mbps, m.mac::text as mac, m.wanted, m.state, m.repairs, m.repaired_at, m.boot, m.rescue, m.started_at,
   array(select host(n) from unnest(m.nameservers) n) as nameservers`;
 
-const settledOnNode = statement<SettledRow>(
+const settledOnNode = statement<SettledRow, { nodeId: number }>(
   'vps.settledOnNode',
-  `select ${columns} ${settled} and m.node_id = $1`,
+  `select ${columns} ${settled} and m.node_id = :nodeId`,
 );
-const settledMachine = statement<SettledRow>(
+const settledMachine = statement<SettledRow, { serviceId: number }>(
   'vps.settledMachine',
-  `select ${columns} ${settled} and m.service_id = $1`,
+  `select ${columns} ${settled} and m.service_id = :serviceId`,
 );
 // An action that changes power itself shows another state meanwhile.
-const wantStopped = statement(
+const wantStopped = statement<never, { serviceId: number }>(
   'vps.wantStopped',
-  `update machines set wanted = 'stopped' where service_id = $1 and state = 'running'`,
+  `update machines set wanted = 'stopped' where service_id = :serviceId and state = 'running'`,
 );
-const countRepair = statement(
+const countRepair = statement<never, { serviceId: number; repairs: number; now: Date }>(
   'vps.countRepair',
-  `update machines set repairs = $2, repaired_at = $3 where service_id = $1`,
+  `update machines set repairs = :repairs, repaired_at = :now where service_id = :serviceId`,
 );
 
 /**
@@ -47,7 +47,7 @@ const countRepair = statement(
  */
 export async function reconcileNode(ctx: Context, nodeId: number, hypervisor: Hypervisor): Promise<void> {
   const reports = new Map((await hypervisor.list()).map((report) => [report.id, report]));
-  for (const machine of await ctx.db.many(settledOnNode, nodeId)) {
+  for (const machine of await ctx.db.many(settledOnNode, { nodeId })) {
     const report = reports.get(machineIdOf(machine.service_id));
     if (!differs(machine, report)) continue;
     // One machine that cannot be helped must not keep the others waiting.
@@ -85,10 +85,10 @@ async function reconcileMachine(
   await transaction(ctx, 'vps.reconcile', async (tx) => {
     // Locked like any change to it, so no action can begin meanwhile.
     await lockVps(tx, serviceId);
-    const machine = await tx.db.maybe(settledMachine, serviceId);
+    const machine = await tx.db.maybe(settledMachine, { serviceId });
     if (machine === null) {
       // The action at work does not see it; once that has ended, the comparison leaves the machine down.
-      if (cause === 'guest') await tx.db.run(wantStopped, serviceId);
+      if (cause === 'guest') await tx.db.run(wantStopped, { serviceId });
       return;
     }
     const report = await hypervisor.inspect(machineIdOf(serviceId));
@@ -118,7 +118,7 @@ async function repair(tx: TxContext, machine: MachineRow): Promise<void> {
   if (repairs > repairsAtMost) {
     return flag(tx, machine, `the machine was down ${repairs} times within ten minutes`);
   }
-  await tx.db.run(countRepair, machine.service_id, repairs, now);
+  await tx.db.run(countRepair, { serviceId: machine.service_id, repairs, now });
   await beginSystemAction(tx, machine, 'start', { force: false, repair: true });
 }
 

@@ -37,24 +37,41 @@ interface SettingsRow {
   notifications: Record<string, boolean>;
 }
 
-const readRow = statement<SettingsRow>(
+const readRow = statement<SettingsRow, { serviceId: number }>(
   'vps.settings',
   `select hostname, boot, rescue, backup_enabled, backup_hour, backup_keep, protect_delete, protect_reinstall,
      array(select host(n) from unnest(nameservers) n) as nameservers, notifications
-   from machines where service_id = $1`,
+   from machines where service_id = :serviceId`,
 );
-const writeRow = statement(
+const writeRow = statement<
+  never,
+  {
+    serviceId: number;
+    hostname: string;
+    boot: 'network' | 'disk';
+    rescue: boolean;
+    backupEnabled: boolean;
+    backupHour: number;
+    backupKeep: number;
+    protectDelete: boolean;
+    protectReinstall: boolean;
+    nameservers: string[];
+    notifications: object;
+  }
+>(
   'vps.writeSettings',
-  `update machines set hostname = $2, boot = $3, rescue = $4, backup_enabled = $5, backup_hour = $6, backup_keep = $7,
-     protect_delete = $8, protect_reinstall = $9, nameservers = $10, notifications = $11
-   where service_id = $1`,
+  `update machines set hostname = :hostname, boot = :boot, rescue = :rescue, backup_enabled = :backupEnabled,
+     backup_hour = :backupHour, backup_keep = :backupKeep,
+     protect_delete = :protectDelete, protect_reinstall = :protectReinstall, nameservers = :nameservers,
+     notifications = :notifications
+   where service_id = :serviceId`,
 );
 
 const notificationsAtMost = 20;
 
 export async function readSettings(ctx: OrganizationContext, id: number) {
   await findVpsFor(ctx, id);
-  const row = await ctx.db.maybe(readRow, id);
+  const row = await ctx.db.maybe(readRow, { serviceId: id });
   if (row === null) throw fail('action_not_allowed', { message: 'The machine is still being made' });
   return { settings: view(row) };
 }
@@ -77,20 +94,19 @@ export async function changeSettings(ctx: OrganizationContext, id: number, chang
     const before = (await readSettings(tx, id)).settings;
     const next = merge(before, change);
     checkNotifications(next);
-    await tx.db.run(
-      writeRow,
-      id,
-      next.hostname,
-      next.boot_order,
-      next.rescue,
-      next.auto_backup.enabled,
-      next.auto_backup.hour,
-      next.auto_backup.keep,
-      next.protection.delete,
-      next.protection.reinstall,
-      next.nameservers,
-      next.notifications,
-    );
+    await tx.db.run(writeRow, {
+      serviceId: id,
+      hostname: next.hostname,
+      boot: next.boot_order,
+      rescue: next.rescue,
+      backupEnabled: next.auto_backup.enabled,
+      backupHour: next.auto_backup.hour,
+      backupKeep: next.auto_backup.keep,
+      protectDelete: next.protection.delete,
+      protectReinstall: next.protection.reinstall,
+      nameservers: next.nameservers,
+      notifications: next.notifications,
+    });
     if (next.hostname !== before.hostname) {
       if (vps.action !== null) throw locked(vps.action.command);
       if (vps.state === 'running')

@@ -4,12 +4,15 @@ import { type TestDatabase, testDatabase } from '../../../test/database.ts';
 import { createLog } from '../log.ts';
 import { connect, type Database, statement } from './index.ts';
 
-const insert = statement('connectTest.insert', 'insert into product_groups (name) values ($1)');
-const count = statement<{ count: number }>(
-  'connectTest.count',
-  `select count(*)::int as count from product_groups where name like $1`,
+const insert = statement<never, { name: string }>(
+  'connectTest.insert',
+  'insert into product_groups (name) values (:name)',
 );
-const divide = statement<{ x: number }>('connectTest.divide', 'select 1 / $1::int as x');
+const count = statement<{ count: number }, { name: string }>(
+  'connectTest.count',
+  `select count(*)::int as count from product_groups where name like :name`,
+);
+const divide = statement<{ x: number }, { by: number }>('connectTest.divide', 'select 1 / :by::int as x');
 
 let database: TestDatabase;
 let db: Database;
@@ -26,27 +29,31 @@ afterAll(async () => {
 
 it('writes that travel together are all there after the commit', async () => {
   await db.transaction('test', (tx) =>
-    Promise.all(['a 1', 'a 2', 'a 3'].map((name) => tx.run(insert, name))),
+    Promise.all(['a 1', 'a 2', 'a 3'].map((name) => tx.run(insert, { name }))),
   );
-  expect(await db.one(count, 'a %')).toEqual({ count: 3 });
+  expect(await db.one(count, { name: 'a %' })).toEqual({ count: 3 });
 });
 
 it('one that fails among them takes all away, and its own error is what is thrown', async () => {
   const failed = db.transaction('test', (tx) =>
-    Promise.all([tx.run(insert, 'b 1'), tx.one(divide, 0), tx.run(insert, 'b 2')]),
+    Promise.all([
+      tx.run(insert, { name: 'b 1' }),
+      tx.one(divide, { by: 0 }),
+      tx.run(insert, { name: 'b 2' }),
+    ]),
   );
   await expect(failed).rejects.toThrow('division by zero');
-  expect(await db.one(count, 'b %')).toEqual({ count: 0 });
+  expect(await db.one(count, { name: 'b %' })).toEqual({ count: 0 });
 });
 
 it('a connection on which a transaction failed serves the next one', async () => {
   for (let time = 0; time < 6; time += 1) {
-    await db.transaction('test', (tx) => tx.one(divide, 0)).catch(() => undefined);
+    await db.transaction('test', (tx) => tx.one(divide, { by: 0 })).catch(() => undefined);
   }
   await Promise.all(
-    Array.from({ length: 6 }, (_, n) => db.transaction('test', (tx) => tx.run(insert, `c ${n}`))),
+    Array.from({ length: 6 }, (_, n) => db.transaction('test', (tx) => tx.run(insert, { name: `c ${n}` }))),
   );
-  expect(await db.one(count, 'c %')).toEqual({ count: 6 });
+  expect(await db.one(count, { name: 'c %' })).toEqual({ count: 6 });
 });
 
 it('a connection may be lost in the moment in which it is handed out', async () => {
@@ -60,7 +67,7 @@ it('a connection may be lost in the moment in which it is handed out', async () 
       });
     });
   });
-  await db.transaction('test', (tx) => tx.run(insert, 'd'));
+  await db.transaction('test', (tx) => tx.run(insert, { name: 'd' }));
   connecting.mockRestore();
-  expect(await db.one(count, 'd')).toEqual({ count: 1 });
+  expect(await db.one(count, { name: 'd' })).toEqual({ count: 1 });
 });

@@ -4,7 +4,7 @@ import type { Logger } from '../log.ts';
 import { asUnavailable, isAftermath, isWorthRepeating } from './failures.ts';
 import { listenOn } from './listen.ts';
 import { execute } from './prepared.ts';
-import type { Database, Queryable, Statement } from './statement.ts';
+import { type Database, type Queryable, type Statement, valuesOf } from './statement.ts';
 
 // Ids are 53-bit safe by construction, so bigint is a number; a date has no time zone and stays text.
 const types = new pg.TypeOverrides();
@@ -45,7 +45,8 @@ function queryable(
   connection: pg.Pool | pg.PoolClient,
   onFailure: (error: unknown) => void = () => undefined,
 ): Queryable {
-  const rows = async <Row>(statement: Statement<Row>, values: unknown[]) => {
+  const rows = async (statement: Statement<unknown, object>, params: object | undefined) => {
+    const values = valuesOf(statement, params);
     try {
       return await execute(connection, statement, values);
     } catch (error) {
@@ -54,20 +55,20 @@ function queryable(
       throw asUnavailable(error);
     }
   };
-  const maybe = async <Row>(statement: Statement<Row>, ...values: unknown[]) => {
-    const result = await rows(statement, values);
+  const maybe = async <Row>(statement: Statement<Row, object>, params: object | undefined) => {
+    const result = await rows(statement, params);
     return (result.rows[0] as Row | undefined) ?? null;
   };
   return {
-    maybe,
-    many: async <Row>(statement: Statement<Row>, ...values: unknown[]) =>
-      (await rows(statement, values)).rows as Row[],
-    one: async (statement, ...values) => {
-      const row = await maybe(statement, ...values);
+    maybe: (statement, ...[params]) => maybe(statement, params),
+    many: async <Row>(statement: Statement<Row, object>, ...[params]: object[]) =>
+      (await rows(statement, params)).rows as Row[],
+    one: async (statement, ...[params]) => {
+      const row = await maybe(statement, params);
       if (row === null) throw new Error(`${statement.name} found no row`);
       return row;
     },
-    run: async (statement, ...values) => (await rows(statement, values)).rowCount ?? 0,
+    run: async (statement, ...[params]) => (await rows(statement, params)).rowCount ?? 0,
   };
 }
 

@@ -11,4 +11,5 @@ export {
   type Statement,
   statement,
   type Transaction,
+  valuesOf,
 } from './statement.ts';

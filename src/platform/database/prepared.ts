@@ -35,7 +35,7 @@ const columnsByStatement = new Map<string, Columns>();
 export class PreparedQuery extends Query {
   #asks = true;
 
-  constructor({ name, text }: Statement<unknown>, values: unknown[]) {
+  constructor({ name, text }: Statement<unknown, object>, values: unknown[]) {
     super(text);
     this.name = name;
     this.values = values;
@@ -77,7 +77,7 @@ function silent(connection: object): object {
 /** Runs a statement on a connection, or on any of a pool. */
 export function execute(
   connection: pg.Pool | pg.PoolClient,
-  statement: Statement<unknown>,
+  statement: Statement<unknown, object>,
   values: unknown[],
 ): Promise<pg.QueryResult> {
   const query = new PreparedQuery(statement, values);

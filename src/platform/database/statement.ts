@@ -1,37 +1,78 @@
-/** One SQL text with a name of its own, and the shape of the rows it returns. */
-export interface Statement<Row> {
+import { compileSql } from './parameters.ts';
+
+/** One SQL text with a name of its own, the shape of the rows it returns, and the values it takes by name. */
+export interface Statement<Row, Params extends object = NoParams> {
   readonly name: string;
+  /** With `$1`, `$2` … for the names, in the order of `names`. */
   readonly text: string;
+  readonly names: readonly string[];
   /** Only for the type; never there. */
   readonly row?: Row;
+  /** Only for the type; never there. */
+  readonly params?: Params;
 }
 
-const known = new Map<string, Statement<unknown>>();
+/** What a statement takes that has no `:name` in it. */
+export type NoParams = Record<never, never>;
+
+/** What follows the statement in a call: its parameters by name, or nothing. */
+export type Given<Params> = keyof Params extends never ? [] : [params: Params];
+
+const known = new Map<string, Statement<unknown, object>>();
 
 /**
- * Declares a statement, once, where a room keeps its SQL. `name` is `room.verb` and unique in the product.
+ * Declares a statement, once, where a room keeps its SQL. `name` is `room.verb` and unique in the product. A parameter
+ * stands in the text as `:serviceId`, and in `Params` with its type; the same name twice is the same value.
  * Rows come back as: bigint → number (all our ids are 53-bit safe), timestamptz → Date, date → 'YYYY-MM-DD',
  * jsonb → value, numeric is not used.
  */
-export function statement<Row = never>(name: string, text: string): Statement<Row> {
+export function statement<Row = never, Params extends object = NoParams>(
+  name: string,
+  sql: string,
+): Statement<Row, Params> {
   if (known.has(name)) throw new Error(`two statements are called ${name}`);
-  const made = { name, text };
+  const made = { name, ...compileSql(name, sql) };
   known.set(name, made);
   return made;
 }
 
 /** Every statement of the product; a test has the database check them all. */
-export function allStatements(): Statement<unknown>[] {
+export function allStatements(): Statement<unknown, object>[] {
   return [...known.values()];
 }
 
+/** The values in the order in which the statement's text numbers them. */
+export function valuesOf(statement: Statement<unknown, object>, params: object | undefined): unknown[] {
+  const { names } = statement;
+  const values = new Array<unknown>(names.length);
+  for (let at = 0; at < names.length; at += 1) {
+    const name = names[at] as string;
+    const value = (params as Record<string, unknown> | undefined)?.[name];
+    if (value === undefined) throw new Error(`${statement.name} was given no ${name}; null is a value`);
+    values[at] = value;
+  }
+  return values;
+}
+
 export interface Queryable {
-  many<Row>(statement: Statement<Row>, ...values: unknown[]): Promise<Row[]>;
+  many<Row, Params extends object>(
+    statement: Statement<Row, Params>,
+    ...given: Given<NoInfer<Params>>
+  ): Promise<Row[]>;
   /** The only row; an internal error when there is none. */
-  one<Row>(statement: Statement<Row>, ...values: unknown[]): Promise<Row>;
-  maybe<Row>(statement: Statement<Row>, ...values: unknown[]): Promise<Row | null>;
+  one<Row, Params extends object>(
+    statement: Statement<Row, Params>,
+    ...given: Given<NoInfer<Params>>
+  ): Promise<Row>;
+  maybe<Row, Params extends object>(
+    statement: Statement<Row, Params>,
+    ...given: Given<NoInfer<Params>>
+  ): Promise<Row | null>;
   /** How many rows were written. */
-  run(statement: Statement<never>, ...values: unknown[]): Promise<number>;
+  run<Params extends object>(
+    statement: Statement<never, Params>,
+    ...given: Given<NoInfer<Params>>
+  ): Promise<number>;
 }
 
 /**

@@ -6,31 +6,34 @@ import { fail } from '../errors.ts';
 const keptMs = 24 * 60 * 60 * 1000;
 const keyPattern = /^[\x20-\x7e]{1,255}$/;
 
-const tryLock = statement<{ locked: boolean }>(
+const tryLock = statement<{ locked: boolean }, { key: string }>(
   'idempotency.lock',
-  'select pg_try_advisory_xact_lock($1::bigint) as locked',
+  'select pg_try_advisory_xact_lock(:key::bigint) as locked',
 );
 
-const findAnswer = statement<{ request_hash: Buffer; answer: Buffer }>(
+const findAnswer = statement<{ request_hash: Buffer; answer: Buffer }, { scope: Buffer; expired: Date }>(
   'idempotency.find',
-  'select request_hash, answer from idempotency_keys where scope = $1 and created_at > $2',
+  'select request_hash, answer from idempotency_keys where scope = :scope and created_at > :expired',
 );
 
-const keepAnswer = statement(
+const keepAnswer = statement<
+  never,
+  { scope: Buffer; requestHash: Buffer; userId: number; answer: Buffer; now: Date; expired: Date }
+>(
   'idempotency.keep',
   `insert into idempotency_keys (scope, request_hash, user_id, answer, created_at)
-   values ($1, $2, $3, $4, $5)
+   values (:scope, :requestHash, :userId, :answer, :now)
    on conflict (scope) do update set request_hash = excluded.request_hash, answer = excluded.answer,
      created_at = excluded.created_at
-   where idempotency_keys.created_at <= $6`,
+   where idempotency_keys.created_at <= :expired`,
 );
 
 const purgeBatch = 5_000;
 
-const purge = statement(
+const purge = statement<never, { expired: Date; limit: number }>(
   'idempotency.purge',
   `delete from idempotency_keys where scope in
-     (select scope from idempotency_keys where created_at <= $1 order by created_at limit $2)`,
+     (select scope from idempotency_keys where created_at <= :expired order by created_at limit :limit)`,
 );
 
 /** A POST that may be sent again. */
@@ -65,11 +68,11 @@ export function once<C extends Context>(
   const sealedFor = `idempotency ${scope.toString('hex')}`;
   return transaction(ctx, name, async (tx) => {
     // Two statements: the second one's snapshot has to begin after the lock is ours.
-    const { locked } = await tx.db.one(tryLock, scope.readBigInt64BE(0).toString());
+    const { locked } = await tx.db.one(tryLock, { key: scope.readBigInt64BE(0).toString() });
     if (!locked) throw fail('idempotency_in_flight', { retryAfterS: 1 });
     const now = ctx.clock.now();
     const expired = new Date(now.getTime() - keptMs);
-    const kept = await tx.db.maybe(findAnswer, scope, expired);
+    const kept = await tx.db.maybe(findAnswer, { scope, expired });
     if (kept !== null) {
       if (!kept.request_hash.equals(requestHash)) throw fail('idempotency_key_reused');
       return { json: ctx.seal.open(kept.answer, sealedFor), replayed: true };
@@ -77,7 +80,14 @@ export function once<C extends Context>(
     const json = await work(tx);
     // Some answers show a secret, once; sealed, they show it to nobody who reads the database.
     const answer = ctx.seal.close(json, sealedFor);
-    const written = await tx.db.run(keepAnswer, scope, requestHash, request.userId, answer, now, expired);
+    const written = await tx.db.run(keepAnswer, {
+      scope,
+      requestHash,
+      userId: request.userId,
+      answer,
+      now,
+      expired,
+    });
     if (written !== 1) throw fail('idempotency_in_flight', { retryAfterS: 1 });
     return { json, replayed: false };
   });
@@ -85,7 +95,10 @@ export function once<C extends Context>(
 
 /** Deletes what is older than a day, a batch at a time. */
 export async function purgeIdempotencyKeys(ctx: Context): Promise<'more' | 'done'> {
-  const gone = await ctx.db.run(purge, new Date(ctx.clock.now().getTime() - keptMs), purgeBatch);
+  const gone = await ctx.db.run(purge, {
+    expired: new Date(ctx.clock.now().getTime() - keptMs),
+    limit: purgeBatch,
+  });
   return gone === purgeBatch ? 'more' : 'done';
 }
 

@@ -26,7 +26,7 @@ interface Definition {
   table: string;
   /** Everything before `where`; the table is called `t`. */
   select: string;
-  /** SQL of each filter, with `?` for its value. */
+  /** SQL of each filter, with the filter's own name for its value: `status: 't.status = :status'`. */
   filters: Record<string, string>;
 }
 
@@ -37,13 +37,14 @@ export function positionedList<Row extends { position: number }>(
   definition: Definition,
 ): PositionedList<Row> {
   const { name, table, select } = definition;
-  const total = statement<{ total: number }>(
+  const total = statement<{ total: number }, { organizationId: number }>(
     `${name}.total`,
-    `select coalesce(max(position), 0)::bigint as total from ${table} where organization_id = $1`,
+    `select coalesce(max(position), 0)::bigint as total from ${table} where organization_id = :organizationId`,
   );
-  const range = statement<Row>(
+  const range = statement<Row, { organizationId: number; highest: number; limit: number }>(
     `${name}.range`,
-    `${select} where t.organization_id = $1 and t.position <= $2 order by t.position desc limit $3`,
+    `${select} where t.organization_id = :organizationId and t.position <= :highest
+     order by t.position desc limit :limit`,
   );
   const filtered = filteredStatements<Row>(definition);
 
@@ -54,9 +55,9 @@ export function positionedList<Row extends { position: number }>(
       const used = Object.entries(filters).filter(([, value]) => value !== undefined);
       if (used.length > 0)
         return filteredPage(ctx, filtered(used.map(([key]) => key)), organizationId, query, used, before);
-      const all = (await ctx.db.one(total, organizationId)).total;
+      const all = (await ctx.db.one(total, { organizationId })).total;
       const highest = before === null ? all - (query.page - 1) * limit : before - 1;
-      const rows = highest < 1 ? [] : await ctx.db.many(range, organizationId, highest, limit);
+      const rows = highest < 1 ? [] : await ctx.db.many(range, { organizationId, highest, limit });
       const last = rows.at(-1)?.position ?? 0;
       return {
         rows,
@@ -67,8 +68,8 @@ export function positionedList<Row extends { position: number }>(
 }
 
 interface FilteredStatements<Row> {
-  rows: Statement<Row>;
-  count: Statement<{ total: number }>;
+  rows: Statement<Row, Record<string, unknown>>;
+  count: Statement<{ total: number }, Record<string, unknown>>;
 }
 
 function filteredStatements<Row>(definition: Definition): (keys: string[]) => FilteredStatements<Row> {
@@ -77,20 +78,17 @@ function filteredStatements<Row>(definition: Definition): (keys: string[]) => Fi
     const combination = keys.join('+');
     let statements = known.get(combination);
     if (!statements) {
-      const where = (first: number) =>
-        keys
-          .map((key, index) => ` and ${definition.filters[key]?.replaceAll('?', `$${first + index}`)}`)
-          .join('');
+      const where = keys.map((key) => ` and ${definition.filters[key]}`).join('');
       statements = {
         count: statement(
           `${definition.name}.count.${combination}`,
           `select count(*)::int as total from (select 1 from ${definition.table} t
-           where t.organization_id = $1${where(2)} limit ${countCap}) counted`,
+           where t.organization_id = :organizationId${where} limit ${countCap}) counted`,
         ),
         rows: statement(
           `${definition.name}.rows.${combination}`,
-          `${definition.select} where t.organization_id = $1 and t.position < $2${where(5)}
-           order by t.position desc limit $3 offset $4`,
+          `${definition.select} where t.organization_id = :organizationId and t.position < :before${where}
+           order by t.position desc limit :limit offset :offset`,
         ),
       };
       known.set(combination, statements);
@@ -109,10 +107,10 @@ async function filteredPage<Row extends { position: number }>(
 ): Promise<Page<Row>> {
   const offset = before === null ? (page - 1) * limit : 0;
   if (offset >= countCap) throw fail('page_too_deep');
-  const values = used.map(([, value]) => value);
-  const { total } = await ctx.db.one(statements.count, organizationId, ...values);
-  const highest = before ?? Number.MAX_SAFE_INTEGER;
-  const rows = await ctx.db.many(statements.rows, organizationId, highest, limit + 1, offset, ...values);
+  const given = { organizationId, ...Object.fromEntries(used) };
+  const { total } = await ctx.db.one(statements.count, given);
+  const after = { before: before ?? Number.MAX_SAFE_INTEGER, limit: limit + 1, offset };
+  const rows = await ctx.db.many(statements.rows, { ...given, ...after });
   const more = rows.length > limit;
   const shown = more ? rows.slice(0, limit) : rows;
   const last = shown.at(-1)?.position ?? 0;

@@ -47,12 +47,18 @@ const Note = Type.Object({
   created_at: Timestamp,
 });
 
-const addEffect = statement('demo.effect', 'insert into demo_effects (note) values ($1)');
-const readNote = statement<{ text: string }>(
-  'demo.read',
-  'select text from demo_notes where id = $1 for update',
+const addEffect = statement<never, { note: string }>(
+  'demo.effect',
+  'insert into demo_effects (note) values (:note)',
 );
-const writeNote = statement('demo.write', 'update demo_notes set text = $2 where id = $1');
+const readNote = statement<{ text: string }, { id: number }>(
+  'demo.read',
+  'select text from demo_notes where id = :id for update',
+);
+const writeNote = statement<never, { id: number; text: string }>(
+  'demo.write',
+  'update demo_notes set text = :text where id = :id',
+);
 
 export const demoTables = `
   create table demo_effects (note text not null);
@@ -99,7 +105,7 @@ export const demoRoutes = routes('/dashboard/notes', { tag: 'Notes' }, (route) =
       errors: ['not_found'],
     },
     async (ctx, req) => {
-      const row = await ctx.db.maybe(readNote, req.params.id);
+      const row = await ctx.db.maybe(readNote, { id: req.params.id });
       if (row === null) throw fail('not_found');
       return { note: note(req.params.id, row.text) };
     },
@@ -114,11 +120,11 @@ export const demoRoutes = routes('/dashboard/notes', { tag: 'Notes' }, (route) =
       body: Strict({ text: Type.String() }),
       data: Type.Object({ note: Note }),
       current: async (ctx, req) => ({
-        note: note(req.params.id, (await ctx.db.one(readNote, req.params.id)).text),
+        note: note(req.params.id, (await ctx.db.one(readNote, { id: req.params.id })).text),
       }),
     },
     async (ctx, req) => {
-      await ctx.db.run(writeNote, req.params.id, req.body.text);
+      await ctx.db.run(writeNote, { id: req.params.id, text: req.body.text });
       return { note: note(req.params.id, req.body.text) };
     },
   );
@@ -134,7 +140,7 @@ export const demoRoutes = routes('/dashboard/notes', { tag: 'Notes' }, (route) =
       errors: ['conflict'],
     },
     async (ctx, req) => {
-      await ctx.db.run(addEffect, req.body.text);
+      await ctx.db.run(addEffect, { note: req.body.text });
       if (req.body.text === 'conflict') throw fail('conflict');
       if (req.body.text === 'slow') await new Promise((resolve) => setTimeout(resolve, 150));
       return { note: note(3, req.body.text), serial: Math.random() };

@@ -30,7 +30,13 @@ export async function enqueueNamed(
 ): Promise<number> {
   const now = ctx.clock.now();
   const organizationId = options.organizationId === undefined ? ctx.organizationId : options.organizationId;
-  const row = await ctx.db.one(insertJob, name, organizationId, payload, options.runAt ?? now, now);
+  const row = await ctx.db.one(insertJob, {
+    name,
+    organizationId,
+    payload,
+    runAt: options.runAt ?? now,
+    now,
+  });
   ctx.db.afterCommit(wakeWorkers);
   return row.id;
 }

@@ -1,9 +1,9 @@
 import { type Context, type TxContext, transaction } from '../context.ts';
 import { statement } from '../database/index.ts';
 
-const takeTurn = statement<{ mine: boolean }>(
+const takeTurn = statement<{ mine: boolean }, { name: string }>(
   'jobs.takeTurn',
-  'select pg_try_advisory_xact_lock(741102, hashtext($1)) as mine',
+  'select pg_try_advisory_xact_lock(741102, hashtext(:name)) as mine',
 );
 
 /** Something the product does again and again, whoever asks: expire, sweep, sample. */
@@ -49,7 +49,7 @@ export async function runRoutine(ctx: Context, routine: Routine, signal?: AbortS
   let answer: unknown;
   do {
     answer = await transaction(ctx, routine.name, async (tx) => {
-      const { mine } = await tx.db.one(takeTurn, routine.name);
+      const { mine } = await tx.db.one(takeTurn, { name: routine.name });
       return mine ? routine.work(tx) : 'not mine';
     });
   } while (answer === 'more' && !signal?.aborted);

@@ -8,7 +8,7 @@ import type { SagaFor } from './saga.ts';
  * there is no failed job with this id.
  */
 export async function retryFailedJob(ctx: TxContext, id: number): Promise<boolean> {
-  return again(ctx, await ctx.db.maybe(retryJob, id, ctx.clock.now()));
+  return again(ctx, await ctx.db.maybe(retryJob, { id, now: ctx.clock.now() }));
 }
 
 /** The same for the saga's newest failed job whose payload holds `about`, such as `{ serviceId: 12 }`. */
@@ -22,7 +22,7 @@ export function retryFailedJobAbout<Payload extends object>(
 
 /** The same by the saga's name, for rooms below the one that declares it. Goes with `enqueueNamed`. */
 export async function retryFailedJobNamed(ctx: TxContext, name: string, about: object): Promise<boolean> {
-  return again(ctx, await ctx.db.maybe(retryJobAbout, name, about, ctx.clock.now()));
+  return again(ctx, await ctx.db.maybe(retryJobAbout, { name, about, now: ctx.clock.now() }));
 }
 
 type JobState = 'ready' | 'running' | 'done' | 'failed';
@@ -38,12 +38,12 @@ export function jobStateAbout<Payload extends object>(
 
 /** The same by the saga's name, for rooms below the one that declares it. Goes with `enqueueNamed`. */
 export async function jobStateNamed(ctx: Context, name: string, about: object): Promise<JobState | null> {
-  return (await ctx.db.maybe(stateAbout, name, about))?.state ?? null;
+  return (await ctx.db.maybe(stateAbout, { name, about }))?.state ?? null;
 }
 
 async function again(ctx: TxContext, job: { id: number } | null): Promise<boolean> {
   if (job === null) return false;
-  await ctx.db.run(forgetSteps, job.id);
+  await ctx.db.run(forgetSteps, { jobId: job.id });
   ctx.db.afterCommit(wakeWorkers);
   return true;
 }

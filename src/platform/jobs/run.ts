@@ -57,7 +57,7 @@ export async function runJob(
 
 async function readLedger(ctx: Context, jobId: number): Promise<Ledger> {
   const ledger: Ledger = { done: new Set(), undone: new Set(), state: {} };
-  for (const row of await ctx.db.many(stepsOf, jobId)) {
+  for (const row of await ctx.db.many(stepsOf, { jobId })) {
     ledger[row.state].add(row.step);
     Object.assign(ledger.state, row.result);
   }
@@ -119,7 +119,13 @@ async function giveWay(
     await pause(running, failure);
     return 'paused';
   }
-  const held = await ctx.db.run(turnBack, job.id, worker, failure.step, failure.code, failure.message);
+  const held = await ctx.db.run(turnBack, {
+    id: job.id,
+    worker,
+    errorStep: failure.step,
+    errorCode: failure.code,
+    errorMessage: failure.message,
+  });
   if (held === 0) throw new ClaimLost();
   job.attempts = 0;
   return failure;
@@ -168,9 +174,9 @@ async function record(
 ): Promise<void> {
   const { ctx, job, worker, saga } = running;
   await transaction(ctx, `${saga.name}/${step.name}: record ${state}`, async (tx) => {
-    if ((await tx.db.maybe(holdClaim, job.id, worker)) === null) throw new ClaimLost();
-    await tx.db.run(recordStep, job.id, step.name, state, result, ctx.clock.now());
-    if (job.attempts > 0) await tx.db.run(resetAttempts, job.id);
+    if ((await tx.db.maybe(holdClaim, { id: job.id, worker })) === null) throw new ClaimLost();
+    await tx.db.run(recordStep, { jobId: job.id, step: step.name, state, result, now: ctx.clock.now() });
+    if (job.attempts > 0) await tx.db.run(resetAttempts, { id: job.id });
   });
 }
 
@@ -178,7 +184,14 @@ async function pause(running: Running, failure: Failure): Promise<void> {
   const { ctx, job, worker } = running;
   const pauseMs = Math.min(firstPauseMs * 2 ** job.attempts, longestPauseMs);
   const runAt = new Date(ctx.clock.now().getTime() + pauseMs);
-  await ctx.db.run(postpone, job.id, worker, runAt, failure.step, failure.code, failure.message);
+  await ctx.db.run(postpone, {
+    id: job.id,
+    worker,
+    runAt,
+    errorStep: failure.step,
+    errorCode: failure.code,
+    errorMessage: failure.message,
+  });
 }
 
 async function end(
@@ -188,9 +201,9 @@ async function end(
 ): Promise<void> {
   const { ctx, job, worker, saga } = running;
   await transaction(ctx, `${saga.name}: ${state}`, async (tx) => {
-    if ((await tx.db.maybe(holdClaim, job.id, worker)) === null) throw new ClaimLost();
+    if ((await tx.db.maybe(holdClaim, { id: job.id, worker })) === null) throw new ClaimLost();
     await hook(tx);
-    await tx.db.run(finishJob, job.id, worker, state, ctx.clock.now());
+    await tx.db.run(finishJob, { id: job.id, worker, state, now: ctx.clock.now() });
   });
 }
 

@@ -160,8 +160,8 @@ describe('workers', () => {
 
   it('look again at once when a job was asked for while they looked', async () => {
     let asked: Promise<number> | null = null;
-    const many: Queryable['many'] = async (statement, ...values) => {
-      const rows = await bed.ctx.db.many(statement, ...values);
+    const many: Queryable['many'] = async (statement, ...given) => {
+      const rows = await bed.ctx.db.many(statement, ...given);
       if (statement.name === 'jobs.claim') asked ??= bed.ask('test.meanwhile'); // its answer has missed it
       await asked;
       return rows;
@@ -186,12 +186,12 @@ describe('workers', () => {
     const release = Promise.withResolvers<void>();
     const hang = Promise.withResolvers<void>();
     let isDown = false;
-    const many: Queryable['many'] = async (statement, ...values) => {
+    const many: Queryable['many'] = async (statement, ...given) => {
       if (isDown && statement.name === 'jobs.claim') {
         isDown = false;
         throw fail('unavailable');
       }
-      return bed.ctx.db.many(statement, ...values);
+      return bed.ctx.db.many(statement, ...given);
     };
     bed.workWith(
       { db: { many } },
@@ -255,9 +255,9 @@ describe('workers', () => {
 
   it('find a job again that they could not give back', async () => {
     let refusals = 0;
-    const run: Queryable['run'] = (statement, ...values) => {
+    const run: Queryable['run'] = (statement, ...given) => {
       if (!['jobs.giveBack', 'jobs.postpone'].includes(statement.name))
-        return bed.ctx.db.run(statement, ...values);
+        return bed.ctx.db.run(statement, ...given);
       refusals += 1;
       return Promise.reject(fail('storage_full'));
     };

@@ -66,7 +66,7 @@ export function startWorker(ctx: Context, url: string, options: WorkerOptions): 
       let liveness: Liveness | null = null;
       try {
         liveness = await showLife(ctx, url);
-        const unknown = await ctx.db.many(unknownKinds, [...known.keys()]);
+        const unknown = await ctx.db.many(unknownKinds, { kinds: [...known.keys()] });
         if (unknown.length > 0) ctx.log.warn({ kinds: unknown }, 'jobs wait that this worker does not know');
         await workWhileAlive(liveness);
       } catch (error) {
@@ -100,9 +100,9 @@ export function startWorker(ctx: Context, url: string, options: WorkerOptions): 
   };
 
   const release = async (worker: number): Promise<void> => {
-    const orphans = await ctx.db.many(releaseOrphans, livenessClass);
+    const orphans = await ctx.db.many(releaseOrphans, { livenessClass });
     if (orphans.length > 0) ctx.log.info({ jobs: orphans }, 'going on with jobs of a worker that is gone');
-    const lost = await ctx.db.many(releaseLost, worker, idsOf(running));
+    const lost = await ctx.db.many(releaseLost, { worker, running: idsOf(running) });
     if (lost.length > 0) ctx.log.warn({ jobs: lost }, 'going on with jobs that got lost on their way');
   };
 
@@ -116,7 +116,14 @@ export function startWorker(ctx: Context, url: string, options: WorkerOptions): 
       if (atMost <= 0 || kinds.length === 0) return;
       const now = ctx.clock.now();
       // Not what still runs here from an earlier life, deaf to its signal: it would run beside itself.
-      const jobs = await ctx.db.many(claimJobs, liveness.number, now, kinds, idsOf(running), full, atMost);
+      const jobs = await ctx.db.many(claimJobs, {
+        worker: liveness.number,
+        now,
+        kinds,
+        running: idsOf(running),
+        full,
+        limit: atMost,
+      });
       for (const job of jobs) begin(job, lane, liveness);
       if (jobs.length < atMost) return;
     }
@@ -129,7 +136,7 @@ export function startWorker(ctx: Context, url: string, options: WorkerOptions): 
         if (error instanceof ClaimLost || signal.aborted) return;
         ctx.log.error({ err: error, job: job.id, name: job.name }, 'a job stopped without an end');
         const later = new Date(ctx.clock.now().getTime() + 10_000);
-        await ctx.db.run(giveBack, job.id, number, later).catch(() => undefined); // the next poll releases it
+        await ctx.db.run(giveBack, { id: job.id, worker: number, runAt: later }).catch(() => undefined); // the next poll releases it
       })
       .finally(() => {
         running.delete(entry);

@@ -13,24 +13,24 @@ export interface Ordered {
   holds_stock: boolean;
 }
 
-const lockServices = statement<Ordered>(
+const lockServices = statement<Ordered, { invoiceId: number }>(
   'services.lockOfInvoice',
   `select s.id, s.organization_id, s.product_id, s.status, s.provisioning_state, s.holds_stock, p.module_id
    from services s join products p on p.id = s.product_id
-   where s.invoice_id = $1 order by s.id for update of s`,
+   where s.invoice_id = :invoiceId order by s.id for update of s`,
 );
-const markCancelled = statement(
+const markCancelled = statement<never, { ids: number[] }>(
   'services.markCancelled',
-  `update services set status = 'cancelled' where id = any($1::bigint[])`,
+  `update services set status = 'cancelled' where id = any(:ids::bigint[])`,
 );
-const dropSecrets = statement(
+const dropSecrets = statement<never, { serviceIds: number[] }>(
   'services.dropSecrets',
-  'delete from service_secrets where service_id = any($1::bigint[])',
+  'delete from service_secrets where service_id = any(:serviceIds::bigint[])',
 );
 
 /** Every service that an invoice ordered, locked in one order, whoever wants to change some of them. */
 export function lockServicesOf(tx: TxContext, invoiceId: number): Promise<Ordered[]> {
-  return tx.db.many(lockServices, invoiceId);
+  return tx.db.many(lockServices, { invoiceId });
 }
 
 /**
@@ -47,8 +47,8 @@ export async function cancelUndelivered(
   const undelivered = services.filter(isUndelivered);
   if (undelivered.length === 0) return;
   const ids = undelivered.map((service) => service.id);
-  await tx.db.run(markCancelled, ids);
-  await tx.db.run(dropSecrets, ids);
+  await tx.db.run(markCancelled, { ids });
+  await tx.db.run(dropSecrets, { serviceIds: ids });
   // The coupon before the stock, as at checkout, so that the two never wait for each other in a circle.
   const isLast = services.every((service) => service.status === 'cancelled' || isUndelivered(service));
   if (isLast && couponId !== null) await returnCoupon(tx, couponId);

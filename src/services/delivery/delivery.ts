@@ -20,40 +20,44 @@ export interface Order {
   options: Record<string, unknown>;
 }
 
-const orderById = statement<Order>(
+const orderById = statement<Order, { serviceId: number }>(
   'services.order',
   `select id, organization_id, user_id, product_id, invoice_id, status, provisioning_state, domain, cycle, options
-   from services where id = $1`,
+   from services where id = :serviceId`,
 );
-const sealedPassword = statement<{ sealed: Buffer }>(
+const sealedPassword = statement<{ sealed: Buffer }, { serviceId: number }>(
   'services.sealedPassword',
-  'select sealed from service_secrets where service_id = $1',
+  'select sealed from service_secrets where service_id = :serviceId',
 );
-const dropSecret = statement('services.dropSecret', 'delete from service_secrets where service_id = $1');
-const setProvisioning = statement(
+const dropSecret = statement<never, { serviceId: number }>(
+  'services.dropSecret',
+  'delete from service_secrets where service_id = :serviceId',
+);
+const setProvisioning = statement<never, { serviceId: number; provisioningState: 'running' | 'failed' }>(
   'services.setProvisioning',
-  'update services set provisioning_state = $2 where id = $1',
+  'update services set provisioning_state = :provisioningState where id = :serviceId',
 );
-const activate = statement(
+const activate = statement<never, { id: number; duedate: string; periodStart: string }>(
   'services.activate',
-  `update services set status = 'active', provisioning_state = 'done', duedate = $2, period_start = $3
-   where id = $1 and status = 'pending'`,
+  `update services set status = 'active', provisioning_state = 'done', duedate = :duedate,
+     period_start = :periodStart
+   where id = :id and status = 'pending'`,
 );
 
 export async function findOrder(ctx: Context, serviceId: number): Promise<Order> {
-  const order = await ctx.db.maybe(orderById, serviceId);
+  const order = await ctx.db.maybe(orderById, { serviceId });
   if (order === null) throw fail('not_found');
   return order;
 }
 
 /** The password the customer ordered with, in clear; null once the machine has it. */
 export async function openPassword(ctx: Context, serviceId: number): Promise<string | null> {
-  const row = await ctx.db.maybe(sealedPassword, serviceId);
+  const row = await ctx.db.maybe(sealedPassword, { serviceId });
   return row === null ? null : ctx.seal.open(row.sealed, secretOf(serviceId));
 }
 
 export async function dropPassword(ctx: Context, serviceId: number): Promise<void> {
-  await ctx.db.run(dropSecret, serviceId);
+  await ctx.db.run(dropSecret, { serviceId });
 }
 
 /**
@@ -67,7 +71,7 @@ export async function markProvisioning(ctx: Context, serviceId: number): Promise
     const { status } = await findOrder(tx, serviceId);
     if (status !== 'pending') throw forGood(`the service is ${status}`);
     if (await isRefunded(tx, order.invoice_id)) throw forGood('the invoice was refunded');
-    await tx.db.run(setProvisioning, serviceId, 'running');
+    await tx.db.run(setProvisioning, { serviceId, provisioningState: 'running' });
   });
 }
 
@@ -83,8 +87,8 @@ export async function completeDelivery(
 ): Promise<void> {
   const today = ctx.clock.now().toISOString().slice(0, 10);
   const months = isCycle(order.cycle) ? monthsOf[order.cycle] : 1;
-  await ctx.db.run(activate, order.id, addMonths(today, months), today);
-  await ctx.db.run(dropSecret, order.id);
+  await ctx.db.run(activate, { id: order.id, duedate: addMonths(today, months), periodStart: today });
+  await ctx.db.run(dropSecret, { serviceId: order.id });
   await record(ctx, {
     action: 'service.provisioned',
     subject: { type: 'service', id: order.id },
@@ -100,7 +104,7 @@ export async function failDelivery(ctx: TxContext, serviceId: number, reason: st
     (service) => service.id === serviceId && service.status === 'pending',
   );
   if (!isPending) return;
-  await ctx.db.run(setProvisioning, serviceId, 'failed');
+  await ctx.db.run(setProvisioning, { serviceId, provisioningState: 'failed' });
   // Held since checkout, and not by a step: a delivery that failed before it took them over still lets go of them.
   await returnUnusedAddresses(ctx, serviceId);
   await releaseRoom(ctx, serviceId);

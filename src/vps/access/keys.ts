@@ -13,20 +13,24 @@ import { findVpsFor } from '../queries.ts';
 /** A key that a machine was told to let in; it stays there when it leaves the account. */
 export type InstalledKey = Pick<SshKey, 'id' | 'name' | 'fingerprint' | 'public_key'>;
 
-const installedKeys = statement<InstalledKey>(
+const installedKeys = statement<InstalledKey, { serviceId: number }>(
   'vps.installedKeys',
-  `select ssh_key_id as id, name, fingerprint, public_key from vps_access where service_id = $1 order by name, ssh_key_id`,
+  `select ssh_key_id as id, name, fingerprint, public_key from vps_access
+   where service_id = :serviceId order by name, ssh_key_id`,
 );
-const deleteAccess = statement('vps.deleteAccess', 'delete from vps_access where service_id = $1');
-const insertAccess = statement(
+const deleteAccess = statement<never, { serviceId: number }>(
+  'vps.deleteAccess',
+  'delete from vps_access where service_id = :serviceId',
+);
+const insertAccess = statement<never, { serviceId: number; organizationId: number; rows: string }>(
   'vps.insertAccess',
   `insert into vps_access (service_id, organization_id, ssh_key_id, name, fingerprint, public_key)
-   select $1, $2, k.id, k.name, k.fingerprint, k.public_key
-   from jsonb_to_recordset($3::jsonb) as k(id bigint, name text, fingerprint text, public_key text)`,
+   select :serviceId, :organizationId, k.id, k.name, k.fingerprint, k.public_key
+   from jsonb_to_recordset(:rows::jsonb) as k(id bigint, name text, fingerprint text, public_key text)`,
 );
 
 export function keysOnMachine(ctx: Context, serviceId: number): Promise<InstalledKey[]> {
-  return ctx.db.many(installedKeys, serviceId);
+  return ctx.db.many(installedKeys, { serviceId });
 }
 
 /** Writes down which keys a machine lets in. */
@@ -36,9 +40,9 @@ export async function writeAccess(
   organizationId: number,
   keys: InstalledKey[],
 ): Promise<void> {
-  await ctx.db.run(deleteAccess, serviceId);
+  await ctx.db.run(deleteAccess, { serviceId });
   const rows = keys.map(({ id, name, fingerprint, public_key }) => ({ id, name, fingerprint, public_key }));
-  await ctx.db.run(insertAccess, serviceId, organizationId, JSON.stringify(rows));
+  await ctx.db.run(insertAccess, { serviceId, organizationId, rows: JSON.stringify(rows) });
 }
 
 /** The keys of the caller's account, and which of them the machine lets in; keys of others on it as well. */

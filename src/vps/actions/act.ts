@@ -176,15 +176,18 @@ export async function withMachine<P extends { serviceId: number }, T>(
   return work(run.drivers.hypervisor(machine.node_id), await specOf(run.ctx, machine), machine);
 }
 
-const insertSecrets = statement(
+const insertSecrets = statement<never, { actionId: number; organizationId: number; sealed: Buffer }>(
   'vps.insertSecrets',
-  'insert into vps_secrets (action_id, organization_id, sealed) values ($1, $2, $3)',
+  'insert into vps_secrets (action_id, organization_id, sealed) values (:actionId, :organizationId, :sealed)',
 );
-const selectSecrets = statement<{ sealed: Buffer }>(
+const selectSecrets = statement<{ sealed: Buffer }, { actionId: number }>(
   'vps.selectSecrets',
-  'select sealed from vps_secrets where action_id = $1',
+  'select sealed from vps_secrets where action_id = :actionId',
 );
-const deleteSecrets = statement('vps.deleteSecrets', 'delete from vps_secrets where action_id = $1');
+const deleteSecrets = statement<never, { actionId: number }>(
+  'vps.deleteSecrets',
+  'delete from vps_secrets where action_id = :actionId',
+);
 
 /** What an action's job needs and nobody else may see: sealed until the action ends. */
 export async function keepSecrets(
@@ -194,14 +197,14 @@ export async function keepSecrets(
   secrets: object,
 ): Promise<void> {
   const sealed = ctx.seal.close(JSON.stringify(secrets), `action ${actionId}`);
-  await ctx.db.run(insertSecrets, actionId, organizationId, sealed);
+  await ctx.db.run(insertSecrets, { actionId, organizationId, sealed });
 }
 
 export async function openSecrets<T extends object>(ctx: Context, actionId: number): Promise<Partial<T>> {
-  const row = await ctx.db.maybe(selectSecrets, actionId);
+  const row = await ctx.db.maybe(selectSecrets, { actionId });
   return row === null ? {} : (JSON.parse(ctx.seal.open(row.sealed, `action ${actionId}`)) as Partial<T>);
 }
 
 async function forgetSecrets(ctx: TxContext, actionId: number): Promise<void> {
-  await ctx.db.run(deleteSecrets, actionId);
+  await ctx.db.run(deleteSecrets, { actionId });
 }

@@ -13,62 +13,93 @@ import { type ActionRow, findVpsFor } from '../queries.ts';
 const columns = `id, service_id, command, status, progress, initiator_type, initiator_id,
   host(initiator_ip) as initiator_ip, error_code, error_message, created_at, started_at, finished_at`;
 
-const insertAction = statement<ActionRow>(
+const insertAction = statement<
+  ActionRow,
+  {
+    id: number;
+    organizationId: number;
+    serviceId: number;
+    command: string;
+    initiatorType: 'user' | 'api_key' | 'staff' | 'system';
+    initiatorId: number | null;
+    initiatorIp: string | null;
+    now: Date;
+  }
+>(
   'vps.insertAction',
   `insert into vps_actions (id, organization_id, service_id, command, status, initiator_type, initiator_id,
      initiator_ip, created_at)
-   values ($1, $2, $3, $4, 'queued', $5, $6, $7, $8)
+   values (:id, :organizationId, :serviceId, :command, 'queued', :initiatorType, :initiatorId, :initiatorIp,
+     :now)
    on conflict (service_id) where status in ('queued', 'running') do nothing returning ${columns}`,
 );
-const reopenAction = statement(
+const reopenAction = statement<
+  never,
+  { id: number; organizationId: number; serviceId: number; command: string; now: Date }
+>(
   'vps.reopenAction',
   `insert into vps_actions (id, organization_id, service_id, command, status, initiator_type, created_at, started_at)
-   values ($1, $2, $3, $4, 'running', 'system', $5, $5)
+   values (:id, :organizationId, :serviceId, :command, 'running', 'system', :now, :now)
    on conflict (id) do update set status = 'running', progress = 0, error_code = null, error_message = null,
      finished_at = null`,
 );
-const beginAction = statement(
+const beginAction = statement<never, { id: number; now: Date }>(
   'vps.beginAction',
-  `update vps_actions set status = 'running', started_at = coalesce(started_at, $2)
-   where id = $1 and status in ('queued', 'running')`,
+  `update vps_actions set status = 'running', started_at = coalesce(started_at, :now)
+   where id = :id and status in ('queued', 'running')`,
 );
-const openActionById = statement<{ id: number }>(
+const openActionById = statement<{ id: number }, { id: number }>(
   'vps.openActionById',
-  `select id from vps_actions where id = $1 and status in ('queued', 'running')`,
+  `select id from vps_actions where id = :id and status in ('queued', 'running')`,
 );
-const setProgress = statement(
+const setProgress = statement<never, { id: number; percent: number }>(
   'vps.setProgress',
-  `update vps_actions set progress = greatest(progress, $2) where id = $1 and status = 'running'`,
+  `update vps_actions set progress = greatest(progress, :percent) where id = :id and status = 'running'`,
 );
-const endAction = statement(
+const endAction = statement<
+  never,
+  {
+    id: number;
+    status: 'error' | 'success';
+    now: Date;
+    errorCode: string | null;
+    errorMessage: string | null;
+  }
+>(
   'vps.endAction',
-  `update vps_actions set status = $2, progress = case when $2 = 'success' then 100 else progress end,
-     finished_at = $3, error_code = $4, error_message = $5
-   where id = $1 and status in ('queued', 'running')`,
+  `update vps_actions set status = :status, progress = case when :status = 'success' then 100 else progress end,
+     finished_at = :now, error_code = :errorCode, error_message = :errorMessage
+   where id = :id and status in ('queued', 'running')`,
 );
-const actionById = statement<ActionRow>(
+const actionById = statement<ActionRow, { actionId: number; serviceId: number }>(
   'vps.actionById',
-  `select ${columns} from vps_actions where id = $1 and service_id = $2`,
+  `select ${columns} from vps_actions where id = :actionId and service_id = :serviceId`,
 );
 // A resize that was paid has no row before it holds the machine's lock, and it may wait hours for that.
-const waitingResize = statement<Pick<ActionRow, 'created_at'>>(
+const waitingResize = statement<Pick<ActionRow, 'created_at'>, { actionId: number; serviceId: number }>(
   'vps.waitingResize',
   `select created_at from (select * from jobs where state = 'ready' union all select * from jobs where state = 'running') open
-   where name = 'vps.resize' and payload->>'actionId' = $1::bigint::text and payload->>'serviceId' = $2::bigint::text`,
+   where name = 'vps.resize' and payload->>'actionId' = :actionId::bigint::text
+     and payload->>'serviceId' = :serviceId::bigint::text`,
 );
-const runningAction = statement<ActionRow>(
+const runningAction = statement<ActionRow, { serviceId: number }>(
   'vps.runningAction',
-  `select ${columns} from vps_actions where service_id = $1 and status in ('queued', 'running')`,
+  `select ${columns} from vps_actions where service_id = :serviceId and status in ('queued', 'running')`,
 );
-const historyBefore = statement<ActionRow>(
+const historyBefore = statement<
+  ActionRow,
+  { serviceId: number; before: string | null; beforeId: number | null; limit: number; offset: number }
+>(
   'vps.historyBefore',
   `select ${columns} from vps_actions
-   where service_id = $1 and ($2::timestamptz is null or (created_at, id) < ($2, $3::bigint))
-   order by created_at desc, id desc limit $4 offset $5`,
+   where service_id = :serviceId and (:before::timestamptz is null or
+     (created_at, id) < (:before, :beforeId::bigint))
+   order by created_at desc, id desc limit :limit offset :offset`,
 );
-const historyCount = statement<{ total: number }>(
+const historyCount = statement<{ total: number }, { serviceId: number }>(
   'vps.historyCount',
-  'select count(*)::int as total from (select 1 from vps_actions where service_id = $1 limit 10000) counted',
+  `select count(*)::int as total from (select 1 from vps_actions
+     where service_id = :serviceId limit 10000) counted`,
 );
 
 /**
@@ -84,18 +115,18 @@ export async function openAction(
   const id = newId();
   const initiator = actor.type === 'api_key' ? actor.apiKeyId : actor.userId;
   const now = ctx.clock.now();
-  const row = await ctx.db.maybe(
-    insertAction,
+  const row = await ctx.db.maybe(insertAction, {
     id,
-    ctx.organizationId,
+    organizationId: ctx.organizationId,
     serviceId,
     command,
-    actor.type,
-    initiator,
-    actor.ip,
+    initiatorType: actor.type,
+    initiatorId: initiator,
+    initiatorIp: actor.ip,
     now,
-  );
-  if (row === null) throw locked((await ctx.db.maybe(runningAction, serviceId))?.command ?? 'another action');
+  });
+  if (row === null)
+    throw locked((await ctx.db.maybe(runningAction, { serviceId }))?.command ?? 'another action');
   await record(ctx, {
     action: 'vps.action.started',
     subject: { type: 'service', id: serviceId },
@@ -116,14 +147,13 @@ export async function openSystemAction(
   ctx: Context,
   action: { id: number; organizationId: number; serviceId: number; command: string },
 ): Promise<void> {
-  await ctx.db.run(
-    reopenAction,
-    action.id,
-    action.organizationId,
-    action.serviceId,
-    action.command,
-    ctx.clock.now(),
-  );
+  await ctx.db.run(reopenAction, {
+    id: action.id,
+    organizationId: action.organizationId,
+    serviceId: action.serviceId,
+    command: action.command,
+    now: ctx.clock.now(),
+  });
 }
 
 /**
@@ -131,7 +161,7 @@ export async function openSystemAction(
  * machine since: retrying its job fails for good, and whoever wants it asks for it again.
  */
 export async function startAction(ctx: Context, id: number): Promise<void> {
-  if ((await ctx.db.run(beginAction, id, ctx.clock.now())) > 0) return;
+  if ((await ctx.db.run(beginAction, { id, now: ctx.clock.now() })) > 0) return;
   throw Object.assign(fail('conflict', { message: 'This action has ended; ask for it again' }), {
     permanent: true,
   });
@@ -139,11 +169,11 @@ export async function startAction(ctx: Context, id: number): Promise<void> {
 
 /** Whether an action still holds the machine's lock, so that its job may change the machine. */
 export async function isOpenAction(ctx: Context, id: number): Promise<boolean> {
-  return (await ctx.db.maybe(openActionById, id)) !== null;
+  return (await ctx.db.maybe(openActionById, { id })) !== null;
 }
 
 export async function progressAction(ctx: Context, id: number, percent: number): Promise<void> {
-  await ctx.db.run(setProgress, id, percent);
+  await ctx.db.run(setProgress, { id, percent });
 }
 
 /** Ends an action, and with it the machine's lock, in the transaction that ends its job. */
@@ -153,14 +183,13 @@ export async function finishAction(
   error: { code: string; message: string } | null,
 ): Promise<void> {
   const status = error === null ? 'success' : 'error';
-  await ctx.db.run(
-    endAction,
-    action.id,
+  await ctx.db.run(endAction, {
+    id: action.id,
     status,
-    ctx.clock.now(),
-    error?.code ?? null,
-    error?.message ?? null,
-  );
+    now: ctx.clock.now(),
+    errorCode: error?.code ?? null,
+    errorMessage: error?.message ?? null,
+  });
   await record(ctx, {
     action: error === null ? 'vps.action.succeeded' : 'vps.action.failed',
     subject: { type: 'service', id: action.serviceId },
@@ -184,8 +213,14 @@ export async function listHistory(
     query.cursor === undefined ? [null, null] : decodeCursor(query.cursor, ['time', 'integer']);
   const offset = before === null ? (query.page - 1) * query.limit : 0;
   if (offset >= 10_000) throw fail('page_too_deep');
-  const { total } = await ctx.db.one(historyCount, id);
-  const rows = await ctx.db.many(historyBefore, id, before, beforeId, query.limit + 1, offset);
+  const { total } = await ctx.db.one(historyCount, { serviceId: id });
+  const rows = await ctx.db.many(historyBefore, {
+    serviceId: id,
+    before,
+    beforeId,
+    limit: query.limit + 1,
+    offset,
+  });
   const shown = rows.slice(0, query.limit);
   const last = shown.at(-1);
   const nextCursor =
@@ -201,13 +236,14 @@ export async function listHistory(
 /** One action of the machine, for polling. */
 export async function readAction(ctx: OrganizationContext, id: number, actionId: number) {
   await findVpsFor(ctx, id);
-  const row = (await ctx.db.maybe(actionById, actionId, id)) ?? (await findWaiting(ctx, id, actionId));
+  const row =
+    (await ctx.db.maybe(actionById, { actionId, serviceId: id })) ?? (await findWaiting(ctx, id, actionId));
   if (row === null) throw fail('not_found');
   return { action: viewAction(row) };
 }
 
 async function findWaiting(ctx: Context, serviceId: number, actionId: number): Promise<ActionRow | null> {
-  const job = await ctx.db.maybe(waitingResize, actionId, serviceId);
+  const job = await ctx.db.maybe(waitingResize, { actionId, serviceId });
   if (job === null) return null;
   return {
     id: actionId,

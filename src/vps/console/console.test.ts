@@ -108,17 +108,20 @@ describe('a console', () => {
   it('closes within five seconds when the member is removed', async () => {
     const session = connect(await consoleUrl('serial'));
     await session.greeting;
-    const remove = statement('test.removeMember', 'delete from memberships where organization_id = $1');
-    await product.ctx.db.run(remove, product.demo.customer.organization_id);
+    const remove = statement<never, { organizationId: number }>(
+      'test.removeMember',
+      'delete from memberships where organization_id = :organizationId',
+    );
+    await product.ctx.db.run(remove, { organizationId: product.demo.customer.organization_id });
     const began = Date.now();
     expect(await session.closed).toBe(1008);
     expect(Date.now() - began).toBeLessThan(5_000);
-    const restore = statement(
+    const restore = statement<never, { organizationId: number; id: number }>(
       'test.restoreMember',
       `insert into memberships (organization_id, user_id, role, joined_at)
-       select $1, user_id, 'owner', now() from services where id = $2`,
+       select :organizationId, user_id, 'owner', now() from services where id = :id`,
     );
-    await product.ctx.db.run(restore, product.demo.customer.organization_id, id);
+    await product.ctx.db.run(restore, { organizationId: product.demo.customer.organization_id, id });
     await new Promise((resolve) => setTimeout(resolve, 1_100)); // the membership may be remembered for a second
   });
 

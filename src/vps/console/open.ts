@@ -19,10 +19,21 @@ const permission = 'vps.manage';
 const ticketMs = 30_000;
 const ticketBytes = 32;
 
-const insertTicket = statement(
+const insertTicket = statement<
+  never,
+  {
+    hash: Buffer;
+    organizationId: number;
+    serviceId: number;
+    userId: number;
+    apiKeyId: number | null;
+    kind: 'vnc' | 'serial';
+    expiresAt: Date;
+  }
+>(
   'vps.insertTicket',
   `insert into console_tickets (hash, organization_id, service_id, user_id, api_key_id, kind, expires_at)
-   values ($1, $2, $3, $4, $5, $6, $7)`,
+   values (:hash, :organizationId, :serviceId, :userId, :apiKeyId, :kind, :expiresAt)`,
 );
 
 export interface Ticket {
@@ -34,25 +45,32 @@ export interface Ticket {
   node_id: number;
 }
 
-const useTicket = statement<Ticket>(
+const useTicket = statement<Ticket, { hash: Buffer; now: Date }>(
   'vps.useTicket',
-  `update console_tickets t set used_at = $2 from machines m
-   where t.hash = $1 and t.used_at is null and t.expires_at > $2 and m.service_id = t.service_id
+  `update console_tickets t set used_at = :now from machines m
+   where t.hash = :hash and t.used_at is null and t.expires_at > :now and m.service_id = t.service_id
    returning t.organization_id, t.service_id, t.user_id, t.api_key_id, t.kind, m.node_id`,
 );
 
-const dropTickets = statement('vps.dropTickets', 'delete from console_tickets where expires_at < $1');
+const dropTickets = statement<never, { before: Date }>(
+  'vps.dropTickets',
+  'delete from console_tickets where expires_at < :before',
+);
 
 // What must still hold while a console is open: account, key, membership and its role, and the machine itself.
-const stillAllowed = statement<{ role: Role }>(
+const stillAllowed = statement<
+  { role: Role },
+  { organizationId: number; userId: number; serviceId: number; apiKeyId: number | null; now: Date }
+>(
   'vps.consoleStillAllowed',
   `select m.role from memberships m
    join users u on u.id = m.user_id and u.status = 'active'
-   join services s on s.organization_id = m.organization_id and s.id = $3 and s.status = 'active'
+   join services s on s.organization_id = m.organization_id and s.id = :serviceId and s.status = 'active'
    join machines v on v.service_id = s.id
-   where m.organization_id = $1 and m.user_id = $2
-     and ($4::bigint is null or exists (select 1 from api_keys k where k.id = $4 and k.revoked_at is null
-       and (k.expires_at is null or k.expires_at > $5)))`,
+   where m.organization_id = :organizationId and m.user_id = :userId
+     and (:apiKeyId::bigint is null or exists (select 1 from api_keys k
+       where k.id = :apiKeyId and k.revoked_at is null
+       and (k.expires_at is null or k.expires_at > :now)))`,
 );
 
 /**
@@ -70,7 +88,15 @@ export async function openConsole(ctx: OrganizationContext, id: number, kind: Co
     const ticket = randomBytes(ticketBytes).toString('base64url');
     const expiresAt = new Date(tx.clock.now().getTime() + ticketMs);
     const { userId, apiKeyId } = ctx.actor;
-    await tx.db.run(insertTicket, hashOf(ticket), vps.organization_id, id, userId, apiKeyId, kind, expiresAt);
+    await tx.db.run(insertTicket, {
+      hash: hashOf(ticket),
+      organizationId: vps.organization_id,
+      serviceId: id,
+      userId,
+      apiKeyId,
+      kind,
+      expiresAt,
+    });
     await record(tx, { action: 'vps.console.opened', subject: { type: 'service', id }, data: { kind } });
     const base = tx.config.publicUrl.replace(/^http/, 'ws');
     return { type: kind, wss_url: `${base}/api/console/${ticket}`, expires_at: expiresAt };
@@ -79,19 +105,18 @@ export async function openConsole(ctx: OrganizationContext, id: number, kind: Co
 
 /** Takes a ticket; null when there is none that is still good. */
 export function redeemTicket(ctx: Context, ticket: string): Promise<Ticket | null> {
-  return ctx.db.maybe(useTicket, hashOf(ticket), ctx.clock.now());
+  return ctx.db.maybe(useTicket, { hash: hashOf(ticket), now: ctx.clock.now() });
 }
 
 /** Whether whoever opened a console may still look at it. */
 export async function mayStayOpen(ctx: Context, ticket: Ticket): Promise<boolean> {
-  const row = await ctx.db.maybe(
-    stillAllowed,
-    ticket.organization_id,
-    ticket.user_id,
-    ticket.service_id,
-    ticket.api_key_id,
-    ctx.clock.now(),
-  );
+  const row = await ctx.db.maybe(stillAllowed, {
+    organizationId: ticket.organization_id,
+    userId: ticket.user_id,
+    serviceId: ticket.service_id,
+    apiKeyId: ticket.api_key_id,
+    now: ctx.clock.now(),
+  });
   return row !== null && permissionsOf(row.role).has(permission);
 }
 
@@ -102,5 +127,5 @@ function hashOf(ticket: string): Buffer {
 export const ticketRoutine: Routine = {
   name: 'vps.dropTickets',
   intervalMs: 60_000,
-  work: (ctx) => ctx.db.run(dropTickets, new Date(ctx.clock.now().getTime() - 60_000)),
+  work: (ctx) => ctx.db.run(dropTickets, { before: new Date(ctx.clock.now().getTime() - 60_000) }),
 };

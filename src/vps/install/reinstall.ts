@@ -48,13 +48,14 @@ interface Payload extends ActionPayload {
   keys: InstalledKey[];
 }
 
-const setSystem = statement(
+const setSystem = statement<never, { serviceId: number; image: string; hostname: string }>(
   'vps.setSystem',
-  `update machines set image = $2, hostname = $3, boot = 'disk', rescue = false where service_id = $1`,
+  `update machines set image = :image, hostname = :hostname, boot = 'disk', rescue = false
+   where service_id = :serviceId`,
 );
-const forgetSnapshots = statement(
+const forgetSnapshots = statement<never, { serviceId: number }>(
   'vps.forgetSnapshots',
-  `delete from vps_snapshots where service_id = $1 and kind = 'snapshot'`,
+  `delete from vps_snapshots where service_id = :serviceId and kind = 'snapshot'`,
 );
 
 const readyTimeoutMs = 300_000;
@@ -166,8 +167,8 @@ async function replaceDisk(run: Run<Payload, object>) {
 async function writeSystem(ctx: Context, payload: Payload): Promise<void> {
   const { serviceId, organizationId, image, hostname, keys } = payload;
   await transaction(ctx, 'vps.writeSystem', async (tx) => {
-    await tx.db.run(setSystem, serviceId, image, hostname);
-    await tx.db.run(forgetSnapshots, serviceId);
+    await tx.db.run(setSystem, { serviceId, image, hostname });
+    await tx.db.run(forgetSnapshots, { serviceId });
     await writeAccess(tx, serviceId, organizationId, keys);
   });
 }

@@ -17,20 +17,20 @@ const idle = `s.status = 'active' and m.state in ('running', 'stopped')
 
 // A machine that is busy now is looked at again a minute later, through the whole hour and those after it. One that
 // failed waits, so that it never takes the turns of the others.
-const dueMachines = statement<Idle>(
+const dueMachines = statement<Idle, { now: Date; limit: number }>(
   'vps.dueForBackup',
   `select m.service_id, m.organization_id, m.state, m.wanted
    from machines m join services s on s.id = m.service_id
    where m.backup_enabled and ${idle}
-     and m.backup_hour <= extract(hour from $1::timestamptz at time zone 'UTC')
-     and (m.backed_up_at is null or m.backed_up_at < date_trunc('day', $1::timestamptz, 'UTC'))
-     and (m.backup_tried_at is null or m.backup_tried_at <= $1::timestamptz - interval '1 hour')
+     and m.backup_hour <= extract(hour from :now::timestamptz at time zone 'UTC')
+     and (m.backed_up_at is null or m.backed_up_at < date_trunc('day', :now::timestamptz, 'UTC'))
+     and (m.backup_tried_at is null or m.backup_tried_at <= :now::timestamptz - interval '1 hour')
    order by m.backed_up_at nulls first
-   limit greatest(0, $2::int - (select count(*) from vps_actions
+   limit greatest(0, :limit::int - (select count(*) from vps_actions
      where command = 'create_backup' and status in ('queued', 'running')))
    for update of s skip locked`,
 );
-const surplusBackups = statement<Idle & { name: string }>(
+const surplusBackups = statement<Idle & { name: string }, { now: Date }>(
   'vps.surplusBackups',
   `select m.service_id, m.organization_id, m.state, m.wanted, b.name
    from machines m join services s on s.id = m.service_id
@@ -38,24 +38,28 @@ const surplusBackups = statement<Idle & { name: string }>(
      and state in ('ready', 'error') order by created_at desc offset m.backup_keep limit 1) b on true
    where m.backup_enabled and ${idle}
      and not exists (select 1 from vps_actions a where a.service_id = m.service_id and a.command = 'delete_snapshot'
-       and a.status = 'error' and a.created_at > $1::timestamptz - interval '1 hour')
+       and a.status = 'error' and a.created_at > :now::timestamptz - interval '1 hour')
    limit 4 for update of s skip locked`,
 );
-const markBackedUp = statement(
+const markBackedUp = statement<never, { serviceId: number; now: Date }>(
   'vps.markBackedUp',
-  'update machines set backed_up_at = $2 where service_id = $1',
+  'update machines set backed_up_at = :now where service_id = :serviceId',
 );
-const markTried = statement(
+const markTried = statement<never, { serviceId: number; now: Date }>(
   'vps.markBackupTried',
-  'update machines set backup_tried_at = $2 where service_id = $1',
+  'update machines set backup_tried_at = :now where service_id = :serviceId',
 );
-const markDeleting = statement(
+const markDeleting = statement<never, { serviceId: number; name: string }>(
   'vps.markDeleting',
-  `update vps_snapshots set state = 'deleting' where service_id = $1 and name = $2`,
+  `update vps_snapshots set state = 'deleting' where service_id = :serviceId and name = :name`,
 );
 // Not declared with the others: PostgreSQL parses them alone, but not as the text of a PREPARE.
-const savepoint: Statement<never> = { name: 'vps.backupSavepoint', text: 'savepoint machine' };
-const takeBack: Statement<never> = { name: 'vps.takeBackupBack', text: 'rollback to savepoint machine' };
+const savepoint: Statement<never> = { name: 'vps.backupSavepoint', text: 'savepoint machine', names: [] };
+const takeBack: Statement<never> = {
+  name: 'vps.takeBackupBack',
+  text: 'rollback to savepoint machine',
+  names: [],
+};
 
 /**
  * Makes the nightly backups that are due, a few at a time, and takes away the oldest beyond what is to be kept.
@@ -66,10 +70,10 @@ export const backupRoutine: Routine = {
   intervalMs: 60_000,
   work: async (ctx) => {
     const now = ctx.clock.now();
-    for (const { name, ...machine } of await ctx.db.many(surplusBackups, now)) {
+    for (const { name, ...machine } of await ctx.db.many(surplusBackups, { now })) {
       await apart(ctx, machine, () => dropBackup(ctx, machine, name));
     }
-    for (const machine of await ctx.db.many(dueMachines, now, mostAtOnce)) {
+    for (const machine of await ctx.db.many(dueMachines, { now, limit: mostAtOnce })) {
       await apart(ctx, machine, () => backUp(ctx, machine));
     }
   },
@@ -82,21 +86,21 @@ async function apart(ctx: TxContext, { service_id }: Idle, work: () => Promise<v
     await work();
   } catch (error) {
     await ctx.db.run(takeBack);
-    await ctx.db.run(markTried, service_id, ctx.clock.now());
+    await ctx.db.run(markTried, { serviceId: service_id, now: ctx.clock.now() });
     const err = error instanceof Error ? error.message : String(error);
     ctx.log.warn({ service: service_id, err }, 'the backups of a machine could not be seen to');
   }
 }
 
 async function dropBackup(ctx: TxContext, machine: Idle, name: string): Promise<void> {
-  await ctx.db.run(markDeleting, machine.service_id, name);
+  await ctx.db.run(markDeleting, { serviceId: machine.service_id, name });
   await beginSystemAction(ctx, machine, 'delete_snapshot', { name, kind: 'backup' });
 }
 
 async function backUp(ctx: TxContext, machine: Idle): Promise<void> {
   const now = ctx.clock.now();
   const name = `${backupPrefix}${now.toISOString().slice(0, 10)}`;
-  await ctx.db.run(markBackedUp, machine.service_id, now);
+  await ctx.db.run(markBackedUp, { serviceId: machine.service_id, now });
   await writeSnapshot(ctx, machine.organization_id, machine.service_id, name, 'backup', 'Nightly backup');
   await beginSystemAction(ctx, machine, 'create_backup', { name, kind: 'backup' });
 }

@@ -43,37 +43,59 @@ interface Kept extends SnapshotRow {
 
 const columns = 'name, kind, description, state, size_bytes, parent, created_at';
 
-const snapshotsOf = statement<SnapshotRow>(
+const snapshotsOf = statement<SnapshotRow, { serviceId: number }>(
   'vps.snapshots',
-  `select ${columns} from vps_snapshots where service_id = $1 order by created_at desc, name`,
+  `select ${columns} from vps_snapshots where service_id = :serviceId order by created_at desc, name`,
 );
-const oneSnapshot = statement<Kept>(
+const oneSnapshot = statement<Kept, { serviceId: number; name: string }>(
   'vps.snapshot',
-  `select ${columns}, image from vps_snapshots where service_id = $1 and name = $2`,
+  `select ${columns}, image from vps_snapshots where service_id = :serviceId and name = :name`,
 );
 // Its parent is the newest one that was ready: what the disk was last kept as.
-const insertSnapshot = statement(
+const insertSnapshot = statement<
+  never,
+  {
+    serviceId: number;
+    organizationId: number;
+    name: string;
+    kind: 'snapshot' | 'backup';
+    description: string | null;
+    now: Date;
+  }
+>(
   'vps.insertSnapshot',
   `insert into vps_snapshots (service_id, organization_id, name, kind, description, state, parent, created_at, image)
-   values ($1, $2, $3, $4, $5, 'creating',
-     (select name from vps_snapshots where service_id = $1 and kind = $4 and state = 'ready'
-      order by created_at desc limit 1), $6, (select image from machines where service_id = $1))`,
+   values (:serviceId, :organizationId, :name, :kind, :description, 'creating',
+     (select name from vps_snapshots where service_id = :serviceId and kind = :kind and state = 'ready'
+      order by created_at desc limit 1), :now, (select image from machines where service_id = :serviceId))`,
 );
-const setSnapshot = statement(
+const setSnapshot = statement<
+  never,
+  {
+    serviceId: number;
+    name: string;
+    state: 'restoring' | 'deleting' | 'error' | 'ready';
+    sizeBytes: number | null;
+  }
+>(
   'vps.setSnapshot',
-  `update vps_snapshots set state = $3, size_bytes = coalesce($4, size_bytes) where service_id = $1 and name = $2`,
+  `update vps_snapshots set state = :state, size_bytes = coalesce(:sizeBytes, size_bytes)
+     where service_id = :serviceId and name = :name`,
 );
-const deleteRow = statement(
+const deleteRow = statement<never, { serviceId: number; name: string }>(
   'vps.deleteSnapshot',
-  'delete from vps_snapshots where service_id = $1 and name = $2',
+  'delete from vps_snapshots where service_id = :serviceId and name = :name',
 );
 
-const setImage = statement('vps.setImage', 'update machines set image = $2 where service_id = $1');
+const setImage = statement<never, { serviceId: number; image: string }>(
+  'vps.setImage',
+  'update machines set image = :image where service_id = :serviceId',
+);
 
 /** The snapshots of a machine, newest first, its nightly backups among them. */
 export async function listSnapshots(ctx: OrganizationContext, id: number) {
   await findVpsFor(ctx, id);
-  const rows = await ctx.db.many(snapshotsOf, id);
+  const rows = await ctx.db.many(snapshotsOf, { serviceId: id });
   return { snapshots: rows, limit: snapshotLimit };
 }
 
@@ -98,7 +120,7 @@ export async function createSnapshot(
     throw fail('invalid_request', { details: [{ field: 'name', message }] });
   }
   const action = await requestAction(ctx, id, 'create_snapshot', async (tx, vps) => {
-    const known = (await tx.db.many(snapshotsOf, id)) ?? [];
+    const known = (await tx.db.many(snapshotsOf, { serviceId: id })) ?? [];
     if (known.some((snapshot) => snapshot.name === body.name)) {
       throw fail('conflict', {
         message: `There is a snapshot called ${body.name} already; choose another name or delete it`,
@@ -122,7 +144,14 @@ export async function writeSnapshot(
   kind: Kind,
   description: string | null,
 ): Promise<void> {
-  await ctx.db.run(insertSnapshot, serviceId, organizationId, name, kind, description, ctx.clock.now());
+  await ctx.db.run(insertSnapshot, {
+    serviceId,
+    organizationId,
+    name,
+    kind,
+    description,
+    now: ctx.clock.now(),
+  });
 }
 
 export async function deleteSnapshot(ctx: OrganizationContext, id: number, name: string) {
@@ -142,7 +171,7 @@ async function change(
   state: 'deleting' | 'restoring',
 ) {
   const action = await requestAction(ctx, id, command, async (tx, vps) => {
-    const snapshot = await tx.db.maybe(oneSnapshot, id, name);
+    const snapshot = await tx.db.maybe(oneSnapshot, { serviceId: id, name });
     if (snapshot === null) throw fail('not_found', { message: `There is no snapshot called ${name}` });
     if (command === 'restore_snapshot' && snapshot.state !== 'ready') {
       throw fail('conflict', {
@@ -150,7 +179,7 @@ async function change(
       });
     }
     const image = command === 'restore_snapshot' ? await imageToBringBack(tx, snapshot, vps) : null;
-    await tx.db.run(setSnapshot, id, name, state, null);
+    await tx.db.run(setSnapshot, { serviceId: id, name, state, sizeBytes: null });
     return { name, kind: snapshot.kind, image };
   });
   return { action: viewAction(action) };
@@ -178,10 +207,10 @@ export const snapshotSagas: AnySaga[] = [
     command: 'delete_snapshot',
     steps: [{ name: 'delete', action: remove }],
     succeeded: async (ctx, { serviceId, name }) => {
-      await ctx.db.run(deleteRow, serviceId, name);
+      await ctx.db.run(deleteRow, { serviceId, name });
     },
     failed: async (ctx, { serviceId, name }) => {
-      await ctx.db.run(setSnapshot, serviceId, name, 'error', null);
+      await ctx.db.run(setSnapshot, { serviceId, name, state: 'error', sizeBytes: null });
     },
   }),
   actionSaga<Payload>({
@@ -198,10 +227,10 @@ export const snapshotSagas: AnySaga[] = [
       { name: 'on', action: on },
     ],
     succeeded: async (ctx, { serviceId, name }) => {
-      await ctx.db.run(setSnapshot, serviceId, name, 'ready', null);
+      await ctx.db.run(setSnapshot, { serviceId, name, state: 'ready', sizeBytes: null });
     },
     failed: async (ctx, { serviceId, name }) => {
-      await ctx.db.run(setSnapshot, serviceId, name, 'ready', null);
+      await ctx.db.run(setSnapshot, { serviceId, name, state: 'ready', sizeBytes: null });
     },
   }),
 ];
@@ -212,7 +241,7 @@ function makingSaga(command: 'create_snapshot' | 'create_backup'): AnySaga {
     lane: command === 'create_backup' ? 'bulk' : 'machine',
     steps: [{ name: 'keep', action: make, undo: remove }],
     failed: async (ctx, { serviceId, name }) => {
-      await ctx.db.run(deleteRow, serviceId, name);
+      await ctx.db.run(deleteRow, { serviceId, name });
     },
   });
 }
@@ -222,7 +251,7 @@ async function make(run: SnapshotRun): Promise<void> {
   const facts = await withMachine(run, (driver, spec) =>
     kind === 'backup' ? driver.createBackup(spec.id, name) : driver.createSnapshot(spec.id, name),
   );
-  await run.ctx.db.run(setSnapshot, serviceId, name, 'ready', facts.sizeBytes);
+  await run.ctx.db.run(setSnapshot, { serviceId, name, state: 'ready', sizeBytes: facts.sizeBytes });
 }
 
 function remove(run: SnapshotRun): Promise<void> {
@@ -241,7 +270,7 @@ async function prepareImage(run: SnapshotRun): Promise<void> {
 }
 
 async function bringImageBack({ ctx, payload }: SnapshotRun): Promise<void> {
-  if (payload.image) await ctx.db.run(setImage, payload.serviceId, payload.image);
+  if (payload.image) await ctx.db.run(setImage, { serviceId: payload.serviceId, image: payload.image });
 }
 
 // The contents are going to be replaced, so a guest that does not shut down loses its power.

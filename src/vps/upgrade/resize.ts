@@ -23,22 +23,26 @@ interface Payload {
 type ResizeRun = Run<Payload, object>;
 
 // Nobody is at work on it, and it is in a state that can change its size.
-const takeMachine = statement<{ service_id: number }>(
+const takeMachine = statement<{ service_id: number }, { serviceId: number; actionId: number }>(
   'vps.takeMachineForResize',
   `update machines m set state = 'resizing'
-   where m.service_id = $1 and m.state in ('running', 'stopped', 'error', 'resizing')
-     and not exists (select 1 from vps_actions a where a.service_id = m.service_id and a.id <> $2
+   where m.service_id = :serviceId and m.state in ('running', 'stopped', 'error', 'resizing')
+     and not exists (select 1 from vps_actions a where a.service_id = m.service_id and a.id <> :actionId
        and a.status in ('queued', 'running'))
    returning m.service_id`,
 );
-const setSize = statement(
+const setSize = statement<
+  never,
+  { serviceId: number; cpuCores: number; memoryMib: number; diskGib: number; portMbps: number }
+>(
   'vps.setSize',
-  `update machines set cpu_cores = $2, memory_mib = $3, disk_gib = greatest(disk_gib, $4), port_mbps = $5
-   where service_id = $1`,
+  `update machines set cpu_cores = :cpuCores, memory_mib = :memoryMib, disk_gib = greatest(disk_gib, :diskGib),
+     port_mbps = :portMbps
+   where service_id = :serviceId`,
 );
-const letGo = statement(
+const letGo = statement<never, { serviceId: number }>(
   'vps.letGoAfterResize',
-  `update machines set state = wanted where service_id = $1 and state = 'resizing'`,
+  `update machines set state = wanted where service_id = :serviceId and state = 'resizing'`,
 );
 
 /**
@@ -55,13 +59,13 @@ export const resize = saga<Payload>({
   ],
   progress: (run, done, of) => progressAction(run.ctx, run.payload.actionId, Math.floor((100 * done) / of)),
   succeeded: async (ctx, payload) => {
-    await ctx.db.run(letGo, payload.serviceId);
+    await ctx.db.run(letGo, { serviceId: payload.serviceId });
     const { options } = await findOrder(ctx, payload.serviceId);
     await resizeRoom(ctx, payload.serviceId, machineSize(options)); // what it gave up is free from now on
     await finishAction(ctx, actionOf(payload), null);
   },
   failed: async (ctx, payload, failure) => {
-    await ctx.db.run(letGo, payload.serviceId);
+    await ctx.db.run(letGo, { serviceId: payload.serviceId });
     await finishAction(ctx, actionOf(payload), forCustomer(actionOf(payload), failure));
   },
 });
@@ -73,7 +77,10 @@ function actionOf({ actionId, organizationId, serviceId }: Payload) {
 function open({ ctx, payload }: ResizeRun): Promise<void> {
   return transaction(ctx, 'vps.openResize', async (tx: TxContext) => {
     await lockVps(tx, payload.serviceId);
-    const taken = await tx.db.maybe(takeMachine, payload.serviceId, payload.actionId);
+    const taken = await tx.db.maybe(takeMachine, {
+      serviceId: payload.serviceId,
+      actionId: payload.actionId,
+    });
     if (taken === null) throw await hindrance(tx, payload.serviceId);
     await openSystemAction(tx, actionOf(payload));
   });
@@ -89,7 +96,13 @@ async function hindrance(tx: TxContext, serviceId: number): Promise<Error> {
 async function writeSize({ ctx, payload }: ResizeRun): Promise<void> {
   const { options } = await findOrder(ctx, payload.serviceId);
   const size = machineSize(options);
-  await ctx.db.run(setSize, payload.serviceId, size.cpuCores, size.memoryMib, size.diskGib, size.portMbps);
+  await ctx.db.run(setSize, {
+    serviceId: payload.serviceId,
+    cpuCores: size.cpuCores,
+    memoryMib: size.memoryMib,
+    diskGib: size.diskGib,
+    portMbps: size.portMbps,
+  });
 }
 
 async function apply(run: ResizeRun): Promise<void> {
