@@ -7,78 +7,110 @@ import {
   listOf,
   MoneyText,
   Nullable,
+  named,
   Strict,
   Timestamp,
 } from '../platform/http/index.ts';
 
 const Currency = Type.String({ examples: ['EUR'] });
-const InvoiceStatus = Choice(['draft', 'unpaid', 'paid', 'cancelled', 'refunded', 'partially_refunded']);
+const InvoiceStatus = named(
+  'InvoiceStatus',
+  Choice(['draft', 'unpaid', 'paid', 'cancelled', 'refunded', 'partially_refunded']),
+  'An invoice is `unpaid` until it is paid or its due date passes; only paid ones are refunded',
+);
 
-export const Invoice = Type.Object({
-  id: Id,
-  number: Nullable(
-    Type.Integer({ description: 'Legal number, without gaps; given when the invoice is paid' }),
-  ),
-  kind: Choice(['order', 'renewal', 'upgrade', 'top_up']),
-  duedate: Day,
-  date_paid: Nullable(Timestamp),
-  date_refunded: Nullable(Timestamp),
-  price: MoneyText,
-  tax_rate: Type.String({ description: 'Per cent', examples: ['21.00'] }),
-  tax_country: Nullable(Type.String()),
-  tax_exempt: Type.Boolean(),
-  status: InvoiceStatus,
-  overdue: Type.Boolean(),
-  paid_with_credit: MoneyText,
-  refunded: MoneyText,
-  created_at: Timestamp,
-  user_id: Nullable(Id),
-  currency: Currency,
-  subtotal: MoneyText,
-  discount: MoneyText,
-  tax: MoneyText,
-  total: MoneyText,
-  items: Type.Array(
-    Type.Object({
-      description: Type.String(),
-      product_id: Nullable(Id),
-      service_id: Nullable(Id),
-      price: MoneyText,
-      setup_fee: MoneyText,
-      discount: MoneyText,
-    }),
-  ),
-  payments: Type.Array(
-    Type.Object({
-      id: Id,
-      method: Choice(['credit', 'bank_transfer', 'none']),
-      amount: MoneyText,
-      reference: Nullable(Type.String()),
-      received_on: Nullable(Day),
-      created_at: Timestamp,
-    }),
-  ),
-});
+export const Invoice = named(
+  'Invoice',
+  Type.Object({
+    id: Id,
+    number: Nullable(
+      Type.Integer({ description: 'Legal number, without gaps; given when the invoice is paid' }),
+    ),
+    kind: named('InvoiceKind', Choice(['order', 'renewal', 'upgrade', 'top_up'])),
+    duedate: Day,
+    date_paid: Nullable(Timestamp),
+    date_refunded: Nullable(Timestamp),
+    price: MoneyText,
+    tax_rate: Type.String({ description: 'Per cent', examples: ['21.00'] }),
+    tax_country: Nullable(Type.String()),
+    tax_exempt: Type.Boolean(),
+    status: InvoiceStatus,
+    overdue: Type.Boolean(),
+    paid_with_credit: MoneyText,
+    refunded: MoneyText,
+    created_at: Timestamp,
+    user_id: Nullable(Id),
+    currency: Currency,
+    subtotal: MoneyText,
+    discount: MoneyText,
+    tax: MoneyText,
+    total: MoneyText,
+    items: Type.Array(
+      named(
+        'InvoiceItem',
+        Type.Object({
+          description: Type.String(),
+          product_id: Nullable(Id),
+          service_id: Nullable(Id),
+          price: MoneyText,
+          setup_fee: MoneyText,
+          discount: MoneyText,
+        }),
+        'One line of an invoice',
+      ),
+    ),
+    payments: Type.Array(
+      named(
+        'Payment',
+        Type.Object({
+          id: Id,
+          method: Choice(['credit', 'bank_transfer', 'none']),
+          amount: MoneyText,
+          reference: Nullable(Type.String()),
+          received_on: Nullable(Day),
+          created_at: Timestamp,
+        }),
+        'Money that came in for an invoice',
+      ),
+    ),
+  }),
+  'What is to be paid or was paid',
+);
 
-export const InvoiceData = Type.Object({ invoice: Invoice });
+export const InvoiceData = named('InvoiceAnswer', Type.Object({ invoice: Invoice }));
 
 export const InvoiceListQuery = ListQuery({ status: Type.Optional(InvoiceStatus) });
 
-export const InvoiceList = listOf('invoices', Invoice, {
-  credit_balance: MoneyText,
-  last_credit_transaction: Nullable(
-    Type.Object({ amount: MoneyText, currency: Currency, description: Type.String(), created_at: Timestamp }),
-  ),
-});
-
-export const Pay = Strict({
-  method: Choice(['credit'], {
-    description: 'How to pay; account credit is what this provider takes by itself',
+export const InvoiceList = named(
+  'InvoiceList',
+  listOf('invoices', Invoice, {
+    credit_balance: MoneyText,
+    last_credit_transaction: Nullable(
+      named(
+        'CreditTransaction',
+        Type.Object({
+          amount: MoneyText,
+          currency: Currency,
+          description: Type.String(),
+          created_at: Timestamp,
+        }),
+        'A movement of account credit',
+      ),
+    ),
   }),
-  use_credit: Type.Optional(
-    Type.Boolean({ description: 'The same as method credit; kept for older clients' }),
-  ),
-});
+);
+
+export const Pay = named(
+  'InvoicePayment',
+  Strict({
+    method: Choice(['credit'], {
+      description: 'How to pay; account credit is what this provider takes by itself',
+    }),
+    use_credit: Type.Optional(
+      Type.Boolean({ description: 'The same as method credit; kept for older clients' }),
+    ),
+  }),
+);
 
 const BookingDay = Type.Unsafe<string>({
   type: 'string',
@@ -88,42 +120,62 @@ const BookingDay = Type.Unsafe<string>({
   examples: ['2026-01-31'],
 });
 
-export const Transfer = Strict({
-  amount: Type.String({
-    maxLength: 20,
-    description: 'What was received, in the currency of the invoice',
-    examples: ['12.50'],
-  }),
-  reference: Type.String({ minLength: 1, maxLength: 140, description: "The bank's reference; booked once" }),
-  received_on: Type.Optional(BookingDay),
-});
-
-export const TransferData = Type.Object({
-  invoice: Invoice,
-  credited: Nullable(
-    Type.String({
-      description: 'What became account credit, because the invoice had been cancelled; null when it paid it',
-      examples: ['12.50'],
-    }),
-  ),
-});
-
-export const Refund = Strict({
-  amount: Type.Optional(
-    Type.String({
+export const Transfer = named(
+  'BankTransfer',
+  Strict({
+    amount: Type.String({
       maxLength: 20,
-      description: 'In the currency of the invoice; default: all that is left',
+      description: 'What was received, in the currency of the invoice',
       examples: ['12.50'],
     }),
-  ),
-  reason: Type.String({ minLength: 1, maxLength: 200, description: 'Shown to the customer' }),
-  method: Choice(['credit'], { description: 'Where the money goes: to the account credit' }),
-});
+    reference: Type.String({
+      minLength: 1,
+      maxLength: 140,
+      description: "The bank's reference; booked once",
+    }),
+    received_on: Type.Optional(BookingDay),
+  }),
+);
 
-export const CreditGrant = Strict({
-  amount: Type.String({ maxLength: 20, examples: ['50.00'] }),
-  currency: Type.String({ pattern: '^[A-Z]{3}$', examples: ['EUR'] }),
-  description: Type.String({ minLength: 1, maxLength: 200 }),
-});
+export const TransferData = named(
+  'BankTransferAnswer',
+  Type.Object({
+    invoice: Invoice,
+    credited: Nullable(
+      Type.String({
+        description:
+          'What became account credit, because the invoice had been cancelled; null when it paid it',
+        examples: ['12.50'],
+      }),
+    ),
+  }),
+);
 
-export const CreditGranted = Type.Object({ credit_balance: MoneyText, currency: Currency });
+export const Refund = named(
+  'Refund',
+  Strict({
+    amount: Type.Optional(
+      Type.String({
+        maxLength: 20,
+        description: 'In the currency of the invoice; default: all that is left',
+        examples: ['12.50'],
+      }),
+    ),
+    reason: Type.String({ minLength: 1, maxLength: 200, description: 'Shown to the customer' }),
+    method: Choice(['credit'], { description: 'Where the money goes: to the account credit' }),
+  }),
+);
+
+export const CreditGrant = named(
+  'CreditGrant',
+  Strict({
+    amount: Type.String({ maxLength: 20, examples: ['50.00'] }),
+    currency: Type.String({ pattern: '^[A-Z]{3}$', examples: ['EUR'] }),
+    description: Type.String({ minLength: 1, maxLength: 200 }),
+  }),
+);
+
+export const CreditGranted = named(
+  'CreditAnswer',
+  Type.Object({ credit_balance: MoneyText, currency: Currency }),
+);

@@ -1,69 +1,121 @@
 import { Type } from 'typebox';
-import { Choice, Id, ListQuery, listOf, MoneyText, Nullable, Strict } from '../platform/http/index.ts';
+import { Choice, Id, ListQuery, listOf, MoneyText, Nullable, named, Strict } from '../platform/http/index.ts';
 import { cycles } from './cycles.ts';
+import { OptionKey } from './optionSchema.ts';
 
-export const CycleName = Choice(cycles);
+export const CycleName = named(
+  'Cycle',
+  Choice(cycles),
+  'How long one period of billing lasts: 1, 3, 6, 12, 24 or 36 months',
+);
 
-export const Product = Type.Object({
-  id: Id,
-  type: Choice(['Hosting', 'Domain']),
-  moduleId: Type.Integer({ description: '1 manual, 2 VPS, 3 web hosting, 4 domain, 5 dedicated server' }),
-  name: Type.String(),
-  description: Type.String(),
-  group: Type.Object({ id: Id, name: Type.String() }),
-  stock: Nullable(Type.Integer({ description: 'How many can be ordered; null for no limit' })),
-  prices: Type.Array(
-    Type.Object({ cycle: CycleName, price: MoneyText, setup_fee: MoneyText, currency: Type.String() }),
-  ),
-  options: Type.Array(
-    Type.Object({
-      key: Type.String({ examples: ['option1'] }),
-      name: Type.String({ examples: ['memory_gb'] }),
-      label: Type.String(),
-      kind: Choice(['integer', 'choice']),
-      min: Nullable(Type.Integer()),
-      max: Nullable(Type.Integer()),
-      step: Nullable(Type.Integer()),
-      values: Type.Array(Type.Object({ value: Type.String(), label: Type.String(), price: MoneyText })),
-      unit_price: Nullable(
-        Type.String({ description: "A month's price of each unit above min", examples: ['2.00'] }),
+export const ProductType = named(
+  'ProductType',
+  Choice(['Hosting', 'Domain']),
+  '`Domain` for domain names, `Hosting` for everything else',
+);
+
+export const ProductGroup = named(
+  'ProductGroup',
+  Type.Object({ id: Id, name: Type.String() }),
+  'What a product is listed under',
+);
+
+export const Product = named(
+  'Product',
+  Type.Object({
+    id: Id,
+    type: ProductType,
+    moduleId: Type.Integer({ description: '1 manual, 2 VPS, 3 web hosting, 4 domain, 5 dedicated server' }),
+    name: Type.String(),
+    description: Type.String(),
+    group: ProductGroup,
+    stock: Nullable(Type.Integer({ description: 'How many can be ordered; null for no limit' })),
+    prices: Type.Array(
+      named(
+        'ProductPrice',
+        Type.Object({ cycle: CycleName, price: MoneyText, setup_fee: MoneyText, currency: Type.String() }),
+        'What one cycle costs',
       ),
-      required: Type.Boolean(),
-    }),
-  ),
-});
+    ),
+    options: Type.Array(
+      named(
+        'ProductOption',
+        Type.Object({
+          key: Type.String({ examples: ['option1'] }),
+          name: Type.String({ examples: ['memory_gb'] }),
+          label: Type.String(),
+          kind: Choice(['integer', 'choice']),
+          min: Nullable(Type.Integer()),
+          max: Nullable(Type.Integer()),
+          step: Nullable(Type.Integer()),
+          values: Type.Array(
+            named(
+              'OptionValue',
+              Type.Object({ value: Type.String(), label: Type.String(), price: MoneyText }),
+              'One value to choose',
+            ),
+          ),
+          unit_price: Nullable(
+            Type.String({ description: "A month's price of each unit above min", examples: ['2.00'] }),
+          ),
+          required: Type.Boolean(),
+        }),
+        'Something to choose about a product',
+      ),
+    ),
+  }),
+  'Something for sale, with its prices and what can be chosen about it',
+);
 
-const Status = Choice(['active', 'hidden', 'retired']);
-const StaffProduct = Type.Object({ ...Product.properties, status: Status });
+const Status = named(
+  'ProductStatus',
+  Choice(['active', 'hidden', 'retired']),
+  'Only `active` products are shown and sold; `retired` ones stay for those who have them',
+);
+const StaffProduct = named(
+  'StaffProduct',
+  Type.Object({ ...Product.properties, status: Status }),
+  'A product as staff sees it',
+);
 
-export const ProductData = Type.Object({ product: Product });
+export const ProductData = named('ProductAnswer', Type.Object({ product: Product }));
 export const ProductQuery = ListQuery({});
-export const ProductList = listOf('products', Product);
-export const StaffProductData = Type.Object({ product: StaffProduct });
+export const ProductList = named('ProductList', listOf('products', Product));
+export const StaffProductData = named('StaffProductAnswer', Type.Object({ product: StaffProduct }));
 
 const Amount = Type.String({ maxLength: 20, examples: ['4.00'] });
 const Bound = Type.Integer({ minimum: 0, maximum: 1_000_000 });
 
-export const ProductChange = Strict({
-  name: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
-  description: Type.Optional(Type.String({ maxLength: 5000 })),
-  stock: Type.Optional(Nullable(Type.Integer({ minimum: 0, maximum: 1_000_000_000 }))),
-  status: Type.Optional(Status),
-  prices: Type.Optional(
-    Type.Array(Strict({ cycle: CycleName, price: Amount, setup_fee: Type.Optional(Amount) }), {
-      maxItems: 6,
-    }),
-  ),
-  options: Type.Optional(
-    Type.Array(
-      Strict({
-        key: Choice(['option1', 'option2', 'option3', 'option4', 'option5', 'option6', 'option7', 'option8']),
-        min: Type.Optional(Bound),
-        max: Type.Optional(Bound),
-        step: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000_000 })),
-        unit_price: Type.Optional(Amount),
-      }),
-      { maxItems: 8 },
+export const ProductChange = named(
+  'ProductChange',
+  Strict({
+    name: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
+    description: Type.Optional(Type.String({ maxLength: 5000 })),
+    stock: Type.Optional(Nullable(Type.Integer({ minimum: 0, maximum: 1_000_000_000 }))),
+    status: Type.Optional(Status),
+    prices: Type.Optional(
+      Type.Array(
+        named('NewPrice', Strict({ cycle: CycleName, price: Amount, setup_fee: Type.Optional(Amount) })),
+        {
+          maxItems: 6,
+        },
+      ),
     ),
-  ),
-});
+    options: Type.Optional(
+      Type.Array(
+        named(
+          'OptionBounds',
+          Strict({
+            key: OptionKey,
+            min: Type.Optional(Bound),
+            max: Type.Optional(Bound),
+            step: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000_000 })),
+            unit_price: Type.Optional(Amount),
+          }),
+        ),
+        { maxItems: 8 },
+      ),
+    ),
+  }),
+);

@@ -6,12 +6,13 @@ import {
   listOf,
   Nothing,
   Nullable,
+  named,
   Strict,
   Timestamp,
 } from '../platform/http/index.ts';
 
 const Count = Type.Integer({ minimum: 0 });
-const Size = Type.Object({ cpu_cores: Count, memory_mib: Count, disk_gib: Count });
+const Size = named('NodeSize', Type.Object({ cpu_cores: Count, memory_mib: Count, disk_gib: Count }));
 const Location = Type.String({ pattern: '^[A-Za-z0-9][A-Za-z0-9._-]{0,31}$', examples: ['AMS'] });
 const Name = Type.String({
   minLength: 1,
@@ -20,93 +21,124 @@ const Name = Type.String({
   examples: ['AMS 2'],
 });
 
-const NodeState = Choice(['active', 'draining', 'down'], {
-  description: 'draining: keeps its machines and takes no new ones; down: may not even grow those it has',
-});
-
-export const Node = Type.Object({
-  id: Id,
-  name: Type.String(),
-  location: Type.String(),
-  state: NodeState,
-  reachable: Type.Boolean({ description: 'Whether it was heard of within the last minute' }),
-  accepts_machines: Type.Boolean(),
-  capacity: Type.Object(Size.properties, { description: 'What it physically has' }),
-  cpu_overcommit: Type.Number(),
-  memory_reserve_mib: Count,
-  disk_reserve_gib: Count,
-  promised: Type.Object(Size.properties, {
-    description: 'What it may promise: capacity × overcommit − reserves',
+const NodeState = named(
+  'NodeState',
+  Choice(['active', 'draining', 'down'], {
+    description: 'draining: keeps its machines and takes no new ones; down: may not even grow those it has',
   }),
-  taken: Type.Object(Size.properties, { description: 'Used by machines and held by orders' }),
-  free: Size,
-  machines: Type.Integer({ description: 'Machines and orders that have room here' }),
-  last_seen_at: Nullable(Timestamp),
-  created_at: Timestamp,
-});
-export const NodeData = Type.Object({ node: Node });
-export const NodeList = listOf('nodes', Node);
+);
+
+export const Node = named(
+  'Node',
+  Type.Object({
+    id: Id,
+    name: Type.String(),
+    location: Type.String(),
+    state: NodeState,
+    reachable: Type.Boolean({ description: 'Whether it was heard of within the last minute' }),
+    accepts_machines: Type.Boolean(),
+    capacity: Type.Object(Size.properties, { description: 'What it physically has' }),
+    cpu_overcommit: Type.Number(),
+    memory_reserve_mib: Count,
+    disk_reserve_gib: Count,
+    promised: Type.Object(Size.properties, {
+      description: 'What it may promise: capacity × overcommit − reserves',
+    }),
+    taken: Type.Object(Size.properties, { description: 'Used by machines and held by orders' }),
+    free: Size,
+    machines: Type.Integer({ description: 'Machines and orders that have room here' }),
+    last_seen_at: Nullable(Timestamp),
+    created_at: Timestamp,
+  }),
+  'A host that machines run on',
+);
+export const NodeData = named('NodeAnswer', Type.Object({ node: Node }));
+export const NodeList = named('NodeList', listOf('nodes', Node));
 export const ByLocation = ListQuery({ location: Type.Optional(Location) });
-export const NodeChange = Strict({
-  state: Type.Optional(NodeState),
-  cpu_overcommit: Type.Optional(
-    Type.Number({ minimum: 1, maximum: 64, description: 'Cores promised for each one it has' }),
-  ),
-  memory_reserve_mib: Type.Optional(Type.Integer({ minimum: 0, maximum: 2 ** 31 - 1 })),
-  disk_reserve_gib: Type.Optional(Type.Integer({ minimum: 0, maximum: 2 ** 31 - 1 })),
-});
+export const NodeChange = named(
+  'NodeChange',
+  Strict({
+    state: Type.Optional(NodeState),
+    cpu_overcommit: Type.Optional(
+      Type.Number({ minimum: 1, maximum: 64, description: 'Cores promised for each one it has' }),
+    ),
+    memory_reserve_mib: Type.Optional(Type.Integer({ minimum: 0, maximum: 2 ** 31 - 1 })),
+    disk_reserve_gib: Type.Optional(Type.Integer({ minimum: 0, maximum: 2 ** 31 - 1 })),
+  }),
+);
 
 const RestHours = Type.Integer({
   minimum: 0,
   maximum: 8_760,
   description: 'How long a freed address rests before somebody else gets it',
 });
-export const Pool = Type.Object({
-  id: Id,
-  name: Type.String(),
-  location: Type.String(),
-  family: Type.Integer({ description: '4 or 6' }),
-  network: Type.String({ examples: ['192.0.2.0/24'] }),
-  gateway: Type.String(),
-  rest_hours: Type.Integer(),
-  addresses: Type.Object({
-    free: Nullable(Type.Integer({ description: 'null for IPv6: as good as all' })),
-    taken: Count,
-    resting: Count,
-    reserved: Count,
+export const Pool = named(
+  'AddressPool',
+  Type.Object({
+    id: Id,
+    name: Type.String(),
+    location: Type.String(),
+    family: Type.Integer({ description: '4 or 6' }),
+    network: Type.String({ examples: ['192.0.2.0/24'] }),
+    gateway: Type.String(),
+    rest_hours: Type.Integer(),
+    addresses: Type.Object({
+      free: Nullable(Type.Integer({ description: 'null for IPv6: as good as all' })),
+      taken: Count,
+      resting: Count,
+      reserved: Count,
+    }),
+    created_at: Timestamp,
   }),
-  created_at: Timestamp,
-});
-export const PoolData = Type.Object({ address_pool: Pool });
-export const PoolList = listOf('address_pools', Pool);
-export const NewPool = Strict({
-  name: Name,
-  location: Location,
-  network: Type.String({ maxLength: 50, description: 'CIDR', examples: ['192.0.2.0/24', '2001:db8::/64'] }),
-  gateway: Type.Optional(Type.String({ maxLength: 45, description: "Default: the network's first host" })),
-  rest_hours: Type.Optional(RestHours),
-});
-export const PoolChange = Strict({ name: Type.Optional(Name), rest_hours: Type.Optional(RestHours) });
+  'A network that machines get their addresses from',
+);
+export const PoolData = named('AddressPoolAnswer', Type.Object({ address_pool: Pool }));
+export const PoolList = named('AddressPoolList', listOf('address_pools', Pool));
+export const NewPool = named(
+  'NewAddressPool',
+  Strict({
+    name: Name,
+    location: Location,
+    network: Type.String({ maxLength: 50, description: 'CIDR', examples: ['192.0.2.0/24', '2001:db8::/64'] }),
+    gateway: Type.Optional(Type.String({ maxLength: 45, description: "Default: the network's first host" })),
+    rest_hours: Type.Optional(RestHours),
+  }),
+);
+export const PoolChange = named(
+  'AddressPoolChange',
+  Strict({ name: Type.Optional(Name), rest_hours: Type.Optional(RestHours) }),
+);
 
-const AddressState = Choice(['free', 'taken', 'resting', 'reserved']);
-const PoolAddress = Type.Object({
-  address: Type.String(),
-  state: AddressState,
-  service_id: Nullable(Id),
-  organization_id: Nullable(Id),
-  held: Type.Boolean({ description: 'Taken for a change of size that is not paid yet' }),
-  dns_name: Nullable(Type.String()),
-  rests_until: Nullable(Timestamp),
-  note: Nullable(Type.String()),
-});
-export const PoolAddressData = Type.Object({ address: PoolAddress });
-export const PoolAddressList = listOf('addresses', PoolAddress);
+const AddressState = named(
+  'AddressState',
+  Choice(['free', 'taken', 'resting', 'reserved']),
+  '`resting`: freed a short while ago, and kept back so that nobody gets traffic meant for another',
+);
+const PoolAddress = named(
+  'PoolAddress',
+  Type.Object({
+    address: Type.String(),
+    state: AddressState,
+    service_id: Nullable(Id),
+    organization_id: Nullable(Id),
+    held: Type.Boolean({ description: 'Taken for a change of size that is not paid yet' }),
+    dns_name: Nullable(Type.String()),
+    rests_until: Nullable(Timestamp),
+    note: Nullable(Type.String()),
+  }),
+  'An address of a pool, and who has it',
+);
+export const PoolAddressData = named('PoolAddressAnswer', Type.Object({ address: PoolAddress }));
+export const PoolAddressList = named('PoolAddressList', listOf('addresses', PoolAddress));
 export const PoolAddressQuery = ListQuery({ state: Type.Optional(AddressState) });
-export const Reservation = Strict({
-  address: Type.String({ maxLength: 45, examples: ['192.0.2.9'] }),
-  reserved: Type.Boolean({ description: 'false gives it back' }),
-  note: Type.Optional(Nullable(Type.String({ maxLength: 200 }))),
-});
+export const Reservation = named(
+  'AddressReservation',
+  Strict({
+    address: Type.String({ maxLength: 45, examples: ['192.0.2.9'] }),
+    reserved: Type.Boolean({ description: 'false gives it back' }),
+    note: Type.Optional(Nullable(Type.String({ maxLength: 200 }))),
+  }),
+);
 
 const slug = { pattern: '^[a-z0-9][a-z0-9.-]{0,63}$', examples: ['debian-13'] };
 const Slug = Type.String(slug);
@@ -127,42 +159,59 @@ const download = {
   sha256: Type.String({ pattern: '^[0-9a-fA-F]{64}$', examples: ['0'.repeat(64)] }),
   guest: Choice(['cloud-init']),
 };
-const ImageSource = Type.Union([Strict(build), Strict(download)]);
+const ImageSource = named(
+  'NewImageSource',
+  Type.Union([Strict(build), Strict(download)]),
+  'How the image is made',
+);
 
-export const Image = Type.Object({
-  id: Id,
-  slug: Type.String(),
-  name: Type.String(),
-  version: Type.String(),
-  source: Type.Union([Type.Object(build), Type.Object(download)]),
-  min_memory_mib: Type.Integer(),
-  min_disk_gib: Type.Integer(),
-  active: Type.Boolean(),
-  state: Choice(['new', 'preparing', 'ready', 'failed'], {
-    description: 'new: made when the first machine needs it',
+export const Image = named(
+  'Image',
+  Type.Object({
+    id: Id,
+    slug: Type.String(),
+    name: Type.String(),
+    version: Type.String(),
+    source: Type.Union([Type.Object(build), Type.Object(download)]),
+    min_memory_mib: Type.Integer(),
+    min_disk_gib: Type.Integer(),
+    active: Type.Boolean(),
+    state: named(
+      'ImageState',
+      Choice(['new', 'preparing', 'ready', 'failed'], {
+        description: 'new: made when the first machine needs it',
+      }),
+    ),
+    progress: Nullable(Type.String()),
+    error: Nullable(Type.String()),
+    prepared_at: Nullable(Timestamp),
+    created_at: Timestamp,
   }),
-  progress: Nullable(Type.String()),
-  error: Nullable(Type.String()),
-  prepared_at: Nullable(Timestamp),
-  created_at: Timestamp,
-});
-export const ImageData = Type.Object({ image: Image });
-export const ImageList = listOf('images', Image);
+  'An operating system that machines can have',
+);
+export const ImageData = named('ImageAnswer', Type.Object({ image: Image }));
+export const ImageList = named('ImageList', listOf('images', Image));
 export const ImageQuery = ListQuery({});
-export const NewImage = Strict({
-  slug: Slug,
-  name: Title,
-  version: Title,
-  source: ImageSource,
-  min_memory_mib: MemoryMib,
-  min_disk_gib: DiskGib,
-});
-export const ImageChange = Strict({
-  name: Type.Optional(Title),
-  version: Type.Optional(Title),
-  min_memory_mib: Type.Optional(MemoryMib),
-  min_disk_gib: Type.Optional(DiskGib),
-  active: Type.Optional(Type.Boolean()),
-});
+export const NewImage = named(
+  'NewImage',
+  Strict({
+    slug: Slug,
+    name: Title,
+    version: Title,
+    source: ImageSource,
+    min_memory_mib: MemoryMib,
+    min_disk_gib: DiskGib,
+  }),
+);
+export const ImageChange = named(
+  'ImageChange',
+  Strict({
+    name: Type.Optional(Title),
+    version: Type.Optional(Title),
+    min_memory_mib: Type.Optional(MemoryMib),
+    min_disk_gib: Type.Optional(DiskGib),
+    active: Type.Optional(Type.Boolean()),
+  }),
+);
 
 export const Removed = Nothing;

@@ -1,23 +1,30 @@
 import { Type } from 'typebox';
-import { Choice, Id, ListQuery, listOf, Nullable, Strict } from '../platform/http/index.ts';
+import { Choice, Id, ListQuery, listOf, Nullable, named, Strict } from '../platform/http/index.ts';
 
-const Organization = Type.Object({
-  id: Id,
-  name: Type.String(),
-  role: Choice(['owner', 'admin', 'billing', 'technical', 'support', 'viewer']),
-  members_count: Type.Integer(),
-  created_at: Type.String({ format: 'date-time' }),
-  require_2fa: Type.Boolean(),
-  billing_address: Nullable(Type.String()),
-  tax_id: Nullable(Type.String()),
-});
+const Organization = named(
+  'Organization',
+  Type.Object({
+    id: Id,
+    name: Type.String(),
+    role: Choice(['owner', 'admin', 'billing', 'technical', 'support', 'viewer']),
+    members_count: Type.Integer(),
+    created_at: Type.String({ format: 'date-time' }),
+    require_2fa: Type.Boolean(),
+    billing_address: Nullable(Type.String()),
+    tax_id: Nullable(Type.String()),
+  }),
+  'What owns services and invoices; people act for it in a role',
+);
 
 export const OrganizationQuery = ListQuery({});
-export const OrganizationList = listOf('organizations', Organization);
-export const OrganizationData = Type.Object({ organization: Organization });
-export const NewOrganization = Strict({
-  name: Type.String({ minLength: 1, maxLength: 100, pattern: '\\S' }),
-  country: Type.Optional(
-    Type.String({ pattern: '^[A-Z]{2}$', description: 'ISO 3166-1; decides the tax on invoices' }),
-  ),
-});
+export const OrganizationList = named('OrganizationList', listOf('organizations', Organization));
+export const OrganizationData = named('OrganizationAnswer', Type.Object({ organization: Organization }));
+export const NewOrganization = named(
+  'NewOrganization',
+  Strict({
+    name: Type.String({ minLength: 1, maxLength: 100, pattern: '\\S' }),
+    country: Type.Optional(
+      Type.String({ pattern: '^[A-Z]{2}$', description: 'ISO 3166-1; decides the tax on invoices' }),
+    ),
+  }),
+);

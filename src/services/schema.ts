@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import { ChosenOptions, CycleName, ProductGroup } from '../catalog/index.ts';
 import {
   Choice,
   Day,
@@ -7,43 +8,61 @@ import {
   listOf,
   MoneyText,
   Nullable,
+  named,
   Search,
+  shownAs,
   Timestamp,
 } from '../platform/http/index.ts';
 
-const Status = Choice(['pending', 'active', 'suspended', 'cancelled', 'terminated']);
+const Status = named(
+  'ServiceStatus',
+  Choice(['pending', 'active', 'suspended', 'cancelled', 'terminated']),
+  '`pending` until it is paid and delivered, `suspended` while it may not be used, `cancelled` or `terminated` at its end',
+);
 
-const Service = Type.Object({
-  id: Id,
-  type: Choice(['vps', 'dedicated', 'hosting', 'domain', 'other']),
-  domain: Nullable(Type.String()),
-  hostname: Nullable(Type.String()),
-  status: Status,
-  provisioning_state: Choice(['queued', 'running', 'done', 'failed']),
-  suspend_reason: Nullable(Type.String()),
-  suspended_at: Nullable(Timestamp),
-  billingCycle: Type.String(),
-  cancelled: Type.Boolean(),
-  created_at: Timestamp,
-  firstPrice: MoneyText,
-  price: MoneyText,
-  currency: Type.String(),
-  duedate: Nullable(Day),
-  note: Nullable(Type.String()),
-  auto_renew: Type.Boolean(),
-  primary_ip: Nullable(Type.String()),
-  options: Type.Record(Type.String(), Type.Unknown()),
-  product: Type.Object({
+const Service = named(
+  'Service',
+  Type.Object({
     id: Id,
-    name: Type.String(),
-    description: Type.String(),
-    price: Nullable(MoneyText),
-    group: Type.Object({ id: Id, name: Type.String() }),
+    type: named('ServiceType', Choice(['vps', 'dedicated', 'hosting', 'domain', 'other'])),
+    domain: Nullable(Type.String()),
+    hostname: Nullable(Type.String()),
+    status: Status,
+    provisioning_state: named(
+      'ProvisioningState',
+      Choice(['queued', 'running', 'done', 'failed']),
+      'How far the delivery is',
+    ),
+    suspend_reason: Nullable(Type.String()),
+    suspended_at: Nullable(Timestamp),
+    billingCycle: shownAs(CycleName, Type.String()),
+    cancelled: Type.Boolean(),
+    created_at: Timestamp,
+    firstPrice: MoneyText,
+    price: MoneyText,
+    currency: Type.String(),
+    duedate: Nullable(Day),
+    note: Nullable(Type.String()),
+    auto_renew: Type.Boolean(),
+    primary_ip: Nullable(Type.String()),
+    options: ChosenOptions,
+    product: named(
+      'ServiceProduct',
+      Type.Object({
+        id: Id,
+        name: Type.String(),
+        description: Type.String(),
+        price: Nullable(MoneyText),
+        group: ProductGroup,
+      }),
+      'The product that was ordered',
+    ),
   }),
-});
+  'Something that was ordered: a virtual server, a domain, …',
+);
 
-export const ServiceData = Type.Object({ service: Service });
-export const ServiceList = listOf('services', Service);
+export const ServiceData = named('ServiceAnswer', Type.Object({ service: Service }));
+export const ServiceList = named('ServiceList', listOf('services', Service));
 export const ServiceListQuery = ListQuery({
   status: Type.Optional(Status),
   product_id: Type.Optional(Id),

@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { IdParams, routes } from '../platform/http/index.ts';
+import { IdParams, named, routes } from '../platform/http/index.ts';
 import { retryService } from './delivery/retry.ts';
 
 export const serviceStaffRoutes = routes('/staff/services', { tag: 'Staff: services' }, (route) => {
@@ -11,7 +11,7 @@ export const serviceStaffRoutes = routes('/staff/services', { tag: 'Staff: servi
       operation: 'retryServiceDelivery',
       summary: 'Retry the delivery of a service that failed',
       params: IdParams,
-      data: Type.Object({ retried: Type.Boolean() }),
+      data: named('DeliveryRetried', Type.Object({ retried: Type.Boolean() })),
       errors: ['not_found', 'conflict'],
     },
     (ctx, req) => retryService(ctx, req.params.id),

@@ -1,114 +1,179 @@
 import { Type } from 'typebox';
 import { identityLimits } from '../drivers/hypervisor/index.ts';
-import { Choice, Id, ListQuery, listOf, Nullable, Strict, Timestamp } from '../platform/http/index.ts';
+import { Choice, Id, ListQuery, listOf, Nullable, named, Strict, Timestamp } from '../platform/http/index.ts';
 import { periods } from './charts.ts';
 import { actionNames, machineStates } from './states.ts';
 
 const Moment = Type.String({ format: 'date-time' });
 
-export const Action = Type.Object({
-  id: Id,
-  command: Type.String(),
-  status: Choice(['queued', 'running', 'success', 'error']),
-  progress: Type.Integer({ minimum: 0, maximum: 100, description: 'Per cent' }),
-  created_at: Moment,
-  started_at: Nullable(Moment),
-  finished_at: Nullable(Moment),
-  error: Nullable(Type.Object({ code: Type.String(), message: Type.String() })),
-  initiator: Type.Object({
-    type: Choice(['user', 'staff', 'system', 'api_key']),
-    id: Nullable(Id),
-    ip: Nullable(Type.String()),
+export const Action = named(
+  'Action',
+  Type.Object({
+    id: Id,
+    command: Type.String(),
+    status: named('ActionStatus', Choice(['queued', 'running', 'success', 'error'])),
+    progress: Type.Integer({ minimum: 0, maximum: 100, description: 'Per cent' }),
+    created_at: Moment,
+    started_at: Nullable(Moment),
+    finished_at: Nullable(Moment),
+    error: Nullable(
+      named(
+        'ActionError',
+        Type.Object({ code: Type.String(), message: Type.String() }),
+        'Why an action failed',
+      ),
+    ),
+    initiator: named(
+      'Initiator',
+      Type.Object({
+        type: Choice(['user', 'staff', 'system', 'api_key']),
+        id: Nullable(Id),
+        ip: Nullable(Type.String()),
+      }),
+      'Who asked for an action',
+    ),
   }),
-});
-
-const Ip = Type.Object({
-  address: Type.String(),
-  prefix: Type.Integer(),
-  family: Type.Integer({ description: '4 or 6' }),
-  gateway: Type.String(),
-  mac: Nullable(Type.String()),
-  primary: Type.Boolean(),
-  dns_name: Nullable(Type.String()),
-  shield: Type.Object({ enabled: Type.Boolean(), under_attack: Type.Boolean() }),
-});
-
-const Possible = Type.Object({ allowed: Type.Boolean(), reason: Nullable(Type.String()) });
-const PossibleActions = Type.Object(
-  Object.fromEntries(actionNames.map((name) => [name, Possible])) as Record<
-    (typeof actionNames)[number],
-    typeof Possible
-  >,
+  'A change to a machine: it is queued, runs, and ends in success or with an error',
 );
 
-const Usage = Type.Object({
-  cpu_percent: Type.Number(),
-  memory_used_mb: Type.Number(),
-  disk_used_gb: Nullable(Type.Number({ description: 'Not known from outside the guest' })),
-  net_in_bps: Type.Number(),
-  net_out_bps: Type.Number(),
-});
-
-export const Overview = Type.Object({
-  vps: Type.Object({
-    service_id: Id,
-    hostname: Type.String(),
-    state: Choice(machineStates),
-    locked: Type.Boolean(),
-    uptime_s: Nullable(Type.Integer()),
-    os: Type.Object({ slug: Type.String(), name: Nullable(Type.String()), version: Nullable(Type.String()) }),
-    location: Type.String(),
-    resources: Type.Object({
-      cpu: Type.Integer(),
-      memory_mb: Type.Integer(),
-      disk_gb: Type.Integer(),
-      port_mbps: Type.Integer(),
-    }),
-    usage: Nullable(Usage),
-    traffic: Type.Object({
-      used_gb: Type.Number({ description: 'Sent and received this calendar month' }),
-      limit_gb: Nullable(Type.Number()),
-      resets_at: Timestamp,
-    }),
-    ips: Type.Array(Ip),
-    current_action: Nullable(Action),
-    actions: PossibleActions,
+const Ip = named(
+  'IpAddress',
+  Type.Object({
+    address: Type.String(),
+    prefix: Type.Integer(),
+    family: Type.Integer({ description: '4 or 6' }),
+    gateway: Type.String(),
+    mac: Nullable(Type.String()),
+    primary: Type.Boolean(),
+    dns_name: Nullable(Type.String()),
+    shield: Type.Object({ enabled: Type.Boolean(), under_attack: Type.Boolean() }),
   }),
-});
+  'An address of a machine',
+);
 
-export const Ips = Type.Object({ ips: Type.Array(Ip) });
-export const IpData = Type.Object({ ip: Ip });
-export const IpChange = Strict({
-  address: Type.String({ maxLength: 45 }),
-  dns_name: Nullable(
-    Type.String({ maxLength: 255, description: 'Hostname for reverse DNS; null takes it away' }),
+const Possible = named(
+  'PossibleAction',
+  Type.Object({ allowed: Type.Boolean(), reason: Nullable(Type.String()) }),
+  'Whether an action is possible now, and why not',
+);
+const PossibleActions = named(
+  'PossibleActions',
+  Type.Object(
+    Object.fromEntries(actionNames.map((name) => [name, Possible])) as Record<
+      (typeof actionNames)[number],
+      typeof Possible
+    >,
   ),
-});
+);
 
-export const ActionData = Type.Object({ action: Action });
-export const ActionWithPassword = Type.Object({
-  action: Action,
-  password: Nullable(Type.String({ description: 'Generated because none was sent; it is shown this once' })),
-});
-export const History = listOf('actions', Action);
+const Usage = named(
+  'MachineUsage',
+  Type.Object({
+    cpu_percent: Type.Number(),
+    memory_used_mb: Type.Number(),
+    disk_used_gb: Nullable(Type.Number({ description: 'Not known from outside the guest' })),
+    net_in_bps: Type.Number(),
+    net_out_bps: Type.Number(),
+  }),
+  'What the machine uses at the moment',
+);
+
+export const Overview = named(
+  'MachineAnswer',
+  Type.Object({
+    vps: named(
+      'Machine',
+      Type.Object({
+        service_id: Id,
+        hostname: Type.String(),
+        state: named('MachineState', Choice(machineStates)),
+        locked: Type.Boolean(),
+        uptime_s: Nullable(Type.Integer()),
+        os: named(
+          'OperatingSystem',
+          Type.Object({
+            slug: Type.String(),
+            name: Nullable(Type.String()),
+            version: Nullable(Type.String()),
+          }),
+        ),
+        location: Type.String(),
+        resources: named(
+          'MachineResources',
+          Type.Object({
+            cpu: Type.Integer(),
+            memory_mb: Type.Integer(),
+            disk_gb: Type.Integer(),
+            port_mbps: Type.Integer(),
+          }),
+          'The size of a machine',
+        ),
+        usage: Nullable(Usage),
+        traffic: named(
+          'Traffic',
+          Type.Object({
+            used_gb: Type.Number({ description: 'Sent and received this calendar month' }),
+            limit_gb: Nullable(Type.Number()),
+            resets_at: Timestamp,
+          }),
+        ),
+        ips: Type.Array(Ip),
+        current_action: Nullable(Action),
+        actions: PossibleActions,
+      }),
+      'A virtual server as it is now',
+    ),
+  }),
+);
+
+export const Ips = named('IpAddressList', Type.Object({ ips: Type.Array(Ip) }));
+export const IpData = named('IpAddressAnswer', Type.Object({ ip: Ip }));
+export const IpChange = named(
+  'IpAddressChange',
+  Strict({
+    address: Type.String({ maxLength: 45 }),
+    dns_name: Nullable(
+      Type.String({ maxLength: 255, description: 'Hostname for reverse DNS; null takes it away' }),
+    ),
+  }),
+);
+
+export const ActionData = named('ActionAnswer', Type.Object({ action: Action }));
+export const ActionWithPassword = named(
+  'ActionWithPassword',
+  Type.Object({
+    action: Action,
+    password: Nullable(
+      Type.String({ description: 'Generated because none was sent; it is shown this once' }),
+    ),
+  }),
+);
+export const History = named('ActionList', listOf('actions', Action));
 export const HistoryQuery = ListQuery({});
 export const HistoryParams = Strict({ id: Id, action_id: Id });
-export const Force = Strict({
-  force: Type.Optional(
-    Type.Boolean({
-      description: 'Do not wait for the guest; default is a clean shutdown. Means nothing to start',
-    }),
-  ),
-});
+export const Force = named(
+  'PowerOptions',
+  Strict({
+    force: Type.Optional(
+      Type.Boolean({
+        description: 'Do not wait for the guest; default is a clean shutdown. Means nothing to start',
+      }),
+    ),
+  }),
+);
 
 export const ConsoleQuery = Strict({
   type: Type.Optional(Choice(['vnc', 'serial'], { description: 'Default: vnc' })),
 });
-export const Console = Type.Object({
-  type: Choice(['vnc', 'serial']),
-  wss_url: Type.String({ description: 'WebSocket of raw bytes; works once' }),
-  expires_at: Timestamp,
-});
+export const Console = named(
+  'Console',
+  Type.Object({
+    type: Choice(['vnc', 'serial']),
+    wss_url: Type.String({ description: 'WebSocket of raw bytes; works once' }),
+    expires_at: Timestamp,
+  }),
+  'Where the console of a machine waits for you',
+);
 
 const Password = Type.String({ maxLength: 128, description: '8 characters of 3 of the 4 classes, at least' });
 const KeyIds = Type.Array(Id, { maxItems: 100, uniqueItems: true });
@@ -118,59 +183,83 @@ const UserData = Type.String({
   description: 'For cloud-init; at most 64 KiB of UTF-8',
 });
 
-export const Reinstall = Strict({
-  os: Type.String({ minLength: 1, maxLength: 100, description: 'Slug of an image', examples: ['debian'] }),
-  password: Type.Optional(Password),
-  ssh_key_ids: Type.Optional(KeyIds),
-  hostname: Type.Optional(Hostname),
-  user_data: Type.Optional(UserData),
-});
+export const Reinstall = named(
+  'Reinstallation',
+  Strict({
+    os: Type.String({ minLength: 1, maxLength: 100, description: 'Slug of an image', examples: ['debian'] }),
+    password: Type.Optional(Password),
+    ssh_key_ids: Type.Optional(KeyIds),
+    hostname: Type.Optional(Hostname),
+    user_data: Type.Optional(UserData),
+  }),
+);
 
-export const ResetPassword = Strict({ password: Type.Optional(Password) });
+export const ResetPassword = named('NewPassword', Strict({ password: Type.Optional(Password) }));
 
 export const ChartQuery = Strict({
   period: Type.Optional(Choice(periods, { description: 'Default: hour' })),
 });
-export const Charts = Type.Object({
-  interval_s: Type.Integer(),
-  points: Type.Array(
-    Type.Object({
-      time: Timestamp,
-      cpu: Type.Number({ description: 'Per cent of all cores' }),
-      mem: Type.Number({ description: 'Bytes' }),
-      maxmem: Type.Number({ description: 'Bytes' }),
-      disk_read: Type.Number({ description: 'Bytes a second, as all that follow' }),
-      disk_write: Type.Number(),
-      netin: Type.Number(),
-      netout: Type.Number(),
-    }),
-  ),
-});
+export const Charts = named(
+  'Charts',
+  Type.Object({
+    interval_s: Type.Integer(),
+    points: Type.Array(
+      named(
+        'ChartPoint',
+        Type.Object({
+          time: Timestamp,
+          cpu: Type.Number({ description: 'Per cent of all cores' }),
+          mem: Type.Number({ description: 'Bytes' }),
+          maxmem: Type.Number({ description: 'Bytes' }),
+          disk_read: Type.Number({ description: 'Bytes a second, as all that follow' }),
+          disk_write: Type.Number(),
+          netin: Type.Number(),
+          netout: Type.Number(),
+        }),
+        'One measurement',
+      ),
+    ),
+  }),
+  'Measurements of a machine over time',
+);
 
 const SnapshotName = Type.String({ pattern: '^[A-Za-z][A-Za-z0-9_-]{0,39}$', examples: ['before-upgrade'] });
 export const SnapshotParams = Strict({ id: Id, name: SnapshotName });
-export const NewSnapshot = Strict({
-  name: SnapshotName,
-  description: Type.Optional(Type.String({ maxLength: 500 })),
-});
-export const Snapshots = Type.Object({
-  snapshots: Type.Array(
-    Type.Object({
-      name: Type.String(),
-      kind: Choice(['snapshot', 'backup']),
-      description: Nullable(Type.String()),
-      created_at: Timestamp,
-      size_bytes: Nullable(Type.Integer()),
-      state: Choice(['creating', 'ready', 'restoring', 'deleting', 'error']),
-      parent: Nullable(Type.String()),
-    }),
-  ),
-  limit: Type.Integer({ description: 'How many snapshots a machine keeps; backups do not count' }),
-});
+export const NewSnapshot = named(
+  'NewSnapshot',
+  Strict({
+    name: SnapshotName,
+    description: Type.Optional(Type.String({ maxLength: 500 })),
+  }),
+);
+export const Snapshots = named(
+  'SnapshotList',
+  Type.Object({
+    snapshots: Type.Array(
+      named(
+        'Snapshot',
+        Type.Object({
+          name: Type.String(),
+          kind: Choice(['snapshot', 'backup']),
+          description: Nullable(Type.String()),
+          created_at: Timestamp,
+          size_bytes: Nullable(Type.Integer()),
+          state: Choice(['creating', 'ready', 'restoring', 'deleting', 'error']),
+          parent: Nullable(Type.String()),
+        }),
+        'A state of the disk to go back to',
+      ),
+    ),
+    limit: Type.Integer({ description: 'How many snapshots a machine keeps; backups do not count' }),
+  }),
+);
 
-const BootOrder = Choice(['disk', 'network'], {
-  description: 'What comes first at the next start: the disk, or iPXE with the address of the machine',
-});
+const BootOrder = named(
+  'BootOrder',
+  Choice(['disk', 'network'], {
+    description: 'What comes first at the next start: the disk, or iPXE with the address of the machine',
+  }),
+);
 const Notifications = Type.Record(Type.String({ pattern: '^[a-z_]{1,40}$' }), Type.Boolean(), {
   maxProperties: 20,
   description: 'At most 20 names in all',
@@ -178,42 +267,63 @@ const Notifications = Type.Record(Type.String({ pattern: '^[a-z_]{1,40}$' }), Ty
 const Hour = Type.Integer({ minimum: 0, maximum: 23, description: 'In UTC' });
 const Keep = Type.Integer({ minimum: 1, maximum: 7, description: 'How many nights' });
 
-export const SettingsData = Type.Object({
-  settings: Type.Object({
-    hostname: Type.String(),
-    boot_order: BootOrder,
-    auto_backup: Type.Object({ enabled: Type.Boolean(), hour: Hour, keep: Keep }),
-    protection: Type.Object({ delete: Type.Boolean(), reinstall: Type.Boolean() }),
-    nameservers: Type.Array(Type.String()),
-    rescue: Type.Boolean({ description: 'The next start boots a small system beside the disk' }),
-    notifications: Type.Record(Type.String(), Type.Boolean()),
+export const SettingsData = named(
+  'MachineSettingsAnswer',
+  Type.Object({
+    settings: named(
+      'MachineSettings',
+      Type.Object({
+        hostname: Type.String(),
+        boot_order: BootOrder,
+        auto_backup: Type.Object({ enabled: Type.Boolean(), hour: Hour, keep: Keep }),
+        protection: Type.Object({ delete: Type.Boolean(), reinstall: Type.Boolean() }),
+        nameservers: Type.Array(Type.String()),
+        rescue: Type.Boolean({ description: 'The next start boots a small system beside the disk' }),
+        notifications: Type.Record(Type.String(), Type.Boolean()),
+      }),
+      'What can be set about a machine',
+    ),
   }),
-});
+);
 
-export const SettingsChange = Strict({
-  hostname: Type.Optional(Hostname),
-  boot_order: Type.Optional(BootOrder),
-  auto_backup: Type.Optional(
-    Strict({ enabled: Type.Optional(Type.Boolean()), hour: Type.Optional(Hour), keep: Type.Optional(Keep) }),
-  ),
-  protection: Type.Optional(
-    Strict({ delete: Type.Optional(Type.Boolean()), reinstall: Type.Optional(Type.Boolean()) }),
-  ),
-  nameservers: Type.Optional(
-    Type.Array(Type.String({ maxLength: 45 }), {
-      minItems: 1,
-      maxItems: 4,
-      description:
-        'Count from the next start or restart for tiny, the rescue system and network boot; for other systems from the next reinstall',
-    }),
-  ),
-  rescue: Type.Optional(Type.Boolean()),
-  notifications: Type.Optional(Notifications),
-});
+export const SettingsChange = named(
+  'MachineSettingsChange',
+  Strict({
+    hostname: Type.Optional(Hostname),
+    boot_order: Type.Optional(BootOrder),
+    auto_backup: Type.Optional(
+      Strict({
+        enabled: Type.Optional(Type.Boolean()),
+        hour: Type.Optional(Hour),
+        keep: Type.Optional(Keep),
+      }),
+    ),
+    protection: Type.Optional(
+      Strict({ delete: Type.Optional(Type.Boolean()), reinstall: Type.Optional(Type.Boolean()) }),
+    ),
+    nameservers: Type.Optional(
+      Type.Array(Type.String({ maxLength: 45 }), {
+        minItems: 1,
+        maxItems: 4,
+        description:
+          'Count from the next start or restart for tiny, the rescue system and network boot; for other systems from the next reinstall',
+      }),
+    ),
+    rescue: Type.Optional(Type.Boolean()),
+    notifications: Type.Optional(Notifications),
+  }),
+);
 
-export const Access = Type.Object({
-  keys: Type.Array(
-    Type.Object({ id: Id, name: Type.String(), fingerprint: Type.String(), installed: Type.Boolean() }),
-  ),
-});
-export const AccessChange = Strict({ ssh_key_ids: KeyIds });
+export const Access = named(
+  'MachineAccess',
+  Type.Object({
+    keys: Type.Array(
+      named(
+        'InstalledKey',
+        Type.Object({ id: Id, name: Type.String(), fingerprint: Type.String(), installed: Type.Boolean() }),
+        'An SSH key of the account, and whether the machine lets it in',
+      ),
+    ),
+  }),
+);
+export const AccessChange = named('MachineAccessChange', Strict({ ssh_key_ids: KeyIds }));

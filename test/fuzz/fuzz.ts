@@ -10,6 +10,7 @@ import fc from 'fast-check';
 import type { Demo } from '../../src/demo/index.ts';
 import { startProductChild } from '../crash/child.ts';
 import { testDatabase } from '../database.ts';
+import { dereference } from '../dereference.ts';
 import { sql } from '../sql.ts';
 import { anyRequest, type FuzzRequest, type Known, type OpenApi } from './requests.ts';
 
@@ -43,7 +44,7 @@ export async function fuzz(requests: number, seed = Date.now()): Promise<Fuzzed>
   });
   try {
     const url = await child.ready;
-    const document = (await (await fetch(`${url}/api/openapi.json`)).json()) as OpenApi;
+    const document = dereference((await (await fetch(`${url}/api/openapi.json`)).json()) as OpenApi);
     const demo = JSON.parse(readFileSync(path.join(dataDir, 'demo.json'), 'utf8')) as Demo;
     const known = whatIsKnown(demo);
     const judge = createJudge(document);

@@ -14,7 +14,6 @@ export interface FuzzRequest {
 }
 
 interface Parameter {
-  $ref?: string;
   name: string;
   in: string;
   required?: boolean;
@@ -80,8 +79,7 @@ function idIn(known: Known): Arbitrary<number> {
 }
 
 function urlOf(path: string, operation: Operation, known: Known): Arbitrary<string> {
-  const place = (where: string) =>
-    operation.parameters.filter((parameter) => parameter.$ref === undefined && parameter.in === where);
+  const place = (where: string) => operation.parameters.filter((parameter) => parameter.in === where);
   const params = place('path').map((parameter) => {
     const isId = parameter.schema.type === 'integer';
     const proper = isId ? idIn(known).map(String) : valueIn(parameter.schema).map(String);

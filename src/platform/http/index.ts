@@ -26,6 +26,19 @@ export type { Permission } from './permission.ts';
 export { positionedList } from './positions.ts';
 export { type Authenticate, forgetPrincipals, type Principal } from './principal.ts';
 export { type Auth, listRoutes, type Req, type Route, type RouteGroup, routes } from './route.ts';
-export { Choice, Day, Id, IdParams, MoneyText, Nothing, Nullable, Strict, Timestamp } from './schema.ts';
+export {
+  Choice,
+  Day,
+  Id,
+  IdParams,
+  MoneyText,
+  meaning,
+  Nothing,
+  Nullable,
+  named,
+  Strict,
+  shownAs,
+  Timestamp,
+} from './schema.ts';
 export type { Problem } from './validate.ts';
 export { pageOf } from './wholePages.ts';

@@ -31,6 +31,13 @@ export function limits<const Declared extends Record<string, Limit>>(declared: D
   return declared;
 }
 
+/** The limit of a declared class. */
+export function limitOf(name: LimitClass): Limit {
+  const limit = declaredLimits.get(name);
+  if (limit === undefined) throw new Error(`no room declares the limit ${name}`);
+  return limit;
+}
+
 /** Classes by their limits; rooms add theirs. */
 // biome-ignore lint/suspicious/noEmptyInterface: rooms fill it
 export interface LimitCatalogue {}

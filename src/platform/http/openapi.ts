@@ -1,40 +1,52 @@
-import type { TObject, TSchema } from 'typebox';
-import { type ErrorCode, faceOf, statusName } from '../errors.ts';
-import { codesOf, ErrorSchema, envelopeOf } from './responses.ts';
+import type { TObject } from 'typebox';
+import { type ErrorCode, errorCodes, faceOf, statusName } from '../errors.ts';
+import { type Components, collectComponents, type Json } from './components.ts';
+import { factsOf } from './facts.ts';
+import { headers, parameters } from './openapiParts.ts';
+import { codesOf, ErrorSchema } from './responses.ts';
 import type { Route } from './route.ts';
 
-type Json = Record<string, unknown>;
+/** What the description says of the API as a whole; `description` is Markdown. */
+export interface ApiInfo {
+  title: string;
+  version: string;
+  description?: string;
+  contact?: { name: string; url?: string };
+}
 
 /** The OpenAPI 3.1 document of these routes, from the same schemas that validate them. */
-export function describeApi(
-  routes: readonly Route[],
-  info: { title: string; version: string; description?: string },
-): Json {
+export function describeApi(routes: readonly Route[], info: ApiInfo): Json {
   checkOperationIds(routes);
+  const components = collectComponents();
   const paths: Record<string, Json> = {};
   for (const route of routes) {
     const path = route.path.replaceAll(/:(\w+)/g, '{$1}') || '/';
     paths[path] ??= {};
-    paths[path][route.method.toLowerCase()] = describeRoute(route);
+    paths[path][route.method.toLowerCase()] = describeRoute(route, components);
   }
   const document = {
     openapi: '3.1.0',
     info: { license: { name: 'Apache-2.0', identifier: 'Apache-2.0' }, ...info },
-    servers: [{ url: '/api' }],
-    tags: [...new Set(routes.map((route) => route.tag))].map((name) => ({ name })),
+    servers: [{ url: '/api', description: 'This installation' }],
+    tags: tagsOf(routes),
     paths,
     components: {
       securitySchemes: {
-        token: { type: 'apiKey', in: 'header', name: 'token', description: 'API key or session token' },
-        bearer: { type: 'http', scheme: 'bearer', description: 'The same, for clients that prefer it' },
+        token: { type: 'apiKey', in: 'header', name: 'token', description: 'Your API key' },
+        bearer: { type: 'http', scheme: 'bearer', description: 'The same key, for clients that prefer it' },
       },
-      schemas: { Error: ErrorSchema },
+      schemas: {
+        ...sorted(components.schemas),
+        Error: components.show(ErrorSchema),
+        ErrorCode: errorCodeSchema(),
+      },
+      responses: failuresOf(routes),
       parameters,
       headers,
     },
   };
   // TypeBox keeps marks of its own beside the schema; JSON leaves them behind.
-  return JSON.parse(JSON.stringify(document)) as Json;
+  return withoutUnused(JSON.parse(JSON.stringify(document)) as Json);
 }
 
 function checkOperationIds(routes: readonly Route[]): void {
@@ -50,72 +62,54 @@ function checkOperationIds(routes: readonly Route[]): void {
   }
 }
 
-const parameters = {
-  Organization: {
-    name: 'x-organization-id',
-    in: 'header',
-    required: true,
-    description: 'Organization whose resources are accessed',
-    schema: { type: 'integer', minimum: 1 },
-    example: 1,
-  },
-  OptionalOrganization: {
-    name: 'x-organization-id',
-    in: 'header',
-    required: false,
-    description: 'Organization to act for; your only or default one when absent',
-    schema: { type: 'integer', minimum: 1 },
-  },
-  IdempotencyKey: {
-    name: 'Idempotency-Key',
-    in: 'header',
-    required: false,
-    description:
-      'Makes it safe to send the request again: for 24 hours the same key and body get the same answer',
-    schema: { type: 'string', minLength: 1, maxLength: 255 },
-  },
-  IfMatch: {
-    name: 'If-Match',
-    in: 'header',
-    required: false,
-    description: 'ETag of the state you read; the change is refused with 412 when it is not that any more',
-    schema: { type: 'string' },
-  },
-  IfNoneMatch: {
-    name: 'If-None-Match',
-    in: 'header',
-    required: false,
-    description: 'ETag you have; when it is still right the answer is 304 without a body',
-    schema: { type: 'string' },
-  },
-};
+function tagsOf(routes: readonly Route[]): Json[] {
+  const abouts = new Map<string, string | undefined>();
+  for (const { tag, about } of routes) abouts.set(tag, abouts.get(tag) ?? about);
+  return [...abouts].map(([name, description]) => ({
+    name,
+    ...(description !== undefined && { description }),
+  }));
+}
 
-const headers = {
-  RequestId: { description: 'X-Request-Id of the request, or a new one', schema: { type: 'string' } },
-  RateLimit: { description: 'What is left: `"default";r=599;t=60`', schema: { type: 'string' } },
-  RateLimitPolicy: { description: 'Limits that count: `"default";q=600;w=60`', schema: { type: 'string' } },
-  RetryAfter: { description: 'Seconds to wait', schema: { type: 'integer' } },
-  ETag: { description: 'Tag of this state', schema: { type: 'string' } },
-  IdempotencyReplayed: { description: '`true` on a stored answer', schema: { type: 'string' } },
-};
+function sorted<T>(record: Record<string, T>): Record<string, T> {
+  return Object.fromEntries(Object.entries(record).sort(([a], [b]) => (a < b ? -1 : 1)));
+}
 
-function describeRoute(route: Route): Json {
+/** A shared part that no operation of these routes refers to says nothing. */
+function withoutUnused(document: Json): Json {
+  const text = JSON.stringify(document);
+  const components = document.components as Record<string, Json>;
+  for (const kind of ['parameters', 'headers'] as const) {
+    components[kind] = Object.fromEntries(
+      Object.entries(components[kind] ?? {}).filter(([name]) =>
+        text.includes(`#/components/${kind}/${name}"`),
+      ),
+    );
+  }
+  return document;
+}
+
+function describeRoute(route: Route, components: Components): Json {
   const hasBody = Object.keys((route.body as TObject).properties ?? { any: true }).length > 0;
   return {
     operationId: route.operation,
     summary: route.summary,
-    ...(route.description !== undefined && { description: route.description }),
+    description: [route.description, ...factsOf(route)].filter(Boolean).join('\n\n') || undefined,
     tags: [route.tag],
     security: route.auth === 'public' ? [] : [{ token: [] }, { bearer: [] }],
-    parameters: parametersOf(route),
-    ...(hasBody && route.method !== 'GET' && { requestBody: bodyOf(route) }),
-    responses: responsesOf(route),
+    parameters: parametersOf(route, components),
+    ...(hasBody && route.method !== 'GET' && { requestBody: bodyOf(route, components) }),
+    responses: responsesOf(route, components),
   };
 }
 
-function parametersOf(route: Route): Json[] {
+function parametersOf(route: Route, components: Components): Json[] {
   const reference = (name: keyof typeof parameters): Json => ({ $ref: `#/components/parameters/${name}` });
-  const list = [...describeProperties('path', route.params), ...describeProperties('query', route.query)];
+  const example = route.example;
+  const list = [
+    ...describeProperties('path', route.params, components, example?.params),
+    ...describeProperties('query', route.query, components, example?.query),
+  ];
   if (route.auth === 'organization') {
     list.push(reference(route.organization === undefined ? 'Organization' : 'OptionalOrganization'));
   }
@@ -125,16 +119,25 @@ function parametersOf(route: Route): Json[] {
   return list;
 }
 
-function describeProperties(place: 'path' | 'query', schema: TObject): Json[] {
-  const required = new Set(schema.required ?? []);
-  return Object.entries(schema.properties).map(([name, property]) => {
-    const { description, ...rest } = property as Json;
+function describeProperties(
+  place: 'path' | 'query',
+  object: TObject,
+  components: Components,
+  examples: Json = {},
+): Json[] {
+  const required: readonly string[] = object.required ?? [];
+  return Object.entries(object.properties).map(([name, property]) => {
+    const { 'x-meaning': meaning, ...schema } = property as Json;
+    const description = meaning ?? schema.description;
+    // A named schema keeps its own words where it stands; of any other they are said once, of the parameter.
+    if (!('x-name' in schema)) delete schema.description;
     return {
       name,
       in: place,
-      required: place === 'path' || (required.has(name) && !('default' in rest)),
+      required: place === 'path' || (required.includes(name) && !('default' in schema)),
       ...(description !== undefined && { description }),
-      schema: rest,
+      schema: components.show(schema),
+      ...(examples[name] !== undefined && { example: examples[name] }),
     };
   });
 }
@@ -143,41 +146,30 @@ function isRepeatable(route: Route): boolean {
   return route.method === 'POST' && route.auth !== 'public' && route.idempotency !== 'off';
 }
 
-function bodyOf(route: Route): Json {
+function bodyOf(route: Route, components: Components): Json {
   const required = ((route.body as TObject).required ?? []).length > 0;
-  return { required, content: { 'application/json': { schema: requestSchema(route.body) } } };
-}
-
-/** A field with a default need not be sent, which a schema alone does not say. */
-function requestSchema(schema: TSchema): unknown {
-  const visit = (value: unknown): unknown => {
-    if (Array.isArray(value)) return value.map(visit);
-    if (typeof value !== 'object' || value === null) return value;
-    const copy: Json = Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, visit(inner)]));
-    const properties = copy.properties as Record<string, Json> | undefined;
-    if (Array.isArray(copy.required) && properties !== undefined) {
-      copy.required = copy.required.filter((name: string) => !('default' in (properties[name] ?? {})));
-    }
-    return copy;
+  const schema = components.show(route.body);
+  const { body } = route.example ?? {};
+  return {
+    required,
+    content: { 'application/json': { schema, ...(body !== undefined && { example: body }) } },
   };
-  return visit(schema);
 }
 
-function responsesOf(route: Route): Json {
-  const responses: Record<string, Json> = { 200: successOf(route) };
+function responsesOf(route: Route, components: Components): Json {
+  const responses: Record<string, Json> = { 200: successOf(route, components) };
   if (route.etag === true) responses[304] = { description: 'Not Modified' };
   const byStatus = Map.groupBy(codesOf(route), (code) => faceOf(code).status);
   for (const [status, codes] of [...byStatus].sort(([a], [b]) => a - b)) {
-    responses[status] = failureOf(status, codes);
+    responses[status] = {
+      $ref: `#/components/responses/${responseName(status)}`,
+      description: `${statusName(status)}: ${codes.map((code) => `\`${code}\``).join(', ')}`,
+    };
   }
   return responses;
 }
 
-function successOf(route: Route): Json {
-  const content =
-    route.data === null
-      ? { [route.produces ?? 'application/octet-stream']: {} }
-      : { 'application/json': { schema: envelopeOf(route.data) } };
+function successOf(route: Route, components: Components): Json {
   return {
     description: 'OK',
     headers: {
@@ -187,8 +179,36 @@ function successOf(route: Route): Json {
       ...(route.etag === true && { ETag: header('ETag') }),
       ...(isRepeatable(route) && { 'Idempotency-Replayed': header('IdempotencyReplayed') }),
     },
-    content,
+    content:
+      route.data === null
+        ? { [route.produces ?? 'application/octet-stream']: {} }
+        : { 'application/json': envelopeOf(components.show(route.data), route.example?.data) },
   };
+}
+
+/** The envelope of every success (contract §1), as the description shows it. */
+function envelopeOf(data: unknown, example: unknown): Json {
+  return {
+    schema: {
+      type: 'object',
+      required: ['success', 'data'],
+      properties: { success: { type: 'boolean', const: true }, data },
+    },
+    ...(example !== undefined && { example: { success: true, data: example } }),
+  };
+}
+
+/** `NotFound` */
+function responseName(status: number): string {
+  return statusName(status).replaceAll(' ', '');
+}
+
+/** One answer for each status that something can fail with; operations say which of its codes they can give. */
+function failuresOf(routes: readonly Route[]): Record<string, Json> {
+  const codes = new Set(routes.flatMap((route) => [...codesOf(route)]));
+  const byStatus = Map.groupBy(codes, (code) => faceOf(code).status);
+  const inOrder = [...byStatus].sort(([a], [b]) => a - b);
+  return Object.fromEntries(inOrder.map(([status, each]) => [responseName(status), failureOf(status, each)]));
 }
 
 function failureOf(status: number, codes: ErrorCode[]): Json {
@@ -200,14 +220,28 @@ function failureOf(status: number, codes: ErrorCode[]): Json {
     request_id: 'kR2x0b-1f',
   });
   return {
-    description: `${statusName(status)}: ${codes.map((code) => `\`${code}\``).join(', ')}`,
-    ...((status === 429 || status === 503) && { headers: { 'Retry-After': header('RetryAfter') } }),
+    description: statusName(status),
+    headers: {
+      'X-Request-Id': header('RequestId'),
+      ...((status === 429 || status === 503) && { 'Retry-After': header('RetryAfter') }),
+    },
     content: {
       'application/json': {
         schema: { $ref: '#/components/schemas/Error' },
         examples: Object.fromEntries(codes.map((code) => [code, { value: body(code) }])),
       },
     },
+  };
+}
+
+/** Made when the description is: by then every room has declared its errors. */
+function errorCodeSchema(): Json {
+  return {
+    type: 'string',
+    enum: errorCodes(),
+    description:
+      'What went wrong, for programs. Codes stay as they are; new ones may come, so go by the status for those ' +
+      'you do not know.',
   };
 }
 

@@ -10,12 +10,13 @@ export function envelopeOf(data: TSchema): TSchema {
   return Type.Object({ success: Type.Literal(true), data });
 }
 
+/** The body of every failure, for the description. */
 export const ErrorSchema = Type.Object(
   {
     success: Type.Literal(false),
     error: Type.String({ description: "The status' short name", examples: ['Not Found'] }),
     message: Type.String({ description: 'For people; may change' }),
-    code: Type.String({ description: 'For programs; stable', examples: ['not_found'] }),
+    code: Type.Unsafe<ErrorCode>({ $ref: '#/components/schemas/ErrorCode' }),
     details: Type.Optional(
       Type.Array(
         Type.Object({

@@ -72,9 +72,16 @@ export interface RouteOptions<A extends Auth, P extends TObject, Q extends TObje
   bodyLimit?: number;
 }
 
-interface WithData<D extends TSchema> {
+interface WithData<P extends TObject, Q extends TObject, B extends TSchema, D extends TSchema> {
   /** Shape of `data` in the answer. */
   data: D;
+  /** A request that can be sent like this, and the answer to it, for the description; tests send and check it. */
+  example?: {
+    params?: Static<P>;
+    query?: Partial<Static<Q>>;
+    body?: Static<B>;
+    data: Static<D>;
+  };
 }
 
 interface WithBytes {
@@ -99,7 +106,7 @@ export interface Declare {
     B extends TSchema = Empty,
   >(
     path: string,
-    options: RouteOptions<A, P, Q, B> & WithData<D>,
+    options: RouteOptions<A, P, Q, B> & WithData<P, Q, B, D>,
     handler: Handler<A, P, Q, B, Static<D> | Answer<Static<D>>>,
   ): void;
   <A extends Auth, P extends TObject = Empty, Q extends TObject = Empty, B extends TSchema = Empty>(
@@ -119,11 +126,21 @@ export interface Declarations {
 
 type AnyReq = Req<unknown, unknown, unknown>;
 
+interface Example {
+  params?: Record<string, unknown>;
+  query?: Record<string, unknown>;
+  body?: unknown;
+  data: unknown;
+}
+
 /** A declared endpoint, its types forgotten. `path` is whole, below `/api`, with `:name` for parameters. */
 export interface Route extends Omit<RouteOptions<Auth, TObject, TObject, TSchema>, 'current'> {
   method: Method;
   path: string;
   tag: string;
+  /** What the tag is about. */
+  about: string | undefined;
+  example: Example | undefined;
   params: TObject;
   query: TObject;
   body: TSchema;
@@ -149,7 +166,7 @@ export interface RouteGroup {
  */
 export function routes(
   prefix: string,
-  group: { tag: string },
+  group: { tag: string; about?: string },
   declare: (route: Declarations) => void,
 ): RouteGroup {
   const made: Route[] = [];
@@ -160,7 +177,7 @@ export function routes(
         asRoute(
           method,
           prefix + (path === '/' ? '' : path),
-          group.tag,
+          group,
           options as Loose,
           handler as Route['handler'],
         ),
@@ -176,12 +193,16 @@ export function routes(
   return { prefix, tag: group.tag, routes: made };
 }
 
-type Loose = RouteOptions<Auth, TObject, TObject, TSchema> & { data?: TSchema; produces?: string };
+type Loose = RouteOptions<Auth, TObject, TObject, TSchema> & {
+  data?: TSchema;
+  example?: Example;
+  produces?: string;
+};
 
 function asRoute(
   method: Method,
   path: string,
-  tag: string,
+  { tag, about }: { tag: string; about?: string },
   options: Loose,
   handler: Route['handler'],
 ): Route {
@@ -197,6 +218,8 @@ function asRoute(
     method,
     path,
     tag,
+    about,
+    example: options.example,
     params: options.params ?? Nothing,
     query: options.query ?? Nothing,
     body: options.body ?? Nothing,

@@ -1,5 +1,37 @@
 import { type Static, type TProperties, type TSchema, type TUnsafe, Type } from 'typebox';
 
+/**
+ * The schema under a name of its own in the description, of which generated clients make a type. Checking and
+ * serializing pay no heed to names.
+ */
+export function named<T extends TSchema>(name: string, schema: T, description?: string): T {
+  return marked(schema, { 'x-name': name, ...(description !== undefined && { description }) });
+}
+
+/** A named schema, with what it means in this place. */
+export function meaning<T extends TSchema>(description: string, schema: T): T {
+  return marked(schema, 'x-name' in schema ? { 'x-meaning': description } : { description });
+}
+
+/**
+ * A schema that lets more pass than the description tells: what is outside gets an answer of its own from the
+ * room's rule, in the order in which the rule looks.
+ */
+export function shownAs<T extends TSchema>(shown: TSchema, checked: T): T {
+  return marked(checked, { 'x-shown': shown });
+}
+
+/** Marks of the description, which mean nothing to a validator. */
+export const schemaMarks = ['x-name', 'x-meaning', 'x-shown'] as const;
+
+type Marks = { [mark in (typeof schemaMarks)[number]]?: unknown } & { description?: string };
+
+/** A copy with what TypeBox keeps hidden beside the schema. */
+function marked<T extends TSchema>(schema: T, marks: Marks): T {
+  const copy: T = Object.defineProperties({} as T, Object.getOwnPropertyDescriptors(schema));
+  return Object.assign(copy, marks);
+}
+
 /** An object that refuses every field it does not name. Requests are made of these. */
 export function Strict<P extends TProperties>(properties: P, options: { description?: string } = {}) {
   return Type.Object(properties, { ...options, additionalProperties: false });
@@ -25,6 +57,7 @@ export function Nullable<T extends TSchema>(schema: T): TUnsafe<Static<T> | null
 
 /** An id: ours are integers that every JSON reader keeps exactly. */
 export const Id = Type.Integer({
+  format: 'int64',
   minimum: 1,
   maximum: Number.MAX_SAFE_INTEGER,
   examples: [4503599627370449],

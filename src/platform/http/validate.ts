@@ -1,6 +1,7 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import formats from 'ajv-formats';
 import type { TSchema } from 'typebox';
+import { schemaMarks } from './schema.ts';
 import { wordsFor } from './wording.ts';
 
 /** One thing wrong with a request. `rule` is the JSON Schema keyword that was broken: `required`, `type`, … */
@@ -33,7 +34,7 @@ function requestAjv(allErrors: boolean): Ajv {
     strictRequired: false,
   });
   addFormats(ajv);
-  ajv.addKeyword('x-message');
+  for (const mark of ['x-message', ...schemaMarks]) ajv.addKeyword(mark);
   return ajv;
 }
 

@@ -3,7 +3,7 @@ import type { Context } from '../context.ts';
 import { transaction } from '../context.ts';
 import { statement } from '../database/index.ts';
 import { fail } from '../errors.ts';
-import { Choice, Id, IdParams, Nullable, routes, Timestamp } from '../http/index.ts';
+import { Choice, Id, IdParams, Nullable, named, routes, Timestamp } from '../http/index.ts';
 import { retryFailedJob } from './retry.ts';
 
 interface FailedRow {
@@ -27,18 +27,22 @@ const failedJobs = statement<FailedRow>(
    order by finished_at desc, id desc limit 100`,
 );
 
-const Job = Type.Object({
-  id: Id,
-  name: Type.String(),
-  state: Choice(['failed', 'undoing'], { description: 'undoing: what it did cannot be taken back yet' }),
-  organization_id: Nullable(Id),
-  payload: Type.Record(Type.String(), Type.Unknown()),
-  error_step: Nullable(Type.String()),
-  error_code: Nullable(Type.String()),
-  error_message: Nullable(Type.String()),
-  created_at: Timestamp,
-  finished_at: Nullable(Timestamp),
-});
+const Job = named(
+  'Job',
+  Type.Object({
+    id: Id,
+    name: Type.String(),
+    state: Choice(['failed', 'undoing'], { description: 'undoing: what it did cannot be taken back yet' }),
+    organization_id: Nullable(Id),
+    payload: Type.Record(Type.String(), Type.Unknown()),
+    error_step: Nullable(Type.String()),
+    error_code: Nullable(Type.String()),
+    error_message: Nullable(Type.String()),
+    created_at: Timestamp,
+    finished_at: Nullable(Timestamp),
+  }),
+  'Work that the product does in the background',
+);
 
 export const jobStaffRoutes = routes('/staff/jobs', { tag: 'Staff: jobs' }, (route) => {
   route.get(
@@ -47,7 +51,7 @@ export const jobStaffRoutes = routes('/staff/jobs', { tag: 'Staff: jobs' }, (rou
       auth: 'staff',
       operation: 'listFailedJobs',
       summary: 'List failed jobs',
-      data: Type.Object({ jobs: Type.Array(Job) }),
+      data: named('JobList', Type.Object({ jobs: Type.Array(Job) })),
     },
     async (ctx) => ({ jobs: await ctx.db.many(failedJobs) }),
   );
@@ -59,7 +63,7 @@ export const jobStaffRoutes = routes('/staff/jobs', { tag: 'Staff: jobs' }, (rou
       operation: 'retryJob',
       summary: 'Retry a failed job',
       params: IdParams,
-      data: Type.Object({ retried: Type.Boolean() }),
+      data: named('JobRetried', Type.Object({ retried: Type.Boolean() })),
       errors: ['not_found'],
     },
     (ctx, req) => retry(ctx, req.params.id),

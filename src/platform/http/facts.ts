@@ -1,0 +1,23 @@
+import { limitOf } from './limits.ts';
+import type { Route } from './route.ts';
+
+/** What a declaration says about who may call it and how often, in sentences for the description. */
+export function factsOf(route: Route): string[] {
+  const facts: string[] = [];
+  if (route.permission !== undefined) {
+    facts.push(`Your role in the organization needs the permission \`${route.permission}\`.`);
+  }
+  if (route.auth === 'staff') {
+    const roles = route.staffRoles?.map((role) => `\`${role}\``).join(' or ');
+    facts.push(roles === undefined ? 'For staff accounts.' : `For staff accounts with the role ${roles}.`);
+  }
+  if (route.sessionOnly === true) facts.push('An API key cannot do this: sign in and use the session.');
+  if (route.limit !== undefined) {
+    const { quota, windowS, per } = limitOf(route.limit);
+    const whose = { person: 'account', ip: 'address', credential: 'key' }[per];
+    facts.push(
+      `At most ${quota} times in ${windowS} seconds for each ${whose}, all requests of this kind together.`,
+    );
+  }
+  return facts;
+}
