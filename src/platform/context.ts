@@ -66,6 +66,14 @@ export function transaction<C extends Context, T>(
   return (ctx.db as Database).transaction(name, (tx) => work({ ...ctx, db: tx }));
 }
 
+/**
+ * Runs `work` within the transaction that is under way so that it can fail alone: when it throws, what it wrote is
+ * taken back, its error comes out, and the transaction goes on.
+ */
+export function attempt<C extends TxContext, T>(ctx: C, work: (ctx: C) => Promise<T>): Promise<T> {
+  return ctx.db.attempt((tx) => work({ ...ctx, db: tx }));
+}
+
 function isTransaction(db: Queryable): db is Transaction {
   return 'inTransaction' in db;
 }

@@ -81,6 +81,11 @@ export interface Queryable {
  */
 export interface Transaction extends Queryable {
   readonly inTransaction: true;
+  /**
+   * Runs `work` so that it can fail alone: when it throws, all that it wrote and wanted done after the commit is taken
+   * back, the error comes out, and the transaction goes on. Nothing else is sent on the transaction meanwhile.
+   */
+  attempt<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
   /** Has `then` called once the transaction has committed; never when it rolls back. */
   afterCommit(then: () => void): void;
 }

@@ -1,4 +1,4 @@
-import { type Routine, type Statement, statement, type TxContext } from '../../platform/index.ts';
+import { attempt, type Routine, statement, type TxContext } from '../../platform/index.ts';
 import { beginSystemAction } from '../actions/act.ts';
 import { backupPrefix, writeSnapshot } from './snapshots.ts';
 
@@ -53,13 +53,6 @@ const markDeleting = statement<never, { serviceId: number; name: string }>(
   'vps.markDeleting',
   `update vps_snapshots set state = 'deleting' where service_id = :serviceId and name = :name`,
 );
-// Not declared with the others: PostgreSQL parses them alone, but not as the text of a PREPARE.
-const savepoint: Statement<never> = { name: 'vps.backupSavepoint', text: 'savepoint machine', names: [] };
-const takeBack: Statement<never> = {
-  name: 'vps.takeBackupBack',
-  text: 'rollback to savepoint machine',
-  names: [],
-};
 
 /**
  * Makes the nightly backups that are due, a few at a time, and takes away the oldest beyond what is to be kept.
@@ -71,25 +64,24 @@ export const backupRoutine: Routine = {
   work: async (ctx) => {
     const now = ctx.clock.now();
     for (const { name, ...machine } of await ctx.db.many(surplusBackups, { now })) {
-      await apart(ctx, machine, () => dropBackup(ctx, machine, name));
+      await apart(ctx, machine, (one) => dropBackup(one, machine, name));
     }
     for (const machine of await ctx.db.many(dueMachines, { now, limit: mostAtOnce })) {
-      await apart(ctx, machine, () => backUp(ctx, machine));
+      await apart(ctx, machine, (one) => backUp(one, machine));
     }
   },
 };
 
 /** Does what is to be done for one machine; when it fails, the others keep what was done for them. */
-async function apart(ctx: TxContext, { service_id }: Idle, work: () => Promise<void>): Promise<void> {
-  await ctx.db.run(savepoint);
-  try {
-    await work();
-  } catch (error) {
-    await ctx.db.run(takeBack);
-    await ctx.db.run(markTried, { serviceId: service_id, now: ctx.clock.now() });
-    const err = error instanceof Error ? error.message : String(error);
-    ctx.log.warn({ service: service_id, err }, 'the backups of a machine could not be seen to');
-  }
+async function apart(
+  ctx: TxContext,
+  { service_id: serviceId }: Idle,
+  work: (ctx: TxContext) => Promise<void>,
+): Promise<void> {
+  await attempt(ctx, work).catch(async (error: Error) => {
+    await ctx.db.run(markTried, { serviceId, now: ctx.clock.now() });
+    ctx.log.warn({ service: serviceId, err: error.message }, 'the backups of a machine could not be seen to');
+  });
 }
 
 async function dropBackup(ctx: TxContext, machine: Idle, name: string): Promise<void> {
