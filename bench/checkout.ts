@@ -1,5 +1,5 @@
 import { checkout } from '../src/cart/checkout.ts';
-import type { Cart } from '../src/cart/price.ts';
+import type { Cart } from '../src/cart/find.ts';
 import { addProduct, type NewProduct } from '../src/catalog/index.ts';
 import { demoProducts } from '../src/demo/products.ts';
 import { authenticator } from '../src/organizations/index.ts';

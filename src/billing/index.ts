@@ -20,6 +20,7 @@ export {
   totalsOf,
 } from './issue.ts';
 export { grantCredit, readCredit } from './ledger.ts';
+export { settleFree } from './pay.ts';
 export { couponOf, isRefunded } from './refund.ts';
 export { billingRoutes } from './routes.ts';
 export { billingStaffRoutes } from './staff.ts';

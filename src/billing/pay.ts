@@ -64,7 +64,7 @@ const insertPayment = statement<
 );
 
 interface Payment {
-  method: 'credit' | 'bank_transfer';
+  method: 'credit' | 'bank_transfer' | 'none';
   reference: string | null;
   receivedOn: string | null;
 }
@@ -105,6 +105,13 @@ export async function receiveTransfer(
     const credited = isLate ? formatMoney(amountMinor, invoice.currency) : null;
     return { ...(await readInvoice(tx, id)), credited };
   });
+}
+
+/** Pays an invoice that asks for nothing, in the transaction that issued it. */
+export async function settleFree(tx: TxContext, id: number): Promise<void> {
+  const invoice = await lockPayable(tx, id);
+  if (invoice.total_minor !== 0) throw new Error(`invoice ${id} is not free`);
+  await settle(tx, invoice, { method: 'none', reference: null, receivedOn: null });
 }
 
 function dayReceived(tx: TxContext, told: string | undefined): string {

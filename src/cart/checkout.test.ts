@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { newCoupon } from '../../test/coupons.ts';
+import { audit } from '../../test/crash/audit.ts';
 import { orderVps, runningVps, vpsCart } from '../../test/orders.ts';
-import { startTestProduct, type TestProduct } from '../../test/product.ts';
+import { startTestProduct, type TestProduct, until } from '../../test/product.ts';
 
 let product: TestProduct;
 beforeAll(async () => {
@@ -26,6 +28,24 @@ describe('the main job', () => {
     const order = await product.customer.post('/cart/checkout/invoice', cart);
     expect(quote.body.data.total).toBe(order.body.data.total);
     expect(quote.body.data.items).toEqual(order.body.data.items);
+  });
+
+  it('delivers an order that costs nothing at once', async () => {
+    const couponcode = await newCoupon(product, { percent: 100 });
+    const cart = { ...vpsCart(product.demo), couponcode };
+    const order = await product.customer.post('/cart/checkout/invoice', cart);
+    expect(order.body.data).toMatchObject({ subtotal: '4.00', discount: '4.00', total: '0.00' });
+    const { invoice } = (await product.customer.get(`/dashboard/invoices/${order.body.data.invoice_id}`)).body
+      .data;
+    expect(invoice).toMatchObject({ status: 'paid', total: '0.00', number: expect.anything() });
+    await until(
+      () => product.customer.get(`/dashboard/services/${order.body.data.service_ids[0]}`),
+      (answer) => answer.body.data.service.status === 'active',
+    );
+    const wrong = await audit(product.databaseUrl, ['a job that is not finished']);
+    expect(wrong.filter((line) => /^(a ledger|a balance|legal numbers|a paid invoice)/.test(line))).toEqual(
+      [],
+    );
   });
 
   it('gives back everything an unpaid order held once it expires', async () => {

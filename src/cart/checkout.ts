@@ -1,9 +1,9 @@
-import { dueAt, issueInvoice, taxOf } from '../billing/index.ts';
-import { modules, redeemCoupon, reserveStock } from '../catalog/index.ts';
-import { reserveAddresses, reserveRoom } from '../fleet/index.ts';
+import { dueAt, issueInvoice, settleFree, taxOf } from '../billing/index.ts';
+import { redeemCoupon, reserveStock } from '../catalog/index.ts';
 import { newId, type OrganizationContext, type TxContext, transaction } from '../platform/index.ts';
-import { createServices, machineSize } from '../services/index.ts';
-import { type Cart, linesOf, type PricedCart, type PricedItem, priceCart } from './price.ts';
+import { createServices } from '../services/index.ts';
+import type { Cart } from './find.ts';
+import { linesOf, type PricedCart, type PricedItem, priceCart } from './price.ts';
 import { viewPriced } from './view.ts';
 
 interface OrderedItem extends PricedItem {
@@ -12,7 +12,7 @@ interface OrderedItem extends PricedItem {
 
 /**
  * Orders what is in the cart: reserves stock, coupon, room and addresses, writes the pending services and the
- * unpaid invoice, all or nothing (specification §4.1, contract §2).
+ * unpaid invoice, all or nothing (specification §4.1, contract §2). What costs nothing is paid with that.
  */
 export async function checkout(ctx: OrganizationContext, cart: Cart) {
   return transaction(ctx, 'cart.checkout', async (tx) => {
@@ -48,6 +48,7 @@ export async function checkout(ctx: OrganizationContext, cart: Cart) {
         expiresAt,
       }),
     ]);
+    if (totals.totalMinor === 0) await settleFree(tx, invoiceId);
     return {
       invoice_id: invoiceId,
       ...viewPriced(priced, totals),
@@ -69,13 +70,7 @@ async function reserve(
     if (product.stock !== null) wanted.set(product.id, (wanted.get(product.id) ?? 0) + 1);
   }
   await reserveStock(tx, wanted);
-  for (const item of items) {
-    if (item.product.moduleId !== modules.vps) continue;
-    const size = machineSize(item.options);
-    const service = { id: item.serviceId, organizationId, location: size.location };
-    await reserveAddresses(tx, service, size.ipv4Count, size.ipv6Count);
-    await reserveRoom(tx, service, size);
-  }
+  for (const { kind, serviceId: id, options } of items) await kind.hold(tx, { id, organizationId }, options);
 }
 
 function asService(item: OrderedItem) {

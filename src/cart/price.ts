@@ -5,38 +5,20 @@ import {
   checkOptions,
   discountOf,
   findCoupon,
-  findProducts,
   isCycle,
-  missingOptions,
-  modules,
   type Price,
   type Product,
   priceOf,
 } from '../catalog/index.ts';
-import { identityLimits } from '../drivers/hypervisor/index.ts';
-import { listImages, reasonAgainst } from '../fleet/index.ts';
-import { type Context, type ErrorDetail, fail, isDomain } from '../platform/index.ts';
-import { isStrongPassword, machineSize } from '../services/index.ts';
-
-/** A cart as it arrives, its shape checked. */
-export interface Cart {
-  products: Item[];
-  couponcode?: string | undefined;
-}
-
-export interface Item {
-  id?: unknown;
-  cycle: string;
-  type: string;
-  domain?: string | undefined;
-  options?: ItemOptions | undefined;
-}
-
-export type ItemOptions = Record<string, unknown> & { domain?: string; password?: string };
+import { type Context, type ErrorDetail, fail } from '../platform/index.ts';
+import type { Kind } from '../services/index.ts';
+import { checkDomains, checkMeans, checkPasswords, requireOptions } from './check.ts';
+import { type Candidate, type Cart, findOrdered } from './find.ts';
 
 /** One item that can be ordered, with what it costs. */
 export interface PricedItem {
   product: Product;
+  kind: Kind;
   cycle: Cycle;
   /** Hostname or domain name; null for products without one. */
   domain: string | null;
@@ -52,12 +34,6 @@ export interface PricedCart {
   coupon: Coupon | null;
 }
 
-interface Candidate {
-  item: Item;
-  product: Product;
-  path: string;
-}
-
 /**
  * Holds a cart against the catalogue and prices it. The checks come in the order of contract §2, each over
  * the whole cart before the next: products, options, operating systems, domains, passwords, coupon. Stock
@@ -69,7 +45,7 @@ export async function priceCart(ctx: Context, cart: Cart): Promise<PricedCart> {
   const currency = candidates[0]?.product.currency ?? '';
   requireOptions(candidates);
   const priced = configure(candidates);
-  await checkSystems(ctx, priced);
+  await checkMeans(ctx, priced);
   checkDomains(candidates);
   checkPasswords(candidates);
   const coupon = cart.couponcode === undefined ? null : await findCoupon(ctx, cart.couponcode);
@@ -81,53 +57,11 @@ export async function priceCart(ctx: Context, cart: Cart): Promise<PricedCart> {
   };
 }
 
-async function findOrdered(ctx: Context, items: Item[]): Promise<Candidate[]> {
-  const ids = items.map((item, index) => productId(item.id, `products[${index}].id`));
-  const products = await findProducts(ctx, [...new Set(ids)]);
-  return items.map((item, index) => {
-    const path = `products[${index}]`;
-    const product = products.get(ids[index] ?? 0);
-    const details = (message: string, field = 'id') => ({
-      details: [{ field: `${path}.${field}`, message }],
-    });
-    if (!product) throw fail('product_unknown', details('no product has this id'));
-    if (product.status !== 'active')
-      throw fail('product_not_orderable', details('this product is not for sale'));
-    if (product.type !== item.type) {
-      throw fail('product_not_orderable', details(`this product is of the type ${product.type}`, 'type'));
-    }
-    return { item, product, path };
-  });
-}
-
-// Specification §7 and contract §1: absent is "missing fields", no product id at all "product not found".
-function productId(id: unknown, field: string): number {
-  if (id === undefined) throw fail('missing_fields', { details: [{ field, message: 'is required' }] });
-  if (typeof id === 'number' && Number.isSafeInteger(id) && id > 0) return id;
-  throw fail('product_not_orderable', { details: [{ field, message: 'must be a positive integer' }] });
-}
-
-function requireOptions(candidates: Candidate[]): void {
-  const missing = candidates.flatMap(({ item, product, path }) => {
-    if (product.type === 'Domain') return item.domain === undefined ? [`${path}.domain`] : [];
-    if (!needsOptions(product)) return [];
-    if (item.options === undefined) return [`${path}.options`];
-    const machine = ['domain', 'password'].filter((key) => item.options?.[key] === undefined);
-    return [...missingOptions(product, item.options), ...machine].map((key) => `${path}.options.${key}`);
-  });
-  if (missing.length === 0) return;
-  throw fail('missing_fields', { details: missing.map((field) => ({ field, message: 'is required' })) });
-}
-
-function needsOptions(product: Product): boolean {
-  return product.moduleId === modules.vps || product.moduleId === modules.dedicated;
-}
-
 function configure(candidates: Candidate[]): Omit<PricedItem, 'discountMinor'>[] {
   const problems: ErrorDetail[] = [];
-  const priced = candidates.map(({ item, product, path }) => {
+  const priced = candidates.map(({ item, product, kind, path }) => {
     const { domain, password, ...options } = item.options ?? {};
-    problems.push(...checkOptions(product, options, `${path}.options`));
+    problems.push(...problemsWith({ product, kind, path }, options));
     const price = isCycle(item.cycle) ? priceOf(product, item.cycle, options) : null;
     if (price === null) {
       const sold = product.prices.map((known) => known.cycle).join(', ');
@@ -137,6 +71,7 @@ function configure(candidates: Candidate[]): Omit<PricedItem, 'discountMinor'>[]
     const name = item.domain ?? domain;
     return {
       product,
+      kind,
       cycle,
       options,
       domain: name?.toLowerCase() ?? null,
@@ -151,57 +86,15 @@ function configure(candidates: Candidate[]): Omit<PricedItem, 'discountMinor'>[]
   return priced;
 }
 
-/** Whether each machine's operating system is on offer and fits into it. */
-async function checkSystems(ctx: Context, items: Omit<PricedItem, 'discountMinor'>[]): Promise<void> {
-  if (items.every(({ product }) => product.moduleId !== modules.vps)) return;
-  const offered = new Map((await listImages(ctx)).map((image) => [image.slug, image]));
-  const problems = items.flatMap(({ product, options }, index) => {
-    if (product.moduleId !== modules.vps) return [];
-    const size = machineSize(options);
-    const image = offered.get(size.image);
-    const message = image ? reasonAgainst(image, size) : `${size.image} is not offered at the moment`;
-    return message === null ? [] : [{ field: `products[${index}].options.option6`, message }];
-  });
-  if (problems.length > 0) throw fail('invalid_configuration', { details: problems });
-}
-
-function checkDomains(candidates: Candidate[]): void {
-  const problems = candidates.flatMap(({ item, product, path }) => [
-    ...badDomain(item.domain, `${path}.domain`, product.type === 'Domain' ? 2 : 1),
-    ...badDomain(item.options?.domain, `${path}.options.domain`, 1),
-    ...secondDomain(item, path),
-    ...(needsOptions(product) ? longHostname(item.options?.domain, `${path}.options.domain`) : []),
-  ]);
-  if (problems.length > 0) throw fail('invalid_domain', { details: problems });
-}
-
-// A service has one; of two that differ, one would be lost without a word.
-function secondDomain({ domain, options }: Item, path: string): ErrorDetail[] {
-  const other = options?.domain;
-  if (domain === undefined || other === undefined || domain.toLowerCase() === other.toLowerCase()) return [];
-  return [{ field: `${path}.domain`, message: 'is not the same as options.domain; send one of them' }];
-}
-
-function badDomain(domain: string | undefined, field: string, atLeast: number): ErrorDetail[] {
-  if (domain === undefined || isDomain(domain, { atLeast })) return [];
-  return [{ field, message: 'takes letters, digits, hyphens and dots, such as web1.example.com' }];
-}
-
-/** The domain of a machine becomes its hostname (contract §2), of which systems keep less than DNS does. */
-function longHostname(domain: string | undefined, field: string): ErrorDetail[] {
-  const most = identityLimits.hostnameBytes;
-  if (domain === undefined || domain.length <= most) return [];
-  return [{ field, message: `is the hostname of the machine and must have at most ${most} characters` }];
-}
-
-function checkPasswords(candidates: Candidate[]): void {
-  const weak = candidates.flatMap(({ item, path }) => {
-    const password = item.options?.password;
-    return password === undefined || isStrongPassword(password) ? [] : [`${path}.options.password`];
-  });
-  if (weak.length === 0) return;
-  const message = 'needs at least 8 characters of 3 of the 4 classes lower case, upper case, digit, special';
-  throw fail('weak_password', { details: weak.map((field) => ({ field, message })) });
+// What the product allows and its kind cannot read is the mistake of who made the product; nobody can order it.
+function problemsWith(
+  { product, kind, path }: Pick<Candidate, 'product' | 'kind' | 'path'>,
+  options: Record<string, unknown>,
+): ErrorDetail[] {
+  const problems = checkOptions(product, options, `${path}.options`);
+  if (problems.length > 0) return problems;
+  const message = 'cannot be delivered with this value';
+  return kind.unreadable(options).map((key) => ({ field: `${path}.options.${key}`, message }));
 }
 
 function toAmount(item: Omit<PricedItem, 'discountMinor'>) {

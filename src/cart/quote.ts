@@ -1,17 +1,19 @@
 import { type Tax, taxOf } from '../billing/index.ts';
 import { type Context, fail } from '../platform/index.ts';
-import { type Cart, type PricedCart, priceCart, totalsOfCart } from './price.ts';
+import type { Cart } from './find.ts';
+import { type PricedCart, priceCart, totalsOfCart } from './price.ts';
 import { viewPriced } from './view.ts';
 
 const untaxed: Tax = { country: null, rateBasisPoints: 0, exempt: true };
 
 /**
- * What an order would cost, nothing written. Anybody may ask; for a member of an organization the quote holds
- * that organization's tax and equals the invoice that would follow.
+ * What an order would cost, or why it would be refused, nothing written. Anybody may ask; for a member of an
+ * organization the quote holds that organization's tax and equals the invoice that would follow.
  */
 export async function quoteCart(ctx: Context, cart: Cart) {
   const priced = await priceCart(ctx, cart);
-  checkStock(priced);
+  requireStock(priced);
+  await requireMeans(ctx, priced);
   const tax = ctx.organizationId === null ? untaxed : await taxOf(ctx, ctx.organizationId, { lock: false });
   return {
     invoice_id: null,
@@ -21,9 +23,19 @@ export async function quoteCart(ctx: Context, cart: Cart) {
   };
 }
 
-function checkStock(cart: PricedCart): void {
+function requireStock(cart: PricedCart): void {
   for (const { product } of cart.items) {
     const wanted = cart.items.filter((item) => item.product.id === product.id).length;
     if (product.stock !== null && product.stock < wanted) throw fail('insufficient_stock');
+  }
+}
+
+async function requireMeans(ctx: Context, { items }: PricedCart): Promise<void> {
+  for (const kind of new Set(items.map((item) => item.kind))) {
+    const ofKind = items.filter((item) => item.kind === kind);
+    await kind.requireAvailable(
+      ctx,
+      ofKind.map((item) => item.options),
+    );
   }
 }

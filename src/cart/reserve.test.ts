@@ -21,13 +21,21 @@ afterAll(() => product.stop());
 
 const checkout = '/cart/checkout/invoice';
 
-/** Orders, and proves that the refusal left nothing anywhere. */
+/** Orders, and proves that the refusal left nothing anywhere; a quote is refused alike. */
 async function refused(cart: unknown): Promise<void> {
   await settled(product);
   const before = await contents(product);
-  const answer = await customer.post(checkout, cart);
-  expect([answer.status, answer.body.message]).toEqual([400, 'Not enough stock available']);
+  for (const path of [checkout, '/cart/quote']) {
+    const answer = await customer.post(path, cart);
+    expect([answer.status, answer.body.message], path).toEqual([400, 'Not enough stock available']);
+  }
   expect(await contents(product)).toEqual(before);
+}
+
+/** Orders what a quote has promised, while the quote itself took nothing. */
+async function ordered(cart: unknown): Promise<void> {
+  for (const path of ['/cart/quote', '/cart/quote', checkout])
+    expect((await customer.post(path, cart)).status, path).toBe(200);
 }
 
 describe('an order takes all that it needs or nothing', () => {
@@ -35,7 +43,7 @@ describe('an order takes all that it needs or nothing', () => {
     await product.staff.patch(`/staff/products/${product.demo.products.hosting}`, { stock: 1 });
     const item = { id: product.demo.products.hosting, cycle: 'monthly', type: 'Hosting' };
     await refused({ products: [...vpsCart(product.demo, { option5: 1 }).products, item, item] });
-    expect((await customer.post(checkout, { products: [item] })).status).toBe(200);
+    await ordered({ products: [item] });
     await refused({ products: [item] });
   });
 
@@ -43,7 +51,7 @@ describe('an order takes all that it needs or nothing', () => {
     await sql(product, 'update nodes set memory_mib = memory_mib_taken + 3 * 1024');
     const [first] = vpsCart(product.demo, { option1: 2 }).products;
     await refused({ products: [first, first] });
-    expect((await customer.post(checkout, { products: [first] })).status).toBe(200);
+    await ordered({ products: [first] });
     await refused({ products: [first] });
     await sql(product, 'update nodes set memory_mib = 262144');
   });
@@ -53,7 +61,7 @@ describe('an order takes all that it needs or nothing', () => {
     await sql(product, `delete from addresses where state = 'free' and address not in (${kept})`);
     const [two] = vpsCart(product.demo, { option4: 2, option5: 1 }).products;
     await refused({ products: [two, two] });
-    expect((await customer.post(checkout, { products: [two] })).status).toBe(200);
+    await ordered({ products: [two] });
     await refused({ products: [two] });
     await sql(
       product,

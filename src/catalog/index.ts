@@ -17,7 +17,7 @@ export {
 } from './coupons.ts';
 export { addMonths, type Cycle, cycles, isCycle, monthsOf } from './cycles.ts';
 export { ChosenOptions, optionMeanings } from './optionSchema.ts';
-export { findProducts, modules, type Product } from './products.ts';
+export { findProducts, type Product } from './products.ts';
 export { catalogRoutes } from './routes.ts';
 export { CycleName, ProductGroup, ProductType } from './schema.ts';
 export { catalogStaffRoutes } from './staffRoutes.ts';

@@ -2,9 +2,6 @@ import { decodeCursor, encodeCursor, listData } from '../platform/http/index.ts'
 import { type Context, fail, formatMoney, statement } from '../platform/index.ts';
 import { type Cycle, cycles } from './cycles.ts';
 
-/** What delivers a product (specification §2.1; contract §2). */
-export const modules = { manual: 1, vps: 2, hosting: 3, domain: 4, dedicated: 5 } as const;
-
 export interface IntegerOption {
   key: string;
   name: string;
@@ -32,6 +29,7 @@ export type Option = IntegerOption | ChoiceOption;
 export interface Product {
   id: number;
   type: 'Hosting' | 'Domain';
+  /** Its kind of service: `services/kinds/table.ts`. */
   moduleId: number;
   group: { id: number; name: string };
   name: string;

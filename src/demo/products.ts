@@ -1,4 +1,5 @@
 import type { NewProduct } from '../catalog/index.ts';
+import { kinds } from '../services/index.ts';
 
 const euro = { currency: 'EUR', stock: null } as const;
 
@@ -27,7 +28,7 @@ export function demoProducts(
     vps: {
       ...euro,
       type: 'Hosting',
-      moduleId: 2,
+      moduleId: kinds.vps.id,
       group: 'Virtual servers',
       name: 'VPS',
       description: 'A virtual server of the size you choose, running within a minute.',
@@ -49,7 +50,7 @@ export function demoProducts(
     dedicated: {
       ...euro,
       type: 'Hosting',
-      moduleId: 5,
+      moduleId: kinds.dedicated.id,
       group: 'Dedicated servers',
       name: 'Dedicated server',
       description: 'A whole machine, prepared by our staff.',
@@ -63,7 +64,7 @@ export function demoProducts(
     hosting: {
       ...euro,
       type: 'Hosting',
-      moduleId: 3,
+      moduleId: kinds.hosting.id,
       group: 'Web hosting',
       name: 'Web hosting',
       description: 'Space for a web site and its mail.',
@@ -73,7 +74,7 @@ export function demoProducts(
     domain: {
       ...euro,
       type: 'Domain',
-      moduleId: 4,
+      moduleId: kinds.domain.id,
       group: 'Domains',
       name: 'Domain .example',
       description: 'A domain name for a year.',

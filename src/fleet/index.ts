@@ -16,6 +16,7 @@ export {
   returnUnusedAddresses,
   useHeldAddresses,
 } from './addresses.ts';
+export { type Needs, requireAvailable } from './availability.ts';
 export { followGateways } from './gateways.ts';
 export {
   addImage,

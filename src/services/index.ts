@@ -17,7 +17,9 @@ export {
   openPassword,
 } from './delivery/delivery.ts';
 export { serviceJobs } from './jobs.ts';
+export type { Kind } from './kinds/kind.ts';
+export { kindOf, kinds } from './kinds/table.ts';
+export { roomOf, type VpsOptions, vpsOptions } from './kinds/vps.ts';
 export { isStrongPassword } from './password.ts';
 export { serviceRoutes } from './routes.ts';
-export { type MachineSize, machineSize } from './size.ts';
 export { serviceStaffRoutes } from './staffRoutes.ts';

@@ -1,4 +1,3 @@
-import { modules } from '../catalog/index.ts';
 import {
   type AnySaga,
   type Context,
@@ -14,6 +13,7 @@ import {
 } from '../platform/index.ts';
 import { cancelUndelivered, lockServicesOf, type Ordered } from './delivery/cancelUndelivered.ts';
 import { failDelivery } from './delivery/delivery.ts';
+import { kindOf } from './kinds/table.ts';
 import { applyPaidUpgrade, giveBackUpgrade } from './upgradeApply.ts';
 
 const markStarted = statement<never, { ids: number[] }>(
@@ -66,7 +66,7 @@ function inTransaction(
 async function startDelivery(tx: TxContext, _payload: Payload, services: Ordered[]): Promise<void> {
   const machines: Ordered[] = [];
   for (const service of services) {
-    if (service.module_id !== modules.vps || service.status !== 'pending') continue;
+    if (kindOf(service.module_id).deliveredBy === null || service.status !== 'pending') continue;
     if (service.provisioning_state === 'queued' || (await neverStarted(tx, service))) machines.push(service);
   }
   for (const service of machines) await startMachine(tx, service);
@@ -90,7 +90,7 @@ export async function startMachine(
 
 async function failUnstarted(tx: TxContext, { invoiceId }: Payload, failure: Failure): Promise<void> {
   for (const service of await lockServicesOf(tx, invoiceId)) {
-    if (service.module_id !== modules.vps || service.provisioning_state !== 'queued') continue;
+    if (kindOf(service.module_id).deliveredBy === null || service.provisioning_state !== 'queued') continue;
     await failDelivery(tx, service.id, failure.message);
   }
 }

@@ -1,5 +1,6 @@
 import { listData, positionedList } from '../platform/http/index.ts';
 import { fail, formatMoney, type OrganizationContext, statement } from '../platform/index.ts';
+import { kindOf } from './kinds/table.ts';
 
 interface ServiceRow {
   id: number;
@@ -22,7 +23,7 @@ interface ServiceRow {
   options: Record<string, unknown>;
   product_id: number;
   product_type: string;
-  module_id: keyof typeof typeByModule;
+  module_id: number;
   product_name: string;
   product_description: string;
   product_price_minor: number | null;
@@ -89,13 +90,11 @@ export async function readService(ctx: OrganizationContext, id: number) {
   return { service: view(row) };
 }
 
-const typeByModule = { 1: 'other', 2: 'vps', 3: 'hosting', 4: 'domain', 5: 'dedicated' } as const;
-
 function view(row: ServiceRow) {
   const money = (minor: number) => formatMoney(minor, row.currency);
   return {
     id: row.id,
-    type: typeByModule[row.module_id],
+    type: kindOf(row.module_id).type,
     domain: row.domain,
     hostname: row.domain,
     status: row.status,

@@ -14,6 +14,8 @@ import {
   Timestamp,
 } from '../platform/http/index.ts';
 
+import { serviceTypes } from './kinds/kind.ts';
+
 const Status = named(
   'ServiceStatus',
   Choice(['pending', 'active', 'suspended', 'cancelled', 'terminated']),
@@ -24,7 +26,7 @@ const Service = named(
   'Service',
   Type.Object({
     id: Id,
-    type: named('ServiceType', Choice(['vps', 'dedicated', 'hosting', 'domain', 'other'])),
+    type: named('ServiceType', Choice(serviceTypes)),
     domain: Nullable(Type.String()),
     hostname: Nullable(Type.String()),
     status: Status,

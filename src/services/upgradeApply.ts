@@ -18,7 +18,7 @@ import {
   type TxContext,
   transaction,
 } from '../platform/index.ts';
-import { type MachineSize, machineSize } from './size.ts';
+import { roomOf, vpsOptions } from './kinds/vps.ts';
 import {
   findWaiting,
   lockUpgradable,
@@ -37,15 +37,15 @@ export async function reserveGrowth(
   service: UpgradableRow,
   options: Record<string, unknown>,
 ): Promise<void> {
-  const [size, now] = [machineSize(options), machineSize(service.options)];
+  const [size, now] = [vpsOptions.read(options), vpsOptions.read(service.options)];
   const holder = { id: service.id, organizationId: service.organization_id, location: now.location };
   const more4 = Math.max(0, size.ipv4Count - now.ipv4Count);
   const more6 = Math.max(0, size.ipv6Count - now.ipv6Count);
   if (more4 + more6 > 0) await holdMoreAddresses(tx, holder, more4, more6);
-  await resizeRoom(tx, service.id, larger(size, now));
+  await resizeRoom(tx, service.id, larger(roomOf(size), roomOf(now)));
 }
 
-function larger(one: MachineSize, other: MachineSize): Room {
+function larger(one: Room, other: Room): Room {
   return {
     cpuCores: Math.max(one.cpuCores, other.cpuCores),
     memoryMib: Math.max(one.memoryMib, other.memoryMib),
@@ -73,7 +73,7 @@ export async function applyUpgrade(
   upgrade: { id: number; changes: Record<string, unknown>; newPriceMinor: number },
 ): Promise<number> {
   const options = { ...service.options, ...upgrade.changes };
-  const { ipv4Count: count4, ipv6Count: count6 } = machineSize(options);
+  const { ipv4Count: count4, ipv6Count: count6 } = vpsOptions.read(options);
   await writeSize(tx, service.id, upgrade.changes, upgrade.newPriceMinor);
   await useHeldAddresses(tx, service.id);
   await releaseAddresses(tx, service.id, { count4, count6 });
@@ -128,7 +128,7 @@ export async function giveBackWaiting(
   await markUpgrade(tx, upgrade.id, 'expired');
   await returnHeldAddresses(tx, service.id);
   if ((await findPlacement(tx, service.id)) !== null)
-    await resizeRoom(tx, service.id, machineSize(service.options));
+    await resizeRoom(tx, service.id, roomOf(vpsOptions.read(service.options)));
   await record(tx, {
     action: 'service.upgrade_expired',
     subject: { type: 'service', id: service.id },

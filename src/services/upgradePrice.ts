@@ -1,7 +1,7 @@
 import { checkOptions, findProducts, isCycle, monthsOf, type Product, priceOf } from '../catalog/index.ts';
 import { maybeImage, reasonAgainst } from '../fleet/index.ts';
 import { type Context, type ErrorDetail, fail } from '../platform/index.ts';
-import { machineSize } from './size.ts';
+import { roomOf, vpsOptions } from './kinds/vps.ts';
 import { prorate, remainingOf } from './upgradeProrate.ts';
 
 /** The options that an upgrade may change; the others are the machine's identity. */
@@ -79,20 +79,24 @@ async function check(
   changes: Record<string, unknown>,
   options: Record<string, unknown>,
 ): Promise<void> {
-  const problems: ErrorDetail[] = checkOptions(product, changes, '').map(({ field, message }) => ({
-    field: field.replace(/^\./, ''),
-    message,
-  }));
-  const [size, now] = [machineSize(options), machineSize(service.options)];
-  if (size.diskGib < now.diskGib && !problems.some(({ field }) => field === 'option2')) {
-    problems.push({ field: 'option2', message: `storage never shrinks; it is ${now.diskGib} GB` });
+  const wrong = checkOptions(product, changes, '');
+  if (wrong.length > 0)
+    throw invalid(wrong.map(({ field, message }) => ({ field: field.slice(1), message })));
+  const problems: ErrorDetail[] = [];
+  const [size, now] = [vpsOptions.read(options), vpsOptions.read(service.options)];
+  if (size.diskGb < now.diskGb) {
+    problems.push({ field: 'option2', message: `storage never shrinks; it is ${now.diskGb} GB` });
   }
   // A reinstall may have left the image of the order behind, and staff may have deleted it since.
-  const image = problems.length === 0 ? await maybeImage(ctx, size.image) : null;
-  const reason = image && reasonAgainst(image, size);
+  const image = problems.length === 0 ? await maybeImage(ctx, size.os) : null;
+  const reason = image && reasonAgainst(image, roomOf(size));
   if (reason !== null) problems.push({ field: 'option1', message: reason });
   if (problems.length === 0 && Object.keys(changes).length === 0) {
     problems.push({ field: 'option1', message: 'nothing changes: the machine has this size already' });
   }
-  if (problems.length > 0) throw fail('invalid_configuration', { details: problems });
+  if (problems.length > 0) throw invalid(problems);
+}
+
+function invalid(details: ErrorDetail[]) {
+  return fail('invalid_configuration', { details });
 }

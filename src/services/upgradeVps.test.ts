@@ -3,7 +3,7 @@ import { audit } from '../../test/crash/audit.ts';
 import { orderVps, runningVps } from '../../test/orders.ts';
 import { newCustomer, newMember, type Person } from '../../test/people.ts';
 import { startTestProduct, type TestProduct, until } from '../../test/product.ts';
-import { contents, sql } from '../../test/sql.ts';
+import { contents, settled, sql } from '../../test/sql.ts';
 import { enqueueNamed, transaction } from '../platform/index.ts';
 
 // The catalogue of the demonstration: 4.00 a month, 2.00 a GB of memory over 1, 0.10 a GB of storage over 10,
@@ -52,6 +52,11 @@ const resized = async (nth = 1) => {
   await until(resizes, (jobs) => jobs.length === nth && jobs.every((job) => job.state === 'done'));
   const { actionId } = (await resizes()).at(-1)?.payload ?? {};
   return (await owner.get(`/dashboard/service/${id}/vps/history/${actionId}`)).body.data.action;
+};
+/** Everything there is, once the mails of what came before are out. */
+const settledContents = async () => {
+  await settled(product);
+  return contents(product);
 };
 const days = (count: number) => product.clock.travel(count * 86_400_000);
 const expire = async () => {
@@ -125,9 +130,9 @@ describe('an upgrade', () => {
   });
 
   it('tried out writes nothing, and says what the invoice then asks', async () => {
-    const before = await contents(product);
+    const before = await settledContents();
     const tried = await upgrade({ option1: 3, option2: 30, dry_run: true });
-    expect(await contents(product)).toEqual(before);
+    expect(await settledContents()).toEqual(before);
     const asked = await upgrade({ option1: 3, option2: 30 });
     expect({ ...asked.body.data, invoice_id: null }).toEqual(tried.body.data);
   });
@@ -208,9 +213,9 @@ describe('room for an upgrade', () => {
   it('is taken on a draining node, which keeps its machines, and not on one that is down', async () => {
     const { id: nodeId } = await node();
     await product.staff.patch(`/staff/nodes/${nodeId}`, { state: 'down' });
-    const before = await contents(product);
+    const before = await settledContents();
     expect((await upgrade({ option1: 2 })).body.code).toBe('insufficient_stock');
-    expect(await contents(product)).toEqual(before);
+    expect(await settledContents()).toEqual(before);
     await product.staff.patch(`/staff/nodes/${nodeId}`, { state: 'draining' });
     expect((await upgrade({ option1: 2 })).status).toBe(200);
     await product.staff.patch(`/staff/nodes/${nodeId}`, { state: 'active' });
@@ -281,9 +286,9 @@ describe('more addresses', () => {
       product,
       `update addresses set state = 'reserved' where state = 'free' and family(address) = 4`,
     );
-    const before = await contents(product);
+    const before = await settledContents();
     expect((await upgrade({ option1: 2, option4: 2 })).body.code).toBe('insufficient_stock');
-    expect(await contents(product)).toEqual(before);
+    expect(await settledContents()).toEqual(before);
     await sql(product, `update addresses set state = 'free' where state = 'reserved'`);
   });
 });
@@ -336,13 +341,13 @@ describe('an upgrade that waits', () => {
 
   it('keeps another one away, and says which it is', async () => {
     const { invoice_id: invoiceId } = (await upgrade({ option1: 2 })).body.data;
-    const before = await contents(product);
+    const before = await settledContents();
     const other = await upgrade({ option1: 3 });
     expect(other.body).toMatchObject({
       code: 'conflict',
       message: expect.stringContaining(String(invoiceId)),
     });
-    expect(await contents(product)).toEqual(before);
+    expect(await settledContents()).toEqual(before);
   });
 
   it('of two different ones at once lets one through', async () => {
@@ -379,10 +384,10 @@ describe('an upgrade is refused', () => {
     ['what is so already', { option1: 1, option2: 10 }, 'option1'],
   ];
   it.each(cases)('for %s', async (_, body, field) => {
-    const before = await contents(product);
+    const before = await settledContents();
     const answer = await upgrade(body);
     expect(answer.body).toMatchObject({ code: 'invalid_configuration', details: [{ field }] });
-    expect(await contents(product)).toEqual(before);
+    expect(await settledContents()).toEqual(before);
   });
 
   it('for storage that shrinks within what the product offers, and says how large it is', async () => {
@@ -402,7 +407,7 @@ describe('an upgrade is refused', () => {
   });
 
   it('for what is no request of this shape', async () => {
-    const before = await contents(product);
+    const before = await settledContents();
     const bad = [
       { option1: '2' },
       { option1: 1.5 },
@@ -416,7 +421,7 @@ describe('an upgrade is refused', () => {
     for (const body of bad) expect((await upgrade(body)).status, JSON.stringify(body)).toBe(400);
     for (const option7 of ["1gbit'; --", '', '\u0000', '1gbit\n'])
       expect((await upgrade({ option7 })).status, JSON.stringify(option7)).toBe(400);
-    expect(await contents(product)).toEqual(before);
+    expect(await settledContents()).toEqual(before);
   });
 
   it('to other organizations and to members who may not pay, and nothing changes', async () => {
@@ -426,12 +431,12 @@ describe('an upgrade is refused', () => {
         newMember(product, owner.organizationId, role),
       ),
     );
-    const before = await contents(product);
+    const before = await settledContents();
     expect((await upgrade({ option1: 2 }, id, stranger)).body.code).toBe('forbidden');
     for (const member of members)
       expect((await upgrade({ option1: 2 }, id, member)).body.code).toBe('permission_denied');
     expect((await upgrade({ option1: 2 }, 4242)).status).toBe(404);
-    expect(await contents(product)).toEqual(before);
+    expect(await settledContents()).toEqual(before);
     const billing = await newMember(product, owner.organizationId, 'billing');
     expect((await upgrade({ option1: 2 }, id, billing)).status).toBe(200);
   });

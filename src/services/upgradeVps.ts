@@ -1,5 +1,4 @@
 import { dueAt, issueInvoice, taxOf, totalsOf } from '../billing/index.ts';
-import { modules } from '../catalog/index.ts';
 import {
   fail,
   formatMoney,
@@ -8,6 +7,7 @@ import {
   type TxContext,
   transaction,
 } from '../platform/index.ts';
+import { kindOf, kinds } from './kinds/table.ts';
 import { applyUpgrade, giveBackWaiting, reserveGrowth } from './upgradeApply.ts';
 import { type PricedUpgrade, priceUpgrade, type SizeChange } from './upgradePrice.ts';
 import {
@@ -36,7 +36,7 @@ export async function upgradeVps(
   const found = await findUpgradable(ctx, id);
   if (found === null) throw fail('not_found');
   if (found.organization_id !== ctx.organizationId) throw fail('forbidden');
-  if (found.module_id !== modules.vps) throw fail('not_a_vps');
+  if (kindOf(found.module_id) !== kinds.vps) throw fail('not_a_vps');
   if (dry_run === true) return quote(ctx, requireActive(ctx, found), change);
   return transaction(ctx, 'services.upgradeVps', async (tx) => {
     // In the order of every invoice: the organization first, then what the invoice is for.

@@ -1,7 +1,7 @@
 import ipaddr from 'ipaddr.js';
 import { listAddresses, setReverseName } from '../fleet/index.ts';
 import { fail, type OrganizationContext, statement, transaction } from '../platform/index.ts';
-import { machineSize } from '../services/index.ts';
+import { roomOf, vpsOptions } from '../services/index.ts';
 import { factsOf } from './actions/act.ts';
 import { viewAction } from './actions/history.ts';
 import { findVpsFor, type VpsRow } from './queries.ts';
@@ -33,7 +33,8 @@ const bitsPerByte = 8;
 /** Everything about a VPS at a glance: what it is, how it is, and which actions are possible right now. */
 export async function readOverview(ctx: OrganizationContext, id: number) {
   const vps = await findVpsFor(ctx, id);
-  const ordered = machineSize(vps.options);
+  const ordered = vpsOptions.read(vps.options);
+  const room = roomOf(ordered);
   const state = vps.state ?? 'creating';
   const now = ctx.clock.now();
   const usage = await ctx.db.one(usageOf, { serviceId: id, now });
@@ -45,12 +46,12 @@ export async function readOverview(ctx: OrganizationContext, id: number) {
       state,
       locked: vps.action !== null,
       uptime_s: isUp ? secondsSince(vps.started_at, now) : null,
-      os: { slug: vps.image ?? ordered.image, name: vps.image_name, version: vps.image_version },
+      os: { slug: vps.image ?? ordered.os, name: vps.image_name, version: vps.image_version },
       location: vps.location ?? ordered.location,
       resources: {
-        cpu: vps.cpu_cores ?? ordered.cpuCores,
-        memory_mb: vps.memory_mib ?? ordered.memoryMib,
-        disk_gb: vps.disk_gib ?? ordered.diskGib,
+        cpu: vps.cpu_cores ?? room.cpuCores,
+        memory_mb: vps.memory_mib ?? room.memoryMib,
+        disk_gb: vps.disk_gib ?? room.diskGib,
         port_mbps: vps.port_mbps ?? ordered.portMbps,
       },
       usage: isUp ? viewUsage(usage) : null,

@@ -1,4 +1,5 @@
 import { type Context, fail, type OrganizationContext, statement } from '../platform/index.ts';
+import { kindOf, kinds } from '../services/index.ts';
 import type { MachineState } from './states.ts';
 
 export interface VpsRow {
@@ -81,7 +82,7 @@ export async function findVpsFor(
   const row = await ctx.db.maybe(vpsById, { id });
   if (row === null) throw fail('not_found');
   if (row.organization_id !== ctx.organizationId) throw fail('forbidden');
-  if (row.module_id !== 2) throw fail('not_a_vps');
+  if (kindOf(row.module_id) !== kinds.vps) throw fail('not_a_vps');
   return row;
 }
 

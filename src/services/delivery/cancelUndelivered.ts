@@ -1,7 +1,7 @@
 import { returnCoupon, returnStock } from '../../catalog/index.ts';
 import { record } from '../../events/index.ts';
-import { releaseRoom, returnUnusedAddresses } from '../../fleet/index.ts';
 import { statement, type TxContext } from '../../platform/index.ts';
+import { kindOf } from '../kinds/table.ts';
 
 export interface Ordered {
   id: number;
@@ -54,8 +54,7 @@ export async function cancelUndelivered(
   if (isLast && couponId !== null) await returnCoupon(tx, couponId);
   await returnStock(tx, countsOf(undelivered));
   for (const service of undelivered) {
-    await returnUnusedAddresses(tx, service.id);
-    await releaseRoom(tx, service.id);
+    await kindOf(service.module_id).giveBack(tx, service.id);
     await record(tx, {
       action: 'service.cancelled',
       subject: { type: 'service', id: service.id },
@@ -65,8 +64,10 @@ export async function cancelUndelivered(
   }
 }
 
-function isUndelivered({ status, provisioning_state: delivery }: Ordered): boolean {
-  return status === 'pending' && (delivery === 'queued' || delivery === 'failed');
+// What staff delivers by hand is theirs to stop, also once they were asked.
+function isUndelivered({ status, provisioning_state: delivery, module_id: moduleId }: Ordered): boolean {
+  const isStoppable = delivery !== 'running' || kindOf(moduleId).deliveredBy === null;
+  return status === 'pending' && delivery !== 'done' && isStoppable;
 }
 
 function countsOf(services: Ordered[]): Map<number, number> {

@@ -1,5 +1,4 @@
 import { isRefunded } from '../../billing/index.ts';
-import { modules } from '../../catalog/index.ts';
 import { record } from '../../events/index.ts';
 import {
   type Context,
@@ -10,6 +9,7 @@ import {
   transaction,
 } from '../../platform/index.ts';
 import { startMachine } from '../jobs.ts';
+import { kindOf } from '../kinds/table.ts';
 import { lockServicesOf } from './cancelUndelivered.ts';
 import { findOrder } from './delivery.ts';
 
@@ -23,7 +23,8 @@ export async function retryService(ctx: Context, id: number) {
       const message = `The service is ${service.status} and its delivery ${service.provisioning_state}: nothing failed`;
       throw fail('conflict', { message });
     }
-    if (service.module_id !== modules.vps || (await isRefunded(tx, order.invoice_id))) throw fail('conflict');
+    if (kindOf(service.module_id).deliveredBy === null || (await isRefunded(tx, order.invoice_id)))
+      throw fail('conflict');
     await deliverAgain(tx, service);
     await record(tx, {
       action: 'service.retried',

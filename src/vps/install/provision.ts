@@ -15,9 +15,10 @@ import {
   completeDelivery,
   failDelivery,
   findOrder,
-  machineSize,
   markProvisioning,
   openPassword,
+  roomOf,
+  vpsOptions,
 } from '../../services/index.ts';
 import { hashPassword } from '../access/identity.ts';
 import { writeAccess } from '../access/keys.ts';
@@ -72,9 +73,9 @@ const placeStep: ProvisionStep = {
     transaction(run.ctx, 'vps.place', async (tx) => {
       const order = await findOrder(tx, run.payload.serviceId);
       if ((await findPlacement(tx, order.id)) !== null) return;
-      const size = machineSize(order.options);
-      const service = { id: order.id, organizationId: order.organization_id, location: size.location };
-      await reserveRoom(tx, service, size);
+      const options = vpsOptions.read(order.options);
+      const service = { id: order.id, organizationId: order.organization_id, location: options.location };
+      await reserveRoom(tx, service, roomOf(options));
     }),
   undo: ({ ctx, payload }) => releaseRoom(ctx, payload.serviceId),
 };
@@ -85,9 +86,9 @@ const addressStep: ProvisionStep = {
     transaction(run.ctx, 'vps.addresses', async (tx) => {
       const order = await findOrder(tx, run.payload.serviceId);
       if ((await listAddresses(tx, order.id)).length > 0) return;
-      const size = machineSize(order.options);
-      const service = { id: order.id, organizationId: order.organization_id, location: size.location };
-      await reserveAddresses(tx, service, size.ipv4Count, size.ipv6Count);
+      const { location, ipv4Count, ipv6Count } = vpsOptions.read(order.options);
+      const service = { id: order.id, organizationId: order.organization_id, location };
+      await reserveAddresses(tx, service, ipv4Count, ipv6Count);
     }),
   undo: ({ ctx, payload }) => releaseAddresses(ctx, payload.serviceId),
 };
@@ -98,17 +99,18 @@ const machineStep: ProvisionStep = {
     const order = await findOrder(ctx, payload.serviceId);
     const placement = await findPlacement(ctx, order.id);
     if (placement === null || state.mac === undefined) throw new Error('the machine has no place yet');
-    const size = machineSize(order.options);
+    const options = vpsOptions.read(order.options);
+    const room = roomOf(options);
     await writeMachine(ctx, {
       service_id: order.id,
       organization_id: order.organization_id,
       node_id: placement.nodeId,
-      image: size.image,
+      image: options.os,
       hostname: order.domain ?? machineIdOf(order.id),
-      cpu_cores: size.cpuCores,
-      memory_mib: size.memoryMib,
-      disk_gib: size.diskGib,
-      port_mbps: size.portMbps,
+      cpu_cores: room.cpuCores,
+      memory_mib: room.memoryMib,
+      disk_gib: room.diskGib,
+      port_mbps: options.portMbps,
       mac: state.mac,
     });
   },

@@ -6,7 +6,7 @@ import {
 } from '../../drivers/hypervisor/index.ts';
 import { resizeRoom } from '../../fleet/index.ts';
 import { fail, type Run, saga, statement, type TxContext, transaction } from '../../platform/index.ts';
-import { findOrder, machineSize } from '../../services/index.ts';
+import { findOrder, roomOf, vpsOptions } from '../../services/index.ts';
 import { withMachine } from '../actions/act.ts';
 import { forCustomer } from '../actions/advice.ts';
 import { finishAction, locked, openSystemAction, progressAction } from '../actions/history.ts';
@@ -61,7 +61,8 @@ export const resize = saga<Payload>({
   succeeded: async (ctx, payload) => {
     await ctx.db.run(letGo, { serviceId: payload.serviceId });
     const { options } = await findOrder(ctx, payload.serviceId);
-    await resizeRoom(ctx, payload.serviceId, machineSize(options)); // what it gave up is free from now on
+    // What it gave up is free from now on.
+    await resizeRoom(ctx, payload.serviceId, roomOf(vpsOptions.read(options)));
     await finishAction(ctx, actionOf(payload), null);
   },
   failed: async (ctx, payload, failure) => {
@@ -95,14 +96,8 @@ async function hindrance(tx: TxContext, serviceId: number): Promise<Error> {
 
 async function writeSize({ ctx, payload }: ResizeRun): Promise<void> {
   const { options } = await findOrder(ctx, payload.serviceId);
-  const size = machineSize(options);
-  await ctx.db.run(setSize, {
-    serviceId: payload.serviceId,
-    cpuCores: size.cpuCores,
-    memoryMib: size.memoryMib,
-    diskGib: size.diskGib,
-    portMbps: size.portMbps,
-  });
+  const size = vpsOptions.read(options);
+  await ctx.db.run(setSize, { serviceId: payload.serviceId, ...roomOf(size), portMbps: size.portMbps });
 }
 
 async function apply(run: ResizeRun): Promise<void> {

@@ -1,0 +1,76 @@
+import { type Context, fail, statement } from '../platform/index.ts';
+import type { Room } from './placement.ts';
+
+/** What one machine needs of the fleet. */
+export interface Needs {
+  location: string;
+  ipv4Count: number;
+  ipv6Count: number;
+  room: Room;
+}
+
+interface FreeRow {
+  id: number;
+  location: string;
+  cpu_cores: number;
+  memory_mib: number;
+  disk_gib: number;
+}
+
+const freeRoom = statement<FreeRow, { locations: string[] }>(
+  'fleet.freeRoom',
+  `select id, location, cpu_cores_promised - cpu_cores_taken as cpu_cores,
+     memory_mib_promised - memory_mib_taken as memory_mib, disk_gib_promised - disk_gib_taken as disk_gib
+   from nodes where location = any(:locations::text[]) and state = 'active' and reachable`,
+);
+// Counted no further than wanted, pool by pool: there may be millions of addresses.
+const freeAddresses = statement<{ free4: number; pools6: number }, { location: string; most: number }>(
+  'fleet.freeAddresses',
+  `select
+     (select count(*)::int from (select 1 from address_pools p cross join lateral (
+        select 1 from addresses where pool_id = p.id and state = 'free' limit :most) f
+      where p.location = :location and p.family = 4 limit :most) counted) as free4,
+     (select count(*)::int from address_pools where location = :location and family = 6) as pools6`,
+);
+
+/**
+ * Whether all these machines could have their room and addresses now: `insufficient_stock` where holding them,
+ * one after the other, would say so. Nothing is written or locked.
+ */
+export async function requireAvailable(ctx: Context, machines: Needs[]): Promise<void> {
+  const locations = [...new Set(machines.map((machine) => machine.location))];
+  if (locations.length === 0) return;
+  for (const location of locations) {
+    await requireAddresses(
+      ctx,
+      location,
+      machines.filter((machine) => machine.location === location),
+    );
+  }
+  const nodes = await ctx.db.many(freeRoom, { locations });
+  for (const machine of machines) take(nodes, machine);
+}
+
+async function requireAddresses(ctx: Context, location: string, machines: Needs[]): Promise<void> {
+  const wanted4 = machines.reduce((sum, machine) => sum + machine.ipv4Count, 0);
+  const wanted6 = machines.reduce((sum, machine) => sum + machine.ipv6Count, 0);
+  const { free4, pools6 } = await ctx.db.one(freeAddresses, { location, most: wanted4 });
+  if (free4 < wanted4 || (wanted6 > 0 && pools6 === 0)) throw fail('insufficient_stock');
+}
+
+/** Takes the room off the node that `reserveRoom` would choose. */
+function take(nodes: FreeRow[], { location, room }: Needs): void {
+  const [chosen] = nodes
+    .filter(
+      (node) =>
+        node.location === location &&
+        node.cpu_cores >= room.cpuCores &&
+        node.memory_mib >= room.memoryMib &&
+        node.disk_gib >= room.diskGib,
+    )
+    .sort((one, other) => other.memory_mib - one.memory_mib || one.id - other.id);
+  if (chosen === undefined) throw fail('insufficient_stock');
+  chosen.cpu_cores -= room.cpuCores;
+  chosen.memory_mib -= room.memoryMib;
+  chosen.disk_gib -= room.diskGib;
+}

@@ -1,0 +1,58 @@
+import type { Context, ErrorDetail, TxContext } from '../../platform/index.ts';
+import type { OptionSet } from './options.ts';
+
+/** A service as what is held for it knows it. */
+export interface Holder {
+  id: number;
+  organizationId: number;
+}
+
+/** What a kind of service takes from the provider's means while it is ordered and for as long as it lives. */
+interface Means<T> {
+  /** What the provider cannot do for such an order at the moment: the option by its key, and why. */
+  problems: (ctx: Context, orders: T[]) => Promise<ErrorDetail[][]>;
+  /** Fails as {@link hold} would for all of these orders, and writes nothing. */
+  requireAvailable: (ctx: Context, orders: T[]) => Promise<void>;
+  /** Takes what the order needs: `insufficient_stock` when it is not there. */
+  hold: (tx: TxContext, service: Holder, options: T) => Promise<void>;
+  /** Gives back what was held and never used; nothing is fine. */
+  giveBack: (tx: TxContext, serviceId: number) => Promise<void>;
+}
+
+/** `type` of a service on the wire (contract §3). */
+export const serviceTypes = ['vps', 'dedicated', 'hosting', 'domain', 'other'] as const;
+
+/** A row of the table of kinds, as it is written down. */
+interface Row<T extends object> {
+  /** `moduleId` on the wire (contract §2). */
+  id: number;
+  type: (typeof serviceTypes)[number];
+  /** Its order names a hostname and the first password of its administrator. */
+  isServer: boolean;
+  options: OptionSet<T>;
+  /** Null: nothing but the product's stock. */
+  means: Means<T> | null;
+  /** The job that delivers it, of a room above; null: staff does, by hand. */
+  deliveredBy: string | null;
+}
+
+type Raw = Record<string, unknown>;
+
+/** A kind of service, to those who do not know which: what it takes are the options as they stand in an order. */
+export type Kind = Omit<Row<object>, 'options' | 'means'> &
+  Pick<OptionSet<object>, 'missing' | 'unreadable'> &
+  Means<Raw>;
+
+export function kind<T extends object>({ options, means, ...row }: Row<T>): Kind {
+  const { missing, unreadable } = options;
+  return {
+    ...row,
+    missing,
+    unreadable,
+    problems: async (ctx, orders) =>
+      means === null ? orders.map(() => []) : means.problems(ctx, orders.map(options.read)),
+    requireAvailable: async (ctx, orders) => means?.requireAvailable(ctx, orders.map(options.read)),
+    hold: async (tx, service, order) => means?.hold(tx, service, options.read(order)),
+    giveBack: async (tx, serviceId) => means?.giveBack(tx, serviceId),
+  };
+}

@@ -1,0 +1,28 @@
+import { type Kind, kind } from './kind.ts';
+import { optionSet } from './options.ts';
+import { vps } from './vps.ts';
+
+/** The product alone says which options there are, and no code reads them. */
+const anyOptions = optionSet({});
+const byHand = { options: anyOptions, means: null, deliveredBy: null };
+
+/**
+ * Every kind of service there is. Another one is a row here, and the room that delivers it; without a room, staff
+ * delivers it by hand.
+ */
+export const kinds = {
+  manual: kind({ id: 1, type: 'other', isServer: false, ...byHand }),
+  vps,
+  hosting: kind({ id: 3, type: 'hosting', isServer: false, ...byHand }),
+  domain: kind({ id: 4, type: 'domain', isServer: false, ...byHand }),
+  dedicated: kind({ id: 5, type: 'dedicated', isServer: true, ...byHand }),
+} as const satisfies Record<string, Kind>;
+
+const byId = new Map<number, Kind>(Object.values(kinds).map((each) => [each.id, each]));
+
+/** The kind of a product or service, by its `moduleId`. */
+export function kindOf(moduleId: number): Kind {
+  const found = byId.get(moduleId);
+  if (found === undefined) throw new Error(`there is no kind of service ${moduleId}`);
+  return found;
+}

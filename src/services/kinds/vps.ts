@@ -1,0 +1,83 @@
+import {
+  listImages,
+  type Room,
+  reasonAgainst,
+  releaseRoom,
+  requireAvailable,
+  reserveAddresses,
+  reserveRoom,
+  returnUnusedAddresses,
+} from '../../fleet/index.ts';
+import type { Context, ErrorDetail } from '../../platform/index.ts';
+import { kind } from './kind.ts';
+import { amount, optionSet, speedMbps, word } from './options.ts';
+
+/** What the options of a VPS mean (contract §2). */
+export interface VpsOptions {
+  memoryGb: number;
+  diskGb: number;
+  cpuCores: number;
+  ipv4Count: number;
+  ipv6Count: number;
+  /** Slug of an image. */
+  os: string;
+  portMbps: number;
+  location: string;
+}
+
+export const vpsOptions = optionSet({
+  memoryGb: amount('option1'),
+  diskGb: amount('option2'),
+  cpuCores: amount('option3'),
+  ipv4Count: amount('option4', 0),
+  ipv6Count: amount('option5', 0),
+  os: word('option6'),
+  portMbps: speedMbps('option7', 1_000),
+  location: word('option8'),
+});
+
+const mibPerGb = 1_024;
+
+/** The room that a machine of this size takes on a node. */
+export function roomOf({ cpuCores, memoryGb, diskGb }: VpsOptions): Room {
+  return { cpuCores, memoryMib: memoryGb * mibPerGb, diskGib: diskGb };
+}
+
+export const vps = kind<VpsOptions>({
+  id: 2,
+  type: 'vps',
+  isServer: true,
+  options: vpsOptions,
+  means: {
+    problems: systemProblems,
+    requireAvailable: (ctx, orders) => requireAvailable(ctx, orders.map(needsOf)),
+    hold: async (tx, service, options) => {
+      const { location, ipv4Count, ipv6Count } = options;
+      await reserveAddresses(tx, { ...service, location }, ipv4Count, ipv6Count);
+      await reserveRoom(tx, { ...service, location }, roomOf(options));
+    },
+    giveBack: async (tx, serviceId) => {
+      await returnUnusedAddresses(tx, serviceId);
+      await releaseRoom(tx, serviceId);
+    },
+  },
+  deliveredBy: 'vps.provision',
+});
+
+function needsOf(options: VpsOptions) {
+  const { location, ipv4Count, ipv6Count } = options;
+  return { location, ipv4Count, ipv6Count, room: roomOf(options) };
+}
+
+/** Whether each machine's operating system is on offer and fits into it. */
+async function systemProblems(ctx: Context, orders: VpsOptions[]): Promise<ErrorDetail[][]> {
+  if (orders.length === 0) return [];
+  const offered = new Map((await listImages(ctx)).map((image) => [image.slug, image]));
+  return orders.map((options) => {
+    const image = offered.get(options.os);
+    const message = image
+      ? reasonAgainst(image, roomOf(options))
+      : `${options.os} is not offered at the moment`;
+    return message === null ? [] : [{ field: vpsOptions.keyOf('os'), message }];
+  });
+}
