@@ -1,4 +1,18 @@
 import { resolve } from 'node:path';
+import {
+  addresses,
+  ConfigError,
+  choice,
+  matching,
+  network,
+  onOff,
+  origin,
+  secretKey,
+  url,
+  whole,
+} from './configValues.ts';
+
+export { ConfigError };
 
 /** Everything the environment can say, parsed once. The table in docs/operations/configuration.md is compared with it. */
 export interface Config {
@@ -14,6 +28,8 @@ export interface Config {
   demo: boolean;
   rateLimits: boolean;
   logLevel: string;
+  /** `auto` is text on a terminal and JSON elsewhere. */
+  logFormat: 'auto' | 'json' | 'text';
   /** Where customers reach the product, without a slash at the end. */
   publicUrl: string;
   mail: 'smtp' | 'database';
@@ -71,6 +87,11 @@ export const settings: Setting[] = [
   { name: 'DEMO', fallback: 'on', meaning: '`off` leaves an empty database empty.' },
   { name: 'RATE_LIMITS', fallback: 'on', meaning: '`off` for tests and benches.' },
   { name: 'LOG_LEVEL', fallback: 'info', meaning: '`trace`, `debug`, `info`, `warn`, `error` or `silent`.' },
+  {
+    name: 'LOG_FORMAT',
+    fallback: 'auto',
+    meaning: '`json`, `text` for people, or `auto`: text on a terminal.',
+  },
   {
     name: 'PUBLIC_URL',
     fallback: '',
@@ -149,108 +170,95 @@ export const settings: Setting[] = [
   },
 ];
 
-/** A setting that cannot be understood; the message says which and what it takes. */
-export class ConfigError extends Error {}
-
 /** Reads the environment. Throws {@link ConfigError}. */
 export function readConfig(env: Record<string, string | undefined>): Config {
   const text = (name: string): string => {
     const setting = settings.find((candidate) => candidate.name === name);
     return env[name] || (setting?.fallback ?? '');
   };
-  const port = whole('PORT', text('PORT'), 0, 65_535);
+  const read = <T extends unknown[], R>(
+    parse: (name: string, text: string, ...rest: T) => R,
+    name: string,
+    ...rest: T
+  ) => parse(name, text(name), ...rest);
+  const path = (name: string) => (text(name) ? resolve(text(name)) : null);
+  const port = read(whole, 'PORT', 0, 65_535);
   return {
     port,
-    host: text('HOST'),
+    host: read(matching, 'HOST', /^[\w.:-]+$/, 'an address such as 127.0.0.1'),
     dataDir: resolve(text('DATA_DIR')),
-    databaseUrl: text('DATABASE_URL') || null,
-    databasePoolSize: whole('DATABASE_POOL_SIZE', text('DATABASE_POOL_SIZE'), 2, 200),
-    secretKey: secretKey(text('SECRET_KEY')),
-    role: choice('ROLE', text('ROLE'), ['all', 'api', 'worker'] as const),
-    demo: onOff('DEMO', text('DEMO')),
-    rateLimits: onOff('RATE_LIMITS', text('RATE_LIMITS')),
-    logLevel: choice('LOG_LEVEL', text('LOG_LEVEL'), [
-      'trace',
-      'debug',
-      'info',
-      'warn',
-      'error',
-      'silent',
-    ] as const),
-    publicUrl: (text('PUBLIC_URL') || `http://localhost:${port}`).replace(/\/+$/, ''),
-    ...mail(text('MAIL'), text('SMTP_URL')),
-    mailFrom: text('MAIL_FROM'),
-    ...dns(text('DNS'), text('DNS_URL'), text('DNS_API_KEY')),
-    hypervisor: choice('HYPERVISOR', text('HYPERVISOR'), ['auto', 'qemu', 'simulator'] as const),
-    imagesDir: text('IMAGES_DIR') ? resolve(text('IMAGES_DIR')) : null,
-    nodeName: text('NODE_NAME'),
-    location: text('LOCATION'),
-    bridge: text('BRIDGE'),
-    network4: text('NETWORK4'),
-    network6: text('NETWORK6'),
-    nat: onOff('NAT', text('NAT')),
-    netbootUrl: netbootUrl(text('NETBOOT_URL')),
-    metricsAllow: byCommas(text('METRICS_ALLOW')),
-    trustedProxies: byCommas(text('TRUSTED_PROXIES')),
-    invoiceDueHours: whole('INVOICE_DUE_HOURS', text('INVOICE_DUE_HOURS'), 1, 24 * 365),
-    checkResponses: onOff('CHECK_RESPONSES', text('CHECK_RESPONSES')),
+    databaseUrl: read(
+      url,
+      'DATABASE_URL',
+      ['postgres', 'postgresql'],
+      'postgres://user:password@host:5432/innkeeper',
+    ),
+    databasePoolSize: read(whole, 'DATABASE_POOL_SIZE', 2, 200),
+    secretKey: read(secretKey, 'SECRET_KEY'),
+    role: read(choice, 'ROLE', ['all', 'api', 'worker'] as const),
+    demo: read(onOff, 'DEMO'),
+    rateLimits: read(onOff, 'RATE_LIMITS'),
+    logLevel: read(choice, 'LOG_LEVEL', logLevels),
+    logFormat: read(choice, 'LOG_FORMAT', ['auto', 'json', 'text'] as const),
+    publicUrl: origin('PUBLIC_URL', text('PUBLIC_URL') || `http://localhost:${port}`),
+    ...mail(
+      read(choice, 'MAIL', ['auto', 'smtp', 'database'] as const),
+      read(url, 'SMTP_URL', ['smtp', 'smtps'], 'smtp://user:password@mail.example.com:587'),
+    ),
+    mailFrom: read(
+      matching,
+      'MAIL_FROM',
+      /^[^\r\n]*[^\s<>]+@[^\s<>]+>?$/,
+      'a sender such as Example Hosting <billing@example.com>',
+    ),
+    ...dns(
+      read(choice, 'DNS', ['auto', 'powerdns', 'database'] as const),
+      read(url, 'DNS_URL', ['http', 'https'], 'http://127.0.0.1:8081'),
+      text('DNS_API_KEY'),
+    ),
+    hypervisor: read(choice, 'HYPERVISOR', ['auto', 'qemu', 'simulator'] as const),
+    imagesDir: path('IMAGES_DIR'),
+    nodeName: read(
+      matching,
+      'NODE_NAME',
+      /^[\w.-]{1,63}$/,
+      '1 to 63 letters, digits, dots, hyphens and underscores',
+    ),
+    location: read(matching, 'LOCATION', /^[\w-]{1,32}$/, '1 to 32 letters, digits, hyphens and underscores'),
+    bridge: read(
+      matching,
+      'BRIDGE',
+      /^[\w.-]{1,15}$/,
+      'the name of a network interface, at most 15 characters',
+    ),
+    network4: read(network, 'NETWORK4', 4),
+    network6: read(network, 'NETWORK6', 6),
+    nat: read(onOff, 'NAT'),
+    netbootUrl: read(url, 'NETBOOT_URL', ['http', 'https', 'tftp'], 'http://boot.example.com/menu.ipxe'),
+    metricsAllow: read(addresses, 'METRICS_ALLOW'),
+    trustedProxies: read(addresses, 'TRUSTED_PROXIES'),
+    invoiceDueHours: read(whole, 'INVOICE_DUE_HOURS', 1, 24 * 365),
+    checkResponses: read(onOff, 'CHECK_RESPONSES'),
   };
 }
 
-function mail(engine: string, url: string): Pick<Config, 'mail' | 'smtpUrl'> {
-  const wanted = choice('MAIL', engine, ['auto', 'smtp', 'database'] as const);
-  const chosen = wanted === 'auto' ? (url === '' ? 'database' : 'smtp') : wanted;
-  if (chosen === 'smtp' && url === '') throw new ConfigError('MAIL is smtp, so SMTP_URL is needed too.');
-  return { mail: chosen, smtpUrl: url };
+const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'silent'] as const;
+
+function mail(engine: 'auto' | Config['mail'], smtpUrl: string | null): Pick<Config, 'mail' | 'smtpUrl'> {
+  const chosen = engine === 'auto' ? (smtpUrl === null ? 'database' : 'smtp') : engine;
+  if (chosen === 'smtp' && smtpUrl === null)
+    throw new ConfigError('MAIL is smtp, so SMTP_URL is needed too.');
+  return { mail: chosen, smtpUrl: smtpUrl ?? '' };
 }
 
-function dns(engine: string, url: string, apiKey: string): Pick<Config, 'dns' | 'dnsUrl' | 'dnsApiKey'> {
-  const wanted = choice('DNS', engine, ['auto', 'powerdns', 'database'] as const);
-  const chosen = wanted === 'auto' ? (url === '' ? 'database' : 'powerdns') : wanted;
+function dns(
+  engine: 'auto' | Config['dns'],
+  dnsUrl: string | null,
+  dnsApiKey: string,
+): Pick<Config, 'dns' | 'dnsUrl' | 'dnsApiKey'> {
+  const chosen = engine === 'auto' ? (dnsUrl === null ? 'database' : 'powerdns') : engine;
   if (chosen === 'database') return { dns: chosen, dnsUrl: '', dnsApiKey: '' };
-  if (!/^https?:\/\/[^/]/.test(url))
-    throw new ConfigError(`DNS_URL is "${url}"; it takes a URL such as http://127.0.0.1:8081.`);
-  if (apiKey === '') throw new ConfigError('Names are kept in PowerDNS, so DNS_API_KEY is needed.');
-  return { dns: chosen, dnsUrl: url, dnsApiKey: apiKey };
-}
-
-function netbootUrl(text: string): string | null {
-  if (text === '' || /^(https?|tftp):\/\/[^\s/]\S*$/.test(text)) return text || null;
-  throw new ConfigError(
-    `NETBOOT_URL is "${text}"; it takes a URL such as http://boot.example.com/menu.ipxe.`,
-  );
-}
-
-function whole(name: string, text: string, min: number, max: number): number {
-  const value = Number(text);
-  if (!Number.isInteger(value) || value < min || value > max) {
-    throw new ConfigError(`${name} is "${text}"; it takes a whole number from ${min} to ${max}.`);
-  }
-  return value;
-}
-
-function secretKey(text: string): string | null {
-  if (text === '') return null;
-  if (Buffer.from(text, 'base64').length !== 32) {
-    throw new ConfigError('SECRET_KEY takes 32 bytes in base64; make one with: openssl rand -base64 32');
-  }
-  return text;
-}
-
-function choice<T extends string>(name: string, text: string, allowed: readonly T[]): T {
-  const found = allowed.find((value) => value === text);
-  if (found === undefined)
-    throw new ConfigError(`${name} is "${text}"; it takes one of ${allowed.join(', ')}.`);
-  return found;
-}
-
-function onOff(name: string, text: string): boolean {
-  return choice(name, text, ['on', 'off'] as const) === 'on';
-}
-
-function byCommas(text: string): string[] {
-  return text
-    .split(',')
-    .map((part) => part.trim())
-    .filter(Boolean);
+  if (dnsUrl === null) throw new ConfigError('DNS is powerdns, so DNS_URL is needed too.');
+  if (dnsApiKey === '') throw new ConfigError('Names are kept in PowerDNS, so DNS_API_KEY is needed.');
+  return { dns: chosen, dnsUrl, dnsApiKey };
 }

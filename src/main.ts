@@ -1,3 +1,4 @@
+import { runCommand, UsageError } from './commands/index.ts';
 import { ConfigError, readConfig } from './config.ts';
 import type { Demo } from './demo/index.ts';
 import { openProgress } from './platform/host/terminal.ts';
@@ -14,12 +15,15 @@ if (nodeMajor < oldestNode) {
 
 const progress = openProgress();
 try {
-  await main();
+  const command = process.argv.slice(2);
+  if (command.length === 0) await main();
+  else console.log(await runCommand(readConfig(process.env), command));
 } catch (error) {
   progress.fail();
   console.error(inWords(error));
-  if (!(error instanceof ConfigError) && process.env.LOG_LEVEL === 'debug') console.error(error);
-  process.exit(1);
+  const isTheirs = error instanceof ConfigError || error instanceof UsageError;
+  if (!isTheirs && process.env.LOG_LEVEL === 'debug') console.error(error);
+  process.exit(isTheirs ? 2 : 1);
 }
 
 /** What went wrong at the start, and what to do about it. */

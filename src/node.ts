@@ -8,7 +8,7 @@ import {
   type Reserve,
   registerNode,
 } from './fleet/index.ts';
-import { type Context, transaction } from './platform/index.ts';
+import { type Context, causesOf, transaction } from './platform/index.ts';
 import { createSampler, onMachineEvent, reconcileNode, resolutions } from './vps/index.ts';
 
 /** The machine this process runs on, as a node of the fleet. */
@@ -94,7 +94,7 @@ export function watchNode(
   );
   const forget = hypervisor.watch((event) => {
     onMachineEvent(ctx, hypervisor, event).catch((error: Error) =>
-      ctx.log.warn({ err: error.message, machine: event.id }, 'a power change could not be followed'),
+      ctx.log.warn({ err: causesOf(error), machine: event.id }, 'a power change could not be followed'),
     );
   });
   return async () => {
@@ -113,7 +113,7 @@ function again(
   let turn: Promise<void> | null = null;
   const take = () => {
     turn ??= work()
-      .catch((error: Error) => ctx.log.warn({ err: error.message }, complaint))
+      .catch((error: Error) => ctx.log.warn({ err: causesOf(error) }, complaint))
       .finally(() => {
         turn = null;
       });

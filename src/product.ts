@@ -1,25 +1,23 @@
 import type { FastifyInstance } from 'fastify';
 import { allRoutes } from './api.ts';
 import type { Config } from './config.ts';
+import { openDatabase } from './database.ts';
 import { type Demo, openDemo } from './demo/index.ts';
 import type { Hypervisor } from './drivers/hypervisor/index.ts';
 import { type GivenDrivers, openDrivers, requireAll } from './drivers/index.ts';
 import { enlistNode, ensureInventory, type LocalNode, watchNode } from './node.ts';
 import { authenticator } from './organizations/index.ts';
-import { startEmbeddedPostgres } from './platform/database/embedded.ts';
-import { type DataDir, lockDataDir, prepareDataDir } from './platform/host/dataDir.ts';
+import { type DataDir, prepareDataDir } from './platform/host/dataDir.ts';
 import { closeApi, createApi } from './platform/http/index.ts';
 import {
   type Clock,
   type Context,
   connect,
   createLog,
-  createSeal,
   type Drivers,
   fail,
   type Logger,
-  migrate,
-  readSecretKey,
+  openSeal,
   startRoutines,
   startWorker,
   systemActor,
@@ -85,11 +83,13 @@ async function stopAll(undo: Undo[]): Promise<void> {
 }
 
 async function start(config: Config, progress: StartProgress, parts: Parts, undo: Undo[]): Promise<Product> {
-  const log = parts.log ?? createLog(config.logLevel);
+  const log = parts.log ?? createLog(config.logLevel, { format: config.logFormat });
   progress.stage('data directory');
   const data = await prepareDataDir(config.dataDir);
-  const url = await openDatabase(config, data, progress, log, undo);
-  const ctx = openContext(config, data, url, parts, log, undo);
+  const database = await openDatabase(config, data, progress, log);
+  undo.push(database.close);
+  const { url } = database;
+  const ctx = await openContext(config, data, url, parts, log, undo);
 
   const { drivers, node } = await openWorld(ctx, data, progress, parts, undo);
   if (config.role !== 'api') startBackground(ctx, url, requireAll(drivers), undo);
@@ -107,36 +107,14 @@ async function start(config: Config, progress: StartProgress, parts: Parts, undo
   return { ctx, data, node, port, demo, stop: () => stopAll(undo) };
 }
 
-async function openDatabase(
-  config: Config,
-  data: DataDir,
-  progress: StartProgress,
-  log: Logger,
-  undo: Undo[],
-): Promise<string> {
-  let url = config.databaseUrl;
-  if (url === null) {
-    progress.stage('database');
-    const lock = await lockDataDir(data.dir);
-    undo.push(() => lock.release());
-    const database = await startEmbeddedPostgres({ ...data, log: (line) => log.info({}, line) });
-    undo.push(() => database.stop());
-    url = database.url;
-  }
-  progress.stage('migrations');
-  const applied = await migrate(url);
-  if (applied.length > 0) progress.say(`${applied.length} applied`);
-  return url;
-}
-
-function openContext(
+async function openContext(
   config: Config,
   data: DataDir,
   url: string,
   parts: Parts,
   log: Logger,
   undo: Undo[],
-): Context & { db: ReturnType<typeof connect> } {
+): Promise<Context & { db: ReturnType<typeof connect> }> {
   const db = connect(url, { log, poolSize: config.databasePoolSize });
   undo.push(() => db.close());
   return {
@@ -144,7 +122,7 @@ function openContext(
     config,
     log,
     clock: parts.clock ?? systemClock,
-    seal: createSeal(readSecretKey(data.dir, config.secretKey)),
+    seal: await openSeal(db, data.dir, config.secretKey),
     actor: systemActor,
     organizationId: null,
     requestId: null,

@@ -21,9 +21,9 @@ const stairs = [
   ...['services', 'vps', 'cart'],
 ];
 /** On top of the stairs: they put the rooms together. */
-const roots = ['demo', 'node.ts', 'product.ts', 'api.ts', 'worker.ts', 'main.ts'];
+const roots = ['demo', 'node.ts', 'database.ts', 'product.ts', 'commands', 'api.ts', 'worker.ts', 'main.ts'];
 /** Parsed once, known to all; it knows nobody. */
-const ground = ['config.ts'];
+const ground = ['configValues.ts', 'config.ts'];
 
 const doors = [/^platform\/http\/index\.ts$/, /^platform\/host\/\w+\.ts$/, /^drivers\/\w+\/index\.ts$/];
 /** The composition root also starts what no room may know: the database's server, the staff's view of jobs. */
@@ -31,6 +31,7 @@ const doorsOfRoots = [/^platform\/database\/embedded\.ts$/, /^platform\/jobs\/st
 
 /** Who writes which table. Platform's statements are named after its parts. */
 const tablesOf: Record<string, string[]> = {
+  installation: ['installation'],
   jobs: ['jobs', 'job_steps'],
   idempotency: ['idempotency_keys'],
   account: ['users', 'api_keys', 'ssh_keys'],
@@ -62,6 +63,7 @@ const withoutOrganization: Record<string, string> = {
   users: 'a person may act in several organizations',
   api_keys: "a person's",
   ssh_keys: "a person's",
+  installation: "the provider's: one row for the whole installation",
   idempotency_keys: "a person's; the organization is part of the hashed scope",
   organizations: 'is the organization',
   job_steps: 'part of a job, which names the organization',

@@ -9,7 +9,8 @@ export interface Child {
   /** Where it answers, without `/api`. */
   url: string;
   pid: number;
-  demo: Demo;
+  /** The demonstration company; fails where DATA_DIR has none. */
+  readonly demo: Demo;
   /** Everything it has printed so far, its log included. */
   output(): string;
   /** Ends it and waits. SIGTERM asks, SIGKILL is the power going. */
@@ -50,7 +51,9 @@ export async function startChild(
   return {
     url: url.replace('localhost', '127.0.0.1'),
     pid: child.pid,
-    demo: JSON.parse(readFileSync(path.join(dataDir, 'demo.json'), 'utf8')) as Demo,
+    get demo() {
+      return JSON.parse(readFileSync(path.join(dataDir, 'demo.json'), 'utf8')) as Demo;
+    },
     output: () => printed,
     end: async (signal) => {
       if (!isGone()) child.kill(signal);

@@ -8,4 +8,4 @@ import './limits.ts';
 export { createApiKey, hashKey, looksLikeKey, type NewApiKey, noteUse } from './keys.ts';
 export { accountRoutes } from './routes.ts';
 export { type SshKey, sshKeysOf } from './sshKeys.ts';
-export { createUser, type NewUser, type StaffRole } from './users.ts';
+export { createUser, isStaffRole, type NewUser, type StaffRole, staffRoles } from './users.ts';

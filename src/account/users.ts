@@ -2,7 +2,12 @@ import { hash } from '@node-rs/argon2';
 import { record } from '../events/index.ts';
 import { newId, statement, type TxContext } from '../platform/index.ts';
 
-export type StaffRole = 'administrator' | 'billing' | 'support' | 'operator';
+export const staffRoles = ['administrator', 'billing', 'support', 'operator'] as const;
+export type StaffRole = (typeof staffRoles)[number];
+
+export function isStaffRole(text: string): text is StaffRole {
+  return staffRoles.some((role) => role === text);
+}
 
 export interface NewUser {
   email: string;

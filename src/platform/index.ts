@@ -28,6 +28,7 @@ export { AppError, type ErrorDetail, errors, fail } from './errors.ts';
 export { isDomain } from './hostname.ts';
 export { newId } from './ids.ts';
 export * from './jobs/index.ts';
-export { createLog, type Logger } from './log.ts';
+export { causesOf, createLog, type Logger } from './log.ts';
 export { allocate, currencyDigits, formatMoney, parseMoney, shareOf } from './money.ts';
 export { createSeal, readSecretKey, type Seal } from './seal.ts';
+export { forgetSecretKey, openSeal } from './secretKey.ts';

@@ -1,6 +1,6 @@
 import type { Hypervisor, MachineEvent, MachineReport } from '../drivers/hypervisor/index.ts';
 import { record } from '../events/index.ts';
-import { type Context, statement, type TxContext, transaction } from '../platform/index.ts';
+import { type Context, causesOf, statement, type TxContext, transaction } from '../platform/index.ts';
 import { beginSystemAction } from './actions/act.ts';
 import { type MachineRow, machineIdOf, serviceIdOf, setMachineState } from './machine.ts';
 import { lockVps } from './queries.ts';
@@ -52,7 +52,7 @@ export async function reconcileNode(ctx: Context, nodeId: number, hypervisor: Hy
     if (!differs(machine, report)) continue;
     // One machine that cannot be helped must not keep the others waiting.
     await reconcileMachine(ctx, machine.service_id, hypervisor, null).catch((error: Error) =>
-      ctx.log.warn({ service: machine.service_id, err: error.message }, 'a machine could not be compared'),
+      ctx.log.warn({ service: machine.service_id, err: causesOf(error) }, 'a machine could not be compared'),
     );
   }
 }

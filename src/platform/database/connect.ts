@@ -1,5 +1,5 @@
 import pg from 'pg';
-import type { Logger } from '../log.ts';
+import { causesOf, type Logger } from '../log.ts';
 import { asUnavailable } from './failures.ts';
 import { listenOn } from './listen.ts';
 import { queryable } from './queryable.ts';
@@ -24,7 +24,7 @@ export function connect(url: string, options: { log: Logger; poolSize?: number }
     keepAlive: true,
     application_name: 'innkeeper',
   });
-  pool.on('error', (error) => options.log.warn({ err: error.message }, 'a database connection was lost'));
+  pool.on('error', (error) => options.log.warn({ err: causesOf(error) }, 'a database connection was lost'));
   // The pool listens to idle connections alone. The loss of one in use, or of one that it has thrown away, must not
   // end the process: the next statement on it fails and tells.
   pool.on('connect', (client) => client.on('error', () => undefined));

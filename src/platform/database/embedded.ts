@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
 import { lockDataDir } from '../host/lock.ts';
 import { findBinaries } from './embeddedBinaries.ts';
 import { ensureInitialized, openCluster, writeConfiguration } from './embeddedCluster.ts';
@@ -81,6 +82,26 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   } catch (error) {
     lock.release();
     throw error;
+  }
+}
+
+/** Where the server of this data directory answers, when somebody's product keeps it running; otherwise null. */
+export async function runningEmbeddedUrl(data: {
+  dir: string;
+  runDir: string;
+  runAs: string | null;
+}): Promise<string | null> {
+  const url = connectionUrl(await openCluster(data.dir, data.runDir, data.runAs));
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5_000 });
+  try {
+    await client.connect();
+    return url;
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT' || code === 'ECONNREFUSED') return null;
+    throw error;
+  } finally {
+    await client.end().catch(() => undefined);
   }
 }
 

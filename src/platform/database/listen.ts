@@ -1,5 +1,5 @@
 import pg from 'pg';
-import type { Logger } from '../log.ts';
+import { causesOf, type Logger } from '../log.ts';
 
 const retryMs = 250;
 
@@ -37,7 +37,7 @@ export async function listenOn(
   const reopen = (): void => {
     if (stopped) return;
     open().catch((error: Error) => {
-      log.debug({ err: error.message, channel }, 'cannot listen yet');
+      log.debug({ err: causesOf(error), channel }, 'cannot listen yet');
       if (!stopped) setTimeout(reopen, retryMs);
     });
   };

@@ -1,5 +1,6 @@
 import { type Context, type TxContext, transaction } from '../context.ts';
 import { statement } from '../database/index.ts';
+import { causesOf } from '../log.ts';
 
 const takeTurn = statement<{ mine: boolean }, { name: string }>(
   'jobs.takeTurn',
@@ -28,7 +29,7 @@ export function startRoutines(ctx: Context, routines: Routine[]): () => Promise<
       busy = true;
       const turn = runRoutine(ctx, routine, halt.signal)
         .catch((error: Error) =>
-          ctx.log.warn({ routine: routine.name, err: error.message }, 'a routine failed'),
+          ctx.log.warn({ routine: routine.name, err: causesOf(error) }, 'a routine failed'),
         )
         .finally(() => {
           busy = false;

@@ -2,6 +2,7 @@ import { type Image, maybeImage } from '../../fleet/index.ts';
 import {
   type AnySaga,
   type Context,
+  causesOf,
   fail,
   type OrganizationContext,
   type Run,
@@ -293,7 +294,7 @@ export async function startAgain<P extends ActionPayload>(run: Run<P, object>): 
   if (run.payload.before.wanted !== 'running') return;
   await withMachine(run, async (driver, spec, machine) => {
     await startMachine(driver, spec, machine).catch((error: Error) => {
-      run.ctx.log.warn({ machine: spec.id, err: error.message }, 'a machine did not start again');
+      run.ctx.log.warn({ machine: spec.id, err: causesOf(error) }, 'a machine did not start again');
     });
   });
 }

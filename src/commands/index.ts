@@ -1,0 +1,47 @@
+/**
+ * What an operator does at the console, beside the product or while it is stopped: `npm run innkeeper -- <command>`.
+ * A command opens the database for as long as it takes, says what it did, and ends.
+ */
+import { parseArgs } from 'node:util';
+import type { Config } from '../config.ts';
+import { addStaff } from './addStaff.ts';
+import { forgetKey } from './forgetKey.ts';
+
+/** A command that was not understood; the message says how it is written. */
+export class UsageError extends Error {}
+
+export interface Command {
+  /** How it is called, and in a line what it does. */
+  usage: string;
+  does: string;
+  options: Record<string, { type: 'string' | 'boolean' }>;
+  /** Throws {@link UsageError} for options that it cannot understand. Returns what to print at the end. */
+  run(config: Config, options: Record<string, string | boolean | undefined>): Promise<string>;
+}
+
+const commands: Record<string, Command> = { 'add-staff': addStaff, 'forget-key': forgetKey };
+
+/** Runs the command that `argv` begins with. Throws {@link UsageError}, or whatever the command fails with. */
+export async function runCommand(config: Config, argv: readonly string[]): Promise<string> {
+  const [name = '', ...rest] = argv;
+  if (name === 'help' || name === '--help') return help();
+  const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
+  if (command === undefined) throw new UsageError(`There is no command "${name}".\n\n${help()}`);
+  return command.run(config, readOptions(command, rest));
+}
+
+function readOptions(command: Command, args: string[]): Record<string, string | boolean | undefined> {
+  try {
+    return parseArgs({ args, options: command.options, allowPositionals: false }).values;
+  } catch (error) {
+    throw new UsageError(`${error instanceof Error ? error.message : error}\n\n  innkeeper ${command.usage}`);
+  }
+}
+
+function help(): string {
+  const lines = Object.values(commands).flatMap(({ usage, does }) => [
+    `  innkeeper ${usage}`,
+    `      ${does}`,
+  ]);
+  return ['Without a command the product starts. Commands:', ...lines].join('\n');
+}

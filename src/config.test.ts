@@ -1,0 +1,50 @@
+import { describe, expect, it } from 'vitest';
+import { ConfigError, readConfig } from './config.ts';
+
+describe('a setting that cannot be understood', () => {
+  it.each([
+    ['PORT', '80a', 'a whole number from 0 to 65535'],
+    ['PORT', '0x50', 'a whole number'],
+    ['HOST', 'a b', 'an address'],
+    ['DATABASE_URL', 'localhost:5432', 'a URL such as postgres://'],
+    ['DATABASE_URL', 'mysql://root@db/innkeeper', 'a URL such as postgres://'],
+    ['SECRET_KEY', 'short', '32 bytes in base64'],
+    ['ROLE', 'both', 'one of all, api, worker'],
+    ['PUBLIC_URL', 'panel.example.com', 'a URL without a path'],
+    ['PUBLIC_URL', 'https://example.com/panel', 'a URL without a path'],
+    ['SMTP_URL', 'mail.example.com', 'a URL such as smtp://'],
+    ['MAIL_FROM', 'Example Hosting', 'a sender'],
+    ['MAIL_FROM', 'a@b.c\r\nBcc: d@e.f', 'a sender'],
+    ['LOG_LEVEL', 'loud', 'one of trace'],
+    ['LOG_FORMAT', 'xml', 'one of auto, json, text'],
+    ['NODE_NAME', 'node 1', 'letters'],
+    ['LOCATION', '', 'AMS'],
+    ['BRIDGE', 'a-bridge-with-a-long-name', 'at most 15 characters'],
+    ['NETWORK4', '10.77.0.0', 'an IPv4 network such as 10.77.0.0/24'],
+    ['NETWORK4', '10.77.0.0/33', 'an IPv4 network'],
+    ['NETWORK6', '10.77.0.0/24', 'an IPv6 network'],
+    ['METRICS_ALLOW', '10.0.0.1,prometheus', 'addresses and networks by commas'],
+    ['TRUSTED_PROXIES', '10.0.0.0/40', 'addresses and networks by commas'],
+    ['NAT', 'yes', 'one of on, off'],
+    ['INVOICE_DUE_HOURS', '0', 'a whole number from 1'],
+    ['DNS_URL', '127.0.0.1:8081', 'a URL such as http://127.0.0.1:8081'],
+    ['NETBOOT_URL', 'ftp://x', 'a URL such as'],
+  ])('%s=%s is named, with what it takes', (name, text, takes) => {
+    if (text === '') return expect(readConfig({ [name]: text }).location).toBe(takes); // empty is the default
+    expect(() => readConfig({ [name]: text })).toThrow(ConfigError);
+    expect(() => readConfig({ [name]: text })).toThrow(name);
+    expect(() => readConfig({ [name]: text })).toThrow(takes);
+  });
+
+  it('is told without the password in it', () => {
+    expect(() => readConfig({ DATABASE_URL: 'mysql://root:s3cret@db/x' })).toThrow(/^(?!.*s3cret)/);
+  });
+});
+
+it.each([
+  'postgres://innkeeper:pass@db.example.com:5432/innkeeper',
+  'postgres://innkeeper@/innkeeper?host=%2Frun%2Fpg',
+  'postgresql:///innkeeper',
+])('DATABASE_URL=%s is understood', (text) => {
+  expect(readConfig({ DATABASE_URL: text }).databaseUrl).toBe(text);
+});

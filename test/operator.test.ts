@@ -1,0 +1,151 @@
+/** What whoever runs the product meets at the console: settings, keys, locks, commands, the log. */
+import { execFile } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, renameSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { runCommand, UsageError } from '../src/commands/index.ts';
+import { readConfig } from '../src/config.ts';
+import { type Child, startChild } from './child.ts';
+import { apiClient } from './client.ts';
+import { type TestDatabase, testDatabase } from './database.ts';
+import { removeDataDir } from './dataDir.ts';
+
+const main = path.join(import.meta.dirname, '../src/main.ts');
+
+let database: TestDatabase;
+const dirs: string[] = [];
+const children: Child[] = [];
+
+beforeEach(async () => {
+  database = await testDatabase();
+});
+afterEach(async () => {
+  await Promise.all(children.splice(0).map((child) => child.end('SIGTERM')));
+  await database.drop();
+  for (const dir of dirs.splice(0)) await removeDataDir(dir);
+});
+
+function newDir(): string {
+  const dir = mkdtempSync(path.join(tmpdir(), 'innkeeper-operator-'));
+  dirs.push(dir);
+  return dir;
+}
+
+const environment = (dir: string, env: Record<string, string>) => ({
+  DATABASE_URL: database.url,
+  HYPERVISOR: 'simulator',
+  DATA_DIR: dir,
+  ...env,
+});
+
+async function start(dir: string, env: Record<string, string> = {}): Promise<Child> {
+  const child = await startChild(dir, environment(dir, env));
+  children.push(child);
+  return child;
+}
+
+/** Runs the product's program to its end: a command, or a start that is refused. */
+async function run(dir: string, args: string[], env: Record<string, string> = {}) {
+  const options = {
+    env: { ...process.env, PORT: '0', HOST: '127.0.0.1', ...environment(dir, env) },
+    timeout: 60_000,
+  };
+  return promisify(execFile)(process.execPath, [main, ...args], options).then(
+    ({ stdout, stderr }) => ({ code: 0, stdout, stderr }),
+    (error: { code: number; stdout: string; stderr: string }) => error,
+  );
+}
+
+describe('the secret key', () => {
+  it('of another installation, or a missing one, is refused and nothing is made', async () => {
+    const dir = newDir();
+    await (await start(dir)).end('SIGTERM');
+    const other = newDir();
+    const missing = await run(other, []);
+    expect(missing).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('Put the key of your backup back'),
+    });
+    expect(existsSync(path.join(other, 'secret.key'))).toBe(false);
+    const wrong = await run(dir, [], { SECRET_KEY: Buffer.alloc(32, 7).toString('base64') });
+    expect(wrong.stderr).toContain('The key in SECRET_KEY is not the one that this database was filled with');
+    const right = readFileSync(path.join(dir, 'secret.key')).toString('base64');
+    await start(other, { SECRET_KEY: right });
+  });
+
+  it('that is lost for good can be forgotten by a command, and the next start makes another', async () => {
+    const dir = newDir();
+    await (await start(dir)).end('SIGTERM');
+    renameSync(path.join(dir, 'secret.key'), path.join(dir, 'lost'));
+    expect((await run(dir, [])).code).toBe(1);
+    expect(await run(dir, ['forget-key'])).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('next start'),
+    });
+    await start(dir);
+    expect(readFileSync(path.join(dir, 'secret.key'))).not.toEqual(readFileSync(path.join(dir, 'lost')));
+  });
+});
+
+it('two workers on one DATA_DIR are refused, and an API beside a worker is not', async () => {
+  const dir = newDir();
+  const first = await start(dir, { ROLE: 'all' });
+  const second = await run(dir, [], { ROLE: 'worker' });
+  expect(second).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining(`in use by another Innkeeper (process ${first.pid})`),
+  });
+  await start(dir, { ROLE: 'api' });
+});
+
+describe('the first administrator', () => {
+  it('is made by a command while the product runs, and its key opens what staff sees', async () => {
+    const dir = newDir();
+    const product = await start(dir);
+    const made = await run(dir, ['add-staff', '--email', 'kim@example.com', '--name', 'Kim de Vries']);
+    expect(made.code).toBe(0);
+    const key = /ink_\S+/.exec(made.stdout)?.[0] ?? '';
+    const staff = apiClient(`${product.url}/api`, { token: key });
+    expect((await staff.get('/staff/nodes')).status).toBe(200);
+    expect((await staff.get('/dashboard/account')).body.data.user).toMatchObject({
+      email: 'kim@example.com',
+      first_name: 'Kim',
+      last_name: 'de Vries',
+    });
+    const again = await run(dir, ['add-staff', '--email', 'KIM@example.com', '--name', 'Kim']);
+    expect(again).toMatchObject({ code: 2, stderr: expect.stringContaining('already') });
+  });
+
+  it.each([
+    [['add-staff'], '--email takes'],
+    [['add-staff', '--email', 'kim@example.com'], '--name takes'],
+    [['add-staff', '--email', 'a@b.c', '--name', 'K', '--role', 'king'], 'administrator, billing'],
+    [['add-staff', '--mail', 'a@b.c'], 'innkeeper add-staff --email'],
+    [['dance'], 'Commands:'],
+  ])('%j is refused with how to write it', async (args, says) => {
+    const config = readConfig({ DATABASE_URL: database.url, DATA_DIR: newDir() });
+    await expect(runCommand(config, args)).rejects.toThrow(says);
+    await expect(runCommand(config, args)).rejects.toThrow(UsageError);
+  });
+});
+
+describe('the log', () => {
+  it('says nothing when the product is stopped cleanly', async () => {
+    const product = await start(newDir(), { LOG_LEVEL: 'warn' });
+    await product.end('SIGTERM');
+    expect(product.output()).not.toMatch(/"level"|warn|error/i);
+    expect(product.output()).toContain('Stopping; machines keep running.');
+  });
+
+  it('is text for people where that is asked for', async () => {
+    const product = await start(newDir(), { LOG_FORMAT: 'text' });
+    await apiClient(`${product.url}/api`, {}).get('/products');
+    await product.end('SIGTERM');
+    expect(product.output()).toMatch(
+      /\[\d\d:\d\d:\d\d\] INFO: request \{.*"route":"\/api\/products".*"status":200/,
+    );
+    expect(product.output()).not.toContain('{"level"');
+  });
+});
