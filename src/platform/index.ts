@@ -31,4 +31,4 @@ export * from './jobs/index.ts';
 export { causesOf, createLog, type Logger } from './log.ts';
 export { allocate, currencyDigits, formatMoney, parseMoney, shareOf } from './money.ts';
 export { createSeal, readSecretKey, type Seal } from './seal.ts';
-export { forgetSecretKey, openSeal } from './secretKey.ts';
+export { forgetSecretKey, openSeal } from './installation.ts';
