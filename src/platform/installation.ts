@@ -7,9 +7,9 @@ const fingerprintOfKey = statement<{ key_fingerprint: Buffer }>(
   'installation.fingerprint',
   'select key_fingerprint from installation',
 );
-const rememberKey = statement(
+const rememberKey = statement<never, { fingerprint: Buffer }>(
   'installation.rememberKey',
-  'insert into installation (key_fingerprint) values ($1) on conflict do nothing',
+  'insert into installation (key_fingerprint) values (:fingerprint) on conflict do nothing',
 );
 const forgetKey = statement('installation.forgetKey', 'delete from installation');
 
@@ -33,7 +33,7 @@ export async function openSeal(
   }
   const seal = createSeal(readSecretKey(dataDir, fromEnvironment));
   const fingerprint = seal.fingerprint('secret key');
-  if (isNew) await db.run(rememberKey, fingerprint);
+  if (isNew) await db.run(rememberKey, { fingerprint });
   const known = await db.one(fingerprintOfKey); // of two first starts at once one was first
   if (known.key_fingerprint.equals(fingerprint)) return seal;
   const source = fromEnvironment === null ? file : 'SECRET_KEY';
