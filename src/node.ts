@@ -13,6 +13,7 @@ import { createSampler, onMachineEvent, reconcileNode, resolutions } from './vps
 
 /** The machine this process runs on, as a node of the fleet. */
 export interface LocalNode {
+  /** Its id in the fleet. */
   id: number;
   hypervisor: Hypervisor;
 }

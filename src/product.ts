@@ -92,7 +92,8 @@ async function start(config: Config, progress: StartProgress, parts: Parts, undo
   const ctx = await openContext(config, data, url, parts, log, undo);
 
   const { drivers, node } = await openWorld(ctx, data, progress, parts, undo);
-  if (config.role !== 'api') startBackground(ctx, url, requireAll(drivers), undo);
+  if (config.role !== 'api')
+    startBackground(ctx, url, requireAll(drivers), node === null ? [] : [node.id], undo);
   let isReady = false;
   let port: number | null = null;
   if (config.role !== 'worker') {
@@ -157,8 +158,8 @@ async function openWorld(
   return { drivers, node: nodes[0] ?? null };
 }
 
-function startBackground(ctx: Context, url: string, drivers: Drivers, undo: Undo[]): void {
-  const worker = startWorker(ctx, url, { sagas: allJobs, drivers });
+function startBackground(ctx: Context, url: string, drivers: Drivers, nodes: number[], undo: Undo[]): void {
+  const worker = startWorker(ctx, url, { sagas: allJobs, drivers, nodes });
   undo.push(() => worker.stop());
   undo.push(startRoutines(ctx, allRoutines));
 }

@@ -6,6 +6,8 @@ export interface EnqueueOptions {
   organizationId?: number | null;
   /** Not before this moment. Default: now. */
   runAt?: Date;
+  /** The only node whose worker can do it. Default: anyone. */
+  nodeId?: number;
 }
 
 /**
@@ -29,27 +31,28 @@ export async function enqueueNamed(
   options: EnqueueOptions = {},
 ): Promise<number> {
   const now = ctx.clock.now();
+  const { runAt = now, nodeId = null } = options;
   const organizationId = options.organizationId === undefined ? ctx.organizationId : options.organizationId;
-  const row = await ctx.db.one(insertJob, {
-    name,
-    organizationId,
-    payload,
-    runAt: options.runAt ?? now,
-    now,
-  });
-  ctx.db.afterCommit(wakeWorkers);
+  const row = await ctx.db.one(insertJob, { name, organizationId, payload, runAt, now, nodeId });
+  ctx.db.afterCommit(() => wakeWorkers({ name, nodeId }));
   return row.id;
 }
 
-const listeners = new Set<() => void>();
+/** What a job that became ready tells whoever waits for work. */
+export interface Ready {
+  name: string;
+  nodeId: number | null;
+}
 
-/** Has the workers of this process look for jobs now. */
-export function wakeWorkers(): void {
-  for (const wake of listeners) wake();
+const listeners = new Set<(job: Ready) => void>();
+
+/** Tells this process that a job became ready. */
+export function wakeWorkers(job: Ready): void {
+  for (const wake of listeners) wake(job);
 }
 
 /** Has `wake` called whenever this process committed a job. Returns how to stop. */
-export function onEnqueued(wake: () => void): () => void {
+export function onEnqueued(wake: (job: Ready) => void): () => void {
   listeners.add(wake);
   return () => listeners.delete(wake);
 }

@@ -9,6 +9,7 @@ export { purgeDoneJobs } from './purge.ts';
 export { jobStateAbout, jobStateNamed, retryFailedJobAbout, retryFailedJobNamed } from './retry.ts';
 export {
   type AnySaga,
+  databaseJob,
   type Failure,
   job,
   type Lane,
@@ -17,5 +18,7 @@ export {
   type SagaFor,
   type Step,
   saga,
+  type TransactionalStep,
+  type TxRun,
 } from './saga.ts';
 export { startWorker, type Worker, type WorkerOptions } from './worker.ts';

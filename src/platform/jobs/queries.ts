@@ -5,6 +5,7 @@ export interface JobRow {
   name: string;
   organization_id: number | null;
   payload: unknown;
+  node_id: number | null;
   direction: 'forward' | 'backward';
   attempts: number;
   error_step: string | null;
@@ -14,11 +15,18 @@ export interface JobRow {
 
 export const insertJob = statement<
   { id: number },
-  { name: string; organizationId: number | null; payload: object; runAt: Date; now: Date }
+  {
+    name: string;
+    organizationId: number | null;
+    payload: object;
+    runAt: Date;
+    now: Date;
+    nodeId: number | null;
+  }
 >(
   'jobs.insert',
-  `insert into jobs (name, organization_id, payload, run_at, created_at)
-   values (:name, :organizationId, :payload, :runAt, :now) returning id`,
+  `insert into jobs (name, organization_id, payload, run_at, created_at, node_id, home_node_id)
+   values (:name, :organizationId, :payload, :runAt, :now, :nodeId, :nodeId) returning id`,
 );
 
 export const newWorkerNumber = statement<{ number: number }>(
@@ -27,23 +35,33 @@ export const newWorkerNumber = statement<{ number: number }>(
 );
 
 /**
- * Takes ready jobs of some kinds for this worker, the oldest first; two workers never get the same one. Each kind is
- * asked by itself, so that a claim costs the same however much of other kinds waits.
+ * Takes ready jobs of some kinds for this worker, the oldest first; two workers never get the same one. Each kind and
+ * each node is asked by itself, so that a claim costs the same however much of others waits; node 0 is anyone's.
  */
 export const claimJobs = statement<
   JobRow,
-  { worker: number; now: Date; kinds: string[]; running: number[]; full: number[]; limit: number }
+  {
+    worker: number;
+    now: Date;
+    kinds: string[];
+    nodes: number[];
+    running: number[];
+    full: number[];
+    limit: number;
+  }
 >(
   'jobs.claim',
   `update jobs set state = 'running', worker = :worker
    where id in (
-     select oldest.id from unnest(:kinds::text[]) as kinds (kind) cross join lateral (
+     select oldest.id from unnest(:kinds::text[]) as kinds (kind), unnest(:nodes::bigint[]) as nodes (node)
+     cross join lateral (
        select id, run_at from jobs
-       where state = 'ready' and name = kind and run_at <= :now and id <> all(:running::bigint[])
+       where state = 'ready' and name = kind and coalesce(node_id, 0) = node and run_at <= :now
+         and id <> all(:running::bigint[])
          and (organization_id is null or organization_id <> all(:full::bigint[]))
        order by run_at, id limit :limit for update skip locked) oldest
      order by oldest.run_at, oldest.id limit :limit)
-   returning id, name, organization_id, payload, direction, attempts, error_step, error_code, error_message`,
+   returning id, name, organization_id, payload, node_id, direction, attempts, error_step, error_code, error_message`,
 );
 
 /** Kinds that wait and that this worker does not know: another one's, newer or older, or nobody's. */
@@ -108,12 +126,36 @@ export const postpone = statement<
    where id = :id and worker = :worker and state = 'running'`,
 );
 
-/** After an error of ours. A job on its way back keeps why it failed: its end says so, and what to undo hangs on it. */
-export const giveBack = statement<never, { id: number; worker: number; runAt: Date }>(
-  'jobs.giveBack',
-  `update jobs set state = 'ready', worker = null, attempts = attempts + 1, run_at = :runAt,
-     error_code = case direction when 'forward' then 'internal_error' else error_code end,
-     error_message = case direction when 'forward' then 'see the log' else error_message end
+/** After an error outside its steps. Why a job was turned back stays: its end says so, and what to undo hangs on it. */
+export const postponeEnd = statement<never, { id: number; worker: number; runAt: Date; reason: string }>(
+  'jobs.postponeEnd',
+  `update jobs set state = 'ready', worker = null, attempts = attempts + 1, run_at = :runAt, stuck_reason = :reason
+   where id = :id and worker = :worker and state = 'running'`,
+);
+
+/** Gives a job to whoever runs a node, this worker or another. */
+export const moveJob = statement<never, { id: number; nodeId: number; leaves: boolean }>(
+  'jobs.move',
+  `update jobs set node_id = :nodeId, state = case when :leaves then 'ready' else state end,
+     worker = case when :leaves then null else worker end where id = :id`,
+);
+
+export const stickJob = statement<
+  never,
+  {
+    id: number;
+    worker: number;
+    now: Date;
+    reason: string;
+    errorStep: string;
+    errorCode: string;
+    errorMessage: string;
+  }
+>(
+  'jobs.stick',
+  `update jobs set state = 'stuck', worker = null, finished_at = :now, stuck_reason = :reason,
+     error_step = coalesce(error_step, :errorStep), error_code = coalesce(error_code, :errorCode),
+     error_message = coalesce(error_message, :errorMessage)
    where id = :id and worker = :worker and state = 'running'`,
 );
 
@@ -136,27 +178,40 @@ export const finishJob = statement<
    where id = :id and worker = :worker and state = 'running'`,
 );
 
-const againFromTheStart = `state = 'ready', direction = 'forward', attempts = 0, finished_at = null,
-  error_step = null, error_code = null, error_message = null`;
+export type JobState = 'ready' | 'running' | 'done' | 'failed' | 'stuck';
 
-export const retryJob = statement<{ id: number }, { id: number; now: Date }>(
-  'jobs.retry',
-  `update jobs set ${againFromTheStart}, run_at = :now where id = :id and state = 'failed' returning id`,
+export interface EndedJob {
+  id: number;
+  name: string;
+  state: 'failed' | 'stuck';
+}
+
+export const lockEnded = statement<EndedJob, { id: number }>(
+  'jobs.lockEnded',
+  `select id, name, state from jobs where id = :id and state in ('failed', 'stuck') for update`,
 );
 
-export const retryJobAbout = statement<{ id: number }, { name: string; about: object; now: Date }>(
-  'jobs.retryAbout',
-  `update jobs set ${againFromTheStart}, run_at = :now
-   where id = (select id from jobs where state = 'failed' and name = :name and payload @> :about
-     order by id desc limit 1
-               for update)
-   returning id`,
+export const lockEndedAbout = statement<EndedJob, { name: string; about: object }>(
+  'jobs.lockEndedAbout',
+  `select id, name, state from jobs where state in ('failed', 'stuck') and name = :name and payload @> :about
+   order by id desc limit 1 for update`,
 );
 
-export const stateAbout = statement<
-  { state: 'ready' | 'running' | 'done' | 'failed' },
-  { name: string; about: object }
->(
+/** From the first step, and from where it was enqueued to. */
+export const startAgain = statement<never, { id: number; now: Date }>(
+  'jobs.startAgain',
+  `update jobs set state = 'ready', direction = 'forward', attempts = 0, run_at = :now, finished_at = null,
+     node_id = home_node_id, error_step = null, error_code = null, error_message = null where id = :id`,
+);
+
+/** From where it stood, in the direction it had. */
+export const goOn = statement<never, { id: number; now: Date }>(
+  'jobs.goOn',
+  `update jobs set state = 'ready', attempts = 0, run_at = :now, finished_at = null, stuck_reason = null
+   where id = :id`,
+);
+
+export const stateAbout = statement<{ state: JobState }, { name: string; about: object }>(
   'jobs.stateAbout',
   'select state from jobs where name = :name and payload @> :about order by id desc limit 1',
 );

@@ -1,17 +1,26 @@
 import type { Context, TxContext } from '../context.ts';
 import { wakeWorkers } from './enqueue.ts';
-import { forgetSteps, retryJob, retryJobAbout, stateAbout } from './queries.ts';
+import {
+  type EndedJob,
+  forgetSteps,
+  goOn,
+  type JobState,
+  lockEnded,
+  lockEndedAbout,
+  startAgain,
+  stateAbout,
+} from './queries.ts';
 import type { SagaFor } from './saga.ts';
 
 /**
- * Has a failed job run again from its first step; everything it had done was undone when it failed. False when
- * there is no failed job with this id.
+ * Has a failed job run again from its first step, since everything it had done was undone when it failed; a stuck
+ * one goes on where it stood. False when there is no such job with this id.
  */
 export async function retryFailedJob(ctx: TxContext, id: number): Promise<boolean> {
-  return again(ctx, await ctx.db.maybe(retryJob, { id, now: ctx.clock.now() }));
+  return again(ctx, await ctx.db.maybe(lockEnded, { id }));
 }
 
-/** The same for the saga's newest failed job whose payload holds `about`, such as `{ serviceId: 12 }`. */
+/** The same for the saga's newest failed or stuck job whose payload holds `about`, such as `{ serviceId: 12 }`. */
 export function retryFailedJobAbout<Payload extends object>(
   ctx: TxContext,
   saga: SagaFor<Payload>,
@@ -22,10 +31,8 @@ export function retryFailedJobAbout<Payload extends object>(
 
 /** The same by the saga's name, for rooms below the one that declares it. Goes with `enqueueNamed`. */
 export async function retryFailedJobNamed(ctx: TxContext, name: string, about: object): Promise<boolean> {
-  return again(ctx, await ctx.db.maybe(retryJobAbout, { name, about, now: ctx.clock.now() }));
+  return again(ctx, await ctx.db.maybe(lockEndedAbout, { name, about }));
 }
-
-type JobState = 'ready' | 'running' | 'done' | 'failed';
 
 /** How the saga's newest job stands whose payload holds `about`; null when there is none (any more). */
 export function jobStateAbout<Payload extends object>(
@@ -41,9 +48,15 @@ export async function jobStateNamed(ctx: Context, name: string, about: object): 
   return (await ctx.db.maybe(stateAbout, { name, about }))?.state ?? null;
 }
 
-async function again(ctx: TxContext, job: { id: number } | null): Promise<boolean> {
+async function again(ctx: TxContext, job: EndedJob | null): Promise<boolean> {
   if (job === null) return false;
-  await ctx.db.run(forgetSteps, { jobId: job.id });
-  ctx.db.afterCommit(wakeWorkers);
+  const now = ctx.clock.now();
+  if (job.state === 'failed') {
+    await ctx.db.run(forgetSteps, { jobId: job.id });
+    await ctx.db.run(startAgain, { id: job.id, now });
+  } else {
+    await ctx.db.run(goOn, { id: job.id, now });
+  }
+  ctx.db.afterCommit(() => wakeWorkers({ name: job.name, nodeId: null }));
   return true;
 }

@@ -13,19 +13,43 @@ export interface Run<Payload, State> {
   readonly state: Partial<State>;
   /** Aborted when this process loses its claim on the job. */
   readonly signal: AbortSignal;
+  /** From the next step on the job is done by this node's worker, whoever that is. */
+  readonly moveTo: (nodeId: number) => void;
+}
+
+/** What a step works with that touches only the database: no driver, and every write in one transaction. */
+export interface TxRun<Payload, State> extends Omit<Run<Payload, State>, 'drivers'> {
+  readonly ctx: TxContext;
+}
+
+interface StepBase<Payload, State> {
+  name: string;
+  undo?: (run: Run<Payload, State>) => Promise<void>;
+  /** Tries before the step counts as failed for good; default 5, with growing pauses. */
+  attempts?: number;
 }
 
 /**
  * One step of a saga. `action` may run more than once, also after a crash in its middle, and must end in the
  * same state each time. `undo` takes away whatever `action` may have left, also when that is nothing or half.
  */
-export interface Step<Payload, State, Result = Partial<State>> {
-  name: string;
+export interface OutsideStep<Payload, State, Result = Partial<State>> extends StepBase<Payload, State> {
+  transactional?: false;
   action: (run: Run<Payload, State>) => Promise<Result> | Promise<void>;
-  undo?: (run: Run<Payload, State>) => Promise<void>;
-  /** Tries before the step counts as failed for good; default 5, with growing pauses. */
-  attempts?: number;
 }
+
+/**
+ * A step that touches only the database. It happens exactly once: in the transaction that records it, together
+ * with those of its kind beside it, and with the end of the job when nothing comes after them.
+ */
+export interface TransactionalStep<Payload, State, Result = Partial<State>> extends StepBase<Payload, State> {
+  transactional: true;
+  action: (run: TxRun<Payload, State>) => Promise<Result> | Promise<void>;
+}
+
+export type Step<Payload, State, Result = Partial<State>> =
+  | OutsideStep<Payload, State, Result>
+  | TransactionalStep<Payload, State, Result>;
 
 /** Why a job failed. `code` is stable, `message` is for people and holds no secret. */
 export interface Failure {
@@ -51,6 +75,11 @@ export interface Saga<Payload, State = object, Result = Partial<State>> {
   succeeded?: (ctx: TxContext, payload: Payload, state: Partial<State>) => Promise<void>;
   /** After everything was undone. */
   failed?: (ctx: TxContext, payload: Payload, failure: Failure) => Promise<void>;
+  /**
+   * When an undo or an end fails again and again, and the job is left to staff as it stands: let go of what others
+   * wait for. Retried, the job goes on where it stood, so `succeeded` or `failed` may still come.
+   */
+  stuck?: (ctx: TxContext, payload: Payload, failure: Failure) => Promise<void>;
 }
 
 /** Any saga, whatever its payload and state: those meet again only inside its own steps. */
@@ -72,6 +101,17 @@ export function job<Payload>(
 ): Saga<Payload> {
   const { attempts, ...rest } = options;
   return { name, ...rest, steps: [{ name: 'run', action, attempts }] };
+}
+
+/** Declares a job that touches only the database, and happens in one transaction with its end. */
+export function databaseJob<Payload>(
+  name: string,
+  work: (ctx: TxContext, payload: Payload) => Promise<void>,
+  options: { attempts?: number; failed?: Saga<Payload>['failed'] } = {},
+): Saga<Payload> {
+  const { attempts, ...rest } = options;
+  const action = ({ ctx, payload }: TxRun<Payload, object>) => work(ctx, payload);
+  return { name, ...rest, steps: [{ name: 'run', transactional: true, action, attempts }] };
 }
 
 /** The sagas by name; throws when two have one name, of which only one would ever run. */

@@ -7,7 +7,7 @@ import { sql } from '../../../test/sql.ts';
 import { readConfig } from '../../config.ts';
 import { type TravellingClock, travellingClock } from '../clock.ts';
 import { type Context, systemActor, transaction } from '../context.ts';
-import { connect, type Queryable } from '../database/index.ts';
+import { connect, type Database } from '../database/index.ts';
 import type { Drivers } from '../drivers.ts';
 import { createLog } from '../log.ts';
 import { createSeal, readSecretKey } from '../seal.ts';
@@ -24,6 +24,7 @@ interface JobState {
   error_step: string | null;
   error_code: string | null;
   error_message: string | null;
+  stuck_reason: string | null;
 }
 
 /** Jobs and workers on a database of their own, without the rest of the product. */
@@ -33,11 +34,11 @@ export interface JobBed {
   /** Starts a worker that knows these sagas; it is stopped after the test. */
   work(...sagas: AnySaga[]): Worker;
   /** The same with other options, and with parts of its database replaced. */
-  workWith(options: Partial<WorkerOptions> & { db?: Partial<Queryable> }, ...sagas: AnySaga[]): Worker;
+  workWith(options: Partial<WorkerOptions> & { db?: Partial<Database> }, ...sagas: AnySaga[]): Worker;
   ask(name: string, key?: string, runAt?: Date): Promise<number>;
   askFor(organizationId: number, name: string): Promise<number>;
   jobOf(id: number): Promise<JobState | undefined>;
-  ended(id: number, state: 'done' | 'failed'): Promise<JobState | undefined>;
+  ended(id: number, state: 'done' | 'failed' | 'stuck'): Promise<JobState | undefined>;
   rows(text: string, ...values: unknown[]): Promise<object[]>;
   /** Cuts the connections by which workers show that they live, as a crash of their process does. */
   cutWorkers(): Promise<number>;
@@ -57,8 +58,8 @@ export async function jobBed(): Promise<JobBed> {
   const workers: Worker[] = [];
   const rows: JobBed['rows'] = (text, ...values) => sql({ databaseUrl: database.url }, text, ...values);
   const jobOf = async (id: number) => {
-    const text =
-      'select state, direction, attempts, error_step, error_code, error_message from jobs where id = $1';
+    const text = `select state, direction, attempts, error_step, error_code, error_message, stuck_reason from jobs
+       where id = $1`;
     return (await rows(text, id))[0] as JobState | undefined;
   };
   const workWith: JobBed['workWith'] = ({ db: replaced, ...options }, ...sagas) => {

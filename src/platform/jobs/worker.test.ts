@@ -256,7 +256,7 @@ describe('workers', () => {
   it('find a job again that they could not give back', async () => {
     let refusals = 0;
     const run: Queryable['run'] = (statement, ...given) => {
-      if (!['jobs.giveBack', 'jobs.postpone'].includes(statement.name))
+      if (!['jobs.postponeEnd', 'jobs.postpone'].includes(statement.name))
         return bed.ctx.db.run(statement, ...given);
       refusals += 1;
       return Promise.reject(fail('storage_full'));

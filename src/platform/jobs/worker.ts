@@ -6,19 +6,22 @@ import { onEnqueued } from './enqueue.ts';
 import { defaultSlots, laneOf, lanes, roomIn, type Slots } from './lanes.ts';
 import {
   claimJobs,
-  giveBack,
   type JobRow,
   newWorkerNumber,
   releaseLost,
   releaseOrphans,
   unknownKinds,
 } from './queries.ts';
-import { ClaimLost, runJob } from './run.ts';
+import { runJob } from './run.ts';
+import { ClaimLost } from './running.ts';
 import { type AnySaga, byName, type Lane } from './saga.ts';
+import { servedClass } from './served.ts';
 
 export interface WorkerOptions {
   sagas: readonly AnySaga[];
   drivers: Drivers;
+  /** The nodes whose jobs it runs, besides those that are anyone's. Default: none. */
+  nodes?: readonly number[];
   /** How many jobs of each lane run side by side. */
   slots?: Slots;
   /** How often the worker looks for itself; a commit in this process wakes it at once. */
@@ -52,20 +55,32 @@ interface Running {
  * poll, not a timeout. Throws when two sagas have one name.
  */
 export function startWorker(ctx: Context, url: string, options: WorkerOptions): Worker {
-  const { sagas, drivers } = options;
+  const { sagas, drivers, nodes = [] } = options;
   const known = byName(sagas);
+  const places = [0, ...nodes]; // 0 is anyone's
   const slots = options.slots ?? defaultSlots;
   const pollMs = options.pollMs ?? 1_000;
   const running = new Set<Running>();
   const bell = createBell();
+  /** Lanes to look at; in those of `backlog` more waited than there was room for. */
+  const due = new Set<Lane>();
+  const backlog = new Set<Lane>();
   let stopped = false;
-  const stopListening = onEnqueued(bell.ring);
+  const look = (lane: Lane) => {
+    due.add(lane);
+    bell.ring();
+  };
+  const onReady = ({ name }: { name: string }) => {
+    const saga = known.get(name);
+    if (saga) look(laneOf(saga));
+  };
+  const stopListening = onEnqueued(onReady);
 
   const loop = async (): Promise<void> => {
     while (!stopped) {
       let liveness: Liveness | null = null;
       try {
-        liveness = await showLife(ctx, url);
+        liveness = await showLife(ctx, url, nodes);
         const unknown = await ctx.db.many(unknownKinds, { kinds: [...known.keys()] });
         if (unknown.length > 0) ctx.log.warn({ kinds: unknown }, 'jobs wait that this worker does not know');
         await workWhileAlive(liveness);
@@ -88,8 +103,9 @@ export function startWorker(ctx: Context, url: string, options: WorkerOptions): 
     while (!stopped && !liveness.signal.aborted) {
       try {
         if (isPollDue) await release(liveness.number);
+        if (isPollDue) for (const lane of lanes) due.add(lane);
         isPollDue = false;
-        for (const lane of lanes) await fill(lane, liveness);
+        for (const lane of lanes) if (due.delete(lane)) await fill(lane, liveness);
       } catch (error) {
         // What runs goes on, and so do we: it may be hours from its end, and the next poll may succeed.
         stumbled(error);
@@ -113,34 +129,41 @@ export function startWorker(ctx: Context, url: string, options: WorkerOptions): 
         .filter((each) => each.lane === lane)
         .map(({ job }) => job.organization_id);
       const { atMost, full } = roomIn(slots[lane], organizations);
-      if (atMost <= 0 || kinds.length === 0) return;
+      if (kinds.length === 0) return;
+      backlog.add(lane);
+      if (atMost <= 0) return;
       const now = ctx.clock.now();
       // Not what still runs here from an earlier life, deaf to its signal: it would run beside itself.
       const jobs = await ctx.db.many(claimJobs, {
         worker: liveness.number,
         now,
         kinds,
+        nodes: places,
         running: idsOf(running),
         full,
         limit: atMost,
       });
       for (const job of jobs) begin(job, lane, liveness);
-      if (jobs.length < atMost) return;
+      if (jobs.length < atMost) {
+        if (full.length === 0) backlog.delete(lane);
+        return;
+      }
     }
   };
 
   const begin = (job: JobRow, lane: Lane, { number, signal }: Liveness): void => {
     const saga = known.get(job.name) as AnySaga; // only these were asked for
-    const done = runJob({ ctx, drivers, signal }, job, saga, number)
-      .catch(async (error: unknown) => {
+    const done = runJob({ ctx, drivers, worker: number, nodes, signal }, job, saga)
+      .catch((error: unknown) => {
         if (error instanceof ClaimLost || signal.aborted) return;
-        ctx.log.error({ err: error, job: job.id, name: job.name }, 'a job stopped without an end');
-        const later = new Date(ctx.clock.now().getTime() + 10_000);
-        await ctx.db.run(giveBack, { id: job.id, worker: number, runAt: later }).catch(() => undefined); // the next poll releases it
+        ctx.log.error(
+          { err: error, job: job.id, name: job.name },
+          'a job was dropped; the next poll releases it',
+        );
       })
       .finally(() => {
         running.delete(entry);
-        bell.ring();
+        if (backlog.has(lane) || signal.aborted) look(lane);
       });
     const entry: Running = { job, lane, done };
     running.add(entry);
@@ -177,7 +200,7 @@ function createBell() {
   };
 }
 
-async function showLife(ctx: Context, url: string): Promise<Liveness> {
+async function showLife(ctx: Context, url: string, nodes: readonly number[]): Promise<Liveness> {
   const { number } = await ctx.db.one(newWorkerNumber);
   const abort = new AbortController();
   const client = new pg.Client({
@@ -189,6 +212,7 @@ async function showLife(ctx: Context, url: string): Promise<Liveness> {
   client.on('end', () => abort.abort(new ClaimLost()));
   await client.connect();
   await client.query('select pg_advisory_lock($1, $2)', [livenessClass, number]);
+  for (const node of nodes) await client.query('select pg_advisory_lock_shared($1, $2)', [servedClass, node]);
   return { number, signal: abort.signal, end: () => client.end().catch(() => undefined) };
 }
 

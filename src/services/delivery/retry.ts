@@ -42,6 +42,7 @@ async function deliverAgain(tx: TxContext, service: { id: number; organization_i
     case 'running':
       throw fail('conflict', { message: 'The delivery of this service is being tried again already' });
     case 'failed':
+    case 'stuck':
       await retryFailedJobNamed(tx, 'vps.provision', about);
       return;
     default:

@@ -1,0 +1,108 @@
+import { type TxContext, transaction } from '../context.ts';
+import { wakeWorkers } from './enqueue.ts';
+import { describe, failureOf, isOutage, isPermanent } from './failure.ts';
+import { finishJob, postpone, postponeEnd, stickJob, turnBack } from './queries.ts';
+import { ClaimLost, hold, type Running } from './running.ts';
+import type { Failure, Step } from './saga.ts';
+
+const forwardAttempts = 5;
+/** Of an undo or an end, over about three minutes; then the job is staff's. */
+const ownAttempts = 12;
+const firstPauseMs = 500;
+const longestPauseMs = 30_000;
+
+/** Decides after a failed try: pause and try again, or turn back for good. */
+export async function giveWay(
+  running: Running,
+  step: Step<unknown, object>,
+  error: unknown,
+): Promise<Failure | 'left'> {
+  if (error instanceof ClaimLost || running.signal.aborted) throw error;
+  const { ctx, job, worker, saga } = running;
+  const failure: Failure = { step: step.name, ...describe(error) };
+  const isLast = isPermanent(error) || job.attempts + 1 >= (step.attempts ?? forwardAttempts);
+  ctx.log.warn(
+    { job: job.id, saga: saga.name, ...failure, attempts: job.attempts + 1, isLast },
+    'step failed',
+  );
+  const why = { id: job.id, worker, ...columnsOf(failure) };
+  if (!isLast) {
+    const runAt = pause(running);
+    await ctx.db.run(postpone, { ...why, runAt });
+    return 'left';
+  }
+  if ((await ctx.db.run(turnBack, why)) === 0) throw new ClaimLost();
+  Object.assign(job, { direction: 'backward', attempts: 0 });
+  Object.assign(job, { error_step: failure.step, error_code: failure.code, error_message: failure.message });
+  return failure;
+}
+
+/** Ends a job for good, with what the saga does in the same transaction. */
+export async function end(
+  running: Running,
+  state: 'done' | 'failed',
+  hook: (tx: TxContext) => Promise<void> | undefined,
+): Promise<void> {
+  const { ctx, job, worker, saga } = running;
+  await transaction(ctx, `${saga.name}: ${state}`, async (tx) => {
+    await hold(tx, running);
+    await hook(tx);
+    await tx.db.run(finishJob, { id: job.id, worker, state, now: ctx.clock.now() });
+  });
+}
+
+/**
+ * After an error that is no step's: of an undo, of an end, of what should have been written down. Tries again with
+ * growing pauses and then leaves the job to staff, unless the database is away: that ends by itself.
+ */
+export async function stumble(running: Running, at: string, error: unknown): Promise<void> {
+  if (error instanceof ClaimLost || running.signal.aborted) return;
+  const { ctx, job, worker, saga } = running;
+  const failure: Failure = { step: at, ...describe(error) };
+  const isLast = !isOutage(error) && (isPermanent(error) || job.attempts + 1 >= ownAttempts);
+  ctx.log.error({ err: error, job: job.id, saga: saga.name, at, isLast }, 'a job cannot go on');
+  if (isLast) await stick(running, failure);
+  else
+    await ctx.db.run(postponeEnd, { id: job.id, worker, runAt: pause(running), reason: reasonOf(failure) });
+}
+
+/** Leaves the job to staff as it stands, and has the saga let go of what others wait for. */
+async function stick(running: Running, failure: Failure): Promise<void> {
+  const { ctx, job, saga, run } = running;
+  const why = job.direction === 'backward' ? failureOf(job) : failure;
+  try {
+    await transaction(ctx, `${saga.name}: stuck`, async (tx) => {
+      await hold(tx, running);
+      await saga.stuck?.(tx, run.payload, why);
+      await writeStuck(tx, running, failure);
+    });
+  } catch (error) {
+    if (error instanceof ClaimLost || isOutage(error)) throw error;
+    ctx.log.error({ err: error, job: job.id, saga: saga.name }, 'a stuck job could not let go');
+    await transaction(ctx, `${saga.name}: stuck`, (tx) => writeStuck(tx, running, failure));
+  }
+}
+
+async function writeStuck(tx: TxContext, { ctx, job, worker }: Running, failure: Failure): Promise<void> {
+  const reason = reasonOf(failure);
+  await tx.db.run(stickJob, { id: job.id, worker, now: ctx.clock.now(), reason, ...columnsOf(failure) });
+}
+
+function columnsOf({ step, code, message }: Failure) {
+  return { errorStep: step, errorCode: code, errorMessage: message };
+}
+
+function reasonOf({ step, message }: Failure): string {
+  return `${step}: ${message}`;
+}
+
+/**
+ * When to try again: later each time, and never at one moment with others that failed together, which would only
+ * meet again.
+ */
+function pause({ ctx, job }: Running): Date {
+  const longestMs = Math.min(firstPauseMs * 2 ** job.attempts, longestPauseMs);
+  const pauseMs = Math.ceil(longestMs * (0.5 + Math.random() / 2));
+  setTimeout(() => wakeWorkers({ name: job.name, nodeId: job.node_id }), pauseMs).unref();
+  return new Date(ctx.clock.now().getTime() + pauseMs);
+}

@@ -1,0 +1,82 @@
+import { atBoundary, failIfAsked } from '../boundary.ts';
+import { type TxContext, transaction } from '../context.ts';
+import { asResult } from './failure.ts';
+import { finishJob, recordStep, resetAttempts } from './queries.ts';
+import { ClaimLost, hold, move, type Running } from './running.ts';
+import type { TransactionalStep } from './saga.ts';
+
+/** Transactional steps that stand side by side, and whether the job ends with them. */
+interface Together {
+  steps: readonly TransactionalStep<unknown, object>[];
+  isEnd: boolean;
+}
+
+/** The transactional steps from a step of the saga on. */
+export function togetherFrom({ saga }: Running, index: number): Together {
+  const steps: TransactionalStep<unknown, object>[] = [];
+  for (const step of saga.steps.slice(index)) {
+    if (!step.transactional) break;
+    steps.push(step);
+  }
+  return { steps, isEnd: index + steps.length === saga.steps.length };
+}
+
+/** Does the steps, records them, and ends the job if it ends with them, all in one transaction. */
+export async function actTogether(running: Running, { steps, isEnd }: Together): Promise<void> {
+  const { ctx, saga, ledger, job } = running;
+  const name = isEnd ? `${saga.name}: done` : `${saga.name}/${steps.at(-1)?.name}: record done`;
+  const state = await transaction(ctx, name, async (tx) => {
+    ledger.movesTo = null; // of a try that was rolled back
+    if (isEnd) await finish(tx, running);
+    else await hold(tx, running);
+    const found = { ...ledger.state };
+    for (const step of steps) {
+      const result = await act(tx, running, step, found);
+      Object.assign(found, result);
+      if (!isEnd) await record(tx, running, step.name, result);
+    }
+    if (isEnd) await succeed(tx, running, found);
+    else if (job.attempts > 0) await tx.db.run(resetAttempts, { id: job.id });
+    await move(tx, running);
+    return found;
+  });
+  Object.assign(ledger.state, state);
+  for (const step of steps) {
+    ledger.done.add(step.name);
+    await atBoundary(`${saga.name}/${step.name}: recorded`);
+  }
+}
+
+async function act(
+  tx: TxContext,
+  running: Running,
+  step: TransactionalStep<unknown, object>,
+  state: object,
+): Promise<object> {
+  const { saga, run } = running;
+  const name = `${saga.name}/${step.name}`;
+  running.current = step;
+  await atBoundary(`${name}: before do`);
+  const { jobId, payload, signal, moveTo } = run;
+  const result = (await step.action({ ctx: tx, jobId, payload, state, signal, moveTo })) ?? {};
+  failIfAsked(name);
+  await atBoundary(`${name}: after do`);
+  return asResult(result);
+}
+
+async function record(tx: TxContext, { job, ctx }: Running, step: string, result: object): Promise<void> {
+  await tx.db.run(recordStep, { jobId: job.id, step, state: 'done', result, now: ctx.clock.now() });
+}
+
+// First of all, since it fences too: the row is this transaction's until it commits.
+async function finish(tx: TxContext, { job, worker, ctx }: Running): Promise<void> {
+  if ((await tx.db.run(finishJob, { id: job.id, worker, state: 'done', now: ctx.clock.now() })) === 0)
+    throw new ClaimLost();
+}
+
+async function succeed(tx: TxContext, running: Running, state: object): Promise<void> {
+  const last = running.current;
+  running.current = null;
+  await running.saga.succeeded?.(tx, running.run.payload, state);
+  running.current = last;
+}
