@@ -7,6 +7,7 @@ import {
   type Image,
   type Reserve,
   registerNode,
+  writeCapabilities,
 } from './fleet/index.ts';
 import { type Context, causesOf, transaction } from './platform/index.ts';
 import { createSampler, onMachineEvent, reconcileNode, resolutions } from './vps/index.ts';
@@ -47,6 +48,7 @@ export async function enlistNode(ctx: Context, hypervisor: Hypervisor, say: Say)
   const capacity = await hypervisor.capacity();
   const { nodeName: name, location } = ctx.config;
   const id = await registerNode(ctx, { name, location }, capacity, hostsOwn(hypervisor.kind, capacity));
+  await writeCapabilities(ctx, id, hypervisor.capabilities);
   return { id, hypervisor };
 }
 

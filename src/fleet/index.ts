@@ -17,6 +17,7 @@ export {
   useHeldAddresses,
 } from './addresses.ts';
 export { type Needs, requireAvailable } from './availability.ts';
+export { writeCapabilities } from './capabilities.ts';
 export { followGateways } from './gateways.ts';
 export {
   addImage,

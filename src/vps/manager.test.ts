@@ -133,7 +133,11 @@ describe('reinstall', () => {
     const answer = await product.customer.post(`${vps}/reinstall`, { os: 'tiny', password });
     expect([answer.status, answer.body.code]).toEqual([409, 'action_not_allowed']);
     const overview = await product.customer.get(`${vps}/overview`);
-    expect(overview.body.data.vps.actions.reinstall).toEqual({ allowed: false, reason: answer.body.message });
+    expect(overview.body.data.vps.actions.reinstall).toEqual({
+      allowed: false,
+      reason: answer.body.message,
+      code: 'action_not_allowed',
+    });
     await product.customer.patch(`${vps}/settings`, { protection: { reinstall: false } });
   });
 

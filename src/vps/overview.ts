@@ -5,7 +5,7 @@ import { roomOf, vpsOptions } from '../services/index.ts';
 import { factsOf } from './actions/act.ts';
 import { viewAction } from './actions/history.ts';
 import { findVpsFor, type VpsRow } from './queries.ts';
-import { actionNames, reasonAgainst } from './states.ts';
+import { actionNames, type Refusal, reasonAgainst } from './states.ts';
 
 interface UsageRow {
   cpu: number | null;
@@ -86,12 +86,13 @@ function secondsSince(then: Date | null, now: Date): number {
 function possibleActions(vps: VpsRow) {
   const machine = factsOf(vps);
   const entries = actionNames.map((name) => {
-    const reason = reasonAgainst(name, machine);
-    return [name, { allowed: reason === null, reason }] as const;
+    const refusal = reasonAgainst(name, machine);
+    const { code = null, message: reason = null } = refusal ?? {};
+    return [name, { allowed: refusal === null, reason, code }] as const;
   });
   return Object.fromEntries(entries) as Record<
     (typeof actionNames)[number],
-    { allowed: boolean; reason: string | null }
+    { allowed: boolean; reason: string | null; code: Refusal['code'] | null }
   >;
 }
 

@@ -1,3 +1,4 @@
+import type { HypervisorCapability } from '../drivers/hypervisor/index.ts';
 import { type Context, fail, type OrganizationContext, statement } from '../platform/index.ts';
 import { kindOf, kinds } from '../services/index.ts';
 import type { MachineState } from './states.ts';
@@ -20,6 +21,7 @@ export interface VpsRow {
   port_mbps: number | null;
   mac: string | null;
   location: string | null;
+  capabilities: HypervisorCapability[] | null;
   wanted: 'running' | 'stopped' | null;
   state: MachineState | null;
   started_at: Date | null;
@@ -47,7 +49,7 @@ export interface ActionRow {
 const selectVps = `
   select s.id as service_id, s.organization_id, s.status as service_status, p.module_id, s.domain, s.options,
     m.node_id, m.image, i.name as image_name, i.version as image_version, m.hostname, m.cpu_cores, m.memory_mib,
-    m.disk_gib, m.port_mbps, m.mac::text as mac, n.location, m.wanted, m.state, m.started_at,
+    m.disk_gib, m.port_mbps, m.mac::text as mac, n.location, n.capabilities, m.wanted, m.state, m.started_at,
     m.protect_delete, m.protect_reinstall,
     (select to_jsonb(a) from vps_actions a where a.service_id = s.id and a.status in ('queued', 'running')) as action
   from services s

@@ -12,7 +12,7 @@ import { changeSettings, lockSettings, readSettings } from './settings.ts';
 import { createSnapshot, deleteSnapshot, listSnapshots, restoreSnapshot } from './snapshots/snapshots.ts';
 
 const missing = ['not_found', 'not_a_vps'] as const;
-const refused = [...missing, 'locked', 'action_not_allowed'] as const;
+const refused = [...missing, 'locked', 'action_not_allowed', 'not_supported'] as const;
 
 const reading = { auth: 'organization', permission: 'vps.read', params: IdParams, errors: missing } as const;
 const acting = {

@@ -53,7 +53,11 @@ const Ip = named(
 
 const Possible = named(
   'PossibleAction',
-  Type.Object({ allowed: Type.Boolean(), reason: Nullable(Type.String()) }),
+  Type.Object({
+    allowed: Type.Boolean(),
+    reason: Nullable(Type.String({ description: 'Why not, and what to do' })),
+    code: Nullable(Choice(['locked', 'action_not_allowed', 'not_supported'])),
+  }),
   'Whether an action is possible now, and why not',
 );
 const PossibleActions = named(

@@ -2,6 +2,7 @@ import { isIP } from 'node:net';
 import { fail, isDomain, type OrganizationContext, statement, transaction } from '../platform/index.ts';
 import { type ActionPayload, actionSaga, requestAction, withMachine } from './actions/act.ts';
 import { locked } from './actions/history.ts';
+import { type Capable, lackOf, requireCapability } from './capabilities.ts';
 import { findVpsFor } from './queries.ts';
 
 export interface Settings {
@@ -94,6 +95,7 @@ export async function changeSettings(ctx: OrganizationContext, id: number, chang
     const before = (await readSettings(tx, id)).settings;
     const next = merge(before, change);
     checkNotifications(next);
+    checkCapabilities(vps, before, next);
     await tx.db.run(writeRow, {
       serviceId: id,
       hostname: next.hostname,
@@ -109,7 +111,8 @@ export async function changeSettings(ctx: OrganizationContext, id: number, chang
     });
     if (next.hostname !== before.hostname) {
       if (vps.action !== null) throw locked(vps.action.command);
-      if (vps.state === 'running')
+      // A node that cannot reach into its guests leaves the name for the next start.
+      if (vps.state === 'running' && lackOf(vps, ['guest_agent']) === null)
         await requestAction(tx, id, 'rename', async () => ({ hostname: next.hostname }));
     }
     return readSettings(tx, id);
@@ -141,6 +144,15 @@ function check(change: SettingsChange): void {
       details: [{ field: `nameservers[${wrong}]`, message: 'must be an IP address' }],
     });
   }
+}
+
+/** What was chosen before may be lacking since, so only what is chosen now is refused. */
+function checkCapabilities(vps: Capable, before: Settings, next: Settings): void {
+  if (next.rescue && !before.rescue) requireCapability(vps, 'rescue', 'rescue');
+  if (next.boot_order === 'network' && before.boot_order === 'disk')
+    requireCapability(vps, 'netboot', 'boot_order');
+  if (next.auto_backup.enabled && !before.auto_backup.enabled)
+    requireCapability(vps, 'backups', 'auto_backup.enabled');
 }
 
 /** What a change leaves out stays, so only the sum can be held to a limit. */

@@ -1,3 +1,6 @@
+import type { HypervisorCapability } from '../drivers/hypervisor/index.ts';
+import { type Capable, lackOf } from './capabilities.ts';
+
 /** States of a machine and what may be done in each: the one table that enforces it and that customers see. */
 export const machineStates = [
   'creating',
@@ -25,6 +28,8 @@ interface Rule {
   to?: 'running' | 'stopped';
   /** Setting that forbids it. */
   protectedBy?: 'reinstall' | 'delete';
+  /** Its node must be able to do one of these. */
+  needs?: readonly HypervisorCapability[];
 }
 
 const settled = ['running', 'stopped', 'error'] as const;
@@ -34,13 +39,18 @@ export const rules = {
   stop: { from: ['running', 'error'], during: 'stopping', to: 'stopped' },
   restart: { from: ['running', 'error'], during: 'restarting', to: 'running' },
   reinstall: { from: settled, during: 'reinstalling', to: 'running', protectedBy: 'reinstall' },
-  create_snapshot: { from: ['running', 'stopped'] },
+  create_snapshot: { from: ['running', 'stopped'], needs: ['snapshots'] },
   delete_snapshot: { from: settled },
-  restore_snapshot: { from: settled, during: 'restoring', protectedBy: 'reinstall' },
-  create_backup: { from: ['running', 'stopped'] },
-  reset_password: { from: ['running'] },
-  update_access: { from: ['running'] },
-  rename: { from: ['running'] },
+  restore_snapshot: {
+    from: settled,
+    during: 'restoring',
+    protectedBy: 'reinstall',
+    needs: ['snapshots', 'backups'],
+  },
+  create_backup: { from: ['running', 'stopped'], needs: ['backups'] },
+  reset_password: { from: ['running'], needs: ['guest_agent'] },
+  update_access: { from: ['running'], needs: ['guest_agent'] },
+  rename: { from: ['running'], needs: ['guest_agent'] },
   resize: { from: settled, during: 'resizing' },
 } as const satisfies Record<string, Rule>;
 
@@ -52,7 +62,7 @@ export function ruleOf(action: ActionName): Rule {
   return rules[action];
 }
 
-export interface Machine {
+export interface Machine extends Capable {
   state: MachineState;
   serviceStatus: string;
   /** Command of the action under way; null when there is none. */
@@ -60,14 +70,32 @@ export interface Machine {
   protection: { delete: boolean; reinstall: boolean };
 }
 
-/** Why an action is not possible right now, in words for the customer; null when it is possible. */
-export function reasonAgainst(action: ActionName, machine: Machine): string | null {
+export interface Refusal {
+  code: 'locked' | 'action_not_allowed' | 'not_supported';
+  /** In words for the customer. */
+  message: string;
+}
+
+/** Why an action is not possible right now; null when it is possible. */
+export function reasonAgainst(action: ActionName, machine: Machine): Refusal | null {
   const rule = ruleOf(action);
-  if (machine.serviceStatus !== 'active') return `The service is ${machine.serviceStatus}`;
-  if (machine.lockedBy !== null) return `The action ${machine.lockedBy} is still running`;
+  const lack = lackOf(machine, rule.needs ?? []);
+  if (lack !== null) return { code: 'not_supported', message: lack };
+  if (machine.serviceStatus !== 'active') return notAllowed(`The service is ${machine.serviceStatus}`);
+  if (machine.lockedBy !== null) {
+    return { code: 'locked', message: `The action ${machine.lockedBy} is still running` };
+  }
   if (rule.protectedBy !== undefined && machine.protection[rule.protectedBy]) {
-    return `The machine is protected: turn protection.${rule.protectedBy} off in its settings first`;
+    return notAllowed(
+      `The machine is protected: turn protection.${rule.protectedBy} off in its settings first`,
+    );
   }
   if (rule.from.includes(machine.state)) return null;
-  return `The machine is ${machine.state}; ${action} is possible when it is ${rule.from.join(' or ')}`;
+  return notAllowed(
+    `The machine is ${machine.state}; ${action} is possible when it is ${rule.from.join(' or ')}`,
+  );
+}
+
+function notAllowed(message: string): Refusal {
+  return { code: 'action_not_allowed', message };
 }

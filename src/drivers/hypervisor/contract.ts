@@ -1,3 +1,4 @@
+import type { HypervisorCapability } from './capabilities.ts';
 import type { MachineId, MachineSpec } from './machine.ts';
 import type { MachineManagement } from './management.ts';
 
@@ -23,6 +24,8 @@ export type HypervisorOf = (nodeId: number) => Hypervisor;
 export interface MachineLife {
   /** Which engine this is, as stored with a node: `qemu`, `simulator`. */
   readonly kind: string;
+  /** What it can of all that an engine may lack; conformance holds it to this. */
+  readonly capabilities: readonly HypervisorCapability[];
 
   /** Makes the host ready (programs, bridge, packet rules) and adopts machines that are already running. */
   prepare(progress: Progress): Promise<void>;
@@ -153,6 +156,8 @@ export class HypervisorError extends Error {
 export type HypervisorErrorCode =
   /** A value of the call has no meaning here (an id, an address, a hostname with a line break). */
   | 'spec_invalid'
+  /** The engine has no such ability; see `capabilities`. */
+  | 'not_supported'
   | 'host_not_ready'
   | 'image_unknown'
   | 'image_build_failed'

@@ -7,6 +7,7 @@
  * images, a bridge on which packet rules hold every guest to its own addresses. `simulatedHypervisor` keeps the
  * same promises in memory, with delays and failures to order, for load tests and for tests of rules.
  */
+export { type HypervisorCapability, hypervisorCapabilities } from './capabilities.ts';
 export * from './contract.ts';
 export {
   canRunMachines,

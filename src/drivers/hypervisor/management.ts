@@ -10,6 +10,7 @@ export interface MachineManagement {
   /**
    * Brings the machine to the size of `spec`. A disk grows at once, running or not, and never shrinks
    * (`spec_invalid`); cores and memory count from the next start. Says whether the machine must be started anew.
+   * Without `live_resize` a running machine is `not_stopped`, permanent.
    */
   resize(spec: MachineSpec): Promise<{ restartNeeded: boolean }>;
 
@@ -57,7 +58,7 @@ export interface MachineManagement {
   setHostname(id: MachineId, hostname: string): Promise<void>;
   /**
    * Tells the guest which addresses it has: at once where it runs, and for its next boots in any case, also when
-   * this fails because it does not take them now. Those that are the machine's no more go. Succeeds of a stopped
+   * this fails because it does not take them now (`not_supported` without `guest_agent`). Those that are the machine's no more go. Succeeds of a stopped
    * machine, and of one whose addresses have never changed. Packet rules are the matter of `start`.
    */
   setAddresses(spec: MachineSpec): Promise<void>;

@@ -1,11 +1,12 @@
-import { describeManagement } from './managementConformance.ts';
+import { type HypervisorCapability, hypervisorCapabilities } from './capabilities.ts';
+import { describeManagement, type ManagedDriverUnderTest } from './managementConformance.ts';
 import { simulatedHypervisor } from './simulator.ts';
 import { simulatorStore } from './simulatorStore.ts';
 
-describeManagement('the simulator', async () => {
+const machine = async (capabilities: readonly HypervisorCapability[]): Promise<ManagedDriverUnderTest> => {
   const store = simulatorStore();
   const silent = new Set<string>();
-  const open = () => simulatedHypervisor({ store, guestIsSilent: (id) => silent.has(id) });
+  const open = () => simulatedHypervisor({ store, capabilities, guestIsSilent: (id) => silent.has(id) });
   let current = open();
   return {
     hypervisor: current,
@@ -41,4 +42,10 @@ describeManagement('the simulator', async () => {
     readyTimeoutMs: 1_000,
     shutdownTimeoutMs: 1_000,
   };
-});
+};
+
+describeManagement('the simulator', () => machine(hypervisorCapabilities));
+describeManagement('a simulator that can only what it must', () => machine([]));
+describeManagement('a simulator without snapshots and screen', () =>
+  machine(hypervisorCapabilities.filter((each) => each !== 'snapshots' && each !== 'vnc')),
+);

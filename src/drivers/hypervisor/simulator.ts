@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { type HypervisorCapability, hypervisorCapabilities, requireCapability } from './capabilities.ts';
 import {
   type Hypervisor,
   HypervisorError,
@@ -30,6 +31,8 @@ export interface SimulatorOptions {
   /** Machines whose guest agent does not answer. */
   guestIsSilent?: (id: string) => boolean;
   capacity?: NodeCapacity;
+  /** What it can. Default: everything. */
+  capabilities?: readonly HypervisorCapability[];
 }
 
 /** The contract, and what in reality the guests and fate do. */
@@ -45,6 +48,8 @@ export interface SimulatedHypervisor extends Hypervisor {
 export function simulatedHypervisor(options: SimulatorOptions = {}): SimulatedHypervisor {
   const { images, machines, save } = options.store ?? simulatorStore();
   const kept = savedAfter(save);
+  const engine = { kind: 'simulator', capabilities: options.capabilities ?? hypervisorCapabilities };
+  const must = (wanted: HypervisorCapability) => requireCapability(engine, wanted);
   const listeners = new Set<(event: MachineEvent) => void>();
   const oneAtATime = serially();
   const bootMs = options.delaysMs?.boot ?? 0;
@@ -100,9 +105,11 @@ export function simulatedHypervisor(options: SimulatorOptions = {}): SimulatedHy
       find,
       call,
       kept,
+      must,
+      resizesLive: engine.capabilities.includes('live_resize'),
       isSilent: (id) => options.guestIsSilent?.(id) ?? false,
     }),
-    kind: 'simulator',
+    ...engine,
     async prepare(progress) {
       progress('Preparing a simulated node');
     },
@@ -144,6 +151,8 @@ export function simulatedHypervisor(options: SimulatorOptions = {}): SimulatedHy
     }),
     start: kept(async (spec) => {
       checkSpec(spec);
+      if (spec.boot === 'rescue') must('rescue');
+      if (spec.boot === 'network') must('netboot');
       await oneAtATime(spec.id, async () => {
         const machine = find(spec.id);
         if (!machine.hasDisk || !machine.identity) {

@@ -1,4 +1,5 @@
 import { Duplex } from 'node:stream';
+import type { HypervisorCapability } from './capabilities.ts';
 import { HypervisorError, type MachineSpec } from './contract.ts';
 import type { MachineManagement, SnapshotFacts } from './management.ts';
 import type { Keeping, KeptDisk, SimulatedCall, SimulatedGuest, SimulatedMachine } from './simulatorStore.ts';
@@ -9,18 +10,22 @@ interface Simulation {
   find(id: string): SimulatedMachine;
   call(name: SimulatedCall, id: string): Promise<void>;
   isSilent(id: string): boolean;
+  resizesLive: boolean;
   kept: Keeping;
+  /** Refuses what the engine does not claim to do. */
+  must(wanted: HypervisorCapability): void;
 }
 
 /** The part of the contract that manages machines, kept in memory. */
 export function simulatedManagement(simulation: Simulation): MachineManagement {
-  const { machines, find, call, isSilent, kept } = simulation;
+  const { machines, find, call, isSilent, kept, must } = simulation;
   const running = (id: string): SimulatedMachine => {
     const machine = find(id);
     if (machine.startedAtMs === null) throw new HypervisorError('not_running', `${id} is not running`);
     return machine;
   };
   const guestOf = (id: string): SimulatedGuest => {
+    must('guest_agent');
     const machine = running(id);
     if (isSilent(id)) throw new HypervisorError('guest_silent', `the agent of ${id} does not answer`);
     machine.guest ??= { passwordHash: null, authorizedKeys: [], hostname: null };
@@ -33,6 +38,7 @@ export function simulatedManagement(simulation: Simulation): MachineManagement {
   };
 
   async function keep(list: 'snapshots' | 'backups', id: string, name: string): Promise<SnapshotFacts> {
+    must(list);
     checkCopyName(name);
     const machine = find(id);
     await call('keep', id);
@@ -43,6 +49,7 @@ export function simulatedManagement(simulation: Simulation): MachineManagement {
     return facts(made);
   }
   async function restore(list: 'snapshots' | 'backups', id: string, name: string): Promise<void> {
+    must(list);
     checkCopyName(name);
     const machine = mustBeOff(id);
     await call('restore', id);
@@ -58,6 +65,7 @@ export function simulatedManagement(simulation: Simulation): MachineManagement {
     resize: kept(async (spec) => {
       checkSpec(spec);
       const machine = find(spec.id);
+      if (!simulation.resizesLive) mustBeOff(spec.id);
       const before = machine.spec;
       if (before && spec.diskGib < before.diskGib) {
         throw new HypervisorError('spec_invalid', 'a disk never shrinks', { permanent: true });
@@ -76,6 +84,7 @@ export function simulatedManagement(simulation: Simulation): MachineManagement {
       Object.assign(machine, { hasDisk: true, snapshots: [], spec });
     }),
     async openConsole(id, kind) {
+      must(kind);
       running(id);
       const line = new Duplex({
         read: () => undefined,

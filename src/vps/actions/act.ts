@@ -48,6 +48,7 @@ export function factsOf(vps: VpsRow) {
     state: vps.state ?? ('creating' as const),
     serviceStatus: vps.service_status,
     lockedBy: vps.action?.command ?? null,
+    capabilities: vps.capabilities,
     protection: { delete: vps.protect_delete ?? false, reinstall: vps.protect_reinstall ?? false },
   };
 }
@@ -59,7 +60,7 @@ function isExisting(vps: VpsRow): vps is ExistingVps {
 /**
  * Decides whether an action may begin on a machine, takes the machine's lock and asks for the job, all in one
  * transaction. `prepare` adds what the action writes and what its job needs; it runs once the lock is held.
- * `not_found`, `forbidden`, `locked`, `action_not_allowed`.
+ * `not_found`, `forbidden`, `locked`, `action_not_allowed`, `not_supported`.
  */
 export async function requestAction<Extra extends object>(
   ctx: OrganizationContext,
@@ -70,8 +71,8 @@ export async function requestAction<Extra extends object>(
   return transaction(ctx, `vps.${command}`, async (tx) => {
     const vps = await findVpsFor(tx, id, { lock: true });
     if (vps.action !== null) throw locked(vps.action.command);
-    const reason = reasonAgainst(command, factsOf(vps));
-    if (reason !== null) throw fail('action_not_allowed', { message: reason });
+    const refusal = reasonAgainst(command, factsOf(vps));
+    if (refusal !== null) throw fail(refusal.code, { message: refusal.message });
     if (!isExisting(vps)) throw fail('action_not_allowed', { message: 'The machine is still being made' });
 
     const action = await openAction(tx, id, command);

@@ -7,6 +7,7 @@ import type { Failure } from '../../platform/index.ts';
  */
 const advice: Record<Exclude<HypervisorErrorCode, 'no_space' | 'guest_refused'>, string | null> = {
   spec_invalid: null,
+  not_supported: 'The node of this machine cannot do this',
   host_not_ready:
     'The node of this machine is not ready; our staff has been told, try again in a few minutes',
   image_unknown:

@@ -9,6 +9,7 @@ import {
   statement,
   transaction,
 } from '../../platform/index.ts';
+import { requireCapability } from '../capabilities.ts';
 import { findVpsFor } from '../queries.ts';
 
 export type ConsoleKind = 'vnc' | 'serial';
@@ -80,6 +81,7 @@ const stillAllowed = statement<
 export async function openConsole(ctx: OrganizationContext, id: number, kind: ConsoleKind) {
   return transaction(ctx, 'vps.openConsole', async (tx) => {
     const vps = await findVpsFor(tx, id);
+    requireCapability(vps, kind);
     if (vps.service_status !== 'active' || (vps.state !== 'running' && vps.state !== 'restarting')) {
       const state =
         vps.service_status === 'active' ? `machine is ${vps.state}` : `service is ${vps.service_status}`;

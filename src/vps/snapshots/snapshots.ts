@@ -17,6 +17,7 @@ import {
   withMachine,
 } from '../actions/act.ts';
 import { viewAction } from '../actions/history.ts';
+import { requireCapability } from '../capabilities.ts';
 import { startMachine, stopAnyway } from '../power.ts';
 import { findVpsFor } from '../queries.ts';
 
@@ -174,6 +175,8 @@ async function change(
   const action = await requestAction(ctx, id, command, async (tx, vps) => {
     const snapshot = await tx.db.maybe(oneSnapshot, { serviceId: id, name });
     if (snapshot === null) throw fail('not_found', { message: `There is no snapshot called ${name}` });
+    if (command === 'restore_snapshot')
+      requireCapability(vps, snapshot.kind === 'backup' ? 'backups' : 'snapshots');
     if (command === 'restore_snapshot' && snapshot.state !== 'ready') {
       throw fail('conflict', {
         message: `The snapshot ${name} is ${snapshot.state}, so it cannot be restored`,

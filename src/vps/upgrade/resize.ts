@@ -102,6 +102,7 @@ async function writeSize({ ctx, payload }: ResizeRun): Promise<void> {
 
 async function apply(run: ResizeRun): Promise<void> {
   await withMachine(run, async (driver, spec, machine) => {
+    if (!driver.capabilities.includes('live_resize')) await stopAnyway(driver, spec.id, run.signal);
     const { restartNeeded } = await driver.resize(spec);
     if (machine.wanted !== 'running') return tellAddresses(run, driver, spec);
     if (restartNeeded) await stopAnyway(driver, spec.id, run.signal);
@@ -112,7 +113,11 @@ async function apply(run: ResizeRun): Promise<void> {
   });
 }
 
-const guestFaults: ReadonlySet<HypervisorErrorCode> = new Set(['guest_silent', 'guest_refused']);
+const guestFaults: ReadonlySet<HypervisorErrorCode> = new Set([
+  'guest_silent',
+  'guest_refused',
+  'not_supported',
+]);
 
 /** An upgrade that was paid does not fail because a guest does not listen: it finds its addresses at its next boot. */
 async function tellAddresses(run: ResizeRun, driver: Hypervisor, spec: MachineSpec): Promise<void> {

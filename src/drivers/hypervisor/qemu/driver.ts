@@ -1,6 +1,7 @@
 import { mkdir, rm, statfs } from 'node:fs/promises';
 import { cpus, totalmem } from 'node:os';
 import { join } from 'node:path';
+import { hypervisorCapabilities } from '../capabilities.ts';
 import { type Hypervisor, HypervisorError, type MachineSpec } from '../contract.ts';
 import { canRunMachines, missingHostPackages } from '../host.ts';
 import { probeKernel } from '../images/kernel.ts';
@@ -104,6 +105,7 @@ export function qemuHypervisor(options: QemuOptions): Hypervisor {
 
   return {
     kind: 'qemu',
+    capabilities: hypervisorCapabilities,
 
     async prepare(progress) {
       progress('Preparing this host for machines');
