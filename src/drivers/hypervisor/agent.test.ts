@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type Agent, withAgent } from './qemu/agent.ts';
 import type { MachineFiles } from './qemu/files.ts';
+import { setHostname, setPassword } from './qemu/guest.ts';
 import type { Monitor } from './qemu/monitor.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'innkeeper-agent-'));
@@ -80,6 +81,43 @@ describe('a conversation with a guest', () => {
       const refusal = { code: 'guest_refused', permanent: false };
       await expect(withAgent(files, monitor, 3_000, ask)).rejects.toMatchObject(refusal);
       expect(sentBytes).toBeLessThan(4 * 2 ** 20);
+    },
+  );
+});
+
+describe('what a guest says', () => {
+  const answering = (answers: Record<string, unknown>) =>
+    guest((socket, { execute, arguments: { id } }) => {
+      if (execute === 'guest-sync-delimited') greets(socket, id);
+      else socket.write(`${JSON.stringify(answers[execute])}\n`);
+    });
+  const inGuest = (work: (agent: Agent) => Promise<void>) => withAgent(files, monitor, 3_000, work);
+  const hostile = `no\u0000\u001b]0;\u202e\ud800\r\n${'x'.repeat(100_000)}`;
+  const isPlain = (error: Error) =>
+    error.message.length < 1_000 && error.message.isWellFormed() && !/[\p{Cc}\p{Cf}]/u.test(error.message);
+
+  it('is plain and short text when its agent refuses', async () => {
+    await answering({ 'guest-set-user-password': { error: { class: hostile, desc: hostile } } });
+    const refusal = expect.objectContaining({ code: 'guest_refused' });
+    const failure = inGuest((agent) => setPassword(agent, '$6$x$y'));
+    await expect(failure).rejects.toEqual(refusal);
+    expect(isPlain(await failure.catch((error) => error))).toBe(true);
+  });
+
+  it('is plain and short text when a program fails there', async () => {
+    const status = { exited: true, exitcode: 1, 'err-data': Buffer.from(hostile).toString('base64') };
+    await answering({ 'guest-exec': { return: { pid: 7 } }, 'guest-exec-status': { return: status } });
+    const failure = inGuest((agent) => setHostname(agent, 'name'));
+    await expect(failure).rejects.toMatchObject({ code: 'guest_refused' });
+    expect(isPlain(await failure.catch((error) => error))).toBe(true);
+  });
+
+  it.each([null, 'x', { pid: -1 }, { pid: 'all' }, []])(
+    'is a refusal when it names no program that it has started: %j',
+    async (answer) => {
+      await answering({ 'guest-exec': { return: answer } });
+      const failure = inGuest((agent) => setHostname(agent, 'name'));
+      await expect(failure).rejects.toMatchObject({ code: 'guest_refused' });
     },
   );
 });

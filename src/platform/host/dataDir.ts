@@ -45,9 +45,9 @@ async function rootRunDir(hash: string, user: ServiceUser): Promise<string> {
   await fs.mkdir('/run/innkeeper', { recursive: true, mode: 0o755 });
   await fs.chmod('/run/innkeeper', 0o755);
   const runDir = `/run/innkeeper/${hash}`;
-  await fs.mkdir(runDir, { recursive: true, mode: 0o710 });
+  await fs.mkdir(runDir, { recursive: true, mode: 0o711 });
   await fs.chown(runDir, 0, user.gid);
-  await fs.chmod(runDir, 0o710);
+  await fs.chmod(runDir, 0o711);
   return runDir;
 }
 

@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 
 /** What a finished program said. */
 export interface Output {
@@ -13,6 +13,8 @@ export interface RunOptions {
   env?: Record<string, string>;
   /** Milliseconds before the program is killed and the call fails. Default: two minutes. */
   timeoutMs?: number;
+  /** Open files that the program inherits, as its descriptors 3, 4, and so on. */
+  descriptors?: readonly number[];
   /** Called with each line as it is printed, for progress on long work. */
   onLine?: (line: string) => void;
 }
@@ -56,10 +58,10 @@ export function run(argv: readonly string[], options: RunOptions = {}): Promise<
     const child = spawn(program, args, {
       cwd: options.cwd,
       env: { ...childEnvironment(), ...environment(proxies), ...options.env },
-      stdio: ['pipe', 'pipe', 'pipe'],
+      stdio: ['pipe', 'pipe', 'pipe', ...(options.descriptors ?? [])],
       timeout: options.timeoutMs ?? 120_000,
       killSignal: 'SIGKILL',
-    });
+    }) as ChildProcessWithoutNullStreams; // the first three are pipes
     let stdout = '';
     let stderr = '';
     let partial = '';

@@ -6,6 +6,8 @@ export interface Qcow2Header {
   clusterBytes: number;
   /** It reads through to another file. */
   hasBackingFile: boolean;
+  /** The name of that file, as it stands there. */
+  backingFile: string | null;
   /** Its contents lie in another file. */
   hasDataFile: boolean;
   encrypted: boolean;
@@ -28,8 +30,14 @@ const MAX_HEADER_AREA = 65_536;
 const DATA_FILE_FEATURE = 4;
 const DATA_FILE_EXTENSION = 0x44415441;
 const MAX_SNAPSHOT_TABLE = 16 * 2 ** 20;
+/** Limits of QEMU's own, above which it opens no file. */
+const MAX_BACKING_NAME = 1023;
+const MAX_SNAPSHOTS = 65_536;
+const MAX_LEVEL1_ENTRIES = (32 * 2 ** 20) / 8;
 /** Bits 9 to 55 of a table's entry: where what it leads to lies. */
 const OFFSET = 0x00fffffffffffe00n;
+const COMPRESSED = 1n << 62n;
+const READS_AS_ZEROES = 1n;
 
 /** Reads the header; null when the file is not a qcow2. Fails on one that contradicts itself. */
 export async function readQcow2(file: string): Promise<Qcow2Header | null> {
@@ -54,17 +62,25 @@ export async function readQcow2Snapshots(file: string): Promise<Qcow2Snapshot[]>
   });
 }
 
-/** Whether the file itself holds the beginning of its disk, and not what lies below it. Of one that nobody writes. */
-export async function holdsBeginning(file: string): Promise<boolean> {
+/**
+ * The first bytes of the disk, where the file itself holds them: null when what lies below it does, or when they are
+ * packed, as no guest writes them. Of a file that nobody writes.
+ */
+export async function readBeginning(file: string, bytes: number): Promise<Buffer | null> {
   return reading(file, async (handle) => {
-    const offsetAt = async (position: number) => {
+    const entryAt = async (position: number) => {
       const entry = Buffer.alloc(8);
       await handle.read(entry, 0, 8, position);
-      return Number(entry.readBigUInt64BE() & OFFSET);
+      return entry.readBigUInt64BE();
     };
-    const level1 = await offsetAt(40);
-    const level2 = await offsetAt(level1);
-    return level2 !== 0 && (await offsetAt(level2)) !== 0;
+    const level1 = Number((await entryAt(40)) & OFFSET);
+    const level2 = Number((await entryAt(level1)) & OFFSET);
+    if (level2 === 0) return null;
+    const entry = await entryAt(level2);
+    if ((entry & COMPRESSED) !== 0n || (entry & OFFSET) === 0n) return null;
+    const beginning = Buffer.alloc(bytes);
+    if ((entry & READS_AS_ZEROES) === 0n) await handle.read(beginning, 0, bytes, Number(entry & OFFSET));
+    return beginning;
   });
 }
 
@@ -88,16 +104,27 @@ async function readHeader(handle: FileHandle): Promise<Qcow2Header | null> {
   }
   const incompatible = version === 3 ? area.readUInt32BE(76) : 0;
   const headerBytes = version === 3 ? area.readUInt32BE(100) : 72;
+  const backingFile = backingName(area);
   return {
     virtualBytes: Number(area.readBigUInt64BE(24)),
     clusterBytes: 2 ** clusterBits,
     hasBackingFile: area.readBigUInt64BE(8) !== 0n || area.readUInt32BE(16) !== 0,
+    backingFile,
     hasDataFile:
       (incompatible & DATA_FILE_FEATURE) !== 0 || hasExtension(area, headerBytes, DATA_FILE_EXTENSION),
     encrypted: area.readUInt32BE(32) !== 0,
     snapshotCount: area.readUInt32BE(60),
     snapshotsOffset: Number(area.readBigUInt64BE(64)),
   };
+}
+
+function backingName(area: Buffer): string | null {
+  const offset = Number(area.readBigUInt64BE(8));
+  const length = area.readUInt32BE(16);
+  if (offset === 0 || length === 0) return null;
+  if (length > MAX_BACKING_NAME || offset + length > area.length)
+    throw new Error('a qcow2 with a broken header');
+  return area.toString('utf8', offset, offset + length);
 }
 
 /** Extensions follow the header: type, length, data padded to eight bytes; type 0 ends them. */
@@ -113,6 +140,7 @@ function hasExtension(area: Buffer, start: number, wanted: number): boolean {
 
 async function readSnapshots(handle: FileHandle, header: Qcow2Header): Promise<Qcow2Snapshot[]> {
   if (header.snapshotCount === 0) return [];
+  if (header.snapshotCount > MAX_SNAPSHOTS) throw new Error('more snapshots than a disk can have');
   const table = Buffer.alloc(Math.min(MAX_SNAPSHOT_TABLE, header.snapshotCount * 2048));
   const { bytesRead } = await handle.read(table, 0, table.length, header.snapshotsOffset);
   const snapshots: Qcow2Snapshot[] = [];
@@ -143,13 +171,18 @@ async function allocated(
   offset: bigint,
   entries: number,
 ): Promise<number> {
+  // What an entry leads to takes a cluster of the file: a list that could not lie in it is none.
+  const { size } = await handle.stat();
+  if (entries > MAX_LEVEL1_ENTRIES || entries * 8 > size) throw new Error('a snapshot of impossible size');
   const level1 = Buffer.alloc(entries * 8);
   await handle.read(level1, 0, level1.length, Number(offset));
   const level2 = Buffer.alloc(clusterBytes);
   let clusters = 0;
+  let tables = 0;
   for (let entry = 0; entry < entries; entry++) {
     const at = level1.readBigUInt64BE(entry * 8) & OFFSET;
     if (at === 0n) continue;
+    if (++tables * clusterBytes > size) throw new Error('a snapshot of impossible size');
     const { bytesRead } = await handle.read(level2, 0, level2.length, Number(at));
     for (let byte = 0; byte + 8 <= bytesRead; byte += 8) {
       // An offset of zero in bits 9 to 55 means that nothing is stored here.

@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { HypervisorError } from '../contract.ts';
 import type { MachineFiles } from './files.ts';
 import type { Monitor } from './monitor.ts';
+import { plainText } from './plainText.ts';
 
 /** A conversation with the agent inside a guest. Protocol: QEMU's docs/interop/qemu-ga-ref. */
 export interface Agent {
@@ -28,6 +29,7 @@ const DELIMITER = 0xff;
 const NEWLINE = 0x0a;
 /** Far above every answer that we ask for. The other end is the guest's: it can say whatever it likes. */
 const LARGEST_ANSWER_BYTES = 2 ** 20;
+const LONGEST_REFUSAL = 300;
 
 /**
  * Talks to a machine's agent once it has proven that it listens: a sync with a number of our own separates its
@@ -49,8 +51,8 @@ export async function withAgent<T>(
       async command(name, args = {}, timeoutMs = COMMAND_TIMEOUT_MS) {
         socket.write(`${JSON.stringify({ execute: name, arguments: args })}\n`);
         const answer = await lines.next(timeoutMs, name);
-        if (answer.error) throw new AgentRefusal(name, answer.error.class, answer.error.desc);
-        return answer.return;
+        if (answer.error) throw new AgentRefusal(name, answer.error.class, answer.error.description);
+        return answer.value;
       },
     });
   } finally {
@@ -83,9 +85,10 @@ function connect(files: MachineFiles): Promise<Socket> {
   });
 }
 
+/** What the guest answered; its words are plain, what is in `value` is for the asker to doubt. */
 interface Answer {
-  return?: unknown;
-  error?: { class: string; desc: string };
+  value?: unknown;
+  error?: { class: string; description: string };
 }
 
 interface Answers {
@@ -166,12 +169,18 @@ function readAnswers(socket: Socket): Answers {
   };
 }
 
+/** The one place where words of a guest enter. What is no answer is the rest of somebody else's, and empty. */
 function parse(line: string): Answer {
+  let said: unknown;
   try {
-    return JSON.parse(line) || {};
+    said = JSON.parse(line);
   } catch {
-    return {}; // the rest of somebody else's answer
+    return {};
   }
+  if (typeof said !== 'object' || said === null) return {};
+  if (!('error' in said)) return { value: 'return' in said ? said.return : undefined };
+  const { class: errorClass, desc } = Object(said.error) as { class?: unknown; desc?: unknown };
+  return { error: { class: plainText(errorClass, 100), description: plainText(desc, LONGEST_REFUSAL) } };
 }
 
 function endless(waitingFor: string): HypervisorError {
@@ -190,6 +199,6 @@ async function synchronize(socket: Socket, answers: Answers, timeoutMs: number):
   for (;;) {
     answers.restart();
     const answer = await answers.next(Math.max(0, until - Date.now()), 'guest-sync-delimited');
-    if (answer.return === id) return;
+    if (answer.value === id) return;
   }
 }

@@ -1,6 +1,7 @@
+import { basename } from 'node:path';
 import type { MachineSpec } from '../contract.ts';
 import { type Acceleration, acceleratorArguments } from './acceleration.ts';
-import type { MachineFiles, Owner } from './files.ts';
+import type { MachineFiles } from './files.ts';
 
 /** Inside emulation there is nothing to guard a CPU against, and self-tests cost seconds of each boot. */
 const EMULATED_KERNEL = 'mitigations=off nokaslr tsc=reliable random.trust_cpu=on cryptomgr.notests audit=0';
@@ -12,9 +13,19 @@ export interface Launch {
   /** The program that starts the machine; null: its disk starts by itself. */
   kernel: Kernel | null;
   acceleration: Acceleration;
-  /** What QEMU becomes once it has opened its files; null: it stays who started it. */
-  runAs: Owner | null;
+  /** The disk of the image that its own disk is a layer of. */
+  base: string;
+  /** In rescue: the disk of the image of that system. */
+  rescueBase: string | null;
 }
+
+/** How QEMU is started: in the machine's folder, with these files open as its descriptors 3, 4, and so on. */
+export interface CommandLine {
+  argv: string[];
+  inherited: string[];
+}
+
+const FIRST_DESCRIPTOR = 3;
 
 /** What QEMU starts a machine with in place of its disk. */
 export interface Kernel {
@@ -26,20 +37,25 @@ export interface Kernel {
 
 /**
  * The command line of one machine. Without defaults, so that a guest has these devices and no other; without
- * secrets, since command lines are public. The guest's own power-off ends the process.
+ * secrets, since command lines are public. The guest's own power-off ends the process. It waits for `cont`, so that
+ * its surroundings are settled before anything of the guest runs.
+ *
+ * QEMU is never root, and may not be able to walk to the images: it inherits them. Its own files lie in the folder
+ * where it starts.
  */
-export function qemuArguments(launch: Launch): string[] {
+export function qemuArguments(launch: Launch): CommandLine {
   const { spec, files } = launch;
-  return [
+  const inherited: string[] = [];
+  const inherit = (file: string) => FIRST_DESCRIPTOR - 1 + inherited.push(file);
+  const argv = [
     ['-name', `guest=${spec.id},debug-threads=on`],
     ['-nodefaults', '-no-user-config', '-display', 'none'],
-    ['-sandbox', sandbox(launch.runAs)],
-    launch.runAs === null ? [] : ['-runas', `${launch.runAs.uid}:${launch.runAs.gid}`],
+    ['-S', '-sandbox', 'on,obsolete=deny,elevateprivileges=deny,spawn=deny,resourcecontrol=deny'],
     ['-pidfile', files.pidFile],
     ['-machine', 'q35', ...acceleratorArguments(launch.acceleration)],
     ['-smp', String(spec.cpuCores), '-m', `size=${spec.memoryMib}M`, '-rtc', 'base=utc,driftfix=slew'],
-    boot(launch),
-    disks(launch),
+    boot(launch, inherit),
+    disks(launch, inherit),
     network(spec, files),
     consoles(files),
     agent(files),
@@ -48,29 +64,30 @@ export function qemuArguments(launch: Launch): string[] {
     ['-chardev', `socket,id=qmp0,path=${escaped(files.qmpSocket)},server=on,wait=off`],
     ['-mon', 'chardev=qmp0,mode=control'],
   ].flat();
+  return { argv, inherited };
 }
 
-/** QEMU may start no program. It may change its user only where `-runas` needs that. */
-function sandbox(runAs: Owner | null): string {
-  const always = 'on,obsolete=deny,spawn=deny,resourcecontrol=deny';
-  return runAs === null ? `${always},elevateprivileges=deny` : always;
-}
+type Inherit = (file: string) => number;
 
-function boot({ kernel, acceleration }: Launch): string[] {
+function boot({ kernel, acceleration }: Launch, inherit: Inherit): string[] {
   if (!kernel) return ['-boot', 'strict=on'];
   const { file, initrd, commandLine } = kernel;
-  const direct = ['-kernel', file, '-initrd', initrd];
+  const inherited = (each: string) => `/proc/self/fd/${inherit(each)}`;
+  const direct = ['-kernel', inherited(file), '-initrd', inherited(initrd)];
   if (commandLine === null) return direct;
   const append = acceleration === 'hardware' ? commandLine : `${commandLine} ${EMULATED_KERNEL}`;
   return [...direct, '-append', append];
 }
 
 /** The guest sees them in this order: `vda` is what it starts from, `vdb` its seed; in rescue its own is `vdc`. */
-function disks({ spec, files }: Launch): string[] {
-  const own = writableDisk('disk0', files.disk);
-  if (spec.boot !== 'rescue') return [...device(own, 'bootindex=1'), ...device(seed(files.seed))];
-  const rescue = writableDisk('rescue0', files.rescueDisk);
-  return [rescue, seed(files.rescueSeed), own].flatMap((each) => device(each));
+function disks({ files, base, rescueBase }: Launch, inherit: Inherit): string[] {
+  const own = layer('disk0', files.disk);
+  const below = image('disk0-image', inherit(base));
+  const seedOf = (file: string) => device(seed(file));
+  if (rescueBase === null) return [...below, ...device(own, 'bootindex=1'), ...seedOf(files.seed)];
+  const rescue = layer('rescue0', files.rescueDisk);
+  const belowRescue = image('rescue0-image', inherit(rescueBase));
+  return [belowRescue, device(rescue), seedOf(files.rescueSeed), below, device(own)].flat();
 }
 
 interface BlockNode {
@@ -83,14 +100,21 @@ function device(node: BlockNode, ...properties: string[]): string[] {
   return ['-blockdev', JSON.stringify(node), '-device', device];
 }
 
-function writableDisk(name: string, filename: string): BlockNode {
-  const file = { driver: 'file', filename, discard: 'unmap' };
+/** Written by the guest. What lies below is said here: its own header, which the guest may come to write, is not asked. */
+function layer(name: string, path: string): BlockNode & { backing: string } {
+  const file = { driver: 'file', filename: basename(path), discard: 'unmap' };
   const format = { driver: 'qcow2', file, discard: 'unmap', 'detect-zeroes': 'unmap' };
-  return { 'node-name': name, ...format };
+  return { 'node-name': name, ...format, backing: `${name}-image` };
 }
 
-function seed(filename: string): BlockNode {
-  const file = { driver: 'file', filename };
+function image(name: string, descriptor: number): string[] {
+  const file = { driver: 'file', filename: `/dev/fdset/${descriptor}` };
+  const node = { 'node-name': name, driver: 'qcow2', file, 'read-only': true, backing: null };
+  return ['-add-fd', `fd=${descriptor},set=${descriptor}`, '-blockdev', JSON.stringify(node)];
+}
+
+function seed(path: string): BlockNode {
+  const file = { driver: 'file', filename: basename(path) };
   return { 'node-name': 'seed0', ...{ driver: 'raw', file, 'read-only': true } };
 }
 

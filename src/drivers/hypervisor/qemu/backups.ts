@@ -1,11 +1,12 @@
-import { readdir, rename, rm, stat } from 'node:fs/promises';
+import { chmod, chown, readdir, rename, rm, stat } from 'node:fs/promises';
 import { join, relative } from 'node:path';
-import { run } from '../../../platform/host/run.ts';
 import { HypervisorError, type MachineSpec } from '../contract.ts';
-import { readQcow2 } from '../formats/qcow2.ts';
 import type { SnapshotFacts } from '../management.ts';
-import { exists, giveTo, type MachineFiles, makeOwnDir, type Owner } from './files.ts';
+import { findOwner } from './accounts.ts';
+import { backupName, diskTool, makeFileFor, makeQcow2 } from './diskTool.ts';
+import { exists, type MachineFiles, makeOwnDir, type Owner } from './files.ts';
 import { abandonJob, finishJob } from './jobs.ts';
+import { checkedHeader } from './layers.ts';
 import type { Monitor } from './monitor.ts';
 import { diskBytes, growDisk } from './resize.ts';
 import { keepingContents } from './snapshots.ts';
@@ -44,8 +45,8 @@ export async function findBackup(files: MachineFiles, name: string): Promise<Sna
  */
 export async function backupBytes(files: MachineFiles, name: string): Promise<number> {
   return failing(files, async () => {
-    const argv = ['qemu-img', 'measure', '-U', '--output', 'json', '-f', 'qcow2', '-O', 'qcow2', files.disk];
-    const { stdout } = await run(argv, { timeoutMs: MEASURE_TIMEOUT_MS });
+    const measure = ['measure', '-U', '--output', 'json', '-O', 'qcow2'];
+    const { stdout } = await diskTool(files, (disk) => [...measure, disk], MEASURE_TIMEOUT_MS);
     const left = await stat(`${path(files, name)}.partial`).catch(() => null);
     return JSON.parse(stdout).required - (left?.blocks ?? 0) * 512;
   });
@@ -54,8 +55,9 @@ export async function backupBytes(files: MachineFiles, name: string): Promise<nu
 /** Copies the disk of a stopped machine. */
 export async function copyStoppedDisk(files: MachineFiles, name: string, owner: Owner | null): Promise<void> {
   await completing(files, name, owner, async (partial) => {
-    const formats = ['-f', 'qcow2', '-O', 'qcow2'];
-    await run(['qemu-img', 'convert', ...formats, files.disk, partial], { timeoutMs: COPY_TIMEOUT_MS });
+    await makeFileFor(owner, partial);
+    const target = relative(files.dir, partial);
+    await diskTool(files, (disk) => ['convert', '-O', 'qcow2', disk, target], COPY_TIMEOUT_MS);
   });
 }
 
@@ -72,12 +74,10 @@ export async function copyRunningDisk(
 ): Promise<void> {
   await abandonBackup(monitor);
   await completing(files, name, owner, async (partial) => {
-    const size = await diskBytes(files);
-    await run(['qemu-img', 'create', '-q', '-f', 'qcow2', partial, String(size)]);
-    await giveTo(owner, partial);
+    await makeQcow2(files, owner, partial, await diskBytes(files), null);
     // QEMU runs in the machine's folder as a user who may not walk there from the root.
     const file = { driver: 'file', filename: relative(files.dir, partial) };
-    await monitor.command('blockdev-add', { driver: 'qcow2', 'node-name': TARGET, file });
+    await monitor.command('blockdev-add', { driver: 'qcow2', 'node-name': TARGET, file, backing: null });
     try {
       const job = { 'job-id': JOB, device: 'disk0', target: TARGET, sync: 'full', 'auto-dismiss': false };
       await atStart(async () => void (await monitor.command('blockdev-backup', job)));
@@ -104,16 +104,16 @@ export async function abandonBackup(monitor: Monitor): Promise<void> {
  */
 export async function restoreBackup(files: MachineFiles, spec: MachineSpec, name: string): Promise<void> {
   const backup = path(files, name);
-  const header = await readQcow2(backup).catch(() => null);
-  if (!header)
+  if (!(await exists(backup)))
     throw new HypervisorError('snapshot_absent', `${files.id} has no backup ${name}`, { permanent: true });
   await failing(files, () =>
     keepingContents(files, async () => {
       // Cut to the backup's size first, so that whatever it does not cover reads as empty.
-      const size = String(header.virtualBytes);
-      await run(['qemu-img', 'resize', '-q', '-f', 'qcow2', '--shrink', files.disk, size]);
-      const argv = ['qemu-img', 'convert', '-n', '-f', 'qcow2', '-O', 'qcow2', backup, files.disk];
-      await run(argv, { timeoutMs: COPY_TIMEOUT_MS });
+      await closeToOwner(backup, await findOwner(files)); // it may have had another account until now
+      const { virtualBytes } = await checkedHeader(files, backup);
+      await diskTool(files, (disk) => ['resize', '-q', '--shrink', disk, String(virtualBytes)]);
+      const source = await backupName(files, backup);
+      await diskTool(files, (disk) => ['convert', '-n', '-O', 'qcow2', source, disk], COPY_TIMEOUT_MS);
       await growDisk(files, spec.diskGib * 2 ** 30);
     }),
   );
@@ -135,6 +135,7 @@ async function completing(
   await rm(partial, { force: true });
   try {
     await failing(files, () => copy(partial));
+    await closeToOwner(partial, owner);
     await rename(partial, path(files, name));
   } catch (error) {
     await rm(partial, { force: true });
@@ -142,10 +143,18 @@ async function completing(
   }
 }
 
+/** What has been kept is changed by nobody: the machine's account reads it when it comes back, and no more. */
+async function closeToOwner(backup: string, owner: Owner | null): Promise<void> {
+  if (!owner) return;
+  await chown(backup, 0, owner.gid);
+  await chmod(backup, 0o640);
+}
+
 async function failing<T>(files: MachineFiles, work: () => Promise<T>): Promise<T> {
   try {
     if (await exists(files.disk)) return await work();
   } catch (cause) {
+    if (cause instanceof HypervisorError) throw cause;
     const reason = cause instanceof Error ? cause.message : String(cause);
     throw new HypervisorError('snapshot_failed', `a backup of ${files.id}: ${reason}`, { cause });
   }

@@ -1,10 +1,13 @@
-import { readFile, rename, rm } from 'node:fs/promises';
+import { rename, rm } from 'node:fs/promises';
 import { dirname, relative } from 'node:path';
-import { run } from '../../../platform/host/run.ts';
 import { HypervisorError, type MachineSpec } from '../contract.ts';
-import { holdsBeginning } from '../formats/qcow2.ts';
+import { readBeginning } from '../formats/qcow2.ts';
 import type { ImageDescription } from '../images/recipe.ts';
-import { exists, giveTo, type MachineFiles, makeMachineDir, type Owner } from './files.ts';
+import { makeQcow2 } from './diskTool.ts';
+import { exists, type MachineFiles, makeMachineDir, type Owner } from './files.ts';
+import { allowBase, imageDisk } from './layers.ts';
+
+const SECTOR_BYTES = 512;
 
 /**
  * Makes the machine's disk as a layer over its image: instant, and the image itself is never written. The path
@@ -22,24 +25,12 @@ export async function createDisk(
     throw new HypervisorError('disk_failed', message, { permanent: true });
   }
   await makeMachineDir(files, owner);
+  await allowBase(files, spec.image);
+  const below = relative(dirname(files.disk), imageDisk(files, spec.image));
   const partial = `${files.disk}.partial`;
   await rm(partial, { force: true });
-  const backing = relative(dirname(files.disk), `${image.dir}/disk.qcow2`);
   try {
-    await run([
-      'qemu-img',
-      'create',
-      '-q',
-      '-f',
-      'qcow2',
-      '-F',
-      'qcow2',
-      '-b',
-      backing,
-      partial,
-      `${spec.diskGib}G`,
-    ]);
-    await giveTo(owner, partial);
+    await makeQcow2(files, owner, partial, spec.diskGib * 2 ** 30, below);
     await rename(partial, files.disk);
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
@@ -52,12 +43,6 @@ export async function createDisk(
  * their kernel, what an installer has put over them brings one (its signature is the last two bytes of the first 512).
  */
 export async function hasBootSector(files: MachineFiles): Promise<boolean> {
-  if (!(await holdsBeginning(files.disk))) return false; // as in the image, which has none
-  const copy = `${files.disk}.sector`;
-  await rm(copy, { force: true });
-  const dd = ['qemu-img', 'dd', '-f', 'qcow2', '-O', 'raw', 'bs=512', 'count=1'];
-  await run([...dd, `if=${files.disk}`, `of=${copy}`]);
-  const sector = await readFile(copy);
-  await rm(copy);
-  return sector.readUInt16BE(510) === 0x55aa;
+  const sector = await readBeginning(files.disk, SECTOR_BYTES);
+  return sector?.readUInt16BE(SECTOR_BYTES - 2) === 0x55aa; // null: as in the image, which has none
 }

@@ -1,4 +1,4 @@
-import { mkdir, rm, statfs } from 'node:fs/promises';
+import { chmod, mkdir, rm, statfs } from 'node:fs/promises';
 import { cpus, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { hypervisorCapabilities } from '../capabilities.ts';
@@ -14,10 +14,12 @@ import { accelerationProbe } from './acceleration.ts';
 import { findOwner, ownAccount } from './accounts.ts';
 import { type Kernel, qemuArguments } from './arguments.ts';
 import { abandonBackup } from './backups.ts';
+import { kvmGroup, openDevices } from './devices.ts';
 import { createDisk, hasBootSector } from './disk.ts';
 import { exists, giveTo, type MachineFiles, machineFiles, machineIds, makeMachineDir } from './files.ts';
 import { thawForgotten } from './freeze.ts';
 import { forgetSecrets, readIdentity, writeIdentity, writeRescueSeed } from './identity.ts';
+import { baseImage, checkedHeader, imageDisk } from './layers.ts';
 import { trackMachines } from './machines.ts';
 import { machineManagement } from './management.ts';
 import type { Monitor } from './monitor.ts';
@@ -25,11 +27,14 @@ import { writeNetbootScript } from './netboot.ts';
 import { hostNetwork } from './network.ts';
 import type { QemuOptions } from './options.ts';
 import { pressPowerButton, takePower } from './power.ts';
-import { findProcess, startProcess } from './process.ts';
+import { closeRunDir, findProcess, startProcess } from './process.ts';
 import { waitForSsh } from './ready.ts';
 import { enterRescue, leaveRescue, RESCUE_IMAGE } from './rescue.ts';
 import { growDisk } from './resize.ts';
 import { undoHalfRestore } from './snapshots.ts';
+
+const SHARED_ACCOUNT =
+  'NOT SAFE FOR STRANGERS: started as an ordinary user, all machines run under this one account. A guest that breaks out of its machine reads the data, the keys and every other machine of this installation. Start the product as root: then each machine has an account of its own';
 
 /**
  * Runs machines with QEMU on this host, driven over QMP. Each machine is a process of its own that belongs to
@@ -48,21 +53,43 @@ export function qemuHypervisor(options: QemuOptions): Hypervisor {
 
   async function start(spec: MachineSpec, files: MachineFiles): Promise<void> {
     if (!(await exists(files.disk)) || !(await exists(files.seed))) throw absent(spec.id);
-    if (await findProcess(files)) return network.plug(files, spec);
+    if (await findProcess(files)) {
+      await network.plug(files, spec, await findOwner(files));
+      return goOn(files);
+    }
     await machines.settled(spec.id);
     await undoHalfRestore(files);
     await growDisk(files, spec.diskGib * 2 ** 30);
     const kernel = await layOutBoot(spec, files);
+    const owner = await ownAccount(files);
     await network.drop(files.tap);
-    await network.plug(files, spec);
+    await network.plug(files, spec, owner);
     const found = await acceleration.settle(async () =>
       kernel && kernel.commandLine !== null ? kernel.file : probeKernel(imagesDir),
     );
-    const runAs = await ownAccount(files);
-    await makeMachineDir(files, runAs);
-    await giveTo(runAs, files.disk, files.seed); // it may have had another account until now
-    await startProcess(files, qemuArguments({ spec, files, kernel, acceleration: found, runAs }));
+    await makeMachineDir(files, owner);
+    await giveTo(owner, files.disk, files.seed); // it may have had another account until now
+    const inRescue = spec.boot === 'rescue';
+    if (inRescue) await checkedHeader(files, files.rescueDisk);
+    const commandLine = qemuArguments({
+      ...{ spec, files, kernel, acceleration: found },
+      base: imageDisk(files, await baseImage(files)),
+      rescueBase: inRescue ? imageDisk(files, RESCUE_IMAGE) : null,
+    });
+    const group = found === 'hardware' ? await kvmGroup() : null;
+    await startProcess(files, commandLine, { owner, group });
     await machines.started(files);
+    await goOn(files);
+  }
+
+  /** Lets a guest run that waits for it; a crash of ours may have come before. */
+  async function goOn(files: MachineFiles): Promise<void> {
+    const monitor = await machines.monitor(files);
+    if (!monitor) return;
+    const { status } = (await monitor.command('query-status')) as { status?: unknown };
+    if (status !== 'prelaunch') return;
+    await closeRunDir(files, await findOwner(files));
+    await monitor.command('cont');
   }
 
   /** Makes ready what the machine starts from, and says which kernel that is: its image's, a rescue system's, iPXE. */
@@ -80,7 +107,7 @@ export function qemuHypervisor(options: QemuOptions): Hypervisor {
       return kernel && (await hasBootSector(files)) ? null : kernel;
     }
     const { nameservers } = await readIdentity(files);
-    await writeNetbootScript(files, spec.nic, nameservers, options.netbootUrl);
+    await writeNetbootScript(files, spec.nic, nameservers, options.netbootUrl, await ownAccount(files));
     return { file: await ensureNetboot(imagesDir, say), initrd: files.netbootScript, commandLine: null };
   }
 
@@ -119,7 +146,11 @@ export function qemuHypervisor(options: QemuOptions): Hypervisor {
         );
       await mkdir(join(options.dir, 'machines'), { recursive: true });
       await mkdir(imagesDir, { recursive: true });
-      await mkdir(options.runDir, { recursive: true, mode: 0o700 });
+      await mkdir(options.runDir, { recursive: true, mode: 0o711 });
+      if (process.getuid?.() === 0)
+        await chmod(options.runDir, 0o711); // machines' accounts pass to their sockets
+      else options.log.warn({}, SHARED_ACCOUNT);
+      await openDevices();
       await network.prepare();
       const adopted = (await machines.adopt()).map((monitor) =>
         tidy(monitor).catch((error) =>

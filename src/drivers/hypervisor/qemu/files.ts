@@ -10,6 +10,9 @@ export interface MachineFiles {
   id: string;
   dir: string;
   disk: string;
+  /** What the disk is a layer of, by our own account: a list of images; see `layers.ts`. */
+  base: string;
+  imagesDir: string;
   /** What the guest reads at boot, and without secrets what it was made from. */
   seed: string;
   identity: string;
@@ -45,6 +48,8 @@ export function machineFiles(options: QemuOptions, id: string): MachineFiles {
     id,
     dir,
     disk: join(dir, 'disk.qcow2'),
+    base: join(dir, 'base.json'),
+    imagesDir: options.imagesDir ?? join(options.dir, 'images'),
     seed: join(dir, 'seed.img'),
     identity: join(dir, 'identity.json'),
     rescueDisk: join(dir, 'rescue.qcow2'),
@@ -105,7 +110,7 @@ export async function makeOwnDir(dir: string, owner: Owner | null): Promise<void
   await chmod(dir, 0o710);
 }
 
-/** The account that a machine's QEMU becomes. */
+/** The account that a machine's programs run under. */
 export interface Owner {
   uid: number;
   gid: number;

@@ -2,9 +2,11 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { HypervisorError, type Nic, type NicAddress } from '../contract.ts';
 import { addressArguments, SET_ADDRESSES } from './addresses.ts';
 import { type Agent, AgentRefusal, silent } from './agent.ts';
+import { plainCount, plainText } from './plainText.ts';
 
 const ADMINISTRATOR = 'root';
 const EXEC_TIMEOUT_MS = 30_000;
+const LONGEST_PRINTED = 300;
 const GROW_TIMEOUT_MS = 120_000;
 /** Longer than the script waits for a first boot. */
 const SIGN_IN_TIMEOUT_MS = 90_000;
@@ -128,27 +130,41 @@ async function execute(
   input = '',
   timeoutMs = EXEC_TIMEOUT_MS,
 ): Promise<void> {
-  const started = (await agent.command('guest-exec', {
-    path: '/bin/sh',
-    arg: ['-c', script, 'innkeeper', ...args],
-    'input-data': Buffer.from(input).toString('base64'),
-    'capture-output': true,
-  })) as { pid: number };
+  const pid = pidIn(
+    await agent.command('guest-exec', {
+      path: '/bin/sh',
+      arg: ['-c', script, 'innkeeper', ...args],
+      'input-data': Buffer.from(input).toString('base64'),
+      'capture-output': true,
+    }),
+  );
   const until = Date.now() + timeoutMs;
   for (;;) {
-    const status = (await agent.command('guest-exec-status', { pid: started.pid })) as {
-      exited: boolean;
-      exitcode?: number;
-      'err-data'?: string;
-    };
-    if (status.exited && status.exitcode === 0) return;
-    if (status.exited) {
-      const printed = Buffer.from(status['err-data'] ?? '', 'base64').toString('utf8');
-      throw new AgentRefusal('guest-exec', 'GenericError', printed.trim().slice(-300) || 'it failed');
-    }
+    const status = statusIn(await agent.command('guest-exec-status', { pid }));
+    if (status.exited && status.exitCode === 0) return;
+    if (status.exited) throw new AgentRefusal('guest-exec', 'GenericError', status.printed || 'it failed');
     if (Date.now() >= until) throw silent('a program in the guest does not end');
     await delay(30);
   }
+}
+
+/** The guest's number of the program it has started. */
+function pidIn(answer: unknown): number {
+  const pid = plainCount((Object(answer) as { pid?: unknown }).pid);
+  if (pid !== null) return pid;
+  throw new AgentRefusal('guest-exec', 'GenericError', 'it says that it has started nothing');
+}
+
+/** How the program is doing; the last of what it printed, when it has ended. */
+function statusIn(answer: unknown): { exited: boolean; exitCode: number | null; printed: string } {
+  const status = Object(answer) as { exited?: unknown; exitcode?: unknown; 'err-data'?: unknown };
+  const data = typeof status['err-data'] === 'string' ? status['err-data'] : '';
+  const printed = Buffer.from(data, 'base64').toString('utf8').trim().slice(-LONGEST_PRINTED);
+  return {
+    exited: status.exited === true,
+    exitCode: plainCount(status.exitcode),
+    printed: plainText(printed, LONGEST_PRINTED),
+  };
 }
 
 async function refusable(what: string, work: () => Promise<unknown>): Promise<void> {

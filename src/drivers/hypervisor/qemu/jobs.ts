@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Monitor } from './monitor.ts';
+import { plainText } from './plainText.ts';
 
 interface Job {
   id: string;
@@ -16,7 +17,7 @@ export async function finishJob(monitor: Monitor, id: string): Promise<void> {
     if (!job) throw new Error(`the job ${id} is gone`);
     if (job.status === 'concluded') {
       await monitor.command('job-dismiss', { id });
-      if (job.error !== undefined) throw new Error(job.error);
+      if (job.error !== undefined) throw new Error(plainText(job.error, 600));
       return;
     }
     await delay(POLL_MS);

@@ -13,6 +13,7 @@ import { exists, type MachineFiles } from './files.ts';
 import { whileFrozen } from './freeze.ts';
 import * as guest from './guest.ts';
 import { renameIdentity, writeAddresses } from './identity.ts';
+import { settleBase } from './layers.ts';
 import type { Machines } from './machines.ts';
 import type { Monitor } from './monitor.ts';
 import type { QemuOptions } from './options.ts';
@@ -144,6 +145,7 @@ export function machineManagement(parts: SharedParts): MachineManagement & { clo
           await rm(next, { force: true });
           await createDisk(spec, { ...files, disk: next }, image, owner);
           await rename(next, files.disk);
+          await settleBase(files, spec.image);
         }),
       );
     },

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import ipaddr from 'ipaddr.js';
 import type { Nic } from '../contract.ts';
-import type { MachineFiles } from './files.ts';
+import { giveTo, type MachineFiles, type Owner } from './files.ts';
 
 /**
  * Writes what iPXE does when the machine starts from the network: it takes the machine's own address, which no DHCP
@@ -14,6 +14,7 @@ export async function writeNetbootScript(
   nic: Nic,
   nameservers: readonly string[],
   url: string | null,
+  owner: Owner | null,
 ): Promise<void> {
   const [first] = nic.addresses.filter((each) => each.family === 4);
   const dns = nameservers.find((each) => ipaddr.IPv4.isValid(each));
@@ -35,4 +36,5 @@ export async function writeNetbootScript(
     '',
   ];
   await writeFile(files.netbootScript, script.join('\n'), { mode: 0o600 });
+  await giveTo(owner, files.netbootScript);
 }

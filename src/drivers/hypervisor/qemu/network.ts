@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import ipaddr from 'ipaddr.js';
 import { run, runAsRoot } from '../../../platform/host/run.ts';
 import { HypervisorError, type MachineSpec } from '../contract.ts';
-import { type MachineFiles, tapPrefix } from './files.ts';
+import { type MachineFiles, type Owner, tapPrefix } from './files.ts';
 import { baseRules, guardRules, natRules, removalRules, tableName } from './guard.ts';
 import type { BridgeOptions, Log } from './options.ts';
 
@@ -12,7 +12,7 @@ export interface HostNetwork {
   /** Makes the bridge with its addresses and the packet filter's base. */
   prepare(): Promise<void>;
   /** Makes the machine's tap, plugs it into the bridge and puts its guard in place first. */
-  plug(files: MachineFiles, spec: MachineSpec): Promise<void>;
+  plug(files: MachineFiles, spec: MachineSpec, owner: Owner | null): Promise<void>;
   /** Takes the tap of a stopped machine away, so that the next one counts from zero. */
   drop(tap: string): Promise<void>;
   /** Takes the tap and its rules away. */
@@ -54,10 +54,10 @@ export function hostNetwork(bridge: BridgeOptions, log: Log): HostNetwork {
       await naming('packet filter', () => nft(baseRules(bridge.name)));
       if (bridge.nat) await naming('address translation', () => translate(bridge));
     },
-    async plug(files, spec) {
+    async plug(files, spec, owner) {
       await naming('network device', async () => {
         await guard(files.tap, spec.nic);
-        await ensureTap(bridge.name, files.tap, spec.nic.mac);
+        await ensureTap(bridge.name, files.tap, spec.nic.mac, owner);
         await shape(files.tap, spec.nic.portMbps);
       });
     },
@@ -141,10 +141,11 @@ async function ensureBridge({ name, addresses }: BridgeOptions): Promise<void> {
   await runAsRoot(['ip', 'link', 'set', 'dev', name, 'up']);
 }
 
-async function ensureTap(bridge: string, tap: string, mac: string): Promise<void> {
+async function ensureTap(bridge: string, tap: string, mac: string, owner: Owner | null): Promise<void> {
   if (!(await linkExists(tap))) {
-    const user = process.getuid?.() === 0 ? [] : ['user', String(process.getuid?.())];
-    await runAsRoot(['ip', 'tuntap', 'add', 'dev', tap, 'mode', 'tap', ...user]);
+    // Who may attach to it: the machine's account, which may do nothing else to the host's network.
+    const user = String(owner?.uid ?? process.getuid?.());
+    await runAsRoot(['ip', 'tuntap', 'add', 'dev', tap, 'mode', 'tap', 'user', user]);
   }
   // The host takes no address on the tap. The bridge learns no MAC from it and floods no stranger's traffic to it.
   const port = 'type bridge_slave learning off flood off guard on root_block on'.split(' ');

@@ -1,32 +1,60 @@
-import { spawn } from 'node:child_process';
-import { closeSync, openSync } from 'node:fs';
-import { mkdir, readFile, rm } from 'node:fs/promises';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { chmod, chown, type FileHandle, lstat, mkdir, open, readFile, rm } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { childEnvironment } from '../../../platform/host/run.ts';
 import { HypervisorError } from '../contract.ts';
-import { exists, type MachineFiles } from './files.ts';
+import { asAccount } from './accounts.ts';
+import type { CommandLine } from './arguments.ts';
+import { exists, giveTo, type MachineFiles, type Owner } from './files.ts';
 import { QEMU } from './options.ts';
+import { plainText } from './plainText.ts';
 
 const START_TIMEOUT_MS = 20_000;
+/** What is read of what QEMU prints when it does not start. */
+const PRINTED_BYTES = 4096;
 /** Linux counts process times in hundredths of a second on every architecture we run on. */
 export const TICKS_PER_SECOND = 100;
 
+/** The account of a machine's QEMU, and the group, if it needs one, whose device it opens (KVM). */
+export interface RunAs {
+  owner: Owner | null;
+  group: number | null;
+}
+
 /**
- * Starts QEMU in a session of its own, so that it outlives us, and returns once its control socket is there.
- * It is not started through `run`, which waits for a program's end.
+ * Starts QEMU as the machine's account, in a session of its own, so that it outlives us, and returns once its
+ * sockets are there; it waits for `cont`. It is not started through `run`, which waits for a program's end.
  */
-export async function startProcess(files: MachineFiles, argv: readonly string[]): Promise<void> {
+export async function startProcess(
+  files: MachineFiles,
+  { argv, inherited }: CommandLine,
+  { owner, group }: RunAs,
+): Promise<void> {
   await rm(files.runDir, { recursive: true, force: true });
   await mkdir(files.runDir, { recursive: true, mode: 0o700 });
-  const log = openSync(files.log, 'w', 0o600);
-  const child = spawn(QEMU, argv, {
-    detached: true,
-    stdio: ['ignore', log, log],
-    cwd: files.dir,
-    env: childEnvironment(),
-  });
-  closeSync(log);
-  child.unref();
+  const handles: FileHandle[] = [];
+  try {
+    const log = await open(files.log, 'wx+', 0o600);
+    handles.push(log);
+    for (const file of inherited) handles.push(await open(file, 'r'));
+    await giveTo(owner, files.runDir);
+    const [program = '', ...rest] = asAccount(owner, [QEMU, ...argv], group);
+    const [, ...descriptors] = handles.map((each) => each.fd);
+    const child = spawn(program, rest, {
+      detached: true,
+      stdio: ['ignore', log.fd, log.fd, ...descriptors],
+      cwd: files.dir,
+      env: childEnvironment(),
+    });
+    child.unref();
+    await untilItListens(files, child, log);
+    await closeRunDir(files, owner);
+  } finally {
+    await Promise.all(handles.map((each) => each.close()));
+  }
+}
+
+async function untilItListens(files: MachineFiles, child: ChildProcess, log: FileHandle): Promise<void> {
   let ended: string | null = null;
   child.once('error', (error) => {
     ended = error.message;
@@ -35,15 +63,39 @@ export async function startProcess(files: MachineFiles, argv: readonly string[])
     ended = `ended with ${code ?? signal}`;
   });
   const deadline = Date.now() + START_TIMEOUT_MS;
-  while (!((await exists(files.qmpSocket)) && (await findProcess(files)))) {
+  while (!((await listens(files)) && (await findProcess(files)))) {
     if (ended === null && Date.now() < deadline) {
-      await delay(10);
+      await delay(5);
       continue;
     }
     child.kill('SIGKILL');
-    const printed = await readFile(files.log, 'utf8').catch(() => '');
-    throw new HypervisorError('start_failed', `QEMU ${ended ?? 'hangs'}: ${printed.trim().slice(-600)}`);
+    const { bytesRead, buffer } = await log.read(Buffer.alloc(PRINTED_BYTES), 0, PRINTED_BYTES, 0);
+    const printed = plainText(buffer.toString('utf8', 0, bytesRead), 600);
+    throw new HypervisorError('start_failed', `QEMU ${ended ?? 'hangs'}: ${printed}`);
   }
+}
+
+/**
+ * From here on QEMU can put nothing in place of its sockets: what we connect to as root, and customers' consoles with
+ * us, is this machine and no other service of the host. Also of a start that was cut off.
+ */
+export async function closeRunDir(files: MachineFiles, owner: Owner | null): Promise<void> {
+  if (!owner) return;
+  await chown(files.runDir, 0, 0);
+  await chmod(files.runDir, 0o700);
+  for (const socket of socketsOf(files)) {
+    if (!(await lstat(socket)).isSocket())
+      throw new HypervisorError('start_failed', `${socket} is not a socket that QEMU made`);
+  }
+}
+
+function socketsOf(files: MachineFiles): string[] {
+  return [files.qmpSocket, files.agentSocket, files.serialSocket, files.vncSocket];
+}
+
+async function listens(files: MachineFiles): Promise<boolean> {
+  for (const socket of socketsOf(files)) if (!(await exists(socket))) return false;
+  return true;
 }
 
 /**

@@ -1,5 +1,6 @@
 import { createConnection, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
+import { plainText } from './plainText.ts';
 
 /** An event as QEMU sends it, such as `SHUTDOWN` with `{ guest: true, reason: 'guest-shutdown' }`. */
 export interface QmpEvent {
@@ -15,6 +16,10 @@ export interface Qmp {
   readonly closed: Promise<void>;
   close(): void;
 }
+
+/** Far above every answer that we ask for. */
+const LONGEST_LINE = 8 * 2 ** 20;
+const LONGEST_ERROR = 600;
 
 interface Pending {
   resolve: (value: unknown) => void;
@@ -42,16 +47,17 @@ export async function connectQmp(
     pending.clear();
   });
   readLines(socket, (line) => {
-    const message: { QMP?: object; id?: number; return?: unknown; error?: { desc: string } } & QmpEvent =
-      JSON.parse(line);
-    if (message.QMP) greeted();
-    else if (message.event) onEvent(message);
-    else if (message.id !== undefined) {
+    const message = parseMessage(line);
+    if (message === null) return false;
+    if ('greeting' in message) greeted();
+    else if ('event' in message) onEvent(message);
+    else {
       const waiting = pending.get(message.id);
       pending.delete(message.id);
-      if (message.error) waiting?.reject(new Error(message.error.desc));
-      else waiting?.resolve(message.return);
+      if ('error' in message) waiting?.reject(new Error(message.error));
+      else waiting?.resolve(message.value);
     }
+    return true;
   });
   let nextId = 1;
   const qmp: Qmp = {
@@ -71,7 +77,7 @@ export async function connectQmp(
   };
   try {
     await within(
-      Promise.race([greeting, closed]),
+      Promise.race([greeting, closed.then(() => Promise.reject(new Error('QEMU closed the connection')))]),
       timeoutMs,
       'QEMU sent no greeting: another client is connected',
     );
@@ -95,12 +101,42 @@ function connectSocket(path: string): Promise<Socket> {
   });
 }
 
-function readLines(socket: Socket, onLine: (line: string) => void): void {
+type Message = { greeting: true } | QmpEvent | { id: number; value: unknown } | { id: number; error: string };
+
+/** Null when it is none of the protocol's messages: whoever broke out of a guest says there what he likes. */
+function parseMessage(line: string): Message | null {
+  const said = parseObject(line);
+  if (said === null) return null;
+  if (isObject(said.QMP)) return { greeting: true };
+  if (typeof said.event === 'string')
+    return { event: said.event, data: isObject(said.data) ? said.data : {} };
+  // QEMU has no id to answer with when it could not read what was asked, which does not happen to us.
+  if (typeof said.id !== 'number') return null;
+  if (isObject(said.error)) return { id: said.id, error: plainText(said.error.desc, LONGEST_ERROR) };
+  return { id: said.id, value: said.return };
+}
+
+function parseObject(line: string): Record<string, unknown> | null {
+  try {
+    const said: unknown = JSON.parse(line);
+    return isObject(said) ? said : null;
+  } catch {
+    return null;
+  }
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Ends the connection at a line that `onLine` does not take, and at one that does not end. */
+function readLines(socket: Socket, onLine: (line: string) => boolean): void {
   let partial = '';
   socket.setEncoding('utf8').on('data', (chunk: string) => {
     const lines = (partial + chunk).split('\n');
     partial = lines.pop() ?? '';
-    for (const line of lines) if (line.trim()) onLine(line);
+    const taken = lines.every((line) => line.trim() === '' || onLine(line));
+    if (!taken || partial.length > LONGEST_LINE) socket.destroy();
   });
 }
 

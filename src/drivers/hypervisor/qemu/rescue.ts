@@ -1,6 +1,7 @@
 import { rename, rm } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
-import { run } from '../../../platform/host/run.ts';
+import { readQcow2 } from '../formats/qcow2.ts';
+import { makeQcow2 } from './diskTool.ts';
 import { exists, giveTo, type MachineFiles, type Owner } from './files.ts';
 import { writeRescueSeed } from './identity.ts';
 
@@ -19,8 +20,8 @@ export async function enterRescue(files: MachineFiles, imageDir: string, owner: 
   const partial = `${files.rescueDisk}.partial`;
   await rm(partial, { force: true });
   const backing = relative(dirname(partial), join(imageDir, 'disk.qcow2'));
-  await run(['qemu-img', 'create', '-q', '-f', 'qcow2', '-F', 'qcow2', '-b', backing, partial]);
-  await giveTo(owner, partial);
+  const image = await readQcow2(join(imageDir, 'disk.qcow2'));
+  await makeQcow2(files, owner, partial, image?.virtualBytes ?? 0, backing);
   await rename(partial, files.rescueDisk);
 }
 

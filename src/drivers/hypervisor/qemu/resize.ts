@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
-import { run } from '../../../platform/host/run.ts';
 import { HypervisorError, type MachineSpec } from '../contract.ts';
-import { readQcow2 } from '../formats/qcow2.ts';
+import { diskTool } from './diskTool.ts';
 import type { MachineFiles } from './files.ts';
+import { checkedHeader } from './layers.ts';
 import type { Monitor } from './monitor.ts';
 
 const GIB = 2 ** 30;
@@ -32,13 +32,11 @@ export async function resizeDisk(
 /** Grows the disk of a stopped machine; one that is as large already, or larger, stays. */
 export async function growDisk(files: MachineFiles, bytes: number): Promise<void> {
   if ((await diskBytes(files)) >= bytes) return;
-  await failing(files, () => run(['qemu-img', 'resize', '-q', '-f', 'qcow2', files.disk, String(bytes)]));
+  await failing(files, () => diskTool(files, (disk) => ['resize', '-q', disk, String(bytes)]));
 }
 
 export async function diskBytes(files: MachineFiles): Promise<number> {
-  const header = await readQcow2(files.disk);
-  if (header) return header.virtualBytes;
-  throw new HypervisorError('disk_failed', `the disk of ${files.id} is not one of ours`, { permanent: true });
+  return (await checkedHeader(files, files.disk)).virtualBytes;
 }
 
 /** Cores and memory that the running process was started with, by its own command line. */
@@ -53,6 +51,7 @@ async function failing(files: MachineFiles, work: () => Promise<unknown>): Promi
   try {
     await work();
   } catch (cause) {
+    if (cause instanceof HypervisorError) throw cause;
     const reason = cause instanceof Error ? cause.message : String(cause);
     throw new HypervisorError('disk_failed', `the disk of ${files.id} does not grow: ${reason}`, { cause });
   }

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { MachineSample } from '../management.ts';
 import type { Monitor } from './monitor.ts';
+import { plainCount } from './plainText.ts';
 import { startedAt, TICKS_PER_SECOND } from './process.ts';
 import { runningSize } from './resize.ts';
 
@@ -8,8 +9,6 @@ import { runningSize } from './resize.ts';
 const BALLOON_INTERVAL_S = 10;
 const QMP_TIMEOUT_MS = 3_000;
 const PAGE_BYTES = 4096;
-/** What the balloon says where the guest has not said. */
-const UNKNOWN = 2 ** 63;
 
 export interface Sampler {
   sample(monitors: readonly Monitor[]): Promise<MachineSample[]>;
@@ -87,21 +86,24 @@ const BALLOON = '/machine/peripheral/balloon0';
 async function diskCounters(monitor: Monitor): Promise<DiskCounters> {
   const devices = (await monitor.command('query-blockstats', {}, QMP_TIMEOUT_MS)) as {
     'node-name'?: string;
-    stats: { rd_bytes: number; wr_bytes: number };
+    stats?: { rd_bytes?: unknown; wr_bytes?: unknown };
   }[];
   const disk = devices.find((each) => each['node-name'] === 'disk0')?.stats;
-  return { read: disk?.rd_bytes ?? 0, written: disk?.wr_bytes ?? 0 };
+  return { read: plainCount(disk?.rd_bytes) ?? 0, written: plainCount(disk?.wr_bytes) ?? 0 };
 }
 
-/** As the guest counts it, without what its caches would give back at once; null until it has reported. */
+/**
+ * As the guest counts it, without what its caches would give back at once; null until it has reported, and when its
+ * numbers make no sense, as it can write there what it likes.
+ */
 async function memoryOfGuest(monitor: Monitor): Promise<number | null> {
   const property = { path: BALLOON, property: 'guest-stats' };
   const { stats } = (await monitor.command('qom-get', property, QMP_TIMEOUT_MS)) as {
-    stats: Record<string, number>;
+    stats?: Record<string, unknown>;
   };
-  const total = stats['stat-total-memory'] ?? UNKNOWN;
-  const available = stats['stat-available-memory'] ?? UNKNOWN;
-  return total >= UNKNOWN || available >= UNKNOWN || total <= 0 ? null : total - available;
+  const total = plainCount(stats?.['stat-total-memory']); // one it does not say is -1, here 2^64 - 1
+  const available = plainCount(stats?.['stat-available-memory']);
+  return total === null || available === null || available > total ? null : total - available;
 }
 
 /** proc(5): in `stat` the 14th and 15th field are processor time, in `statm` the second is resident pages. */

@@ -1,8 +1,9 @@
-import { run } from '../../../platform/host/run.ts';
 import { HypervisorError } from '../contract.ts';
-import { readQcow2, readQcow2Snapshots } from '../formats/qcow2.ts';
+import { readQcow2Snapshots } from '../formats/qcow2.ts';
 import type { SnapshotFacts } from '../management.ts';
+import { diskTool } from './diskTool.ts';
 import type { MachineFiles } from './files.ts';
+import { checkedHeader } from './layers.ts';
 import type { Monitor } from './monitor.ts';
 import { growDisk } from './resize.ts';
 
@@ -55,10 +56,10 @@ export async function createSnapshot(
 export async function restoreSnapshot(files: MachineFiles, name: string): Promise<void> {
   if (!(await findSnapshot(files, name)))
     throw new HypervisorError('snapshot_absent', `${files.id} has no snapshot ${name}`, { permanent: true });
-  const before = await readQcow2(files.disk);
+  const before = await checkedHeader(files, files.disk);
   await failing(files, async () => {
     await snapshotTool('-a', PREFIX + name, files);
-    if (before) await growDisk(files, before.virtualBytes);
+    await growDisk(files, before.virtualBytes);
   });
 }
 
@@ -96,19 +97,20 @@ export async function undoHalfRestore(files: MachineFiles): Promise<void> {
 }
 
 async function isHalfRestored(files: MachineFiles): Promise<boolean> {
-  const header = await readQcow2(files.disk);
-  if (!header?.snapshotCount) return false;
+  const header = await checkedHeader(files, files.disk);
+  if (header.snapshotCount === 0) return false;
   return (await readQcow2Snapshots(files.disk)).some((each) => each.name === BEFORE_RESTORE);
 }
 
 async function snapshotTool(action: '-a' | '-c' | '-d', name: string, files: MachineFiles): Promise<void> {
-  await run(['qemu-img', 'snapshot', '-q', action, name, files.disk], { timeoutMs: TIMEOUT_MS });
+  await diskTool(files, (disk) => ['snapshot', '-q', action, name, disk], TIMEOUT_MS);
 }
 
 async function failing(files: MachineFiles, work: () => Promise<void>): Promise<void> {
   try {
     await work();
   } catch (cause) {
+    if (cause instanceof HypervisorError) throw cause;
     const reason = cause instanceof Error ? cause.message : String(cause);
     throw new HypervisorError('snapshot_failed', `a snapshot of ${files.id}: ${reason}`, { cause });
   }

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, readlinkSync, rmSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readFileSync, readlinkSync, rmSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -67,6 +67,7 @@ async function hasOwnNetwork(): Promise<boolean> {
 /** `network` tells the test files apart that run side by side: 10.77.<network>.0/24. */
 export async function testbed(network: number, recipe: string, size: Partial<MachineSpec>): Promise<Testbed> {
   const dir = mkdtempSync(join(tmpdir(), 'ikt-'));
+  chmodSync(dir, 0o711); // machines' accounts pass to their sockets, as in /run
   for (const key of ['key', 'other-key'])
     await run(['ssh-keygen', '-q', '-t', 'ed25519', '-N', '', '-f', join(dir, key)]);
   const publicKey = (key: string) => readFileSync(join(dir, `${key}.pub`), 'utf8').trim();

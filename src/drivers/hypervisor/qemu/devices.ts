@@ -1,0 +1,27 @@
+import { chmod, chown, stat } from 'node:fs/promises';
+import { run } from '../../../platform/host/run.ts';
+
+const TUN = '/dev/net/tun';
+const KVM = '/dev/kvm';
+
+/**
+ * Machines' accounts open two devices. Where only root may, as on hosts without udev, they are opened as udev's own
+ * rules do it: /dev/net/tun to everybody, who can attach to a tap of his own and to nothing else, /dev/kvm to a group.
+ */
+export async function openDevices(): Promise<void> {
+  if (process.getuid?.() !== 0) return;
+  const tun = await stat(TUN).catch(() => null);
+  if (tun && (tun.mode & 0o006) !== 0o006) await chmod(TUN, 0o666);
+  const kvm = await stat(KVM).catch(() => null);
+  if (!kvm || (kvm.mode & 0o060) === 0o060 || (kvm.mode & 0o006) === 0o006) return;
+  const group = (await run(['getent', 'group', 'kvm']).catch(() => null))?.stdout.split(':')[2];
+  if (group === undefined) return;
+  await chown(KVM, 0, Number(group));
+  await chmod(KVM, 0o660);
+}
+
+/** The group that lets a machine's account open /dev/kvm; null when none is needed. */
+export async function kvmGroup(): Promise<number | null> {
+  const kvm = await stat(KVM).catch(() => null);
+  return kvm && (kvm.mode & 0o006) !== 0o006 ? kvm.gid : null;
+}

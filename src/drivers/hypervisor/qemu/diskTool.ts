@@ -1,0 +1,77 @@
+import { open } from 'node:fs/promises';
+import { relative } from 'node:path';
+import { type Output, run } from '../../../platform/host/run.ts';
+import { asAccount, findOwner } from './accounts.ts';
+import { giveTo, type MachineFiles, type Owner } from './files.ts';
+import { baseImage, checkedHeader, type Layer, withImage } from './layers.ts';
+
+const IMAGE_DESCRIPTOR = 3;
+
+/**
+ * Runs `qemu-img` on the machine's disk, as the machine's account: what a hostile disk makes of the program can
+ * reach nothing that is not the machine's own. `argv` gets the disk's name, with all that lies below it. Paths of the
+ * machine's files are relative to its folder, since its account may not walk there from the root.
+ */
+export async function diskTool(
+  files: MachineFiles,
+  argv: (disk: string) => readonly string[],
+  timeoutMs?: number,
+): Promise<Output> {
+  const image = await baseImage(files);
+  const owner = await findOwner(files);
+  await giveTo(owner, files.disk); // it may have had another account until now
+  return withImage(files, image, (descriptor) => {
+    const below = layer(`/proc/self/fd/${IMAGE_DESCRIPTOR}`, null);
+    const disk = layer(relative(files.dir, files.disk), below);
+    const descriptors = [descriptor];
+    return run(asAccount(owner, ['qemu-img', ...argv(named(disk))]), {
+      cwd: files.dir,
+      descriptors,
+      timeoutMs,
+    });
+  });
+}
+
+/** The name of a backup of the machine, for {@link diskTool}; it has nothing below it. */
+export async function backupName(files: MachineFiles, backup: string): Promise<string> {
+  await checkedHeader(files, backup);
+  return named(layer(relative(files.dir, backup), null));
+}
+
+/** Makes an empty file that the account may write, in a folder where it can make none itself. */
+export async function makeFileFor(owner: Owner | null, path: string): Promise<void> {
+  const handle = await open(path, 'wx', 0o600);
+  await handle.close();
+  await giveTo(owner, path);
+}
+
+/** Makes a qcow2 in a file from {@link makeFileFor}; `below` is written down in it, and not opened. */
+export async function makeQcow2(
+  files: MachineFiles,
+  owner: Owner | null,
+  path: string,
+  bytes: number,
+  below: string | null,
+): Promise<void> {
+  await makeFileFor(owner, path);
+  const backing = below === null ? [] : ['-u', '-F', 'qcow2', '-b', below];
+  const argv = [
+    'qemu-img',
+    'create',
+    '-q',
+    '-f',
+    'qcow2',
+    ...backing,
+    relative(files.dir, path),
+    String(bytes),
+  ];
+  await run(asAccount(owner, argv), { cwd: files.dir });
+}
+
+function layer(filename: string, backing: Layer | null): Layer {
+  return { driver: 'qcow2', file: { driver: 'file', filename }, backing };
+}
+
+function named(top: Layer): string {
+  return `json:${JSON.stringify(top)}`;
+}

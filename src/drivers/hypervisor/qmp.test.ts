@@ -1,0 +1,74 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer, type Server, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import { connectQmp, type QmpEvent } from './qemu/qmp.ts';
+
+const path = join(mkdtempSync(join(tmpdir(), 'innkeeper-qmp-')), 'qmp');
+let server: Server;
+
+/** A QEMU that somebody has taken over: it greets, and answers `trick` as it likes. */
+function qemu(trick: (socket: Socket, id: number) => void): Promise<void> {
+  server = createServer((socket) => {
+    socket.on('error', () => undefined); // it is hung up on
+    socket.write('{"QMP": {}}\n');
+    socket.on('data', (text: Buffer) => {
+      for (const line of text.toString().split('\n').filter(Boolean)) {
+        const { execute, id } = JSON.parse(line);
+        if (execute === 'trick') trick(socket, id);
+        else socket.write(`${JSON.stringify({ return: {}, id })}\n`);
+      }
+    });
+  });
+  return new Promise((resolve) => server.listen(path, resolve));
+}
+
+afterEach(() => new Promise((resolve) => server.close(resolve)));
+afterEach(() => rmSync(path, { force: true }));
+
+describe('a connection to a machine', () => {
+  it.each(['not json', 'null', '1', '[]', '"x"', '{}', '{"id":"1","return":1}', '{"event":1}'])(
+    'ends at the line %s, with what waits for an answer, and the product lives on',
+    async (line) => {
+      await qemu((socket) => socket.write(`${line}\n`));
+      const qmp = await connectQmp(path);
+      await expect(qmp.command('trick')).rejects.toThrow('QEMU closed the connection');
+      await qmp.closed;
+    },
+  );
+
+  it('ends at a line without end, of which little is kept', async () => {
+    let sentBytes = 0;
+    await qemu((socket) => {
+      const stream = () => {
+        if (socket.destroyed) return;
+        sentBytes += 2 ** 20;
+        socket.write(Buffer.alloc(2 ** 20, 'x'), (error) => error || setImmediate(stream));
+      };
+      stream();
+    });
+    const qmp = await connectQmp(path);
+    await expect(qmp.command('trick')).rejects.toThrow('QEMU closed the connection');
+    expect(sentBytes).toBeLessThan(32 * 2 ** 20);
+  });
+
+  it('hears events whatever their data is, and refusals as plain text', async () => {
+    const events: QmpEvent[] = [];
+    await qemu((socket, id) => {
+      socket.write('{"event":"SHUTDOWN","data":7}\n');
+      socket.write(
+        `${JSON.stringify({ id, error: { desc: `no\u0000\u001b[2J\n\ud800${'x'.repeat(9999)}` } })}\n`,
+      );
+    });
+    const qmp = await connectQmp(path, (event) => events.push(event));
+    const refusal: Error = await qmp.command('trick').then(
+      () => new Error('it succeeded'),
+      (error) => error,
+    );
+    expect(refusal.message).toMatch(/^no \[2J .x+$/);
+    expect(refusal.message.length).toBeLessThanOrEqual(600);
+    expect(events).toEqual([{ event: 'SHUTDOWN', data: {} }]);
+    qmp.close();
+  });
+});
