@@ -81,6 +81,7 @@ function asService(item: OrderedItem) {
     cycle: item.cycle,
     firstPriceMinor: item.price.recurringMinor + item.price.setupFeeMinor - item.discountMinor,
     priceMinor: item.price.recurringMinor,
+    lots: item.price.lots,
     options: item.options,
     password: item.password,
     holdsStock: item.product.stock !== null,

@@ -76,7 +76,7 @@ function configure(candidates: Candidate[]): Omit<PricedItem, 'discountMinor'>[]
       options,
       domain: name?.toLowerCase() ?? null,
       password: password ?? null,
-      price: price ?? { recurringMinor: 0, setupFeeMinor: 0 },
+      price: price ?? { recurringMinor: 0, setupFeeMinor: 0, lots: {} },
     };
   });
   const other = candidates.findIndex(({ product }) => product.currency !== candidates[0]?.product.currency);

@@ -1,6 +1,7 @@
 import type { ErrorDetail } from '../platform/index.ts';
 import { type Cycle, monthsOf } from './cycles.ts';
 import type { Option, Product } from './products.ts';
+import { type Lots, lotsOf, monthlyOf } from './units.ts';
 
 /** Values a customer chose, by option key. */
 export type Options = Record<string, unknown>;
@@ -45,6 +46,8 @@ export interface Price {
   recurringMinor: number;
   /** Due once, with the first period. */
   setupFeeMinor: number;
+  /** What of each period's price is for units beyond the price of the cycle. */
+  lots: Lots;
 }
 
 /**
@@ -54,15 +57,7 @@ export interface Price {
 export function priceOf(product: Product, cycle: Cycle, options: Options): Price | null {
   const base = product.prices.find((price) => price.cycle === cycle);
   if (!base) return null;
-  const perMonth = product.options.reduce(
-    (sum, option) => sum + monthlyPrice(option, options[option.key]),
-    0,
-  );
-  return { recurringMinor: base.priceMinor + perMonth * monthsOf[cycle], setupFeeMinor: base.setupFeeMinor };
-}
-
-function monthlyPrice(option: Option, value: unknown): number {
-  if (option.kind === 'choice')
-    return option.choices.find((choice) => choice.value === value)?.priceMinor ?? 0;
-  return typeof value === 'number' ? (value - option.min) * option.unitPriceMinor : 0;
+  const lots = lotsOf(product, options);
+  const recurringMinor = base.priceMinor + monthlyOf(lots) * monthsOf[cycle];
+  return { recurringMinor, setupFeeMinor: base.setupFeeMinor, lots };
 }

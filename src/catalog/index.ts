@@ -22,3 +22,4 @@ export { catalogRoutes } from './routes.ts';
 export { CycleName, ProductGroup, ProductType } from './schema.ts';
 export { catalogStaffRoutes } from './staffRoutes.ts';
 export { reserveStock, returnStock } from './stock.ts';
+export { changedPrice, changeLots, type Lots } from './units.ts';

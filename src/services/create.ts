@@ -1,3 +1,4 @@
+import type { Lots } from '../catalog/index.ts';
 import { statement, type TxContext } from '../platform/index.ts';
 
 export interface NewService {
@@ -7,6 +8,8 @@ export interface NewService {
   cycle: string;
   firstPriceMinor: number;
   priceMinor: number;
+  /** What its units are sold for; kept for when some of them are given up. */
+  lots: Lots;
   options: Record<string, unknown>;
   /** Whether the order took one from the product's stock. */
   holdsStock: boolean;
@@ -20,13 +23,12 @@ const insertServices = statement<
 >(
   'services.insert',
   `insert into services (id, organization_id, position, user_id, product_id, invoice_id, status, provisioning_state,
-     domain, cycle, currency, first_price_minor, price_minor, options, holds_stock, created_at)
+     domain, cycle, currency, first_price_minor, price_minor, unit_prices, options, holds_stock, created_at)
    select s.id, :organizationId, base.position + s.ordinal, :userId, s.product_id, :invoiceId, 'pending',
      'queued', s.domain, s.cycle, :currency,
-     s.first_price_minor, s.price_minor, s.options, s.holds_stock, :now
+     s.first_price_minor, s.price_minor, s.unit_prices, s.options, s.holds_stock, :now
    from jsonb_to_recordset(:services::jsonb) as s(ordinal int, id bigint, product_id bigint, domain text,
-     cycle text,
-       first_price_minor bigint, price_minor bigint, options jsonb, holds_stock boolean),
+     cycle text, first_price_minor bigint, price_minor bigint, unit_prices jsonb, options jsonb, holds_stock boolean),
      (select coalesce(max(position), 0) as position from services
        where organization_id = :organizationId) base`,
 );
@@ -55,6 +57,7 @@ export async function createServices(
     cycle: service.cycle,
     first_price_minor: service.firstPriceMinor,
     price_minor: service.priceMinor,
+    unit_prices: service.lots,
     options: service.options,
     holds_stock: service.holdsStock,
   }));

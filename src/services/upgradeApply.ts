@@ -23,6 +23,7 @@ import {
   findWaiting,
   lockUpgradable,
   markUpgrade,
+  type NewUpgrade,
   type UpgradableRow,
   type WaitingUpgrade,
   writeSize,
@@ -70,11 +71,11 @@ export interface ResizeRequest {
 export async function applyUpgrade(
   tx: TxContext,
   service: UpgradableRow,
-  upgrade: { id: number; changes: Record<string, unknown>; newPriceMinor: number },
+  upgrade: Pick<NewUpgrade, 'id' | 'changes' | 'newPriceMinor' | 'lots'>,
 ): Promise<number> {
   const options = { ...service.options, ...upgrade.changes };
   const { ipv4Count: count4, ipv6Count: count6 } = vpsOptions.read(options);
-  await writeSize(tx, service.id, upgrade.changes, upgrade.newPriceMinor);
+  await writeSize(tx, service.id, upgrade);
   await useHeldAddresses(tx, service.id);
   await releaseAddresses(tx, service.id, { count4, count6 });
   const request: ResizeRequest = {
@@ -108,9 +109,9 @@ export async function applyPaidUpgrade(ctx: Context, invoiceId: number): Promise
       const message = `the upgrade was paid, but the service is ${service.status}; refund invoice ${invoiceId}`;
       throw Object.assign(fail('conflict', { message }), { permanent: true });
     }
-    const { id, options: changes, price_minor: newPriceMinor } = upgrade;
+    const { id, options: changes, price_minor: newPriceMinor, unit_prices: lots } = upgrade;
     await markUpgrade(tx, id, 'applied');
-    await applyUpgrade(tx, service, { id, changes, newPriceMinor });
+    await applyUpgrade(tx, service, { id, changes, newPriceMinor, lots });
   });
 }
 

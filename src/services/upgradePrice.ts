@@ -1,4 +1,13 @@
-import { checkOptions, findProducts, isCycle, monthsOf, type Product, priceOf } from '../catalog/index.ts';
+import {
+  changedPrice,
+  changeLots,
+  checkOptions,
+  findProducts,
+  isCycle,
+  type Lots,
+  monthsOf,
+  type Product,
+} from '../catalog/index.ts';
 import { maybeImage, reasonAgainst } from '../fleet/index.ts';
 import { type Context, type ErrorDetail, fail } from '../platform/index.ts';
 import { roomOf, vpsOptions } from './kinds/vps.ts';
@@ -22,6 +31,7 @@ export interface Sized {
   duedate: string;
   period_start: string | null;
   options: Record<string, unknown>;
+  unit_prices: Lots;
 }
 
 export interface PricedUpgrade {
@@ -31,6 +41,8 @@ export interface PricedUpgrade {
   /** All options afterwards. */
   options: Record<string, unknown>;
   newPriceMinor: number;
+  /** What all units will have been sold for. */
+  lots: Lots;
   /** Due now, before tax. */
   chargeMinor: number;
   /** What the time that remains was worth so far; it is off the charge already. */
@@ -39,7 +51,7 @@ export interface PricedUpgrade {
 
 /**
  * Holds a change of size against the product and prices it. What stays as it is keeps its price, also when the
- * catalogue's has changed since; only the difference is priced as the catalogue says today.
+ * catalogue's has changed since; only what is added is priced as the catalogue says today.
  */
 export async function priceUpgrade(ctx: Context, service: Sized, change: SizeChange): Promise<PricedUpgrade> {
   const product = (await findProducts(ctx, [service.product_id])).get(service.product_id);
@@ -51,22 +63,19 @@ export async function priceUpgrade(ctx: Context, service: Sized, change: SizeCha
   await check(ctx, product, service, changes, options);
 
   const { cycle, duedate: dueDate, period_start: periodStart } = service;
-  const before = isCycle(cycle) ? priceOf(product, cycle, service.options) : null;
-  const after = isCycle(cycle) ? priceOf(product, cycle, options) : null;
-  if (!isCycle(cycle) || before === null || after === null) {
-    throw fail('conflict', {
-      message: `${product.name} is no longer sold ${cycle}; renew it in another cycle first`,
-    });
-  }
-  const newPriceMinor = Math.max(0, service.price_minor + after.recurringMinor - before.recurringMinor);
+  if (!isCycle(cycle)) throw new Error(`there is no cycle ${cycle}`);
+  const months = monthsOf[cycle];
+  const lots = changeLots(product, service.unit_prices, service.options, options);
+  const newPriceMinor = changedPrice(service.price_minor, service.unit_prices, lots, months);
   const today = ctx.clock.now().toISOString().slice(0, 10);
-  const remaining = remainingOf({ today, dueDate, months: monthsOf[cycle], periodStart });
+  const remaining = remainingOf({ today, dueDate, months, periodStart });
   const differenceMinor = newPriceMinor - service.price_minor;
   return {
     product,
     changes,
     options,
     newPriceMinor,
+    lots,
     chargeMinor: differenceMinor > 0 ? prorate(differenceMinor, remaining) : 0,
     creditMinor: prorate(Math.min(service.price_minor, newPriceMinor), remaining),
   };

@@ -1,3 +1,4 @@
+import type { Lots } from '../catalog/index.ts';
 import { type Context, statement, type TxContext } from '../platform/index.ts';
 
 export interface UpgradableRow {
@@ -13,6 +14,7 @@ export interface UpgradableRow {
   duedate: string | null;
   period_start: string | null;
   options: Record<string, unknown>;
+  unit_prices: Lots;
 }
 
 /** An upgrade that waits for its money, with what its invoice says. */
@@ -24,6 +26,7 @@ export interface WaitingUpgrade {
   /** Only what changes. */
   options: Record<string, unknown>;
   price_minor: number;
+  unit_prices: Lots;
   charge_minor: number;
   credit_minor: number;
   invoice_status: string;
@@ -32,7 +35,7 @@ export interface WaitingUpgrade {
 
 const selectUpgradable = `
   select s.id, s.organization_id, s.product_id, p.module_id, s.status, s.domain, s.cycle, s.currency, s.price_minor,
-    s.duedate, s.period_start, s.options
+    s.duedate, s.period_start, s.options, s.unit_prices
   from services s join products p on p.id = s.product_id where s.id = :id`;
 const upgradable = statement<UpgradableRow, { id: number }>('services.upgradable', selectUpgradable);
 const upgradableLocked = statement<UpgradableRow, { id: number }>(
@@ -41,7 +44,7 @@ const upgradableLocked = statement<UpgradableRow, { id: number }>(
 );
 
 const selectWaiting = `
-  select u.id, u.organization_id, u.service_id, u.invoice_id, u.options, u.price_minor, u.charge_minor, u.credit_minor,
+  select u.id, u.organization_id, u.service_id, u.invoice_id, u.options, u.price_minor, u.unit_prices, u.charge_minor, u.credit_minor,
     i.status as invoice_status, i.total_minor
   from service_upgrades u join invoices i on i.id = u.invoice_id where u.state = 'waiting'`;
 const waitingOfService = statement<WaitingUpgrade, { serviceId: number }>(
@@ -62,6 +65,7 @@ const insertUpgrade = statement<
     invoiceId: number | null;
     options: object;
     priceMinor: number;
+    unitPrices: Lots;
     chargeMinor: number;
     creditMinor: number;
     state: 'waiting' | 'applied';
@@ -69,18 +73,22 @@ const insertUpgrade = statement<
   }
 >(
   'services.insertUpgrade',
-  `insert into service_upgrades (id, organization_id, service_id, invoice_id, options, price_minor, charge_minor,
+  `insert into service_upgrades (id, organization_id, service_id, invoice_id, options, price_minor, unit_prices, charge_minor,
      credit_minor, state, created_at)
-   values (:id, :organizationId, :serviceId, :invoiceId, :options, :priceMinor, :chargeMinor, :creditMinor,
+   values (:id, :organizationId, :serviceId, :invoiceId, :options, :priceMinor, :unitPrices, :chargeMinor, :creditMinor,
      :state, :now)`,
 );
 const endUpgrade = statement<never, { id: number; state: 'applied' | 'expired' }>(
   'services.endUpgrade',
   'update service_upgrades set state = :state where id = :id',
 );
-const setSize = statement<never, { serviceId: number; changes: object; priceMinor: number }>(
+const setSize = statement<
+  never,
+  { serviceId: number; changes: object; priceMinor: number; unitPrices: Lots }
+>(
   'services.setSize',
-  'update services set options = options || :changes::jsonb, price_minor = :priceMinor where id = :serviceId',
+  `update services set options = options || :changes::jsonb, price_minor = :priceMinor,
+     unit_prices = :unitPrices where id = :serviceId`,
 );
 
 export function findUpgradable(ctx: Context, id: number): Promise<UpgradableRow | null> {
@@ -106,6 +114,8 @@ export interface NewUpgrade {
   invoiceId: number | null;
   changes: Record<string, unknown>;
   newPriceMinor: number;
+  /** What all units will have been sold for. */
+  lots: Lots;
   chargeMinor: number;
   creditMinor: number;
   state: 'waiting' | 'applied';
@@ -119,6 +129,7 @@ export async function writeUpgrade(ctx: TxContext, upgrade: NewUpgrade): Promise
     invoiceId: upgrade.invoiceId,
     options: upgrade.changes,
     priceMinor: upgrade.newPriceMinor,
+    unitPrices: upgrade.lots,
     chargeMinor: upgrade.chargeMinor,
     creditMinor: upgrade.creditMinor,
     state: upgrade.state,
@@ -134,8 +145,11 @@ export async function markUpgrade(ctx: TxContext, id: number, state: 'applied' |
 export async function writeSize(
   ctx: TxContext,
   serviceId: number,
-  changes: Record<string, unknown>,
-  priceMinor: number,
+  {
+    changes,
+    newPriceMinor: priceMinor,
+    lots: unitPrices,
+  }: Pick<NewUpgrade, 'changes' | 'newPriceMinor' | 'lots'>,
 ): Promise<void> {
-  await ctx.db.run(setSize, { serviceId, changes, priceMinor });
+  await ctx.db.run(setSize, { serviceId, changes, priceMinor, unitPrices });
 }

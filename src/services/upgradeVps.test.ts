@@ -313,6 +313,18 @@ describe('a downgrade', () => {
     expect(second?.payload.actionId).toBe(answer.body.data.action.id);
   });
 
+  it('takes off what was paid for, whatever a unit costs today', async () => {
+    await pay((await upgrade({ option1: 3 })).body.data.invoice_id);
+    await until(resizes, (jobs) => jobs.length === 1);
+    const path = `/staff/products/${product.demo.products.vps}`;
+    const { body } = await product.staff.patch(path, { options: [{ key: 'option1', unit_price: '9.00' }] });
+    expect(body.data.product.options[0]).toMatchObject({ key: 'option1', unit_price: '9.00' });
+    expect((await upgrade({ option1: 4, dry_run: true })).body.data.new_price).toBe('17.00');
+    const terms = (await upgrade({ option1: 1 })).body.data;
+    await product.staff.patch(path, { options: [{ key: 'option1', unit_price: '2.00' }] });
+    expect(terms.new_price).toBe('4.00');
+  });
+
   it('of one thing for another is paid by the difference', async () => {
     await pay((await upgrade({ option1: 2 })).body.data.invoice_id); // + 2.00
     await until(resizes, (jobs) => jobs.length === 1);

@@ -149,9 +149,9 @@ async function apply(tx: OrganizationContext & TxContext, service: Upgradable, p
 }
 
 function upgradeOf(service: Upgradable, priced: PricedUpgrade) {
-  const { changes, newPriceMinor, chargeMinor, creditMinor } = priced;
+  const { changes, newPriceMinor, lots, chargeMinor, creditMinor } = priced;
   const { organization_id: organizationId, id: serviceId } = service;
-  return { id: newId(), organizationId, serviceId, changes, newPriceMinor, chargeMinor, creditMinor };
+  return { id: newId(), organizationId, serviceId, changes, newPriceMinor, lots, chargeMinor, creditMinor };
 }
 
 function lineOf(service: Upgradable, { product, changes, chargeMinor }: PricedUpgrade) {
