@@ -39,10 +39,15 @@ export function smtpMail({ url, ca, timeoutMs = 10_000 }: SmtpOptions): Mail {
   };
 }
 
-/** A server that answered has refused, for good from 500 on; in every other case nobody knows what became of the mail. */
+/**
+ * A server that answered has refused, for good from 500 on. One that did not let us in has not seen the mail, and in
+ * every other case nobody knows what became of it.
+ */
 function asMailError(error: unknown): MailError {
   const message = `SMTP: ${error instanceof Error ? error.message : String(error)}`;
-  const code = error instanceof Error && 'responseCode' in error ? Number(error.responseCode) : 0;
-  if (code < 400) return new MailError('mail_unreachable', message, { cause: error });
-  return new MailError('mail_refused', message, { permanent: code >= 500, cause: error });
+  const { code = '', responseCode = 0 } = error as { code?: string; responseCode?: number };
+  if (responseCode < 400 || code === 'EAUTH' || code === 'ETLS') {
+    return new MailError('mail_unreachable', message, { cause: error });
+  }
+  return new MailError('mail_refused', message, { permanent: responseCode >= 500, cause: error });
 }
