@@ -86,7 +86,7 @@ export async function requestAction<Extra extends object>(
       command,
       before: { state: vps.state, wanted: vps.wanted },
     };
-    await enqueueNamed(tx, jobOf(command), { ...payload, ...extra });
+    await enqueueNamed(tx, jobOf(command), { ...payload, ...extra }, { nodeId: vps.node_id });
     return action;
   });
 }
@@ -97,17 +97,17 @@ export async function requestAction<Extra extends object>(
  */
 export async function beginSystemAction(
   ctx: TxContext,
-  machine: Pick<MachineRow, 'service_id' | 'organization_id' | 'state' | 'wanted'>,
+  machine: Pick<MachineRow, 'service_id' | 'organization_id' | 'node_id' | 'state' | 'wanted'>,
   command: ActionName,
   extra: object,
 ): Promise<void> {
-  const { service_id: serviceId, organization_id: organizationId, state, wanted } = machine;
+  const { service_id: serviceId, organization_id: organizationId, node_id: nodeId, state, wanted } = machine;
   const actionId = newId();
   await openSystemAction(ctx, { id: actionId, organizationId, serviceId, command });
   const { during } = ruleOf(command);
   if (during !== undefined) await setMachineState(ctx, serviceId, during);
   const payload: ActionPayload = { serviceId, organizationId, actionId, command, before: { state, wanted } };
-  await enqueueNamed(ctx, jobOf(command), { ...payload, ...extra }, { organizationId });
+  await enqueueNamed(ctx, jobOf(command), { ...payload, ...extra }, { organizationId, nodeId });
 }
 
 /** Name of the job behind an action. */
@@ -124,6 +124,8 @@ export interface ActionSaga<P extends ActionPayload> {
   succeeded?: (ctx: TxContext, payload: P) => Promise<void>;
   /** In the transaction that ends it badly, after the machine's state was put back. */
   failed?: (ctx: TxContext, payload: P, failure: Failure) => Promise<void>;
+  /** When it can be brought to no end, after the machine was marked. */
+  stuck?: (ctx: TxContext, payload: P) => Promise<void>;
 }
 
 /** The job of an action: marks it begun, runs its steps with progress, ends it and lets go of the lock. */
@@ -137,6 +139,7 @@ export function actionSaga<P extends ActionPayload>(action: ActionSaga<P>): AnyS
     ],
     progress: (run, done, of) => progressAction(run.ctx, run.payload.actionId, Math.floor((100 * done) / of)),
     succeeded: async (ctx, payload) => {
+      if (!(await isOpenAction(ctx, payload.actionId))) return; // ended when its job was stuck
       const rule = ruleOf(payload.command);
       if (rule.to !== undefined) {
         await setMachineState(ctx, payload.serviceId, rule.to, {
@@ -156,6 +159,14 @@ export function actionSaga<P extends ActionPayload>(action: ActionSaga<P>): AnyS
         await setMachineState(ctx, payload.serviceId, state, { wanted });
       }
       await action.failed?.(ctx, payload, failure);
+      await forgetSecrets(ctx, payload.actionId);
+      await finishAction(ctx, actionOf(payload), forCustomer(actionOf(payload), failure));
+    },
+    stuck: async (ctx, payload, failure) => {
+      if (!(await isOpenAction(ctx, payload.actionId))) return;
+      if (ruleOf(payload.command).during !== undefined)
+        await setMachineState(ctx, payload.serviceId, 'error');
+      await action.stuck?.(ctx, payload);
       await forgetSecrets(ctx, payload.actionId);
       await finishAction(ctx, actionOf(payload), forCustomer(actionOf(payload), failure));
     },

@@ -176,20 +176,21 @@ export async function progressAction(ctx: Context, id: number, percent: number):
   await ctx.db.run(setProgress, { id, percent });
 }
 
-/** Ends an action, and with it the machine's lock, in the transaction that ends its job. */
+/** Ends an action, and with it the machine's lock, in the transaction that ends its job. One that ended stays so. */
 export async function finishAction(
   ctx: TxContext,
   action: { id: number; organizationId: number; serviceId: number; command: string },
   error: { code: string; message: string } | null,
 ): Promise<void> {
   const status = error === null ? 'success' : 'error';
-  await ctx.db.run(endAction, {
+  const ended = await ctx.db.run(endAction, {
     id: action.id,
     status,
     now: ctx.clock.now(),
     errorCode: error?.code ?? null,
     errorMessage: error?.message ?? null,
   });
+  if (ended === 0) return;
   await record(ctx, {
     action: error === null ? 'vps.action.succeeded' : 'vps.action.failed',
     subject: { type: 'service', id: action.serviceId },

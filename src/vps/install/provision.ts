@@ -10,7 +10,14 @@ import {
   reserveAddresses,
   reserveRoom,
 } from '../../fleet/index.ts';
-import { type Context, type Run, type Step, saga, transaction } from '../../platform/index.ts';
+import {
+  type Context,
+  type Failure,
+  type Run,
+  type Step,
+  saga,
+  type TxContext,
+} from '../../platform/index.ts';
 import {
   completeDelivery,
   failDelivery,
@@ -53,6 +60,7 @@ function actionOf(organizationId: number, serviceId: number, id: number) {
 
 const openStep: ProvisionStep = {
   name: 'open',
+  transactional: true,
   action: async ({ ctx, payload }) => {
     const order = await findOrder(ctx, payload.serviceId);
     await markProvisioning(ctx, order.id);
@@ -66,35 +74,42 @@ function randomMac(): string {
   return ['02', ...[...randomBytes(5)].map((byte) => byte.toString(16).padStart(2, '0'))].join(':');
 }
 
-// The order has held room and addresses since checkout; after a failure they were given back and are taken anew.
-const placeStep: ProvisionStep = {
-  name: 'place',
-  action: (run) =>
-    transaction(run.ctx, 'vps.place', async (tx) => {
-      const order = await findOrder(tx, run.payload.serviceId);
-      if ((await findPlacement(tx, order.id)) !== null) return;
-      const options = vpsOptions.read(order.options);
-      const service = { id: order.id, organizationId: order.organization_id, location: options.location };
-      await reserveRoom(tx, service, roomOf(options));
-    }),
-  undo: ({ ctx, payload }) => releaseRoom(ctx, payload.serviceId),
-};
-
+// The order has held addresses and room since checkout; after a failure they were given back and are taken anew.
 const addressStep: ProvisionStep = {
   name: 'addresses',
-  action: (run) =>
-    transaction(run.ctx, 'vps.addresses', async (tx) => {
-      const order = await findOrder(tx, run.payload.serviceId);
-      if ((await listAddresses(tx, order.id)).length > 0) return;
-      const { location, ipv4Count, ipv6Count } = vpsOptions.read(order.options);
-      const service = { id: order.id, organizationId: order.organization_id, location };
-      await reserveAddresses(tx, service, ipv4Count, ipv6Count);
-    }),
+  transactional: true,
+  action: async ({ ctx, payload }) => {
+    const order = await findOrder(ctx, payload.serviceId);
+    if ((await listAddresses(ctx, order.id)).length > 0) return;
+    const { location, ipv4Count, ipv6Count } = vpsOptions.read(order.options);
+    const service = { id: order.id, organizationId: order.organization_id, location };
+    await reserveAddresses(ctx, service, ipv4Count, ipv6Count);
+  },
   undo: ({ ctx, payload }) => releaseAddresses(ctx, payload.serviceId),
 };
 
+/** Finds the node, and goes on there. */
+const placeStep: ProvisionStep = {
+  name: 'place',
+  transactional: true,
+  action: async ({ ctx, payload, moveTo }) => {
+    if ((await findPlacement(ctx, payload.serviceId)) === null) await findRoom(ctx, payload.serviceId);
+    const placement = await findPlacement(ctx, payload.serviceId);
+    if (placement !== null) moveTo(placement.nodeId);
+  },
+  undo: ({ ctx, payload }) => releaseRoom(ctx, payload.serviceId),
+};
+
+async function findRoom(ctx: TxContext, serviceId: number): Promise<void> {
+  const order = await findOrder(ctx, serviceId);
+  const options = vpsOptions.read(order.options);
+  const service = { id: order.id, organizationId: order.organization_id, location: options.location };
+  await reserveRoom(ctx, service, roomOf(options));
+}
+
 const machineStep: ProvisionStep = {
   name: 'machine',
+  transactional: true,
   action: async ({ ctx, payload, state }) => {
     const order = await findOrder(ctx, payload.serviceId);
     const placement = await findPlacement(ctx, order.id);
@@ -190,8 +205,8 @@ export const provision = saga<Payload, State>({
   lane: 'machine',
   steps: [
     openStep,
-    placeStep,
     addressStep,
+    placeStep,
     machineStep,
     diskStep,
     identityStep,
@@ -207,12 +222,30 @@ export const provision = saga<Payload, State>({
     await setMachineState(ctx, serviceId, 'running', { startedAt: ctx.clock.now() });
     await writeAccess(ctx, serviceId, order.organization_id, await sshKeysOf(ctx, order.user_id));
     await completeDelivery(ctx, order, { hostname: machine.hostname, primaryIp });
-    await finishAction(ctx, actionOf(order.organization_id, serviceId, actionId), null);
+    await endAction(ctx, actionOf(order.organization_id, serviceId, actionId), null);
   },
   failed: async (ctx, { serviceId, actionId }, failure) => {
     const order = await findOrder(ctx, serviceId);
     await failDelivery(ctx, serviceId, `${failure.step}: ${failure.message}`);
-    const error = { code: failure.code, message: 'The machine could not be made; our staff has been told' };
-    await finishAction(ctx, actionOf(order.organization_id, serviceId, actionId), error);
+    await endAction(ctx, actionOf(order.organization_id, serviceId, actionId), inWords(failure));
+  },
+  // It keeps its room and its addresses: its machine may still run.
+  stuck: async (ctx, { serviceId, actionId }, failure) => {
+    const order = await findOrder(ctx, serviceId);
+    await endAction(ctx, actionOf(order.organization_id, serviceId, actionId), inWords(failure));
   },
 });
+
+function inWords({ code }: Failure) {
+  return { code, message: 'The machine could not be made; our staff has been told' };
+}
+
+/** Ends the action, also when it was never opened, or had ended because the job was stuck. */
+async function endAction(
+  ctx: TxContext,
+  action: ReturnType<typeof actionOf>,
+  error: { code: string; message: string } | null,
+): Promise<void> {
+  await openSystemAction(ctx, action);
+  await finishAction(ctx, action, error);
+}

@@ -8,6 +8,7 @@ const mostAtOnce = 4;
 interface Idle {
   service_id: number;
   organization_id: number;
+  node_id: number;
   state: 'running' | 'stopped';
   wanted: 'running' | 'stopped';
 }
@@ -19,7 +20,7 @@ const idle = `s.status = 'active' and m.state in ('running', 'stopped')
 // failed waits, so that it never takes the turns of the others.
 const dueMachines = statement<Idle, { now: Date; limit: number }>(
   'vps.dueForBackup',
-  `select m.service_id, m.organization_id, m.state, m.wanted
+  `select m.service_id, m.organization_id, m.node_id, m.state, m.wanted
    from machines m join services s on s.id = m.service_id
    where m.backup_enabled and ${idle}
      and m.backup_hour <= extract(hour from :now::timestamptz at time zone 'UTC')
@@ -32,7 +33,7 @@ const dueMachines = statement<Idle, { now: Date; limit: number }>(
 );
 const surplusBackups = statement<Idle & { name: string }, { now: Date }>(
   'vps.surplusBackups',
-  `select m.service_id, m.organization_id, m.state, m.wanted, b.name
+  `select m.service_id, m.organization_id, m.node_id, m.state, m.wanted, b.name
    from machines m join services s on s.id = m.service_id
    join lateral (select name from vps_snapshots where service_id = m.service_id and kind = 'backup'
      and state in ('ready', 'error') order by created_at desc offset m.backup_keep limit 1) b on true

@@ -216,6 +216,7 @@ export const snapshotSagas: AnySaga[] = [
     failed: async (ctx, { serviceId, name }) => {
       await ctx.db.run(setSnapshot, { serviceId, name, state: 'error', sizeBytes: null });
     },
+    stuck: leaveInDoubt,
   }),
   actionSaga<Payload>({
     command: 'restore_snapshot',
@@ -236,6 +237,9 @@ export const snapshotSagas: AnySaga[] = [
     failed: async (ctx, { serviceId, name }) => {
       await ctx.db.run(setSnapshot, { serviceId, name, state: 'ready', sizeBytes: null });
     },
+    stuck: async (ctx, { serviceId, name }) => {
+      await ctx.db.run(setSnapshot, { serviceId, name, state: 'ready', sizeBytes: null });
+    },
   }),
 ];
 
@@ -247,7 +251,13 @@ function makingSaga(command: 'create_snapshot' | 'create_backup'): AnySaga {
     failed: async (ctx, { serviceId, name }) => {
       await ctx.db.run(deleteRow, { serviceId, name });
     },
+    stuck: leaveInDoubt,
   });
+}
+
+/** Nobody knows whether the copy is there: it can be deleted, and nothing else. */
+async function leaveInDoubt(ctx: TxContext, { serviceId, name }: Payload): Promise<void> {
+  await ctx.db.run(setSnapshot, { serviceId, name, state: 'error', sizeBytes: null });
 }
 
 async function make(run: SnapshotRun): Promise<void> {

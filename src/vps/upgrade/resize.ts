@@ -9,7 +9,8 @@ import { fail, type Run, saga, statement, type TxContext, transaction } from '..
 import { findOrder, roomOf, vpsOptions } from '../../services/index.ts';
 import { withMachine } from '../actions/act.ts';
 import { forCustomer } from '../actions/advice.ts';
-import { finishAction, locked, openSystemAction, progressAction } from '../actions/history.ts';
+import { finishAction, isOpenAction, locked, openSystemAction, progressAction } from '../actions/history.ts';
+import { setMachineState } from '../machine.ts';
 import { startMachine, stopAnyway } from '../power.ts';
 import { findVps, lockVps } from '../queries.ts';
 
@@ -23,13 +24,13 @@ interface Payload {
 type ResizeRun = Run<Payload, object>;
 
 // Nobody is at work on it, and it is in a state that can change its size.
-const takeMachine = statement<{ service_id: number }, { serviceId: number; actionId: number }>(
+const takeMachine = statement<{ node_id: number }, { serviceId: number; actionId: number }>(
   'vps.takeMachineForResize',
   `update machines m set state = 'resizing'
    where m.service_id = :serviceId and m.state in ('running', 'stopped', 'error', 'resizing')
      and not exists (select 1 from vps_actions a where a.service_id = m.service_id and a.id <> :actionId
        and a.status in ('queued', 'running'))
-   returning m.service_id`,
+   returning m.node_id`,
 );
 const setSize = statement<
   never,
@@ -69,13 +70,18 @@ export const resize = saga<Payload>({
     await ctx.db.run(letGo, { serviceId: payload.serviceId });
     await finishAction(ctx, actionOf(payload), forCustomer(actionOf(payload), failure));
   },
+  stuck: async (ctx, payload, failure) => {
+    if (!(await isOpenAction(ctx, payload.actionId))) return;
+    await setMachineState(ctx, payload.serviceId, 'error');
+    await finishAction(ctx, actionOf(payload), forCustomer(actionOf(payload), failure));
+  },
 });
 
 function actionOf({ actionId, organizationId, serviceId }: Payload) {
   return { id: actionId, organizationId, serviceId, command: 'resize' };
 }
 
-function open({ ctx, payload }: ResizeRun): Promise<void> {
+function open({ ctx, payload, moveTo }: ResizeRun): Promise<void> {
   return transaction(ctx, 'vps.openResize', async (tx: TxContext) => {
     await lockVps(tx, payload.serviceId);
     const taken = await tx.db.maybe(takeMachine, {
@@ -83,6 +89,7 @@ function open({ ctx, payload }: ResizeRun): Promise<void> {
       actionId: payload.actionId,
     });
     if (taken === null) throw await hindrance(tx, payload.serviceId);
+    moveTo(taken.node_id);
     await openSystemAction(tx, actionOf(payload));
   });
 }
