@@ -41,6 +41,7 @@ export const cartRoutes = routes('/cart', { tag: 'Cart' }, (route) => {
     '/quote',
     {
       auth: 'public',
+      actor: 'visitor',
       caller: 'when-given',
       operation: 'quoteCart',
       summary: 'Price a cart without ordering',

@@ -50,6 +50,11 @@ export interface StaffContext extends AccountContext {
   readonly staffRole: string;
 }
 
+/** The same context once it is known who acts: a person who registers, whoever a link in a mail was sent to. */
+export function actingAs<C extends Context>(ctx: C, userId: number): C & AccountContext {
+  return { ...ctx, actor: { type: 'user', userId, apiKeyId: null, ip: ctx.actor.ip } };
+}
+
 export const systemActor: Actor = { type: 'system', userId: null, apiKeyId: null, ip: null };
 
 /**

@@ -7,6 +7,7 @@ export { type Clock, systemClock, type TravellingClock, travellingClock } from '
 export {
   type AccountContext,
   type Actor,
+  actingAs,
   attempt,
   type Context,
   type OrganizationContext,

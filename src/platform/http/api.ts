@@ -37,6 +37,8 @@ export interface ApiOptions {
   /** Registry that others measure into as well; one of its own when absent. */
   registry?: Registry;
   pool?: () => PoolCounts;
+  /** How long a request may take to arrive, its body included; 30 seconds when absent. */
+  requestTimeoutMs?: number;
 }
 
 const bodyLimit = 1_048_576;
@@ -44,7 +46,7 @@ const jsonType = 'application/json; charset=utf-8';
 
 /** Builds the API; `listen` is up to the caller. */
 export async function createApi(options: ApiOptions): Promise<FastifyInstance> {
-  const { config, db, clock, log } = options;
+  const { config, db, clock, log, requestTimeoutMs = 30_000 } = options;
   const failing: Failing = { log, headers: securityHeaders(config.publicUrl) };
   const app = Fastify({
     logger: false,
@@ -53,7 +55,9 @@ export async function createApi(options: ApiOptions): Promise<FastifyInstance> {
     trustProxy: config.trustedProxies.length > 0 ? config.trustedProxies : false,
     bodyLimit,
     return503OnClosing: false,
-    requestTimeout: 30_000,
+    requestTimeout: requestTimeoutMs,
+    // Node takes the shorter of its two times for the headers and the longer for the whole: both are this one.
+    http: { headersTimeout: requestTimeoutMs, connectionsCheckingInterval: requestTimeoutMs / 6 },
     keepAliveTimeout: 65_000,
     frameworkErrors: (error, request, reply) => sendFailure(error, request, reply, failing),
     clientErrorHandler: answerBrokenRequest,
@@ -147,7 +151,7 @@ function sendFailure(
   reply: FastifyReply,
   failing: Failing,
 ): FastifyReply {
-  const error = checkDeclared(asAppError(thrown), request);
+  const error = checkDeclared(asAppError(thrown, request.routeOptions.bodyLimit), request);
   request.failure = error.code;
   const about = { request_id: request.id, code: error.code, err: error.cause ?? error };
   if (error.status >= 500) failing.log.error(about, 'a request failed');
@@ -172,6 +176,8 @@ function checkDeclared(error: AppError, request: FastifyRequest): AppError {
   }
 }
 
+const lingerMs = 1_000;
+
 const brokenRequests: Record<string, ErrorCode> = {
   HPE_HEADER_OVERFLOW: 'headers_too_large',
   ERR_HTTP_REQUEST_TIMEOUT: 'request_timeout',
@@ -189,6 +195,8 @@ function answerBrokenRequest(this: unknown, broken: Error & { code?: string }, s
     `HTTP/1.1 ${error.status} ${errorBody(error, '').error}\r\nContent-Type: ${jsonType}\r\n` +
       `Content-Length: ${Buffer.byteLength(body)}\r\nX-Content-Type-Options: nosniff\r\nConnection: close\r\n\r\n${body}`,
   );
+  // Who goes on sending hears the answer, but is not listened to for ever.
+  setTimeout(() => socket.destroy(), lingerMs).unref();
 }
 
 /**

@@ -1,4 +1,5 @@
 import { AppError, type ErrorDetail, fail, statusName } from '../errors.ts';
+import { tooLarge } from './bytes.ts';
 
 export interface ErrorBody {
   success: false;
@@ -32,14 +33,14 @@ export function isRefusedValue(thrown: unknown): boolean {
 }
 
 /** Turns whatever was thrown into an error with a public face. What is not ours says nothing to the outside. */
-export function asAppError(thrown: unknown): AppError {
+export function asAppError(thrown: unknown, bodyLimit: number): AppError {
   if (thrown instanceof AppError) return thrown;
   const code = thrown instanceof Error && 'code' in thrown ? thrown.code : undefined;
   switch (code) {
     case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
       return fail('unsupported_media_type');
     case 'FST_ERR_CTP_BODY_TOO_LARGE':
-      return fail('body_too_large');
+      return tooLarge(bodyLimit);
     case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
       return fail('malformed_request', { message: 'Content-Length is not the length of the body' });
     case 'FST_ERR_BAD_URL':

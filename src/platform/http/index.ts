@@ -6,6 +6,7 @@
  */
 export { type Answer, answer, type Bytes } from './answer.ts';
 export { type ApiOptions, closeApi, createApi } from './api.ts';
+export { Raw, Stream } from './bytes.ts';
 export { sessionCookie } from './credential.ts';
 export { purgeIdempotencyKeys } from './idempotency.ts';
 export { type LimitClass, limits } from './limits.ts';

@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import { type Logger, lineWriter } from '../log.ts';
 import { RequestDurations } from './durations.ts';
@@ -24,28 +24,31 @@ export function watchRequests(app: FastifyInstance, registry: Registry, log: Log
   });
   const write = lineWriter(log);
 
-  app.addHook('onRequest', (_request, _reply, done) => {
+  app.addHook('onRequest', (request, reply, done) => {
     inFlight += 1;
+    // Not the framework's onResponse: it never hears of a caller who goes away before the answer.
+    const startedMs = performance.now();
+    reply.raw.on('close', () => finished(request, reply, performance.now() - startedMs));
     done();
   });
-  app.addHook('onResponse', (request, reply, done) => {
+  const finished = (request: FastifyRequest, reply: FastifyReply, ms: number): void => {
     inFlight -= 1;
     const { config, url } = request.routeOptions;
     const route = config.pattern ?? url ?? 'unknown';
-    const ms = reply.elapsedTime;
     durations.count(request.method, route, reply.statusCode, ms / 1000);
-    if (log.isLevelEnabled('info')) write(lineOf(request, route, reply.statusCode, ms));
-    done();
-  });
+    if (!log.isLevelEnabled('info')) return;
+    write(lineOf(request, route, reply.statusCode, ms, reply.raw.writableFinished));
+  };
 }
 
 /** Holds nothing that came from outside but an id of checked letters, an address and a method node:http knows. */
-function lineOf(request: FastifyRequest, route: string, status: number, ms: number): string {
+function lineOf(request: FastifyRequest, route: string, status: number, ms: number, isSent: boolean): string {
   const { caller, failure } = request;
   let line =
     `{"level":"info","time":"${new Date().toISOString()}","request_id":"${request.id}",` +
     `"method":"${request.method}","route":"${route}","status":${status},"ms":${Math.round(ms * 100) / 100},` +
     `"ip":${JSON.stringify(request.address)}`;
+  if (!isSent) line += ',"aborted":true';
   if (failure !== null) line += `,"code":"${failure}"`;
   if (caller !== null) {
     const { userId, apiKeyId } = caller.principal.actor;

@@ -1,10 +1,11 @@
 import type { TObject } from 'typebox';
 import { type ErrorCode, errorCodes, faceOf, statusName } from '../errors.ts';
+import { bytesOf } from './bytes.ts';
 import { type Components, collectComponents, type Json } from './components.ts';
 import { factsOf } from './facts.ts';
 import { headers, parameters } from './openapiParts.ts';
 import { codesOf, ErrorSchema } from './responses.ts';
-import type { Route } from './route.ts';
+import { isRepeatable, type Route } from './route.ts';
 
 /** What the description says of the API as a whole; `description` is Markdown. */
 export interface ApiInfo {
@@ -113,7 +114,7 @@ function parametersOf(route: Route, components: Components): Json[] {
   if (route.auth === 'organization') {
     list.push(reference(route.organization === undefined ? 'Organization' : 'OptionalOrganization'));
   }
-  if (isRepeatable(route)) list.push(reference('IdempotencyKey'));
+  if (isRepeatable(route.method, route)) list.push(reference('IdempotencyKey'));
   if (route.current !== undefined) list.push(reference('IfMatch'));
   if (route.etag === true) list.push(reference('IfNoneMatch'));
   return list;
@@ -142,11 +143,11 @@ function describeProperties(
   });
 }
 
-function isRepeatable(route: Route): boolean {
-  return route.method === 'POST' && route.auth !== 'public' && route.idempotency !== 'off';
-}
-
 function bodyOf(route: Route, components: Components): Json {
+  const bytes = bytesOf(route.body);
+  if (bytes !== null) {
+    return { required: true, content: Object.fromEntries(bytes.accepts.map((type) => [type, {}])) };
+  }
   const required = ((route.body as TObject).required ?? []).length > 0;
   const schema = components.show(route.body);
   const { body } = route.example ?? {};
@@ -177,7 +178,7 @@ function successOf(route: Route, components: Components): Json {
       RateLimit: header('RateLimit'),
       'RateLimit-Policy': header('RateLimitPolicy'),
       ...(route.etag === true && { ETag: header('ETag') }),
-      ...(isRepeatable(route) && { 'Idempotency-Replayed': header('IdempotencyReplayed') }),
+      ...(isRepeatable(route.method, route) && { 'Idempotency-Replayed': header('IdempotencyReplayed') }),
     },
     content:
       route.data === null

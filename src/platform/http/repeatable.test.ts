@@ -64,6 +64,18 @@ describe('a POST with an Idempotency-Key', () => {
     expect(answers.has((await create('fifty', 'slow')).text)).toBe(true);
   });
 
+  it('has one effect when its body is bytes, and is refused when they are others', async () => {
+    const send = (bytes: number[]) =>
+      demo.call('POST', '/api/bytes/small', {
+        body: new Uint8Array(bytes),
+        headers: { 'content-type': 'image/png', 'idempotency-key': 'bytes' },
+      });
+    const first = await send([0, 255, 13]);
+    expect([first.status, (await send([0, 255, 13])).text]).toEqual([200, first.text]);
+    expect((await send([0, 255, 10])).body.code).toBe('idempotency_key_reused');
+    expect(await effects()).toBe(1);
+  });
+
   it('is refused when the key comes with another body', async () => {
     await create('other', 'a');
     const { status, body } = await create('other', 'b');

@@ -2,7 +2,8 @@ import { Ajv, type ValidateFunction } from 'ajv';
 import formats from 'ajv-formats';
 import { type TSchema, Type } from 'typebox';
 import type { ErrorCode } from '../errors.ts';
-import type { Route } from './route.ts';
+import { bytesOf } from './bytes.ts';
+import { isRepeatable, type Route } from './route.ts';
 import { wordsFor } from './wording.ts';
 
 /** The envelope of every success (contract §1). */
@@ -39,13 +40,14 @@ export function codesOf(route: Route): Set<ErrorCode> {
   add('invalid_request'); // also of a route that takes nothing, when something is sent
   if ('cursor' in route.query.properties) add('invalid_cursor', 'page_too_deep');
   if (route.method !== 'GET') {
-    add('invalid_json', 'duplicate_key', 'nesting_too_deep', 'body_too_large', 'unsupported_media_type');
+    add('body_too_large', 'unsupported_media_type');
+    if (bytesOf(route.body) === null) add('invalid_json', 'duplicate_key', 'nesting_too_deep');
     add('storage_full');
   }
   if (route.auth !== 'public') {
     add(route.unauthorized ?? 'unauthorized');
     if (route.method !== 'GET') add('origin_refused');
-    if (route.method === 'POST' && route.idempotency !== 'off') {
+    if (isRepeatable(route.method, route)) {
       add('idempotency_key_invalid', 'idempotency_key_reused', 'idempotency_in_flight');
     }
   }

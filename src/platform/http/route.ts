@@ -2,6 +2,7 @@ import type { Static, TObject, TSchema } from 'typebox';
 import type { AccountContext, Context, OrganizationContext, StaffContext } from '../context.ts';
 import type { AppError, ErrorCode } from '../errors.ts';
 import type { Answer, Bytes } from './answer.ts';
+import { bytesOf } from './bytes.ts';
 import type { LimitClass } from './limits.ts';
 import type { Permission } from './permission.ts';
 import type { Principal } from './principal.ts';
@@ -39,7 +40,7 @@ export interface RouteOptions<A extends Auth, P extends TObject, Q extends TObje
   description?: string;
   params?: P;
   query?: Q;
-  /** Without it a body must be absent or `{}`. */
+  /** JSON of this shape, or bytes: `Raw([…])`, `Stream([…])`. Without it a body must be absent or `{}`. */
   body?: B;
   /** Codes this route can answer besides those that every route of its kind can. */
   errors?: readonly ErrorCode[];
@@ -51,6 +52,12 @@ export interface RouteOptions<A extends Auth, P extends TObject, Q extends TObje
   sessionOnly?: boolean;
   /** Without the header, the caller's only or chosen organization is used. */
   organization?: 'default-when-absent';
+  /**
+   * Public routes that change something: whose act the journal says it is. A `visitor` is a person we do not know
+   * yet, with an address; once the handler knows who it is, `actingAs` says so. `system` is another system that
+   * tells us what happened, such as a payment provider, and proves it in a way of its own.
+   */
+  actor?: 'visitor' | 'system';
   /** Public routes: who sends a credential is known to the handler, with the organization asked for or the default. */
   caller?: 'when-given';
   /** The 401's code; checkout answers `unauthenticated`. */
@@ -230,6 +237,14 @@ function asRoute(
   };
 }
 
+/** Whether the header Idempotency-Key counts. */
+export function isRepeatable(
+  method: Method,
+  { auth, idempotency }: { auth: Auth; idempotency?: 'off' },
+): boolean {
+  return method === 'POST' && auth !== 'public' && idempotency !== 'off';
+}
+
 /** An option that would be ignored, or cannot be, is a mistake in a declaration, and maybe a hole. */
 function misplacedOption(method: Method, options: Loose): string | null {
   if (!/^[a-z][A-Za-z0-9]*$/.test(options.operation)) return 'operation is a name in camelCase';
@@ -239,6 +254,12 @@ function misplacedOption(method: Method, options: Loose): string | null {
   if (options.staffRoles !== undefined && options.auth !== 'staff') return 'staffRoles is for auth: staff';
   if (options.organization !== undefined && options.auth !== 'organization') {
     return 'organization is for auth: organization';
+  }
+  const isPublicWrite = options.auth === 'public' && method !== 'GET';
+  if (isPublicWrite && options.actor === undefined) return 'a public write says whose act it is: actor';
+  if (!isPublicWrite && options.actor !== undefined) return 'actor is for public writes';
+  if (bytesOf(options.body ?? Nothing)?.read === 'stream' && isRepeatable(method, options)) {
+    return 'a stream cannot be held against the one before; it takes idempotency: off';
   }
   if (options.etag === true && method !== 'GET') return 'etag is for GET';
   if (options.current !== undefined && (method === 'GET' || method === 'POST')) {

@@ -7,6 +7,7 @@ import { fail } from '../errors.ts';
 import type { Logger } from '../log.ts';
 import type { Seal } from '../seal.ts';
 import { type Bytes, dispositionOf, isAnswer } from './answer.ts';
+import { bytesOf, checkBytes, readBytes } from './bytes.ts';
 import { type Admission, type Caller, findCaller } from './caller.ts';
 import { readCredential } from './credential.ts';
 import { etagOf, matchesTag } from './etag.ts';
@@ -15,7 +16,7 @@ import type { Limiter } from './limits.ts';
 import { kindsOf, readParams, readQuery } from './parameters.ts';
 import type { Principals } from './principal.ts';
 import { compileResponseCheck, envelopeOf, type ResponseCheck } from './responses.ts';
-import type { Req, Route } from './route.ts';
+import { isRepeatable, type Req, type Route } from './route.ts';
 import { compileValidator, type Problem } from './validate.ts';
 
 /** What serving a route needs from the API as a whole. */
@@ -54,7 +55,16 @@ export function serveRoutes(app: FastifyInstance, api: Api, routes: readonly Rou
   for (const route of routes) if (route.data !== null) envelopes.set(route, { ...envelopeOf(route.data) });
   for (const route of routes) {
     const reading = routes.find(({ method, path }) => method === 'GET' && path === route.path) ?? route;
-    serveRoute(app, api, route, { own: envelopes.get(route), read: envelopes.get(reading) });
+    const shapes = { own: envelopes.get(route), read: envelopes.get(reading) };
+    const bytes = bytesOf(route.body);
+    if (bytes === null) serveRoute(app, api, route, shapes);
+    else {
+      app.register(async (part) => {
+        readBytes(part, bytes.read);
+        part.addHook('preParsing', async (request) => checkBytes(request, bytes));
+        serveRoute(part, api, route, shapes);
+      });
+    }
   }
 }
 
@@ -114,7 +124,8 @@ function compileReader(route: Route): (request: FastifyRequest) => AnyReq {
   const queryKinds = kindsOf(route.query);
   const checkParams = compileValidator('params', route.params);
   const checkQuery = compileValidator('query', route.query);
-  const checkBody = route.method === 'GET' ? null : compileValidator('body', route.body);
+  const isJson = route.method !== 'GET' && bytesOf(route.body) === null;
+  const checkBody = !isJson ? null : compileValidator('body', route.body);
   return (request) => {
     const problems: Problem[] = [];
     const params = readParams(request.params as Record<string, string>, paramKinds, problems);
@@ -144,7 +155,7 @@ type Run = (request: FastifyRequest, reply: FastifyReply, req: AnyReq) => Promis
 
 /** The way from a parsed request to the payload: plain, guarded by If-Match, or once per Idempotency-Key. */
 function compileRun(api: Api, route: Route, check: ResponseCheck | null, envelopes: Envelopes): Run {
-  const isRepeatable = route.method === 'POST' && route.auth !== 'public' && route.idempotency !== 'off';
+  const repeatable = isRepeatable(route.method, route);
   const handle = async (ctx: Context, req: AnyReq, reply: FastifyReply): Promise<unknown> => {
     const result = await route.handler(ctx, req);
     if (route.data === null) return sendBytes(api, reply, route, result as Bytes);
@@ -156,7 +167,7 @@ function compileRun(api: Api, route: Route, check: ResponseCheck | null, envelop
   return async (request, reply, req) => {
     const ctx = contextFor(api, route, request);
     if (route.etag === true) return withTag(request, reply, await handle(ctx, req, reply));
-    if (isRepeatable && request.headers['idempotency-key'] !== undefined) {
+    if (repeatable && request.headers['idempotency-key'] !== undefined) {
       return answerOnce(route, ctx, request, reply, (tx) => handle(tx, req, reply));
     }
     if (route.current !== undefined && request.headers['if-match'] !== undefined) {
@@ -252,7 +263,8 @@ function sendBytes(api: Api, reply: FastifyReply, route: Route, bytes: Bytes): u
   return body;
 }
 
-const nobody = { type: 'user', userId: null, apiKeyId: null } as const;
+/** Journal's words for who is not signed in. */
+const strangers = { visitor: 'user', system: 'system' } as const;
 
 function contextFor(api: Api, route: Route, request: FastifyRequest): Context {
   const { caller } = request;
@@ -276,7 +288,10 @@ function contextFor(api: Api, route: Route, request: FastifyRequest): Context {
 }
 
 function actorOf(route: Route, caller: Caller | null, request: FastifyRequest): Actor {
-  if (caller === null) return { ...nobody, ip: request.address };
+  if (caller === null) {
+    const type = strangers[route.actor ?? 'visitor'];
+    return { type, userId: null, apiKeyId: null, ip: request.address };
+  }
   const { actor } = caller.principal;
   return route.auth === 'staff' ? { ...actor, type: 'staff' } : actor;
 }

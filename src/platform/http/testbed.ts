@@ -13,6 +13,7 @@ import { errors, fail } from '../errors.ts';
 import { createSeal } from '../seal.ts';
 import { answer } from './answer.ts';
 import { type ApiOptions, createApi } from './api.ts';
+import { Raw, Stream } from './bytes.ts';
 import { limits } from './limits.ts';
 import { ListQuery, listData, listOf } from './lists.ts';
 import type { Authenticate, Principal } from './principal.ts';
@@ -227,6 +228,65 @@ export const demoOddRoutes = routes('', { tag: 'Odd' }, (route) => {
   );
 });
 
+/** What the routes of {@link demoByteRoutes} were given. */
+export const received: { bytes: number; actor: string }[] = [];
+
+export const demoByteRoutes = routes('/bytes', { tag: 'Bytes' }, (route) => {
+  route.post(
+    '/hook',
+    {
+      auth: 'public',
+      actor: 'system',
+      operation: 'takeHook',
+      summary: 'Take a call',
+      body: Raw(['application/json']),
+      bodyLimit: 1_000,
+      data: Type.Object({ sent: Type.String() }),
+    },
+    (ctx, req) => {
+      received.push({ bytes: req.body.length, actor: ctx.actor.type });
+      return { sent: req.body.toString('latin1') };
+    },
+  );
+  route.post(
+    '/small',
+    {
+      auth: 'account',
+      operation: 'addFile',
+      summary: 'Add file',
+      body: Raw(['image/*', 'application/pdf']),
+      data: Type.Object({ serial: Type.Number() }),
+    },
+    async (ctx, req) => {
+      await ctx.db.run(addEffect, { note: req.body.toString('hex') });
+      return { serial: Math.random() };
+    },
+  );
+  route.put(
+    '/large',
+    {
+      auth: 'account',
+      operation: 'upload',
+      summary: 'Upload',
+      body: Stream(['application/octet-stream']),
+      bodyLimit: 8_000_000,
+      data: Type.Object({ bytes: Type.Integer() }),
+      query: Strict({ refuse: Type.Optional(Type.Boolean()), ms: Type.Optional(Type.Integer()) }),
+      errors: ['conflict'],
+    },
+    async (ctx, req) => {
+      if (req.query.refuse) throw fail('conflict');
+      let bytes = 0;
+      for await (const chunk of req.body) {
+        bytes += (chunk as Buffer).length;
+        if (req.query.ms !== undefined) await new Promise((resolve) => setTimeout(resolve, req.query.ms));
+        received.push({ bytes, actor: ctx.actor.type });
+      }
+      return { bytes };
+    },
+  );
+});
+
 async function* oneEvent() {
   yield 'data: 1\n\n';
   await new Promise(() => undefined);
@@ -315,7 +375,7 @@ export async function startDemo(
     log,
     seal: createSeal(randomBytes(32)),
     authenticate,
-    routes: [demoRoutes, demoOddRoutes],
+    routes: [demoRoutes, demoOddRoutes, demoByteRoutes],
     ready: async () => undefined,
     info: { title: 'Demo', version: '1' },
     ...options,
