@@ -1,6 +1,7 @@
 import pg from 'pg';
 import { createApiKey } from '../src/account/index.ts';
 import { readConfig } from '../src/config.ts';
+import { gatherReactions } from '../src/events/index.ts';
 import { prepareDataDir } from '../src/platform/host/dataDir.ts';
 import {
   type Context,
@@ -13,6 +14,7 @@ import {
   systemClock,
   transaction,
 } from '../src/platform/index.ts';
+import { allReactions } from '../src/worker.ts';
 import type { House } from './house.ts';
 
 /** Ids of what the bench makes are counted from here, so that a script can choose one by its number. */
@@ -45,6 +47,7 @@ export async function openAccess(house: House): Promise<Access> {
       log,
       clock: systemClock,
       seal: createSeal(readSecretKey(dir, null)),
+      reactions: gatherReactions(allReactions),
       actor: systemActor,
       organizationId: null,
       requestId: 'bench',

@@ -5,6 +5,7 @@ import { openDatabase } from './database.ts';
 import { type Demo, openDemo } from './demo/index.ts';
 import type { Hypervisor } from './drivers/hypervisor/index.ts';
 import { type GivenDrivers, openDrivers, requireAll } from './drivers/index.ts';
+import { gatherReactions } from './events/index.ts';
 import { enlistNode, ensureInventory, type LocalNode, watchNode } from './node.ts';
 import { authenticator } from './organizations/index.ts';
 import { type DataDir, prepareDataDir } from './platform/host/dataDir.ts';
@@ -24,7 +25,7 @@ import {
   systemClock,
 } from './platform/index.ts';
 import { serveConsoles } from './vps/index.ts';
-import { allJobs, allRoutines } from './worker.ts';
+import { allJobs, allReactions, allRoutines } from './worker.ts';
 
 /** Tells a person how far the start is; see `platform/host/terminal.ts`. */
 export interface StartProgress {
@@ -123,6 +124,7 @@ async function openContext(
     config,
     log,
     clock: parts.clock ?? systemClock,
+    reactions: gatherReactions(allReactions),
     seal: await openSeal(db, data.dir, config.secretKey),
     actor: systemActor,
     organizationId: null,

@@ -1,16 +1,26 @@
-import { expireInvoices } from './billing/index.ts';
-import { mailDelivery } from './events/index.ts';
+import { billingMails, expireInvoices } from './billing/index.ts';
+import { mailDelivery, mailReactions, reactionJobs } from './events/index.ts';
 import { fleetJobs, fleetRoutines } from './fleet/index.ts';
 import { purgeIdempotencyKeys } from './platform/http/index.ts';
-import { type AnySaga, purgeDoneJobs, type Routine } from './platform/index.ts';
-import { serviceJobs } from './services/index.ts';
-import { vpsJobs, vpsRoutines } from './vps/index.ts';
+import { type AnySaga, purgeDoneJobs, type Reaction, type Routine } from './platform/index.ts';
+import { serviceMails, serviceReactions } from './services/index.ts';
+import { vpsJobs, vpsReactions, vpsRoutines } from './vps/index.ts';
 
 const second = 1_000;
 const minute = 60 * second;
 
+const mails = [...billingMails, ...serviceMails];
+
+/** Everything that follows from an event; the process that records one enqueues it. */
+export const allReactions: Reaction[] = [...mailReactions(mails), ...serviceReactions, ...vpsReactions];
+
 /** Everything that is done outside a request, once, because something happened. */
-export const allJobs: AnySaga[] = [mailDelivery, ...fleetJobs, ...serviceJobs, ...vpsJobs];
+export const allJobs: AnySaga[] = [
+  mailDelivery(mails),
+  ...reactionJobs(allReactions),
+  ...fleetJobs,
+  ...vpsJobs,
+];
 
 /** Everything that is done again and again. */
 export const allRoutines: Routine[] = [

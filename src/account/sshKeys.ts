@@ -13,6 +13,7 @@ import {
   type TxContext,
   transaction,
 } from '../platform/index.ts';
+import { sshKeyCreated, sshKeyDeleted } from './events.ts';
 
 const keysPerAccount = 100;
 const smallestRsaBits = 2048;
@@ -96,8 +97,7 @@ export async function createSshKey(ctx: AccountContext, body: { name: string; pu
     } catch (error) {
       throw isDuplicate(error, 'ssh_keys_fingerprint') ? fail('duplicate_ssh_key', { cause: error }) : error;
     }
-    await record(tx, {
-      action: 'ssh_key.created',
+    await record(tx, sshKeyCreated, {
       subject: { type: 'ssh_key', id: row.id },
       data: { name: row.name },
     });
@@ -123,7 +123,7 @@ export async function deleteSshKey(ctx: AccountContext, id: number) {
     if ((await tx.db.run(deleteKey, { id, userId: ctx.actor.userId })) === 0) {
       throw fail((await tx.db.maybe(ownerOfKey, { id })) === null ? 'not_found' : 'forbidden');
     }
-    await record(tx, { action: 'ssh_key.deleted', subject: { type: 'ssh_key', id } });
+    await record(tx, sshKeyDeleted, { subject: { type: 'ssh_key', id } });
     return { deleted: true };
   });
 }

@@ -1,6 +1,7 @@
 import { hash } from '@node-rs/argon2';
 import { record } from '../events/index.ts';
 import { newId, statement, type TxContext } from '../platform/index.ts';
+import { accountCreated } from './events.ts';
 
 export const staffRoles = ['administrator', 'billing', 'support', 'operator'] as const;
 export type StaffRole = (typeof staffRoles)[number];
@@ -51,6 +52,6 @@ export async function createUser(ctx: TxContext, user: NewUser): Promise<number>
     emailVerified: true,
     now: ctx.clock.now(),
   });
-  await record(ctx, { action: 'account.created', subject: { type: 'user', id }, organizationId: null });
+  await record(ctx, accountCreated, { subject: { type: 'user', id }, organizationId: null });
   return id;
 }

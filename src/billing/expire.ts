@@ -1,11 +1,15 @@
 import { record } from '../events/index.ts';
-import { enqueueNamed, statement, systemActor, type TxContext } from '../platform/index.ts';
+import { formatMoney, statement, systemActor, type TxContext } from '../platform/index.ts';
+import { invoiceExpired } from './events.ts';
+import type { NewInvoice } from './issue.ts';
 
 interface Expiring {
   id: number;
   organization_id: number;
-  kind: string;
-  coupon_id: number | null;
+  user_id: number | null;
+  kind: NewInvoice['kind'];
+  currency: string;
+  total_minor: number;
 }
 
 const batch = 200;
@@ -16,23 +20,17 @@ const expire = statement<Expiring, { now: Date; limit: number }>(
    where id in (select id from invoices where status = 'unpaid' and expires_at <= :now
      order by expires_at limit :limit
                 for update skip locked)
-   returning id, organization_id, kind, coupon_id`,
+   returning id, organization_id, user_id, kind, currency, total_minor`,
 );
 
-/**
- * Cancels invoices nobody paid in time, a batch of them. What they held is given back by whoever holds it:
- * `invoice.expired`.
- */
+/** Cancels invoices nobody paid in time, a batch of them. What they held is given back by whoever holds it. */
 export async function expireInvoices(ctx: TxContext): Promise<'more' | 'done'> {
   const expired = await ctx.db.many(expire, { now: ctx.clock.now(), limit: batch });
-  for (const invoice of expired) {
-    const { organization_id: organizationId, id } = invoice;
-    const scoped = { ...ctx, organizationId, actor: systemActor };
-    await record(scoped, { action: 'invoice.expired', subject: { type: 'invoice', id } });
-    await enqueueNamed(scoped, 'invoice.expired', {
-      invoiceId: id,
-      kind: invoice.kind,
-      couponId: invoice.coupon_id,
+  for (const { id, organization_id: organizationId, user_id, kind, currency, total_minor } of expired) {
+    await record({ ...ctx, actor: systemActor }, invoiceExpired, {
+      subject: { type: 'invoice', id },
+      organizationId,
+      data: { user_id, kind, currency, total: formatMoney(total_minor, currency) },
     });
   }
   return expired.length === batch ? 'more' : 'done';

@@ -1,13 +1,13 @@
 /**
  * Money: invoices, what pays them, and the ledger behind every balance. Billing knows nothing of what is sold;
- * paying an invoice enqueues `invoice.paid`, letting it expire `invoice.expired`, giving all of it back `invoice.refunded`, and other
- * rooms react.
+ * an invoice that is paid, expires or is refunded is an event, and other rooms react.
  */
 
 import './errors.ts';
 import './limits.ts';
 import './permissions.ts';
 
+export { invoiceExpired, invoicePaid, invoiceRefunded } from './events.ts';
 export { expireInvoices } from './expire.ts';
 export {
   dueAt,
@@ -20,6 +20,7 @@ export {
   totalsOf,
 } from './issue.ts';
 export { grantCredit, readCredit } from './ledger.ts';
+export { billingMails } from './mails.ts';
 export { settleFree } from './pay.ts';
 export { couponOf, isRefunded } from './refund.ts';
 export { billingRoutes } from './routes.ts';

@@ -1,5 +1,6 @@
 import { record } from '../events/index.ts';
 import { type Context, formatMoney, shareOf, statement, type TxContext } from '../platform/index.ts';
+import { invoiceCreated } from './events.ts';
 
 /** Where an organization pays tax; read with the organization locked, so its invoices are numbered in order. */
 export interface Tax {
@@ -150,8 +151,7 @@ export async function issueInvoice(ctx: TxContext, invoice: NewInvoice): Promise
     items: JSON.stringify(items),
   });
   // Told of without waiting: what the journal says fails with what it tells of.
-  const told = record(ctx, {
-    action: 'invoice.created',
+  const told = record(ctx, invoiceCreated, {
     subject: { type: 'invoice', id: invoice.id },
     organizationId: invoice.organizationId,
     data: {

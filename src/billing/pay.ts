@@ -1,7 +1,6 @@
 import { record } from '../events/index.ts';
 import {
   type Context,
-  enqueueNamed,
   fail,
   formatMoney,
   isDuplicate,
@@ -12,6 +11,8 @@ import {
   type TxContext,
   transaction,
 } from '../platform/index.ts';
+import { creditGranted, invoicePaid } from './events.ts';
+import type { NewInvoice } from './issue.ts';
 import { post } from './ledger.ts';
 import { readInvoice } from './read.ts';
 
@@ -21,7 +22,7 @@ interface PayableRow {
   id: number;
   organization_id: number;
   user_id: number | null;
-  kind: string;
+  kind: NewInvoice['kind'];
   status: string;
   currency: string;
   tax_minor: number;
@@ -148,18 +149,17 @@ async function settle(tx: TxContext, invoice: PayableRow, payment: Payment): Pro
     });
   }
   await writePayment(tx, invoice, payment);
-  await record(tx, {
-    action: 'invoice.paid',
+  await record(tx, invoicePaid, {
     subject: { type: 'invoice', id: invoice.id },
     organizationId,
     data: {
       user_id: invoice.user_id,
+      kind: invoice.kind,
       method: payment.method,
       currency,
       total: formatMoney(totalMinor, currency),
     },
   });
-  await enqueueNamed(tx, 'invoice.paid', { invoiceId: invoice.id, kind: invoice.kind }, { organizationId });
   await tx.db.run(markPaid, { id: invoice.id, now: tx.clock.now(), paidWithCreditMinor: fromCredit });
 }
 
@@ -176,11 +176,16 @@ async function keepAsCredit(tx: TxContext, invoice: PayableRow, payment: Payment
     creditMinor: totalMinor,
     provider: { bank: totalMinor },
   });
-  await record(tx, {
-    action: 'credit.granted',
+  await record(tx, creditGranted, {
     subject: { type: 'organization', id: organizationId },
     organizationId,
-    data: { amount: formatMoney(totalMinor, currency), currency, description, invoice_id: id },
+    data: {
+      user_id: invoice.user_id,
+      amount: formatMoney(totalMinor, currency),
+      currency,
+      description,
+      invoice_id: id,
+    },
   });
 }
 

@@ -1,7 +1,6 @@
 import { record } from '../events/index.ts';
 import {
   type Context,
-  enqueueNamed,
   fail,
   formatMoney,
   newId,
@@ -10,6 +9,7 @@ import {
   type TxContext,
   transaction,
 } from '../platform/index.ts';
+import { invoiceRefunded } from './events.ts';
 import { post } from './ledger.ts';
 import { readInvoice } from './read.ts';
 
@@ -22,12 +22,11 @@ interface RefundableRow {
   tax_minor: number;
   total_minor: number;
   refunded_minor: number;
-  coupon_id: number | null;
 }
 
 const lockRefundable = statement<RefundableRow, { id: number }>(
   'billing.lockRefundable',
-  `select id, organization_id, user_id, status, currency, tax_minor, total_minor, refunded_minor, coupon_id
+  `select id, organization_id, user_id, status, currency, tax_minor, total_minor, refunded_minor
    from invoices where id = :id for no key update`,
 );
 const insertRefund = statement<
@@ -72,8 +71,8 @@ export interface Refund {
 
 /**
  * Gives a paid invoice's money back to the customer's credit, in whole or in part: revenue and tax go down in the
- * proportion in which they went up. Once all of it is given back, `invoice.refunded` lets other rooms take back
- * what was never delivered. `conflict` unless the invoice is paid; `invalid_amount` for more than is left.
+ * proportion in which they went up. Other rooms take back what was never delivered
+ * once all of it is given back. `conflict` unless the invoice is paid; `invalid_amount` for more than is left.
  */
 export async function refundInvoice(ctx: Context, id: number, refund: Refund) {
   return transaction(ctx, 'billing.refund', async (tx) => {
@@ -116,7 +115,6 @@ async function giveBack(
   const { id, organization_id: organizationId, currency, refunded_minor: beforeMinor } = invoice;
   const taxMinor = taxWithin(invoice, beforeMinor + amountMinor) - taxWithin(invoice, beforeMinor);
   const now = tx.clock.now();
-  const isFull = beforeMinor + amountMinor === invoice.total_minor;
   if (amountMinor > 0) {
     await post(tx, {
       kind: 'invoice_refunded',
@@ -143,8 +141,7 @@ async function giveBack(
     now,
   });
   await tx.db.run(markRefunded, { id, amountMinor, now });
-  await record(tx, {
-    action: 'invoice.refunded',
+  await record(tx, invoiceRefunded, {
     subject: { type: 'invoice', id },
     organizationId,
     data: {
@@ -153,12 +150,9 @@ async function giveBack(
       currency,
       method,
       reason,
-      full: isFull,
+      full: beforeMinor + amountMinor === invoice.total_minor,
     },
   });
-  if (!isFull) return;
-  const payload = { invoiceId: id, couponId: invoice.coupon_id };
-  await enqueueNamed(tx, 'invoice.refunded', payload, { organizationId });
 }
 
 /** The tax in the first so many cents that are given back: parts add up to the invoice's tax exactly. */

@@ -2,6 +2,7 @@ import { record } from '../events/index.ts';
 import { organizationExists } from '../organizations/index.ts';
 import { IdParams, routes } from '../platform/http/index.ts';
 import { type Context, fail, formatMoney, parseMoney, transaction } from '../platform/index.ts';
+import { creditGranted } from './events.ts';
 import { grantCredit, readCredit } from './ledger.ts';
 import { receiveTransfer } from './pay.ts';
 import { refundInvoice } from './refund.ts';
@@ -70,11 +71,10 @@ async function giveCredit(
     const amountMinor = parseMoney(grant.amount, grant.currency);
     if (amountMinor === null || amountMinor === 0) throw fail('invalid_amount');
     await grantCredit(tx, id, amountMinor, grant.currency, grant.description);
-    await record(tx, {
-      action: 'credit.granted',
+    await record(tx, creditGranted, {
       subject: { type: 'organization', id },
       organizationId: id,
-      data: { amount: grant.amount, currency: grant.currency, description: grant.description },
+      data: { user_id: null, ...grant, invoice_id: null },
     });
     const credit = await readCredit(tx, id, grant.currency);
     return {

@@ -1,6 +1,7 @@
 import { record } from '../events/index.ts';
 import { type Context, fail, parseMoney, statement, type TxContext, transaction } from '../platform/index.ts';
 import type { Cycle } from './cycles.ts';
+import { productUpdated } from './events.ts';
 import { findProducts, type Product, viewProduct } from './products.ts';
 
 export interface ProductChange {
@@ -90,8 +91,7 @@ export async function changeProduct(ctx: Context, id: number, change: ProductCha
       await changePrice(tx, product, price, index);
     for (const [index, option] of (change.options ?? []).entries())
       await changeOption(tx, product, option, index);
-    await record(tx, {
-      action: 'product.updated',
+    await record(tx, productUpdated, {
       subject: { type: 'product', id },
       organizationId: null,
       data: { change },

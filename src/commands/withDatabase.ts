@@ -1,7 +1,9 @@
 import type { Config } from '../config.ts';
 import { borrowDatabase } from '../database.ts';
+import { gatherReactions } from '../events/index.ts';
 import { prepareDataDir } from '../platform/host/dataDir.ts';
 import { type Context, connect, createLog, openSeal, systemActor, systemClock } from '../platform/index.ts';
+import { allReactions } from '../worker.ts';
 
 /** Runs `work` on this installation's database, beside the product or while it is stopped. */
 export async function withDatabase<T>(
@@ -20,6 +22,7 @@ export async function withDatabase<T>(
         config,
         log,
         clock: systemClock,
+        reactions: gatherReactions(allReactions),
         actor: systemActor,
         organizationId: null,
         requestId: null,

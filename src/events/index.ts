@@ -1,9 +1,11 @@
 /**
- * The journal: one append-only list of what happened, to what, by whom, in which organization. Rooms write to
- * it with `record`, in the transaction that makes it happen. Mails, an organization's activity and whatever
- * else tells of events are its readers.
+ * The journal: one append-only list of what happened, to what, by whom, in which organization. Each room declares
+ * the events that it makes happen and writes them with `record`, in the transaction that makes them happen; each
+ * room declares what it does when something happened elsewhere, with `on`, and how people are told, with `mail`.
  */
-export type { Action } from './actions.ts';
-export { type Entry, record } from './journal.ts';
-export { type MailRecord, mailDelivery } from './mails.ts';
+export { allEvents, type Event, event, type NoData } from './event.ts';
+export { type Entry, hasHappened, record } from './journal.ts';
+export { type MailDeclaration, mail } from './mail.ts';
+export { type MailRecord, mailDelivery, mailReactions } from './mails.ts';
+export { gatherReactions, type OwnReaction, on, reactionJobs, starts } from './reactions.ts';
 export { mailStaffRoutes } from './staff.ts';

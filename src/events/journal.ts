@@ -1,16 +1,13 @@
-import { enqueueNamed, statement, type TxContext } from '../platform/index.ts';
-import type { Action } from './actions.ts';
-import { readersOf } from './readers.ts';
+import { type Context, enqueueNamed, statement, type TxContext } from '../platform/index.ts';
+import type { Event } from './event.ts';
 
-export interface Entry {
-  action: Action;
+/** What happened this time. `data` is left out of events that have none. */
+export type Entry<Data extends object> = {
   /** What it happened to: `invoice` 12345. */
   subject: { type: string; id: number };
   /** Default: the context's organization. Null for the provider's own affairs. */
   organizationId?: number | null;
-  /** What a reader of the entry needs to tell the story; never a secret. */
-  data?: Record<string, unknown>;
-}
+} & (Record<never, never> extends Data ? { data?: Data } : { data: Data });
 
 const insertEntry = statement<
   { id: number },
@@ -35,26 +32,49 @@ const insertEntry = statement<
      :data, :now) returning id`,
 );
 
+const findEntry = statement<{ id: number }, { type: string; id: number; action: string }>(
+  'events.find',
+  'select id from journal where subject_type = :type and subject_id = :id and action = :action limit 1',
+);
+
+/** Whether an event ever happened to something. */
+export async function hasHappened(
+  ctx: Context,
+  event: Event<object>,
+  subject: { type: string; id: number },
+): Promise<boolean> {
+  return (await ctx.db.maybe(findEntry, { ...subject, action: event.name })) !== null;
+}
+
 /**
- * Writes what happened into the journal, in the transaction that makes it happen, and wakes whoever tells of
- * it. There is no other place where the product remembers what it did.
+ * Writes what happened into the journal and enqueues a job for each reaction to it, in the transaction that makes
+ * it happen. There is no other place where the product remembers what it did.
  */
-export async function record(ctx: TxContext, entry: Entry): Promise<void> {
+export async function record<Data extends object>(
+  ctx: TxContext,
+  event: Event<Data>,
+  entry: Entry<NoInfer<Data>>,
+): Promise<void> {
   const organizationId = entry.organizationId === undefined ? ctx.organizationId : entry.organizationId;
   const { actor } = ctx;
-  const { id } = await ctx.db.one(insertEntry, {
+  const { subject, data = {} } = entry;
+  const { id: journalId } = await ctx.db.one(insertEntry, {
     organizationId,
-    action: entry.action,
-    subjectType: entry.subject.type,
-    subjectId: entry.subject.id,
+    action: event.name,
+    subjectType: subject.type,
+    subjectId: subject.id,
     actorType: actor.type,
     userId: actor.userId,
     apiKeyId: actor.apiKeyId,
     ip: actor.ip,
     requestId: ctx.requestId,
-    data: entry.data ?? {},
+    data,
     now: ctx.clock.now(),
   });
-  for (const reader of readersOf(entry.action))
-    await enqueueNamed(ctx, reader, { journalId: id }, { organizationId });
+  const reactions = ctx.reactions.get(event.name) ?? [];
+  const asked = reactions.map(async (reaction) => {
+    const payload = reaction.payload({ journalId, subject, organizationId, data });
+    if (payload !== null) await enqueueNamed(ctx, reaction.job, payload, { organizationId });
+  });
+  await Promise.all(asked);
 }

@@ -147,6 +147,69 @@ describe('other mails', () => {
   });
 });
 
+describe('the mail about money', () => {
+  /** What the last mail says, to whom it went; the mails before it are of the order. */
+  function lastMail() {
+    const mail = server.mails.at(-1);
+    return { to: mail?.to, subject: headersOf(mail?.text ?? '').subject, text: mail?.text ?? '' };
+  }
+
+  async function expired(person: Person): Promise<number> {
+    const id = await newInvoice(product, person);
+    await sql(product, `update invoices set expires_at = created_at where id = $1`, id);
+    await product.routine('billing.expire');
+    await settled(product);
+    return id;
+  }
+
+  it('of an order that expired says that nothing is owed', async () => {
+    const person = await newCustomer(product);
+    const id = await expired(person);
+    expect(lastMail()).toMatchObject({ to: [person.email], subject: `Invoice ${id} is cancelled` });
+    expect(lastMail().text).toContain('3.00 EUR was not paid in time');
+  });
+
+  it('of a refund goes to the customer with amount and reason, once for each part', async () => {
+    const person = await newCustomer(product, { creditMinor: 300 });
+    const id = await newInvoice(product, person);
+    await payByCredit(person, id);
+    for (const amount of ['1.00', '2.00']) {
+      await product.staff.post(`/staff/invoices/${id}/refund`, {
+        amount,
+        reason: 'A slow week',
+        method: 'credit',
+      });
+      await settled(product);
+      expect(lastMail()).toMatchObject({ to: [person.email], subject: `Refund for invoice ${id}` });
+      expect(lastMail().text).toContain(`${amount} EUR`);
+      expect(lastMail().text).toContain('Reason: A slow week');
+    }
+    expect(server.mails).toHaveLength(4);
+  });
+
+  it('of a transfer that came too late says that it became credit', async () => {
+    const person = await newCustomer(product);
+    const id = await expired(person);
+    const transfer = { amount: '3.00', reference: `late ${id}` };
+    expect((await product.staff.post(`/staff/invoices/${id}/payments`, transfer)).status).toBe(200);
+    await settled(product);
+    expect(lastMail()).toMatchObject({
+      to: [person.email],
+      subject: `Your payment for invoice ${id} became credit`,
+    });
+    expect(lastMail().text).toContain('3.00 EUR');
+  });
+
+  it('is not written for credit that staff gives without an invoice', async () => {
+    const person = await newCustomer(product);
+    const grant = { amount: '5.00', currency: 'EUR', description: 'Welcome' };
+    const path = `/staff/organizations/${person.organizationId}/credit`;
+    expect((await product.staff.post(path, grant)).status).toBe(200);
+    await settled(product);
+    expect(server.mails).toEqual([]);
+  });
+});
+
 describe('a name', () => {
   it.each([
     'Ada\r\nBcc: evil@example.com',

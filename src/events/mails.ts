@@ -1,11 +1,31 @@
-import { type Context, newId, type Run, saga, statement } from '../platform/index.ts';
-import { compose, type JournalEntry } from './templates.ts';
+import {
+  type Context,
+  newId,
+  type Reaction,
+  type Run,
+  type Saga,
+  saga,
+  statement,
+} from '../platform/index.ts';
+import { composeMail, type MailDeclaration } from './mail.ts';
 
-const entryForMail = statement<JournalEntry, { journalId: number }>(
+interface EntryForMail {
+  id: number;
+  organization_id: number | null;
+  action: string;
+  subject_type: string;
+  subject_id: number;
+  data: object;
+  email: string | null;
+  billing_email: string | null;
+  first_name: string | null;
+}
+
+const entryForMail = statement<EntryForMail, { journalId: number }>(
   'events.entryForMail',
-  `select j.id, j.organization_id, j.action, j.subject_id, j.data, j.created_at, u.email, u.billing_email, u.first_name
-   from journal j
-   left join users u on u.id = coalesce((j.data->>'user_id')::bigint, j.user_id)
+  `select j.id, j.organization_id, j.action, j.subject_type, j.subject_id, j.data, u.email, u.billing_email,
+     u.first_name
+   from journal j left join users u on u.id = (j.data->>'user_id')::bigint
    where j.id = :journalId`,
 );
 
@@ -58,41 +78,59 @@ interface Payload {
   journalId: number;
 }
 
+const deliver = 'mail.deliver';
+
+/** Asks for the delivery of each declared mail when its event happens. */
+export function mailReactions(mails: readonly MailDeclaration[]): Reaction[] {
+  return mails.map((mail) => ({
+    event: mail.event,
+    job: deliver,
+    payload: ({ journalId, data }) => (mail.when(data) ? { journalId } : null),
+  }));
+}
+
 /**
  * Tells a customer by mail of a journal entry, once. The mail is written down first; sending it marks it, so
  * a repeated step finds nothing to do. Between the server's "accepted" and that mark a crash can send it
  * again, with the same Message-ID, by which mail systems drop the double.
  */
-export const mailDelivery = saga<Payload>({
-  name: 'mail.deliver',
-  steps: [
-    { name: 'write', action: write },
-    { name: 'send', attempts: 12, action: send },
-  ],
-  failed: async (ctx, payload, failure) => {
-    await ctx.db.run(markMail, {
-      journalId: payload.journalId,
-      state: 'failed',
-      sentAt: null,
-      error: failure.message,
-    });
-  },
-});
+export function mailDelivery(mails: readonly MailDeclaration[]): Saga<Payload> {
+  const byEvent = new Map(mails.map((mail) => [mail.event, mail]));
+  return saga<Payload>({
+    name: deliver,
+    steps: [
+      { name: 'write', action: (run) => write(run, byEvent) },
+      { name: 'send', attempts: 12, action: send },
+    ],
+    failed: async (ctx, { journalId }, { message }) => {
+      await ctx.db.run(markMail, { journalId, state: 'failed', sentAt: null, error: message });
+    },
+  });
+}
 
-async function write(run: Run<Payload, object>): Promise<void> {
-  const { ctx, drivers } = run;
+async function write(
+  { ctx, drivers, payload }: Run<Payload, object>,
+  mails: ReadonlyMap<string, MailDeclaration>,
+): Promise<void> {
   const delivers = drivers.mail.capabilities.includes('delivery');
-  const entry = await ctx.db.one(entryForMail, { journalId: run.payload.journalId });
-  const mail = compose(entry, ctx.config.publicUrl);
-  if (mail === null) return;
+  const entry = await ctx.db.one(entryForMail, { journalId: payload.journalId });
+  const declared = mails.get(entry.action);
+  if (declared === undefined) throw new Error(`no mail tells of ${entry.action}`);
+  const recipient = declared.isBill ? (entry.billing_email ?? entry.email) : entry.email;
+  if (recipient === null) return;
+  const text = declared.text({
+    journalId: entry.id,
+    subject: { type: entry.subject_type, id: entry.subject_id },
+    organizationId: entry.organization_id,
+    data: entry.data,
+  });
   await ctx.db.run(keepMail, {
     id: newId(),
     organizationId: entry.organization_id,
     journalId: entry.id,
     template: entry.action,
-    recipient: mail.recipient,
-    subject: mail.subject,
-    body: mail.body,
+    recipient,
+    ...composeMail(text, entry.first_name, ctx.config.publicUrl),
     state: delivers ? 'queued' : 'kept',
     now: ctx.clock.now(),
   });

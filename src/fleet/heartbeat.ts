@@ -1,5 +1,6 @@
 import { record } from '../events/index.ts';
 import { statement, type TxContext } from '../platform/index.ts';
+import { nodeBack, nodeSilent } from './events.ts';
 
 /** A node that was not heard of for so long gets no machines until it is heard of again. */
 export const silentAfterS = 60;
@@ -34,14 +35,14 @@ const noticeSilence = statement<Node, { now: Date; silentAfterS: number }>(
 export async function watchNodes(ctx: TxContext): Promise<void> {
   const now = ctx.clock.now();
   const own = await ctx.db.maybe(beat, { name: ctx.config.nodeName, now, beatEveryS });
-  if (own?.was_reachable === false) await tell(ctx, own, 'node.back');
+  if (own?.was_reachable === false) await tell(ctx, own, nodeBack);
   for (const node of await ctx.db.many(noticeSilence, { now, silentAfterS })) {
     ctx.log.warn({ node: node.name }, 'a node is silent and gets no new machines');
-    await tell(ctx, node, 'node.silent');
+    await tell(ctx, node, nodeSilent);
   }
 }
 
-async function tell(ctx: TxContext, node: Node, action: 'node.silent' | 'node.back'): Promise<void> {
+async function tell(ctx: TxContext, node: Node, event: typeof nodeSilent): Promise<void> {
   const subject = { type: 'node', id: node.id };
-  await record(ctx, { action, subject, organizationId: null, data: { name: node.name } });
+  await record(ctx, event, { subject, organizationId: null, data: { name: node.name } });
 }

@@ -8,6 +8,7 @@ import {
   type TxContext,
   transaction,
 } from '../platform/index.ts';
+import { imageCreated, imageDeleted, imageUpdated } from './events.ts';
 import { addImage, type Image } from './images.ts';
 import { keyedList, type ListRequest } from './list.ts';
 
@@ -92,10 +93,11 @@ export async function lockImageForStaff(ctx: Context, slug: string) {
 export async function createImage(ctx: Context, image: NewImage) {
   if (image.source.kind === 'download') checkUrl(image.source.url);
   return transaction(ctx, 'fleet.createImage', async (tx) => {
-    const source = { slug: image.slug, ...image.source };
+    const { slug } = image;
+    const source = { slug, ...image.source };
     const id = await addImage(tx, { ...image, source });
     if (id === null) throw fail('conflict', { message: `There is an image called ${image.slug} already` });
-    await tell(tx, 'image.created', id, { slug: image.slug, source });
+    await record(tx, imageCreated, { ...about(id), data: { slug, source } });
     return prepare(tx, image.slug);
   });
 }
@@ -122,7 +124,7 @@ export async function changeImage(ctx: Context, slug: string, change: ImageChang
       minDiskGib: min_disk_gib,
       active,
     });
-    await tell(tx, 'image.updated', image.id, { slug, change });
+    await record(tx, imageUpdated, { ...about(image.id), data: { slug, change } });
     return readImage(tx, slug);
   });
 }
@@ -156,7 +158,7 @@ export async function removeImage(ctx: Context, slug: string) {
       const message = `Machines run on ${slug}; set active to false so that nobody orders it any more`;
       throw fail('conflict', { message, cause: error });
     }
-    await tell(tx, 'image.deleted', image.id, { slug });
+    await record(tx, imageDeleted, { ...about(image.id), data: { slug } });
     return {};
   });
 }
@@ -170,11 +172,6 @@ function view({ source, ...image }: ImageRow) {
   return { ...image, source: shown };
 }
 
-async function tell(
-  tx: TxContext,
-  action: 'image.created' | 'image.updated' | 'image.deleted',
-  id: number,
-  data: Record<string, unknown>,
-): Promise<void> {
-  await record(tx, { action, subject: { type: 'image', id }, organizationId: null, data });
+function about(id: number) {
+  return { subject: { type: 'image', id }, organizationId: null };
 }

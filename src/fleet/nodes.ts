@@ -2,6 +2,7 @@ import type { NodeCapacity } from '../drivers/hypervisor/index.ts';
 import { record } from '../events/index.ts';
 import { listData } from '../platform/http/index.ts';
 import { type Context, fail, statement, transaction } from '../platform/index.ts';
+import { nodeUpdated } from './events.ts';
 import { keyedList, type ListRequest } from './list.ts';
 
 export interface NodeChange {
@@ -148,8 +149,7 @@ export async function changeNode(ctx: Context, id: number, change: NodeChange) {
       memoryReserveMib: change.memory_reserve_mib ?? node.memory_reserve_mib,
       diskReserveGib: change.disk_reserve_gib ?? node.disk_reserve_gib,
     });
-    await record(tx, {
-      action: 'node.updated',
+    await record(tx, nodeUpdated, {
       subject: { type: 'node', id },
       organizationId: null,
       data: { name: node.name, change },

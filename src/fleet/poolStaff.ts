@@ -1,13 +1,7 @@
 import { record } from '../events/index.ts';
 import { listData } from '../platform/http/index.ts';
-import {
-  type Context,
-  fail,
-  isDuplicate,
-  statement,
-  type TxContext,
-  transaction,
-} from '../platform/index.ts';
+import { type Context, fail, isDuplicate, statement, transaction } from '../platform/index.ts';
+import { addressReserved, addressUnreserved, poolCreated, poolDeleted, poolUpdated } from './events.ts';
 import { keyedList, type ListRequest } from './list.ts';
 import { addressIn } from './networks.ts';
 import { createPool } from './pools.ts';
@@ -133,7 +127,8 @@ export interface NewPool {
 export async function addPoolAsStaff(ctx: Context, { rest_hours: restHours, ...pool }: NewPool) {
   return transaction(ctx, 'fleet.addPool', async (tx) => {
     const id = await createPool(tx, { ...pool, restHours });
-    await tell(tx, 'address_pool.created', id, { ...pool, rest_hours: restHours });
+    const data = { ...pool, rest_hours: restHours };
+    await record(tx, poolCreated, { subject: subjectOf(id), organizationId: null, data });
     return readPool(tx, id);
   });
 }
@@ -153,7 +148,7 @@ export async function changePool(ctx: Context, id: number, change: { name?: stri
       if (!isDuplicate(error, 'address_pools_name_key')) throw error;
       throw fail('conflict', { message: `There is a pool called ${change.name} already`, cause: error });
     }
-    await tell(tx, 'address_pool.updated', id, { change });
+    await record(tx, poolUpdated, { subject: subjectOf(id), organizationId: null, data: { change } });
     return readPool(tx, id);
   });
 }
@@ -172,7 +167,8 @@ export async function removePool(ctx: Context, id: number) {
       });
     }
     await tx.db.run(deletePool, { id });
-    await tell(tx, 'address_pool.deleted', id, { name: pool.name, network: pool.network });
+    const data = { name: pool.name, network: pool.network };
+    await record(tx, poolDeleted, { subject: subjectOf(id), organizationId: null, data });
     return {};
   });
 }
@@ -205,17 +201,13 @@ export async function reserveAddress(
     const row = await tx.db.maybe(addressOfPool, { poolId: id, address });
     if (row === null) throw fail('not_found', { message: `${address} was never given out nor reserved` });
     if (changed === 0) throw fail('conflict', { message: `${address} is ${row.state}` });
-    const action = request.reserved ? 'address.reserved' : 'address.unreserved';
-    await tell(tx, action, id, { address, note: row.note });
+    const event = request.reserved ? addressReserved : addressUnreserved;
+    const data = { address, note: row.note };
+    await record(tx, event, { subject: subjectOf(id), organizationId: null, data });
     return { address: row };
   });
 }
 
-async function tell(
-  tx: TxContext,
-  action: `address_pool.${'created' | 'updated' | 'deleted'}` | `address.${'reserved' | 'unreserved'}`,
-  id: number,
-  data: Record<string, unknown>,
-): Promise<void> {
-  await record(tx, { action, subject: { type: 'address_pool', id }, organizationId: null, data });
+function subjectOf(id: number) {
+  return { type: 'address_pool', id };
 }

@@ -1,6 +1,7 @@
 import type { ImageSource } from '../drivers/hypervisor/index.ts';
 import { record } from '../events/index.ts';
 import { type Context, type Failure, saga, statement, type TxContext } from '../platform/index.ts';
+import { imageFailed, imagePrepared } from './events.ts';
 
 interface Payload {
   slug: string;
@@ -82,10 +83,7 @@ async function end(tx: TxContext, slug: string, failure: Failure | null): Promis
   const state = failure === null ? 'ready' : 'failed';
   const image = await tx.db.maybe(endPreparing, { slug, state, error: failure?.message ?? null, now });
   if (image === null) return;
-  await record(tx, {
-    action: failure === null ? 'image.prepared' : 'image.failed',
-    subject: { type: 'image', id: image.id },
-    organizationId: null,
-    data: { slug, ...(failure === null ? {} : { reason: failure.message }) },
-  });
+  const about = { subject: { type: 'image', id: image.id }, organizationId: null };
+  if (failure === null) await record(tx, imagePrepared, { ...about, data: { slug } });
+  else await record(tx, imageFailed, { ...about, data: { slug, reason: failure.message } });
 }

@@ -1,6 +1,7 @@
 import ipaddr from 'ipaddr.js';
 import { record } from '../events/index.ts';
 import { enqueueNamed, fail, isDomain, job, statement, type TxContext } from '../platform/index.ts';
+import { addressNamed } from './events.ts';
 
 const setName = statement<
   { organization_id: number; before: string | null },
@@ -37,8 +38,7 @@ export async function setReverseName(
   if (row === null) throw fail('not_found', { message: 'The machine does not have this address' });
   await publishName(ctx, canonical(address));
   if (row.before === dnsName) return;
-  await record(ctx, {
-    action: 'address.named',
+  await record(ctx, addressNamed, {
     subject: { type: 'service', id: serviceId },
     organizationId: row.organization_id,
     data: { address: canonical(address), dns_name: dnsName, before: row.before },

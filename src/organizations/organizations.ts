@@ -9,6 +9,7 @@ import {
   type TxContext,
   transaction,
 } from '../platform/index.ts';
+import { organizationCreated } from './events.ts';
 import type { Role } from './permissions.ts';
 
 const ownedPerAccount = 50;
@@ -94,8 +95,7 @@ export async function foundOrganization(
     role: 'owner',
     now,
   });
-  await record(ctx, {
-    action: 'organization.created',
+  await record(ctx, organizationCreated, {
     subject: { type: 'organization', id },
     organizationId: id,
     data: { name: organization.name },

@@ -2,6 +2,7 @@ import type { Config } from '../config.ts';
 import type { Clock } from './clock.ts';
 import type { Database, Queryable, Transaction } from './database/index.ts';
 import type { Logger } from './log.ts';
+import type { Reactions } from './reactions.ts';
 import type { Seal } from './seal.ts';
 
 /** Who does something, for the journal and for permissions. `system` is a job or the clock. */
@@ -23,6 +24,7 @@ export interface Context {
   readonly log: Logger;
   readonly config: Config;
   readonly seal: Seal;
+  readonly reactions: Reactions;
   readonly actor: Actor;
   /** Organization whose resources are accessed; null where none is chosen. */
   readonly organizationId: number | null;

@@ -32,4 +32,5 @@ export { forgetSecretKey, openSeal } from './installation.ts';
 export * from './jobs/index.ts';
 export { causesOf, createLog, type Logger } from './log.ts';
 export { allocate, currencyDigits, formatMoney, parseMoney, shareOf } from './money.ts';
+export type { Happened, Reaction, Reactions } from './reactions.ts';
 export { createSeal, readSecretKey, type Seal } from './seal.ts';

@@ -16,10 +16,12 @@ export {
   type Order,
   openPassword,
 } from './delivery/delivery.ts';
-export { serviceJobs } from './jobs.ts';
+export { deliveryWanted, serviceRetried } from './events.ts';
 export type { Kind } from './kinds/kind.ts';
 export { kindOf, kinds } from './kinds/table.ts';
 export { roomOf, type VpsOptions, vpsOptions } from './kinds/vps.ts';
+export { serviceMails } from './mails.ts';
 export { isStrongPassword } from './password.ts';
+export { serviceReactions } from './reactions.ts';
 export { serviceRoutes } from './routes.ts';
 export { serviceStaffRoutes } from './staffRoutes.ts';

@@ -18,6 +18,7 @@ import {
   type TxContext,
   transaction,
 } from '../platform/index.ts';
+import { serviceUpgraded, upgradeExpired } from './events.ts';
 import { roomOf, vpsOptions } from './kinds/vps.ts';
 import {
   findWaiting,
@@ -86,8 +87,7 @@ export async function applyUpgrade(
     command: 'resize',
   };
   await enqueueNamed(tx, 'vps.resize', request, { organizationId: service.organization_id });
-  await record(tx, {
-    action: 'service.upgraded',
+  await record(tx, serviceUpgraded, {
     subject: { type: 'service', id: service.id },
     organizationId: service.organization_id,
     data: {
@@ -130,8 +130,7 @@ export async function giveBackWaiting(
   await returnHeldAddresses(tx, service.id);
   if ((await findPlacement(tx, service.id)) !== null)
     await resizeRoom(tx, service.id, roomOf(vpsOptions.read(service.options)));
-  await record(tx, {
-    action: 'service.upgrade_expired',
+  await record(tx, upgradeExpired, {
     subject: { type: 'service', id: service.id },
     organizationId: service.organization_id,
     data: { invoice_id: upgrade.invoice_id, options: upgrade.options },

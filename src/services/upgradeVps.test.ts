@@ -4,7 +4,6 @@ import { orderVps, runningVps } from '../../test/orders.ts';
 import { newCustomer, newMember, type Person } from '../../test/people.ts';
 import { startTestProduct, type TestProduct, until } from '../../test/product.ts';
 import { contents, settled, sql } from '../../test/sql.ts';
-import { enqueueNamed, transaction } from '../platform/index.ts';
 
 // The catalogue of the demonstration: 4.00 a month, 2.00 a GB of memory over 1, 0.10 a GB of storage over 10,
 // 1.50 a core over 1, 1.00 an IPv4 address over 1, IPv6 for nothing.
@@ -152,11 +151,19 @@ describe('an upgrade', () => {
   it('is paid once and applied once, however often its job runs', async () => {
     const { invoice_id: invoiceId } = (await upgrade({ option1: 2 })).body.data;
     await Promise.all([pay(invoiceId), pay(invoiceId)]);
-    await transaction(product.ctx, 'test.again', (tx) =>
-      enqueueNamed(tx, 'invoice.paid', { invoiceId, kind: 'upgrade' }),
+    await sql(
+      product,
+      `insert into jobs (name, organization_id, payload, run_at, created_at)
+       select name, organization_id, payload, run_at, created_at from jobs
+       where name = 'services.deliverPaid' and payload->'subject'->'id' = to_jsonb($1::bigint)`,
+      invoiceId,
     );
     await until(
-      () => sql(product, `select 1 from jobs where name = 'invoice.paid' and state in ('ready', 'running')`),
+      () =>
+        sql(
+          product,
+          `select 1 from jobs where name = 'services.deliverPaid' and state in ('ready', 'running')`,
+        ),
       (open) => open.length === 0,
     );
     expect(await resizes()).toHaveLength(1);
@@ -474,7 +481,9 @@ describe('money that came too late', () => {
     await pay(invoiceId);
     const failed = async () => {
       const { jobs } = (await product.staff.get('/staff/jobs')).body.data;
-      return jobs.find((job: { payload: { invoiceId?: number } }) => job.payload.invoiceId === invoiceId);
+      return jobs.find(
+        (job: { payload: { subject?: { id: number } } }) => job.payload.subject?.id === invoiceId,
+      );
     };
     const job = await until(failed, (seen) => seen !== undefined);
     expect(job.error_message).toContain(`refund invoice ${invoiceId}`);

@@ -7,11 +7,12 @@ import './errors.ts';
 import './limits.ts';
 import './permissions.ts';
 
-import type { AnySaga, Routine } from '../platform/index.ts';
+import type { AnySaga, Reaction, Routine } from '../platform/index.ts';
 import { updateAccess } from './access/keys.ts';
 import { passwordReset } from './access/password.ts';
 import { chartRoutine } from './charts.ts';
 import { ticketRoutine } from './console/open.ts';
+import { deliveryReactions } from './install/deliver.ts';
 import { provision } from './install/provision.ts';
 import { reinstall } from './install/reinstall.ts';
 import { powerSagas } from './power.ts';
@@ -36,5 +37,7 @@ export const vpsJobs: AnySaga[] = [
   rename,
   resize,
 ];
+
+export const vpsReactions: Reaction[] = deliveryReactions;
 
 export const vpsRoutines: Routine[] = [backupRoutine, chartRoutine, ticketRoutine];

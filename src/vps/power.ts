@@ -8,6 +8,7 @@ import { record } from '../events/index.ts';
 import type { AnySaga, OrganizationContext, Run } from '../platform/index.ts';
 import { type ActionPayload, actionSaga, requestAction, withMachine } from './actions/act.ts';
 import { viewAction } from './actions/history.ts';
+import { vpsRepaired } from './events.ts';
 import type { MachineRow } from './machine.ts';
 
 interface Payload extends ActionPayload {
@@ -55,7 +56,7 @@ export const powerSagas: AnySaga[] = [
       if (!repair) return;
       const data = { reason: 'the machine was down and has been started again' };
       const subject = { type: 'service', id: serviceId };
-      await record(ctx, { action: 'vps.repaired', subject, organizationId, data });
+      await record(ctx, vpsRepaired, { subject, organizationId, data });
     },
   }),
   actionSaga<Payload>({

@@ -2,6 +2,7 @@ import type { Hypervisor, MachineEvent, MachineReport } from '../drivers/hypervi
 import { record } from '../events/index.ts';
 import { type Context, causesOf, statement, type TxContext, transaction } from '../platform/index.ts';
 import { beginSystemAction } from './actions/act.ts';
+import { vpsLost } from './events.ts';
 import { type MachineRow, machineIdOf, serviceIdOf, setMachineState } from './machine.ts';
 import { lockVps } from './queries.ts';
 
@@ -126,8 +127,7 @@ async function flag(tx: TxContext, machine: MachineRow, reason: string): Promise
   if (machine.state === 'error') return;
   tx.log.error({ service: machine.service_id, reason }, 'a machine needs help');
   await setMachineState(tx, machine.service_id, 'error');
-  await record(tx, {
-    action: 'vps.lost',
+  await record(tx, vpsLost, {
     subject: { type: 'service', id: machine.service_id },
     organizationId: machine.organization_id,
     data: { reason },

@@ -128,7 +128,7 @@ const questions: Record<string, string> = {
     group by a.id having count(j.id) <> (a.status = 'success')::int`,
   'a mail that is missing or waits': `
     select j.id, j.action, m.state, m.error from journal j left join mails m on m.journal_id = j.id
-    where j.action in ('invoice.created', 'invoice.paid', 'service.provisioned')
+    where j.action in ('invoice.created', 'invoice.paid', 'invoice.expired', 'invoice.refunded', 'service.provisioned')
       and (m.id is null or m.state not in ('sent', 'kept'))`,
 };
 

@@ -7,6 +7,7 @@ import type { Clock } from '../clock.ts';
 import type { Database } from '../database/index.ts';
 import { type AppError, type ErrorCode, fail } from '../errors.ts';
 import type { Logger } from '../log.ts';
+import type { Reactions } from '../reactions.ts';
 import type { Seal } from '../seal.ts';
 import { addressOf } from './address.ts';
 import { asAppError, errorBody, isRefusedValue } from './failures.ts';
@@ -29,6 +30,7 @@ export interface ApiOptions {
   clock: Clock;
   log: Logger;
   seal: Seal;
+  reactions: Reactions;
   authenticate: Authenticate;
   routes: readonly RouteGroup[];
   /** Resolves when everything besides the database is ready to serve; rejects otherwise. */
@@ -69,6 +71,7 @@ export async function createApi(options: ApiOptions): Promise<FastifyInstance> {
     clock,
     log,
     seal: options.seal,
+    reactions: options.reactions,
     principals: rememberPrincipals(options.authenticate, clock),
     limiter: createLimiter(config.rateLimits),
     publicOrigin: new URL(config.publicUrl).origin,

@@ -104,6 +104,7 @@ describe('a POST with an Idempotency-Key', () => {
       db,
       log,
       seal,
+      reactions: new Map(),
       clock: demo.clock,
       config: readConfig({}),
       actor: systemActor,

@@ -5,6 +5,7 @@ import { type Actor, type Context, transaction } from '../context.ts';
 import type { Database } from '../database/index.ts';
 import { fail } from '../errors.ts';
 import type { Logger } from '../log.ts';
+import type { Reactions } from '../reactions.ts';
 import type { Seal } from '../seal.ts';
 import { type Bytes, dispositionOf, isAnswer } from './answer.ts';
 import { bytesOf, checkBytes, readBytes } from './bytes.ts';
@@ -26,6 +27,7 @@ export interface Api {
   clock: Clock;
   log: Logger;
   seal: Seal;
+  reactions: Reactions;
   principals: Principals;
   limiter: Limiter;
   publicOrigin: string;
@@ -280,6 +282,7 @@ function contextFor(api: Api, route: Route, request: FastifyRequest): Context {
     },
     config: api.config,
     seal: api.seal,
+    reactions: api.reactions,
     actor: actorOf(route, caller, request),
     organizationId: caller?.organizationId ?? null,
     requestId,

@@ -374,6 +374,7 @@ export async function startDemo(
     clock,
     log,
     seal: createSeal(randomBytes(32)),
+    reactions: new Map(),
     authenticate,
     routes: [demoRoutes, demoOddRoutes, demoByteRoutes],
     ready: async () => undefined,

@@ -54,7 +54,7 @@ export async function jobBed(): Promise<JobBed> {
   const db = connect(database.url, { log, poolSize: 20 });
   const seal = createSeal(readSecretKey(dir, null));
   const nobody = { actor: systemActor, organizationId: null, requestId: null };
-  const ctx: Context = { db, log, clock, seal, config: readConfig({}), ...nobody };
+  const ctx: Context = { db, log, clock, seal, reactions: new Map(), config: readConfig({}), ...nobody };
   const workers: Worker[] = [];
   const rows: JobBed['rows'] = (text, ...values) => sql({ databaseUrl: database.url }, text, ...values);
   const jobOf = async (id: number) => {

@@ -1,6 +1,7 @@
 import { returnCoupon, returnStock } from '../../catalog/index.ts';
 import { record } from '../../events/index.ts';
 import { statement, type TxContext } from '../../platform/index.ts';
+import { serviceCancelled } from '../events.ts';
 import { kindOf } from '../kinds/table.ts';
 
 export interface Ordered {
@@ -55,8 +56,7 @@ export async function cancelUndelivered(
   await returnStock(tx, countsOf(undelivered));
   for (const service of undelivered) {
     await kindOf(service.module_id).giveBack(tx, service.id);
-    await record(tx, {
-      action: 'service.cancelled',
+    await record(tx, serviceCancelled, {
       subject: { type: 'service', id: service.id },
       organizationId: service.organization_id,
       data: { reason },

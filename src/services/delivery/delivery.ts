@@ -4,6 +4,7 @@ import { record } from '../../events/index.ts';
 import { releaseRoom, returnUnusedAddresses } from '../../fleet/index.ts';
 import { type Context, fail, statement, type TxContext, transaction } from '../../platform/index.ts';
 import { secretOf } from '../create.ts';
+import { serviceFailed, serviceProvisioned } from '../events.ts';
 import { cancelUndelivered, lockServicesOf } from './cancelUndelivered.ts';
 
 /** What delivering a service needs to know of it. */
@@ -60,6 +61,11 @@ export async function dropPassword(ctx: Context, serviceId: number): Promise<voi
   await ctx.db.run(dropSecret, { serviceId });
 }
 
+/** A delivery is under way from the moment it is asked for; the service's row is locked. */
+export async function markDelivering(tx: TxContext, serviceId: number): Promise<void> {
+  await tx.db.run(setProvisioning, { serviceId, provisioningState: 'running' });
+}
+
 /**
  * The first step of a delivery. It fails for good when there is nothing to deliver any more: the order was
  * cancelled, or its money was given back, between the moment the job was asked for and now.
@@ -89,8 +95,7 @@ export async function completeDelivery(
   const months = isCycle(order.cycle) ? monthsOf[order.cycle] : 1;
   await ctx.db.run(activate, { id: order.id, duedate: addMonths(today, months), periodStart: today });
   await ctx.db.run(dropSecret, { serviceId: order.id });
-  await record(ctx, {
-    action: 'service.provisioned',
+  await record(ctx, serviceProvisioned, {
     subject: { type: 'service', id: order.id },
     organizationId: order.organization_id,
     data: { user_id: order.user_id, hostname: facts.hostname, primary_ip: facts.primaryIp },
@@ -108,8 +113,7 @@ export async function failDelivery(ctx: TxContext, serviceId: number, reason: st
   // Held since checkout, and not by a step: a delivery that failed before it took them over still lets go of them.
   await returnUnusedAddresses(ctx, serviceId);
   await releaseRoom(ctx, serviceId);
-  await record(ctx, {
-    action: 'service.failed',
+  await record(ctx, serviceFailed, {
     subject: { type: 'service', id: serviceId },
     organizationId: order.organization_id,
     data: { reason },

@@ -32,7 +32,7 @@ interface Row<T extends object> {
   options: OptionSet<T>;
   /** Null: nothing but the product's stock. */
   means: Means<T> | null;
-  /** The job that delivers it, of a room above; null: staff does, by hand. */
+  /** The room that delivers it, as a reaction to `service.delivery_wanted`; null: staff does, by hand. */
   deliveredBy: string | null;
 }
 

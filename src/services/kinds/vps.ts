@@ -61,7 +61,7 @@ export const vps = kind<VpsOptions>({
       await releaseRoom(tx, serviceId);
     },
   },
-  deliveredBy: 'vps.provision',
+  deliveredBy: 'vps',
 });
 
 function needsOf(options: VpsOptions) {

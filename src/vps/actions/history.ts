@@ -8,6 +8,7 @@ import {
   statement,
   type TxContext,
 } from '../../platform/index.ts';
+import { actionFailed, actionStarted, actionSucceeded } from '../events.ts';
 import { type ActionRow, findVpsFor } from '../queries.ts';
 
 const columns = `id, service_id, command, status, progress, initiator_type, initiator_id,
@@ -127,8 +128,7 @@ export async function openAction(
   });
   if (row === null)
     throw locked((await ctx.db.maybe(runningAction, { serviceId }))?.command ?? 'another action');
-  await record(ctx, {
-    action: 'vps.action.started',
+  await record(ctx, actionStarted, {
     subject: { type: 'service', id: serviceId },
     data: { action_id: id, command },
   });
@@ -191,16 +191,10 @@ export async function finishAction(
     errorMessage: error?.message ?? null,
   });
   if (ended === 0) return;
-  await record(ctx, {
-    action: error === null ? 'vps.action.succeeded' : 'vps.action.failed',
-    subject: { type: 'service', id: action.serviceId },
-    organizationId: action.organizationId,
-    data: {
-      action_id: action.id,
-      command: action.command,
-      ...(error === null ? {} : { reason: error.message }),
-    },
-  });
+  const about = { subject: { type: 'service', id: action.serviceId }, organizationId: action.organizationId };
+  const data = { action_id: action.id, command: action.command };
+  if (error === null) await record(ctx, actionSucceeded, { ...about, data });
+  else await record(ctx, actionFailed, { ...about, data: { ...data, reason: error.message } });
 }
 
 /** The machine's actions, newest first. */

@@ -10,6 +10,7 @@ import {
   transaction,
 } from '../../platform/index.ts';
 import { requireCapability } from '../capabilities.ts';
+import { consoleOpened } from '../events.ts';
 import { findVpsFor } from '../queries.ts';
 
 export type ConsoleKind = 'vnc' | 'serial';
@@ -99,7 +100,7 @@ export async function openConsole(ctx: OrganizationContext, id: number, kind: Co
       kind,
       expiresAt,
     });
-    await record(tx, { action: 'vps.console.opened', subject: { type: 'service', id }, data: { kind } });
+    await record(tx, consoleOpened, { subject: { type: 'service', id }, data: { kind } });
     const base = tx.config.publicUrl.replace(/^http/, 'ws');
     return { type: kind, wss_url: `${base}/api/console/${ticket}`, expires_at: expiresAt };
   });

@@ -1,0 +1,60 @@
+import { event } from '../events/index.ts';
+import type { NewInvoice } from './issue.ts';
+
+type Kind = NewInvoice['kind'];
+
+interface InvoiceCreated {
+  user_id: number | null;
+  kind: Kind;
+  currency: string;
+  total: string;
+  duedate: string;
+  items: { description: string; amount: string }[];
+}
+
+interface InvoicePaid {
+  user_id: number | null;
+  kind: Kind;
+  method: 'credit' | 'bank_transfer' | 'none';
+  currency: string;
+  total: string;
+}
+
+interface InvoiceExpired {
+  user_id: number | null;
+  kind: Kind;
+  currency: string;
+  total: string;
+}
+
+interface InvoiceRefunded {
+  user_id: number | null;
+  amount: string;
+  currency: string;
+  method: 'credit';
+  reason: string;
+  full: boolean;
+}
+
+interface CreditGranted {
+  user_id: number | null;
+  amount: string;
+  currency: string;
+  description: string;
+  invoice_id: number | null;
+}
+
+export const invoiceCreated = event<InvoiceCreated>('invoice.created', 'an invoice was issued');
+export const invoicePaid = event<InvoicePaid>('invoice.paid', 'an invoice was paid');
+export const invoiceExpired = event<InvoiceExpired>(
+  'invoice.expired',
+  'an invoice was not paid in time and is cancelled',
+);
+export const invoiceRefunded = event<InvoiceRefunded>(
+  'invoice.refunded',
+  'money of an invoice was given back, all of it or a part',
+);
+export const creditGranted = event<CreditGranted>(
+  'credit.granted',
+  'an organization got credit: by staff, or by a transfer for an invoice that was cancelled before',
+);

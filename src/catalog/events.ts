@@ -1,0 +1,8 @@
+import { event } from '../events/index.ts';
+import type { ProductChange } from './staff.ts';
+
+interface ProductUpdated {
+  change: ProductChange;
+}
+
+export const productUpdated = event<ProductUpdated>('product.updated', 'staff changed a product');

@@ -1,0 +1,54 @@
+import type { Happened } from '../platform/index.ts';
+import type { Event } from './event.ts';
+
+/** What a mail says; greeting and signature are added. */
+export interface MailText {
+  subject: string;
+  lines: string[];
+}
+
+/** A mail that tells of an event. */
+export interface MailDeclaration {
+  readonly event: string;
+  /** Whether it is about money and goes to the account's address for bills, if it has one. */
+  readonly isBill: boolean;
+  when(data: object): boolean;
+  text(happened: Happened): MailText;
+}
+
+/** Events that are told of by mail say whom they concern; null when nobody is known. */
+interface Concerning {
+  user_id: number | null;
+}
+
+interface Options<Data> {
+  isBill?: boolean;
+  /** Decided where it happens: no mail is written when it says no. */
+  when?: (data: Data) => boolean;
+}
+
+/** Declares the mail that tells of an event, in the room whose event it is. */
+export function mail<Data extends Concerning>(
+  event: Event<Data>,
+  text: (happened: Happened<Data>) => MailText,
+  { isBill = false, when = () => true }: Options<Data> = {},
+): MailDeclaration {
+  // As methods, which take the one type of data that entries of this event have.
+  const declared: { when(data: Data): boolean; text(happened: Happened<Data>): MailText } = { when, text };
+  return { event: event.name, isBill, ...declared };
+}
+
+/** The whole mail: header and body. */
+export function composeMail(
+  { subject, lines }: MailText,
+  firstName: string | null,
+  publicUrl: string,
+): { subject: string; body: string } {
+  const greeting = firstName ? `Hello ${oneLine(firstName)},` : 'Hello,';
+  return { subject: oneLine(subject), body: [greeting, '', ...lines, '', publicUrl, ''].join('\n') };
+}
+
+/** A name with a line break in it must not become a header of its own. */
+function oneLine(text: string): string {
+  return text.replace(/[\p{Cc}]+/gu, ' ').trim();
+}

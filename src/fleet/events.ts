@@ -1,0 +1,85 @@
+import { event } from '../events/index.ts';
+import type { ImageChange, NewImage } from './imageStaff.ts';
+import type { NodeChange } from './nodes.ts';
+
+interface NodeNamed {
+  name: string;
+}
+
+interface NodeUpdated {
+  name: string;
+  change: NodeChange;
+}
+
+interface PoolCreated {
+  name: string;
+  location: string;
+  network: string;
+  gateway?: string;
+  rest_hours?: number;
+}
+
+interface PoolUpdated {
+  change: { name?: string; rest_hours?: number };
+}
+
+interface PoolDeleted {
+  name: string;
+  network: string;
+}
+
+interface AddressNoted {
+  address: string;
+  note: string | null;
+}
+
+interface AddressNamed {
+  address: string;
+  dns_name: string | null;
+  before: string | null;
+}
+
+interface ImageNamed {
+  slug: string;
+}
+
+interface ImageCreated {
+  slug: string;
+  source: NewImage['source'];
+}
+
+interface ImageUpdated {
+  slug: string;
+  change: ImageChange;
+}
+
+interface ImageFailed {
+  slug: string;
+  reason: string;
+}
+
+export const nodeUpdated = event<NodeUpdated>('node.updated', 'staff changed what a node may promise');
+export const nodeSilent = event<NodeNamed>('node.silent', 'a node was not heard of for a minute');
+export const nodeBack = event<NodeNamed>('node.back', 'a silent node was heard of again');
+
+export const poolCreated = event<PoolCreated>('address_pool.created', 'staff added a pool of addresses');
+export const poolUpdated = event<PoolUpdated>('address_pool.updated', 'staff changed a pool');
+export const poolDeleted = event<PoolDeleted>('address_pool.deleted', 'staff removed a pool');
+export const addressReserved = event<AddressNoted>(
+  'address.reserved',
+  'staff kept an address from being given out',
+);
+export const addressUnreserved = event<AddressNoted>(
+  'address.unreserved',
+  'staff gave a reserved address back',
+);
+export const addressNamed = event<AddressNamed>(
+  'address.named',
+  "an address' name in reverse DNS was set or removed",
+);
+
+export const imageCreated = event<ImageCreated>('image.created', 'staff added an operating-system image');
+export const imageUpdated = event<ImageUpdated>('image.updated', 'staff changed what is said of an image');
+export const imageDeleted = event<ImageNamed>('image.deleted', 'staff removed an image');
+export const imagePrepared = event<ImageNamed>('image.prepared', 'an image was built or downloaded');
+export const imageFailed = event<ImageFailed>('image.failed', 'an image could not be built or downloaded');

@@ -1,0 +1,48 @@
+import { event } from '../events/index.ts';
+
+interface DeliveryWanted {
+  module_id: number;
+}
+
+interface Provisioned {
+  user_id: number;
+  hostname: string;
+  primary_ip: string | null;
+}
+
+interface Reason {
+  reason: string;
+}
+
+interface Retried {
+  module_id: number;
+}
+
+interface Upgraded {
+  before: Record<string, unknown>;
+  after: Record<string, unknown>;
+  price: string;
+  currency: string;
+}
+
+interface UpgradeExpired {
+  invoice_id: number | null;
+  options: Record<string, unknown>;
+}
+
+export const deliveryWanted = event<DeliveryWanted>(
+  'service.delivery_wanted',
+  'a service was paid and is to be delivered by the room of its kind',
+);
+export const serviceProvisioned = event<Provisioned>('service.provisioned', 'a service was delivered');
+export const serviceFailed = event<Reason>('service.failed', 'the delivery of a service failed');
+export const serviceRetried = event<Retried>('service.retried', 'staff had a failed delivery tried again');
+export const serviceCancelled = event<Reason>(
+  'service.cancelled',
+  'a service was cancelled before its delivery',
+);
+export const serviceUpgraded = event<Upgraded>('service.upgraded', 'a service has a new size and price');
+export const upgradeExpired = event<UpgradeExpired>(
+  'service.upgrade_expired',
+  'an upgrade was not paid, or paid back, and what it held is free again',
+);

@@ -1,0 +1,63 @@
+import { couponOf, invoiceExpired, invoicePaid, invoiceRefunded } from '../billing/index.ts';
+import { hasHappened, type OwnReaction, on, record } from '../events/index.ts';
+import type { Context, Failure, Happened, TxContext } from '../platform/index.ts';
+import { cancelUndelivered, lockServicesOf, type Ordered } from './delivery/cancelUndelivered.ts';
+import { failDelivery, markDelivering } from './delivery/delivery.ts';
+import { deliveryWanted } from './events.ts';
+import { kindOf } from './kinds/table.ts';
+import { applyPaidUpgrade, giveBackUpgrade } from './upgradeApply.ts';
+
+/** What services do when something happened to the invoice that ordered them. */
+export const serviceReactions: OwnReaction[] = [
+  on(
+    invoicePaid,
+    'services.deliverPaid',
+    async (tx, { subject: invoice }) => {
+      await startDelivery(tx, await lockServicesOf(tx, invoice.id));
+      await applyPaidUpgrade(tx, invoice.id);
+    },
+    { failed: failUnstarted },
+  ),
+  on(invoiceExpired, 'services.giveBackExpired', (tx, { subject: invoice }) =>
+    giveBack(tx, invoice.id, 'the invoice was not paid in time'),
+  ),
+  on(
+    invoiceRefunded,
+    'services.takeBackRefunded',
+    (tx, { subject: invoice }) => giveBack(tx, invoice.id, 'the invoice was refunded'),
+    { when: ({ full }) => full },
+  ),
+];
+
+// Services are locked, so that a repeated job finds them started or cancelled already.
+async function giveBack(tx: TxContext, invoiceId: number, reason: string): Promise<void> {
+  const services = await lockServicesOf(tx, invoiceId);
+  await cancelUndelivered(tx, services, await couponOf(tx, invoiceId), reason);
+  await giveBackUpgrade(tx, invoiceId);
+}
+
+// Services that staff delivers by hand stay queued until staff says they are done.
+async function startDelivery(tx: TxContext, services: Ordered[]): Promise<void> {
+  for (const service of services) {
+    if (kindOf(service.module_id).deliveredBy === null || service.status !== 'pending') continue;
+    if (service.provisioning_state !== 'queued' && !(await neverStarted(tx, service))) continue;
+    await markDelivering(tx, service.id);
+    await record(tx, deliveryWanted, {
+      subject: { type: 'service', id: service.id },
+      organizationId: service.organization_id,
+      data: { module_id: service.module_id },
+    });
+  }
+}
+
+/** Failed because this very job did, which is now tried again; otherwise the delivery itself is to be retried. */
+async function neverStarted(ctx: Context, { id, provisioning_state: state }: Ordered): Promise<boolean> {
+  return state === 'failed' && !(await hasHappened(ctx, deliveryWanted, { type: 'service', id }));
+}
+
+async function failUnstarted(tx: TxContext, { subject: invoice }: Happened, failure: Failure): Promise<void> {
+  for (const service of await lockServicesOf(tx, invoice.id)) {
+    if (kindOf(service.module_id).deliveredBy === null || service.provisioning_state !== 'queued') continue;
+    await failDelivery(tx, service.id, failure.message);
+  }
+}

@@ -1,0 +1,31 @@
+import { event } from '../events/index.ts';
+
+interface ActionTold {
+  action_id: number;
+  command: string;
+}
+
+interface ActionFailed extends ActionTold {
+  reason: string;
+}
+
+interface ConsoleOpened {
+  kind: 'vnc' | 'serial';
+}
+
+interface Reason {
+  reason: string;
+}
+
+export const actionStarted = event<ActionTold>(
+  'vps.action.started',
+  'somebody asked for an action on a machine',
+);
+export const actionSucceeded = event<ActionTold>('vps.action.succeeded', 'an action on a machine was done');
+export const actionFailed = event<ActionFailed>('vps.action.failed', 'an action on a machine failed');
+export const consoleOpened = event<ConsoleOpened>(
+  'vps.console.opened',
+  'somebody opened a console of a machine',
+);
+export const vpsLost = event<Reason>('vps.lost', 'a machine cannot be kept running and needs a person');
+export const vpsRepaired = event<Reason>('vps.repaired', 'a machine that was down was started again');

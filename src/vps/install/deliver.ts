@@ -1,0 +1,28 @@
+import { on, starts } from '../../events/index.ts';
+import { enqueue, jobStateAbout, newId, type Reaction, retryFailedJobAbout } from '../../platform/index.ts';
+import { deliveryWanted, failDelivery, kinds, serviceRetried } from '../../services/index.ts';
+import { lockVps } from '../queries.ts';
+import { provision } from './provision.ts';
+
+const isVps = ({ module_id }: { module_id: number }) => module_id === kinds.vps.id;
+
+/** What makes machines: a service that was paid, and one whose delivery failed and is tried again. */
+export const deliveryReactions: Reaction[] = [
+  starts(deliveryWanted, provision, ({ subject, data }) =>
+    isVps(data) ? { serviceId: subject.id, actionId: newId() } : null,
+  ),
+  on(
+    serviceRetried,
+    'vps.deliverAgain',
+    async (tx, { subject, organizationId }) => {
+      const about = { serviceId: subject.id };
+      // Locked, so that a repeated job finds what it began.
+      await lockVps(tx, subject.id);
+      const state = await jobStateAbout(tx, provision, about);
+      if (state === 'ready' || state === 'running') return;
+      if (state === 'failed' || state === 'stuck') await retryFailedJobAbout(tx, provision, about);
+      else await enqueue(tx, provision, { ...about, actionId: newId() }, { organizationId });
+    },
+    { when: isVps, failed: (tx, { subject }, { message }) => failDelivery(tx, subject.id, message) },
+  ),
+];
