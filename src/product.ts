@@ -19,6 +19,7 @@ import {
   fail,
   type Logger,
   openSeal,
+  startAnnouncing,
   startRoutines,
   startWorker,
   systemActor,
@@ -95,6 +96,7 @@ async function start(config: Config, progress: StartProgress, parts: Parts, undo
   const { drivers, node } = await openWorld(ctx, data, progress, parts, undo);
   if (config.role !== 'api')
     startBackground(ctx, url, requireAll(drivers), node === null ? [] : [node.id], undo);
+  else undo.push(startAnnouncing(url, log, () => true).stop); // every worker is in another process
   let isReady = false;
   let port: number | null = null;
   if (config.role !== 'worker') {

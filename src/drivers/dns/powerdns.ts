@@ -1,3 +1,4 @@
+import { serially } from '../serially.ts';
 import { DnsError, type ReverseDns } from './contract.ts';
 import { checkName, pointerName } from './names.ts';
 
@@ -25,6 +26,9 @@ interface Zone {
 export function powerDns(options: PowerDnsOptions): ReverseDns {
   const server = `/api/v1/servers/${encodeURIComponent(options.server ?? 'localhost')}`;
   const base = options.url.replace(/\/+$/, '') + server;
+
+  // PowerDNS over SQLite answers 500 to a change that meets another one of the same zone.
+  const inTurn = serially();
 
   async function call(method: 'GET' | 'PATCH', path: string, body?: object): Promise<unknown> {
     let response: Response;
@@ -76,9 +80,8 @@ export function powerDns(options: PowerDnsOptions): ReverseDns {
               ttl: options.ttlS ?? 3_600,
               records: [{ content: `${name}.`, disabled: false }],
             };
-      await call('PATCH', `/zones/${encodeURIComponent(zone.id)}`, {
-        rrsets: [{ name: pointer, type: 'PTR', ...change }],
-      });
+      const rrsets = [{ name: pointer, type: 'PTR', ...change }];
+      await inTurn(zone.id, () => call('PATCH', `/zones/${encodeURIComponent(zone.id)}`, { rrsets }));
     },
   };
 }

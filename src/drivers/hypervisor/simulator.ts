@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { serially } from '../serially.ts';
 import { type HypervisorCapability, hypervisorCapabilities, requireCapability } from './capabilities.ts';
 import {
   type Hypervisor,
@@ -8,7 +9,6 @@ import {
   type NodeCapacity,
 } from './contract.ts';
 import { checkImageSlug, checkSameImage } from './imageSource.ts';
-import { serially } from './serially.ts';
 import { addressesOf, simulatedManagement } from './simulatorManagement.ts';
 import {
   type SimulatedCall,

@@ -3,6 +3,7 @@
  * as a saga: steps in order, each repeatable, each with an undo, every finished step written down. After a
  * crash a job goes on where it was; after a failure for good it is taken back to a clean slate.
  */
+export { startAnnouncing } from './announce.ts';
 export { type EnqueueOptions, enqueue, enqueueNamed } from './enqueue.ts';
 export { type Routine, runRoutine, startRoutines } from './every.ts';
 export { purgeDoneJobs } from './purge.ts';

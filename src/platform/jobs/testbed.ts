@@ -11,6 +11,7 @@ import { connect, type Database } from '../database/index.ts';
 import type { Drivers } from '../drivers.ts';
 import { createLog } from '../log.ts';
 import { createSeal, readSecretKey } from '../seal.ts';
+import { channel } from './announce.ts';
 import { type AnySaga, enqueue, job, startWorker, type Worker, type WorkerOptions } from './index.ts';
 
 export interface Payload {
@@ -29,6 +30,7 @@ interface JobState {
 
 /** Jobs and workers on a database of their own, without the rest of the product. */
 export interface JobBed {
+  url: string;
   ctx: Context;
   clock: TravellingClock;
   /** Starts a worker that knows these sagas; it is stopped after the test. */
@@ -42,6 +44,10 @@ export interface JobBed {
   rows(text: string, ...values: unknown[]): Promise<object[]>;
   /** Cuts the connections by which workers show that they live, as a crash of their process does. */
   cutWorkers(): Promise<number>;
+  /** The same for those over which they tell each other of jobs. */
+  cutAnnouncers(): Promise<number>;
+  /** Hears what processes tell each other. */
+  listen(onMessage: (payload: string) => void): Promise<() => Promise<void>>;
   stopWorkers(): Promise<void>;
   close(): Promise<void>;
 }
@@ -73,7 +79,13 @@ export async function jobBed(): Promise<JobBed> {
     workers.push(worker);
     return worker;
   };
+  const cut = async (name: string) => {
+    const text = `select pg_terminate_backend(pid) from pg_stat_activity
+       where application_name = $1 and datname = current_database()`;
+    return (await rows(text, name)).length;
+  };
   return {
+    url: database.url,
     ctx,
     clock,
     rows,
@@ -89,13 +101,9 @@ export async function jobBed(): Promise<JobBed> {
         () => jobOf(id),
         (job) => job?.state === state,
       ),
-    cutWorkers: async () => {
-      const cut = await rows(
-        `select pg_terminate_backend(pid) from pg_stat_activity
-         where application_name = 'innkeeper worker' and datname = current_database()`,
-      );
-      return cut.length;
-    },
+    cutWorkers: () => cut('innkeeper worker'),
+    cutAnnouncers: () => cut('innkeeper announce'),
+    listen: (onMessage) => db.listen(channel, onMessage),
     stopWorkers: async () => {
       await Promise.all(workers.splice(0).map((worker) => worker.stop()));
     },

@@ -2,6 +2,7 @@ import pg from 'pg';
 import type { Context } from '../context.ts';
 import type { Drivers } from '../drivers.ts';
 import { AppError } from '../errors.ts';
+import { channel, namesIn, startAnnouncing } from './announce.ts';
 import { onEnqueued } from './enqueue.ts';
 import { defaultSlots, laneOf, lanes, roomIn, type Slots } from './lanes.ts';
 import {
@@ -70,17 +71,25 @@ export function startWorker(ctx: Context, url: string, options: WorkerOptions): 
     due.add(lane);
     bell.ring();
   };
-  const onReady = ({ name }: { name: string }) => {
+  const onReady = (name: string) => {
     const saga = known.get(name);
     if (saga) look(laneOf(saga));
   };
-  const stopListening = onEnqueued(onReady);
+  const onTold = (names: readonly string[]) => {
+    for (const name of names.length === 0 ? known.keys() : names) onReady(name);
+  };
+  const stopListening = onEnqueued(({ name }) => onReady(name));
+  const announcing = startAnnouncing(
+    url,
+    ctx.log,
+    ({ nodeId }) => nodeId !== null && !nodes.includes(nodeId),
+  );
 
   const loop = async (): Promise<void> => {
     while (!stopped) {
       let liveness: Liveness | null = null;
       try {
-        liveness = await showLife(ctx, url, nodes);
+        liveness = await showLife(ctx, url, nodes, onTold);
         const unknown = await ctx.db.many(unknownKinds, { kinds: [...known.keys()] });
         if (unknown.length > 0) ctx.log.warn({ kinds: unknown }, 'jobs wait that this worker does not know');
         await workWhileAlive(liveness);
@@ -180,6 +189,7 @@ export function startWorker(ctx: Context, url: string, options: WorkerOptions): 
       stopListening();
       bell.ring();
       await Promise.race([finished, sleep(timeoutMs)]);
+      await announcing.stop();
     },
   };
 }
@@ -200,7 +210,12 @@ function createBell() {
   };
 }
 
-async function showLife(ctx: Context, url: string, nodes: readonly number[]): Promise<Liveness> {
+async function showLife(
+  ctx: Context,
+  url: string,
+  nodes: readonly number[],
+  onTold: (names: readonly string[]) => void,
+): Promise<Liveness> {
   const { number } = await ctx.db.one(newWorkerNumber);
   const abort = new AbortController();
   const client = new pg.Client({
@@ -210,7 +225,9 @@ async function showLife(ctx: Context, url: string, nodes: readonly number[]): Pr
   });
   client.on('error', () => undefined); // 'end' follows
   client.on('end', () => abort.abort(new ClaimLost()));
+  client.on('notification', ({ payload }) => onTold(namesIn(payload)));
   await client.connect();
+  await client.query(`listen ${channel}`);
   await client.query('select pg_advisory_lock($1, $2)', [livenessClass, number]);
   for (const node of nodes) await client.query('select pg_advisory_lock_shared($1, $2)', [servedClass, node]);
   return { number, signal: abort.signal, end: () => client.end().catch(() => undefined) };

@@ -1,6 +1,7 @@
 import { chmod, mkdir, rm, statfs } from 'node:fs/promises';
 import { cpus, totalmem } from 'node:os';
 import { join } from 'node:path';
+import { serially } from '../../serially.ts';
 import { hypervisorCapabilities } from '../capabilities.ts';
 import { type Hypervisor, HypervisorError, type MachineSpec } from '../contract.ts';
 import { canRunMachines, missingHostPackages } from '../host.ts';
@@ -8,7 +9,6 @@ import { probeKernel } from '../images/kernel.ts';
 import { ensureNetboot } from '../images/netboot.ts';
 import type { ImageDescription } from '../images/recipe.ts';
 import { imageStore } from '../images/store.ts';
-import { serially } from '../serially.ts';
 import { checkIdentity, checkSpec } from '../spec.ts';
 import { accelerationProbe } from './acceleration.ts';
 import { findOwner, ownAccount } from './accounts.ts';

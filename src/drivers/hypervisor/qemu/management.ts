@@ -1,8 +1,8 @@
 import { rename, rm } from 'node:fs/promises';
+import { serially } from '../../serially.ts';
 import { HypervisorError, type MachineSpec } from '../contract.ts';
 import type { ImageStore } from '../images/store.ts';
 import type { MachineManagement, SnapshotFacts } from '../management.ts';
-import { serially } from '../serially.ts';
 import { checkAuthorizedKeys, checkCopyName, checkHostname, checkPasswordHash, checkSpec } from '../spec.ts';
 import { findOwner } from './accounts.ts';
 import { type Agent, withAgent } from './agent.ts';

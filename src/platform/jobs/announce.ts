@@ -1,0 +1,82 @@
+import pg from 'pg';
+import type { Logger } from '../log.ts';
+import { onEnqueued, type Ready } from './enqueue.ts';
+
+/** Where processes tell each other of jobs. */
+export const channel = 'innkeeper_jobs';
+
+/** How long news are gathered before they are sent. */
+const gatherMs = 4;
+const longestPayload = 7_000; // PostgreSQL takes 8,000 bytes
+
+export interface Announcing {
+  tell(job: Ready): void;
+  stop(): Promise<void>;
+}
+
+/**
+ * Tells the workers of other processes of jobs that this process has committed, if `isTheirs`. What a message
+ * misses, they find at their next poll.
+ *
+ * It is sent after the commit, gathered, over a connection of its own. Inside the transaction each commit would
+ * wait for the one before it, because PostgreSQL keeps the order of messages: half the throughput of 32 committers.
+ */
+export function startAnnouncing(url: string, log: Logger, isTheirs: (job: Ready) => boolean): Announcing {
+  const names = new Set<string>();
+  let client: pg.Client | null = null;
+  let sending: Promise<void> | null = null;
+  let stopped = false;
+
+  const connected = async (): Promise<pg.Client> => {
+    if (client !== null) return client;
+    const next = new pg.Client({
+      connectionString: url,
+      keepAlive: true,
+      application_name: 'innkeeper announce',
+    });
+    next.on('error', () => undefined); // 'end' follows
+    next.on('end', () => {
+      if (client === next) client = null;
+    });
+    await next.connect();
+    await next.query('set synchronous_commit = off'); // nothing is kept that a message could lose
+    client = next;
+    return next;
+  };
+
+  const send = async (): Promise<void> => {
+    while (names.size > 0 && !stopped) {
+      await new Promise((resolve) => setTimeout(resolve, gatherMs));
+      const payload = [...names].join(',');
+      names.clear();
+      const short = Buffer.byteLength(payload) > longestPayload ? '' : payload;
+      await (await connected()).query('select pg_notify($1, $2)', [channel, short]);
+    }
+  };
+
+  const tell = (job: Ready): void => {
+    if (stopped || !isTheirs(job)) return;
+    names.add(job.name);
+    sending ??= send()
+      .catch((error: Error) => log.debug({ err: error.message }, 'other processes could not be told of jobs'))
+      .finally(() => {
+        sending = null;
+      });
+  };
+
+  const forget = onEnqueued(tell);
+  return {
+    tell,
+    stop: async () => {
+      forget();
+      stopped = true;
+      await sending;
+      await client?.end();
+    },
+  };
+}
+
+/** The names of jobs in a message; none when it stands for all. */
+export function namesIn(payload: string | undefined): string[] {
+  return payload ? payload.split(',') : [];
+}
