@@ -177,6 +177,7 @@ async function openApi(
 ): Promise<number> {
   const api: FastifyInstance = await createApi({
     ...ctx,
+    drivers,
     pool: () => ctx.db.connections(),
     authenticate: authenticator(ctx.db, ctx.clock),
     routes: allRoutes,

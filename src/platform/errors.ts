@@ -70,6 +70,10 @@ const commonErrors = errors({
   // Our side
   internal_error: [500, 'Something went wrong on our side; quote the request id when you ask for help'],
   unavailable: [503, 'A part of the service is not available right now; try again shortly'],
+  driver_absent: [
+    503,
+    'The process that answers here lacks what this takes; send this request to one that has it',
+  ],
   storage_full: [503, 'The service cannot store anything right now; try again shortly'],
 });
 

@@ -62,6 +62,8 @@ export const vpsRoutes = routes('/dashboard/service', { tag: 'VPS manager' }, (r
       query: S.ConsoleQuery,
       data: S.Console,
       errors: refused,
+      // The way that it opens ends in this process, which has to reach the machine.
+      drivers: ['hypervisor'],
       limit: 'vps',
     },
     async (ctx, req) =>

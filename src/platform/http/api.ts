@@ -5,6 +5,7 @@ import type { Registry } from 'prom-client';
 import type { Config } from '../../config.ts';
 import type { Clock } from '../clock.ts';
 import type { Database } from '../database/index.ts';
+import type { Drivers } from '../drivers.ts';
 import { type AppError, type ErrorCode, fail } from '../errors.ts';
 import type { Logger } from '../log.ts';
 import type { Reactions } from '../reactions.ts';
@@ -31,6 +32,8 @@ export interface ApiOptions {
   log: Logger;
   seal: Seal;
   reactions: Reactions;
+  /** What this process has of the outside world, for the routes that ask for it. */
+  drivers: Partial<Drivers>;
   authenticate: Authenticate;
   routes: readonly RouteGroup[];
   /** Resolves when everything besides the database is ready to serve; rejects otherwise. */
@@ -72,6 +75,7 @@ export async function createApi(options: ApiOptions): Promise<FastifyInstance> {
     log,
     seal: options.seal,
     reactions: options.reactions,
+    drivers: options.drivers,
     principals: rememberPrincipals(options.authenticate, clock),
     limiter: createLimiter(config.rateLimits),
     publicOrigin: new URL(config.publicUrl).origin,

@@ -1,5 +1,6 @@
 import type { Static, TObject, TSchema } from 'typebox';
 import type { AccountContext, Context, OrganizationContext, StaffContext } from '../context.ts';
+import type { DriverName, Drivers } from '../drivers.ts';
 import type { AppError, ErrorCode } from '../errors.ts';
 import type { Answer, Bytes } from './answer.ts';
 import { bytesOf } from './bytes.ts';
@@ -21,7 +22,7 @@ export interface ContextFor {
 }
 
 /** What a handler gets second: everything parsed. */
-export interface Req<P, Q, B, A extends Auth = Auth> {
+export interface Req<P, Q, B, A extends Auth = Auth, N extends DriverName = never> {
   readonly params: P;
   readonly query: Q;
   readonly body: B;
@@ -29,9 +30,17 @@ export interface Req<P, Q, B, A extends Auth = Auth> {
   readonly ip: string;
   readonly userAgent: string | null;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  /** Those that the route's `drivers` names. */
+  readonly drivers: Pick<Drivers, N>;
 }
 
-export interface RouteOptions<A extends Auth, P extends TObject, Q extends TObject, B extends TSchema> {
+export interface RouteOptions<
+  A extends Auth,
+  P extends TObject,
+  Q extends TObject,
+  B extends TSchema,
+  N extends DriverName = DriverName,
+> {
   auth: A;
   /** The operation's id for generated clients and traces, unique and never changed: `getServiceDetails`. */
   operation: string;
@@ -75,6 +84,11 @@ export interface RouteOptions<A extends Auth, P extends TObject, Q extends TObje
    * header If-Match it runs in one transaction with the handler, and another tag means 412.
    */
   current?: (ctx: ContextFor[A], req: Req<Static<P>, Static<Q>, Static<B>, A>) => Promise<unknown>;
+  /**
+   * A live route: what it talks to outside while the caller waits, as `req.drivers`. In a process that has no such
+   * driver it answers 503 `driver_absent`. Everything that can wait is a job instead.
+   */
+  drivers?: readonly N[];
   /** Largest body in bytes, when 1 MiB is not enough. */
   bodyLimit?: number;
 }
@@ -96,10 +110,14 @@ interface WithBytes {
   produces: string;
 }
 
-type Handler<A extends Auth, P extends TSchema, Q extends TSchema, B extends TSchema, R> = (
-  ctx: ContextFor[A],
-  req: Req<Static<P>, Static<Q>, Static<B>, A>,
-) => Promise<R> | R;
+type Handler<
+  A extends Auth,
+  P extends TSchema,
+  Q extends TSchema,
+  B extends TSchema,
+  N extends DriverName,
+  R,
+> = (ctx: ContextFor[A], req: Req<Static<P>, Static<Q>, Static<B>, A, N>) => Promise<R> | R;
 
 type Empty = typeof Nothing;
 
@@ -111,15 +129,22 @@ export interface Declare {
     P extends TObject = Empty,
     Q extends TObject = Empty,
     B extends TSchema = Empty,
+    const N extends DriverName = never,
   >(
     path: string,
-    options: RouteOptions<A, P, Q, B> & WithData<P, Q, B, D>,
-    handler: Handler<A, P, Q, B, Static<D> | Answer<Static<D>>>,
+    options: RouteOptions<A, P, Q, B, N> & WithData<P, Q, B, D>,
+    handler: Handler<A, P, Q, B, N, Static<D> | Answer<Static<D>>>,
   ): void;
-  <A extends Auth, P extends TObject = Empty, Q extends TObject = Empty, B extends TSchema = Empty>(
+  <
+    A extends Auth,
+    P extends TObject = Empty,
+    Q extends TObject = Empty,
+    B extends TSchema = Empty,
+    const N extends DriverName = never,
+  >(
     path: string,
-    options: RouteOptions<A, P, Q, B> & WithBytes,
-    handler: Handler<A, P, Q, B, Bytes>,
+    options: RouteOptions<A, P, Q, B, N> & WithBytes,
+    handler: Handler<A, P, Q, B, N, Bytes>,
   ): void;
 }
 

@@ -3,6 +3,7 @@ import type { Config } from '../../config.ts';
 import type { Clock } from '../clock.ts';
 import { type Actor, type Context, transaction } from '../context.ts';
 import type { Database } from '../database/index.ts';
+import type { Drivers } from '../drivers.ts';
 import { fail } from '../errors.ts';
 import type { Logger } from '../log.ts';
 import type { Reactions } from '../reactions.ts';
@@ -14,6 +15,7 @@ import { readCredential } from './credential.ts';
 import { etagOf, matchesTag } from './etag.ts';
 import { checkIdempotencyKey, once } from './idempotency.ts';
 import type { Limiter } from './limits.ts';
+import { type Outside, outsideOf } from './live.ts';
 import { kindsOf, readParams, readQuery } from './parameters.ts';
 import type { Principals } from './principal.ts';
 import { compileResponseCheck, envelopeOf, type ResponseCheck } from './responses.ts';
@@ -28,6 +30,7 @@ export interface Api {
   log: Logger;
   seal: Seal;
   reactions: Reactions;
+  drivers: Partial<Drivers>;
   principals: Principals;
   limiter: Limiter;
   publicOrigin: string;
@@ -80,7 +83,8 @@ type Schema = Record<string, unknown>;
 
 function serveRoute(app: FastifyInstance, api: Api, route: Route, envelopes: Envelopes): void {
   const check = api.config.checkResponses ? compileResponseCheck(route) : null;
-  const read = compileReader(route);
+  const outside = outsideOf(route, api.drivers);
+  const read = compileReader(route, outside);
   const run = compileRun(api, route, check, envelopes);
   const url = `/api${route.path}`;
   app.route({
@@ -90,13 +94,13 @@ function serveRoute(app: FastifyInstance, api: Api, route: Route, envelopes: Env
     config: { check, pattern: url },
     ...(route.bodyLimit !== undefined && { bodyLimit: route.bodyLimit }),
     ...(envelopes.own && { schema: { response: { 200: envelopes.own } } }),
-    onRequest: compileGate(api, route),
+    onRequest: compileGate(api, route, outside),
     handler: (request, reply) => run(request, reply, read(request)),
   });
 }
 
 /** Authentication, organization and limits: all that is settled before the body is read. */
-function compileGate(api: Api, route: Route) {
+function compileGate(api: Api, route: Route, { refusal }: Outside) {
   const { auth } = route;
   const admission: Admission | null = auth === 'public' ? null : { ...route, auth };
   return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
@@ -107,6 +111,7 @@ function compileGate(api: Api, route: Route) {
     request.caller = caller;
     const limit = api.limiter.take(caller?.principal ?? null, request.address, route.limit);
     if (limit !== null) reply.headers(limit);
+    if (refusal !== null) throw refusal();
   };
 }
 
@@ -121,7 +126,7 @@ async function callerWhenGiven(api: Api, route: Route, request: FastifyRequest):
 }
 
 /** Reads params, query and body by the route's schemas; throws with everything that is wrong in any of them. */
-function compileReader(route: Route): (request: FastifyRequest) => AnyReq {
+function compileReader(route: Route, { drivers }: Outside): (request: FastifyRequest) => AnyReq {
   const paramKinds = kindsOf(route.params);
   const queryKinds = kindsOf(route.query);
   const checkParams = compileValidator('params', route.params);
@@ -145,6 +150,7 @@ function compileReader(route: Route): (request: FastifyRequest) => AnyReq {
       ip: request.address,
       userAgent: request.headers['user-agent'] ?? null,
       headers: request.headers,
+      drivers,
     } as AnyReq;
   };
 }

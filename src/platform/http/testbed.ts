@@ -375,6 +375,7 @@ export async function startDemo(
     log,
     seal: createSeal(randomBytes(32)),
     reactions: new Map(),
+    drivers: {},
     authenticate,
     routes: [demoRoutes, demoOddRoutes, demoByteRoutes],
     ready: async () => undefined,
