@@ -8,7 +8,7 @@ import { organizationRoutes } from './organizations/index.ts';
 import type { RouteGroup } from './platform/http/index.ts';
 import { jobStaffRoutes } from './platform/jobs/staff.ts';
 import { serviceRoutes, serviceStaffRoutes } from './services/index.ts';
-import { vpsRoutes } from './vps/index.ts';
+import { upgradeRoutes, vpsRoutes } from './vps/index.ts';
 
 /** Every endpoint of the product. */
 export const allRoutes: RouteGroup[] = [
@@ -18,6 +18,7 @@ export const allRoutes: RouteGroup[] = [
   organizationRoutes,
   billingRoutes,
   serviceRoutes,
+  upgradeRoutes,
   vpsRoutes,
   catalogStaffRoutes,
   billingStaffRoutes,

@@ -43,7 +43,7 @@ const tablesOf: Record<string, string[]> = {
     ...['tax_rates', 'invoices', 'invoice_items', 'invoice_numbers', 'payments', 'refunds'],
     ...['ledger_accounts', 'ledger_transactions', 'ledger_entries'],
   ],
-  services: ['services', 'service_secrets', 'service_upgrades'],
+  services: ['services', 'service_secrets'],
   vps: [
     ...[
       'machines',
@@ -53,6 +53,7 @@ const tablesOf: Record<string, string[]> = {
       'vps_access',
       'vps_secrets',
       'vps_samples',
+      'vps_upgrades',
     ],
     'console_tickets',
   ],

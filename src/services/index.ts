@@ -16,12 +16,14 @@ export {
   type Order,
   openPassword,
 } from './delivery/delivery.ts';
-export { deliveryWanted, serviceRetried } from './events.ts';
+export { deliveryWanted, serviceRetried, serviceUpgraded, upgradeExpired } from './events.ts';
 export type { Kind } from './kinds/kind.ts';
 export { kindOf, kinds } from './kinds/table.ts';
 export { roomOf, type VpsOptions, vpsOptions } from './kinds/vps.ts';
 export { serviceMails } from './mails.ts';
 export { isStrongPassword } from './password.ts';
+export { prorate, remainingOf } from './prorate.ts';
 export { serviceReactions } from './reactions.ts';
 export { serviceRoutes } from './routes.ts';
 export { serviceStaffRoutes } from './staffRoutes.ts';
+export { changeTerms, lockTerms, type NewTerms, requireTerms, type Terms } from './terms.ts';

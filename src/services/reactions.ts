@@ -5,18 +5,14 @@ import { cancelUndelivered, lockServicesOf, type Ordered } from './delivery/canc
 import { failDelivery, markDelivering } from './delivery/delivery.ts';
 import { deliveryWanted } from './events.ts';
 import { kindOf } from './kinds/table.ts';
-import { applyPaidUpgrade, giveBackUpgrade } from './upgradeApply.ts';
 
 /** What services do when something happened to the invoice that ordered them. */
 export const serviceReactions: OwnReaction[] = [
   on(
     invoicePaid,
     'services.deliverPaid',
-    async (tx, { subject: invoice }) => {
-      await startDelivery(tx, await lockServicesOf(tx, invoice.id));
-      await applyPaidUpgrade(tx, invoice.id);
-    },
-    { failed: failUnstarted },
+    async (tx, { subject: invoice }) => startDelivery(tx, await lockServicesOf(tx, invoice.id)),
+    { when: ({ kind }) => kind === 'order', failed: failUnstarted },
   ),
   on(invoiceExpired, 'services.giveBackExpired', (tx, { subject: invoice }) =>
     giveBack(tx, invoice.id, 'the invoice was not paid in time'),
@@ -33,7 +29,6 @@ export const serviceReactions: OwnReaction[] = [
 async function giveBack(tx: TxContext, invoiceId: number, reason: string): Promise<void> {
   const services = await lockServicesOf(tx, invoiceId);
   await cancelUndelivered(tx, services, await couponOf(tx, invoiceId), reason);
-  await giveBackUpgrade(tx, invoiceId);
 }
 
 // Services that staff delivers by hand stay queued until staff says they are done.

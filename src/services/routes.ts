@@ -1,8 +1,6 @@
 import { IdParams, routes } from '../platform/http/index.ts';
 import { listServices, readService } from './read.ts';
 import * as S from './schema.ts';
-import { UpgradeTerms, UpgradeVps } from './upgradeSchema.ts';
-import { upgradeVps } from './upgradeVps.ts';
 
 export const serviceRoutes = routes('/dashboard/services', { tag: 'Services' }, (route) => {
   route.get(
@@ -31,21 +29,5 @@ export const serviceRoutes = routes('/dashboard/services', { tag: 'Services' }, 
       etag: true,
     },
     (ctx, req) => readService(ctx, req.params.id),
-  );
-  route.post(
-    '/:id/upgrade-vps',
-    {
-      auth: 'organization',
-      permission: 'billing.pay',
-      operation: 'upgradeVpsResources',
-      summary: 'Upgrade VPS resources',
-      description: 'Storage never shrinks. The machine has its new size once the invoice is paid.',
-      params: IdParams,
-      body: UpgradeVps,
-      data: UpgradeTerms,
-      errors: ['not_found', 'not_a_vps', 'conflict', 'invalid_configuration', 'insufficient_stock'],
-      limit: 'checkout',
-    },
-    (ctx, req) => upgradeVps(ctx, req.params.id, req.body),
   );
 });

@@ -19,12 +19,14 @@ import { powerSagas } from './power.ts';
 import { rename } from './settings.ts';
 import { backupRoutine } from './snapshots/backups.ts';
 import { snapshotSagas } from './snapshots/snapshots.ts';
+import { upgradeReactions } from './upgrade/reactions.ts';
 import { resize } from './upgrade/resize.ts';
 
 export { createSampler, resolutions } from './charts.ts';
 export { serveConsoles } from './console/server.ts';
 export { onMachineEvent, reconcileNode } from './reconcile.ts';
 export { vpsRoutes } from './routes.ts';
+export { upgradeRoutes } from './upgrade/routes.ts';
 
 /** Everything that is done to machines outside a request. */
 export const vpsJobs: AnySaga[] = [
@@ -38,6 +40,6 @@ export const vpsJobs: AnySaga[] = [
   resize,
 ];
 
-export const vpsReactions: Reaction[] = deliveryReactions;
+export const vpsReactions: Reaction[] = [...deliveryReactions, ...upgradeReactions];
 
 export const vpsRoutines: Routine[] = [backupRoutine, chartRoutine, ticketRoutine];

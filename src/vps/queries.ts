@@ -1,6 +1,7 @@
 import type { HypervisorCapability } from '../drivers/hypervisor/index.ts';
 import { type Context, fail, type OrganizationContext, statement } from '../platform/index.ts';
 import { kindOf, kinds } from '../services/index.ts';
+import { holdsLock } from './actions/lock.ts';
 import type { MachineState } from './states.ts';
 
 export interface VpsRow {
@@ -51,7 +52,7 @@ const selectVps = `
     m.node_id, m.image, i.name as image_name, i.version as image_version, m.hostname, m.cpu_cores, m.memory_mib,
     m.disk_gib, m.port_mbps, m.mac::text as mac, n.location, n.capabilities, m.wanted, m.state, m.started_at,
     m.protect_delete, m.protect_reinstall,
-    (select to_jsonb(a) from vps_actions a where a.service_id = s.id and a.status in ('queued', 'running')) as action
+    (select to_jsonb(a) from vps_actions a where a.service_id = s.id and ${holdsLock('a')}) as action
   from services s
   join products p on p.id = s.product_id
   left join machines m on m.service_id = s.id

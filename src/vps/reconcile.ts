@@ -2,6 +2,7 @@ import type { Hypervisor, MachineEvent, MachineReport } from '../drivers/hypervi
 import { record } from '../events/index.ts';
 import { type Context, causesOf, statement, type TxContext, transaction } from '../platform/index.ts';
 import { beginSystemAction } from './actions/act.ts';
+import { holdsLock } from './actions/lock.ts';
 import { vpsLost } from './events.ts';
 import { type MachineRow, machineIdOf, serviceIdOf, setMachineState } from './machine.ts';
 import { lockVps } from './queries.ts';
@@ -14,7 +15,7 @@ const repairWindowMs = 10 * 60_000;
 // Machines that no action is at work on; those are the action's business.
 const settled = `from machines m join services s on s.id = m.service_id
   where m.state in ('running', 'stopped', 'error') and s.status = 'active'
-    and not exists (select 1 from vps_actions a where a.service_id = m.service_id and a.status in ('queued', 'running'))`;
+    and not exists (select 1 from vps_actions a where a.service_id = m.service_id and ${holdsLock('a')})`;
 
 interface SettledRow extends MachineRow {
   started_at: Date | null;

@@ -69,10 +69,10 @@ const questions: Record<string, string> = {
       when s.status in ('active', 'suspended') or (s.status = 'pending' and s.provisioning_state in ('queued', 'running'))
       then (s.options->>'option4')::int + (s.options->>'option5')::int else 0 end`,
   'an upgrade that waits for nothing, or addresses held for none': `
-    select u.id, u.service_id, i.status from service_upgrades u join invoices i on i.id = u.invoice_id
+    select u.id, u.service_id, i.status from vps_upgrades u join invoices i on i.id = u.invoice_id
     where u.state = 'waiting' and i.status <> 'unpaid'
     union all select null, a.service_id, 'held' from addresses a where a.held and not exists (
-      select 1 from service_upgrades u where u.service_id = a.service_id and u.state = 'waiting')`,
+      select 1 from vps_upgrades u where u.service_id = a.service_id and u.state = 'waiting')`,
   'an address of nobody': `
     select a.address from addresses a left join services s on s.id = a.service_id
     where a.state = 'taken' and s.id is null`,
@@ -86,7 +86,7 @@ const questions: Record<string, string> = {
   'an action that never ended': `
     select service_id, command, status from vps_actions where status in ('queued', 'running')`,
   'an upgrade that is paid and not applied, or applied and not paid': `
-    select u.id, u.state, i.status from service_upgrades u left join invoices i on i.id = u.invoice_id
+    select u.id, u.state, i.status from vps_upgrades u left join invoices i on i.id = u.invoice_id
     where (u.state = 'waiting' and i.status is distinct from 'unpaid') or (u.state = 'applied' and i.status = 'unpaid')`,
   'a machine whose size is not what its service pays for': `
     select m.service_id, m.memory_mib, s.options from machines m join services s on s.id = m.service_id

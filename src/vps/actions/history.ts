@@ -10,6 +10,7 @@ import {
 } from '../../platform/index.ts';
 import { actionFailed, actionStarted, actionSucceeded } from '../events.ts';
 import { type ActionRow, findVpsFor } from '../queries.ts';
+import { holdsLock } from './lock.ts';
 
 const columns = `id, service_id, command, status, progress, initiator_type, initiator_id,
   host(initiator_ip) as initiator_ip, error_code, error_message, created_at, started_at, finished_at`;
@@ -24,15 +25,16 @@ const insertAction = statement<
     initiatorType: 'user' | 'api_key' | 'staff' | 'system';
     initiatorId: number | null;
     initiatorIp: string | null;
+    waits: boolean;
     now: Date;
   }
 >(
   'vps.insertAction',
   `insert into vps_actions (id, organization_id, service_id, command, status, initiator_type, initiator_id,
-     initiator_ip, created_at)
+     initiator_ip, waits, created_at)
    values (:id, :organizationId, :serviceId, :command, 'queued', :initiatorType, :initiatorId, :initiatorIp,
-     :now)
-   on conflict (service_id) where status in ('queued', 'running') do nothing returning ${columns}`,
+     :waits, :now)
+   on conflict (service_id) where status in ('queued', 'running') and not waits do nothing returning ${columns}`,
 );
 const reopenAction = statement<
   never,
@@ -41,8 +43,8 @@ const reopenAction = statement<
   'vps.reopenAction',
   `insert into vps_actions (id, organization_id, service_id, command, status, initiator_type, created_at, started_at)
    values (:id, :organizationId, :serviceId, :command, 'running', 'system', :now, :now)
-   on conflict (id) do update set status = 'running', progress = 0, error_code = null, error_message = null,
-     finished_at = null`,
+   on conflict (id) do update set status = 'running', waits = false, progress = 0, error_code = null,
+     error_message = null, finished_at = null, started_at = coalesce(vps_actions.started_at, excluded.started_at)`,
 );
 const beginAction = statement<never, { id: number; now: Date }>(
   'vps.beginAction',
@@ -69,23 +71,16 @@ const endAction = statement<
 >(
   'vps.endAction',
   `update vps_actions set status = :status, progress = case when :status = 'success' then 100 else progress end,
-     finished_at = :now, error_code = :errorCode, error_message = :errorMessage
+     waits = false, finished_at = :now, error_code = :errorCode, error_message = :errorMessage
    where id = :id and status in ('queued', 'running')`,
 );
 const actionById = statement<ActionRow, { actionId: number; serviceId: number }>(
   'vps.actionById',
   `select ${columns} from vps_actions where id = :actionId and service_id = :serviceId`,
 );
-// A resize that was paid has no row before it holds the machine's lock, and it may wait hours for that.
-const waitingResize = statement<Pick<ActionRow, 'created_at'>, { actionId: number; serviceId: number }>(
-  'vps.waitingResize',
-  `select created_at from (select * from jobs where state = 'ready' union all select * from jobs where state = 'running') open
-   where name = 'vps.resize' and payload->>'actionId' = :actionId::bigint::text
-     and payload->>'serviceId' = :serviceId::bigint::text`,
-);
 const runningAction = statement<ActionRow, { serviceId: number }>(
   'vps.runningAction',
-  `select ${columns} from vps_actions where service_id = :serviceId and status in ('queued', 'running')`,
+  `select ${columns} from vps_actions a where service_id = :serviceId and ${holdsLock('a')}`,
 );
 const historyBefore = statement<
   ActionRow,
@@ -112,27 +107,31 @@ export async function openAction(
   serviceId: number,
   command: string,
 ): Promise<ActionRow> {
-  const { actor } = ctx;
-  const id = newId();
-  const initiator = actor.type === 'api_key' ? actor.apiKeyId : actor.userId;
-  const now = ctx.clock.now();
-  const row = await ctx.db.maybe(insertAction, {
-    id,
-    organizationId: ctx.organizationId,
-    serviceId,
-    command,
-    initiatorType: actor.type,
-    initiatorId: initiator,
-    initiatorIp: actor.ip,
-    now,
-  });
+  const asked = { ...askedBy(ctx), organizationId: ctx.organizationId, serviceId, command };
+  const row = await ctx.db.maybe(insertAction, { ...asked, waits: false });
   if (row === null)
     throw locked((await ctx.db.maybe(runningAction, { serviceId }))?.command ?? 'another action');
   await record(ctx, actionStarted, {
     subject: { type: 'service', id: serviceId },
-    data: { action_id: id, command },
+    data: { action_id: row.id, command },
   });
   return row;
+}
+
+/**
+ * Puts an action into the history that will take the machine's lock when it is free: its job does, with
+ * {@link openSystemAction}.
+ */
+export function queueAction(
+  ctx: TxContext,
+  action: { organizationId: number; serviceId: number; command: string },
+): Promise<ActionRow> {
+  return ctx.db.one(insertAction, { ...askedBy(ctx), ...action, waits: true });
+}
+
+function askedBy({ actor, clock }: Context) {
+  const initiatorId = actor.type === 'api_key' ? actor.apiKeyId : actor.userId;
+  return { id: newId(), initiatorType: actor.type, initiatorId, initiatorIp: actor.ip, now: clock.now() };
 }
 
 export function locked(command: string) {
@@ -142,7 +141,7 @@ export function locked(command: string) {
   });
 }
 
-/** Opens the action of a job that nobody asked for by hand; again at every retry of the job. */
+/** Opens the action of a job that nobody asked for by hand, or that has waited; again at every retry of the job. */
 export async function openSystemAction(
   ctx: Context,
   action: { id: number; organizationId: number; serviceId: number; command: string },
@@ -231,30 +230,9 @@ export async function listHistory(
 /** One action of the machine, for polling. */
 export async function readAction(ctx: OrganizationContext, id: number, actionId: number) {
   await findVpsFor(ctx, id);
-  const row =
-    (await ctx.db.maybe(actionById, { actionId, serviceId: id })) ?? (await findWaiting(ctx, id, actionId));
+  const row = await ctx.db.maybe(actionById, { actionId, serviceId: id });
   if (row === null) throw fail('not_found');
   return { action: viewAction(row) };
-}
-
-async function findWaiting(ctx: Context, serviceId: number, actionId: number): Promise<ActionRow | null> {
-  const job = await ctx.db.maybe(waitingResize, { actionId, serviceId });
-  if (job === null) return null;
-  return {
-    id: actionId,
-    service_id: serviceId,
-    command: 'resize',
-    status: 'queued',
-    progress: 0,
-    initiator_type: 'system',
-    initiator_id: null,
-    initiator_ip: null,
-    error_code: null,
-    error_message: null,
-    created_at: job.created_at,
-    started_at: null,
-    finished_at: null,
-  };
 }
 
 /** An action as the wire shows it (contract §4). */

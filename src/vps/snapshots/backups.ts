@@ -1,5 +1,6 @@
 import { attempt, type Routine, statement, type TxContext } from '../../platform/index.ts';
 import { beginSystemAction } from '../actions/act.ts';
+import { holdsLock } from '../actions/lock.ts';
 import { backupPrefix, writeSnapshot } from './snapshots.ts';
 
 /** Each writes a whole disk, so more at once would take the node from the machines that it is there for. */
@@ -14,7 +15,7 @@ interface Idle {
 }
 
 const idle = `s.status = 'active' and m.state in ('running', 'stopped')
-  and not exists (select 1 from vps_actions a where a.service_id = m.service_id and a.status in ('queued', 'running'))`;
+  and not exists (select 1 from vps_actions a where a.service_id = m.service_id and ${holdsLock('a')})`;
 
 // A machine that is busy now is looked at again a minute later, through the whole hour and those after it. One that
 // failed waits, so that it never takes the turns of the others.

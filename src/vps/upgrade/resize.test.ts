@@ -75,6 +75,10 @@ describe('a resize', () => {
     const { actionId } = (await resizeJob())?.payload ?? {};
     const waiting = await history(actionId);
     expect(waiting.body.data?.action).toMatchObject({ id: actionId, command: 'resize', status: 'queued' });
+    const overview = (await customer.get(`/dashboard/service/${id}/vps/overview`)).body.data.vps;
+    expect(overview.current_action).toMatchObject({ command: 'create_backup', status: 'running' });
+    const listed = (await customer.get(`/dashboard/service/${id}/vps/history`)).body.data.actions;
+    expect(listed.map((action: { id: number }) => action.id)).toContain(actionId);
     const stranger = await newCustomer(product);
     expect((await stranger.get(`/dashboard/service/${id}/vps/history/${actionId}`)).status).toBe(403);
     expect((await history(4_242)).status).toBe(404);

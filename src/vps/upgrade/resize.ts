@@ -10,11 +10,12 @@ import { findOrder, roomOf, vpsOptions } from '../../services/index.ts';
 import { withMachine } from '../actions/act.ts';
 import { forCustomer } from '../actions/advice.ts';
 import { finishAction, isOpenAction, locked, openSystemAction, progressAction } from '../actions/history.ts';
+import { holdsLock } from '../actions/lock.ts';
 import { setMachineState } from '../machine.ts';
 import { startMachine, stopAnyway } from '../power.ts';
 import { findVps, lockVps } from '../queries.ts';
 
-/** What an upgrade asks for once it counts; see `services/upgradeApply.ts`. */
+/** What an upgrade asks for once it counts. */
 interface Payload {
   serviceId: number;
   organizationId: number;
@@ -29,7 +30,7 @@ const takeMachine = statement<{ node_id: number }, { serviceId: number; actionId
   `update machines m set state = 'resizing'
    where m.service_id = :serviceId and m.state in ('running', 'stopped', 'error', 'resizing')
      and not exists (select 1 from vps_actions a where a.service_id = m.service_id and a.id <> :actionId
-       and a.status in ('queued', 'running'))
+       and ${holdsLock('a')})
    returning m.node_id`,
 );
 const setSize = statement<

@@ -1,4 +1,4 @@
-import { dueAt, issueInvoice, taxOf, totalsOf } from '../billing/index.ts';
+import { dueAt, issueInvoice, taxOf, totalsOf } from '../../billing/index.ts';
 import {
   fail,
   formatMoney,
@@ -6,22 +6,15 @@ import {
   type OrganizationContext,
   type TxContext,
   transaction,
-} from '../platform/index.ts';
-import { kindOf, kinds } from './kinds/table.ts';
-import { applyUpgrade, giveBackWaiting, reserveGrowth } from './upgradeApply.ts';
-import { type PricedUpgrade, priceUpgrade, type SizeChange } from './upgradePrice.ts';
-import {
-  findUpgradable,
-  findWaiting,
-  lockUpgradable,
-  type UpgradableRow,
-  type WaitingUpgrade,
-  writeUpgrade,
-} from './upgradeQueries.ts';
+} from '../../platform/index.ts';
+import { lockTerms, requireTerms, type Terms } from '../../services/index.ts';
+import { viewAction } from '../actions/history.ts';
+import { findVpsFor } from '../queries.ts';
+import { applyUpgrade, giveBackWaiting, reserveGrowth } from './apply.ts';
+import { type PaidTerms, type PricedUpgrade, priceUpgrade, type SizeChange } from './price.ts';
+import { findWaiting, type WaitingUpgrade, writeUpgrade } from './queries.ts';
 
 export type UpgradeRequest = SizeChange & { dry_run?: boolean };
-
-type Upgradable = UpgradableRow & { duedate: string };
 
 /**
  * Changes the resources of a VPS (contract §3). When there is something to pay for the days that remain, the
@@ -33,15 +26,12 @@ export async function upgradeVps(
   id: number,
   { dry_run, ...change }: UpgradeRequest,
 ) {
-  const found = await findUpgradable(ctx, id);
-  if (found === null) throw fail('not_found');
-  if (found.organization_id !== ctx.organizationId) throw fail('forbidden');
-  if (kindOf(found.module_id) !== kinds.vps) throw fail('not_a_vps');
-  if (dry_run === true) return quote(ctx, requireActive(ctx, found), change);
-  return transaction(ctx, 'services.upgradeVps', async (tx) => {
+  await findVpsFor(ctx, id);
+  if (dry_run === true) return quote(ctx, requireActive(ctx, await requireTerms(ctx, id)), change);
+  return transaction(ctx, 'vps.upgradeVps', async (tx) => {
     // In the order of every invoice: the organization first, then what the invoice is for.
     const tax = await taxOf(tx, ctx.organizationId, { lock: true });
-    const service = requireActive(tx, await lockUpgradable(tx, id));
+    const service = requireActive(tx, await lockTerms(tx, id));
     const waiting = await findWaiting(tx, { serviceId: id });
     const open = waiting === null ? null : await reopen(tx, service, waiting);
     const priced = await priceUpgrade(tx, service, change);
@@ -51,7 +41,7 @@ export async function upgradeVps(
   });
 }
 
-function requireActive(ctx: OrganizationContext, service: UpgradableRow): Upgradable {
+function requireActive(ctx: OrganizationContext, service: Terms): PaidTerms {
   const { duedate } = service;
   if (service.status !== 'active' || duedate === null) {
     throw fail('conflict', {
@@ -67,7 +57,7 @@ function requireActive(ctx: OrganizationContext, service: UpgradableRow): Upgrad
 /** The upgrade that waits for its payment; null when its invoice has just expired. */
 async function reopen(
   tx: TxContext,
-  service: Upgradable,
+  service: PaidTerms,
   waiting: WaitingUpgrade,
 ): Promise<WaitingUpgrade | null> {
   if (waiting.invoice_status === 'unpaid') return waiting;
@@ -78,7 +68,7 @@ async function reopen(
   throw fail('conflict', { message: 'An upgrade of this service was paid and is being carried out' });
 }
 
-function sameAs(open: WaitingUpgrade, service: Upgradable, priced: PricedUpgrade) {
+function sameAs(open: WaitingUpgrade, service: PaidTerms, priced: PricedUpgrade) {
   const keys = new Set([...Object.keys(open.options), ...Object.keys(priced.changes)]);
   const isSame = [...keys].every((key) => open.options[key] === priced.changes[key]);
   if (!isSame) {
@@ -95,7 +85,7 @@ function sameAs(open: WaitingUpgrade, service: Upgradable, priced: PricedUpgrade
   });
 }
 
-async function quote(ctx: OrganizationContext, service: Upgradable, change: SizeChange) {
+async function quote(ctx: OrganizationContext, service: PaidTerms, change: SizeChange) {
   const priced = await priceUpgrade(ctx, service, change);
   const tax = await taxOf(ctx, service.organization_id, { lock: false });
   const { totalMinor } = totalsOf([lineOf(service, priced)], tax);
@@ -104,7 +94,7 @@ async function quote(ctx: OrganizationContext, service: Upgradable, change: Size
 
 async function order(
   tx: OrganizationContext & TxContext,
-  service: Upgradable,
+  service: PaidTerms,
   priced: PricedUpgrade,
   tax: Awaited<ReturnType<typeof taxOf>>,
 ) {
@@ -125,36 +115,20 @@ async function order(
   return view(service, { ...priced, invoiceId, totalMinor });
 }
 
-async function apply(tx: OrganizationContext & TxContext, service: Upgradable, priced: PricedUpgrade) {
+async function apply(tx: OrganizationContext & TxContext, service: PaidTerms, priced: PricedUpgrade) {
   const upgrade = upgradeOf(service, priced);
   await writeUpgrade(tx, { ...upgrade, invoiceId: null, state: 'applied' });
-  const actionId = await applyUpgrade(tx, service, upgrade);
-  const { actor } = tx;
-  const action = {
-    id: actionId,
-    command: 'resize',
-    status: 'queued' as const,
-    progress: 0,
-    created_at: tx.clock.now(),
-    started_at: null,
-    finished_at: null,
-    error: null,
-    initiator: {
-      type: actor.type,
-      id: actor.type === 'api_key' ? actor.apiKeyId : actor.userId,
-      ip: actor.ip,
-    },
-  };
+  const action = viewAction(await applyUpgrade(tx, service, upgrade));
   return { ...view(service, { ...priced, invoiceId: null, totalMinor: 0 }), action };
 }
 
-function upgradeOf(service: Upgradable, priced: PricedUpgrade) {
+function upgradeOf(service: PaidTerms, priced: PricedUpgrade) {
   const { changes, newPriceMinor, lots, chargeMinor, creditMinor } = priced;
   const { organization_id: organizationId, id: serviceId } = service;
   return { id: newId(), organizationId, serviceId, changes, newPriceMinor, lots, chargeMinor, creditMinor };
 }
 
-function lineOf(service: Upgradable, { product, changes, chargeMinor }: PricedUpgrade) {
+function lineOf(service: PaidTerms, { product, changes, chargeMinor }: PricedUpgrade) {
   const changed = Object.entries(changes).map(([key, value]) => {
     const label = product.options.find((option) => option.key === key)?.label ?? key;
     return `${label} ${service.options[key]} → ${value}`;
@@ -170,7 +144,7 @@ function lineOf(service: Upgradable, { product, changes, chargeMinor }: PricedUp
   };
 }
 
-interface Terms {
+interface Offer {
   invoiceId: number | null;
   chargeMinor: number;
   creditMinor: number;
@@ -179,17 +153,17 @@ interface Terms {
   options: Record<string, unknown>;
 }
 
-function view(service: Upgradable, terms: Terms) {
+function view(service: PaidTerms, offer: Offer) {
   const money = (minor: number) => formatMoney(minor, service.currency);
   return {
-    invoice_id: terms.invoiceId,
-    prorated_charge: money(terms.chargeMinor),
-    credit: money(terms.creditMinor),
-    new_price: money(terms.newPriceMinor),
-    total: money(terms.totalMinor),
+    invoice_id: offer.invoiceId,
+    prorated_charge: money(offer.chargeMinor),
+    credit: money(offer.creditMinor),
+    new_price: money(offer.newPriceMinor),
+    total: money(offer.totalMinor),
     currency: service.currency,
-    effective: terms.chargeMinor > 0 ? ('on_payment' as const) : ('now' as const),
-    options: terms.options,
+    effective: offer.chargeMinor > 0 ? ('on_payment' as const) : ('now' as const),
+    options: offer.options,
     action: null,
   };
 }

@@ -1,5 +1,5 @@
-import { isRefunded } from '../billing/index.ts';
-import { record } from '../events/index.ts';
+import { isRefunded } from '../../billing/index.ts';
+import { record } from '../../events/index.ts';
 import {
   findPlacement,
   holdMoreAddresses,
@@ -8,27 +8,22 @@ import {
   resizeRoom,
   returnHeldAddresses,
   useHeldAddresses,
-} from '../fleet/index.ts';
+} from '../../fleet/index.ts';
+import { enqueue, fail, formatMoney, type TxContext } from '../../platform/index.ts';
 import {
-  type Context,
-  enqueueNamed,
-  fail,
-  formatMoney,
-  newId,
-  type TxContext,
-  transaction,
-} from '../platform/index.ts';
-import { serviceUpgraded, upgradeExpired } from './events.ts';
-import { roomOf, vpsOptions } from './kinds/vps.ts';
-import {
-  findWaiting,
-  lockUpgradable,
-  markUpgrade,
-  type NewUpgrade,
-  type UpgradableRow,
-  type WaitingUpgrade,
-  writeSize,
-} from './upgradeQueries.ts';
+  changeTerms,
+  lockTerms,
+  type NewTerms,
+  roomOf,
+  serviceUpgraded,
+  type Terms,
+  upgradeExpired,
+  vpsOptions,
+} from '../../services/index.ts';
+import { queueAction } from '../actions/history.ts';
+import type { ActionRow } from '../queries.ts';
+import { findWaiting, markUpgrade, type WaitingUpgrade } from './queries.ts';
+import { resize } from './resize.ts';
 
 /**
  * Holds what a machine needs to grow: addresses, and room on its own node. What it gives up it keeps until it
@@ -36,7 +31,7 @@ import {
  */
 export async function reserveGrowth(
   tx: TxContext,
-  service: UpgradableRow,
+  service: Terms,
   options: Record<string, unknown>,
 ): Promise<void> {
   const [size, now] = [vpsOptions.read(options), vpsOptions.read(service.options)];
@@ -55,38 +50,19 @@ function larger(one: Room, other: Room): Room {
   };
 }
 
-/** What carries an upgrade out: the VPS manager's job `vps.resize`. */
-export interface ResizeRequest {
-  serviceId: number;
-  organizationId: number;
-  /** Of the action that the machine's history will show. */
-  actionId: number;
-  upgradeId: number;
-  command: 'resize';
-}
-
 /**
  * Makes a change of size count: the service has its new options and price, what was held is the machine's, and
- * the machine is to follow. The service's row is locked. Returns the id of the action to come.
+ * the machine is to follow. The service's row is locked. Returns the action, which waits for the machine's lock.
  */
-export async function applyUpgrade(
-  tx: TxContext,
-  service: UpgradableRow,
-  upgrade: Pick<NewUpgrade, 'id' | 'changes' | 'newPriceMinor' | 'lots'>,
-): Promise<number> {
+export async function applyUpgrade(tx: TxContext, service: Terms, upgrade: NewTerms): Promise<ActionRow> {
   const options = { ...service.options, ...upgrade.changes };
   const { ipv4Count: count4, ipv6Count: count6 } = vpsOptions.read(options);
-  await writeSize(tx, service.id, upgrade);
+  await changeTerms(tx, service.id, upgrade);
   await useHeldAddresses(tx, service.id);
   await releaseAddresses(tx, service.id, { count4, count6 });
-  const request: ResizeRequest = {
-    serviceId: service.id,
-    organizationId: service.organization_id,
-    actionId: newId(),
-    upgradeId: upgrade.id,
-    command: 'resize',
-  };
-  await enqueueNamed(tx, 'vps.resize', request, { organizationId: service.organization_id });
+  const { id: serviceId, organization_id: organizationId } = service;
+  const action = await queueAction(tx, { organizationId, serviceId, command: 'resize' });
+  await enqueue(tx, resize, { serviceId, organizationId, actionId: action.id }, { organizationId });
   await record(tx, serviceUpgraded, {
     subject: { type: 'service', id: service.id },
     organizationId: service.organization_id,
@@ -97,12 +73,12 @@ export async function applyUpgrade(
       currency: service.currency,
     },
   });
-  return request.actionId;
+  return action;
 }
 
 /** The invoice of an upgrade was paid. Repeating it changes nothing. */
-export async function applyPaidUpgrade(ctx: Context, invoiceId: number): Promise<void> {
-  await withWaiting(ctx, 'services.applyUpgrade', invoiceId, async (tx, service, upgrade) => {
+export async function applyPaidUpgrade(tx: TxContext, invoiceId: number): Promise<void> {
+  await withWaiting(tx, invoiceId, async (_, service, upgrade) => {
     // Between the payment and this moment somebody may have given the money back.
     if (await isRefunded(tx, invoiceId)) return giveBackWaiting(tx, service, upgrade);
     if (service.status !== 'active' && service.status !== 'suspended') {
@@ -111,21 +87,17 @@ export async function applyPaidUpgrade(ctx: Context, invoiceId: number): Promise
     }
     const { id, options: changes, price_minor: newPriceMinor, unit_prices: lots } = upgrade;
     await markUpgrade(tx, id, 'applied');
-    await applyUpgrade(tx, service, { id, changes, newPriceMinor, lots });
+    await applyUpgrade(tx, service, { changes, newPriceMinor, lots });
   });
 }
 
 /** The invoice of an upgrade expired, or its money was given back before it counted. Repeating it changes nothing. */
-export async function giveBackUpgrade(ctx: Context, invoiceId: number): Promise<void> {
-  await withWaiting(ctx, 'services.giveBackUpgrade', invoiceId, giveBackWaiting);
+export async function giveBackUpgrade(tx: TxContext, invoiceId: number): Promise<void> {
+  await withWaiting(tx, invoiceId, giveBackWaiting);
 }
 
 /** Gives back what a waiting upgrade held; the service's row is locked. */
-export async function giveBackWaiting(
-  tx: TxContext,
-  service: UpgradableRow,
-  upgrade: WaitingUpgrade,
-): Promise<void> {
+export async function giveBackWaiting(tx: TxContext, service: Terms, upgrade: WaitingUpgrade): Promise<void> {
   await markUpgrade(tx, upgrade.id, 'expired');
   await returnHeldAddresses(tx, service.id);
   if ((await findPlacement(tx, service.id)) !== null)
@@ -138,17 +110,14 @@ export async function giveBackWaiting(
 }
 
 async function withWaiting(
-  ctx: Context,
-  name: string,
+  tx: TxContext,
   invoiceId: number,
-  work: (tx: TxContext, service: UpgradableRow, upgrade: WaitingUpgrade) => Promise<void>,
+  work: (tx: TxContext, service: Terms, upgrade: WaitingUpgrade) => Promise<void>,
 ): Promise<void> {
-  await transaction(ctx, name, async (tx) => {
-    const found = await findWaiting(tx, { invoiceId });
-    if (found === null) return;
-    const service = await lockUpgradable(tx, found.service_id);
-    // Again, now that nobody else can change it.
-    const upgrade = await findWaiting(tx, { invoiceId });
-    if (upgrade !== null) await work(tx, service, upgrade);
-  });
+  const found = await findWaiting(tx, { invoiceId });
+  if (found === null) return;
+  const service = await lockTerms(tx, found.service_id);
+  // Again, now that nobody else can change it.
+  const upgrade = await findWaiting(tx, { invoiceId });
+  if (upgrade !== null) await work(tx, service, upgrade);
 }

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { audit } from '../../test/crash/audit.ts';
-import { orderVps, runningVps } from '../../test/orders.ts';
-import { newCustomer, newMember, type Person } from '../../test/people.ts';
-import { startTestProduct, type TestProduct, until } from '../../test/product.ts';
-import { contents, settled, sql } from '../../test/sql.ts';
+import { audit } from '../../../test/crash/audit.ts';
+import { orderVps, runningVps } from '../../../test/orders.ts';
+import { newCustomer, newMember, type Person } from '../../../test/people.ts';
+import { startTestProduct, type TestProduct, until } from '../../../test/product.ts';
+import { contents, settled, sql } from '../../../test/sql.ts';
 
 // The catalogue of the demonstration: 4.00 a month, 2.00 a GB of memory over 1, 0.10 a GB of storage over 10,
 // 1.50 a core over 1, 1.00 an IPv4 address over 1, IPv6 for nothing.
@@ -103,8 +103,6 @@ describe('an upgrade', () => {
         serviceId: id,
         organizationId: owner.organizationId,
         actionId: expect.any(Number),
-        upgradeId: expect.any(Number),
-        command: 'resize',
       },
     ]);
     const told = await sql(
@@ -155,15 +153,12 @@ describe('an upgrade', () => {
       product,
       `insert into jobs (name, organization_id, payload, run_at, created_at)
        select name, organization_id, payload, run_at, created_at from jobs
-       where name = 'services.deliverPaid' and payload->'subject'->'id' = to_jsonb($1::bigint)`,
+       where name = 'vps.applyUpgrade' and payload->'subject'->'id' = to_jsonb($1::bigint)`,
       invoiceId,
     );
     await until(
       () =>
-        sql(
-          product,
-          `select 1 from jobs where name = 'services.deliverPaid' and state in ('ready', 'running')`,
-        ),
+        sql(product, `select 1 from jobs where name = 'vps.applyUpgrade' and state in ('ready', 'running')`),
       (open) => open.length === 0,
     );
     expect(await resizes()).toHaveLength(1);
@@ -347,7 +342,7 @@ describe('an upgrade that waits', () => {
     const first = await upgrade({ option1: 2 });
     const again = await upgrade({ option1: 2, option3: 1 });
     expect(again.body.data).toEqual(first.body.data);
-    expect(await sql(product, 'select 1 from service_upgrades where service_id = $1', id)).toHaveLength(1);
+    expect(await sql(product, 'select 1 from vps_upgrades where service_id = $1', id)).toHaveLength(1);
   });
 
   it('is written once when it is asked for many times at once', async () => {
@@ -423,6 +418,17 @@ describe('an upgrade is refused', () => {
     await product.staff.patch('/staff/images/tiny', { min_memory_mib: 2_048 });
     expect((await upgrade({ option1: 1 })).body.details).toMatchObject([{ field: 'option1' }]);
     await product.staff.patch('/staff/images/tiny', { min_memory_mib: 64 });
+  });
+
+  it('for less memory than the system needs that is installed, whichever was ordered', async () => {
+    await pay((await upgrade({ option1: 2 })).body.data.invoice_id);
+    await resized();
+    await sql(product, `update machines set image = 'debian' where service_id = $1`, id);
+    await product.staff.patch('/staff/images/debian', { min_memory_mib: 2_048 });
+    const answer = await upgrade({ option1: 1 });
+    await product.staff.patch('/staff/images/debian', { min_memory_mib: 512 });
+    expect(answer.body).toMatchObject({ code: 'invalid_configuration', details: [{ field: 'option1' }] });
+    expect(answer.body.details[0].message).toContain('Debian');
   });
 
   it('for what is no request of this shape', async () => {

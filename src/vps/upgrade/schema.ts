@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
-import { ChosenOptions, optionMeanings } from '../catalog/index.ts';
-import { Choice, Id, MoneyText, Nullable, named, Strict, Timestamp } from '../platform/http/index.ts';
+import { ChosenOptions, optionMeanings } from '../../catalog/index.ts';
+import { Choice, Id, MoneyText, Nullable, named, Strict } from '../../platform/http/index.ts';
+import { Action } from '../schema.ts';
 
 const amount = (description: string) =>
   Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000, description }));
@@ -20,31 +21,6 @@ export const UpgradeVps = named(
       Type.Boolean({ description: 'Says what it would cost; nothing is written or held' }),
     ),
   }),
-);
-
-/** The action as the VPS manager's history will show it. */
-const Action = named(
-  'QueuedAction',
-  Type.Object({
-    id: Id,
-    command: Type.String(),
-    status: Choice(['queued']),
-    progress: Type.Integer(),
-    created_at: Timestamp,
-    started_at: Type.Null(),
-    finished_at: Type.Null(),
-    error: Type.Null(),
-    initiator: named(
-      'Initiator',
-      Type.Object({
-        type: Choice(['user', 'staff', 'system', 'api_key']),
-        id: Nullable(Id),
-        ip: Nullable(Type.String()),
-      }),
-      'Who asked for an action',
-    ),
-  }),
-  'The action that will resize the machine',
 );
 
 export const UpgradeTerms = named(

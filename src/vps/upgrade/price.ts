@@ -4,14 +4,13 @@ import {
   checkOptions,
   findProducts,
   isCycle,
-  type Lots,
   monthsOf,
   type Product,
-} from '../catalog/index.ts';
-import { maybeImage, reasonAgainst } from '../fleet/index.ts';
-import { type Context, type ErrorDetail, fail } from '../platform/index.ts';
-import { roomOf, vpsOptions } from './kinds/vps.ts';
-import { prorate, remainingOf } from './upgradeProrate.ts';
+} from '../../catalog/index.ts';
+import { maybeImage, reasonAgainst } from '../../fleet/index.ts';
+import { type Context, type ErrorDetail, fail } from '../../platform/index.ts';
+import { type NewTerms, prorate, remainingOf, roomOf, type Terms, vpsOptions } from '../../services/index.ts';
+import { findMachine } from '../machine.ts';
 
 /** The options that an upgrade may change; the others are the machine's identity. */
 export interface SizeChange {
@@ -23,26 +22,13 @@ export interface SizeChange {
   option7?: string;
 }
 
-/** A VPS as far as its price and size go. */
-export interface Sized {
-  product_id: number;
-  cycle: string;
-  price_minor: number;
-  duedate: string;
-  period_start: string | null;
-  options: Record<string, unknown>;
-  unit_prices: Lots;
-}
+/** A service whose period is paid. */
+export type PaidTerms = Terms & { duedate: string };
 
-export interface PricedUpgrade {
+export interface PricedUpgrade extends NewTerms {
   product: Product;
-  /** Only what really changes. */
-  changes: Record<string, unknown>;
   /** All options afterwards. */
   options: Record<string, unknown>;
-  newPriceMinor: number;
-  /** What all units will have been sold for. */
-  lots: Lots;
   /** Due now, before tax. */
   chargeMinor: number;
   /** What the time that remains was worth so far; it is off the charge already. */
@@ -53,7 +39,11 @@ export interface PricedUpgrade {
  * Holds a change of size against the product and prices it. What stays as it is keeps its price, also when the
  * catalogue's has changed since; only what is added is priced as the catalogue says today.
  */
-export async function priceUpgrade(ctx: Context, service: Sized, change: SizeChange): Promise<PricedUpgrade> {
+export async function priceUpgrade(
+  ctx: Context,
+  service: PaidTerms,
+  change: SizeChange,
+): Promise<PricedUpgrade> {
   const product = (await findProducts(ctx, [service.product_id])).get(service.product_id);
   if (!product) throw fail('not_found');
   const changes = Object.fromEntries(
@@ -84,7 +74,7 @@ export async function priceUpgrade(ctx: Context, service: Sized, change: SizeCha
 async function check(
   ctx: Context,
   product: Product,
-  service: Sized,
+  service: PaidTerms,
   changes: Record<string, unknown>,
   options: Record<string, unknown>,
 ): Promise<void> {
@@ -94,10 +84,14 @@ async function check(
   const problems: ErrorDetail[] = [];
   const [size, now] = [vpsOptions.read(options), vpsOptions.read(service.options)];
   if (size.diskGb < now.diskGb) {
-    problems.push({ field: 'option2', message: `storage never shrinks; it is ${now.diskGb} GB` });
+    problems.push({
+      field: vpsOptions.keyOf('diskGb'),
+      message: `storage never shrinks; it is ${now.diskGb} GB`,
+    });
   }
-  // A reinstall may have left the image of the order behind, and staff may have deleted it since.
-  const image = problems.length === 0 ? await maybeImage(ctx, size.os) : null;
+  // What is installed now, which is not what was ordered after a reinstall; staff may have deleted it since.
+  const installed = (await findMachine(ctx, service.id))?.image ?? size.os;
+  const image = problems.length === 0 ? await maybeImage(ctx, installed) : null;
   const reason = image && reasonAgainst(image, roomOf(size));
   if (reason !== null) problems.push({ field: 'option1', message: reason });
   if (problems.length === 0 && Object.keys(changes).length === 0) {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { addMonths, cycles, monthsOf } from '../catalog/index.ts';
-import { prorate, type Remaining, remainingOf } from './upgradeProrate.ts';
+import { prorate, type Remaining, remainingOf } from './prorate.ts';
 
 const addDays = (date: string, days: number) =>
   new Date(Date.parse(date) + days * 86_400_000).toISOString().slice(0, 10);

@@ -1,0 +1,58 @@
+import type { Lots } from '../catalog/index.ts';
+import { type Context, statement, type TxContext } from '../platform/index.ts';
+
+/** What a service is, what it costs and what is paid for: whoever changes any of it looks here. */
+export interface Terms {
+  id: number;
+  organization_id: number;
+  product_id: number;
+  module_id: number;
+  status: string;
+  domain: string | null;
+  cycle: string;
+  currency: string;
+  price_minor: number;
+  duedate: string | null;
+  period_start: string | null;
+  options: Record<string, unknown>;
+  unit_prices: Lots;
+}
+
+/** What a change of a service leaves: the options that are different, and the price of each period from now on. */
+export interface NewTerms {
+  changes: Record<string, unknown>;
+  newPriceMinor: number;
+  /** What all units will have been sold for. */
+  lots: Lots;
+}
+
+const selectTerms = `
+  select s.id, s.organization_id, s.product_id, p.module_id, s.status, s.domain, s.cycle, s.currency, s.price_minor,
+    s.duedate, s.period_start, s.options, s.unit_prices
+  from services s join products p on p.id = s.product_id where s.id = :id`;
+const termsById = statement<Terms, { id: number }>('services.terms', selectTerms);
+const termsLocked = statement<Terms, { id: number }>(
+  'services.termsLocked',
+  `${selectTerms} for no key update of s`,
+);
+const setTerms = statement<never, { id: number; changes: object; priceMinor: number; unitPrices: Lots }>(
+  'services.setTerms',
+  `update services set options = options || :changes::jsonb, price_minor = :priceMinor,
+     unit_prices = :unitPrices where id = :id`,
+);
+
+/** The terms of a service that is there. */
+export function requireTerms(ctx: Context, id: number): Promise<Terms> {
+  return ctx.db.one(termsById, { id });
+}
+
+/** The same, its row locked: of two changes to it, the second sees the first. */
+export function lockTerms(ctx: TxContext, id: number): Promise<Terms> {
+  return ctx.db.one(termsLocked, { id });
+}
+
+/** Gives a service new options and a new price on paper; its row is locked. */
+export async function changeTerms(tx: TxContext, id: number, terms: NewTerms): Promise<void> {
+  const { changes, newPriceMinor: priceMinor, lots: unitPrices } = terms;
+  await tx.db.run(setTerms, { id, changes, priceMinor, unitPrices });
+}

@@ -1,0 +1,4 @@
+/** In SQL: whether the action `a` holds its machine's lock. One that was paid may wait for it. */
+export function holdsLock(a: string): string {
+  return `${a}.status in ('queued', 'running') and not ${a}.waits`;
+}
