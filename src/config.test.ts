@@ -29,6 +29,8 @@ describe('a setting that cannot be understood', () => {
     ['INVOICE_DUE_HOURS', '0', 'a whole number from 1'],
     ['DNS_URL', '127.0.0.1:8081', 'a URL such as http://127.0.0.1:8081'],
     ['NETBOOT_URL', 'ftp://x', 'a URL such as'],
+    ['GUEST_NETWORKS', '10.0.0.0/33', 'addresses and networks'],
+    ['GUEST_PORTS', 'tcp/80;drop', 'protocols and ports'],
   ])('%s=%s is named, with what it takes', (name, text, takes) => {
     if (text === '') return expect(readConfig({ [name]: text }).location).toBe(takes); // empty is the default
     expect(() => readConfig({ [name]: text })).toThrow(ConfigError);

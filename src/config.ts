@@ -51,6 +51,8 @@ export interface Config {
   nat: boolean;
   /** What machines that start from the network go on with; null leaves it to their user. */
   netbootUrl: string | null;
+  guestNetworks: string[];
+  guestPorts: string[];
   /** Addresses besides loopback that may read /metrics. */
   metricsAllow: string[];
   /** Proxies whose X-Forwarded-For is believed. */
@@ -153,6 +155,16 @@ export const settings: Setting[] = [
     meaning: 'What iPXE loads in machines that start from the network; without it their user types it in.',
   },
   {
+    name: 'GUEST_NETWORKS',
+    fallback: '',
+    meaning: 'Private addresses and networks that guests may reach all the same, by commas.',
+  },
+  {
+    name: 'GUEST_PORTS',
+    fallback: '',
+    meaning: "This host's services that guests may reach, by commas: tcp/80,udp/53.",
+  },
+  {
     name: 'METRICS_ALLOW',
     fallback: '',
     meaning: 'Addresses besides loopback that may read /metrics, by commas.',
@@ -235,6 +247,15 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     network6: read(network, 'NETWORK6', 6),
     nat: read(onOff, 'NAT'),
     netbootUrl: read(url, 'NETBOOT_URL', ['http', 'https', 'tftp'], 'http://boot.example.com/menu.ipxe'),
+    guestNetworks: read(addresses, 'GUEST_NETWORKS'),
+    guestPorts: read(
+      matching,
+      'GUEST_PORTS',
+      /^(?:(?:tcp|udp)\/\d{1,5}(?:,(?=.)|$))*$/,
+      'protocols and ports by commas, such as tcp/80,udp/53',
+    )
+      .split(',')
+      .filter(Boolean),
     metricsAllow: read(addresses, 'METRICS_ALLOW'),
     trustedProxies: read(addresses, 'TRUSTED_PROXIES'),
     invoiceDueHours: read(whole, 'INVOICE_DUE_HOURS', 1, 24 * 365),

@@ -36,7 +36,10 @@ export async function openHypervisor({ config, log, data, gateways, say }: Host)
   return qemuHypervisor({
     dir: join(data.dir, 'hypervisor'),
     runDir: data.runDir,
-    bridge: { name: config.bridge, addresses: gateways, nat: config.nat },
+    bridge: {
+      ...{ name: config.bridge, addresses: gateways, nat: config.nat },
+      reach: { networks: config.guestNetworks, ports: config.guestPorts },
+    },
     netbootUrl: config.netbootUrl,
     log,
     ...(config.imagesDir === null ? {} : { imagesDir: config.imagesDir }),

@@ -19,6 +19,7 @@ import { createDisk, hasBootSector } from './disk.ts';
 import { exists, giveTo, type MachineFiles, machineFiles, machineIds, makeMachineDir } from './files.ts';
 import { thawForgotten } from './freeze.ts';
 import { forgetSecrets, readIdentity, writeIdentity, writeRescueSeed } from './identity.ts';
+import { installationId } from './installation.ts';
 import { baseImage, checkedHeader, imageDisk } from './layers.ts';
 import { trackMachines } from './machines.ts';
 import { machineManagement } from './management.ts';
@@ -45,7 +46,7 @@ export function qemuHypervisor(options: QemuOptions): Hypervisor {
   const imagesDir = options.imagesDir ?? join(options.dir, 'images');
   const images = imageStore(imagesDir);
   const acceleration = accelerationProbe(options.dir, options.log);
-  const network = hostNetwork(options.bridge, options.log);
+  const network = hostNetwork(options.bridge, options.netbootUrl, options.log);
   const machines = trackMachines(options);
   const oneAtATime = serially();
   const filesOf = (id: string) => machineFiles(options, id);
@@ -62,8 +63,7 @@ export function qemuHypervisor(options: QemuOptions): Hypervisor {
     await growDisk(files, spec.diskGib * 2 ** 30);
     const kernel = await layOutBoot(spec, files);
     const owner = await ownAccount(files);
-    await network.drop(files.tap);
-    await network.plug(files, spec, owner);
+    await network.plugAnew(files, spec, owner);
     const found = await acceleration.settle(async () =>
       kernel && kernel.commandLine !== null ? kernel.file : probeKernel(imagesDir),
     );
@@ -151,7 +151,7 @@ export function qemuHypervisor(options: QemuOptions): Hypervisor {
         await chmod(options.runDir, 0o711); // machines' accounts pass to their sockets
       else options.log.warn({}, SHARED_ACCOUNT);
       await openDevices();
-      await network.prepare();
+      await network.prepare(await installationId(options.dir));
       const adopted = (await machines.adopt()).map((monitor) =>
         tidy(monitor).catch((error) =>
           options.log.warn(

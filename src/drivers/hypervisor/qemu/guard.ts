@@ -28,7 +28,7 @@ add rule ${table} from_guests iifname "${tapPrefix(bridge)}*" counter drop
  * neighbour discovery, as a source), nor play router or DHCP server, nor send anything but ARP and IP. Replaces
  * the tap's rules as one transaction, so that no packet passes in between.
  */
-export function guardRules(bridge: string, tap: string, nic: MachineSpec['nic'], rateLimit: boolean): string {
+export function guardRules(bridge: string, tap: string, nic: MachineSpec['nic']): string {
   const table = `bridge ${tableName(bridge)}`;
   const chain = `${table} ${tap}`;
   const v4 = nic.addresses.filter((each) => each.family === 4).map((each) => each.address);
@@ -37,7 +37,6 @@ export function guardRules(bridge: string, tap: string, nic: MachineSpec['nic'],
   const rules = [
     `ether saddr != ${nic.mac} counter drop`,
     'ether type { 8021q, 8021ad } counter drop',
-    ...(rateLimit ? [`${limit(nic.portMbps)} drop`] : []),
     ...(v4.length > 0 ? [...arpRules(nic.mac, set(v4)), ...ipv4Rules(set(v4))] : []),
     ...ipv6Rules(v6),
     'counter drop',
@@ -111,12 +110,6 @@ function ipv6Rules(addresses: readonly string[]): string[] {
     `ether type ip6 ip6 saddr :: icmpv6 type nd-neighbor-solicit @th,64,128 ${ownTarget} accept`,
     'ether type ip6 counter drop',
   ];
-}
-
-/** What the guest sends above its rate is dropped; a tenth of a second's worth may come at once. */
-function limit(portMbps: number): string {
-  const kbytesPerSecond = Math.ceil((portMbps * 1000) / 8);
-  return `limit rate over ${kbytesPerSecond} kbytes/second burst ${Math.max(64, Math.ceil(kbytesPerSecond / 10))} kbytes`;
 }
 
 /** The address a guest gives itself from its MAC (RFC 4291, appendix A). */

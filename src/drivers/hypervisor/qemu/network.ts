@@ -1,27 +1,29 @@
-import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import ipaddr from 'ipaddr.js';
-import { run, runAsRoot } from '../../../platform/host/run.ts';
+import { runAsRoot } from '../../../platform/host/run.ts';
 import { HypervisorError, type MachineSpec } from '../contract.ts';
+import { ensureBridge, ip, links, nft, sysctl, translate } from './bridge.ts';
 import { type MachineFiles, type Owner, tapPrefix } from './files.ts';
-import { baseRules, guardRules, natRules, removalRules, tableName } from './guard.ts';
+import { gateRemoval, gateRules, tapSysctls } from './gate.ts';
+import { baseRules, guardRules, removalRules, tableName } from './guard.ts';
 import type { BridgeOptions, Log } from './options.ts';
+import { reachRules } from './reach.ts';
 
 /** The host's side of the guests' network. All of it is found by name again, so nothing is remembered here. */
 export interface HostNetwork {
-  /** Makes the bridge with its addresses and the packet filter's base. */
-  prepare(): Promise<void>;
-  /** Makes the machine's tap, plugs it into the bridge and puts its guard in place first. */
+  /** Makes the bridge with its addresses and the packet filter's base; `installation` is what the bridge belongs to. */
+  prepare(installation: string): Promise<void>;
+  /** Makes the machine's tap and plugs it into the bridge with its guard in place first. One that is there stays. */
   plug(files: MachineFiles, spec: MachineSpec, owner: Owner | null): Promise<void>;
-  /** Takes the tap of a stopped machine away, so that the next one counts from zero. */
-  drop(tap: string): Promise<void>;
+  /** The same for a stopped machine, with a new tap, so that its counters begin at zero. */
+  plugAnew(files: MachineFiles, spec: MachineSpec, owner: Owner | null): Promise<void>;
   /** Takes the tap and its rules away. */
   unplug(tap: string): Promise<void>;
   /** Takes away every tap and every rule that belongs to none of these. */
   sweep(taps: ReadonlySet<string>): Promise<void>;
 }
 
-export function hostNetwork(bridge: BridgeOptions, log: Log): HostNetwork {
+export function hostNetwork(bridge: BridgeOptions, netbootUrl: string | null, log: Log): HostNetwork {
   checkBridge(bridge);
   let shaping = true;
   let limiting = true;
@@ -38,8 +40,8 @@ export function hostNetwork(bridge: BridgeOptions, log: Log): HostNetwork {
   }
 
   async function guard(tap: string, nic: MachineSpec['nic']): Promise<void> {
-    const load = (withLimit: boolean) =>
-      nft(baseRules(bridge.name) + guardRules(bridge.name, tap, nic, withLimit));
+    const rules = baseRules(bridge.name) + guardRules(bridge.name, tap, nic);
+    const load = (withLimit: boolean) => nft(rules + gateRules(bridge.name, tap, nic, withLimit));
     if (!limiting) return load(false);
     await load(true).catch(async (error) => {
       await load(false); // fails again when it was not the limit that the kernel refused
@@ -48,26 +50,45 @@ export function hostNetwork(bridge: BridgeOptions, log: Log): HostNetwork {
     });
   }
 
+  async function plug(
+    tap: string,
+    { nic }: MachineSpec,
+    owner: Owner | null,
+    before: 'kept' | 'replaced',
+  ): Promise<void> {
+    const isThere = await linkExists(tap);
+    // Who may attach to it: the machine's account, which may do nothing else to the host's network.
+    const user = String(owner?.uid ?? process.getuid?.());
+    const isNew = !isThere || before === 'replaced';
+    await ip([
+      ...(isThere && isNew ? [`link delete dev ${tap}`] : []),
+      ...(isNew ? [`tuntap add dev ${tap} mode tap user ${user}`] : []),
+      `link set dev ${tap} addrgenmode none`, // the host takes no address on it
+    ]);
+    await Promise.all([guard(tap, nic), sysctl(tapSysctls(tap))]);
+    // The bridge learns no MAC from it and floods no stranger's traffic to it.
+    await ip([
+      `link set dev ${tap} master ${bridge.name}`,
+      `link set dev ${tap} type bridge_slave learning off flood off guard on root_block on`,
+    ]);
+    const learned = ['bridge', 'fdb', 'replace', nic.mac, 'dev', tap, 'master', 'static'];
+    await Promise.all([runAsRoot(learned), shape(tap, nic.portMbps)]);
+    await ip([`link set dev ${tap} up`]);
+  }
+
   return {
-    async prepare() {
-      await naming('bridge', () => ensureBridge(bridge));
-      await naming('packet filter', () => nft(baseRules(bridge.name)));
+    async prepare(installation) {
+      await naming('bridge', () => ensureBridge(bridge, installation));
+      await naming('packet filter', () => nft(baseRules(bridge.name) + reachRules(bridge, netbootUrl)));
       if (bridge.nat) await naming('address translation', () => translate(bridge));
     },
-    async plug(files, spec, owner) {
-      await naming('network device', async () => {
-        await guard(files.tap, spec.nic);
-        await ensureTap(bridge.name, files.tap, spec.nic.mac, owner);
-        await shape(files.tap, spec.nic.portMbps);
-      });
-    },
-    async drop(tap) {
-      await naming('network device', () => deleteLink(tap));
-    },
+    plug: (files, spec, owner) => naming('network device', () => plug(files.tap, spec, owner, 'kept')),
+    plugAnew: (files, spec, owner) =>
+      naming('network device', () => plug(files.tap, spec, owner, 'replaced')),
     async unplug(tap) {
       await naming('network device', async () => {
-        await deleteLink(tap);
-        await nft(removalRules(bridge.name, tap));
+        if (await linkExists(tap)) await ip([`link delete dev ${tap}`]);
+        await nft(removalRules(bridge.name, tap) + gateRemoval(bridge.name, tap));
       });
     },
     async sweep(taps) {
@@ -94,72 +115,22 @@ async function naming(what: string, work: () => Promise<void>): Promise<void> {
   try {
     await work();
   } catch (cause) {
+    if (cause instanceof HypervisorError) throw cause;
     const reason = cause instanceof Error ? cause.message : String(cause);
     throw new HypervisorError('network_failed', `the ${what}: ${reason}`, { cause });
   }
 }
 
-async function nft(rules: string): Promise<void> {
-  await runAsRoot(['nft', '-f', '-'], { input: rules });
-}
-
+/** Of the network that we are in: /sys may show another one's. */
 async function linkExists(name: string): Promise<boolean> {
-  return run(['ip', 'link', 'show', 'dev', name]).then(
-    () => true,
-    () => false,
-  );
-}
-
-async function deleteLink(name: string): Promise<void> {
-  if (await linkExists(name)) await runAsRoot(['ip', 'link', 'delete', 'dev', name]);
-}
-
-async function ensureBridge({ name, addresses }: BridgeOptions): Promise<void> {
-  if (!(await linkExists(name))) {
-    // Without an address of its own a bridge takes one of its ports', and the guests' gateway would change.
-    const hash = createHash('sha256').update(name).digest('hex');
-    const mac = `02:${hash.slice(0, 10).match(/../g)?.join(':')}`;
-    await runAsRoot([
-      'ip',
-      'link',
-      'add',
-      'name',
-      name,
-      'address',
-      mac,
-      'type',
-      'bridge',
-      'forward_delay',
-      '0',
-    ]);
-  }
-  for (const address of addresses) {
-    // A gateway that waits to see whether its address is taken would be silent for the first second.
-    const nodad = ipaddr.parseCIDR(address)[0].kind() === 'ipv6' ? ['nodad'] : [];
-    await runAsRoot(['ip', 'address', 'replace', address, 'dev', name, ...nodad]);
-  }
-  await runAsRoot(['ip', 'link', 'set', 'dev', name, 'up']);
-}
-
-async function ensureTap(bridge: string, tap: string, mac: string, owner: Owner | null): Promise<void> {
-  if (!(await linkExists(tap))) {
-    // Who may attach to it: the machine's account, which may do nothing else to the host's network.
-    const user = String(owner?.uid ?? process.getuid?.());
-    await runAsRoot(['ip', 'tuntap', 'add', 'dev', tap, 'mode', 'tap', 'user', user]);
-  }
-  // The host takes no address on the tap. The bridge learns no MAC from it and floods no stranger's traffic to it.
-  const port = 'type bridge_slave learning off flood off guard on root_block on'.split(' ');
-  await runAsRoot(['ip', 'link', 'set', 'dev', tap, 'addrgenmode', 'none']);
-  await runAsRoot(['ip', 'link', 'set', 'dev', tap, 'master', bridge]);
-  await runAsRoot(['ip', 'link', 'set', 'dev', tap, ...port]);
-  await runAsRoot(['bridge', 'fdb', 'replace', mac, 'dev', tap, 'master', 'static']);
-  await runAsRoot(['ip', 'link', 'set', 'dev', tap, 'up']);
+  return (await readFile('/proc/self/net/dev', 'latin1'))
+    .split('\n')
+    .some((line) => line.trimStart().startsWith(`${name}:`));
 }
 
 async function tapsOf(bridge: string): Promise<string[]> {
-  const { stdout } = await run(['ip', '-j', 'link', 'show', 'master', bridge]);
-  const links: { ifname?: string }[] = JSON.parse(stdout || '[]');
-  return links.map((link) => link.ifname ?? '').filter((name) => name.startsWith(tapPrefix(bridge)));
+  const names = (await links(['master', bridge])).map((link) => link.ifname ?? '');
+  return names.filter((name) => name.startsWith(tapPrefix(bridge)));
 }
 
 async function chainsOf(bridge: string): Promise<string[]> {
@@ -168,33 +139,4 @@ async function chainsOf(bridge: string): Promise<string[]> {
   return listed.nftables.flatMap(({ chain }) =>
     chain?.name.startsWith(tapPrefix(bridge)) ? [chain.name] : [],
   );
-}
-
-async function translate({ name, addresses }: BridgeOptions): Promise<void> {
-  const networks = { v4: [] as string[], v6: [] as string[] };
-  for (const address of addresses) {
-    const v4 = ipaddr.parseCIDR(address)[0].kind() === 'ipv4';
-    if (v4) networks.v4.push(ipaddr.IPv4.networkAddressFromCIDR(address) + suffix(address));
-    else networks.v6.push(ipaddr.IPv6.networkAddressFromCIDR(address) + suffix(address));
-  }
-  await nft(natRules(name, networks));
-  if (networks.v4.length > 0) await runAsRoot(['sysctl', '-q', '-w', 'net.ipv4.ip_forward=1']);
-  if (networks.v6.length > 0) await forwardIpv6();
-}
-
-/** A host that forwards stops listening to router advertisements unless told to (2), and would lose its route. */
-async function forwardIpv6(): Promise<void> {
-  const { stdout } = await run(['ip', '-j', '-6', 'route', 'show', 'default']);
-  const routes: { dev?: string; protocol?: string }[] = JSON.parse(stdout || '[]');
-  for (const { dev, protocol } of routes) {
-    if (dev && protocol === 'ra')
-      await runAsRoot(['sysctl', '-q', '-w', `net.ipv6.conf.${dev.replaceAll('.', '/')}.accept_ra=2`]);
-  }
-  const forwarding = '/proc/sys/net/ipv6/conf/all/forwarding';
-  if ((await readFile(forwarding, 'utf8').catch(() => '1')).trim() === '1') return;
-  await runAsRoot(['sysctl', '-q', '-w', 'net.ipv6.conf.all.forwarding=1']);
-}
-
-function suffix(cidr: string): string {
-  return cidr.slice(cidr.indexOf('/'));
 }

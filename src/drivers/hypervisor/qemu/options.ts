@@ -28,4 +28,13 @@ export interface BridgeOptions {
   addresses: string[];
   /** Whether guests reach the world behind the host's own address. */
   nat: boolean;
+  /** What guests reach beside the world and the bridge's networks. Default: nothing. */
+  reach?: GuestReach;
+}
+
+export interface GuestReach {
+  /** Addresses and networks beyond the host that would be the provider's own. */
+  networks: string[];
+  /** The host's services: `tcp/80`, `udp/53`. */
+  ports: string[];
 }

@@ -1,0 +1,201 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { run, runAsRoot } from '../../platform/host/run.ts';
+import type { MachineSpec } from './contract.ts';
+import { machineFiles } from './qemu/files.ts';
+import { type HostNetwork, hostNetwork } from './qemu/network.ts';
+import { reasonToSkip, type Testbed, testbed } from './qemu/testbed.ts';
+
+const skip = (await reasonToSkip('tiny')) ?? (process.getuid?.() === 0 ? null : 'taps of others: not root');
+
+/** Stands for a QEMU whose guest sends what it likes: attaches to the tap and writes each line, in hex, as a frame. */
+const SEND = `
+open(my $tap, '+<', '/dev/net/tun') or die $!;
+ioctl($tap, 0x400454ca, pack('a16 s x22', $ARGV[0], 0x1002)) or die $!;
+select(undef, undef, undef, 0.3); # the bridge lets a port's frames in a moment after it is up
+while (<STDIN>) { chomp; syswrite($tap, pack('H*', $_)) }
+select(undef, undef, undef, 0.2);`;
+
+describe.skipIf(skip !== null)('frames of a guest', () => {
+  let bed: Testbed;
+  let network: HostNetwork;
+  let spec: MachineSpec;
+  let tap: string;
+  let mac: string;
+  let bridgeMac: string;
+
+  const own = [10, 77, 22, 10];
+  const gateway = [10, 77, 22, 1];
+  const reserved = [2, 3, 0xe, 0xf].map((last) => `0180c200000${last.toString(16)}`);
+
+  beforeAll(async () => {
+    bed = await testbed(22, 'tiny', {});
+    const reach = { networks: ['10.201.0.0/24'], ports: ['udp/53'] };
+    const bridge = { ...bed.options.bridge, reach };
+    network = hostNetwork(bridge, 'http://10.202.0.1:8080/menu.ipxe', bed.options.log);
+    await network.prepare('installation-1');
+    spec = bed.spec(1);
+    tap = machineFiles(bed.options, spec.id).tap;
+    mac = spec.nic.mac.replaceAll(':', '');
+    await network.plug(machineFiles(bed.options, spec.id), spec, null);
+    const { stdout } = await run(['ip', '-j', 'link', 'show', 'dev', bridge.name]);
+    bridgeMac = JSON.parse(stdout)[0].address.replaceAll(':', '');
+    // What lies behind the host, and a look at what gets there.
+    await runAsRoot(['sysctl', '-q', '-w', 'net.ipv4.ip_forward=1']);
+    await runAsRoot(['ip', 'link', 'add', 'behind22', 'type', 'bridge']);
+    await runAsRoot(['ip', 'address', 'add', '203.0.113.1/24', 'dev', 'behind22']);
+    await runAsRoot(['ip', 'link', 'set', 'behind22', 'up']);
+    await runAsRoot(['ip', 'route', 'add', 'default', 'via', '203.0.113.2']);
+    await runAsRoot(['nft', '-f', '-'], {
+      input: `table netdev probe22 {
+        chain passed { type filter hook ingress device "${tap}" priority 100; counter
+        }
+      }
+      table inet probe22 {
+        set onward { type ipv4_addr; flags dynamic
+        }
+        set arrived { type ipv4_addr . inet_proto . inet_service; flags dynamic
+        }
+        chain forward { type filter hook forward priority 100
+          add @onward { ip daddr }
+        }
+        chain input { type filter hook input priority 100
+          add @arrived { ip daddr . ip protocol . th dport }
+        }
+      }`,
+    });
+  }, 60_000);
+
+  afterAll(async () => {
+    await runAsRoot(['nft', 'delete', 'table', 'netdev', 'probe22']);
+    await runAsRoot(['nft', 'delete', 'table', 'inet', 'probe22']);
+    await network.unplug(tap);
+    await runAsRoot(['ip', 'link', 'delete', 'behind22']);
+    await runAsRoot(['ip', 'link', 'delete', 'dev', bed.options.bridge.name]);
+    bed.remove();
+  });
+
+  const hex = (...bytes: number[]) => Buffer.from(bytes).toString('hex');
+  const send = (frames: string[]) => run(['perl', '-e', SEND, tap], { input: `${frames.join('\n')}\n` });
+  const neighbours = async () => (await run(['ip', 'neighbour', 'show'])).stdout;
+  const probed = async (family: string) =>
+    (await runAsRoot(['nft', 'list', 'table', family, 'probe22'])).stdout;
+
+  /** How many frames have got past the tap. */
+  const passed = async () => /packets (\d+)/.exec(await probed('netdev'))?.[1];
+
+  /** "Who has the gateway's address? Tell me", in ARP, from an address of the guest's choice. */
+  const asks = (to: string, from: number[], sender = mac) =>
+    `${to}${sender}0806${hex(0, 1, 8, 0, 6, 4, 0, 1)}${sender}${hex(...from)}${'00'.repeat(6)}${hex(...gateway)}`;
+
+  /** A packet of UDP, TCP or ICMP without contents. */
+  function packet(to: number[], protocol: number, port: number): string {
+    const header = Buffer.from([0x45, 0, 0, 40, 0, 0, 0, 0, 64, protocol, 0, 0, ...own, ...to]);
+    let sum = 0;
+    for (let at = 0; at < 20; at += 2) sum += header.readUInt16BE(at);
+    header.writeUInt16BE(~((sum & 0xffff) + (sum >>> 16)) & 0xffff, 10);
+    const bodies: Record<number, number[]> = {
+      1: [8, 0, 0xf7, 0xff, 0, 0, 0, 0],
+      6: [0x30, 0x39, port >> 8, port & 255, 0, 0, 0, 1, 0, 0, 0, 0, 0x50, 2, 4, 0, 0, 0, 0, 0],
+      17: [0x30, 0x39, port >> 8, port & 255, 0, 20, 0, 0],
+    };
+    const body = Buffer.alloc(20);
+    body.set(bodies[protocol] ?? []);
+    return `${bridgeMac}${mac}0800${Buffer.concat([header, body]).toString('hex')}`;
+  }
+
+  it('reach the host from its own address, and from no other', async () => {
+    await send([asks('ffffffffffff', [10, 77, 22, 98]), asks('ffffffffffff', own)]);
+    expect(await neighbours()).toContain('10.77.22.10 ');
+    expect(await neighbours()).not.toContain('10.77.22.98 ');
+  });
+
+  it('to addresses that a bridge takes for its own reach nobody', async () => {
+    const before = await passed();
+    await send(
+      reserved.flatMap((to) => [asks(to, [10, 77, 22, 99]), asks(to, own), asks(to, own, '525400000099')]),
+    );
+    expect(await passed()).toBe(before);
+    expect(await neighbours()).not.toContain('10.77.22.99 ');
+    expect(await neighbours()).not.toContain(tap);
+  });
+
+  it('that play a router are heard by nobody, wherever they go', async () => {
+    const from = 'fe800000000000005054 00fffe772201'.replace(' ', '');
+    const advert = `86000000ff000708${'00'.repeat(8)}`.slice(0, 32);
+    const body = `6000000000103aff${from}ff020000000000000000000000000001${advert}`;
+    await send([...reserved, '333300000001'].map((to) => `${to}${mac}86dd${body}`));
+    const { stdout } = await run(['ip', '-6', 'route', 'show']);
+    expect(stdout).not.toMatch(/default.* ra /);
+    const before = await passed();
+    await send([`333300000001${mac}86dd${body}`]);
+    expect(await passed()).toBe(before);
+  });
+
+  it('get past the speed of its port by no address', { timeout: 60_000 }, async () => {
+    await runAsRoot(['nft', 'reset', 'counters']).catch(() => undefined);
+    const bytes = async () => Number(/bytes (\d+)/.exec(await probed('netdev'))?.[1]);
+    const before = await bytes();
+    const began = Date.now();
+    const big = 'ab'.repeat(1_400);
+    const frames = ['ffffffffffff', ...reserved].map((to) => `${to}${mac}0800${big}`);
+    await send(Array.from({ length: 4_000 }, () => frames).flat());
+    const seconds = (Date.now() - began) / 1000;
+    const mostBytes = spec.nic.portMbps * 125_000 * (seconds + 0.2);
+    expect((await bytes()) - before).toBeLessThan(mostBytes);
+    expect((await bytes()) - before).toBeLessThan(4_000 * 1_414 + 1_000_000); // nothing of the reserved ones
+  });
+
+  it('reach the world and what settings open, and none of the networks that are the provider’s own', async () => {
+    const inside = ['169.254.169.254', '10.200.0.1', '172.16.0.1', '192.168.1.1', '100.64.0.1'];
+    const open = ['198.51.100.7', '10.201.0.9'];
+    const to = (address: string) => address.split('.').map(Number);
+    await send([...inside, ...open].flatMap((each) => [packet(to(each), 17, 80), packet(to(each), 6, 80)]));
+    await send([packet(to('10.202.0.1'), 6, 8080), packet(to('10.202.0.1'), 6, 22)]);
+    const onward = await probed('inet');
+    for (const address of open) expect(onward).toContain(address);
+    for (const address of inside) expect(onward).not.toContain(address);
+    expect(onward).toContain('10.202.0.1'); // where machines that start from the network are sent
+  });
+
+  it('reach of the host only what it offers', async () => {
+    const all = [
+      packet(gateway, 1, 0),
+      packet(gateway, 17, 53),
+      packet(gateway, 17, 123),
+      packet(gateway, 6, 22),
+    ];
+    await send(all);
+    const arrived = await probed('inet');
+    expect(arrived).toContain('10.77.22.1 . icmp');
+    expect(arrived).toMatch(/10\.77\.22\.1 \. udp \. (53|domain)/);
+    expect(arrived).not.toMatch(/udp \. (123|ntp)|tcp \. (22|ssh)/);
+  });
+
+  it('find nothing of the host on the tap itself', async () => {
+    const setting = async (key: string) => (await run(['sysctl', '-n', key])).stdout.trim();
+    expect(await setting(`net.ipv6.conf.${tap}.disable_ipv6`)).toBe('1');
+    expect(await setting(`net.ipv4.conf.${tap}.arp_ignore`)).toBe('8');
+    expect(await setting(`net.ipv4.conf.${tap}.rp_filter`)).toBe('1');
+  });
+
+  it('leave no rules when the machine goes, and are guarded anew when it comes back', async () => {
+    const files = machineFiles(bed.options, spec.id);
+    await network.plugAnew(files, spec, null);
+    await network.plugAnew(files, spec, null);
+    const other = bed.spec(2);
+    const otherFiles = machineFiles(bed.options, other.id);
+    await network.plug(otherFiles, other, null);
+    await network.unplug(otherFiles.tap);
+    await network.unplug(otherFiles.tap);
+    const { stdout } = await runAsRoot(['nft', 'list', 'ruleset']);
+    expect(stdout).toContain(tap);
+    expect(stdout).not.toContain(otherFiles.tap);
+  });
+
+  it('belong to one installation: another one does not take its bridge', async () => {
+    await network.prepare('installation-1');
+    const refused = expect.objectContaining({ code: 'host_not_ready', permanent: true });
+    await expect(network.prepare('installation-2')).rejects.toEqual(refused);
+    await expect(network.prepare('installation-2')).rejects.toThrow('machines of another installation');
+  });
+});

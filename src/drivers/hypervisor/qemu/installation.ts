@@ -1,0 +1,14 @@
+import { randomUUID } from 'node:crypto';
+import { readFile, rename, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+/** What tells this installation's things on the host from those of another one; chosen once, kept beside its machines. */
+export async function installationId(dir: string): Promise<string> {
+  const file = join(dir, 'installation');
+  const known = (await readFile(file, 'utf8').catch(() => '')).trim();
+  if (/^[0-9a-f-]{36}$/.test(known)) return known;
+  const id = randomUUID();
+  await writeFile(`${file}.partial`, `${id}\n`);
+  await rename(`${file}.partial`, file);
+  return id;
+}
