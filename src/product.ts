@@ -6,6 +6,7 @@ import { type Demo, openDemo } from './demo/index.ts';
 import type { Hypervisor } from './drivers/hypervisor/index.ts';
 import { type GivenDrivers, openDrivers, requireAll } from './drivers/index.ts';
 import { gatherReactions } from './events/index.ts';
+import { introduction } from './introduction.ts';
 import { enlistNode, ensureInventory, type LocalNode, watchNode } from './node.ts';
 import { authenticator } from './organizations/index.ts';
 import { type DataDir, prepareDataDir } from './platform/host/dataDir.ts';
@@ -184,7 +185,7 @@ async function openApi(
     ready: async () => {
       if (!isReady()) throw fail('unavailable', { message: 'The product is still starting' });
     },
-    info: { title: 'Innkeeper', version, description: 'Order servers, pay, and get real machines.' },
+    info: introduction(version, config.publicUrl),
   });
   undo.push(() => closeApi(api));
   // Consoles need the hypervisor beside the API.

@@ -21,7 +21,17 @@ const stairs = [
   ...['services', 'vps', 'cart'],
 ];
 /** On top of the stairs: they put the rooms together. */
-const roots = ['demo', 'node.ts', 'database.ts', 'product.ts', 'commands', 'api.ts', 'worker.ts', 'main.ts'];
+const roots = [
+  'demo',
+  'introduction.ts',
+  'node.ts',
+  'database.ts',
+  'product.ts',
+  'commands',
+  'api.ts',
+  'worker.ts',
+  'main.ts',
+];
 /** Parsed once, known to all; it knows nobody. */
 const ground = ['configValues.ts', 'config.ts'];
 

@@ -1,13 +1,22 @@
 import { IdParams, routes } from '../platform/http/index.ts';
+import { examples } from './examples.ts';
 import { readAccount } from './read.ts';
 import * as S from './schema.ts';
 import { createSshKey, deleteSshKey, listSshKeys } from './sshKeys.ts';
 
+const group = { tag: 'Account', about: 'Who you are, and the SSH keys that your machines let in.', examples };
+
 // The specification (§5) asks for the organization header everywhere but on GET /dashboard/account.
-export const accountRoutes = routes('/dashboard/account', { tag: 'Account' }, (route) => {
+export const accountRoutes = routes('/dashboard/account', group, (route) => {
   route.get(
     '',
-    { auth: 'account', operation: 'getAccountDetails', summary: 'Get account details', data: S.Account },
+    {
+      auth: 'account',
+      operation: 'getAccountDetails',
+      summary: 'Get account details',
+      description: 'The person that the key belongs to. It is the one place that needs no organization.',
+      data: S.Account,
+    },
     (ctx) => readAccount(ctx),
   );
   route.get(
@@ -16,6 +25,7 @@ export const accountRoutes = routes('/dashboard/account', { tag: 'Account' }, (r
       auth: 'organization',
       operation: 'listSshKeys',
       summary: 'List SSH keys',
+      description: 'The SSH keys of your account.',
       query: S.SshKeyQuery,
       data: S.SshKeyList,
       errors: ['invalid_cursor'],
@@ -41,6 +51,8 @@ export const accountRoutes = routes('/dashboard/account', { tag: 'Account' }, (r
       auth: 'organization',
       operation: 'deleteSshKey',
       summary: 'Delete SSH key',
+      description:
+        'Machines that have the key already keep it; take it away there with their own list of keys.',
       params: IdParams,
       data: S.Deleted,
       errors: ['not_found'],

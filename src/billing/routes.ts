@@ -1,10 +1,13 @@
 import { IdParams, routes } from '../platform/http/index.ts';
+import { examples } from './examples.ts';
 import { listInvoices } from './list.ts';
 import { payWithCredit } from './pay.ts';
 import { readOwnInvoice } from './read.ts';
 import * as S from './schema.ts';
 
-export const billingRoutes = routes('/dashboard/invoices', { tag: 'Billing' }, (route) => {
+const group = { tag: 'Billing', about: 'Invoices and how they are paid.', examples };
+
+export const billingRoutes = routes('/dashboard/invoices', group, (route) => {
   route.get(
     '',
     {
@@ -12,6 +15,7 @@ export const billingRoutes = routes('/dashboard/invoices', { tag: 'Billing' }, (
       permission: 'billing.read',
       operation: 'listInvoices',
       summary: 'List invoices',
+      description: 'The invoices of the organization, newest first, with its account credit.',
       query: S.InvoiceListQuery,
       data: S.InvoiceList,
       errors: ['invalid_cursor', 'page_too_deep'],
@@ -25,6 +29,7 @@ export const billingRoutes = routes('/dashboard/invoices', { tag: 'Billing' }, (
       permission: 'billing.read',
       operation: 'getInvoice',
       summary: 'Get invoice',
+      description: 'One invoice with its lines and payments.',
       params: IdParams,
       data: S.InvoiceData,
       errors: ['not_found'],

@@ -3,6 +3,7 @@ import { organizationExists } from '../organizations/index.ts';
 import { IdParams, routes } from '../platform/http/index.ts';
 import { type Context, fail, formatMoney, parseMoney, transaction } from '../platform/index.ts';
 import { creditGranted } from './events.ts';
+import { examples } from './examples.ts';
 import { grantCredit, readCredit } from './ledger.ts';
 import { receiveTransfer } from './pay.ts';
 import { refundInvoice } from './refund.ts';
@@ -10,7 +11,9 @@ import * as S from './schema.ts';
 
 const staffRoles = ['administrator', 'billing'];
 
-export const billingStaffRoutes = routes('/staff', { tag: 'Staff: billing' }, (route) => {
+const group = { tag: 'Staff: billing', about: 'Money that came in or goes back.', examples };
+
+export const billingStaffRoutes = routes('/staff', group, (route) => {
   route.post(
     '/invoices/:id/payments',
     {
@@ -52,6 +55,7 @@ export const billingStaffRoutes = routes('/staff', { tag: 'Staff: billing' }, (r
       staffRoles,
       operation: 'grantAccountCredit',
       summary: 'Grant account credit',
+      description: 'Adds credit that the organization can pay invoices with.',
       params: IdParams,
       body: S.CreditGrant,
       data: S.CreditGranted,

@@ -1,6 +1,7 @@
 import { type Problem, routes } from '../platform/http/index.ts';
 import { type AppError, fail } from '../platform/index.ts';
 import { checkout } from './checkout.ts';
+import { examples } from './examples.ts';
 import { quoteCart } from './quote.ts';
 import * as S from './schema.ts';
 
@@ -16,7 +17,9 @@ const causes = [
   'insufficient_stock',
 ] as const;
 
-export const cartRoutes = routes('/cart', { tag: 'Cart' }, (route) => {
+const group = { tag: 'Cart', about: 'From a list of wishes to an invoice.', examples };
+
+export const cartRoutes = routes('/cart', group, (route) => {
   route.post(
     '/checkout/invoice',
     {
@@ -45,6 +48,8 @@ export const cartRoutes = routes('/cart', { tag: 'Cart' }, (route) => {
       caller: 'when-given',
       operation: 'quoteCart',
       summary: 'Price a cart without ordering',
+      description:
+        'Says what the cart would cost. Nothing is written or held, and the invoice that follows asks for the same.',
       body: S.Cart,
       data: S.Quote,
       errors: causes,

@@ -1,14 +1,18 @@
 import { IdParams, routes } from '../platform/http/index.ts';
+import { examples } from './examples.ts';
 import * as S from './schema.ts';
 import { changeProduct, lockProductForStaff, readProductForStaff } from './staff.ts';
 
-export const catalogStaffRoutes = routes('/staff/products', { tag: 'Staff: catalogue' }, (route) => {
+const group = { tag: 'Staff: catalogue', about: 'What the provider sells.', examples };
+
+export const catalogStaffRoutes = routes('/staff/products', group, (route) => {
   route.get(
     '/:id',
     {
       auth: 'staff',
       operation: 'getProductAsStaff',
       summary: 'Get product as staff',
+      description: 'One product, also when it is hidden or retired.',
       params: IdParams,
       data: S.StaffProductData,
       errors: ['not_found'],
@@ -23,6 +27,7 @@ export const catalogStaffRoutes = routes('/staff/products', { tag: 'Staff: catal
       staffRoles: ['administrator', 'billing'],
       operation: 'updateProduct',
       summary: 'Change stock, prices and bounds of a product',
+      description: 'Changes what the body names. Invoices and services that exist keep their terms.',
       params: IdParams,
       body: S.ProductChange,
       data: S.StaffProductData,

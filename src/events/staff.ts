@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import { Choice, Id, Nullable, named, routes, Strict, Timestamp } from '../platform/http/index.ts';
+import { examples } from './examples.ts';
 import { listMails } from './mails.ts';
 
 const Mail = named(
@@ -22,13 +23,16 @@ const Mail = named(
 
 const newest = 100;
 
-export const mailStaffRoutes = routes('/staff/mails', { tag: 'Staff: mail log' }, (route) => {
+const group = { tag: 'Staff: mail log', about: 'Mails that were written to customers.', examples };
+
+export const mailStaffRoutes = routes('/staff/mails', group, (route) => {
   route.get(
     '',
     {
       auth: 'staff',
       operation: 'listMails',
       summary: 'List the newest mails',
+      description: 'The newest mails with what became of them, all or those to one address.',
       query: Strict({ recipient: Type.Optional(Type.String({ maxLength: 320 })) }),
       data: named('MailList', Type.Object({ mails: Type.Array(Mail) })),
     },

@@ -1,4 +1,5 @@
 import { IdParams, type RouteGroup, routes } from '../platform/http/index.ts';
+import { examples } from './examples.ts';
 import * as images from './imageStaff.ts';
 import { changeNode, listNodes, readNode } from './nodes.ts';
 import * as pools from './poolStaff.ts';
@@ -8,13 +9,20 @@ const fleet = { auth: 'staff', staffRoles: ['administrator', 'operator'] } as co
 const one = { ...fleet, params: IdParams } as const;
 const image = { ...fleet, params: S.ImageParams } as const;
 
-const nodeRoutes = routes('/staff/nodes', { tag: 'Staff: fleet' }, (route) => {
+const group = {
+  tag: 'Staff: fleet',
+  about: 'Hosts, address pools and operating-system images.',
+  examples,
+};
+
+const nodeRoutes = routes('/staff/nodes', group, (route) => {
   route.get(
     '',
     {
       ...fleet,
       operation: 'listNodes',
       summary: 'List nodes',
+      description: 'The hosts that machines run on.',
       query: S.ByLocation,
       data: S.NodeList,
       errors: ['invalid_cursor', 'page_too_deep'],
@@ -23,7 +31,14 @@ const nodeRoutes = routes('/staff/nodes', { tag: 'Staff: fleet' }, (route) => {
   );
   route.get(
     '/:id',
-    { ...one, operation: 'getNode', summary: 'Get node', data: S.NodeData, errors: ['not_found'] },
+    {
+      ...one,
+      operation: 'getNode',
+      summary: 'Get node',
+      description: 'One host with its capacity and what is taken.',
+      data: S.NodeData,
+      errors: ['not_found'],
+    },
     (ctx, req) => readNode(ctx, req.params.id),
   );
   route.patch(
@@ -32,6 +47,7 @@ const nodeRoutes = routes('/staff/nodes', { tag: 'Staff: fleet' }, (route) => {
       ...one,
       operation: 'updateNode',
       summary: 'Drain a node or change what it may promise',
+      description: 'A node that is draining keeps its machines and takes no new ones.',
       body: S.NodeChange,
       data: S.NodeData,
       errors: ['not_found'],
@@ -40,13 +56,14 @@ const nodeRoutes = routes('/staff/nodes', { tag: 'Staff: fleet' }, (route) => {
   );
 });
 
-const poolRoutes = routes('/staff/address-pools', { tag: 'Staff: fleet' }, (route) => {
+const poolRoutes = routes('/staff/address-pools', group, (route) => {
   route.get(
     '',
     {
       ...fleet,
       operation: 'listAddressPools',
       summary: 'List address pools',
+      description: 'The networks that machines get their addresses from.',
       query: S.ByLocation,
       data: S.PoolList,
       errors: ['invalid_cursor', 'page_too_deep'],
@@ -59,6 +76,7 @@ const poolRoutes = routes('/staff/address-pools', { tag: 'Staff: fleet' }, (rout
       ...fleet,
       operation: 'addAddressPool',
       summary: 'Add address pool',
+      description: 'Adds a network; its addresses are given to new machines of the location.',
       body: S.NewPool,
       data: S.PoolData,
       errors: ['conflict'],
@@ -71,6 +89,7 @@ const poolRoutes = routes('/staff/address-pools', { tag: 'Staff: fleet' }, (rout
       ...one,
       operation: 'getAddressPool',
       summary: 'Get address pool',
+      description: 'One network with how much of it is taken.',
       data: S.PoolData,
       errors: ['not_found'],
     },
@@ -82,6 +101,7 @@ const poolRoutes = routes('/staff/address-pools', { tag: 'Staff: fleet' }, (rout
       ...one,
       operation: 'changeAddressPool',
       summary: 'Change address pool',
+      description: 'Changes its name, or how long a freed address rests.',
       body: S.PoolChange,
       data: S.PoolData,
       errors: ['not_found', 'conflict'],
@@ -94,6 +114,7 @@ const poolRoutes = routes('/staff/address-pools', { tag: 'Staff: fleet' }, (rout
       ...one,
       operation: 'removeAddressPool',
       summary: 'Remove address pool',
+      description: 'Possible once none of its addresses is taken, resting or reserved.',
       data: S.Removed,
       errors: ['not_found', 'conflict'],
     },
@@ -105,6 +126,7 @@ const poolRoutes = routes('/staff/address-pools', { tag: 'Staff: fleet' }, (rout
       ...one,
       operation: 'listPoolAddresses',
       summary: 'List addresses of a pool',
+      description: 'Addresses of one pool and who has them.',
       query: S.PoolAddressQuery,
       data: S.PoolAddressList,
       errors: ['not_found', 'invalid_cursor', 'page_too_deep'],
@@ -117,6 +139,7 @@ const poolRoutes = routes('/staff/address-pools', { tag: 'Staff: fleet' }, (rout
       ...one,
       operation: 'updatePoolAddress',
       summary: 'Reserve an address or give it back',
+      description: 'A reserved address is given to nobody.',
       body: S.Reservation,
       data: S.PoolAddressData,
       errors: ['not_found', 'conflict'],
@@ -125,13 +148,14 @@ const poolRoutes = routes('/staff/address-pools', { tag: 'Staff: fleet' }, (rout
   );
 });
 
-const imageRoutes = routes('/staff/images', { tag: 'Staff: fleet' }, (route) => {
+const imageRoutes = routes('/staff/images', group, (route) => {
   route.get(
     '',
     {
       ...fleet,
       operation: 'listOperatingSystemImages',
       summary: 'List operating-system images',
+      description: 'Operating systems, offered or not, and how far each is.',
       query: S.ImageQuery,
       data: S.ImageList,
       errors: ['invalid_cursor', 'page_too_deep'],
@@ -157,6 +181,7 @@ const imageRoutes = routes('/staff/images', { tag: 'Staff: fleet' }, (route) => 
       ...image,
       operation: 'getOperatingSystemImage',
       summary: 'Get operating-system image',
+      description: 'One operating system; poll it while its `state` is `preparing`.',
       data: S.ImageData,
       errors: ['not_found'],
       etag: true,
@@ -169,6 +194,7 @@ const imageRoutes = routes('/staff/images', { tag: 'Staff: fleet' }, (route) => 
       ...image,
       operation: 'changeOperatingSystemImage',
       summary: 'Change operating-system image',
+      description: 'Changes what the body names. One that is not `active` is not offered.',
       body: S.ImageChange,
       data: S.ImageData,
       errors: ['not_found'],
@@ -182,6 +208,7 @@ const imageRoutes = routes('/staff/images', { tag: 'Staff: fleet' }, (route) => 
       ...image,
       operation: 'prepareOperatingSystemImage',
       summary: 'Prepare operating-system image again',
+      description: 'Builds or downloads it once more.',
       data: S.ImageData,
       errors: ['not_found'],
     },
@@ -193,6 +220,7 @@ const imageRoutes = routes('/staff/images', { tag: 'Staff: fleet' }, (route) => 
       ...image,
       operation: 'removeOperatingSystemImage',
       summary: 'Remove operating-system image',
+      description: 'Possible once no machine was made of it.',
       data: S.Removed,
       errors: ['not_found', 'conflict'],
     },

@@ -1,8 +1,11 @@
 import { IdParams, routes } from '../platform/http/index.ts';
+import { examples } from './examples.ts';
 import { listServices, readService } from './read.ts';
 import * as S from './schema.ts';
 
-export const serviceRoutes = routes('/dashboard/services', { tag: 'Services' }, (route) => {
+const group = { tag: 'Services', about: 'Everything you ordered and what it costs.', examples };
+
+export const serviceRoutes = routes('/dashboard/services', group, (route) => {
   route.get(
     '',
     {
@@ -10,6 +13,7 @@ export const serviceRoutes = routes('/dashboard/services', { tag: 'Services' }, 
       permission: 'service.read',
       operation: 'listServices',
       summary: 'List services',
+      description: 'What the organization ordered, newest first.',
       query: S.ServiceListQuery,
       data: S.ServiceList,
       errors: ['invalid_cursor', 'page_too_deep'],
@@ -23,6 +27,7 @@ export const serviceRoutes = routes('/dashboard/services', { tag: 'Services' }, 
       permission: 'service.read',
       operation: 'getServiceDetails',
       summary: 'Get service details',
+      description: 'One service. It can be used once its `status` is `active`; poll it after paying.',
       params: IdParams,
       data: S.ServiceData,
       errors: ['not_found'],

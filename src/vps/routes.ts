@@ -4,6 +4,7 @@ import { resetPassword } from './access/password.ts';
 import { listHistory, readAction } from './actions/history.ts';
 import { readCharts } from './charts.ts';
 import { openConsole } from './console/open.ts';
+import { examples } from './examples.ts';
 import { reinstallVps } from './install/reinstall.ts';
 import { changeIp, readIps, readOverview } from './overview.ts';
 import { restartVps, startVps, stopVps } from './power.ts';
@@ -25,27 +26,57 @@ const acting = {
 const power = { ...acting, permission: 'vps.power' } as const;
 const managing = { ...acting, permission: 'vps.manage' } as const;
 
-export const vpsRoutes = routes('/dashboard/service', { tag: 'VPS manager' }, (route) => {
+const group = {
+  tag: 'VPS manager',
+  about: 'Use a virtual server: power, console, disks, addresses, settings.',
+  examples,
+};
+
+export const vpsRoutes = routes('/dashboard/service', group, (route) => {
   route.get(
     '/:id/vps/overview',
-    { ...reading, operation: 'getVpsOverview', summary: 'Get VPS overview', data: S.Overview },
+    {
+      ...reading,
+      operation: 'getVpsOverview',
+      summary: 'Get VPS overview',
+      description: 'The machine as it is now: state, size, use, addresses, and which actions are possible.',
+      data: S.Overview,
+    },
     (ctx, req) => readOverview(ctx, req.params.id),
   );
 
   // `force` means nothing to a machine that is down; clients send the three one body (contract §4).
   route.post(
     '/:id/vps/start',
-    { ...power, operation: 'startVps', summary: 'Start VPS', body: S.Force },
+    {
+      ...power,
+      operation: 'startVps',
+      summary: 'Start VPS',
+      description: 'Starts the machine. Poll the action to see when it runs.',
+      body: S.Force,
+    },
     (ctx, req) => startVps(ctx, req.params.id),
   );
   route.post(
     '/:id/vps/stop',
-    { ...power, operation: 'stopVps', summary: 'Stop VPS', body: S.Force },
+    {
+      ...power,
+      operation: 'stopVps',
+      summary: 'Stop VPS',
+      description: 'Shuts the machine down as its power button does, or at once with `force`.',
+      body: S.Force,
+    },
     (ctx, req) => stopVps(ctx, req.params.id, req.body),
   );
   route.post(
     '/:id/vps/restart',
-    { ...power, operation: 'restartVps', summary: 'Restart VPS', body: S.Force },
+    {
+      ...power,
+      operation: 'restartVps',
+      summary: 'Restart VPS',
+      description: 'Restarts the machine, or cuts its power and starts it again with `force`.',
+      body: S.Force,
+    },
     (ctx, req) => restartVps(ctx, req.params.id, req.body),
   );
 
@@ -86,7 +117,13 @@ export const vpsRoutes = routes('/dashboard/service', { tag: 'VPS manager' }, (r
 
   route.get(
     '/:id/vps/ips',
-    { ...reading, operation: 'getVpsIpAddresses', summary: 'Get VPS IP addresses', data: S.Ips },
+    {
+      ...reading,
+      operation: 'getVpsIpAddresses',
+      summary: 'Get VPS IP addresses',
+      description: 'The addresses of the machine with their gateways and names.',
+      data: S.Ips,
+    },
     (ctx, req) => readIps(ctx, req.params.id),
   );
   route.patch(
@@ -111,6 +148,7 @@ export const vpsRoutes = routes('/dashboard/service', { tag: 'VPS manager' }, (r
       ...reading,
       operation: 'getPerformanceCharts',
       summary: 'Get performance charts',
+      description: 'What the machine used, measured and averaged over each interval of the period.',
       query: S.ChartQuery,
       data: S.Charts,
     },
@@ -123,6 +161,7 @@ export const vpsRoutes = routes('/dashboard/service', { tag: 'VPS manager' }, (r
       ...reading,
       operation: 'getVpsActionHistory',
       summary: 'Get VPS action history',
+      description: 'Everything that was done to the machine, newest first.',
       query: S.HistoryQuery,
       data: S.History,
       errors: [...missing, 'invalid_cursor', 'page_too_deep'],
@@ -136,6 +175,7 @@ export const vpsRoutes = routes('/dashboard/service', { tag: 'VPS manager' }, (r
       params: S.HistoryParams,
       operation: 'getVpsAction',
       summary: 'Get one VPS action',
+      description: 'One action. Poll it every second or two until its `status` is `success` or `error`.',
       data: S.ActionData,
     },
     (ctx, req) => readAction(ctx, req.params.id, req.params.action_id),
@@ -143,7 +183,13 @@ export const vpsRoutes = routes('/dashboard/service', { tag: 'VPS manager' }, (r
 
   route.get(
     '/:id/vps/snapshots',
-    { ...reading, operation: 'getSnapshots', summary: 'Get snapshots', data: S.Snapshots },
+    {
+      ...reading,
+      operation: 'getSnapshots',
+      summary: 'Get snapshots',
+      description: 'The snapshots and nightly backups of the machine.',
+      data: S.Snapshots,
+    },
     (ctx, req) => listSnapshots(ctx, req.params.id),
   );
   route.post(
@@ -152,6 +198,7 @@ export const vpsRoutes = routes('/dashboard/service', { tag: 'VPS manager' }, (r
       ...managing,
       operation: 'createSnapshot',
       summary: 'Create snapshot',
+      description: 'Keeps the disk as it is now. The machine keeps running.',
       body: S.NewSnapshot,
       errors: [...refused, 'conflict', 'too_many'],
     },
@@ -159,7 +206,13 @@ export const vpsRoutes = routes('/dashboard/service', { tag: 'VPS manager' }, (r
   );
   route.delete(
     '/:id/vps/snapshots/:name',
-    { ...managing, params: S.SnapshotParams, operation: 'deleteSnapshot', summary: 'Delete snapshot' },
+    {
+      ...managing,
+      params: S.SnapshotParams,
+      operation: 'deleteSnapshot',
+      summary: 'Delete snapshot',
+      description: 'Removes a snapshot for good; the disk stays as it is.',
+    },
     (ctx, req) => deleteSnapshot(ctx, req.params.id, req.params.name),
   );
   route.post(
@@ -169,6 +222,7 @@ export const vpsRoutes = routes('/dashboard/service', { tag: 'VPS manager' }, (r
       params: S.SnapshotParams,
       operation: 'restoreSnapshot',
       summary: 'Restore snapshot',
+      description: 'Puts the disk back to what it was. Everything written since is lost.',
       errors: [...refused, 'conflict'],
     },
     (ctx, req) => restoreSnapshot(ctx, req.params.id, req.params.name),
@@ -180,6 +234,7 @@ export const vpsRoutes = routes('/dashboard/service', { tag: 'VPS manager' }, (r
       ...reading,
       operation: 'getVpsSettings',
       summary: 'Get VPS settings',
+      description: 'Hostname, boot order, nightly backups, protection and the like.',
       data: S.SettingsData,
       errors: refused,
       etag: true,
@@ -194,6 +249,8 @@ export const vpsRoutes = routes('/dashboard/service', { tag: 'VPS manager' }, (r
       params: IdParams,
       operation: 'updateVpsSettings',
       summary: 'Update VPS settings',
+      description:
+        'Changes what the body names; the rest stays. Send `If-Match` so that no other change is lost.',
       body: S.SettingsChange,
       data: S.SettingsData,
       errors: [...refused, 'invalid_domain'],
@@ -208,6 +265,8 @@ export const vpsRoutes = routes('/dashboard/service', { tag: 'VPS manager' }, (r
       ...managing,
       operation: 'resetVpsPassword',
       summary: 'Reset VPS password',
+      description:
+        'Sets the password of `root` on the running machine. Without one in the body it is made up and shown this once.',
       body: S.ResetPassword,
       data: S.ActionWithPassword,
       errors: [...refused, 'weak_password'],
@@ -217,12 +276,24 @@ export const vpsRoutes = routes('/dashboard/service', { tag: 'VPS manager' }, (r
 
   route.get(
     '/:id/vps/access',
-    { ...reading, operation: 'getVpsSshKeys', summary: 'Get SSH keys of VPS', data: S.Access },
+    {
+      ...reading,
+      operation: 'getVpsSshKeys',
+      summary: 'Get SSH keys of VPS',
+      description: 'The SSH keys of your account, and which of them the machine lets in.',
+      data: S.Access,
+    },
     (ctx, req) => readAccess(ctx, req.params.id),
   );
   route.post(
     '/:id/vps/access',
-    { ...managing, operation: 'updateVpsSshKeys', summary: 'Update SSH keys of VPS', body: S.AccessChange },
+    {
+      ...managing,
+      operation: 'updateVpsSshKeys',
+      summary: 'Update SSH keys of VPS',
+      description: 'Replaces the SSH keys that the running machine lets in.',
+      body: S.AccessChange,
+    },
     (ctx, req) => replaceAccess(ctx, req.params.id, req.body),
   );
 });

@@ -16,7 +16,7 @@ import { type SecurityHeaders, securityHeaders } from './headers.ts';
 import { readJson } from './json.ts';
 import { createLimiter, limitHeadersOf } from './limits.ts';
 import { createRegistry, type PoolCounts, watchRequests } from './metrics.ts';
-import { describeApi } from './openapi.ts';
+import { type ApiInfo, describeApi } from './openapi.ts';
 import { type Authenticate, rememberPrincipals } from './principal.ts';
 import { serveProbes } from './probes.ts';
 import { serveReference } from './reference.ts';
@@ -38,7 +38,7 @@ export interface ApiOptions {
   routes: readonly RouteGroup[];
   /** Resolves when everything besides the database is ready to serve; rejects otherwise. */
   ready: () => Promise<void>;
-  info: { title: string; version: string; description?: string };
+  info: ApiInfo;
   /** Registry that others measure into as well; one of its own when absent. */
   registry?: Registry;
   pool?: () => PoolCounts;

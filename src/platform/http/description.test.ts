@@ -25,7 +25,7 @@ describe('the description', () => {
       'limit',
       'cursor',
       'mood',
-      '#/components/parameters/Organization',
+      '#/components/parameters/OrganizationHeader',
     ]);
     expect(list.parameters[0]).toMatchObject({
       in: 'query',

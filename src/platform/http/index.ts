@@ -8,6 +8,7 @@ export { type Answer, answer, type Bytes } from './answer.ts';
 export { type ApiOptions, closeApi, createApi } from './api.ts';
 export { Raw, Stream } from './bytes.ts';
 export { sessionCookie } from './credential.ts';
+export { exampleIds, onlyPage } from './examples.ts';
 export { purgeIdempotencyKeys } from './idempotency.ts';
 export { type LimitClass, limits } from './limits.ts';
 export {
@@ -26,7 +27,15 @@ export { describeApi } from './openapi.ts';
 export type { Permission } from './permission.ts';
 export { positionedList } from './positions.ts';
 export { type Authenticate, forgetPrincipals, type Principal } from './principal.ts';
-export { type Auth, listRoutes, type Req, type Route, type RouteGroup, routes } from './route.ts';
+export {
+  type Auth,
+  type Example,
+  listRoutes,
+  type Req,
+  type Route,
+  type RouteGroup,
+  routes,
+} from './route.ts';
 export {
   Choice,
   Day,

@@ -11,6 +11,7 @@ import { isRepeatable, type Route } from './route.ts';
 export interface ApiInfo {
   title: string;
   version: string;
+  summary?: string;
   description?: string;
   contact?: { name: string; url?: string };
 }
@@ -112,7 +113,9 @@ function parametersOf(route: Route, components: Components): Json[] {
     ...describeProperties('query', route.query, components, example?.query),
   ];
   if (route.auth === 'organization') {
-    list.push(reference(route.organization === undefined ? 'Organization' : 'OptionalOrganization'));
+    list.push(
+      reference(route.organization === undefined ? 'OrganizationHeader' : 'OptionalOrganizationHeader'),
+    );
   }
   if (isRepeatable(route.method, route)) list.push(reference('IdempotencyKey'));
   if (route.current !== undefined) list.push(reference('IfMatch'));

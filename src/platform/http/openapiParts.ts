@@ -1,6 +1,6 @@
 /** Parameters that many operations have. */
 export const parameters = {
-  Organization: {
+  OrganizationHeader: {
     name: 'x-organization-id',
     in: 'header',
     required: true,
@@ -8,7 +8,7 @@ export const parameters = {
     schema: { type: 'integer', format: 'int64', minimum: 1 },
     example: 4503599627370101,
   },
-  OptionalOrganization: {
+  OptionalOrganizationHeader: {
     name: 'x-organization-id',
     in: 'header',
     required: false,

@@ -93,16 +93,9 @@ export interface RouteOptions<
   bodyLimit?: number;
 }
 
-interface WithData<P extends TObject, Q extends TObject, B extends TSchema, D extends TSchema> {
+interface WithData<D extends TSchema> {
   /** Shape of `data` in the answer. */
   data: D;
-  /** A request that can be sent like this, and the answer to it, for the description; tests send and check it. */
-  example?: {
-    params?: Static<P>;
-    query?: Partial<Static<Q>>;
-    body?: Static<B>;
-    data: Static<D>;
-  };
 }
 
 interface WithBytes {
@@ -132,7 +125,7 @@ export interface Declare {
     const N extends DriverName = never,
   >(
     path: string,
-    options: RouteOptions<A, P, Q, B, N> & WithData<P, Q, B, D>,
+    options: RouteOptions<A, P, Q, B, N> & WithData<D>,
     handler: Handler<A, P, Q, B, N, Static<D> | Answer<Static<D>>>,
   ): void;
   <
@@ -158,11 +151,21 @@ export interface Declarations {
 
 type AnyReq = Req<unknown, unknown, unknown>;
 
-interface Example {
+/** A request that can be sent like this, and the answer to it, for the description. Tests send and check it. */
+export interface Example {
   params?: Record<string, unknown>;
   query?: Record<string, unknown>;
   body?: unknown;
   data: unknown;
+}
+
+/** What the endpoints of a group have in common. */
+export interface GroupOptions {
+  tag: string;
+  /** What the tag is about, in a sentence for customers. */
+  about?: string;
+  /** By operation. */
+  examples?: Readonly<Record<string, Example>>;
 }
 
 /** A declared endpoint, its types forgotten. `path` is whole, below `/api`, with `:name` for parameters. */
@@ -198,7 +201,7 @@ export interface RouteGroup {
  */
 export function routes(
   prefix: string,
-  group: { tag: string; about?: string },
+  group: GroupOptions,
   declare: (route: Declarations) => void,
 ): RouteGroup {
   const made: Route[] = [];
@@ -227,14 +230,13 @@ export function routes(
 
 type Loose = RouteOptions<Auth, TObject, TObject, TSchema> & {
   data?: TSchema;
-  example?: Example;
   produces?: string;
 };
 
 function asRoute(
   method: Method,
   path: string,
-  { tag, about }: { tag: string; about?: string },
+  { tag, about, examples }: GroupOptions,
   options: Loose,
   handler: Route['handler'],
 ): Route {
@@ -251,7 +253,7 @@ function asRoute(
     path,
     tag,
     about,
-    example: options.example,
+    example: examples?.[options.operation],
     params: options.params ?? Nothing,
     query: options.query ?? Nothing,
     body: options.body ?? Nothing,

@@ -4,6 +4,7 @@ import { transaction } from '../context.ts';
 import { statement } from '../database/index.ts';
 import { fail } from '../errors.ts';
 import { Choice, Id, IdParams, Nullable, named, routes, Timestamp } from '../http/index.ts';
+import { examples } from './examples.ts';
 import { retryFailedJob } from './retry.ts';
 import { servedClass } from './served.ts';
 
@@ -63,13 +64,16 @@ const Job = named(
   'Work that the product does in the background',
 );
 
-export const jobStaffRoutes = routes('/staff/jobs', { tag: 'Staff: jobs' }, (route) => {
+const group = { tag: 'Staff: jobs', about: 'Background work that failed.', examples };
+
+export const jobStaffRoutes = routes('/staff/jobs', group, (route) => {
   route.get(
     '',
     {
       auth: 'staff',
       operation: 'listFailedJobs',
       summary: 'List failed jobs',
+      description: 'Jobs that gave up, and what went wrong.',
       data: named('JobList', Type.Object({ jobs: Type.Array(Job) })),
     },
     async (ctx) => ({ jobs: await ctx.db.many(failedJobs, { servedClass }) }),
@@ -81,6 +85,7 @@ export const jobStaffRoutes = routes('/staff/jobs', { tag: 'Staff: jobs' }, (rou
       staffRoles: ['administrator', 'operator'],
       operation: 'retryJob',
       summary: 'Retry a failed job',
+      description: 'Lets a job that failed begin again.',
       params: IdParams,
       data: named('JobRetried', Type.Object({ retried: Type.Boolean() })),
       errors: ['not_found'],

@@ -1,0 +1,157 @@
+import { type Example, exampleIds as ids, onlyPage } from '../platform/http/index.ts';
+
+const invoice = {
+  id: ids.invoice,
+  number: 1,
+  kind: 'order',
+  duedate: '2026-02-03',
+  date_paid: '2026-01-31T22:02:14.501Z',
+  date_refunded: null,
+  price: '7.00',
+  tax_rate: '0.00',
+  tax_country: null,
+  tax_exempt: true,
+  status: 'paid',
+  overdue: false,
+  paid_with_credit: '7.00',
+  refunded: '0.00',
+  created_at: '2026-01-31T22:02:14.416Z',
+  user_id: 4503599627370601,
+  currency: 'EUR',
+  subtotal: '7.00',
+  discount: '0.00',
+  tax: '0.00',
+  total: '7.00',
+  items: [
+    {
+      description: 'VPS, web1.example.com, monthly',
+      product_id: 1,
+      service_id: ids.service,
+      price: '7.00',
+      setup_fee: '0.00',
+      discount: '0.00',
+    },
+  ],
+  payments: [
+    {
+      id: 4503599627370603,
+      method: 'credit',
+      amount: '7.00',
+      reference: null,
+      received_on: null,
+      created_at: '2026-01-31T22:02:14.489Z',
+    },
+  ],
+};
+
+/** A request and its answer for each operation, parts of one story. */
+export const examples = {
+  getInvoice: { params: { id: ids.invoice }, data: { invoice: invoice } },
+  listInvoices: {
+    query: { status: 'unpaid' },
+    data: {
+      invoices: [
+        {
+          ...invoice,
+          number: null,
+          date_paid: null,
+          status: 'unpaid',
+          paid_with_credit: '0.00',
+          payments: [],
+        },
+      ],
+      credit_balance: '200.00',
+      last_credit_transaction: {
+        amount: '200.00',
+        currency: 'EUR',
+        description: 'Welcome',
+        created_at: '2026-01-31T22:02:13.570Z',
+      },
+      ...onlyPage(1),
+    },
+  },
+  payInvoice: { params: { id: ids.invoice }, body: { method: 'credit' }, data: { invoice: invoice } },
+  receiveBankTransfer: {
+    params: { id: ids.secondInvoice },
+    body: { amount: '7.00', reference: 'NL-2026-0131-77' },
+    data: {
+      invoice: {
+        ...invoice,
+        id: ids.secondInvoice,
+        number: 2,
+        date_paid: '2026-01-31T22:04:15.732Z',
+        price: '7.00',
+        paid_with_credit: '0.00',
+        created_at: '2026-01-31T22:04:15.711Z',
+        subtotal: '7.00',
+        total: '7.00',
+        items: [
+          {
+            description: 'VPS, web1.example.com, monthly',
+            product_id: 1,
+            service_id: ids.secondService,
+            price: '7.00',
+            setup_fee: '0.00',
+            discount: '0.00',
+          },
+        ],
+        payments: [
+          {
+            id: 4503599627370613,
+            method: 'bank_transfer',
+            amount: '7.00',
+            reference: 'NL-2026-0131-77',
+            received_on: '2026-01-31',
+            created_at: '2026-01-31T22:04:15.731Z',
+          },
+        ],
+      },
+      credited: null,
+    },
+  },
+  refundInvoice: {
+    params: { id: ids.secondInvoice },
+    body: { amount: '2.00', reason: 'A day without network', method: 'credit' },
+    data: {
+      invoice: {
+        ...invoice,
+        id: ids.secondInvoice,
+        number: 2,
+        date_paid: '2026-01-31T22:04:15.732Z',
+        date_refunded: '2026-01-31T22:04:15.747Z',
+        price: '7.00',
+        status: 'partially_refunded',
+        paid_with_credit: '0.00',
+        refunded: '2.00',
+        created_at: '2026-01-31T22:04:15.711Z',
+        subtotal: '7.00',
+        total: '7.00',
+        items: [
+          {
+            description: 'VPS, web1.example.com, monthly',
+            product_id: 1,
+            service_id: ids.secondService,
+            price: '7.00',
+            setup_fee: '0.00',
+            discount: '0.00',
+          },
+        ],
+        payments: [
+          {
+            id: 4503599627370613,
+            method: 'bank_transfer',
+            amount: '7.00',
+            reference: 'NL-2026-0131-77',
+            received_on: '2026-01-31',
+            created_at: '2026-01-31T22:04:15.731Z',
+          },
+        ],
+      },
+    },
+  },
+  grantAccountCredit: {
+    params: { id: ids.organization },
+    body: { amount: '50.00', currency: 'EUR', description: 'Thank you for waiting' },
+    data: { credit_balance: '245.00', currency: 'EUR' },
+  },
+} satisfies Record<string, Example>;

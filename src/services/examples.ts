@@ -1,0 +1,70 @@
+import { type Example, exampleIds as ids, onlyPage } from '../platform/http/index.ts';
+
+const service = {
+  id: ids.service,
+  type: 'vps',
+  domain: 'web1.example.com',
+  hostname: 'web1.example.com',
+  status: 'active',
+  provisioning_state: 'done',
+  suspend_reason: null,
+  suspended_at: null,
+  billingCycle: 'monthly',
+  cancelled: false,
+  created_at: '2026-01-31T22:02:14.412Z',
+  firstPrice: '7.00',
+  price: '7.00',
+  currency: 'EUR',
+  duedate: '2026-02-28',
+  note: null,
+  auto_renew: true,
+  primary_ip: '10.77.0.2',
+  options: {
+    option1: 2,
+    option2: 20,
+    option3: 1,
+    option4: 1,
+    option5: 1,
+    option6: 'debian',
+    option7: '1gbit',
+    option8: 'AMS',
+  },
+  product: {
+    id: 1,
+    name: 'VPS',
+    description: 'A virtual server of the size you choose, running within a minute.',
+    price: '4.00',
+    group: { id: 1, name: 'Virtual servers' },
+  },
+};
+
+/** A request and its answer for each operation, parts of one story. */
+export const examples = {
+  getServiceDetails: { params: { id: ids.service }, data: { service: service } },
+  listServices: { query: { status: 'active' }, data: { services: [service], ...onlyPage(1) } },
+  upgradeVpsResources: {
+    params: { id: ids.service },
+    body: { option1: 4, dry_run: true },
+    data: {
+      invoice_id: null,
+      prorated_charge: '4.00',
+      credit: '7.00',
+      new_price: '11.00',
+      total: '4.00',
+      currency: 'EUR',
+      effective: 'on_payment',
+      options: {
+        option1: 4,
+        option2: 20,
+        option3: 1,
+        option4: 1,
+        option5: 1,
+        option6: 'debian',
+        option7: '1gbit',
+        option8: 'AMS',
+      },
+      action: null,
+    },
+  },
+  retryServiceDelivery: { params: { id: ids.secondService }, data: { retried: true } },
+} satisfies Record<string, Example>;

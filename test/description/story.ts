@@ -1,0 +1,44 @@
+/** The operations in an order in which their examples can be sent, one after another, to a new product. */
+export const story = [
+  ...['listProducts', 'getProduct', 'getAccountDetails', 'listOrganizations', 'createSshKey', 'listSshKeys'],
+  ...[
+    'quoteCart',
+    'checkout',
+    'listInvoices',
+    'getInvoice',
+    'payInvoice',
+    'listServices',
+    'getServiceDetails',
+  ],
+  ...['stopVps', 'getVpsAction', 'startVps', 'restartVps', 'getVpsOverview', 'getVpsConsole', 'reinstallVps'],
+  ...['getVpsIpAddresses', 'updateIpAddress', 'getPerformanceCharts', 'getVpsActionHistory'],
+  ...['createSnapshot', 'getSnapshots', 'restoreSnapshot', 'deleteSnapshot', 'resetVpsPassword'],
+  ...['updateVpsSshKeys', 'getVpsSshKeys', 'getVpsSettings', 'updateVpsSettings', 'upgradeVpsResources'],
+  ...[
+    'deleteSshKey',
+    'createOrganization',
+    'receiveBankTransfer',
+    'refundInvoice',
+    'grantAccountCredit',
+    'getProductAsStaff',
+  ],
+  ...[
+    'updateProduct',
+    'listMails',
+    'listFailedJobs',
+    'listNodes',
+    'getNode',
+    'updateNode',
+    'listAddressPools',
+  ],
+  ...['addAddressPool', 'getAddressPool', 'changeAddressPool', 'updatePoolAddress', 'listPoolAddresses'],
+  ...['listOperatingSystemImages', 'addOperatingSystemImage', 'getOperatingSystemImage'],
+  ...['changeOperatingSystemImage', 'prepareOperatingSystemImage', 'removeOperatingSystemImage'],
+];
+
+/** Examples that need what a story where all goes well does not have, with the tests that send them instead. */
+export const cannotBeSent: Record<string, string> = {
+  retryServiceDelivery: 'needs a delivery that failed: billing/refund.test.ts',
+  retryJob: 'needs a job that failed: billing/refund.test.ts',
+  removeAddressPool: 'needs a pool without a reserved address: fleet/pools.test.ts',
+};
