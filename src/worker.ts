@@ -1,5 +1,5 @@
 import { billingMails, expireInvoices } from './billing/index.ts';
-import { mailDelivery, mailReactions, reactionJobs } from './events/index.ts';
+import { mailDelivery, mailReactions, mailSending, reactionJobs } from './events/index.ts';
 import { fleetJobs, fleetRoutines } from './fleet/index.ts';
 import { purgeIdempotencyKeys } from './platform/http/index.ts';
 import { type AnySaga, purgeDoneJobs, type Reaction, type Routine } from './platform/index.ts';
@@ -17,6 +17,7 @@ export const allReactions: Reaction[] = [...mailReactions(mails), ...serviceReac
 /** Everything that is done outside a request, once, because something happened. */
 export const allJobs: AnySaga[] = [
   mailDelivery(mails),
+  mailSending,
   ...reactionJobs(allReactions),
   ...fleetJobs,
   ...vpsJobs,

@@ -6,6 +6,6 @@
 export { allEvents, type Event, event, type NoData } from './event.ts';
 export { type Entry, hasHappened, record } from './journal.ts';
 export { type MailDeclaration, mail } from './mail.ts';
-export { type MailRecord, mailDelivery, mailReactions } from './mails.ts';
+export { type MailRecord, mailDelivery, mailReactions, mailSending } from './mails.ts';
 export { gatherReactions, type OwnReaction, on, reactionJobs, starts } from './reactions.ts';
 export { mailStaffRoutes } from './staff.ts';

@@ -1,11 +1,14 @@
 import {
   type Context,
+  enqueue,
+  job,
   newId,
   type Reaction,
   type Run,
   type Saga,
   saga,
   statement,
+  type TxRun,
 } from '../platform/index.ts';
 import { composeMail, type MailDeclaration } from './mail.ts';
 
@@ -71,7 +74,7 @@ const markMail = statement<
 >(
   'events.markMail',
   `update mails set state = :state, sent_at = :sentAt, error = :error
-     where journal_id = :journalId and state = 'queued'`,
+     where journal_id = :journalId and state in ('queued', 'failed')`,
 );
 
 interface Payload {
@@ -89,30 +92,31 @@ export function mailReactions(mails: readonly MailDeclaration[]): Reaction[] {
   }));
 }
 
-/**
- * Tells a customer by mail of a journal entry, once. The mail is written down first; sending it marks it, so
- * a repeated step finds nothing to do. Between the server's "accepted" and that mark a crash can send it
- * again, with the same Message-ID, by which mail systems drop the double.
- */
+/** Writes the mail down that tells a customer of a journal entry, once, and has it sent where mails are sent. */
 export function mailDelivery(mails: readonly MailDeclaration[]): Saga<Payload> {
   const byEvent = new Map(mails.map((mail) => [mail.event, mail]));
-  return saga<Payload>({
-    name: deliver,
-    steps: [
-      { name: 'write', action: (run) => write(run, byEvent) },
-      { name: 'send', attempts: 12, action: send },
-    ],
-    failed: async (ctx, { journalId }, { message }) => {
-      await ctx.db.run(markMail, { journalId, state: 'failed', sentAt: null, error: message });
-    },
-  });
+  const steps = [
+    { name: 'write', transactional: true, action: (run: TxRun<Payload, object>) => write(run, byEvent) },
+  ] as const;
+  return saga<Payload>({ name: deliver, steps });
 }
 
+/**
+ * Sends a mail that is written down, and marks it. Between the server's "accepted" and that mark a crash can send it
+ * again, with the same Message-ID, by which mail systems drop the double.
+ */
+export const mailSending = job<Payload>('mail.send', send, {
+  attempts: 12,
+  failed: async (ctx, { journalId }, { message }) => {
+    await ctx.db.run(markMail, { journalId, state: 'failed', sentAt: null, error: message });
+  },
+});
+
 async function write(
-  { ctx, drivers, payload }: Run<Payload, object>,
+  { ctx, can, payload }: TxRun<Payload, object>,
   mails: ReadonlyMap<string, MailDeclaration>,
 ): Promise<void> {
-  const delivers = drivers.mail.capabilities.includes('delivery');
+  const delivers = can('mail', 'delivery');
   const entry = await ctx.db.one(entryForMail, { journalId: payload.journalId });
   const declared = mails.get(entry.action);
   if (declared === undefined) throw new Error(`no mail tells of ${entry.action}`);
@@ -134,12 +138,14 @@ async function write(
     state: delivers ? 'queued' : 'kept',
     now: ctx.clock.now(),
   });
+  const { organization_id: organizationId } = entry;
+  if (delivers) await enqueue(ctx, mailSending, { journalId: entry.id }, { organizationId });
 }
 
 async function send(run: Run<Payload, object>): Promise<void> {
   const { ctx, drivers, payload } = run;
   const mail = await ctx.db.maybe(mailOfEntry, { journalId: payload.journalId });
-  if (mail?.state !== 'queued') return;
+  if (mail?.state !== 'queued' && mail?.state !== 'failed') return;
   const domain = new URL(ctx.config.publicUrl).hostname;
   await drivers.mail.send({
     messageId: `<${mail.journal_id}.${mail.template}@${domain}>`,

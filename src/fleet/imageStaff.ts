@@ -1,16 +1,10 @@
 import { record } from '../events/index.ts';
 import { listData } from '../platform/http/index.ts';
-import {
-  type Context,
-  enqueueNamed,
-  fail,
-  statement,
-  type TxContext,
-  transaction,
-} from '../platform/index.ts';
+import { type Context, enqueue, fail, statement, type TxContext, transaction } from '../platform/index.ts';
 import { imageCreated, imageDeleted, imageUpdated } from './events.ts';
 import { addImage, type Image } from './images.ts';
 import { keyedList, type ListRequest } from './list.ts';
+import { imagePreparation } from './prepareImage.ts';
 
 interface ImageRow extends Image {
   id: number;
@@ -143,7 +137,7 @@ export async function prepareImage(ctx: Context, slug: string) {
 
 async function prepare(tx: TxContext, slug: string) {
   await tx.db.run(beginPreparing, { slug });
-  await enqueueNamed(tx, 'fleet.prepareImage', { slug }, { organizationId: null });
+  await enqueue(tx, imagePreparation, { slug }, { organizationId: null });
   return readImage(tx, slug);
 }
 

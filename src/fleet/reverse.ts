@@ -1,6 +1,6 @@
 import ipaddr from 'ipaddr.js';
 import { record } from '../events/index.ts';
-import { enqueueNamed, fail, isDomain, job, statement, type TxContext } from '../platform/index.ts';
+import { enqueue, fail, isDomain, job, statement, type TxContext } from '../platform/index.ts';
 import { addressNamed } from './events.ts';
 
 const setName = statement<
@@ -52,7 +52,7 @@ function canonical(address: string): string {
 
 /** Has the name server told what name an address has now. */
 export async function publishName(ctx: TxContext, address: string): Promise<void> {
-  await enqueueNamed(ctx, 'dns.reverse', { address });
+  await enqueue(ctx, reverseNaming, { address });
 }
 
 // At most half a minute apart: a name server that is away for a night is no reason to lose a name.

@@ -23,7 +23,7 @@ export function enqueue<Payload extends object>(
   return enqueueNamed(ctx, saga.name, payload, options);
 }
 
-/** The same by the saga's name, for rooms below the one that declares it. Goes when they record events instead. */
+/** The same by name, where data decides which saga it is: a reaction to an event, an action on a machine. */
 export async function enqueueNamed(
   ctx: TxContext,
   name: string,

@@ -7,7 +7,7 @@ export { startAnnouncing } from './announce.ts';
 export { type EnqueueOptions, enqueue, enqueueNamed } from './enqueue.ts';
 export { type Routine, runRoutine, startRoutines } from './every.ts';
 export { purgeDoneJobs } from './purge.ts';
-export { jobStateAbout, jobStateNamed, retryFailedJobAbout, retryFailedJobNamed } from './retry.ts';
+export { jobStateAbout, retryFailedJobAbout } from './retry.ts';
 export {
   type AnySaga,
   databaseJob,

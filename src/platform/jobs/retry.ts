@@ -21,30 +21,20 @@ export async function retryFailedJob(ctx: TxContext, id: number): Promise<boolea
 }
 
 /** The same for the saga's newest failed or stuck job whose payload holds `about`, such as `{ serviceId: 12 }`. */
-export function retryFailedJobAbout<Payload extends object>(
+export async function retryFailedJobAbout<Payload extends object>(
   ctx: TxContext,
-  saga: SagaFor<Payload>,
+  { name }: SagaFor<Payload>,
   about: NoInfer<Partial<Payload>>,
 ): Promise<boolean> {
-  return retryFailedJobNamed(ctx, saga.name, about);
-}
-
-/** The same by the saga's name, for rooms below the one that declares it. Goes with `enqueueNamed`. */
-export async function retryFailedJobNamed(ctx: TxContext, name: string, about: object): Promise<boolean> {
   return again(ctx, await ctx.db.maybe(lockEndedAbout, { name, about }));
 }
 
 /** How the saga's newest job stands whose payload holds `about`; null when there is none (any more). */
-export function jobStateAbout<Payload extends object>(
+export async function jobStateAbout<Payload extends object>(
   ctx: Context,
-  saga: SagaFor<Payload>,
+  { name }: SagaFor<Payload>,
   about: NoInfer<Partial<Payload>>,
 ): Promise<JobState | null> {
-  return jobStateNamed(ctx, saga.name, about);
-}
-
-/** The same by the saga's name, for rooms below the one that declares it. Goes with `enqueueNamed`. */
-export async function jobStateNamed(ctx: Context, name: string, about: object): Promise<JobState | null> {
   return (await ctx.db.maybe(stateAbout, { name, about }))?.state ?? null;
 }
 

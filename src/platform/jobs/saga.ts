@@ -1,5 +1,5 @@
 import type { Context, TxContext } from '../context.ts';
-import type { Drivers } from '../drivers.ts';
+import type { DriverName, Drivers } from '../drivers.ts';
 
 /** What a step works with. */
 export interface Run<Payload, State> {
@@ -20,6 +20,8 @@ export interface Run<Payload, State> {
 /** What a step works with that touches only the database: no driver, and every write in one transaction. */
 export interface TxRun<Payload, State> extends Omit<Run<Payload, State>, 'drivers'> {
   readonly ctx: TxContext;
+  /** Whether the engine behind a driver says that it can do something: `can('mail', 'delivery')`. */
+  readonly can: (driver: DriverName, capability: string) => boolean;
 }
 
 interface StepBase<Payload, State> {

@@ -1,5 +1,6 @@
 import { atBoundary, failIfAsked } from '../boundary.ts';
 import { type TxContext, transaction } from '../context.ts';
+import type { DriverName } from '../drivers.ts';
 import { asResult } from './failure.ts';
 import { finishJob, recordStep, resetAttempts } from './queries.ts';
 import { ClaimLost, hold, move, type Running } from './running.ts';
@@ -58,7 +59,8 @@ async function act(
   running.current = step;
   await atBoundary(`${name}: before do`);
   const { jobId, payload, signal, moveTo } = run;
-  const result = (await step.action({ ctx: tx, jobId, payload, state, signal, moveTo })) ?? {};
+  const can = (driver: DriverName, capability: string) => canDo(run.drivers[driver], capability);
+  const result = (await step.action({ ctx: tx, jobId, payload, state, signal, moveTo, can })) ?? {};
   failIfAsked(name);
   await atBoundary(`${name}: after do`);
   return asResult(result);
@@ -66,6 +68,10 @@ async function act(
 
 async function record(tx: TxContext, { job, ctx }: Running, step: string, result: object): Promise<void> {
   await tx.db.run(recordStep, { jobId: job.id, step, state: 'done', result, now: ctx.clock.now() });
+}
+
+function canDo(driver: unknown, capability: string): boolean {
+  return (driver as { capabilities?: readonly string[] }).capabilities?.includes(capability) ?? false;
 }
 
 // First of all, since it fences too: the row is this transaction's until it commits.
