@@ -29,8 +29,14 @@ export function describeReverseDns(
       if (test.ask !== null) expect(await test.ask(address)).toEqual(names);
     };
 
+    const can = (family: 'address4' | 'address6') =>
+      family === 'address4' || test.dns.capabilities.includes('ipv6');
+
     for (const family of ['address4', 'address6'] as const) {
-      it(`gives an address a name, as often as asked, and the last one wins (${family})`, async () => {
+      it(`gives an address a name, as often as asked, and the last one wins (${family})`, async ({
+        skip,
+      }) => {
+        skip(!can(family));
         const address = test[family];
         await test.dns.setName(address, 'one.example.com');
         await test.dns.setName(address, 'one.example.com');
@@ -39,7 +45,8 @@ export function describeReverseDns(
         await seen(address, ['two.example.com']);
       });
 
-      it(`takes a name away, also one that is not there (${family})`, async () => {
+      it(`takes a name away, also one that is not there (${family})`, async ({ skip }) => {
+        skip(!can(family));
         const address = test[family];
         await test.dns.setName(address, 'one.example.com');
         await test.dns.setName(address, null);
@@ -47,6 +54,33 @@ export function describeReverseDns(
         await seen(address, []);
       });
     }
+
+    it('refuses for good what it does not claim to do', async () => {
+      if (can('address6')) return;
+      const refused = expect.objectContaining({ code: 'not_supported', permanent: true });
+      await expect(test.dns.setName(test.address6, 'a.example.com')).rejects.toEqual(refused);
+      await expect(test.dns.setName(test.address6, null)).rejects.toEqual(refused);
+    });
+
+    it.each([
+      'a.b',
+      'xn--mnchen-3ya.example',
+      '1.2.3.example',
+      `${'a'.repeat(63)}.example.com`,
+      `${'abcdefghi.'.repeat(24)}example.com`,
+    ])('takes every name that there may be: %s', async (name) => {
+      await test.dns.setName(test.address4, name);
+      await seen(test.address4, [name]);
+    });
+
+    it('keeps one name for an address that is given many at once', async () => {
+      const names = Array.from({ length: 10 }, (_, nth) => `n${nth}.example.com`);
+      await Promise.all(names.map((name) => test.dns.setName(test.address4, name)));
+      const found = await test.ask?.(test.address4);
+      if (found) expect([found.length, names.includes(found[0] ?? '')]).toEqual([1, true]);
+      await test.dns.setName(test.address4, 'last.example.com');
+      await seen(test.address4, ['last.example.com']);
+    });
 
     it('refuses for good what is no address or no name, and nothing changes', async () => {
       await test.dns.setName(test.address4, 'stays.example.com');

@@ -23,7 +23,9 @@ export type DnsErrorCode =
   | 'not_supported'
   /** No zone of the server holds this address. */
   | 'zone_absent'
+  /** The server does not do it: for good, or for now. */
   | 'dns_refused'
+  /** The server cannot be reached, or what answers is no name server. */
   | 'dns_unreachable';
 
 /** A failed call. `message` is for staff and logs and never holds a key. */

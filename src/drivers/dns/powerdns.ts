@@ -45,7 +45,7 @@ export function powerDns(options: PowerDnsOptions): ReverseDns {
     } catch (cause) {
       throw new DnsError('dns_unreachable', `PowerDNS does not answer: ${reasonOf(cause)}`, { cause });
     }
-    if (response.ok) return text === '' ? null : JSON.parse(text);
+    if (response.ok) return text === '' ? null : parse(text, `${method} ${path}`);
     // A key that is refused or a record that is invalid stays so; a server in trouble (5xx) recovers.
     const permanent = response.status < 500 && response.status !== 429;
     const message = `PowerDNS answered ${response.status} to ${method} ${path}: ${text.slice(0, 300)}`;
@@ -84,6 +84,17 @@ export function powerDns(options: PowerDnsOptions): ReverseDns {
       await inTurn(zone.id, () => call('PATCH', `/zones/${encodeURIComponent(zone.id)}`, { rrsets }));
     },
   };
+}
+
+function parse(text: string, asked: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    // A proxy's page, or a server that is still starting.
+    throw new DnsError('dns_unreachable', `what answers ${asked} is no PowerDNS: ${text.slice(0, 100)}`, {
+      cause,
+    });
+  }
 }
 
 function reasonOf(error: unknown): string {
