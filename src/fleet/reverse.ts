@@ -1,3 +1,4 @@
+import { isIPv6 } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { record } from '../events/index.ts';
 import { enqueue, fail, isDomain, job, statement, type TxContext } from '../platform/index.ts';
@@ -70,6 +71,8 @@ interface Payload {
 export const reverseNaming = job<Payload>(
   'dns.reverse',
   async ({ ctx, drivers, payload }) => {
+    // Nothing was ever carried there, so there is nothing to take away either.
+    if (isIPv6(payload.address) && !drivers.dns.capabilities.includes('ipv6')) return;
     const wanted = async () => (await ctx.db.maybe(nameOf, { address: payload.address }))?.dns_name ?? null;
     let name = await wanted();
     for (let round = 0; round < roundsAtMost; round += 1) {

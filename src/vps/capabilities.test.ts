@@ -3,6 +3,7 @@ import { runningVps } from '../../test/orders.ts';
 import { newCustomer, type Person } from '../../test/people.ts';
 import { startTestProduct, type TestProduct } from '../../test/product.ts';
 import { contents, settled } from '../../test/sql.ts';
+import { databaseDns } from '../drivers/dns/index.ts';
 import { simulatorStore } from '../drivers/hypervisor/index.ts';
 
 /** A node that can do no more than it must, but for a serial console. */
@@ -15,6 +16,7 @@ let vps: string;
 
 beforeAll(async () => {
   product = await startTestProduct({
+    drivers: { dns: databaseDns({ capabilities: [] }) },
     simulator: {
       store,
       capabilities: ['serial'],
@@ -25,7 +27,7 @@ beforeAll(async () => {
     },
   });
   customer = await newCustomer(product, { creditMinor: 50_000 });
-  ({ serviceId: id } = await runningVps(product, customer));
+  ({ serviceId: id } = await runningVps(product, customer, { option5: 1 }));
   vps = `/dashboard/service/${id}/vps`;
   await settled(product);
 });
@@ -65,6 +67,18 @@ describe('what the node of a machine cannot do', () => {
     await settled(product);
     expect(await contents(product)).toEqual(before);
     expect(calls).toEqual([]);
+  });
+
+  it('is a name of an IPv6 address where the name server keeps none', async () => {
+    const { ips } = (await customer.get(`${vps}/ips`)).body.data;
+    const of = (family: number) => ips.find((ip: { family: number }) => ip.family === family).address;
+    const before = await contents(product);
+    const answer = await customer.patch(`${vps}/ips`, { address: of(6), dns_name: 'six.example.com' });
+    expect([answer.status, answer.body.code]).toEqual([409, 'not_supported']);
+    expect(await contents(product)).toEqual(before);
+    const four = await customer.patch(`${vps}/ips`, { address: of(4), dns_name: 'four.example.com' });
+    expect(four.status).toBe(200);
+    await settled(product);
   });
 
   it('names the setting that asked for it', async () => {

@@ -1,4 +1,6 @@
+import { isIPv6 } from 'node:net';
 import ipaddr from 'ipaddr.js';
+import type { ReverseDns } from '../drivers/dns/index.ts';
 import { listAddresses, setReverseName } from '../fleet/index.ts';
 import { fail, type OrganizationContext, statement, transaction } from '../platform/index.ts';
 import { roomOf, vpsOptions } from '../services/index.ts';
@@ -117,16 +119,24 @@ async function viewIps(ctx: OrganizationContext, vps: VpsRow) {
   }));
 }
 
-/** Sets or takes away the name that reverse DNS gives for one of the machine's addresses. */
+/**
+ * Sets or takes away the name that reverse DNS gives for one of the machine's addresses. `not_supported` for an IPv6
+ * address where the name server keeps none.
+ */
 export async function changeIp(
   ctx: OrganizationContext,
   id: number,
   body: { address: string; dns_name: string | null },
+  dns: Pick<ReverseDns, 'capabilities'>,
 ) {
   return transaction(ctx, 'vps.changeIp', async (tx) => {
     const vps = await findVpsFor(tx, id, { lock: true });
     // As the database writes it; what is no address at all is none of the machine's.
     const address = ipaddr.isValid(body.address) ? ipaddr.parse(body.address).toString() : body.address;
+    if (isIPv6(address) && body.dns_name !== null && !dns.capabilities.includes('ipv6')) {
+      const message = 'The name server keeps no names of IPv6 addresses';
+      throw fail('not_supported', { message, details: [{ field: 'address', message }] });
+    }
     await setReverseName(tx, id, address, body.dns_name);
     const ip = (await viewIps(tx, vps)).find((candidate) => candidate.address === address);
     if (!ip) throw fail('not_found');

@@ -137,9 +137,10 @@ export const vpsRoutes = routes('/dashboard/service', group, (route) => {
       description: 'Sets the name that reverse DNS gives for an address.',
       body: S.IpChange,
       data: S.IpData,
-      errors: [...missing, 'invalid_domain'],
+      errors: [...missing, 'invalid_domain', 'not_supported'],
+      drivers: ['dns'],
     },
-    (ctx, req) => changeIp(ctx, req.params.id, req.body),
+    (ctx, req) => changeIp(ctx, req.params.id, req.body, req.drivers.dns),
   );
 
   route.get(
