@@ -182,6 +182,22 @@ describe('operations', () => {
   });
 });
 
+describe('a pattern', () => {
+  it('says in words what it takes', () => {
+    const wordless: string[] = [];
+    const look = (schema: unknown, where: string): void => {
+      if (typeof schema !== 'object' || schema === null) return;
+      if ('pattern' in schema && typeof schema.pattern === 'string' && !('x-message' in schema)) {
+        wordless.push(`${where}: ${schema.pattern}`);
+      }
+      for (const inner of Object.values(schema)) look(inner, where);
+    };
+    for (const { operation, params, query, body } of listRoutes(allRoutes))
+      look([params, query, body], operation);
+    expect(wordless).toEqual([]);
+  });
+});
+
 describe('settings', () => {
   it('are documented as the code has them', () => {
     const text = readFileSync(path.join(root, 'docs/operations/configuration.md'), 'utf8');

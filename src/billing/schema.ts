@@ -170,7 +170,11 @@ export const CreditGrant = named(
   'CreditGrant',
   Strict({
     amount: Type.String({ maxLength: 20, examples: ['50.00'] }),
-    currency: Type.String({ pattern: '^[A-Z]{3}$', examples: ['EUR'] }),
+    currency: Type.String({
+      pattern: '^[A-Z]{3}$',
+      'x-message': 'must be a currency in three capital letters, such as EUR',
+      examples: ['EUR'],
+    }),
     description: Type.String({ minLength: 1, maxLength: 200 }),
   }),
 );

@@ -63,9 +63,11 @@ export function listImages(ctx: Context): Promise<Image[]> {
 /** The image of that name that is on offer; `not_found` when there is none. */
 export async function findImage(ctx: Context, slug: string): Promise<Image> {
   const image = await ctx.db.maybe(imageBySlug, { slug });
-  if (image === null)
-    throw fail('not_found', { message: `There is no operating-system image called ${slug}` });
-  return image;
+  if (image !== null) return image;
+  const offered = (await listImages(ctx)).map((each) => each.slug).join(', ');
+  throw fail('not_found', {
+    message: `There is no operating-system image called ${slug}; there are ${offered || 'none'}`,
+  });
 }
 
 /** The image that a machine was ordered with, which staff may have taken off the offer since; null: deleted. */

@@ -13,11 +13,17 @@ import {
 
 const Count = Type.Integer({ minimum: 0 });
 const Size = named('NodeSize', Type.Object({ cpu_cores: Count, memory_mib: Count, disk_gib: Count }));
-const Location = Type.String({ pattern: '^[A-Za-z0-9][A-Za-z0-9._-]{0,31}$', examples: ['AMS'] });
+const Location = Type.String({
+  pattern: '^[A-Za-z0-9][A-Za-z0-9._-]{0,31}$',
+  'x-message':
+    'must begin with a letter or digit and have at most 32 letters, digits, dots, hyphens and underscores',
+  examples: ['AMS'],
+});
 const Name = Type.String({
   minLength: 1,
   maxLength: 100,
   pattern: '^[^\\u0000-\\u001f\\u007f]+$',
+  'x-message': 'must be one line, without control characters',
   examples: ['AMS 2'],
 });
 
@@ -140,7 +146,12 @@ export const Reservation = named(
   }),
 );
 
-const slug = { pattern: '^[a-z0-9][a-z0-9.-]{0,63}$', examples: ['debian-13'] };
+const slug = {
+  pattern: '^[a-z0-9][a-z0-9.-]{0,63}$',
+  'x-message':
+    'must begin with a small letter or digit and have at most 64 small letters, digits, dots and hyphens',
+  examples: ['debian-13'],
+};
 const Slug = Type.String(slug);
 export const ImageParams = Strict({ slug: Slug });
 const MemoryMib = Type.Integer({ minimum: 16, maximum: 1_048_576 });
@@ -149,6 +160,7 @@ const Title = Type.String({
   minLength: 1,
   maxLength: 60,
   pattern: '^[^\\u0000-\\u001f\\u007f]+$',
+  'x-message': 'must be one line, without control characters',
   examples: ['Debian'],
 });
 
@@ -156,7 +168,11 @@ const build = { kind: Choice(['build']), recipe: Type.String({ ...slug, examples
 const download = {
   kind: Choice(['download']),
   url: Type.String({ maxLength: 2_000, examples: ['https://images.example.com/disk.qcow2'] }),
-  sha256: Type.String({ pattern: '^[0-9a-fA-F]{64}$', examples: ['0'.repeat(64)] }),
+  sha256: Type.String({
+    pattern: '^[0-9a-fA-F]{64}$',
+    'x-message': 'must be a SHA-256 in 64 hexadecimal digits',
+    examples: ['0'.repeat(64)],
+  }),
   guest: Choice(['cloud-init']),
 };
 const ImageSource = named(

@@ -22,9 +22,13 @@ export const OrganizationData = named('OrganizationAnswer', Type.Object({ organi
 export const NewOrganization = named(
   'NewOrganization',
   Strict({
-    name: Type.String({ minLength: 1, maxLength: 100, pattern: '\\S' }),
+    name: Type.String({ minLength: 1, maxLength: 100, pattern: '\\S', 'x-message': 'must not be blank' }),
     country: Type.Optional(
-      Type.String({ pattern: '^[A-Z]{2}$', description: 'ISO 3166-1; decides the tax on invoices' }),
+      Type.String({
+        pattern: '^[A-Z]{2}$',
+        'x-message': 'must be a country in two capital letters, such as DE',
+        description: 'ISO 3166-1; decides the tax on invoices',
+      }),
     ),
   }),
 );

@@ -227,7 +227,11 @@ export const Charts = named(
   'Measurements of a machine over time',
 );
 
-const SnapshotName = Type.String({ pattern: '^[A-Za-z][A-Za-z0-9_-]{0,39}$', examples: ['before-upgrade'] });
+const SnapshotName = Type.String({
+  pattern: '^[A-Za-z][A-Za-z0-9_-]{0,39}$',
+  'x-message': 'must begin with a letter and have at most 40 letters, digits, hyphens and underscores',
+  examples: ['before-upgrade'],
+});
 export const SnapshotParams = Strict({ id: Id, name: SnapshotName });
 export const NewSnapshot = named(
   'NewSnapshot',

@@ -6,13 +6,14 @@ import type { Config } from '../../config.ts';
 import type { Clock } from '../clock.ts';
 import type { Database } from '../database/index.ts';
 import type { Drivers } from '../drivers.ts';
-import { type AppError, type ErrorCode, fail } from '../errors.ts';
+import { type AppError, type ErrorCode, type ErrorDetail, fail } from '../errors.ts';
 import type { Logger } from '../log.ts';
 import type { Reactions } from '../reactions.ts';
 import type { Seal } from '../seal.ts';
 import { addressOf } from './address.ts';
 import { asAppError, errorBody, isRefusedValue } from './failures.ts';
 import { type SecurityHeaders, securityHeaders } from './headers.ts';
+import { whyForbidden } from './hints.ts';
 import { readJson } from './json.ts';
 import { createLimiter, limitHeadersOf } from './limits.ts';
 import { createRegistry, type PoolCounts, watchRequests } from './metrics.ts';
@@ -171,10 +172,16 @@ function sendFailure(
     .headers(failing.headers)
     .headers({ 'x-request-id': request.id, 'content-type': jsonType })
     .code(error.status)
-    .send(JSON.stringify(errorBody(error, request.id)));
+    .send(JSON.stringify(errorBody(error, request.id, detailsOf(error, request))));
+}
+
+function detailsOf(error: AppError, request: FastifyRequest): ErrorDetail[] | undefined {
+  if (error.details !== undefined || error.code !== 'forbidden') return error.details;
+  return whyForbidden(request.params);
 }
 
 function checkDeclared(error: AppError, request: FastifyRequest): AppError {
+  if (error.code === 'route_not_found') return error; // of no route
   try {
     request.routeOptions.config?.check?.failure(error.code);
     return error;

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { type ErrorCode, fail } from '../errors.ts';
 import { readCredential, readOrganization } from './credential.ts';
+import { whyNoKey, whyNotAKey } from './hints.ts';
 import type { Limiter } from './limits.ts';
 import type { Principal, Principals } from './principal.ts';
 import type { Auth } from './route.ts';
@@ -27,20 +28,21 @@ export interface Admission {
  */
 export async function findCaller(
   wanted: Admission,
-  request: { method: string; headers: IncomingHttpHeaders; address: string },
+  request: { method: string; url: string; headers: IncomingHttpHeaders; address: string },
   principals: Principals,
   limiter: Limiter,
   publicOrigin: string,
 ): Promise<Caller> {
   const refusal: ErrorCode = wanted.unauthorized ?? 'unauthorized';
   const credential = readCredential(request.method, request.headers, publicOrigin);
-  if (credential === null) throw fail(refusal);
+  if (credential === null) throw fail(refusal, { details: whyNoKey(request.headers, request.url) });
   limiter.checkRefused(request.address);
   const asked = wanted.auth === 'organization' ? readOrganization(request.headers) : null;
   let principal = await principals.find(credential, asked, request.address);
   if (principal === null) {
     limiter.countRefused(request.address);
-    throw fail(refusal);
+    const details = whyNotAKey(request.headers);
+    throw fail(refusal, details.length > 0 ? { details } : {});
   }
   let organizationId = asked;
   if (wanted.auth === 'organization' && organizationId === null) {
@@ -64,6 +66,10 @@ function organizationWithoutHeader(
   return principal.defaultOrganizationId;
 }
 
+function refuseFor(code: 'forbidden' | 'permission_denied', message: string) {
+  return fail(code, { details: [{ field: 'x-organization-id', message }] });
+}
+
 function checkAllowed(wanted: Admission, principal: Principal): void {
   if (wanted.auth === 'staff') {
     if (principal.staffRole === null) throw fail('staff_only');
@@ -72,9 +78,11 @@ function checkAllowed(wanted: Admission, principal: Principal): void {
     }
     return;
   }
-  if (wanted.auth === 'organization' && principal.permissions === null) throw fail('forbidden');
+  if (wanted.auth === 'organization' && principal.permissions === null) {
+    throw refuseFor('forbidden', 'names an organization that you are no member of');
+  }
   if (wanted.permission !== undefined && !principal.permissions?.has(wanted.permission)) {
-    throw fail('permission_denied');
+    throw refuseFor('permission_denied', `names an organization in which you lack ${wanted.permission}`);
   }
   if (wanted.sessionOnly && principal.actor.type === 'api_key') throw fail('session_required');
 }

@@ -206,8 +206,8 @@ describe('shapes', () => {
       expect.arrayContaining([
         { field: 'text', message: 'must be a string, not an integer' },
         { field: 'mood', message: 'must be one of good, bad' },
-        { field: 'extra', message: 'is not a field of this request' },
-        { field: 'tags[0].id', message: 'must be an integer, not a string' },
+        { field: 'extra', message: 'is not a field of this request; there are text, mood, tags' },
+        { field: 'tags[0].id', message: 'must be an integer, not a string: send 1 without quotes' },
         { field: 'tags[1].id', message: 'is missing' },
         { field: 'tags[2]', message: 'must be an object, not an integer' },
       ]),

@@ -11,13 +11,13 @@ export interface ErrorBody {
 }
 
 /** The body of every error answer (contract §1). */
-export function errorBody(error: AppError, requestId: string): ErrorBody {
+export function errorBody(error: AppError, requestId: string, details = error.details): ErrorBody {
   return {
     success: false,
     error: statusName(error.status),
     message: error.message,
     code: error.code,
-    ...(error.details && { details: error.details }),
+    ...(details && { details }),
     request_id: requestId,
   };
 }

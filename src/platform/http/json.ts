@@ -13,6 +13,9 @@ const colon = 0x3a;
  * `invalid_request` with the field.
  */
 export function readJson(bytes: Uint8Array): unknown {
+  if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) {
+    throw fail('invalid_json', { message: 'The body begins with a byte-order mark; send UTF-8 without one' });
+  }
   if (!isUtf8(bytes)) throw fail('invalid_json', { message: 'The body is not valid UTF-8' });
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
   const keysWritten = countKeys(text);
@@ -95,7 +98,10 @@ export function problemOfText(text: string): string | null {
 
 function checkNumber(value: number, field: string): void {
   if (Number.isSafeInteger(value) || (Number.isFinite(value) && !Number.isInteger(value))) return;
-  throw refuse(field, 'is a number too large to be kept exactly');
+  throw refuse(
+    field,
+    `is a number too large to be kept exactly; integers go up to ${Number.MAX_SAFE_INTEGER}`,
+  );
 }
 
 function refuse(field: string, message: string) {

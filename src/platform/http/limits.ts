@@ -83,7 +83,7 @@ interface Counted {
  * Counts in this process's memory, in fixed windows. Two API processes therefore allow twice as much. It never
  * counts in PostgreSQL, where it costs ten times the rest. See docs/decisions/0019.
  */
-export function createLimiter(on: boolean, nowMs = () => performance.now()): Limiter {
+export function createLimiter(on: boolean, nowMs = () => Math.trunc(performance.now())): Limiter {
   if (!on) return { take: () => null, checkRefused: () => undefined, countRefused: () => undefined };
   const counted = new Map<string, Counted>();
   for (const [name, limit] of declaredLimits) {

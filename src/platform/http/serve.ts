@@ -103,7 +103,10 @@ function serveRoute(app: FastifyInstance, api: Api, route: Route, envelopes: Env
 function compileGate(api: Api, route: Route, { refusal }: Outside) {
   const { auth } = route;
   const admission: Admission | null = auth === 'public' ? null : { ...route, auth };
+  const hasParams = route.path.includes('/:');
   return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
+    // The router takes a slash at the end for an empty parameter.
+    if (hasParams && Object.values(request.params as object).includes('')) return reply.callNotFound();
     const caller =
       admission === null
         ? await callerWhenGiven(api, route, request)

@@ -106,6 +106,7 @@ export const demoRoutes = routes('/dashboard/notes', { tag: 'Notes' }, (route) =
       errors: ['not_found'],
     },
     async (ctx, req) => {
+      if (req.params.id === 403) throw fail('forbidden');
       const row = await ctx.db.maybe(readNote, { id: req.params.id });
       if (row === null) throw fail('not_found');
       return { note: note(req.params.id, row.text) };

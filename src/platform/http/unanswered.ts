@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { fail } from '../errors.ts';
+import { nearPath } from './nearPath.ts';
 import type { Route } from './route.ts';
 
 interface Path {
@@ -7,18 +8,30 @@ interface Path {
   methods: Set<string>;
 }
 
-/** Answers what no route does: OPTIONS with the methods of the path, everything else with 404. */
+/** Answers what no route does: OPTIONS with the methods of the path, another method with 405, the rest with 404. */
 export function serveUnanswered(app: FastifyInstance, routes: readonly Route[]): void {
   const paths = pathsOf(routes);
+  const known = [...new Set(routes.map((route) => `/api${route.path}`))];
   app.setNotFoundHandler((request, reply) => {
     const path = request.url.split('?', 1)[0] ?? '';
     const methods = new Set(
-      paths.filter(({ pattern }) => pattern.test(path)).flatMap((known) => [...known.methods]),
+      paths.filter(({ pattern }) => pattern.test(path)).flatMap((each) => [...each.methods]),
     );
-    if (methods.size === 0) throw fail('route_not_found');
-    reply.header('allow', [...methods].sort().join(', '));
-    if (request.method !== 'OPTIONS') throw fail('method_not_allowed');
-    return reply.code(204).send();
+    if (methods.size === 0) throw unknownPath(path, known);
+    const allowed = [...methods].sort().join(', ');
+    reply.header('allow', allowed);
+    if (request.method === 'OPTIONS') return reply.code(204).send();
+    throw fail('method_not_allowed', { message: `This path answers ${allowed}; see /api/docs` });
+  });
+}
+
+function unknownPath(path: string, known: readonly string[]) {
+  const meant = nearPath(path, known);
+  if (meant === null) return fail('route_not_found');
+  const slash =
+    path.endsWith('/') && path.replace(/\/+$/, '') === meant ? ', without the slash at its end' : '';
+  return fail('route_not_found', {
+    message: `There is no such endpoint; did you mean ${meant}${slash}? See /api/docs`,
   });
 }
 

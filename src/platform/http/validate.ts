@@ -1,6 +1,7 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import formats from 'ajv-formats';
 import type { TSchema } from 'typebox';
+import { hintFor } from './misspelt.ts';
 import { schemaMarks } from './schema.ts';
 import { wordsFor } from './wording.ts';
 
@@ -64,7 +65,12 @@ function addProblems(part: Problem['part'], errors: ErrorObject[], problems: Pro
     if (unions.some((union) => union !== error && belongsTo(error, union))) continue;
     const field = fieldOf(error) || part;
     if (problems.some((known) => known.part === part && known.field === field)) continue;
-    problems.push({ part, field, message: wordsFor(error), rule: error.keyword });
+    problems.push({
+      part,
+      field,
+      message: wordsFor(error) + hintFor(part, error, errors),
+      rule: error.keyword,
+    });
   }
 }
 

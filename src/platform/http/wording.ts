@@ -31,7 +31,7 @@ export function wordsFor(error: ErrorObject): string {
     case 'additionalProperties':
       return 'is not a field of this request';
     case 'type':
-      return `must be ${alternatives(params.type)}, not ${kindOf(data)}`;
+      return `must be ${alternatives(params.type)}, not ${kindOf(data)}${unquoted(params.type, data)}`;
     case 'enum':
       return `must be one of ${listed(params.allowedValues)}`;
     case 'const':
@@ -63,7 +63,7 @@ export function wordsFor(error: ErrorObject): string {
     case 'uniqueItems':
       return 'must not have equal entries';
     case 'pattern':
-      return own ?? `must match ${params.pattern}`;
+      return own ?? 'has a form or characters that are not allowed here';
     case 'format':
       return own ?? `must be ${formatWords[params.format as string] ?? `a ${params.format}`}`;
     default:
@@ -77,6 +77,17 @@ const boundWords: Record<string, string> = {
   '<=': 'at most',
   '<': 'less than',
 };
+
+/** What to do about a value that is right but for its quotes, or for its size. */
+function unquoted(wanted: string | string[], data: unknown): string {
+  if (typeof data !== 'string') return '';
+  const types = [wanted].flat();
+  if (types.includes('boolean') && (data === 'true' || data === 'false'))
+    return `: send ${data} without quotes`;
+  if (!types.includes('integer') && !types.includes('number')) return '';
+  if (/^-?(0|[1-9]\d{0,14})$/.test(data)) return `: send ${data} without quotes`;
+  return /^\d{16,}$/.test(data) ? `, and at most ${Number.MAX_SAFE_INTEGER}` : '';
+}
 
 /** The values of a union of literals, which Ajv reports as one error for each of them. */
 function literalsOf(error: ErrorObject): string | null {
