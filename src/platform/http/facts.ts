@@ -1,7 +1,7 @@
 import { limitOf } from './limits.ts';
 import type { Route } from './route.ts';
 
-/** What a declaration says about who may call it and how often, in sentences for the description. */
+/** What a declaration says about who may call it, how often, and how it fails, in sentences for the description. */
 export function factsOf(route: Route): string[] {
   const facts: string[] = [];
   if (route.permission !== undefined) {
@@ -18,6 +18,10 @@ export function factsOf(route: Route): string[] {
     facts.push(
       `At most ${quota} times in ${windowS} seconds for each ${whose}, all requests of this kind together.`,
     );
+  }
+  if (route.errors !== undefined && route.errors.length > 0) {
+    const codes = route.errors.map((code) => `\`${code}\``).join(', ');
+    facts.push(`Beside what any request can fail with: ${codes}.`);
   }
   return facts;
 }
