@@ -89,6 +89,12 @@ export async function isRefunded(ctx: Context, id: number): Promise<boolean> {
   return (await ctx.db.one(invoiceStatus, { id })).status === 'refunded';
 }
 
+/** Whether an invoice was paid, and not all of its money given back. */
+export async function isPaid(ctx: Context, id: number): Promise<boolean> {
+  const { status } = await ctx.db.one(invoiceStatus, { id });
+  return status === 'paid' || status === 'partially_refunded';
+}
+
 /** The coupon an invoice was ordered with; null without one. */
 export async function couponOf(ctx: Context, id: number): Promise<number | null> {
   return (await ctx.db.one(invoiceStatus, { id })).coupon_id;

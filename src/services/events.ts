@@ -6,7 +6,9 @@ interface DeliveryWanted {
 
 interface Provisioned {
   user_id: number;
-  hostname: string;
+  /** Name of the product. */
+  product: string;
+  hostname: string | null;
   primary_ip: string | null;
 }
 
@@ -33,6 +35,10 @@ interface UpgradeExpired {
 export const deliveryWanted = event<DeliveryWanted>(
   'service.delivery_wanted',
   'a service was paid and is to be delivered by the room of its kind',
+);
+export const staffDeliveryWanted = event<DeliveryWanted>(
+  'service.staff_delivery_wanted',
+  'a service was paid and is to be delivered by staff, by hand',
 );
 export const serviceProvisioned = event<Provisioned>('service.provisioned', 'a service was delivered');
 export const serviceFailed = event<Reason>('service.failed', 'the delivery of a service failed');

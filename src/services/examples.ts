@@ -38,33 +38,29 @@ const service = {
   },
 };
 
+const hosting = {
+  ...service,
+  id: ids.secondService,
+  type: 'hosting',
+  domain: null,
+  hostname: null,
+  firstPrice: '3.00',
+  price: '3.00',
+  primary_ip: null,
+  options: {},
+  product: {
+    id: 3,
+    name: 'Web hosting',
+    description: 'Space for a web site and its mail.',
+    price: '3.00',
+    group: { id: 3, name: 'Web hosting' },
+  },
+};
+
 /** A request and its answer for each operation, parts of one story. */
 export const examples = {
   getServiceDetails: { params: { id: ids.service }, data: { service: service } },
   listServices: { query: { status: 'active' }, data: { services: [service], ...onlyPage(1) } },
-  upgradeVpsResources: {
-    params: { id: ids.service },
-    body: { option1: 4, dry_run: true },
-    data: {
-      invoice_id: null,
-      prorated_charge: '4.00',
-      credit: '7.00',
-      new_price: '11.00',
-      total: '4.00',
-      currency: 'EUR',
-      effective: 'on_payment',
-      options: {
-        option1: 4,
-        option2: 20,
-        option3: 1,
-        option4: 1,
-        option5: 1,
-        option6: 'debian',
-        option7: '1gbit',
-        option8: 'AMS',
-      },
-      action: null,
-    },
-  },
   retryServiceDelivery: { params: { id: ids.secondService }, data: { retried: true } },
+  deliverServiceByHand: { params: { id: ids.secondService }, data: { service: hosting } },
 } satisfies Record<string, Example>;

@@ -3,7 +3,6 @@ import { hasHappened, type OwnReaction, on, record } from '../events/index.ts';
 import type { Context, Failure, Happened, TxContext } from '../platform/index.ts';
 import { cancelUndelivered, lockServicesOf, type Ordered } from './delivery/cancelUndelivered.ts';
 import { failDelivery, markDelivering } from './delivery/delivery.ts';
-import { deliveryWanted } from './events.ts';
 import { kindOf } from './kinds/table.ts';
 
 /** What services do when something happened to the invoice that ordered them. */
@@ -31,13 +30,12 @@ async function giveBack(tx: TxContext, invoiceId: number, reason: string): Promi
   await cancelUndelivered(tx, services, await couponOf(tx, invoiceId), reason);
 }
 
-// Services that staff delivers by hand stay queued until staff says they are done.
 async function startDelivery(tx: TxContext, services: Ordered[]): Promise<void> {
   for (const service of services) {
-    if (kindOf(service.module_id).deliveredBy === null || service.status !== 'pending') continue;
+    if (service.status !== 'pending') continue;
     if (service.provisioning_state !== 'queued' && !(await neverStarted(tx, service))) continue;
     await markDelivering(tx, service.id);
-    await record(tx, deliveryWanted, {
+    await record(tx, kindOf(service.module_id).deliver, {
       subject: { type: 'service', id: service.id },
       organizationId: service.organization_id,
       data: { module_id: service.module_id },
@@ -46,13 +44,15 @@ async function startDelivery(tx: TxContext, services: Ordered[]): Promise<void> 
 }
 
 /** Failed because this very job did, which is now tried again; otherwise the delivery itself is to be retried. */
-async function neverStarted(ctx: Context, { id, provisioning_state: state }: Ordered): Promise<boolean> {
-  return state === 'failed' && !(await hasHappened(ctx, deliveryWanted, { type: 'service', id }));
+async function neverStarted(ctx: Context, service: Ordered): Promise<boolean> {
+  if (service.provisioning_state !== 'failed') return false;
+  const { deliver } = kindOf(service.module_id);
+  return !(await hasHappened(ctx, deliver, { type: 'service', id: service.id }));
 }
 
 async function failUnstarted(tx: TxContext, { subject: invoice }: Happened, failure: Failure): Promise<void> {
   for (const service of await lockServicesOf(tx, invoice.id)) {
-    if (kindOf(service.module_id).deliveredBy === null || service.provisioning_state !== 'queued') continue;
+    if (service.provisioning_state !== 'queued') continue;
     await failDelivery(tx, service.id, failure.message);
   }
 }

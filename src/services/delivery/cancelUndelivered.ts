@@ -2,6 +2,7 @@ import { returnCoupon, returnStock } from '../../catalog/index.ts';
 import { record } from '../../events/index.ts';
 import { statement, type TxContext } from '../../platform/index.ts';
 import { serviceCancelled } from '../events.ts';
+import { isByHand } from '../kinds/kind.ts';
 import { kindOf } from '../kinds/table.ts';
 
 export interface Ordered {
@@ -66,7 +67,7 @@ export async function cancelUndelivered(
 
 // What staff delivers by hand is theirs to stop, also once they were asked.
 function isUndelivered({ status, provisioning_state: delivery, module_id: moduleId }: Ordered): boolean {
-  const isStoppable = delivery !== 'running' || kindOf(moduleId).deliveredBy === null;
+  const isStoppable = delivery !== 'running' || isByHand(kindOf(moduleId));
   return status === 'pending' && delivery !== 'done' && isStoppable;
 }
 

@@ -1,10 +1,10 @@
 import { couponOf, isRefunded } from '../../billing/index.ts';
 import { addMonths, isCycle, monthsOf } from '../../catalog/index.ts';
 import { record } from '../../events/index.ts';
-import { releaseRoom, returnUnusedAddresses } from '../../fleet/index.ts';
 import { type Context, fail, statement, type TxContext, transaction } from '../../platform/index.ts';
 import { secretOf } from '../create.ts';
 import { serviceFailed, serviceProvisioned } from '../events.ts';
+import { kindOf } from '../kinds/table.ts';
 import { cancelUndelivered, lockServicesOf } from './cancelUndelivered.ts';
 
 /** What delivering a service needs to know of it. */
@@ -13,6 +13,8 @@ export interface Order {
   organization_id: number;
   user_id: number;
   product_id: number;
+  module_id: number;
+  product_name: string;
   invoice_id: number;
   status: string;
   provisioning_state: string;
@@ -23,8 +25,9 @@ export interface Order {
 
 const orderById = statement<Order, { serviceId: number }>(
   'services.order',
-  `select id, organization_id, user_id, product_id, invoice_id, status, provisioning_state, domain, cycle, options
-   from services where id = :serviceId`,
+  `select s.id, s.organization_id, s.user_id, s.product_id, p.module_id, p.name as product_name, s.invoice_id, s.status,
+     s.provisioning_state, s.domain, s.cycle, s.options
+   from services s join products p on p.id = s.product_id where s.id = :serviceId`,
 );
 const sealedPassword = statement<{ sealed: Buffer }, { serviceId: number }>(
   'services.sealedPassword',
@@ -89,7 +92,7 @@ function forGood(message: string): Error {
 export async function completeDelivery(
   ctx: TxContext,
   order: Order,
-  facts: { hostname: string; primaryIp: string | null },
+  facts: { hostname: string | null; primaryIp: string | null },
 ): Promise<void> {
   const today = ctx.clock.now().toISOString().slice(0, 10);
   const months = isCycle(order.cycle) ? monthsOf[order.cycle] : 1;
@@ -98,7 +101,12 @@ export async function completeDelivery(
   await record(ctx, serviceProvisioned, {
     subject: { type: 'service', id: order.id },
     organizationId: order.organization_id,
-    data: { user_id: order.user_id, hostname: facts.hostname, primary_ip: facts.primaryIp },
+    data: {
+      user_id: order.user_id,
+      product: order.product_name,
+      hostname: facts.hostname,
+      primary_ip: facts.primaryIp,
+    },
   });
 }
 
@@ -111,8 +119,7 @@ export async function failDelivery(ctx: TxContext, serviceId: number, reason: st
   if (!isPending) return;
   await ctx.db.run(setProvisioning, { serviceId, provisioningState: 'failed' });
   // Held since checkout, and not by a step: a delivery that failed before it took them over still lets go of them.
-  await returnUnusedAddresses(ctx, serviceId);
-  await releaseRoom(ctx, serviceId);
+  await kindOf(order.module_id).giveBack(ctx, serviceId);
   await record(ctx, serviceFailed, {
     subject: { type: 'service', id: serviceId },
     organizationId: order.organization_id,

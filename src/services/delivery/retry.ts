@@ -2,6 +2,7 @@ import { isRefunded } from '../../billing/index.ts';
 import { record } from '../../events/index.ts';
 import { type Context, fail, transaction } from '../../platform/index.ts';
 import { serviceRetried } from '../events.ts';
+import { isByHand } from '../kinds/kind.ts';
 import { kindOf } from '../kinds/table.ts';
 import { lockServicesOf } from './cancelUndelivered.ts';
 import { findOrder, markDelivering } from './delivery.ts';
@@ -18,8 +19,7 @@ export async function retryService(ctx: Context, id: number) {
         message: `The service is ${status} and its delivery ${delivery}: nothing failed`,
       });
     }
-    if (kindOf(module_id).deliveredBy === null || (await isRefunded(tx, order.invoice_id)))
-      throw fail('conflict');
+    if (isByHand(kindOf(module_id)) || (await isRefunded(tx, order.invoice_id))) throw fail('conflict');
     await markDelivering(tx, id);
     await record(tx, serviceRetried, {
       subject: { type: 'service', id },

@@ -1,4 +1,5 @@
 import type { Context, ErrorDetail, TxContext } from '../../platform/index.ts';
+import { type deliveryWanted, staffDeliveryWanted } from '../events.ts';
 import type { OptionSet } from './options.ts';
 
 /** A service as what is held for it knows it. */
@@ -32,8 +33,8 @@ interface Row<T extends object> {
   options: OptionSet<T>;
   /** Null: nothing but the product's stock. */
   means: Means<T> | null;
-  /** The room that delivers it, as a reaction to `service.delivery_wanted`; null: staff does, by hand. */
-  deliveredBy: string | null;
+  /** Recorded once it is paid: who delivers it reacts. */
+  deliver: typeof deliveryWanted | typeof staffDeliveryWanted;
 }
 
 type Raw = Record<string, unknown>;
@@ -55,4 +56,9 @@ export function kind<T extends object>({ options, means, ...row }: Row<T>): Kind
     hold: async (tx, service, order) => means?.hold(tx, service, options.read(order)),
     giveBack: async (tx, serviceId) => means?.giveBack(tx, serviceId),
   };
+}
+
+/** Whether staff delivers it, since no room does. */
+export function isByHand({ deliver }: Kind): boolean {
+  return deliver === staffDeliveryWanted;
 }

@@ -1,10 +1,11 @@
+import { staffDeliveryWanted } from '../events.ts';
 import { type Kind, kind } from './kind.ts';
 import { optionSet } from './options.ts';
 import { vps } from './vps.ts';
 
 /** The product alone says which options there are, and no code reads them. */
 const anyOptions = optionSet({});
-const byHand = { options: anyOptions, means: null, deliveredBy: null };
+const byHand = { options: anyOptions, means: null, deliver: staffDeliveryWanted };
 
 /**
  * Every kind of service there is. Another one is a row here, and the room that delivers it; without a room, staff

@@ -9,6 +9,7 @@ import {
   returnUnusedAddresses,
 } from '../../fleet/index.ts';
 import type { Context, ErrorDetail } from '../../platform/index.ts';
+import { deliveryWanted } from '../events.ts';
 import { kind } from './kind.ts';
 import { amount, optionSet, speedMbps, word } from './options.ts';
 
@@ -61,7 +62,7 @@ export const vps = kind<VpsOptions>({
       await releaseRoom(tx, serviceId);
     },
   },
-  deliveredBy: 'vps',
+  deliver: deliveryWanted,
 });
 
 function needsOf(options: VpsOptions) {

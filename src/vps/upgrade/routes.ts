@@ -1,8 +1,9 @@
 import { IdParams, routes } from '../../platform/http/index.ts';
+import { examples } from './examples.ts';
 import { upgradeVps } from './request.ts';
 import { UpgradeTerms, UpgradeVps } from './schema.ts';
 
-export const upgradeRoutes = routes('/dashboard/services', { tag: 'Services' }, (route) => {
+export const upgradeRoutes = routes('/dashboard/services', { tag: 'Services', examples }, (route) => {
   route.post(
     '/:id/upgrade-vps',
     {
