@@ -4,6 +4,7 @@ import { measureActions } from './actions.ts';
 import { measureCheckout } from './checkout.ts';
 import { measureGet } from './get.ts';
 import { openHouse, temporaryDir, undoAll } from './house.ts';
+import { measureJobs } from './jobs.ts';
 import { measureList } from './list.ts';
 import { fillServices, firstId, openAccess, settle } from './people.ts';
 import { measureSsh } from './ssh.ts';
@@ -37,7 +38,7 @@ async function take(name: string, measure: () => Promise<Figure[]>): Promise<voi
 for (const signal of ['SIGINT', 'SIGTERM'] as const)
   process.once(signal, () => void undoAll().finally(() => process.exit(1)));
 try {
-  if (['get', 'checkout', 'list'].some(wanted)) await api();
+  if (['get', 'checkout', 'jobs', 'list'].some(wanted)) await api();
   if (['start', 'ssh'].some(wanted)) await machines();
   await take('actions', () =>
     measureActions(
@@ -84,6 +85,9 @@ async function api(): Promise<void> {
   const shop = { house, access, people };
   await take('checkout', () =>
     measureCheckout(shop, quick ? { rounds: 2, seconds: 1 } : { rounds: 7, seconds: 4 }),
+  );
+  await take('jobs', () =>
+    measureJobs(house, access, quick ? { rounds: 2, seconds: 2 } : { rounds: 7, seconds: 5 }),
   );
   await take('list', () =>
     measureList(

@@ -11,6 +11,8 @@ export interface JobRow {
   error_step: string | null;
   error_code: string | null;
   error_message: string | null;
+  /** What was recorded of its steps; null when nothing was. */
+  steps: { step: string; state: 'done' | 'undone'; result: object }[] | null;
 }
 
 export const insertJob = statement<
@@ -61,7 +63,9 @@ export const claimJobs = statement<
          and (organization_id is null or organization_id <> all(:full::bigint[]))
        order by run_at, id limit :limit for update skip locked) oldest
      order by oldest.run_at, oldest.id limit :limit)
-   returning id, name, organization_id, payload, node_id, direction, attempts, error_step, error_code, error_message`,
+   returning id, name, organization_id, payload, node_id, direction, attempts, error_step, error_code, error_message,
+     (select jsonb_agg(jsonb_build_object('step', step, 'state', s.state, 'result', result))
+      from job_steps s where job_id = jobs.id) as steps`,
 );
 
 /** Kinds that wait and that this worker does not know: another one's, newer or older, or nobody's. */
@@ -88,11 +92,6 @@ export const releaseLost = statement<{ id: number; name: string }, { worker: num
   `update jobs set state = 'ready', worker = null
    where state = 'running' and worker = :worker and id <> all(:running::bigint[]) returning id, name`,
 );
-
-export const stepsOf = statement<
-  { step: string; state: 'done' | 'undone'; result: object },
-  { jobId: number }
->('jobs.stepsOf', 'select step, state, result from job_steps where job_id = :jobId');
 
 /** Fences: a worker that lost its claim records nothing. */
 export const holdClaim = statement<{ id: number }, { id: number; worker: number }>(

@@ -2,7 +2,7 @@ import { atBoundary, failIfAsked, stepRuns } from '../boundary.ts';
 import { transaction } from '../context.ts';
 import { end, giveWay, stumble } from './ends.ts';
 import { asResult, failureOf } from './failure.ts';
-import { type JobRow, recordStep, resetAttempts, stepsOf } from './queries.ts';
+import { type JobRow, recordStep, resetAttempts } from './queries.ts';
 import { hold, isElsewhere, type Ledger, type Means, move, type Running } from './running.ts';
 import type { AnySaga, Failure, OutsideStep, Run, Saga, Step } from './saga.ts';
 import { actTogether, togetherFrom } from './together.ts';
@@ -14,7 +14,6 @@ import { actTogether, togetherFrom } from './together.ts';
 export async function runJob(means: Means, job: JobRow, saga: AnySaga): Promise<void> {
   const running = open(means, job, saga as unknown as Saga<unknown, object>);
   try {
-    await readLedger(running);
     const failure = job.direction === 'forward' ? await forward(running) : failureOf(job);
     if (failure !== 'left') await backward(running, failure);
   } catch (error) {
@@ -25,6 +24,10 @@ export async function runJob(means: Means, job: JobRow, saga: AnySaga): Promise<
 function open(means: Means, job: JobRow, saga: Saga<unknown, object>): Running {
   const { ctx, drivers, signal } = means;
   const ledger: Ledger = { done: new Set(), undone: new Set(), state: {}, movesTo: null };
+  for (const row of job.steps ?? []) {
+    ledger[row.state].add(row.step);
+    Object.assign(ledger.state, row.result);
+  }
   const moveTo = (nodeId: number) => {
     ledger.movesTo = nodeId;
   };
@@ -39,14 +42,6 @@ function open(means: Means, job: JobRow, saga: Saga<unknown, object>): Running {
     moveTo,
   };
   return { ...means, job, saga, ledger, run, current: null };
-}
-
-async function readLedger({ ctx, job, saga, ledger }: Running): Promise<void> {
-  if (saga.steps.every((step) => step.transactional)) return; // they end together: none is ever left behind
-  for (const row of await ctx.db.many(stepsOf, { jobId: job.id })) {
-    ledger[row.state].add(row.step);
-    Object.assign(ledger.state, row.result);
-  }
 }
 
 /** Does what is not done yet. `left`: the job has ended, waits for its next try, or goes on elsewhere. */

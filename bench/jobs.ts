@@ -1,0 +1,126 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import path from 'node:path';
+import {
+  connect,
+  createLog,
+  enqueue,
+  job,
+  type Run,
+  startAnnouncing,
+  transaction,
+} from '../src/platform/index.ts';
+import { type House, root, undo } from './house.ts';
+import { interleave, nowMs, type Pair, ratiosOf, spreadOf } from './measure.ts';
+import type { Access } from './people.ts';
+import { type Figure, perSecond } from './table.ts';
+
+export interface JobsOptions {
+  rounds: number;
+  seconds: number;
+}
+
+interface Payload {
+  key: number;
+}
+
+/** The job whose start is timed; what it does, the worker says. */
+export function sampled(action: (run: Run<Payload, object>) => Promise<void>) {
+  return job<Payload>('bench.sampled', action);
+}
+
+const unnoticed = sampled(async () => undefined);
+const committers = 32;
+const sampleEveryMs = 20;
+const dayMs = 24 * 3_600_000;
+
+/**
+ * Jobs that begin in another process than the one that commits them, while 32 committers write as fast as they
+ * can: how long after its commit one begins, and what telling others costs the committers.
+ */
+export async function measureJobs(house: House, access: Access, options: JobsOptions): Promise<Figure[]> {
+  const log = createLog('warn');
+  const db = connect(house.databaseUrl, { log, poolSize: committers + 2 });
+  const ctx = { ...access.ctx, db };
+  const begun = new Map<number, number>();
+  const worker = await openWorker(house, begun);
+  const waits = { told: [] as number[], polled: [] as number[] };
+  const round = async (into: number[]): Promise<number> => {
+    const committed = new Map<number, number>();
+    const until = nowMs() + options.seconds * 1_000;
+    let commits = 0;
+    const commit = async () => {
+      while (nowMs() < until) {
+        // Enqueued like any other, and due long after the bench.
+        await transaction(ctx, 'bench.commit', (tx) =>
+          enqueue(tx, unnoticed, { key: 0 }, { runAt: new Date(tx.clock.now().getTime() + dayMs) }),
+        );
+        commits += 1;
+      }
+    };
+    const sample = async () => {
+      while (nowMs() < until) {
+        const key = Math.floor(nowMs() * 1_000);
+        await transaction(ctx, 'bench.sample', (tx) => enqueue(tx, unnoticed, { key }));
+        committed.set(key, nowMs());
+        await new Promise((resolve) => setTimeout(resolve, sampleEveryMs));
+      }
+    };
+    await Promise.all([sample(), ...Array.from({ length: committers }, commit)]);
+    await new Promise((resolve) => setTimeout(resolve, 2_000)); // the last ones begin
+    for (const [key, atMs] of committed) into.push((begun.get(key) ?? Number.POSITIVE_INFINITY) - atMs);
+    await access.sql(`delete from jobs where name = 'bench.sampled'`);
+    return commits / options.seconds;
+  };
+  const told = async () => {
+    const announcing = startAnnouncing(house.databaseUrl, log, () => true);
+    const rate = await round(waits.told);
+    await announcing.stop();
+    return rate;
+  };
+  const pairs = await interleave(options.rounds, told, () => round(waits.polled));
+  worker.kill('SIGTERM');
+  await db.close();
+  return [startFigure(waits), throughputFigure(pairs)];
+}
+
+async function openWorker(house: House, begun: Map<number, number>): Promise<ChildProcess> {
+  const env = { ...process.env, DATA_DIR: house.dataDir, BENCH_DATABASE: house.databaseUrl };
+  const worker = fork(path.join(root, 'bench/jobWorker.ts'), { env });
+  undo.push(() => worker.kill('SIGTERM'));
+  await new Promise<void>((resolve, reject) => {
+    worker.once('exit', (code) => reject(new Error(`the worker ended with ${code}`)));
+    worker.on('message', (told: 'ready' | { key: number; atMs: number }) => {
+      if (told === 'ready') resolve();
+      else begun.set(told.key, told.atMs);
+    });
+  });
+  return worker;
+}
+
+function startFigure({ told, polled }: { told: number[]; polled: number[] }): Figure {
+  const at = (values: number[], part: number) =>
+    values.toSorted((a, b) => a - b)[Math.floor(values.length * part)] ?? Number.NaN;
+  const p95 = at(told, 0.95);
+  return {
+    name: 'A job of another process, commit to start, p95',
+    against: 'polling alone',
+    value: { median: p95, min: at(told, 0.5), max: at(told, 0.99) },
+    unit: 'ms',
+    target: { atMost: 25 },
+    amounts: `${told.length} jobs; by polling alone p95 ${at(polled, 0.95).toFixed(0)} ms; the spread is p50 to p99`,
+    limit: `${committers} committers beside it take all cores; news are gathered for 4 ms`,
+  };
+}
+
+function throughputFigure(pairs: Pair[]): Figure {
+  const rate = (key: keyof Pair) => perSecond(spreadOf(pairs.map((pair) => pair[key])).median);
+  return {
+    name: `Commits that enqueue, ${committers} at once, told to others`,
+    against: 'the same without telling',
+    value: ratiosOf(pairs),
+    unit: 'ratio',
+    target: { atLeast: 0.9 },
+    amounts: `${rate('ours')} against ${rate('theirs')}`,
+    limit: 'the worker that looks at each message, on the same cores',
+  };
+}
