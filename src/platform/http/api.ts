@@ -11,6 +11,7 @@ import type { Logger } from '../log.ts';
 import type { Reactions } from '../reactions.ts';
 import type { Seal } from '../seal.ts';
 import { addressOf } from './address.ts';
+import { compressAnswers } from './compress.ts';
 import { asAppError, errorBody, isRefusedValue } from './failures.ts';
 import { type SecurityHeaders, securityHeaders } from './headers.ts';
 import { whyForbidden } from './hints.ts';
@@ -98,6 +99,7 @@ export async function createApi(options: ApiOptions): Promise<FastifyInstance> {
     for (const end of api.streams) end();
     done();
   });
+  compressAnswers(app);
   readBodies(app);
   app.setErrorHandler((thrown, request, reply) => sendFailure(thrown, request, reply, failing));
 

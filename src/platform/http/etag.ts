@@ -9,7 +9,7 @@ export function etagOf(body: string): string {
 export function matchesTag(header: string, tag: string, comparison: 'strong' | 'weak'): boolean {
   if (header.trim() === '*') return true;
   return header.split(',').some((part) => {
-    const candidate = part.trim();
+    const candidate = part.trim().replace(/-(br|gzip)"$/, '"'); // of a compressed answer
     return candidate === tag || (comparison === 'weak' && candidate === `W/${tag}`);
   });
 }

@@ -1,7 +1,7 @@
 import { promisify } from 'node:util';
 import { gzip as gzipCallback } from 'node:zlib';
 import Fastify, { type FastifyInstance, type FastifyReply } from 'fastify';
-import { etagOf } from './etag.ts';
+import { etagOf, matchesTag } from './etag.ts';
 
 const gzip = promisify(gzipCallback);
 
@@ -15,7 +15,7 @@ export function serveReference(app: FastifyInstance, document: object, title: st
   const tag = etagOf(json);
   app.get('/api/openapi.json', (request, reply) => {
     reply.headers({ 'cache-control': 'no-cache', etag: tag });
-    if (request.headers['if-none-match'] === tag) return reply.code(304).send();
+    if (matchesTag(request.headers['if-none-match'] ?? '', tag, 'weak')) return reply.code(304).send();
     return reply.header('content-type', 'application/json; charset=utf-8').send(json);
   });
 

@@ -1,0 +1,60 @@
+import { promisify } from 'node:util';
+import { brotliCompress, constants, gzip } from 'node:zlib';
+import type { FastifyInstance } from 'fastify';
+
+/** Below this a packet is a packet, and compressing costs more than it saves. */
+const worthItFrom = 1_024;
+
+const asGzip = promisify(gzip);
+const asBrotli = promisify(brotliCompress);
+
+const codings = {
+  br: (text: string) =>
+    asBrotli(text, {
+      params: { [constants.BROTLI_PARAM_QUALITY]: 4, [constants.BROTLI_PARAM_SIZE_HINT]: text.length },
+    }),
+  gzip: (text: string) => asGzip(text, { level: 5 }),
+};
+
+/**
+ * Compresses JSON that is long enough, when the caller takes it. Answers to GET alone: they hold no secret beside
+ * what a request brought along, which is what guessing by length needs (BREACH). Keys and passwords are shown
+ * once, by a POST.
+ */
+export function compressAnswers(app: FastifyInstance): void {
+  app.addHook('onSend', (request, reply, payload, done) => {
+    if (typeof payload !== 'string' || payload.length < worthItFrom || request.method !== 'GET')
+      return done();
+    reply.header('vary', 'accept-encoding');
+    const coding = preferred(request.headers['accept-encoding']);
+    if (coding === null || reply.hasHeader('content-encoding')) return done();
+    codings[coding](payload).then(
+      (bytes) => {
+        reply.header('content-encoding', coding).removeHeader('content-length');
+        const tag = reply.getHeader('etag');
+        if (typeof tag === 'string') reply.header('etag', tagFor(tag, coding));
+        done(null, bytes);
+      },
+      (error: Error) => done(error),
+    );
+  });
+}
+
+/** A strong tag stands for bytes, so each coding has its own. */
+function tagFor(tag: string, coding: string): string {
+  return tag.replace(/"$/, `-${coding}"`);
+}
+
+function preferred(header: string | string[] | undefined): keyof typeof codings | null {
+  if (typeof header !== 'string') return null;
+  const taken = new Set(
+    header
+      .toLowerCase()
+      .split(',')
+      .map((part) => part.trim())
+      .filter((part) => !/;\s*q=0(\.0*)?$/.test(part))
+      .map((part) => part.split(';', 1)[0]),
+  );
+  if (taken.has('br')) return 'br';
+  return taken.has('gzip') ? 'gzip' : null;
+}
