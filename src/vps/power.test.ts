@@ -116,6 +116,33 @@ describe('a power action', () => {
     }
   });
 
+  it('stop with force takes the power whatever the machine waits for, and what waited goes no further', async () => {
+    for (const waiting of ['stop', 'restart'] as const) {
+      await bring('running');
+      delaysMs.shutdown = 4_000;
+      const { id: first } = (await ask(waiting)).body.data.action;
+      await until(
+        () => actionOf(first),
+        (answer) => answer.body.data.action.status === 'running',
+      );
+      expect((await ask('stop')).status).toBe(409);
+      const forced = await ask('stop', { force: true });
+      expect([forced.status, forced.body.code]).toEqual([200, undefined]);
+      await until(
+        () => actionOf(forced.body.data.action.id),
+        (answer) =>
+          answer.body.data.action.status !== 'running' && answer.body.data.action.status !== 'queued',
+      );
+      expect(await overview()).toMatchObject({ state: 'stopped', locked: false });
+      delaysMs.shutdown = 50;
+      await settled(product);
+      expect(await overview()).toMatchObject({ state: 'stopped', locked: false });
+      expect(store.machines.get(machineIdOf(id))?.startedAtMs).toBeNull();
+      const ended = (await actionOf(first)).body.data.action;
+      expect(ended).toMatchObject({ status: 'error', error: { code: 'cancelled' } });
+    }
+  });
+
   it('shows its state while it runs', async () => {
     await bring('running');
     const { id: action } = (await ask('stop')).body.data.action;

@@ -6,7 +6,7 @@ import {
 } from '../drivers/hypervisor/index.ts';
 import { record } from '../events/index.ts';
 import type { AnySaga, OrganizationContext, Run } from '../platform/index.ts';
-import { type ActionPayload, actionSaga, requestAction, withMachine } from './actions/act.ts';
+import { type ActionPayload, actionSaga, requestAction, requireOpen, withMachine } from './actions/act.ts';
 import { viewAction } from './actions/history.ts';
 import { vpsRepaired } from './events.ts';
 import type { MachineRow } from './machine.ts';
@@ -44,7 +44,10 @@ async function changePower(
   command: 'start' | 'stop' | 'restart',
   force: boolean,
 ) {
-  return { action: viewAction(await requestAction(ctx, id, command, async () => ({ force }))) };
+  // Whoever abuses a machine is switched off at once: nothing that waits for a guest keeps its power.
+  const overrides = command === 'stop' && force;
+  const action = await requestAction(ctx, id, command, async () => ({ force }), { overrides });
+  return { action: viewAction(action) };
 }
 
 /** Carries power actions out. A guest that does not shut down in time keeps running, and the action says so. */
@@ -72,7 +75,8 @@ export const powerSagas: AnySaga[] = [
   }),
 ];
 
-function start(run: PowerRun): Promise<void> {
+async function start(run: PowerRun): Promise<void> {
+  await requireOpen(run);
   return withMachine(run, async (hypervisor, spec, machine) => {
     await startMachine(hypervisor, spec, machine);
     if (spec.boot === 'network') return; // what it finds there is its owner's, and may never answer on SSH
@@ -104,7 +108,8 @@ export async function renewIdentity(
   await hypervisor.forgetSecrets(spec.id);
 }
 
-function stop(run: PowerRun): Promise<void> {
+async function stop(run: PowerRun): Promise<void> {
+  await requireOpen(run);
   return withMachine(run, (hypervisor, spec) =>
     stopMachine(hypervisor, spec.id, run.payload.force, run.signal),
   );

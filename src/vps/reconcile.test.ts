@@ -57,6 +57,23 @@ async function loseAndWait(): Promise<void> {
   await until(journal, (entries) => entries.length > before);
 }
 
+describe('a machine that hangs', () => {
+  it('is shown as one that needs help, can be started anew with force, and is well when it answers', async () => {
+    const hanging = {
+      ...product.hypervisor,
+      list: async () => (await product.hypervisor.list()).map((each) => ({ ...each, hangs: true })),
+      inspect: async (machine: string) => ({ ...(await product.hypervisor.inspect(machine)), hangs: true }),
+    };
+    await reconcileNode(product.ctx, nodeId, hanging);
+    await reconcileNode(product.ctx, nodeId, hanging);
+    expect([await state(), await journal()]).toEqual(['error', ['vps.lost']]);
+    const seen = (await customer.get(`/dashboard/service/${id}/vps/overview`)).body.data.vps;
+    expect(seen.actions.restart).toMatchObject({ allowed: true });
+    await compare();
+    expect(await state()).toBe('running');
+  });
+});
+
 describe('a machine whose process was killed', () => {
   it('is started again, and the journal tells of it', async () => {
     await loseAndWait();

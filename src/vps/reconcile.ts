@@ -70,6 +70,7 @@ export async function onMachineEvent(
 }
 
 function differs(machine: SettledRow, report: MachineReport | undefined): boolean {
+  if (report?.hangs) return machine.state !== 'error';
   return machine.state !== (report?.power ?? 'absent') || isNewer(report, machine);
 }
 
@@ -95,6 +96,8 @@ async function reconcileMachine(
     }
     const report = await hypervisor.inspect(machineIdOf(serviceId));
     if (!differs(machine, report)) return;
+    if (report.hangs)
+      return flag(tx, machine, 'the machine does not answer its node: it hangs, a restart with force helps');
     if (report.power === 'running') return adopt(tx, machine, report.startedAt);
     // What needed help already is left as it is until somebody acts; an action puts it right.
     if (machine.state === 'error') return;

@@ -67,7 +67,7 @@ export interface MachineLife {
    */
   shutdown(id: MachineId, deadline: Deadline): Promise<void>;
 
-  /** Takes the power away at once; the disk stays. */
+  /** Takes the power away at once, whatever else is under way with the machine; the disk stays. */
   powerOff(id: MachineId): Promise<void>;
 
   /** Hard reset of a running machine, without its guest's help; `not_running` when it is stopped. */
@@ -107,6 +107,8 @@ export interface MachineReport {
   power: PowerState;
   /** When the running machine was started; null when it is not running. */
   startedAt: Date | null;
+  /** It is there and has not answered its host for a while: only taking its power helps. Absent: it answers. */
+  hangs?: boolean;
 }
 
 export interface MachineEvent {

@@ -67,10 +67,15 @@ export async function requestAction<Extra extends object>(
   id: number,
   command: ActionName,
   prepare: (tx: OrganizationContext & TxContext, vps: ExistingVps, actionId: number) => Promise<Extra>,
+  options: { overrides?: boolean } = {},
 ): Promise<ActionRow> {
   return transaction(ctx, `vps.${command}`, async (tx) => {
-    const vps = await findVpsFor(tx, id, { lock: true });
-    if (vps.action !== null) throw locked(vps.action.command);
+    let vps = await findVpsFor(tx, id, { lock: true });
+    if (vps.action !== null) {
+      if (!options.overrides || !yielding.has(vps.action.command)) throw locked(vps.action.command);
+      await yieldTo(tx, vps, vps.action);
+      vps = await findVpsFor(tx, id, { lock: true });
+    }
     const refusal = reasonAgainst(command, factsOf(vps));
     if (refusal !== null) throw fail(refusal.code, { message: refusal.message });
     if (!isExisting(vps)) throw fail('action_not_allowed', { message: 'The machine is still being made' });
@@ -89,6 +94,36 @@ export async function requestAction<Extra extends object>(
     await enqueueNamed(tx, jobOf(command), { ...payload, ...extra }, { nodeId: vps.node_id });
     return action;
   });
+}
+
+/**
+ * Actions that leave the machine whole wherever they are cut off, and so end when its power is taken with force: a
+ * guest that keeps one of them waiting must not keep its own power by it.
+ */
+const yielding: ReadonlySet<string> = new Set<ActionName>([
+  'start',
+  'stop',
+  'restart',
+  'reset_password',
+  'update_access',
+  'rename',
+]);
+
+/** Ends the action under way; its job does not go on, and the machine counts as running until it is known better. */
+async function yieldTo(
+  ctx: OrganizationContext & TxContext,
+  vps: VpsRow,
+  action: { id: number; command: string },
+): Promise<void> {
+  const ended = {
+    id: action.id,
+    organizationId: vps.organization_id,
+    serviceId: vps.service_id,
+    command: action.command,
+  };
+  await forgetSecrets(ctx, action.id);
+  await finishAction(ctx, ended, { code: 'cancelled', message: 'The machine was stopped with force' });
+  await setMachineState(ctx, vps.service_id, 'running');
 }
 
 /**
@@ -171,6 +206,12 @@ export function actionSaga<P extends ActionPayload>(action: ActionSaga<P>): AnyS
       await finishAction(ctx, actionOf(payload), forCustomer(actionOf(payload), failure));
     },
   });
+}
+
+/** Fails for good once the action of a job has been ended: its next step must not touch the machine. */
+export async function requireOpen({ ctx, payload }: Run<ActionPayload, object>): Promise<void> {
+  if (await isOpenAction(ctx, payload.actionId)) return;
+  throw Object.assign(fail('conflict', { message: 'This action was ended' }), { permanent: true });
 }
 
 function actionOf(payload: ActionPayload) {

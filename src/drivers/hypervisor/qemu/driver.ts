@@ -1,6 +1,7 @@
 import { chmod, mkdir, rm, statfs } from 'node:fs/promises';
 import { cpus, totalmem } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { serially } from '../../serially.ts';
 import { hypervisorCapabilities } from '../capabilities.ts';
 import { type Hypervisor, HypervisorError, type MachineSpec } from '../contract.ts';
@@ -34,6 +35,8 @@ import { enterRescue, leaveRescue, RESCUE_IMAGE } from './rescue.ts';
 import { growDisk } from './resize.ts';
 import { undoHalfRestore } from './snapshots.ts';
 
+/** What else is under way with a machine ends soon when its power is gone. */
+const TURN_MS = 10_000;
 const SHARED_ACCOUNT =
   'NOT SAFE FOR STRANGERS: started as an ordinary user, all machines run under this one account. A guest that breaks out of its machine reads the data, the keys and every other machine of this installation. Start the product as root: then each machine has an account of its own';
 
@@ -233,7 +236,11 @@ export function qemuHypervisor(options: QemuOptions): Hypervisor {
     async powerOff(id) {
       const files = filesOf(id);
       await mustExist(files);
-      await oneAtATime(id, () => powerOff(files));
+      // Whoever takes the power of a machine must not wait for what else is done to it, which may wait for the machine.
+      await takePower(files, await machines.monitor(files));
+      const inTurn = oneAtATime(id, () => powerOff(files));
+      inTurn.catch(() => undefined); // nobody may wait for it any more
+      await Promise.race([inTurn, delay(TURN_MS, undefined, { ref: false })]);
     },
 
     async reset(id) {

@@ -43,10 +43,19 @@ export function trackMachines(options: QemuOptions): Machines {
   }
 
   function follow(files: MachineFiles, pid: number): Monitor {
-    const monitor = monitorMachine(files, pid, log, (cause) => {
-      if (monitors.get(files.id) === monitor) monitors.delete(files.id);
-      tell(files.id, 'stopped', cause);
-    });
+    const monitor = monitorMachine(
+      files,
+      pid,
+      log,
+      (cause) => {
+        if (monitors.get(files.id) === monitor) monitors.delete(files.id);
+        tell(files.id, 'stopped', cause);
+      },
+      (hangs) => {
+        if (hangs) log.error({ machine: files.id }, 'A machine does not answer its host: it hangs');
+        tell(files.id, 'running', 'host'); // listeners look for themselves how it is
+      },
+    );
     monitors.set(files.id, monitor);
     return monitor;
   }
@@ -56,7 +65,8 @@ export function trackMachines(options: QemuOptions): Machines {
       const files = machineFiles(options, id);
       const pid = await findProcess(files);
       const startTime = pid === null ? null : await startedAt(pid);
-      if (startTime) return { id, power: 'running', startedAt: startTime };
+      const hangs = monitors.get(id)?.hangs() ? { hangs: true } : {};
+      if (startTime) return { id, power: 'running', startedAt: startTime, ...hangs };
       return { id, power: (await exists(files.dir)) ? 'stopped' : 'absent', startedAt: null };
     },
     async list() {

@@ -15,12 +15,18 @@ export interface Monitor {
   command(name: string, args?: Record<string, unknown>, timeoutMs?: number): Promise<unknown>;
   /** Whether the machine's end, from here on, is our doing. */
   expectEnd(expected: boolean): void;
+  /** Whether it has not answered for a while: it is stopped, or says what no QEMU says. */
+  hangs(): boolean;
   /** Settles when the machine's process is gone and `onEnd` was told, or when we let go. */
   readonly ended: Promise<void>;
   /** Lets go; the machine runs on. */
   release(): void;
 }
 
+const ASK_EVERY_MS = 10_000;
+const ANSWER_WITHIN_MS = 5_000;
+/** So many questions without an answer, or connections without a conversation. */
+const SILENCES = 3;
 const RECONNECT_MS = [10, 20, 50, 100, 300, 1_000, 3_000];
 
 /**
@@ -32,11 +38,13 @@ export function monitorMachine(
   pid: number,
   log: Log,
   onEnd: (cause: MachineEvent['cause']) => void,
+  onHang: (hangs: boolean) => void = () => undefined,
 ): Monitor {
   let released = false;
   let expected = false;
   let guestShutDown = false;
   let connection: Promise<Qmp> | null = null;
+  let silences = 0;
   const starvation = starvationWatch(files.id, log);
 
   function connect(): Promise<Qmp> {
@@ -59,13 +67,41 @@ export function monitorMachine(
     starvation.onEvent(event, connect);
   }
 
+  function heard(isAnswer: boolean): void {
+    const before = silences >= SILENCES;
+    silences = isAnswer ? 0 : silences + 1;
+    if (before !== silences >= SILENCES) onHang(!before);
+  }
+
+  /** Asks from time to time whether it is still there, until the connection ends; false when it never answered. */
+  async function converse(qmp: Qmp): Promise<boolean> {
+    let isOpen = true;
+    let hasAnswered = false;
+    const closed = qmp.closed.then(() => {
+      isOpen = false;
+    });
+    while (isOpen) {
+      const isAnswer = await qmp.command('query-status', {}, ANSWER_WITHIN_MS).then(
+        () => true,
+        () => false,
+      );
+      hasAnswered ||= isAnswer;
+      if (isAnswer || isOpen) heard(isAnswer);
+      const timer = new AbortController();
+      const pause = isAnswer ? ASK_EVERY_MS : 100;
+      await Promise.race([closed, delay(pause, undefined, { signal: timer.signal }).catch(() => undefined)]);
+      timer.abort();
+    }
+    return hasAnswered;
+  }
+
   async function follow(): Promise<void> {
     for (let failures = 0; !released; failures++) {
       try {
-        const qmp = await connect();
-        failures = 0;
-        await qmp.closed;
+        if (await converse(await connect())) failures = 0;
+        else if (!released && (await findProcess(files)) === pid) heard(false);
       } catch (error) {
+        if ((await findProcess(files)) === pid) heard(false);
         if (failures === 4)
           log.warn({ machine: files.id, error }, 'The machine runs but its control socket is silent');
       }
@@ -85,6 +121,7 @@ export function monitorMachine(
     expectEnd(value) {
       expected = value;
     },
+    hangs: () => silences >= SILENCES,
     ended: follow().catch((error) => log.error({ machine: files.id, error }, 'Watching the machine failed')),
     release() {
       released = true;
