@@ -1,4 +1,5 @@
 import { accountRoutes } from './account/index.ts';
+import { attentionStaffRoutes } from './attention/index.ts';
 import { billingRoutes, billingStaffRoutes } from './billing/index.ts';
 import { cartRoutes } from './cart/index.ts';
 import { catalogRoutes, catalogStaffRoutes } from './catalog/index.ts';
@@ -9,6 +10,7 @@ import type { RouteGroup } from './platform/http/index.ts';
 import { jobStaffRoutes } from './platform/jobs/staff.ts';
 import { serviceRoutes, serviceStaffRoutes } from './services/index.ts';
 import { upgradeRoutes, vpsRoutes } from './vps/index.ts';
+import { allConcerns } from './worker.ts';
 
 /** Every endpoint of the product. */
 export const allRoutes: RouteGroup[] = [
@@ -23,6 +25,7 @@ export const allRoutes: RouteGroup[] = [
   catalogStaffRoutes,
   billingStaffRoutes,
   serviceStaffRoutes,
+  attentionStaffRoutes(allConcerns),
   mailStaffRoutes,
   jobStaffRoutes,
   ...fleetStaffRoutes,

@@ -36,6 +36,8 @@ export interface Config {
   /** Set with `mail: 'smtp'`. */
   smtpUrl: string;
   mailFrom: string;
+  /** Null: the accounts of administrators and operators; `off`: nobody. */
+  staffEmail: string | null;
   dns: 'powerdns' | 'database';
   /** PowerDNS' HTTP API and its key; set with `dns: 'powerdns'`. */
   dnsUrl: string;
@@ -110,6 +112,11 @@ export const settings: Setting[] = [
     meaning: 'Mail server, smtp://user:password@host:port or smtps://…; needed with MAIL=smtp.',
   },
   { name: 'MAIL_FROM', fallback: 'Innkeeper <billing@localhost>', meaning: 'Sender of mails.' },
+  {
+    name: 'STAFF_EMAIL',
+    fallback: '',
+    meaning: 'Who is told what needs a person; default: administrators and operators, `off`: nobody.',
+  },
   {
     name: 'DNS',
     fallback: 'auto',
@@ -217,6 +224,15 @@ export function readConfig(env: Record<string, string | undefined>): Config {
       read(choice, 'MAIL', ['auto', 'smtp', 'database'] as const),
       read(url, 'SMTP_URL', ['smtp', 'smtps'], 'smtp://user:password@mail.example.com:587'),
     ),
+    staffEmail:
+      text('STAFF_EMAIL') === ''
+        ? null
+        : read(
+            matching,
+            'STAFF_EMAIL',
+            /^(off|[^\s<>@]+@[^\s<>@]+)$/,
+            'an address such as noc@example.com, or off',
+          ),
     mailFrom: read(
       matching,
       'MAIL_FROM',

@@ -1,15 +1,23 @@
+import { attentionRoutine, staffMails } from './attention/index.ts';
 import { billingMails, expireInvoices } from './billing/index.ts';
-import { mailDelivery, mailReactions, mailSending, reactionJobs } from './events/index.ts';
-import { fleetJobs, fleetRoutines } from './fleet/index.ts';
+import { mailConcerns, mailDelivery, mailReactions, mailSending, reactionJobs } from './events/index.ts';
+import { fleetConcerns, fleetJobs, fleetRoutines } from './fleet/index.ts';
 import { purgeIdempotencyKeys } from './platform/http/index.ts';
-import { type AnySaga, purgeDoneJobs, type Reaction, type Routine } from './platform/index.ts';
-import { serviceMails, serviceReactions } from './services/index.ts';
-import { vpsJobs, vpsReactions, vpsRoutines } from './vps/index.ts';
+import {
+  type AnySaga,
+  type ConcernSource,
+  jobConcerns,
+  purgeDoneJobs,
+  type Reaction,
+  type Routine,
+} from './platform/index.ts';
+import { serviceConcerns, serviceMails, serviceReactions } from './services/index.ts';
+import { vpsConcerns, vpsJobs, vpsReactions, vpsRoutines } from './vps/index.ts';
 
 const second = 1_000;
 const minute = 60 * second;
 
-const mails = [...billingMails, ...serviceMails];
+const mails = [...billingMails, ...serviceMails, ...staffMails];
 
 /** Everything that follows from an event; the process that records one enqueues it. */
 export const allReactions: Reaction[] = [...mailReactions(mails), ...serviceReactions, ...vpsReactions];
@@ -23,6 +31,15 @@ export const allJobs: AnySaga[] = [
   ...vpsJobs,
 ];
 
+/** Everything that may need a person. */
+export const allConcerns: ConcernSource[] = [
+  ...jobConcerns,
+  ...mailConcerns,
+  ...fleetConcerns,
+  ...serviceConcerns,
+  ...vpsConcerns,
+];
+
 /** Everything that is done again and again. */
 export const allRoutines: Routine[] = [
   { name: 'billing.expire', intervalMs: 5 * second, work: expireInvoices },
@@ -30,4 +47,5 @@ export const allRoutines: Routine[] = [
   { name: 'http.purgeIdempotencyKeys', intervalMs: 10 * minute, work: purgeIdempotencyKeys },
   { name: 'jobs.purgeDone', intervalMs: 10 * minute, work: purgeDoneJobs },
   ...vpsRoutines,
+  attentionRoutine(allConcerns),
 ];

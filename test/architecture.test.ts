@@ -17,7 +17,17 @@ const root = path.join(import.meta.dirname, '..');
 
 /** A room knows the rooms before it, never those after it. */
 const stairs = [
-  ...['platform', 'drivers', 'events', 'account', 'organizations', 'fleet', 'catalog', 'billing'],
+  ...[
+    'platform',
+    'drivers',
+    'events',
+    'account',
+    'attention',
+    'organizations',
+    'fleet',
+    'catalog',
+    'billing',
+  ],
   ...['services', 'vps', 'cart'],
 ];
 /** On top of the stairs: they put the rooms together. */
@@ -45,6 +55,7 @@ const tablesOf: Record<string, string[]> = {
   jobs: ['jobs', 'job_steps'],
   idempotency: ['idempotency_keys'],
   account: ['users', 'api_keys', 'ssh_keys'],
+  attention: ['staff_concerns', 'staff_mailings'],
   organizations: ['organizations', 'memberships'],
   events: ['journal', 'mails'],
   fleet: ['nodes', 'placements', 'address_pools', 'addresses', 'images'],
@@ -77,6 +88,8 @@ const withoutOrganization: Record<string, string> = {
   installation: "the provider's: one row for the whole installation",
   idempotency_keys: "a person's; the organization is part of the hashed scope",
   organizations: 'is the organization',
+  staff_concerns: "the provider's",
+  staff_mailings: "the provider's",
   job_steps: 'part of a job, which names the organization',
   nodes: "the provider's",
   address_pools: "the provider's",

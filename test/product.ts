@@ -59,6 +59,7 @@ export async function startTestProduct(options: TestOptions = {}): Promise<TestP
     DATA_DIR: dataDir,
     DATABASE_URL: database.url,
     RATE_LIMITS: 'off',
+    STAFF_EMAIL: 'off',
     CHECK_RESPONSES: 'on',
     LOG_LEVEL: process.env.TEST_LOG_LEVEL ?? 'silent',
     ...options.env,

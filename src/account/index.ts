@@ -8,4 +8,11 @@ import './limits.ts';
 export { createApiKey, hashKey, looksLikeKey, type NewApiKey, noteUse } from './keys.ts';
 export { accountRoutes } from './routes.ts';
 export { type SshKey, sshKeysOf } from './sshKeys.ts';
-export { createUser, isStaffRole, type NewUser, type StaffRole, staffRoles } from './users.ts';
+export {
+  createUser,
+  isStaffRole,
+  type NewUser,
+  type StaffRole,
+  staffAddresses,
+  staffRoles,
+} from './users.ts';

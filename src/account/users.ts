@@ -1,6 +1,6 @@
 import { hash } from '@node-rs/argon2';
 import { record } from '../events/index.ts';
-import { newId, statement, type TxContext } from '../platform/index.ts';
+import { type Context, newId, statement, type TxContext } from '../platform/index.ts';
 import { accountCreated } from './events.ts';
 
 export const staffRoles = ['administrator', 'billing', 'support', 'operator'] as const;
@@ -54,4 +54,14 @@ export async function createUser(ctx: TxContext, user: NewUser): Promise<number>
   });
   await record(ctx, accountCreated, { subject: { type: 'user', id }, organizationId: null });
   return id;
+}
+
+const addressesOfStaff = statement<{ email: string }>(
+  'account.staffAddresses',
+  `select email from users where staff_role in ('administrator', 'operator') and status = 'active' order by id`,
+);
+
+/** Where the provider's people are told what needs them. */
+export async function staffAddresses(ctx: Context): Promise<string[]> {
+  return (await ctx.db.many(addressesOfStaff)).map(({ email }) => email);
 }

@@ -3,9 +3,10 @@
  * the events that it makes happen and writes them with `record`, in the transaction that makes them happen; each
  * room declares what it does when something happened elsewhere, with `on`, and how people are told, with `mail`.
  */
+export { mailConcerns } from './concerns.ts';
 export { allEvents, type Event, event, type NoData } from './event.ts';
 export { type Entry, hasHappened, record } from './journal.ts';
-export { type MailDeclaration, mail } from './mail.ts';
+export { type MailDeclaration, mail, mailTo } from './mail.ts';
 export { type MailRecord, mailDelivery, mailReactions, mailSending } from './mails.ts';
 export { gatherReactions, type OwnReaction, on, reactionJobs, starts } from './reactions.ts';
 export { mailStaffRoutes } from './staff.ts';

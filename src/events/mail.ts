@@ -13,6 +13,8 @@ export interface MailDeclaration {
   /** Whether it is about money and goes to the account's address for bills, if it has one. */
   readonly isBill: boolean;
   when(data: object): boolean;
+  /** Where it goes when that is no matter of the account. */
+  to(data: object): string | null;
   text(happened: Happened): MailText;
 }
 
@@ -27,15 +29,31 @@ interface Options<Data> {
   when?: (data: Data) => boolean;
 }
 
+// As methods, which take the one type of data that entries of an event have.
+interface Declared<Data extends object> {
+  when(data: Data): boolean;
+  to(data: Data): string | null;
+  text(happened: Happened<Data>): MailText;
+}
+
 /** Declares the mail that tells of an event, in the room whose event it is. */
 export function mail<Data extends Concerning>(
   event: Event<Data>,
   text: (happened: Happened<Data>) => MailText,
   { isBill = false, when = () => true }: Options<Data> = {},
 ): MailDeclaration {
-  // As methods, which take the one type of data that entries of this event have.
-  const declared: { when(data: Data): boolean; text(happened: Happened<Data>): MailText } = { when, text };
+  const declared: Declared<Data> = { when, to: () => null, text };
   return { event: event.name, isBill, ...declared };
+}
+
+/** The same to an address that the event's data names. */
+export function mailTo<Data extends object>(
+  event: Event<Data>,
+  to: (data: Data) => string,
+  text: (happened: Happened<Data>) => MailText,
+): MailDeclaration {
+  const declared: Declared<Data> = { when: () => true, to, text };
+  return { event: event.name, isBill: false, ...declared };
 }
 
 /** The whole mail: header and body. */

@@ -120,7 +120,8 @@ async function write(
   const entry = await ctx.db.one(entryForMail, { journalId: payload.journalId });
   const declared = mails.get(entry.action);
   if (declared === undefined) throw new Error(`no mail tells of ${entry.action}`);
-  const recipient = declared.isBill ? (entry.billing_email ?? entry.email) : entry.email;
+  const account = declared.isBill ? (entry.billing_email ?? entry.email) : entry.email;
+  const recipient = declared.to(entry.data) ?? account;
   if (recipient === null) return;
   const text = declared.text({
     journalId: entry.id,

@@ -18,6 +18,7 @@ export {
 } from './addresses.ts';
 export { type Needs, requireAvailable } from './availability.ts';
 export { writeCapabilities } from './capabilities.ts';
+export { fleetConcerns } from './concerns.ts';
 export { followGateways } from './gateways.ts';
 export {
   addImage,

@@ -2,6 +2,7 @@
  * The ground floor: what every room stands on and none of it knows about hosting. Time, errors, logs,
  * contexts, money, the database, jobs and the conventions of HTTP, each in one place.
  */
+export type { Concern, ConcernSource } from './attention.ts';
 export { atBoundary } from './boundary.ts';
 export { type Clock, systemClock, type TravellingClock, travellingClock } from './clock.ts';
 export {

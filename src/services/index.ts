@@ -6,6 +6,7 @@
 import './errors.ts';
 import './permissions.ts';
 
+export { serviceConcerns } from './concerns.ts';
 export { createServices, type NewService } from './create.ts';
 export {
   completeDelivery,

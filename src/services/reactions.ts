@@ -30,6 +30,7 @@ async function giveBack(tx: TxContext, invoiceId: number, reason: string): Promi
   await cancelUndelivered(tx, services, await couponOf(tx, invoiceId), reason);
 }
 
+// What staff delivers by hand is under way from here on too: it stands in the list of what needs a person.
 async function startDelivery(tx: TxContext, services: Ordered[]): Promise<void> {
   for (const service of services) {
     if (service.status !== 'pending') continue;

@@ -23,6 +23,7 @@ import { upgradeReactions } from './upgrade/reactions.ts';
 import { resize } from './upgrade/resize.ts';
 
 export { createSampler, resolutions } from './charts.ts';
+export { vpsConcerns } from './concerns.ts';
 export { serveConsoles } from './console/server.ts';
 export { onMachineEvent, reconcileNode } from './reconcile.ts';
 export { vpsRoutes } from './routes.ts';

@@ -68,6 +68,7 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
     DATABASE_URL: database.url,
     HYPERVISOR: 'simulator',
     RATE_LIMITS: 'off',
+    STAFF_EMAIL: 'off',
     CHECK_RESPONSES: 'on',
     LOG_LEVEL: 'warn',
     NETWORK4: '10.64.0.0/20',

@@ -26,6 +26,7 @@ export const story = [
     'updateProduct',
     'listMails',
     'listFailedJobs',
+    'listConcerns',
     'listNodes',
     'getNode',
     'updateNode',

@@ -4,6 +4,7 @@
  * crash a job goes on where it was; after a failure for good it is taken back to a clean slate.
  */
 export { startAnnouncing } from './announce.ts';
+export { jobConcerns } from './concerns.ts';
 export { type EnqueueOptions, enqueue, enqueueNamed } from './enqueue.ts';
 export { type Routine, runRoutine, startRoutines } from './every.ts';
 export { purgeDoneJobs } from './purge.ts';

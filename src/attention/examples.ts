@@ -1,0 +1,18 @@
+import { type Example, exampleIds as ids } from '../platform/http/index.ts';
+
+/** A request and its answer for each operation, parts of one story. */
+export const examples = {
+  listConcerns: {
+    data: {
+      concerns: [
+        {
+          kind: 'job.failed',
+          subject: { type: 'job', id: 4503599627370701 },
+          organization_id: ids.organization,
+          since: '2026-01-31T12:04:00.000Z',
+          message: 'vps.provision/boot: the machine did not start',
+        },
+      ],
+    },
+  },
+} satisfies Record<string, Example>;

@@ -1,0 +1,71 @@
+import { staffAddresses } from '../account/index.ts';
+import { record } from '../events/index.ts';
+import { type ConcernSource, type Routine, statement, type TxContext } from '../platform/index.ts';
+import { staffTold } from './events.ts';
+
+/** Mails of one kind are at least so far apart; what comes meanwhile is gathered. */
+const gatherMs = 15 * 60_000;
+const ofAKind = 100;
+
+const forget = statement<never, { kind: string; ids: number[] }>(
+  'attention.forget',
+  'delete from staff_concerns where kind = :kind and subject_id <> all(:ids::bigint[])',
+);
+const note = statement<never, { kind: string; ids: number[] }>(
+  'attention.note',
+  `insert into staff_concerns (kind, subject_id) select :kind, id from unnest(:ids::bigint[]) id
+   on conflict do nothing`,
+);
+const takeTurn = statement<{ kind: string }, { kind: string; now: Date; before: Date }>(
+  'attention.takeTurn',
+  `insert into staff_mailings (kind, told_at) values (:kind, :now)
+   on conflict (kind) do update set told_at = excluded.told_at where staff_mailings.told_at <= :before
+   returning kind`,
+);
+const untold = statement<{ subject_id: number }, { kind: string }>(
+  'attention.untold',
+  'select subject_id from staff_concerns where kind = :kind and not told',
+);
+const markTold = statement<never, { kind: string }>(
+  'attention.markTold',
+  'update staff_concerns set told = true where kind = :kind and not told',
+);
+
+/** Tells staff by mail what newly needs a person: each thing once, as long as it lasts. */
+export function attentionRoutine(sources: readonly ConcernSource[]): Routine {
+  return {
+    name: 'attention.tell',
+    intervalMs: 30_000,
+    work: async (tx) => {
+      if (tx.config.staffEmail === 'off') return;
+      for (const source of sources) await tellOf(tx, source);
+    },
+  };
+}
+
+async function tellOf(tx: TxContext, { kind, title, find }: ConcernSource): Promise<void> {
+  const concerns = await tx.db.many(find, { limit: ofAKind });
+  const ids = concerns.map(({ id }) => id);
+  // A list that is full may have left out some that were told of and are still so.
+  if (ids.length < ofAKind) await tx.db.run(forget, { kind, ids });
+  await tx.db.run(note, { kind, ids });
+  const fresh = new Set((await tx.db.many(untold, { kind })).map((row) => row.subject_id));
+  if (fresh.size === 0) return;
+  const now = tx.clock.now();
+  const turn = await tx.db.maybe(takeTurn, { kind, now, before: new Date(now.getTime() - gatherMs) });
+  if (turn === null) return;
+  await tx.db.run(markTold, { kind });
+  const news = concerns.filter(({ id }) => fresh.has(id)).map(({ id, message }) => ({ id, message }));
+  for (const recipient of await recipientsOf(tx)) {
+    await record(tx, staffTold, {
+      subject: { type: 'staff', id: 0 },
+      organizationId: null,
+      data: { recipient, kind, title, concerns: news },
+    });
+  }
+}
+
+async function recipientsOf(tx: TxContext): Promise<string[]> {
+  const { staffEmail } = tx.config;
+  return staffEmail === null ? staffAddresses(tx) : [staffEmail];
+}

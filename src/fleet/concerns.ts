@@ -1,0 +1,25 @@
+import { type Concern, type ConcernSource, statement } from '../platform/index.ts';
+
+/** Nodes that nobody hears of, and images that cannot be made. */
+export const fleetConcerns: ConcernSource[] = [
+  {
+    kind: 'node.silent',
+    subject: 'node',
+    title: 'Nodes that are silent',
+    find: statement<Concern, { limit: number }>(
+      'fleet.silentNodes',
+      `select id, null::bigint as organization_id, seen_at as since, name || ' was not heard of' as message
+       from nodes where not reachable and state <> 'down' order by seen_at desc, id desc limit :limit`,
+    ),
+  },
+  {
+    kind: 'image.failed',
+    subject: 'image',
+    title: 'Operating-system images that could not be made',
+    find: statement<Concern, { limit: number }>(
+      'fleet.failedImages',
+      `select id, null::bigint as organization_id, created_at as since, slug || ': ' || coalesce(error, '') as message
+       from images where state = 'failed' order by created_at desc, id desc limit :limit`,
+    ),
+  },
+];

@@ -1,0 +1,34 @@
+import { type Concern, type ConcernSource, statement } from '../platform/index.ts';
+import { staffDeliveryWanted } from './events.ts';
+import { kinds } from './kinds/table.ts';
+
+const byHand = Object.values(kinds)
+  .filter(({ deliver }) => deliver === staffDeliveryWanted)
+  .map(({ id }) => id);
+
+/** Deliveries that failed, and those that are a person's work. */
+export const serviceConcerns: ConcernSource[] = [
+  {
+    kind: 'delivery.failed',
+    subject: 'service',
+    title: 'Services whose delivery failed',
+    find: statement<Concern, { limit: number }>(
+      'services.failedDeliveries',
+      `select id, organization_id, created_at as since, coalesce(domain, 'service ' || id) || ' was not delivered' as message
+       from services where status = 'pending' and provisioning_state = 'failed'
+       order by created_at desc, id desc limit :limit`,
+    ),
+  },
+  {
+    kind: 'delivery.byHand',
+    subject: 'service',
+    title: 'Paid services that staff delivers',
+    find: statement<Concern, { limit: number }>(
+      'services.deliveriesByHand',
+      `select s.id, s.organization_id, s.created_at as since, p.name || ' is paid and waits for its delivery' as message
+       from services s join products p on p.id = s.product_id and p.module_id in (${byHand.join(', ')})
+       where s.status = 'pending' and s.provisioning_state = 'running'
+       order by s.created_at desc, s.id desc limit :limit`,
+    ),
+  },
+];
