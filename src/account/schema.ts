@@ -7,6 +7,7 @@ import {
   MoneyText,
   Nullable,
   named,
+  SortBy,
   Strict,
   Timestamp,
 } from '../platform/http/index.ts';
@@ -84,7 +85,7 @@ const SshKey = named(
   'A public key that machines let in',
 );
 
-export const SshKeyQuery = ListQuery({});
+export const SshKeyQuery = ListQuery({ sort: SortBy(['created_at', 'name'], 'created_at') });
 export const SshKeyList = named('SshKeyList', listOf('ssh_keys', SshKey));
 export const SshKeyData = named('SshKeyAnswer', Type.Object({ ssh_key: SshKey }));
 export const NewSshKey = named(

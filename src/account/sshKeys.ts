@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import sshpk from 'sshpk';
 import { identityLimits, keysBytes } from '../drivers/hypervisor/index.ts';
 import { record } from '../events/index.ts';
-import { listData, type PageQuery, pageOf } from '../platform/http/index.ts';
+import { type ListRequest, listData, pagedList } from '../platform/http/index.ts';
 import {
   type AccountContext,
   type Context,
@@ -27,11 +27,28 @@ export interface SshKey {
   created_at: Date;
 }
 
-const listKeys = statement<SshKey, { userId: number }>(
-  'account.listSshKeys',
-  `select id, name, type, public_key, fingerprint, created_at from ssh_keys where user_id = :userId
-   order by created_at, id`,
+const selectKey = `
+  select t.id, t.name, t.type, t.public_key, t.fingerprint, t.created_at from ssh_keys t`;
+const keysOfUser = statement<SshKey, { userId: number }>(
+  'account.sshKeysOfUser',
+  `${selectKey} where t.user_id = :userId order by t.created_at, t.id`,
 );
+const keys = pagedList<SshKey>({
+  name: 'account.sshKeys',
+  from: 'ssh_keys t',
+  select: selectKey,
+  within: 't.user_id = :userId',
+  key: { by: 't.id', type: 'bigint', of: (row) => row.id },
+  sorts: {
+    created_at: {
+      by: `date_trunc('milliseconds', t.created_at)`,
+      type: 'timestamptz',
+      of: (row) => row.created_at.toISOString(),
+    },
+    name: { by: 't.name', type: 'text', of: (row) => row.name },
+  },
+  order: 'created_at',
+});
 const insertKey = statement<
   never,
   {
@@ -67,14 +84,14 @@ const ownerOfKey = statement<{ user_id: number }, { id: number }>(
   'select user_id from ssh_keys where id = :id',
 );
 
-export async function listSshKeys(ctx: AccountContext, query: PageQuery) {
-  const { shown, at } = pageOf(await ctx.db.many(listKeys, { userId: ctx.actor.userId }), query);
-  return listData('ssh_keys', shown.map(view), at);
+export async function listSshKeys(ctx: AccountContext, query: ListRequest) {
+  const { rows, at } = await keys(ctx, query, { userId: ctx.actor.userId });
+  return listData('ssh_keys', rows.map(view), at);
 }
 
 /** All keys of a user, for the machines that are to let them in. */
 export function sshKeysOf(ctx: Context, userId: number): Promise<SshKey[]> {
-  return ctx.db.many(listKeys, { userId });
+  return ctx.db.many(keysOfUser, { userId });
 }
 
 /** Adds a key. `invalid_ssh_key`, `duplicate_ssh_key`, `too_many`. */

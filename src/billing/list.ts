@@ -1,20 +1,26 @@
-import { listData, positionedList } from '../platform/http/index.ts';
+import { type ListRequest, listData, pagedList } from '../platform/http/index.ts';
 import type { OrganizationContext } from '../platform/index.ts';
 import { creditSummary, type InvoiceRow, selectInvoice, viewInvoice } from './read.ts';
 
-const invoices = positionedList<InvoiceRow>({
+const invoices = pagedList<InvoiceRow>({
   name: 'billing.list',
-  table: 'invoices',
+  from: 'invoices t',
   select: selectInvoice,
+  within: 't.organization_id = :organizationId',
   filters: { status: 't.status = :status' },
+  key: { by: 't.position', type: 'bigint', of: (row) => row.position },
+  sorts: { created_at: null },
+  order: '-created_at',
+  numbered: true,
 });
 
-/** The organization's invoices, newest first, with what credit it has. */
+/** The organization's invoices, newest first unless sorted, with what credit it has. */
 export async function listInvoices(
   ctx: OrganizationContext,
-  query: { page: number; limit: number; cursor?: string | undefined; status?: string | undefined },
+  query: ListRequest & { status?: string | undefined },
 ) {
-  const { rows, at } = await invoices.page(ctx, ctx.organizationId, query, { status: query.status });
+  const { organizationId } = ctx;
+  const { rows, at } = await invoices(ctx, query, { organizationId, status: query.status });
   const now = ctx.clock.now();
   return {
     ...listData(

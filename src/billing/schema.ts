@@ -8,6 +8,7 @@ import {
   MoneyText,
   Nullable,
   named,
+  SortBy,
   Strict,
   Timestamp,
 } from '../platform/http/index.ts';
@@ -79,7 +80,10 @@ export const Invoice = named(
 
 export const InvoiceData = named('InvoiceAnswer', Type.Object({ invoice: Invoice }));
 
-export const InvoiceListQuery = ListQuery({ status: Type.Optional(InvoiceStatus) });
+export const InvoiceListQuery = ListQuery({
+  status: Type.Optional(InvoiceStatus),
+  sort: SortBy(['created_at'], '-created_at'),
+});
 
 export const InvoiceList = named(
   'InvoiceList',

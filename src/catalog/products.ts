@@ -1,4 +1,4 @@
-import { decodeCursor, encodeCursor, listData } from '../platform/http/index.ts';
+import { type ListRequest, listData, pagedList } from '../platform/http/index.ts';
 import { type Context, fail, formatMoney, statement } from '../platform/index.ts';
 import { type Cycle, cycles } from './cycles.ts';
 
@@ -85,14 +85,15 @@ const productsById = statement<ProductRow, { ids: number[] }>(
   'catalog.productsById',
   `${selectProduct} where p.id = any(:ids::bigint[])`,
 );
-const productsForSale = statement<ProductRow, { after: number; limit: number; offset: number }>(
-  'catalog.productsForSale',
-  `${selectProduct} where p.status = 'active' and p.id > :after order by p.id limit :limit offset :offset`,
-);
-const countForSale = statement<{ total: number }>(
-  'catalog.countForSale',
-  `select count(*)::int as total from products where status = 'active'`,
-);
+const forSale = pagedList<ProductRow>({
+  name: 'catalog.forSale',
+  from: 'products p',
+  select: selectProduct,
+  within: `p.status = 'active'`,
+  key: { by: 'p.id', type: 'bigint', of: (row) => row.id },
+  sorts: { id: null, name: { by: 'p.name', type: 'text', of: (row) => row.name } },
+  order: 'id',
+});
 
 /** The products with these ids, whatever their status; an id without a product is missing from the answer. */
 export async function findProducts(ctx: Context, ids: number[]): Promise<Map<number, Product>> {
@@ -108,20 +109,10 @@ export async function readProduct(ctx: Context, id: number) {
 }
 
 /** What is for sale. */
-export async function listProducts(
-  ctx: Context,
-  query: { page: number; limit: number; cursor?: string | undefined },
-) {
-  const { page, limit, cursor } = query;
-  const [after] = cursor === undefined ? [0] : decodeCursor(cursor, ['integer']);
-  const offset = cursor === undefined ? (page - 1) * limit : 0;
-  const { total } = await ctx.db.one(countForSale);
-  const found = await ctx.db.many(productsForSale, { after, limit: limit + 1, offset });
-  const shown = found.slice(0, limit);
-  const last = shown.at(-1);
-  const nextCursor = found.length > limit && last !== undefined ? encodeCursor([last.id]) : null;
-  const products = shown.map((row) => viewProduct(fromRow(row)));
-  return listData('products', products, { total, page, limit, nextCursor });
+export async function listProducts(ctx: Context, query: ListRequest) {
+  const { rows, at } = await forSale(ctx, query);
+  const products = rows.map((row) => viewProduct(fromRow(row)));
+  return listData('products', products, at);
 }
 
 function fromRow(row: ProductRow): Product {

@@ -1,5 +1,15 @@
 import { Type } from 'typebox';
-import { Choice, Id, ListQuery, listOf, MoneyText, Nullable, named, Strict } from '../platform/http/index.ts';
+import {
+  Choice,
+  Id,
+  ListQuery,
+  listOf,
+  MoneyText,
+  Nullable,
+  named,
+  SortBy,
+  Strict,
+} from '../platform/http/index.ts';
 import { cycles } from './cycles.ts';
 import { OptionKey } from './optionSchema.ts';
 
@@ -80,7 +90,7 @@ const StaffProduct = named(
 );
 
 export const ProductData = named('ProductAnswer', Type.Object({ product: Product }));
-export const ProductQuery = ListQuery({});
+export const ProductQuery = ListQuery({ sort: SortBy(['id', 'name'], 'id') });
 export const ProductList = named('ProductList', listOf('products', Product));
 export const StaffProductData = named('StaffProductAnswer', Type.Object({ product: StaffProduct }));
 

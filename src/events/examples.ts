@@ -17,6 +17,11 @@ export const examples = {
           sent_at: null,
         },
       ],
+      pages: 1,
+      current_page: 1,
+      entries: 1,
+      total: 1,
+      next_cursor: null,
     },
   },
 } satisfies Record<string, Example>;

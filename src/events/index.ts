@@ -7,6 +7,6 @@ export { mailConcerns } from './concerns.ts';
 export { allEvents, type Event, event, type NoData } from './event.ts';
 export { type Entry, hasHappened, record } from './journal.ts';
 export { type MailDeclaration, mail, mailTo } from './mail.ts';
-export { type MailRecord, mailDelivery, mailReactions, mailSending } from './mails.ts';
+export { mailDelivery, mailReactions, mailSending } from './mails.ts';
 export { gatherReactions, type OwnReaction, on, reactionJobs, starts } from './reactions.ts';
 export { mailStaffRoutes } from './staff.ts';

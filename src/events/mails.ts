@@ -1,5 +1,4 @@
 import {
-  type Context,
   enqueue,
   job,
   newId,
@@ -161,30 +160,4 @@ async function send(run: Run<Payload, object>): Promise<void> {
     sentAt: ctx.clock.now(),
     error: null,
   });
-}
-
-export interface MailRecord {
-  id: number;
-  recipient: string;
-  subject: string;
-  body: string;
-  state: 'queued' | 'kept' | 'sent' | 'failed';
-  error: string | null;
-  created_at: Date;
-  sent_at: Date | null;
-}
-
-const newestMails = statement<MailRecord, { recipient: string | null; limit: number }>(
-  'events.newestMails',
-  `select id, recipient, subject, body, state, error, created_at, sent_at from mails
-   where (:recipient::text is null or recipient = :recipient) order by created_at desc, id desc limit :limit`,
-);
-
-/** The newest mails, for staff: what was sent, what failed, and what is kept because there is no server. */
-export async function listMails(
-  ctx: Context,
-  recipient: string | null,
-  limit: number,
-): Promise<MailRecord[]> {
-  return ctx.db.many(newestMails, { recipient, limit });
 }

@@ -1,7 +1,17 @@
 import { Type } from 'typebox';
-import { Choice, Id, Nullable, named, routes, Strict, Timestamp } from '../platform/http/index.ts';
+import {
+  Choice,
+  Id,
+  ListQuery,
+  listOf,
+  Nullable,
+  named,
+  routes,
+  SortBy,
+  Timestamp,
+} from '../platform/http/index.ts';
 import { examples } from './examples.ts';
-import { listMails } from './mails.ts';
+import { listMails } from './mailList.ts';
 
 const Mail = named(
   'Mail',
@@ -21,8 +31,6 @@ const Mail = named(
   'A mail that was written',
 );
 
-const newest = 100;
-
 const group = { tag: 'Staff: mail log', about: 'Mails that were written to customers.', examples };
 
 export const mailStaffRoutes = routes('/staff/mails', group, (route) => {
@@ -31,11 +39,14 @@ export const mailStaffRoutes = routes('/staff/mails', group, (route) => {
     {
       auth: 'staff',
       operation: 'listMails',
-      summary: 'List the newest mails',
-      description: 'The newest mails with what became of them, all or those to one address.',
-      query: Strict({ recipient: Type.Optional(Type.String({ maxLength: 320 })) }),
-      data: named('MailList', Type.Object({ mails: Type.Array(Mail) })),
+      summary: 'List the mails',
+      description: 'Mails with what became of them, all or those to one address, newest first.',
+      query: ListQuery({
+        recipient: Type.Optional(Type.String({ maxLength: 320 })),
+        sort: SortBy(['created_at'], '-created_at'),
+      }),
+      data: named('MailList', listOf('mails', Mail)),
     },
-    async (ctx, req) => ({ mails: await listMails(ctx, req.query.recipient ?? null, newest) }),
+    (ctx, req) => listMails(ctx, req.query),
   );
 });

@@ -1,9 +1,8 @@
 import { record } from '../events/index.ts';
-import { listData } from '../platform/http/index.ts';
+import { type ListRequest, listData, pagedList } from '../platform/http/index.ts';
 import { type Context, enqueue, fail, statement, type TxContext, transaction } from '../platform/index.ts';
 import { imageCreated, imageDeleted, imageUpdated } from './events.ts';
 import { addImage, type Image } from './images.ts';
-import { keyedList, type ListRequest } from './list.ts';
 import { imagePreparation } from './prepareImage.ts';
 
 interface ImageRow extends Image {
@@ -44,13 +43,13 @@ const deleteImage = statement<never, { slug: string }>(
   'fleet.deleteImage',
   'delete from images where slug = :slug',
 );
-const images = keyedList<ImageRow>({
+const images = pagedList<ImageRow>({
   name: 'fleet.imageList',
-  table: 'images',
+  from: 'images t',
   select: selectImage,
-  key: 't.slug',
-  type: 'text',
-  keyOf: (row) => row.slug,
+  key: { by: 't.slug', type: 'text', of: (row) => row.slug },
+  sorts: { slug: null },
+  order: 'slug',
 });
 
 export interface NewImage extends Omit<Image, 'source'> {

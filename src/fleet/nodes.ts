@@ -1,9 +1,8 @@
 import type { NodeCapacity } from '../drivers/hypervisor/index.ts';
 import { record } from '../events/index.ts';
-import { listData } from '../platform/http/index.ts';
+import { type ListRequest, listData, pagedList } from '../platform/http/index.ts';
 import { type Context, fail, statement, transaction } from '../platform/index.ts';
 import { nodeUpdated } from './events.ts';
-import { keyedList, type ListRequest } from './list.ts';
 
 export interface NodeChange {
   state?: 'active' | 'draining' | 'down';
@@ -89,14 +88,14 @@ const updateNode = statement<
   `update nodes set state = :state, cpu_overcommit = :cpuOvercommit, memory_reserve_mib = :memoryReserveMib,
      disk_reserve_gib = :diskReserveGib where id = :id`,
 );
-const nodes = keyedList<NodeRow>({
+const nodes = pagedList<NodeRow>({
   name: 'fleet.nodes',
-  table: 'nodes',
+  from: 'nodes t',
   select: selectNode,
-  key: 't.id',
-  type: 'bigint',
-  keyOf: (row) => row.id,
-  where: { location: { sql: 't.location = :location', type: 'text' } },
+  filters: { location: 't.location = :location' },
+  key: { by: 't.id', type: 'bigint', of: (row) => row.id },
+  sorts: { id: null, name: { by: 't.name', type: 'text', of: (row) => row.name } },
+  order: 'id',
 });
 
 /** Writes down a node, its capacity and its reserve, or brings the capacity of a known one up to date. Returns its id. */
@@ -123,7 +122,7 @@ export async function registerNode(
 }
 
 export async function listNodes(ctx: Context, query: ListRequest & { location?: string | undefined }) {
-  const { rows, at } = await nodes(ctx, query, { location: query.location ?? null });
+  const { rows, at } = await nodes(ctx, query, { location: query.location });
   return listData('nodes', rows.map(viewNode), at);
 }
 

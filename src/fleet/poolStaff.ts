@@ -1,8 +1,7 @@
 import { record } from '../events/index.ts';
-import { listData } from '../platform/http/index.ts';
+import { type ListRequest, listData, pagedList } from '../platform/http/index.ts';
 import { type Context, fail, isDuplicate, statement, transaction } from '../platform/index.ts';
 import { addressReserved, addressUnreserved, poolCreated, poolDeleted, poolUpdated } from './events.ts';
-import { keyedList, type ListRequest } from './list.ts';
 import { addressIn } from './networks.ts';
 import { createPool } from './pools.ts';
 
@@ -77,30 +76,28 @@ const unreserve = statement<never, { poolId: number; address: string }>(
      and state in ('free', 'reserved')`,
 );
 
-const pools = keyedList<PoolRow>({
+const pools = pagedList<PoolRow>({
   name: 'fleet.pools',
-  table: 'address_pools',
+  from: 'address_pools t',
   select: selectPool,
-  key: 't.id',
-  type: 'bigint',
-  keyOf: (row) => row.id,
-  where: { location: { sql: 't.location = :location', type: 'text' } },
+  filters: { location: 't.location = :location' },
+  key: { by: 't.id', type: 'bigint', of: (row) => row.id },
+  sorts: { id: null, name: { by: 't.name', type: 'text', of: (row) => row.name } },
+  order: 'id',
 });
-const addresses = keyedList<AddressRow>({
+const addresses = pagedList<AddressRow>({
   name: 'fleet.addresses',
-  table: 'addresses',
+  from: 'addresses t',
   select: selectAddress,
-  key: 't.address',
-  type: 'inet',
-  keyOf: (row) => row.address,
-  where: {
-    poolId: { sql: 't.pool_id = :poolId', type: 'bigint' },
-    state: { sql: 't.state = :state', type: 'text' },
-  },
+  within: 't.pool_id = :poolId',
+  filters: { state: 't.state = :state' },
+  key: { by: 't.address', type: 'inet', of: (row) => row.address },
+  sorts: { address: null },
+  order: 'address',
 });
 
 export async function listPools(ctx: Context, query: ListRequest & { location?: string | undefined }) {
-  const { rows, at } = await pools(ctx, query, { location: query.location ?? null });
+  const { rows, at } = await pools(ctx, query, { location: query.location });
   return listData('address_pools', rows.map(viewPool), at);
 }
 
@@ -179,7 +176,7 @@ export async function listPoolAddresses(
   query: ListRequest & { state?: AddressRow['state'] | undefined },
 ) {
   await readPool(ctx, id);
-  const { rows, at } = await addresses(ctx, query, { poolId: id, state: query.state ?? null });
+  const { rows, at } = await addresses(ctx, query, { poolId: id, state: query.state });
   return listData('addresses', rows, at);
 }
 

@@ -7,6 +7,7 @@ import {
   Nothing,
   Nullable,
   named,
+  SortBy,
   Strict,
   Timestamp,
 } from '../platform/http/index.ts';
@@ -60,7 +61,10 @@ export const Node = named(
 );
 export const NodeData = named('NodeAnswer', Type.Object({ node: Node }));
 export const NodeList = named('NodeList', listOf('nodes', Node));
-export const ByLocation = ListQuery({ location: Type.Optional(Location) });
+export const ByLocation = ListQuery({
+  location: Type.Optional(Location),
+  sort: SortBy(['id', 'name'], 'id'),
+});
 export const NodeChange = named(
   'NodeChange',
   Strict({
@@ -136,7 +140,10 @@ const PoolAddress = named(
 );
 export const PoolAddressData = named('PoolAddressAnswer', Type.Object({ address: PoolAddress }));
 export const PoolAddressList = named('PoolAddressList', listOf('addresses', PoolAddress));
-export const PoolAddressQuery = ListQuery({ state: Type.Optional(AddressState) });
+export const PoolAddressQuery = ListQuery({
+  state: Type.Optional(AddressState),
+  sort: SortBy(['address'], 'address'),
+});
 export const Reservation = named(
   'AddressReservation',
   Strict({
@@ -207,7 +214,7 @@ export const Image = named(
 );
 export const ImageData = named('ImageAnswer', Type.Object({ image: Image }));
 export const ImageList = named('ImageList', listOf('images', Image));
-export const ImageQuery = ListQuery({});
+export const ImageQuery = ListQuery({ sort: SortBy(['slug'], 'slug') });
 export const NewImage = named(
   'NewImage',
   Strict({

@@ -1,5 +1,5 @@
 import { record } from '../events/index.ts';
-import { listData, type PageQuery, pageOf } from '../platform/http/index.ts';
+import { type ListRequest, listData, pagedList } from '../platform/http/index.ts';
 import {
   type AccountContext,
   type Context,
@@ -20,23 +20,36 @@ interface OrganizationRow {
   role: Role;
   members_count: number;
   created_at: Date;
+  joined_at: Date;
   require_2fa: boolean;
   billing_address: string | null;
   tax_id: string | null;
 }
 
-const columns = `o.id, o.name, m.role, o.created_at, o.require_2fa, o.billing_address, o.tax_id,
-  (select count(*)::int from memberships c where c.organization_id = o.id) as members_count`;
+const selectOrganization = `
+  select o.id, o.name, m.role, o.created_at, m.joined_at, o.require_2fa, o.billing_address, o.tax_id,
+    (select count(*)::int from memberships c where c.organization_id = o.id) as members_count
+  from memberships m join organizations o on o.id = m.organization_id`;
 
-const organizationsOf = statement<OrganizationRow, { userId: number }>(
-  'organizations.ofUser',
-  `select ${columns} from memberships m join organizations o on o.id = m.organization_id
-   where m.user_id = :userId order by m.joined_at, o.id`,
-);
+const organizationsOf = pagedList<OrganizationRow>({
+  name: 'organizations.list',
+  from: 'memberships m join organizations o on o.id = m.organization_id',
+  select: selectOrganization,
+  within: 'm.user_id = :userId',
+  key: { by: 'o.id', type: 'bigint', of: (row) => row.id },
+  sorts: {
+    joined_at: {
+      by: `date_trunc('milliseconds', m.joined_at)`,
+      type: 'timestamptz',
+      of: (row) => row.joined_at.toISOString(),
+    },
+    name: { by: 'o.name', type: 'text', of: (row) => row.name },
+  },
+  order: 'joined_at',
+});
 const organizationOf = statement<OrganizationRow, { userId: number; id: number }>(
   'organizations.oneOfUser',
-  `select ${columns} from memberships m join organizations o on o.id = m.organization_id
-   where m.user_id = :userId and o.id = :id`,
+  `${selectOrganization} where m.user_id = :userId and o.id = :id`,
 );
 // Two statements, because the count has to be of a snapshot that begins after the lock is ours.
 const lockFounder = statement<never, { userId: number }>(
@@ -62,10 +75,9 @@ const findOrganization = statement<{ id: number }, { id: number }>(
 );
 
 /** The organizations the caller belongs to, with the role in each. */
-export async function listOrganizations(ctx: AccountContext, query: PageQuery) {
-  const rows = await ctx.db.many(organizationsOf, { userId: ctx.actor.userId });
-  const { shown, at } = pageOf(rows, query);
-  return listData('organizations', shown.map(view), at);
+export async function listOrganizations(ctx: AccountContext, query: ListRequest) {
+  const { rows, at } = await organizationsOf(ctx, query, { userId: ctx.actor.userId });
+  return listData('organizations', rows.map(view), at);
 }
 
 /** Makes an organization whose first owner is the caller. `too_many`. */
@@ -108,6 +120,6 @@ export async function organizationExists(ctx: Context, id: number): Promise<bool
   return (await ctx.db.maybe(findOrganization, { id })) !== null;
 }
 
-function view(row: OrganizationRow) {
+function view({ joined_at: _, ...row }: OrganizationRow) {
   return { ...row, created_at: row.created_at.toISOString() };
 }

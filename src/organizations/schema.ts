@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { Choice, Id, ListQuery, listOf, Nullable, named, Strict } from '../platform/http/index.ts';
+import { Choice, Id, ListQuery, listOf, Nullable, named, SortBy, Strict } from '../platform/http/index.ts';
 
 const Organization = named(
   'Organization',
@@ -16,7 +16,7 @@ const Organization = named(
   'What owns services and invoices; people act for it in a role',
 );
 
-export const OrganizationQuery = ListQuery({});
+export const OrganizationQuery = ListQuery({ sort: SortBy(['joined_at', 'name'], 'joined_at') });
 export const OrganizationList = named('OrganizationList', listOf('organizations', Organization));
 export const OrganizationData = named('OrganizationAnswer', Type.Object({ organization: Organization }));
 export const NewOrganization = named(

@@ -1,4 +1,4 @@
-import { listData, positionedList } from '../platform/http/index.ts';
+import { type ListRequest, listData, pagedList, type SortKey } from '../platform/http/index.ts';
 import { type Context, fail, formatMoney, type OrganizationContext, statement } from '../platform/index.ts';
 import { kindOf } from './kinds/table.ts';
 
@@ -50,35 +50,39 @@ const serviceById = statement<ServiceRow, { id: number }>(
   `${selectService} where t.id = :id`,
 );
 
-const services = positionedList<ServiceRow>({
+/** A name as it is searched for, and the same without its first label: `web1` and `example` find `web1.example.com`. */
+const nameOf: SortKey<ServiceRow> = {
+  by: 'lower(t.domain) collate "C"',
+  type: 'text',
+  of: (row) => (row.domain ?? '').toLowerCase(),
+};
+const parentOf: SortKey<ServiceRow> = {
+  by: `lower(substr(t.domain, nullif(strpos(t.domain, '.'), 0) + 1)) collate "C"`,
+  type: 'text',
+  of: (row) => (row.domain ?? '').toLowerCase().replace(/^[^.]*\./, ''),
+};
+
+const services = pagedList<ServiceRow>({
   name: 'services.list',
-  table: 'services',
+  from: 'services t',
   select: selectService,
-  filters: {
-    status: 't.status = :status',
-    product_id: 't.product_id = :product_id',
-    search: "t.domain ilike '%' || :search || '%'",
-  },
+  within: 't.organization_id = :organizationId',
+  filters: { status: 't.status = :status', productId: 't.product_id = :productId' },
+  key: { by: 't.position', type: 'bigint', of: (row) => row.position },
+  sorts: { created_at: null },
+  order: '-created_at',
+  numbered: true,
+  search: [nameOf, parentOf],
 });
 
-/** The organization's services, newest first. */
+/** The organization's services, newest first unless sorted; what is searched for comes in the order of the names. */
 export async function listServices(
   ctx: OrganizationContext,
-  query: {
-    page: number;
-    limit: number;
-    cursor?: string | undefined;
-    status?: string | undefined;
-    product_id?: number | undefined;
-    search?: string | undefined;
-  },
+  query: ListRequest & { status?: string | undefined; product_id?: number | undefined },
 ) {
-  const filters = {
-    status: query.status,
-    product_id: query.product_id,
-    search: query.search?.replace(/[\\%_]/g, '\\$&'),
-  };
-  const { rows, at } = await services.page(ctx, ctx.organizationId, query, filters);
+  const { organizationId } = ctx;
+  const filters = { status: query.status, productId: query.product_id };
+  const { rows, at } = await services(ctx, query, { organizationId, ...filters });
   return listData('services', rows.map(view), at);
 }
 

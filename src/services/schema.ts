@@ -10,6 +10,7 @@ import {
   Nullable,
   named,
   Search,
+  SortBy,
   shownAs,
   Timestamp,
 } from '../platform/http/index.ts';
@@ -68,5 +69,9 @@ export const ServiceList = named('ServiceList', listOf('services', Service));
 export const ServiceListQuery = ListQuery({
   status: Type.Optional(Status),
   product_id: Type.Optional(Id),
-  search: Search,
+  search: Search(
+    'Finds names that begin with this, or do so after their first label: `web1` and `example` find ' +
+      '`web1.example.com`. In the order of the names; `sort` is left out of account',
+  ),
+  sort: SortBy(['created_at'], '-created_at'),
 });

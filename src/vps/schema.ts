@@ -1,6 +1,16 @@
 import { Type } from 'typebox';
 import { identityLimits } from '../drivers/hypervisor/index.ts';
-import { Choice, Id, ListQuery, listOf, Nullable, named, Strict, Timestamp } from '../platform/http/index.ts';
+import {
+  Choice,
+  Id,
+  ListQuery,
+  listOf,
+  Nullable,
+  named,
+  SortBy,
+  Strict,
+  Timestamp,
+} from '../platform/http/index.ts';
 import { periods } from './charts.ts';
 import { actionNames, machineStates } from './states.ts';
 
@@ -153,7 +163,7 @@ export const ActionWithPassword = named(
   }),
 );
 export const History = named('ActionList', listOf('actions', Action));
-export const HistoryQuery = ListQuery({});
+export const HistoryQuery = ListQuery({ sort: SortBy(['created_at'], '-created_at') });
 export const HistoryParams = Strict({ id: Id, action_id: Id });
 export const Force = named(
   'PowerOptions',

@@ -31,6 +31,7 @@ export function statement<Row = never, Params extends object = NoParams>(
   sql: string,
 ): Statement<Row, Params> {
   if (known.has(name)) throw new Error(`two statements are called ${name}`);
+  if (name.length > 63) throw new Error(`PostgreSQL knows 63 letters of a statement's name: ${name}`);
   const made = { name, ...compileSql(name, sql) };
   known.set(name, made);
   return made;

@@ -24,8 +24,8 @@ export {
 } from './lists.ts';
 export { createRegistry, type PoolCounts } from './metrics.ts';
 export { describeApi } from './openapi.ts';
+export { type ListRequest, pagedList, type SortKey } from './pages.ts';
 export type { Permission } from './permission.ts';
-export { positionedList } from './positions.ts';
 export { type Authenticate, forgetPrincipals, type Principal } from './principal.ts';
 export {
   type Auth,
@@ -51,4 +51,3 @@ export {
   Timestamp,
 } from './schema.ts';
 export type { Problem } from './validate.ts';
-export { pageOf } from './wholePages.ts';

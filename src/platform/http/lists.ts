@@ -19,10 +19,10 @@ export function ListQuery<F extends TProperties>(filters: F) {
   return Strict({ ...paging, ...filters });
 }
 
-/** `?search=`, for lists that can. */
-export const Search = Type.Optional(
-  Type.String({ minLength: 1, maxLength: 200, description: 'Words to look for' }),
-);
+/** `?search=`, for lists that can, with what it finds. */
+export function Search(description: string) {
+  return Type.Optional(Type.String({ minLength: 1, maxLength: 200, description }));
+}
 
 /** `?sort=created_at`, or with a minus in front for the other direction: `SortBy(['created_at'], '-created_at')`. */
 export function SortBy<const F extends readonly string[]>(fields: F, fallback: F[number] | `-${F[number]}`) {
@@ -45,7 +45,9 @@ const pagingAnswer = {
   pages: Type.Integer({ description: 'How many pages there are' }),
   current_page: Type.Integer(),
   entries: Type.Integer({ description: 'Entries on this page' }),
-  total: Type.Integer({ description: 'Entries on all pages' }),
+  total: Type.Integer({
+    description: 'Entries on all pages; with filters counted up to 10,000, with search up to 1,000',
+  }),
   next_cursor: Nullable(Type.String({ description: 'For ?cursor=; null on the last page' })),
 };
 

@@ -1,9 +1,22 @@
 import { Type } from 'typebox';
 import type { Context } from '../context.ts';
 import { transaction } from '../context.ts';
-import { statement } from '../database/index.ts';
 import { fail } from '../errors.ts';
-import { Choice, Id, IdParams, Nullable, named, routes, Timestamp } from '../http/index.ts';
+import {
+  Choice,
+  Id,
+  IdParams,
+  ListQuery,
+  type ListRequest,
+  listData,
+  listOf,
+  Nullable,
+  named,
+  pagedList,
+  routes,
+  SortBy,
+  Timestamp,
+} from '../http/index.ts';
 import { examples } from './examples.ts';
 import { retryFailedJob } from './retry.ts';
 import { servedClass } from './served.ts';
@@ -23,24 +36,30 @@ interface FailedRow {
   finished_at: Date | null;
 }
 
-// What ended badly, what cannot be taken back yet, and what waits for a node that no worker serves.
-const failedJobs = statement<FailedRow, { servedClass: number }>(
-  'jobs.failed',
-  `select id, name, shown as state, organization_id, node_id, payload, error_step, error_code, error_message,
-     stuck_reason, created_at, finished_at
-   from (
-     (select *, state as shown from jobs where state in ('failed', 'stuck')
-      order by finished_at desc, id desc limit 100)
-     union all
-     (select *, case when direction = 'backward' and attempts >= 5 then 'undoing' else 'waiting' end from jobs j
-      where (state = 'ready' and (direction = 'backward' and attempts >= 5 or node_id <> all (array(
-               select objid::bigint from pg_locks where locktype = 'advisory' and classid = :servedClass::int::oid
-                 and objsubid = 2 and granted
-                 and database = (select oid from pg_database where datname = current_database())))))
-        or (state = 'running' and direction = 'backward' and attempts >= 5)
-      order by id desc limit 100)) found
-   order by finished_at desc, id desc limit 100`,
-);
+// What ended badly, what cannot be taken back yet, and what waits for a node that no worker serves: each of the three
+// by an index of its own.
+const shownJobs = `
+  select *, state as shown from jobs where state in ('failed', 'stuck')
+  union all
+  select *, case when direction = 'backward' and attempts >= 5 then 'undoing' else 'waiting' end from jobs
+  where state = 'ready' and (direction = 'backward' and attempts >= 5 or node_id <> all (array(
+    select objid::bigint from pg_locks where locktype = 'advisory' and classid = :servedClass::int::oid
+      and objsubid = 2 and granted
+      and database = (select oid from pg_database where datname = current_database()))))
+  union all
+  select *, 'undoing' from jobs where state = 'running' and direction = 'backward' and attempts >= 5`;
+
+const failedJobs = pagedList<FailedRow>({
+  name: 'jobs.failed',
+  from: `(${shownJobs}) t`,
+  select: `
+    select t.id, t.name, t.shown as state, t.organization_id, t.node_id, t.payload, t.error_step, t.error_code,
+      t.error_message, t.stuck_reason, t.created_at, t.finished_at from (${shownJobs}) t`,
+  // Jobs are numbered in the order in which they were enqueued.
+  key: { by: 't.id', type: 'bigint', of: (row) => row.id },
+  sorts: { created_at: null },
+  order: '-created_at',
+});
 
 const Job = named(
   'Job',
@@ -74,9 +93,10 @@ export const jobStaffRoutes = routes('/staff/jobs', group, (route) => {
       operation: 'listFailedJobs',
       summary: 'List failed jobs',
       description: 'Jobs that gave up, and what went wrong.',
-      data: named('JobList', Type.Object({ jobs: Type.Array(Job) })),
+      query: ListQuery({ sort: SortBy(['created_at'], '-created_at') }),
+      data: named('JobList', listOf('jobs', Job)),
     },
-    async (ctx) => ({ jobs: await ctx.db.many(failedJobs, { servedClass }) }),
+    (ctx, req) => listFailed(ctx, req.query),
   );
   route.post(
     '/:id/retry',
@@ -93,6 +113,11 @@ export const jobStaffRoutes = routes('/staff/jobs', group, (route) => {
     (ctx, req) => retry(ctx, req.params.id),
   );
 });
+
+async function listFailed(ctx: Context, query: ListRequest) {
+  const { rows, at } = await failedJobs(ctx, query, { servedClass });
+  return listData('jobs', rows, at);
+}
 
 async function retry(ctx: Context, id: number) {
   return transaction(ctx, 'jobs.retry', async (tx) => {

@@ -1,5 +1,5 @@
 import { record } from '../../events/index.ts';
-import { decodeCursor, encodeCursor, listData } from '../../platform/http/index.ts';
+import { type ListRequest, listData, pagedList } from '../../platform/http/index.ts';
 import {
   type Context,
   fail,
@@ -82,21 +82,17 @@ const runningAction = statement<ActionRow, { serviceId: number }>(
   'vps.runningAction',
   `select ${columns} from vps_actions a where service_id = :serviceId and ${holdsLock('a')}`,
 );
-const historyBefore = statement<
-  ActionRow,
-  { serviceId: number; before: string | null; beforeId: number | null; limit: number; offset: number }
->(
-  'vps.historyBefore',
-  `select ${columns} from vps_actions
-   where service_id = :serviceId and (:before::timestamptz is null or
-     (created_at, id) < (:before, :beforeId::bigint))
-   order by created_at desc, id desc limit :limit offset :offset`,
-);
-const historyCount = statement<{ total: number }, { serviceId: number }>(
-  'vps.historyCount',
-  `select count(*)::int as total from (select 1 from vps_actions
-     where service_id = :serviceId limit 10000) counted`,
-);
+const history = pagedList<ActionRow>({
+  name: 'vps.history',
+  from: 'vps_actions t',
+  select: `select ${columns} from vps_actions t`,
+  within: 't.service_id = :serviceId',
+  key: { by: 't.id', type: 'bigint', of: (row) => row.id },
+  sorts: {
+    created_at: { by: 't.created_at', type: 'timestamptz', of: (row) => toIso(row.created_at) ?? '' },
+  },
+  order: '-created_at',
+});
 
 /**
  * Opens an action on a machine, and with it the machine's lock: until it ends every other change is refused
@@ -196,35 +192,11 @@ export async function finishAction(
   else await record(ctx, actionFailed, { ...about, data: { ...data, reason: error.message } });
 }
 
-/** The machine's actions, newest first. */
-export async function listHistory(
-  ctx: OrganizationContext,
-  id: number,
-  query: { page: number; limit: number; cursor?: string | undefined },
-) {
+/** The machine's actions, newest first unless sorted. */
+export async function listHistory(ctx: OrganizationContext, id: number, query: ListRequest) {
   await findVpsFor(ctx, id);
-  const [before, beforeId] =
-    query.cursor === undefined ? [null, null] : decodeCursor(query.cursor, ['time', 'integer']);
-  const offset = before === null ? (query.page - 1) * query.limit : 0;
-  if (offset >= 10_000) throw fail('page_too_deep');
-  const { total } = await ctx.db.one(historyCount, { serviceId: id });
-  const rows = await ctx.db.many(historyBefore, {
-    serviceId: id,
-    before,
-    beforeId,
-    limit: query.limit + 1,
-    offset,
-  });
-  const shown = rows.slice(0, query.limit);
-  const last = shown.at(-1);
-  const nextCursor =
-    rows.length > query.limit && last ? encodeCursor([toIso(last.created_at) ?? '', last.id]) : null;
-  return listData('actions', shown.map(viewAction), {
-    total,
-    page: query.page,
-    limit: query.limit,
-    nextCursor,
-  });
+  const { rows, at } = await history(ctx, query, { serviceId: id });
+  return listData('actions', rows.map(viewAction), at);
 }
 
 /** One action of the machine, for polling. */

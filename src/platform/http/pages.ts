@@ -1,0 +1,120 @@
+import { isIP } from 'node:net';
+import type { Context } from '../context.ts';
+import { fail } from '../errors.ts';
+import { decodeCursor, encodeCursor, type PageQuery, type Position } from './lists.ts';
+import { declareOrders, declareSearches, type Statements } from './pageStatements.ts';
+
+/** What rows are put in order by: an expression, and its value in a row, which the cursor carries. */
+export interface SortKey<Row> {
+  by: string;
+  /** A cursor knows a time to the millisecond, as the product writes it. */
+  type: keyof typeof cursorKeys;
+  of: (row: Row) => string | number;
+}
+
+export interface ListDefinition<Row> {
+  /** Prefix of the statements' names. */
+  name: string;
+  /** The rows that are counted: `services t`. */
+  from: string;
+  /** Everything before `where`, with the same name for the table. */
+  select: string;
+  /** What holds for all of the list: `t.user_id = :userId`. */
+  within?: string;
+  /** Conditions that a request may add, by the name of their value: `status: 't.status = :status'`. */
+  filters?: Record<string, string>;
+  /** Unique in the list, and the last word wherever the others leave rows equal. */
+  key: SortKey<Row>;
+  /** By what a request may sort, by the names it uses; null is the key alone. */
+  sorts: Record<string, SortKey<Row> | null>;
+  /** How the list is sorted when the request does not say: `-created_at`. */
+  order: string;
+  /** The key counts 1, 2, 3 … in the list: without filters a page is a range of it, however deep. */
+  numbered?: boolean;
+  /** Texts that `search` finds by their beginning, in their order; each has an index that ends in the key. */
+  search?: SortKey<Row>[];
+}
+
+/** Where in the list, and in which order. */
+export type ListRequest = PageQuery & { sort?: string | undefined; search?: string | undefined };
+
+/** Values of what stands in `within` and `filters`; an undefined one does not filter. */
+export type ListValues = Record<string, string | number | boolean | undefined>;
+
+export interface Page<Row> {
+  rows: Row[];
+  at: Position;
+}
+
+const cursorKeys = { bigint: 'integer', text: 'text', inet: 'text', timestamptz: 'time' } as const;
+const deepestOffset = 10_000;
+
+/**
+ * Prepares a list, the same for all that are listed: by page or by cursor, in a chosen order, with filters. No page
+ * costs more for lying deep: a cursor begins where the page before ended, pages go 10,000 entries deep (or all the
+ * way, where rows are numbered), and entries are counted up to a cap.
+ */
+export function pagedList<Row>(definition: ListDefinition<Row>) {
+  const { name, sorts, filters = {}, search = [] } = definition;
+  const statements = new Map([...declareOrders(definition), ...declareSearches(definition)]);
+
+  return async (ctx: Context, query: ListRequest, given: ListValues = {}): Promise<Page<Row>> => {
+    const used = Object.keys(filters).filter((filter) => given[filter] !== undefined);
+    const text = query.search?.toLowerCase();
+    const order = text === undefined ? (query.sort ?? definition.order) : 'search';
+    const found = statements.get([order, ...used].join('.'));
+    if (!found) throw new Error(`${name} has no order ${order}`);
+    const values = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
+    if (text === undefined) {
+      const isRange = definition.numbered && used.length === 0 && sorts[order.replace('-', '')] === null;
+      return read(ctx, query, found, values, isRange ? (order.startsWith('-') ? 'down' : 'up') : null);
+    }
+    const word: SortKey<Row> = { by: '', type: 'text', of: (row) => beginningWith(text, row, search) };
+    // Texts that begin so end before the last character there is.
+    const range = { search: text, searchEnd: `${text}\u{10ffff}` };
+    return read(ctx, query, { ...found, keys: [word, definition.key] }, { ...values, ...range }, null);
+  };
+}
+
+async function read<Row>(
+  ctx: Context,
+  { page, limit, cursor }: PageQuery,
+  { count, first, next, keys }: Statements<Row>,
+  values: Record<string, unknown>,
+  range: 'up' | 'down' | null,
+): Promise<Page<Row>> {
+  const { total } = await ctx.db.one(count, values);
+  const skipped = (page - 1) * limit;
+  let after = cursor === undefined ? null : placeOf(cursor, keys);
+  if (after === null && range !== null) after = [range === 'up' ? skipped : total - skipped + 1];
+  if (after === null && skipped >= deepestOffset) throw fail('page_too_deep');
+  const place =
+    after === null
+      ? { offset: skipped }
+      : Object.fromEntries(after.map((value, index) => [`after${index}`, value]));
+  const found = await ctx.db.many(after === null ? first : next, { ...values, ...place, limit: limit + 1 });
+  const rows = found.slice(0, limit);
+  const last = rows.at(-1);
+  const goesOn = last !== undefined && found.length > limit;
+  const nextCursor = goesOn ? encodeCursor(keys.map(({ of }) => of(last))) : null;
+  return { rows, at: { total, page, limit, nextCursor } };
+}
+
+function beginningWith<Row>(text: string, row: Row, search: SortKey<Row>[]): string {
+  return search.map(({ of }) => String(of(row))).find((word) => word.startsWith(text)) ?? '';
+}
+
+function placeOf<Row>(cursor: string, keys: SortKey<Row>[]): (string | number)[] {
+  const values: (string | number)[] = decodeCursor(
+    cursor,
+    keys.map(({ type }) => cursorKeys[type]),
+  );
+  for (const [index, value] of values.entries()) {
+    if (keys[index]?.type === 'inet' && !isAddress(String(value))) throw fail('invalid_cursor');
+  }
+  return values;
+}
+
+function isAddress(text: string): boolean {
+  return isIP(text) > 0 && !text.includes('%');
+}
