@@ -4,8 +4,7 @@
 create index services_product on services (organization_id, product_id, position desc);
 create index services_name on services (organization_id, (lower(domain) collate "C"), position);
 create index services_parent_name on services
-  (organization_id, (lower(substr(domain, nullif(strpos(domain, '.'), 0) + 1)) collate "C"), position)
-  where strpos(domain, '.') > 0;
+  (organization_id, (lower(substr(domain, nullif(strpos(domain, '.'), 0) + 1)) collate "C"), position);
 
 -- The mails to one address, newest first.
 create index mails_recipient on mails (recipient, created_at desc, id desc);
