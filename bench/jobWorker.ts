@@ -17,7 +17,7 @@ const config = readConfig(process.env);
 const url = process.env.BENCH_DATABASE ?? '';
 const log = createLog('warn');
 const ctx = {
-  db: connect(url, { log, poolSize: 4 }),
+  db: connect(url, { log, poolSize: 2 }),
   config,
   log,
   clock: systemClock,

@@ -108,7 +108,7 @@ function startFigure({ told, polled }: { told: number[]; polled: number[] }): Fi
     unit: 'ms',
     target: { atMost: 25 },
     amounts: `${told.length} jobs; by polling alone p95 ${at(polled, 0.95).toFixed(0)} ms; the spread is p50 to p99`,
-    limit: `${committers} committers beside it take all cores; news are gathered for 4 ms`,
+    limit: `${committers} committers beside it take all cores; a message every 10 ms at most`,
   };
 }
 

@@ -5,8 +5,8 @@ import { onEnqueued, type Ready } from './enqueue.ts';
 /** Where processes tell each other of jobs. */
 export const channel = 'innkeeper_jobs';
 
-/** How long news are gathered before they are sent. */
-const gatherMs = 4;
+/** The first news go out at once; what comes this soon after them is gathered for the next message. */
+const gatherMs = 10;
 const longestPayload = 7_000; // PostgreSQL takes 8,000 bytes
 
 export interface Announcing {
@@ -45,12 +45,13 @@ export function startAnnouncing(url: string, log: Logger, isTheirs: (job: Ready)
   };
 
   const send = async (): Promise<void> => {
+    await new Promise((resolve) => setImmediate(resolve)); // with what else this turn has committed
     while (names.size > 0 && !stopped) {
-      await new Promise((resolve) => setTimeout(resolve, gatherMs));
       const payload = [...names].join(',');
       names.clear();
       const short = Buffer.byteLength(payload) > longestPayload ? '' : payload;
       await (await connected()).query('select pg_notify($1, $2)', [channel, short]);
+      await new Promise((resolve) => setTimeout(resolve, gatherMs));
     }
   };
 
