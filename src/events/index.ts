@@ -9,4 +9,5 @@ export { type Entry, hasHappened, record } from './journal.ts';
 export { type MailDeclaration, mail, mailTo } from './mail.ts';
 export { mailDelivery, mailReactions, mailSending } from './mails.ts';
 export { gatherReactions, type OwnReaction, on, reactionJobs, starts } from './reactions.ts';
+export { type JournalEntry, readJournal } from './readJournal.ts';
 export { mailStaffRoutes } from './staff.ts';
