@@ -29,3 +29,7 @@ export const consoleOpened = event<ConsoleOpened>(
 );
 export const vpsLost = event<Reason>('vps.lost', 'a machine cannot be kept running and needs a person');
 export const vpsRepaired = event<Reason>('vps.repaired', 'a machine that was down was started again');
+export const copyInconsistent = event<{ name: string }>(
+  'vps.copy.inconsistent',
+  'a snapshot or backup was made of a guest that did not settle its file systems',
+);

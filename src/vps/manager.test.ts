@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { password, runningVps } from '../../test/orders.ts';
 import { newCustomer } from '../../test/people.ts';
 import { startTestProduct, type TestProduct, until } from '../../test/product.ts';
+import { sql } from '../../test/sql.ts';
 import { simulatorStore } from '../drivers/hypervisor/index.ts';
 
 const silentGuests = new Set<string>();
@@ -81,6 +82,21 @@ describe('passwords and keys', () => {
 });
 
 describe('snapshots', () => {
+  it('tell the journal when the guest did not settle its file systems first', async () => {
+    const told = () =>
+      sql(product, `select data from journal where action = 'vps.copy.inconsistent' and subject_id = $1`, id);
+    await act('snapshots', { name: 'settled' });
+    expect(await told()).toEqual([]);
+    silentGuests.add(`vps-${id}`);
+    await act('snapshots', { name: 'unsettled' });
+    silentGuests.clear();
+    expect(await told()).toEqual([{ data: { name: 'unsettled' } }]);
+    for (const name of ['settled', 'unsettled']) {
+      const gone = await product.customer.delete(`${vps}/snapshots/${name}`);
+      await ended(gone.body.data.action.id);
+    }
+  });
+
   it('creates, lists, restores and deletes them by name', async () => {
     const made = await act('snapshots', { name: 'before-upgrade', description: "it's <b>mine</b>" });
     expect(made.action.status).toBe('success');

@@ -71,8 +71,11 @@ export type ConsoleKind = 'vnc' | 'serial';
 
 export interface SnapshotFacts {
   name: string;
+  /** What it holds; a snapshot takes so much of the node at most, once the guest has written everything anew. */
   sizeBytes: number;
   createdAt: Date;
+  /** Just made, and the guest did not settle its file systems first: it is as after a power cut. */
+  consistent?: false;
 }
 
 /** Counters grow from the machine's start and begin anew with it. */

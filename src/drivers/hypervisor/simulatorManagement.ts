@@ -46,7 +46,8 @@ export function simulatedManagement(simulation: Simulation): MachineManagement {
     const known = machine[list].find((each) => each.name === name);
     const made = known ?? { name, createdAtMs: Date.now(), diskGib: machine.spec?.diskGib ?? 0 };
     if (!known) machine[list].push(made);
-    return facts(made);
+    const hasSettled = known !== undefined || machine.startedAtMs === null || !isSilent(id);
+    return { ...facts(made), ...(hasSettled ? {} : { consistent: false }) };
   }
   async function restore(list: 'snapshots' | 'backups', id: string, name: string): Promise<void> {
     must(list);

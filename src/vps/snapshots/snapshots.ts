@@ -1,3 +1,4 @@
+import { record } from '../../events/index.ts';
 import { type Image, maybeImage } from '../../fleet/index.ts';
 import {
   type AnySaga,
@@ -8,6 +9,7 @@ import {
   type Run,
   statement,
   type TxContext,
+  transaction,
 } from '../../platform/index.ts';
 import {
   type ActionPayload,
@@ -18,6 +20,7 @@ import {
 } from '../actions/act.ts';
 import { viewAction } from '../actions/history.ts';
 import { requireCapability } from '../capabilities.ts';
+import { copyInconsistent } from '../events.ts';
 import { startMachine, stopAnyway } from '../power.ts';
 import { findVpsFor } from '../queries.ts';
 
@@ -265,7 +268,16 @@ async function make(run: SnapshotRun): Promise<void> {
   const facts = await withMachine(run, (driver, spec) =>
     kind === 'backup' ? driver.createBackup(spec.id, name) : driver.createSnapshot(spec.id, name),
   );
-  await run.ctx.db.run(setSnapshot, { serviceId, name, state: 'ready', sizeBytes: facts.sizeBytes });
+  await transaction(run.ctx, 'vps.kept', async (tx) => {
+    await tx.db.run(setSnapshot, { serviceId, name, state: 'ready', sizeBytes: facts.sizeBytes });
+    if (facts.consistent !== false) return;
+    const { organizationId } = run.payload;
+    await record(tx, copyInconsistent, {
+      subject: { type: 'service', id: serviceId },
+      organizationId,
+      data: { name },
+    });
+  });
 }
 
 function remove(run: SnapshotRun): Promise<void> {

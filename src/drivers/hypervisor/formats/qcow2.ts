@@ -11,6 +11,8 @@ export interface Qcow2Header {
   /** Its contents lie in another file. */
   hasDataFile: boolean;
   encrypted: boolean;
+  level1Entries: number;
+  level1Offset: bigint;
   snapshotCount: number;
   snapshotsOffset: number;
 }
@@ -60,6 +62,19 @@ export async function readQcow2Snapshots(file: string): Promise<Qcow2Snapshot[]>
       if (unchanged || attempt === 5) throw snapshots;
     }
   });
+}
+
+/**
+ * How many bytes the disk and its snapshots hold in this file, each counted by itself: what is shared counts in all.
+ * Of a disk that is being written it is nearly so.
+ */
+export async function readQcow2Contents(file: string): Promise<{ disk: number; snapshots: number }> {
+  const snapshots = await readQcow2Snapshots(file);
+  const disk = await reading(file, async (handle) => {
+    const header = await readHeader(handle);
+    return header ? allocated(handle, header, header.level1Offset, header.level1Entries) : 0;
+  });
+  return { disk, snapshots: snapshots.reduce((sum, each) => sum + each.allocatedBytes, 0) };
 }
 
 /**
@@ -113,6 +128,8 @@ async function readHeader(handle: FileHandle): Promise<Qcow2Header | null> {
     hasDataFile:
       (incompatible & DATA_FILE_FEATURE) !== 0 || hasExtension(area, headerBytes, DATA_FILE_EXTENSION),
     encrypted: area.readUInt32BE(32) !== 0,
+    level1Entries: area.readUInt32BE(36),
+    level1Offset: area.readBigUInt64BE(40),
     snapshotCount: area.readUInt32BE(60),
     snapshotsOffset: Number(area.readBigUInt64BE(64)),
   };

@@ -13,6 +13,8 @@ export interface Launch {
   /** The program that starts the machine; null: its disk starts by itself. */
   kernel: Kernel | null;
   acceleration: Acceleration;
+  /** QEMU's name of the hardware. */
+  machineType: string;
   /** The disk of the image that its own disk is a layer of. */
   base: string;
   /** In rescue: the disk of the image of that system. */
@@ -52,7 +54,7 @@ export function qemuArguments(launch: Launch): CommandLine {
     ['-nodefaults', '-no-user-config', '-display', 'none'],
     ['-S', '-sandbox', 'on,obsolete=deny,elevateprivileges=deny,spawn=deny,resourcecontrol=deny'],
     ['-pidfile', files.pidFile],
-    ['-machine', 'q35', ...acceleratorArguments(launch.acceleration)],
+    ['-machine', launch.machineType, ...acceleratorArguments(launch.acceleration)],
     ['-smp', String(spec.cpuCores), '-m', `size=${spec.memoryMib}M`, '-rtc', 'base=utc,driftfix=slew'],
     boot(launch, inherit),
     disks(launch, inherit),

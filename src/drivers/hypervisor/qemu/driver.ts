@@ -19,6 +19,7 @@ import { kvmGroup, openDevices } from './devices.ts';
 import { createDisk, hasBootSector } from './disk.ts';
 import { exists, giveTo, type MachineFiles, machineFiles, machineIds, makeMachineDir } from './files.ts';
 import { thawForgotten } from './freeze.ts';
+import { machineType } from './hardware.ts';
 import { forgetSecrets, readIdentity, writeIdentity, writeRescueSeed } from './identity.ts';
 import { installationId } from './installation.ts';
 import { baseImage, checkedHeader, imageDisk } from './layers.ts';
@@ -76,6 +77,7 @@ export function qemuHypervisor(options: QemuOptions): Hypervisor {
     if (inRescue) await checkedHeader(files, files.rescueDisk);
     const commandLine = qemuArguments({
       ...{ spec, files, kernel, acceleration: found },
+      machineType: await machineType(files),
       base: imageDisk(files, await baseImage(files)),
       rescueBase: inRescue ? imageDisk(files, RESCUE_IMAGE) : null,
     });

@@ -12,6 +12,8 @@ export interface MachineFiles {
   disk: string;
   /** What the disk is a layer of, by our own account: a list of images; see `layers.ts`. */
   base: string;
+  /** The hardware that its guest knows; see `hardware.ts`. */
+  machineType: string;
   imagesDir: string;
   /** What the guest reads at boot, and without secrets what it was made from. */
   seed: string;
@@ -49,6 +51,7 @@ export function machineFiles(options: QemuOptions, id: string): MachineFiles {
     dir,
     disk: join(dir, 'disk.qcow2'),
     base: join(dir, 'base.json'),
+    machineType: join(dir, 'machine-type'),
     imagesDir: options.imagesDir ?? join(options.dir, 'images'),
     seed: join(dir, 'seed.img'),
     identity: join(dir, 'identity.json'),

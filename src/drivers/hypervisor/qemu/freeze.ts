@@ -16,19 +16,20 @@ const THAW_AGAIN_MS = 5_000;
 /**
  * Runs `work`, which must be short, with the guest's file systems settled and held, when its agent answers;
  * else `work` sees the disk as after a power cut, which every file system of today survives. Thawed afterwards
- * in any case: a note beside the machine's sockets makes sure that it also happens after a crash of ours.
+ * in any case: a note beside the machine's sockets makes sure that it also happens after a crash of ours. `work` is
+ * told whether the guest has settled.
  */
 export async function whileFrozen<T>(
   files: MachineFiles,
   monitor: Monitor,
   log: Log,
-  work: () => Promise<T>,
+  work: (isSettled: boolean) => Promise<T>,
 ): Promise<T> {
   await writeFile(note(files), '');
-  const sent = await freeze(files, monitor, log);
+  const { sent, done } = await freeze(files, monitor, log);
   if (!sent) await rm(note(files), { force: true });
   try {
-    return await work();
+    return await work(done);
   } finally {
     if (sent) await thaw(files, monitor, log);
   }
@@ -43,18 +44,23 @@ function note(files: MachineFiles): string {
   return join(files.runDir, 'frozen');
 }
 
-/** False when the guest was certainly not asked. */
-async function freeze(files: MachineFiles, monitor: Monitor, log: Log): Promise<boolean> {
+/** `sent` is false when the guest was certainly not asked. */
+async function freeze(
+  files: MachineFiles,
+  monitor: Monitor,
+  log: Log,
+): Promise<{ sent: boolean; done: boolean }> {
   let sent = false;
   try {
     await withAgent(files, monitor, PATIENCE_MS, (agent) => {
       sent = true;
       return agent.command('guest-fsfreeze-freeze', {}, FREEZE_TIMEOUT_MS);
     });
+    return { sent, done: true };
   } catch (error) {
     log.warn({ machine: files.id, error }, 'A disk is kept as it is: its guest did not settle it first');
   }
-  return sent;
+  return { sent, done: false };
 }
 
 async function thaw(files: MachineFiles, monitor: Monitor, log: Log): Promise<void> {

@@ -9,7 +9,7 @@ import { type Agent, withAgent } from './agent.ts';
 import * as backups from './backups.ts';
 import { machineConsoles } from './console.ts';
 import { createDisk } from './disk.ts';
-import { exists, type MachineFiles } from './files.ts';
+import { exists, type MachineFiles, machineIds } from './files.ts';
 import { whileFrozen } from './freeze.ts';
 import * as guest from './guest.ts';
 import { renameIdentity, writeAddresses } from './identity.ts';
@@ -44,7 +44,9 @@ export function machineManagement(parts: SharedParts): MachineManagement & { clo
   const { log } = options;
   const diskInTurn = serially();
   const agentInTurn = serially();
-  const withinSpace = copySpace();
+  const withinSpace = copySpace(async () =>
+    snapshots.unwrittenBytes((await machineIds(options)).map(filesOf)),
+  );
   const consoles = machineConsoles();
   const samples = sampler();
 
@@ -93,8 +95,12 @@ export function machineManagement(parts: SharedParts): MachineManagement & { clo
     return agentInTurn(files.id, () => withAgent(files, monitor, AGENT_PATIENCE_MS, work));
   }
 
-  function settled<T>(files: MachineFiles, monitor: Monitor | undefined, work: () => Promise<T>): Promise<T> {
-    if (!monitor) return work();
+  function settled<T>(
+    files: MachineFiles,
+    monitor: Monitor | undefined,
+    work: (isSettled: boolean) => Promise<T>,
+  ): Promise<T> {
+    if (!monitor) return work(true);
     return agentInTurn(files.id, () => whileFrozen(files, monitor, log, work));
   }
 
@@ -104,16 +110,24 @@ export function machineManagement(parts: SharedParts): MachineManagement & { clo
     );
   }
 
-  async function copyDisk(files: MachineFiles, name: string): Promise<void> {
+  /** Whether the guest had settled. */
+  async function copyDisk(files: MachineFiles, name: string): Promise<boolean> {
     const owner = await findOwner(files);
     let stopped = false;
     await oneAtATime(files.id, async () => {
       stopped = (await machines.monitor(files)) === undefined;
       if (stopped) await backups.copyStoppedDisk(files, name, owner);
     });
-    if (stopped) return;
+    if (stopped) return true;
     const monitor = await running(files);
-    await backups.copyRunningDisk(files, monitor, name, owner, (start) => settled(files, monitor, start));
+    let hasSettled = false;
+    const started = (start: () => Promise<void>) =>
+      settled(files, monitor, (isSettled) => {
+        hasSettled = isSettled;
+        return start();
+      });
+    await backups.copyRunningDisk(files, monitor, name, owner, started);
+    return hasSettled;
   }
 
   return {
@@ -146,6 +160,7 @@ export function machineManagement(parts: SharedParts): MachineManagement & { clo
           await createDisk(spec, { ...files, disk: next }, image, owner);
           await rename(next, files.disk);
           await settleBase(files, spec.image);
+          await rm(files.machineType, { force: true }); // a new system meets the newest hardware
         }),
       );
     },
@@ -159,10 +174,15 @@ export function machineManagement(parts: SharedParts): MachineManagement & { clo
     async createSnapshot(id, name) {
       checkCopyName(name);
       return onDisk(id, async (files, monitor) => {
-        const make = () => snapshots.createSnapshot(files, monitor, name);
+        const make = async (isSettled: boolean) => ({
+          ...(await snapshots.createSnapshot(files, monitor, name)),
+          ...unsettled(isSettled),
+        });
         const known = await snapshots.findSnapshot(files, name);
         if (known) return known;
-        return withinSpace(files.dir, snapshots.SNAPSHOT_BYTES, () => settled(files, monitor, make));
+        return withinSpace(files.dir, await snapshots.snapshotBytes(files), () =>
+          settled(files, monitor, make),
+        );
       });
     },
     async restoreSnapshot(id, name) {
@@ -179,11 +199,14 @@ export function machineManagement(parts: SharedParts): MachineManagement & { clo
       checkCopyName(name);
       const files = await existing(id);
       return diskInTurn(id, async () => {
+        let isSettled = true;
         if (!(await backups.findBackup(files, name))) {
-          await withinSpace(files.dir, await backups.backupBytes(files, name), () => copyDisk(files, name));
+          isSettled = await withinSpace(files.dir, await backups.backupBytes(files, name), () =>
+            copyDisk(files, name),
+          );
         }
         const made = await backups.findBackup(files, name);
-        if (made) return made;
+        if (made) return { ...made, ...unsettled(isSettled) };
         throw new HypervisorError('snapshot_failed', `the backup ${name} of ${id} is not there`);
       });
     },
@@ -227,4 +250,8 @@ export function machineManagement(parts: SharedParts): MachineManagement & { clo
     sample: () => samples.sample(machines.monitors()),
     close: () => consoles.close(),
   };
+}
+
+function unsettled(isSettled: boolean): { consistent?: false } {
+  return isSettled ? {} : { consistent: false };
 }

@@ -10,6 +10,8 @@ import { QEMU } from './options.ts';
 import { plainText } from './plainText.ts';
 
 const START_TIMEOUT_MS = 20_000;
+/** When the host's memory ends, the kernel takes a guest before the product, its database or the host's services. */
+const FIRST_TO_GO = ['choom', '-n', '500', '--'];
 /** What is read of what QEMU prints when it does not start. */
 const PRINTED_BYTES = 4096;
 /** Linux counts process times in hundredths of a second on every architecture we run on. */
@@ -38,7 +40,7 @@ export async function startProcess(
     handles.push(log);
     for (const file of inherited) handles.push(await open(file, 'r'));
     await giveTo(owner, files.runDir);
-    const [program = '', ...rest] = asAccount(owner, [QEMU, ...argv], group);
+    const [program = '', ...rest] = [...FIRST_TO_GO, ...asAccount(owner, [QEMU, ...argv], group)];
     const [, ...descriptors] = handles.map((each) => each.fd);
     const child = spawn(program, rest, {
       detached: true,

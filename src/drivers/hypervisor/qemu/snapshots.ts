@@ -1,5 +1,6 @@
+import { stat } from 'node:fs/promises';
 import { HypervisorError } from '../contract.ts';
-import { readQcow2Snapshots } from '../formats/qcow2.ts';
+import { readQcow2, readQcow2Contents, readQcow2Snapshots } from '../formats/qcow2.ts';
 import type { SnapshotFacts } from '../management.ts';
 import { diskTool } from './diskTool.ts';
 import type { MachineFiles } from './files.ts';
@@ -18,8 +19,29 @@ const PREFIX = 'snapshot-';
 /** Holds the disk's contents while a backup is written over them. */
 const BEFORE_RESTORE = 'before-restore';
 const TIMEOUT_MS = 300_000;
-/** More than the tables that a snapshot writes; the disk's contents are shared until the guest writes again. */
-export const SNAPSHOT_BYTES = 2 ** 20;
+/** More than the tables that a snapshot writes. */
+const TABLES_BYTES = 2 ** 20;
+
+/** What a snapshot of the disk may come to take: its contents are shared only until the guest writes them again. */
+export async function snapshotBytes(files: MachineFiles): Promise<number> {
+  return (await readQcow2Contents(files.disk)).disk + TABLES_BYTES;
+}
+
+/**
+ * What all snapshots of these machines may still come to take, when their guests write everything anew: it is promised
+ * to them, and no other copy may have it. One that cannot be read takes nothing more.
+ */
+export async function unwrittenBytes(machines: readonly MachineFiles[]): Promise<number> {
+  let bytes = 0;
+  for (const { disk } of machines) {
+    const header = await readQcow2(disk).catch(() => null);
+    if (!header?.snapshotCount) continue;
+    const contents = await readQcow2Contents(disk).catch(() => null);
+    const found = await stat(disk).catch(() => null);
+    if (contents && found) bytes += Math.max(0, contents.disk + contents.snapshots - found.blocks * 512);
+  }
+  return bytes;
+}
 
 export async function listSnapshots(files: MachineFiles): Promise<SnapshotFacts[]> {
   return (await readQcow2Snapshots(files.disk))

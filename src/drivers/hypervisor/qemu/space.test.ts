@@ -1,6 +1,11 @@
+import { mkdtempSync, rmSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { run } from '../../../platform/host/run.ts';
+import type { MachineFiles } from './files.ts';
+import { snapshotBytes, unwrittenBytes } from './snapshots.ts';
 import { copySpace, keptFree } from './space.ts';
 
 const mib = 2 ** 20;
@@ -26,6 +31,34 @@ describe('space for copies', () => {
     const refused = copySpace()(tmpdir(), (await spareBytes()) + gib, work);
     await expect(refused).rejects.toMatchObject({ code: 'no_space', message: /keeps .* GiB free/ });
     expect(begun).toBe(false);
+  });
+
+  it('is promised to a snapshot for all that its guest may write anew, and to none twice', async () => {
+    const disk = join(mkdtempSync(join(tmpdir(), 'innkeeper-space-')), 'disk.qcow2');
+    const machine = { disk } as MachineFiles;
+    const write = (bytes: string) => run(['qemu-io', '-f', 'qcow2', '-c', `write -P 7 0 ${bytes}`, disk]);
+    const unwritten = async () => Math.round((await unwrittenBytes([machine])) / mib);
+    await run(['qemu-img', 'create', '-q', '-f', 'qcow2', disk, '1G']);
+    await write('64M');
+    expect(await snapshotBytes(machine)).toBeGreaterThanOrEqual(64 * mib);
+    expect(await unwritten()).toBe(0);
+    await run(['qemu-img', 'snapshot', '-c', 'snapshot-one', disk]);
+    expect(await unwritten()).toBeGreaterThan(60);
+    await write('48M');
+    expect(await unwritten()).toBeGreaterThan(12);
+    expect(await unwritten()).toBeLessThan(17);
+    await write('64M');
+    expect(await unwritten()).toBe(0);
+    rmSync(dirname(disk), { recursive: true });
+  });
+
+  it('counts what the copies that are there may still come to take', async () => {
+    const spare = await spareBytes();
+    const within = copySpace(async () => spare * 0.7);
+    await expect(within(tmpdir(), spare * 0.6, async () => 'one')).rejects.toMatchObject({
+      code: 'no_space',
+    });
+    expect(await within(tmpdir(), 0, async () => 'two')).toBe('two');
   });
 
   it('counts the copies under way, until they end', async () => {

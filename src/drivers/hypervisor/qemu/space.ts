@@ -17,12 +17,14 @@ export function keptFree(totalBytes: number): number {
  */
 export type WithinSpace = <T>(dir: string, bytes: number, work: () => Promise<T>) => Promise<T>;
 
-export function copySpace(): WithinSpace {
+/** `unwritten` tells what the copies that are there may still come to take. */
+export function copySpace(unwritten: () => Promise<number> = async () => 0): WithinSpace {
   let promised = 0;
   return async (dir, bytes, work) => {
     const { blocks, bavail, bsize } = await statfs(dir);
     const kept = keptFree(blocks * bsize);
-    if (bavail * bsize - promised - bytes < kept) {
+    const free = bavail * bsize - (await unwritten());
+    if (free - promised - bytes < kept) {
       const message = `There is no space for a copy now: it may need ${inGib(bytes)}, and the node keeps ${inGib(kept)} free for its machines. Delete copies that nobody needs, or try again later`;
       throw new HypervisorError('no_space', message, { permanent: true });
     }

@@ -1,0 +1,31 @@
+import { readFile, rename, writeFile } from 'node:fs/promises';
+import { run } from '../../../platform/host/run.ts';
+import type { MachineFiles } from './files.ts';
+import { QEMU } from './options.ts';
+
+let newest: Promise<string> | null = null;
+
+/**
+ * The machine type that a guest was first started with, by QEMU's name: a newer QEMU gives it the same hardware, where
+ * `q35` alone would change it under an installed system. A disk made anew begins with the newest.
+ */
+export async function machineType(files: MachineFiles): Promise<string> {
+  const kept = (await readFile(files.machineType, 'utf8').catch(() => '')).trim();
+  if (/^pc-q35-[\d.]+$/.test(kept)) return kept;
+  newest ??= newestType().catch((error) => {
+    newest = null;
+    throw error;
+  });
+  const type = await newest;
+  await writeFile(`${files.machineType}.partial`, `${type}\n`, { mode: 0o600 });
+  await rename(`${files.machineType}.partial`, files.machineType);
+  return type;
+}
+
+/** What `q35` stands for in the QEMU of this host. */
+async function newestType(): Promise<string> {
+  const { stdout } = await run([QEMU, '-machine', 'help']);
+  const named = /^q35 .*\(alias of (pc-q35-[\d.]+)\)$/m.exec(stdout)?.[1];
+  if (named === undefined) throw new Error(`${QEMU} knows no machine q35`);
+  return named;
+}
