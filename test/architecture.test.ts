@@ -80,6 +80,25 @@ const tablesOf: Record<string, string[]> = {
   ],
 };
 
+/** Tables that a room reads although another writes them: one statement says what two rooms know. */
+const readsOf: Record<string, { tables: string[]; why: string }> = {
+  events: { tables: ['users'], why: 'to whom a mail goes' },
+  account: {
+    tables: ['ledger_accounts', 'ledger_entries', 'memberships'],
+    why: "the account's answer has the credit of its organization, which stands upstairs",
+  },
+  organizations: { tables: ['api_keys', 'users'], why: 'who a request comes from, asked at every request' },
+  billing: { tables: ['organizations'], why: 'the country that taxes, and the lock that numbers invoices' },
+  services: {
+    tables: ['addresses', 'product_groups', 'product_prices', 'products'],
+    why: 'each row of a list shows them, and a row is one of a hundred',
+  },
+  vps: {
+    tables: [...['api_keys', 'images', 'invoices', 'memberships', 'nodes', 'products', 'services', 'users']],
+    why: 'a machine is answered for, locked and looked after together with its service',
+  },
+};
+
 /** Tables without an organization: they belong to a person, or to the provider. */
 const withoutOrganization: Record<string, string> = {
   users: 'a person may act in several organizations',
@@ -268,6 +287,22 @@ describe('on the real schema', () => {
     expect(strangers).toEqual([]);
   });
 
+  it('a table is read by the room that writes it, and by those that say why', () => {
+    const owned = Object.values(tablesOf).flat();
+    const read: Record<string, Set<string>> = {};
+    for (const { name, text } of allStatements()) {
+      const room = name.split('.', 1)[0] ?? '';
+      for (const table of readBy(text)) {
+        if (!(room in tablesOf) || !owned.includes(table) || tablesOf[room]?.includes(table)) continue;
+        read[room] ??= new Set();
+        read[room].add(table);
+      }
+    }
+    const found = Object.entries(read).map(([room, tables]) => [room, [...tables].toSorted()]);
+    const said = Object.entries(readsOf).map(([room, { tables }]) => [room, tables]);
+    expect(Object.fromEntries(found)).toEqual(Object.fromEntries(said));
+  });
+
   it('every table of a tenant has its organization', async () => {
     const rows = await sql<{ table_name: string }>(
       product,
@@ -297,4 +332,8 @@ function writtenBy(text: string): string[] {
   return [
     ...text.matchAll(/\b(?:insert\s+into|delete\s+from|(?<!for\s+|for\s+no\s+key\s+|do\s+)update)\s+(\w+)/g),
   ].map((match) => match[1] ?? '');
+}
+
+function readBy(text: string): string[] {
+  return [...text.matchAll(/\b(?:from|join)\s+\(?(\w+)/g)].map((match) => match[1] ?? '');
 }
