@@ -22,6 +22,6 @@ export {
 export { grantCredit, readCredit } from './ledger.ts';
 export { billingMails } from './mails.ts';
 export { settleFree } from './pay.ts';
-export { couponOf, isPaid, isRefunded } from './refund.ts';
+export { couponOf, holdInvoice, isPaid, isRefunded } from './refund.ts';
 export { billingRoutes } from './routes.ts';
 export { billingStaffRoutes } from './staff.ts';

@@ -62,6 +62,11 @@ const invoiceStatus = statement<{ status: string; coupon_id: number | null }, { 
   'select status, coupon_id from invoices where id = :id',
 );
 
+const holdStatus = statement<{ id: number }, { id: number }>(
+  'billing.holdStatus',
+  'select id from invoices where id = :id for share',
+);
+
 export interface Refund {
   /** Default: all that was not given back yet. */
   amount?: string;
@@ -82,6 +87,11 @@ export async function refundInvoice(ctx: Context, id: number, refund: Refund) {
     await giveBack(tx, invoice, amountMinor, refund);
     return readInvoice(tx, id);
   });
+}
+
+/** From here to the end of the transaction an invoice is neither paid nor cancelled, nor its money given back. */
+export async function holdInvoice(tx: TxContext, id: number): Promise<void> {
+  await tx.db.one(holdStatus, { id });
 }
 
 /** Whether all of an invoice's money was given back. */

@@ -39,8 +39,8 @@ export const billingStaffRoutes = routes('/staff', group, (route) => {
       operation: 'refundInvoice',
       summary: 'Refund an invoice',
       description:
-        'Gives the money back as account credit, in whole or in part. What was ordered and never delivered is ' +
-        'cancelled once all of it is given back; what runs keeps running.',
+        'Gives the money back as account credit, in whole or in part. What was ordered and is not delivered yet is ' +
+        'cancelled once all of it is given back, also while it is being made; what runs keeps running.',
       params: IdParams,
       body: S.Refund,
       data: S.InvoiceData,

@@ -14,8 +14,10 @@ export {
   failDelivery,
   findOrder,
   markProvisioning,
+  notWanted,
   type Order,
   openPassword,
+  requireWanted,
 } from './delivery/delivery.ts';
 export { deliveryWanted, serviceRetried, serviceUpgraded, upgradeExpired } from './events.ts';
 export type { Kind } from './kinds/kind.ts';

@@ -1,4 +1,4 @@
-import { isPaid } from '../../billing/index.ts';
+import { holdInvoice, isPaid } from '../../billing/index.ts';
 import { type Context, fail, transaction } from '../../platform/index.ts';
 import { isByHand } from '../kinds/kind.ts';
 import { kindOf } from '../kinds/table.ts';
@@ -14,6 +14,7 @@ export async function deliverByHand(ctx: Context, id: number) {
   return transaction(ctx, 'services.deliverByHand', async (tx) => {
     const { invoice_id: invoiceId } = await findOrder(tx, id);
     await lockServicesOf(tx, invoiceId);
+    await holdInvoice(tx, invoiceId);
     // Again, now that nobody else can change it.
     const order = await findOrder(tx, id);
     if (!isByHand(kindOf(order.module_id)))

@@ -1,4 +1,4 @@
-import { couponOf, isRefunded } from '../../billing/index.ts';
+import { couponOf, holdInvoice, isRefunded } from '../../billing/index.ts';
 import { addMonths, isCycle, monthsOf } from '../../catalog/index.ts';
 import { record } from '../../events/index.ts';
 import { type Context, fail, statement, type TxContext, transaction } from '../../platform/index.ts';
@@ -69,31 +69,45 @@ export async function markDelivering(tx: TxContext, serviceId: number): Promise<
   await tx.db.run(setProvisioning, { serviceId, provisioningState: 'running' });
 }
 
-/**
- * The first step of a delivery. It fails for good when there is nothing to deliver any more: the order was
- * cancelled, or its money was given back, between the moment the job was asked for and now.
- */
+/** The first step of a delivery: it is under way, unless {@link requireWanted} says that it is for nothing. */
 export async function markProvisioning(ctx: Context, serviceId: number): Promise<void> {
   await transaction(ctx, 'services.markProvisioning', async (tx) => {
-    const order = await findOrder(tx, serviceId);
-    await lockServicesOf(tx, order.invoice_id);
-    const { status } = await findOrder(tx, serviceId);
-    if (status !== 'pending') throw forGood(`the service is ${status}`);
-    if (await isRefunded(tx, order.invoice_id)) throw forGood('the invoice was refunded');
-    await tx.db.run(setProvisioning, { serviceId, provisioningState: 'running' });
+    const { invoice_id: invoiceId } = await findOrder(tx, serviceId);
+    await lockServicesOf(tx, invoiceId);
+    await requireWanted(tx, serviceId);
+    await markDelivering(tx, serviceId);
   });
 }
 
-function forGood(message: string): Error {
-  return Object.assign(fail('conflict', { message }), { permanent: true });
+/**
+ * Fails for good when there is nothing to deliver any more: the order was cancelled, or its money was given back,
+ * after the delivery was asked for.
+ */
+export async function requireWanted(ctx: Context, serviceId: number): Promise<void> {
+  const { status, invoice_id: invoiceId } = await findOrder(ctx, serviceId);
+  if (status !== 'pending') throw unwanted(`the service is ${status}`);
+  if (await isRefunded(ctx, invoiceId)) throw unwanted('the invoice was refunded');
 }
 
-/** The service is delivered: it is active and its first period starts today. */
+/** Code of a delivery's failure that is nobody's fault: it is wanted no more. */
+export const notWanted = 'not_wanted';
+
+function unwanted(message: string): Error {
+  return Object.assign(new Error(message), { code: notWanted, permanent: true });
+}
+
+/**
+ * The service is delivered: it is active and its first period starts today. Of a delivery and a refund at one moment
+ * the second sees the first: `not_wanted` when the money was given back.
+ */
 export async function completeDelivery(
   ctx: TxContext,
   order: Order,
   facts: { hostname: string | null; primaryIp: string | null },
 ): Promise<void> {
+  await lockServicesOf(ctx, order.invoice_id);
+  await holdInvoice(ctx, order.invoice_id);
+  await requireWanted(ctx, order.id);
   const today = ctx.clock.now().toISOString().slice(0, 10);
   const months = isCycle(order.cycle) ? monthsOf[order.cycle] : 1;
   await ctx.db.run(activate, { id: order.id, duedate: addMonths(today, months), periodStart: today });

@@ -23,7 +23,9 @@ import {
   failDelivery,
   findOrder,
   markProvisioning,
+  notWanted,
   openPassword,
+  requireWanted,
   roomOf,
   vpsOptions,
 } from '../../services/index.ts';
@@ -142,6 +144,7 @@ async function withMachine<T>(
   run: ProvisionRun,
   work: (hypervisor: Hypervisor, spec: Awaited<ReturnType<typeof specOf>>, machine: MachineRow) => Promise<T>,
 ): Promise<T> {
+  await requireWanted(run.ctx, run.payload.serviceId);
   const machine = await machineOf(run.ctx, run.payload.serviceId);
   return work(run.drivers.hypervisor(machine.node_id), await specOf(run.ctx, machine), machine);
 }
@@ -199,6 +202,21 @@ const forgetStep: ProvisionStep = {
   action: (run) => withMachine(run, (hypervisor, spec) => hypervisor.forgetSecrets(spec.id)),
 };
 
+/** The service is its customer's from here on; a refund that came before takes the machine back instead. */
+const deliverStep: ProvisionStep = {
+  name: 'deliver',
+  transactional: true,
+  action: async ({ ctx, payload: { serviceId, actionId } }) => {
+    const order = await findOrder(ctx, serviceId);
+    const machine = await machineOf(ctx, serviceId);
+    const primaryIp = (await listAddresses(ctx, serviceId))[0]?.address ?? null;
+    await completeDelivery(ctx, order, { hostname: machine.hostname, primaryIp });
+    await setMachineState(ctx, serviceId, 'running', { startedAt: ctx.clock.now() });
+    await writeAccess(ctx, serviceId, order.organization_id, await sshKeysOf(ctx, order.user_id));
+    await endAction(ctx, actionOf(order.organization_id, serviceId, actionId), null);
+  },
+};
+
 /** From a paid order to a machine that answers: the product's main job. */
 export const provision = saga<Payload, State>({
   name: 'vps.provision',
@@ -213,17 +231,9 @@ export const provision = saga<Payload, State>({
     bootStep,
     readyStep,
     forgetStep,
+    deliverStep,
   ],
   progress: (run, done, of) => progressAction(run.ctx, run.payload.actionId, Math.floor((100 * done) / of)),
-  succeeded: async (ctx, { serviceId, actionId }) => {
-    const order = await findOrder(ctx, serviceId);
-    const machine = await machineOf(ctx, serviceId);
-    const primaryIp = (await listAddresses(ctx, serviceId))[0]?.address ?? null;
-    await setMachineState(ctx, serviceId, 'running', { startedAt: ctx.clock.now() });
-    await writeAccess(ctx, serviceId, order.organization_id, await sshKeysOf(ctx, order.user_id));
-    await completeDelivery(ctx, order, { hostname: machine.hostname, primaryIp });
-    await endAction(ctx, actionOf(order.organization_id, serviceId, actionId), null);
-  },
   failed: async (ctx, { serviceId, actionId }, failure) => {
     const order = await findOrder(ctx, serviceId);
     await failDelivery(ctx, serviceId, `${failure.step}: ${failure.message}`);
@@ -237,6 +247,8 @@ export const provision = saga<Payload, State>({
 });
 
 function inWords({ code }: Failure) {
+  if (code === notWanted)
+    return { code, message: 'The order was refunded or cancelled, so no machine was made' };
   return { code, message: 'The machine could not be made; our staff has been told' };
 }
 

@@ -1,4 +1,4 @@
-import { isRefunded } from '../../billing/index.ts';
+import { holdInvoice, isRefunded } from '../../billing/index.ts';
 import { record } from '../../events/index.ts';
 import {
   findPlacement,
@@ -80,6 +80,7 @@ export async function applyUpgrade(tx: TxContext, service: Terms, upgrade: NewTe
 export async function applyPaidUpgrade(tx: TxContext, invoiceId: number): Promise<void> {
   await withWaiting(tx, invoiceId, async (_, service, upgrade) => {
     // Between the payment and this moment somebody may have given the money back.
+    await holdInvoice(tx, invoiceId);
     if (await isRefunded(tx, invoiceId)) return giveBackWaiting(tx, service, upgrade);
     if (service.status !== 'active' && service.status !== 'suspended') {
       const message = `the upgrade was paid, but the service is ${service.status}; refund invoice ${invoiceId}`;
