@@ -21,13 +21,13 @@ import {
   type Logger,
   openSeal,
   startAnnouncing,
-  startRoutines,
+  startPeriodicJobs,
   startWorker,
   systemActor,
   systemClock,
 } from './platform/index.ts';
 import { serveConsoles } from './vps/index.ts';
-import { allJobs, allReactions, allRoutines } from './worker.ts';
+import { allJobs, allPeriodicJobs, allReactions } from './worker.ts';
 
 /** Tells a person how far the start is; see `platform/host/terminal.ts`. */
 export interface StartProgress {
@@ -166,7 +166,7 @@ async function openWorld(
 function startBackground(ctx: Context, url: string, drivers: Drivers, nodes: number[], undo: Undo[]): void {
   const worker = startWorker(ctx, url, { sagas: allJobs, drivers, nodes });
   undo.push(() => worker.stop());
-  undo.push(startRoutines(ctx, allRoutines));
+  undo.push(startPeriodicJobs(ctx, allPeriodicJobs));
 }
 
 async function openApi(

@@ -1,18 +1,18 @@
-import { attentionRoutine, staffMails } from './attention/index.ts';
+import { attentionPeriodicJob, staffMails } from './attention/index.ts';
 import { billingMails, expireInvoices } from './billing/index.ts';
 import { mailConcerns, mailDelivery, mailReactions, mailSending, reactionJobs } from './events/index.ts';
-import { fleetConcerns, fleetJobs, fleetRoutines } from './fleet/index.ts';
+import { fleetConcerns, fleetJobs, fleetPeriodicJobs } from './fleet/index.ts';
 import { purgeIdempotencyKeys } from './platform/http/index.ts';
 import {
   type AnySaga,
   type ConcernSource,
   jobConcerns,
+  type PeriodicJob,
   purgeDoneJobs,
   type Reaction,
-  type Routine,
 } from './platform/index.ts';
 import { serviceConcerns, serviceMails, serviceReactions } from './services/index.ts';
-import { vpsConcerns, vpsJobs, vpsReactions, vpsRoutines } from './vps/index.ts';
+import { vpsConcerns, vpsJobs, vpsPeriodicJobs, vpsReactions } from './vps/index.ts';
 
 const second = 1_000;
 const minute = 60 * second;
@@ -41,11 +41,11 @@ export const allConcerns: ConcernSource[] = [
 ];
 
 /** Everything that is done again and again. */
-export const allRoutines: Routine[] = [
+export const allPeriodicJobs: PeriodicJob[] = [
   { name: 'billing.expire', intervalMs: 5 * second, work: expireInvoices },
-  ...fleetRoutines,
+  ...fleetPeriodicJobs,
   { name: 'http.purgeIdempotencyKeys', intervalMs: 10 * minute, work: purgeIdempotencyKeys },
   { name: 'jobs.purgeDone', intervalMs: 10 * minute, work: purgeDoneJobs },
-  ...vpsRoutines,
-  attentionRoutine(allConcerns),
+  ...vpsPeriodicJobs,
+  attentionPeriodicJob(allConcerns),
 ];

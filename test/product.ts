@@ -12,12 +12,12 @@ import type { GivenDrivers } from '../src/drivers/index.ts';
 import {
   type Context,
   createLog,
-  runRoutine,
+  runPeriodicJob,
   type TravellingClock,
   travellingClock,
 } from '../src/platform/index.ts';
 import { startProduct } from '../src/product.ts';
-import { allRoutines } from '../src/worker.ts';
+import { allPeriodicJobs } from '../src/worker.ts';
 import { apiClient, type Client } from './client.ts';
 import { testDatabase } from './database.ts';
 import { removeDataDir } from './dataDir.ts';
@@ -35,8 +35,8 @@ export interface TestProduct {
   other: Client;
   staff: Client;
   nobody: Client;
-  /** Does the work of a routine now, such as `billing.expire`. */
-  routine(name: string): Promise<void>;
+  /** Does the work of a periodic job now, such as `billing.expire`. */
+  periodic(name: string): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -85,10 +85,10 @@ export async function startTestProduct(options: TestOptions = {}): Promise<TestP
     other: as(demo.other_customer),
     staff: as(demo.staff),
     nobody: apiClient(`${url}/api`, {}),
-    routine: async (name) => {
-      const routine = allRoutines.find((candidate) => candidate.name === name);
-      if (!routine) throw new Error(`there is no routine ${name}`);
-      await runRoutine(ctx, routine);
+    periodic: async (name) => {
+      const job = allPeriodicJobs.find((candidate) => candidate.name === name);
+      if (!job) throw new Error(`there is no periodic job ${name}`);
+      await runPeriodicJob(ctx, job);
     },
     stop: async () => {
       await product.stop();

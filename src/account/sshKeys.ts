@@ -100,7 +100,7 @@ export async function createSshKey(ctx: AccountContext, body: { name: string; pu
   const row: SshKey = { id: newId(), name: body.name, ...key, created_at: ctx.clock.now() };
   return transaction(ctx, 'account.createSshKey', async (tx) => {
     const { userId } = ctx.actor;
-    await requireRoom(tx, userId, row.public_key);
+    await requireFit(tx, userId, row.public_key);
     try {
       await tx.db.run(insertKey, {
         id: row.id,
@@ -123,7 +123,7 @@ export async function createSshKey(ctx: AccountContext, body: { name: string; pu
 }
 
 /** All keys of an account go into each machine it orders, so together they may be as long as a machine takes. */
-async function requireRoom(tx: TxContext, userId: number, publicKey: string): Promise<void> {
+async function requireFit(tx: TxContext, userId: number, publicKey: string): Promise<void> {
   await tx.db.one(lockOwner, { userId });
   const { count, bytes } = await tx.db.one(keysHeld, { userId });
   if (count >= keysPerAccount)

@@ -33,7 +33,7 @@ async function concerns(kind: string): Promise<Seen[]> {
 
 /** Subjects of the mails that staff got of this kind, after what is due was told. */
 async function told(title: string): Promise<string[]> {
-  await product.routine('attention.tell');
+  await product.periodic('attention.tell');
   await settled(product);
   return server.mails
     .filter((mail) => mail.to?.includes('noc@inn.example'))
@@ -138,7 +138,7 @@ describe('staff is told', () => {
 it('without STAFF_EMAIL the accounts of administrators and operators are told', async () => {
   const bare = await startTestProduct({ env: { STAFF_EMAIL: '' } });
   await sql(bare, `update nodes set reachable = false`);
-  await bare.routine('attention.tell');
+  await bare.periodic('attention.tell');
   await settled(bare);
   const rows = await sql<{ recipient: string }>(
     bare,

@@ -4,4 +4,4 @@
  */
 export { staffMails } from './mails.ts';
 export { attentionStaffRoutes } from './staffRoutes.ts';
-export { attentionRoutine } from './tell.ts';
+export { attentionPeriodicJob } from './tell.ts';

@@ -1,6 +1,6 @@
 import { staffAddresses } from '../account/index.ts';
 import { record } from '../events/index.ts';
-import { type ConcernSource, type Routine, statement, type TxContext } from '../platform/index.ts';
+import { type ConcernSource, type PeriodicJob, statement, type TxContext } from '../platform/index.ts';
 import { staffTold } from './events.ts';
 
 /** Mails of one kind are at least so far apart; what comes meanwhile is gathered. */
@@ -32,7 +32,7 @@ const markTold = statement<never, { kind: string }>(
 );
 
 /** Tells staff by mail what newly needs a person: each thing once, as long as it lasts. */
-export function attentionRoutine(sources: readonly ConcernSource[]): Routine {
+export function attentionPeriodicJob(sources: readonly ConcernSource[]): PeriodicJob {
   return {
     name: 'attention.tell',
     intervalMs: 30_000,

@@ -145,10 +145,10 @@ describe('an invoice that nobody pays', () => {
     expect(duedate).toBe(new Date(Date.parse(created_at) + 72 * hoursMs).toISOString().slice(0, 10));
     const endsAt = Date.parse(duedate) + 24 * hoursMs;
     product.clock.travel(endsAt - product.clock.now().getTime() - 60_000);
-    await product.routine('billing.expire');
+    await product.periodic('billing.expire');
     expect(await invoiceOf(customer, id)).toMatchObject({ status: 'unpaid', overdue: false });
     product.clock.travel(60_000);
-    await product.routine('billing.expire');
+    await product.periodic('billing.expire');
     expect(await invoiceOf(customer, id)).toMatchObject({ status: 'cancelled', number: null });
     const answer = await payByCredit(customer, id);
     expect([answer.status, answer.body.code]).toEqual([409, 'invoice_not_payable']);
@@ -158,7 +158,7 @@ describe('an invoice that nobody pays', () => {
     const person = await newCustomer(product);
     const [id, other] = [await newInvoice(product, person), await newInvoice(product, person)];
     product.clock.travel(97 * hoursMs);
-    await product.routine('billing.expire');
+    await product.periodic('billing.expire');
     const booked = await transfer(id, { reference: 'LATE' });
     expect(booked.body.data).toMatchObject({
       invoice: { status: 'cancelled', number: null, date_paid: null },
@@ -185,8 +185,8 @@ describe('an invoice that nobody pays', () => {
   it('is either paid or cancelled when both happen at once, and its services follow', async () => {
     const ids = await Promise.all(Array.from({ length: 8 }, () => newInvoice(product, customer)));
     product.clock.travel(97 * hoursMs);
-    await Promise.all([...ids.map((id) => payByCredit(customer, id)), product.routine('billing.expire')]);
-    await product.routine('billing.expire');
+    await Promise.all([...ids.map((id) => payByCredit(customer, id)), product.periodic('billing.expire')]);
+    await product.periodic('billing.expire');
     await settled(product);
     const wrong = await sql(
       product,

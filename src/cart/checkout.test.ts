@@ -52,7 +52,7 @@ describe('the main job', () => {
     await product.staff.patch(`/staff/products/${product.demo.products.vps}`, { stock: 5 });
     const { invoiceId, serviceId } = await orderVps(product, product.customer);
     product.clock.travel(97 * 3_600_000);
-    await product.routine('billing.expire');
+    await product.periodic('billing.expire');
     const invoice = await product.customer.get(`/dashboard/invoices/${invoiceId}`);
     expect(invoice.body.data.invoice.status).toBe('cancelled');
     await expect

@@ -163,7 +163,7 @@ describe('a coupon', () => {
     await customer.post('/cart/checkout/invoice', hosting(couponcode));
     expect(await discount(couponcode)).toBe('invalid coupon code');
     product.clock.travel(97 * 3_600_000);
-    await product.routine('billing.expire');
+    await product.periodic('billing.expire');
     await settled(product);
     expect(await discount(couponcode)).toBe('0.30');
   });

@@ -199,7 +199,7 @@ describe('a password', () => {
     const unpaid = await orderVps(product, customer);
     expect((await secrets()).map((row) => row.service_id)).toContain(unpaid.serviceId);
     product.clock.travel(97 * 3_600_000);
-    await product.routine('billing.expire');
+    await product.periodic('billing.expire');
     await settled(product);
     expect(await secrets()).toEqual([]);
   });

@@ -157,7 +157,7 @@ describe('the mail about money', () => {
   async function expired(person: Person): Promise<number> {
     const id = await newInvoice(product, person);
     await sql(product, `update invoices set expires_at = created_at where id = $1`, id);
-    await product.routine('billing.expire');
+    await product.periodic('billing.expire');
     await settled(product);
     return id;
   }

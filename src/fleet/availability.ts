@@ -1,12 +1,12 @@
 import { type Context, fail, statement } from '../platform/index.ts';
-import type { Room } from './placement.ts';
+import type { Resources } from './placement.ts';
 
 /** What one machine needs of the fleet. */
 export interface Needs {
   location: string;
   ipv4Count: number;
   ipv6Count: number;
-  room: Room;
+  resources: Resources;
 }
 
 interface FreeRow {
@@ -58,19 +58,19 @@ async function requireAddresses(ctx: Context, location: string, machines: Needs[
   if (free4 < wanted4 || (wanted6 > 0 && pools6 === 0)) throw fail('insufficient_stock');
 }
 
-/** Takes the room off the node that `reserveRoom` would choose. */
-function take(nodes: FreeRow[], { location, room }: Needs): void {
+/** Takes the room off the node that `reserveResources` would choose. */
+function take(nodes: FreeRow[], { location, resources }: Needs): void {
   const [chosen] = nodes
     .filter(
       (node) =>
         node.location === location &&
-        node.cpu_cores >= room.cpuCores &&
-        node.memory_mib >= room.memoryMib &&
-        node.disk_gib >= room.diskGib,
+        node.cpu_cores >= resources.cpuCores &&
+        node.memory_mib >= resources.memoryMib &&
+        node.disk_gib >= resources.diskGib,
     )
     .sort((one, other) => other.memory_mib - one.memory_mib || one.id - other.id);
   if (chosen === undefined) throw fail('insufficient_stock');
-  chosen.cpu_cores -= room.cpuCores;
-  chosen.memory_mib -= room.memoryMib;
-  chosen.disk_gib -= room.diskGib;
+  chosen.cpu_cores -= resources.cpuCores;
+  chosen.memory_mib -= resources.memoryMib;
+  chosen.disk_gib -= resources.diskGib;
 }

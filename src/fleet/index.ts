@@ -29,15 +29,15 @@ export {
   maybeImage,
   reasonAgainst,
 } from './images.ts';
-export { fleetJobs, fleetRoutines } from './jobs.ts';
+export { fleetJobs, fleetPeriodicJobs } from './jobs.ts';
 export { type Reserve, registerNode } from './nodes.ts';
 export {
   findPlacement,
   type Placement,
-  type Room,
-  releaseRoom,
-  reserveRoom,
-  resizeRoom,
+  type Resources,
+  releaseResources,
+  reserveResources,
+  resizeResources,
 } from './placement.ts';
 export { addPool, gatewaysOf, type Pool } from './pools.ts';
 export { setReverseName } from './reverse.ts';

@@ -1,4 +1,4 @@
-import type { AnySaga, Routine } from '../platform/index.ts';
+import type { AnySaga, PeriodicJob } from '../platform/index.ts';
 import { freeRestedAddresses } from './addresses.ts';
 import { watchNodes } from './heartbeat.ts';
 import { imagePreparation } from './prepareImage.ts';
@@ -7,7 +7,7 @@ import { reverseNaming } from './reverse.ts';
 /** What the fleet does outside a request. */
 export const fleetJobs: AnySaga[] = [reverseNaming, imagePreparation];
 
-export const fleetRoutines: Routine[] = [
+export const fleetPeriodicJobs: PeriodicJob[] = [
   { name: 'fleet.freeRestedAddresses', intervalMs: 60_000, work: freeRestedAddresses },
   { name: 'fleet.watchNodes', intervalMs: 5_000, work: watchNodes },
 ];

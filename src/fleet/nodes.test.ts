@@ -111,7 +111,7 @@ describe('a silent node', () => {
     await orderVps(product, product.customer);
     expect((await node(other)).machines).toBe(1); // it has the most room
     product.clock.travel(61_000);
-    await product.routine('fleet.watchNodes');
+    await product.periodic('fleet.watchNodes');
     expect(await node(other)).toMatchObject({ reachable: false, accepts_machines: false, state: 'active' });
     expect(await node()).toMatchObject({ reachable: true, accepts_machines: true });
     await orderVps(product, product.customer);
@@ -120,13 +120,13 @@ describe('a silent node', () => {
     await addNode('node-2');
     await orderVps(product, product.customer);
     expect(await node(other)).toMatchObject({ reachable: true, machines: 2 });
-    await product.routine('fleet.watchNodes');
+    await product.periodic('fleet.watchNodes');
     expect((await node(other)).reachable).toBe(true);
   });
 
   it('is told of once', async () => {
     product.clock.travel(3_600_000);
-    for (const _ of [1, 2, 3]) await product.routine('fleet.watchNodes');
+    for (const _ of [1, 2, 3]) await product.periodic('fleet.watchNodes');
     const rows = await sql(product, `select 1 from journal where action = 'node.silent'`);
     expect(rows).toHaveLength(2); // here and in the test before
     expect((await node()).reachable).toBe(true);

@@ -1,13 +1,13 @@
 import { type Context, fail, statement, type TxContext } from '../platform/index.ts';
 
 /** Room that one machine takes on a node. */
-export interface Room {
+export interface Resources {
   cpuCores: number;
   memoryMib: number;
   diskGib: number;
 }
 
-export interface Placement extends Room {
+export interface Placement extends Resources {
   nodeId: number;
 }
 
@@ -18,7 +18,7 @@ interface PlacementRow {
   disk_gib: number;
 }
 
-interface Taking extends Room {
+interface Taking extends Resources {
   serviceId: number;
   organizationId: number;
   location: string;
@@ -70,7 +70,7 @@ const resize = statement<
   { node_id: number },
   { serviceId: number; cpuCores: number; memoryMib: number; diskGib: number }
 >(
-  'fleet.resizeRoom',
+  'fleet.resizeResources',
   `with held as (
      select node_id, :cpuCores::int - cpu_cores as cpu, :memoryMib::int - memory_mib as memory,
        :diskGib::int - disk_gib as disk
@@ -89,17 +89,17 @@ const resize = statement<
 );
 
 /** Holds room for a service on a node of the location; the room stays held until it is given back. */
-export async function reserveRoom(
+export async function reserveResources(
   ctx: TxContext,
   service: { id: number; organizationId: number; location: string },
-  room: Room,
+  resources: Resources,
 ): Promise<Placement> {
   const { id: serviceId, organizationId, location } = service;
-  const taking = { serviceId, organizationId, location, ...room, now: ctx.clock.now() };
+  const taking = { serviceId, organizationId, location, ...resources, now: ctx.clock.now() };
   const row = (await ctx.db.maybe(takeRoomAnywhere, taking)) ?? (await ctx.db.maybe(takeRoomWaiting, taking));
   if (row === null)
     throw fail('insufficient_stock', { cause: new Error(`no node of ${service.location} has room`) });
-  return { nodeId: row.node_id, ...room };
+  return { nodeId: row.node_id, ...resources };
 }
 
 /** Where a service has its room; null when it has none. */
@@ -110,7 +110,7 @@ export async function findPlacement(ctx: Context, serviceId: number): Promise<Pl
 }
 
 /** Gives the room back; giving back nothing is fine. */
-export async function releaseRoom(ctx: Context, serviceId: number): Promise<void> {
+export async function releaseResources(ctx: Context, serviceId: number): Promise<void> {
   await ctx.db.many(giveRoomBack, { serviceId });
 }
 
@@ -118,12 +118,16 @@ export async function releaseRoom(ctx: Context, serviceId: number): Promise<void
  * Changes the room that a service has on its node, exactly to `room`; repeating it changes nothing. Growing
  * needs free room on that same node: `insufficient_stock` when there is none, or when the service has no room.
  */
-export async function resizeRoom(ctx: TxContext, serviceId: number, room: Room): Promise<void> {
+export async function resizeResources(
+  ctx: TxContext,
+  serviceId: number,
+  resources: Resources,
+): Promise<void> {
   const row = await ctx.db.maybe(resize, {
     serviceId,
-    cpuCores: room.cpuCores,
-    memoryMib: room.memoryMib,
-    diskGib: room.diskGib,
+    cpuCores: resources.cpuCores,
+    memoryMib: resources.memoryMib,
+    diskGib: resources.diskGib,
   });
   if (row !== null) return;
   throw fail('insufficient_stock', { cause: new Error(`the node of service ${serviceId} has no room`) });

@@ -183,7 +183,7 @@ describe('an address pool', () => {
     await releaseAddresses(product.ctx, service);
     expect((await remove()).body.message).toContain('1 rest');
     product.clock.travel(2 * 3_600_000 + 1);
-    await product.routine('fleet.freeRestedAddresses');
+    await product.periodic('fleet.freeRestedAddresses');
     await product.staff.patch(`${url(made.id)}/addresses`, { address: host(2), reserved: true });
     expect((await remove()).body.code).toBe('conflict');
     await product.staff.patch(`${url(made.id)}/addresses`, { address: host(2), reserved: false });
@@ -245,10 +245,10 @@ describe('a freed address', () => {
     expect(Math.round(hours)).toBe(48);
 
     product.clock.travel(47 * 3_600_000);
-    await product.routine('fleet.freeRestedAddresses');
+    await product.periodic('fleet.freeRestedAddresses');
     await expect(take(second, 1)).rejects.toMatchObject({ code: 'insufficient_stock' });
     product.clock.travel(3_600_000);
-    await product.routine('fleet.freeRestedAddresses');
+    await product.periodic('fleet.freeRestedAddresses');
     await take(second, 1);
     expect(await ofService(second)).toEqual([host(2)]);
   });

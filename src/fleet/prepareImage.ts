@@ -33,7 +33,7 @@ const sayEveryMs = 1_000;
 /** Builds or downloads an image on the node of this process, and keeps for staff how far it is and how it ended. */
 export const imagePreparation = saga<Payload>({
   name: 'fleet.prepareImage',
-  lane: 'bulk',
+  queue: 'bulk',
   steps: [
     {
       name: 'prepare',

@@ -3,7 +3,6 @@
  * contexts, money, the database, jobs and the conventions of HTTP, each in one place.
  */
 export type { Concern, ConcernSource } from './attention.ts';
-export { atBoundary } from './boundary.ts';
 export { type Clock, systemClock, type TravellingClock, travellingClock } from './clock.ts';
 export {
   type AccountContext,
@@ -27,6 +26,7 @@ export {
 } from './database/index.ts';
 export type { DriverName, Drivers } from './drivers.ts';
 export { AppError, type ErrorDetail, errors, fail } from './errors.ts';
+export { atFailpoint } from './failpoint.ts';
 export { isDomain } from './hostname.ts';
 export { newId } from './ids.ts';
 export { forgetSecretKey, openSeal } from './installation.ts';

@@ -22,7 +22,7 @@ export {
 export { deliveryWanted, serviceRetried, serviceUpgraded, upgradeExpired } from './events.ts';
 export type { Kind } from './kinds/kind.ts';
 export { kindOf, kinds } from './kinds/table.ts';
-export { roomOf, type VpsOptions, vpsOptions } from './kinds/vps.ts';
+export { resourcesOf, type VpsOptions, vpsOptions } from './kinds/vps.ts';
 export { serviceMails } from './mails.ts';
 export { isStrongPassword } from './password.ts';
 export { prorate, remainingOf } from './prorate.ts';

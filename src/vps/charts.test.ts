@@ -41,11 +41,11 @@ describe('charts', () => {
     ]);
     for (let turn = 0; turn < 400; turn += 1) {
       await sampler();
-      if (turn % 30 === 0) await product.routine('vps.charts');
+      if (turn % 30 === 0) await product.periodic('vps.charts');
       product.clock.travel(10_000);
       seconds += 10;
     }
-    await product.routine('vps.charts');
+    await product.periodic('vps.charts');
     const hour = await points('hour');
     expect(hour.length).toBeGreaterThan(350);
     expect(hour.length).toBeLessThanOrEqual(361);
@@ -61,7 +61,7 @@ describe('charts', () => {
 
   it('are the same however often they are rolled up', async () => {
     const before = await points('day');
-    await product.routine('vps.charts');
+    await product.periodic('vps.charts');
     expect(await points('day')).toEqual(before);
   });
 

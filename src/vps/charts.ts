@@ -1,5 +1,5 @@
 import type { MachineSample } from '../drivers/hypervisor/index.ts';
-import { type Context, type OrganizationContext, type Routine, statement } from '../platform/index.ts';
+import { type Context, type OrganizationContext, type PeriodicJob, statement } from '../platform/index.ts';
 import { serviceIdOf } from './machine.ts';
 import { findVpsFor } from './queries.ts';
 
@@ -179,7 +179,7 @@ async function writeSamples(
 }
 
 /** Keeps charts at their resolutions in bounded space: coarse points from fine ones, then old ones go. */
-export const chartRoutine: Routine = {
+export const chartPeriodicJob: PeriodicJob = {
   name: 'vps.charts',
   intervalMs: 60_000,
   work: async (ctx) => {

@@ -7,17 +7,17 @@ import './errors.ts';
 import './limits.ts';
 import './permissions.ts';
 
-import type { AnySaga, Reaction, Routine } from '../platform/index.ts';
+import type { AnySaga, PeriodicJob, Reaction } from '../platform/index.ts';
 import { updateAccess } from './access/keys.ts';
 import { passwordReset } from './access/password.ts';
-import { chartRoutine } from './charts.ts';
-import { ticketRoutine } from './console/open.ts';
+import { chartPeriodicJob } from './charts.ts';
+import { ticketPeriodicJob } from './console/open.ts';
 import { deliveryReactions } from './install/deliver.ts';
 import { provision } from './install/provision.ts';
 import { reinstall } from './install/reinstall.ts';
 import { powerSagas } from './power.ts';
 import { rename } from './settings.ts';
-import { backupRoutine } from './snapshots/backups.ts';
+import { backupPeriodicJob } from './snapshots/backups.ts';
 import { snapshotSagas } from './snapshots/snapshots.ts';
 import { upgradeReactions } from './upgrade/reactions.ts';
 import { resize } from './upgrade/resize.ts';
@@ -43,4 +43,4 @@ export const vpsJobs: AnySaga[] = [
 
 export const vpsReactions: Reaction[] = [...deliveryReactions, ...upgradeReactions];
 
-export const vpsRoutines: Routine[] = [backupRoutine, chartRoutine, ticketRoutine];
+export const vpsPeriodicJobs: PeriodicJob[] = [backupPeriodicJob, chartPeriodicJob, ticketPeriodicJob];

@@ -289,7 +289,7 @@ describe('settings', () => {
     for (let night = 1; night <= 4; night += 1) {
       product.clock.travel(24 * 3_600_000);
       for (let turn = 0; turn < 3; turn += 1) {
-        await product.routine('vps.backups');
+        await product.periodic('vps.backups');
         await idle();
       }
       expect(await backups()).toBe(Math.min(night, 2));

@@ -3,7 +3,7 @@ import ipaddr from 'ipaddr.js';
 import type { ReverseDns } from '../drivers/dns/index.ts';
 import { listAddresses, setReverseName } from '../fleet/index.ts';
 import { fail, type OrganizationContext, statement, transaction } from '../platform/index.ts';
-import { roomOf, vpsOptions } from '../services/index.ts';
+import { resourcesOf, vpsOptions } from '../services/index.ts';
 import { factsOf } from './actions/act.ts';
 import { viewAction } from './actions/history.ts';
 import { findVpsFor, type VpsRow } from './queries.ts';
@@ -36,7 +36,7 @@ const bitsPerByte = 8;
 export async function readOverview(ctx: OrganizationContext, id: number) {
   const vps = await findVpsFor(ctx, id);
   const ordered = vpsOptions.read(vps.options);
-  const room = roomOf(ordered);
+  const resources = resourcesOf(ordered);
   const state = vps.state ?? 'creating';
   const now = ctx.clock.now();
   const usage = await ctx.db.one(usageOf, { serviceId: id, now });
@@ -51,9 +51,9 @@ export async function readOverview(ctx: OrganizationContext, id: number) {
       os: { slug: vps.image ?? ordered.os, name: vps.image_name, version: vps.image_version },
       location: vps.location ?? ordered.location,
       resources: {
-        cpu: vps.cpu_cores ?? room.cpuCores,
-        memory_mb: vps.memory_mib ?? room.memoryMib,
-        disk_gb: vps.disk_gib ?? room.diskGib,
+        cpu: vps.cpu_cores ?? resources.cpuCores,
+        memory_mb: vps.memory_mib ?? resources.memoryMib,
+        disk_gb: vps.disk_gib ?? resources.diskGib,
         port_mbps: vps.port_mbps ?? ordered.portMbps,
       },
       usage: isUp ? viewUsage(usage) : null,

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { auditHost, bridgeOf, endMachines, processId } from './host.ts';
 import { order, pay, refund, scenarioOf } from './scenarios.ts';
-import { boundariesOf, expectFailed } from './sweep.ts';
+import { expectFailed, failpointsOf } from './sweep.ts';
 import { openWorld, type World } from './world.ts';
 
 const machinesOff = process.env.INNKEEPER_TEST_MACHINES === 'off' || !process.env.INNKEEPER_TEST_IMAGES;
@@ -9,7 +9,7 @@ if (machinesOff) console.log('Killing the product while it makes a real machine 
 
 const bridge = bridgeOf(String(process.pid));
 
-// The simulator has every boundary; here are those at which something of a machine comes into being or goes.
+// The simulator has every failpoint; here are those at which something of a machine comes into being or goes.
 describe.skipIf(machinesOff)('with real machines, kill -9', { timeout: 3_600_000 }, () => {
   let world: World;
   beforeAll(async () => {
@@ -36,9 +36,9 @@ describe.skipIf(machinesOff)('with real machines, kill -9', { timeout: 3_600_000
   }
 
   it('after a step leaves one machine, and at any step of the way back none', async () => {
-    const boundaries = await boundariesOf(world, scenarioOf('pay'));
+    const failpoints = await failpointsOf(world, scenarioOf('pay'));
     await clean();
-    const making = boundaries.filter((name) =>
+    const making = failpoints.filter((name) =>
       /^vps\.provision\/(disk|identity|boot|ready): after do$/.test(name),
     );
     const back = ['disk', 'machine'].flatMap((step) => [
@@ -46,22 +46,22 @@ describe.skipIf(machinesOff)('with real machines, kill -9', { timeout: 3_600_000
       `vps.provision/${step}: after undo`,
     ]);
     const took: Record<string, number> = {};
-    for (const boundary of [...making, ...back]) {
+    for (const failpoint of [...making, ...back]) {
       const given = await order(world);
       const deaths = world.deaths;
       // Every order ends as a failed delivery, so that the host does not fill up with machines.
       world.failAt(failing);
-      world.crashAt(boundary);
+      world.crashAt(failpoint);
       await pay(world, given);
       await world.settle();
       world.failAt(null);
-      expect([boundary, world.deaths - deaths]).toEqual([boundary, 1]);
+      expect([failpoint, world.deaths - deaths]).toEqual([failpoint, 1]);
       await expectFailed(world, given);
       await clean();
       await refund({ reason: 'test' })(world, given);
       await world.settle();
       await clean();
-      took[boundary] = world.recovery.settledMs;
+      took[failpoint] = world.recovery.settledMs;
     }
     console.log(`recovered in ms: ${JSON.stringify(took)}`);
   });

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { scenarioOf } from './scenarios.ts';
-import { boundariesBack, boundariesOf, stepsOf, sweepCrashes, sweepFailures } from './sweep.ts';
+import { boundariesBack, failpointsOf, stepsOf, sweepCrashes, sweepFailures } from './sweep.ts';
 import { openWorld, type World } from './world.ts';
 
 // The main job, killed between what each step did and the line that remembers it. `once.long.test.ts` has every
-// boundary of every scenario.
+// failpoint of every scenario.
 describe('kill -9 of the product while a machine is made', { timeout: 300_000 }, () => {
   let world: World;
   beforeAll(async () => {
@@ -14,9 +14,9 @@ describe('kill -9 of the product while a machine is made', { timeout: 300_000 },
 
   it('loses nothing and doubles nothing, after any step', async () => {
     const scenario = scenarioOf('pay');
-    const boundaries = await boundariesOf(world, scenario);
-    expect(stepsOf(boundaries).filter((step) => step.startsWith('vps.provision/'))).toHaveLength(9);
-    const swept = await sweepCrashes(world, scenario, boundaries.filter(isInTheMiddle));
+    const failpoints = await failpointsOf(world, scenario);
+    expect(stepsOf(failpoints).filter((step) => step.startsWith('vps.provision/'))).toHaveLength(9);
+    const swept = await sweepCrashes(world, scenario, failpoints.filter(isInTheMiddle));
     console.log(`killed after a step: ${JSON.stringify(swept)}`);
   });
 

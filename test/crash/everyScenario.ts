@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { scenarios } from './scenarios.ts';
-import { boundariesOf, sweepCrashes } from './sweep.ts';
+import { failpointsOf, sweepCrashes } from './sweep.ts';
 import { openWorld, type World } from './world.ts';
 
-/** Kills the product at every boundary that any scenario passes, with every step done once or twice. */
+/** Kills the product at every failpoint that any scenario passes, with every step done once or twice. */
 export function sweepEveryScenario(steps: 'once' | 'twice'): void {
   /** What several scenarios pass is crashed in the first of them, unless it does something else in the others. */
   const seen = new Set<string>();
@@ -15,12 +15,12 @@ export function sweepEveryScenario(steps: 'once' | 'twice'): void {
     });
     afterAll(() => world?.stop());
 
-    it.each(scenarios)('at every boundary of: $name', async (scenario) => {
-      const passed = await boundariesOf(world, scenario);
-      const boundaries = scenario.otherwise ? passed : passed.filter((name) => !seen.has(name));
-      for (const name of boundaries) seen.add(name);
+    it.each(scenarios)('at every failpoint of: $name', async (scenario) => {
+      const passed = await failpointsOf(world, scenario);
+      const failpoints = scenario.otherwise ? passed : passed.filter((name) => !seen.has(name));
+      for (const name of failpoints) seen.add(name);
       expect(await world.audit()).toEqual([]);
-      const swept = await sweepCrashes(world, scenario, boundaries);
+      const swept = await sweepCrashes(world, scenario, failpoints);
       console.log(`${scenario.name}, every step ${steps}: ${JSON.stringify(swept)}`);
     });
   });

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { scenarioOf } from './scenarios.ts';
-import { boundariesBack, boundariesOf, stepsOf, sweepFailedActions, sweepFailures } from './sweep.ts';
+import { boundariesBack, failpointsOf, stepsOf, sweepFailedActions, sweepFailures } from './sweep.ts';
 import { openWorld, type World } from './world.ts';
 
 const hour = 3_600_000;
@@ -14,7 +14,7 @@ describe('a step that fails for good', { timeout: hour }, () => {
 
   it.each(['pay', 'expiry', 'refund'])('ends in a clean slate that staff can retry: %s', async (name) => {
     const scenario = scenarioOf(name);
-    const steps = stepsOf(await boundariesOf(world, scenario));
+    const steps = stepsOf(await failpointsOf(world, scenario));
     const swept = await sweepFailures(
       world,
       scenario,
@@ -27,7 +27,7 @@ describe('a step that fails for good', { timeout: hour }, () => {
     'of an action lets go of the machine, and the action can be asked for again: %s',
     async (name) => {
       const scenario = scenarioOf(name);
-      const passed = await boundariesOf(world, scenario);
+      const passed = await failpointsOf(world, scenario);
       const steps = stepsOf(passed).filter((step) => /^vps\.(?!provision)/.test(step));
       expect(steps.length).toBeGreaterThan(1);
       await sweepFailedActions(world, scenario, steps);

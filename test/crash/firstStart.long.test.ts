@@ -11,11 +11,11 @@ const hour = 3_600_000;
 describe('kill -9 of a first start', { timeout: hour }, () => {
   it('leaves nothing half: the next start opens one company, with its keys', async () => {
     const traced = await firstStart({});
-    const boundaries = [...new Set(traced.passed)].filter((name) => /commit$/.test(name));
-    expect(boundaries).toContain('demo.fill: before commit');
-    for (const boundary of boundaries.slice(0, 12)) {
-      const { users, pools, works } = await firstStart({ INNKEEPER_CRASH_AT: boundary });
-      expect({ boundary, users, pools, works }).toEqual({ boundary, users: 3, pools: 2, works: 200 });
+    const failpoints = [...new Set(traced.passed)].filter((name) => /commit$/.test(name));
+    expect(failpoints).toContain('demo.fill: before commit');
+    for (const failpoint of failpoints.slice(0, 12)) {
+      const { users, pools, works } = await firstStart({ INNKEEPER_CRASH_AT: failpoint });
+      expect({ failpoint, users, pools, works }).toEqual({ failpoint, users: 3, pools: 2, works: 200 });
     }
   });
 });
@@ -27,7 +27,7 @@ async function firstStart(crash: Record<string, string>) {
   const trace = path.join(dataDir, 'trace');
   const env = { DATA_DIR: dataDir, DATABASE_URL: database.url, HYPERVISOR: 'simulator', LOG_LEVEL: 'warn' };
   try {
-    const first = startProductChild({ ...env, ...crash, INNKEEPER_TRACE_BOUNDARIES: trace });
+    const first = startProductChild({ ...env, ...crash, INNKEEPER_TRACE_FAILPOINTS: trace });
     if (crash.INNKEEPER_CRASH_AT) expect((await first.exited).signal).toBe('SIGKILL');
     else {
       await first.ready;

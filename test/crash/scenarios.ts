@@ -7,14 +7,14 @@ import { coupon, type World } from './world.ts';
 /**
  * Something that people do with the product, and what comes of it. `arrange` makes what it starts from, `start` is
  * what people do, and `done` returns once the outcome is there. The product must survive all of it at every
- * boundary.
+ * failpoint.
  */
 export interface Scenario<Given = unknown, Started = unknown> {
   name: string;
   arrange: (world: World) => Promise<Given>;
   start: (world: World, given: Given) => Promise<Started>;
   done: (world: World, given: Given, started: Started) => Promise<void>;
-  /** It passes boundaries of an earlier scenario and does something else at them, so it is crashed there as well. */
+  /** It passes failpoints of an earlier scenario and does something else at them, so it is crashed there as well. */
   otherwise?: boolean;
 }
 

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { allRoutines } from '../../src/worker.ts';
+import { allPeriodicJobs } from '../../src/worker.ts';
 import { until } from '../product.ts';
 import { sql } from '../sql.ts';
 import type { Order, Scenario } from './scenarios.ts';
@@ -7,22 +7,22 @@ import type { World } from './world.ts';
 
 /** What a sweep did, for the line it prints. */
 export interface Swept {
-  boundaries: number;
+  failpoints: number;
   slowestReadyMs: number;
   slowestSettledMs: number;
 }
 
 /** From the moment the product is ready again; how long its start takes is the machine's affair, and printed. */
 const recoveredWithinMs = 30_000;
-const routines = allRoutines.map((routine) => routine.name);
+const periodicJobs = allPeriodicJobs.map((periodic) => periodic.name);
 
-/** Boundaries of a scenario in the order in which they are passed first, without what only the clock brings. */
-export async function boundariesOf(world: World, scenario: Scenario): Promise<string[]> {
+/** Failpoints of a scenario in the order in which they are passed first, without what only the clock brings. */
+export async function failpointsOf(world: World, scenario: Scenario): Promise<string[]> {
   await run(world, scenario);
   const passed = [...new Set(world.passed())];
   return passed.filter((name) => {
-    const routine = routines.find((each) => name.startsWith(`${each}:`));
-    return routine === undefined || (scenario.name === 'expiry' && routine === 'billing.expire');
+    const periodic = periodicJobs.find((each) => name.startsWith(`${each}:`));
+    return periodic === undefined || (scenario.name === 'expiry' && periodic === 'billing.expire');
   });
 }
 
@@ -36,24 +36,24 @@ async function run(world: World, scenario: Scenario, before: () => void = () => 
   await world.settle();
 }
 
-/** Kills the product at each of these boundaries of a scenario, and asks afterwards what is wrong. */
+/** Kills the product at each of these failpoints of a scenario, and asks afterwards what is wrong. */
 export async function sweepCrashes(
   world: World,
   scenario: Scenario,
-  boundaries: readonly string[],
+  failpoints: readonly string[],
 ): Promise<Swept> {
-  const swept: Swept = { boundaries: 0, slowestReadyMs: 0, slowestSettledMs: 0 };
-  for (const boundary of boundaries) {
+  const swept: Swept = { failpoints: 0, slowestReadyMs: 0, slowestSettledMs: 0 };
+  for (const failpoint of failpoints) {
     const deaths = world.deaths;
-    await run(world, scenario, () => world.crashAt(boundary));
-    await expectWell(world, { boundary, deaths: 1 }, { deaths: world.deaths - deaths });
+    await run(world, scenario, () => world.crashAt(failpoint));
+    await expectWell(world, { failpoint, deaths: 1 }, { deaths: world.deaths - deaths });
     count(swept, world);
   }
   return swept;
 }
 
 function count(swept: Swept, world: World): void {
-  swept.boundaries += 1;
+  swept.failpoints += 1;
   swept.slowestReadyMs = Math.max(swept.slowestReadyMs, world.recovery.readyMs);
   swept.slowestSettledMs = Math.max(swept.slowestSettledMs, world.recovery.settledMs);
   expect(world.recovery.settledMs - world.recovery.readyMs).toBeLessThan(recoveredWithinMs);
@@ -63,22 +63,22 @@ async function expectWell(world: World, wanted: object, seen: object, except?: s
   expect({ ...wanted, ...seen, wrong: await world.audit(except) }).toEqual({ ...wanted, wrong: [] });
 }
 
-/** The steps among boundaries: `vps.provision/boot`. */
-export function stepsOf(boundaries: readonly string[]): string[] {
-  return boundaries.flatMap((name) => /^(.+): before do$/.exec(name)?.[1] ?? []);
+/** The steps among failpoints: `vps.provision/boot`. */
+export function stepsOf(failpoints: readonly string[]): string[] {
+  return failpoints.flatMap((name) => /^(.+): before do$/.exec(name)?.[1] ?? []);
 }
 
 /**
  * Has each of these steps fail for good: what it did is taken back, the failure stands where staff and customer see
  * it, and once the cause is gone staff's "retry" brings the scenario to its end. With `crashAt` the product also
- * dies at that boundary on the way back.
+ * dies at that failpoint on the way back.
  */
 export async function sweepFailures(
   world: World,
   scenario: Scenario,
   cases: readonly { step: string; crashAt?: string }[],
 ): Promise<Swept> {
-  const swept: Swept = { boundaries: 0, slowestReadyMs: 0, slowestSettledMs: 0 };
+  const swept: Swept = { failpoints: 0, slowestReadyMs: 0, slowestSettledMs: 0 };
   for (const { step, crashAt } of cases) {
     const given = await scenario.arrange(world);
     await world.settle();
@@ -191,7 +191,7 @@ async function isPossible(world: World, { serviceId }: Order, step: string): Pro
   return allowed;
 }
 
-/** Boundaries that are passed on the way back when a step fails for good. */
+/** Failpoints that are passed on the way back when a step fails for good. */
 export async function boundariesBack(world: World, scenario: Scenario, step: string): Promise<string[]> {
   const given = await scenario.arrange(world);
   await world.settle();

@@ -26,8 +26,8 @@ export interface World {
   staff: Client;
   /** Deaths so far. */
   deaths: number;
-  /** Has the product die at the next pass of this boundary, once. */
-  crashAt(boundary: string | null): void;
+  /** Has the product die at the next pass of this failpoint, once. */
+  crashAt(failpoint: string | null): void;
   /** Has this step fail for good, until told otherwise. */
   failAt(step: string | null): void;
   /** Kills the product now, has `meanwhile` happen, and starts it again. */
@@ -37,7 +37,7 @@ export interface World {
   pid(): number;
   /** Waits until every job has come to its end, and after a death until that is so again. */
   settle(): Promise<void>;
-  /** Names of the boundaries passed since the last call. */
+  /** Names of the failpoints passed since the last call. */
   passed(): string[];
   /** How long the product took from its last death until it was ready again, and until all work was done. */
   recovery: { readyMs: number; settledMs: number };
@@ -75,7 +75,7 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
     SMTP_URL: mail.url,
     INNKEEPER_CRASH_AT: `@${file('crash')}`,
     INNKEEPER_FAIL_AT: `@${file('fail')}`,
-    INNKEEPER_TRACE_BOUNDARIES: file('trace'),
+    INNKEEPER_TRACE_FAILPOINTS: file('trace'),
     ...options.env,
   };
 
@@ -153,7 +153,7 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
     for (;;) {
       await up;
       if (await isQuiet()) {
-        // The boundary that is to be the end may come after the last job's.
+        // The failpoint that is to be the end may come after the last job's.
         if (readFileSync(file('crash'), 'utf8') === '') break;
         const deaths = world.deaths;
         const until = Date.now() + 3_000;
@@ -216,7 +216,7 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
     customer: stubborn(() => world.demo.customer),
     staff: stubborn(() => world.demo.staff),
     deaths: 0,
-    crashAt: (boundary) => writeFileSync(file('crash'), boundary ?? ''),
+    crashAt: (failpoint) => writeFileSync(file('crash'), failpoint ?? ''),
     failAt: (step) => writeFileSync(file('fail'), step ?? ''),
     die: async (what) => {
       meanwhile = what;

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { atBoundary } from '../boundary.ts';
+import { atFailpoint } from '../failpoint.ts';
 import { asUnavailable, isAftermath, isWorthRepeating } from './failures.ts';
 import { queryable, type Scope } from './queryable.ts';
 import type { Transaction } from './statement.ts';
@@ -33,7 +33,7 @@ async function runTransaction<T>(pool: pg.Pool, name: string, work: Work<T>): Pr
     result = await work(transactionOn(client, scope, committed, 1));
     scope.closed = 'after its transaction had ended';
     await begun;
-    await atBoundary(`${name}: before commit`);
+    await atFailpoint(`${name}: before commit`);
     const { command } = await client.query('commit');
     // PostgreSQL answers so, and not with an error, when a failed statement was swallowed on the way.
     if (command !== 'COMMIT') throw new Error(`${name} could not be committed: a statement in it had failed`);
@@ -47,7 +47,7 @@ async function runTransaction<T>(pool: pg.Pool, name: string, work: Work<T>): Pr
     throw asUnavailable(reasonOf(thrown, scope));
   }
   client.release();
-  await atBoundary(`${name}: after commit`);
+  await atFailpoint(`${name}: after commit`);
   for (const then of committed) then();
   return result;
 }

@@ -6,7 +6,7 @@
 export { startAnnouncing } from './announce.ts';
 export { jobConcerns } from './concerns.ts';
 export { type EnqueueOptions, enqueue, enqueueNamed } from './enqueue.ts';
-export { type Routine, runRoutine, startRoutines } from './every.ts';
+export { type PeriodicJob, runPeriodicJob, startPeriodicJobs } from './periodic.ts';
 export { purgeDoneJobs } from './purge.ts';
 export { jobStateAbout, retryFailedJobAbout } from './retry.ts';
 export {
@@ -14,7 +14,7 @@ export {
   databaseJob,
   type Failure,
   job,
-  type Lane,
+  type Queue,
   type Run,
   type Saga,
   type SagaFor,

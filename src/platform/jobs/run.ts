@@ -1,5 +1,5 @@
-import { atBoundary, failIfAsked, stepRuns } from '../boundary.ts';
 import { transaction } from '../context.ts';
+import { atFailpoint, failIfAsked, stepRuns } from '../failpoint.ts';
 import { end, giveWay, stumble } from './ends.ts';
 import { asResult, failureOf } from './failure.ts';
 import { type JobRow, recordStep, resetAttempts } from './queries.ts';
@@ -75,17 +75,17 @@ async function forward(running: Running): Promise<Failure | 'left'> {
 async function act(running: Running, step: OutsideStep<unknown, object>): Promise<void> {
   const { saga, run, ledger } = running;
   const name = `${saga.name}/${step.name}`;
-  await atBoundary(`${name}: before do`);
+  await atFailpoint(`${name}: before do`);
   let result: object = {};
   for (let time = 0; time < stepRuns; time += 1) {
     result = asResult((await step.action(run)) ?? {});
     Object.assign(ledger.state, result);
   }
   failIfAsked(name);
-  await atBoundary(`${name}: after do`);
+  await atFailpoint(`${name}: after do`);
   await record(running, step, 'done', result);
   ledger.done.add(step.name);
-  await atBoundary(`${name}: recorded`);
+  await atFailpoint(`${name}: recorded`);
 }
 
 async function backward(running: Running, failure: Failure): Promise<void> {
@@ -111,12 +111,12 @@ async function takeBack(
   undo: NonNullable<Step<unknown, object>['undo']>,
 ): Promise<void> {
   const name = `${running.saga.name}/${step.name}`;
-  await atBoundary(`${name}: before undo`);
+  await atFailpoint(`${name}: before undo`);
   for (let time = 0; time < stepRuns; time += 1) await undo(running.run);
-  await atBoundary(`${name}: after undo`);
+  await atFailpoint(`${name}: after undo`);
   await record(running, step, 'undone', {});
   running.ledger.undone.add(step.name);
-  await atBoundary(`${name}: undone`);
+  await atFailpoint(`${name}: undone`);
 }
 
 async function record(

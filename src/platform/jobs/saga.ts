@@ -61,16 +61,16 @@ export interface Failure {
 }
 
 /**
- * Jobs of one lane wait for each other, never for those of another. `quick` is money, mails and names, done in
+ * Jobs of one queue wait for each other, never for those of another. `quick` is money, mails and names, done in
  * seconds; `machine` waits for guests, minutes; `bulk` moves whole disks, which may take hours.
  */
-export type Lane = 'quick' | 'machine' | 'bulk';
+export type Queue = 'quick' | 'machine' | 'bulk';
 
 /** A job: a list of steps, and what is recorded at its end in the transaction that ends it. */
 export interface Saga<Payload, State = object, Result = Partial<State>> {
   name: string;
   /** Default `quick`. */
-  lane?: Lane;
+  queue?: Queue;
   steps: readonly Step<Payload, State, Result>[];
   /** Told before each step, with how many of the steps are done. For progress that people see. */
   progress?: (run: Run<Payload, State>, done: number, of: number) => Promise<void>;
@@ -99,7 +99,7 @@ export function saga<Payload, State = object>(definition: Saga<Payload, State>):
 export function job<Payload>(
   name: string,
   action: (run: Run<Payload, object>) => Promise<void>,
-  options: { attempts?: number; lane?: Lane; failed?: Saga<Payload>['failed'] } = {},
+  options: { attempts?: number; queue?: Queue; failed?: Saga<Payload>['failed'] } = {},
 ): Saga<Payload> {
   const { attempts, ...rest } = options;
   return { name, ...rest, steps: [{ name: 'run', action, attempts }] };

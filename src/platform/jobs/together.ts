@@ -1,6 +1,6 @@
-import { atBoundary, failIfAsked } from '../boundary.ts';
 import { type TxContext, transaction } from '../context.ts';
 import type { DriverName } from '../drivers.ts';
+import { atFailpoint, failIfAsked } from '../failpoint.ts';
 import { asResult } from './failure.ts';
 import { finishJob, recordStep, resetAttempts } from './queries.ts';
 import { ClaimLost, hold, move, type Running } from './running.ts';
@@ -44,7 +44,7 @@ export async function actTogether(running: Running, { steps, isEnd }: Together):
   Object.assign(ledger.state, state);
   for (const step of steps) {
     ledger.done.add(step.name);
-    await atBoundary(`${saga.name}/${step.name}: recorded`);
+    await atFailpoint(`${saga.name}/${step.name}: recorded`);
   }
 }
 
@@ -57,12 +57,12 @@ async function act(
   const { saga, run } = running;
   const name = `${saga.name}/${step.name}`;
   running.current = step;
-  await atBoundary(`${name}: before do`);
+  await atFailpoint(`${name}: before do`);
   const { jobId, payload, signal, moveTo } = run;
   const can = (driver: DriverName, capability: string) => canDo(run.drivers[driver], capability);
   const result = (await step.action({ ctx: tx, jobId, payload, state, signal, moveTo, can })) ?? {};
   failIfAsked(name);
-  await atBoundary(`${name}: after do`);
+  await atFailpoint(`${name}: after do`);
   return asResult(result);
 }
 

@@ -4,7 +4,7 @@ import { until } from '../../../test/product.ts';
 import { transaction } from '../context.ts';
 import type { Queryable } from '../database/index.ts';
 import { fail } from '../errors.ts';
-import { enqueue, job, type Lane, saga } from './index.ts';
+import { enqueue, job, type Queue, saga } from './index.ts';
 import { type JobBed, jobBed, type Payload } from './testbed.ts';
 
 let bed: JobBed;
@@ -278,12 +278,12 @@ describe('workers', () => {
   });
 });
 
-describe('lanes', () => {
+describe('queues', () => {
   const slots = { quick: 2, machine: 4, bulk: 2 };
-  const endless = (name: string, lane: Lane, begun: string[], release: Promise<void>) =>
+  const endless = (name: string, queue: Queue, begun: string[], release: Promise<void>) =>
     saga<object>({
       name,
-      lane,
+      queue,
       steps: [
         {
           name: 'only',
@@ -295,11 +295,11 @@ describe('lanes', () => {
       ],
     });
 
-  it('keep jobs without an end from stopping those of other lanes', async () => {
+  it('keep jobs without an end from stopping those of other queues', async () => {
     const release = Promise.withResolvers<void>();
     const begun: string[] = [];
-    const short = (name: string, lane?: Lane) =>
-      saga<Payload>({ name, lane, steps: [{ name: 'only', action: async () => undefined }] });
+    const short = (name: string, queue?: Queue) =>
+      saga<Payload>({ name, queue, steps: [{ name: 'only', action: async () => undefined }] });
     bed.workWith(
       { slots },
       endless('test.backup', 'bulk', begun, release.promise),

@@ -4,7 +4,6 @@ import type { Drivers } from '../drivers.ts';
 import { AppError } from '../errors.ts';
 import { channel, namesIn, startAnnouncing } from './announce.ts';
 import { onEnqueued } from './enqueue.ts';
-import { defaultSlots, laneOf, lanes, roomIn, type Slots } from './lanes.ts';
 import {
   claimJobs,
   type JobRow,
@@ -13,9 +12,10 @@ import {
   releaseOrphans,
   unknownKinds,
 } from './queries.ts';
+import { defaultSlots, openingsIn, queueOf, queues, type Slots } from './queues.ts';
 import { runJob } from './run.ts';
 import { ClaimLost } from './running.ts';
-import { type AnySaga, byName, type Lane } from './saga.ts';
+import { type AnySaga, byName, type Queue } from './saga.ts';
 import { servedClass } from './served.ts';
 
 export interface WorkerOptions {
@@ -23,7 +23,7 @@ export interface WorkerOptions {
   drivers: Drivers;
   /** The nodes whose jobs it runs, besides those that are anyone's. Default: none. */
   nodes?: readonly number[];
-  /** How many jobs of each lane run side by side. */
+  /** How many jobs of each queue run side by side. */
   slots?: Slots;
   /** How often the worker looks for itself; a commit in this process wakes it at once. */
   pollMs?: number;
@@ -46,7 +46,7 @@ interface Liveness {
 
 interface Running {
   job: JobRow;
-  lane: Lane;
+  queue: Queue;
   done: Promise<void>;
 }
 
@@ -63,17 +63,17 @@ export function startWorker(ctx: Context, url: string, options: WorkerOptions): 
   const pollMs = options.pollMs ?? 1_000;
   const running = new Set<Running>();
   const bell = createBell();
-  /** Lanes to look at; in those of `backlog` more waited than there was room for. */
-  const due = new Set<Lane>();
-  const backlog = new Set<Lane>();
+  /** Queues to look at; in those of `backlog` more waited than there were places for. */
+  const due = new Set<Queue>();
+  const backlog = new Set<Queue>();
   let stopped = false;
-  const look = (lane: Lane) => {
-    due.add(lane);
+  const look = (queue: Queue) => {
+    due.add(queue);
     bell.ring();
   };
   const onReady = (name: string) => {
     const saga = known.get(name);
-    if (saga) look(laneOf(saga));
+    if (saga) look(queueOf(saga));
   };
   const onTold = (names: readonly string[]) => {
     for (const name of names.length === 0 ? known.keys() : names) onReady(name);
@@ -112,9 +112,9 @@ export function startWorker(ctx: Context, url: string, options: WorkerOptions): 
     while (!stopped && !liveness.signal.aborted) {
       try {
         if (isPollDue) await release(liveness.number);
-        if (isPollDue) for (const lane of lanes) due.add(lane);
+        if (isPollDue) for (const queue of queues) due.add(queue);
         isPollDue = false;
-        for (const lane of lanes) if (due.delete(lane)) await fill(lane, liveness);
+        for (const queue of queues) if (due.delete(queue)) await fill(queue, liveness);
       } catch (error) {
         // What runs goes on, and so do we: it may be hours from its end, and the next poll may succeed.
         stumbled(error);
@@ -131,15 +131,15 @@ export function startWorker(ctx: Context, url: string, options: WorkerOptions): 
     if (lost.length > 0) ctx.log.warn({ jobs: lost }, 'going on with jobs that got lost on their way');
   };
 
-  const fill = async (lane: Lane, liveness: Liveness): Promise<void> => {
-    const kinds = sagas.filter((saga) => laneOf(saga) === lane).map((saga) => saga.name);
+  const fill = async (queue: Queue, liveness: Liveness): Promise<void> => {
+    const kinds = sagas.filter((saga) => queueOf(saga) === queue).map((saga) => saga.name);
     while (!stopped && !liveness.signal.aborted) {
       const organizations = [...running]
-        .filter((each) => each.lane === lane)
+        .filter((each) => each.queue === queue)
         .map(({ job }) => job.organization_id);
-      const { atMost, full } = roomIn(slots[lane], organizations);
+      const { atMost, full } = openingsIn(slots[queue], organizations);
       if (kinds.length === 0) return;
-      backlog.add(lane);
+      backlog.add(queue);
       if (atMost <= 0) return;
       const now = ctx.clock.now();
       // Not what still runs here from an earlier life, deaf to its signal: it would run beside itself.
@@ -152,15 +152,15 @@ export function startWorker(ctx: Context, url: string, options: WorkerOptions): 
         full,
         limit: atMost,
       });
-      for (const job of jobs) begin(job, lane, liveness);
+      for (const job of jobs) begin(job, queue, liveness);
       if (jobs.length < atMost) {
-        if (full.length === 0) backlog.delete(lane);
+        if (full.length === 0) backlog.delete(queue);
         return;
       }
     }
   };
 
-  const begin = (job: JobRow, lane: Lane, { number, signal }: Liveness): void => {
+  const begin = (job: JobRow, queue: Queue, { number, signal }: Liveness): void => {
     const saga = known.get(job.name) as AnySaga; // only these were asked for
     const done = runJob({ ctx, drivers, worker: number, nodes, signal }, job, saga)
       .catch((error: unknown) => {
@@ -172,9 +172,9 @@ export function startWorker(ctx: Context, url: string, options: WorkerOptions): 
       })
       .finally(() => {
         running.delete(entry);
-        if (backlog.has(lane) || signal.aborted) look(lane);
+        if (backlog.has(queue) || signal.aborted) look(queue);
       });
-    const entry: Running = { job, lane, done };
+    const entry: Running = { job, queue, done };
     running.add(entry);
   };
 

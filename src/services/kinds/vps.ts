@@ -1,11 +1,11 @@
 import {
   listImages,
-  type Room,
+  type Resources,
   reasonAgainst,
-  releaseRoom,
+  releaseResources,
   requireAvailable,
   reserveAddresses,
-  reserveRoom,
+  reserveResources,
   returnUnusedAddresses,
 } from '../../fleet/index.ts';
 import type { Context, ErrorDetail } from '../../platform/index.ts';
@@ -40,7 +40,7 @@ export const vpsOptions = optionSet({
 const mibPerGb = 1_024;
 
 /** The room that a machine of this size takes on a node. */
-export function roomOf({ cpuCores, memoryGb, diskGb }: VpsOptions): Room {
+export function resourcesOf({ cpuCores, memoryGb, diskGb }: VpsOptions): Resources {
   return { cpuCores, memoryMib: memoryGb * mibPerGb, diskGib: diskGb };
 }
 
@@ -55,11 +55,11 @@ export const vps = kind<VpsOptions>({
     hold: async (tx, service, options) => {
       const { location, ipv4Count, ipv6Count } = options;
       await reserveAddresses(tx, { ...service, location }, ipv4Count, ipv6Count);
-      await reserveRoom(tx, { ...service, location }, roomOf(options));
+      await reserveResources(tx, { ...service, location }, resourcesOf(options));
     },
     giveBack: async (tx, serviceId) => {
       await returnUnusedAddresses(tx, serviceId);
-      await releaseRoom(tx, serviceId);
+      await releaseResources(tx, serviceId);
     },
   },
   deliver: deliveryWanted,
@@ -67,7 +67,7 @@ export const vps = kind<VpsOptions>({
 
 function needsOf(options: VpsOptions) {
   const { location, ipv4Count, ipv6Count } = options;
-  return { location, ipv4Count, ipv6Count, room: roomOf(options) };
+  return { location, ipv4Count, ipv6Count, resources: resourcesOf(options) };
 }
 
 /** Whether each machine's operating system is on offer and fits into it. */
@@ -77,7 +77,7 @@ async function systemProblems(ctx: Context, orders: VpsOptions[]): Promise<Error
   return orders.map((options) => {
     const image = offered.get(options.os);
     const message = image
-      ? reasonAgainst(image, roomOf(options))
+      ? reasonAgainst(image, resourcesOf(options))
       : `${options.os} is not offered at the moment`;
     return message === null ? [] : [{ field: vpsOptions.keyOf('os'), message }];
   });

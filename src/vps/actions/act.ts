@@ -5,9 +5,9 @@ import {
   enqueueNamed,
   type Failure,
   fail,
-  type Lane,
   newId,
   type OrganizationContext,
+  type Queue,
   type Run,
   type Step,
   saga,
@@ -153,7 +153,7 @@ export function jobOf(command: ActionName): string {
 export interface ActionSaga<P extends ActionPayload> {
   command: ActionName;
   /** Default `machine`. */
-  lane?: Lane;
+  queue?: Queue;
   steps: Step<P, object>[];
   /** In the transaction that ends the action well. */
   succeeded?: (ctx: TxContext, payload: P) => Promise<void>;
@@ -167,7 +167,7 @@ export interface ActionSaga<P extends ActionPayload> {
 export function actionSaga<P extends ActionPayload>(action: ActionSaga<P>): AnySaga {
   return saga<P>({
     name: jobOf(action.command),
-    lane: action.lane ?? 'machine',
+    queue: action.queue ?? 'machine',
     steps: [
       { name: 'begin', action: ({ ctx, payload }) => startAction(ctx, payload.actionId) },
       ...action.steps,

@@ -5,7 +5,7 @@ import {
   type Context,
   fail,
   type OrganizationContext,
-  type Routine,
+  type PeriodicJob,
   statement,
   transaction,
 } from '../../platform/index.ts';
@@ -127,7 +127,7 @@ function hashOf(ticket: string): Buffer {
   return createHash('sha256').update(ticket).digest();
 }
 
-export const ticketRoutine: Routine = {
+export const ticketPeriodicJob: PeriodicJob = {
   name: 'vps.dropTickets',
   intervalMs: 60_000,
   work: (ctx) => ctx.db.run(dropTickets, { before: new Date(ctx.clock.now().getTime() - 60_000) }),

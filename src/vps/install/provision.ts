@@ -6,9 +6,9 @@ import {
   findPlacement,
   listAddresses,
   releaseAddresses,
-  releaseRoom,
+  releaseResources,
   reserveAddresses,
-  reserveRoom,
+  reserveResources,
 } from '../../fleet/index.ts';
 import {
   type Context,
@@ -26,7 +26,7 @@ import {
   notWanted,
   openPassword,
   requireWanted,
-  roomOf,
+  resourcesOf,
   vpsOptions,
 } from '../../services/index.ts';
 import { hashPassword } from '../access/identity.ts';
@@ -99,14 +99,14 @@ const placeStep: ProvisionStep = {
     const placement = await findPlacement(ctx, payload.serviceId);
     if (placement !== null) moveTo(placement.nodeId);
   },
-  undo: ({ ctx, payload }) => releaseRoom(ctx, payload.serviceId),
+  undo: ({ ctx, payload }) => releaseResources(ctx, payload.serviceId),
 };
 
 async function findRoom(ctx: TxContext, serviceId: number): Promise<void> {
   const order = await findOrder(ctx, serviceId);
   const options = vpsOptions.read(order.options);
   const service = { id: order.id, organizationId: order.organization_id, location: options.location };
-  await reserveRoom(ctx, service, roomOf(options));
+  await reserveResources(ctx, service, resourcesOf(options));
 }
 
 const machineStep: ProvisionStep = {
@@ -117,16 +117,16 @@ const machineStep: ProvisionStep = {
     const placement = await findPlacement(ctx, order.id);
     if (placement === null || state.mac === undefined) throw new Error('the machine has no place yet');
     const options = vpsOptions.read(order.options);
-    const room = roomOf(options);
+    const resources = resourcesOf(options);
     await writeMachine(ctx, {
       service_id: order.id,
       organization_id: order.organization_id,
       node_id: placement.nodeId,
       image: options.os,
       hostname: order.domain ?? machineIdOf(order.id),
-      cpu_cores: room.cpuCores,
-      memory_mib: room.memoryMib,
-      disk_gib: room.diskGib,
+      cpu_cores: resources.cpuCores,
+      memory_mib: resources.memoryMib,
+      disk_gib: resources.diskGib,
       port_mbps: options.portMbps,
       mac: state.mac,
     });
@@ -220,7 +220,7 @@ const deliverStep: ProvisionStep = {
 /** From a paid order to a machine that answers: the product's main job. */
 export const provision = saga<Payload, State>({
   name: 'vps.provision',
-  lane: 'machine',
+  queue: 'machine',
   steps: [
     openStep,
     addressStep,

@@ -110,7 +110,7 @@ describe('a reinstall that fails', () => {
 describe('a backup from before a reinstall', () => {
   it('comes back with the image that it starts with', async () => {
     await product.customer.patch(`${vps}/settings`, { auto_backup: { enabled: true, hour: 0 } });
-    await product.routine('vps.backups');
+    await product.periodic('vps.backups');
     const [backup] = await until(snapshots, ([first]) => first?.endsWith('ready') === true);
     await until(overview, ({ locked }) => locked === false);
     const name = backup.split(' ')[0];

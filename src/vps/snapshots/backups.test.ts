@@ -9,7 +9,7 @@ let product: TestProduct;
 let ids: number[];
 
 const tonight = () => `backup-${product.clock.now().toISOString().slice(0, 10)}`;
-const routine = () => product.routine('vps.backups');
+const periodic = () => product.periodic('vps.backups');
 
 async function underWay(): Promise<number> {
   const open = `select 1 from vps_actions where command = 'create_backup' and status in ('queued', 'running')`;
@@ -58,27 +58,27 @@ describe('nightly backups', () => {
       well,
       alsoWell,
     ]);
-    for (const _ of [1, 2]) await routine();
+    for (const _ of [1, 2]) await periodic();
     await until(underWay, (count) => count === 0);
     expect(await backedUp()).toEqual(allOf(well, alsoWell));
 
     await sql(product, `delete from vps_snapshots where kind = 'snapshot'`);
-    await routine();
+    await periodic();
     expect(await underWay()).toBe(0);
     product.clock.travel(hour);
-    await routine();
+    await periodic();
     await until(underWay, (count) => count === 0);
     expect((await backedUp()).length).toBeGreaterThan(2);
   });
 
-  it('are four at a time, however often the routine comes', async () => {
+  it('are four at a time, however often the periodic job comes', async () => {
     product.clock.travel(24 * hour);
     delaysMs.keep = 2_000;
-    for (const _ of [1, 2, 3]) await routine();
+    for (const _ of [1, 2, 3]) await periodic();
     expect(await underWay()).toBe(4);
     delaysMs.keep = 0;
     await until(underWay, (count) => count === 0);
-    await routine();
+    await periodic();
     await until(underWay, (count) => count === 0);
     expect(await backedUp()).toEqual(allOf(...ids));
   });

@@ -1,4 +1,4 @@
-import { attempt, type Routine, statement, type TxContext } from '../../platform/index.ts';
+import { attempt, type PeriodicJob, statement, type TxContext } from '../../platform/index.ts';
 import { beginSystemAction } from '../actions/act.ts';
 import { holdsLock } from '../actions/lock.ts';
 import { backupPrefix, writeSnapshot } from './snapshots.ts';
@@ -60,7 +60,7 @@ const markDeleting = statement<never, { serviceId: number; name: string }>(
  * Makes the nightly backups that are due, a few at a time, and takes away the oldest beyond what is to be kept.
  * A night that was missed because the product was down is made up for later the same day.
  */
-export const backupRoutine: Routine = {
+export const backupPeriodicJob: PeriodicJob = {
   name: 'vps.backups',
   intervalMs: 60_000,
   work: async (ctx) => {

@@ -249,7 +249,7 @@ export const snapshotSagas: AnySaga[] = [
 function makingSaga(command: 'create_snapshot' | 'create_backup'): AnySaga {
   return actionSaga<Payload>({
     command,
-    lane: command === 'create_backup' ? 'bulk' : 'machine',
+    queue: command === 'create_backup' ? 'bulk' : 'machine',
     steps: [{ name: 'keep', action: make, undo: remove }],
     failed: async (ctx, { serviceId, name }) => {
       await ctx.db.run(deleteRow, { serviceId, name });

@@ -3,9 +3,9 @@ import { record } from '../../events/index.ts';
 import {
   findPlacement,
   holdMoreAddresses,
-  type Room,
+  type Resources,
   releaseAddresses,
-  resizeRoom,
+  resizeResources,
   returnHeldAddresses,
   useHeldAddresses,
 } from '../../fleet/index.ts';
@@ -14,7 +14,7 @@ import {
   changeTerms,
   lockTerms,
   type NewTerms,
-  roomOf,
+  resourcesOf,
   serviceUpgraded,
   type Terms,
   upgradeExpired,
@@ -39,10 +39,10 @@ export async function reserveGrowth(
   const more4 = Math.max(0, size.ipv4Count - now.ipv4Count);
   const more6 = Math.max(0, size.ipv6Count - now.ipv6Count);
   if (more4 + more6 > 0) await holdMoreAddresses(tx, holder, more4, more6);
-  await resizeRoom(tx, service.id, larger(roomOf(size), roomOf(now)));
+  await resizeResources(tx, service.id, larger(resourcesOf(size), resourcesOf(now)));
 }
 
-function larger(one: Room, other: Room): Room {
+function larger(one: Resources, other: Resources): Resources {
   return {
     cpuCores: Math.max(one.cpuCores, other.cpuCores),
     memoryMib: Math.max(one.memoryMib, other.memoryMib),
@@ -102,7 +102,7 @@ export async function giveBackWaiting(tx: TxContext, service: Terms, upgrade: Wa
   await markUpgrade(tx, upgrade.id, 'expired');
   await returnHeldAddresses(tx, service.id);
   if ((await findPlacement(tx, service.id)) !== null)
-    await resizeRoom(tx, service.id, roomOf(vpsOptions.read(service.options)));
+    await resizeResources(tx, service.id, resourcesOf(vpsOptions.read(service.options)));
   await record(tx, upgradeExpired, {
     subject: { type: 'service', id: service.id },
     organizationId: service.organization_id,

@@ -9,7 +9,14 @@ import {
 } from '../../catalog/index.ts';
 import { maybeImage, reasonAgainst } from '../../fleet/index.ts';
 import { type Context, type ErrorDetail, fail } from '../../platform/index.ts';
-import { type NewTerms, prorate, remainingOf, roomOf, type Terms, vpsOptions } from '../../services/index.ts';
+import {
+  type NewTerms,
+  prorate,
+  remainingOf,
+  resourcesOf,
+  type Terms,
+  vpsOptions,
+} from '../../services/index.ts';
 import { findMachine } from '../machine.ts';
 
 /** The options that an upgrade may change; the others are the machine's identity. */
@@ -92,7 +99,7 @@ async function check(
   // What is installed now, which is not what was ordered after a reinstall; staff may have deleted it since.
   const installed = (await findMachine(ctx, service.id))?.image ?? size.os;
   const image = problems.length === 0 ? await maybeImage(ctx, installed) : null;
-  const reason = image && reasonAgainst(image, roomOf(size));
+  const reason = image && reasonAgainst(image, resourcesOf(size));
   if (reason !== null) problems.push({ field: 'option1', message: reason });
   if (problems.length === 0 && Object.keys(changes).length === 0) {
     problems.push({ field: 'option1', message: 'nothing changes: the machine has this size already' });

@@ -4,9 +4,9 @@ import {
   type HypervisorErrorCode,
   type MachineSpec,
 } from '../../drivers/hypervisor/index.ts';
-import { resizeRoom } from '../../fleet/index.ts';
+import { resizeResources } from '../../fleet/index.ts';
 import { fail, type Run, saga, statement, type TxContext, transaction } from '../../platform/index.ts';
-import { findOrder, roomOf, vpsOptions } from '../../services/index.ts';
+import { findOrder, resourcesOf, vpsOptions } from '../../services/index.ts';
 import { withMachine } from '../actions/act.ts';
 import { forCustomer } from '../actions/advice.ts';
 import { finishAction, isOpenAction, locked, openSystemAction, progressAction } from '../actions/history.ts';
@@ -53,7 +53,7 @@ const letGo = statement<never, { serviceId: number }>(
  */
 export const resize = saga<Payload>({
   name: 'vps.resize',
-  lane: 'machine',
+  queue: 'machine',
   steps: [
     { name: 'open', attempts: Number.POSITIVE_INFINITY, action: open },
     { name: 'size', action: writeSize },
@@ -64,7 +64,7 @@ export const resize = saga<Payload>({
     await ctx.db.run(letGo, { serviceId: payload.serviceId });
     const { options } = await findOrder(ctx, payload.serviceId);
     // What it gave up is free from now on.
-    await resizeRoom(ctx, payload.serviceId, roomOf(vpsOptions.read(options)));
+    await resizeResources(ctx, payload.serviceId, resourcesOf(vpsOptions.read(options)));
     await finishAction(ctx, actionOf(payload), null);
   },
   failed: async (ctx, payload, failure) => {
@@ -105,7 +105,7 @@ async function hindrance(tx: TxContext, serviceId: number): Promise<Error> {
 async function writeSize({ ctx, payload }: ResizeRun): Promise<void> {
   const { options } = await findOrder(ctx, payload.serviceId);
   const size = vpsOptions.read(options);
-  await ctx.db.run(setSize, { serviceId: payload.serviceId, ...roomOf(size), portMbps: size.portMbps });
+  await ctx.db.run(setSize, { serviceId: payload.serviceId, ...resourcesOf(size), portMbps: size.portMbps });
 }
 
 async function apply(run: ResizeRun): Promise<void> {

@@ -21,7 +21,7 @@ afterAll(() => product.stop());
 
 beforeEach(async () => {
   product.clock.set(new Date('2027-04-01T09:30:00Z')); // April has 30 days
-  await product.routine('fleet.watchNodes');
+  await product.periodic('fleet.watchNodes');
   owner = await newCustomer(product, { creditMinor: 100_000 });
   ({ serviceId: id } = await runningVps(product, owner));
 });
@@ -42,7 +42,7 @@ const addresses = (of = id) =>
     'select held, state from addresses where service_id = $1 order by ordinal',
     of,
   );
-const room = async (of = id) =>
+const resources = async (of = id) =>
   (await sql(product, 'select cpu_cores, memory_mib, disk_gib from placements where service_id = $1', of))[0];
 const wakeRested = () =>
   sql(product, `update addresses set state = 'free', rests_until = null where state = 'resting'`);
@@ -60,7 +60,7 @@ const settledContents = async () => {
 const days = (count: number) => product.clock.travel(count * 86_400_000);
 const expire = async () => {
   product.clock.travel(97 * 3_600_000);
-  await product.routine('billing.expire');
+  await product.periodic('billing.expire');
 };
 
 describe('an upgrade', () => {
@@ -166,7 +166,7 @@ describe('an upgrade', () => {
   });
 });
 
-describe('room for an upgrade', () => {
+describe('resources for an upgrade', () => {
   it('is held from the invoice on and kept when it is paid', async () => {
     const before = (await node()).taken;
     const grown = {
@@ -182,13 +182,13 @@ describe('room for an upgrade', () => {
   });
 
   it('is given back when nobody pays, with the addresses, which nobody used', async () => {
-    const before = await room();
+    const before = await resources();
     const { invoice_id: invoiceId } = (await upgrade({ option1: 3, option4: 2, option5: 1 })).body.data;
     expect(await addresses()).toHaveLength(3);
-    expect(await room()).not.toEqual(before);
+    expect(await resources()).not.toEqual(before);
     await expire();
     await until(addresses, (rows) => rows.length === 1);
-    expect(await room()).toEqual(before);
+    expect(await resources()).toEqual(before);
     expect(await sql(product, `select 1 from addresses where state = 'resting'`)).toEqual([]);
     expect(await service()).toMatchObject({
       status: 'active',
@@ -202,7 +202,7 @@ describe('room for an upgrade', () => {
   it('is had by one of two when it is enough for one', async () => {
     const { serviceId: second } = await runningVps(product, owner);
     const { id: nodeId, taken, capacity } = await node();
-    const reserve = capacity.memory_mib - taken.memory_mib - 3_000; // room for two GB, not for four
+    const reserve = capacity.memory_mib - taken.memory_mib - 3_000; // resources for two GB, not for four
     await product.staff.patch(`/staff/nodes/${nodeId}`, { memory_reserve_mib: reserve });
     const [one, two] = await Promise.all([upgrade({ option1: 3 }), upgrade({ option1: 3 }, second)]);
     expect([one.status, two.status].sort()).toEqual([200, 400]);
@@ -499,7 +499,7 @@ describe('money that came too late', () => {
   });
 
   it('and was given back at once gives back what was held', async () => {
-    const before = await room();
+    const before = await resources();
     const { invoice_id: invoiceId } = (await upgrade({ option1: 2, option4: 2 })).body.data;
     await sql(product, `update services set status = 'terminated' where id = $1`, id);
     await pay(invoiceId);
@@ -507,7 +507,7 @@ describe('money that came too late', () => {
     expect((await product.staff.post(`/staff/invoices/${invoiceId}/refund`, body)).status).toBe(200);
     await sql(product, `update services set status = 'active' where id = $1`, id);
     await until(addresses, (rows) => rows.length === 1);
-    expect(await room()).toEqual(before);
+    expect(await resources()).toEqual(before);
     expect((await service()).price).toBe('4.00');
   });
 });
@@ -515,7 +515,7 @@ describe('money that came too late', () => {
 describe('the books', () => {
   it('hold after upgrades that were paid, expired and given back', async () => {
     const wrong = (await audit(product.databaseUrl, ['a job that is not finished'])).filter((line) =>
-      /^(a node whose|room held|addresses|an upgrade|an ordered item|a ledger|a balance|legal numbers|a paid invoice|refunds)/.test(
+      /^(a node whose|resources held|addresses|an upgrade|an ordered item|a ledger|a balance|legal numbers|a paid invoice|refunds)/.test(
         line,
       ),
     );

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Routine, runRoutine, startRoutines } from './index.ts';
+import { type PeriodicJob, runPeriodicJob, startPeriodicJobs } from './index.ts';
 import { purgeDoneJobs } from './purge.ts';
 import { type JobBed, jobBed } from './testbed.ts';
 
@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => bed.close());
 
-describe('a routine', () => {
+describe('a periodic job', () => {
   it('that does a batch at a time goes on until there is nothing left, and keeps each batch', async () => {
     await bed.rows(
       `insert into jobs (name, payload, state, run_at, created_at, finished_at)
@@ -17,7 +17,7 @@ describe('a routine', () => {
       new Date(bed.clock.now().getTime() - 8 * 24 * 3_600_000),
     );
     const left: number[] = [];
-    const purge: Routine = {
+    const purge: PeriodicJob = {
       name: 'test.purge',
       intervalMs: 1,
       work: async (tx) => {
@@ -25,14 +25,14 @@ describe('a routine', () => {
         return purgeDoneJobs(tx);
       },
     };
-    await runRoutine(bed.ctx, purge);
+    await runPeriodicJob(bed.ctx, purge);
     expect(left).toEqual([10_001, 5_001, 1]);
     expect(await bed.rows('select 1 from jobs')).toEqual([]);
   });
 
   it('that always finds more ends with the product', async () => {
     let turns = 0;
-    const endless: Routine = {
+    const endless: PeriodicJob = {
       name: 'test.endless',
       intervalMs: 1,
       work: async () => {
@@ -40,7 +40,7 @@ describe('a routine', () => {
         return 'more';
       },
     };
-    const stop = startRoutines(bed.ctx, [endless]);
+    const stop = startPeriodicJobs(bed.ctx, [endless]);
     await expect.poll(() => turns).toBeGreaterThan(2);
     await stop();
     const atStop = turns;

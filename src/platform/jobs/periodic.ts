@@ -8,7 +8,7 @@ const takeTurn = statement<{ mine: boolean }, { name: string }>(
 );
 
 /** Something the product does again and again, whoever asks: expire, sweep, sample. */
-export interface Routine {
+export interface PeriodicJob {
   name: string;
   intervalMs: number;
   /**
@@ -18,25 +18,25 @@ export interface Routine {
   work: (ctx: TxContext) => Promise<unknown>;
 }
 
-/** Starts the routines. A failure is logged and the next turn comes as usual. Returns how to stop. */
-export function startRoutines(ctx: Context, routines: Routine[]): () => Promise<void> {
+/** Starts the periodic jobs. A failure is logged and the next turn comes as usual. Returns how to stop. */
+export function startPeriodicJobs(ctx: Context, periodicJobs: PeriodicJob[]): () => Promise<void> {
   const running = new Set<Promise<void>>();
   const halt = new AbortController();
-  const timers = routines.map((routine) => {
+  const timers = periodicJobs.map((job) => {
     let busy = false;
     return setInterval(() => {
       if (busy) return;
       busy = true;
-      const turn = runRoutine(ctx, routine, halt.signal)
+      const turn = runPeriodicJob(ctx, job, halt.signal)
         .catch((error: Error) =>
-          ctx.log.warn({ routine: routine.name, err: causesOf(error) }, 'a routine failed'),
+          ctx.log.warn({ job: job.name, err: causesOf(error) }, 'a periodic job failed'),
         )
         .finally(() => {
           busy = false;
           running.delete(turn);
         });
       running.add(turn);
-    }, routine.intervalMs);
+    }, job.intervalMs);
   });
   return async () => {
     halt.abort();
@@ -45,13 +45,13 @@ export function startRoutines(ctx: Context, routines: Routine[]): () => Promise<
   };
 }
 
-/** Does a routine's work now, unless another process is at it; `signal` ends it after the batch under way. */
-export async function runRoutine(ctx: Context, routine: Routine, signal?: AbortSignal): Promise<void> {
+/** Does a periodic job's work now, unless another process is at it; `signal` ends it after the batch under way. */
+export async function runPeriodicJob(ctx: Context, job: PeriodicJob, signal?: AbortSignal): Promise<void> {
   let answer: unknown;
   do {
-    answer = await transaction(ctx, routine.name, async (tx) => {
-      const { mine } = await tx.db.one(takeTurn, { name: routine.name });
-      return mine ? routine.work(tx) : 'not mine';
+    answer = await transaction(ctx, job.name, async (tx) => {
+      const { mine } = await tx.db.one(takeTurn, { name: job.name });
+      return mine ? job.work(tx) : 'not mine';
     });
   } while (answer === 'more' && !signal?.aborted);
 }
