@@ -21,11 +21,13 @@ import { createRegistry, type PoolCounts, watchRequests } from './metrics.ts';
 import { type ApiInfo, describeApi } from './openapi.ts';
 import { type Authenticate, rememberPrincipals } from './principal.ts';
 import { serveProbes } from './probes.ts';
-import { serveReference } from './reference.ts';
+import { referenceFiles } from './reference.ts';
 import { requestIdOf } from './requestId.ts';
 import { listRoutes, type RouteGroup } from './route.ts';
 import { type Api, serveRoutes } from './serve.ts';
+import type { Site } from './site.ts';
 import { serveUnanswered } from './unanswered.ts';
+import { fileServer, serveFiles } from './webFiles.ts';
 
 export interface ApiOptions {
   config: Config;
@@ -41,6 +43,8 @@ export interface ApiOptions {
   /** Resolves when everything besides the database is ready to serve; rejects otherwise. */
   ready: () => Promise<void>;
   info: ApiInfo;
+  /** What browsers get beside the API; without one they find the reference at `/`. */
+  site?: Site;
   /** Registry that others measure into as well; one of its own when absent. */
   registry?: Registry;
   pool?: () => PoolCounts;
@@ -113,9 +117,14 @@ export async function createApi(options: ApiOptions): Promise<FastifyInstance> {
     metricsAllow: config.metricsAllow,
   });
   const routes = listRoutes(options.routes);
-  serveUnanswered(app, routes);
+  const { site } = options;
+  const home = site === undefined ? null : fileServer(site.home);
+  serveUnanswered(app, routes, home);
   serveRoutes(app, api, routes);
-  serveReference(app, describeApi(routes, options.info), options.info.title);
+  serveFiles(app, referenceFiles(describeApi(routes, options.info), options.info.title));
+  if (site !== undefined) serveFiles(app, site.files);
+  // Whoever opens the address in a browser finds the site, or the reference.
+  app.get('/', home ?? ((_request, reply) => reply.redirect('/api/docs')));
   return app;
 }
 

@@ -3,7 +3,7 @@ import { brotliCompress, constants, gzip } from 'node:zlib';
 import type { FastifyInstance } from 'fastify';
 
 /** Below this a packet is a packet, and compressing costs more than it saves. */
-const worthItFrom = 1_024;
+export const worthItFrom = 1_024;
 
 const asGzip = promisify(gzip);
 const asBrotli = promisify(brotliCompress);
@@ -16,6 +16,8 @@ const codings = {
   gzip: (text: string) => asGzip(text, { level: 5 }),
 };
 
+const order = ['br', 'gzip'] as const;
+
 /**
  * Compresses JSON that is long enough, when the caller takes it. Answers to GET alone: they hold no secret beside
  * what a request brought along, which is what guessing by length needs (BREACH). Keys and passwords are shown
@@ -26,7 +28,7 @@ export function compressAnswers(app: FastifyInstance): void {
     if (typeof payload !== 'string' || payload.length < worthItFrom || request.method !== 'GET')
       return done();
     reply.header('vary', 'accept-encoding');
-    const coding = preferred(request.headers['accept-encoding']);
+    const coding = preferredOf(request.headers['accept-encoding'], order);
     if (coding === null || reply.hasHeader('content-encoding')) return done();
     codings[coding](payload).then(
       (bytes) => {
@@ -45,7 +47,11 @@ function tagFor(tag: string, coding: string): string {
   return tag.replace(/"$/, `-${coding}"`);
 }
 
-function preferred(header: string | string[] | undefined): keyof typeof codings | null {
+/** The first of these codings that the caller takes. */
+export function preferredOf<Coding extends string>(
+  header: string | string[] | undefined,
+  codings: readonly Coding[],
+): Coding | null {
   if (typeof header !== 'string') return null;
   const taken = new Set(
     header
@@ -55,6 +61,5 @@ function preferred(header: string | string[] | undefined): keyof typeof codings 
       .filter((part) => !/;\s*q=0(\.0*)?$/.test(part))
       .map((part) => part.split(';', 1)[0]),
   );
-  if (taken.has('br')) return 'br';
-  return taken.has('gzip') ? 'gzip' : null;
+  return codings.find((coding) => taken.has(coding)) ?? null;
 }

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 
 /** The strong ETag of an answer with this body. */
-export function etagOf(body: string): string {
+export function etagOf(body: string | Buffer): string {
   return `"${hash('sha256', body, 'base64url').slice(0, 27)}"`;
 }
 

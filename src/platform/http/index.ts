@@ -50,4 +50,5 @@ export {
   shownAs,
   Timestamp,
 } from './schema.ts';
+export { readSite, type Site } from './site.ts';
 export type { Problem } from './validate.ts';

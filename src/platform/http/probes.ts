@@ -21,9 +21,6 @@ export function serveProbes(
     metricsAllow: string[];
   },
 ): void {
-  // Whoever opens the address in a browser finds the reference.
-  app.get('/', (_request, reply) => reply.redirect('/api/docs'));
-
   app.get('/livez', () => ({ success: true, data: { alive: true } }));
 
   app.get('/readyz', async () => {

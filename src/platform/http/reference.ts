@@ -1,60 +1,29 @@
-import { promisify } from 'node:util';
-import { gzip as gzipCallback } from 'node:zlib';
-import Fastify, { type FastifyInstance, type FastifyReply } from 'fastify';
-import { etagOf, matchesTag } from './etag.ts';
-
-const gzip = promisify(gzipCallback);
+import Fastify from 'fastify';
+import { pagePolicy, type WebFile } from './webFiles.ts';
 
 /**
- * Serves `/api/openapi.json` and the interactive reference at `/api/docs`. Everything comes from this host: the
- * viewer is bundled, its fonts, telemetry, proxy and assistants are off, and the page's Content-Security-Policy
- * allows no other host, whatever a later version of the viewer may want.
+ * `/api/openapi.json` and the interactive reference at `/api/docs`. Everything comes from this host: the viewer is
+ * bundled, its fonts, telemetry, proxy and assistants are off, and the page's Content-Security-Policy allows no
+ * other host, whatever a later version of the viewer may want.
  */
-export function serveReference(app: FastifyInstance, document: object, title: string): void {
-  const json = JSON.stringify(document);
-  const tag = etagOf(json);
-  app.get('/api/openapi.json', (request, reply) => {
-    reply.headers({ 'cache-control': 'no-cache', etag: tag });
-    if (matchesTag(request.headers['if-none-match'] ?? '', tag, 'weak')) return reply.code(304).send();
-    return reply.header('content-type', 'application/json; charset=utf-8').send(json);
-  });
-
-  app.get('/api/docs', (_request, reply) => sendPage(reply, page(title)));
-  app.get('/api/docs/start.js', (_request, reply) =>
-    reply.header('content-type', 'text/javascript; charset=utf-8').send(startScript),
-  );
-  let viewer: Promise<Buffer> | null = null;
-  app.get('/api/docs/viewer.js', async (_request, reply) => {
-    viewer ??= loadViewer();
-    reply.headers({
-      'content-type': 'text/javascript; charset=utf-8',
-      'content-encoding': 'gzip',
-      'cache-control': 'public, max-age=86400',
-    });
-    return viewer;
-  });
-}
-
-const pagePolicy = [
-  "default-src 'none'",
-  "script-src 'self'",
-  // The viewer writes its styles at run time.
-  "style-src 'self' 'unsafe-inline'",
-  "img-src 'self' data:",
-  "connect-src 'self'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join('; ');
-
-function sendPage(reply: FastifyReply, html: string): FastifyReply {
-  return reply
-    .headers({
-      'content-type': 'text/html; charset=utf-8',
-      'content-security-policy': pagePolicy,
-      'cross-origin-opener-policy': 'same-origin',
-    })
-    .send(html);
+export function referenceFiles(document: object, title: string): WebFile[] {
+  const script = 'text/javascript; charset=utf-8';
+  return [
+    {
+      path: '/api/openapi.json',
+      type: 'application/json; charset=utf-8',
+      read: () => JSON.stringify(document),
+    },
+    {
+      path: '/api/docs',
+      type: 'text/html; charset=utf-8',
+      read: () => page(title),
+      // The viewer writes its styles at run time.
+      policy: pagePolicy({ style: "'unsafe-inline'", img: 'data:' }),
+    },
+    { path: '/api/docs/start.js', type: script, read: () => startScript },
+    { path: '/api/docs/viewer.js', type: script, read: loadViewer, cache: 'day' },
+  ];
 }
 
 function page(title: string): string {
@@ -91,12 +60,12 @@ const viewerOptions = {
 
 const startScript = `Scalar.createApiReference('#reference', ${JSON.stringify(viewerOptions)});\n`;
 
-/** The viewer's package gives its script away only through a plugin of its own; asked for once, kept compressed. */
+/** The viewer's package gives its script away only through a plugin of its own; asked for once. */
 async function loadViewer(): Promise<Buffer> {
   const { default: plugin } = await import('@scalar/fastify-api-reference');
   const app = Fastify();
   await app.register(plugin, { routePrefix: '/', configuration: { url: '/' } });
   const { rawPayload } = await app.inject('/js/scalar.js');
   await app.close();
-  return gzip(rawPayload);
+  return rawPayload;
 }

@@ -2,17 +2,23 @@ import type { FastifyInstance } from 'fastify';
 import { fail } from '../errors.ts';
 import { nearPath } from './nearPath.ts';
 import type { Route } from './route.ts';
+import { isPageOfSite } from './site.ts';
+import type { Serve } from './webFiles.ts';
 
 interface Path {
   pattern: RegExp;
   methods: Set<string>;
 }
 
-/** Answers what no route does: OPTIONS with the methods of the path, another method with 405, the rest with 404. */
-export function serveUnanswered(app: FastifyInstance, routes: readonly Route[]): void {
+/**
+ * Answers what no route does: a page of the site with its `home`, OPTIONS with the methods of the path, another method
+ * with 405, the rest with 404.
+ */
+export function serveUnanswered(app: FastifyInstance, routes: readonly Route[], home: Serve | null): void {
   const paths = pathsOf(routes);
   const known = [...new Set(routes.map((route) => `/api${route.path}`))];
   app.setNotFoundHandler((request, reply) => {
+    if (home !== null && isPageOfSite(request)) return home(request, reply);
     const path = request.url.split('?', 1)[0] ?? '';
     const methods = new Set(
       paths.filter(({ pattern }) => pattern.test(path)).flatMap((each) => [...each.methods]),

@@ -1,0 +1,97 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { closeApi } from './api.ts';
+import { readSite } from './site.ts';
+import { type Demo, startDemo } from './testbed.ts';
+
+const dir = mkdtempSync(path.join(os.tmpdir(), 'innkeeper-site-'));
+const script = `console.log('${'x'.repeat(2_000)}')`;
+const picture = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0xff]);
+let demo: Demo;
+beforeAll(async () => {
+  mkdirSync(path.join(dir, 'assets'));
+  writeFileSync(path.join(dir, 'index.html'), '<!doctype html><title>Site</title>');
+  writeFileSync(path.join(dir, 'assets/app-1a2b.js'), script);
+  writeFileSync(path.join(dir, 'logo.png'), picture);
+  demo = await startDemo({ site: await readSite(dir) });
+});
+afterAll(async () => {
+  await closeApi(demo.app);
+  rmSync(dir, { recursive: true });
+});
+
+const asPage = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' };
+const get = (where: string, headers: Record<string, string> = {}) =>
+  demo.call('GET', where, { as: null, organization: null, headers });
+
+describe('a site', () => {
+  it('answers / and the paths that its script knows with one page, under a policy that allows no other host', async () => {
+    for (const where of ['/', '/services/5', '/livez/x', '/apiary?x=/api']) {
+      const { status, text, headers } = await get(where, asPage);
+      expect([where, status, text]).toEqual([where, 200, '<!doctype html><title>Site</title>']);
+      expect(headers.get('content-type')).toBe('text/html; charset=utf-8');
+      const policy = headers.get('content-security-policy') ?? '';
+      expect(policy).toContain("default-src 'none'");
+      expect(policy).not.toMatch(/https?:|\*|unsafe/);
+      expect(headers.get('cache-control')).toBe('no-cache');
+      expect(headers.get('x-content-type-options')).toBe('nosniff');
+    }
+  });
+
+  it('hides nothing of the API, and no file that is missing', async () => {
+    for (const where of ['/api', '/api/notes', '/assets/gone.js', '/../site.test.ts', '/%2e%2e%2fx.ts']) {
+      const { status, body } = await get(where, asPage);
+      expect([where, status, body.code]).toEqual([where, 404, 'route_not_found']);
+    }
+    expect((await get('/services/5')).body.code).toBe('route_not_found'); // a program, not a browser
+    expect((await demo.call('POST', '/services/5', { headers: asPage })).status).toBe(404);
+    expect((await get('/livez', asPage)).body.data).toEqual({ alive: true });
+  });
+
+  it('has files that a browser keeps for as long as their names stay, compressed for whoever takes it', async () => {
+    const zipped = await get('/assets/app-1a2b.js', { 'accept-encoding': 'gzip' });
+    expect(zipped.text).toBe(script);
+    expect(zipped.headers.get('content-encoding')).toBe('gzip');
+    expect(zipped.headers.get('vary')).toBe('accept-encoding');
+    expect(zipped.headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
+    const plain = await get('/assets/app-1a2b.js', { 'accept-encoding': 'identity' });
+    expect([plain.text, plain.headers.get('content-encoding')]).toEqual([script, null]);
+    expect(plain.headers.get('etag')).not.toBe(zipped.headers.get('etag'));
+    expect(
+      (await get('/logo.png', { 'accept-encoding': 'gzip' })).headers.get('content-encoding'),
+    ).toBeNull();
+  });
+
+  it('says that nothing has changed to a browser that has the file', async () => {
+    for (const encoding of ['gzip', 'identity']) {
+      const first = await get('/assets/app-1a2b.js', { 'accept-encoding': encoding });
+      const again = await get('/assets/app-1a2b.js', {
+        'accept-encoding': encoding,
+        'if-none-match': first.headers.get('etag') ?? '',
+      });
+      expect([again.status, again.text]).toEqual([304, '']);
+      expect(again.headers.get('etag')).toBe(first.headers.get('etag'));
+    }
+  });
+
+  it('is refused where there is none, or a file that no browser would understand', async () => {
+    await expect(readSite(path.join(dir, 'assets'))).rejects.toThrow('no index.html');
+    const strange = mkdtempSync(path.join(os.tmpdir(), 'innkeeper-site-'));
+    writeFileSync(path.join(strange, 'index.html'), '');
+    writeFileSync(path.join(strange, 'run.exe'), '');
+    await expect(readSite(strange)).rejects.toThrow('run.exe');
+    rmSync(strange, { recursive: true });
+  });
+});
+
+describe('without a site', () => {
+  it('/ leads to the reference, and no other path is a page', async () => {
+    const bare = await startDemo();
+    const { status, headers } = await fetch(bare.url, { redirect: 'manual' });
+    expect([status, headers.get('location')]).toEqual([302, '/api/docs']);
+    expect((await bare.call('GET', '/services/5', { headers: asPage })).status).toBe(404);
+    await closeApi(bare.app);
+  });
+});

@@ -1,0 +1,56 @@
+import { readdir, readFile } from 'node:fs/promises';
+import path from 'node:path';
+import type { FastifyRequest } from 'fastify';
+import { pagePolicy, type WebFile } from './webFiles.ts';
+
+/** An application for the browser that is served beside the API, built into files. */
+export interface Site {
+  /** Answers `/`, and every other path outside of `/api` that a browser opens as a page: the script knows them. */
+  readonly home: WebFile;
+  readonly files: readonly WebFile[];
+}
+
+const types: Readonly<Record<string, string>> = {
+  '.css': 'text/css; charset=utf-8',
+  '.html': 'text/html; charset=utf-8',
+  '.ico': 'image/x-icon',
+  '.js': 'text/javascript; charset=utf-8',
+  '.json': 'application/json; charset=utf-8',
+  '.png': 'image/png',
+  '.svg': 'image/svg+xml',
+  '.txt': 'text/plain; charset=utf-8',
+  '.webmanifest': 'application/manifest+json',
+  '.webp': 'image/webp',
+  '.woff2': 'font/woff2',
+};
+
+/**
+ * The site that was built into a directory: `index.html` is its home, `assets/` holds files that are named after
+ * their content and never change. Only what is there at the start is served; a file of an unknown kind is an error.
+ */
+export async function readSite(dir: string): Promise<Site> {
+  const found = await readdir(dir, { recursive: true, withFileTypes: true });
+  const files = found.filter((each) => each.isFile()).map((each) => path.join(each.parentPath, each.name));
+  const home = files.find((file) => path.relative(dir, file) === 'index.html');
+  if (home === undefined) throw new Error(`${dir} holds no site: it has no index.html`);
+  return {
+    home: { ...fileAt(dir, home), path: '/', policy: pagePolicy({ img: 'data:' }) },
+    files: files.filter((file) => file !== home).map((file) => fileAt(dir, file)),
+  };
+}
+
+function fileAt(dir: string, file: string): WebFile {
+  const where = `/${path.relative(dir, file).split(path.sep).join('/')}`;
+  const type = types[path.extname(file)];
+  if (type === undefined) throw new Error(`${file} is of a kind that no content type is known for`);
+  const read = () => readFile(file);
+  return { path: where, type, read, ...(where.startsWith('/assets/') && { cache: 'immutable' as const }) };
+}
+
+/** Whether a browser opens this path as a page. What it asks for from within a page takes no HTML, or has a name. */
+export function isPageOfSite({ method, url, headers }: FastifyRequest): boolean {
+  const [where = ''] = url.split('?', 1);
+  if (method !== 'GET' && method !== 'HEAD') return false;
+  if (where === '/api' || where.startsWith('/api/') || path.extname(where) !== '') return false;
+  return headers.accept?.includes('text/html') === true;
+}
