@@ -160,6 +160,7 @@ describe('reinstall', () => {
   it('refuses an unknown system, too much user data and a bad hostname', async () => {
     const unknown = await product.customer.post(`${vps}/reinstall`, { os: 'windows-95', password });
     expect(unknown.status).toBe(404);
+    expect(unknown.body.message).toMatch(/called windows-95; there are (.+, )?tiny(,|$)/);
     const large = await product.customer.post(`${vps}/reinstall`, {
       os: 'tiny',
       user_data: 'x'.repeat(65_537),
@@ -171,6 +172,16 @@ describe('reinstall', () => {
       hostname: 'a;reboot',
     });
     expect(hostile.body.code).toBe('invalid_domain');
+  });
+});
+
+describe('a path in the plural', () => {
+  it('is answered with the one that was meant, the id kept', async () => {
+    for (const rest of ['overview', 'history/7', 'start']) {
+      const { status, body } = await product.customer.get(`/dashboard/services/${id}/vps/${rest}`);
+      expect([status, body.code]).toEqual([404, 'route_not_found']);
+      expect(body.message).toContain(`did you mean /api${vps}/${rest}?`);
+    }
   });
 });
 
