@@ -8,7 +8,7 @@ import { tarArchive } from '../src/drivers/hypervisor/formats/tar.ts';
 import { imageStore } from '../src/drivers/hypervisor/images/store.ts';
 import { type Acceleration, acceleratorArguments } from '../src/drivers/hypervisor/qemu/acceleration.ts';
 import { connectQmp } from '../src/drivers/hypervisor/qemu/qmp.ts';
-import { run } from '../src/platform/host/run.ts';
+import { runProgram } from '../src/platform/host/run.ts';
 import { undo } from './house.ts';
 import { nowMs } from './measure.ts';
 
@@ -24,7 +24,7 @@ export async function makeKey(): Promise<{ dir: string; file: string; publicKey:
   const dir = mkdtempSync(path.join(os.tmpdir(), 'innkeeper-bench-guest-'));
   undo.push(() => rmSync(dir, { recursive: true, force: true }));
   const file = path.join(dir, 'key');
-  await run(['ssh-keygen', '-q', '-t', 'ed25519', '-N', '', '-f', file]);
+  await runProgram(['ssh-keygen', '-q', '-t', 'ed25519', '-N', '', '-f', file]);
   return { dir, file, publicKey: readFileSync(`${file}.pub`, 'utf8').trim() };
 }
 
@@ -51,7 +51,7 @@ export async function signIn(address: string, key: string): Promise<void> {
     if (nowMs() > deadline) throw new Error(`no login at ${address}`);
     const isIn =
       (await greets(address)) &&
-      (await run(argv).then(
+      (await runProgram(argv).then(
         () => true,
         () => false,
       ));
@@ -104,11 +104,11 @@ export async function handGuest(
   const archive = tarArchive(Object.entries(identity).map(([name, content]) => ({ path: name, content })));
   writeFileSync(seed, Buffer.concat([archive, Buffer.alloc(256 * 1024 - archive.length)]));
   chmodSync(seed, 0o600);
-  await run(['ip', 'link', 'add', bridge, 'type', 'bridge', 'forward_delay', '0']);
-  await run(['ip', 'address', 'add', `${hostAddress}/24`, 'dev', bridge]);
-  await run(['ip', 'link', 'set', bridge, 'up']);
-  await run(['ip', 'tuntap', 'add', 'dev', tap, 'mode', 'tap']);
-  await run(['ip', 'link', 'set', tap, 'master', bridge, 'up']);
+  await runProgram(['ip', 'link', 'add', bridge, 'type', 'bridge', 'forward_delay', '0']);
+  await runProgram(['ip', 'address', 'add', `${hostAddress}/24`, 'dev', bridge]);
+  await runProgram(['ip', 'link', 'set', bridge, 'up']);
+  await runProgram(['ip', 'tuntap', 'add', 'dev', tap, 'mode', 'tap']);
+  await runProgram(['ip', 'link', 'set', tap, 'master', bridge, 'up']);
   const fast =
     acceleration === 'emulation'
       ? ' mitigations=off nokaslr tsc=reliable random.trust_cpu=on cryptomgr.notests audit=0'
@@ -145,7 +145,7 @@ export async function handGuest(
   const savedDisk = path.join(dir, 'saved.qcow2');
 
   async function begin(extra: string[]): Promise<{ guest: ChildProcess; ms: number }> {
-    await run(['ip', 'neigh', 'flush', 'dev', bridge]);
+    await runProgram(['ip', 'neigh', 'flush', 'dev', bridge]);
     const began = nowMs();
     const guest = startGuest([...argv, ...extra], path.join(dir, 'qemu.log'));
     await signIn(guestAddress, key).catch(async (error) => {
@@ -158,7 +158,7 @@ export async function handGuest(
   async function timed(backing: string, extra: string[] = []): Promise<number> {
     rmSync(disk, { force: true });
     const overlay = ['qemu-img', 'create', '-q', '-f', 'qcow2', '-F', 'qcow2', '-b', backing];
-    await run([...overlay, disk, `${size.diskGib}G`]);
+    await runProgram([...overlay, disk, `${size.diskGib}G`]);
     const { guest, ms } = await begin(extra);
     await endGuest(guest);
     return ms;
@@ -169,8 +169,8 @@ export async function handGuest(
     warm: () => timed(savedDisk, ['-incoming', `exec:cat ${state}`]),
     async save() {
       rmSync(disk, { force: true });
-      await run(['qemu-img', 'convert', '-O', 'qcow2', path.join(image.dir, 'disk.qcow2'), disk]);
-      await run(['qemu-img', 'resize', '-q', disk, `${size.diskGib}G`]);
+      await runProgram(['qemu-img', 'convert', '-O', 'qcow2', path.join(image.dir, 'disk.qcow2'), disk]);
+      await runProgram(['qemu-img', 'resize', '-q', disk, `${size.diskGib}G`]);
       const { guest } = await begin([]);
       const qmp = await connectQmp(qmpSocket);
       await qmp.command('migrate', { uri: `exec:cat > ${state}` });

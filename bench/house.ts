@@ -6,7 +6,7 @@ import type { Demo } from '../src/demo/index.ts';
 import { openCluster } from '../src/platform/database/embeddedCluster.ts';
 import { connectionUrl } from '../src/platform/database/embeddedServer.ts';
 import { prepareDataDir } from '../src/platform/host/dataDir.ts';
-import { run } from '../src/platform/host/run.ts';
+import { runProgram } from '../src/platform/host/run.ts';
 import { nowMs } from './measure.ts';
 
 export const root = path.join(import.meta.dirname, '..');
@@ -43,7 +43,7 @@ export async function temporaryDir(): Promise<string> {
   const dir = mkdtempSync(path.join(os.tmpdir(), 'innkeeper-bench-'));
   undo.push(async () => {
     const { runDir } = await prepareDataDir(dir);
-    await run(['umount', path.join(runDir, 'data')]).catch(() => undefined); // only where it was mounted
+    await runProgram(['umount', path.join(runDir, 'data')]).catch(() => undefined); // only where it was mounted
     rmSync(runDir, { recursive: true, force: true });
     rmSync(dir, { recursive: true, force: true });
   });

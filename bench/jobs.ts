@@ -24,8 +24,8 @@ interface Payload {
 }
 
 /** The job whose start is timed; what it does, the worker says. */
-export function sampled(action: (run: Run<Payload, object>) => Promise<void>) {
-  return job<Payload>('bench.sampled', action);
+export function sampled(work: (run: Run<Payload, object>) => Promise<void>) {
+  return job<Payload>('bench.sampled', work);
 }
 
 const unnoticed = sampled(async () => undefined);

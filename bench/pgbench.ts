@@ -8,7 +8,7 @@ import {
   type Transaction,
   valuesOf,
 } from '../src/platform/database/index.ts';
-import { run } from '../src/platform/host/run.ts';
+import { runProgram } from '../src/platform/host/run.ts';
 import { type House, undo } from './house.ts';
 import type { Access } from './people.ts';
 
@@ -86,7 +86,7 @@ export async function asScript(
   return {
     statements: sent.length,
     run: async (house, seconds, connections) => {
-      const { stdout } = await run([
+      const { stdout } = await runProgram([
         ...['pgbench', '-n', '-M', 'prepared', '-c', String(connections), '-T', String(seconds)],
         ...constants.flatMap((value, index) => ['-D', `c${index}=${value}`]),
         ...['-f', path.join(dir, 'script.sql'), '-h', house.socketDir, '-U', 'innkeeper', 'innkeeper'],

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { run } from '../src/platform/host/run.ts';
+import { runProgram } from '../src/platform/host/run.ts';
 import { type House, openHouse, root } from './house.ts';
 import { cpuMs, familyOf, type Memory, memoryOf, nowMs, spreadOf } from './measure.ts';
 import type { Figure } from './table.ts';
@@ -37,7 +37,7 @@ export async function measureStart(
 /** What npm and Node take by themselves, to run nothing. */
 async function emptyStart(): Promise<number> {
   const began = nowMs();
-  await run(['npm', 'exec', '--silent', '--', 'node', '-e', '0'], { cwd: root });
+  await runProgram(['npm', 'exec', '--silent', '--', 'node', '-e', '0'], { cwd: root });
   return nowMs() - began;
 }
 

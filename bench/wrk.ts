@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { run } from '../src/platform/host/run.ts';
+import { runProgram } from '../src/platform/host/run.ts';
 import { undo } from './house.ts';
 import type { Person } from './people.ts';
 
@@ -61,7 +61,7 @@ export function volley(requests: readonly Request[]): Volley {
   writeFileSync(path.join(dir, 'requests.tsv'), `${lines.join('\n')}\n`, { mode: 0o600 });
   return {
     async fire(url, seconds, connections) {
-      const { stdout } = await run([
+      const { stdout } = await runProgram([
         ...['wrk', '-t1', `-c${connections}`, `-d${seconds}s`, '-s', path.join(dir, 'load.lua')],
         ...[url, '--', path.join(dir, 'requests.tsv')],
       ]);

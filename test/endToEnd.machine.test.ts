@@ -3,7 +3,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { reasonToSkip } from '../src/drivers/hypervisor/qemu/testbed.ts';
-import { run } from '../src/platform/host/run.ts';
+import { runProgram } from '../src/platform/host/run.ts';
 import { bootMs, type RealProduct, startRealProduct } from './machines.ts';
 import { password, runningVps } from './orders.ts';
 import { until } from './product.ts';
@@ -55,7 +55,7 @@ describe.skipIf(reason !== null)('the product on real machines', () => {
     async () => {
       const [machine] = product.machinePids();
       const accountOf = async (pid: number) =>
-        (await run(['ps', '-o', 'user:32=', '-p', `${pid}`])).stdout.trim();
+        (await runProgram(['ps', '-o', 'user:32=', '-p', `${pid}`])).stdout.trim();
       const dir = join(product.dataDir, 'hypervisor/machines', `vps-${serviceId}`);
       const postmaster = readFileSync(join(product.dataDir, 'postgres/data/postmaster.pid'), 'utf8');
       const account = Number(await accountOf(machine ?? 0));

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import { prepareDataDir } from '../src/platform/host/dataDir.ts';
-import { run } from '../src/platform/host/run.ts';
+import { runProgram } from '../src/platform/host/run.ts';
 import { type Child, startChild } from './child.ts';
 import { apiClient, type Client, type Response } from './client.ts';
 import { until } from './product.ts';
@@ -37,7 +37,7 @@ export async function startRealProduct(
 ): Promise<RealProduct> {
   const dataDir = mkdtempSync(join(tmpdir(), `innkeeper-${bridge}-`));
   const { runDir } = await prepareDataDir(dataDir);
-  await run(['ssh-keygen', '-q', '-t', 'ed25519', '-N', '', '-C', 'test', '-f', join(dataDir, 'id')]);
+  await runProgram(['ssh-keygen', '-q', '-t', 'ed25519', '-N', '', '-C', 'test', '-f', join(dataDir, 'id')]);
   const start = () =>
     startChild(dataDir, {
       HYPERVISOR: 'qemu',
@@ -66,7 +66,7 @@ export async function startRealProduct(
         async () => machinePids(runDir),
         (pids) => pids.length === 0,
       );
-      await run(['umount', join(runDir, 'data')]).catch(() => undefined); // only where /tmp is closed to others
+      await runProgram(['umount', join(runDir, 'data')]).catch(() => undefined); // only where /tmp is closed to others
       rmSync(runDir, { recursive: true, force: true });
       rmSync(dataDir, { recursive: true, force: true });
     },
@@ -115,7 +115,7 @@ async function ssh(dataDir: string, address: string, command: string, password?:
   const client = ['ssh', '-F', 'none', ...[...options, ...by].flatMap((option) => ['-o', option])];
   const argv = password === undefined ? client : ['sshpass', '-e', ...client];
   const env = { ...process.env, SSHPASS: password ?? '' } as Record<string, string>;
-  const { stdout } = await run([...argv, `root@${address}`, command], { env, timeoutMs: 60_000 });
+  const { stdout } = await runProgram([...argv, `root@${address}`, command], { env, timeoutMs: 60_000 });
   return stdout.trim();
 }
 

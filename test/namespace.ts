@@ -1,6 +1,6 @@
 import fs from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { run, runAsRoot } from '../src/platform/host/run.ts';
+import { runAsRoot, runProgram } from '../src/platform/host/run.ts';
 
 /**
  * A network of its own for one test run. Bridges, taps, addresses and packet rules that tests make are made
@@ -72,12 +72,12 @@ async function closeNamespace(name: string): Promise<void> {
     for (const pid of await processesOf(name)) end(pid, signal);
     while ((await processesOf(name)).length > 0 && Date.now() < deadline) await sleep(50);
   }
-  await run(['ip', 'netns', 'delete', name]).catch(() => undefined); // it may never have come to be
+  await runProgram(['ip', 'netns', 'delete', name]).catch(() => undefined); // it may never have come to be
 }
 
 /** Processes inside, and those that tests moved to namespaces further in: these still carry the mark. */
 async function processesOf(name: string): Promise<number[]> {
-  const inside = await run(['ip', 'netns', 'pids', name]).catch(() => ({ stdout: '' }));
+  const inside = await runProgram(['ip', 'netns', 'pids', name]).catch(() => ({ stdout: '' }));
   const found = new Set(inside.stdout.split('\n').filter(Boolean));
   for (const pid of await fs.readdir('/proc')) {
     if (!/^\d+$/.test(pid)) continue;
@@ -97,7 +97,7 @@ function end(pid: number, signal: NodeJS.Signals): void {
 
 /** Removes what runs left that were killed before they could: their process is gone, their namespace is not. */
 async function sweepAbandoned(): Promise<void> {
-  const { stdout } = await run(['ip', 'netns', 'list']);
+  const { stdout } = await runProgram(['ip', 'netns', 'list']);
   for (const [, name, pid] of stdout.matchAll(new RegExp(`^(${prefix}(\\d+))`, 'gm'))) {
     const alive = await fs.access(`/proc/${pid}`).then(
       () => true,

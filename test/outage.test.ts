@@ -9,7 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Demo } from '../src/demo/index.ts';
-import { run } from '../src/platform/host/run.ts';
+import { runProgram } from '../src/platform/host/run.ts';
 import { apiClient, type Client } from './client.ts';
 import { audit } from './crash/audit.ts';
 import { type ProductChild, startProductChild } from './crash/child.ts';
@@ -269,8 +269,8 @@ if (!isRoot) console.log('A full disk is NOT tested here: mounting a small one t
 describe.runIf(isRoot)('a full disk', { timeout: 240_000 }, () => {
   it('costs 503s, breaks nothing, and heals without a restart once there is space', async () => {
     const dir = folder();
-    await run(['mount', '-t', 'tmpfs', '-o', 'size=220m,mode=0755', 'tmpfs', dir]);
-    cleanup.push(() => run(['umount', '--lazy', dir]));
+    await runProgram(['mount', '-t', 'tmpfs', '-o', 'size=220m,mode=0755', 'tmpfs', dir]);
+    cleanup.push(() => runProgram(['umount', '--lazy', dir]));
     const server = await startServer(dir);
     const product = await startOn(server);
     const load = startLoad(product, 4);

@@ -6,7 +6,7 @@ import { spawn } from 'node:child_process';
 import os from 'node:os';
 import path from 'node:path';
 import { ensurePackages } from '../src/platform/host/packages.ts';
-import { ProgramError, run } from '../src/platform/host/run.ts';
+import { ProgramError, runProgram } from '../src/platform/host/run.ts';
 import { openProgress } from '../src/platform/host/terminal.ts';
 import { ensureTestImages } from './images.ts';
 import { type Namespace, openNamespace, runMark } from './namespace.ts';
@@ -46,7 +46,7 @@ async function failureOf(argv: readonly string[]): Promise<string | null> {
   const onLine = (line: string) => {
     printed += `${line}\n`;
   };
-  return run(argv, { onLine, timeoutMs: 300_000 }).then(
+  return runProgram(argv, { onLine, timeoutMs: 300_000 }).then(
     () => null,
     (error: unknown) => (error instanceof ProgramError ? printed : String(error)),
   );

@@ -95,7 +95,7 @@ export function mailReactions(mails: readonly MailDeclaration[]): Reaction[] {
 export function mailDelivery(mails: readonly MailDeclaration[]): Saga<Payload> {
   const byEvent = new Map(mails.map((mail) => [mail.event, mail]));
   const steps = [
-    { name: 'write', transactional: true, action: (run: TxRun<Payload, object>) => write(run, byEvent) },
+    { name: 'write', transactional: true, do: (run: TxRun<Payload, object>) => write(run, byEvent) },
   ] as const;
   return saga<Payload>({ name: deliver, steps });
 }

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startTestProduct, type TestProduct } from '../../test/product.ts';
 import { qemuHypervisor } from '../drivers/hypervisor/index.ts';
 import { reasonToSkip, type Testbed, testbed } from '../drivers/hypervisor/qemu/testbed.ts';
-import { run, runAsRoot } from '../platform/host/run.ts';
+import { runAsRoot, runProgram } from '../platform/host/run.ts';
 import { followGateways } from './gateways.ts';
 
 describe.skipIf((await reasonToSkip('tiny')) !== null)('the bridge of a real node', () => {
@@ -25,7 +25,7 @@ describe.skipIf((await reasonToSkip('tiny')) !== null)('the bridge of a real nod
     const pool = { name: 'second', location: 'AMS', network: '172.23.0.0/24', gateway: '172.23.0.254' };
     expect((await product.staff.post('/staff/address-pools', pool)).status).toBe(200);
     await followGateways(product.ctx, 'AMS', addresses, () => node.prepare(() => undefined));
-    const { stdout } = await run(['ip', '-j', 'address', 'show', 'dev', bed.options.bridge.name]);
+    const { stdout } = await runProgram(['ip', '-j', 'address', 'show', 'dev', bed.options.bridge.name]);
     const [link] = JSON.parse(stdout) as { addr_info: { local: string; prefixlen: number }[] }[];
     const answered = link?.addr_info.map((each) => `${each.local}/${each.prefixlen}`);
     expect(answered).toEqual(expect.arrayContaining([...addresses, '172.23.0.254/24']));

@@ -38,7 +38,7 @@ export const imagePreparation = saga<Payload>({
     {
       name: 'prepare',
       attempts: 3,
-      action: async ({ ctx, drivers, payload }) => {
+      do: async ({ ctx, drivers, payload }) => {
         const image = await ctx.db.maybe(imageToPrepare, { slug: payload.slug });
         if (image === null) return; // deleted meanwhile
         const node = await ctx.db.one(nodeByName, { name: ctx.config.nodeName });

@@ -54,7 +54,7 @@ async function changePower(
 export const powerSagas: AnySaga[] = [
   actionSaga<Payload>({
     command: 'start',
-    steps: [{ name: 'start', attempts: 2, action: start }],
+    steps: [{ name: 'start', attempts: 2, do: start }],
     succeeded: async (ctx, { repair, serviceId, organizationId }) => {
       if (!repair) return;
       const data = { reason: 'the machine was down and has been started again' };
@@ -64,13 +64,13 @@ export const powerSagas: AnySaga[] = [
   }),
   actionSaga<Payload>({
     command: 'stop',
-    steps: [{ name: 'stop', attempts: 1, action: stop }],
+    steps: [{ name: 'stop', attempts: 1, do: stop }],
   }),
   actionSaga<Payload>({
     command: 'restart',
     steps: [
-      { name: 'stop', attempts: 1, action: stop },
-      { name: 'start', attempts: 2, action: start },
+      { name: 'stop', attempts: 1, do: stop },
+      { name: 'start', attempts: 2, do: start },
     ],
   }),
 ];

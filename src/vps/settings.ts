@@ -184,7 +184,7 @@ export const rename = actionSaga<Payload>({
     {
       name: 'hostname',
       attempts: 2,
-      action: (run) => withMachine(run, (driver, spec) => driver.setHostname(spec.id, run.payload.hostname)),
+      do: (run) => withMachine(run, (driver, spec) => driver.setHostname(spec.id, run.payload.hostname)),
     },
   ],
 });

@@ -3,7 +3,7 @@ import { copyFileSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { run } from '../../src/platform/host/run.ts';
+import { runProgram } from '../../src/platform/host/run.ts';
 import { startTestProduct, type TestProduct } from '../product.ts';
 import { ourDescription } from './document.ts';
 
@@ -32,7 +32,7 @@ beforeAll(async () => {
   writeFileSync(path.join(directory, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: programs }));
   writeFileSync(path.join(directory, 'openapi.json'), JSON.stringify(ourDescription()));
   const generate = path.join(import.meta.dirname, 'generate.ts');
-  await run([process.execPath, generate, path.join(directory, 'openapi.json'), directory], {
+  await runProgram([process.execPath, generate, path.join(directory, 'openapi.json'), directory], {
     timeoutMs: 60_000,
   });
   product = await startTestProduct();
@@ -44,7 +44,7 @@ afterAll(async () => {
 
 it('openapi-typescript and Hey API make clients that compile with the programs on them', async () => {
   const tsc = path.join(modules, 'typescript/bin/tsc');
-  const { stdout } = await run([process.execPath, tsc, '-p', directory], { timeoutMs: 60_000 });
+  const { stdout } = await runProgram([process.execPath, tsc, '-p', directory], { timeoutMs: 60_000 });
   expect(stdout).toBe('');
 });
 
@@ -52,7 +52,7 @@ it.each(programs)('%s orders, pays, waits for and stops a machine', async (progr
   const { customer, products } = product.demo;
   const { api_key: key, organization_id: organization } = customer;
   const argv = [`${product.url}/api`, key, String(organization), String(products.vps)];
-  const { stdout } = await run([process.execPath, path.join(directory, program), ...argv], {
+  const { stdout } = await runProgram([process.execPath, path.join(directory, program), ...argv], {
     timeoutMs: 60_000,
   });
   expect(JSON.parse(stdout)).toEqual(['paid', 'active', 'success', 'stopped']);

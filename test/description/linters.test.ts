@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { run } from '../../src/platform/host/run.ts';
+import { runProgram } from '../../src/platform/host/run.ts';
 import { ourDescription } from './document.ts';
 
 interface Operation {
@@ -36,7 +36,7 @@ describe('the description', () => {
     const argv = [process.execPath, cli, 'lint', '--extends=recommended', '--format=json', file];
     // It asks nobody: neither for newer versions nor to tell that it was used.
     const env = { REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' };
-    const { stdout } = await run(argv, { env, timeoutMs: 60_000 });
+    const { stdout } = await runProgram(argv, { env, timeoutMs: 60_000 });
     expect(JSON.parse(stdout)).toMatchObject({ totals: { errors: 0, warnings: 0 } });
   });
 

@@ -1,7 +1,7 @@
 import { readdir, readFile, statfs, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { run, runAsRoot } from '../../platform/host/run.ts';
+import { runAsRoot, runProgram } from '../../platform/host/run.ts';
 import type { Hypervisor, MachineSpec } from './contract.ts';
 import { withAgent } from './qemu/agent.ts';
 import { copyStoppedDisk } from './qemu/backups.ts';
@@ -45,7 +45,7 @@ describe.skipIf(skip !== null)('after a crash', () => {
     spec = bed.spec(1);
     files = machineFiles(bed.options, spec.id);
     // A small disk of its own for the node, to fill it.
-    await run(['mkdir', '-p', bed.options.dir]);
+    await runProgram(['mkdir', '-p', bed.options.dir]);
     await runAsRoot(['mount', '-t', 'tmpfs', '-o', 'size=64m,mode=0755', 'tmpfs', bed.options.dir]);
     await opened();
     await hypervisor.createDisk(spec);
@@ -80,7 +80,7 @@ describe.skipIf(skip !== null)('after a crash', () => {
   it('a backup that was being made is given up, and made anew', { timeout: 60_000 }, async () => {
     await crashing(async (monitor) => {
       const file = { driver: 'file', filename: 'left.partial' };
-      await run(['qemu-img', 'create', '-q', '-f', 'qcow2', join(files.dir, 'left.partial'), '1G']);
+      await runProgram(['qemu-img', 'create', '-q', '-f', 'qcow2', join(files.dir, 'left.partial'), '1G']);
       await runAsRoot(['chmod', '0666', join(files.dir, 'left.partial')]);
       await monitor.command('blockdev-add', { driver: 'qcow2', 'node-name': 'target0', file });
       const job = { 'job-id': 'backup0', device: 'disk0', target: 'target0', sync: 'full' };
@@ -94,20 +94,20 @@ describe.skipIf(skip !== null)('after a crash', () => {
   it('a copy is not begun that would leave the machines too little space to write', async () => {
     const filler = join(bed.options.dir, 'filler');
     const { bavail, bsize } = await statfs(bed.options.dir);
-    await run(['fallocate', '-l', String(bavail * bsize - 10 * 2 ** 20), filler]);
+    await runProgram(['fallocate', '-l', String(bavail * bsize - 10 * 2 ** 20), filler]);
     const refused = expect.objectContaining({
       code: 'no_space',
       message: expect.stringContaining('the node keeps 0.0 GiB free'),
     });
     await expect(hypervisor.createSnapshot(spec.id, 'one')).rejects.toEqual(refused);
     await expect(hypervisor.createBackup(spec.id, 'one')).rejects.toEqual(refused);
-    await run(['rm', filler]);
+    await runProgram(['rm', filler]);
   });
 
   it('a snapshot that finds no room leaves the machine as it was', { timeout: 60_000 }, async () => {
     await hypervisor.shutdown(spec.id, { timeoutMs: 30_000 });
     const filler = join(bed.options.dir, 'filler');
-    await run(['dd', 'if=/dev/zero', `of=${filler}`, 'bs=4096']).catch(() => undefined); // until it is full
+    await runProgram(['dd', 'if=/dev/zero', `of=${filler}`, 'bs=4096']).catch(() => undefined); // until it is full
     const failed = expect.objectContaining({ code: 'snapshot_failed', permanent: false });
     // Others may take the space after the driver has looked, which begins neither while there is none.
     await expect(createSnapshot(files, undefined, 'one')).rejects.toEqual(failed);
@@ -115,10 +115,10 @@ describe.skipIf(skip !== null)('after a crash', () => {
     const refused = expect.objectContaining({ code: 'no_space' });
     await expect(hypervisor.createSnapshot(spec.id, 'one')).rejects.toEqual(refused);
     await expect(hypervisor.createBackup(spec.id, 'one')).rejects.toEqual(refused);
-    await run(['rm', filler]);
+    await runProgram(['rm', filler]);
     expect(await hypervisor.listSnapshots(spec.id)).toEqual([]);
     expect(await hypervisor.listBackups(spec.id)).toEqual([]);
-    await run(['qemu-img', 'check', '-q', files.disk]);
+    await runProgram(['qemu-img', 'check', '-q', files.disk]);
     expect(await hypervisor.createSnapshot(spec.id, 'one')).toMatchObject({ name: 'one' });
   });
 
@@ -126,19 +126,19 @@ describe.skipIf(skip !== null)('after a crash', () => {
     await hypervisor.createBackup(spec.id, 'kept');
     const filler = join(bed.options.dir, 'filler');
     const { bavail, bsize } = await statfs(bed.options.dir);
-    await run(['fallocate', '-l', String(bavail * bsize - 10 * 2 ** 20), filler]);
+    await runProgram(['fallocate', '-l', String(bavail * bsize - 10 * 2 ** 20), filler]);
     const before = await readFile(files.disk);
     await expect(hypervisor.restoreBackup(spec, 'kept')).rejects.toMatchObject({ code: 'no_space' });
     expect(before.equals(await readFile(files.disk))).toBe(true);
-    await run(['rm', filler]);
+    await runProgram(['rm', filler]);
     await hypervisor.deleteBackup(spec.id, 'kept');
   });
 
   it('a disk half written over by a backup has its contents back at the start', {
     timeout: 120_000,
   }, async () => {
-    await run(['qemu-img', 'snapshot', '-c', 'before-restore', files.disk]);
-    await run(['qemu-io', '-f', 'qcow2', '-c', 'write -P 85 0 8M', files.disk]);
+    await runProgram(['qemu-img', 'snapshot', '-c', 'before-restore', files.disk]);
+    await runProgram(['qemu-io', '-f', 'qcow2', '-c', 'write -P 85 0 8M', files.disk]);
     await hypervisor.start(spec);
     await ready();
     expect(await bed.inGuest(spec, 'cat /root/state')).toBe('backed up\n');
@@ -151,7 +151,7 @@ describe.skipIf(skip !== null)('after a crash', () => {
     await writes('before the power went');
     await hypervisor.powerOff(spec.id);
     // The group descriptors, in the second block: what a power loss can leave of them while a disk grows.
-    await run(['qemu-io', '-f', 'qcow2', '-c', 'write -P 0 4096 4096', files.disk]);
+    await runProgram(['qemu-io', '-f', 'qcow2', '-c', 'write -P 0 4096 4096', files.disk]);
     await hypervisor.start(spec);
     await ready();
     expect(await bed.inGuest(spec, 'cat /root/state; df -k / | tail -1')).toMatch(

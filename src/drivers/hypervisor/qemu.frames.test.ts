@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { run, runAsRoot } from '../../platform/host/run.ts';
+import { runAsRoot, runProgram } from '../../platform/host/run.ts';
 import type { MachineSpec } from './contract.ts';
 import { machineFiles } from './qemu/files.ts';
 import { type HostNetwork, hostNetwork } from './qemu/network.ts';
@@ -37,7 +37,7 @@ describe.skipIf(skip !== null)('frames of a guest', () => {
     tap = machineFiles(bed.options, spec.id).tap;
     mac = spec.nic.mac.replaceAll(':', '');
     await network.plug(machineFiles(bed.options, spec.id), spec, null);
-    const { stdout } = await run(['ip', '-j', 'link', 'show', 'dev', bridge.name]);
+    const { stdout } = await runProgram(['ip', '-j', 'link', 'show', 'dev', bridge.name]);
     bridgeMac = JSON.parse(stdout)[0].address.replaceAll(':', '');
     // What lies behind the host, and a look at what gets there.
     await runAsRoot(['sysctl', '-q', '-w', 'net.ipv4.ip_forward=1']);
@@ -75,8 +75,9 @@ describe.skipIf(skip !== null)('frames of a guest', () => {
   });
 
   const hex = (...bytes: number[]) => Buffer.from(bytes).toString('hex');
-  const send = (frames: string[]) => run(['perl', '-e', SEND, tap], { input: `${frames.join('\n')}\n` });
-  const neighbours = async () => (await run(['ip', 'neighbour', 'show'])).stdout;
+  const send = (frames: string[]) =>
+    runProgram(['perl', '-e', SEND, tap], { input: `${frames.join('\n')}\n` });
+  const neighbours = async () => (await runProgram(['ip', 'neighbour', 'show'])).stdout;
   const probed = async (family: string) =>
     (await runAsRoot(['nft', 'list', 'table', family, 'probe22'])).stdout;
 
@@ -124,7 +125,7 @@ describe.skipIf(skip !== null)('frames of a guest', () => {
     const advert = `86000000ff000708${'00'.repeat(8)}`.slice(0, 32);
     const body = `6000000000103aff${from}ff020000000000000000000000000001${advert}`;
     await send([...reserved, '333300000001'].map((to) => `${to}${mac}86dd${body}`));
-    const { stdout } = await run(['ip', '-6', 'route', 'show']);
+    const { stdout } = await runProgram(['ip', '-6', 'route', 'show']);
     expect(stdout).not.toMatch(/default.* ra /);
     const before = await passed();
     await send([`333300000001${mac}86dd${body}`]);
@@ -172,7 +173,7 @@ describe.skipIf(skip !== null)('frames of a guest', () => {
   });
 
   it('find nothing of the host on the tap itself', async () => {
-    const setting = async (key: string) => (await run(['sysctl', '-n', key])).stdout.trim();
+    const setting = async (key: string) => (await runProgram(['sysctl', '-n', key])).stdout.trim();
     expect(await setting(`net.ipv6.conf.${tap}.disable_ipv6`)).toBe('1');
     expect(await setting(`net.ipv4.conf.${tap}.arp_ignore`)).toBe('8');
     expect(await setting(`net.ipv4.conf.${tap}.rp_filter`)).toBe('1');

@@ -1,7 +1,7 @@
 import { open, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { run } from '../../platform/host/run.ts';
+import { runProgram } from '../../platform/host/run.ts';
 import type { Hypervisor, MachineSpec } from './contract.ts';
 import { asAccount, ownAccount } from './qemu/accounts.ts';
 import { type MachineFiles, machineFiles, type Owner } from './qemu/files.ts';
@@ -47,17 +47,28 @@ describe.skipIf(skip !== null)('a machine whose account is hostile', () => {
   const headers: [string, () => Promise<unknown>][] = [
     [
       'names a file of the host below itself',
-      () => run(['qemu-img', 'rebase', '-u', '-f', 'qcow2', '-F', 'raw', '-b', secret, files.disk]),
+      () => runProgram(['qemu-img', 'rebase', '-u', '-f', 'qcow2', '-F', 'raw', '-b', secret, files.disk]),
     ],
     [
       'names an image that is not its own',
       () =>
-        run(['qemu-img', 'rebase', '-u', '-f', 'qcow2', '-F', 'qcow2', '-b', '../x/disk.qcow2', files.disk]),
+        runProgram([
+          'qemu-img',
+          'rebase',
+          '-u',
+          '-f',
+          'qcow2',
+          '-F',
+          'qcow2',
+          '-b',
+          '../x/disk.qcow2',
+          files.disk,
+        ]),
     ],
     [
       'names a file of the host that holds its data',
       async () => {
-        await run(
+        await runProgram(
           ['qemu-img', 'create', '-q', '-f', 'qcow2', '-o', 'data_file=elsewhere', files.disk, '1G'],
           {
             cwd: files.dir,
@@ -88,9 +99,9 @@ describe.skipIf(skip !== null)('a machine whose account is hostile', () => {
 
   it('has nobody else’s file opened by the programs that work on its disk', async () => {
     const before = await readFile(files.disk);
-    await run(['qemu-img', 'rebase', '-u', '-f', 'qcow2', '-F', 'raw', '-b', secret, files.disk]);
+    await runProgram(['qemu-img', 'rebase', '-u', '-f', 'qcow2', '-F', 'raw', '-b', secret, files.disk]);
     const info = asAccount(owner, ['qemu-img', 'info', '--backing-chain', 'disk.qcow2']);
-    await expect(run(info, { cwd: files.dir })).rejects.toThrow('Permission denied');
+    await expect(runProgram(info, { cwd: files.dir })).rejects.toThrow('Permission denied');
     await writeFile(files.disk, before);
   });
 
@@ -98,7 +109,7 @@ describe.skipIf(skip !== null)('a machine whose account is hostile', () => {
     const backup = join(files.dir, 'backups/clean.qcow2');
     expect((await stat(backup)).uid).toBe(0);
     const overwrite = asAccount(owner, ['dd', 'if=/dev/zero', 'of=backups/clean.qcow2', 'count=1']);
-    await expect(run(overwrite, { cwd: files.dir })).rejects.toThrow('Permission denied');
+    await expect(runProgram(overwrite, { cwd: files.dir })).rejects.toThrow('Permission denied');
   });
 
   it('runs without any right of root, and cannot put another socket in place of its own', {

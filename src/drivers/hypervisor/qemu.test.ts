@@ -1,7 +1,7 @@
 import { createSocket } from 'node:dgram';
 import { createConnection } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { run, runAsRoot } from '../../platform/host/run.ts';
+import { runAsRoot, runProgram } from '../../platform/host/run.ts';
 import { describeHypervisor } from './conformance.ts';
 import type { Hypervisor, MachineSpec } from './contract.ts';
 import { machineFiles } from './qemu/files.ts';
@@ -88,7 +88,7 @@ describe.skipIf(skip !== null)('a QEMU guest', () => {
     // Asked who has the address, the guest answers; its answer must not arrive.
     for (const address of ['10.77.2.99', 'fd77:2::99']) {
       expect(await answers(address)).toBe(false);
-      expect((await run(['ip', 'neighbour', 'show', address])).stdout).not.toContain('lladdr');
+      expect((await runProgram(['ip', 'neighbour', 'show', address])).stdout).not.toContain('lladdr');
     }
   });
 
@@ -97,7 +97,7 @@ describe.skipIf(skip !== null)('a QEMU guest', () => {
       spec,
       'arping -U -c 2 -I eth0 -s 10.77.2.98 10.77.2.98; arping -c 1 -w 1 -I eth0 -s 10.77.2.98 10.77.2.1; true',
     );
-    expect((await run(['ip', 'neighbour', 'show', '10.77.2.98'])).stdout).not.toContain('lladdr');
+    expect((await runProgram(['ip', 'neighbour', 'show', '10.77.2.98'])).stdout).not.toContain('lladdr');
   });
 
   it('sends nothing from another MAC', { timeout: 60_000 }, async () => {
@@ -151,7 +151,7 @@ describe.skipIf(skip !== null)('a QEMU guest', () => {
     const driver = new URL('./qemu/driver.ts', import.meta.url).href;
     const facts = JSON.stringify({ ...bed, spec: other });
     const argv = [process.execPath, '--input-type=module', '--eval', product, driver, facts];
-    await expect(run(argv)).rejects.toThrow('ended with null');
+    await expect(runProgram(argv)).rejects.toThrow('ended with null');
     const next = bed.open();
     await next.prepare(() => undefined);
     expect(await next.inspect(other.id)).toMatchObject({ power: 'running' });
@@ -167,13 +167,19 @@ describe.skipIf(skip !== null)('a QEMU guest', () => {
     expect(await holds(files.seed)).toContain(files.seed);
     await hypervisor.forgetSecrets(spec.id);
     expect(await holds(files.seed)).toBe('');
-    expect((await run(['ps', '-ewwo', 'args'])).stdout).not.toContain(secret);
+    expect((await runProgram(['ps', '-ewwo', 'args'])).stdout).not.toContain(secret);
   });
 
   it('runs under an account of its own when we are root', async () => {
     if (process.getuid?.() !== 0) return;
     const { pidFile } = machineFiles(bed.options, spec.id);
-    const { stdout } = await run(['ps', '-o', 'user=', '-p', (await run(['cat', pidFile])).stdout.trim()]);
+    const { stdout } = await runProgram([
+      'ps',
+      '-o',
+      'user=',
+      '-p',
+      (await runProgram(['cat', pidFile])).stdout.trim(),
+    ]);
     expect(Number(stdout)).toBeGreaterThanOrEqual(0x7000_0000);
   });
 

@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type DataDir, prepareDataDir } from '../host/dataDir.ts';
-import { run } from '../host/run.ts';
+import { runProgram } from '../host/run.ts';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from './embedded.ts';
 
 const isRoot = process.getuid?.() === 0;
@@ -36,7 +36,7 @@ afterAll(() => fs.rm(template, { recursive: true, force: true }));
 
 beforeEach(async () => {
   dir = await temporaryDir(0o755);
-  await run(['cp', '--archive', path.join(template, 'postgres'), dir]);
+  await runProgram(['cp', '--archive', path.join(template, 'postgres'), dir]);
 });
 
 afterEach(undoAll);
@@ -51,7 +51,7 @@ async function temporaryDir(mode: number): Promise<string> {
 async function prepare(dataDir: string): Promise<DataDir> {
   const place = await prepareDataDir(dataDir);
   cleanup.push(async () => {
-    if (place.dir !== dataDir) await run(['umount', place.dir]);
+    if (place.dir !== dataDir) await runProgram(['umount', place.dir]);
     await fs.rm(place.runDir, { recursive: true, force: true });
   });
   return place;
@@ -236,9 +236,9 @@ describe('the embedded database', () => {
 
   test.runIf(isRoot)('works for a user who is not root', async () => {
     const { uid, gid } = await fs.stat('/var/cache/man').catch(() => ({ uid: 65534, gid: 65534 }));
-    await run(['chown', '-R', `${uid}:${gid}`, dir]);
+    await runProgram(['chown', '-R', `${uid}:${gid}`, dir]);
     const argv = ['setpriv', '--reuid', String(uid), '--regid', String(gid), '--clear-groups', '--'];
-    const reachable = await run([...argv, process.execPath, '--check', script], { cwd: '/' }).catch(
+    const reachable = await runProgram([...argv, process.execPath, '--check', script], { cwd: '/' }).catch(
       () => null,
     );
     if (!reachable) return; // a checkout below a closed home

@@ -1,7 +1,7 @@
 import fs from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import path from 'node:path';
-import { run } from '../host/run.ts';
+import { runProgram } from '../host/run.ts';
 import { asServiceUser } from '../host/serviceUser.ts';
 
 export interface PostgresBinaries {
@@ -74,7 +74,7 @@ async function completeLinks(native: string): Promise<boolean> {
 
 async function canRun(native: string, runAs: string | null): Promise<boolean> {
   const argv = asServiceUser(runAs, [path.join(native, 'bin', 'postgres'), '--version']);
-  return run(argv, { cwd: '/' }).then(
+  return runProgram(argv, { cwd: '/' }).then(
     () => exists(path.join(native, 'share', 'postgresql', 'postgres.bki')),
     () => false,
   );
@@ -90,10 +90,10 @@ async function copyBinaries(native: string, copy: string): Promise<void> {
     verbatimSymlinks: true,
     filter: (source) => !source.endsWith('.a') && !source.endsWith('pkgconfig'),
   });
-  await run(['chmod', '-R', 'u+rwX,go+rX,go-w', partial]);
+  await runProgram(['chmod', '-R', 'u+rwX,go+rX,go-w', partial]);
   await completeLinks(partial);
   // The rename must not reach the disk before the files do.
-  await run(['sync', '--file-system', partial]);
+  await runProgram(['sync', '--file-system', partial]);
   await fs.writeFile(path.join(partial, 'complete'), '');
   await fs.rename(partial, copy);
 }

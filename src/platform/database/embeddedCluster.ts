@@ -1,7 +1,7 @@
 import fs from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import { run } from '../host/run.ts';
+import { runProgram } from '../host/run.ts';
 import { asServiceUser, findUser, type ServiceUser } from '../host/serviceUser.ts';
 import type { PostgresBinaries } from './embeddedBinaries.ts';
 import { type PostgresSettings, settingsFile } from './embeddedSettings.ts';
@@ -105,7 +105,7 @@ async function build(cluster: Cluster, binaries: PostgresBinaries, log: (line: s
     ...['--sync-method', 'syncfs'],
   ];
   // With TZ set, initdb does not compare every zone it knows with the machine's.
-  await run(asServiceUser(cluster.owner?.name ?? null, initdb, 'KILL'), {
+  await runProgram(asServiceUser(cluster.owner?.name ?? null, initdb, 'KILL'), {
     cwd: '/',
     env: { TZ: 'UTC' },
     timeoutMs: 300_000,

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import fs from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import { run } from './run.ts';
+import { runProgram } from './run.ts';
 import { asServiceUser, databaseUserName, ensureServiceUser, type ServiceUser } from './serviceUser.ts';
 
 export { type DirLock, lockDataDir } from './lock.ts';
@@ -89,7 +89,7 @@ async function reachableFor(user: ServiceUser, absolute: string, mountPoint: str
   await fs.mkdir(mountPoint, { recursive: true });
   try {
     // A mount left from a directory that was since removed shows something else: cover it with ours.
-    await run(['mount', '--bind', absolute, mountPoint]);
+    await runProgram(['mount', '--bind', absolute, mountPoint]);
   } catch (error) {
     throw new Error(
       `The user ${user.name} cannot reach ${absolute}, and mounting it elsewhere is not permitted here. ` +
@@ -103,7 +103,7 @@ async function reachableFor(user: ServiceUser, absolute: string, mountPoint: str
 }
 
 async function canEnter(user: ServiceUser, dir: string): Promise<boolean> {
-  return run(asServiceUser(user.name, ['test', '-x', dir]), { cwd: '/' }).then(
+  return runProgram(asServiceUser(user.name, ['test', '-x', dir]), { cwd: '/' }).then(
     () => true,
     () => false,
   );

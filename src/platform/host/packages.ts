@@ -1,7 +1,7 @@
 import fs from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ProgramError, run, runAsRoot } from './run.ts';
+import { ProgramError, runAsRoot, runProgram } from './run.ts';
 
 /** A Debian package and what we need it for, as a person is told it. */
 export interface WantedPackage {
@@ -23,9 +23,11 @@ export async function missingPackages(wanted: readonly WantedPackage[]): Promise
   // biome-ignore lint/suspicious/noTemplateCurlyInString: dpkg's own placeholders
   const format = '${Package} ${db:Status-Status}\n';
   // All of them: asked for one it does not know, dpkg-query fails.
-  const { stdout } = await run(['dpkg-query', '--show', `--showformat=${format}`]).catch((error: unknown) => {
-    throw new PackagesError(noApt(unique), { cause: error });
-  });
+  const { stdout } = await runProgram(['dpkg-query', '--show', `--showformat=${format}`]).catch(
+    (error: unknown) => {
+      throw new PackagesError(noApt(unique), { cause: error });
+    },
+  );
   const installed = new Set(
     stdout
       .split('\n')
@@ -46,7 +48,7 @@ export async function ensurePackages(
   const missing = await missingPackages(wanted);
   if (missing.length === 0) return;
   const names = missing.map((each) => each.package);
-  await run(['apt-get', '--version']).catch((error: unknown) => {
+  await runProgram(['apt-get', '--version']).catch((error: unknown) => {
     throw new PackagesError(noApt(missing), { cause: error });
   });
   await runAsRoot(['true']).catch((error: unknown) => {

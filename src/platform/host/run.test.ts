@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { settings } from '../../config.ts';
-import { childEnvironment, run } from './run.ts';
+import { childEnvironment, runProgram } from './run.ts';
 
 afterEach(() => vi.unstubAllEnvs());
 
@@ -11,13 +11,13 @@ describe('the environment of a program', () => {
   it('holds none of our settings, nor anything else that is not named', async () => {
     for (const { name } of settings) vi.stubEnv(name, 'canary');
     vi.stubEnv('PGPASSWORD', 'canary');
-    expect(leaked((await run(['env'])).stdout)).toEqual([]);
+    expect(leaked((await runProgram(['env'])).stdout)).toEqual([]);
   });
 
   it('names its language, its home and, if it ends by itself, the proxies', async () => {
     vi.stubEnv('LC_TIME', 'C.UTF-8');
     vi.stubEnv('https_proxy', 'http://user:canary@proxy:3128');
-    const { stdout } = await run(['env'], { env: { SSHPASS: 'asked for' } });
+    const { stdout } = await runProgram(['env'], { env: { SSHPASS: 'asked for' } });
     for (const line of ['LC_TIME=C.UTF-8', `HOME=${process.env.HOME}`, 'SSHPASS=asked for', 'https_proxy='])
       expect(stdout.includes(line), line).toBe(true);
     expect(leaked(Object.values(childEnvironment()).join('\n'))).toEqual([]);

@@ -51,7 +51,7 @@ function environment(names: RegExp): NodeJS.ProcessEnv {
  * Runs a program to its end. Arguments go to the program as they are: no shell ever sees them, so a
  * hostname with a quote in it stays a hostname.
  */
-export function run(argv: readonly string[], options: RunOptions = {}): Promise<Output> {
+export function runProgram(argv: readonly string[], options: RunOptions = {}): Promise<Output> {
   const [program, ...args] = argv;
   if (program === undefined) throw new Error('run: no program named');
   return new Promise((resolve, reject) => {
@@ -96,7 +96,7 @@ export function asRoot(argv: readonly string[]): string[] {
   return isRoot ? [...argv] : ['sudo', '-n', ...argv];
 }
 
-/** Runs a program as root; see {@link run}. Fails when we are not root and sudo would ask for a password. */
+/** Runs a program as root; see {@link runProgram}. Fails when we are not root and sudo would ask for a password. */
 export function runAsRoot(argv: readonly string[], options: RunOptions = {}): Promise<Output> {
-  return run(asRoot(argv), options);
+  return runProgram(asRoot(argv), options);
 }

@@ -1,4 +1,4 @@
-import { run, runAsRoot } from './run.ts';
+import { runAsRoot, runProgram } from './run.ts';
 
 /** The account that PostgreSQL gets when we are root ourselves. Machines have others, which have no names. */
 export const databaseUserName = 'innkeeper';
@@ -11,7 +11,7 @@ export interface ServiceUser {
 
 /** Looks an account up by name; null when this machine has none of that name. */
 export async function findUser(name: string): Promise<ServiceUser | null> {
-  const found = await run(['getent', 'passwd', name]).catch(() => null);
+  const found = await runProgram(['getent', 'passwd', name]).catch(() => null);
   const [, , uid, gid] = found?.stdout.split(':') ?? [];
   return uid === undefined || gid === undefined ? null : { name, uid: Number(uid), gid: Number(gid) };
 }

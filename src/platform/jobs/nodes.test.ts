@@ -16,7 +16,7 @@ const done: string[] = [];
 const seenBy = (worker: string) =>
   saga<Payload>({
     name: 'test.where',
-    steps: [{ name: 'only', action: async ({ payload }) => void done.push(`${payload.key} on ${worker}`) }],
+    steps: [{ name: 'only', do: async ({ payload }) => void done.push(`${payload.key} on ${worker}`) }],
   });
 const askOn = (nodeId: number, name = 'test.where') =>
   transaction(bed.ctx, 'test.ask', (tx) =>
@@ -59,7 +59,7 @@ describe('a job of a node', () => {
           {
             name: 'place',
             transactional: true,
-            action: async ({ moveTo, ctx, jobId }) => {
+            do: async ({ moveTo, ctx, jobId }) => {
               ran.push(`place on ${worker}`);
               const [row] = await bed.rows('select node_id from jobs where id = $1', jobId);
               expect(row).toEqual({ node_id: null });
@@ -71,7 +71,7 @@ describe('a job of a node', () => {
           },
           {
             name: 'make',
-            action: async ({ state }) => {
+            do: async ({ state }) => {
               ran.push(`make on ${worker} for ${state.node}`);
               if (isFull) throw Object.assign(new Error('full'), { permanent: true });
             },

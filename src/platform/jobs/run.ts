@@ -3,7 +3,7 @@ import { atFailpoint, failIfAsked, stepRuns } from '../failpoint.ts';
 import { end, giveWay, stumble } from './ends.ts';
 import { asResult, failureOf } from './failure.ts';
 import { type JobRow, recordStep, resetAttempts } from './queries.ts';
-import { hold, isElsewhere, type Ledger, type Means, move, type Running } from './running.ts';
+import { hold, isElsewhere, type Means, move, type Running, type StepLog } from './running.ts';
 import type { AnySaga, Failure, OutsideStep, Run, Saga, Step } from './saga.ts';
 import { actTogether, togetherFrom } from './together.ts';
 
@@ -23,7 +23,7 @@ export async function runJob(means: Means, job: JobRow, saga: AnySaga): Promise<
 
 function open(means: Means, job: JobRow, saga: Saga<unknown, object>): Running {
   const { ctx, drivers, signal } = means;
-  const ledger: Ledger = { done: new Set(), undone: new Set(), state: {}, movesTo: null };
+  const ledger: StepLog = { done: new Set(), undone: new Set(), state: {}, movesTo: null };
   for (const row of job.steps ?? []) {
     ledger[row.state].add(row.step);
     Object.assign(ledger.state, row.result);
@@ -41,12 +41,12 @@ function open(means: Means, job: JobRow, saga: Saga<unknown, object>): Running {
     state: ledger.state,
     moveTo,
   };
-  return { ...means, job, saga, ledger, run, current: null };
+  return { ...means, job, saga, stepLog: ledger, run, current: null };
 }
 
 /** Does what is not done yet. `left`: the job has ended, waits for its next try, or goes on elsewhere. */
 async function forward(running: Running): Promise<Failure | 'left'> {
-  const { saga, ledger, run, job } = running;
+  const { saga, stepLog: ledger, run, job } = running;
   for (const [index, step] of saga.steps.entries()) {
     if (ledger.done.has(step.name)) continue;
     run.signal.throwIfAborted();
@@ -73,12 +73,12 @@ async function forward(running: Running): Promise<Failure | 'left'> {
 }
 
 async function act(running: Running, step: OutsideStep<unknown, object>): Promise<void> {
-  const { saga, run, ledger } = running;
+  const { saga, run, stepLog: ledger } = running;
   const name = `${saga.name}/${step.name}`;
   await atFailpoint(`${name}: before do`);
   let result: object = {};
   for (let time = 0; time < stepRuns; time += 1) {
-    result = asResult((await step.action(run)) ?? {});
+    result = asResult((await step.do(run)) ?? {});
     Object.assign(ledger.state, result);
   }
   failIfAsked(name);
@@ -89,7 +89,7 @@ async function act(running: Running, step: OutsideStep<unknown, object>): Promis
 }
 
 async function backward(running: Running, failure: Failure): Promise<void> {
-  const { saga, run, ledger, job } = running;
+  const { saga, run, stepLog: ledger, job } = running;
   ledger.movesTo = null;
   for (const step of saga.steps.toReversed()) {
     // The step that failed may have left something too, so only what was never begun is left out.
@@ -115,7 +115,7 @@ async function takeBack(
   for (let time = 0; time < stepRuns; time += 1) await undo(running.run);
   await atFailpoint(`${name}: after undo`);
   await record(running, step, 'undone', {});
-  running.ledger.undone.add(step.name);
+  running.stepLog.undone.add(step.name);
   await atFailpoint(`${name}: undone`);
 }
 

@@ -19,7 +19,7 @@ export interface Means {
 }
 
 /** What is known of a job's steps. */
-export interface Ledger {
+export interface StepLog {
   done: Set<string>;
   undone: Set<string>;
   state: object;
@@ -31,7 +31,7 @@ export interface Ledger {
 export interface Running extends Means {
   job: JobRow;
   saga: Saga<unknown, object>;
-  ledger: Ledger;
+  stepLog: StepLog;
   run: Run<unknown, object>;
   /** The step whose failure it would be; null outside of steps. */
   current: Step<unknown, object> | null;
@@ -43,13 +43,13 @@ export async function hold(tx: TxContext, { job, worker }: Running): Promise<voi
 }
 
 /** Whether a step moved the job to a node that another worker runs. */
-export function isElsewhere({ ledger, nodes }: Running): boolean {
+export function isElsewhere({ stepLog: ledger, nodes }: Running): boolean {
   return ledger.movesTo !== null && !nodes.includes(ledger.movesTo);
 }
 
 /** Writes down where a step moved the job to, in the transaction that records the step. */
 export async function move(tx: TxContext, running: Running): Promise<void> {
-  const { job, ledger } = running;
+  const { job, stepLog: ledger } = running;
   const nodeId = ledger.movesTo;
   if (nodeId === null) return;
   await tx.db.run(moveJob, { id: job.id, nodeId, leaves: isElsewhere(running) });

@@ -21,11 +21,11 @@ describe('a saga', () => {
       saga<Payload, { one: number; two: number }>({
         name: 'test.order',
         steps: [
-          { name: 'first', action: async () => ({ one: 1 }) },
-          { name: 'second', action: async ({ state }) => ({ two: (state.one ?? 0) + 1 }) },
+          { name: 'first', do: async () => ({ one: 1 }) },
+          { name: 'second', do: async ({ state }) => ({ two: (state.one ?? 0) + 1 }) },
           {
             name: 'third',
-            action: async ({ state, payload }) => void seen.push([payload.key, { ...state }]),
+            do: async ({ state, payload }) => void seen.push([payload.key, { ...state }]),
           },
         ],
         succeeded: async (_, payload, state) => void seen.push([payload.key, 'succeeded', { ...state }]),
@@ -44,10 +44,10 @@ describe('a saga', () => {
       saga<Payload>({
         name: 'test.retry',
         steps: [
-          { name: 'done', action: async () => void runs.push('done') },
+          { name: 'done', do: async () => void runs.push('done') },
           {
             name: 'shaky',
-            action: async () => {
+            do: async () => {
               runs.push('shaky');
               if (runs.filter((each) => each === 'shaky').length < 3) throw new Error('not yet');
             },
@@ -67,9 +67,9 @@ describe('a saga', () => {
 
   it('that fails for good is taken back in reverse, the failed step too, steps never begun not', async () => {
     const undone: string[] = [];
-    const step = (name: string, action: () => Promise<void> = async () => undefined) => ({
+    const step = (name: string, work: () => Promise<void> = async () => undefined) => ({
       name,
-      action,
+      do: work,
       undo: async () => void undone.push(name),
     });
     const failures: unknown[] = [];
@@ -78,7 +78,7 @@ describe('a saga', () => {
         name: 'test.undo',
         steps: [
           step('first'),
-          { name: 'no undo', action: async () => undefined },
+          { name: 'no undo', do: async () => undefined },
           step('second'),
           step('third', async () => {
             throw permanent('hopeless');
@@ -100,7 +100,7 @@ describe('a saga', () => {
       tries += 1;
       throw new Error('no');
     };
-    bed.work(saga<Payload>({ name: 'test.tries', steps: [{ name: 'only', attempts: 2, action: fails }] }));
+    bed.work(saga<Payload>({ name: 'test.tries', steps: [{ name: 'only', attempts: 2, do: fails }] }));
     await bed.ended(await bed.ask('test.tries'), 'failed');
     expect(tries).toBe(2);
   });
@@ -112,10 +112,10 @@ describe('a saga', () => {
       saga<Payload>({
         name: 'test.undoAgain',
         steps: [
-          { name: 'first', action: async () => undefined, undo: async () => void undone.push('first') },
+          { name: 'first', do: async () => undefined, undo: async () => void undone.push('first') },
           {
             name: 'second',
-            action: () => Promise.reject<void>(permanent('no')),
+            do: () => Promise.reject<void>(permanent('no')),
             undo: async () => {
               refusals -= 1;
               if (refusals >= 0) throw new Error('busy');
@@ -139,7 +139,7 @@ describe('a saga', () => {
         steps: [
           {
             name: 'half',
-            action: () => Promise.reject<void>(permanent('no such image')),
+            do: () => Promise.reject<void>(permanent('no such image')),
             undo: async () => void undone.push('half'),
           },
         ],
@@ -169,7 +169,7 @@ describe('a saga', () => {
     bed.work(
       saga<Payload>({
         name: 'test.end',
-        steps: [{ name: 'only', action: async () => undefined }],
+        steps: [{ name: 'only', do: async () => undefined }],
         succeeded: async (tx) => {
           await enqueue(tx, named('test.follows'), { key: 'a' });
           ends += 1;

@@ -32,12 +32,12 @@ interface StepBase<Payload, State> {
 }
 
 /**
- * One step of a saga. `action` may run more than once, also after a crash in its middle, and must end in the
- * same state each time. `undo` takes away whatever `action` may have left, also when that is nothing or half.
+ * One step of a saga. `do` may run more than once, also after a crash in its middle, and must end in the
+ * same state each time. `undo` takes away whatever `do` may have left, also when that is nothing or half.
  */
 export interface OutsideStep<Payload, State, Result = Partial<State>> extends StepBase<Payload, State> {
   transactional?: false;
-  action: (run: Run<Payload, State>) => Promise<Result> | Promise<void>;
+  do: (run: Run<Payload, State>) => Promise<Result> | Promise<void>;
 }
 
 /**
@@ -46,7 +46,7 @@ export interface OutsideStep<Payload, State, Result = Partial<State>> extends St
  */
 export interface TransactionalStep<Payload, State, Result = Partial<State>> extends StepBase<Payload, State> {
   transactional: true;
-  action: (run: TxRun<Payload, State>) => Promise<Result> | Promise<void>;
+  do: (run: TxRun<Payload, State>) => Promise<Result> | Promise<void>;
 }
 
 export type Step<Payload, State, Result = Partial<State>> =
@@ -98,11 +98,11 @@ export function saga<Payload, State = object>(definition: Saga<Payload, State>):
 /** Declares a job of a single step. */
 export function job<Payload>(
   name: string,
-  action: (run: Run<Payload, object>) => Promise<void>,
+  work: (run: Run<Payload, object>) => Promise<void>,
   options: { attempts?: number; queue?: Queue; failed?: Saga<Payload>['failed'] } = {},
 ): Saga<Payload> {
   const { attempts, ...rest } = options;
-  return { name, ...rest, steps: [{ name: 'run', action, attempts }] };
+  return { name, ...rest, steps: [{ name: 'run', do: work, attempts }] };
 }
 
 /** Declares a job that touches only the database, and happens in one transaction with its end. */
@@ -112,8 +112,8 @@ export function databaseJob<Payload>(
   options: { attempts?: number; failed?: Saga<Payload>['failed'] } = {},
 ): Saga<Payload> {
   const { attempts, ...rest } = options;
-  const action = ({ ctx, payload }: TxRun<Payload, object>) => work(ctx, payload);
-  return { name, ...rest, steps: [{ name: 'run', transactional: true, action, attempts }] };
+  const inTransaction = ({ ctx, payload }: TxRun<Payload, object>) => work(ctx, payload);
+  return { name, ...rest, steps: [{ name: 'run', transactional: true, do: inTransaction, attempts }] };
 }
 
 /** The sagas by name; throws when two have one name, of which only one would ever run. */

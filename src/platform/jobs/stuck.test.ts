@@ -41,7 +41,7 @@ describe('a failure that the database would not take', () => {
     bed.work(
       saga<Payload>({
         name: 'test.words',
-        steps: [{ name: 'only', attempts: 1, action: () => Promise.reject<void>(thrown) }],
+        steps: [{ name: 'only', attempts: 1, do: () => Promise.reject<void>(thrown) }],
       }),
     );
     const failed = await bed.ended(await bed.ask('test.words'), 'failed');
@@ -67,7 +67,7 @@ describe('a failure that the database would not take', () => {
       bed.work(
         saga<Payload>({
           name: 'test.result',
-          steps: [{ name: 'only', action: async () => result, undo: async () => void undone.push('only') }],
+          steps: [{ name: 'only', do: async () => result, undo: async () => void undone.push('only') }],
         }),
       );
       const failed = await bed.ended(await bed.ask('test.result'), 'failed');
@@ -92,7 +92,7 @@ describe('a job that cannot be brought to an end', () => {
       steps: [
         {
           name: 'only',
-          action: async () => {
+          do: async () => {
             if (fails) throw permanent('no such image');
           },
           undo: async () => attempt('undo'),

@@ -82,7 +82,7 @@ describe('transactional steps beside each other', () => {
     const step = (name: string, fails = false) => ({
       name,
       transactional: true as const,
-      action: async ({ ctx, state }: { ctx: Parameters<typeof enqueue>[0]; state: object }) => {
+      do: async ({ ctx, state }: { ctx: Parameters<typeof enqueue>[0]; state: object }) => {
         await enqueue(ctx, named(`test.${name}`), { key: JSON.stringify(state) });
         if (fails) throw Object.assign(new Error('no'), { permanent: true });
         return { [name]: true };
@@ -97,7 +97,7 @@ describe('transactional steps beside each other', () => {
           step('two'),
           {
             name: 'outside',
-            action: async () => ({ outside: true }),
+            do: async () => ({ outside: true }),
             undo: async () => void undone.push('outside'),
           },
           step('three'),

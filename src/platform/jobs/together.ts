@@ -24,7 +24,7 @@ export function togetherFrom({ saga }: Running, index: number): Together {
 
 /** Does the steps, records them, and ends the job if it ends with them, all in one transaction. */
 export async function actTogether(running: Running, { steps, isEnd }: Together): Promise<void> {
-  const { ctx, saga, ledger, job } = running;
+  const { ctx, saga, stepLog: ledger, job } = running;
   const name = isEnd ? `${saga.name}: done` : `${saga.name}/${steps.at(-1)?.name}: record done`;
   const state = await transaction(ctx, name, async (tx) => {
     ledger.movesTo = null; // of a try that was rolled back
@@ -60,7 +60,7 @@ async function act(
   await atFailpoint(`${name}: before do`);
   const { jobId, payload, signal, moveTo } = run;
   const can = (driver: DriverName, capability: string) => canDo(run.drivers[driver], capability);
-  const result = (await step.action({ ctx: tx, jobId, payload, state, signal, moveTo, can })) ?? {};
+  const result = (await step.do({ ctx: tx, jobId, payload, state, signal, moveTo, can })) ?? {};
   failIfAsked(name);
   await atFailpoint(`${name}: after do`);
   return asResult(result);

@@ -18,7 +18,7 @@ describe('a job', () => {
   const noted: string[] = [];
   const note = saga<Payload>({
     name: 'test.note',
-    steps: [{ name: 'only', action: async ({ payload }) => void noted.push(payload.key) }],
+    steps: [{ name: 'only', do: async ({ payload }) => void noted.push(payload.key) }],
   });
 
   it('of a transaction that is rolled back never was', async () => {
@@ -46,9 +46,7 @@ describe('a job', () => {
     const id = await bed.ask('test.unknown');
     await bed.ended(await bed.ask('test.note', 'known'), 'done');
     expect(await bed.jobOf(id)).toMatchObject({ state: 'ready', attempts: 0 });
-    bed.work(
-      saga<Payload>({ name: 'test.unknown', steps: [{ name: 'only', action: async () => undefined }] }),
-    );
+    bed.work(saga<Payload>({ name: 'test.unknown', steps: [{ name: 'only', do: async () => undefined }] }));
     await bed.ended(id, 'done');
   });
 });
@@ -66,7 +64,7 @@ describe('workers', () => {
       steps: [
         {
           name: 'only',
-          action: async ({ payload }) => {
+          do: async ({ payload }) => {
             runs.set(payload.key, (runs.get(payload.key) ?? 0) + 1);
             await new Promise((resolve) => setTimeout(resolve, 5));
           },
@@ -88,14 +86,14 @@ describe('workers', () => {
         steps: [
           {
             name: 'done',
-            action: async () => {
+            do: async () => {
               runs.push('done');
               return { found: 7 };
             },
           },
           {
             name: 'hangs',
-            action: async ({ signal, state }) => {
+            do: async ({ signal, state }) => {
               runs.push(`hangs with ${state.found}`);
               if (runs.length > 2) return;
               hang.resolve();
@@ -118,10 +116,10 @@ describe('workers', () => {
     const hang = Promise.withResolvers<void>();
     const release = Promise.withResolvers<void>();
     const ends: string[] = [];
-    const shared = (who: string, action: () => Promise<{ by: string }>) =>
+    const shared = (who: string, work: () => Promise<{ by: string }>) =>
       saga<Payload, { by: string }>({
         name: 'test.fence',
-        steps: [{ name: 'only', action }],
+        steps: [{ name: 'only', do: work }],
         succeeded: async (_, __, state) => void ends.push(`${who} ended with ${state.by}`),
       });
     const first = bed.work(
@@ -148,7 +146,7 @@ describe('workers', () => {
     bed.work(
       saga<Payload>({
         name: 'test.listeners',
-        steps: [{ name: 'only', action: async ({ signal }) => void signals.push(signal) }],
+        steps: [{ name: 'only', do: async ({ signal }) => void signals.push(signal) }],
       }),
     );
     for (let turn = 0; turn < 20; turn += 1) {
@@ -168,7 +166,7 @@ describe('workers', () => {
     };
     const meanwhile = saga<Payload>({
       name: 'test.meanwhile',
-      steps: [{ name: 'only', action: async () => undefined }],
+      steps: [{ name: 'only', do: async () => undefined }],
     });
     bed.workWith({ pollMs: 60_000, db: { many } }, meanwhile);
     const id = await until(
@@ -200,14 +198,14 @@ describe('workers', () => {
         steps: [
           {
             name: 'only',
-            action: () => {
+            do: () => {
               hang.resolve();
               return release.promise;
             },
           },
         ],
       }),
-      saga<Payload>({ name: 'test.short', steps: [{ name: 'only', action: async () => undefined }] }),
+      saga<Payload>({ name: 'test.short', steps: [{ name: 'only', do: async () => undefined }] }),
     );
     const long = await bed.ask('test.long');
     await hang.promise;
@@ -228,7 +226,7 @@ describe('workers', () => {
         steps: [
           {
             name: 'only',
-            action: () => {
+            do: () => {
               runs += 1;
               hang.resolve();
               return release.promise;
@@ -236,7 +234,7 @@ describe('workers', () => {
           },
         ],
       }),
-      saga<Payload>({ name: 'test.other', steps: [{ name: 'only', action: async () => undefined }] }),
+      saga<Payload>({ name: 'test.other', steps: [{ name: 'only', do: async () => undefined }] }),
     );
     const deaf = await bed.ask('test.deaf');
     await hang.promise;
@@ -266,7 +264,7 @@ describe('workers', () => {
       { db: { run } },
       saga<Payload>({
         name: 'test.lost',
-        steps: [{ name: 'only', action: async () => undefined }],
+        steps: [{ name: 'only', do: async () => undefined }],
         succeeded: async () => {
           ends += 1;
           if (ends === 1) throw new Error('cannot write');
@@ -287,7 +285,7 @@ describe('queues', () => {
       steps: [
         {
           name: 'only',
-          action: () => {
+          do: () => {
             begun.push(name);
             return release;
           },
@@ -299,7 +297,7 @@ describe('queues', () => {
     const release = Promise.withResolvers<void>();
     const begun: string[] = [];
     const short = (name: string, queue?: Queue) =>
-      saga<Payload>({ name, queue, steps: [{ name: 'only', action: async () => undefined }] });
+      saga<Payload>({ name, queue, steps: [{ name: 'only', do: async () => undefined }] });
     bed.workWith(
       { slots },
       endless('test.backup', 'bulk', begun, release.promise),

@@ -98,7 +98,7 @@ export const updateAccess = actionSaga<Payload>({
     {
       name: 'keys',
       attempts: 2,
-      action: (run) =>
+      do: (run) =>
         withMachine(run, (hypervisor, spec) =>
           hypervisor.setAuthorizedKeys(
             spec.id,

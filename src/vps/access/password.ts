@@ -32,7 +32,7 @@ export const passwordReset = actionSaga<ActionPayload>({
     {
       name: 'password',
       attempts: 2,
-      action: (run) =>
+      do: (run) =>
         withMachine(run, async (hypervisor, spec) => {
           const { passwordHash } = await openSecrets<Secrets>(run.ctx, run.payload.actionId);
           if (passwordHash === undefined) throw new Error('the new password is gone');

@@ -168,10 +168,7 @@ export function actionSaga<P extends ActionPayload>(action: ActionSaga<P>): AnyS
   return saga<P>({
     name: jobOf(action.command),
     queue: action.queue ?? 'machine',
-    steps: [
-      { name: 'begin', action: ({ ctx, payload }) => startAction(ctx, payload.actionId) },
-      ...action.steps,
-    ],
+    steps: [{ name: 'begin', do: ({ ctx, payload }) => startAction(ctx, payload.actionId) }, ...action.steps],
     progress: (run, done, of) => progressAction(run.ctx, run.payload.actionId, Math.floor((100 * done) / of)),
     succeeded: async (ctx, payload) => {
       if (!(await isOpenAction(ctx, payload.actionId))) return; // ended when its job was stuck

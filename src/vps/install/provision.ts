@@ -63,7 +63,7 @@ function actionOf(organizationId: number, serviceId: number, id: number) {
 const openStep: ProvisionStep = {
   name: 'open',
   transactional: true,
-  action: async ({ ctx, payload }) => {
+  do: async ({ ctx, payload }) => {
     const order = await findOrder(ctx, payload.serviceId);
     await markProvisioning(ctx, order.id);
     await openSystemAction(ctx, actionOf(order.organization_id, order.id, payload.actionId));
@@ -80,7 +80,7 @@ function randomMac(): string {
 const addressStep: ProvisionStep = {
   name: 'addresses',
   transactional: true,
-  action: async ({ ctx, payload }) => {
+  do: async ({ ctx, payload }) => {
     const order = await findOrder(ctx, payload.serviceId);
     if ((await listAddresses(ctx, order.id)).length > 0) return;
     const { location, ipv4Count, ipv6Count } = vpsOptions.read(order.options);
@@ -94,7 +94,7 @@ const addressStep: ProvisionStep = {
 const placeStep: ProvisionStep = {
   name: 'place',
   transactional: true,
-  action: async ({ ctx, payload, moveTo }) => {
+  do: async ({ ctx, payload, moveTo }) => {
     if ((await findPlacement(ctx, payload.serviceId)) === null) await findRoom(ctx, payload.serviceId);
     const placement = await findPlacement(ctx, payload.serviceId);
     if (placement !== null) moveTo(placement.nodeId);
@@ -112,7 +112,7 @@ async function findRoom(ctx: TxContext, serviceId: number): Promise<void> {
 const machineStep: ProvisionStep = {
   name: 'machine',
   transactional: true,
-  action: async ({ ctx, payload, state }) => {
+  do: async ({ ctx, payload, state }) => {
     const order = await findOrder(ctx, payload.serviceId);
     const placement = await findPlacement(ctx, order.id);
     if (placement === null || state.mac === undefined) throw new Error('the machine has no place yet');
@@ -152,7 +152,7 @@ async function withMachine<T>(
 // Undoing the disk takes all of the machine away, so the steps after it need no undo of their own.
 const diskStep: ProvisionStep = {
   name: 'disk',
-  action: (run) =>
+  do: (run) =>
     withMachine(run, async (hypervisor, spec) => {
       const image = await findOrderedImage(run.ctx, spec.image);
       await hypervisor.ensureImage(image.source, (line) => run.ctx.log.info({ image: image.slug }, line));
@@ -167,7 +167,7 @@ const diskStep: ProvisionStep = {
 
 const identityStep: ProvisionStep = {
   name: 'identity',
-  action: (run) =>
+  do: (run) =>
     withMachine(run, async (hypervisor, spec, machine) => {
       const order = await findOrder(run.ctx, machine.service_id);
       const password = await openPassword(run.ctx, machine.service_id);
@@ -184,13 +184,13 @@ const identityStep: ProvisionStep = {
 const bootStep: ProvisionStep = {
   name: 'boot',
   // Whatever its owner wants it to start from later, it has to take on its identity first.
-  action: (run) => withMachine(run, (hypervisor, spec) => hypervisor.start({ ...spec, boot: 'disk' })),
+  do: (run) => withMachine(run, (hypervisor, spec) => hypervisor.start({ ...spec, boot: 'disk' })),
 };
 
 const readyStep: ProvisionStep = {
   name: 'ready',
   attempts: 2,
-  action: (run) =>
+  do: (run) =>
     withMachine(run, async (hypervisor, spec) => {
       await hypervisor.start({ ...spec, boot: 'disk' }); // after a failed try it may be down
       await hypervisor.waitUntilReady(spec, { timeoutMs: readyTimeoutMs, signal: run.signal });
@@ -199,14 +199,14 @@ const readyStep: ProvisionStep = {
 
 const forgetStep: ProvisionStep = {
   name: 'forget',
-  action: (run) => withMachine(run, (hypervisor, spec) => hypervisor.forgetSecrets(spec.id)),
+  do: (run) => withMachine(run, (hypervisor, spec) => hypervisor.forgetSecrets(spec.id)),
 };
 
 /** The service is its customer's from here on; a refund that came before takes the machine back instead. */
 const deliverStep: ProvisionStep = {
   name: 'deliver',
   transactional: true,
-  action: async ({ ctx, payload: { serviceId, actionId } }) => {
+  do: async ({ ctx, payload: { serviceId, actionId } }) => {
     const order = await findOrder(ctx, serviceId);
     const machine = await machineOf(ctx, serviceId);
     const primaryIp = (await listAddresses(ctx, serviceId))[0]?.address ?? null;

@@ -111,35 +111,35 @@ const harmless: ReadonlySet<string> = new Set(['begin', 'image', 'check', 'off',
 export const reinstall = actionSaga<Payload>({
   command: 'reinstall',
   steps: [
-    { name: 'image', action: prepareImage },
-    { name: 'check', action: check },
+    { name: 'image', do: prepareImage },
+    { name: 'check', do: check },
     {
       name: 'off',
-      action: (run) => withMachine(run, (driver, spec) => driver.powerOff(spec.id)),
+      do: (run) => withMachine(run, (driver, spec) => driver.powerOff(spec.id)),
       undo: (run) => ('replaced' in run.state ? Promise.resolve() : startAgain(run)),
     },
-    { name: 'disk', action: replaceDisk },
-    { name: 'replaced', action: ({ ctx, payload }) => writeSystem(ctx, payload) },
+    { name: 'disk', do: replaceDisk },
+    { name: 'replaced', do: ({ ctx, payload }) => writeSystem(ctx, payload) },
     {
       name: 'identity',
-      action: writeIdentity,
+      do: writeIdentity,
       // Whatever fails from here on, what the guest was to be told must not stay on its host.
       undo: forgetIdentity,
     },
     {
       name: 'boot',
-      action: (run) => withMachine(run, (driver, spec) => driver.start({ ...spec, boot: 'disk' })),
+      do: (run) => withMachine(run, (driver, spec) => driver.start({ ...spec, boot: 'disk' })),
     },
     {
       name: 'ready',
       attempts: 2,
-      action: (run) =>
+      do: (run) =>
         withMachine(run, async (driver, spec) => {
           await driver.start({ ...spec, boot: 'disk' });
           await driver.waitUntilReady(spec, { timeoutMs: readyTimeoutMs, signal: run.signal });
         }),
     },
-    { name: 'forget', action: forgetIdentity },
+    { name: 'forget', do: forgetIdentity },
   ],
   failed: async (ctx, { serviceId }, { step }) => {
     if (!harmless.has(step)) await setMachineState(ctx, serviceId, 'error');

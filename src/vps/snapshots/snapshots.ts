@@ -212,7 +212,7 @@ export const snapshotSagas: AnySaga[] = [
   makingSaga('create_backup'),
   actionSaga<Payload>({
     command: 'delete_snapshot',
-    steps: [{ name: 'delete', action: remove }],
+    steps: [{ name: 'delete', do: remove }],
     succeeded: async (ctx, { serviceId, name }) => {
       await ctx.db.run(deleteRow, { serviceId, name });
     },
@@ -224,15 +224,15 @@ export const snapshotSagas: AnySaga[] = [
   actionSaga<Payload>({
     command: 'restore_snapshot',
     steps: [
-      { name: 'image', action: prepareImage },
+      { name: 'image', do: prepareImage },
       {
         name: 'off',
-        action: off,
+        do: off,
         undo: startAgain,
       },
-      { name: 'restore', action: restore },
-      { name: 'system', action: bringImageBack },
-      { name: 'on', action: on },
+      { name: 'restore', do: restore },
+      { name: 'system', do: bringImageBack },
+      { name: 'on', do: on },
     ],
     succeeded: async (ctx, { serviceId, name }) => {
       await ctx.db.run(setSnapshot, { serviceId, name, state: 'ready', sizeBytes: null });
@@ -250,7 +250,7 @@ function makingSaga(command: 'create_snapshot' | 'create_backup'): AnySaga {
   return actionSaga<Payload>({
     command,
     queue: command === 'create_backup' ? 'bulk' : 'machine',
-    steps: [{ name: 'keep', action: make, undo: remove }],
+    steps: [{ name: 'keep', do: make, undo: remove }],
     failed: async (ctx, { serviceId, name }) => {
       await ctx.db.run(deleteRow, { serviceId, name });
     },

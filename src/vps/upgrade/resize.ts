@@ -55,9 +55,9 @@ export const resize = saga<Payload>({
   name: 'vps.resize',
   queue: 'machine',
   steps: [
-    { name: 'open', attempts: Number.POSITIVE_INFINITY, action: open },
-    { name: 'size', action: writeSize },
-    { name: 'apply', action: apply },
+    { name: 'open', attempts: Number.POSITIVE_INFINITY, do: open },
+    { name: 'size', do: writeSize },
+    { name: 'apply', do: apply },
   ],
   progress: (run, done, of) => progressAction(run.ctx, run.payload.actionId, Math.floor((100 * done) / of)),
   succeeded: async (ctx, payload) => {

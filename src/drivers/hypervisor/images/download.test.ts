@@ -5,12 +5,12 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { run } from '../../../platform/host/run.ts';
+import { runProgram } from '../../../platform/host/run.ts';
 import { readQcow2 } from '../formats/qcow2.ts';
 import { downloadImage } from './download.ts';
 import { imageStore } from './store.ts';
 
-const hasTool = await run(['qemu-img', '--version']).then(
+const hasTool = await runProgram(['qemu-img', '--version']).then(
   () => true,
   () => false,
 );
@@ -61,8 +61,8 @@ describe.skipIf(!hasTool)('a downloaded image', () => {
 
   async function make(name: string, options: string[], size: string): Promise<void> {
     const file = join(dir, name);
-    await run(['qemu-img', 'create', '-q', ...options, file, size]);
-    if (name === 'good') await run(['qemu-io', '-c', 'write -P 7 1M 1M', file]);
+    await runProgram(['qemu-img', 'create', '-q', ...options, file, size]);
+    if (name === 'good') await runProgram(['qemu-io', '-c', 'write -P 7 1M 1M', file]);
     files.set(`/${name}`, readFileSync(file));
   }
   const sha256 = (path: string) =>
@@ -96,7 +96,7 @@ describe.skipIf(!hasTool)('a downloaded image', () => {
     expect(readdirSync(found.dir).sort()).toEqual(['disk.qcow2', 'image.json']);
     const { sha256: checksum } = image;
     expect(found).toMatchObject({ source: { kind: 'download', url: image.url, sha256: checksum } });
-    if (path !== '/raw') await run(['qemu-io', '-r', '-c', 'read -P 7 1M 1M', disk]);
+    if (path !== '/raw') await runProgram(['qemu-io', '-r', '-c', 'read -P 7 1M 1M', disk]);
   });
 
   it('is one of two that are asked for under one name at the same moment', async () => {

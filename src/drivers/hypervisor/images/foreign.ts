@@ -1,5 +1,5 @@
 import { open, stat } from 'node:fs/promises';
-import { run } from '../../../platform/host/run.ts';
+import { runProgram } from '../../../platform/host/run.ts';
 import { readQcow2 } from '../formats/qcow2.ts';
 
 /** No vendor's image is larger; a small file that claims to be is meant to fill a disk. */
@@ -75,5 +75,5 @@ function checkSize(bytes: number): number {
 
 function limited(argv: readonly string[], fileBytes: number, cpuSeconds: number) {
   const limits = [`--as=${2 ** 31}`, `--cpu=${cpuSeconds}`, `--fsize=${fileBytes}`, '--core=0'];
-  return run(['prlimit', ...limits, ...argv], { timeoutMs: cpuSeconds * 2_000 });
+  return runProgram(['prlimit', ...limits, ...argv], { timeoutMs: cpuSeconds * 2_000 });
 }

@@ -1,5 +1,5 @@
 import { rm, writeFile } from 'node:fs/promises';
-import { run, runAsRoot } from '../../../platform/host/run.ts';
+import { runAsRoot, runProgram } from '../../../platform/host/run.ts';
 
 /**
  * Packs the folder `root` into an ext4 disk without mounting anything, and removes the folder. The guest takes
@@ -13,6 +13,6 @@ export async function packDisk(root: string, target: string, sizeMib: number): P
   const layout = ['-t', 'ext4', '-T', 'default', '-L', 'root', '-E', options];
   await runAsRoot(['mke2fs', '-q', ...layout, '-d', root, raw, `${sizeMib}M`], { timeoutMs: 600_000 });
   await runAsRoot(['rm', '-r', root]);
-  await run(['qemu-img', 'convert', '-f', 'raw', '-O', 'qcow2', raw, target], { timeoutMs: 600_000 });
+  await runProgram(['qemu-img', 'convert', '-f', 'raw', '-O', 'qcow2', raw, target], { timeoutMs: 600_000 });
   await rm(raw);
 }

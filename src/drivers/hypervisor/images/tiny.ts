@@ -1,6 +1,6 @@
 import { chmod, copyFile, cp, mkdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { run, runAsRoot } from '../../../platform/host/run.ts';
+import { runAsRoot, runProgram } from '../../../platform/host/run.ts';
 import type { FileEntry } from '../formats/tar.ts';
 import { INITRAMFS_PACKAGES, initramfs } from './initramfs.ts';
 import { fetchKernel, writeUnpackedKernel } from './kernel.ts';
@@ -66,7 +66,7 @@ async function assembleRoot(unpacked: string, root: string): Promise<void> {
     });
   }
   await copyFile(join(unpacked, 'bin/busybox'), join(root, 'bin/busybox'));
-  const { stdout } = await run([join(root, 'bin/busybox'), '--list']);
+  const { stdout } = await runProgram([join(root, 'bin/busybox'), '--list']);
   const applets = stdout.split('\n').filter((name) => /^[a-z0-9_[-]+$/i.test(name) && name !== 'busybox');
   for (const applet of applets) await symlink('busybox', join(root, 'bin', applet));
   await symlink('../bin/busybox', join(root, 'sbin/init'));

@@ -2,7 +2,7 @@ import { constants } from 'node:fs';
 import { access, mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { release } from 'node:os';
 import { join } from 'node:path';
-import { run } from '../../../platform/host/run.ts';
+import { runProgram } from '../../../platform/host/run.ts';
 import { type Log, QEMU } from './options.ts';
 
 /** How guests' instructions run: by the CPU itself (KVM) or translated by QEMU (TCG). */
@@ -81,14 +81,14 @@ export function accelerationProbe(dir: string, log: Log): AccelerationProbe {
 }
 
 async function hostKey(): Promise<string> {
-  const { stdout } = await run([QEMU, '--version']);
+  const { stdout } = await runProgram([QEMU, '--version']);
   return `${release()} / ${stdout.split('\n')[0]}`;
 }
 
 /** Boots a kernel without any disk: one that works ends in a panic about that, and QEMU with it. */
 async function bootUnderKvm(kernel: string): Promise<string | null> {
   try {
-    const { stdout } = await run(
+    const { stdout } = await runProgram(
       [
         [QEMU, '-nodefaults', '-no-user-config', '-display', 'none', '-machine', 'q35', '-m', 'size=128M'],
         [...acceleratorArguments('hardware'), '-no-reboot', '-serial', 'stdio'],

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import ipaddr from 'ipaddr.js';
-import { run, runAsRoot } from '../../../platform/host/run.ts';
+import { runAsRoot, runProgram } from '../../../platform/host/run.ts';
 import { HypervisorError } from '../contract.ts';
 import { natRules } from './guard.ts';
 import type { BridgeOptions } from './options.ts';
@@ -54,7 +54,7 @@ export async function translate({ name, addresses }: BridgeOptions): Promise<voi
 
 /** A host that forwards stops listening to router advertisements unless told to (2), and would lose its route. */
 async function forwardIpv6(): Promise<void> {
-  const { stdout } = await run(['ip', '-j', '-6', 'route', 'show', 'default']);
+  const { stdout } = await runProgram(['ip', '-j', '-6', 'route', 'show', 'default']);
   const routes: { dev?: string; protocol?: string }[] = JSON.parse(stdout || '[]');
   for (const { dev, protocol } of routes)
     if (dev && protocol === 'ra') await sysctl([`net.ipv6.conf.${dev.replaceAll('.', '/')}.accept_ra=2`]);
@@ -65,7 +65,7 @@ async function forwardIpv6(): Promise<void> {
 
 /** Links as `ip link show` selects them; none when there is no such link. */
 export async function links(selection: readonly string[]): Promise<Link[]> {
-  const shown = await run(['ip', '-j', 'link', 'show', ...selection]).catch(() => null);
+  const shown = await runProgram(['ip', '-j', 'link', 'show', ...selection]).catch(() => null);
   return JSON.parse(shown?.stdout || '[]');
 }
 

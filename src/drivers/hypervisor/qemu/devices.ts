@@ -1,5 +1,5 @@
 import { chmod, chown, stat } from 'node:fs/promises';
-import { run } from '../../../platform/host/run.ts';
+import { runProgram } from '../../../platform/host/run.ts';
 
 const TUN = '/dev/net/tun';
 const KVM = '/dev/kvm';
@@ -14,7 +14,7 @@ export async function openDevices(): Promise<void> {
   if (tun && (tun.mode & 0o006) !== 0o006) await chmod(TUN, 0o666);
   const kvm = await stat(KVM).catch(() => null);
   if (!kvm || (kvm.mode & 0o060) === 0o060 || (kvm.mode & 0o006) === 0o006) return;
-  const group = (await run(['getent', 'group', 'kvm']).catch(() => null))?.stdout.split(':')[2];
+  const group = (await runProgram(['getent', 'group', 'kvm']).catch(() => null))?.stdout.split(':')[2];
   if (group === undefined) return;
   await chown(KVM, 0, Number(group));
   await chmod(KVM, 0o660);

@@ -1,6 +1,6 @@
 import { open } from 'node:fs/promises';
 import { relative } from 'node:path';
-import { type Output, run } from '../../../platform/host/run.ts';
+import { type Output, runProgram } from '../../../platform/host/run.ts';
 import { asAccount, findOwner } from './accounts.ts';
 import { giveTo, type MachineFiles, type Owner } from './files.ts';
 import { baseImage, checkedHeader, type Layer, withImage } from './layers.ts';
@@ -24,7 +24,7 @@ export async function diskTool(
     const below = layer(`/proc/self/fd/${IMAGE_DESCRIPTOR}`, null);
     const disk = layer(relative(files.dir, files.disk), below);
     const descriptors = [descriptor];
-    return run(asAccount(owner, ['qemu-img', ...argv(named(disk))]), {
+    return runProgram(asAccount(owner, ['qemu-img', ...argv(named(disk))]), {
       cwd: files.dir,
       descriptors,
       timeoutMs,
@@ -65,7 +65,7 @@ export async function makeQcow2(
     relative(files.dir, path),
     String(bytes),
   ];
-  await run(asAccount(owner, argv), { cwd: files.dir });
+  await runProgram(asAccount(owner, argv), { cwd: files.dir });
 }
 
 function layer(filename: string, backing: Layer | null): Layer {

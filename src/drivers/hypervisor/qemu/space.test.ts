@@ -3,7 +3,7 @@ import { statfs } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { run } from '../../../platform/host/run.ts';
+import { runProgram } from '../../../platform/host/run.ts';
 import type { MachineFiles } from './files.ts';
 import { snapshotBytes, unwrittenBytes } from './snapshots.ts';
 import { copySpace, keptFree } from './space.ts';
@@ -36,13 +36,14 @@ describe('space for copies', () => {
   it('is promised to a snapshot for all that its guest may write anew, and to none twice', async () => {
     const disk = join(mkdtempSync(join(tmpdir(), 'innkeeper-space-')), 'disk.qcow2');
     const machine = { disk } as MachineFiles;
-    const write = (bytes: string) => run(['qemu-io', '-f', 'qcow2', '-c', `write -P 7 0 ${bytes}`, disk]);
+    const write = (bytes: string) =>
+      runProgram(['qemu-io', '-f', 'qcow2', '-c', `write -P 7 0 ${bytes}`, disk]);
     const unwritten = async () => Math.round((await unwrittenBytes([machine])) / mib);
-    await run(['qemu-img', 'create', '-q', '-f', 'qcow2', disk, '1G']);
+    await runProgram(['qemu-img', 'create', '-q', '-f', 'qcow2', disk, '1G']);
     await write('64M');
     expect(await snapshotBytes(machine)).toBeGreaterThanOrEqual(64 * mib);
     expect(await unwritten()).toBe(0);
-    await run(['qemu-img', 'snapshot', '-c', 'snapshot-one', disk]);
+    await runProgram(['qemu-img', 'snapshot', '-c', 'snapshot-one', disk]);
     expect(await unwritten()).toBeGreaterThan(60);
     await write('48M');
     expect(await unwritten()).toBeGreaterThan(12);

@@ -2,7 +2,7 @@ import { chmodSync, mkdtempSync, readFileSync, readlinkSync, rmSync } from 'node
 import { readdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { run, runAsRoot } from '../../../platform/host/run.ts';
+import { runAsRoot, runProgram } from '../../../platform/host/run.ts';
 import type { GuestIdentity, Hypervisor, ImageSource, MachineSpec } from '../contract.ts';
 import { canRunMachines, missingHostPackages } from '../host.ts';
 import { imageStore } from '../images/store.ts';
@@ -52,7 +52,7 @@ export async function reasonToSkip(recipe: string): Promise<string | null> {
   // A namespace has no way out, so the image cannot be built in it.
   if (!image) return `the image ${recipe} is not in ${imagesDir}: npm test builds it first`;
   for (const program of ['ssh', 'sshpass', 'openssl']) {
-    const found = await run(['which', program]).catch(() => null);
+    const found = await runProgram(['which', program]).catch(() => null);
     if (!found) return `the program ${program} is missing`;
   }
   return null;
@@ -69,7 +69,7 @@ export async function testbed(network: number, recipe: string, size: Partial<Mac
   const dir = mkdtempSync(join(tmpdir(), 'ikt-'));
   chmodSync(dir, 0o711); // machines' accounts pass to their sockets, as in /run
   for (const key of ['key', 'other-key'])
-    await run(['ssh-keygen', '-q', '-t', 'ed25519', '-N', '', '-f', join(dir, key)]);
+    await runProgram(['ssh-keygen', '-q', '-t', 'ed25519', '-N', '', '-f', join(dir, key)]);
   const publicKey = (key: string) => readFileSync(join(dir, `${key}.pub`), 'utf8').trim();
   const options: QemuOptions = {
     dir: join(dir, 'data'),
@@ -133,7 +133,8 @@ export async function testbed(network: number, recipe: string, size: Partial<Mac
       const byKey = [...ssh('BatchMode=yes'), '-i', join(dir, key), host, command];
       const byPassword = ['sshpass', '-e', ...ssh('PubkeyAuthentication=no'), host, command];
       const env = { SSHPASS: signIn === 'other password' ? OTHER_PASSWORD : PASSWORD };
-      return (await run(signIn.endsWith('key') ? byKey : byPassword, { env, timeoutMs: 30_000 })).stdout;
+      return (await runProgram(signIn.endsWith('key') ? byKey : byPassword, { env, timeoutMs: 30_000 }))
+        .stdout;
     },
     async signsIn(spec, as) {
       return bed.inGuest(spec, 'true', as).then(
@@ -158,7 +159,7 @@ export async function testbed(network: number, recipe: string, size: Partial<Mac
     },
     async leftovers({ id }) {
       const files = machineFiles(options, id);
-      const links = (await run(['ip', '-o', 'link'])).stdout.split('\n');
+      const links = (await runProgram(['ip', '-o', 'link'])).stdout.split('\n');
       const rules = (await runAsRoot(['nft', 'list', 'ruleset'])).stdout.split('\n');
       const found = [...links, ...rules].filter((line) => line.includes(files.tap));
       for (const path of [files.dir, files.runDir]) if (await exists(path)) found.push(path);
@@ -174,7 +175,7 @@ export async function testbed(network: number, recipe: string, size: Partial<Mac
 }
 
 async function hashOf(password: string): Promise<string> {
-  return (await run(['openssl', 'passwd', '-6', '-stdin'], { input: password })).stdout.trim();
+  return (await runProgram(['openssl', 'passwd', '-6', '-stdin'], { input: password })).stdout.trim();
 }
 
 function safeRead(file: string): string {
