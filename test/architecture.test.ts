@@ -69,6 +69,7 @@ const tablesOf: Record<string, string[]> = {
     ...[
       'machines',
       'vps_actions',
+      'vps_node_alarms',
       'vps_snapshots',
       'vps_traffic',
       'vps_access',
@@ -111,6 +112,7 @@ const withoutOrganization: Record<string, string> = {
   staff_mailings: "the provider's",
   job_steps: 'part of a job, which names the organization',
   nodes: "the provider's",
+  vps_node_alarms: "the provider's",
   address_pools: "the provider's",
   images: "the provider's",
   product_groups: "the provider's",

@@ -28,6 +28,11 @@ export const consoleOpened = event<ConsoleOpened>(
   'somebody opened a console of a machine',
 );
 export const vpsLost = event<Reason>('vps.lost', 'a machine cannot be kept running and needs a person');
+export const nodeFailing = event<Reason>(
+  'node.failing',
+  'a node fails its machines, which are tried again until they run',
+);
+export const nodeWell = event('node.well', 'all machines that a node had failed run again, or need not');
 export const vpsRepaired = event<Reason>('vps.repaired', 'a machine that was down was started again');
 export const copyInconsistent = event<{ name: string }>(
   'vps.copy.inconsistent',

@@ -20,11 +20,12 @@ export interface MachineRow {
   repaired_at: Date | null;
   boot: 'disk' | 'network';
   rescue: boolean;
+  in_rescue: boolean;
   nameservers: string[];
 }
 
 const columns = `service_id, organization_id, node_id, image, hostname, cpu_cores, memory_mib, disk_gib, port_mbps,
-  mac::text as mac, wanted, state, repairs, repaired_at, boot, rescue,
+  mac::text as mac, wanted, state, repairs, repaired_at, boot, rescue, in_rescue,
   array(select host(n) from unnest(nameservers) n) as nameservers`;
 
 const machineById = statement<MachineRow, { serviceId: number }>(
@@ -62,12 +63,30 @@ const setState = statement<
   { serviceId: number; state: MachineState; wanted: 'running' | 'stopped' | null; startedAt: Date | null }
 >(
   'vps.setState',
-  `update machines set state = :state, wanted = coalesce(:wanted, wanted),
+  `update machines set state = :state, wanted = coalesce(:wanted, wanted), button = null, pressed_at = null,
+     host_failures = case when :state = 'stopped' or :startedAt::timestamptz is not null then 0
+       else host_failures end,
+     retry_at = case when :state = 'stopped' or :startedAt::timestamptz is not null then null else retry_at end,
      started_at = case when :state = 'running' then coalesce(:startedAt, started_at)
        when :state = 'stopped' then null
                        else started_at end
    where service_id = :serviceId`,
 );
+
+const setStartedFrom = statement<never, { serviceId: number; inRescue: boolean }>(
+  'vps.setStartedFrom',
+  'update machines set in_rescue = :inRescue where service_id = :serviceId',
+);
+const setButton = statement<never, { serviceId: number; button: Button; now: Date }>(
+  'vps.setButton',
+  'update machines set button = :button, pressed_at = :now where service_id = :serviceId',
+);
+
+/** What a guest was asked for when its power button was pressed. */
+export type Button = 'stop' | 'restart';
+
+/** A guest that ignored its button may still go down for it. For so long it is held to be that, and not its own wish. */
+export const buttonCountsMs = 10 * 60_000;
 
 /** Name of a service's machine towards the hypervisor. */
 export function machineIdOf(serviceId: number): string {
@@ -88,7 +107,7 @@ export async function writeMachine(
   ctx: Context,
   machine: Omit<
     MachineRow,
-    'wanted' | 'state' | 'repairs' | 'repaired_at' | 'boot' | 'rescue' | 'nameservers'
+    'wanted' | 'state' | 'repairs' | 'repaired_at' | 'boot' | 'rescue' | 'in_rescue' | 'nameservers'
   >,
 ) {
   await ctx.db.run(insertMachine, {
@@ -123,6 +142,16 @@ export async function setMachineState(
     wanted: options.wanted ?? null,
     startedAt: options.startedAt ?? null,
   });
+}
+
+/** Writes down which system a start brings up: the machine's own, or the rescue system. */
+export async function writeStartedFrom(ctx: Context, serviceId: number, inRescue: boolean): Promise<void> {
+  await ctx.db.run(setStartedFrom, { serviceId, inRescue });
+}
+
+/** Remembers what a guest was asked for that has not gone down in time; see {@link buttonCountsMs}. */
+export async function rememberButton(ctx: Context, serviceId: number, button: Button): Promise<void> {
+  await ctx.db.run(setButton, { serviceId, button, now: ctx.clock.now() });
 }
 
 /** What the hypervisor is told of a machine, each time anew. */

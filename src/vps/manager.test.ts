@@ -81,6 +81,37 @@ describe('passwords and keys', () => {
   });
 });
 
+describe('in the rescue system', () => {
+  it('password and keys are refused in words, and a name waits for the machine its own system', async () => {
+    await product.customer.patch(`${vps}/settings`, { rescue: true });
+    const before = structuredClone(machine()?.guest);
+    // It counts from the next start: until then its own system runs.
+    expect((await act('reset-password')).action.status).toBe('success');
+    await act('restart', { force: true });
+    for (const [path, body] of [
+      ['reset-password', {}],
+      ['access', { ssh_key_ids: [] }],
+    ] as const) {
+      const answer = await product.customer.post(`${vps}/${path}`, body);
+      expect([answer.status, answer.body.code]).toEqual([409, 'action_not_allowed']);
+      expect(answer.body.message).toMatch(/rescue system, of which nothing stays/);
+    }
+    const named = await product.customer.patch(`${vps}/settings`, {
+      hostname: 'rescued.example.com',
+      rescue: false,
+    });
+    expect(named.status).toBe(200);
+    // Off in the settings, and it still runs.
+    expect((await product.customer.post(`${vps}/reset-password`, {})).status).toBe(409);
+    const { actions } = (await product.customer.get(`${vps}/overview`)).body.data.vps;
+    expect(actions.reset_password).toMatchObject({ allowed: false, code: 'action_not_allowed' });
+    expect(machine()?.guest?.hostname).toBe(before?.hostname ?? null);
+    await act('restart', { force: true });
+    expect(machine()?.identity?.hostname).toBe('rescued.example.com');
+    expect((await act('reset-password')).action.status).toBe('success');
+  });
+});
+
 describe('snapshots', () => {
   it('tell the journal when the guest did not settle its file systems first', async () => {
     const told = () =>

@@ -5,16 +5,19 @@ import {
   type MachineSpec,
 } from '../drivers/hypervisor/index.ts';
 import { record } from '../events/index.ts';
-import type { AnySaga, OrganizationContext, Run } from '../platform/index.ts';
+import type { AnySaga, Context, Failure, OrganizationContext, Run, TxContext } from '../platform/index.ts';
 import { type ActionPayload, actionSaga, requestAction, requireOpen, withMachine } from './actions/act.ts';
 import { viewAction } from './actions/history.ts';
 import { vpsRepaired } from './events.ts';
-import type { MachineRow } from './machine.ts';
+import { type Button, type MachineRow, rememberButton, writeStartedFrom } from './machine.ts';
+import { afterFailedRepair } from './repairs.ts';
 
 interface Payload extends ActionPayload {
   force: boolean;
   /** Set when nobody asked for it: the machine had gone down by itself. */
   repair?: boolean;
+  /** Why it was down. */
+  reason?: string;
 }
 
 type PowerRun = Run<Payload, object>;
@@ -55,16 +58,20 @@ export const powerSagas: AnySaga[] = [
   actionSaga<Payload>({
     command: 'start',
     steps: [{ name: 'start', attempts: 2, do: start }],
-    succeeded: async (ctx, { repair, serviceId, organizationId }) => {
+    succeeded: async (ctx, { repair, reason, serviceId, organizationId }) => {
       if (!repair) return;
-      const data = { reason: 'the machine was down and has been started again' };
+      const data = { reason: reason ?? 'the machine was down and has been started again' };
       const subject = { type: 'service', id: serviceId };
       await record(ctx, vpsRepaired, { subject, organizationId, data });
+    },
+    failed: async (ctx, payload, failure) => {
+      if (payload.repair) await afterFailedRepair(ctx, payload, failure);
     },
   }),
   actionSaga<Payload>({
     command: 'stop',
     steps: [{ name: 'stop', attempts: 1, do: stop }],
+    failed: rememberPress('stop'),
   }),
   actionSaga<Payload>({
     command: 'restart',
@@ -72,13 +79,14 @@ export const powerSagas: AnySaga[] = [
       { name: 'stop', attempts: 1, do: stop },
       { name: 'start', attempts: 2, do: start },
     ],
+    failed: rememberPress('restart'),
   }),
 ];
 
 async function start(run: PowerRun): Promise<void> {
   await requireOpen(run);
   return withMachine(run, async (hypervisor, spec, machine) => {
-    await startMachine(hypervisor, spec, machine);
+    await startMachine(run.ctx, hypervisor, spec, machine);
     if (spec.boot === 'network') return; // what it finds there is its owner's, and may never answer on SSH
     await hypervisor
       .waitUntilReady(spec, { timeoutMs: greetingMs, signal: run.signal })
@@ -86,11 +94,27 @@ async function start(run: PowerRun): Promise<void> {
   });
 }
 
-type Named = Pick<MachineRow, 'hostname' | 'nameservers'>;
+/** A guest that takes longer than we wait goes down all the same: then it is known what for. */
+function rememberPress(button: Button) {
+  return async (ctx: TxContext, { serviceId }: Payload, { code }: Failure): Promise<void> => {
+    if (code === 'shutdown_timeout') await rememberButton(ctx, serviceId, button);
+  };
+}
+
+type Named = Pick<MachineRow, 'service_id' | 'hostname' | 'nameservers'>;
 
 /** Starts a machine; one that was down finds its name and its name servers as they are wanted now. */
-export async function startMachine(hypervisor: Hypervisor, spec: MachineSpec, machine: Named): Promise<void> {
-  if ((await hypervisor.inspect(spec.id)).power === 'stopped') await renewIdentity(hypervisor, spec, machine);
+export async function startMachine(
+  ctx: Context,
+  hypervisor: Hypervisor,
+  spec: MachineSpec,
+  machine: Named,
+): Promise<void> {
+  if ((await hypervisor.inspect(spec.id)).power === 'stopped') {
+    await renewIdentity(hypervisor, spec, machine);
+    // Before the start: a crash after it finds the machine running, and would not get here again.
+    await writeStartedFrom(ctx, machine.service_id, spec.boot === 'rescue');
+  }
   await hypervisor.start(spec);
 }
 

@@ -26,6 +26,7 @@ export interface VpsRow {
   wanted: 'running' | 'stopped' | null;
   state: MachineState | null;
   started_at: Date | null;
+  in_rescue: boolean | null;
   protect_delete: boolean | null;
   protect_reinstall: boolean | null;
   action: ActionRow | null;
@@ -50,7 +51,7 @@ export interface ActionRow {
 const selectVps = `
   select s.id as service_id, s.organization_id, s.status as service_status, p.module_id, s.domain, s.options,
     m.node_id, m.image, i.name as image_name, i.version as image_version, m.hostname, m.cpu_cores, m.memory_mib,
-    m.disk_gib, m.port_mbps, m.mac::text as mac, n.location, n.capabilities, m.wanted, m.state, m.started_at,
+    m.disk_gib, m.port_mbps, m.mac::text as mac, n.location, n.capabilities, m.wanted, m.state, m.started_at, m.in_rescue,
     m.protect_delete, m.protect_reinstall,
     (select to_jsonb(a) from vps_actions a where a.service_id = s.id and ${holdsLock('a')}) as action
   from services s

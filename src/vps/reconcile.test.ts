@@ -9,6 +9,8 @@ import { onMachineEvent, reconcileNode } from './reconcile.ts';
 
 const store = simulatorStore();
 let startsFail = false;
+let isSlow = false;
+const threeRepairs = ['vps.repaired', 'vps.repaired', 'vps.repaired'];
 let product: TestProduct;
 let customer: Person;
 let id: number;
@@ -22,6 +24,11 @@ beforeAll(async () => {
         startsFail && call === 'start' ? new HypervisorError('start_failed', 'no memory left') : null,
     },
   });
+  const { shutdown } = product.hypervisor;
+  product.hypervisor.shutdown = async (machine, deadline) => {
+    if (isSlow) throw new HypervisorError('shutdown_timeout', `${machine} still runs`);
+    return shutdown(machine, deadline);
+  };
   customer = await newCustomer(product, { creditMinor: 50_000 });
   const [node] = await sql<{ id: number }>(product, 'select id from nodes');
   nodeId = node?.id ?? 0;
@@ -106,15 +113,113 @@ describe('a machine whose process was killed', () => {
     }
     expect([isUp(), await state()]).toEqual([true, 'running']);
   });
+});
 
-  it('and cannot be started is flagged as well, instead of being tried forever', async () => {
+describe('machines that their node cannot start', () => {
+  const starts = () =>
+    sql(product, `select 1 from vps_actions where service_id = $1 and command = 'start'`, id).then(
+      (rows) => rows.length,
+    );
+  const told = () =>
+    sql<{ action: string }>(
+      product,
+      `select action from journal where action like 'node.%' order by id`,
+    ).then((rows) => rows.map((row) => row.action));
+  const compareAndSettle = async () => {
+    await compare();
+    await settled(product);
+  };
+
+  it('are tried again with growing pauses, staff is told once, and they run when it can', async () => {
+    const { serviceId: second } = await runningVps(product, customer);
+    const before = await told();
+    startsFail = true;
+    for (const machine of [id, second]) product.hypervisor.lose(machineIdOf(machine));
+    await settled(product);
+    for (let time = 0; time < 5; time += 1) await compareAndSettle();
+    expect([await state(), await starts(), await journal()]).toEqual(['error', 1, []]);
+    expect(await told()).toEqual([...before, 'node.failing']);
+
+    for (let minute = 0; minute < 120; minute += 1) {
+      product.clock.travel(60_000);
+      await compareAndSettle();
+    }
+    expect(await starts()).toBeGreaterThan(9); // two hours of pauses of ten minutes at most
+    expect(await starts()).toBeLessThan(25);
+    startsFail = false;
+    product.clock.travel(11 * 60_000);
+    await compareAndSettle();
+    expect([isUp(), await state(), await journal()]).toEqual([true, 'running', ['vps.repaired']]);
+    await compareAndSettle();
+    expect(await told()).toEqual([...before, 'node.failing', 'node.well']);
+  });
+
+  it('count as down once more only for what they died of themselves', async () => {
+    for (let time = 0; time < 3; time += 1) await loseAndWait();
     startsFail = true;
     product.hypervisor.lose(machineIdOf(id));
-    for (let time = 0; time < 5; time += 1) {
-      await compare();
-      await settled(product);
+    await settled(product);
+    expect([await state(), await journal()]).toEqual(['error', [...threeRepairs, 'vps.lost']]);
+  });
+
+  it('run again when the folder that was missing is there again, however many they were', async () => {
+    const { serviceId: second } = await runningVps(product, customer);
+    await customer.post(`/dashboard/service/${second}/vps/stop`, { force: true });
+    await settled(product);
+    const kept = new Map(store.machines);
+    store.machines.clear();
+    for (let time = 0; time < 4; time += 1) {
+      await compareAndSettle();
+      product.clock.travel(5_000);
     }
     expect([await state(), await journal()]).toEqual(['error', ['vps.lost']]);
+    for (const [name, machine] of kept) store.machines.set(name, { ...machine, startedAtMs: null });
+    await compareAndSettle();
+    expect([isUp(), await state(), await journal()]).toEqual([true, 'running', ['vps.lost', 'vps.repaired']]);
+    const seen = (await customer.get(`/dashboard/service/${second}/vps/overview`)).body.data.vps.state;
+    expect([seen, store.machines.get(machineIdOf(second))?.startedAtMs]).toEqual(['stopped', null]);
+  });
+});
+
+describe('a guest that takes longer to shut down than is waited for', () => {
+  async function press(command: 'stop' | 'restart') {
+    isSlow = true;
+    const answer = await customer.post(`/dashboard/service/${id}/vps/${command}`, {});
+    await settled(product);
+    isSlow = false;
+    const { action } = (
+      await customer.get(`/dashboard/service/${id}/vps/history/${answer.body.data.action.id}`)
+    ).body.data;
+    expect(action.error).toMatchObject({ code: 'shutdown_timeout' });
+  }
+
+  it('for a restart is started again when it is down at last', async () => {
+    await press('restart');
+    product.hypervisor.guestShutsDown(machineIdOf(id));
+    await until(journal, (entries) => entries.length > 0);
+    expect([isUp(), await state(), await journal()]).toEqual([true, 'running', ['vps.repaired']]);
+    product.hypervisor.guestShutsDown(machineIdOf(id)); // that one was its own wish
+    await until(state, (seen) => seen === 'stopped');
+    await compare();
+    expect(isUp()).toBe(false);
+  });
+
+  it('for a stop stays down, also when nobody saw it go', async () => {
+    await press('stop');
+    const machine = store.machines.get(machineIdOf(id));
+    if (machine) machine.startedAtMs = null;
+    await compare();
+    await settled(product);
+    expect([isUp(), await state(), await journal()]).toEqual([false, 'stopped', []]);
+  });
+
+  it('and never does is its owner its own to shut down later', async () => {
+    await press('restart');
+    product.clock.travel(11 * 60_000);
+    product.hypervisor.guestShutsDown(machineIdOf(id));
+    await until(state, (seen) => seen === 'stopped');
+    await compare();
+    expect(isUp()).toBe(false);
   });
 });
 

@@ -4,8 +4,16 @@ import { type Context, causesOf, statement, type TxContext, transaction } from '
 import { beginSystemAction } from './actions/act.ts';
 import { holdsLock } from './actions/lock.ts';
 import { vpsLost } from './events.ts';
-import { type MachineRow, machineIdOf, serviceIdOf, setMachineState } from './machine.ts';
+import {
+  type Button,
+  buttonCountsMs,
+  type MachineRow,
+  machineIdOf,
+  serviceIdOf,
+  setMachineState,
+} from './machine.ts';
 import { lockVps } from './queries.ts';
+import { endAlarm, waitForReturn } from './repairs.ts';
 
 const repairsAtMost = 3;
 /** A start counted in the host's ticks and one by the clock are never quite the same. */
@@ -19,10 +27,14 @@ const settled = `from machines m join services s on s.id = m.service_id
 
 interface SettledRow extends MachineRow {
   started_at: Date | null;
+  button: Button | null;
+  pressed_at: Date | null;
+  retry_at: Date | null;
 }
 
 const columns = `m.service_id, m.organization_id, m.node_id, m.image, m.hostname, m.cpu_cores, m.memory_mib,
-  m.disk_gib, m.port_mbps, m.mac::text as mac, m.wanted, m.state, m.repairs, m.repaired_at, m.boot, m.rescue, m.started_at,
+  m.disk_gib, m.port_mbps, m.mac::text as mac, m.wanted, m.state, m.repairs, m.repaired_at, m.boot, m.rescue, m.in_rescue, m.started_at,
+  m.button, m.pressed_at, m.retry_at,
   array(select host(n) from unnest(m.nameservers) n) as nameservers`;
 
 const settledOnNode = statement<SettledRow, { nodeId: number }>(
@@ -34,9 +46,10 @@ const settledMachine = statement<SettledRow, { serviceId: number }>(
   `select ${columns} ${settled} and m.service_id = :serviceId`,
 );
 // An action that changes power itself shows another state meanwhile.
-const wantStopped = statement<never, { serviceId: number }>(
+const wantStopped = statement<never, { serviceId: number; since: Date }>(
   'vps.wantStopped',
-  `update machines set wanted = 'stopped' where service_id = :serviceId and state = 'running'`,
+  `update machines set wanted = 'stopped' where service_id = :serviceId and state = 'running'
+     and (button is distinct from 'restart' or pressed_at < :since)`,
 );
 const countRepair = statement<never, { serviceId: number; repairs: number; now: Date }>(
   'vps.countRepair',
@@ -57,6 +70,7 @@ export async function reconcileNode(ctx: Context, nodeId: number, hypervisor: Hy
       ctx.log.warn({ service: machine.service_id, err: causesOf(error) }, 'a machine could not be compared'),
     );
   }
+  await transaction(ctx, 'vps.endAlarm', (tx) => endAlarm(tx, nodeId));
 }
 
 /** Reacts to a machine's power change at once instead of at the next comparison. */
@@ -91,7 +105,7 @@ async function reconcileMachine(
     const machine = await tx.db.maybe(settledMachine, { serviceId });
     if (machine === null) {
       // The action at work does not see it; once that has ended, the comparison leaves the machine down.
-      if (cause === 'guest') await tx.db.run(wantStopped, { serviceId });
+      if (cause === 'guest') await tx.db.run(wantStopped, { serviceId, since: sinceButton(tx) });
       return;
     }
     const report = await hypervisor.inspect(machineIdOf(serviceId));
@@ -99,15 +113,44 @@ async function reconcileMachine(
     if (report.hangs)
       return flag(tx, machine, 'the machine does not answer its node: it hangs, a restart with force helps');
     if (report.power === 'running') return adopt(tx, machine, report.startedAt);
-    // What needed help already is left as it is until somebody acts; an action puts it right.
-    if (machine.state === 'error') return;
-    if (report.power === 'absent') return flag(tx, machine, 'the machine is gone from its node');
-    // A guest that shut itself down was told so by its owner.
-    if (cause === 'guest' || machine.wanted === 'stopped') {
+    // What a person is to help is left as it is until somebody acts; an action puts it right.
+    if (machine.state === 'error' && (machine.retry_at ?? never) > tx.clock.now()) return;
+    if (report.power === 'absent') return miss(tx, machine);
+    const pressed = isPressed(tx, machine) ? machine.button : null;
+    if (wantedAfter(machine, pressed, cause) === 'stopped') {
       return setMachineState(tx, serviceId, 'stopped', { wanted: 'stopped' });
     }
+    if (pressed === 'restart') return begin(tx, machine, 'its guest took long to shut down for its restart');
     await repair(tx, machine);
   });
+}
+
+/** Of the year 275760, the last moment of a Date. */
+const never = new Date(8.64e15);
+
+function sinceButton(tx: TxContext): Date {
+  return new Date(tx.clock.now().getTime() - buttonCountsMs);
+}
+
+function isPressed(tx: TxContext, { pressed_at }: SettledRow): boolean {
+  return pressed_at !== null && pressed_at >= sinceButton(tx);
+}
+
+/** What a machine that is down is to be. A guest that shut itself down was told so: by us, or by its owner. */
+function wantedAfter(
+  { wanted }: SettledRow,
+  pressed: Button | null,
+  cause: MachineEvent['cause'] | null,
+): 'running' | 'stopped' {
+  if (pressed !== null) return pressed === 'stop' ? 'stopped' : 'running';
+  return cause === 'guest' ? 'stopped' : wanted;
+}
+
+async function miss(tx: TxContext, machine: SettledRow): Promise<void> {
+  if (machine.state === 'error') return;
+  const reason = 'the machine is gone from its node';
+  await flag(tx, machine, reason);
+  await waitForReturn(tx, machine, reason);
 }
 
 async function adopt(tx: TxContext, machine: MachineRow, startedAt: Date | null): Promise<void> {
@@ -115,7 +158,9 @@ async function adopt(tx: TxContext, machine: MachineRow, startedAt: Date | null)
 }
 
 /** Starts it as an action that its owner finds in the history; one that fails is tried again, up to the limit. */
-async function repair(tx: TxContext, machine: MachineRow): Promise<void> {
+async function repair(tx: TxContext, machine: SettledRow): Promise<void> {
+  // Its node failed it, or had lost it: that says nothing of the machine.
+  if (machine.retry_at !== null) return begin(tx, machine, 'its node could not run it');
   const now = tx.clock.now();
   const isRecent =
     machine.repaired_at !== null && now.getTime() - machine.repaired_at.getTime() < repairWindowMs;
@@ -124,7 +169,12 @@ async function repair(tx: TxContext, machine: MachineRow): Promise<void> {
     return flag(tx, machine, `the machine was down ${repairs} times within ten minutes`);
   }
   await tx.db.run(countRepair, { serviceId: machine.service_id, repairs, now });
-  await beginSystemAction(tx, machine, 'start', { force: false, repair: true });
+  await begin(tx, machine, 'the machine was down');
+}
+
+function begin(tx: TxContext, machine: SettledRow, why: string): Promise<void> {
+  const reason = `${why} and has been started again`;
+  return beginSystemAction(tx, machine, 'start', { force: false, repair: true, reason });
 }
 
 async function flag(tx: TxContext, machine: MachineRow, reason: string): Promise<void> {

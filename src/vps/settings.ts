@@ -111,8 +111,8 @@ export async function changeSettings(ctx: OrganizationContext, id: number, chang
     });
     if (next.hostname !== before.hostname) {
       if (vps.action !== null) throw locked(vps.action.command);
-      // A node that cannot reach into its guests leaves the name for the next start.
-      if (vps.state === 'running' && lackOf(vps, ['guest_agent']) === null)
+      // A node that cannot reach into its guests leaves the name for the next start, as does the rescue system.
+      if (vps.state === 'running' && !vps.in_rescue && lackOf(vps, ['guest_agent']) === null)
         await requestAction(tx, id, 'rename', async () => ({ hostname: next.hostname }));
     }
     return readSettings(tx, id);

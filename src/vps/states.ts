@@ -28,6 +28,8 @@ interface Rule {
   to?: 'running' | 'stopped';
   /** Setting that forbids it. */
   protectedBy?: 'reinstall' | 'delete';
+  /** It changes the system that runs; of the rescue system nothing stays. */
+  ownSystem?: true;
   /** Its node must be able to do one of these. */
   needs?: readonly HypervisorCapability[];
 }
@@ -48,9 +50,9 @@ export const rules = {
     needs: ['snapshots', 'backups'],
   },
   create_backup: { from: ['running', 'stopped'], needs: ['backups'] },
-  reset_password: { from: ['running'], needs: ['guest_agent'] },
-  update_access: { from: ['running'], needs: ['guest_agent'] },
-  rename: { from: ['running'], needs: ['guest_agent'] },
+  reset_password: { from: ['running'], needs: ['guest_agent'], ownSystem: true },
+  update_access: { from: ['running'], needs: ['guest_agent'], ownSystem: true },
+  rename: { from: ['running'], needs: ['guest_agent'], ownSystem: true },
   resize: { from: settled, during: 'resizing' },
 } as const satisfies Record<string, Rule>;
 
@@ -67,6 +69,8 @@ export interface Machine extends Capable {
   serviceStatus: string;
   /** Command of the action under way; null when there is none. */
   lockedBy: string | null;
+  /** Whether it was started from the rescue system. */
+  inRescue: boolean;
   protection: { delete: boolean; reinstall: boolean };
 }
 
@@ -88,6 +92,11 @@ export function reasonAgainst(action: ActionName, machine: Machine): Refusal | n
   if (rule.protectedBy !== undefined && machine.protection[rule.protectedBy]) {
     return notAllowed(
       `The machine is protected: turn protection.${rule.protectedBy} off in its settings first`,
+    );
+  }
+  if (rule.ownSystem && machine.inRescue) {
+    return notAllowed(
+      'The machine runs from the rescue system, of which nothing stays: turn rescue off in its settings and restart it first, or change its disk from there',
     );
   }
   if (rule.from.includes(machine.state)) return null;

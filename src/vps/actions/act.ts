@@ -49,6 +49,7 @@ export function factsOf(vps: VpsRow) {
     serviceStatus: vps.service_status,
     lockedBy: vps.action?.command ?? null,
     capabilities: vps.capabilities,
+    inRescue: vps.in_rescue ?? false,
     protection: { delete: vps.protect_delete ?? false, reinstall: vps.protect_reinstall ?? false },
   };
 }

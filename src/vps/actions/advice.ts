@@ -25,7 +25,7 @@ const advice: Record<Exclude<HypervisorErrorCode, 'no_space' | 'guest_refused'>,
   not_running: 'The machine is not running; start it and try again',
   not_stopped: 'The machine did not stay down for this; try again',
   shutdown_timeout:
-    'The guest did not shut down in time and keeps running; repeat with "force": true to take its power away',
+    'The guest did not shut down in time and keeps running; repeat with "force": true to take its power away. If it still goes down within ten minutes, that ends as you asked',
   ready_timeout:
     'The machine runs, but nothing answers on SSH at its first address; its console shows how far it has come',
   guest_silent:

@@ -95,6 +95,30 @@ describe('a reinstall that fails', () => {
     expect(await snapshots()).toEqual(['mine ready']);
   });
 
+  it('in a repetition, after a crash that the new disk survived, tells of an error', async () => {
+    const { powerOff, rebuildDisk } = product.hypervisor;
+    product.hypervisor.powerOff = async (name) => {
+      await powerOff(name);
+      // What a try of the next step leaves that is cut off at its end.
+      const { spec } = machine() ?? {};
+      if (spec) await rebuildDisk({ ...spec, image: 'debian' });
+      await sql(
+        product,
+        `update machines m set replaced_by = a.id from vps_actions a
+         where a.service_id = m.service_id and a.command = 'reinstall' and a.status = 'running'`,
+      );
+      failing = 'createDisk';
+    };
+    expect((await reinstall()).status).toBe('error');
+    Object.assign(product.hypervisor, { powerOff });
+    failing = null;
+    expect((await overview()).state).toBe('error');
+    expect(machine()?.startedAtMs).toBeNull();
+    expect((await reinstall({ os: 'tiny' })).status).toBe('success');
+    expect((await overview()).state).toBe('running');
+    await act('snapshots', { name: 'mine' });
+  });
+
   it('once there is a new disk tells of an error, and of no snapshot that is gone', async () => {
     failing = 'writeIdentity';
     expect((await reinstall()).status).toBe('error');

@@ -50,7 +50,8 @@ interface Payload extends ActionPayload {
 
 const setSystem = statement<never, { serviceId: number; image: string; hostname: string }>(
   'vps.setSystem',
-  `update machines set image = :image, hostname = :hostname, boot = 'disk', rescue = false
+  `update machines set image = :image, hostname = :hostname, boot = 'disk', rescue = false, in_rescue = false,
+     replaced_by = null
    where service_id = :serviceId`,
 );
 const forgetSnapshots = statement<never, { serviceId: number }>(
@@ -105,7 +106,23 @@ function publicKeys(keys: InstalledKey[]): string[] {
   return keys.map((key) => key.public_key);
 }
 
-/** Steps that leave the disk as it was when they fail; of the last one the driver promises it. */
+const beginReplacing = statement<{ isBegun: boolean }, { serviceId: number; actionId: number }>(
+  'vps.beginReplacing',
+  `update machines m set replaced_by = :actionId
+   from (select replaced_by from machines where service_id = :serviceId for update) before
+   where m.service_id = :serviceId
+   returning before.replaced_by is not distinct from :actionId::bigint as "isBegun"`,
+);
+const notReplaced = statement<never, { serviceId: number; actionId: number }>(
+  'vps.notReplaced',
+  'update machines set replaced_by = null where service_id = :serviceId and replaced_by = :actionId',
+);
+const isReplacing = statement<{ service_id: number }, { serviceId: number; actionId: number }>(
+  'vps.isReplacing',
+  'select service_id from machines where service_id = :serviceId and replaced_by = :actionId',
+);
+
+/** Steps that leave the disk as it was when they fail; of the last one the driver promises it for one try. */
 const harmless: ReadonlySet<string> = new Set(['begin', 'image', 'check', 'off', 'disk']);
 
 export const reinstall = actionSaga<Payload>({
@@ -116,7 +133,9 @@ export const reinstall = actionSaga<Payload>({
     {
       name: 'off',
       do: (run) => withMachine(run, (driver, spec) => driver.powerOff(spec.id)),
-      undo: (run) => ('replaced' in run.state ? Promise.resolve() : startAgain(run)),
+      undo: async (run) => {
+        if (!('replaced' in run.state || (await mayBeReplaced(run.ctx, run.payload)))) await startAgain(run);
+      },
     },
     { name: 'disk', do: replaceDisk },
     { name: 'replaced', do: ({ ctx, payload }) => writeSystem(ctx, payload) },
@@ -141,8 +160,9 @@ export const reinstall = actionSaga<Payload>({
     },
     { name: 'forget', do: forgetIdentity },
   ],
-  failed: async (ctx, { serviceId }, { step }) => {
-    if (!harmless.has(step)) await setMachineState(ctx, serviceId, 'error');
+  failed: async (ctx, payload, { step }) => {
+    if (!harmless.has(step) || (await mayBeReplaced(ctx, payload)))
+      await setMachineState(ctx, payload.serviceId, 'error');
   },
 });
 
@@ -159,8 +179,21 @@ function check(run: Run<Payload, object>): Promise<void> {
 
 // Until the disk is there, the machine's row goes on saying what the old one starts with.
 async function replaceDisk(run: Run<Payload, object>) {
-  await withMachine(run, (driver, spec) => driver.rebuildDisk({ ...spec, image: run.payload.image }));
+  const { serviceId, actionId } = run.payload;
+  const { isBegun } = await run.ctx.db.one(beginReplacing, { serviceId, actionId });
+  try {
+    await withMachine(run, (driver, spec) => driver.rebuildDisk({ ...spec, image: run.payload.image }));
+  } catch (error) {
+    // A try before this one that was cut off may have replaced the disk, whatever this one says.
+    if (!isBegun) await run.ctx.db.run(notReplaced, { serviceId, actionId });
+    throw error;
+  }
   return { replaced: true };
+}
+
+/** Whether the disk may be the new one though nobody wrote that down. */
+async function mayBeReplaced(ctx: Context, { serviceId, actionId }: Payload): Promise<boolean> {
+  return (await ctx.db.maybe(isReplacing, { serviceId, actionId })) !== null;
 }
 
 /** What the new disk has made true, whatever becomes of the guest on it. */

@@ -318,7 +318,7 @@ function restore(run: SnapshotRun): Promise<void> {
 export async function startAgain<P extends ActionPayload>(run: Run<P, object>): Promise<void> {
   if (run.payload.before.wanted !== 'running') return;
   await withMachine(run, async (driver, spec, machine) => {
-    await startMachine(driver, spec, machine).catch((error: Error) => {
+    await startMachine(run.ctx, driver, spec, machine).catch((error: Error) => {
       run.ctx.log.warn({ machine: spec.id, err: causesOf(error) }, 'a machine did not start again');
     });
   });
@@ -326,5 +326,5 @@ export async function startAgain<P extends ActionPayload>(run: Run<P, object>): 
 
 async function on(run: SnapshotRun): Promise<void> {
   if (run.payload.before.wanted !== 'running') return;
-  await withMachine(run, startMachine);
+  await withMachine(run, (driver, spec, machine) => startMachine(run.ctx, driver, spec, machine));
 }

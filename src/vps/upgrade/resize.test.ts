@@ -4,6 +4,8 @@ import { newCustomer, type Person } from '../../../test/people.ts';
 import { startTestProduct, type TestProduct, until } from '../../../test/product.ts';
 import { settled, sql } from '../../../test/sql.ts';
 import { HypervisorError } from '../../drivers/hypervisor/index.ts';
+import { transaction } from '../../platform/index.ts';
+import { resize } from './resize.ts';
 
 let product: TestProduct;
 let customer: Person;
@@ -90,6 +92,31 @@ describe('a resize', () => {
       status: 'success',
       command: 'resize',
     });
+  });
+
+  it('that is stuck while it waits leaves the machine to the action that is at work on it', async () => {
+    const stuck = (actionId: number) =>
+      transaction(product.ctx, 'test.stuck', async (tx) => {
+        const payload = { serviceId: id, organizationId: customer.organizationId, actionId };
+        const failure = { step: 'open', code: 'internal', message: 'the database refuses it' };
+        await resize.stuck?.(tx, payload, failure);
+      });
+    await pay({ option1: 2 });
+    await until(resizeJob, (job) => job?.state === 'done');
+    for (const state of ['running', 'restoring', 'resizing']) {
+      await sql(product, `update machines set state = $2 where service_id = $1`, id, state);
+      const actionId = Math.floor(Math.random() * 1e15);
+      await sql(
+        product,
+        `insert into vps_actions (id, organization_id, service_id, command, status, waits, initiator_type, created_at)
+         values ($1, $2, $3, 'resize', 'queued', true, 'system', now())`,
+        ...[actionId, customer.organizationId, id],
+      );
+      await stuck(actionId);
+      const [row] = await sql(product, 'select state from machines where service_id = $1', id);
+      expect(row).toEqual({ state });
+      expect((await history(actionId)).body.data.action.status).toBe('error');
+    }
   });
 
   it('takes the power of a guest that ignores its button', async () => {

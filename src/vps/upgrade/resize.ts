@@ -11,7 +11,6 @@ import { withMachine } from '../actions/act.ts';
 import { forCustomer } from '../actions/advice.ts';
 import { finishAction, isOpenAction, locked, openSystemAction, progressAction } from '../actions/history.ts';
 import { holdsLock } from '../actions/lock.ts';
-import { setMachineState } from '../machine.ts';
 import { startMachine, stopAnyway } from '../power.ts';
 import { findVps, lockVps } from '../queries.ts';
 
@@ -42,9 +41,12 @@ const setSize = statement<
      port_mbps = :portMbps
    where service_id = :serviceId`,
 );
-const letGo = statement<never, { serviceId: number }>(
+// One that still waited for the machine's lock has nothing of it to let go: the machine is another action's.
+const letGo = statement<never, { serviceId: number; actionId: number; isBroken: boolean }>(
   'vps.letGoAfterResize',
-  `update machines set state = wanted where service_id = :serviceId and state = 'resizing'`,
+  `update machines m set state = case when :isBroken then 'error' else m.wanted end
+   where m.service_id = :serviceId and m.state = 'resizing'
+     and exists (select 1 from vps_actions a where a.id = :actionId and ${holdsLock('a')})`,
 );
 
 /**
@@ -61,22 +63,26 @@ export const resize = saga<Payload>({
   ],
   progress: (run, done, of) => progressAction(run.ctx, run.payload.actionId, Math.floor((100 * done) / of)),
   succeeded: async (ctx, payload) => {
-    await ctx.db.run(letGo, { serviceId: payload.serviceId });
+    await release(ctx, payload, false);
     const { options } = await findOrder(ctx, payload.serviceId);
     // What it gave up is free from now on.
     await resizeResources(ctx, payload.serviceId, resourcesOf(vpsOptions.read(options)));
     await finishAction(ctx, actionOf(payload), null);
   },
   failed: async (ctx, payload, failure) => {
-    await ctx.db.run(letGo, { serviceId: payload.serviceId });
+    await release(ctx, payload, false);
     await finishAction(ctx, actionOf(payload), forCustomer(actionOf(payload), failure));
   },
   stuck: async (ctx, payload, failure) => {
     if (!(await isOpenAction(ctx, payload.actionId))) return;
-    await setMachineState(ctx, payload.serviceId, 'error');
+    await release(ctx, payload, true);
     await finishAction(ctx, actionOf(payload), forCustomer(actionOf(payload), failure));
   },
 });
+
+async function release(ctx: TxContext, { serviceId, actionId }: Payload, isBroken: boolean): Promise<void> {
+  await ctx.db.run(letGo, { serviceId, actionId, isBroken });
+}
 
 function actionOf({ actionId, organizationId, serviceId }: Payload) {
   return { id: actionId, organizationId, serviceId, command: 'resize' };
@@ -115,7 +121,7 @@ async function apply(run: ResizeRun): Promise<void> {
     if (machine.wanted !== 'running') return tellAddresses(run, driver, spec);
     if (restartNeeded) await stopAnyway(driver, spec.id, run.signal);
     const { power } = await driver.inspect(spec.id);
-    await startMachine(driver, spec, machine);
+    await startMachine(run.ctx, driver, spec, machine);
     // A guest that boots anew has found its addresses. One that runs on is told once its packet rules let it use them.
     if (power === 'running') await tellAddresses(run, driver, spec);
   });
