@@ -13,6 +13,10 @@ interface ConsoleOpened {
   kind: 'vnc' | 'serial';
 }
 
+interface CopyNamed {
+  name: string;
+}
+
 interface Reason {
   reason: string;
 }
@@ -34,7 +38,7 @@ export const nodeFailing = event<Reason>(
 );
 export const nodeWell = event('node.well', 'all machines that a node had failed run again, or need not');
 export const vpsRepaired = event<Reason>('vps.repaired', 'a machine that was down was started again');
-export const copyInconsistent = event<{ name: string }>(
+export const copyInconsistent = event<CopyNamed>(
   'vps.copy.inconsistent',
   'a snapshot or backup was made of a guest that did not settle its file systems',
 );
