@@ -77,9 +77,9 @@ describe.skipIf(withoutPowerDns !== null)('the name of an address', () => {
     await name(serviceId, v4, 'late.example.com');
     await until(
       () =>
-        sql<{ attempts: number }>(
+        sql<{ state: string; attempts: number; error_message: string | null }>(
           product,
-          `select attempts from jobs where name = 'dns.reverse' and state = 'ready'`,
+          `select state, attempts, error_message from jobs where name = 'dns.reverse' order by id desc limit 1`,
         ),
       (rows) => (rows[0]?.attempts ?? 0) > 0,
     );

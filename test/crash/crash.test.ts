@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { provision } from '../../src/vps/install/provision.ts';
 import { scenarioOf } from './scenarios.ts';
-import { boundariesBack, failpointsOf, stepsOf, sweepCrashes, sweepFailures } from './sweep.ts';
+import { failpointsBack, failpointsOf, stepsOf, sweepCrashes, sweepFailures } from './sweep.ts';
 import { openWorld, type World } from './world.ts';
 
 // The main job, killed between what each step did and the line that remembers it. `once.long.test.ts` has every
@@ -15,7 +16,9 @@ describe('kill -9 of the product while a machine is made', { timeout: 300_000 },
   it('loses nothing and doubles nothing, after any step', async () => {
     const scenario = scenarioOf('pay');
     const failpoints = await failpointsOf(world, scenario);
-    expect(stepsOf(failpoints).filter((step) => step.startsWith('vps.provision/'))).toHaveLength(9);
+    expect(stepsOf(failpoints).filter((step) => step.startsWith('vps.provision/'))).toHaveLength(
+      provision.steps.length,
+    );
     const swept = await sweepCrashes(world, scenario, failpoints.filter(isInTheMiddle));
     console.log(`killed after a step: ${JSON.stringify(swept)}`);
   });
@@ -23,7 +26,7 @@ describe('kill -9 of the product while a machine is made', { timeout: 300_000 },
   it('leaves a clean slate when it fails for good, killed on the way back as well', async () => {
     const scenario = scenarioOf('pay');
     const step = 'vps.provision/forget';
-    const back = (await boundariesBack(world, scenario, step)).filter((name) =>
+    const back = (await failpointsBack(world, scenario, step)).filter((name) =>
       name.endsWith(': after undo'),
     );
     expect(back).toHaveLength(4);

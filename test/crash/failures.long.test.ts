@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { scenarioOf } from './scenarios.ts';
-import { boundariesBack, failpointsOf, stepsOf, sweepFailedActions, sweepFailures } from './sweep.ts';
+import { failpointsBack, failpointsOf, stepsOf, sweepFailedActions, sweepFailures } from './sweep.ts';
 import { openWorld, type World } from './world.ts';
 
 const hour = 3_600_000;
@@ -37,7 +37,7 @@ describe('a step that fails for good', { timeout: hour }, () => {
   it('does so when the product dies anywhere on the way back', async () => {
     const scenario = scenarioOf('pay');
     const step = 'vps.provision/forget';
-    const back = await boundariesBack(world, scenario, step);
+    const back = await failpointsBack(world, scenario, step);
     const swept = await sweepFailures(
       world,
       scenario,

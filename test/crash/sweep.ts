@@ -192,7 +192,7 @@ async function isPossible(world: World, { serviceId }: Order, step: string): Pro
 }
 
 /** Failpoints that are passed on the way back when a step fails for good. */
-export async function boundariesBack(world: World, scenario: Scenario, step: string): Promise<string[]> {
+export async function failpointsBack(world: World, scenario: Scenario, step: string): Promise<string[]> {
   const given = await scenario.arrange(world);
   await world.settle();
   world.passed();
