@@ -27,19 +27,13 @@ const everything = [
   ...['vps.manage', 'vps.power', 'vps.read'],
 ];
 
-/** What belongs to an organization or, where the specification has it so, to a person in it. */
-interface Owned {
-  service: number;
-  invoice: number;
-  action: number;
-  sshKey: number;
-}
+type Owned = Awaited<ReturnType<typeof possessionsOf>>;
 
-/** Id of the resource that a path names, by the words before its parameter. A path not listed here fails. */
-const resources: [RegExp, (owned: Owned) => number][] = [
-  [/^\/dashboard\/services?\/:id/, (owned) => owned.service],
-  [/^\/dashboard\/invoices\/:id/, (owned) => owned.invoice],
-  [/^\/dashboard\/account\/ssh-keys\/:id/, (owned) => owned.sshKey],
+/** The resource that a path names, by the words before its parameter. A path not listed here fails. */
+const resources: [RegExp, keyof Owned][] = [
+  [/^\/dashboard\/services?\/:id/, 'service'],
+  [/^\/dashboard\/invoices\/:id/, 'invoice'],
+  [/^\/dashboard\/account\/ssh-keys\/:id/, 'sshKey'],
 ];
 
 let product: TestProduct;
@@ -60,7 +54,8 @@ beforeAll(async () => {
 });
 afterAll(() => product.stop());
 
-async function possessionsOf(person: Person): Promise<Owned> {
+/** What belongs to an organization or, where the specification has it so, to a person in it: an id of each. */
+async function possessionsOf(person: Person) {
   const { serviceId, invoiceId } = await runningVps(product, person);
   const public_key = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJ1Vxfg7qf8uGzYf3nrWfSxZHiNo3cYQVvqpVnZ1kqdk';
   const key = await person.post('/dashboard/account/ssh-keys', { name: 'laptop', public_key });
@@ -68,8 +63,8 @@ async function possessionsOf(person: Person): Promise<Owned> {
   return {
     service: serviceId,
     invoice: invoiceId,
-    action: history.body.data.actions[0].id,
-    sshKey: key.body.data.ssh_key.id,
+    action: Number(history.body.data.actions[0].id),
+    sshKey: Number(key.body.data.ssh_key.id),
   };
 }
 
@@ -83,8 +78,10 @@ function pathOf(route: Route, of: Owned): string {
     if (name === 'id') {
       const resource = resources.find(([pattern]) => pattern.test(route.path));
       if (route.auth === 'organization' && !resource)
-        throw new Error(`test/access.test.ts does not know what ${route.path} names`);
-      return String(resource?.[1](of) ?? of.invoice);
+        throw new Error(
+          `say in resources of test/access.test.ts what ${route.path} names, and make one in possessionsOf`,
+        );
+      return String(of[resource?.[1] ?? 'invoice']);
     }
     return name.endsWith('_id') ? String(of.action) : 'a1b2c3d4';
   });
@@ -153,7 +150,7 @@ describe('an endpoint of an organization', () => {
   it.each(withResource.map((route) => [nameOf(route), route] as const))(
     '%s answers 404 for an id that nothing has',
     async (_, route) => {
-      const nothing = { service: 4242, invoice: 4242, action: 4242, sshKey: 4242 };
+      const nothing = Object.fromEntries(Object.keys(owned).map((name) => [name, 4242])) as Owned;
       const body = route.method === 'GET' ? undefined : bodyFor(route);
       const answer = await owner.request(route.method, pathOf(route, nothing), body);
       expect(faceOf(answer)).toMatchObject({ status: 404, success: false, error: 'Not Found' });

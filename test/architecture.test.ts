@@ -151,17 +151,18 @@ function roomOf(file: string): string {
 describe('imports', () => {
   it('are made of known rooms only', () => {
     const rooms = new Set(sources.map((source) => roomOf(source.file)));
-    expect([...rooms].filter((room) => ![...ground, ...stairs, ...roots].includes(room))).toEqual([]);
+    const strange = [...rooms].filter((room) => ![...ground, ...stairs, ...roots].includes(room));
+    expect(strange, 'a new room takes its place in `stairs`, after the rooms it imports from').toEqual([]);
   });
 
   it('go down the stairs', () => {
     const height = (file: string) => [...ground, ...stairs, ...roots].indexOf(roomOf(file));
     const upward = sources.flatMap(({ file, imports }) =>
-      roots.includes(roomOf(file))
+      roots.includes(roomOf(file)) || height(file) === -1
         ? []
         : imports.filter((target) => height(target) > height(file)).map((target) => `${file} → ${target}`),
     );
-    expect(upward).toEqual([]);
+    expect(upward, 'up the stairs go events: the room above declares a reaction with `on`').toEqual([]);
   });
 
   it('enter another room through its door', () => {
@@ -175,7 +176,7 @@ describe('imports', () => {
         .filter((target) => roomOf(target) !== roomOf(file) && !isDoor(target, file))
         .map((target) => `${file} → ${target}`),
     );
-    expect(through).toEqual([]);
+    expect(through, "what another room needs is exported by its room's index.ts").toEqual([]);
   });
 
   it('start processes in a few known places only', () => {
@@ -183,7 +184,7 @@ describe('imports', () => {
       .filter(({ text }) => /'(node:)?child_process'/.test(text))
       .map(({ file }) => file)
       .filter((file) => !/^(platform\/host|drivers)\//.test(file) && !(file in spawners));
-    expect(starting).toEqual([]);
+    expect(starting, 'programs are started through platform/host/run.ts').toEqual([]);
   });
 });
 
@@ -205,14 +206,18 @@ describe('what a room declares', () => {
     const shut = declarations.filter(
       ({ file }) => roomOf(file) !== 'platform' && !doorOf(file)?.imports.includes(file),
     );
-    expect(shut.map(({ file }) => file)).toEqual([]);
+    expect(
+      shut.map(({ file }) => file),
+      "the room's index.ts imports it: import './errors.ts'",
+    ).toEqual([]);
   });
 });
 
 describe('operations', () => {
   it('have names of their own', () => {
     const names = listRoutes(allRoutes).map((route) => route.operation);
-    expect(names.filter((name, at) => names.indexOf(name) !== at)).toEqual([]);
+    const twice = names.filter((name, at) => names.indexOf(name) !== at);
+    expect(twice, 'another operation has this name; generated clients call it by it').toEqual([]);
   });
 });
 
@@ -228,7 +233,7 @@ describe('a pattern', () => {
     };
     for (const { operation, params, query, body } of listRoutes(allRoutes))
       look([params, query, body], operation);
-    expect(wordless).toEqual([]);
+    expect(wordless, 'say in words what it takes: an x-message beside the pattern').toEqual([]);
   });
 });
 
@@ -274,19 +279,20 @@ describe('on the real schema', () => {
         .filter((prefix) => !(roomOf(file) === 'platform' ? file.includes(prefix) : prefix === roomOf(file)))
         .map((prefix) => `${file}: ${prefix}`),
     );
-    expect(strange).toEqual([]);
+    expect(strange, 'a statement is called room.verb').toEqual([]);
   });
 
   it('every table has one room that writes it, and no other room does', async () => {
     const owned = Object.values(tablesOf).flat();
-    expect(owned.toSorted()).toEqual(await tableNames(product));
+    const inTablesOf = 'each table of migrations/ (-) stands in `tablesOf` (+), at the room that writes it';
+    expect(owned.toSorted(), inTablesOf).toEqual(await tableNames(product));
     const strangers = allStatements().flatMap(({ name, text }) => {
       const own = tablesOf[name.split('.', 1)[0] ?? ''] ?? [];
       return writtenBy(text)
         .filter((table) => owned.includes(table) && !own.includes(table))
         .map((table) => `${name} writes ${table}`);
     });
-    expect(strangers).toEqual([]);
+    expect(strangers, 'ask the room that writes the table for a verb').toEqual([]);
   });
 
   it('a table is read by the room that writes it, and by those that say why', () => {
@@ -302,7 +308,9 @@ describe('on the real schema', () => {
     }
     const found = Object.entries(read).map(([room, tables]) => [room, [...tables].toSorted()]);
     const said = Object.entries(readsOf).map(([room, { tables }]) => [room, tables]);
-    expect(Object.fromEntries(found)).toEqual(Object.fromEntries(said));
+    const inReadsOf =
+      'what a room reads of others (+) stands in `readsOf` with the reason (-); ask its room first';
+    expect(Object.fromEntries(found), inReadsOf).toEqual(Object.fromEntries(said));
   });
 
   it('every table of a tenant has its organization', async () => {
@@ -313,7 +321,8 @@ describe('on the real schema', () => {
     );
     const has = new Set(rows.map((row) => row.table_name));
     const without = (await tableNames(product)).filter((table) => !has.has(table));
-    expect(without).toEqual(Object.keys(withoutOrganization).toSorted());
+    const why = 'a table without organization_id (+) stands in `withoutOrganization` with the reason (-)';
+    expect(without, why).toEqual(Object.keys(withoutOrganization).toSorted());
   });
 
   it('every route is in the description', async () => {

@@ -15,7 +15,8 @@ describe('every operation', () => {
   it('has an example and a place in the story', () => {
     expect(routes.filter((route) => route.example === undefined).map((route) => route.operation)).toEqual([]);
     const told = [...story, ...Object.keys(cannotBeSent)];
-    expect(told.toSorted()).toEqual(routes.map((route) => route.operation).toSorted());
+    const inStory = 'each operation (-) is told in test/description/story.ts (+)';
+    expect(told.toSorted(), inStory).toEqual(routes.map((route) => route.operation).toSorted());
   });
 
   it.each(routes.map((route) => [route.operation, route] as const))('%s has a valid example', (_, route) => {
@@ -53,7 +54,8 @@ describe('the examples', () => {
     const send = () => clientFor(route.auth).request(route.method, url, body);
     // What comes before may still be at work on the machine or the image.
     const answer = await until(send, ({ status, body: seen }) => status === 200 || !isEarly(seen.code));
-    expect(answer).toMatchObject({ status: 200, body: { success: true } });
+    const said = `${route.method} ${url}: ${JSON.stringify(answer.body)}`;
+    expect(answer, said).toMatchObject({ status: 200, body: { success: true } });
     learn(example.data, answer.body.data);
   });
 
@@ -85,7 +87,10 @@ describe('the examples', () => {
   function learn(shown: unknown, real: unknown): void {
     const ids: readonly number[] = Object.values(exampleIds);
     if (typeof shown === 'number' && typeof real === 'number') {
-      if (ids.includes(shown) && !realIds.has(shown)) realIds.set(shown, real);
+      if (!ids.includes(shown)) return;
+      const known = realIds.get(shown) ?? real;
+      expect(real, `the examples use ${shown} for two things; give one another id`).toBe(known);
+      realIds.set(shown, real);
     } else if (typeof shown === 'object' && shown !== null && typeof real === 'object' && real !== null) {
       for (const [key, inner] of Object.entries(shown)) learn(inner, (real as Record<string, unknown>)[key]);
     }
