@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import pg from 'pg';
 import type { SimulatedMachine } from '../../src/drivers/hypervisor/index.ts';
 
@@ -164,7 +164,10 @@ export async function auditNode(databaseUrl: string, storeFile: string): Promise
     .finally(() => client.end());
   // A machine in error says so, and is what its last action left of it.
   const wanted = new Map(rows.map((row) => [row.id, row.state === 'error' ? 'either' : row.wanted]));
-  const { machines } = JSON.parse(readFileSync(storeFile, 'utf8')) as Stored;
+  // The store is written with the first machine.
+  const { machines }: Stored = existsSync(storeFile)
+    ? JSON.parse(readFileSync(storeFile, 'utf8'))
+    : { machines: [] };
   const found: string[] = [];
   for (const [id, machine] of machines) {
     const power = machine.startedAtMs === null ? 'stopped' : 'running';
