@@ -12,11 +12,7 @@ export interface World extends Host {
   given?: GivenDrivers;
 }
 
-export interface GivenDrivers {
-  hypervisor?: Hypervisor;
-  mail?: Mail;
-  dns?: ReverseDns;
-}
+export type GivenDrivers = Partial<Omit<Drivers, 'hypervisor'>> & { hypervisor?: Hypervisor };
 
 export interface OpenDrivers {
   /** A process that runs no machines has no hypervisor. */
