@@ -29,16 +29,16 @@ const builtInImages: Image[] = [
     name: 'Debian',
     version: '12',
     source: { slug: 'debian', kind: 'build', recipe: 'debian-12' },
-    min_memory_mib: 512,
-    min_disk_gib: 4,
+    minMemoryMib: 512,
+    minDiskGib: 4,
   },
   {
     slug: 'tiny',
     name: 'Tiny Linux',
     version: '1',
     source: { slug: 'tiny', kind: 'build', recipe: 'tiny' },
-    min_memory_mib: 64,
-    min_disk_gib: 1,
+    minMemoryMib: 64,
+    minDiskGib: 1,
   },
 ];
 

@@ -19,7 +19,7 @@ export {
   taxOf,
   totalsOf,
 } from './issue.ts';
-export { grantCredit, readCredit } from './ledger.ts';
+export { findCredit, grantCredit } from './ledger.ts';
 export { billingMails } from './mails.ts';
 export { settleFree } from './pay.ts';
 export { couponOf, holdInvoice, isPaid, isRefunded } from './refund.ts';

@@ -166,7 +166,7 @@ export interface CreditState {
  * What an organization has, and the newest entry; null when it never had any credit. Each currency has an account
  * of its own; when none is named, it is the one that moved last.
  */
-export async function readCredit(
+export async function findCredit(
   ctx: Context,
   organizationId: number,
   currency: string | null = null,

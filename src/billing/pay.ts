@@ -7,6 +7,8 @@ import {
   newId,
   type OrganizationContext,
   parseMoney,
+  requireOwn,
+  requireRow,
   statement,
   type TxContext,
   transaction,
@@ -73,8 +75,7 @@ interface Payment {
 /** Pays an invoice of the organization with its credit. `insufficient_credit`, `invoice_not_payable`. */
 export async function payWithCredit(ctx: OrganizationContext, id: number) {
   return transaction(ctx, 'billing.pay', async (tx) => {
-    const invoice = await lockPayable(tx, id);
-    if (invoice.organization_id !== ctx.organizationId) throw fail('forbidden');
+    const invoice = await requireOwn(tx, lockInvoice, { id });
     await settle(tx, invoice, { method: 'credit', reference: null, receivedOn: null });
     return readInvoice(tx, id);
   });
@@ -91,7 +92,7 @@ export async function receiveTransfer(
   transfer: { amount: string; reference: string; received_on?: string },
 ) {
   return transaction(ctx, 'billing.receiveTransfer', async (tx) => {
-    const invoice = await lockPayable(tx, id);
+    const invoice = await requireRow(tx, lockInvoice, { id });
     const amountMinor = parseMoney(transfer.amount, invoice.currency);
     if (amountMinor !== invoice.total_minor) {
       const due = `${formatMoney(invoice.total_minor, invoice.currency)} ${invoice.currency}`;
@@ -110,7 +111,7 @@ export async function receiveTransfer(
 
 /** Pays an invoice that asks for nothing, in the transaction that issued it. */
 export async function settleFree(tx: TxContext, id: number): Promise<void> {
-  const invoice = await lockPayable(tx, id);
+  const invoice = await requireRow(tx, lockInvoice, { id });
   if (invoice.total_minor !== 0) throw new Error(`invoice ${id} is not free`);
   await settle(tx, invoice, { method: 'none', reference: null, receivedOn: null });
 }
@@ -123,12 +124,6 @@ function dayReceived(tx: TxContext, told: string | undefined): string {
   throw fail('invalid_request', {
     details: [{ field: 'received_on', message: 'must not be in the future' }],
   });
-}
-
-async function lockPayable(tx: TxContext, id: number): Promise<PayableRow> {
-  const invoice = await tx.db.maybe(lockInvoice, { id });
-  if (invoice === null) throw fail('not_found');
-  return invoice;
 }
 
 async function settle(tx: TxContext, invoice: PayableRow, payment: Payment): Promise<void> {

@@ -1,5 +1,12 @@
-import { type Context, fail, formatMoney, type OrganizationContext, statement } from '../platform/index.ts';
-import { readCredit } from './ledger.ts';
+import {
+  type Context,
+  formatMoney,
+  type OrganizationContext,
+  requireOwn,
+  requireRow,
+  statement,
+} from '../platform/index.ts';
+import { findCredit } from './ledger.ts';
 
 export interface InvoiceRow {
   id: number;
@@ -60,16 +67,13 @@ export type InvoiceView = ReturnType<typeof viewInvoice>;
 
 /** An invoice by its id, whoever owns it. */
 export async function readInvoice(ctx: Context, id: number) {
-  const row = await ctx.db.maybe(invoiceById, { id });
-  if (row === null) throw fail('not_found');
+  const row = await requireRow(ctx, invoiceById, { id });
   return { invoice: viewInvoice(row, ctx.clock.now()) };
 }
 
 /** An invoice of the caller's organization; `forbidden` when it is another's. */
 export async function readOwnInvoice(ctx: OrganizationContext, id: number) {
-  const row = await ctx.db.maybe(invoiceById, { id });
-  if (row === null) throw fail('not_found');
-  if (row.organization_id !== ctx.organizationId) throw fail('forbidden');
+  const row = await requireOwn(ctx, invoiceById, { id });
   return { invoice: viewInvoice(row, ctx.clock.now()) };
 }
 
@@ -119,7 +123,7 @@ export function viewInvoice(row: InvoiceRow, now: Date) {
 
 /** The credit part of the invoice list: the balance and what changed it last. */
 export async function creditSummary(ctx: OrganizationContext) {
-  const credit = await readCredit(ctx, ctx.organizationId);
+  const credit = await findCredit(ctx, ctx.organizationId);
   if (credit === null) return { credit_balance: '0.00', last_credit_transaction: null };
   return {
     credit_balance: formatMoney(credit.balanceMinor, credit.currency),

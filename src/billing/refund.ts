@@ -5,6 +5,7 @@ import {
   formatMoney,
   newId,
   parseMoney,
+  requireRow,
   statement,
   type TxContext,
   transaction,
@@ -81,8 +82,7 @@ export interface Refund {
  */
 export async function refundInvoice(ctx: Context, id: number, refund: Refund) {
   return transaction(ctx, 'billing.refund', async (tx) => {
-    const invoice = await tx.db.maybe(lockRefundable, { id });
-    if (invoice === null) throw fail('not_found');
+    const invoice = await requireRow(tx, lockRefundable, { id });
     const amountMinor = amountOf(invoice, refund.amount);
     await giveBack(tx, invoice, amountMinor, refund);
     return readInvoice(tx, id);

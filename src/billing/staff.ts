@@ -4,7 +4,7 @@ import { IdParams, routes } from '../platform/http/index.ts';
 import { type Context, fail, formatMoney, parseMoney, transaction } from '../platform/index.ts';
 import { creditGranted } from './events.ts';
 import { examples } from './examples.ts';
-import { grantCredit, readCredit } from './ledger.ts';
+import { findCredit, grantCredit } from './ledger.ts';
 import { receiveTransfer } from './pay.ts';
 import { refundInvoice } from './refund.ts';
 import * as S from './schema.ts';
@@ -80,7 +80,7 @@ async function giveCredit(
       organizationId: id,
       data: { user_id: null, ...grant, invoice_id: null },
     });
-    const credit = await readCredit(tx, id, grant.currency);
+    const credit = await findCredit(tx, id, grant.currency);
     return {
       credit_balance: formatMoney(credit?.balanceMinor ?? 0, grant.currency),
       currency: grant.currency,

@@ -27,7 +27,7 @@ export interface Candidate {
 }
 
 /** The products of a cart: all of them known, for sale, and of the type that the item says. */
-export async function findOrdered(ctx: Context, items: Item[]): Promise<Candidate[]> {
+export async function requireOrdered(ctx: Context, items: Item[]): Promise<Candidate[]> {
   const ids = items.map((item, index) => productId(item.id, `products[${index}].id`));
   const products = await findProducts(ctx, [...new Set(ids)]);
   return items.map((item, index) => {

@@ -4,16 +4,16 @@ import {
   type Cycle,
   checkOptions,
   discountOf,
-  findCoupon,
   isCycle,
   type Price,
   type Product,
   priceOf,
+  requireCoupon,
 } from '../catalog/index.ts';
 import { type Context, type ErrorDetail, fail } from '../platform/index.ts';
 import type { Kind } from '../services/index.ts';
 import { checkDomains, checkMeans, checkPasswords, requireOptions } from './check.ts';
-import { type Candidate, type Cart, findOrdered } from './find.ts';
+import { type Candidate, type Cart, requireOrdered } from './find.ts';
 
 /** One item that can be ordered, with what it costs. */
 export interface PricedItem {
@@ -41,14 +41,14 @@ export interface PricedCart {
  */
 export async function priceCart(ctx: Context, cart: Cart): Promise<PricedCart> {
   if (cart.products.length === 0) throw fail('empty_cart');
-  const candidates = await findOrdered(ctx, cart.products);
+  const candidates = await requireOrdered(ctx, cart.products);
   const currency = candidates[0]?.product.currency ?? '';
   requireOptions(candidates);
   const priced = configure(candidates);
   await checkMeans(ctx, priced);
   checkDomains(candidates);
   checkPasswords(candidates);
-  const coupon = cart.couponcode === undefined ? null : await findCoupon(ctx, cart.couponcode);
+  const coupon = cart.couponcode === undefined ? null : await requireCoupon(ctx, cart.couponcode);
   const discounts = coupon === null ? [] : discountOf(coupon, currency, priced.map(toAmount));
   return {
     currency,

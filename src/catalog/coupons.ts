@@ -35,7 +35,7 @@ const insertCoupon = statement<
 );
 
 /** The coupon of that code, usable now; `invalid_coupon` otherwise. */
-export async function findCoupon(ctx: Context, code: string): Promise<Coupon> {
+export async function requireCoupon(ctx: Context, code: string): Promise<Coupon> {
   const coupon = await ctx.db.maybe(couponByCode, { code, now: ctx.clock.now() });
   if (coupon === null || (coupon.max_uses !== null && coupon.uses >= coupon.max_uses))
     throw fail('invalid_coupon');

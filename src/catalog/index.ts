@@ -11,8 +11,8 @@ export {
   type Coupon,
   createCoupon,
   discountOf,
-  findCoupon,
   redeemCoupon,
+  requireCoupon,
   returnCoupon,
 } from './coupons.ts';
 export { addMonths, type Cycle, cycles, isCycle, monthsOf } from './cycles.ts';

@@ -1,12 +1,25 @@
 import { record } from '../events/index.ts';
 import { type ListRequest, listData, pagedList } from '../platform/http/index.ts';
-import { type Context, enqueue, fail, statement, type TxContext, transaction } from '../platform/index.ts';
+import {
+  type Context,
+  enqueue,
+  fail,
+  requireRow,
+  statement,
+  type TxContext,
+  transaction,
+} from '../platform/index.ts';
 import { imageCreated, imageDeleted, imageUpdated } from './events.ts';
 import { addImage, type Image } from './images.ts';
 import { imagePreparation } from './prepareImage.ts';
 
-interface ImageRow extends Image {
+type Named = Pick<Image, 'slug' | 'name' | 'version'>;
+
+interface ImageRow extends Named {
   id: number;
+  source: Image['source'];
+  min_memory_mib: number;
+  min_disk_gib: number;
   active: boolean;
   state: 'new' | 'preparing' | 'ready' | 'failed';
   progress: string | null;
@@ -52,7 +65,9 @@ const images = pagedList<ImageRow>({
   order: 'slug',
 });
 
-export interface NewImage extends Omit<Image, 'source'> {
+export interface NewImage extends Named {
+  min_memory_mib: number;
+  min_disk_gib: number;
   source:
     | { kind: 'build'; recipe: string }
     | { kind: 'download'; url: string; sha256: string; guest: 'cloud-init' };
@@ -72,8 +87,7 @@ export async function listImagesForStaff(ctx: Context, query: ListRequest) {
 }
 
 export async function readImage(ctx: Context, slug: string) {
-  const row = await ctx.db.maybe(imageForStaff, { slug });
-  if (row === null) throw fail('not_found');
+  const row = await requireRow(ctx, imageForStaff, { slug });
   return { image: view(row) };
 }
 
@@ -86,9 +100,9 @@ export async function lockImageForStaff(ctx: Context, slug: string) {
 export async function createImage(ctx: Context, image: NewImage) {
   if (image.source.kind === 'download') checkUrl(image.source.url);
   return transaction(ctx, 'fleet.createImage', async (tx) => {
-    const { slug } = image;
+    const { slug, name, version, min_memory_mib: minMemoryMib, min_disk_gib: minDiskGib } = image;
     const source = { slug, ...image.source };
-    const id = await addImage(tx, { ...image, source });
+    const id = await addImage(tx, { slug, name, version, source, minMemoryMib, minDiskGib });
     if (id === null) throw fail('conflict', { message: `There is an image called ${image.slug} already` });
     await record(tx, imageCreated, { ...about(id), data: { slug, source } });
     return prepare(tx, image.slug);
@@ -108,15 +122,8 @@ export async function changeImage(ctx: Context, slug: string, change: ImageChang
   return transaction(ctx, 'fleet.changeImage', async (tx) => {
     const { image } = await lockImageForStaff(tx, slug);
     const next = { ...image, ...change };
-    const { name, version, min_memory_mib, min_disk_gib, active } = next;
-    await tx.db.run(updateImage, {
-      slug,
-      name,
-      version,
-      minMemoryMib: min_memory_mib,
-      minDiskGib: min_disk_gib,
-      active,
-    });
+    const { name, version, min_memory_mib: minMemoryMib, min_disk_gib: minDiskGib, active } = next;
+    await tx.db.run(updateImage, { slug, name, version, minMemoryMib, minDiskGib, active });
     await record(tx, imageUpdated, { ...about(image.id), data: { slug, change } });
     return readImage(tx, slug);
   });

@@ -6,11 +6,11 @@ export interface Image {
   name: string;
   version: string;
   source: ImageSource;
-  min_memory_mib: number;
-  min_disk_gib: number;
+  minMemoryMib: number;
+  minDiskGib: number;
 }
 
-const columns = 'slug, name, version, source, min_memory_mib, min_disk_gib';
+const columns = `slug, name, version, source, min_memory_mib as "minMemoryMib", min_disk_gib as "minDiskGib"`;
 
 const imageBySlug = statement<Image, { slug: string }>(
   'fleet.image',
@@ -49,8 +49,8 @@ export async function addImage(ctx: Context, image: Image): Promise<number | nul
     name: image.name,
     version: image.version,
     source: image.source,
-    minMemoryMib: image.min_memory_mib,
-    minDiskGib: image.min_disk_gib,
+    minMemoryMib: image.minMemoryMib,
+    minDiskGib: image.minDiskGib,
     now: ctx.clock.now(),
   });
   return row?.id ?? null;
@@ -61,7 +61,7 @@ export function listImages(ctx: Context): Promise<Image[]> {
 }
 
 /** The image of that name that is on offer; `not_found` when there is none. */
-export async function findImage(ctx: Context, slug: string): Promise<Image> {
+export async function requireImage(ctx: Context, slug: string): Promise<Image> {
   const image = await ctx.db.maybe(imageBySlug, { slug });
   if (image !== null) return image;
   const offered = (await listImages(ctx)).map((each) => each.slug).join(', ');
@@ -71,21 +71,20 @@ export async function findImage(ctx: Context, slug: string): Promise<Image> {
 }
 
 /** The image that a machine was ordered with, which staff may have taken off the offer since; null: deleted. */
-export function maybeImage(ctx: Context, slug: string): Promise<Image | null> {
+export function findImage(ctx: Context, slug: string): Promise<Image | null> {
   return ctx.db.maybe(knownImage, { slug });
 }
 
 /** The same, where nothing can be done without it. */
-export async function findOrderedImage(ctx: Context, slug: string): Promise<Image> {
-  const image = await maybeImage(ctx, slug);
+export async function requireOrderedImage(ctx: Context, slug: string): Promise<Image> {
+  const image = await findImage(ctx, slug);
   if (image === null) throw new Error(`the image ${slug} is gone`);
   return image;
 }
 
 /** What an image needs and a machine of this size does not have, in words; null when it fits. */
 export function reasonAgainst(image: Image, size: { memoryMib: number; diskGib: number }): string | null {
-  if (size.memoryMib < image.min_memory_mib)
-    return `${image.name} needs ${image.min_memory_mib} MiB of memory`;
-  if (size.diskGib < image.min_disk_gib) return `${image.name} needs ${image.min_disk_gib} GiB of storage`;
+  if (size.memoryMib < image.minMemoryMib) return `${image.name} needs ${image.minMemoryMib} MiB of memory`;
+  if (size.diskGib < image.minDiskGib) return `${image.name} needs ${image.minDiskGib} GiB of storage`;
   return null;
 }

@@ -23,11 +23,11 @@ export { followGateways } from './gateways.ts';
 export {
   addImage,
   findImage,
-  findOrderedImage,
   type Image,
   listImages,
-  maybeImage,
   reasonAgainst,
+  requireImage,
+  requireOrderedImage,
 } from './images.ts';
 export { fleetJobs, fleetPeriodicJobs } from './jobs.ts';
 export { type Reserve, registerNode } from './nodes.ts';

@@ -1,7 +1,7 @@
 import type { NodeCapacity } from '../drivers/hypervisor/index.ts';
 import { record } from '../events/index.ts';
 import { type ListRequest, listData, pagedList } from '../platform/http/index.ts';
-import { type Context, fail, statement, transaction } from '../platform/index.ts';
+import { type Context, requireRow, statement, transaction } from '../platform/index.ts';
 import { nodeUpdated } from './events.ts';
 
 export interface NodeChange {
@@ -127,8 +127,7 @@ export async function listNodes(ctx: Context, query: ListRequest & { location?: 
 }
 
 export async function readNode(ctx: Context, id: number) {
-  const row = await ctx.db.maybe(nodeById, { id });
-  if (row === null) throw fail('not_found');
+  const row = await requireRow(ctx, nodeById, { id });
   return { node: viewNode(row) };
 }
 
@@ -139,8 +138,7 @@ export async function readNode(ctx: Context, id: number) {
 export async function changeNode(ctx: Context, id: number, change: NodeChange) {
   return transaction(ctx, 'fleet.changeNode', async (tx) => {
     await tx.db.many(lockNode, { id });
-    const node = await tx.db.maybe(nodeById, { id });
-    if (node === null) throw fail('not_found');
+    const node = await requireRow(tx, nodeById, { id });
     await tx.db.run(updateNode, {
       id,
       state: change.state ?? node.state,

@@ -1,6 +1,6 @@
 import { record } from '../events/index.ts';
 import { type ListRequest, listData, pagedList } from '../platform/http/index.ts';
-import { type Context, fail, isDuplicate, statement, transaction } from '../platform/index.ts';
+import { type Context, fail, isDuplicate, requireRow, statement, transaction } from '../platform/index.ts';
 import { addressReserved, addressUnreserved, poolCreated, poolDeleted, poolUpdated } from './events.ts';
 import { addressIn } from './networks.ts';
 import { createPool } from './pools.ts';
@@ -102,8 +102,7 @@ export async function listPools(ctx: Context, query: ListRequest & { location?: 
 }
 
 export async function readPool(ctx: Context, id: number) {
-  const row = await ctx.db.maybe(poolById, { id });
-  if (row === null) throw fail('not_found');
+  const row = await requireRow(ctx, poolById, { id });
   return { address_pool: viewPool(row) };
 }
 

@@ -12,11 +12,11 @@ export {
   completeDelivery,
   dropPassword,
   failDelivery,
-  findOrder,
   markProvisioning,
   notWanted,
   type Order,
   openPassword,
+  requireOrder,
   requireWanted,
 } from './delivery/delivery.ts';
 export { deliveryWanted, serviceRetried, serviceUpgraded, upgradeExpired } from './events.ts';

@@ -34,26 +34,26 @@ async function giveBack(tx: TxContext, invoiceId: number, reason: string): Promi
 async function startDelivery(tx: TxContext, services: Ordered[]): Promise<void> {
   for (const service of services) {
     if (service.status !== 'pending') continue;
-    if (service.provisioning_state !== 'queued' && !(await neverStarted(tx, service))) continue;
+    if (service.provisioningState !== 'queued' && !(await neverStarted(tx, service))) continue;
     await markDelivering(tx, service.id);
-    await record(tx, kindOf(service.module_id).deliver, {
+    await record(tx, kindOf(service.moduleId).deliver, {
       subject: { type: 'service', id: service.id },
-      organizationId: service.organization_id,
-      data: { module_id: service.module_id },
+      organizationId: service.organizationId,
+      data: { module_id: service.moduleId },
     });
   }
 }
 
 /** Failed because this very job did, which is now tried again; otherwise the delivery itself is to be retried. */
 async function neverStarted(ctx: Context, service: Ordered): Promise<boolean> {
-  if (service.provisioning_state !== 'failed') return false;
-  const { deliver } = kindOf(service.module_id);
+  if (service.provisioningState !== 'failed') return false;
+  const { deliver } = kindOf(service.moduleId);
   return !(await hasHappened(ctx, deliver, { type: 'service', id: service.id }));
 }
 
 async function failUnstarted(tx: TxContext, { subject: invoice }: Happened, failure: Failure): Promise<void> {
   for (const service of await lockServicesOf(tx, invoice.id)) {
-    if (service.provisioning_state !== 'queued') continue;
+    if (service.provisioningState !== 'queued') continue;
     await failDelivery(tx, service.id, failure.message);
   }
 }

@@ -1,5 +1,12 @@
 import { type ListRequest, listData, pagedList, type SortKey } from '../platform/http/index.ts';
-import { type Context, fail, formatMoney, type OrganizationContext, statement } from '../platform/index.ts';
+import {
+  type Context,
+  formatMoney,
+  type OrganizationContext,
+  requireOwn,
+  requireRow,
+  statement,
+} from '../platform/index.ts';
 import { kindOf } from './kinds/table.ts';
 
 interface ServiceRow {
@@ -88,16 +95,13 @@ export async function listServices(
 
 /** One service of the caller's organization: `not_found`, or `forbidden` when it is another's. */
 export async function readService(ctx: OrganizationContext, id: number) {
-  const row = await ctx.db.maybe(serviceById, { id });
-  if (row === null) throw fail('not_found');
-  if (row.organization_id !== ctx.organizationId) throw fail('forbidden');
+  const row = await requireOwn(ctx, serviceById, { id });
   return { service: view(row) };
 }
 
 /** One service, whoever owns it. */
 export async function readServiceForStaff(ctx: Context, id: number) {
-  const row = await ctx.db.maybe(serviceById, { id });
-  if (row === null) throw fail('not_found');
+  const row = await requireRow(ctx, serviceById, { id });
   return { service: view(row) };
 }
 

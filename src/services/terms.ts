@@ -4,18 +4,18 @@ import { type Context, statement, type TxContext } from '../platform/index.ts';
 /** What a service is, what it costs and what is paid for: whoever changes any of it looks here. */
 export interface Terms {
   id: number;
-  organization_id: number;
-  product_id: number;
-  module_id: number;
+  organizationId: number;
+  productId: number;
+  moduleId: number;
   status: string;
   domain: string | null;
   cycle: string;
   currency: string;
-  price_minor: number;
+  priceMinor: number;
   duedate: string | null;
-  period_start: string | null;
+  periodStart: string | null;
   options: Record<string, unknown>;
-  unit_prices: Lots;
+  unitPrices: Lots;
 }
 
 /** What a change of a service leaves: the options that are different, and the price of each period from now on. */
@@ -27,8 +27,9 @@ export interface NewTerms {
 }
 
 const selectTerms = `
-  select s.id, s.organization_id, s.product_id, p.module_id, s.status, s.domain, s.cycle, s.currency, s.price_minor,
-    s.duedate, s.period_start, s.options, s.unit_prices
+  select s.id, s.organization_id as "organizationId", s.product_id as "productId", p.module_id as "moduleId", s.status,
+    s.domain, s.cycle, s.currency, s.price_minor as "priceMinor", s.duedate, s.period_start as "periodStart",
+    s.options, s.unit_prices as "unitPrices"
   from services s join products p on p.id = s.product_id where s.id = :id`;
 const termsById = statement<Terms, { id: number }>('services.terms', selectTerms);
 const termsLocked = statement<Terms, { id: number }>(

@@ -1,7 +1,7 @@
 import type { MachineSample } from '../drivers/hypervisor/index.ts';
 import { type Context, type OrganizationContext, type PeriodicJob, statement } from '../platform/index.ts';
 import { serviceIdOf } from './machine.ts';
-import { findVpsFor } from './queries.ts';
+import { requireVps } from './queries.ts';
 
 const minute = 60;
 const hour = 60 * minute;
@@ -97,7 +97,7 @@ const dropOld = statement<never, { intervalS: number; before: Date }>(
 
 /** Real samples of a machine over a period, oldest first. Rates are per second, `cpu` is per cent of all cores. */
 export async function readCharts(ctx: OrganizationContext, id: number, period: Period) {
-  await findVpsFor(ctx, id);
+  await requireVps(ctx, id);
   const { intervalS, keepS } = resolutions[period];
   const since = new Date(ctx.clock.now().getTime() - keepS * 1_000);
   const points = await ctx.db.many(pointsOf, { serviceId: id, intervalS, since });

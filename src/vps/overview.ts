@@ -6,7 +6,7 @@ import { fail, type OrganizationContext, statement, transaction } from '../platf
 import { resourcesOf, vpsOptions } from '../services/index.ts';
 import { factsOf } from './actions/act.ts';
 import { viewAction } from './actions/history.ts';
-import { findVpsFor, type VpsRow } from './queries.ts';
+import { requireVps, type VpsRow } from './queries.ts';
 import { actionNames, type Refusal, reasonAgainst } from './states.ts';
 
 interface UsageRow {
@@ -34,7 +34,7 @@ const bitsPerByte = 8;
 
 /** Everything about a VPS at a glance: what it is, how it is, and which actions are possible right now. */
 export async function readOverview(ctx: OrganizationContext, id: number) {
-  const vps = await findVpsFor(ctx, id);
+  const vps = await requireVps(ctx, id);
   const ordered = vpsOptions.read(vps.options);
   const resources = resourcesOf(ordered);
   const state = vps.state ?? 'creating';
@@ -100,7 +100,7 @@ function possibleActions(vps: VpsRow) {
 
 /** The addresses of a VPS. An order that is not paid yet holds addresses but does not show them. */
 export async function readIps(ctx: OrganizationContext, id: number) {
-  const vps = await findVpsFor(ctx, id);
+  const vps = await requireVps(ctx, id);
   return { ips: await viewIps(ctx, vps) };
 }
 
@@ -130,7 +130,7 @@ export async function changeIp(
   dns: Pick<ReverseDns, 'capabilities'>,
 ) {
   return transaction(ctx, 'vps.changeIp', async (tx) => {
-    const vps = await findVpsFor(tx, id, { lock: true });
+    const vps = await requireVps(tx, id, { lock: true });
     // As the database writes it; what is no address at all is none of the machine's.
     const address = ipaddr.isValid(body.address) ? ipaddr.parse(body.address).toString() : body.address;
     if (isIPv6(address) && body.dns_name !== null && !dns.capabilities.includes('ipv6')) {

@@ -1,5 +1,5 @@
 import type { HypervisorCapability } from '../drivers/hypervisor/index.ts';
-import { type Context, fail, type OrganizationContext, statement } from '../platform/index.ts';
+import { type Context, fail, type OrganizationContext, requireOwn, statement } from '../platform/index.ts';
 import { kindOf, kinds } from '../services/index.ts';
 import { holdsLock } from './actions/lock.ts';
 import type { MachineState } from './states.ts';
@@ -76,16 +76,14 @@ export async function lockVps(ctx: Context, id: number): Promise<void> {
  * Finds a VPS of the caller's organization. `not_found`, `forbidden` when it is another organization's,
  * `not_a_vps` when the service is something else. With `lock`, changes to it wait for this transaction.
  */
-export async function findVpsFor(
+export async function requireVps(
   ctx: OrganizationContext,
   id: number,
   options: { lock: boolean } = { lock: false },
 ): Promise<VpsRow> {
   // First the lock, then the look: a statement that waited for a lock still sees what was there before.
   if (options.lock) await lockVps(ctx, id);
-  const row = await ctx.db.maybe(vpsById, { id });
-  if (row === null) throw fail('not_found');
-  if (row.organization_id !== ctx.organizationId) throw fail('forbidden');
+  const row = await requireOwn(ctx, vpsById, { id });
   if (kindOf(row.module_id) !== kinds.vps) throw fail('not_a_vps');
   return row;
 }

@@ -3,7 +3,7 @@ import { fail, isDomain, type OrganizationContext, statement, transaction } from
 import { type ActionPayload, actionSaga, requestAction, withMachine } from './actions/act.ts';
 import { locked } from './actions/history.ts';
 import { type Capable, lackOf, requireCapability } from './capabilities.ts';
-import { findVpsFor } from './queries.ts';
+import { requireVps } from './queries.ts';
 
 export interface Settings {
   hostname: string;
@@ -71,7 +71,7 @@ const writeRow = statement<
 const notificationsAtMost = 20;
 
 export async function readSettings(ctx: OrganizationContext, id: number) {
-  await findVpsFor(ctx, id);
+  await requireVps(ctx, id);
   const row = await ctx.db.maybe(readRow, { serviceId: id });
   if (row === null) throw fail('action_not_allowed', { message: 'The machine is still being made' });
   return { settings: view(row) };
@@ -79,7 +79,7 @@ export async function readSettings(ctx: OrganizationContext, id: number) {
 
 /** The same with the VPS locked, for If-Match. */
 export async function lockSettings(ctx: OrganizationContext, id: number) {
-  await findVpsFor(ctx, id, { lock: true });
+  await requireVps(ctx, id, { lock: true });
   return readSettings(ctx, id);
 }
 
@@ -91,7 +91,7 @@ export async function lockSettings(ctx: OrganizationContext, id: number) {
 export async function changeSettings(ctx: OrganizationContext, id: number, change: SettingsChange) {
   check(change);
   return transaction(ctx, 'vps.changeSettings', async (tx) => {
-    const vps = await findVpsFor(tx, id, { lock: true });
+    const vps = await requireVps(tx, id, { lock: true });
     const before = (await readSettings(tx, id)).settings;
     const next = merge(before, change);
     checkNotifications(next);

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { lockDataDir } from '../host/lock.ts';
-import { findBinaries } from './embeddedBinaries.ts';
+import { requireBinaries } from './embeddedBinaries.ts';
 import { ensureInitialized, openCluster, writeConfiguration } from './embeddedCluster.ts';
 import { endLeftovers } from './embeddedLeftovers.ts';
 import { boundLog } from './embeddedLog.ts';
@@ -56,7 +56,7 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   const cluster = await openCluster(dir, runDir, runAs);
   const lock = await lockDataDir(cluster.home);
   try {
-    const binaries = await findBinaries(cluster.home, runAs);
+    const binaries = await requireBinaries(cluster.home, runAs);
     await ensureInitialized(cluster, binaries, log);
     await writeConfiguration(cluster, { ...defaultSettings(), ...options.settings });
     const start = () =>

@@ -17,7 +17,7 @@ export interface PostgresBinaries {
  * Finds PostgreSQL's programs in the npm package of this platform, in a state in which `runAs` can run them:
  * the package itself where that account reaches it, otherwise a copy under `copiesDir`.
  */
-export async function findBinaries(copiesDir: string, runAs: string | null): Promise<PostgresBinaries> {
+export async function requireBinaries(copiesDir: string, runAs: string | null): Promise<PostgresBinaries> {
   const packageDir = locatePackage();
   const { version } = JSON.parse(await fs.readFile(path.join(packageDir, 'package.json'), 'utf8')) as {
     version: string;

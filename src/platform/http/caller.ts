@@ -26,7 +26,7 @@ export interface Admission {
  * Settles who is asking: authentication first (401), then the organization (400, 403), then what the role
  * allows (403). Not being a member and there being no such organization get the same answer.
  */
-export async function findCaller(
+export async function requireCaller(
   wanted: Admission,
   request: { method: string; url: string; headers: IncomingHttpHeaders; address: string },
   principals: Principals,

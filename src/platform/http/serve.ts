@@ -10,7 +10,7 @@ import type { Reactions } from '../reactions.ts';
 import type { Seal } from '../seal.ts';
 import { type Bytes, dispositionOf, isAnswer } from './answer.ts';
 import { bytesOf, checkBytes, readBytes } from './bytes.ts';
-import { type Admission, type Caller, findCaller } from './caller.ts';
+import { type Admission, type Caller, requireCaller } from './caller.ts';
 import { readCredential } from './credential.ts';
 import { etagOf, matchesTag } from './etag.ts';
 import { checkIdempotencyKey, once } from './idempotency.ts';
@@ -110,7 +110,7 @@ function compileGate(api: Api, route: Route, { refusal }: Outside) {
     const caller =
       admission === null
         ? await callerWhenGiven(api, route, request)
-        : await findCaller(admission, request, api.principals, api.limiter, api.publicOrigin);
+        : await requireCaller(admission, request, api.principals, api.limiter, api.publicOrigin);
     request.caller = caller;
     const limit = api.limiter.take(caller?.principal ?? null, request.address, route.limit);
     if (limit !== null) reply.headers(limit);
@@ -124,7 +124,7 @@ async function callerWhenGiven(api: Api, route: Route, request: FastifyRequest):
   const { principals, limiter, publicOrigin } = api;
   if (readCredential(request.method, request.headers, publicOrigin) === null) return null;
   const auth = request.headers['x-organization-id'] === undefined ? 'account' : 'organization';
-  const caller = await findCaller({ auth }, request, principals, limiter, publicOrigin);
+  const caller = await requireCaller({ auth }, request, principals, limiter, publicOrigin);
   return { ...caller, organizationId: caller.organizationId ?? caller.principal.defaultOrganizationId };
 }
 

@@ -7,17 +7,18 @@ import { kindOf } from '../kinds/table.ts';
 
 export interface Ordered {
   id: number;
-  organization_id: number;
-  product_id: number;
-  module_id: number;
+  organizationId: number;
+  productId: number;
+  moduleId: number;
   status: string;
-  provisioning_state: 'queued' | 'running' | 'done' | 'failed';
-  holds_stock: boolean;
+  provisioningState: 'queued' | 'running' | 'done' | 'failed';
+  holdsStock: boolean;
 }
 
 const lockServices = statement<Ordered, { invoiceId: number }>(
   'services.lockOfInvoice',
-  `select s.id, s.organization_id, s.product_id, s.status, s.provisioning_state, s.holds_stock, p.module_id
+  `select s.id, s.organization_id as "organizationId", s.product_id as "productId", s.status,
+     s.provisioning_state as "provisioningState", s.holds_stock as "holdsStock", p.module_id as "moduleId"
    from services s join products p on p.id = s.product_id
    where s.invoice_id = :invoiceId order by s.id for update of s`,
 );
@@ -56,24 +57,24 @@ export async function cancelUndelivered(
   if (isLast && couponId !== null) await returnCoupon(tx, couponId);
   await returnStock(tx, countsOf(undelivered));
   for (const service of undelivered) {
-    await kindOf(service.module_id).giveBack(tx, service.id);
+    await kindOf(service.moduleId).giveBack(tx, service.id);
     await record(tx, serviceCancelled, {
       subject: { type: 'service', id: service.id },
-      organizationId: service.organization_id,
+      organizationId: service.organizationId,
       data: { reason },
     });
   }
 }
 
 // What staff delivers by hand is theirs to stop, also once they were asked.
-function isUndelivered({ status, provisioning_state: delivery, module_id: moduleId }: Ordered): boolean {
+function isUndelivered({ status, provisioningState: delivery, moduleId }: Ordered): boolean {
   const isStoppable = delivery !== 'running' || isByHand(kindOf(moduleId));
   return status === 'pending' && delivery !== 'done' && isStoppable;
 }
 
 function countsOf(services: Ordered[]): Map<number, number> {
   const counts = new Map<number, number>();
-  for (const { product_id: id, holds_stock: holds } of services) {
+  for (const { productId: id, holdsStock: holds } of services) {
     if (holds) counts.set(id, (counts.get(id) ?? 0) + 1);
   }
   return counts;

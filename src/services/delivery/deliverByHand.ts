@@ -4,7 +4,7 @@ import { isByHand } from '../kinds/kind.ts';
 import { kindOf } from '../kinds/table.ts';
 import { readServiceForStaff } from '../read.ts';
 import { lockServicesOf } from './cancelUndelivered.ts';
-import { completeDelivery, findOrder } from './delivery.ts';
+import { completeDelivery, requireOrder } from './delivery.ts';
 
 /**
  * Staff has delivered a service: it is active, its first period starts today, and its customer is told.
@@ -12,14 +12,14 @@ import { completeDelivery, findOrder } from './delivery.ts';
  */
 export async function deliverByHand(ctx: Context, id: number) {
   return transaction(ctx, 'services.deliverByHand', async (tx) => {
-    const { invoice_id: invoiceId } = await findOrder(tx, id);
+    const { invoiceId } = await requireOrder(tx, id);
     await lockServicesOf(tx, invoiceId);
     await holdInvoice(tx, invoiceId);
     // Again, now that nobody else can change it.
-    const order = await findOrder(tx, id);
-    if (!isByHand(kindOf(order.module_id)))
+    const order = await requireOrder(tx, id);
+    if (!isByHand(kindOf(order.moduleId)))
       throw conflict(
-        `${order.product_name} is not delivered by hand; have a delivery that failed tried again`,
+        `${order.productName} is not delivered by hand; have a delivery that failed tried again`,
       );
     if (order.status !== 'pending')
       throw conflict(`The service is ${order.status}; only one that waits for its delivery can be delivered`);

@@ -1,7 +1,7 @@
 import { couponOf, holdInvoice, isRefunded } from '../../billing/index.ts';
 import { addMonths, isCycle, monthsOf } from '../../catalog/index.ts';
 import { record } from '../../events/index.ts';
-import { type Context, fail, statement, type TxContext, transaction } from '../../platform/index.ts';
+import { type Context, requireRow, statement, type TxContext, transaction } from '../../platform/index.ts';
 import { secretOf } from '../create.ts';
 import { serviceFailed, serviceProvisioned } from '../events.ts';
 import { kindOf } from '../kinds/table.ts';
@@ -10,14 +10,14 @@ import { cancelUndelivered, lockServicesOf } from './cancelUndelivered.ts';
 /** What delivering a service needs to know of it. */
 export interface Order {
   id: number;
-  organization_id: number;
-  user_id: number;
-  product_id: number;
-  module_id: number;
-  product_name: string;
-  invoice_id: number;
+  organizationId: number;
+  userId: number;
+  productId: number;
+  moduleId: number;
+  productName: string;
+  invoiceId: number;
   status: string;
-  provisioning_state: string;
+  provisioningState: string;
   domain: string | null;
   cycle: string;
   options: Record<string, unknown>;
@@ -25,8 +25,9 @@ export interface Order {
 
 const orderById = statement<Order, { serviceId: number }>(
   'services.order',
-  `select s.id, s.organization_id, s.user_id, s.product_id, p.module_id, p.name as product_name, s.invoice_id, s.status,
-     s.provisioning_state, s.domain, s.cycle, s.options
+  `select s.id, s.organization_id as "organizationId", s.user_id as "userId", s.product_id as "productId",
+     p.module_id as "moduleId", p.name as "productName", s.invoice_id as "invoiceId", s.status,
+     s.provisioning_state as "provisioningState", s.domain, s.cycle, s.options
    from services s join products p on p.id = s.product_id where s.id = :serviceId`,
 );
 const sealedPassword = statement<{ sealed: Buffer }, { serviceId: number }>(
@@ -48,10 +49,9 @@ const activate = statement<never, { id: number; duedate: string; periodStart: st
    where id = :id and status = 'pending'`,
 );
 
-export async function findOrder(ctx: Context, serviceId: number): Promise<Order> {
-  const order = await ctx.db.maybe(orderById, { serviceId });
-  if (order === null) throw fail('not_found');
-  return order;
+/** The order of a service, whoever owns it; `not_found`. */
+export function requireOrder(ctx: Context, serviceId: number): Promise<Order> {
+  return requireRow(ctx, orderById, { serviceId });
 }
 
 /** The password the customer ordered with, in clear; null once the machine has it. */
@@ -72,7 +72,7 @@ export async function markDelivering(tx: TxContext, serviceId: number): Promise<
 /** The first step of a delivery: it is under way, unless {@link requireWanted} says that it is for nothing. */
 export async function markProvisioning(ctx: Context, serviceId: number): Promise<void> {
   await transaction(ctx, 'services.markProvisioning', async (tx) => {
-    const { invoice_id: invoiceId } = await findOrder(tx, serviceId);
+    const { invoiceId } = await requireOrder(tx, serviceId);
     await lockServicesOf(tx, invoiceId);
     await requireWanted(tx, serviceId);
     await markDelivering(tx, serviceId);
@@ -84,7 +84,7 @@ export async function markProvisioning(ctx: Context, serviceId: number): Promise
  * after the delivery was asked for.
  */
 export async function requireWanted(ctx: Context, serviceId: number): Promise<void> {
-  const { status, invoice_id: invoiceId } = await findOrder(ctx, serviceId);
+  const { status, invoiceId } = await requireOrder(ctx, serviceId);
   if (status !== 'pending') throw unwanted(`the service is ${status}`);
   if (await isRefunded(ctx, invoiceId)) throw unwanted('the invoice was refunded');
 }
@@ -105,8 +105,8 @@ export async function completeDelivery(
   order: Order,
   facts: { hostname: string | null; primaryIp: string | null },
 ): Promise<void> {
-  await lockServicesOf(ctx, order.invoice_id);
-  await holdInvoice(ctx, order.invoice_id);
+  await lockServicesOf(ctx, order.invoiceId);
+  await holdInvoice(ctx, order.invoiceId);
   await requireWanted(ctx, order.id);
   const today = ctx.clock.now().toISOString().slice(0, 10);
   const months = isCycle(order.cycle) ? monthsOf[order.cycle] : 1;
@@ -114,10 +114,10 @@ export async function completeDelivery(
   await ctx.db.run(dropSecret, { serviceId: order.id });
   await record(ctx, serviceProvisioned, {
     subject: { type: 'service', id: order.id },
-    organizationId: order.organization_id,
+    organizationId: order.organizationId,
     data: {
-      user_id: order.user_id,
-      product: order.product_name,
+      user_id: order.userId,
+      product: order.productName,
       hostname: facts.hostname,
       primary_ip: facts.primaryIp,
     },
@@ -126,21 +126,21 @@ export async function completeDelivery(
 
 /** Delivery failed for good and left nothing behind; staff can retry it or pay the money back. */
 export async function failDelivery(ctx: TxContext, serviceId: number, reason: string): Promise<void> {
-  const order = await findOrder(ctx, serviceId);
-  const isPending = (await lockServicesOf(ctx, order.invoice_id)).some(
+  const order = await requireOrder(ctx, serviceId);
+  const isPending = (await lockServicesOf(ctx, order.invoiceId)).some(
     (service) => service.id === serviceId && service.status === 'pending',
   );
   if (!isPending) return;
   await ctx.db.run(setProvisioning, { serviceId, provisioningState: 'failed' });
   // Held since checkout, and not by a step: a delivery that failed before it took them over still lets go of them.
-  await kindOf(order.module_id).giveBack(ctx, serviceId);
+  await kindOf(order.moduleId).giveBack(ctx, serviceId);
   await record(ctx, serviceFailed, {
     subject: { type: 'service', id: serviceId },
-    organizationId: order.organization_id,
+    organizationId: order.organizationId,
     data: { reason },
   });
-  if (!(await isRefunded(ctx, order.invoice_id))) return;
-  const services = await lockServicesOf(ctx, order.invoice_id);
-  const couponId = await couponOf(ctx, order.invoice_id);
+  if (!(await isRefunded(ctx, order.invoiceId))) return;
+  const services = await lockServicesOf(ctx, order.invoiceId);
+  const couponId = await couponOf(ctx, order.invoiceId);
   await cancelUndelivered(ctx, services, couponId, 'the invoice was refunded');
 }

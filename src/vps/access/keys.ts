@@ -8,7 +8,7 @@ import {
 } from '../../platform/index.ts';
 import { type ActionPayload, actionSaga, requestAction, withMachine } from '../actions/act.ts';
 import { viewAction } from '../actions/history.ts';
-import { findVpsFor } from '../queries.ts';
+import { requireVps } from '../queries.ts';
 
 /** A key that a machine was told to let in; it stays there when it leaves the account. */
 export type InstalledKey = Pick<SshKey, 'id' | 'name' | 'fingerprint' | 'public_key'>;
@@ -47,7 +47,7 @@ export async function writeAccess(
 
 /** The keys of the caller's account, and which of them the machine lets in; keys of others on it as well. */
 export async function readAccess(ctx: OrganizationContext, id: number) {
-  await findVpsFor(ctx, id);
+  await requireVps(ctx, id);
   const installed = await keysOnMachine(ctx, id);
   const own = await sshKeysOf(ctx, ctx.actor.userId);
   const isInstalled = new Set(installed.map((key) => key.id));

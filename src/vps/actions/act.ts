@@ -16,7 +16,7 @@ import {
   transaction,
 } from '../../platform/index.ts';
 import { findMachine, type MachineRow, setMachineState, specOf } from '../machine.ts';
-import { type ActionRow, findVpsFor, type VpsRow } from '../queries.ts';
+import { type ActionRow, requireVps, type VpsRow } from '../queries.ts';
 import { type ActionName, type MachineState, reasonAgainst, ruleOf } from '../states.ts';
 import { forCustomer } from './advice.ts';
 import {
@@ -71,11 +71,11 @@ export async function requestAction<Extra extends object>(
   options: { overrides?: boolean } = {},
 ): Promise<ActionRow> {
   return transaction(ctx, `vps.${command}`, async (tx) => {
-    let vps = await findVpsFor(tx, id, { lock: true });
+    let vps = await requireVps(tx, id, { lock: true });
     if (vps.action !== null) {
       if (!options.overrides || !yielding.has(vps.action.command)) throw locked(vps.action.command);
       await yieldTo(tx, vps, vps.action);
-      vps = await findVpsFor(tx, id, { lock: true });
+      vps = await requireVps(tx, id, { lock: true });
     }
     const refusal = reasonAgainst(command, factsOf(vps));
     if (refusal !== null) throw fail(refusal.code, { message: refusal.message });

@@ -5,11 +5,12 @@ import {
   fail,
   newId,
   type OrganizationContext,
+  requireRow,
   statement,
   type TxContext,
 } from '../../platform/index.ts';
 import { actionFailed, actionStarted, actionSucceeded } from '../events.ts';
-import { type ActionRow, findVpsFor } from '../queries.ts';
+import { type ActionRow, requireVps } from '../queries.ts';
 import { holdsLock } from './lock.ts';
 
 const columns = `id, service_id, command, status, progress, initiator_type, initiator_id,
@@ -194,16 +195,15 @@ export async function finishAction(
 
 /** The machine's actions, newest first unless sorted. */
 export async function listHistory(ctx: OrganizationContext, id: number, query: ListRequest) {
-  await findVpsFor(ctx, id);
+  await requireVps(ctx, id);
   const { rows, at } = await history(ctx, query, { serviceId: id });
   return listData('actions', rows.map(viewAction), at);
 }
 
 /** One action of the machine, for polling. */
 export async function readAction(ctx: OrganizationContext, id: number, actionId: number) {
-  await findVpsFor(ctx, id);
-  const row = await ctx.db.maybe(actionById, { actionId, serviceId: id });
-  if (row === null) throw fail('not_found');
+  await requireVps(ctx, id);
+  const row = await requireRow(ctx, actionById, { actionId, serviceId: id });
   return { action: viewAction(row) };
 }
 

@@ -11,7 +11,7 @@ import {
 } from '../../platform/index.ts';
 import { requireCapability } from '../capabilities.ts';
 import { consoleOpened } from '../events.ts';
-import { findVpsFor } from '../queries.ts';
+import { requireVps } from '../queries.ts';
 
 export type ConsoleKind = 'vnc' | 'serial';
 
@@ -81,7 +81,7 @@ const stillAllowed = statement<
  */
 export async function openConsole(ctx: OrganizationContext, id: number, kind: ConsoleKind) {
   return transaction(ctx, 'vps.openConsole', async (tx) => {
-    const vps = await findVpsFor(tx, id);
+    const vps = await requireVps(tx, id);
     requireCapability(vps, kind);
     if (vps.service_status !== 'active' || (vps.state !== 'running' && vps.state !== 'restarting')) {
       const state =

@@ -2,11 +2,11 @@ import { randomBytes } from 'node:crypto';
 import { sshKeysOf } from '../../account/index.ts';
 import type { Hypervisor } from '../../drivers/hypervisor/index.ts';
 import {
-  findOrderedImage,
   findPlacement,
   listAddresses,
   releaseAddresses,
   releaseResources,
+  requireOrderedImage,
   reserveAddresses,
   reserveResources,
 } from '../../fleet/index.ts';
@@ -21,10 +21,10 @@ import {
 import {
   completeDelivery,
   failDelivery,
-  findOrder,
   markProvisioning,
   notWanted,
   openPassword,
+  requireOrder,
   requireWanted,
   resourcesOf,
   vpsOptions,
@@ -64,9 +64,9 @@ const openStep: ProvisionStep = {
   name: 'open',
   transactional: true,
   do: async ({ ctx, payload }) => {
-    const order = await findOrder(ctx, payload.serviceId);
+    const order = await requireOrder(ctx, payload.serviceId);
     await markProvisioning(ctx, order.id);
-    await openSystemAction(ctx, actionOf(order.organization_id, order.id, payload.actionId));
+    await openSystemAction(ctx, actionOf(order.organizationId, order.id, payload.actionId));
     return { mac: randomMac() };
   },
 };
@@ -81,10 +81,10 @@ const addressStep: ProvisionStep = {
   name: 'addresses',
   transactional: true,
   do: async ({ ctx, payload }) => {
-    const order = await findOrder(ctx, payload.serviceId);
+    const order = await requireOrder(ctx, payload.serviceId);
     if ((await listAddresses(ctx, order.id)).length > 0) return;
     const { location, ipv4Count, ipv6Count } = vpsOptions.read(order.options);
-    const service = { id: order.id, organizationId: order.organization_id, location };
+    const service = { id: order.id, organizationId: order.organizationId, location };
     await reserveAddresses(ctx, service, ipv4Count, ipv6Count);
   },
   undo: ({ ctx, payload }) => releaseAddresses(ctx, payload.serviceId),
@@ -95,17 +95,17 @@ const placeStep: ProvisionStep = {
   name: 'place',
   transactional: true,
   do: async ({ ctx, payload, moveTo }) => {
-    if ((await findPlacement(ctx, payload.serviceId)) === null) await findRoom(ctx, payload.serviceId);
+    if ((await findPlacement(ctx, payload.serviceId)) === null) await reservePlace(ctx, payload.serviceId);
     const placement = await findPlacement(ctx, payload.serviceId);
     if (placement !== null) moveTo(placement.nodeId);
   },
   undo: ({ ctx, payload }) => releaseResources(ctx, payload.serviceId),
 };
 
-async function findRoom(ctx: TxContext, serviceId: number): Promise<void> {
-  const order = await findOrder(ctx, serviceId);
+async function reservePlace(ctx: TxContext, serviceId: number): Promise<void> {
+  const order = await requireOrder(ctx, serviceId);
   const options = vpsOptions.read(order.options);
-  const service = { id: order.id, organizationId: order.organization_id, location: options.location };
+  const service = { id: order.id, organizationId: order.organizationId, location: options.location };
   await reserveResources(ctx, service, resourcesOf(options));
 }
 
@@ -113,14 +113,14 @@ const machineStep: ProvisionStep = {
   name: 'machine',
   transactional: true,
   do: async ({ ctx, payload, state }) => {
-    const order = await findOrder(ctx, payload.serviceId);
+    const order = await requireOrder(ctx, payload.serviceId);
     const placement = await findPlacement(ctx, order.id);
     if (placement === null || state.mac === undefined) throw new Error('the machine has no place yet');
     const options = vpsOptions.read(order.options);
     const resources = resourcesOf(options);
     await writeMachine(ctx, {
       service_id: order.id,
-      organization_id: order.organization_id,
+      organization_id: order.organizationId,
       node_id: placement.nodeId,
       image: options.os,
       hostname: order.domain ?? machineIdOf(order.id),
@@ -154,7 +154,7 @@ const diskStep: ProvisionStep = {
   name: 'disk',
   do: (run) =>
     withMachine(run, async (hypervisor, spec) => {
-      const image = await findOrderedImage(run.ctx, spec.image);
+      const image = await requireOrderedImage(run.ctx, spec.image);
       await hypervisor.ensureImage(image.source, (line) => run.ctx.log.info({ image: image.slug }, line));
       await hypervisor.createDisk(spec);
     }),
@@ -169,12 +169,12 @@ const identityStep: ProvisionStep = {
   name: 'identity',
   do: (run) =>
     withMachine(run, async (hypervisor, spec, machine) => {
-      const order = await findOrder(run.ctx, machine.service_id);
+      const order = await requireOrder(run.ctx, machine.service_id);
       const password = await openPassword(run.ctx, machine.service_id);
       await hypervisor.writeIdentity(spec, {
         hostname: machine.hostname,
         passwordHash: password === null ? null : hashPassword(password),
-        authorizedKeys: (await sshKeysOf(run.ctx, order.user_id)).map((key) => key.public_key),
+        authorizedKeys: (await sshKeysOf(run.ctx, order.userId)).map((key) => key.public_key),
         nameservers: machine.nameservers,
         userData: null,
       });
@@ -207,13 +207,13 @@ const deliverStep: ProvisionStep = {
   name: 'deliver',
   transactional: true,
   do: async ({ ctx, payload: { serviceId, actionId } }) => {
-    const order = await findOrder(ctx, serviceId);
+    const order = await requireOrder(ctx, serviceId);
     const machine = await machineOf(ctx, serviceId);
     const primaryIp = (await listAddresses(ctx, serviceId))[0]?.address ?? null;
     await completeDelivery(ctx, order, { hostname: machine.hostname, primaryIp });
     await setMachineState(ctx, serviceId, 'running', { startedAt: ctx.clock.now() });
-    await writeAccess(ctx, serviceId, order.organization_id, await sshKeysOf(ctx, order.user_id));
-    await endAction(ctx, actionOf(order.organization_id, serviceId, actionId), null);
+    await writeAccess(ctx, serviceId, order.organizationId, await sshKeysOf(ctx, order.userId));
+    await endAction(ctx, actionOf(order.organizationId, serviceId, actionId), null);
   },
 };
 
@@ -235,14 +235,14 @@ export const provision = saga<Payload, State>({
   ],
   progress: (run, done, of) => progressAction(run.ctx, run.payload.actionId, Math.floor((100 * done) / of)),
   failed: async (ctx, { serviceId, actionId }, failure) => {
-    const order = await findOrder(ctx, serviceId);
+    const order = await requireOrder(ctx, serviceId);
     await failDelivery(ctx, serviceId, `${failure.step}: ${failure.message}`);
-    await endAction(ctx, actionOf(order.organization_id, serviceId, actionId), inWords(failure));
+    await endAction(ctx, actionOf(order.organizationId, serviceId, actionId), inWords(failure));
   },
   // It keeps its room and its addresses: its machine may still run.
   stuck: async (ctx, { serviceId, actionId }, failure) => {
-    const order = await findOrder(ctx, serviceId);
-    await endAction(ctx, actionOf(order.organization_id, serviceId, actionId), inWords(failure));
+    const order = await requireOrder(ctx, serviceId);
+    await endAction(ctx, actionOf(order.organizationId, serviceId, actionId), inWords(failure));
   },
 });
 

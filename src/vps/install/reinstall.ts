@@ -4,7 +4,7 @@ import {
   identityLimits,
   keysBytes,
 } from '../../drivers/hypervisor/index.ts';
-import { findImage, findOrderedImage, reasonAgainst } from '../../fleet/index.ts';
+import { reasonAgainst, requireImage, requireOrderedImage } from '../../fleet/index.ts';
 import {
   type Context,
   type ErrorDetail,
@@ -70,7 +70,7 @@ export async function reinstallVps(ctx: OrganizationContext, id: number, body: R
   if (body.hostname !== undefined && !isDomain(body.hostname, { atLeast: 1 })) throw fail('invalid_domain');
   let generated: string | null = null;
   const action = await requestAction(ctx, id, 'reinstall', async (tx, vps, actionId) => {
-    const image = await findImage(tx, body.os);
+    const image = await requireImage(tx, body.os);
     const message = reasonAgainst(image, { memoryMib: vps.memory_mib ?? 0, diskGib: vps.disk_gib ?? 0 });
     if (message !== null)
       throw fail('invalid_configuration', { message, details: [{ field: 'os', message }] });
@@ -167,7 +167,7 @@ export const reinstall = actionSaga<Payload>({
 });
 
 async function prepareImage(run: Run<Payload, object>): Promise<void> {
-  const image = await findOrderedImage(run.ctx, run.payload.image);
+  const image = await requireOrderedImage(run.ctx, run.payload.image);
   await withMachine(run, (driver) =>
     driver.ensureImage(image.source, (line) => run.ctx.log.info({ image: image.slug }, line)),
   );

@@ -1,5 +1,5 @@
 import { record } from '../../events/index.ts';
-import { type Image, maybeImage } from '../../fleet/index.ts';
+import { findImage, type Image } from '../../fleet/index.ts';
 import {
   type AnySaga,
   type Context,
@@ -22,7 +22,7 @@ import { viewAction } from '../actions/history.ts';
 import { requireCapability } from '../capabilities.ts';
 import { copyInconsistent } from '../events.ts';
 import { startMachine, stopAnyway } from '../power.ts';
-import { findVpsFor } from '../queries.ts';
+import { requireVps } from '../queries.ts';
 
 export const snapshotLimit = 5;
 
@@ -99,7 +99,7 @@ const setImage = statement<never, { serviceId: number; image: string }>(
 
 /** The snapshots of a machine, newest first, its nightly backups among them. */
 export async function listSnapshots(ctx: OrganizationContext, id: number) {
-  await findVpsFor(ctx, id);
+  await requireVps(ctx, id);
   const rows = await ctx.db.many(snapshotsOf, { serviceId: id });
   return { snapshots: rows, limit: snapshotLimit };
 }
@@ -195,11 +195,11 @@ async function change(
 /** A backup outlives reinstalls, and its disk starts with the kernel of the image that it was made from alone. */
 async function imageToBringBack(ctx: Context, { image }: Kept, vps: ExistingVps): Promise<string | null> {
   if (image === null || image === vps.image) return null;
-  return (await requireImage(ctx, image)).slug;
+  return (await requireBackupsImage(ctx, image)).slug;
 }
 
-async function requireImage(ctx: Context, slug: string): Promise<Image> {
-  const image = await maybeImage(ctx, slug);
+async function requireBackupsImage(ctx: Context, slug: string): Promise<Image> {
+  const image = await findImage(ctx, slug);
   if (image !== null) return image;
   const message = `This backup starts with the operating-system image ${slug}, which is no longer there`;
   throw Object.assign(fail('conflict', { message }), { permanent: true });
@@ -289,7 +289,7 @@ function remove(run: SnapshotRun): Promise<void> {
 
 async function prepareImage(run: SnapshotRun): Promise<void> {
   if (!run.payload.image) return;
-  const image = await requireImage(run.ctx, run.payload.image);
+  const image = await requireBackupsImage(run.ctx, run.payload.image);
   await withMachine(run, (driver) =>
     driver.ensureImage(image.source, (line) => run.ctx.log.info({ image: image.slug }, line)),
   );

@@ -35,7 +35,7 @@ export async function reserveGrowth(
   options: Record<string, unknown>,
 ): Promise<void> {
   const [size, now] = [vpsOptions.read(options), vpsOptions.read(service.options)];
-  const holder = { id: service.id, organizationId: service.organization_id, location: now.location };
+  const holder = { id: service.id, organizationId: service.organizationId, location: now.location };
   const more4 = Math.max(0, size.ipv4Count - now.ipv4Count);
   const more6 = Math.max(0, size.ipv6Count - now.ipv6Count);
   if (more4 + more6 > 0) await holdMoreAddresses(tx, holder, more4, more6);
@@ -60,12 +60,12 @@ export async function applyUpgrade(tx: TxContext, service: Terms, upgrade: NewTe
   await changeTerms(tx, service.id, upgrade);
   await useHeldAddresses(tx, service.id);
   await releaseAddresses(tx, service.id, { count4, count6 });
-  const { id: serviceId, organization_id: organizationId } = service;
+  const { id: serviceId, organizationId } = service;
   const action = await queueAction(tx, { organizationId, serviceId, command: 'resize' });
   await enqueue(tx, resize, { serviceId, organizationId, actionId: action.id }, { organizationId });
   await record(tx, serviceUpgraded, {
     subject: { type: 'service', id: service.id },
-    organizationId: service.organization_id,
+    organizationId: service.organizationId,
     data: {
       before: service.options,
       after: options,
@@ -105,7 +105,7 @@ export async function giveBackWaiting(tx: TxContext, service: Terms, upgrade: Wa
     await resizeResources(tx, service.id, resourcesOf(vpsOptions.read(service.options)));
   await record(tx, upgradeExpired, {
     subject: { type: 'service', id: service.id },
-    organizationId: service.organization_id,
+    organizationId: service.organizationId,
     data: { invoice_id: upgrade.invoice_id, options: upgrade.options },
   });
 }

@@ -7,7 +7,7 @@ import {
   monthsOf,
   type Product,
 } from '../../catalog/index.ts';
-import { maybeImage, reasonAgainst } from '../../fleet/index.ts';
+import { findImage, reasonAgainst } from '../../fleet/index.ts';
 import { type Context, type ErrorDetail, fail } from '../../platform/index.ts';
 import {
   type NewTerms,
@@ -51,7 +51,7 @@ export async function priceUpgrade(
   service: PaidTerms,
   change: SizeChange,
 ): Promise<PricedUpgrade> {
-  const product = (await findProducts(ctx, [service.product_id])).get(service.product_id);
+  const product = (await findProducts(ctx, [service.productId])).get(service.productId);
   if (!product) throw fail('not_found');
   const changes = Object.fromEntries(
     Object.entries(change).filter(([key, value]) => value !== undefined && value !== service.options[key]),
@@ -59,14 +59,14 @@ export async function priceUpgrade(
   const options = { ...service.options, ...changes };
   await check(ctx, product, service, changes, options);
 
-  const { cycle, duedate: dueDate, period_start: periodStart } = service;
+  const { cycle, duedate: dueDate, periodStart } = service;
   if (!isCycle(cycle)) throw new Error(`there is no cycle ${cycle}`);
   const months = monthsOf[cycle];
-  const lots = changeLots(product, service.unit_prices, service.options, options);
-  const newPriceMinor = changedPrice(service.price_minor, service.unit_prices, lots, months);
+  const lots = changeLots(product, service.unitPrices, service.options, options);
+  const newPriceMinor = changedPrice(service.priceMinor, service.unitPrices, lots, months);
   const today = ctx.clock.now().toISOString().slice(0, 10);
   const remaining = remainingOf({ today, dueDate, months, periodStart });
-  const differenceMinor = newPriceMinor - service.price_minor;
+  const differenceMinor = newPriceMinor - service.priceMinor;
   return {
     product,
     changes,
@@ -74,7 +74,7 @@ export async function priceUpgrade(
     newPriceMinor,
     lots,
     chargeMinor: differenceMinor > 0 ? prorate(differenceMinor, remaining) : 0,
-    creditMinor: prorate(Math.min(service.price_minor, newPriceMinor), remaining),
+    creditMinor: prorate(Math.min(service.priceMinor, newPriceMinor), remaining),
   };
 }
 
@@ -98,7 +98,7 @@ async function check(
   }
   // What is installed now, which is not what was ordered after a reinstall; staff may have deleted it since.
   const installed = (await findMachine(ctx, service.id))?.image ?? size.os;
-  const image = problems.length === 0 ? await maybeImage(ctx, installed) : null;
+  const image = problems.length === 0 ? await findImage(ctx, installed) : null;
   const reason = image && reasonAgainst(image, resourcesOf(size));
   if (reason !== null) problems.push({ field: 'option1', message: reason });
   if (problems.length === 0 && Object.keys(changes).length === 0) {

@@ -9,7 +9,7 @@ import {
 } from '../../platform/index.ts';
 import { lockTerms, requireTerms, type Terms } from '../../services/index.ts';
 import { viewAction } from '../actions/history.ts';
-import { findVpsFor } from '../queries.ts';
+import { requireVps } from '../queries.ts';
 import { applyUpgrade, giveBackWaiting, reserveGrowth } from './apply.ts';
 import { type PaidTerms, type PricedUpgrade, priceUpgrade, type SizeChange } from './price.ts';
 import { findWaiting, type WaitingUpgrade, writeUpgrade } from './queries.ts';
@@ -26,7 +26,7 @@ export async function upgradeVps(
   id: number,
   { dry_run, ...change }: UpgradeRequest,
 ) {
-  await findVpsFor(ctx, id);
+  await requireVps(ctx, id);
   if (dry_run === true) return quote(ctx, requireActive(ctx, await requireTerms(ctx, id)), change);
   return transaction(ctx, 'vps.upgradeVps', async (tx) => {
     // In the order of every invoice: the organization first, then what the invoice is for.
@@ -87,7 +87,7 @@ function sameAs(open: WaitingUpgrade, service: PaidTerms, priced: PricedUpgrade)
 
 async function quote(ctx: OrganizationContext, service: PaidTerms, change: SizeChange) {
   const priced = await priceUpgrade(ctx, service, change);
-  const tax = await taxOf(ctx, service.organization_id, { lock: false });
+  const tax = await taxOf(ctx, service.organizationId, { lock: false });
   const { totalMinor } = totalsOf([lineOf(service, priced)], tax);
   return view(service, { ...priced, invoiceId: null, totalMinor });
 }
@@ -101,7 +101,7 @@ async function order(
   const invoiceId = newId();
   const { totalMinor } = await issueInvoice(tx, {
     id: invoiceId,
-    organizationId: service.organization_id,
+    organizationId: service.organizationId,
     userId: tx.actor.userId,
     kind: 'upgrade',
     currency: service.currency,
@@ -124,7 +124,7 @@ async function apply(tx: OrganizationContext & TxContext, service: PaidTerms, pr
 
 function upgradeOf(service: PaidTerms, priced: PricedUpgrade) {
   const { changes, newPriceMinor, lots, chargeMinor, creditMinor } = priced;
-  const { organization_id: organizationId, id: serviceId } = service;
+  const { organizationId, id: serviceId } = service;
   return { id: newId(), organizationId, serviceId, changes, newPriceMinor, lots, chargeMinor, creditMinor };
 }
 
@@ -135,7 +135,7 @@ function lineOf(service: PaidTerms, { product, changes, chargeMinor }: PricedUpg
   });
   const name = service.domain === null ? product.name : `${product.name}, ${service.domain}`;
   return {
-    productId: service.product_id,
+    productId: service.productId,
     serviceId: service.id,
     description: `${name}: ${changed.join(', ')}, until ${service.duedate}`,
     priceMinor: chargeMinor,

@@ -6,7 +6,7 @@ import {
 } from '../../drivers/hypervisor/index.ts';
 import { resizeResources } from '../../fleet/index.ts';
 import { fail, type Run, saga, statement, type TxContext, transaction } from '../../platform/index.ts';
-import { findOrder, resourcesOf, vpsOptions } from '../../services/index.ts';
+import { requireOrder, resourcesOf, vpsOptions } from '../../services/index.ts';
 import { withMachine } from '../actions/act.ts';
 import { forCustomer } from '../actions/advice.ts';
 import { finishAction, isOpenAction, locked, openSystemAction, progressAction } from '../actions/history.ts';
@@ -64,7 +64,7 @@ export const resize = saga<Payload>({
   progress: (run, done, of) => progressAction(run.ctx, run.payload.actionId, Math.floor((100 * done) / of)),
   succeeded: async (ctx, payload) => {
     await release(ctx, payload, false);
-    const { options } = await findOrder(ctx, payload.serviceId);
+    const { options } = await requireOrder(ctx, payload.serviceId);
     // What it gave up is free from now on.
     await resizeResources(ctx, payload.serviceId, resourcesOf(vpsOptions.read(options)));
     await finishAction(ctx, actionOf(payload), null);
@@ -109,7 +109,7 @@ async function hindrance(tx: TxContext, serviceId: number): Promise<Error> {
 }
 
 async function writeSize({ ctx, payload }: ResizeRun): Promise<void> {
-  const { options } = await findOrder(ctx, payload.serviceId);
+  const { options } = await requireOrder(ctx, payload.serviceId);
   const size = vpsOptions.read(options);
   await ctx.db.run(setSize, { serviceId: payload.serviceId, ...resourcesOf(size), portMbps: size.portMbps });
 }

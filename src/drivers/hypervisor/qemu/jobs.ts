@@ -32,6 +32,6 @@ export async function abandonJob(monitor: Monitor, id: string): Promise<void> {
   await finishJob(monitor, id).catch(() => undefined); // how it ended is nobody's concern
 }
 
-async function findJob(monitor: Monitor, id: string): Promise<Job | undefined> {
-  return ((await monitor.command('query-jobs')) as Job[]).find((each) => each.id === id);
+async function findJob(monitor: Monitor, id: string): Promise<Job | null> {
+  return ((await monitor.command('query-jobs')) as Job[]).find((each) => each.id === id) ?? null;
 }

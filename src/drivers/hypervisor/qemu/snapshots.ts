@@ -53,8 +53,8 @@ export async function listSnapshots(files: MachineFiles): Promise<SnapshotFacts[
     }));
 }
 
-export async function findSnapshot(files: MachineFiles, name: string): Promise<SnapshotFacts | undefined> {
-  return (await listSnapshots(files)).find((each) => each.name === name);
+export async function findSnapshot(files: MachineFiles, name: string): Promise<SnapshotFacts | null> {
+  return (await listSnapshots(files)).find((each) => each.name === name) ?? null;
 }
 
 /** QEMU takes back whatever it wrote of a snapshot that fails. `monitor` is undefined for a stopped machine. */
