@@ -116,6 +116,8 @@ async function machines(): Promise<void> {
   const imagesDir = process.env.INNKEEPER_BENCH_IMAGES ?? '';
   const hasNetwork = process.env.INNKEEPER_BENCH_NETWORK === 'own';
   const env = {
+    MAX_UNPAID_ORDERS: '1000000',
+    MAX_RESERVED_ADDRESSES: '1000000',
     RATE_LIMITS: 'off', // a machine's state is asked for every few milliseconds
     ...(hasNetwork ? { IMAGES_DIR: imagesDir } : { HYPERVISOR: 'simulator' }),
   };

@@ -61,8 +61,15 @@ export interface Config {
   trustedProxies: string[];
   /** How long an order that nobody pays keeps its reservation, in hours. */
   invoiceDueHours: number;
+  /** What an organization may have reserved and not paid; less while it has never paid anything. */
+  unpaid: { known: Unpaid; fresh: Unpaid };
   /** Every response is held against its schema; for tests. */
   checkResponses: boolean;
+}
+
+interface Unpaid {
+  orders: number;
+  addresses: number;
 }
 
 interface Setting {
@@ -183,6 +190,26 @@ export const settings: Setting[] = [
     meaning: 'How long an unpaid order keeps its reservation, and on to the end of that day (UTC).',
   },
   {
+    name: 'MAX_UNPAID_ORDERS',
+    fallback: '100',
+    meaning: 'Orders an organization may have open and not paid.',
+  },
+  {
+    name: 'MAX_UNPAID_ORDERS_NEW',
+    fallback: '10',
+    meaning: 'The same for an organization that has never paid anything.',
+  },
+  {
+    name: 'MAX_RESERVED_ADDRESSES',
+    fallback: '128',
+    meaning: 'IPv4 addresses its unpaid orders may hold; a machine without one counts as one.',
+  },
+  {
+    name: 'MAX_RESERVED_ADDRESSES_NEW',
+    fallback: '16',
+    meaning: 'The same for an organization that has never paid anything.',
+  },
+  {
     name: 'CHECK_RESPONSES',
     fallback: 'off',
     meaning: '`on` holds every response against its schema; for tests.',
@@ -275,6 +302,16 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     metricsAllow: read(addresses, 'METRICS_ALLOW'),
     trustedProxies: read(addresses, 'TRUSTED_PROXIES'),
     invoiceDueHours: read(whole, 'INVOICE_DUE_HOURS', 1, 24 * 365),
+    unpaid: {
+      known: {
+        orders: read(whole, 'MAX_UNPAID_ORDERS', 1, 1_000_000),
+        addresses: read(whole, 'MAX_RESERVED_ADDRESSES', 1, 1_000_000),
+      },
+      fresh: {
+        orders: read(whole, 'MAX_UNPAID_ORDERS_NEW', 1, 1_000_000),
+        addresses: read(whole, 'MAX_RESERVED_ADDRESSES_NEW', 1, 1_000_000),
+      },
+    },
     checkResponses: read(onOff, 'CHECK_RESPONSES'),
   };
 }

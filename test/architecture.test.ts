@@ -91,8 +91,8 @@ const readsOf: Record<string, { tables: string[]; why: string }> = {
   organizations: { tables: ['api_keys', 'users'], why: 'who a request comes from, asked at every request' },
   billing: { tables: ['organizations'], why: 'the country that taxes, and the lock that numbers invoices' },
   services: {
-    tables: ['addresses', 'product_groups', 'product_prices', 'products'],
-    why: 'each row of a list shows them, and a row is one of a hundred',
+    tables: [...['addresses', 'invoices', 'placements', 'product_groups', 'product_prices', 'products']],
+    why: 'each row of a list shows them, and a row is one of a hundred; what unpaid orders hold is one sum',
   },
   vps: {
     tables: [...['api_keys', 'images', 'invoices', 'memberships', 'nodes', 'products', 'services', 'users']],

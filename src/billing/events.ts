@@ -20,7 +20,7 @@ interface InvoicePaid {
   total: string;
 }
 
-interface InvoiceExpired {
+interface InvoiceEnded {
   user_id: number | null;
   kind: Kind;
   currency: string;
@@ -46,9 +46,13 @@ interface CreditGranted {
 
 export const invoiceCreated = event<InvoiceCreated>('invoice.created', 'an invoice was issued');
 export const invoicePaid = event<InvoicePaid>('invoice.paid', 'an invoice was paid');
-export const invoiceExpired = event<InvoiceExpired>(
+export const invoiceExpired = event<InvoiceEnded>(
   'invoice.expired',
   'an invoice was not paid in time and is cancelled',
+);
+export const invoiceCancelled = event<InvoiceEnded>(
+  'invoice.cancelled',
+  'its customer cancelled an invoice that was not paid',
 );
 export const invoiceRefunded = event<InvoiceRefunded>(
   'invoice.refunded',

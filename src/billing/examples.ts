@@ -71,6 +71,20 @@ export const examples = {
     },
   },
   payInvoice: { params: { id: ids.invoice }, body: { method: 'credit' }, data: { invoice: invoice } },
+  cancelInvoice: {
+    params: { id: ids.secondInvoice },
+    data: {
+      invoice: {
+        ...invoice,
+        id: ids.secondInvoice,
+        number: null,
+        date_paid: null,
+        status: 'cancelled',
+        paid_with_credit: '0.00',
+        payments: [],
+      },
+    },
+  },
   receiveBankTransfer: {
     params: { id: ids.secondInvoice },
     body: { amount: '7.00', reference: 'NL-2026-0131-77' },

@@ -7,7 +7,7 @@ import './errors.ts';
 import './limits.ts';
 import './permissions.ts';
 
-export { invoiceExpired, invoicePaid, invoiceRefunded } from './events.ts';
+export { invoiceCancelled, invoiceExpired, invoicePaid, invoiceRefunded } from './events.ts';
 export { expireInvoices } from './expire.ts';
 export {
   dueAt,
@@ -25,3 +25,4 @@ export { settleFree } from './pay.ts';
 export { couponOf, holdInvoice, isPaid, isRefunded } from './refund.ts';
 export { billingRoutes } from './routes.ts';
 export { billingStaffRoutes } from './staff.ts';
+export { requireFewUnpaid, reservableAddresses } from './unpaid.ts';

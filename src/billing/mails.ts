@@ -1,5 +1,25 @@
 import { type MailDeclaration, mail } from '../events/index.ts';
-import { creditGranted, invoiceCreated, invoiceExpired, invoicePaid, invoiceRefunded } from './events.ts';
+import {
+  creditGranted,
+  invoiceCancelled,
+  invoiceCreated,
+  invoiceExpired,
+  invoicePaid,
+  invoiceRefunded,
+} from './events.ts';
+
+interface Bill {
+  total: string;
+  currency: string;
+  duedate: string;
+}
+
+const isFree = ({ total }: Bill) => Number(total) === 0;
+
+const howToPay = ({ total, currency, duedate }: Bill) => [
+  `To pay: ${total} ${currency}, by ${duedate}.`,
+  'Once it is paid, your order is delivered at once. Orders that are not paid by then are cancelled.',
+];
 
 const ordered = mail(
   invoiceCreated,
@@ -10,8 +30,7 @@ const ordered = mail(
       '',
       ...data.items.map((item) => `  ${item.description}: ${item.amount} ${data.currency}`),
       '',
-      `To pay: ${data.total} ${data.currency}, by ${data.duedate}.`,
-      'Once it is paid, your order is delivered at once. Orders that are not paid by then are cancelled.',
+      ...(isFree(data) ? ['There is nothing to pay, so it is delivered at once.'] : howToPay(data)),
     ],
   }),
   { isBill: true },
@@ -35,6 +54,20 @@ const expired = mail(
       'was reserved for it is free again. You owe nothing.',
       '',
       'If you still want it, order again. If your transfer is on its way already, it becomes credit of your account.',
+    ],
+  }),
+  { isBill: true },
+);
+
+const cancelled = mail(
+  invoiceCancelled,
+  ({ subject, data }) => ({
+    subject: `Invoice ${subject.id} is cancelled`,
+    lines: [
+      `Invoice ${subject.id} over ${data.total} ${data.currency} is cancelled, as you asked, and what was reserved for it`,
+      'is free again. You owe nothing.',
+      '',
+      'If your transfer is on its way already, it becomes credit of your account.',
     ],
   }),
   { isBill: true },
@@ -67,4 +100,4 @@ const becameCredit = mail(
 );
 
 /** What customers are told of their invoices. */
-export const billingMails: MailDeclaration[] = [ordered, paid, expired, refunded, becameCredit];
+export const billingMails: MailDeclaration[] = [ordered, paid, expired, cancelled, refunded, becameCredit];

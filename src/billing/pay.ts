@@ -31,7 +31,8 @@ interface PayableRow {
   total_minor: number;
 }
 
-const lockInvoice = statement<PayableRow, { id: number }>(
+/** An invoice, its row locked: nobody else pays, cancels or refunds it meanwhile. */
+export const lockInvoice = statement<PayableRow, { id: number }>(
   'billing.lockInvoice',
   `select id, organization_id, user_id, kind, status, currency, tax_minor, total_minor from invoices
    where id = :id for no key update`,

@@ -1,4 +1,5 @@
 import { IdParams, routes } from '../platform/http/index.ts';
+import { cancelInvoice } from './cancel.ts';
 import { examples } from './examples.ts';
 import { listInvoices } from './list.ts';
 import { payWithCredit } from './pay.ts';
@@ -52,5 +53,19 @@ export const billingRoutes = routes('/dashboard/invoices', group, (route) => {
       limit: 'checkout',
     },
     (ctx, req) => payWithCredit(ctx, req.params.id),
+  );
+  route.post(
+    '/:id/cancel',
+    {
+      auth: 'organization',
+      permission: 'billing.pay',
+      operation: 'cancelInvoice',
+      summary: 'Cancel invoice',
+      description: 'Gives up an order or upgrade that is not paid; what was reserved for it is free again.',
+      params: IdParams,
+      data: S.InvoiceData,
+      errors: ['not_found', 'conflict'],
+    },
+    (ctx, req) => cancelInvoice(ctx, req.params.id),
   );
 });

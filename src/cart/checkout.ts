@@ -1,4 +1,4 @@
-import { dueAt, issueInvoice, settleFree, taxOf } from '../billing/index.ts';
+import { dueAt, issueInvoice, requireFewUnpaid, settleFree, taxOf } from '../billing/index.ts';
 import { redeemCoupon, reserveStock } from '../catalog/index.ts';
 import { newId, type OrganizationContext, type TxContext, transaction } from '../platform/index.ts';
 import { createServices } from '../services/index.ts';
@@ -18,6 +18,7 @@ export async function checkout(ctx: OrganizationContext, cart: Cart) {
   return transaction(ctx, 'cart.checkout', async (tx) => {
     const priced = await priceCart(tx, cart);
     const tax = await taxOf(tx, ctx.organizationId, { lock: true });
+    await requireFewUnpaid(tx, ctx.organizationId);
     const items = priced.items.map((item) => ({ ...item, serviceId: newId() }));
     await reserve(tx, ctx.organizationId, priced, items);
 
@@ -70,7 +71,14 @@ async function reserve(
     if (product.stock !== null) wanted.set(product.id, (wanted.get(product.id) ?? 0) + 1);
   }
   await reserveStock(tx, wanted);
-  for (const { kind, serviceId: id, options } of items) await kind.hold(tx, { id, organizationId }, options);
+  for (const kind of new Set(items.map((item) => item.kind))) {
+    const ofKind = items.filter((item) => item.kind === kind);
+    await kind.hold(
+      tx,
+      organizationId,
+      ofKind.map(({ serviceId: id, options }) => ({ id, options })),
+    );
+  }
 }
 
 function asService(item: OrderedItem) {

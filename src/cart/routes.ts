@@ -34,7 +34,7 @@ export const cartRoutes = routes('/cart', group, (route) => {
       body: S.Cart,
       data: S.Order,
       // A header that is no integer is refused; only one that is absent has a default.
-      errors: [...causes, 'organization_required'],
+      errors: [...causes, 'organization_required', 'too_many'],
       limit: 'checkout',
       onInvalid: missingFields,
     },

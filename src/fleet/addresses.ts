@@ -23,17 +23,31 @@ interface AddressRow {
 // Picked pool by pool and as a list first: joined any other way, the plan reads every address there is.
 const takeFree = statement<
   { address: string },
-  { location: string; organizationId: number; serviceId: number; count: number; after: number; held: boolean }
+  {
+    location: string;
+    organizationId: number;
+    serviceIds: number[];
+    counts: number[];
+    total: number;
+    after: number;
+    held: boolean;
+  }
 >(
   'fleet.takeFreeAddresses',
   `with picked as materialized (select array(
      select f.address from address_pools p cross join lateral (
        select address from addresses where pool_id = p.id and state = 'free'
-       order by address limit :count for update skip locked) f
-     where p.location = :location and p.family = 4 order by p.id limit :count) as list)
-   update addresses a set state = 'taken', organization_id = :organizationId, service_id = :serviceId,
-     ordinal = :after::int + array_position(picked.list, a.address), held = :held
-   from picked where a.address = any(picked.list) returning host(a.address) as address`,
+       order by address limit :total for update skip locked) f
+     where p.location = :location and p.family = 4 order by p.id limit :total) as list),
+   wanted as (
+     select w.id, n as ordinal, row_number() over (order by w.nth, n) as place
+     from unnest(:serviceIds::bigint[], :counts::int[]) with ordinality as w(id, count, nth),
+       generate_series(1, w.count) as n)
+   update addresses a set state = 'taken', organization_id = :organizationId, service_id = wanted.id,
+     ordinal = :after::int + wanted.ordinal, held = :held
+   from picked, wanted
+   where a.address = any(picked.list) and wanted.place = array_position(picked.list, a.address)
+   returning host(a.address) as address`,
 );
 
 const pools6 = statement<{ id: number; network: string }, { location: string }>(
@@ -43,21 +57,23 @@ const pools6 = statement<{ id: number; network: string }, { location: string }>(
 );
 
 const takeRandom = statement<
-  { address: string },
+  { service_id: number; ordinal: number },
   {
-    address: string;
+    addresses: string[];
+    serviceIds: number[];
+    ordinals: number[];
     poolId: number;
     organizationId: number;
-    serviceId: number;
-    ordinal: number;
     held: boolean;
   }
 >(
-  'fleet.takeRandomAddress',
+  'fleet.takeRandomAddresses',
   `insert into addresses (address, pool_id, state, organization_id, service_id, ordinal, held)
-   select :address::inet, p.id, 'taken', :organizationId, :serviceId, :ordinal, :held
-     from address_pools p where p.id = :poolId and p.gateway <> :address::inet
-   on conflict (address) do nothing returning host(address) as address`,
+   select w.address, p.id, 'taken', :organizationId, w.service_id, w.ordinal, :held
+     from address_pools p, unnest(:addresses::inet[], :serviceIds::bigint[], :ordinals::int[])
+       as w(address, service_id, ordinal)
+     where p.id = :poolId and p.gateway <> w.address
+   on conflict (address) do nothing returning service_id, ordinal`,
 );
 
 const lastOrdinals = statement<{ family: 4 | 6; ordinal: number }, { serviceId: number }>(
@@ -110,10 +126,12 @@ const wakeRested = statement<never, { now: Date }>(
   `update addresses set state = 'free', rests_until = null where state = 'resting' and rests_until <= :now`,
 );
 
-interface Holder {
+/** How many addresses a service is to get. */
+export interface WantedAddresses {
   id: number;
-  organizationId: number;
   location: string;
+  ipv4Count: number;
+  ipv6Count: number;
 }
 
 /** Where the numbering of a service's addresses goes on, and whether a machine has them yet. */
@@ -123,14 +141,16 @@ interface Taking {
   held: boolean;
 }
 
-/** Takes addresses for a service: `count4` of the location's IPv4 pools, `count6` of its IPv6 pools. */
+/** Takes addresses for services of an organization from the pools of their locations; `insufficient_stock`. */
 export async function reserveAddresses(
   ctx: TxContext,
-  service: Holder,
-  count4: number,
-  count6: number,
+  organizationId: number,
+  services: WantedAddresses[],
 ): Promise<void> {
-  await take(ctx, service, count4, count6, { after4: 0, after6: 0, held: false });
+  for (const location of [...new Set(services.map((service) => service.location))].sort()) {
+    const there = services.filter((service) => service.location === location);
+    await take(ctx, organizationId, location, there, { after4: 0, after6: 0, held: false });
+  }
 }
 
 /**
@@ -139,65 +159,63 @@ export async function reserveAddresses(
  */
 export async function holdMoreAddresses(
   ctx: TxContext,
-  service: Holder,
-  count4: number,
-  count6: number,
+  organizationId: number,
+  service: WantedAddresses,
 ): Promise<void> {
-  const last = new Map(
-    (await ctx.db.many(lastOrdinals, { serviceId: service.id })).map(
-      (row) => [row.family, row.ordinal] as const,
-    ),
-  );
-  await take(ctx, service, count4, count6, {
-    after4: last.get(4) ?? 0,
-    after6: last.get(6) ?? 0,
-    held: true,
-  });
+  const rows = await ctx.db.many(lastOrdinals, { serviceId: service.id });
+  const last = new Map(rows.map((row) => [row.family, row.ordinal] as const));
+  const how = { after4: last.get(4) ?? 0, after6: last.get(6) ?? 0, held: true };
+  await take(ctx, organizationId, service.location, [service], how);
 }
 
 async function take(
   ctx: TxContext,
-  service: Holder,
-  count4: number,
-  count6: number,
-  how: Taking,
+  organizationId: number,
+  location: string,
+  services: WantedAddresses[],
+  { after4: after, after6, held }: Taking,
 ): Promise<void> {
-  const { id, organizationId, location } = service;
-  if (count4 > 0) {
-    const taken = await ctx.db.many(takeFree, {
-      location,
-      organizationId,
-      serviceId: id,
-      count: count4,
-      after: how.after4,
-      held: how.held,
-    });
-    if (taken.length < count4) throw outOfAddresses(location, 4);
+  const serviceIds = services.map(({ id }) => id);
+  const counts = services.map(({ ipv4Count }) => ipv4Count);
+  const total = counts.reduce((sum, count) => sum + count, 0);
+  if (total > 0) {
+    const taking = { location, organizationId, serviceIds, counts, total, after, held };
+    if ((await ctx.db.many(takeFree, taking)).length < total) throw outOfAddresses(location, 4);
   }
-  if (count6 === 0) return;
-  const pools = await ctx.db.many(pools6, { location });
-  for (let nth = 1; nth <= count6; nth += 1) {
-    await takeAddress6(ctx, pools, service, how.after6 + nth, how.held);
-  }
+  const places = services.flatMap(({ id, ipv6Count }) =>
+    Array.from({ length: ipv6Count }, (_, nth) => ({ id, ordinal: after6 + nth + 1 })),
+  );
+  if (places.length > 0) await takeAddresses6(ctx, { organizationId, location, held }, places);
+}
+
+interface Place {
+  id: number;
+  ordinal: number;
 }
 
 // An IPv6 network is too large to list; a random host of it is free but for an accident.
-async function takeAddress6(
+async function takeAddresses6(
   ctx: TxContext,
-  pools: { id: number; network: string }[],
-  service: Holder,
-  ordinal: number,
-  held: boolean,
+  { location, ...how }: { organizationId: number; location: string; held: boolean },
+  places: Place[],
 ): Promise<void> {
-  for (const pool of pools) {
-    for (let attempt = 0; attempt < 8; attempt += 1) {
-      const address = randomHost(pool.network);
-      const { id, organizationId } = service;
-      const taking = { address, poolId: pool.id, organizationId, serviceId: id, ordinal, held };
-      if ((await ctx.db.maybe(takeRandom, taking)) !== null) return;
+  let open = places;
+  for (const pool of await ctx.db.many(pools6, { location })) {
+    for (let attempt = 0; attempt < 8 && open.length > 0; attempt += 1) {
+      const byAddress = new Map(open.map((place) => [randomHost(pool.network), place]));
+      const chosen = [...byAddress.values()];
+      const taken = await ctx.db.many(takeRandom, {
+        ...how,
+        poolId: pool.id,
+        addresses: [...byAddress.keys()],
+        serviceIds: chosen.map(({ id }) => id),
+        ordinals: chosen.map(({ ordinal }) => ordinal),
+      });
+      const done = new Set(taken.map((place) => `${place.service_id} ${place.ordinal}`));
+      open = open.filter(({ id, ordinal }) => !done.has(`${id} ${ordinal}`));
     }
   }
-  throw outOfAddresses(service.location, 6);
+  if (open.length > 0) throw outOfAddresses(location, 6);
 }
 
 function randomHost(network: string): string {

@@ -1,5 +1,5 @@
 import { type Context, fail, statement } from '../platform/index.ts';
-import type { Resources } from './placement.ts';
+import { chooseNode, type Resources } from './placement.ts';
 
 /** What one machine needs of the fleet. */
 export interface Needs {
@@ -48,7 +48,10 @@ export async function requireAvailable(ctx: Context, machines: Needs[]): Promise
     );
   }
   const nodes = await ctx.db.many(freeRoom, { locations });
-  for (const machine of machines) take(nodes, machine);
+  for (const { location, resources } of machines) {
+    const there = nodes.filter((node) => node.location === location);
+    if (chooseNode(there, resources) === null) throw fail('insufficient_stock');
+  }
 }
 
 async function requireAddresses(ctx: Context, location: string, machines: Needs[]): Promise<void> {
@@ -56,21 +59,4 @@ async function requireAddresses(ctx: Context, location: string, machines: Needs[
   const wanted6 = machines.reduce((sum, machine) => sum + machine.ipv6Count, 0);
   const { free4, pools6 } = await ctx.db.one(freeAddresses, { location, most: wanted4 });
   if (free4 < wanted4 || (wanted6 > 0 && pools6 === 0)) throw fail('insufficient_stock');
-}
-
-/** Takes the room off the node that `reserveResources` would choose. */
-function take(nodes: FreeRow[], { location, resources }: Needs): void {
-  const [chosen] = nodes
-    .filter(
-      (node) =>
-        node.location === location &&
-        node.cpu_cores >= resources.cpuCores &&
-        node.memory_mib >= resources.memoryMib &&
-        node.disk_gib >= resources.diskGib,
-    )
-    .sort((one, other) => other.memory_mib - one.memory_mib || one.id - other.id);
-  if (chosen === undefined) throw fail('insufficient_stock');
-  chosen.cpu_cores -= resources.cpuCores;
-  chosen.memory_mib -= resources.memoryMib;
-  chosen.disk_gib -= resources.diskGib;
 }

@@ -18,38 +18,61 @@ interface PlacementRow {
   disk_gib: number;
 }
 
-interface Taking extends Resources {
-  serviceId: number;
-  organizationId: number;
+/** A machine that is to have its room somewhere in a location. */
+export interface WantedResources {
+  id: number;
   location: string;
-  now: Date;
+  resources: Resources;
+}
+
+/** Nodes of a location that one order looks at. */
+const nodesAtMost = 10_000;
+
+interface FreeNode {
+  id: number;
+  cpu_cores: number;
+  memory_mib: number;
+  disk_gib: number;
 }
 
 /**
- * Takes the room and remembers who has it, in one statement. Nodes whose row another order holds at the
- * moment are passed over first (`skip locked`), so orders wait for each other only when a single node is left.
+ * Nodes of a location with what is free on them, their rows locked: as many as machines are to be placed, those with the most
+ * memory first. Nodes whose row another order holds at the moment are passed over (`skip locked`), so orders wait
+ * for each other only when what is left does not do; then in the order of ids, so that none waits in a circle.
  */
-const takeRoom = (name: string, locking: string) =>
-  statement<{ node_id: number }, Taking>(
+const freeNodes = (name: string, order: string) =>
+  statement<
+    FreeNode,
+    { location: string; most: number; cpuCores: number; memoryMib: number; diskGib: number }
+  >(
     name,
-    `with chosen as (
-       select id from nodes
-       where location = :location and state = 'active' and reachable
-         and cpu_cores_promised - cpu_cores_taken >= :cpuCores
-         and memory_mib_promised - memory_mib_taken >= :memoryMib
-           and disk_gib_promised - disk_gib_taken >= :diskGib
-       order by memory_mib_promised - memory_mib_taken desc, id limit 1 for no key update ${locking}),
-     taken as (
-       update nodes n set cpu_cores_taken = cpu_cores_taken + :cpuCores,
-         memory_mib_taken = memory_mib_taken + :memoryMib,
-         disk_gib_taken = disk_gib_taken + :diskGib
-       from chosen where n.id = chosen.id returning n.id)
-     insert into placements (service_id, organization_id, node_id, cpu_cores, memory_mib, disk_gib, created_at)
-     select :serviceId, :organizationId, id, :cpuCores, :memoryMib, :diskGib, :now from taken
-       returning node_id`,
+    `select id, cpu_cores_promised - cpu_cores_taken as cpu_cores,
+       memory_mib_promised - memory_mib_taken as memory_mib, disk_gib_promised - disk_gib_taken as disk_gib
+     from nodes
+     where location = :location and state = 'active' and reachable
+       and cpu_cores_promised - cpu_cores_taken >= :cpuCores
+       and memory_mib_promised - memory_mib_taken >= :memoryMib
+       and disk_gib_promised - disk_gib_taken >= :diskGib
+     order by ${order}`,
   );
-const takeRoomAnywhere = takeRoom('fleet.takeRoomAnywhere', 'skip locked');
-const takeRoomWaiting = takeRoom('fleet.takeRoomWaiting', '');
+const nodesAtHand = freeNodes(
+  'fleet.nodesAtHand',
+  'memory_mib_promised - memory_mib_taken desc, id limit :most for no key update skip locked',
+);
+const nodesWaiting = freeNodes('fleet.nodesWaiting', 'id limit :most for no key update');
+
+const takeRooms = statement<never, { organizationId: number; now: Date; placements: string }>(
+  'fleet.takeRooms',
+  `with wanted as (select * from jsonb_to_recordset(:placements::jsonb)
+     as w(service_id bigint, node_id bigint, cpu_cores int, memory_mib int, disk_gib int)),
+   taken as (
+     update nodes n set cpu_cores_taken = cpu_cores_taken + sums.cpu_cores,
+       memory_mib_taken = memory_mib_taken + sums.memory_mib, disk_gib_taken = disk_gib_taken + sums.disk_gib
+     from (select node_id, sum(cpu_cores) as cpu_cores, sum(memory_mib) as memory_mib, sum(disk_gib) as disk_gib
+       from wanted group by node_id) sums where n.id = sums.node_id)
+   insert into placements (service_id, organization_id, node_id, cpu_cores, memory_mib, disk_gib, created_at)
+   select service_id, :organizationId, node_id, cpu_cores, memory_mib, disk_gib, :now from wanted`,
+);
 
 const placementOf = statement<PlacementRow, { serviceId: number }>(
   'fleet.placementOf',
@@ -88,18 +111,73 @@ const resize = statement<
    from resized where p.service_id = :serviceId returning p.node_id`,
 );
 
-/** Holds room for a service on a node of the location; the room stays held until it is given back. */
+/** Holds room for services on nodes of their locations, until it is given back; `insufficient_stock`. */
 export async function reserveResources(
   ctx: TxContext,
-  service: { id: number; organizationId: number; location: string },
-  resources: Resources,
-): Promise<Placement> {
-  const { id: serviceId, organizationId, location } = service;
-  const taking = { serviceId, organizationId, location, ...resources, now: ctx.clock.now() };
-  const row = (await ctx.db.maybe(takeRoomAnywhere, taking)) ?? (await ctx.db.maybe(takeRoomWaiting, taking));
-  if (row === null)
-    throw fail('insufficient_stock', { cause: new Error(`no node of ${service.location} has room`) });
-  return { nodeId: row.node_id, ...resources };
+  organizationId: number,
+  services: WantedResources[],
+): Promise<void> {
+  const placements: object[] = [];
+  for (const location of [...new Set(services.map((service) => service.location))].sort()) {
+    const there = services.filter((service) => service.location === location);
+    placements.push(...(await placeAll(ctx, location, there)));
+  }
+  await ctx.db.run(takeRooms, {
+    organizationId,
+    now: ctx.clock.now(),
+    placements: JSON.stringify(placements),
+  });
+}
+
+async function placeAll(ctx: TxContext, location: string, machines: WantedResources[]): Promise<object[]> {
+  const least = (part: (resources: Resources) => number) =>
+    Math.min(...machines.map(({ resources }) => part(resources)));
+  const wanted = {
+    location,
+    most: machines.length,
+    cpuCores: least((resources) => resources.cpuCores),
+    memoryMib: least((resources) => resources.memoryMib),
+    diskGib: least((resources) => resources.diskGib),
+  };
+  const placements =
+    placeOn(await ctx.db.many(nodesAtHand, wanted), machines) ??
+    placeOn(await ctx.db.many(nodesWaiting, { ...wanted, most: nodesAtMost }), machines);
+  if (placements !== null) return placements;
+  throw fail('insufficient_stock', { cause: new Error(`no nodes of ${location} have room`) });
+}
+
+/** A place for each machine, where the most memory is free; null when not all of them fit. */
+function placeOn(nodes: FreeNode[], machines: WantedResources[]): object[] | null {
+  const placements: object[] = [];
+  for (const { id, resources } of machines) {
+    const node = chooseNode(nodes, resources);
+    if (node === null) return null;
+    placements.push({
+      service_id: id,
+      node_id: node.id,
+      cpu_cores: resources.cpuCores,
+      memory_mib: resources.memoryMib,
+      disk_gib: resources.diskGib,
+    });
+  }
+  return placements;
+}
+
+/** The node a machine of this size goes to, with the room taken off what is free there; null when it fits nowhere. */
+export function chooseNode<Node extends FreeNode>(nodes: Node[], resources: Resources): Node | null {
+  const [chosen] = nodes
+    .filter(
+      (node) =>
+        node.cpu_cores >= resources.cpuCores &&
+        node.memory_mib >= resources.memoryMib &&
+        node.disk_gib >= resources.diskGib,
+    )
+    .sort((one, other) => other.memory_mib - one.memory_mib || one.id - other.id);
+  if (chosen === undefined) return null;
+  chosen.cpu_cores -= resources.cpuCores;
+  chosen.memory_mib -= resources.memoryMib;
+  chosen.disk_gib -= resources.diskGib;
+  return chosen;
 }
 
 /** Where a service has its room; null when it has none. */

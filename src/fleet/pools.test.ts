@@ -35,7 +35,7 @@ const host = (last: number) => `192.168.${third}.${last}`;
 const url = (id: number) => `/staff/address-pools/${id}`;
 const take = (serviceId: number, count4: number, count6 = 0) =>
   transaction(product.ctx, 'test.take', (tx) =>
-    reserveAddresses(tx, { id: serviceId, organizationId: 1, location }, count4, count6),
+    reserveAddresses(tx, 1, [{ id: serviceId, location, ipv4Count: count4, ipv6Count: count6 }]),
   );
 const ofService = async (serviceId: number) =>
   (await listAddresses(product.ctx, serviceId)).map((each) => each.address);
@@ -274,10 +274,10 @@ describe('a freed address', () => {
 describe('an address held for a change', () => {
   it('is on no machine until it is used, and free at once when it is given back', async () => {
     await pool();
-    const service = { id: 1_000 + third, organizationId: 1, location };
+    const service = { id: 1_000 + third, location, ipv4Count: 2, ipv6Count: 0 };
     await take(service.id, 1);
     const [primary] = await ofService(service.id);
-    const hold = () => transaction(product.ctx, 'test.hold', (tx) => holdMoreAddresses(tx, service, 2, 0));
+    const hold = () => transaction(product.ctx, 'test.hold', (tx) => holdMoreAddresses(tx, 1, service));
     await hold();
     expect(await ofService(service.id)).toEqual([primary]);
     await returnHeldAddresses(product.ctx, service.id);

@@ -1,4 +1,10 @@
-import { couponOf, invoiceExpired, invoicePaid, invoiceRefunded } from '../billing/index.ts';
+import {
+  couponOf,
+  invoiceCancelled,
+  invoiceExpired,
+  invoicePaid,
+  invoiceRefunded,
+} from '../billing/index.ts';
 import { hasHappened, type OwnReaction, on, record } from '../events/index.ts';
 import type { Context, Failure, Happened, TxContext } from '../platform/index.ts';
 import { cancelUndelivered, lockServicesOf, type Ordered } from './delivery/cancelUndelivered.ts';
@@ -15,6 +21,9 @@ export const serviceReactions: OwnReaction[] = [
   ),
   on(invoiceExpired, 'services.giveBackExpired', (tx, { subject: invoice }) =>
     giveBack(tx, invoice.id, 'the invoice was not paid in time'),
+  ),
+  on(invoiceCancelled, 'services.giveBackCancelled', (tx, { subject: invoice }) =>
+    giveBack(tx, invoice.id, 'its customer cancelled the order'),
   ),
   on(
     invoiceRefunded,

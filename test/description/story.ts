@@ -39,6 +39,7 @@ export const story = [
 
 /** Examples that need what a story where all goes well does not have, with the tests that send them instead. */
 export const cannotBeSent: Record<string, string> = {
+  cancelInvoice: 'needs an invoice that is not paid: billing/unpaid.test.ts',
   retryServiceDelivery: 'needs a delivery that failed: billing/refund.test.ts',
   deliverServiceByHand: 'needs a service that no room delivers: services/delivery/deliverByHand.test.ts',
   retryJob: 'needs a job that failed: billing/refund.test.ts',

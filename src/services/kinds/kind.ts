@@ -2,10 +2,10 @@ import type { Context, ErrorDetail, TxContext } from '../../platform/index.ts';
 import { type deliveryWanted, staffDeliveryWanted } from '../events.ts';
 import type { OptionSet } from './options.ts';
 
-/** A service as what is held for it knows it. */
-export interface Holder {
+/** A service that is being ordered, with its options. */
+export interface Wanted<T> {
   id: number;
-  organizationId: number;
+  options: T;
 }
 
 /** What a kind of service takes from the provider's means while it is ordered and for as long as it lives. */
@@ -14,8 +14,11 @@ interface Means<T> {
   problems: (ctx: Context, orders: T[]) => Promise<ErrorDetail[][]>;
   /** Fails as {@link hold} would for all of these orders, and writes nothing. */
   requireAvailable: (ctx: Context, orders: T[]) => Promise<void>;
-  /** Takes what the order needs: `insufficient_stock` when it is not there. */
-  hold: (tx: TxContext, service: Holder, options: T) => Promise<void>;
+  /**
+   * Takes what the services of an order need, all at once: `insufficient_stock` when it is not there, `too_many` when
+   * the organization's unpaid orders would hold too much. The caller holds the organization's lock.
+   */
+  hold: (tx: TxContext, organizationId: number, services: Wanted<T>[]) => Promise<void>;
   /** Gives back what was held and never used; nothing is fine. */
   giveBack: (tx: TxContext, serviceId: number) => Promise<void>;
 }
@@ -53,7 +56,12 @@ export function kind<T extends object>({ options, means, ...row }: Row<T>): Kind
     problems: async (ctx, orders) =>
       means === null ? orders.map(() => []) : means.problems(ctx, orders.map(options.read)),
     requireAvailable: async (ctx, orders) => means?.requireAvailable(ctx, orders.map(options.read)),
-    hold: async (tx, service, order) => means?.hold(tx, service, options.read(order)),
+    hold: async (tx, organizationId, services) =>
+      means?.hold(
+        tx,
+        organizationId,
+        services.map(({ id, options: ordered }) => ({ id, options: options.read(ordered) })),
+      ),
     giveBack: async (tx, serviceId) => means?.giveBack(tx, serviceId),
   };
 }

@@ -10,6 +10,7 @@ import {
 } from '../../fleet/index.ts';
 import type { Context, ErrorDetail } from '../../platform/index.ts';
 import { deliveryWanted } from '../events.ts';
+import { requireFewReserved } from '../reserved.ts';
 import { kind } from './kind.ts';
 import { amount, optionSet, speedMbps, word } from './options.ts';
 
@@ -52,10 +53,11 @@ export const vps = kind<VpsOptions>({
   means: {
     problems: systemProblems,
     requireAvailable: (ctx, orders) => requireAvailable(ctx, orders.map(needsOf)),
-    hold: async (tx, service, options) => {
-      const { location, ipv4Count, ipv6Count } = options;
-      await reserveAddresses(tx, { ...service, location }, ipv4Count, ipv6Count);
-      await reserveResources(tx, { ...service, location }, resourcesOf(options));
+    hold: async (tx, organizationId, services) => {
+      await requireFewReserved(tx, organizationId, services.map(scarce));
+      const needs = services.map(({ id, options }) => ({ id, ...needsOf(options) }));
+      await reserveAddresses(tx, organizationId, needs);
+      await reserveResources(tx, organizationId, needs);
     },
     giveBack: async (tx, serviceId) => {
       await returnUnusedAddresses(tx, serviceId);
@@ -64,6 +66,11 @@ export const vps = kind<VpsOptions>({
   },
   deliver: deliveryWanted,
 });
+
+/** What a machine takes of what there is little of: one without an IPv4 address still takes a place. */
+function scarce({ options }: { options: VpsOptions }): number {
+  return Math.max(1, options.ipv4Count);
+}
 
 function needsOf(options: VpsOptions) {
   const { location, ipv4Count, ipv6Count } = options;

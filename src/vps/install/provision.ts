@@ -84,8 +84,7 @@ const addressStep: ProvisionStep = {
     const order = await requireOrder(ctx, payload.serviceId);
     if ((await listAddresses(ctx, order.id)).length > 0) return;
     const { location, ipv4Count, ipv6Count } = vpsOptions.read(order.options);
-    const service = { id: order.id, organizationId: order.organizationId, location };
-    await reserveAddresses(ctx, service, ipv4Count, ipv6Count);
+    await reserveAddresses(ctx, order.organizationId, [{ id: order.id, location, ipv4Count, ipv6Count }]);
   },
   undo: ({ ctx, payload }) => releaseAddresses(ctx, payload.serviceId),
 };
@@ -105,8 +104,10 @@ const placeStep: ProvisionStep = {
 async function reservePlace(ctx: TxContext, serviceId: number): Promise<void> {
   const order = await requireOrder(ctx, serviceId);
   const options = vpsOptions.read(order.options);
-  const service = { id: order.id, organizationId: order.organizationId, location: options.location };
-  await reserveResources(ctx, service, resourcesOf(options));
+  const { location } = options;
+  await reserveResources(ctx, order.organizationId, [
+    { id: order.id, location, resources: resourcesOf(options) },
+  ]);
 }
 
 const machineStep: ProvisionStep = {

@@ -35,10 +35,10 @@ export async function reserveGrowth(
   options: Record<string, unknown>,
 ): Promise<void> {
   const [size, now] = [vpsOptions.read(options), vpsOptions.read(service.options)];
-  const holder = { id: service.id, organizationId: service.organizationId, location: now.location };
-  const more4 = Math.max(0, size.ipv4Count - now.ipv4Count);
-  const more6 = Math.max(0, size.ipv6Count - now.ipv6Count);
-  if (more4 + more6 > 0) await holdMoreAddresses(tx, holder, more4, more6);
+  const ipv4Count = Math.max(0, size.ipv4Count - now.ipv4Count);
+  const ipv6Count = Math.max(0, size.ipv6Count - now.ipv6Count);
+  const more = { id: service.id, location: now.location, ipv4Count, ipv6Count };
+  if (ipv4Count + ipv6Count > 0) await holdMoreAddresses(tx, service.organizationId, more);
   await resizeResources(tx, service.id, larger(resourcesOf(size), resourcesOf(now)));
 }
 

@@ -1,4 +1,4 @@
-import { invoiceExpired, invoicePaid, invoiceRefunded } from '../../billing/index.ts';
+import { invoiceCancelled, invoiceExpired, invoicePaid, invoiceRefunded } from '../../billing/index.ts';
 import { on } from '../../events/index.ts';
 import type { Reaction } from '../../platform/index.ts';
 import { applyPaidUpgrade, giveBackUpgrade } from './apply.ts';
@@ -15,6 +15,12 @@ export const upgradeReactions: Reaction[] = [
     {
       when: ({ kind }) => kind === 'upgrade',
     },
+  ),
+  on(
+    invoiceCancelled,
+    'vps.giveBackCancelledUpgrade',
+    (tx, { subject: invoice }) => giveBackUpgrade(tx, invoice.id),
+    { when: ({ kind }) => kind === 'upgrade' },
   ),
   on(
     invoiceRefunded,

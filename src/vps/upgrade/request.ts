@@ -1,4 +1,4 @@
-import { dueAt, issueInvoice, taxOf, totalsOf } from '../../billing/index.ts';
+import { dueAt, issueInvoice, requireFewUnpaid, taxOf, totalsOf } from '../../billing/index.ts';
 import {
   fail,
   formatMoney,
@@ -72,7 +72,7 @@ function sameAs(open: WaitingUpgrade, service: PaidTerms, priced: PricedUpgrade)
   const keys = new Set([...Object.keys(open.options), ...Object.keys(priced.changes)]);
   const isSame = [...keys].every((key) => open.options[key] === priced.changes[key]);
   if (!isSame) {
-    const message = `Invoice ${open.invoice_id} for another change of this service is open; pay it, or wait until it expires`;
+    const message = `Invoice ${open.invoice_id} for another change of this service is open; pay or cancel it first`;
     throw fail('conflict', { message });
   }
   return view(service, {
@@ -98,6 +98,7 @@ async function order(
   priced: PricedUpgrade,
   tax: Awaited<ReturnType<typeof taxOf>>,
 ) {
+  await requireFewUnpaid(tx, service.organizationId);
   const invoiceId = newId();
   const { totalMinor } = await issueInvoice(tx, {
     id: invoiceId,
