@@ -22,7 +22,7 @@ export interface LogOptions {
 
 /**
  * Structured logs on standard error, secrets replaced: one JSON object a line, or text for people. JSON lines are
- * gathered for up to 200 ms: writing each at once costs a busy API a tenth of its speed.
+ * gathered for up to 200 ms or 16 KB: writing each at once costs a busy API a tenth of its speed.
  */
 export function createLog(level: string, { format = 'json' }: LogOptions = {}): Logger {
   const paths = secretNames.flatMap((name) => [name, `*.${name}`, `*.*.${name}`, `*.*.*.${name}`]);
@@ -36,7 +36,7 @@ export function createLog(level: string, { format = 'json' }: LogOptions = {}): 
       formatters: { level: (label) => ({ level: label }) },
       serializers: { err: pino.stdSerializers.err, error: pino.stdSerializers.err },
     },
-    isText ? textOut() : pino.destination({ dest: 2, sync: false, minLength: 4_096, periodicFlush: 200 }),
+    isText ? textOut() : pino.destination({ dest: 2, sync: false, minLength: 16_000, periodicFlush: 200 }),
   );
 }
 

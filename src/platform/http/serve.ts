@@ -1,7 +1,13 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Config } from '../../config.ts';
 import type { Clock } from '../clock.ts';
-import { type Actor, type Context, transaction } from '../context.ts';
+import {
+  type Actor,
+  type Context,
+  type OrganizationContext,
+  type StaffContext,
+  transaction,
+} from '../context.ts';
 import type { Database } from '../database/index.ts';
 import type { Drivers } from '../drivers.ts';
 import { fail } from '../errors.ts';
@@ -103,29 +109,40 @@ function serveRoute(app: FastifyInstance, api: Api, route: Route, envelopes: Env
 function compileGate(api: Api, route: Route, { refusal }: Outside) {
   const { auth } = route;
   const admission: Admission | null = auth === 'public' ? null : { ...route, auth };
-  const hasParams = route.path.includes('/:');
-  return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
-    // The router takes a slash at the end for an empty parameter.
-    if (hasParams && Object.values(request.params as object).includes('')) return reply.callNotFound();
-    const caller =
-      admission === null
-        ? await callerWhenGiven(api, route, request)
-        : await requireCaller(admission, request, api.principals, api.limiter, api.publicOrigin);
+  const names = Object.keys(route.params.properties);
+  const isEmpty = (params: unknown) => names.some((name) => (params as Record<string, string>)[name] === '');
+  const admit = (caller: Caller | null, request: FastifyRequest, reply: FastifyReply): void => {
     request.caller = caller;
     const limit = api.limiter.take(caller?.principal ?? null, request.address, route.limit);
     if (limit !== null) reply.headers(limit);
     if (refusal !== null) throw refusal();
   };
+  // Without a promise where the caller is known at once. The framework goes on when it is called, or at the promise.
+  return (request: FastifyRequest, reply: FastifyReply, goOn: () => void): Promise<void> | void => {
+    // The router takes a slash at the end for an empty parameter.
+    if (isEmpty(request.params)) return reply.callNotFound();
+    const caller =
+      admission === null
+        ? callerWhenGiven(api, route, request)
+        : requireCaller(admission, request, api.principals, api.limiter, api.publicOrigin);
+    if (caller instanceof Promise) return caller.then((found) => admit(found, request, reply));
+    admit(caller, request, reply);
+    goOn();
+  };
 }
 
 /** On a public route that says something else to those it knows: the caller, when a credential was sent. */
-async function callerWhenGiven(api: Api, route: Route, request: FastifyRequest): Promise<Caller | null> {
+function callerWhenGiven(api: Api, route: Route, request: FastifyRequest): Promise<Caller> | null {
   if (route.caller !== 'when-given') return null;
   const { principals, limiter, publicOrigin } = api;
   if (readCredential(request.method, request.headers, publicOrigin) === null) return null;
   const auth = request.headers['x-organization-id'] === undefined ? 'account' : 'organization';
-  const caller = await requireCaller({ auth }, request, principals, limiter, publicOrigin);
-  return { ...caller, organizationId: caller.organizationId ?? caller.principal.defaultOrganizationId };
+  return withDefaultOrganization(requireCaller({ auth }, request, principals, limiter, publicOrigin));
+}
+
+async function withDefaultOrganization(finding: Caller | Promise<Caller>): Promise<Caller> {
+  const { principal, organizationId } = await finding;
+  return { principal, organizationId: organizationId ?? principal.defaultOrganizationId };
 }
 
 /** Reads params, query and body by the route's schemas; throws with everything that is wrong in any of them. */
@@ -277,7 +294,11 @@ function sendBytes(api: Api, reply: FastifyReply, route: Route, bytes: Bytes): u
 /** Journal's words for who is not signed in. */
 const strangers = { visitor: 'user', system: 'system' } as const;
 
-function contextFor(api: Api, route: Route, request: FastifyRequest): Context {
+/** A context of any kind of route. All have one shape; what the route's kind has none of is null. */
+type AnyContext = Context & Nullable<Pick<OrganizationContext & StaffContext, 'permissions' | 'staffRole'>>;
+type Nullable<T> = { [K in keyof T]: T[K] | null };
+
+function contextFor(api: Api, route: Route, request: FastifyRequest): AnyContext {
   const { caller } = request;
   const requestId = request.id;
   let log: Logger | undefined;
@@ -295,7 +316,8 @@ function contextFor(api: Api, route: Route, request: FastifyRequest): Context {
     actor: actorOf(route, caller, request),
     organizationId: caller?.organizationId ?? null,
     requestId,
-    ...(caller !== null && callerFields(route, caller)),
+    permissions: route.auth === 'organization' ? (caller?.principal.permissions ?? null) : null,
+    staffRole: route.auth === 'staff' ? (caller?.principal.staffRole ?? null) : null,
   };
 }
 
@@ -306,9 +328,4 @@ function actorOf(route: Route, caller: Caller | null, request: FastifyRequest): 
   }
   const { actor } = caller.principal;
   return route.auth === 'staff' ? { ...actor, type: 'staff' } : actor;
-}
-
-function callerFields(route: Route, { principal }: Caller): object {
-  if (route.auth === 'organization') return { permissions: principal.permissions };
-  return route.auth === 'staff' ? { staffRole: principal.staffRole } : {};
 }
