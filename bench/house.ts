@@ -3,8 +3,8 @@ import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
 import os from 'node:os';
 import path from 'node:path';
 import type { Demo } from '../src/demo/index.ts';
-import { openCluster } from '../src/platform/database/embeddedCluster.ts';
-import { connectionUrl } from '../src/platform/database/embeddedServer.ts';
+import { openCluster } from '../src/platform/database/embedded/cluster.ts';
+import { connectionUrl } from '../src/platform/database/embedded/server.ts';
 import { prepareDataDir } from '../src/platform/host/dataDir.ts';
 import { runProgram } from '../src/platform/host/run.ts';
 import { nowMs } from './measure.ts';

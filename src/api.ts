@@ -7,7 +7,7 @@ import { mailStaffRoutes } from './events/index.ts';
 import { fleetStaffRoutes } from './fleet/index.ts';
 import { organizationRoutes } from './organizations/index.ts';
 import type { RouteGroup } from './platform/http/index.ts';
-import { jobStaffRoutes } from './platform/jobs/staff.ts';
+import { jobStaffRoutes } from './platform/jobs/staffRoutes.ts';
 import { serviceRoutes, serviceStaffRoutes } from './services/index.ts';
 import { upgradeRoutes, vpsRoutes } from './vps/index.ts';
 import { allConcerns } from './worker.ts';

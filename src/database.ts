@@ -1,5 +1,5 @@
 import type { Config } from './config.ts';
-import { runningEmbeddedUrl, startEmbeddedPostgres } from './platform/database/embedded.ts';
+import { runningEmbeddedUrl, startEmbeddedPostgres } from './platform/database/embedded/index.ts';
 import { type DataDir, lockDataDir } from './platform/host/dataDir.ts';
 import { type Logger, migrate } from './platform/index.ts';
 

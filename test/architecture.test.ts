@@ -47,7 +47,7 @@ const ground = ['configValues.ts', 'config.ts'];
 
 const doors = [/^platform\/http\/index\.ts$/, /^platform\/host\/\w+\.ts$/, /^drivers\/\w+\/index\.ts$/];
 /** The composition root also starts what no room may know: the database's server, the staff's view of jobs. */
-const doorsOfRoots = [/^platform\/database\/embedded\.ts$/, /^platform\/jobs\/staff\.ts$/];
+const doorsOfRoots = [/^platform\/database\/embedded\/index\.ts$/, /^platform\/jobs\/staffRoutes\.ts$/];
 
 /** Who writes which table. Platform's statements are named after its parts. */
 const tablesOf: Record<string, string[]> = {
@@ -126,7 +126,7 @@ const withoutOrganization: Record<string, string> = {
 
 /** May start processes besides `platform/host` and the drivers. */
 const spawners: Record<string, string> = {
-  'platform/database/embeddedServer.ts': 'keeps the PostgreSQL server of this installation running',
+  'platform/database/embedded/server.ts': 'keeps the PostgreSQL server of this installation running',
 };
 
 interface Source {

@@ -394,7 +394,7 @@ describe('programs', () => {
     expect(starters.map(({ file }) => file).sort()).toEqual([
       'drivers/hypervisor/images/lock.ts',
       'drivers/hypervisor/qemu/process.ts',
-      'platform/database/embeddedServer.ts',
+      'platform/database/embedded/server.ts',
       'platform/host/lock.ts',
       'platform/host/run.ts',
     ]);

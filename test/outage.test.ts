@@ -16,7 +16,10 @@ import { type ProductChild, startProductChild } from './crash/child.ts';
 import { vpsCart } from './orders.ts';
 import { sql } from './sql.ts';
 
-const databaseProgram = path.join(import.meta.dirname, '../src/platform/database/embedded.testchild.ts');
+const databaseProgram = path.join(
+  import.meta.dirname,
+  '../src/platform/database/embedded/embedded.testchild.ts',
+);
 
 /** Undone after each test, last first. */
 const cleanup: (() => Promise<unknown> | unknown)[] = [];

@@ -24,5 +24,5 @@ export { billingMails } from './mails.ts';
 export { settleFree } from './pay.ts';
 export { couponOf, holdInvoice, isPaid, isRefunded } from './refund.ts';
 export { billingRoutes } from './routes.ts';
-export { billingStaffRoutes } from './staff.ts';
+export { billingStaffRoutes } from './staffRoutes.ts';
 export { requireFewUnpaid, reservableAddresses } from './unpaid.ts';

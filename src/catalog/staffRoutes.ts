@@ -1,7 +1,7 @@
 import { IdParams, routes } from '../platform/http/index.ts';
+import { changeProduct, lockProductForStaff, readProductForStaff } from './changeProduct.ts';
 import { examples } from './examples.ts';
 import * as S from './schema.ts';
-import { changeProduct, lockProductForStaff, readProductForStaff } from './staff.ts';
 
 const group = { tag: 'Staff: catalogue', about: 'What the provider sells.', examples };
 

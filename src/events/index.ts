@@ -10,4 +10,4 @@ export { type MailDeclaration, mail, mailTo } from './mail.ts';
 export { mailDelivery, mailReactions, mailSending } from './mails.ts';
 export { gatherReactions, type OwnReaction, on, reactionJobs, starts } from './reactions.ts';
 export { type JournalEntry, readJournal } from './readJournal.ts';
-export { mailStaffRoutes } from './staff.ts';
+export { mailStaffRoutes } from './staffRoutes.ts';

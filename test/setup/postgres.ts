@@ -4,7 +4,7 @@ import os from 'node:os';
 import path from 'node:path';
 import pg from 'pg';
 import type { TestProject } from 'vitest/node';
-import { startEmbeddedPostgres } from '../../src/platform/database/embedded.ts';
+import { startEmbeddedPostgres } from '../../src/platform/database/embedded/index.ts';
 import { prepareDataDir } from '../../src/platform/host/dataDir.ts';
 import { withDatabase } from '../database.ts';
 

@@ -23,12 +23,12 @@ export { type Host, openHypervisor } from './open.ts';
 export { qemuHypervisor } from './qemu/driver.ts';
 export type { BridgeOptions, Log, QemuOptions } from './qemu/options.ts';
 export { keptFree } from './qemu/space.ts';
-export { type SimulatedHypervisor, type SimulatorOptions, simulatedHypervisor } from './simulator.ts';
+export { type SimulatedHypervisor, type SimulatorOptions, simulatedHypervisor } from './simulator/driver.ts';
 export {
   type SimulatedCall,
   type SimulatedMachine,
   type SimulatorStore,
   simulatorStore,
   storeInFile,
-} from './simulatorStore.ts';
+} from './simulator/store.ts';
 export { checkIdentity, identityLimits, keysBytes } from './spec.ts';

@@ -6,8 +6,8 @@ import type { Logger } from '../../platform/index.ts';
 import type { Hypervisor, Progress } from './contract.ts';
 import { canRunMachines, hostPackages } from './host.ts';
 import { qemuHypervisor } from './qemu/driver.ts';
-import { simulatedHypervisor } from './simulator.ts';
-import { storeInFile } from './simulatorStore.ts';
+import { simulatedHypervisor } from './simulator/driver.ts';
+import { storeInFile } from './simulator/store.ts';
 
 /** The host that machines run on, and the networks they are plugged into. */
 export interface Host {

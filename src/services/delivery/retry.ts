@@ -13,18 +13,18 @@ export async function retryService(ctx: Context, id: number) {
     const order = await requireOrder(tx, id);
     const service = (await lockServicesOf(tx, order.invoiceId)).find((each) => each.id === id);
     if (service === undefined) throw fail('not_found');
-    const { status, provisioningState: delivery, moduleId: module_id } = service;
+    const { status, provisioningState: delivery, moduleId } = service;
     if (status !== 'pending' || delivery !== 'failed') {
       throw fail('conflict', {
         message: `The service is ${status} and its delivery ${delivery}: nothing failed`,
       });
     }
-    if (isByHand(kindOf(module_id)) || (await isRefunded(tx, order.invoiceId))) throw fail('conflict');
+    if (isByHand(kindOf(moduleId)) || (await isRefunded(tx, order.invoiceId))) throw fail('conflict');
     await markDelivering(tx, id);
     await record(tx, serviceRetried, {
       subject: { type: 'service', id },
       organizationId: service.organizationId,
-      data: { module_id },
+      data: { module_id: moduleId },
     });
     return { retried: true };
   });

@@ -1,10 +1,6 @@
-import { record } from '../events/index.ts';
-import { organizationExists } from '../organizations/index.ts';
 import { IdParams, routes } from '../platform/http/index.ts';
-import { type Context, fail, formatMoney, parseMoney, transaction } from '../platform/index.ts';
-import { creditGranted } from './events.ts';
 import { examples } from './examples.ts';
-import { findCredit, grantCredit } from './ledger.ts';
+import { giveCredit } from './giveCredit.ts';
 import { receiveTransfer } from './pay.ts';
 import { refundInvoice } from './refund.ts';
 import * as S from './schema.ts';
@@ -64,26 +60,3 @@ export const billingStaffRoutes = routes('/staff', group, (route) => {
     (ctx, req) => giveCredit(ctx, req.params.id, req.body),
   );
 });
-
-async function giveCredit(
-  ctx: Context,
-  id: number,
-  grant: { amount: string; currency: string; description: string },
-) {
-  return transaction(ctx, 'billing.giveCredit', async (tx) => {
-    if (!(await organizationExists(tx, id))) throw fail('not_found');
-    const amountMinor = parseMoney(grant.amount, grant.currency);
-    if (amountMinor === null || amountMinor === 0) throw fail('invalid_amount');
-    await grantCredit(tx, id, amountMinor, grant.currency, grant.description);
-    await record(tx, creditGranted, {
-      subject: { type: 'organization', id },
-      organizationId: id,
-      data: { user_id: null, ...grant, invoice_id: null },
-    });
-    const credit = await findCredit(tx, id, grant.currency);
-    return {
-      credit_balance: formatMoney(credit?.balanceMinor ?? 0, grant.currency),
-      currency: grant.currency,
-    };
-  });
-}

@@ -3,8 +3,8 @@ import fs from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import type { Cluster } from './embeddedCluster.ts';
-import { endLeftovers } from './embeddedLeftovers.ts';
+import type { Cluster } from './cluster.ts';
+import { endLeftovers } from './leftovers.ts';
 
 let home = '';
 let pidFile = '';

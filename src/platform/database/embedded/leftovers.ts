@@ -1,7 +1,7 @@
 import fs from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Cluster } from './embeddedCluster.ts';
+import type { Cluster } from './cluster.ts';
 
 /**
  * Ends server processes of this cluster that outlived the product that started them, and leaves the cluster

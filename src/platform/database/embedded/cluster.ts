@@ -1,10 +1,10 @@
 import fs from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import { runProgram } from '../host/run.ts';
-import { asServiceUser, findUser, type ServiceUser } from '../host/serviceUser.ts';
-import type { PostgresBinaries } from './embeddedBinaries.ts';
-import { type PostgresSettings, settingsFile } from './embeddedSettings.ts';
+import { runProgram } from '../../host/run.ts';
+import { asServiceUser, findUser, type ServiceUser } from '../../host/serviceUser.ts';
+import type { PostgresBinaries } from './binaries.ts';
+import { type PostgresSettings, settingsFile } from './settings.ts';
 
 /** Everything one PostgreSQL server of ours has on disk, and as whom it runs. */
 export interface Cluster {

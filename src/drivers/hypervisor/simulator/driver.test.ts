@@ -2,10 +2,10 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { describeHypervisor } from './conformance.ts';
-import { HypervisorError, type MachineSpec } from './contract.ts';
-import { simulatedHypervisor } from './simulator.ts';
-import { simulatorStore, storeInFile } from './simulatorStore.ts';
+import { describeHypervisor } from '../conformance.ts';
+import { HypervisorError, type MachineSpec } from '../contract.ts';
+import { simulatedHypervisor } from './driver.ts';
+import { simulatorStore, storeInFile } from './store.ts';
 
 const spec = (number: number): MachineSpec => ({
   id: `test-${number}`,

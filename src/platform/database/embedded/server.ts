@@ -3,10 +3,10 @@ import fs from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { asServiceUser } from '../host/serviceUser.ts';
-import type { PostgresBinaries } from './embeddedBinaries.ts';
-import type { Cluster } from './embeddedCluster.ts';
-import { boundLog, logBytes, readLogSince } from './embeddedLog.ts';
+import { asServiceUser } from '../../host/serviceUser.ts';
+import type { PostgresBinaries } from './binaries.ts';
+import type { Cluster } from './cluster.ts';
+import { boundLog, logBytes, readLogSince } from './log.ts';
 
 /** How a server process ended. */
 export interface ServerExit {

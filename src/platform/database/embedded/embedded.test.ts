@@ -7,9 +7,9 @@ import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { type DataDir, prepareDataDir } from '../host/dataDir.ts';
-import { runProgram } from '../host/run.ts';
-import { type EmbeddedPostgres, startEmbeddedPostgres } from './embedded.ts';
+import { type DataDir, prepareDataDir } from '../../host/dataDir.ts';
+import { runProgram } from '../../host/run.ts';
+import { type EmbeddedPostgres, startEmbeddedPostgres } from './index.ts';
 
 const isRoot = process.getuid?.() === 0;
 const script = path.join(import.meta.dirname, 'embedded.testchild.ts');

@@ -1,6 +1,6 @@
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
-import type { GuestIdentity, MachineSpec } from './contract.ts';
-import type { Source } from './imageSource.ts';
+import type { GuestIdentity, MachineSpec } from '../contract.ts';
+import type { Source } from '../imageSource.ts';
 
 /** What a simulated node holds. Whoever passes it to a new driver finds the machines again. */
 export interface SimulatorStore {

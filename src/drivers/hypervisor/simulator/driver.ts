@@ -1,23 +1,23 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { serially } from '../serially.ts';
-import { type HypervisorCapability, hypervisorCapabilities, requireCapability } from './capabilities.ts';
+import { serially } from '../../serially.ts';
+import { type HypervisorCapability, hypervisorCapabilities, requireCapability } from '../capabilities.ts';
 import {
   type Hypervisor,
   HypervisorError,
   type MachineEvent,
   type MachineReport,
   type NodeCapacity,
-} from './contract.ts';
-import { checkImageSlug, checkSameImage } from './imageSource.ts';
-import { addressesOf, simulatedManagement } from './simulatorManagement.ts';
+} from '../contract.ts';
+import { checkImageSlug, checkSameImage } from '../imageSource.ts';
+import { checkIdentity, checkMachineId, checkSpec } from '../spec.ts';
+import { addressesOf, simulatedManagement } from './management.ts';
 import {
   type SimulatedCall,
   type SimulatedMachine,
   type SimulatorStore,
   savedAfter,
   simulatorStore,
-} from './simulatorStore.ts';
-import { checkIdentity, checkMachineId, checkSpec } from './spec.ts';
+} from './store.ts';
 
 export interface SimulatorOptions {
   /** Default: a new one, so that nothing is there. */

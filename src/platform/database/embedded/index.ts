@@ -1,18 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { lockDataDir } from '../host/lock.ts';
-import { requireBinaries } from './embeddedBinaries.ts';
-import { ensureInitialized, openCluster, writeConfiguration } from './embeddedCluster.ts';
-import { endLeftovers } from './embeddedLeftovers.ts';
-import { boundLog } from './embeddedLog.ts';
-import {
-  connectionUrl,
-  type Server,
-  type ServerExit,
-  ServerStartError,
-  startServer,
-} from './embeddedServer.ts';
-import { defaultSettings, type PostgresSettings } from './embeddedSettings.ts';
+import { lockDataDir } from '../../host/lock.ts';
+import { requireBinaries } from './binaries.ts';
+import { ensureInitialized, openCluster, writeConfiguration } from './cluster.ts';
+import { endLeftovers } from './leftovers.ts';
+import { boundLog } from './log.ts';
+import { connectionUrl, type Server, type ServerExit, ServerStartError, startServer } from './server.ts';
+import { defaultSettings, type PostgresSettings } from './settings.ts';
 
 export interface EmbeddedPostgresOptions {
   /** Absolute path of the data directory; the server keeps to its subdirectory `postgres`. */

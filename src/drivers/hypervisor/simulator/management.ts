@@ -1,9 +1,9 @@
 import { Duplex } from 'node:stream';
-import type { HypervisorCapability } from './capabilities.ts';
-import { HypervisorError, type MachineSpec } from './contract.ts';
-import type { MachineManagement, SnapshotFacts } from './management.ts';
-import type { Keeping, KeptDisk, SimulatedCall, SimulatedGuest, SimulatedMachine } from './simulatorStore.ts';
-import { checkAuthorizedKeys, checkCopyName, checkHostname, checkPasswordHash, checkSpec } from './spec.ts';
+import type { HypervisorCapability } from '../capabilities.ts';
+import { HypervisorError, type MachineSpec } from '../contract.ts';
+import type { MachineManagement, SnapshotFacts } from '../management.ts';
+import { checkAuthorizedKeys, checkCopyName, checkHostname, checkPasswordHash, checkSpec } from '../spec.ts';
+import type { Keeping, KeptDisk, SimulatedCall, SimulatedGuest, SimulatedMachine } from './store.ts';
 
 interface Simulation {
   machines: Map<string, SimulatedMachine>;

@@ -1,7 +1,7 @@
-import { type HypervisorCapability, hypervisorCapabilities } from './capabilities.ts';
-import { describeManagement, type ManagedDriverUnderTest } from './managementConformance.ts';
-import { simulatedHypervisor } from './simulator.ts';
-import { simulatorStore } from './simulatorStore.ts';
+import { type HypervisorCapability, hypervisorCapabilities } from '../capabilities.ts';
+import { describeManagement, type ManagedDriverUnderTest } from '../managementConformance.ts';
+import { simulatedHypervisor } from './driver.ts';
+import { simulatorStore } from './store.ts';
 
 const machine = async (capabilities: readonly HypervisorCapability[]): Promise<ManagedDriverUnderTest> => {
   const store = simulatorStore();

@@ -1,6 +1,6 @@
 /** Starts the embedded database on the directory named, says where it is, and stays until it is killed. */
-import { prepareDataDir } from '../host/dataDir.ts';
-import { startEmbeddedPostgres } from './embedded.ts';
+import { prepareDataDir } from '../../host/dataDir.ts';
+import { startEmbeddedPostgres } from './index.ts';
 
 const place = await prepareDataDir(process.argv[2] ?? '');
 const database = await startEmbeddedPostgres({

@@ -1,8 +1,8 @@
 import fs from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import path from 'node:path';
-import { runProgram } from '../host/run.ts';
-import { asServiceUser } from '../host/serviceUser.ts';
+import { runProgram } from '../../host/run.ts';
+import { asServiceUser } from '../../host/serviceUser.ts';
 
 export interface PostgresBinaries {
   /** Directory that holds `bin`, `lib` and `share`. */
