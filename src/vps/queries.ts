@@ -2,7 +2,7 @@ import type { HypervisorCapability } from '../drivers/hypervisor/index.ts';
 import { type Context, fail, type OrganizationContext, requireOwn, statement } from '../platform/index.ts';
 import { kindOf, kinds } from '../services/index.ts';
 import { holdsLock } from './actions/lock.ts';
-import type { MachineState } from './states.ts';
+import type { ActionStatus, MachineState } from './states.ts';
 
 export interface VpsRow {
   service_id: number;
@@ -36,7 +36,7 @@ export interface ActionRow {
   id: number;
   service_id: number;
   command: string;
-  status: 'queued' | 'running' | 'success' | 'error';
+  status: ActionStatus;
   progress: number;
   initiator_type: 'user' | 'staff' | 'system' | 'api_key';
   initiator_id: number | null;

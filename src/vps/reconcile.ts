@@ -14,6 +14,7 @@ import {
 } from './machine.ts';
 import { lockVps } from './queries.ts';
 import { endAlarm, waitForReturn } from './repairs.ts';
+import { inSql, settledStates } from './states.ts';
 
 const repairsAtMost = 3;
 /** A start counted in the host's ticks and one by the clock are never quite the same. */
@@ -22,7 +23,7 @@ const repairWindowMs = 10 * 60_000;
 
 // Machines that no action is at work on; those are the action's business.
 const settled = `from machines m join services s on s.id = m.service_id
-  where m.state in ('running', 'stopped', 'error') and s.status = 'active'
+  where m.state in ${inSql(settledStates)} and s.status = 'active'
     and not exists (select 1 from vps_actions a where a.service_id = m.service_id and ${holdsLock('a')})`;
 
 interface SettledRow extends MachineRow {

@@ -12,7 +12,7 @@ import {
   Timestamp,
 } from '../platform/http/index.ts';
 import { periods } from './charts.ts';
-import { actionNames, machineStates } from './states.ts';
+import { actionNames, actionStatuses, machineStates } from './states.ts';
 
 const Moment = Type.String({ format: 'date-time' });
 
@@ -21,7 +21,7 @@ export const Action = named(
   Type.Object({
     id: Id,
     command: Type.String(),
-    status: named('ActionStatus', Choice(['queued', 'running', 'success', 'error'])),
+    status: named('ActionStatus', Choice(actionStatuses)),
     progress: Type.Integer({ minimum: 0, maximum: 100, description: 'Per cent' }),
     created_at: Moment,
     started_at: Nullable(Moment),

@@ -19,6 +19,13 @@ export const machineStates = [
 
 export type MachineState = (typeof machineStates)[number];
 
+/** What becomes of an action; `queued` and `running` are open, and the others its end. */
+export const actionStatuses = ['queued', 'running', 'success', 'error'] as const;
+
+export type ActionStatus = (typeof actionStatuses)[number];
+
+export const openStatuses = ['queued', 'running'] as const satisfies readonly ActionStatus[];
+
 interface Rule {
   /** States it may begin in. */
   from: readonly MachineState[];
@@ -34,17 +41,18 @@ interface Rule {
   needs?: readonly HypervisorCapability[];
 }
 
-const settled = ['running', 'stopped', 'error'] as const;
+/** Nothing is under way in these. */
+export const settledStates = ['running', 'stopped', 'error'] as const satisfies readonly MachineState[];
 
 export const rules = {
   start: { from: ['stopped', 'error'], during: 'starting', to: 'running' },
   stop: { from: ['running', 'error'], during: 'stopping', to: 'stopped' },
   restart: { from: ['running', 'error'], during: 'restarting', to: 'running' },
-  reinstall: { from: settled, during: 'reinstalling', to: 'running', protectedBy: 'reinstall' },
+  reinstall: { from: settledStates, during: 'reinstalling', to: 'running', protectedBy: 'reinstall' },
   create_snapshot: { from: ['running', 'stopped'], needs: ['snapshots'] },
-  delete_snapshot: { from: settled },
+  delete_snapshot: { from: settledStates },
   restore_snapshot: {
-    from: settled,
+    from: settledStates,
     during: 'restoring',
     protectedBy: 'reinstall',
     needs: ['snapshots', 'backups'],
@@ -53,8 +61,13 @@ export const rules = {
   reset_password: { from: ['running'], needs: ['guest_agent'], ownSystem: true },
   update_access: { from: ['running'], needs: ['guest_agent'], ownSystem: true },
   rename: { from: ['running'], needs: ['guest_agent'], ownSystem: true },
-  resize: { from: settled, during: 'resizing' },
+  resize: { from: settledStates, during: 'resizing' },
 } as const satisfies Record<string, Rule>;
+
+/** In SQL: the states of a list, for `state in …`. */
+export function inSql(states: readonly string[]): string {
+  return `(${states.map((state) => `'${state}'`).join(', ')})`;
+}
 
 export type ActionName = keyof typeof rules;
 

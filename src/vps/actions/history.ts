@@ -11,8 +11,10 @@ import {
 } from '../../platform/index.ts';
 import { actionFailed, actionStarted, actionSucceeded } from '../events.ts';
 import { type ActionRow, requireVps } from '../queries.ts';
+import { inSql, openStatuses } from '../states.ts';
 import { holdsLock } from './lock.ts';
 
+const open = inSql(openStatuses);
 const columns = `id, service_id, command, status, progress, initiator_type, initiator_id,
   host(initiator_ip) as initiator_ip, error_code, error_message, created_at, started_at, finished_at`;
 
@@ -35,7 +37,7 @@ const insertAction = statement<
      initiator_ip, waits, created_at)
    values (:id, :organizationId, :serviceId, :command, 'queued', :initiatorType, :initiatorId, :initiatorIp,
      :waits, :now)
-   on conflict (service_id) where status in ('queued', 'running') and not waits do nothing returning ${columns}`,
+   on conflict (service_id) where status in ${open} and not waits do nothing returning ${columns}`,
 );
 const reopenAction = statement<
   never,
@@ -50,11 +52,11 @@ const reopenAction = statement<
 const beginAction = statement<never, { id: number; now: Date }>(
   'vps.beginAction',
   `update vps_actions set status = 'running', started_at = coalesce(started_at, :now)
-   where id = :id and status in ('queued', 'running')`,
+   where id = :id and status in ${open}`,
 );
 const openActionById = statement<{ id: number }, { id: number }>(
   'vps.openActionById',
-  `select id from vps_actions where id = :id and status in ('queued', 'running')`,
+  `select id from vps_actions where id = :id and status in ${open}`,
 );
 const setProgress = statement<never, { id: number; percent: number }>(
   'vps.setProgress',
@@ -73,7 +75,7 @@ const endAction = statement<
   'vps.endAction',
   `update vps_actions set status = :status, progress = case when :status = 'success' then 100 else progress end,
      waits = false, finished_at = :now, error_code = :errorCode, error_message = :errorMessage
-   where id = :id and status in ('queued', 'running')`,
+   where id = :id and status in ${open}`,
 );
 const actionById = statement<ActionRow, { actionId: number; serviceId: number }>(
   'vps.actionById',

@@ -1,6 +1,7 @@
 import { attempt, type PeriodicJob, statement, type TxContext } from '../../platform/index.ts';
 import { beginSystemAction } from '../actions/act.ts';
 import { holdsLock } from '../actions/lock.ts';
+import { inSql, openStatuses, rules } from '../states.ts';
 import { backupPrefix, writeSnapshot } from './snapshots.ts';
 
 /** Each writes a whole disk, so more at once would take the node from the machines that it is there for. */
@@ -14,7 +15,7 @@ interface Idle {
   wanted: 'running' | 'stopped';
 }
 
-const idle = `s.status = 'active' and m.state in ('running', 'stopped')
+const idle = `s.status = 'active' and m.state in ${inSql(rules.create_backup.from)}
   and not exists (select 1 from vps_actions a where a.service_id = m.service_id and ${holdsLock('a')})`;
 
 // A machine that is busy now is looked at again a minute later, through the whole hour and those after it. One that
@@ -29,7 +30,7 @@ const dueMachines = statement<Idle, { now: Date; limit: number }>(
      and (m.backup_tried_at is null or m.backup_tried_at <= :now::timestamptz - interval '1 hour')
    order by m.backed_up_at nulls first
    limit greatest(0, :limit::int - (select count(*) from vps_actions
-     where command = 'create_backup' and status in ('queued', 'running')))
+     where command = 'create_backup' and status in ${inSql(openStatuses)}))
    for update of s skip locked`,
 );
 const surplusBackups = statement<Idle & { name: string }, { now: Date }>(

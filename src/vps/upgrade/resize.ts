@@ -13,6 +13,7 @@ import { finishAction, isOpenAction, locked, openSystemAction, progressAction } 
 import { holdsLock } from '../actions/lock.ts';
 import { startMachine, stopAnyway } from '../power.ts';
 import { findVps, lockVps } from '../queries.ts';
+import { inSql, rules } from '../states.ts';
 
 /** What an upgrade asks for once it counts. */
 interface Payload {
@@ -26,8 +27,8 @@ type ResizeRun = Run<Payload, object>;
 // Nobody is at work on it, and it is in a state that can change its size.
 const takeMachine = statement<{ node_id: number }, { serviceId: number; actionId: number }>(
   'vps.takeMachineForResize',
-  `update machines m set state = 'resizing'
-   where m.service_id = :serviceId and m.state in ('running', 'stopped', 'error', 'resizing')
+  `update machines m set state = '${rules.resize.during}'
+   where m.service_id = :serviceId and m.state in ${inSql([...rules.resize.from, rules.resize.during])}
      and not exists (select 1 from vps_actions a where a.service_id = m.service_id and a.id <> :actionId
        and ${holdsLock('a')})
    returning m.node_id`,
@@ -45,7 +46,7 @@ const setSize = statement<
 const letGo = statement<never, { serviceId: number; actionId: number; isBroken: boolean }>(
   'vps.letGoAfterResize',
   `update machines m set state = case when :isBroken then 'error' else m.wanted end
-   where m.service_id = :serviceId and m.state = 'resizing'
+   where m.service_id = :serviceId and m.state = '${rules.resize.during}'
      and exists (select 1 from vps_actions a where a.id = :actionId and ${holdsLock('a')})`,
 );
 
