@@ -9,6 +9,8 @@ import { startTestProduct, type TestProduct, until } from '../product.ts';
 import { cannotBeSent, story } from './story.ts';
 
 const routes = listRoutes(allRoutes);
+/** Smaller numbers in examples are amounts, and ids of what the demonstration always has. */
+const firstExampleId = 4_503_599_627_370_000;
 const byName = new Map(routes.map((route) => [route.operation, route]));
 
 describe('every operation', () => {
@@ -85,9 +87,8 @@ describe('the examples', () => {
   }
 
   function learn(shown: unknown, real: unknown): void {
-    const ids: readonly number[] = Object.values(exampleIds);
     if (typeof shown === 'number' && typeof real === 'number') {
-      if (!ids.includes(shown)) return;
+      if (shown < firstExampleId) return;
       const known = realIds.get(shown) ?? real;
       expect(real, `the examples use ${shown} for two things; give one another id`).toBe(known);
       realIds.set(shown, real);

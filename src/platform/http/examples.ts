@@ -1,6 +1,7 @@
 /**
  * Ids in the examples of the description. They tell one story: Novak Labs orders a virtual server, pays and uses
- * it. Whoever tries the examples puts the ids of a story of their own in their place.
+ * it. Whoever tries the examples puts the ids of a story of their own in their place. Here are those that several rooms
+ * speak of; what only one does has a number in its own `examples.ts`, of the same size and used for nothing else.
  */
 export const exampleIds = {
   organization: 4503599627370101,
