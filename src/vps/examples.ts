@@ -5,6 +5,7 @@ const action = {
   command: 'stop',
   status: 'queued',
   progress: 0,
+  note: null,
   created_at: '2026-01-31T22:02:14.957Z',
   started_at: null,
   finished_at: null,

@@ -38,6 +38,7 @@ export interface ActionRow {
   command: string;
   status: ActionStatus;
   progress: number;
+  note: string | null;
   initiator_type: 'user' | 'staff' | 'system' | 'api_key';
   initiator_id: number | null;
   initiator_ip: string | null;

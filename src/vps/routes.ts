@@ -223,10 +223,12 @@ export const vpsRoutes = routes('/dashboard/service', group, (route) => {
       params: S.SnapshotParams,
       operation: 'restoreSnapshot',
       summary: 'Restore snapshot',
-      description: 'Puts the disk back to what it was. Everything written since is lost.',
+      description:
+        'Puts the disk back to what it was. Everything written since is lost; passwords and keys are those of then.',
+      body: S.RestoreOptions,
       errors: [...refused, 'conflict'],
     },
-    (ctx, req) => restoreSnapshot(ctx, req.params.id, req.params.name),
+    (ctx, req) => restoreSnapshot(ctx, req.params.id, req.params.name, req.body),
   );
 
   route.get(

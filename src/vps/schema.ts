@@ -23,6 +23,9 @@ export const Action = named(
     command: Type.String(),
     status: named('ActionStatus', Choice(actionStatuses)),
     progress: Type.Integer({ minimum: 0, maximum: 100, description: 'Per cent' }),
+    note: Nullable(
+      Type.String({ description: 'What it is doing that takes long, or what to do after it, in words' }),
+    ),
     created_at: Moment,
     started_at: Nullable(Moment),
     finished_at: Nullable(Moment),
@@ -250,6 +253,17 @@ export const NewSnapshot = named(
     description: Type.Optional(Type.String({ maxLength: 500 })),
   }),
 );
+export const RestoreOptions = named(
+  'RestoreOptions',
+  Strict({
+    keep_keys: Type.Optional(
+      Type.Boolean({
+        description:
+          'Put the SSH keys that the machine lets in now back into what is restored; else those of the copy count',
+      }),
+    ),
+  }),
+);
 export const Snapshots = named(
   'SnapshotList',
   Type.Object({
@@ -324,7 +338,7 @@ export const SettingsChange = named(
         minItems: 1,
         maxItems: 4,
         description:
-          'Count from the next start or restart for tiny, the rescue system and network boot; for other systems from the next reinstall',
+          'Count from the next start or restart. A system whose network is neither systemd-networkd nor resolv.conf takes them at its next reinstall',
       }),
     ),
     rescue: Type.Optional(Type.Boolean()),

@@ -58,7 +58,11 @@ export interface MachineLife {
    */
   start(spec: MachineSpec): Promise<void>;
 
-  /** Resolves when the machine answers on SSH at its first address; fails at the deadline or when it died. */
+  /**
+   * Resolves when the machine answers on SSH at its first address and its guest has taken on what `writeIdentity` left
+   * for it, as its agent tells; one without an agent, or that takes very long over it, counts as ready without. Fails
+   * when the deadline comes before SSH answers, or when it died.
+   */
   waitUntilReady(spec: MachineSpec, deadline: Deadline): Promise<void>;
 
   /**

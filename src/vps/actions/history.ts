@@ -15,7 +15,7 @@ import { inSql, openStatuses } from '../states.ts';
 import { holdsLock } from './lock.ts';
 
 const open = inSql(openStatuses);
-const columns = `id, service_id, command, status, progress, initiator_type, initiator_id,
+const columns = `id, service_id, command, status, progress, note, initiator_type, initiator_id,
   host(initiator_ip) as initiator_ip, error_code, error_message, created_at, started_at, finished_at`;
 
 const insertAction = statement<
@@ -61,6 +61,10 @@ const openActionById = statement<{ id: number }, { id: number }>(
 const setProgress = statement<never, { id: number; percent: number }>(
   'vps.setProgress',
   `update vps_actions set progress = greatest(progress, :percent) where id = :id and status = 'running'`,
+);
+const setNote = statement<never, { id: number; note: string | null }>(
+  'vps.setActionNote',
+  `update vps_actions set note = :note where id = :id and status in ${open}`,
 );
 const endAction = statement<
   never,
@@ -174,6 +178,11 @@ export async function progressAction(ctx: Context, id: number, percent: number):
   await ctx.db.run(setProgress, { id, percent });
 }
 
+/** Says in words for the customer what an action is doing, or what is left to do after it. */
+export async function noteAction(ctx: Context, id: number, note: string | null): Promise<void> {
+  await ctx.db.run(setNote, { id, note });
+}
+
 /** Ends an action, and with it the machine's lock, in the transaction that ends its job. One that ended stays so. */
 export async function finishAction(
   ctx: TxContext,
@@ -216,6 +225,7 @@ export function viewAction(row: ActionRow) {
     command: row.command,
     status: row.status,
     progress: row.progress,
+    note: row.note,
     created_at: toIso(row.created_at) ?? '',
     started_at: toIso(row.started_at),
     finished_at: toIso(row.finished_at),

@@ -41,6 +41,7 @@ import {
   specOf,
   writeMachine,
 } from '../machine.ts';
+import { ensureImage } from './ensureImage.ts';
 
 interface Payload {
   serviceId: number;
@@ -156,7 +157,7 @@ const diskStep: ProvisionStep = {
   do: (run) =>
     withMachine(run, async (hypervisor, spec) => {
       const image = await requireOrderedImage(run.ctx, spec.image);
-      await hypervisor.ensureImage(image.source, (line) => run.ctx.log.info({ image: image.slug }, line));
+      await ensureImage(run, hypervisor, image);
       await hypervisor.createDisk(spec);
     }),
   undo: async (run) => {

@@ -28,6 +28,7 @@ import {
 import { viewAction } from '../actions/history.ts';
 import { type MachineRow, setMachineState } from '../machine.ts';
 import { startAgain } from '../snapshots/snapshots.ts';
+import { ensureImage } from './ensureImage.ts';
 
 export interface ReinstallBody {
   os: string;
@@ -168,9 +169,7 @@ export const reinstall = actionSaga<Payload>({
 
 async function prepareImage(run: Run<Payload, object>): Promise<void> {
   const image = await requireOrderedImage(run.ctx, run.payload.image);
-  await withMachine(run, (driver) =>
-    driver.ensureImage(image.source, (line) => run.ctx.log.info({ image: image.slug }, line)),
-  );
+  await withMachine(run, (driver) => ensureImage(run, driver, image));
 }
 
 function check(run: Run<Payload, object>): Promise<void> {

@@ -18,11 +18,13 @@ import {
   requestAction,
   withMachine,
 } from '../actions/act.ts';
-import { viewAction } from '../actions/history.ts';
+import { noteAction, viewAction } from '../actions/history.ts';
 import { requireCapability } from '../capabilities.ts';
 import { copyInconsistent } from '../events.ts';
+import { ensureImage } from '../install/ensureImage.ts';
 import { startMachine, stopAnyway } from '../power.ts';
 import { requireVps } from '../queries.ts';
+import { accessToRestore, type CopiedAccess, noteOnAccess, putKeysBack, showKeptAccess } from './access.ts';
 
 export const snapshotLimit = 5;
 
@@ -69,10 +71,13 @@ const insertSnapshot = statement<
   }
 >(
   'vps.insertSnapshot',
-  `insert into vps_snapshots (service_id, organization_id, name, kind, description, state, parent, created_at, image)
+  `insert into vps_snapshots (service_id, organization_id, name, kind, description, state, parent, created_at, image,
+     access)
    values (:serviceId, :organizationId, :name, :kind, :description, 'creating',
      (select name from vps_snapshots where service_id = :serviceId and kind = :kind and state = 'ready'
-      order by created_at desc limit 1), :now, (select image from machines where service_id = :serviceId))`,
+      order by created_at desc limit 1), :now, (select image from machines where service_id = :serviceId),
+     (select coalesce(jsonb_agg(jsonb_build_object('id', ssh_key_id, 'name', name, 'fingerprint', fingerprint,
+        'public_key', public_key)), '[]') from vps_access where service_id = :serviceId))`,
 );
 const setSnapshot = statement<
   never,
@@ -104,7 +109,7 @@ export async function listSnapshots(ctx: OrganizationContext, id: number) {
   return { snapshots: rows, limit: snapshotLimit };
 }
 
-interface Payload extends ActionPayload {
+interface Payload extends ActionPayload, CopiedAccess {
   name: string;
   kind: Kind;
   /** The image that a restore brings back; null when it is the one that the machine has. */
@@ -163,9 +168,17 @@ export async function deleteSnapshot(ctx: OrganizationContext, id: number, name:
   return change(ctx, id, name, 'delete_snapshot', 'deleting');
 }
 
-/** Brings the disk back; the machine is stopped for it and started again when it was running. */
-export async function restoreSnapshot(ctx: OrganizationContext, id: number, name: string) {
-  return change(ctx, id, name, 'restore_snapshot', 'restoring');
+/**
+ * Brings the disk back; the machine is stopped for it and started again when it was running. Keys and passwords come back
+ * with it; with `keep_keys` the keys of today are put back once it runs.
+ */
+export async function restoreSnapshot(
+  ctx: OrganizationContext,
+  id: number,
+  name: string,
+  body: { keep_keys?: boolean },
+) {
+  return change(ctx, id, name, 'restore_snapshot', 'restoring', body.keep_keys ?? false);
 }
 
 async function change(
@@ -174,6 +187,7 @@ async function change(
   name: string,
   command: 'delete_snapshot' | 'restore_snapshot',
   state: 'deleting' | 'restoring',
+  keepKeys = false,
 ) {
   const action = await requestAction(ctx, id, command, async (tx, vps) => {
     const snapshot = await tx.db.maybe(oneSnapshot, { serviceId: id, name });
@@ -186,8 +200,15 @@ async function change(
       });
     }
     const image = command === 'restore_snapshot' ? await imageToBringBack(tx, snapshot, vps) : null;
+    if (keepKeys && vps.wanted !== 'running') {
+      throw fail('action_not_allowed', {
+        message:
+          'The machine is stopped, so its keys can only be put back later: restore it without keep_keys',
+      });
+    }
+    const access = command === 'restore_snapshot' ? await accessToRestore(tx, vps, name, keepKeys) : {};
     await tx.db.run(setSnapshot, { serviceId: id, name, state, sizeBytes: null });
-    return { name, kind: snapshot.kind, image };
+    return { name, kind: snapshot.kind, image, ...access };
   });
   return { action: viewAction(action) };
 }
@@ -232,10 +253,14 @@ export const snapshotSagas: AnySaga[] = [
       },
       { name: 'restore', do: restore },
       { name: 'system', do: bringImageBack },
+      { name: 'access', do: showKeptAccess },
       { name: 'on', do: on },
+      { name: 'keys', do: putKeysBack },
     ],
-    succeeded: async (ctx, { serviceId, name }) => {
+    succeeded: async (ctx, payload) => {
+      const { serviceId, name, actionId } = payload;
       await ctx.db.run(setSnapshot, { serviceId, name, state: 'ready', sizeBytes: null });
+      await noteAction(ctx, actionId, noteOnAccess(payload));
     },
     failed: async (ctx, { serviceId, name }) => {
       await ctx.db.run(setSnapshot, { serviceId, name, state: 'ready', sizeBytes: null });
@@ -290,9 +315,7 @@ function remove(run: SnapshotRun): Promise<void> {
 async function prepareImage(run: SnapshotRun): Promise<void> {
   if (!run.payload.image) return;
   const image = await requireBackupsImage(run.ctx, run.payload.image);
-  await withMachine(run, (driver) =>
-    driver.ensureImage(image.source, (line) => run.ctx.log.info({ image: image.slug }, line)),
-  );
+  await withMachine(run, (driver) => ensureImage(run, driver, image));
 }
 
 async function bringImageBack({ ctx, payload }: SnapshotRun): Promise<void> {

@@ -54,7 +54,13 @@ export function qemuHypervisor(options: QemuOptions): Hypervisor {
   const machines = trackMachines(options);
   const oneAtATime = serially();
   const filesOf = (id: string) => machineFiles(options, id);
-  const management = machineManagement({ options, images, machines, filesOf, oneAtATime });
+  const { waitUntilTaken, ...management } = machineManagement({
+    options,
+    images,
+    machines,
+    filesOf,
+    oneAtATime,
+  });
 
   async function start(spec: MachineSpec, files: MachineFiles): Promise<void> {
     if (!(await exists(files.disk)) || !(await exists(files.seed))) throw absent(spec.id);
@@ -223,7 +229,12 @@ export function qemuHypervisor(options: QemuOptions): Hypervisor {
       const [first] = spec.nic.addresses;
       if (!first)
         throw new HypervisorError('spec_invalid', 'a machine without an address', { permanent: true });
-      await waitForSsh(first.address, deadline, async () => (await findProcess(files)) !== null);
+      const until = Date.now() + deadline.timeoutMs;
+      const isAlive = async () => (await findProcess(files)) !== null;
+      await waitForSsh(first.address, deadline, isAlive);
+      await waitUntilTaken(files, { ...deadline, timeoutMs: until - Date.now() });
+      if (!(await isAlive()))
+        throw new HypervisorError('machine_died', 'the machine ended before it was ready');
     },
 
     async shutdown(id, deadline) {

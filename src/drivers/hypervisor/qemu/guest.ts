@@ -8,26 +8,40 @@ const ADMINISTRATOR = 'root';
 const EXEC_TIMEOUT_MS = 30_000;
 const LONGEST_PRINTED = 300;
 const GROW_TIMEOUT_MS = 120_000;
-/** Longer than the script waits for a first boot. */
-const SIGN_IN_TIMEOUT_MS = 90_000;
+const SYNC_TIMEOUT_MS = 120_000;
+/** Of a guest that boots for the first time, until it has set what it was given. */
+const SETTLE_S = 60;
+
+/**
+ * Waits until the guest has done what its seed asks of it: all of it, or only what sets its sign-in, at most so long.
+ * Resolves at once where nothing does such things, or where the agent runs no programs.
+ */
+export async function waitUntilTaken(agent: Agent, what: 'all' | 'sign-in', limitS: number): Promise<void> {
+  await execute(agent, WAIT_UNTIL_TAKEN, [what, String(limitS)], '', (limitS + 30) * 1_000).catch((error) => {
+    if (!isUnknownCommand(error)) throw error;
+  });
+}
 
 /** Sets the administrator's password from its crypt(5) hash, and lets it sign in where we had closed that. */
 export async function setPassword(agent: Agent, passwordHash: string): Promise<void> {
+  await refusable('settle', () => waitUntilTaken(agent, 'sign-in', SETTLE_S));
   const password = Buffer.from(passwordHash).toString('base64');
   await refusable('take a password', () =>
     agent.command('guest-set-user-password', { username: ADMINISTRATOR, password, crypted: true }),
   );
   await refusable('open sign-in by password over SSH; the password itself is set', () =>
-    execute(agent, OPEN_PASSWORD_SIGN_IN, [], '', SIGN_IN_TIMEOUT_MS).catch((error) => {
+    execute(agent, OPEN_PASSWORD_SIGN_IN, []).catch((error) => {
       // A guest whose agent runs no programs is none that we can look into; its sshd is its owner's affair.
       if (!isUnknownCommand(error)) throw error;
     }),
   );
+  await keepForGood(agent);
 }
 
 /** Replaces the administrator's keys. Agents before 5.2, and builds without the command, write the file. */
 export async function setAuthorizedKeys(agent: Agent, keys: readonly string[]): Promise<void> {
   await refusable('take keys', async () => {
+    await waitUntilTaken(agent, 'sign-in', SETTLE_S);
     try {
       await agent.command('guest-ssh-add-authorized-keys', { username: ADMINISTRATOR, keys, reset: true });
     } catch (error) {
@@ -35,6 +49,16 @@ export async function setAuthorizedKeys(agent: Agent, keys: readonly string[]): 
       await execute(agent, WRITE_KEYS, [], keys.map((key) => `${key}\n`).join(''));
     }
   });
+  await keepForGood(agent);
+}
+
+/** Has the guest write what it was told to its disk: an agent says that it is done while a power cut still undoes it. */
+async function keepForGood(agent: Agent): Promise<void> {
+  await refusable('write to its disk', () =>
+    execute(agent, 'sync', [], '', SYNC_TIMEOUT_MS).catch((error) => {
+      if (!isUnknownCommand(error)) throw error;
+    }),
+  );
 }
 
 /** The agent has no such command, or its owner has switched it off. */
@@ -66,19 +90,25 @@ mkdir -p /root/.ssh && cat > /root/.ssh/authorized_keys.new &&
   mv /root/.ssh/authorized_keys.new /root/.ssh/authorized_keys`;
 
 /**
- * Takes back the one line that cloud-init wrote for us into its own file (`ssh_pwauth: false`), once it has written
- * it: a guest that boots first may get it later than SSH answers. Other files count as they are; where none but
+ * SSH answers while cloud-init is still in its first boot, and what is set meanwhile it sets back. Passwords and keys are
+ * done with its second last stage; the last one runs the customer's own programs.
+ */
+const WAIT_UNTIL_TAKEN = `export PATH=/usr/sbin:/usr/bin:/sbin:/bin
+waited=0
+[ -d /run/cloud-init ] || exit 0
+while [ ! -e /run/cloud-init/result.json ] && [ ! -e /run/cloud-init/disabled ] && [ "$waited" -lt "$2" ]; do
+  if [ "$1" = sign-in ] && systemctl is-active --quiet cloud-config.service; then exit 0; fi
+  sleep 1
+  waited=$((waited + 1))
+done`;
+
+/**
+ * Takes back the one line that cloud-init wrote for us into its own file (`ssh_pwauth: false`). Other files count as they are; where none but
  * the image's own says anything, the answer that cloud-init would have written for a password overrides that one.
  * sshd reads all again at a hangup, and would not survive one with files that it refuses.
  */
 const OPEN_PASSWORD_SIGN_IN = `set -e
 export PATH=/usr/sbin:/usr/bin:/sbin:/bin
-waited=0
-while [ -e /run/cloud-init/enabled ] && [ ! -e /run/cloud-init/result.json ] && [ "$waited" -lt 60 ] &&
-  ! systemctl is-active --quiet cloud-config.service; do
-  sleep 1
-  waited=$((waited + 1))
-done
 cd /etc/ssh/sshd_config.d 2>/dev/null || exit 0
 ours=50-cloud-init.conf
 grep -qx 'PasswordAuthentication no' "$ours" 2>/dev/null || exit 0

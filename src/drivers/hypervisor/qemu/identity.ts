@@ -18,6 +18,10 @@ export async function writeIdentity(
     former: before ? formerAddresses(before, nic) : undefined,
     hostname,
     nameservers,
+    // A guest reads them once; what it was first told is in it already, or will be when it is new.
+    newNameservers: before
+      ? before.newNameservers === true || before.nameservers.join() !== nameservers.join()
+      : undefined,
   };
   await replace(files.identity, JSON.stringify(known), null);
   await replace(files.seed, seed(files.id, known, identity), owner);
@@ -60,6 +64,12 @@ export async function writeRescueSeed(
   owner: Owner | null,
 ): Promise<void> {
   await replace(files.rescueSeed, rescueSeed(await readIdentity(files), secrets), owner);
+}
+
+/** Whether the seed still gives a guest that reads it in stages what it takes once. */
+export async function isBeingTaken(files: MachineFiles): Promise<boolean> {
+  const { guest } = await readIdentity(files);
+  return guest !== 'tiny' && secretsIn(guest, await readFile(files.seed)) !== null;
 }
 
 /** Writes the seeds again without secrets. */

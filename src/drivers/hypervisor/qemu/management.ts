@@ -1,6 +1,6 @@
 import { rename, rm } from 'node:fs/promises';
 import { serially } from '../../serially.ts';
-import { HypervisorError, type MachineSpec } from '../contract.ts';
+import { type Deadline, HypervisorError, type MachineSpec } from '../contract.ts';
 import type { ImageStore } from '../images/store.ts';
 import type { MachineManagement, SnapshotFacts } from '../management.ts';
 import { checkAuthorizedKeys, checkCopyName, checkHostname, checkPasswordHash, checkSpec } from '../spec.ts';
@@ -12,7 +12,7 @@ import { createDisk } from './disk.ts';
 import { exists, type MachineFiles, machineIds } from './files.ts';
 import { whileFrozen } from './freeze.ts';
 import * as guest from './guest.ts';
-import { renameIdentity, writeAddresses } from './identity.ts';
+import { isBeingTaken, renameIdentity, writeAddresses } from './identity.ts';
 import { settleBase } from './layers.ts';
 import type { Machines } from './machines.ts';
 import type { Monitor } from './monitor.ts';
@@ -32,14 +32,26 @@ export interface SharedParts {
   oneAtATime<T>(id: string, work: () => Promise<T>): Promise<T>;
 }
 
+/** What the driver's other part needs beyond the contract. */
+interface OwnManagement {
+  /**
+   * Waits until a guest that reads its seed in stages has done what is in it; at most two minutes, since the last stage
+   * runs the customer's own programs, and half a minute for an agent that may not be there.
+   */
+  waitUntilTaken(files: MachineFiles, deadline: Deadline): Promise<void>;
+  close(): void;
+}
+
 /** SSH answers a moment before the agent does. */
 const AGENT_PATIENCE_MS = 8_000;
+const FIRST_AGENT_PATIENCE_MS = 30_000;
+const TAKEN_WITHIN_S = 120;
 
 /**
  * Everything about a machine but its life. Changes of a disk run one after another, in a row of their own: a
  * copy of a running machine's disk may take hours, and its power has to be at hand meanwhile.
  */
-export function machineManagement(parts: SharedParts): MachineManagement & { close(): void } {
+export function machineManagement(parts: SharedParts): MachineManagement & OwnManagement {
   const { options, machines, filesOf, oneAtATime } = parts;
   const { log } = options;
   const diskInTurn = serially();
@@ -247,6 +259,17 @@ export function machineManagement(parts: SharedParts): MachineManagement & { clo
       await toRunningGuest(monitor, (agent) => guest.setAddresses(agent, spec.nic, former));
     },
 
+    async waitUntilTaken(files, { timeoutMs, signal }) {
+      const monitor = await machines.monitor(files);
+      if (!monitor || !(await isBeingTaken(files))) return;
+      const limitS = Math.min(TAKEN_WITHIN_S, Math.max(0, Math.ceil(timeoutMs / 1_000)));
+      const patienceMs = Math.min(FIRST_AGENT_PATIENCE_MS, limitS * 1_000);
+      const taken = agentInTurn(files.id, () =>
+        withAgent(files, monitor, patienceMs, (agent) => guest.waitUntilTaken(agent, 'all', limitS)),
+      ).catch((error) => log.info({ machine: files.id, error }, 'A guest does not tell when it is ready'));
+      await orAborted(taken, signal);
+    },
+
     sample: () => samples.sample(machines.monitors()),
     close: () => consoles.close(),
   };
@@ -254,4 +277,13 @@ export function machineManagement(parts: SharedParts): MachineManagement & { clo
 
 function unsettled(isSettled: boolean): { consistent?: false } {
   return isSettled ? {} : { consistent: false };
+}
+
+/** Waits for `work` until somebody gives up on it. */
+function orAborted(work: Promise<unknown>, signal: AbortSignal | undefined): Promise<unknown> {
+  if (!signal) return work;
+  const aborted = new Promise<never>((_, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+  });
+  return Promise.race([work, aborted]);
 }

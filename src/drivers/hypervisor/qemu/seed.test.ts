@@ -17,6 +17,7 @@ describe('a seed', () => {
     { ...rest, guest: 'tiny' },
     { ...rest, guest: 'cloud-init' },
     { ...rest, guest: 'cloud-init', former },
+    { ...rest, guest: 'cloud-init', nameservers: ['192.0.2.9'], newNameservers: true },
   ];
 
   it.each(kinds)('gives back the secrets that are in it: $guest, $former', (known) => {

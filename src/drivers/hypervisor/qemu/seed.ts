@@ -4,6 +4,7 @@ import { isoFiles, isoVolume } from '../formats/iso9660.ts';
 import { type FileEntry, tarArchive, tarFiles } from '../formats/tar.ts';
 import type { ImageDescription } from '../images/recipe.ts';
 import { addressBootHook } from './addresses.ts';
+import { nameserverBootHook } from './nameservers.ts';
 
 /** The seed never changes its size, since a running guest may have it open. Holds 64 KiB of user data. */
 export const SEED_BYTES = 256 * 1024;
@@ -16,6 +17,8 @@ export interface PublicIdentity {
   former?: NicAddress[];
   hostname: string;
   nameservers: string[];
+  /** Whether they are others than the machine was made with. */
+  newNameservers?: boolean | undefined;
 }
 
 /** What goes once the guest has taken it on. */
@@ -88,6 +91,7 @@ function cloudInitSeed(id: string, known: PublicIdentity, secrets: Secrets | nul
   const parts: string[] = [];
   if (secrets) parts.push(`${CLOUD_CONFIG}${JSON.stringify(cloudConfig(secrets))}\n`);
   if (known.former) parts.push(addressBootHook(known.nic, known.former));
+  if (known.newNameservers) parts.push(nameserverBootHook(known.nic, known.nameservers));
   const [only = '', ...more] = parts;
   if (only)
     files.push({ path: 'vendor-data', content: more.length > 0 ? ARCHIVE + JSON.stringify(parts) : only });
