@@ -1,13 +1,12 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import path from 'node:path';
 import { checkout } from '../src/cart/checkout.ts';
 import type { Cart } from '../src/cart/find.ts';
 import { addProduct, type NewProduct } from '../src/catalog/index.ts';
 import { demoProducts } from '../src/demo/products.ts';
 import { authenticator } from '../src/organizations/index.ts';
 import { type OrganizationContext, transaction } from '../src/platform/index.ts';
+import { type Cpu, costSince, costText, cpuOf, databaseText } from './cpu.ts';
 import type { House } from './house.ts';
-import { cpuMs, familyOf, interleave, type Pair, ratiosOf, spreadOf } from './measure.ts';
+import { interleave, type Pair, ratiosOf, spreadOf } from './measure.ts';
 import { type Access, firstId, type Person } from './people.ts';
 import { asScript, recording, type Sent, type Variable } from './pgbench.ts';
 import { asShares, profile } from './profile.ts';
@@ -112,21 +111,25 @@ async function compare(
   const load = volley(requestsFor(people, goods));
   const script = await scriptFor(access, people, goods);
   let p99Ms = 0;
-  const spent = { orders: 0, nodeMs: 0, databaseMs: 0 };
+  const cost = { ours: [] as Cpu[], theirs: [] as Cpu[] };
   const ours = async () => {
     const before = cpuOf(house);
     const seen = await load.fire(house.url, options.seconds, clients);
     if (seen.failed > 0) throw new Error(`${seen.failed} of the checkouts were refused`);
     p99Ms = Math.max(p99Ms, seen.p99Ms);
     await drain(access); // mails that the orders asked for
-    const after = cpuOf(house);
-    spent.orders += seen.perSecond * options.seconds;
-    spent.nodeMs += after.nodeMs - before.nodeMs;
-    spent.databaseMs += after.databaseMs - before.databaseMs;
+    cost.ours.push(costSince(before, cpuOf(house), seen.perSecond * options.seconds));
     return seen.perSecond;
   };
-  const theirs = () => paused(shop, () => script.run(house, options.seconds, connections));
+  const theirs = () =>
+    paused(shop, async () => {
+      const before = cpuOf(house);
+      const rate = await script.run(house, options.seconds, connections);
+      cost.theirs.push(costSince(before, cpuOf(house), rate * options.seconds));
+      return rate;
+    });
   const [shares] = await Promise.all([profile(house.pid, options.seconds * 800), ours()]);
+  cost.ours.splice(0); // those were the first, and under the profiler
   const pairs = await interleave(options.rounds, ours, theirs);
   load.remove();
   script.remove();
@@ -134,23 +137,9 @@ async function compare(
     goods,
     pairs,
     atLeast,
-    `${script.statements} statements; p99 ${Math.round(p99Ms)} ms; ${cpuAnOrder(spent)}`,
+    `${script.statements} statements; p99 ${Math.round(p99Ms)} ms; CPU time an order, mail included: ${costText(cost.ours)} against ${databaseText(cost.theirs)}`,
     asShares(shares, 6),
   );
-}
-
-/** CPU time so far of the product's process, and of its database with all that it started. */
-function cpuOf({ pid, socketDir }: House): { nodeMs: number; databaseMs: number } {
-  const lock = readdirSync(socketDir).find((name) => name.endsWith('.lock'));
-  if (lock === undefined) throw new Error(`no database has its socket in ${socketDir}`);
-  const database = Number(readFileSync(path.join(socketDir, lock), 'utf8').split('\n')[0]);
-  const live = familyOf(database).reduce((sum, each) => sum + cpuMs(each), 0);
-  return { nodeMs: cpuMs(pid), databaseMs: live };
-}
-
-function cpuAnOrder({ orders, nodeMs, databaseMs }: { orders: number; nodeMs: number; databaseMs: number }) {
-  const each = (ms: number) => (ms / orders).toFixed(2);
-  return `CPU an order, mail included: Node ${each(nodeMs)} ms, PostgreSQL ${each(databaseMs)} ms`;
 }
 
 function figure(

@@ -125,6 +125,6 @@ async function machines(): Promise<void> {
   const { figures: taken, house } = await measureStart(await temporaryDir(), env, options);
   await take('start', async () => taken);
   if (hasNetwork)
-    await take('ssh', () => measureSsh(house, { rounds: quick ? 1 : 7, warm: !quick, imagesDir }));
+    await take('ssh', () => measureSsh(house, { rounds: quick ? 1 : 15, warm: !quick, imagesDir }));
   await house.stop();
 }

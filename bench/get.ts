@@ -1,8 +1,9 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
+import { type Cpu, costSince, costText, cpuOf } from './cpu.ts';
 import { type House, root, undo } from './house.ts';
-import { cpuMs, familyOf, interleave, ratiosOf, spreadOf } from './measure.ts';
+import { interleave, ratiosOf, spreadOf } from './measure.ts';
 import type { Person } from './people.ts';
 import { asShares, profile } from './profile.ts';
 import { type Figure, perSecond } from './table.ts';
@@ -35,21 +36,16 @@ export async function measureGet(
   const asking = options.lookups ? await startBare(house, { REMEMBER: 'off' }) : null;
   const others = [remembering, preparing, ...(asking ? [asking] : [])];
   await checkSame(house.url, preparing.url, requests);
-  const cost = { ours: [] as Cost[], theirs: [] as Cost[] };
-  const fire = async ({ url, pid }: { url: string; pid: number }, costs: Cost[] = []) => {
+  const cost = { ours: [] as Cpu[], theirs: [] as Cpu[] };
+  const fire = async ({ url, pid }: { url: string; pid: number }, costs: Cpu[] = []) => {
     const before = cpuOf(house, pid);
     const { perSecond: rate, failed } = await load.fire(url, options.seconds, connections);
     if (failed > 0) throw new Error(`${failed} of the GETs were refused`);
-    const after = cpuOf(house, pid);
-    const asked = rate * options.seconds;
-    costs.push({
-      node: (after.node - before.node) / asked,
-      database: (after.database - before.database) / asked,
-    });
+    costs.push(costSince(before, cpuOf(house, pid), rate * options.seconds));
     return rate;
   };
-  // Compiled, optimized and planned; the second time says what the first still cost.
-  for (let time = 0; time < 2; time += 1) for (const each of [house, ...others]) await fire(each);
+  // Compiled, optimized and planned.
+  for (let time = 0; time < 3; time += 1) for (const each of [house, ...others]) await fire(each);
   const asked: number[] = [];
   const plain: number[] = [];
   const pairs = await interleave(
@@ -80,30 +76,13 @@ export async function measureGet(
       target: { atLeast: 0.75 },
       amounts: [
         `${perSecond(ours)} against ${perSecond(theirs)}`,
-        `CPU time a request: ${costsOf(cost.ours)} against ${costsOf(cost.theirs)}`,
+        `CPU time a request: ${costText(cost.ours)} against ${costText(cost.theirs)}`,
         `${share(plain)} with the driver's own prepared statements`,
         ...(asking ? [`${share(asked)} when it looks the key up each time`] : []),
       ].join('; '),
       limit: `time of our process: ${asShares(profiled)}`,
     },
   ];
-}
-
-/** CPU time of one request, in milliseconds. */
-interface Cost {
-  node: number;
-  database: number;
-}
-
-/** What a server and the PostgreSQL that all of them share have used so far. */
-function cpuOf(house: House, pid: number): Cost {
-  const [, ...children] = familyOf(house.pid);
-  return { node: cpuMs(pid), database: children.reduce((sum, child) => sum + cpuMs(child), 0) };
-}
-
-function costsOf(costs: readonly Cost[]): string {
-  const us = (of: keyof Cost) => Math.round(spreadOf(costs.map((each) => each[of])).median * 1_000);
-  return `${us('node')} µs Node, ${us('database')} µs PostgreSQL`;
 }
 
 interface Bare {

@@ -9,6 +9,7 @@ import {
   startAnnouncing,
   transaction,
 } from '../src/platform/index.ts';
+import { type Cpu, costSince, costText, cpuOf } from './cpu.ts';
 import { type House, root, undo } from './house.ts';
 import { interleave, nowMs, type Pair, ratiosOf, spreadOf } from './measure.ts';
 import type { Access } from './people.ts';
@@ -44,7 +45,9 @@ export async function measureJobs(house: House, access: Access, options: JobsOpt
   const begun = new Map<number, number>();
   const worker = await openWorker(house, begun);
   const waits = { told: [] as number[], polled: [] as number[] };
-  const round = async (into: number[]): Promise<number> => {
+  const cost = { told: [] as Cpu[], polled: [] as Cpu[] };
+  const round = async (kind: keyof typeof waits): Promise<number> => {
+    const before = cpuOf(house, process.pid);
     const committed = new Map<number, number>();
     const until = nowMs() + options.seconds * 1_000;
     let commits = 0;
@@ -66,21 +69,23 @@ export async function measureJobs(house: House, access: Access, options: JobsOpt
       }
     };
     await Promise.all([sample(), ...Array.from({ length: committers }, commit)]);
+    cost[kind].push(costSince(before, cpuOf(house, process.pid), commits));
     await new Promise((resolve) => setTimeout(resolve, 2_000)); // the last ones begin
-    for (const [key, atMs] of committed) into.push((begun.get(key) ?? Number.POSITIVE_INFINITY) - atMs);
+    for (const [key, atMs] of committed)
+      waits[kind].push((begun.get(key) ?? Number.POSITIVE_INFINITY) - atMs);
     await access.sql(`delete from jobs where name = 'bench.sampled'`);
     return commits / options.seconds;
   };
   const told = async () => {
     const announcing = startAnnouncing(house.databaseUrl, log, () => true);
-    const rate = await round(waits.told);
+    const rate = await round('told');
     await announcing.stop();
     return rate;
   };
-  const pairs = await interleave(options.rounds, told, () => round(waits.polled));
+  const pairs = await interleave(options.rounds, told, () => round('polled'));
   worker.kill('SIGTERM');
   await db.close();
-  return [startFigure(waits), throughputFigure(pairs)];
+  return [startFigure(waits), throughputFigure(pairs, cost)];
 }
 
 async function openWorker(house: House, begun: Map<number, number>): Promise<ChildProcess> {
@@ -112,7 +117,7 @@ function startFigure({ told, polled }: { told: number[]; polled: number[] }): Fi
   };
 }
 
-function throughputFigure(pairs: Pair[]): Figure {
+function throughputFigure(pairs: Pair[], cost: { told: Cpu[]; polled: Cpu[] }): Figure {
   const rate = (key: keyof Pair) => perSecond(spreadOf(pairs.map((pair) => pair[key])).median);
   return {
     name: `Commits that enqueue, ${committers} at once, told to others`,
@@ -120,7 +125,9 @@ function throughputFigure(pairs: Pair[]): Figure {
     value: ratiosOf(pairs),
     unit: 'ratio',
     target: { atLeast: 0.9 },
-    amounts: `${rate('ours')} against ${rate('theirs')}`,
+    amounts:
+      `${rate('ours')} against ${rate('theirs')}; ` +
+      `CPU time a commit: ${costText(cost.told)} against ${costText(cost.polled)}`,
     limit: 'the worker that looks at each message, on the same cores',
   };
 }

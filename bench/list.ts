@@ -1,4 +1,5 @@
 import { Agent, get } from 'node:http';
+import { type Cpu, costSince, costText, cpuOf } from './cpu.ts';
 import type { House } from './house.ts';
 import { nowMs, type Spread, spreadOf } from './measure.ts';
 import { type Access, fillServices, firstId, type Person } from './people.ts';
@@ -56,7 +57,7 @@ export async function measureList(
   for (const [name, atFew, atMany] of kinds) {
     const askFew = () => ask(few.organizationId, atFew);
     const askMany = () => ask(many.organizationId, atMany);
-    const taken = await turns(options, askFew, askMany);
+    const taken = await turns(house, options, askFew, askMany);
     figures.push(figure(name, options.rows, taken));
   }
   return figures;
@@ -66,15 +67,18 @@ interface Taken {
   ratio: Spread;
   fewMs: number;
   manyMs: number;
+  cost: { few: Cpu[]; many: Cpu[] };
 }
 
 /** Median times of both in each round, by turns, and by turns the first: neither always comes after the other. */
 async function turns(
+  house: House,
   options: ListOptions,
   few: () => Promise<number>,
   many: () => Promise<number>,
 ): Promise<Taken> {
-  for (let warm = 0; warm < 20; warm += 1) await Promise.all([few(), many()]);
+  for (let warm = 0; warm < 100; warm += 1) await Promise.all([few(), many()]);
+  const cost: Taken['cost'] = { few: [], many: [] };
   const medians: { few: number; many: number }[] = [];
   for (let round = 0; round < options.rounds; round += 1) {
     const fewMs: number[] = [];
@@ -85,22 +89,34 @@ async function turns(
       if (turn % 2 === 1) fewMs.push(await few());
     }
     medians.push({ few: spreadOf(fewMs).median, many: spreadOf(manyMs).median });
+    cost.few.push(await costOf(house, options.requests, few));
+    cost.many.push(await costOf(house, options.requests, many));
   }
   return {
     ratio: spreadOf(medians.map((round) => round.many / round.few)),
     fewMs: spreadOf(medians.map((round) => round.few)).median,
     manyMs: spreadOf(medians.map((round) => round.many)).median,
+    cost,
   };
 }
 
-function figure(name: string, rows: number, { ratio, fewMs, manyMs }: Taken): Figure {
+/** CPU time of a request: of requests in a row, since the system counts hundredths of a second. */
+async function costOf(house: House, requests: number, ask: () => Promise<number>): Promise<Cpu> {
+  const before = cpuOf(house);
+  for (let turn = 0; turn < requests; turn += 1) await ask();
+  return costSince(before, cpuOf(house), requests);
+}
+
+function figure(name: string, rows: number, { ratio, fewMs, manyMs, cost }: Taken): Figure {
   return {
     name: `List of services, ${name}`,
     against: `${rows.toLocaleString('en')} services in the organization against ${small.toLocaleString('en')}`,
     value: ratio,
     unit: 'ratio',
     target: { atMost: 1.3 },
-    amounts: `${manyMs.toFixed(2)} ms against ${fewMs.toFixed(2)} ms`,
+    amounts:
+      `${manyMs.toFixed(2)} ms against ${fewMs.toFixed(2)} ms; ` +
+      `CPU time a request: ${costText(cost.many)} against ${costText(cost.few)}`,
     limit: 'one level more of the index',
   };
 }

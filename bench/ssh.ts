@@ -5,6 +5,7 @@ import { imageStore } from '../src/drivers/hypervisor/images/store.ts';
 import { type Acceleration, accelerationProbe } from '../src/drivers/hypervisor/qemu/acceleration.ts';
 import { apiClient, type Client } from '../test/client.ts';
 import { vpsCart } from '../test/orders.ts';
+import { type Cpu, costSince, costText, cpuOf } from './cpu.ts';
 import { handGuest, makeKey, signIn, size } from './guest.ts';
 import type { House } from './house.ts';
 import { interleave, nowMs, type Pair, ratiosOf, spreadOf } from './measure.ts';
@@ -40,10 +41,12 @@ export async function measureSsh(house: House, options: SshOptions): Promise<Fig
 
   const qmp = await openTap(house.pid);
   const overhead: Overhead = { sent: [], seen: [] };
-  const order = ordering(house, client, key.file, (id) => stopMeasured(client, id, qmp, overhead));
+  const costs: Cpu[] = [];
+  const order = ordering(house, client, key.file, costs, (id) => stopMeasured(client, id, qmp, overhead));
   const acceleration = await settleAcceleration(house, options.imagesDir);
   const byHand = await handGuest(key, options.imagesDir, acceleration);
   await order(); // bridge, rules and accounts are there from now on
+  costs.splice(0);
   const pairs = await interleave(options.rounds, order, byHand.cold);
   qmp.close();
   const guest = `tiny, ${size.memoryMib} MiB, ${size.diskGib} GiB`;
@@ -54,7 +57,7 @@ export async function measureSsh(house: House, options: SshOptions): Promise<Fig
       value: ratiosOf(pairs),
       unit: 'ratio',
       target: { atMost: 1.15 },
-      amounts: `${secondsOf(pairs)} (${acceleration})`,
+      amounts: `${secondsOf(pairs)} (${acceleration}); CPU time an order, besides the guest: ${costText(costs)}`,
       limit: 'the guest’s own boot; ours is the job’s steps, the disk, and packet rules before it',
     },
     inTime('HTTP request → QMP command sent', 'a real machine', overhead.sent, 'two commits to disk'),
@@ -101,6 +104,7 @@ function ordering(
   house: House,
   client: Client,
   key: string,
+  costs: Cpu[],
   switchOff: (serviceId: number) => Promise<void>,
 ): () => Promise<number> {
   return async () => {
@@ -114,11 +118,13 @@ function ordering(
       service_ids: [serviceId],
     } = ordered.body.data;
     const address = await addressOf(house, serviceId);
+    const before = cpuOf(house);
     const began = nowMs();
     const paid = await client.post(`/dashboard/invoices/${invoiceId}/pay`, { method: 'credit' });
     if (paid.status !== 200) throw new Error(`the payment was refused: ${JSON.stringify(paid.body)}`);
     await signIn(address, key);
     const took = nowMs() - began;
+    costs.push(costSince(before, cpuOf(house), 1));
     await switchOff(serviceId);
     return took;
   };
