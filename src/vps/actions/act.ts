@@ -21,6 +21,7 @@ import { type ActionName, type MachineState, reasonAgainst, ruleOf } from '../st
 import { forCustomer } from './advice.ts';
 import {
   finishAction,
+  isLatestAction,
   isOpenAction,
   locked,
   openAction,
@@ -169,7 +170,10 @@ export function actionSaga<P extends ActionPayload>(action: ActionSaga<P>): AnyS
   return saga<P>({
     name: jobOf(action.command),
     queue: action.queue ?? 'machine',
-    steps: [{ name: 'begin', do: ({ ctx, payload }) => startAction(ctx, payload.actionId) }, ...action.steps],
+    steps: [
+      { name: 'begin', do: ({ ctx, payload }) => startAction(ctx, payload.actionId) },
+      ...action.steps.map(undoneInTime),
+    ],
     progress: (run, done, of) => progressAction(run.ctx, run.payload.actionId, Math.floor((100 * done) / of)),
     succeeded: async (ctx, payload) => {
       if (!(await isOpenAction(ctx, payload.actionId))) return; // ended when its job was stuck
@@ -204,6 +208,19 @@ export function actionSaga<P extends ActionPayload>(action: ActionSaga<P>): AnyS
       await finishAction(ctx, actionOf(payload), forCustomer(actionOf(payload), failure));
     },
   });
+}
+
+/** A stuck job let go of the machine. What others have made of it since is not taken back when staff retries the job. */
+function undoneInTime<P extends ActionPayload>(step: Step<P, object>): Step<P, object> {
+  const { undo } = step;
+  if (undo === undefined) return step;
+  return {
+    ...step,
+    undo: async (run) => {
+      const { serviceId, actionId } = run.payload;
+      if (await isLatestAction(run.ctx, serviceId, actionId)) await undo(run);
+    },
+  };
 }
 
 /** Fails for good once the action of a job has been ended: its next step must not touch the machine. */

@@ -58,6 +58,11 @@ const openActionById = statement<{ id: number }, { id: number }>(
   'vps.openActionById',
   `select id from vps_actions where id = :id and status in ${open}`,
 );
+const laterAction = statement<{ id: number }, { id: number; serviceId: number }>(
+  'vps.laterAction',
+  `select a.id from vps_actions a join vps_actions own on own.id = :id
+   where a.service_id = :serviceId and a.id <> own.id and coalesce(a.started_at, a.created_at) > own.created_at limit 1`,
+);
 const setProgress = statement<never, { id: number; percent: number }>(
   'vps.setProgress',
   `update vps_actions set progress = greatest(progress, :percent) where id = :id and status = 'running'`,
@@ -172,6 +177,11 @@ export async function startAction(ctx: Context, id: number): Promise<void> {
 /** Whether an action still holds the machine's lock, so that its job may change the machine. */
 export async function isOpenAction(ctx: Context, id: number): Promise<boolean> {
   return (await ctx.db.maybe(openActionById, { id })) !== null;
+}
+
+/** Whether the machine is still as an action left it: the action is open, or none came after it. */
+export async function isLatestAction(ctx: Context, serviceId: number, id: number): Promise<boolean> {
+  return (await isOpenAction(ctx, id)) || (await ctx.db.maybe(laterAction, { id, serviceId })) === null;
 }
 
 export async function progressAction(ctx: Context, id: number, percent: number): Promise<void> {

@@ -54,6 +54,34 @@ it('an action whose way back keeps failing lets go of the machine, and staff bri
   expect(told).toHaveLength(1);
 });
 
+it('a stuck action that staff retries leaves alone what was made of the machine since', async () => {
+  const { serviceId } = await runningVps(product, product.customer);
+  const change = async (method: 'POST' | 'DELETE', path: string, body?: object) => {
+    const answer = await product.customer.request(method, at(serviceId, path), body);
+    return until(
+      async () =>
+        (await product.customer.get(at(serviceId, `history/${answer.body.data.action.id}`))).body.data.action,
+      (action) => action.status === 'success' || action.status === 'error',
+    );
+  };
+  const stuckJob = async () => {
+    product.clock.travel(31_000);
+    return (await listed()).find((job: { state: string }) => job.state === 'stuck');
+  };
+  isBroken = true;
+  await product.customer.post(at(serviceId, 'snapshots'), { name: 'again' });
+  const stuck = await until(stuckJob, (job) => job !== undefined);
+  isBroken = false;
+  expect(await change('DELETE', 'snapshots/again')).toMatchObject({ status: 'success' });
+  expect(await change('POST', 'snapshots', { name: 'again' })).toMatchObject({ status: 'success' });
+
+  await product.staff.post(`/staff/jobs/${stuck.id}/retry`);
+  await until(listed, (jobs) =>
+    jobs.some(({ id, state }: typeof stuck) => id === stuck.id && state === 'failed'),
+  );
+  expect(await change('POST', 'snapshots/again/restore', {})).toMatchObject({ status: 'success' });
+});
+
 it("an action on a machine of a node that is away waits, and is in staff's list", async () => {
   const { serviceId } = await runningVps(product, product.customer);
   const [node] = await sql<{ id: number }>(
