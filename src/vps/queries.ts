@@ -29,7 +29,7 @@ export interface VpsRow {
   in_rescue: boolean | null;
   protect_delete: boolean | null;
   protect_reinstall: boolean | null;
-  action: ActionRow | null;
+  action: CurrentAction | null;
 }
 
 export interface ActionRow {
@@ -49,12 +49,19 @@ export interface ActionRow {
   finished_at: Date | string | null;
 }
 
+/** The action that a machine is busy with: it holds the lock, or waits until another lets go of it. */
+export interface CurrentAction extends ActionRow {
+  waits: boolean;
+}
+
 const selectVps = `
   select s.id as service_id, s.organization_id, s.status as service_status, p.module_id, s.domain, s.options,
     m.node_id, m.image, i.name as image_name, i.version as image_version, m.hostname, m.cpu_cores, m.memory_mib,
     m.disk_gib, m.port_mbps, m.mac::text as mac, n.location, n.capabilities, m.wanted, m.state, m.started_at, m.in_rescue,
     m.protect_delete, m.protect_reinstall,
-    (select to_jsonb(a) from vps_actions a where a.service_id = s.id and ${holdsLock('a')}) as action
+    coalesce((select to_jsonb(a) from vps_actions a where a.service_id = s.id and ${holdsLock('a')}),
+      (select to_jsonb(a) from vps_actions a where a.service_id = s.id and a.waits
+       order by a.created_at, a.id limit 1)) as action
   from services s
   join products p on p.id = s.product_id
   left join machines m on m.service_id = s.id

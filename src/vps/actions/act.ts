@@ -61,7 +61,7 @@ function isExisting(vps: VpsRow): vps is ExistingVps {
 
 /**
  * Decides whether an action may begin on a machine, takes the machine's lock and asks for the job, all in one
- * transaction. `prepare` adds what the action writes and what its job needs; it runs once the lock is held.
+ * transaction. One that waits for the lock comes first, or its owner could keep it waiting. `prepare` adds what the action writes and what its job needs; it runs once the lock is held.
  * `not_found`, `forbidden`, `locked`, `action_not_allowed`, `not_supported`.
  */
 export async function requestAction<Extra extends object>(
@@ -73,12 +73,12 @@ export async function requestAction<Extra extends object>(
 ): Promise<ActionRow> {
   return transaction(ctx, `vps.${command}`, async (tx) => {
     let vps = await requireVps(tx, id, { lock: true });
-    if (vps.action !== null) {
+    if (vps.action !== null && !(options.overrides && vps.action.waits)) {
       if (!options.overrides || !yielding.has(vps.action.command)) throw locked(vps.action.command);
       await yieldTo(tx, vps, vps.action);
       vps = await requireVps(tx, id, { lock: true });
     }
-    const refusal = reasonAgainst(command, factsOf(vps));
+    const refusal = reasonAgainst(command, { ...factsOf(vps), lockedBy: null });
     if (refusal !== null) throw fail(refusal.code, { message: refusal.message });
     if (!isExisting(vps)) throw fail('action_not_allowed', { message: 'The machine is still being made' });
 

@@ -1,11 +1,8 @@
 import { holdInvoice, isRefunded } from '../../billing/index.ts';
 import { record } from '../../events/index.ts';
 import {
-  findPlacement,
   holdMoreAddresses,
-  type Resources,
   releaseAddresses,
-  resizeResources,
   returnHeldAddresses,
   useHeldAddresses,
 } from '../../fleet/index.ts';
@@ -14,7 +11,6 @@ import {
   changeTerms,
   lockTerms,
   type NewTerms,
-  resourcesOf,
   serviceUpgraded,
   type Terms,
   upgradeExpired,
@@ -24,6 +20,7 @@ import { queueAction } from '../actions/history.ts';
 import type { ActionRow } from '../queries.ts';
 import { findWaiting, markUpgrade, type WaitingUpgrade } from './queries.ts';
 import { resize } from './resize.ts';
+import { holdNeeded } from './resources.ts';
 
 /**
  * Holds what a machine needs to grow: addresses, and room on its own node. What it gives up it keeps until it
@@ -39,15 +36,7 @@ export async function reserveGrowth(
   const ipv6Count = Math.max(0, size.ipv6Count - now.ipv6Count);
   const more = { id: service.id, location: now.location, ipv4Count, ipv6Count };
   if (ipv4Count + ipv6Count > 0) await holdMoreAddresses(tx, service.organizationId, more);
-  await resizeResources(tx, service.id, larger(resourcesOf(size), resourcesOf(now)));
-}
-
-function larger(one: Resources, other: Resources): Resources {
-  return {
-    cpuCores: Math.max(one.cpuCores, other.cpuCores),
-    memoryMib: Math.max(one.memoryMib, other.memoryMib),
-    diskGib: Math.max(one.diskGib, other.diskGib),
-  };
+  await holdNeeded(tx, service, options);
 }
 
 /**
@@ -101,8 +90,7 @@ export async function giveBackUpgrade(tx: TxContext, invoiceId: number): Promise
 export async function giveBackWaiting(tx: TxContext, service: Terms, upgrade: WaitingUpgrade): Promise<void> {
   await markUpgrade(tx, upgrade.id, 'expired');
   await returnHeldAddresses(tx, service.id);
-  if ((await findPlacement(tx, service.id)) !== null)
-    await resizeResources(tx, service.id, resourcesOf(vpsOptions.read(service.options)));
+  await holdNeeded(tx, service);
   await record(tx, upgradeExpired, {
     subject: { type: 'service', id: service.id },
     organizationId: service.organizationId,

@@ -4,9 +4,8 @@ import {
   type HypervisorErrorCode,
   type MachineSpec,
 } from '../../drivers/hypervisor/index.ts';
-import { resizeResources } from '../../fleet/index.ts';
 import { fail, type Run, saga, statement, type TxContext, transaction } from '../../platform/index.ts';
-import { requireOrder, resourcesOf, vpsOptions } from '../../services/index.ts';
+import { lockTerms, requireOrder, resourcesOf, vpsOptions } from '../../services/index.ts';
 import { withMachine } from '../actions/act.ts';
 import { forCustomer } from '../actions/advice.ts';
 import { finishAction, isOpenAction, locked, openSystemAction, progressAction } from '../actions/history.ts';
@@ -14,6 +13,7 @@ import { holdsLock } from '../actions/lock.ts';
 import { startMachine, stopAnyway } from '../power.ts';
 import { findVps, lockVps } from '../queries.ts';
 import { inSql, rules } from '../states.ts';
+import { holdNeeded } from './resources.ts';
 
 /** What an upgrade asks for once it counts. */
 interface Payload {
@@ -64,10 +64,11 @@ export const resize = saga<Payload>({
   ],
   progress: (run, done, of) => progressAction(run.ctx, run.payload.actionId, Math.floor((100 * done) / of)),
   succeeded: async (ctx, payload) => {
+    // In the order of every change: the service first.
+    const service = await lockTerms(ctx, payload.serviceId);
     await release(ctx, payload, false);
-    const { options } = await requireOrder(ctx, payload.serviceId);
     // What it gave up is free from now on.
-    await resizeResources(ctx, payload.serviceId, resourcesOf(vpsOptions.read(options)));
+    await holdNeeded(ctx, service);
     await finishAction(ctx, actionOf(payload), null);
   },
   failed: async (ctx, payload, failure) => {
@@ -104,7 +105,7 @@ function open({ ctx, payload, moveTo }: ResizeRun): Promise<void> {
 
 async function hindrance(tx: TxContext, serviceId: number): Promise<Error> {
   const vps = await findVps(tx, serviceId);
-  if (vps?.action) return locked(vps.action.command);
+  if (vps?.action && !vps.action.waits) return locked(vps.action.command);
   const message = `The machine is ${vps?.state ?? 'gone'}, so its size cannot change`;
   return Object.assign(fail('action_not_allowed', { message }), { permanent: true });
 }
