@@ -135,6 +135,7 @@ describe('machines that their node cannot start', () => {
     const before = await told();
     startsFail = true;
     for (const machine of [id, second]) product.hypervisor.lose(machineIdOf(machine));
+    await until(starts, (count) => count > 0);
     await settled(product);
     for (let time = 0; time < 5; time += 1) await compareAndSettle();
     expect([await state(), await starts(), await journal()]).toEqual(['error', 1, []]);
@@ -158,7 +159,7 @@ describe('machines that their node cannot start', () => {
     for (let time = 0; time < 3; time += 1) await loseAndWait();
     startsFail = true;
     product.hypervisor.lose(machineIdOf(id));
-    await settled(product);
+    await until(journal, (entries) => entries.length > 3);
     expect([await state(), await journal()]).toEqual(['error', [...threeRepairs, 'vps.lost']]);
   });
 
