@@ -165,6 +165,20 @@ describe('imports', () => {
     expect(upward, 'up the stairs go events: the room above declares a reaction with `on`').toEqual([]);
   });
 
+  it('make no circle, not even of two files', () => {
+    const importsOf = new Map(sources.map(({ file, imports }) => [file, imports]));
+    const circles: string[] = [];
+    const done = new Set<string>();
+    const follow = (file: string, way: string[]): void => {
+      if (way.includes(file)) circles.push([...way.slice(way.indexOf(file)), file].join(' → '));
+      if (way.includes(file) || done.has(file)) return;
+      for (const next of importsOf.get(file) ?? []) follow(next, [...way, file]);
+      done.add(file);
+    };
+    for (const { file } of sources) follow(file, []);
+    expect(circles).toEqual([]);
+  });
+
   it('enter another room through its door', () => {
     const isDoor = (target: string, from: string) =>
       !target.includes('/') ||

@@ -1,11 +1,9 @@
 import { event } from '../events/index.ts';
-import type { NewInvoice } from './issue.ts';
-
-type Kind = NewInvoice['kind'];
+import type { InvoiceKind } from './kind.ts';
 
 interface InvoiceCreated {
   user_id: number | null;
-  kind: Kind;
+  kind: InvoiceKind;
   currency: string;
   total: string;
   duedate: string;
@@ -14,7 +12,7 @@ interface InvoiceCreated {
 
 interface InvoicePaid {
   user_id: number | null;
-  kind: Kind;
+  kind: InvoiceKind;
   method: 'credit' | 'bank_transfer' | 'none';
   currency: string;
   total: string;
@@ -22,7 +20,7 @@ interface InvoicePaid {
 
 interface InvoiceEnded {
   user_id: number | null;
-  kind: Kind;
+  kind: InvoiceKind;
   currency: string;
   total: string;
 }

@@ -1,6 +1,7 @@
 import { record } from '../events/index.ts';
 import { type Context, formatMoney, shareOf, statement, type TxContext } from '../platform/index.ts';
 import { invoiceCreated } from './events.ts';
+import type { InvoiceKind } from './kind.ts';
 
 /** Where an organization pays tax; read with the organization locked, so its invoices are numbered in order. */
 export interface Tax {
@@ -29,7 +30,7 @@ export interface NewInvoice {
   id: number;
   organizationId: number;
   userId: number | null;
-  kind: 'order' | 'renewal' | 'upgrade' | 'top_up';
+  kind: InvoiceKind;
   currency: string;
   lines: Line[];
   tax: Tax;
@@ -56,7 +57,7 @@ const insertInvoice = statement<
     id: number;
     organizationId: number;
     userId: number | null;
-    kind: 'order' | 'renewal' | 'upgrade' | 'top_up';
+    kind: InvoiceKind;
     currency: string;
     subtotalMinor: number;
     discountMinor: number;

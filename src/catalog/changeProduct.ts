@@ -1,18 +1,9 @@
 import { record } from '../events/index.ts';
 import { type Context, fail, parseMoney, statement, type TxContext, transaction } from '../platform/index.ts';
+import type { ProductChange } from './change.ts';
 import type { Cycle } from './cycles.ts';
 import { productUpdated } from './events.ts';
 import { findProducts, type Product, viewProduct } from './products.ts';
-
-export interface ProductChange {
-  name?: string;
-  description?: string;
-  /** Null: as many as are asked for. */
-  stock?: number | null;
-  status?: 'active' | 'hidden' | 'retired';
-  prices?: { cycle: Cycle; price: string; setup_fee?: string }[];
-  options?: { key: string; min?: number; max?: number; step?: number; unit_price?: string }[];
-}
 
 const lockProduct = statement<{ id: number }, { id: number }>(
   'catalog.lock',

@@ -1,10 +1,8 @@
 import type { ErrorDetail } from '../platform/index.ts';
 import { type Cycle, monthsOf } from './cycles.ts';
+import type { Options } from './options.ts';
 import type { Option, Product } from './products.ts';
 import { type Lots, lotsOf, monthlyOf } from './units.ts';
-
-/** Values a customer chose, by option key. */
-export type Options = Record<string, unknown>;
 
 /** What is wrong with the chosen values: each names the option and what it takes. Empty when all is well. */
 export function checkOptions(product: Product, options: Options, path: string): ErrorDetail[] {

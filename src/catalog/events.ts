@@ -1,5 +1,5 @@
 import { event } from '../events/index.ts';
-import type { ProductChange } from './changeProduct.ts';
+import type { ProductChange } from './change.ts';
 
 interface ProductUpdated {
   change: ProductChange;

@@ -6,7 +6,7 @@
 import './errors.ts';
 
 export { addProduct, type NewProduct } from './addProduct.ts';
-export { checkOptions, missingOptions, type Options, type Price, priceOf } from './configure.ts';
+export { checkOptions, missingOptions, type Price, priceOf } from './configure.ts';
 export {
   type Coupon,
   createCoupon,
@@ -17,6 +17,7 @@ export {
 } from './coupons.ts';
 export { addMonths, type Cycle, cycles, isCycle, monthsOf } from './cycles.ts';
 export { ChosenOptions, optionMeanings } from './optionSchema.ts';
+export type { Options } from './options.ts';
 export { findProducts, type Product } from './products.ts';
 export { catalogRoutes } from './routes.ts';
 export { CycleName, ProductGroup, ProductType } from './schema.ts';

@@ -1,4 +1,4 @@
-import type { Options } from './configure.ts';
+import type { Options } from './options.ts';
 import type { Option, Product } from './products.ts';
 
 /** Units of an option that were sold together, at one price a month each. As it stands in the database. */

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { createApiKey, createUser, isStaffRole, staffRoles } from '../account/index.ts';
 import { isDuplicate, transaction } from '../platform/index.ts';
-import { type Command, UsageError } from './index.ts';
+import { type Command, UsageError } from './command.ts';
 import { withContext } from './withDatabase.ts';
 
 /** How the provider's people get in, the first administrator included. */

@@ -1,5 +1,5 @@
 import { forgetSecretKey } from '../platform/index.ts';
-import type { Command } from './index.ts';
+import type { Command } from './command.ts';
 import { withDatabase } from './withDatabase.ts';
 
 export const forgetKey: Command = {

@@ -5,19 +5,8 @@
 import { parseArgs } from 'node:util';
 import type { Config } from '../config.ts';
 import { addStaff } from './addStaff.ts';
+import { type Command, UsageError } from './command.ts';
 import { forgetKey } from './forgetKey.ts';
-
-/** A command that was not understood; the message says how it is written. */
-export class UsageError extends Error {}
-
-export interface Command {
-  /** How it is called, and in a line what it does. */
-  usage: string;
-  does: string;
-  options: Record<string, { type: 'string' | 'boolean' }>;
-  /** Throws {@link UsageError} for options that it cannot understand. Returns what to print at the end. */
-  run(config: Config, options: Record<string, string | boolean | undefined>): Promise<string>;
-}
 
 const commands: Record<string, Command> = { 'add-staff': addStaff, 'forget-key': forgetKey };
 
@@ -45,3 +34,5 @@ function help(): string {
   ]);
   return ['Without a command the product starts. Commands:', ...lines].join('\n');
 }
+
+export { UsageError };

@@ -1,6 +1,5 @@
 import { event } from '../events/index.ts';
-import type { ImageChange, NewImage } from './imageStaff.ts';
-import type { NodeChange } from './nodes.ts';
+import type { ImageChange, NewImage, NodeChange } from './changes.ts';
 
 interface NodeNamed {
   name: string;

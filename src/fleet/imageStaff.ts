@@ -9,6 +9,7 @@ import {
   type TxContext,
   transaction,
 } from '../platform/index.ts';
+import type { ImageChange, NewImage } from './changes.ts';
 import { imageCreated, imageDeleted, imageUpdated } from './events.ts';
 import { addImage, type Image } from './images.ts';
 import { imagePreparation } from './prepareImage.ts';
@@ -64,22 +65,6 @@ const images = pagedList<ImageRow>({
   sorts: { slug: null },
   order: 'slug',
 });
-
-export interface NewImage extends Named {
-  min_memory_mib: number;
-  min_disk_gib: number;
-  source:
-    | { kind: 'build'; recipe: string }
-    | { kind: 'download'; url: string; sha256: string; guest: 'cloud-init' };
-}
-
-export interface ImageChange {
-  name?: string;
-  version?: string;
-  min_memory_mib?: number;
-  min_disk_gib?: number;
-  active?: boolean;
-}
 
 export async function listImagesForStaff(ctx: Context, query: ListRequest) {
   const { rows, at } = await images(ctx, query);

@@ -2,14 +2,8 @@ import type { NodeCapacity } from '../drivers/hypervisor/index.ts';
 import { record } from '../events/index.ts';
 import { type ListRequest, listData, pagedList } from '../platform/http/index.ts';
 import { type Context, requireRow, statement, transaction } from '../platform/index.ts';
+import type { NodeChange } from './changes.ts';
 import { nodeUpdated } from './events.ts';
-
-export interface NodeChange {
-  state?: 'active' | 'draining' | 'down';
-  cpu_overcommit?: number;
-  memory_reserve_mib?: number;
-  disk_reserve_gib?: number;
-}
 
 interface NodeRow {
   id: number;

@@ -2,8 +2,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { allRoutes } from '../../src/api.ts';
 import { exampleIds, listRoutes } from '../../src/platform/http/index.ts';
+import type { Problem } from '../../src/platform/http/problem.ts';
 import { compileResponseCheck } from '../../src/platform/http/responses.ts';
-import { compileValidator, type Problem } from '../../src/platform/http/validate.ts';
+import { compileValidator } from '../../src/platform/http/validate.ts';
 import type { Client } from '../client.ts';
 import { startTestProduct, type TestProduct, until } from '../product.ts';
 import { cannotBeSent, story } from './story.ts';

@@ -1,4 +1,4 @@
-import { HypervisorError } from './contract.ts';
+import { HypervisorError } from './failure.ts';
 
 /**
  * What an engine may lack; everything else in the contract every engine must do. A call that needs what is lacking is

@@ -11,6 +11,7 @@ export { sessionCookie } from './credential.ts';
 export { exampleIds, onlyPage } from './examples.ts';
 export { purgeIdempotencyKeys } from './idempotency.ts';
 export { type LimitClass, limits } from './limits.ts';
+export type { SortKey } from './listDefinition.ts';
 export {
   decodeCursor,
   encodeCursor,
@@ -24,9 +25,10 @@ export {
 } from './lists.ts';
 export { createRegistry, type PoolCounts } from './metrics.ts';
 export { describeApi } from './openapi.ts';
-export { type ListRequest, pagedList, type SortKey } from './pages.ts';
+export { type ListRequest, pagedList } from './pages.ts';
 export type { Permission } from './permission.ts';
 export { type Authenticate, forgetPrincipals, type Principal } from './principal.ts';
+export type { Problem } from './problem.ts';
 export {
   type Auth,
   type Example,
@@ -51,4 +53,3 @@ export {
   Timestamp,
 } from './schema.ts';
 export { readSite, type Site } from './site.ts';
-export type { Problem } from './validate.ts';

@@ -5,8 +5,8 @@ import { AppError } from '../errors.ts';
 import { readJson } from './json.ts';
 import { decodeCursor, encodeCursor, listData } from './lists.ts';
 import { kindsOf, readQuery } from './parameters.ts';
+import type { Problem } from './problem.ts';
 import { Strict } from './schema.ts';
-import type { Problem } from './validate.ts';
 
 function attempt<T>(work: () => T): { value: T } | { code: string } {
   try {

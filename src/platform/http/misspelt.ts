@@ -1,6 +1,6 @@
 import type { ErrorObject } from 'ajv';
 import { nearest } from './nearest.ts';
-import type { Problem } from './validate.ts';
+import type { Problem } from './problem.ts';
 
 /** What to do about a name that is unknown, or about one that is missing while something like it was sent. */
 export function hintFor(part: Problem['part'], error: ErrorObject, all: readonly ErrorObject[]): string {

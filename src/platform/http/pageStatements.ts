@@ -1,5 +1,5 @@
 import { type Statement, statement } from '../database/index.ts';
-import type { ListDefinition, SortKey } from './pages.ts';
+import type { ListDefinition, SortKey } from './listDefinition.ts';
 
 type Values = Record<string, unknown>;
 

@@ -1,39 +1,9 @@
 import { isIP } from 'node:net';
 import type { Context } from '../context.ts';
 import { fail } from '../errors.ts';
+import { cursorKeys, type ListDefinition, type SortKey } from './listDefinition.ts';
 import { decodeCursor, encodeCursor, type PageQuery, type Position } from './lists.ts';
 import { declareOrders, declareSearches, type Statements } from './pageStatements.ts';
-
-/** What rows are put in order by: an expression, and its value in a row, which the cursor carries. */
-export interface SortKey<Row> {
-  by: string;
-  /** A cursor knows a time to the millisecond, as the product writes it. */
-  type: keyof typeof cursorKeys;
-  of: (row: Row) => string | number;
-}
-
-export interface ListDefinition<Row> {
-  /** Prefix of the statements' names. */
-  name: string;
-  /** The rows that are counted: `services t`. */
-  from: string;
-  /** Everything before `where`, with the same name for the table. */
-  select: string;
-  /** What holds for all of the list: `t.user_id = :userId`. */
-  within?: string;
-  /** Conditions that a request may add, by the name of their value: `status: 't.status = :status'`. */
-  filters?: Record<string, string>;
-  /** Unique in the list, and the last word wherever the others leave rows equal. */
-  key: SortKey<Row>;
-  /** By what a request may sort, by the names it uses; null is the key alone. */
-  sorts: Record<string, SortKey<Row> | null>;
-  /** How the list is sorted when the request does not say: `-created_at`. */
-  order: string;
-  /** The key counts 1, 2, 3 … in the list: without filters a page is a range of it, however deep. */
-  numbered?: boolean;
-  /** Texts that `search` finds by their beginning, in their order; each has an index that ends in the key. */
-  search?: SortKey<Row>[];
-}
 
 /** Where in the list, and in which order. */
 export type ListRequest = PageQuery & { sort?: string | undefined; search?: string | undefined };
@@ -46,7 +16,6 @@ export interface Page<Row> {
   at: Position;
 }
 
-const cursorKeys = { bigint: 'integer', text: 'text', inet: 'text', timestamptz: 'time' } as const;
 const deepestOffset = 10_000;
 
 /**

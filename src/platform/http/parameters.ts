@@ -1,6 +1,6 @@
 import type { TObject } from 'typebox';
 import { problemOfText } from './json.ts';
-import type { Problem } from './validate.ts';
+import type { Problem } from './problem.ts';
 
 type Kind = 'text' | 'number' | 'boolean';
 

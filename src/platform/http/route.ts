@@ -7,8 +7,8 @@ import { bytesOf } from './bytes.ts';
 import type { LimitClass } from './limits.ts';
 import type { Permission } from './permission.ts';
 import type { Principal } from './principal.ts';
+import type { Problem } from './problem.ts';
 import { Nothing } from './schema.ts';
-import type { Problem } from './validate.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 export type Auth = 'public' | 'account' | 'organization' | 'staff';

@@ -24,9 +24,10 @@ import type { Limiter } from './limits.ts';
 import { type Outside, outsideOf } from './live.ts';
 import { kindsOf, readParams, readQuery } from './parameters.ts';
 import type { Principals } from './principal.ts';
+import type { Problem } from './problem.ts';
 import { compileResponseCheck, envelopeOf, type ResponseCheck } from './responses.ts';
 import { isRepeatable, type Req, type Route } from './route.ts';
-import { compileValidator, type Problem } from './validate.ts';
+import { compileValidator } from './validate.ts';
 
 /** What serving a route needs from the API as a whole. */
 export interface Api {

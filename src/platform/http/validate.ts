@@ -2,16 +2,9 @@ import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import formats from 'ajv-formats';
 import type { TSchema } from 'typebox';
 import { hintFor } from './misspelt.ts';
+import type { Problem } from './problem.ts';
 import { schemaMarks } from './schema.ts';
 import { wordsFor } from './wording.ts';
-
-/** One thing wrong with a request. `rule` is the JSON Schema keyword that was broken: `required`, `type`, … */
-export interface Problem {
-  part: 'params' | 'query' | 'body';
-  field: string;
-  message: string;
-  rule: string;
-}
 
 /** Checks one part of a request and adds what is wrong to `problems`. Fills in the schema's defaults. */
 export type Validator = (value: unknown, bytes: number, problems: Problem[]) => void;

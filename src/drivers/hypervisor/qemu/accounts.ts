@@ -32,21 +32,6 @@ export async function ownAccount(files: MachineFiles): Promise<Owner | null> {
   return { uid: id, gid: id };
 }
 
-/**
- * The arguments that run a program as this account from its first instruction: it can open what the account may, and
- * nothing that it starts or becomes ever gets more. Null: as who we are.
- */
-export function asAccount(
-  owner: Owner | null,
-  argv: readonly string[],
-  group: number | null = null,
-): string[] {
-  if (!owner) return [...argv];
-  const groups = group === null ? '--clear-groups' : `--groups=${group}`;
-  const rights = ['--no-new-privs', '--bounding-set=-all', '--inh-caps=-all'];
-  return ['setpriv', `--reuid=${owner.uid}`, `--regid=${owner.gid}`, groups, ...rights, '--', ...argv];
-}
-
 /** Effective ids (proc(5), status); the folder in /proc says root for a process that has changed its user. */
 async function ownerOf(pid: number): Promise<Owner | null> {
   const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');

@@ -1,7 +1,8 @@
 import { open } from 'node:fs/promises';
 import { relative } from 'node:path';
 import { type Output, runProgram } from '../../../platform/host/run.ts';
-import { asAccount, findOwner } from './accounts.ts';
+import { findOwner } from './accounts.ts';
+import { asAccount } from './asAccount.ts';
 import { giveTo, type MachineFiles, type Owner } from './files.ts';
 import { baseImage, checkedHeader, type Layer, withImage } from './layers.ts';
 

@@ -3,8 +3,8 @@ import { chmod, chown, type FileHandle, lstat, mkdir, open, readFile, rm } from 
 import { setTimeout as delay } from 'node:timers/promises';
 import { childEnvironment } from '../../../platform/host/run.ts';
 import { HypervisorError } from '../contract.ts';
-import { asAccount } from './accounts.ts';
 import type { CommandLine } from './arguments.ts';
+import { asAccount } from './asAccount.ts';
 import { exists, giveTo, type MachineFiles, type Owner } from './files.ts';
 import { QEMU } from './options.ts';
 import { plainText } from './plainText.ts';

@@ -1,0 +1,2 @@
+/** Values a customer chose, by option key. */
+export type Options = Record<string, unknown>;
