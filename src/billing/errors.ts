@@ -1,7 +1,7 @@
 import { errors } from '../platform/index.ts';
 
 const billingErrors = errors({
-  invoice_not_payable: [409, 'This invoice cannot be paid: it is not unpaid'],
+  invoice_not_payable: [409, 'This invoice is not open for payment'],
   insufficient_credit: [409, 'There is not enough account credit to pay this invoice'],
   invalid_amount: [400, 'The amount is not valid'],
   payment_mismatch: [409, 'The amount received is not the amount due'],

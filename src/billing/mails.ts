@@ -53,7 +53,7 @@ const expired = mail(
       `Invoice ${subject.id} over ${data.total} ${data.currency} was not paid in time, so it is cancelled and what`,
       'was reserved for it is free again. You owe nothing.',
       '',
-      'If you still want it, order again. If your transfer is on its way already, it becomes credit of your account.',
+      'If you still want it, order again. If your transfer is on its way already, it becomes credit in your account.',
     ],
   }),
   { isBill: true },
@@ -67,7 +67,7 @@ const cancelled = mail(
       `Invoice ${subject.id} over ${data.total} ${data.currency} is cancelled, as you asked, and what was reserved for it`,
       'is free again. You owe nothing.',
       '',
-      'If your transfer is on its way already, it becomes credit of your account.',
+      'If your transfer is on its way already, it becomes credit in your account.',
     ],
   }),
   { isBill: true },
@@ -78,7 +78,7 @@ const refunded = mail(
   ({ subject, data }) => ({
     subject: `Refund for invoice ${subject.id}`,
     lines: [
-      `We gave back ${data.amount} ${data.currency} of invoice ${subject.id}, as credit of your account.`,
+      `We gave back ${data.amount} ${data.currency} of invoice ${subject.id}, as credit in your account.`,
       'Credit pays your next invoices.',
       '',
       `Reason: ${data.reason}`,
@@ -93,7 +93,7 @@ const becameCredit = mail(
     subject: `Your payment for invoice ${data.invoice_id} became credit`,
     lines: [
       `We received ${data.amount} ${data.currency} for invoice ${data.invoice_id}, which was cancelled before the`,
-      'money came. It is now credit of your account; order again and pay with it.',
+      'money came. It is now credit in your account; order again and pay with it.',
     ],
   }),
   { isBill: true, when: ({ invoice_id }) => invoice_id !== null },

@@ -6,7 +6,7 @@ const faces = new Map<string, ErrorFace>();
 /**
  * Declares what can go wrong in a room. `fail` and the `errors` of a route take the codes that all rooms declare:
  *
- *     const billingErrors = errors({ invoice_not_payable: [409, 'This invoice cannot be paid: it is not unpaid'] });
+ *     const billingErrors = errors({ invoice_not_payable: [409, 'This invoice is not open for payment'] });
  *
  *     type BillingErrors = typeof billingErrors;
  *     declare module '../platform/errors.ts' {
@@ -46,14 +46,14 @@ const commonErrors = errors({
   nesting_too_deep: [400, 'The body is nested too deeply; at most 32 levels are read'],
   body_too_large: [413, 'The body is too large; at most 1 MiB is read'],
   unsupported_media_type: [415, 'Send Content-Type: application/json'],
-  malformed_request: [400, 'This is not a request that HTTP knows'],
+  malformed_request: [400, 'This is not a valid HTTP request'],
   headers_too_large: [431, 'The headers are too large; at most 16 KiB are read'],
   request_timeout: [408, 'The request did not arrive in time'],
   not_found: [404, 'No such resource'],
   route_not_found: [404, 'There is no such endpoint; see /api/docs'],
   method_not_allowed: [405, 'This path does not answer that method; see /api/docs'],
   precondition_failed: [412, 'The resource has changed since you read it; read it again and repeat'],
-  invalid_cursor: [400, 'This cursor is not one of ours; start again from the first page'],
+  invalid_cursor: [400, 'This cursor is not valid; start again from the first page'],
   page_too_deep: [400, 'Filtered lists go 10,000 entries deep by page; continue with next_cursor'],
   conflict: [409, 'The resource is not in a state that allows this'],
   rate_limited: [429, 'Too many requests; wait as long as Retry-After says'],
@@ -70,10 +70,7 @@ const commonErrors = errors({
   // Our side
   internal_error: [500, 'Something went wrong on our side; quote the request id when you ask for help'],
   unavailable: [503, 'A part of the service is not available right now; try again shortly'],
-  driver_absent: [
-    503,
-    'The process that answers here lacks what this takes; send this request to one that has it',
-  ],
+  driver_absent: [503, 'This server cannot do that; send the request to one that can'],
   storage_full: [503, 'The service cannot store anything right now; try again shortly'],
 });
 

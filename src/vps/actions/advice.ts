@@ -21,17 +21,17 @@ const advice: Record<Exclude<HypervisorErrorCode, 'no_space' | 'guest_refused'>,
     'The machine could not be connected to its network; our staff has been told, try again later',
   start_failed: 'The machine could not be started; our staff has been told, try again in a few minutes',
   machine_absent: 'The machine was not found on its node; our staff has been told',
-  machine_died: 'The machine went down meanwhile; start it and watch its console to see why',
+  machine_died: 'The machine went down while this was under way; start it and watch its console to see why',
   not_running: 'The machine is not running; start it and try again',
-  not_stopped: 'The machine did not stay down for this; try again',
+  not_stopped: 'The machine has to be stopped for this and did not stay so; try again',
   shutdown_timeout:
-    'The guest did not shut down in time and keeps running; repeat with "force": true to take its power away. If it still goes down within ten minutes, that ends as you asked',
+    'The machine did not shut down in time and is still running; repeat with "force": true to switch it off. If it shuts down within the next ten minutes, it is left as you asked',
   ready_timeout:
     'The machine runs, but nothing answers on SSH at its first address; its console shows how far it has come',
   guest_silent:
-    "The guest's agent does not answer. While the machine boots, wait and try again; else install and start qemu-guest-agent in it. Who cannot sign in turns `rescue` on in the settings, restarts, and changes the disk from there",
+    "The guest's agent does not answer. If the machine is still booting, wait and try again; otherwise install and start qemu-guest-agent in it. If you cannot sign in, turn `rescue` on in the settings, restart, and change the disk from there",
   snapshot_failed:
-    'The copy of the disk could not be made or brought back, which also happens when its node is full; our staff has been told. Delete copies that nobody needs and try again later',
+    'The copy of the disk could not be made or restored, perhaps because the node is full; our staff has been told. Delete copies that you do not need and try again later',
   snapshot_absent: 'This copy of the disk is not on the node any more; delete it and choose another',
 };
 
