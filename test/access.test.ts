@@ -5,7 +5,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createApiKey } from '../src/account/index.ts';
 import { allRoutes } from '../src/api.ts';
-import { permissionsOf, roles } from '../src/organizations/index.ts';
+import { areas, permissionsOf, roles, type Scopes } from '../src/organizations/index.ts';
 import { listRoutes, type Route } from '../src/platform/http/index.ts';
 import { transaction } from '../src/platform/index.ts';
 import type { Client, Response } from './client.ts';
@@ -170,6 +170,51 @@ describe('an endpoint of an organization', () => {
         code: 'permission_denied',
       });
     }
+  });
+});
+
+describe('a key', () => {
+  it.each(areas)('that is not for %s is refused what belongs to it, whoever owns it', async (area) => {
+    const scopes: Scopes = { billing: true, shield: true, vps: true, [area]: false };
+    const key = await transaction(product.ctx, 'test.key', (tx) => createApiKey(tx, owner.userId, 'Kept'));
+    await sql(product, `update api_keys set ${area} = false where id = $1`, key.id);
+    const kept: Client = {
+      ...owner,
+      request: (method, path, body, headers) =>
+        owner.request(method, path, body, { ...headers, token: key.key }),
+    };
+    const before = await contents(product);
+    const allowed = permissionsOf('owner', scopes);
+    const refused: string[] = [];
+    for (const route of ofOrganizations) {
+      if (route.permission === undefined || allowed.has(route.permission)) continue;
+      const answer = await send(kept, route);
+      expect(faceOf(answer), nameOf(route)).toMatchObject({ status: 403, code: 'permission_denied' });
+      refused.push(nameOf(route));
+    }
+    if (area !== 'shield') expect(refused).not.toEqual([]);
+    expect(await contents(product)).toEqual(before);
+  });
+
+  it('that is not for billing does not show credit', async () => {
+    const key = await transaction(product.ctx, 'test.key', (tx) => createApiKey(tx, owner.userId, 'Kept'));
+    const credit = async () =>
+      (await product.nobody.get('/dashboard/account', { token: key.key })).body.data.user.credit;
+    expect(await credit()).not.toBe('0.00');
+    await sql(product, 'update api_keys set billing = false where id = $1', key.id);
+    expect(await credit()).toBe('0.00');
+  });
+
+  it('is kept from these', () => {
+    const without = (area: string) => {
+      const allowed = permissionsOf('owner', { billing: true, shield: true, vps: true, [area]: false });
+      return everything.filter((name) => ![...allowed].some((each) => each === name));
+    };
+    expect(Object.fromEntries(areas.map((area) => [area, without(area)]))).toEqual({
+      billing: ['billing.pay', 'billing.read', 'members.manage', 'order'],
+      shield: ['members.manage'],
+      vps: ['members.manage', 'service.manage', 'vps.manage', 'vps.power', 'vps.read'],
+    });
   });
 });
 

@@ -28,21 +28,22 @@ interface AccountRow {
   }[];
 }
 
-// The roles that hold `billing.read`. The table of permissions is the organizations', which this room may not know;
+// The roles that hold `billing.read`, which is of the area `billing`. The table of permissions is the organizations', which this room may not know;
 // a test compares the two.
 const mayReadCredit = ['owner', 'admin', 'billing'];
 
 // Credit belongs to organizations; the account shows that of its own one, the first it joined.
-const readAccountRow = statement<AccountRow, { userId: number; roles: string[] }>(
+const readAccountRow = statement<AccountRow, { userId: number; apiKeyId: number | null; roles: string[] }>(
   'account.read',
   `select u.*,
      (select jsonb_build_object('minor', e.balance_minor, 'currency', a.currency)
         from memberships m
         join ledger_accounts a on a.organization_id = m.organization_id and a.kind = 'credit'
-        cross join lateral (select n.transaction_id, n.balance_minor from ledger_entries n
+        cross join lateral (select n.balance_minor from ledger_entries n
                             where n.account_id = a.id order by n.sequence desc limit 1) e
        where m.user_id = u.id and m.role = any(:roles)
-       order by m.organization_id = u.default_organization_id desc nulls last, m.joined_at, e.transaction_id desc
+         and (:apiKeyId::bigint is null or (select billing from api_keys where id = :apiKeyId))
+       order by m.organization_id = u.default_organization_id desc nulls last, m.joined_at, a.id
        limit 1) as credit,
      coalesce((select jsonb_agg(jsonb_build_object('id', k.id, 'name', k.name, 'prefix', k.prefix,
          'billing', k.billing, 'shield', k.shield, 'vps', k.vps, 'created_at', k.created_at,
@@ -53,7 +54,11 @@ const readAccountRow = statement<AccountRow, { userId: number; roles: string[] }
 
 /** The account of whoever asks, with its API keys shortened to what identifies them. */
 export async function readAccount(ctx: AccountContext) {
-  const row = await ctx.db.one(readAccountRow, { userId: ctx.actor.userId, roles: mayReadCredit });
+  const row = await ctx.db.one(readAccountRow, {
+    userId: ctx.actor.userId,
+    apiKeyId: ctx.actor.apiKeyId,
+    roles: mayReadCredit,
+  });
   return {
     twofa_status: false,
     user: {

@@ -61,6 +61,8 @@ export const examples = {
         },
       ],
       credit_balance: '200.00',
+      credit_currency: 'EUR',
+      credits: [{ balance: '200.00', currency: 'EUR' }],
       last_credit_transaction: {
         amount: '200.00',
         currency: 'EUR',

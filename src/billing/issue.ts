@@ -1,5 +1,12 @@
 import { record } from '../events/index.ts';
-import { type Context, formatMoney, shareOf, statement, type TxContext } from '../platform/index.ts';
+import {
+  type Context,
+  formatMoney,
+  requireExact,
+  shareOf,
+  statement,
+  type TxContext,
+} from '../platform/index.ts';
 import { invoiceCreated } from './events.ts';
 import type { InvoiceKind } from './kind.ts';
 
@@ -103,10 +110,13 @@ export async function taxOf(ctx: Context, organizationId: number, options: { loc
 
 /** Sums of an invoice. Tax is on what remains after discounts, once over the whole, rounded half up. */
 export function totalsOf(lines: readonly Line[], tax: Tax): Totals {
-  const subtotalMinor = lines.reduce((sum, line) => sum + line.priceMinor + line.setupFeeMinor, 0);
+  const subtotalMinor = requireExact(
+    lines.reduce((sum, line) => sum + requireExact(line.priceMinor) + requireExact(line.setupFeeMinor), 0),
+  );
   const discountMinor = lines.reduce((sum, line) => sum + line.discountMinor, 0);
   const taxMinor = shareOf(subtotalMinor - discountMinor, tax.rateBasisPoints);
-  return { subtotalMinor, discountMinor, taxMinor, totalMinor: subtotalMinor - discountMinor + taxMinor };
+  const totalMinor = requireExact(subtotalMinor - discountMinor + taxMinor);
+  return { subtotalMinor, discountMinor, taxMinor, totalMinor };
 }
 
 const msPerHour = 3_600_000;

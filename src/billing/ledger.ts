@@ -1,4 +1,4 @@
-import { type Context, fail, statement, type TxContext } from '../platform/index.ts';
+import { type Context, fail, requireExact, statement, type TxContext } from '../platform/index.ts';
 
 /**
  * The ledger: double entry, append-only, the only source of a balance. Signs: a debit is positive, so what the
@@ -66,7 +66,7 @@ const newestCredit = statement<
    join ledger_transactions t on t.id = e.transaction_id
    where a.organization_id = :organizationId and a.kind = 'credit'
      and (:currency::text is null or a.currency = :currency)
-   order by e.transaction_id desc limit 1`,
+   order by a.id`,
 );
 
 const insertTransaction = statement<
@@ -139,6 +139,7 @@ async function postCredit(ctx: TxContext, transactionId: number, posting: Postin
   const newest = await ctx.db.maybe(newestEntry, { accountId: account.id });
   const balanceMinor = (newest?.balance_minor ?? 0) + creditMinor;
   if (balanceMinor < 0) throw fail('insufficient_credit');
+  requireExact(balanceMinor);
   const sequence = (newest?.sequence ?? 0) + 1;
   await ctx.db.run(insertEntry, {
     transactionId,
@@ -164,20 +165,28 @@ export interface CreditState {
 
 /**
  * What an organization has, and the newest entry; null when it never had any credit. Each currency has an account
- * of its own; when none is named, it is the one that moved last.
+ * of its own; when none is named, it is the first that the organization had.
  */
 export async function findCredit(
   ctx: Context,
   organizationId: number,
   currency: string | null = null,
 ): Promise<CreditState | null> {
-  const row = await ctx.db.maybe(newestCredit, { organizationId, currency });
-  if (row === null) return null;
-  return {
+  return (await listCredit(ctx, organizationId, currency))[0] ?? null;
+}
+
+/** The same for each currency, the first that the organization had first. */
+export async function listCredit(
+  ctx: Context,
+  organizationId: number,
+  currency: string | null = null,
+): Promise<CreditState[]> {
+  const rows = await ctx.db.many(newestCredit, { organizationId, currency });
+  return rows.map((row) => ({
     balanceMinor: row.balance_minor,
     currency: row.currency,
     last: { amountMinor: -row.amount_minor, description: row.description, createdAt: row.created_at },
-  };
+  }));
 }
 
 /** Gives an organization credit that it did not pay for. */

@@ -1,6 +1,6 @@
 import { permissions } from '../organizations/index.ts';
 
-const billingPermissions = permissions({
+const billingPermissions = permissions('billing', {
   'billing.read': ['billing'],
   'billing.pay': ['billing'],
 });

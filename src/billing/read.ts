@@ -6,7 +6,7 @@ import {
   requireRow,
   statement,
 } from '../platform/index.ts';
-import { findCredit } from './ledger.ts';
+import { listCredit } from './ledger.ts';
 
 export interface InvoiceRow {
   id: number;
@@ -121,17 +121,27 @@ export function viewInvoice(row: InvoiceRow, now: Date) {
   };
 }
 
-/** The credit part of the invoice list: the balance and what changed it last. */
+/** The credit part of the invoice list: the balances, and what changed the one that is shown first. */
 export async function creditSummary(ctx: OrganizationContext) {
-  const credit = await findCredit(ctx, ctx.organizationId);
-  if (credit === null) return { credit_balance: '0.00', last_credit_transaction: null };
+  const all = await listCredit(ctx, ctx.organizationId);
+  const credits = all.map(({ balanceMinor, currency }) => ({
+    balance: formatMoney(balanceMinor, currency),
+    currency,
+  }));
+  const [first] = all;
+  if (first === undefined) {
+    return { credit_balance: '0.00', credit_currency: null, credits, last_credit_transaction: null };
+  }
+  const { balanceMinor, currency, last } = first;
   return {
-    credit_balance: formatMoney(credit.balanceMinor, credit.currency),
+    credit_balance: formatMoney(balanceMinor, currency),
+    credit_currency: currency,
+    credits,
     last_credit_transaction: {
-      amount: formatMoney(credit.last.amountMinor, credit.currency),
-      currency: credit.currency,
-      description: credit.last.description,
-      created_at: credit.last.createdAt,
+      amount: formatMoney(last.amountMinor, currency),
+      currency,
+      description: last.description,
+      created_at: last.createdAt,
     },
   };
 }

@@ -89,6 +89,14 @@ export const InvoiceList = named(
   'InvoiceList',
   listOf('invoices', Invoice, {
     credit_balance: MoneyText,
+    credit_currency: Nullable(Currency),
+    credits: Type.Array(
+      named(
+        'Credit',
+        Type.Object({ balance: MoneyText, currency: Currency }),
+        'What an organization has in one currency; the first is what `credit_balance` shows',
+      ),
+    ),
     last_credit_transaction: Nullable(
       named(
         'CreditTransaction',

@@ -23,7 +23,7 @@ export const billingStaffRoutes = routes('/staff', group, (route) => {
       params: IdParams,
       body: S.Transfer,
       data: S.TransferData,
-      errors: ['not_found', 'invoice_not_payable', 'payment_mismatch', 'conflict'],
+      errors: ['not_found', 'invoice_not_payable', 'payment_mismatch', 'conflict', 'amount_too_large'],
     },
     (ctx, req) => receiveTransfer(ctx, req.params.id, req.body),
   );
@@ -40,7 +40,7 @@ export const billingStaffRoutes = routes('/staff', group, (route) => {
       params: IdParams,
       body: S.Refund,
       data: S.InvoiceData,
-      errors: ['not_found', 'conflict', 'invalid_amount'],
+      errors: ['not_found', 'conflict', 'invalid_amount', 'amount_too_large'],
     },
     (ctx, req) => refundInvoice(ctx, req.params.id, req.body),
   );
@@ -55,7 +55,7 @@ export const billingStaffRoutes = routes('/staff', group, (route) => {
       params: IdParams,
       body: S.CreditGrant,
       data: S.CreditGranted,
-      errors: ['not_found', 'invalid_amount'],
+      errors: ['not_found', 'invalid_amount', 'amount_too_large'],
     },
     (ctx, req) => giveCredit(ctx, req.params.id, req.body),
   );

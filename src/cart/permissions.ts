@@ -1,6 +1,6 @@
 import { permissions } from '../organizations/index.ts';
 
-const cartPermissions = permissions({
+const cartPermissions = permissions('billing', {
   order: ['billing'],
 });
 

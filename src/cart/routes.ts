@@ -15,6 +15,7 @@ const causes = [
   'weak_password',
   'invalid_coupon',
   'insufficient_stock',
+  'amount_too_large',
 ] as const;
 
 const group = { tag: 'Cart', about: 'From a list of wishes to an invoice.', examples };

@@ -1,7 +1,7 @@
 import { hashKey, looksLikeKey, noteUse } from '../account/index.ts';
 import type { Authenticate } from '../platform/http/index.ts';
 import { type Clock, type Queryable, statement } from '../platform/index.ts';
-import { permissionsOf } from './permissions.ts';
+import { permissionsOf, type Scopes } from './permissions.ts';
 
 interface CallerRow {
   key_id: number;
@@ -9,6 +9,7 @@ interface CallerRow {
   user_id: number;
   staff_role: string | null;
   role: string | null;
+  scopes: Scopes;
   default_organization_id: number | null;
 }
 
@@ -16,6 +17,7 @@ interface CallerRow {
 const findCaller = statement<CallerRow, { hash: Buffer; organizationId: number | null; now: Date }>(
   'organizations.findCaller',
   `select k.id as key_id, k.last_used_at, u.id as user_id, u.staff_role, m.role,
+     jsonb_build_object('billing', k.billing, 'shield', k.shield, 'vps', k.vps) as scopes,
      coalesce(u.default_organization_id,
        (select case when count(*) = 1 then min(own.organization_id) end from memberships own where own.user_id = u.id)
      ) as default_organization_id
@@ -37,7 +39,7 @@ export function authenticator(db: Queryable, clock: Clock): Authenticate {
       actor: { type: 'api_key', userId: row.user_id, apiKeyId: row.key_id, ip },
       sessionId: null,
       staffRole: row.staff_role,
-      permissions: row.role === null ? null : permissionsOf(row.role),
+      permissions: row.role === null ? null : permissionsOf(row.role, row.scopes),
       defaultOrganizationId: row.default_organization_id,
     };
   };

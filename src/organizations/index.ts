@@ -4,5 +4,13 @@
  */
 export { authenticator } from './authenticate.ts';
 export { foundOrganization, organizationExists } from './organizations.ts';
-export { permissions, permissionsOf, type Role, roles } from './permissions.ts';
+export {
+  type Area,
+  areas,
+  permissions,
+  permissionsOf,
+  type Role,
+  roles,
+  type Scopes,
+} from './permissions.ts';
 export { organizationRoutes } from './routes.ts';

@@ -1,5 +1,5 @@
 import { record } from '../events/index.ts';
-import { type ListRequest, listData, pagedList } from '../platform/http/index.ts';
+import { forgetPrincipals, type ListRequest, listData, pagedList } from '../platform/http/index.ts';
 import {
   type AccountContext,
   type Context,
@@ -89,6 +89,7 @@ export async function createOrganization(ctx: AccountContext, body: { name: stri
       throw fail('too_many', { message: `An account owns ${ownedPerAccount} organizations at most` });
     const organization = { name: body.name, country: body.country ?? null, ownerId: userId };
     const id = await foundOrganization(tx, organization);
+    tx.db.afterCommit(forgetPrincipals); // what is remembered of the founder lacks it
     return { organization: view(await tx.db.one(organizationOf, { userId, id })) };
   });
 }

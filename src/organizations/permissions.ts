@@ -10,14 +10,24 @@ export const roles = [...rulers, ...specialists] as const;
 export type Role = (typeof roles)[number];
 type Specialist = (typeof specialists)[number];
 
+/** What an API key can be kept to. */
+export const areas = ['billing', 'shield', 'vps'] as const;
+export type Area = (typeof areas)[number];
+export type Scopes = Readonly<Record<Area, boolean>>;
+
+/** The area of a permission; `any` is for every key, `all` for those that are kept to none. */
+type Within = Area | 'any' | 'all';
+
 const held = new Map<string, Set<Permission>>(roles.map((role) => [role, new Set()]));
-const declaredNames = new Set<string>();
-const none: ReadonlySet<Permission> = new Set();
+const within = new Map<string, Within>();
+const cut = new Map<string, ReadonlySet<Permission>>();
+const whole: Scopes = { billing: true, shield: true, vps: true };
 
 /**
- * Declares the permissions of a room, each with the roles that hold it besides owners and administrators:
+ * Declares permissions of a room that belong to an area of keys, each with the roles that hold it besides owners and
+ * administrators:
  *
- *     const billingPermissions = permissions({ 'billing.read': ['billing'] });
+ *     const billingPermissions = permissions('billing', { 'billing.read': ['billing'] });
  *
  *     type BillingPermissions = typeof billingPermissions;
  *     declare module '../platform/http/permission.ts' {
@@ -25,22 +35,38 @@ const none: ReadonlySet<Permission> = new Set();
  *     }
  */
 export function permissions<const Declared extends Record<string, readonly Specialist[]>>(
+  area: Within,
   declared: Declared,
 ): Declared {
   for (const [name, also] of Object.entries(declared)) {
-    if (declaredNames.has(name)) throw new Error(`the permission ${name} is declared twice`);
-    declaredNames.add(name);
+    if (within.has(name)) throw new Error(`the permission ${name} is declared twice`);
+    within.set(name, area);
     for (const role of [...rulers, ...also]) held.get(role)?.add(name as Permission);
   }
   return declared;
 }
 
-/** What members of this role may do: the one table that enforcement, the dashboard and the documents read. */
-export function permissionsOf(role: string): ReadonlySet<Permission> {
-  return held.get(role) ?? none;
+/**
+ * What members of this role may do, with a key that is kept to some areas: the one table that enforcement, the
+ * dashboard and the documents read.
+ */
+export function permissionsOf(role: string, scopes: Scopes = whole): ReadonlySet<Permission> {
+  const key = `${role} ${areas.filter((area) => scopes[area])}`;
+  let found = cut.get(key);
+  if (found === undefined) {
+    found = new Set([...(held.get(role) ?? [])].filter((name) => isWithin(name, scopes)));
+    cut.set(key, found);
+  }
+  return found;
 }
 
-const organizationPermissions = permissions({ 'members.manage': [] });
+function isWithin(permission: Permission, scopes: Scopes): boolean {
+  const area = within.get(permission) ?? 'all';
+  if (area === 'any') return true;
+  return area === 'all' ? areas.every((each) => scopes[each]) : scopes[area];
+}
+
+const organizationPermissions = permissions('all', { 'members.manage': [] });
 
 type OrganizationPermissions = typeof organizationPermissions;
 

@@ -66,6 +66,7 @@ const commonErrors = errors({
   // What several rooms answer
   too_many: [409, 'The limit for this kind of resource is reached; delete one first'],
   invalid_domain: [400, 'invalid domain'],
+  amount_too_large: [400, 'The sum is too large to be counted to the cent'],
 
   // Our side
   internal_error: [500, 'Something went wrong on our side; quote the request id when you ask for help'],

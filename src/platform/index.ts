@@ -32,7 +32,7 @@ export { newId } from './ids.ts';
 export { forgetSecretKey, openSeal } from './installation.ts';
 export * from './jobs/index.ts';
 export { causesOf, createLog, type Logger } from './log.ts';
-export { allocate, currencyDigits, formatMoney, parseMoney, shareOf } from './money.ts';
+export { allocate, currencyDigits, formatMoney, parseMoney, requireExact, shareOf } from './money.ts';
 export type { Happened, Reaction, Reactions } from './reactions.ts';
 export { requireOwn, requireRow } from './require.ts';
 export { createSeal, readSecretKey, type Seal } from './seal.ts';

@@ -1,3 +1,5 @@
+import { fail } from './errors.ts';
+
 /** Amounts are integers in the currency's minor unit inside, decimal strings outside (`1250` ↔ `"12.50"`). */
 
 const digitsByCurrency = new Map<string, number>();
@@ -32,9 +34,15 @@ export function parseMoney(text: string, currency: string): number | null {
   return Number(`${match[1]}${fraction.padEnd(digits, '0')}`);
 }
 
+/** A sum, unless it is so large that a number would lose cents of it: then `amount_too_large`. */
+export function requireExact(minor: number): number {
+  if (!Number.isSafeInteger(minor)) throw fail('amount_too_large');
+  return minor;
+}
+
 /** A share of an amount in basis points (2100 is 21 %), rounded half up to the minor unit. */
 export function shareOf(minor: number, basisPoints: number): number {
-  return Number((BigInt(minor) * BigInt(basisPoints) + 5_000n) / 10_000n);
+  return requireExact(Number((BigInt(requireExact(minor)) * BigInt(basisPoints) + 5_000n) / 10_000n));
 }
 
 /**

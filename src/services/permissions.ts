@@ -1,11 +1,10 @@
 import { permissions } from '../organizations/index.ts';
 
-const servicesPermissions = permissions({
-  'service.read': ['billing', 'technical', 'support', 'viewer'],
-  'service.manage': ['technical'],
-});
+// What there is every key may see; what is done with it is of an area.
+const readPermissions = permissions('any', { 'service.read': ['billing', 'technical', 'support', 'viewer'] });
+const managePermissions = permissions('vps', { 'service.manage': ['technical'] });
 
-type ServicesPermissions = typeof servicesPermissions;
+type ServicesPermissions = typeof readPermissions & typeof managePermissions;
 
 declare module '../platform/http/permission.ts' {
   interface PermissionCatalogue extends ServicesPermissions {}

@@ -1,6 +1,6 @@
 import { permissions } from '../organizations/index.ts';
 
-const vpsPermissions = permissions({
+const vpsPermissions = permissions('vps', {
   'vps.read': ['billing', 'technical', 'support', 'viewer'],
   'vps.power': ['technical', 'support'],
   'vps.manage': ['technical'],

@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { record } from '../../events/index.ts';
-import { permissionsOf, type Role } from '../../organizations/index.ts';
+import { permissionsOf, type Role, type Scopes } from '../../organizations/index.ts';
 import {
   type Context,
   fail,
@@ -61,18 +61,19 @@ const dropTickets = statement<never, { before: Date }>(
 
 // What must still hold while a console is open: account, key, membership and its role, and the machine itself.
 const stillAllowed = statement<
-  { role: Role },
+  { role: Role; scopes: Scopes | null },
   { organizationId: number; userId: number; serviceId: number; apiKeyId: number | null; now: Date }
 >(
   'vps.consoleStillAllowed',
-  `select m.role from memberships m
+  `select m.role, case when k.id is not null
+     then jsonb_build_object('billing', k.billing, 'shield', k.shield, 'vps', k.vps) end as scopes
+   from memberships m left join api_keys k on k.id = :apiKeyId
    join users u on u.id = m.user_id and u.status = 'active'
    join services s on s.organization_id = m.organization_id and s.id = :serviceId and s.status = 'active'
    join machines v on v.service_id = s.id
    where m.organization_id = :organizationId and m.user_id = :userId
-     and (:apiKeyId::bigint is null or exists (select 1 from api_keys k
-       where k.id = :apiKeyId and k.revoked_at is null
-       and (k.expires_at is null or k.expires_at > :now)))`,
+     and (:apiKeyId::bigint is null
+       or k.id is not null and k.revoked_at is null and (k.expires_at is null or k.expires_at > :now))`,
 );
 
 /**
@@ -120,7 +121,7 @@ export async function mayStayOpen(ctx: Context, ticket: Ticket): Promise<boolean
     apiKeyId: ticket.api_key_id,
     now: ctx.clock.now(),
   });
-  return row !== null && permissionsOf(row.role).has(permission);
+  return row !== null && permissionsOf(row.role, row.scopes ?? undefined).has(permission);
 }
 
 function hashOf(ticket: string): Buffer {

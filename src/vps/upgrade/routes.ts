@@ -22,6 +22,7 @@ export const upgradeRoutes = routes('/dashboard/services', { tag: 'Services', ex
         'invalid_configuration',
         'insufficient_stock',
         'too_many',
+        'amount_too_large',
       ],
       limit: 'checkout',
     },
