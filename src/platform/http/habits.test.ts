@@ -94,6 +94,13 @@ describe('a path', () => {
     expect(nearPath('/api/dashboard/services/5/vps/stop', known)).toBe('/api/dashboard/service/5/vps/stop');
     expect(nearPath('/api/dashboard/service/5', known)).toBe('/api/dashboard/services/5');
   });
+
+  it('with a key in it is told without the key', () => {
+    const known = ['/api/dashboard/services/:id', '/api/staff/images/:slug'];
+    for (const secret of ['ink_k1lMx-Qz', 'Canary-Pass-1', '12345678901234567'])
+      expect(nearPath(`/dashboard/services/${secret}`, known)).toBe('/api/dashboard/services/{id}');
+    expect(nearPath('/staff/images/debian', known)).toBe('/api/staff/images/{slug}');
+  });
 });
 
 describe('a name', () => {

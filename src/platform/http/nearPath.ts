@@ -7,7 +7,7 @@ const tooFar = 2;
 const forgotten: Record<string, number> = { api: 0.5, dashboard: 0.6, account: 0.9, vps: 0.9 };
 
 /**
- * The path that somebody probably meant, with what they wrote where it has parameters:
+ * The path that somebody probably meant, with the ids that they wrote where it has parameters:
  * `/services/5/vps/start` becomes `/api/dashboard/service/5/vps/start`. Null when none is near.
  */
 export function nearPath(sent: string, known: readonly string[]): string | null {
@@ -47,7 +47,15 @@ function overlay(words: readonly string[], pattern: readonly string[]): Fit {
 }
 
 function add(cost: number, sent: string, wanted: string, rest: Fit): Fit {
-  return { cost: cost + rest.cost, path: [wanted.startsWith(':') ? sent : wanted, ...rest.path] };
+  return {
+    cost: cost + rest.cost,
+    path: [wanted.startsWith(':') ? shown(sent, wanted) : wanted, ...rest.path],
+  };
+}
+
+/** An id as it was sent. Anything else may be a key in the wrong place, which no answer repeats. */
+function shown(sent: string, wanted: string): string {
+  return /^\d{1,16}$/.test(sent) ? sent : `{${wanted.slice(1)}}`;
 }
 
 function costOf(sent: string, wanted: string): number {
