@@ -7,12 +7,12 @@ import type { Candidate, Item } from './find.ts';
 /** What has to be there at all: `missing_fields`. */
 export function requireOptions(candidates: Candidate[]): void {
   const missing = candidates.flatMap(({ item, product, kind, path }) => {
-    if (product.type === 'Domain') return item.domain === undefined ? [`${path}.domain`] : [];
-    if (!kind.isServer) return [];
-    if (item.options === undefined) return [`${path}.options`];
-    const server = ['domain', 'password'].filter((key) => item.options?.[key] === undefined);
-    const needed = new Set([...missingOptions(product, item.options), ...kind.missing(item.options)]);
-    return [...needed, ...server].map((key) => `${path}.options.${key}`);
+    const domain = product.type === 'Domain' && item.domain === undefined ? [`${path}.domain`] : [];
+    if (kind.isServer && item.options === undefined) return [...domain, `${path}.options`];
+    const options = item.options ?? {};
+    const server = kind.isServer ? ['domain', 'password'].filter((key) => options[key] === undefined) : [];
+    const needed = new Set([...missingOptions(product, options), ...kind.missing(options)]);
+    return [...domain, ...[...needed, ...server].map((key) => `${path}.options.${key}`)];
   });
   if (missing.length === 0) return;
   throw fail('missing_fields', { details: missing.map((field) => ({ field, message: 'is required' })) });

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { vpsCart, vpsOptions } from '../../test/orders.ts';
 import { newCustomer, type Person } from '../../test/people.ts';
 import { startTestProduct, type TestProduct } from '../../test/product.ts';
-import { contents, settled } from '../../test/sql.ts';
+import { contents, settled, sql } from '../../test/sql.ts';
 
 let product: TestProduct;
 let customer: Person;
@@ -216,4 +216,24 @@ describe('what else a cart needs', () => {
     product.clock.travel(1_001); // who somebody is, is remembered for a second
     expect((await order()).body.code).toBe('organization_ambiguous');
   });
+});
+
+it('what the product says is required is, also where it is no server', async () => {
+  const id = product.demo.products.hosting;
+  await sql(
+    product,
+    `insert into product_options (product_id, key, name, label, kind, choices, unit_price_minor, required) values
+       ($1, 'option6', 'plan', 'Plan', 'choice', '[{"value":"large","label":"Large","price_minor":900}]', 0, true)`,
+    id,
+  );
+  const quote = (item: object) =>
+    customer.post('/cart/quote', { products: [{ id, cycle: 'monthly', type: 'Hosting', ...item }] });
+  for (const item of [{}, { options: {} }]) {
+    expect((await quote(item)).body).toMatchObject({
+      code: 'missing_fields',
+      details: [{ field: 'products[0].options.option6' }],
+    });
+  }
+  expect((await quote({ options: { option6: 'large' } })).body.data.total).toBe('12.00');
+  await sql(product, 'delete from product_options where product_id = $1', id);
 });
