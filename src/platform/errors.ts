@@ -68,6 +68,8 @@ const commonErrors = errors({
   invalid_domain: [400, 'invalid domain'],
   amount_too_large: [400, 'The sum is too large to be counted to the cent'],
 
+  busy: [409, 'Something else is changing this at the moment; repeat the request shortly'],
+
   // Our side
   internal_error: [500, 'Something went wrong on our side; quote the request id when you ask for help'],
   unavailable: [503, 'A part of the service is not available right now; try again shortly'],

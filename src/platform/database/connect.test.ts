@@ -71,3 +71,15 @@ it('a connection may be lost in the moment in which it is handed out', async () 
   connecting.mockRestore();
   expect(await db.one(count, { name: 'd' })).toEqual({ count: 1 });
 });
+
+it('who waits too long for a lock is told that something else is under way, and waits no more', async () => {
+  const impatient = connect(database.url, { log: createLog('silent'), poolSize: 1, lockTimeoutMs: 100 });
+  const lockAll = statement('connectTest.lockAll', 'lock table product_groups in exclusive mode');
+  await db.transaction('test', async (tx) => {
+    await tx.run(lockAll);
+    const waiting = impatient.run(insert, { name: 'late' });
+    await expect(waiting).rejects.toMatchObject({ code: 'busy', status: 409, retryAfterS: 1 });
+  });
+  expect(await impatient.run(insert, { name: 'late' })).toBe(1);
+  await impatient.close();
+});

@@ -12,7 +12,10 @@ types.setTypeParser(pg.types.builtins.INT8, Number);
 types.setTypeParser(pg.types.builtins.DATE, (text: string) => text);
 
 /** Opens the pool. `url` is anything `pg` understands, a unix socket's directory included. */
-export function connect(url: string, options: { log: Logger; poolSize?: number }): Database {
+export function connect(
+  url: string,
+  options: { log: Logger; poolSize?: number; lockTimeoutMs?: number },
+): Database {
   const pool = new pg.Pool({
     connectionString: url,
     types,
@@ -20,6 +23,8 @@ export function connect(url: string, options: { log: Logger; poolSize?: number }
     // Statements that do not wait for each other travel together; see `transaction.ts`.
     pipeline: true,
     connectionTimeoutMillis: 2_000,
+    // Whoever waits longer for what another transaction holds gives the connection back and says so.
+    lock_timeout: options.lockTimeoutMs ?? 8_000,
     idleTimeoutMillis: 60_000,
     keepAlive: true,
     application_name: 'innkeeper',

@@ -19,7 +19,7 @@ function codeOf(error: unknown): string {
 /**
  * Turns a failure of the database itself into 503, so that no caller ever sees a half answer as a bug of ours:
  * lost connections (class 08), shutdown and start (57P), too many connections (53300), full disk (53100).
- * Everything else, constraint violations included, is returned as it is.
+ * A lock that somebody holds for too long is 409. Everything else, constraint violations included, is returned as it is.
  */
 export function asUnavailable(error: unknown): unknown {
   if (error instanceof AppError) return error;
@@ -27,6 +27,7 @@ export function asUnavailable(error: unknown): unknown {
   if (code === '53100' || code === 'ENOSPC') return fail('storage_full', { cause: error, retryAfterS: 5 });
   // A write that the server could not store comes back as 58030 (I/O error) or, for its log, as a panic.
   if (code === '58030') return fail('storage_full', { cause: error, retryAfterS: 5 });
+  if (code === '55P03') return fail('busy', { cause: error, retryAfterS: 1 });
   const isDown =
     code.startsWith('08') ||
     code.startsWith('57P') ||

@@ -26,6 +26,7 @@ import { requestIdOf } from './requestId.ts';
 import { listRoutes, type RouteGroup } from './route.ts';
 import { type Api, serveRoutes } from './serve.ts';
 import type { Site } from './site.ts';
+import { createWriters } from './turns.ts';
 import { serveUnanswered } from './unanswered.ts';
 import { fileServer, serveFiles } from './webFiles.ts';
 
@@ -84,6 +85,7 @@ export async function createApi(options: ApiOptions): Promise<FastifyInstance> {
     drivers: options.drivers,
     principals: rememberPrincipals(options.authenticate, clock),
     limiter: createLimiter(config.rateLimits),
+    writers: createWriters(config.databasePoolSize),
     publicOrigin: new URL(config.publicUrl).origin,
     streams: new Set(),
   };

@@ -22,6 +22,13 @@ export interface Admission {
   sessionOnly?: boolean;
 }
 
+/** What it takes to know somebody. */
+interface Knowing {
+  principals: Principals;
+  limiter: Limiter;
+  publicOrigin: string;
+}
+
 /** What is read of a request to know who sends it. */
 interface Asking {
   method: string;
@@ -32,27 +39,32 @@ interface Asking {
 
 /**
  * Settles who is asking: authentication first (401), then the organization (400, 403), then what the role
- * allows (403). Not being a member and there being no such organization get the same answer. Whoever is remembered is
- * known at once, without a promise: that is nearly every request of a busy key.
+ * allows (403). Not being a member and there being no such organization get the same answer. Whoever is known is
+ * counted, also when what they ask for is refused. Whoever is remembered is known at once, without a promise: that is nearly every request of a busy key.
  */
 export function requireCaller(
   wanted: Admission,
   request: Asking,
-  principals: Principals,
-  limiter: Limiter,
-  publicOrigin: string,
+  { principals, limiter, publicOrigin }: Knowing,
+  count: (principal: Principal) => void,
 ): Caller | Promise<Caller> {
   const refusal: ErrorCode = wanted.unauthorized ?? 'unauthorized';
   const credential = readCredential(request.method, request.headers, publicOrigin);
   if (credential === null) throw fail(refusal, { details: whyNoKey(request.headers, request.url) });
-  limiter.checkRefused(request.address);
+  limiter.checkRefused(request.address, credential);
   const asked = wanted.auth === 'organization' ? readOrganization(request.headers) : null;
   const find = (organizationId: number | null) =>
     principals.find(credential, organizationId, request.address);
   const found = find(asked);
   if (found instanceof Promise || (wanted.auth === 'organization' && asked === null)) {
-    return requireAnew(wanted, request, limiter, asked, found, find);
+    const admit = (principal: Principal): void => {
+      limiter.noteGood(credential);
+      count(principal);
+    };
+    const refuse = () => limiter.countRefused(request.address, credential);
+    return requireAnew(wanted, request, asked, found, { find, admit, refuse });
   }
+  count(found);
   checkAllowed(wanted, found);
   return { principal: found, organizationId: asked };
 }
@@ -61,22 +73,26 @@ export function requireCaller(
 async function requireAnew(
   wanted: Admission,
   request: Asking,
-  limiter: Limiter,
   asked: number | null,
   finding: ReturnType<Principals['find']>,
-  find: (organizationId: number) => ReturnType<Principals['find']>,
+  how: {
+    find: (organizationId: number) => ReturnType<Principals['find']>;
+    admit: (principal: Principal) => void;
+    refuse: () => void;
+  },
 ): Promise<Caller> {
   const refusal: ErrorCode = wanted.unauthorized ?? 'unauthorized';
   let principal = await finding;
   if (principal === null) {
-    limiter.countRefused(request.address);
+    how.refuse();
     const details = whyNotAKey(request.headers);
     throw fail(refusal, details.length > 0 ? { details } : {});
   }
+  how.admit(principal);
   let organizationId = asked;
   if (wanted.auth === 'organization' && organizationId === null) {
     organizationId = organizationWithoutHeader(wanted, request.headers, principal);
-    principal = await find(organizationId);
+    principal = await how.find(organizationId);
     if (principal === null) throw fail(refusal);
   }
   checkAllowed(wanted, principal);

@@ -153,4 +153,35 @@ describe('limits', () => {
     expect(limited.authentication.calls).toBe(calls);
     await closeApi(limited.app);
   });
+
+  it('leave a key alone that was good, while somebody guesses at the same address', async () => {
+    const limited = await startDemo({ env: { RATE_LIMITS: 'on' } });
+    expect((await limited.call('GET', notes)).status).toBe(200);
+    for (let i = 0; i <= generalLimits.refused.quota; i += 1) {
+      await limited.call('GET', notes, { as: `guess${i}` });
+    }
+    limited.clock.travel(5_000);
+    expect((await limited.call('GET', notes)).status).toBe(200);
+    limited.authentication.revoke('ada');
+    limited.clock.travel(5_000);
+    expect((await limited.call('GET', notes)).status).toBe(401);
+    expect((await limited.call('GET', notes)).status).toBe(429);
+    await closeApi(limited.app);
+  });
+
+  it.each([
+    ['403, of another organization', 'GET', { organization: 2 }],
+    ['403, for lack of a permission', 'POST', { as: 'bob', body: { text: 'x' } }],
+    ['400, without an organization', 'GET', { organization: null }],
+    ['400, of the wrong shape', 'POST', { body: '{broken' }],
+  ] as const)('count what is answered with %s', async (_, method, options) => {
+    const limited = await startDemo({ env: { RATE_LIMITS: 'on' } });
+    const left = async () => {
+      const { headers } = await limited.call(method, notes, options);
+      return Number(/"default";r=(\d+)/.exec(headers.get('ratelimit') ?? '')?.[1]);
+    };
+    expect(await left()).toBe(1_199);
+    expect(await left()).toBe(1_198);
+    await closeApi(limited.app);
+  });
 });

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { fail } from '../errors.ts';
 import type { Principal } from './principal.ts';
 import { type CountWindow, createCounter, type Window } from './windows.ts';
@@ -64,10 +65,23 @@ export type LimitHeaders = {
 export interface Limiter {
   /** Counts a request; null when limits are off. Throws `rate_limited`, which carries the headers too. */
   take(principal: Principal | null, ip: string, limitClass: LimitClass | undefined): LimitHeaders | null;
-  /** Throws `rate_limited` when this address had too many credentials refused. */
-  checkRefused(ip: string): void;
-  countRefused(ip: string): void;
+  /** Throws `rate_limited` when this address had too many credentials refused, unless this one was good lately. */
+  checkRefused(ip: string, credential: string): void;
+  countRefused(ip: string, credential: string): void;
+  noteGood(credential: string): void;
 }
+
+const nothing = () => undefined;
+const unlimited: Limiter = {
+  take: () => null,
+  checkRefused: nothing,
+  countRefused: nothing,
+  noteGood: nothing,
+};
+
+/** How long a credential that was good is let through beside others that are refused, and how many are remembered. */
+const goodForMs = 24 * 3_600_000;
+const goodAtMost = 50_000;
 
 /** Headers of the limit that a `rate_limited` error ran into. */
 export const limitHeadersOf = new WeakMap<Error, LimitHeaders>();
@@ -84,7 +98,7 @@ interface Counted {
  * counts in PostgreSQL, where it costs ten times the rest. See docs/decisions/0019.
  */
 export function createLimiter(on: boolean, nowMs = () => Math.trunc(performance.now())): Limiter {
-  if (!on) return { take: () => null, checkRefused: () => undefined, countRefused: () => undefined };
+  if (!on) return unlimited;
   const counted = new Map<string, Counted>();
   for (const [name, limit] of declaredLimits) {
     const policy = `"${name}";q=${limit.quota};w=${limit.windowS}`;
@@ -98,6 +112,8 @@ export function createLimiter(on: boolean, nowMs = () => Math.trunc(performance.
   const general = known('default');
   const ofPublic = known('public');
   const refused = known('refused');
+  /** When each was good last, by its hash: whoever else guesses at the same address does not lock them out. */
+  const good = new Map<string, number>();
 
   return {
     take(principal, ip, limitClass) {
@@ -112,16 +128,28 @@ export function createLimiter(on: boolean, nowMs = () => Math.trunc(performance.
         ratelimit: `${left}, ${leftToo}`,
       };
     },
-    checkRefused(ip) {
+    checkRefused(ip, credential) {
       if (refused.count.isEmpty()) return;
       const now = nowMs();
+      if (now - (good.get(hashOf(credential)) ?? Number.NEGATIVE_INFINITY) < goodForMs) return;
       const window = refused.count.look(network(ip), now);
       if (window !== undefined && window.used >= refused.limit.quota) throw refuse(refused, window, now);
     },
-    countRefused(ip) {
+    countRefused(ip, credential) {
+      good.delete(hashOf(credential));
       refused.count.add(network(ip), nowMs());
     },
+    noteGood(credential) {
+      const key = hashOf(credential);
+      good.delete(key); // so that insertion order stays order of age
+      good.set(key, nowMs());
+      if (good.size > goodAtMost) good.delete(good.keys().next().value ?? '');
+    },
   };
+}
+
+function hashOf(credential: string): string {
+  return hash('sha256', credential, 'base64');
 }
 
 /** Counts one request and says what is left, as the header does; throws when nothing is. */

@@ -42,7 +42,7 @@ export function codesOf(route: Route): Set<ErrorCode> {
   if (route.method !== 'GET') {
     add('body_too_large', 'unsupported_media_type');
     if (bytesOf(route.body) === null) add('invalid_json', 'duplicate_key', 'nesting_too_deep');
-    add('storage_full');
+    add('storage_full', 'busy');
   }
   if (route.auth !== 'public') {
     add(route.unauthorized ?? 'unauthorized');

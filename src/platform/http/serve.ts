@@ -23,10 +23,11 @@ import { checkIdempotencyKey, once } from './idempotency.ts';
 import type { Limiter } from './limits.ts';
 import { type Outside, outsideOf } from './live.ts';
 import { kindsOf, readParams, readQuery } from './parameters.ts';
-import type { Principals } from './principal.ts';
+import type { Principal, Principals } from './principal.ts';
 import type { Problem } from './problem.ts';
 import { compileResponseCheck, envelopeOf, type ResponseCheck } from './responses.ts';
 import { isRepeatable, type Req, type Route } from './route.ts';
+import type { Leave, Writers } from './turns.ts';
 import { compileValidator } from './validate.ts';
 
 /** What serving a route needs from the API as a whole. */
@@ -40,6 +41,7 @@ export interface Api {
   drivers: Partial<Drivers>;
   principals: Principals;
   limiter: Limiter;
+  writers: Writers;
   publicOrigin: string;
   /** Ends one stream that has no end of its own; shutdown calls them all. */
   streams: Set<() => void>;
@@ -112,20 +114,24 @@ function compileGate(api: Api, route: Route, { refusal }: Outside) {
   const admission: Admission | null = auth === 'public' ? null : { ...route, auth };
   const names = Object.keys(route.params.properties);
   const isEmpty = (params: unknown) => names.some((name) => (params as Record<string, string>)[name] === '');
+  const count = (principal: Principal | null, request: FastifyRequest, reply: FastifyReply): void => {
+    const limit = api.limiter.take(principal, request.address, route.limit);
+    if (limit !== null) reply.headers(limit);
+  };
   const admit = (caller: Caller | null, request: FastifyRequest, reply: FastifyReply): void => {
     request.caller = caller;
-    const limit = api.limiter.take(caller?.principal ?? null, request.address, route.limit);
-    if (limit !== null) reply.headers(limit);
+    if (caller === null) count(null, request, reply);
     if (refusal !== null) throw refusal();
   };
   // Without a promise where the caller is known at once. The framework goes on when it is called, or at the promise.
   return (request: FastifyRequest, reply: FastifyReply, goOn: () => void): Promise<void> | void => {
     // The router takes a slash at the end for an empty parameter.
     if (isEmpty(request.params)) return reply.callNotFound();
+    const known = (principal: Principal) => count(principal, request, reply);
     const caller =
       admission === null
-        ? callerWhenGiven(api, route, request)
-        : requireCaller(admission, request, api.principals, api.limiter, api.publicOrigin);
+        ? callerWhenGiven(api, route, request, known)
+        : requireCaller(admission, request, api, known);
     if (caller instanceof Promise) return caller.then((found) => admit(found, request, reply));
     admit(caller, request, reply);
     goOn();
@@ -133,12 +139,16 @@ function compileGate(api: Api, route: Route, { refusal }: Outside) {
 }
 
 /** On a public route that says something else to those it knows: the caller, when a credential was sent. */
-function callerWhenGiven(api: Api, route: Route, request: FastifyRequest): Promise<Caller> | null {
+function callerWhenGiven(
+  api: Api,
+  route: Route,
+  request: FastifyRequest,
+  known: (principal: Principal) => void,
+): Promise<Caller> | null {
   if (route.caller !== 'when-given') return null;
-  const { principals, limiter, publicOrigin } = api;
-  if (readCredential(request.method, request.headers, publicOrigin) === null) return null;
+  if (readCredential(request.method, request.headers, api.publicOrigin) === null) return null;
   const auth = request.headers['x-organization-id'] === undefined ? 'account' : 'organization';
-  return withDefaultOrganization(requireCaller({ auth }, request, principals, limiter, publicOrigin));
+  return withDefaultOrganization(requireCaller({ auth }, request, api, known));
 }
 
 async function withDefaultOrganization(finding: Caller | Promise<Caller>): Promise<Caller> {
@@ -193,7 +203,7 @@ function compileRun(api: Api, route: Route, check: ResponseCheck | null, envelop
     check?.success(envelope);
     return envelope;
   };
-  return async (request, reply, req) => {
+  const answer: Run = async (request, reply, req) => {
     const ctx = contextFor(api, route, request);
     if (route.etag === true) return withTag(request, reply, await handle(ctx, req, reply));
     if (repeatable && request.headers['idempotency-key'] !== undefined) {
@@ -204,6 +214,25 @@ function compileRun(api: Api, route: Route, check: ResponseCheck | null, envelop
       return ifMatching(route, ctx, request.headers['if-match'], req, tagOf, (tx) => handle(tx, req, reply));
     }
     return handle(ctx, req, reply);
+  };
+  return isHeavy(route) ? inTurn(api.writers, answer) : answer;
+}
+
+/** What may hold a connection for as long as it runs; what talks to others or reads on and on holds none meanwhile. */
+function isHeavy({ method, drivers = [], body }: Route): boolean {
+  return method !== 'GET' && drivers.length === 0 && bytesOf(body)?.read !== 'stream';
+}
+
+function inTurn(writers: Writers, answer: Run): Run {
+  return async (request, reply, req) => {
+    const { caller } = request;
+    let leave: Leave | null = null;
+    if (caller !== null) leave = await writers.begin(caller.principal.actor.userId, caller.organizationId);
+    try {
+      return await answer(request, reply, req);
+    } finally {
+      leave?.();
+    }
   };
 }
 

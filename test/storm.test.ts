@@ -1,0 +1,49 @@
+/** One customer who sends all that the limits allow, and what the others notice of it. */
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { Response } from './client.ts';
+import { vpsCart } from './orders.ts';
+import { newCustomer, type Person } from './people.ts';
+import { startTestProduct, type TestProduct } from './product.ts';
+
+let product: TestProduct;
+let greedy: Person;
+let other: Person;
+beforeAll(async () => {
+  product = await startTestProduct({
+    env: { NETWORK4: '10.84.0.0/19', DATABASE_POOL_SIZE: '6' },
+    simulator: {
+      capacity: { cpuCores: 9_000, memoryMib: 40_000_000, diskGib: 400_000, acceleration: 'none' },
+    },
+  });
+  greedy = await newCustomer(product, { creditMinor: 1_000 });
+  other = await newCustomer(product, { creditMinor: 1_000 });
+});
+afterAll(() => product.stop());
+
+it('sixty orders of fifty machines by one make nobody else fail', { timeout: 120_000 }, async () => {
+  const [machine] = vpsCart(product.demo).products;
+  const large = { products: Array(50).fill(machine) };
+  let isOver = false;
+  const storm = Promise.all(
+    Array.from({ length: 60 }, () => greedy.post('/cart/checkout/invoice', large)),
+  ).finally(() => {
+    isOver = true;
+  });
+
+  const noticed: Response[] = [];
+  let slowestMs = 0;
+  while (!isOver || noticed.length < 20) {
+    const since = performance.now();
+    noticed.push(await other.get('/dashboard/invoices'));
+    if (noticed.length % 4 === 0)
+      noticed.push(await other.post('/cart/checkout/invoice', vpsCart(product.demo)));
+    slowestMs = Math.max(slowestMs, performance.now() - since);
+  }
+  const answers = await storm;
+  expect(noticed.filter(({ status }) => status !== 200)).toEqual([]);
+  for (const { status, body } of answers.filter((answer) => answer.status !== 200)) {
+    expect([status, body.code]).toEqual([429, 'rate_limited']);
+    expect(body.message).toMatch(/send fewer together/);
+  }
+  expect(slowestMs).toBeLessThan(3_000);
+});
