@@ -7,6 +7,7 @@ if (skip !== null) console.warn(`What stays on a Debian machine is not tested: $
 const nameservers = 'cat /run/systemd/resolve/resolv.conf';
 const debian = {
   os: 'debian',
+  recipe: 'debian-12',
   nameservers,
   takesUserData: true,
   bridge: 'ikstayd',

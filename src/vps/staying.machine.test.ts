@@ -5,5 +5,13 @@ const skip = await reasonToSkip('tiny');
 if (skip !== null) console.warn(`What stays on a real machine is not tested: ${skip}`);
 
 const nameservers = 'cat /etc/resolv.conf';
-const tiny = { os: 'tiny', nameservers, takesUserData: false, bridge: 'ikstay', network: 83, options: {} };
+const tiny = {
+  os: 'tiny',
+  recipe: 'tiny',
+  nameservers,
+  takesUserData: false,
+  bridge: 'ikstay',
+  network: 83,
+  options: {},
+};
 describeStaying(tiny, skip);
