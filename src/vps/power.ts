@@ -5,8 +5,17 @@ import {
   type MachineSpec,
 } from '../drivers/hypervisor/index.ts';
 import { record } from '../events/index.ts';
-import type { AnySaga, Context, Failure, OrganizationContext, Run, TxContext } from '../platform/index.ts';
+import {
+  type AnySaga,
+  type Context,
+  enqueue,
+  type Failure,
+  type OrganizationContext,
+  type Run,
+  type TxContext,
+} from '../platform/index.ts';
 import { type ActionPayload, actionSaga, requestAction, requireOpen, withMachine } from './actions/act.ts';
+import { takePower } from './actions/forcedStop.ts';
 import { viewAction } from './actions/history.ts';
 import { vpsRepaired } from './events.ts';
 import { type Button, type MachineRow, rememberButton, writeStartedFrom } from './machine.ts';
@@ -49,12 +58,22 @@ async function changePower(
 ) {
   // Whoever abuses a machine is switched off at once: nothing that waits for a guest keeps its power.
   const overrides = command === 'stop' && force;
-  const action = await requestAction(ctx, id, command, async () => ({ force }), { overrides });
+  const action = await requestAction(
+    ctx,
+    id,
+    command,
+    async (tx, vps, actionId) => {
+      if (overrides) await enqueue(tx, takePower, { serviceId: id, actionId }, { nodeId: vps.node_id });
+      return { force };
+    },
+    { overrides },
+  );
   return { action: viewAction(action) };
 }
 
 /** Carries power actions out. A guest that does not shut down in time keeps running, and the action says so. */
 export const powerSagas: AnySaga[] = [
+  takePower,
   actionSaga<Payload>({
     command: 'start',
     steps: [{ name: 'start', attempts: 2, do: start }],

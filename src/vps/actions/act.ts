@@ -19,6 +19,7 @@ import { findMachine, type MachineRow, setMachineState, specOf } from '../machin
 import { type ActionRow, requireVps, type VpsRow } from '../queries.ts';
 import { type ActionName, type MachineState, reasonAgainst, ruleOf } from '../states.ts';
 import { forCustomer } from './advice.ts';
+import { isToStop } from './forcedStop.ts';
 import {
   finishAction,
   isLatestAction,
@@ -27,6 +28,7 @@ import {
   openAction,
   openSystemAction,
   progressAction,
+  queueAction,
   startAction,
 } from './history.ts';
 
@@ -74,13 +76,14 @@ export async function requestAction<Extra extends object>(
   return transaction(ctx, `vps.${command}`, async (tx) => {
     let vps = await requireVps(tx, id, { lock: true });
     if (vps.action !== null && !(options.overrides && vps.action.waits)) {
-      if (!options.overrides || !yielding.has(vps.action.command)) throw locked(vps.action.command);
+      if (!options.overrides) throw locked(vps.action.command);
+      if (!yielding.has(vps.action.command)) return stopAfter(tx, vps, prepare);
       await yieldTo(tx, vps, vps.action);
       vps = await requireVps(tx, id, { lock: true });
     }
     const refusal = reasonAgainst(command, { ...factsOf(vps), lockedBy: null });
     if (refusal !== null) throw fail(refusal.code, { message: refusal.message });
-    if (!isExisting(vps)) throw fail('action_not_allowed', { message: 'The machine is still being made' });
+    if (!isExisting(vps)) throw stillBeingMade();
 
     const action = await openAction(tx, id, command);
     const extra = await prepare(tx, vps, action.id);
@@ -110,6 +113,26 @@ const yielding: ReadonlySet<string> = new Set<ActionName>([
   'update_access',
   'rename',
 ]);
+
+/** Has a stop with force wait for the action under way, which cannot be cut off; its power goes meanwhile. */
+async function stopAfter(
+  tx: OrganizationContext & TxContext,
+  vps: VpsRow,
+  prepare: (tx: OrganizationContext & TxContext, vps: ExistingVps, actionId: number) => Promise<object>,
+): Promise<ActionRow> {
+  const { service_id: serviceId, organization_id: organizationId } = vps;
+  if (await isToStop(tx, serviceId)) throw locked('stop');
+  const refusal = reasonAgainst('stop', { ...factsOf(vps), state: 'running', lockedBy: null });
+  if (refusal !== null) throw fail(refusal.code, { message: refusal.message });
+  if (!isExisting(vps)) throw stillBeingMade();
+  const action = await queueAction(tx, { organizationId, serviceId, command: 'stop' });
+  await prepare(tx, vps, action.id);
+  return action;
+}
+
+function stillBeingMade() {
+  return fail('action_not_allowed', { message: 'The machine is still being made' });
+}
 
 /** Ends the action under way; its job does not go on, and the machine counts as running until it is known better. */
 async function yieldTo(

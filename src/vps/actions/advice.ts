@@ -38,7 +38,7 @@ const advice: Record<Exclude<HypervisorErrorCode, 'no_space' | 'guest_refused'>,
 /** Said for customers already: by our own rules, by a node that is full, by the guest about itself. */
 const plain: ReadonlySet<string> = new Set([
   ...['conflict', 'locked', 'action_not_allowed', 'not_found', 'storage_full', 'unavailable'],
-  ...['no_space', 'guest_refused'],
+  ...['no_space', 'guest_refused', 'cancelled'],
 ]);
 
 /** What holds for an action of its kind, whatever it failed of. */

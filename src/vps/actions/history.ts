@@ -12,6 +12,7 @@ import {
 import { actionFailed, actionStarted, actionSucceeded } from '../events.ts';
 import { type ActionRow, requireVps } from '../queries.ts';
 import { inSql, openStatuses } from '../states.ts';
+import { giveTurnToStop } from './forcedStop.ts';
 import { holdsLock } from './lock.ts';
 
 const open = inSql(openStatuses);
@@ -212,6 +213,7 @@ export async function finishAction(
   const data = { action_id: action.id, command: action.command };
   if (error === null) await record(ctx, actionSucceeded, { ...about, data });
   else await record(ctx, actionFailed, { ...about, data: { ...data, reason: error.message } });
+  await giveTurnToStop(ctx, action);
 }
 
 /** The machine's actions, newest first unless sorted. */

@@ -1,8 +1,10 @@
 import {
   checkIdentity,
   type GuestIdentity,
+  type Hypervisor,
   identityLimits,
   keysBytes,
+  type MachineSpec,
 } from '../../drivers/hypervisor/index.ts';
 import { reasonAgainst, requireImage, requireOrderedImage } from '../../fleet/index.ts';
 import {
@@ -25,6 +27,7 @@ import {
   requestAction,
   withMachine,
 } from '../actions/act.ts';
+import { requireNoStop, startUnlessToStop, stopped } from '../actions/forcedStop.ts';
 import { viewAction } from '../actions/history.ts';
 import { type MachineRow, setMachineState } from '../machine.ts';
 import { startAgain } from '../snapshots/snapshots.ts';
@@ -148,14 +151,14 @@ export const reinstall = actionSaga<Payload>({
     },
     {
       name: 'boot',
-      do: (run) => withMachine(run, (driver, spec) => driver.start({ ...spec, boot: 'disk' })),
+      do: (run) => withMachine(run, (driver, spec) => startFromDisk(run, driver, spec)),
     },
     {
       name: 'ready',
       attempts: 2,
       do: (run) =>
         withMachine(run, async (driver, spec) => {
-          await driver.start({ ...spec, boot: 'disk' });
+          await startFromDisk(run, driver, spec);
           await driver.waitUntilReady(spec, { timeoutMs: readyTimeoutMs, signal: run.signal });
         }),
     },
@@ -172,8 +175,18 @@ async function prepareImage(run: Run<Payload, object>): Promise<void> {
   await withMachine(run, (driver) => ensureImage(run, driver, image));
 }
 
-function check(run: Run<Payload, object>): Promise<void> {
-  return withMachine(run, async (_driver, _spec, machine) => checkIdentity(await identityOf(run, machine)));
+async function startFromDisk(
+  run: Run<Payload, object>,
+  driver: Hypervisor,
+  spec: MachineSpec,
+): Promise<void> {
+  const runs = await startUnlessToStop(run, driver, () => driver.start({ ...spec, boot: 'disk' }));
+  if (!runs) throw stopped();
+}
+
+async function check(run: Run<Payload, object>): Promise<void> {
+  await requireNoStop(run);
+  await withMachine(run, async (_driver, _spec, machine) => checkIdentity(await identityOf(run, machine)));
 }
 
 // Until the disk is there, the machine's row goes on saying what the old one starts with.

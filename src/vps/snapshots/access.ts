@@ -2,6 +2,7 @@ import { HypervisorError } from '../../drivers/hypervisor/index.ts';
 import { type Run, statement, type TxContext, transaction } from '../../platform/index.ts';
 import { type InstalledKey, keysOnMachine, writeAccess } from '../access/keys.ts';
 import { type ActionPayload, type ExistingVps, withMachine } from '../actions/act.ts';
+import { requireNoStop } from '../actions/forcedStop.ts';
 import { requireCapability } from '../capabilities.ts';
 
 /** A copy brings back the keys and passwords of its time: what is known of them, and what is to be there afterwards. */
@@ -44,6 +45,7 @@ const readyTimeoutMs = 120_000;
 export async function putKeysBack(run: AccessRun): Promise<void> {
   const { present } = run.payload;
   if (!present || run.payload.before.wanted !== 'running') return;
+  await requireNoStop(run);
   await withMachine(run, async (driver, spec) => {
     await driver
       .waitUntilReady(spec, { timeoutMs: readyTimeoutMs, signal: run.signal })

@@ -18,6 +18,7 @@ import {
   requestAction,
   withMachine,
 } from '../actions/act.ts';
+import { requireNoStop, startUnlessToStop } from '../actions/forcedStop.ts';
 import { noteAction, viewAction } from '../actions/history.ts';
 import { requireCapability } from '../capabilities.ts';
 import { copyInconsistent } from '../events.ts';
@@ -289,6 +290,7 @@ async function leaveInDoubt(ctx: TxContext, { serviceId, name }: Payload): Promi
 }
 
 async function make(run: SnapshotRun): Promise<void> {
+  await requireNoStop(run);
   const { name, kind, serviceId } = run.payload;
   const facts = await withMachine(run, (driver, spec) =>
     kind === 'backup' ? driver.createBackup(spec.id, name) : driver.createSnapshot(spec.id, name),
@@ -323,8 +325,9 @@ async function bringImageBack({ ctx, payload }: SnapshotRun): Promise<void> {
 }
 
 // The contents are going to be replaced, so a guest that does not shut down loses its power.
-function off(run: SnapshotRun): Promise<void> {
-  return withMachine(run, (driver, spec) => stopAnyway(driver, spec.id, run.signal));
+async function off(run: SnapshotRun): Promise<void> {
+  await requireNoStop(run);
+  await withMachine(run, (driver, spec) => stopAnyway(driver, spec.id, run.signal));
 }
 
 function restore(run: SnapshotRun): Promise<void> {
@@ -341,7 +344,8 @@ function restore(run: SnapshotRun): Promise<void> {
 export async function startAgain<P extends ActionPayload>(run: Run<P, object>): Promise<void> {
   if (run.payload.before.wanted !== 'running') return;
   await withMachine(run, async (driver, spec, machine) => {
-    await startMachine(run.ctx, driver, spec, machine).catch((error: Error) => {
+    const start = () => startMachine(run.ctx, driver, spec, machine);
+    await startUnlessToStop(run, driver, start).catch((error: Error) => {
       run.ctx.log.warn({ machine: spec.id, err: causesOf(error) }, 'a machine did not start again');
     });
   });
@@ -349,5 +353,7 @@ export async function startAgain<P extends ActionPayload>(run: Run<P, object>): 
 
 async function on(run: SnapshotRun): Promise<void> {
   if (run.payload.before.wanted !== 'running') return;
-  await withMachine(run, (driver, spec, machine) => startMachine(run.ctx, driver, spec, machine));
+  await withMachine(run, (driver, spec, machine) =>
+    startUnlessToStop(run, driver, () => startMachine(run.ctx, driver, spec, machine)),
+  );
 }

@@ -8,6 +8,7 @@ import { fail, type Run, saga, statement, type TxContext, transaction } from '..
 import { lockTerms, requireOrder, resourcesOf, vpsOptions } from '../../services/index.ts';
 import { withMachine } from '../actions/act.ts';
 import { forCustomer } from '../actions/advice.ts';
+import { startUnlessToStop } from '../actions/forcedStop.ts';
 import { finishAction, isOpenAction, locked, openSystemAction, progressAction } from '../actions/history.ts';
 import { holdsLock } from '../actions/lock.ts';
 import { startMachine, stopAnyway } from '../power.ts';
@@ -123,7 +124,8 @@ async function apply(run: ResizeRun): Promise<void> {
     if (machine.wanted !== 'running') return tellAddresses(run, driver, spec);
     if (restartNeeded) await stopAnyway(driver, spec.id, run.signal);
     const { power } = await driver.inspect(spec.id);
-    await startMachine(run.ctx, driver, spec, machine);
+    const start = () => startMachine(run.ctx, driver, spec, machine);
+    if (!(await startUnlessToStop(run, driver, start))) return tellAddresses(run, driver, spec);
     // A guest that boots anew has found its addresses. One that runs on is told once its packet rules let it use them.
     if (power === 'running') await tellAddresses(run, driver, spec);
   });
