@@ -31,6 +31,8 @@ describe('a setting that cannot be understood', () => {
     ['NETBOOT_URL', 'ftp://x', 'a URL such as'],
     ['GUEST_NETWORKS', '10.0.0.0/33', 'addresses and networks'],
     ['GUEST_PORTS', 'tcp/80;drop', 'protocols and ports'],
+    ['GUEST_PORTS', 'tcp/80,udp/65536', 'protocols and ports'],
+    ['GUEST_PORTS', 'tcp/0', 'protocols and ports'],
   ])('%s=%s is named, with what it takes', (name, text, takes) => {
     if (text === '') return expect(readConfig({ [name]: text }).location).toBe(takes); // empty is the default
     expect(() => readConfig({ [name]: text })).toThrow(ConfigError);

@@ -294,7 +294,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     guestPorts: read(
       matching,
       'GUEST_PORTS',
-      /^(?:(?:tcp|udp)\/\d{1,5}(?:,(?=.)|$))*$/,
+      /^(?:(?:tcp|udp)\/(?:[1-9]\d{0,3}|[1-5]\d{4}|6[0-4]\d{3}|65[0-4]\d\d|655[0-2]\d|6553[0-5])(?:,(?=.)|$))*$/,
       'protocols and ports by commas, such as tcp/80,udp/53',
     )
       .split(',')
