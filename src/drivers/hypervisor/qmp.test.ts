@@ -53,6 +53,29 @@ describe('a connection to a machine', () => {
     expect(sentBytes).toBeLessThan(32 * 2 ** 20);
   });
 
+  it.each(['{"event":"X"}', '{"id":999,"return":{}}', ''])(
+    'ends at a flood of %j that nobody asked for, before it costs the product its time',
+    async (line) => {
+      let sent = 0;
+      const flood = `${line}\n`.repeat(2_000);
+      await qemu((socket) => {
+        const stream = () => {
+          if (socket.destroyed || sent >= 1_000_000) return;
+          sent += 2_000;
+          socket.write(flood, (error) => error || setImmediate(stream));
+        };
+        stream();
+      });
+      let heard = 0;
+      const qmp = await connectQmp(path, () => {
+        heard += 1;
+      });
+      await expect(qmp.command('trick')).rejects.toThrow('QEMU closed the connection');
+      expect(heard).toBeLessThan(20_000);
+      expect(sent).toBeLessThan(1_000_000);
+    },
+  );
+
   it('hears events whatever their data is, and refusals as plain text', async () => {
     const events: QmpEvent[] = [];
     await qemu((socket, id) => {

@@ -98,8 +98,12 @@ export function monitorMachine(
   async function follow(): Promise<void> {
     for (let failures = 0; !released; failures++) {
       try {
-        if (await converse(await connect())) failures = 0;
-        else if (!released && (await findProcess(files)) === pid) heard(false);
+        const qmp = await connect();
+        const since = performance.now();
+        if (await converse(qmp)) {
+          // One that breaks off again and again is not asked again at once for ever.
+          if (performance.now() - since > ASK_EVERY_MS) failures = 0;
+        } else if (!released && (await findProcess(files)) === pid) heard(false);
       } catch (error) {
         if ((await findProcess(files)) === pid) heard(false);
         if (failures === 4)

@@ -20,6 +20,8 @@ export interface Qmp {
 /** Far above every answer that we ask for. */
 const LONGEST_LINE = 8 * 2 ** 20;
 const LONGEST_ERROR = 600;
+/** What many disks out of space have to say at once; who says more wants our time. */
+const MOST_LINES_A_SECOND = 10_000;
 
 interface Pending {
   resolve: (value: unknown) => void;
@@ -129,14 +131,30 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Ends the connection at a line that `onLine` does not take, and at one that does not end. */
+/** Ends the connection at a line that `onLine` does not take, at one that does not end, and at too many at once. */
 function readLines(socket: Socket, onLine: (line: string) => boolean): void {
-  let partial = '';
+  let second = 0;
+  let lines = 0;
+  // Put together once a line has ended, so that no part of it is looked at twice.
+  let parts: string[] = [];
+  let length = 0;
+  const isFlood = (): boolean => {
+    const now = Math.floor(performance.now() / 1_000);
+    lines = now === second ? lines + 1 : 1;
+    second = now;
+    return lines > MOST_LINES_A_SECOND;
+  };
   socket.setEncoding('utf8').on('data', (chunk: string) => {
-    const lines = (partial + chunk).split('\n');
-    partial = lines.pop() ?? '';
-    const taken = lines.every((line) => line.trim() === '' || onLine(line));
-    if (!taken || partial.length > LONGEST_LINE) socket.destroy();
+    const [first = '', ...rest] = chunk.split('\n');
+    parts.push(first);
+    length += first.length;
+    for (const next of rest) {
+      const line = parts.join('');
+      if (isFlood() || !(line.trim() === '' || onLine(line))) return void socket.destroy();
+      parts = [next];
+      length = next.length;
+    }
+    if (length > LONGEST_LINE) socket.destroy();
   });
 }
 
