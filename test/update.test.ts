@@ -8,7 +8,7 @@ import { startTestProduct, type TestProduct } from './product.ts';
 import { type MailServer, mailServer } from './smtp.ts';
 import { settled, sql } from './sql.ts';
 
-// What was left undone by a version in which one job did what several do now; see migrations/0040_from_before.sql.
+// What was left undone by a version in which one job did what several do now; see migrations/0027_from_before.sql.
 let mails: MailServer;
 let product: TestProduct;
 let owner: Person;
@@ -39,7 +39,7 @@ const hold = (name: string) => sql(product, 'insert into held values ($1)', name
 async function update(name: string, before: string): Promise<void> {
   await sql(product, 'delete from held');
   await sql(product, 'update jobs set name = $2 where name = $1 and run_at > now()', name, before);
-  const file = path.join(import.meta.dirname, '../migrations/0040_from_before.sql');
+  const file = path.join(import.meta.dirname, '../migrations/0027_from_before.sql');
   await sql(product, readFileSync(file, 'utf8'));
   await sql(product, `update jobs set run_at = now() where state = 'ready'`);
   await settled(product);

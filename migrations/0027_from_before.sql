@@ -1,5 +1,5 @@
 -- Jobs of versions before reactions had their own did more than one thing, or their second half is another job now.
--- Under their new names (0019) they would do nothing more, so what they owed is asked for anew, from what stands in the
+-- Under their new names (0018) they would do nothing more, so what they owed is asked for anew, from what stands in the
 -- tables.
 
 -- An upgrade of a machine whose invoice was paid, expired or refunded counts, or gives back what it held.
