@@ -185,7 +185,7 @@ describe('a power action', () => {
     shutdown.mockRestore();
     const { error } = (await actionOf(asked)).body.data.action;
     expect(error).toMatchObject({ code: 'shutdown_timeout' });
-    expect(error.message).toContain('keeps running; repeat with "force": true');
+    expect(error.message).toContain('is still running; repeat with "force": true');
     expect(await overview()).toMatchObject({ state: 'running', locked: false });
   });
 
