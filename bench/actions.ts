@@ -122,7 +122,8 @@ async function requestToCall(house: House, client: Client, id: number): Promise<
 async function eventToAnswer(house: House, client: Client, id: number): Promise<number> {
   const { atMs } = await tellAndWait(house, { guestShutsDown: `vps-${id}` }, `vps-${id}`);
   for (;;) {
-    const { body } = await client.get(`/dashboard/service/${id}/vps/overview`);
+    const { status, body } = await client.get(`/dashboard/service/${id}/vps/overview`);
+    if (status !== 200) throw new Error(`the overview was refused: ${JSON.stringify(body)}`);
     if (body.data.vps.state === 'stopped') return nowMs() - atMs;
     if (nowMs() - atMs > 20_000) throw new Error('the event was never seen');
     await sleep(1);

@@ -92,7 +92,7 @@ export async function fillServices(
     `insert into services (id, organization_id, position, user_id, product_id, invoice_id, status, provisioning_state,
        domain, cycle, currency, first_price_minor, price_minor, duedate, options, holds_stock, created_at)
      select $1::bigint + i, $2, had.position + i, $3, $4, 0, 'active', 'done', 'web' || i || '.example.com', 'monthly', 'EUR', 400,
-       400, '2030-01-01', '{"option1": 1, "option2": 10, "option3": 1}', false, now() - i * interval '1 second'
+       400, '2030-01-01', '{"option1": 1, "option2": 10, "option3": 1, "option4": 1, "option6": "tiny", "option8": "AMS"}', false, now() - i * interval '1 second'
      from generate_series(1, $5::bigint) i,
        (select coalesce(max(position), 0) as position from services where organization_id = $2) had`,
     [options.firstServiceId, organization.id, organization.userId, options.product, options.count],
