@@ -36,4 +36,11 @@ describe('a seed', () => {
   it.each(kinds)('without secrets gives none: $guest, $former', (known) => {
     expect(secretsIn(known.guest, seed('vps-1', known, null))).toBeNull();
   });
+
+  it.each(kinds.slice(1))('has cloud-init keep the whole name at every boot: $former', (known) => {
+    const secrets = { passwordHash: null, authorizedKeys: keys, userData: null };
+    for (const each of [secrets, null]) {
+      expect(seed('vps-1', known, each).toString('latin1')).toContain('prefer_fqdn_over_hostname');
+    }
+  });
 });

@@ -74,6 +74,8 @@ function tinySecrets(files: Map<string, string>): Secrets | null {
 
 const CLOUD_CONFIG = '#cloud-config\n';
 const ARCHIVE = '#cloud-config-archive\n';
+/** At every boot: Debian's own rule would cut the name that was given at its first dot. */
+const WHOLE_NAME = `${CLOUD_CONFIG}${JSON.stringify({ prefer_fqdn_over_hostname: true })}\n`;
 
 /**
  * cloud-init's NoCloud files. JSON is YAML too and cannot be broken out of. Ours is vendor data, so that the
@@ -88,13 +90,12 @@ function cloudInitSeed(id: string, known: PublicIdentity, secrets: Secrets | nul
     { path: 'network-config', content: JSON.stringify(networkConfig(known)) },
     { path: 'user-data', content: secrets?.userData ?? '' },
   ];
-  const parts: string[] = [];
+  const parts: string[] = [WHOLE_NAME];
   if (secrets) parts.push(`${CLOUD_CONFIG}${JSON.stringify(cloudConfig(secrets))}\n`);
   if (known.former) parts.push(addressBootHook(known.nic, known.former));
   if (known.newNameservers) parts.push(nameserverBootHook(known.nic, known.nameservers));
   const [only = '', ...more] = parts;
-  if (only)
-    files.push({ path: 'vendor-data', content: more.length > 0 ? ARCHIVE + JSON.stringify(parts) : only });
+  files.push({ path: 'vendor-data', content: more.length > 0 ? ARCHIVE + JSON.stringify(parts) : only });
   return files;
 }
 
@@ -103,7 +104,7 @@ function cloudInitSecrets(files: Map<string, string>): Secrets | null {
   const parts: string[] = vendorData.startsWith(ARCHIVE)
     ? JSON.parse(vendorData.slice(ARCHIVE.length))
     : [vendorData];
-  const ours = parts.find((part) => part.startsWith(CLOUD_CONFIG));
+  const ours = parts.find((part) => part.startsWith(CLOUD_CONFIG) && part !== WHOLE_NAME);
   if (ours === undefined) return null;
   const { users }: CloudConfig = JSON.parse(ours.slice(CLOUD_CONFIG.length));
   return {
