@@ -1,15 +1,21 @@
 import { type Context, fail, statement, type TxContext } from '../platform/index.ts';
 
 // A customer is known by money: it paid, or we owe it something.
+const asKnown = 'exists (select 1 from ledger_transactions where organization_id = :organizationId) as known';
+
+const knownByMoney = statement<{ known: boolean }, { organizationId: number }>(
+  'billing.knownByMoney',
+  `select ${asKnown}`,
+);
 const standing = statement<{ orders: number; known: boolean }, { organizationId: number }>(
   'billing.standing',
   `select (select count(*)::int from invoices where organization_id = :organizationId and status = 'unpaid') as orders,
-     exists (select 1 from ledger_transactions where organization_id = :organizationId) as known`,
+     ${asKnown}`,
 );
 
 /** How many addresses the unpaid orders of an organization may hold. */
 export async function reservableAddresses(ctx: Context, organizationId: number): Promise<number> {
-  const { known } = await ctx.db.one(standing, { organizationId });
+  const { known } = await ctx.db.one(knownByMoney, { organizationId });
   return (known ? ctx.config.unpaid.known : ctx.config.unpaid.fresh).addresses;
 }
 
