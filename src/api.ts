@@ -1,6 +1,6 @@
 import { accountRoutes } from './account/index.ts';
 import { attentionStaffRoutes } from './attention/index.ts';
-import { billingRoutes, billingStaffRoutes } from './billing/index.ts';
+import { billingRoutes, billingStaffRoutes, readAccountCredit } from './billing/index.ts';
 import { cartRoutes } from './cart/index.ts';
 import { catalogRoutes, catalogStaffRoutes } from './catalog/index.ts';
 import { mailStaffRoutes } from './events/index.ts';
@@ -16,7 +16,7 @@ import { allConcerns } from './worker.ts';
 export const allRoutes: RouteGroup[] = [
   catalogRoutes,
   cartRoutes,
-  accountRoutes,
+  accountRoutes(readAccountCredit),
   organizationRoutes,
   billingRoutes,
   serviceRoutes,

@@ -84,10 +84,6 @@ const tablesOf: Record<string, string[]> = {
 /** Tables that a room reads although another writes them: one statement says what two rooms know. */
 const readsOf: Record<string, { tables: string[]; why: string }> = {
   events: { tables: ['users'], why: 'to whom a mail goes' },
-  account: {
-    tables: ['ledger_accounts', 'ledger_entries', 'memberships'],
-    why: "the account's answer has the credit of its organization, which stands upstairs",
-  },
   organizations: { tables: ['api_keys', 'users'], why: 'who a request comes from, asked at every request' },
   billing: { tables: ['organizations'], why: 'the country that taxes, and the lock that numbers invoices' },
   services: {

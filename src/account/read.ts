@@ -1,4 +1,4 @@
-import { type AccountContext, formatMoney, statement } from '../platform/index.ts';
+import { type AccountContext, statement } from '../platform/index.ts';
 
 interface AccountRow {
   id: number;
@@ -15,7 +15,6 @@ interface AccountRow {
   last_activity_at: Date | null;
   created_at: Date;
   updated_at: Date;
-  credit: { minor: number; currency: string } | null;
   apikeys: {
     id: number;
     name: string;
@@ -28,23 +27,9 @@ interface AccountRow {
   }[];
 }
 
-// The roles that hold `billing.read`, which is of the area `billing`. The table of permissions is the organizations', which this room may not know;
-// a test compares the two.
-const mayReadCredit = ['owner', 'admin', 'billing'];
-
-// Credit belongs to organizations; the account shows that of its own one, the first it joined.
-const readAccountRow = statement<AccountRow, { userId: number; apiKeyId: number | null; roles: string[] }>(
+const readAccountRow = statement<AccountRow, { userId: number }>(
   'account.read',
   `select u.*,
-     (select jsonb_build_object('minor', e.balance_minor, 'currency', a.currency)
-        from memberships m
-        join ledger_accounts a on a.organization_id = m.organization_id and a.kind = 'credit'
-        cross join lateral (select n.balance_minor from ledger_entries n
-                            where n.account_id = a.id order by n.sequence desc limit 1) e
-       where m.user_id = u.id and m.role = any(:roles)
-         and (:apiKeyId::bigint is null or (select billing from api_keys where id = :apiKeyId))
-       order by m.organization_id = u.default_organization_id desc nulls last, m.joined_at, a.id
-       limit 1) as credit,
      coalesce((select jsonb_agg(jsonb_build_object('id', k.id, 'name', k.name, 'prefix', k.prefix,
          'billing', k.billing, 'shield', k.shield, 'vps', k.vps, 'created_at', k.created_at,
          'last_used_at', k.last_used_at) order by k.created_at desc)
@@ -52,13 +37,15 @@ const readAccountRow = statement<AccountRow, { userId: number; apiKeyId: number 
    from users u where u.id = :userId`,
 );
 
+/** The credit that an account shows, as text: `12.34`. Billing knows it, which stands upstairs. */
+export type ReadCredit = (ctx: AccountContext) => Promise<string>;
+
 /** The account of whoever asks, with its API keys shortened to what identifies them. */
-export async function readAccount(ctx: AccountContext) {
-  const row = await ctx.db.one(readAccountRow, {
-    userId: ctx.actor.userId,
-    apiKeyId: ctx.actor.apiKeyId,
-    roles: mayReadCredit,
-  });
+export async function readAccount(ctx: AccountContext, readCredit: ReadCredit) {
+  const [row, credit] = await Promise.all([
+    ctx.db.one(readAccountRow, { userId: ctx.actor.userId }),
+    readCredit(ctx),
+  ]);
   return {
     twofa_status: false,
     user: {
@@ -70,7 +57,7 @@ export async function readAccount(ctx: AccountContext) {
       abuse_email: row.abuse_email,
       phone: row.phone,
       status: row.status,
-      credit: row.credit === null ? '0.00' : formatMoney(row.credit.minor, row.credit.currency),
+      credit,
       email_verified: row.email_verified,
       email_subscribed: row.email_subscribed,
       twoFactorAuthentication: false,

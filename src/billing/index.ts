@@ -7,6 +7,7 @@ import './errors.ts';
 import './limits.ts';
 import './permissions.ts';
 
+export { readAccountCredit } from './accountCredit.ts';
 export { invoiceCancelled, invoiceExpired, invoicePaid, invoiceRefunded } from './events.ts';
 export { expireInvoices } from './expire.ts';
 export {

@@ -13,4 +13,5 @@ export {
   roles,
   type Scopes,
 } from './permissions.ts';
+export { organizationsPermitting } from './permitted.ts';
 export { organizationRoutes } from './routes.ts';
