@@ -2,7 +2,8 @@ import { runCommand, UsageError } from './commands/index.ts';
 import { ConfigError, readConfig } from './config.ts';
 import type { Demo } from './demo/index.ts';
 import { openProgress } from './platform/host/terminal.ts';
-import { baseUrlOf, type Product, startProduct, version } from './product.ts';
+import { baseUrlOf, type Product, startProduct } from './product.ts';
+import { version } from './version.ts';
 
 const oldestNode = 24;
 const [nodeMajor = 0] = process.versions.node.split('.').map(Number);

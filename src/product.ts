@@ -26,6 +26,7 @@ import {
   systemActor,
   systemClock,
 } from './platform/index.ts';
+import { version } from './version.ts';
 import { serveConsoles } from './vps/index.ts';
 import { allJobs, allPeriodicJobs, allReactions } from './worker.ts';
 
@@ -52,8 +53,6 @@ export interface Product {
   demo: Demo | null;
   stop(): Promise<void>;
 }
-
-export const version = '0.1.0';
 
 /** Where people reach the product; with PORT=0 the port is known only now. */
 export function baseUrlOf(config: Config, port: number): string {

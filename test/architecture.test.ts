@@ -43,7 +43,7 @@ const roots = [
   'main.ts',
 ];
 /** Parsed once, known to all; it knows nobody. */
-const ground = ['configValues.ts', 'config.ts'];
+const ground = ['version.ts', 'configValues.ts', 'config.ts'];
 
 const doors = [/^platform\/http\/index\.ts$/, /^platform\/host\/\w+\.ts$/, /^drivers\/\w+\/index\.ts$/];
 /** The composition root also starts what no room may know: the database's server, the staff's view of jobs. */

@@ -7,13 +7,26 @@ import type { Config } from '../config.ts';
 import { addStaff } from './addStaff.ts';
 import { type Command, UsageError } from './command.ts';
 import { forgetKey } from './forgetKey.ts';
+import { showVersion } from './showVersion.ts';
 
-const commands: Record<string, Command> = { 'add-staff': addStaff, 'forget-key': forgetKey };
+const commands: Record<string, Command> = {
+  'add-staff': addStaff,
+  'forget-key': forgetKey,
+  version: showVersion,
+};
+/** What people type out of habit. */
+const aliases: Record<string, string> = {
+  '--version': 'version',
+  '-v': 'version',
+  '--help': 'help',
+  '-h': 'help',
+};
 
 /** Runs the command that `argv` begins with. Throws {@link UsageError}, or whatever the command fails with. */
 export async function runCommand(config: Config, argv: readonly string[]): Promise<string> {
-  const [name = '', ...rest] = argv;
-  if (name === 'help' || name === '--help') return help();
+  const [typed = '', ...rest] = argv;
+  const name = aliases[typed] ?? typed;
+  if (name === 'help') return help();
   const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
   if (command === undefined) throw new UsageError(`There is no command "${name}".\n\n${help()}`);
   return command.run(config, readOptions(command, rest));
