@@ -2,7 +2,6 @@ import os from 'node:os';
 import { defineConfig } from 'vitest/config';
 
 const workers = Math.max(2, os.availableParallelism());
-const qemuTests = ['src/drivers/hypervisor/qemu*.test.ts', 'src/drivers/hypervisor/qemu*/**/*.test.ts'];
 const machineTests = ['**/*.machine.test.ts'];
 /** Without a network of its own, a test run must not make machines: they would touch the host's network. */
 const machinesOff = process.env.INNKEEPER_TEST_MACHINES === 'off';
@@ -28,7 +27,7 @@ export default defineConfig({
           ...shared,
           name: 'rules',
           include: ['**/*.test.ts'],
-          exclude: [...never, ...qemuTests, ...machineTests, ...longTests],
+          exclude: [...never, ...machineTests, ...longTests],
           maxWorkers: workers,
           sequence: { groupOrder: 0 },
         },
@@ -37,7 +36,7 @@ export default defineConfig({
         test: {
           ...shared,
           name: 'machines',
-          include: [...qemuTests, ...machineTests],
+          include: machineTests,
           exclude: [...never, ...longTests, ...(machinesOff ? machineTests : [])],
           // An emulated machine keeps a core busy while it boots.
           maxWorkers: Math.max(2, Math.floor(workers / 2)),

@@ -8,7 +8,7 @@ import { tarArchive } from '../src/drivers/hypervisor/formats/tar.ts';
 import { imageStore } from '../src/drivers/hypervisor/images/store.ts';
 import { type Acceleration, acceleratorArguments } from '../src/drivers/hypervisor/qemu/acceleration.ts';
 import { connectQmp } from '../src/drivers/hypervisor/qemu/qmp.ts';
-import { runProgram } from '../src/platform/host/run.ts';
+import { runProgram } from '../src/platform/host/program.ts';
 import { undo } from './house.ts';
 import { nowMs } from './measure.ts';
 

@@ -6,7 +6,7 @@ import type { Demo } from '../src/demo/index.ts';
 import { openCluster } from '../src/platform/database/embedded/cluster.ts';
 import { connectionUrl } from '../src/platform/database/embedded/server.ts';
 import { prepareDataDir } from '../src/platform/host/dataDir.ts';
-import { runProgram } from '../src/platform/host/run.ts';
+import { runProgram } from '../src/platform/host/program.ts';
 import { nowMs } from './measure.ts';
 
 export const root = path.join(import.meta.dirname, '..');

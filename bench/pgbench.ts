@@ -8,7 +8,7 @@ import {
   type Transaction,
   valuesOf,
 } from '../src/platform/database/index.ts';
-import { runProgram } from '../src/platform/host/run.ts';
+import { runProgram } from '../src/platform/host/program.ts';
 import { type House, undo } from './house.ts';
 import type { Access } from './people.ts';
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { runProgram } from '../src/platform/host/run.ts';
+import { runProgram } from '../src/platform/host/program.ts';
 import { type House, openHouse, root } from './house.ts';
 import { cpuMs, familyOf, type Memory, memoryOf, nowMs, spreadOf } from './measure.ts';
 import type { Figure } from './table.ts';

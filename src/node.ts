@@ -52,7 +52,7 @@ export async function enlistNode(ctx: Context, hypervisor: Hypervisor, say: Say)
   return { id, hypervisor };
 }
 
-const GIB = 2 ** 30;
+const gib = 2 ** 30;
 
 /**
  * What a new node keeps for QEMU itself, the product and its database: a sixteenth of the memory and at least 1 GiB, but
@@ -62,7 +62,7 @@ function hostsOwn(kind: string, { memoryMib, diskGib }: NodeCapacity): Reserve {
   if (kind === 'simulator') return { memoryMib: 0, diskGib: 0 };
   return {
     memoryMib: Math.floor(Math.min(Math.max(1_024, memoryMib / 16), memoryMib / 4)),
-    diskGib: Math.floor(keptFree(diskGib * GIB) / GIB),
+    diskGib: Math.floor(keptFree(diskGib * gib) / gib),
   };
 }
 

@@ -194,7 +194,7 @@ describe('imports', () => {
       .filter(({ text }) => /'(node:)?child_process'/.test(text))
       .map(({ file }) => file)
       .filter((file) => !/^(platform\/host|drivers)\//.test(file) && !(file in spawners));
-    expect(starting, 'programs are started through platform/host/run.ts').toEqual([]);
+    expect(starting, 'programs are started through platform/host/program.ts').toEqual([]);
   });
 });
 

@@ -398,7 +398,7 @@ describe('programs', () => {
       'drivers/hypervisor/qemu/process.ts',
       'platform/database/embedded/server.ts',
       'platform/host/lock.ts',
-      'platform/host/run.ts',
+      'platform/host/program.ts',
     ]);
     for (const { file, text } of starters) {
       expect([file, /env: (?:\{ \.\.\.)?childEnvironment\(\)|env: \{ PATH:/.test(text)]).toEqual([

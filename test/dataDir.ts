@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
 import path from 'node:path';
 import { prepareDataDir } from '../src/platform/host/dataDir.ts';
-import { runProgram } from '../src/platform/host/run.ts';
+import { runProgram } from '../src/platform/host/program.ts';
 
 /** Removes a data directory and the folder of sockets that belongs to it; nothing may run in it any more. */
 export async function removeDataDir(dataDir: string): Promise<void> {

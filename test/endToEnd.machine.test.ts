@@ -3,7 +3,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { reasonToSkip } from '../src/drivers/hypervisor/qemu/testbed.ts';
-import { runProgram } from '../src/platform/host/run.ts';
+import { runProgram } from '../src/platform/host/program.ts';
 import { bootMs, type RealProduct, startRealProduct } from './machines.ts';
 import { password, runningVps } from './orders.ts';
 import { until } from './product.ts';

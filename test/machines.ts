@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import { prepareDataDir } from '../src/platform/host/dataDir.ts';
-import { runProgram } from '../src/platform/host/run.ts';
+import { runProgram } from '../src/platform/host/program.ts';
 import { type Child, startChild } from './child.ts';
 import { apiClient, type Client, type Response } from './client.ts';
 import { until } from './product.ts';

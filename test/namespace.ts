@@ -1,6 +1,6 @@
 import fs from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { runAsRoot, runProgram } from '../src/platform/host/run.ts';
+import { runAsRoot, runProgram } from '../src/platform/host/program.ts';
 
 /**
  * A network of its own for one test run. Bridges, taps, addresses and packet rules that tests make are made

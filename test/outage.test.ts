@@ -9,7 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Demo } from '../src/demo/index.ts';
-import { runProgram } from '../src/platform/host/run.ts';
+import { runProgram } from '../src/platform/host/program.ts';
 import { apiClient, type Client } from './client.ts';
 import { audit } from './crash/audit.ts';
 import { type ProductChild, startProductChild } from './crash/child.ts';

@@ -6,7 +6,7 @@ import { spawn } from 'node:child_process';
 import os from 'node:os';
 import path from 'node:path';
 import { ensurePackages } from '../src/platform/host/packages.ts';
-import { ProgramError, runProgram } from '../src/platform/host/run.ts';
+import { ProgramError, runProgram } from '../src/platform/host/program.ts';
 import { openProgress } from '../src/platform/host/terminal.ts';
 import { ensureTestImages } from './images.ts';
 import { type Namespace, openNamespace, runMark } from './namespace.ts';

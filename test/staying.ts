@@ -3,7 +3,7 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { runProgram } from '../src/platform/host/run.ts';
+import { runProgram } from '../src/platform/host/program.ts';
 import { bootMs, type RealProduct, startRealProduct } from './machines.ts';
 import { password as ordered, runningVps } from './orders.ts';
 import { until } from './product.ts';

@@ -22,13 +22,14 @@ export interface SshKey {
   id: number;
   name: string;
   type: string;
-  public_key: string;
+  publicKey: string;
   fingerprint: string;
-  created_at: Date;
+  createdAt: Date;
 }
 
 const selectKey = `
-  select t.id, t.name, t.type, t.public_key, t.fingerprint, t.created_at from ssh_keys t`;
+  select t.id, t.name, t.type, t.public_key as "publicKey", t.fingerprint, t.created_at as "createdAt"
+  from ssh_keys t`;
 const keysOfUser = statement<SshKey, { userId: number }>(
   'account.sshKeysOfUser',
   `${selectKey} where t.user_id = :userId order by t.created_at, t.id`,
@@ -43,7 +44,7 @@ const keys = pagedList<SshKey>({
     created_at: {
       by: `date_trunc('milliseconds', t.created_at)`,
       type: 'timestamptz',
-      of: (row) => row.created_at.toISOString(),
+      of: (row) => row.createdAt.toISOString(),
     },
     name: { by: 't.name', type: 'text', of: (row) => row.name },
   },
@@ -97,19 +98,19 @@ export function sshKeysOf(ctx: Context, userId: number): Promise<SshKey[]> {
 /** Adds a key. `invalid_ssh_key`, `duplicate_ssh_key`, `too_many`. */
 export async function createSshKey(ctx: AccountContext, body: { name: string; public_key: string }) {
   const key = parsePublicKey(body.public_key);
-  const row: SshKey = { id: newId(), name: body.name, ...key, created_at: ctx.clock.now() };
+  const row: SshKey = { id: newId(), name: body.name, ...key, createdAt: ctx.clock.now() };
   return transaction(ctx, 'account.createSshKey', async (tx) => {
     const { userId } = ctx.actor;
-    await requireFit(tx, userId, row.public_key);
+    await requireFit(tx, userId, row.publicKey);
     try {
       await tx.db.run(insertKey, {
         id: row.id,
         userId,
         name: row.name,
         type: row.type,
-        publicKey: row.public_key,
+        publicKey: row.publicKey,
         fingerprint: row.fingerprint,
-        createdAt: row.created_at,
+        createdAt: row.createdAt,
       });
     } catch (error) {
       throw isDuplicate(error, 'ssh_keys_fingerprint') ? fail('duplicate_ssh_key', { cause: error }) : error;
@@ -151,7 +152,7 @@ function view(row: SshKey) {
     name: row.name,
     fingerprint: row.fingerprint,
     type: row.type,
-    created_at: row.created_at.toISOString(),
+    created_at: row.createdAt.toISOString(),
   };
 }
 
@@ -159,7 +160,7 @@ function view(row: SshKey) {
  * Reads one OpenSSH public key line. What is kept is type and key alone: options and comments of the line are
  * somebody's text, and the line is going to stand in a file that gives access.
  */
-export function parsePublicKey(text: string): { type: string; public_key: string; fingerprint: string } {
+export function parsePublicKey(text: string): { type: string; publicKey: string; fingerprint: string } {
   const match = /^([a-z0-9@.-]+) +([A-Za-z0-9+/]+={0,2})(?: [^\r\n]*)?$/.exec(text.trim());
   const [, type, encoded] = match ?? [];
   if (type === undefined || encoded === undefined) {
@@ -174,7 +175,7 @@ export function parsePublicKey(text: string): { type: string; public_key: string
     });
   }
   const fingerprint = createHash('sha256').update(blob).digest('base64').replace(/=+$/, '');
-  return { type, public_key: `${type} ${blob.toString('base64')}`, fingerprint: `SHA256:${fingerprint}` };
+  return { type, publicKey: `${type} ${blob.toString('base64')}`, fingerprint: `SHA256:${fingerprint}` };
 }
 
 /** How many fields the blob of each type has, its name included (RFC 4253, 5656, 8709; OpenSSH's PROTOCOL.u2f). */

@@ -4,16 +4,18 @@ export interface Coupon {
   id: number;
   code: string;
   percent: number | null;
-  amount_minor: number | null;
+  amountMinor: number | null;
   currency: string | null;
-  max_uses: number | null;
+  maxUses: number | null;
   uses: number;
-  product_ids: number[] | null;
+  productIds: number[] | null;
 }
 
 const couponByCode = statement<Coupon, { code: string; now: Date }>(
   'catalog.couponByCode',
-  `select id, code, percent, amount_minor, currency, max_uses, uses, product_ids::float8[] as product_ids from coupons
+  `select id, code, percent, amount_minor as "amountMinor", currency, max_uses as "maxUses", uses,
+     product_ids::float8[] as "productIds"
+   from coupons
    where lower(code) = lower(:code) and active and (starts_at is null or starts_at <= :now)
      and (expires_at is null or expires_at > :now)`,
 );
@@ -37,7 +39,7 @@ const insertCoupon = statement<
 /** The coupon of that code, usable now; `invalid_coupon` otherwise. */
 export async function requireCoupon(ctx: Context, code: string): Promise<Coupon> {
   const coupon = await ctx.db.maybe(couponByCode, { code, now: ctx.clock.now() });
-  if (coupon === null || (coupon.max_uses !== null && coupon.uses >= coupon.max_uses))
+  if (coupon === null || (coupon.maxUses !== null && coupon.uses >= coupon.maxUses))
     throw fail('invalid_coupon');
   return coupon;
 }
@@ -67,7 +69,7 @@ export function discountOf(
   lines: readonly { productId: number; amountMinor: number }[],
 ): number[] {
   const covered = lines.map((line) =>
-    coupon.product_ids === null || coupon.product_ids.includes(line.productId) ? line.amountMinor : 0,
+    coupon.productIds === null || coupon.productIds.includes(line.productId) ? line.amountMinor : 0,
   );
   const total = covered.reduce((a, b) => a + b, 0);
   const discountMinor = takenOff(coupon, currency, total);
@@ -81,5 +83,5 @@ export function discountOf(
 function takenOff(coupon: Coupon, currency: string, totalMinor: number): number {
   if (coupon.percent !== null) return shareOf(totalMinor, coupon.percent * 100);
   if (coupon.currency !== currency) throw fail('invalid_coupon');
-  return Math.min(coupon.amount_minor ?? 0, totalMinor);
+  return Math.min(coupon.amountMinor ?? 0, totalMinor);
 }

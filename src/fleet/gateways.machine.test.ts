@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startTestProduct, type TestProduct } from '../../test/product.ts';
 import { qemuHypervisor } from '../drivers/hypervisor/index.ts';
 import { reasonToSkip, type Testbed, testbed } from '../drivers/hypervisor/qemu/testbed.ts';
-import { runAsRoot, runProgram } from '../platform/host/run.ts';
+import { runAsRoot, runProgram } from '../platform/host/program.ts';
 import { followGateways } from './gateways.ts';
 
 describe.skipIf((await reasonToSkip('tiny')) !== null)('the bridge of a real node', () => {

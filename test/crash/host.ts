@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { prepareDataDir } from '../../src/platform/host/dataDir.ts';
-import { runAsRoot } from '../../src/platform/host/run.ts';
+import { runAsRoot } from '../../src/platform/host/program.ts';
 import { sql } from '../sql.ts';
 import type { World } from './world.ts';
 

@@ -3,7 +3,7 @@ import { copyFileSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { runProgram } from '../../src/platform/host/run.ts';
+import { runProgram } from '../../src/platform/host/program.ts';
 import { startTestProduct, type TestProduct } from '../product.ts';
 import { ourDescription } from './document.ts';
 

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { runProgram } from '../../src/platform/host/run.ts';
+import { runProgram } from '../../src/platform/host/program.ts';
 import { ourDescription } from './document.ts';
 
 interface Operation {

@@ -25,7 +25,7 @@ export interface DriverUnderTest {
 }
 
 /** A hostname that would do harm wherever text is taken for a command. */
-export const HOSTILE_HOSTNAME = `a$(touch /owned)'";touch /owned`;
+export const hostileHostname = `a$(touch /owned)'";touch /owned`;
 
 /**
  * What every driver must do. The tests follow one machine through its life, in order, since booting one is the
@@ -126,7 +126,7 @@ export function describeHypervisor(
 
     it('makes a machine by steps that can each be repeated', async () => {
       for (const _ of [1, 2]) await hypervisor.createDisk(spec);
-      const identity = { ...driver.identity, hostname: HOSTILE_HOSTNAME };
+      const identity = { ...driver.identity, hostname: hostileHostname };
       for (const _ of [1, 2]) await hypervisor.writeIdentity(spec, identity);
       expect(await hypervisor.list()).toEqual([{ id: spec.id, power: 'stopped', startedAt: null }]);
       await expect(hypervisor.reset(spec.id)).rejects.toEqual(hasCode('not_running', false));
@@ -154,7 +154,7 @@ export function describeHypervisor(
         'cat /proc/sys/kernel/hostname; ls /; ip addr show dev eth0',
         'key',
       );
-      expect(facts).toContain(HOSTILE_HOSTNAME);
+      expect(facts).toContain(hostileHostname);
       expect(facts).not.toMatch(/^owned$/m);
       for (const { address, prefix } of spec.nic.addresses) expect(facts).toContain(`${address}/${prefix}`);
       expect(await driver.inGuest(spec, 'echo signed in', 'password')).toContain('signed in');
@@ -187,7 +187,7 @@ export function describeHypervisor(
       await hypervisor.start(spec);
       await ready();
       const name = await driver.inGuest?.(spec, 'cat /etc/hostname', 'key');
-      if (driver.inGuest) expect(name).toContain(HOSTILE_HOSTNAME);
+      if (driver.inGuest) expect(name).toContain(hostileHostname);
       await shutdown();
       await eventually('host');
       expect(await power()).toBe('stopped');

@@ -1,7 +1,7 @@
 import { access, constants } from 'node:fs/promises';
 import { platform } from 'node:os';
 import { missingPackages, type WantedPackage } from '../../platform/host/packages.ts';
-import { asRoot, runProgram } from '../../platform/host/run.ts';
+import { asRoot, runProgram } from '../../platform/host/program.ts';
 
 /** `start`: without it no machine runs. The others are needed to build the image of that name. */
 export type HostPackageUse = 'start' | 'tiny' | 'debian-12';

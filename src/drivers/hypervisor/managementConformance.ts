@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { HypervisorCapability } from './capabilities.ts';
 import { refusesWhatItLacks } from './capabilityConformance.ts';
-import { type DriverUnderTest, HOSTILE_HOSTNAME } from './conformance.ts';
+import { type DriverUnderTest, hostileHostname } from './conformance.ts';
 import type { Hypervisor, MachineSpec } from './contract.ts';
 
 /** What the suite needs beyond {@link DriverUnderTest}. */
@@ -202,7 +202,7 @@ export function describeManagement(
         for (const _ of [1, 2]) {
           await hypervisor.setPassword(spec.id, driver.other.passwordHash);
           await hypervisor.setAuthorizedKeys(spec.id, [driver.other.authorizedKey]);
-          for (const name of [HOSTILE_HOSTNAME, 'renamed']) await hypervisor.setHostname(spec.id, name);
+          for (const name of [hostileHostname, 'renamed']) await hypervisor.setHostname(spec.id, name);
         }
         if (driver.signsIn) {
           const signsIn = driver.signsIn;

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import fs from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import { runProgram } from './run.ts';
+import { runProgram } from './program.ts';
 import { asServiceUser, databaseUserName, ensureServiceUser, type ServiceUser } from './serviceUser.ts';
 
 export { type DirLock, lockDataDir } from './lock.ts';

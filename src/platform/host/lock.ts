@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
-import { childEnvironment } from './run.ts';
+import { childEnvironment } from './program.ts';
 
 /** A held lock; `release` gives it up, and so does the end of this process in whatever way. */
 export interface DirLock {

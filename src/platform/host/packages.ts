@@ -1,7 +1,7 @@
 import fs from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ProgramError, runAsRoot, runProgram } from './run.ts';
+import { ProgramError, runAsRoot, runProgram } from './program.ts';
 
 /** A Debian package and what we need it for, as a person is told it. */
 export interface WantedPackage {

@@ -1,4 +1,4 @@
-import { runAsRoot, runProgram } from './run.ts';
+import { runAsRoot, runProgram } from './program.ts';
 
 /** The account that PostgreSQL gets when we are root ourselves. Machines have others, which have no names. */
 export const databaseUserName = 'innkeeper';

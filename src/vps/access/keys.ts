@@ -10,8 +10,16 @@ import { type ActionPayload, actionSaga, requestAction, withMachine } from '../a
 import { viewAction } from '../actions/history.ts';
 import { requireVps } from '../queries.ts';
 
-/** A key that a machine was told to let in; it stays there when it leaves the account. */
-export type InstalledKey = Pick<SshKey, 'id' | 'name' | 'fingerprint' | 'public_key'>;
+/**
+ * A key that a machine was told to let in; it stays there when it leaves the account. Jobs and snapshots carry it
+ * with the names of its row.
+ */
+export interface InstalledKey {
+  id: number;
+  name: string;
+  fingerprint: string;
+  public_key: string;
+}
 
 const installedKeys = statement<InstalledKey, { serviceId: number }>(
   'vps.installedKeys',
@@ -29,6 +37,11 @@ const insertAccess = statement<never, { serviceId: number; organizationId: numbe
    from jsonb_to_recordset(:rows::jsonb) as k(id bigint, name text, fingerprint text, public_key text)`,
 );
 
+/** A key of an account, as a machine gets it. */
+export function toInstall({ id, name, fingerprint, publicKey }: SshKey): InstalledKey {
+  return { id, name, fingerprint, public_key: publicKey };
+}
+
 export function keysOnMachine(ctx: Context, serviceId: number): Promise<InstalledKey[]> {
   return ctx.db.many(installedKeys, { serviceId });
 }
@@ -41,8 +54,7 @@ export async function writeAccess(
   keys: InstalledKey[],
 ): Promise<void> {
   await ctx.db.run(deleteAccess, { serviceId });
-  const rows = keys.map(({ id, name, fingerprint, public_key }) => ({ id, name, fingerprint, public_key }));
-  await ctx.db.run(insertAccess, { serviceId, organizationId, rows: JSON.stringify(rows) });
+  await ctx.db.run(insertAccess, { serviceId, organizationId, rows: JSON.stringify(keys) });
 }
 
 /** The keys of the caller's account, and which of them the machine lets in; keys of others on it as well. */
@@ -69,9 +81,8 @@ export async function chooseKeys(
   ids: number[],
 ): Promise<InstalledKey[]> {
   const known = new Map<number, InstalledKey>();
-  for (const key of [...(await keysOnMachine(ctx, serviceId)), ...(await sshKeysOf(ctx, ctx.actor.userId))]) {
-    known.set(key.id, key);
-  }
+  const own = (await sshKeysOf(ctx, ctx.actor.userId)).map(toInstall);
+  for (const key of [...(await keysOnMachine(ctx, serviceId)), ...own]) known.set(key.id, key);
   return [...new Set(ids)].map((id) => {
     const key = known.get(id);
     if (key) return key;

@@ -30,7 +30,7 @@ import {
   vpsOptions,
 } from '../../services/index.ts';
 import { hashPassword } from '../access/identity.ts';
-import { writeAccess } from '../access/keys.ts';
+import { toInstall, writeAccess } from '../access/keys.ts';
 import { finishAction, openSystemAction, progressAction } from '../actions/history.ts';
 import {
   findMachine,
@@ -176,7 +176,7 @@ const identityStep: ProvisionStep = {
       await hypervisor.writeIdentity(spec, {
         hostname: machine.hostname,
         passwordHash: password === null ? null : hashPassword(password),
-        authorizedKeys: (await sshKeysOf(run.ctx, order.userId)).map((key) => key.public_key),
+        authorizedKeys: (await sshKeysOf(run.ctx, order.userId)).map((key) => key.publicKey),
         nameservers: machine.nameservers,
         userData: null,
       });
@@ -214,7 +214,8 @@ const deliverStep: ProvisionStep = {
     const primaryIp = (await listAddresses(ctx, serviceId))[0]?.address ?? null;
     await completeDelivery(ctx, order, { hostname: machine.hostname, primaryIp });
     await setMachineState(ctx, serviceId, 'running', { startedAt: ctx.clock.now() });
-    await writeAccess(ctx, serviceId, order.organizationId, await sshKeysOf(ctx, order.userId));
+    const keys = (await sshKeysOf(ctx, order.userId)).map(toInstall);
+    await writeAccess(ctx, serviceId, order.organizationId, keys);
     await endAction(ctx, actionOf(order.organizationId, serviceId, actionId), null);
   },
 };

@@ -1,8 +1,8 @@
 import type { FileEntry } from './tar.ts';
 
-const SECTOR = 2048;
+const sectorBytes = 2048;
 /** Sector of the root directory. */
-const ROOT = 20;
+const rootSector = 20;
 
 /**
  * A minimal ISO 9660 volume with files in its root, enough for cloud-init's NoCloud seed (label `cidata`).
@@ -12,25 +12,28 @@ const ROOT = 20;
 export function isoVolume(label: string, files: readonly FileEntry[]): Buffer {
   // 0-15 system area, 16 volume descriptor, 17 terminator, 18-19 path tables, 20 root directory, 21... files
   let next = 21;
-  const root: Buffer[] = [record('\0', ROOT, SECTOR, true), record('\x01', ROOT, SECTOR, true)];
+  const root: Buffer[] = [
+    record('\0', rootSector, sectorBytes, true),
+    record('\x01', rootSector, sectorBytes, true),
+  ];
   const contents: Buffer[] = [];
   for (const file of [...files].sort((a, b) => (a.path < b.path ? -1 : 1))) {
     const content = Buffer.from(file.content);
     root.push(record(`${file.path.toUpperCase()};1`, next, content.length, false));
     contents.push(filled(content));
-    next += Math.ceil(content.length / SECTOR);
+    next += Math.ceil(content.length / sectorBytes);
   }
   const pathTable = (bigEndian: boolean) => {
     const table = Buffer.alloc(10);
     table[0] = 1;
-    if (bigEndian) table.writeUInt32BE(ROOT, 2);
-    else table.writeUInt32LE(ROOT, 2);
+    if (bigEndian) table.writeUInt32BE(rootSector, 2);
+    else table.writeUInt32LE(rootSector, 2);
     if (bigEndian) table.writeUInt16BE(1, 6);
     else table.writeUInt16LE(1, 6);
     return filled(table);
   };
   return Buffer.concat([
-    Buffer.alloc(16 * SECTOR),
+    Buffer.alloc(16 * sectorBytes),
     volumeDescriptor(label, next),
     filled(Buffer.from('\xffCD001\x01', 'latin1')),
     pathTable(false),
@@ -43,10 +46,10 @@ export function isoVolume(label: string, files: readonly FileEntry[]): Buffer {
 /** The files of a volume that {@link isoVolume} made, by name. */
 export function isoFiles(volume: Buffer): Map<string, string> {
   const files = new Map<string, string>();
-  for (let at = ROOT * SECTOR; (volume[at] ?? 0) !== 0; at += volume[at] ?? 0) {
+  for (let at = rootSector * sectorBytes; (volume[at] ?? 0) !== 0; at += volume[at] ?? 0) {
     if (volume[at + 25] !== 0) continue; // a directory
     const name = volume.toString('latin1', at + 33, at + 33 + (volume[at + 32] ?? 0));
-    const from = volume.readUInt32LE(at + 2) * SECTOR;
+    const from = volume.readUInt32LE(at + 2) * sectorBytes;
     const content = volume.toString('utf8', from, from + volume.readUInt32LE(at + 10));
     files.set(name.replace(/;1$/, '').toLowerCase(), content);
   }
@@ -54,7 +57,7 @@ export function isoFiles(volume: Buffer): Map<string, string> {
 }
 
 function volumeDescriptor(label: string, sectors: number): Buffer {
-  const block = Buffer.alloc(SECTOR);
+  const block = Buffer.alloc(sectorBytes);
   const text = (value: string, at: number, length: number) =>
     block.write(value.padEnd(length, ' '), at, length, 'latin1');
   block.write('\x01CD001\x01', 0, 'latin1');
@@ -63,11 +66,11 @@ function volumeDescriptor(label: string, sectors: number): Buffer {
   both32(block, sectors, 80);
   both16(block, 1, 120);
   both16(block, 1, 124);
-  both16(block, SECTOR, 128);
+  both16(block, sectorBytes, 128);
   both32(block, 10, 132);
   block.writeUInt32LE(18, 140);
   block.writeUInt32BE(19, 148);
-  record('\0', ROOT, SECTOR, true).copy(block, 156);
+  record('\0', rootSector, sectorBytes, true).copy(block, 156);
   text('', 190, 623);
   for (const at of [813, 830, 847, 864]) block.write('0000000000000000\0', at, 'latin1');
   block[881] = 1;
@@ -100,5 +103,5 @@ function both16(buffer: Buffer, value: number, at: number): void {
 }
 
 function filled(content: Buffer): Buffer {
-  return Buffer.concat([content, Buffer.alloc((SECTOR - (content.length % SECTOR)) % SECTOR)]);
+  return Buffer.concat([content, Buffer.alloc((sectorBytes - (content.length % sectorBytes)) % sectorBytes)]);
 }

@@ -4,7 +4,7 @@
  * Format: lz4's doc/lz4_Frame_format.md ("Legacy frame") and doc/lz4_Block_format.md.
  */
 export function unpackLegacyLz4(packed: Buffer, unpackedBytes: number): Buffer {
-  if (packed.readUInt32LE(0) !== LEGACY_MAGIC) throw new Error('lz4: not a legacy stream');
+  if (packed.readUInt32LE(0) !== legacyMagic) throw new Error('lz4: not a legacy stream');
   const out = Buffer.allocUnsafe(unpackedBytes);
   let written = 0;
   for (let at = 4; at + 4 <= packed.length && written < unpackedBytes; ) {
@@ -17,7 +17,7 @@ export function unpackLegacyLz4(packed: Buffer, unpackedBytes: number): Buffer {
   return out;
 }
 
-export const LEGACY_MAGIC = 0x184c2102;
+export const legacyMagic = 0x184c2102;
 
 function unpackBlock(block: Buffer, out: Buffer, start: number): number {
   let at = 0;

@@ -26,20 +26,20 @@ export interface Qcow2Snapshot {
   allocatedBytes: number;
 }
 
-const MAGIC = 0x514649fb;
-const HEADER_BYTES = 112;
-const MAX_HEADER_AREA = 65_536;
-const DATA_FILE_FEATURE = 4;
-const DATA_FILE_EXTENSION = 0x44415441;
-const MAX_SNAPSHOT_TABLE = 16 * 2 ** 20;
+const magic = 0x514649fb;
+const leastBytes = 112;
+const maxHeaderArea = 65_536;
+const dataFileFeature = 4;
+const dataFileExtension = 0x44415441;
+const maxSnapshotTable = 16 * 2 ** 20;
 /** Limits of QEMU's own, above which it opens no file. */
-const MAX_BACKING_NAME = 1023;
-const MAX_SNAPSHOTS = 65_536;
-const MAX_LEVEL1_ENTRIES = (32 * 2 ** 20) / 8;
+const maxBackingName = 1023;
+const maxSnapshots = 65_536;
+const maxLevel1Entries = (32 * 2 ** 20) / 8;
 /** Bits 9 to 55 of a table's entry: where what it leads to lies. */
-const OFFSET = 0x00fffffffffffe00n;
-const COMPRESSED = 1n << 62n;
-const READS_AS_ZEROES = 1n;
+const offsetBits = 0x00fffffffffffe00n;
+const compressedBit = 1n << 62n;
+const zeroesBit = 1n;
 
 /** Reads the header; null when the file is not a qcow2. Fails on one that contradicts itself. */
 export async function readQcow2(file: string): Promise<Qcow2Header | null> {
@@ -88,13 +88,13 @@ export async function readBeginning(file: string, bytes: number): Promise<Buffer
       await handle.read(entry, 0, 8, position);
       return entry.readBigUInt64BE();
     };
-    const level1 = Number((await entryAt(40)) & OFFSET);
-    const level2 = Number((await entryAt(level1)) & OFFSET);
+    const level1 = Number((await entryAt(40)) & offsetBits);
+    const level2 = Number((await entryAt(level1)) & offsetBits);
     if (level2 === 0) return null;
     const entry = await entryAt(level2);
-    if ((entry & COMPRESSED) !== 0n || (entry & OFFSET) === 0n) return null;
+    if ((entry & compressedBit) !== 0n || (entry & offsetBits) === 0n) return null;
     const beginning = Buffer.alloc(bytes);
-    if ((entry & READS_AS_ZEROES) === 0n) await handle.read(beginning, 0, bytes, Number(entry & OFFSET));
+    if ((entry & zeroesBit) === 0n) await handle.read(beginning, 0, bytes, Number(entry & offsetBits));
     return beginning;
   });
 }
@@ -109,9 +109,9 @@ async function reading<T>(file: string, work: (handle: FileHandle) => Promise<T>
 }
 
 async function readHeader(handle: FileHandle): Promise<Qcow2Header | null> {
-  const area = Buffer.alloc(MAX_HEADER_AREA);
+  const area = Buffer.alloc(maxHeaderArea);
   const { bytesRead } = await handle.read(area, 0, area.length, 0);
-  if (bytesRead < HEADER_BYTES || area.readUInt32BE(0) !== MAGIC) return null;
+  if (bytesRead < leastBytes || area.readUInt32BE(0) !== magic) return null;
   const version = area.readUInt32BE(4);
   const clusterBits = area.readUInt32BE(20);
   if (version < 2 || version > 3 || clusterBits < 9 || clusterBits > 21) {
@@ -125,8 +125,7 @@ async function readHeader(handle: FileHandle): Promise<Qcow2Header | null> {
     clusterBytes: 2 ** clusterBits,
     hasBackingFile: area.readBigUInt64BE(8) !== 0n || area.readUInt32BE(16) !== 0,
     backingFile,
-    hasDataFile:
-      (incompatible & DATA_FILE_FEATURE) !== 0 || hasExtension(area, headerBytes, DATA_FILE_EXTENSION),
+    hasDataFile: (incompatible & dataFileFeature) !== 0 || hasExtension(area, headerBytes, dataFileExtension),
     encrypted: area.readUInt32BE(32) !== 0,
     level1Entries: area.readUInt32BE(36),
     level1Offset: area.readBigUInt64BE(40),
@@ -139,7 +138,7 @@ function backingName(area: Buffer): string | null {
   const offset = Number(area.readBigUInt64BE(8));
   const length = area.readUInt32BE(16);
   if (offset === 0 || length === 0) return null;
-  if (length > MAX_BACKING_NAME || offset + length > area.length)
+  if (length > maxBackingName || offset + length > area.length)
     throw new Error('a qcow2 with a broken header');
   return area.toString('utf8', offset, offset + length);
 }
@@ -157,8 +156,8 @@ function hasExtension(area: Buffer, start: number, wanted: number): boolean {
 
 async function readSnapshots(handle: FileHandle, header: Qcow2Header): Promise<Qcow2Snapshot[]> {
   if (header.snapshotCount === 0) return [];
-  if (header.snapshotCount > MAX_SNAPSHOTS) throw new Error('more snapshots than a disk can have');
-  const table = Buffer.alloc(Math.min(MAX_SNAPSHOT_TABLE, header.snapshotCount * 2048));
+  if (header.snapshotCount > maxSnapshots) throw new Error('more snapshots than a disk can have');
+  const table = Buffer.alloc(Math.min(maxSnapshotTable, header.snapshotCount * 2048));
   const { bytesRead } = await handle.read(table, 0, table.length, header.snapshotsOffset);
   const snapshots: Qcow2Snapshot[] = [];
   let at = 0;
@@ -190,14 +189,14 @@ async function allocated(
 ): Promise<number> {
   // What an entry leads to takes a cluster of the file: a list that could not lie in it is none.
   const { size } = await handle.stat();
-  if (entries > MAX_LEVEL1_ENTRIES || entries * 8 > size) throw new Error('a snapshot of impossible size');
+  if (entries > maxLevel1Entries || entries * 8 > size) throw new Error('a snapshot of impossible size');
   const level1 = Buffer.alloc(entries * 8);
   await handle.read(level1, 0, level1.length, Number(offset));
   const level2 = Buffer.alloc(clusterBytes);
   let clusters = 0;
   let tables = 0;
   for (let entry = 0; entry < entries; entry++) {
-    const at = level1.readBigUInt64BE(entry * 8) & OFFSET;
+    const at = level1.readBigUInt64BE(entry * 8) & offsetBits;
     if (at === 0n) continue;
     if (++tables * clusterBytes > size) throw new Error('a snapshot of impossible size');
     const { bytesRead } = await handle.read(level2, 0, level2.length, Number(at));

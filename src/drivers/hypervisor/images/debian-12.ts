@@ -1,28 +1,33 @@
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { runAsRoot } from '../../../platform/host/run.ts';
+import { runAsRoot } from '../../../platform/host/program.ts';
 import type { FileEntry } from '../formats/tar.ts';
-import { INITRAMFS_PACKAGES, initramfs } from './initramfs.ts';
-import { KERNEL_PACKAGE, writeUnpackedKernel } from './kernel.ts';
+import { initramfs, initramfsPackages } from './initramfs.ts';
+import { kernelPackage, writeUnpackedKernel } from './kernel.ts';
 import { packDisk } from './pack.ts';
 import { downloadPackages, unpackPackage } from './packages.ts';
 import type { Recipe } from './recipe.ts';
 
-const DISK_MIB = 2048;
-const PACKAGES = [
-  ...['systemd-sysv', 'systemd-resolved', 'dbus', 'udev', KERNEL_PACKAGE, 'e2fsprogs'],
+const diskMib = 2048;
+const packages = [
+  ...['systemd-sysv', 'systemd-resolved', 'dbus', 'udev', kernelPackage, 'e2fsprogs'],
   ...['openssh-server', 'cloud-init', 'qemu-guest-agent', 'ca-certificates'],
   ...['iproute2', 'iputils-ping', 'procps', 'less', 'nano', 'sudo', 'curl'],
 ];
 /** Documentation and translations make half of a minimal system; licences stay. */
-const DPKG_OPTIONS = [
+const dpkgOptions = [
   'path-exclude=/usr/share/man/*',
   'path-exclude=/usr/share/locale/*',
   'path-exclude=/usr/share/doc/*',
   'path-include=/usr/share/doc/*/copyright',
 ];
 /** Work that a freshly booted guest does for nobody. */
-const MASKED = ['apt-daily.timer', 'apt-daily-upgrade.timer', 'e2scrub_all.timer', 'e2scrub_reap.service'];
+const maskedUnits = [
+  'apt-daily.timer',
+  'apt-daily-upgrade.timer',
+  'e2scrub_all.timer',
+  'e2scrub_reap.service',
+];
 
 /**
  * A whole Debian 12 with systemd, cloud-init, OpenSSH and QEMU's guest agent, made by `mmdebstrap` from Debian's
@@ -39,12 +44,12 @@ export const debian12Recipe: Recipe = {
     await extractKernel(root, dir);
     await configure(root, join(dir, 'configuration'));
     progress('Building the image debian-12 (3 of 3): packing the disk');
-    await packDisk(root, join(dir, 'disk.qcow2'), DISK_MIB);
+    await packDisk(root, join(dir, 'disk.qcow2'), diskMib);
     const commandLine = 'root=/dev/vda rw console=tty0 console=ttyS0 quiet net.ifnames=0';
     return {
       guest: 'cloud-init',
       boot: { kernel: 'kernel', initrd: 'initrd', commandLine },
-      diskBytes: DISK_MIB * 2 ** 20,
+      diskBytes: diskMib * 2 ** 20,
     };
   },
 };
@@ -52,9 +57,9 @@ export const debian12Recipe: Recipe = {
 async function bootstrap(root: string, say: (line: string) => void): Promise<void> {
   const options = [
     ...['--variant=minbase', '--mode=root', '--format=directory', '--aptopt=APT::Sandbox::User "root"'],
-    ...DPKG_OPTIONS.map((option) => `--dpkgopt=${option}`),
+    ...dpkgOptions.map((option) => `--dpkgopt=${option}`),
   ];
-  const argv = ['mmdebstrap', ...options, `--include=${PACKAGES.join(',')}`, 'bookworm', root];
+  const argv = ['mmdebstrap', ...options, `--include=${packages.join(',')}`, 'bookworm', root];
   const onLine = (line: string) => {
     if (line.startsWith('I: ')) say(line.slice(3, 120));
   };
@@ -66,7 +71,7 @@ async function extractKernel(root: string, dir: string): Promise<void> {
   if (version === undefined) throw new Error('the system has no kernel');
   await writeUnpackedKernel(join(root, 'boot', `vmlinuz-${version}`), join(dir, 'kernel'));
   const work = join(dir, 'work');
-  for (const file of await downloadPackages(INITRAMFS_PACKAGES, work)) await unpackPackage(file, work);
+  for (const file of await downloadPackages(initramfsPackages, work)) await unpackPackage(file, work);
   const ramdisk = await initramfs(join(root, 'lib/modules', version, 'kernel'), work);
   await writeFile(join(dir, 'initrd'), ramdisk);
   await rm(work, { recursive: true });
@@ -74,14 +79,14 @@ async function extractKernel(root: string, dir: string): Promise<void> {
 
 /** Files are written beside and copied in, since the system belongs to root and we may be someone else. */
 async function configure(root: string, work: string): Promise<void> {
-  for (const { path, content } of FILES) {
+  for (const { path, content } of files) {
     await mkdir(dirname(join(work, path)), { recursive: true });
     await writeFile(join(work, path), content);
   }
   await runAsRoot(['cp', '-r', '--no-preserve=ownership', `${work}/.`, root]);
   await rm(work, { recursive: true });
   const units = `${root}/etc/systemd/system`;
-  for (const unit of MASKED) await runAsRoot(['ln', '-sf', '/dev/null', `${units}/${unit}`]);
+  for (const unit of maskedUnits) await runAsRoot(['ln', '-sf', '/dev/null', `${units}/${unit}`]);
   const networkd = '/lib/systemd/system/systemd-networkd.service';
   await runAsRoot(['ln', '-sf', networkd, `${units}/multi-user.target.wants/systemd-networkd.service`]);
   // Every machine gets keys of its own, and its own id, when it boots first.
@@ -95,7 +100,7 @@ async function configure(root: string, work: string): Promise<void> {
 }
 
 /** cloud-init's modules that a VPS has a use for; each one costs an emulated boot about a second. */
-const CLOUD_INIT = `datasource_list: [NoCloud]
+const cloudInit = `datasource_list: [NoCloud]
 ssh_genkeytypes: [ed25519, ecdsa]
 apt_preserve_sources_list: true
 cloud_init_modules: [seed_random, write-files, growpart, resizefs, set_hostname, update_etc_hosts, users-groups, ssh]
@@ -103,11 +108,11 @@ cloud_config_modules: [set-passwords, timezone, runcmd]
 cloud_final_modules: [package-update-upgrade-install, write-files-deferred, scripts-per-once, scripts-per-boot, scripts-per-instance, scripts-user, final-message]
 `;
 
-const FILES: FileEntry[] = [
+const files: FileEntry[] = [
   { path: 'etc/fstab', content: '/dev/vda / ext4 defaults,noatime,discard 0 1\n' },
   { path: 'etc/machine-id', content: '' },
   { path: 'etc/hostname', content: 'debian\n' },
   { path: 'etc/ssh/sshd_config.d/10-root.conf', content: 'PermitRootLogin yes\nUseDNS no\n' },
-  { path: 'etc/cloud/cloud.cfg.d/90_innkeeper.cfg', content: CLOUD_INIT },
+  { path: 'etc/cloud/cloud.cfg.d/90_innkeeper.cfg', content: cloudInit },
   { path: 'etc/systemd/journald.conf.d/size.conf', content: '[Journal]\nSystemMaxUse=64M\n' },
 ];

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { runProgram } from '../../../platform/host/run.ts';
+import { runProgram } from '../../../platform/host/program.ts';
 import { readQcow2 } from '../formats/qcow2.ts';
 import { downloadImage } from './download.ts';
 import { imageStore } from './store.ts';

@@ -9,8 +9,8 @@ import type { ImageDescription } from './recipe.ts';
 
 export type DownloadSource = Extract<ImageSource, { kind: 'download' }>;
 
-const MAX_BYTES = 16 * 2 ** 30;
-const MIB = 2 ** 20;
+const longestImageBytes = 16 * 2 ** 30;
+const mib = 2 ** 20;
 
 /**
  * Fetches a vendor's cloud image into `dir`, and makes `disk.qcow2` of it there. Streamed: no more of it is in
@@ -20,7 +20,7 @@ export async function downloadImage(
   image: DownloadSource,
   dir: string,
   progress: Progress,
-  maxBytes = MAX_BYTES,
+  maxBytes = longestImageBytes,
 ): Promise<ImageDescription> {
   const file = join(dir, 'download');
   try {
@@ -49,13 +49,13 @@ async function fetchTo(
   const response = await fetch(url);
   if (!response.ok || response.body === null) throw new Error(`${url.host} answered ${response.status}`);
   const announced = Number(response.headers.get('content-length') ?? 0);
-  const tooLong = () => rejected(image, `it is longer than ${Math.floor(maxBytes / MIB)} MiB`);
+  const tooLong = () => rejected(image, `it is longer than ${Math.floor(maxBytes / mib)} MiB`);
   if (announced > maxBytes) {
     await response.body.cancel();
     throw tooLong();
   }
   const hash = createHash('sha256');
-  const total = announced > 0 ? ` of ${Math.ceil(announced / MIB)}` : '';
+  const total = announced > 0 ? ` of ${Math.ceil(announced / mib)}` : '';
   let bytes = 0;
   let nextReport = 0;
   await pipeline(
@@ -66,8 +66,8 @@ async function fetchTo(
         if (bytes > maxBytes) throw tooLong();
         hash.update(chunk);
         if (bytes >= nextReport) {
-          progress(`Downloading the image ${image.slug}: ${Math.floor(bytes / MIB)}${total} MiB`);
-          nextReport = bytes + 32 * MIB;
+          progress(`Downloading the image ${image.slug}: ${Math.floor(bytes / mib)}${total} MiB`);
+          nextReport = bytes + 32 * mib;
         }
         yield chunk;
       }

@@ -1,10 +1,10 @@
 import { open, stat } from 'node:fs/promises';
-import { runProgram } from '../../../platform/host/run.ts';
+import { runProgram } from '../../../platform/host/program.ts';
 import { readQcow2 } from '../formats/qcow2.ts';
 
 /** No vendor's image is larger; a small file that claims to be is meant to fill a disk. */
-const MAX_DISK_BYTES = 128 * 2 ** 30;
-const SECTOR_BYTES = 512;
+const maxDiskBytes = 128 * 2 ** 30;
+const sectorBytes = 512;
 
 interface ImageInfo {
   format: string;
@@ -36,7 +36,7 @@ export async function acceptDisk(file: string, target: string): Promise<number> 
   const bytes = checkSize(info['virtual-size']);
   // Zeroes are not written, so the limit on the file is reached by data alone.
   const convert = ['qemu-img', 'convert', '-f', format, '-O', 'qcow2', file, target];
-  await limited(convert, MAX_DISK_BYTES, 3_600);
+  await limited(convert, maxDiskBytes, 3_600);
   return bytes;
 }
 
@@ -56,20 +56,20 @@ async function formatOf(file: string): Promise<'qcow2' | 'raw'> {
 /** Anything can be called a raw disk; one that boots ends its first sector with 55 AA, in a GPT too. */
 async function checkRaw(file: string): Promise<void> {
   const { size } = await stat(file);
-  const sector = Buffer.alloc(SECTOR_BYTES);
+  const sector = Buffer.alloc(sectorBytes);
   const handle = await open(file, 'r');
   try {
-    await handle.read(sector, 0, SECTOR_BYTES, 0);
+    await handle.read(sector, 0, sectorBytes, 0);
   } finally {
     await handle.close();
   }
-  if (size % SECTOR_BYTES !== 0 || sector.readUInt16BE(510) !== 0x55aa)
+  if (size % sectorBytes !== 0 || sector.readUInt16BE(510) !== 0x55aa)
     throw new Error('it is neither a qcow2 nor a raw disk that boots');
   checkSize(size);
 }
 
 function checkSize(bytes: number): number {
-  if (bytes > 0 && bytes <= MAX_DISK_BYTES) return bytes;
+  if (bytes > 0 && bytes <= maxDiskBytes) return bytes;
   throw new Error(`its disk would have ${Math.round(bytes / 2 ** 30)} GiB`);
 }
 

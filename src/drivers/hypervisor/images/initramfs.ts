@@ -3,12 +3,12 @@ import { join } from 'node:path';
 import { cpioArchive } from '../formats/cpio.ts';
 import { readModules } from './kernel.ts';
 
-const DRIVERS = ['virtio_pci', 'virtio_blk', 'virtio_net', 'virtio_console', 'virtio_rng', 'virtio_balloon'];
+const drivers = ['virtio_pci', 'virtio_blk', 'virtio_net', 'virtio_console', 'virtio_rng', 'virtio_balloon'];
 /** The power button arrives as a key press. */
-const POWER_BUTTON_DRIVERS = ['button', 'evdev'];
+const powerButtonDrivers = ['button', 'evdev'];
 
 /** Debian packages whose programs the initramfs holds. */
-export const INITRAMFS_PACKAGES = ['busybox-static', 'e2fsck-static'];
+export const initramfsPackages = ['busybox-static', 'e2fsck-static'];
 
 /**
  * First program of the initramfs: loads the drivers, mounts the disk, hands over to the disk's init. A power loss
@@ -16,7 +16,7 @@ export const INITRAMFS_PACKAGES = ['busybox-static', 'e2fsck-static'];
  * it replays the journal. `e2fsck` puts that right in two goes: the journal, by the backups of the superblock, and
  * then the rest.
  */
-const INITRAMFS_INIT = `#!/bin/busybox sh
+const initScript = `#!/bin/busybox sh
 b=/bin/busybox
 $b mount -t devtmpfs dev /dev
 $b mount -t proc proc /proc
@@ -33,17 +33,17 @@ exec $b switch_root /disk /sbin/init
 
 /**
  * The few megabytes that a kernel of ours starts from: BusyBox, the drivers of QEMU's devices and what repairs a disk. `modulesDir`
- * holds the kernel's modules, `programs` what is in {@link INITRAMFS_PACKAGES}, unpacked.
+ * holds the kernel's modules, `programs` what is in {@link initramfsPackages}, unpacked.
  */
 export async function initramfs(modulesDir: string, programs: string): Promise<Buffer> {
-  const modules = await readModules(modulesDir, [...DRIVERS, ...POWER_BUTTON_DRIVERS]);
+  const modules = await readModules(modulesDir, [...drivers, ...powerButtonDrivers]);
   const order = modules.map((module) => `${module.path.slice('modules/'.length)}\n`).join('');
   return cpioArchive(
     ['bin', 'dev', 'disk', 'modules', 'proc'],
     [
       { path: 'bin/busybox', content: await readFile(join(programs, 'bin/busybox')), mode: 0o755 },
       { path: 'bin/e2fsck', content: await readFile(join(programs, 'sbin/e2fsck.static')), mode: 0o755 },
-      { path: 'init', content: INITRAMFS_INIT, mode: 0o755 },
+      { path: 'init', content: initScript, mode: 0o755 },
       { path: 'modules.order', content: order },
       ...modules,
     ],

@@ -1,17 +1,17 @@
 import { readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
-import { LEGACY_MAGIC, unpackLegacyLz4 } from '../formats/lz4.ts';
+import { legacyMagic, unpackLegacyLz4 } from '../formats/lz4.ts';
 import type { FileEntry } from '../formats/tar.ts';
 import { dependenciesOf, downloadPackages, unpackPackage } from './packages.ts';
 
 /** Debian's kernel for virtual machines: a meta package that names the current one. */
-export const KERNEL_PACKAGE = 'linux-image-cloud-amd64';
+export const kernelPackage = 'linux-image-cloud-amd64';
 
 /** Downloads the kernel package and unpacks it below `dir`. */
 export async function fetchKernel(dir: string): Promise<{ image: string; modulesDir: string }> {
-  const name = (await dependenciesOf(KERNEL_PACKAGE)).find((each) => each.startsWith('linux-image-'));
-  if (name === undefined) throw new Error(`apt knows no ${KERNEL_PACKAGE}; run apt-get update`);
+  const name = (await dependenciesOf(kernelPackage)).find((each) => each.startsWith('linux-image-'));
+  if (name === undefined) throw new Error(`apt knows no ${kernelPackage}; run apt-get update`);
   const [file = ''] = await downloadPackages([name], join(dir, 'packages'));
   await unpackPackage(file, join(dir, 'kernel'));
   const version = name.slice('linux-image-'.length);
@@ -59,7 +59,7 @@ export async function writeUnpackedKernel(image: string, target: string): Promis
 function unpackPayload(payload: Buffer): Buffer | null {
   // The payload ends with its unpacked size, four bytes that no packer knows.
   const body = payload.subarray(0, -4);
-  if (body.readUInt32LE(0) === LEGACY_MAGIC) return unpackLegacyLz4(body, payload.readUInt32LE(body.length));
+  if (body.readUInt32LE(0) === legacyMagic) return unpackLegacyLz4(body, payload.readUInt32LE(body.length));
   if (body.readUInt16BE(0) === 0x1f8b) return gunzipSync(body);
   return null;
 }

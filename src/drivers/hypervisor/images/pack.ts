@@ -1,5 +1,5 @@
 import { rm, writeFile } from 'node:fs/promises';
-import { runAsRoot, runProgram } from '../../../platform/host/run.ts';
+import { runAsRoot, runProgram } from '../../../platform/host/program.ts';
 
 /**
  * Packs the folder `root` into an ext4 disk without mounting anything, and removes the folder. The guest takes

@@ -1,7 +1,7 @@
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ensurePackages } from '../../../platform/host/packages.ts';
-import { runAsRoot } from '../../../platform/host/run.ts';
+import { runAsRoot } from '../../../platform/host/program.ts';
 import { HypervisorError, type ImageSource, type Progress } from '../contract.ts';
 import { hostPackages } from '../host.ts';
 import { checkImageSlug, checkSameImage, contentsOf } from '../imageSource.ts';

@@ -3,7 +3,7 @@
  * files of the seed disk and are only ever read into quoted variables.
  */
 
-export const INITTAB = `::sysinit:/etc/innkeeper/boot
+export const inittab = `::sysinit:/etc/innkeeper/boot
 ::respawn:/usr/sbin/dropbear -F -R -E
 ::respawn:/bin/acpid -f -l /dev/null
 ::respawn:/usr/sbin/qemu-ga -m virtio-serial -p /dev/agent -t /run -f /run/qemu-ga.pid
@@ -19,7 +19,7 @@ tty1::respawn:/bin/getty 38400 tty1
  * `password` (a crypt(5) hash) and `authorized_keys`, which are taken over once and then live on this disk. As
  * rescue system (a file `rescue`) it takes them from the machine's own disk, the third, when the seed has none.
  */
-export const BOOT_SCRIPT = `#!/bin/sh
+export const bootScript = `#!/bin/sh
 export PATH=/bin:/sbin:/usr/bin:/usr/sbin
 mount -t sysfs sys /sys
 mkdir -p /dev/pts && mount -t devpts pts /dev/pts
@@ -69,7 +69,7 @@ resize2fs /dev/vda >/dev/null 2>&1 && sync
 `;
 
 /** What QEMU's guest agent calls to set a password; BusyBox' build in Debian has none. Reads \`user:password\`. */
-export const CHPASSWD = `#!/bin/sh
+export const chpasswdScript = `#!/bin/sh
 umask 077
 while IFS= read -r line; do
   user=\${line%%:*}
@@ -83,6 +83,6 @@ sync
 `;
 
 /** BusyBox' acpid runs this when the power button is pressed. */
-export const POWER_BUTTON = `#!/bin/sh
+export const powerButtonScript = `#!/bin/sh
 exec /bin/poweroff
 `;

@@ -1,16 +1,16 @@
 import { chmod, copyFile, cp, mkdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { runAsRoot, runProgram } from '../../../platform/host/run.ts';
+import { runAsRoot, runProgram } from '../../../platform/host/program.ts';
 import type { FileEntry } from '../formats/tar.ts';
-import { INITRAMFS_PACKAGES, initramfs } from './initramfs.ts';
+import { initramfs, initramfsPackages } from './initramfs.ts';
 import { fetchKernel, writeUnpackedKernel } from './kernel.ts';
 import { packDisk } from './pack.ts';
 import { downloadPackages, librariesOf, unpackPackage } from './packages.ts';
 import type { Recipe } from './recipe.ts';
-import { BOOT_SCRIPT, CHPASSWD, INITTAB, POWER_BUTTON } from './tiny-guest.ts';
+import { bootScript, chpasswdScript, inittab, powerButtonScript } from './tiny-guest.ts';
 
-const DISK_MIB = 64;
-const PROGRAMS = ['dropbear-bin', 'qemu-guest-agent'];
+const diskMib = 64;
+const programs = ['dropbear-bin', 'qemu-guest-agent'];
 /**
  * A complete guest of about 20 MB: Debian's cloud kernel, BusyBox, the SSH server dropbear and QEMU's guest
  * agent, all from Debian's packages. It boots in seconds even under emulation, so that a first try of the
@@ -29,7 +29,7 @@ export const tinyRecipe: Recipe = {
     const root = join(work, 'root');
     await assembleRoot(unpacked, root);
     await runAsRoot(['chown', '-R', '0:0', root]);
-    await packDisk(root, join(dir, 'disk.qcow2'), DISK_MIB);
+    await packDisk(root, join(dir, 'disk.qcow2'), diskMib);
     await rm(work, { recursive: true });
     return {
       guest: 'tiny',
@@ -38,14 +38,14 @@ export const tinyRecipe: Recipe = {
         initrd: 'initrd',
         commandLine: 'console=tty0 console=ttyS0 quiet net.ifnames=0',
       },
-      diskBytes: DISK_MIB * 2 ** 20,
+      diskBytes: diskMib * 2 ** 20,
     };
   },
 };
 
 async function fetchPrograms(work: string): Promise<string> {
-  const libraries = await librariesOf([...PROGRAMS, 'e2fsprogs']);
-  const names = [...PROGRAMS, ...INITRAMFS_PACKAGES, 'e2fsprogs', ...libraries];
+  const libraries = await librariesOf([...programs, 'e2fsprogs']);
+  const names = [...programs, ...initramfsPackages, 'e2fsprogs', ...libraries];
   const unpacked = join(work, 'unpacked');
   for (const file of await downloadPackages(names, join(work, 'packages')))
     await unpackPackage(file, unpacked);
@@ -74,7 +74,7 @@ async function assembleRoot(unpacked: string, root: string): Promise<void> {
   for (const program of ['usr/sbin/dropbear', 'usr/bin/dropbearkey', 'usr/sbin/qemu-ga']) {
     await copyFile(join(unpacked, program), join(root, program));
   }
-  for (const file of ROOT_FILES) {
+  for (const file of rootFiles) {
     await mkdir(dirname(join(root, file.path)), { recursive: true });
     await writeFile(join(root, file.path), file.content);
     await chmod(join(root, file.path), file.mode ?? 0o644);
@@ -84,11 +84,11 @@ async function assembleRoot(unpacked: string, root: string): Promise<void> {
   await chmod(join(root, 'tmp'), 0o1777);
 }
 
-const ROOT_FILES: FileEntry[] = [
-  { path: 'etc/inittab', content: INITTAB },
-  { path: 'etc/innkeeper/boot', content: BOOT_SCRIPT, mode: 0o755 },
-  { path: 'etc/acpi/PWRF/00000080', content: POWER_BUTTON, mode: 0o755 },
-  { path: 'usr/sbin/chpasswd', content: CHPASSWD, mode: 0o755 },
+const rootFiles: FileEntry[] = [
+  { path: 'etc/inittab', content: inittab },
+  { path: 'etc/innkeeper/boot', content: bootScript, mode: 0o755 },
+  { path: 'etc/acpi/PWRF/00000080', content: powerButtonScript, mode: 0o755 },
+  { path: 'usr/sbin/chpasswd', content: chpasswdScript, mode: 0o755 },
   { path: 'etc/passwd', content: 'root:x:0:0:root:/root:/bin/sh\n' },
   { path: 'etc/group', content: 'root:x:0:\ntty:x:5:\n' },
   { path: 'etc/shadow', content: 'root:*:19000:0:99999:7:::\n', mode: 0o600 },

@@ -2,8 +2,8 @@ import { constants } from 'node:fs';
 import { access, mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { release } from 'node:os';
 import { join } from 'node:path';
-import { runProgram } from '../../../platform/host/run.ts';
-import { type Log, QEMU } from './options.ts';
+import { runProgram } from '../../../platform/host/program.ts';
+import { type Log, qemuProgram } from './options.ts';
 
 /** How guests' instructions run: by the CPU itself (KVM) or translated by QEMU (TCG). */
 export type Acceleration = 'hardware' | 'emulation';
@@ -16,9 +16,9 @@ export function acceleratorArguments(acceleration: Acceleration): string[] {
 }
 
 /** A healthy KVM boots the kernel within one second; a nested one within three. */
-const PROBE_TIMEOUT_MS = 6_000;
+const probeTimeoutMs = 6_000;
 /** The last line of a kernel that has come up whole and found no disk, as the probe wants it. */
-const KERNEL_CAME_UP = 'VFS: Unable to mount root fs';
+const kernelCameUp = 'VFS: Unable to mount root fs';
 
 export interface AccelerationProbe {
   /** What is known without trying: emulation unless hardware has proven itself before. */
@@ -81,7 +81,7 @@ export function accelerationProbe(dir: string, log: Log): AccelerationProbe {
 }
 
 async function hostKey(): Promise<string> {
-  const { stdout } = await runProgram([QEMU, '--version']);
+  const { stdout } = await runProgram([qemuProgram, '--version']);
   return `${release()} / ${stdout.split('\n')[0]}`;
 }
 
@@ -90,13 +90,23 @@ async function bootUnderKvm(kernel: string): Promise<string | null> {
   try {
     const { stdout } = await runProgram(
       [
-        [QEMU, '-nodefaults', '-no-user-config', '-display', 'none', '-machine', 'q35', '-m', 'size=128M'],
+        [
+          qemuProgram,
+          '-nodefaults',
+          '-no-user-config',
+          '-display',
+          'none',
+          '-machine',
+          'q35',
+          '-m',
+          'size=128M',
+        ],
         [...acceleratorArguments('hardware'), '-no-reboot', '-serial', 'stdio'],
         ['-kernel', kernel, '-append', 'console=ttyS0 panic=-1'],
       ].flat(),
-      { timeoutMs: PROBE_TIMEOUT_MS },
+      { timeoutMs: probeTimeoutMs },
     );
-    return stdout.includes(KERNEL_CAME_UP) ? null : 'the kernel ended early';
+    return stdout.includes(kernelCameUp) ? null : 'the kernel ended early';
   } catch (error) {
     return error instanceof Error ? (error.message.split('\n')[0] ?? '').slice(0, 200) : String(error);
   }

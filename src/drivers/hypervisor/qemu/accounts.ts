@@ -7,10 +7,10 @@ import { findProcess } from './process.ts';
  * Machines' accounts are 2^28 ids from here on, which nothing else has a use for and which need no entry in
  * `/etc/passwd`. Source: systemd, "Users, Groups, UIDs and GIDs on systemd Systems".
  */
-const FIRST_ID = 0x7000_0000;
-const IDS = 0x1000_0000;
+const firstId = 0x7000_0000;
+const idCount = 0x1000_0000;
 /** In a container that has no ids so high, machines share the one of `nobody`. */
-const NOBODY = 65_534;
+const nobody = 65_534;
 
 /**
  * Whom the machine's process and its files belong to: an account of its own when we are root, so that a QEMU that
@@ -28,7 +28,7 @@ export async function ownAccount(files: MachineFiles): Promise<Owner | null> {
   if (process.getuid?.() !== 0) return null;
   // The tap's name differs between machines of one host, also where two installations have the same ids.
   const digest = createHash('sha256').update(files.tap).digest();
-  const id = (await mapsIds()) ? FIRST_ID + (digest.readUInt32BE() % IDS) : NOBODY;
+  const id = (await mapsIds()) ? firstId + (digest.readUInt32BE() % idCount) : nobody;
   return { uid: id, gid: id };
 }
 
@@ -45,6 +45,6 @@ async function mapsIds(): Promise<boolean> {
   const ranges = (await readFile('/proc/self/uid_map', 'utf8')).trim().split('\n');
   return ranges.some((line) => {
     const [first = 0, , count = 0] = line.trim().split(/\s+/).map(Number);
-    return first <= FIRST_ID && FIRST_ID + IDS <= first + count;
+    return first <= firstId && firstId + idCount <= first + count;
   });
 }

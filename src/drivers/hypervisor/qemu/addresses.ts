@@ -1,7 +1,7 @@
 import type { Nic, NicAddress } from '../contract.ts';
 
 /**
- * Arguments of {@link SET_ADDRESSES}: the device's MAC, then the addresses to take away and those to have, the
+ * Arguments of {@link addressScript}: the device's MAC, then the addresses to take away and those to have, the
  * primary one first. Values have passed `checkSpec`.
  */
 export function addressArguments({ mac, addresses }: Nic, former: readonly NicAddress[]): string[] {
@@ -18,7 +18,7 @@ export function addressArguments({ mac, addresses }: Nic, former: readonly NicAd
  * the device does not say is said in a drop-in beside it; that file may be netplan's or cloud-init's, and stays
  * as it is.
  */
-export const SET_ADDRESSES = `set -e
+export const addressScript = `set -e
 export PATH=/usr/sbin:/usr/bin:/sbin:/bin
 umask 022
 mac=$1
@@ -75,5 +75,5 @@ sync`;
  */
 export function addressBootHook(nic: Nic, former: readonly NicAddress[]): string {
   const quoted = addressArguments(nic, former).map((argument) => `'${argument}'`);
-  return `#cloud-boothook\n#!/bin/sh\nset -- ${quoted.join(' ')}\n${SET_ADDRESSES}\n`;
+  return `#cloud-boothook\n#!/bin/sh\nset -- ${quoted.join(' ')}\n${addressScript}\n`;
 }

@@ -24,12 +24,12 @@ export class AgentRefusal extends Error {
   }
 }
 
-const COMMAND_TIMEOUT_MS = 20_000;
-const DELIMITER = 0xff;
-const NEWLINE = 0x0a;
+const commandTimeoutMs = 20_000;
+const delimiterByte = 0xff;
+const newlineByte = 0x0a;
 /** Far above every answer that we ask for. The other end is the guest's: it can say whatever it likes. */
-const LARGEST_ANSWER_BYTES = 2 ** 20;
-const LONGEST_REFUSAL = 300;
+const largestAnswerBytes = 2 ** 20;
+const longestRefusal = 300;
 
 /**
  * Talks to a machine's agent once it has proven that it listens: a sync with a number of our own separates its
@@ -48,7 +48,7 @@ export async function withAgent<T>(
     const lines = readAnswers(socket);
     await synchronize(socket, lines, Math.max(500, until - Date.now()));
     return await work({
-      async command(name, args = {}, timeoutMs = COMMAND_TIMEOUT_MS) {
+      async command(name, args = {}, timeoutMs = commandTimeoutMs) {
         socket.write(`${JSON.stringify({ execute: name, arguments: args })}\n`);
         const answer = await lines.next(timeoutMs, name);
         if (answer.error) throw new AgentRefusal(name, answer.error.class, answer.error.description);
@@ -99,7 +99,7 @@ interface Answers {
 
 function readAnswers(socket: Socket): Answers {
   // One buffer for all there may be, written and searched from left to right, so that no chunk is looked at twice.
-  const bytes = Buffer.allocUnsafe(LARGEST_ANSWER_BYTES);
+  const bytes = Buffer.allocUnsafe(largestAnswerBytes);
   let from = 0;
   let searched = 0;
   let to = 0;
@@ -123,7 +123,7 @@ function readAnswers(socket: Socket): Answers {
   });
 
   function takeLine(): Buffer | null {
-    const length = bytes.subarray(searched, to).indexOf(NEWLINE);
+    const length = bytes.subarray(searched, to).indexOf(newlineByte);
     if (length < 0) {
       searched = to;
       return null;
@@ -135,7 +135,7 @@ function readAnswers(socket: Socket): Answers {
 
   function take(): Answer | null {
     for (let line = takeLine(); line; line = takeLine()) {
-      const delimiter = line.indexOf(DELIMITER);
+      const delimiter = line.indexOf(delimiterByte);
       if (skipping && delimiter < 0) continue;
       const text = line.toString('utf8', skipping ? delimiter + 1 : 0);
       skipping = false;
@@ -180,13 +180,13 @@ function parse(line: string): Answer {
   if (typeof said !== 'object' || said === null) return {};
   if (!('error' in said)) return { value: 'return' in said ? said.return : undefined };
   const { class: errorClass, desc } = Object(said.error) as { class?: unknown; desc?: unknown };
-  return { error: { class: plainText(errorClass, 100), description: plainText(desc, LONGEST_REFUSAL) } };
+  return { error: { class: plainText(errorClass, 100), description: plainText(desc, longestRefusal) } };
 }
 
 function endless(waitingFor: string): HypervisorError {
   return new HypervisorError(
     'guest_refused',
-    `the guest's agent answers ${waitingFor} with more than ${LARGEST_ANSWER_BYTES} bytes`,
+    `the guest's agent answers ${waitingFor} with more than ${largestAnswerBytes} bytes`,
   );
 }
 
@@ -194,7 +194,7 @@ async function synchronize(socket: Socket, answers: Answers, timeoutMs: number):
   const id = Math.floor(Math.random() * 2 ** 40);
   const message = JSON.stringify({ execute: 'guest-sync-delimited', arguments: { id } });
   // The delimiter in front makes the agent drop half a command that an earlier caller may have left.
-  socket.write(Buffer.concat([Buffer.of(DELIMITER), Buffer.from(`${message}\n`)]));
+  socket.write(Buffer.concat([Buffer.of(delimiterByte), Buffer.from(`${message}\n`)]));
   const until = Date.now() + timeoutMs;
   for (;;) {
     answers.restart();

@@ -4,7 +4,7 @@ import { type Acceleration, acceleratorArguments } from './acceleration.ts';
 import type { MachineFiles } from './files.ts';
 
 /** Inside emulation there is nothing to guard a CPU against, and self-tests cost seconds of each boot. */
-const EMULATED_KERNEL = 'mitigations=off nokaslr tsc=reliable random.trust_cpu=on cryptomgr.notests audit=0';
+const emulatedKernel = 'mitigations=off nokaslr tsc=reliable random.trust_cpu=on cryptomgr.notests audit=0';
 
 /** Facts that decide a machine's command line. */
 export interface Launch {
@@ -27,7 +27,7 @@ export interface CommandLine {
   inherited: string[];
 }
 
-const FIRST_DESCRIPTOR = 3;
+const firstDescriptor = 3;
 
 /** What QEMU starts a machine with in place of its disk. */
 export interface Kernel {
@@ -48,7 +48,7 @@ export interface Kernel {
 export function qemuArguments(launch: Launch): CommandLine {
   const { spec, files } = launch;
   const inherited: string[] = [];
-  const inherit = (file: string) => FIRST_DESCRIPTOR - 1 + inherited.push(file);
+  const inherit = (file: string) => firstDescriptor - 1 + inherited.push(file);
   const argv = [
     ['-name', `guest=${spec.id},debug-threads=on`],
     ['-nodefaults', '-no-user-config', '-display', 'none'],
@@ -77,7 +77,7 @@ function boot({ kernel, acceleration }: Launch, inherit: Inherit): string[] {
   const inherited = (each: string) => `/proc/self/fd/${inherit(each)}`;
   const direct = ['-kernel', inherited(file), '-initrd', inherited(initrd)];
   if (commandLine === null) return direct;
-  const append = acceleration === 'hardware' ? commandLine : `${commandLine} ${EMULATED_KERNEL}`;
+  const append = acceleration === 'hardware' ? commandLine : `${commandLine} ${emulatedKernel}`;
   return [...direct, '-append', append];
 }
 

@@ -16,17 +16,17 @@ import { keepingContents } from './snapshots.ts';
  * complete; what a crash leaves is called `.partial` and replaced by the next attempt.
  */
 
-const SUFFIX = '.qcow2';
-const JOB = 'backup0';
-const TARGET = 'target0';
-const MEASURE_TIMEOUT_MS = 300_000;
+const suffix = '.qcow2';
+const backupJob = 'backup0';
+const backupTarget = 'target0';
+const measureTimeoutMs = 300_000;
 /** Disks can be large and stores slow. */
-const COPY_TIMEOUT_MS = 6 * 3_600_000;
+const copyTimeoutMs = 6 * 3_600_000;
 
 export async function listBackups(files: MachineFiles): Promise<SnapshotFacts[]> {
   const names = (await readdir(folder(files)).catch(() => []))
-    .filter((file) => file.endsWith(SUFFIX))
-    .map((file) => file.slice(0, -SUFFIX.length));
+    .filter((file) => file.endsWith(suffix))
+    .map((file) => file.slice(0, -suffix.length));
   const facts = await Promise.all(names.map((name) => findBackup(files, name)));
   return facts
     .filter((each) => each !== null)
@@ -46,7 +46,7 @@ export async function findBackup(files: MachineFiles, name: string): Promise<Sna
 export async function backupBytes(files: MachineFiles, name: string): Promise<number> {
   return failing(files, async () => {
     const measure = ['measure', '-U', '--output', 'json', '-O', 'qcow2'];
-    const { stdout } = await diskTool(files, (disk) => [...measure, disk], MEASURE_TIMEOUT_MS);
+    const { stdout } = await diskTool(files, (disk) => [...measure, disk], measureTimeoutMs);
     const left = await stat(`${path(files, name)}.partial`).catch(() => null);
     return JSON.parse(stdout).required - (left?.blocks ?? 0) * 512;
   });
@@ -57,7 +57,7 @@ export async function copyStoppedDisk(files: MachineFiles, name: string, owner: 
   await completing(files, name, owner, async (partial) => {
     await makeFileFor(owner, partial);
     const target = relative(files.dir, partial);
-    await diskTool(files, (disk) => ['convert', '-O', 'qcow2', disk, target], COPY_TIMEOUT_MS);
+    await diskTool(files, (disk) => ['convert', '-O', 'qcow2', disk, target], copyTimeoutMs);
   });
 }
 
@@ -77,11 +77,22 @@ export async function copyRunningDisk(
     await makeQcow2(files, owner, partial, await diskBytes(files), null);
     // QEMU runs in the machine's folder as a user who may not walk there from the root.
     const file = { driver: 'file', filename: relative(files.dir, partial) };
-    await monitor.command('blockdev-add', { driver: 'qcow2', 'node-name': TARGET, file, backing: null });
+    await monitor.command('blockdev-add', {
+      driver: 'qcow2',
+      'node-name': backupTarget,
+      file,
+      backing: null,
+    });
     try {
-      const job = { 'job-id': JOB, device: 'disk0', target: TARGET, sync: 'full', 'auto-dismiss': false };
+      const job = {
+        'job-id': backupJob,
+        device: 'disk0',
+        target: backupTarget,
+        sync: 'full',
+        'auto-dismiss': false,
+      };
       await atStart(async () => void (await monitor.command('blockdev-backup', job)));
-      await finishJob(monitor, JOB);
+      await finishJob(monitor, backupJob);
     } finally {
       await abandonBackup(monitor).catch(() => undefined); // the machine may have ended
     }
@@ -90,12 +101,12 @@ export async function copyRunningDisk(
 
 /** Ends a copy that a crash of ours left running. */
 export async function abandonBackup(monitor: Monitor): Promise<void> {
-  await abandonJob(monitor, JOB);
+  await abandonJob(monitor, backupJob);
   const nodes = (await monitor.command('query-named-block-nodes', { flat: true })) as {
     'node-name': string;
   }[];
-  if (nodes.some((each) => each['node-name'] === TARGET))
-    await monitor.command('blockdev-del', { 'node-name': TARGET });
+  if (nodes.some((each) => each['node-name'] === backupTarget))
+    await monitor.command('blockdev-del', { 'node-name': backupTarget });
 }
 
 /**
@@ -113,7 +124,7 @@ export async function restoreBackup(files: MachineFiles, spec: MachineSpec, name
       const { virtualBytes } = await checkedHeader(files, backup);
       await diskTool(files, (disk) => ['resize', '-q', '--shrink', disk, String(virtualBytes)]);
       const source = await backupName(files, backup);
-      await diskTool(files, (disk) => ['convert', '-n', '-O', 'qcow2', source, disk], COPY_TIMEOUT_MS);
+      await diskTool(files, (disk) => ['convert', '-n', '-O', 'qcow2', source, disk], copyTimeoutMs);
       await growDisk(files, spec.diskGib * 2 ** 30);
     }),
   );
@@ -166,5 +177,5 @@ function folder(files: MachineFiles): string {
 }
 
 function path(files: MachineFiles, name: string): string {
-  return join(folder(files), name + SUFFIX);
+  return join(folder(files), name + suffix);
 }

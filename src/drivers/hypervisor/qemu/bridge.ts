@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import ipaddr from 'ipaddr.js';
-import { runAsRoot, runProgram } from '../../../platform/host/run.ts';
+import { runAsRoot, runProgram } from '../../../platform/host/program.ts';
 import { HypervisorError } from '../contract.ts';
 import { natRules } from './guard.ts';
 import type { BridgeOptions } from './options.ts';

@@ -9,7 +9,7 @@ export interface Consoles {
   close(): void;
 }
 
-const SLOW_READER_BYTES = 2 ** 20;
+const slowReaderBytes = 2 ** 20;
 
 /**
  * Consoles of running machines. QEMU takes any number of screens, but one listener on the serial line: so all
@@ -74,7 +74,7 @@ function sharedLine(socket: Socket): SharedLine {
   const readers = new Set<Duplex>();
   socket.on('data', (chunk: Buffer) => {
     for (const reader of readers) {
-      if (reader.readableLength > SLOW_READER_BYTES) reader.destroy();
+      if (reader.readableLength > slowReaderBytes) reader.destroy();
       else reader.push(chunk);
     }
   });

@@ -1,8 +1,8 @@
 import { chmod, chown, stat } from 'node:fs/promises';
-import { runProgram } from '../../../platform/host/run.ts';
+import { runProgram } from '../../../platform/host/program.ts';
 
-const TUN = '/dev/net/tun';
-const KVM = '/dev/kvm';
+const tunDevice = '/dev/net/tun';
+const kvmDevice = '/dev/kvm';
 
 /**
  * Machines' accounts open two devices. Where only root may, as on hosts without udev, they are opened as udev's own
@@ -10,18 +10,18 @@ const KVM = '/dev/kvm';
  */
 export async function openDevices(): Promise<void> {
   if (process.getuid?.() !== 0) return;
-  const tun = await stat(TUN).catch(() => null);
-  if (tun && (tun.mode & 0o006) !== 0o006) await chmod(TUN, 0o666);
-  const kvm = await stat(KVM).catch(() => null);
+  const tun = await stat(tunDevice).catch(() => null);
+  if (tun && (tun.mode & 0o006) !== 0o006) await chmod(tunDevice, 0o666);
+  const kvm = await stat(kvmDevice).catch(() => null);
   if (!kvm || (kvm.mode & 0o060) === 0o060 || (kvm.mode & 0o006) === 0o006) return;
   const group = (await runProgram(['getent', 'group', 'kvm']).catch(() => null))?.stdout.split(':')[2];
   if (group === undefined) return;
-  await chown(KVM, 0, Number(group));
-  await chmod(KVM, 0o660);
+  await chown(kvmDevice, 0, Number(group));
+  await chmod(kvmDevice, 0o660);
 }
 
 /** The group that lets a machine's account open /dev/kvm; null when none is needed. */
 export async function kvmGroup(): Promise<number | null> {
-  const kvm = await stat(KVM).catch(() => null);
+  const kvm = await stat(kvmDevice).catch(() => null);
   return kvm && (kvm.mode & 0o006) !== 0o006 ? kvm.gid : null;
 }

@@ -7,7 +7,7 @@ import { makeQcow2 } from './diskTool.ts';
 import { exists, type MachineFiles, makeMachineDir, type Owner } from './files.ts';
 import { allowBase, imageDisk } from './layers.ts';
 
-const SECTOR_BYTES = 512;
+const sectorBytes = 512;
 
 /**
  * Makes the machine's disk as a layer over its image: instant, and the image itself is never written. The path
@@ -43,6 +43,6 @@ export async function createDisk(
  * their kernel, what an installer has put over them brings one (its signature is the last two bytes of the first 512).
  */
 export async function hasBootSector(files: MachineFiles): Promise<boolean> {
-  const sector = await readBeginning(files.disk, SECTOR_BYTES);
-  return sector?.readUInt16BE(SECTOR_BYTES - 2) === 0x55aa; // null: as in the image, which has none
+  const sector = await readBeginning(files.disk, sectorBytes);
+  return sector?.readUInt16BE(sectorBytes - 2) === 0x55aa; // null: as in the image, which has none
 }

@@ -1,12 +1,12 @@
 import { open } from 'node:fs/promises';
 import { relative } from 'node:path';
-import { type Output, runProgram } from '../../../platform/host/run.ts';
+import { type Output, runProgram } from '../../../platform/host/program.ts';
 import { findOwner } from './accounts.ts';
 import { asAccount } from './asAccount.ts';
 import { giveTo, type MachineFiles, type Owner } from './files.ts';
 import { baseImage, checkedHeader, type Layer, withImage } from './layers.ts';
 
-const IMAGE_DESCRIPTOR = 3;
+const imageDescriptor = 3;
 
 /**
  * Runs `qemu-img` on the machine's disk, as the machine's account: what a hostile disk makes of the program can
@@ -22,7 +22,7 @@ export async function diskTool(
   const owner = await findOwner(files);
   await giveTo(owner, files.disk); // it may have had another account until now
   return withImage(files, image, (descriptor) => {
-    const below = layer(`/proc/self/fd/${IMAGE_DESCRIPTOR}`, null);
+    const below = layer(`/proc/self/fd/${imageDescriptor}`, null);
     const disk = layer(relative(files.dir, files.disk), below);
     const descriptors = [descriptor];
     return runProgram(asAccount(owner, ['qemu-img', ...argv(named(disk))]), {

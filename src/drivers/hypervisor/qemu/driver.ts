@@ -32,13 +32,13 @@ import type { QemuOptions } from './options.ts';
 import { pressPowerButton, takePower } from './power.ts';
 import { closeRunDir, findProcess, startProcess } from './process.ts';
 import { waitForSsh } from './ready.ts';
-import { enterRescue, leaveRescue, RESCUE_IMAGE } from './rescue.ts';
+import { enterRescue, leaveRescue, rescueImage } from './rescue.ts';
 import { growDisk } from './resize.ts';
 import { undoHalfRestore } from './snapshots.ts';
 
 /** What else is under way with a machine ends soon when its power is gone. */
-const TURN_MS = 10_000;
-const SHARED_ACCOUNT =
+const turnMs = 10_000;
+const sharedAccount =
   'NOT SAFE FOR STRANGERS: started as an ordinary user, all machines run under this one account. A guest that breaks out of its machine reads the data, the keys and every other machine of this installation. Start the product as root: then each machine has an account of its own';
 
 /**
@@ -85,7 +85,7 @@ export function qemuHypervisor(options: QemuOptions): Hypervisor {
       ...{ spec, files, kernel, acceleration: found },
       machineType: await machineType(files),
       base: imageDisk(files, await baseImage(files)),
-      rescueBase: inRescue ? imageDisk(files, RESCUE_IMAGE) : null,
+      rescueBase: inRescue ? imageDisk(files, rescueImage) : null,
     });
     const group = found === 'hardware' ? await kvmGroup() : null;
     await startProcess(files, commandLine, { owner, group });
@@ -107,8 +107,8 @@ export function qemuHypervisor(options: QemuOptions): Hypervisor {
   async function layOutBoot(spec: MachineSpec, files: MachineFiles): Promise<Kernel | null> {
     const say = (line: string) => options.log.info({ machine: spec.id }, line);
     if (spec.boot === 'rescue') {
-      await images.ensure({ slug: RESCUE_IMAGE, kind: 'build', recipe: RESCUE_IMAGE }, say);
-      const image = await images.find(RESCUE_IMAGE);
+      await images.ensure({ slug: rescueImage, kind: 'build', recipe: rescueImage }, say);
+      const image = await images.find(rescueImage);
       await enterRescue(files, image.dir, await ownAccount(files));
       return kernelOf(image);
     }
@@ -160,7 +160,7 @@ export function qemuHypervisor(options: QemuOptions): Hypervisor {
       await mkdir(options.runDir, { recursive: true, mode: 0o711 });
       if (process.getuid?.() === 0)
         await chmod(options.runDir, 0o711); // machines' accounts pass to their sockets
-      else options.log.warn({}, SHARED_ACCOUNT);
+      else options.log.warn({}, sharedAccount);
       await openDevices();
       await network.prepare(await installationId(options.dir));
       const adopted = (await machines.adopt()).map((monitor) =>
@@ -253,7 +253,7 @@ export function qemuHypervisor(options: QemuOptions): Hypervisor {
       await takePower(files, await machines.monitor(files));
       const inTurn = oneAtATime(id, () => powerOff(files));
       inTurn.catch(() => undefined); // nobody may wait for it any more
-      await Promise.race([inTurn, delay(TURN_MS, undefined, { ref: false })]);
+      await Promise.race([inTurn, delay(turnMs, undefined, { ref: false })]);
     },
 
     async reset(id) {

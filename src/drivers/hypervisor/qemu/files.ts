@@ -34,14 +34,14 @@ export interface MachineFiles {
   tap: string;
 }
 
-const SOCKET_PATH_BYTES = 107;
+const socketPathBytes = 107;
 
 /** The files of a machine. A malformed id is refused, since it becomes part of paths and rules. */
 export function machineFiles(options: QemuOptions, id: string): MachineFiles {
   checkMachineId(id);
   const dir = join(options.dir, 'machines', id);
   const runDir = join(options.runDir, id);
-  if (Buffer.byteLength(`${runDir}/serial`) > SOCKET_PATH_BYTES) {
+  if (Buffer.byteLength(`${runDir}/serial`) > socketPathBytes) {
     throw new HypervisorError('host_not_ready', `socket paths in ${options.runDir} are too long`, {
       permanent: true,
     });

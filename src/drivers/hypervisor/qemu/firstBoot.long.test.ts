@@ -4,7 +4,7 @@ import type { Hypervisor } from '../contract.ts';
 import { reasonToSkip, type Testbed, testbed } from './testbed.ts';
 
 const skip = await reasonToSkip('tiny');
-const MOMENTS = 24;
+const moments = 24;
 
 /** A first boot does most that happens to a disk at once: it takes on its identity, and grows to its size. */
 describe.skipIf(skip !== null)('a first boot whose power goes', { timeout: 900_000 }, () => {
@@ -26,12 +26,12 @@ describe.skipIf(skip !== null)('a first boot whose power goes', { timeout: 900_0
     const began = performance.now();
     await hypervisor.destroy((await bed.boot(hypervisor, 1)).id);
     const bootMs = performance.now() - began;
-    for (let moment = 1; moment <= MOMENTS; moment++) {
+    for (let moment = 1; moment <= moments; moment++) {
       const spec = bed.spec(1);
       await hypervisor.createDisk(spec);
       await hypervisor.writeIdentity(spec, bed.identity);
       await hypervisor.start(spec);
-      await delay((bootMs * (0.4 + moment / MOMENTS)) / 1.2);
+      await delay((bootMs * (0.4 + moment / moments)) / 1.2);
       await hypervisor.powerOff(spec.id);
       await hypervisor.start(spec);
       await hypervisor.waitUntilReady(spec, { timeoutMs: 60_000 });

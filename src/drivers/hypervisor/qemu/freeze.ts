@@ -8,10 +8,10 @@ import type { Log } from './options.ts';
 import { findProcess } from './process.ts';
 
 /** A guest whose agent listens answers at once; nobody waits long for one that does not. */
-const PATIENCE_MS = 2_000;
-const FREEZE_TIMEOUT_MS = 10_000;
-const THAW_PATIENCE_MS = 10_000;
-const THAW_AGAIN_MS = 5_000;
+const patienceMs = 2_000;
+const freezeTimeoutMs = 10_000;
+const thawPatienceMs = 10_000;
+const thawAgainMs = 5_000;
 
 /**
  * Runs `work`, which must be short, with the guest's file systems settled and held, when its agent answers;
@@ -52,9 +52,9 @@ async function freeze(
 ): Promise<{ sent: boolean; done: boolean }> {
   let sent = false;
   try {
-    await withAgent(files, monitor, PATIENCE_MS, (agent) => {
+    await withAgent(files, monitor, patienceMs, (agent) => {
       sent = true;
-      return agent.command('guest-fsfreeze-freeze', {}, FREEZE_TIMEOUT_MS);
+      return agent.command('guest-fsfreeze-freeze', {}, freezeTimeoutMs);
     });
     return { sent, done: true };
   } catch (error) {
@@ -65,7 +65,7 @@ async function freeze(
 
 async function thaw(files: MachineFiles, monitor: Monitor, log: Log): Promise<void> {
   try {
-    await withAgent(files, monitor, THAW_PATIENCE_MS, (agent) => agent.command('guest-fsfreeze-thaw'));
+    await withAgent(files, monitor, thawPatienceMs, (agent) => agent.command('guest-fsfreeze-thaw'));
     await rm(note(files), { force: true });
   } catch (error) {
     log.error({ machine: files.id, error }, 'A guest may still hold its file systems; trying again');
@@ -74,7 +74,7 @@ async function thaw(files: MachineFiles, monitor: Monitor, log: Log): Promise<vo
 }
 
 async function thawLater(files: MachineFiles, monitor: Monitor, log: Log): Promise<void> {
-  await delay(THAW_AGAIN_MS, undefined, { ref: false });
+  await delay(thawAgainMs, undefined, { ref: false });
   const runs = (await findProcess(files).catch(() => null)) !== null;
   if (runs && (await exists(note(files)))) await thaw(files, monitor, log);
 }

@@ -2,8 +2,8 @@ import type { MachineSpec } from '../contract.ts';
 import { tableName } from './guard.ts';
 
 /** Small packets cost as much as large ones; a full port of packets of about 600 bytes is within it. */
-const PACKETS_PER_MBPS = 200;
-const LEAST_PACKETS = 10_000;
+const packetsPerMbps = 200;
+const leastPackets = 10_000;
 
 /**
  * What stands where frames leave the tap, before the bridge sees them: it takes frames to some addresses (link-local
@@ -53,6 +53,6 @@ function bytesOf(portMbps: number): string {
 }
 
 function packetsOf(portMbps: number): string {
-  const perSecond = Math.max(LEAST_PACKETS, portMbps * PACKETS_PER_MBPS);
+  const perSecond = Math.max(leastPackets, portMbps * packetsPerMbps);
   return `limit rate over ${perSecond}/second burst ${Math.ceil(perSecond / 10)} packets`;
 }

@@ -1,36 +1,36 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { HypervisorError, type Nic, type NicAddress } from '../contract.ts';
-import { addressArguments, SET_ADDRESSES } from './addresses.ts';
+import { addressArguments, addressScript } from './addresses.ts';
 import { type Agent, AgentRefusal, silent } from './agent.ts';
 import { plainCount, plainText } from './plainText.ts';
 
-const ADMINISTRATOR = 'root';
-const EXEC_TIMEOUT_MS = 30_000;
-const LONGEST_PRINTED = 300;
-const GROW_TIMEOUT_MS = 120_000;
-const SYNC_TIMEOUT_MS = 120_000;
+const administrator = 'root';
+const execTimeoutMs = 30_000;
+const longestPrinted = 300;
+const growTimeoutMs = 120_000;
+const syncTimeoutMs = 120_000;
 /** Of a guest that boots for the first time, until it has set what it was given. */
-const SETTLE_S = 60;
+const settleS = 60;
 
 /**
  * Waits until the guest has done what its seed asks of it: all of it, or only what sets its sign-in, at most so long.
  * Resolves at once where nothing does such things, or where the agent runs no programs.
  */
 export async function waitUntilTaken(agent: Agent, what: 'all' | 'sign-in', limitS: number): Promise<void> {
-  await execute(agent, WAIT_UNTIL_TAKEN, [what, String(limitS)], '', (limitS + 30) * 1_000).catch((error) => {
+  await execute(agent, takenScript, [what, String(limitS)], '', (limitS + 30) * 1_000).catch((error) => {
     if (!isUnknownCommand(error)) throw error;
   });
 }
 
 /** Sets the administrator's password from its crypt(5) hash, and lets it sign in where we had closed that. */
 export async function setPassword(agent: Agent, passwordHash: string): Promise<void> {
-  await refusable('settle', () => waitUntilTaken(agent, 'sign-in', SETTLE_S));
+  await refusable('settle', () => waitUntilTaken(agent, 'sign-in', settleS));
   const password = Buffer.from(passwordHash).toString('base64');
   await refusable('take a password', () =>
-    agent.command('guest-set-user-password', { username: ADMINISTRATOR, password, crypted: true }),
+    agent.command('guest-set-user-password', { username: administrator, password, crypted: true }),
   );
   await refusable('open sign-in by password over SSH; the password itself is set', () =>
-    execute(agent, OPEN_PASSWORD_SIGN_IN, []).catch((error) => {
+    execute(agent, passwordSignInScript, []).catch((error) => {
       // A guest whose agent runs no programs is none that we can look into; its sshd is its owner's affair.
       if (!isUnknownCommand(error)) throw error;
     }),
@@ -41,12 +41,12 @@ export async function setPassword(agent: Agent, passwordHash: string): Promise<v
 /** Replaces the administrator's keys. Agents before 5.2, and builds without the command, write the file. */
 export async function setAuthorizedKeys(agent: Agent, keys: readonly string[]): Promise<void> {
   await refusable('take keys', async () => {
-    await waitUntilTaken(agent, 'sign-in', SETTLE_S);
+    await waitUntilTaken(agent, 'sign-in', settleS);
     try {
-      await agent.command('guest-ssh-add-authorized-keys', { username: ADMINISTRATOR, keys, reset: true });
+      await agent.command('guest-ssh-add-authorized-keys', { username: administrator, keys, reset: true });
     } catch (error) {
       if (!isUnknownCommand(error)) throw error;
-      await execute(agent, WRITE_KEYS, [], keys.map((key) => `${key}\n`).join(''));
+      await execute(agent, keysScript, [], keys.map((key) => `${key}\n`).join(''));
     }
   });
   await keepForGood(agent);
@@ -55,7 +55,7 @@ export async function setAuthorizedKeys(agent: Agent, keys: readonly string[]): 
 /** Has the guest write what it was told to its disk: an agent says that it is done while a power cut still undoes it. */
 async function keepForGood(agent: Agent): Promise<void> {
   await refusable('write to its disk', () =>
-    execute(agent, 'sync', [], '', SYNC_TIMEOUT_MS).catch((error) => {
+    execute(agent, 'sync', [], '', syncTimeoutMs).catch((error) => {
       if (!isUnknownCommand(error)) throw error;
     }),
   );
@@ -68,24 +68,24 @@ function isUnknownCommand(error: unknown): boolean {
 
 /** Renames the guest now and for its next boots. */
 export async function setHostname(agent: Agent, hostname: string): Promise<void> {
-  await refusable('take a name', () => execute(agent, SET_HOSTNAME, [hostname]));
+  await refusable('take a name', () => execute(agent, hostnameScript, [hostname]));
 }
 
 /** Brings the guest's network device to the machine's addresses; `former` ones go. */
 export async function setAddresses(agent: Agent, nic: Nic, former: readonly NicAddress[]): Promise<void> {
-  await refusable('take its addresses', () => execute(agent, SET_ADDRESSES, addressArguments(nic, former)));
+  await refusable('take its addresses', () => execute(agent, addressScript, addressArguments(nic, former)));
 }
 
 /** Lets the guest's root file system take the room that its disk has. */
 export async function growFileSystem(agent: Agent): Promise<void> {
-  await refusable('grow its file system', () => execute(agent, GROW_ROOT, [], '', GROW_TIMEOUT_MS));
+  await refusable('grow its file system', () => execute(agent, growScript, [], '', growTimeoutMs));
 }
 
 /*
  * Programs for the guest's own shell. They never change: values arrive as arguments or on standard input, where
  * they are text and nothing else.
  */
-const WRITE_KEYS = `umask 077
+const keysScript = `umask 077
 mkdir -p /root/.ssh && cat > /root/.ssh/authorized_keys.new &&
   mv /root/.ssh/authorized_keys.new /root/.ssh/authorized_keys`;
 
@@ -93,7 +93,7 @@ mkdir -p /root/.ssh && cat > /root/.ssh/authorized_keys.new &&
  * SSH answers while cloud-init is still in its first boot, and what is set meanwhile it sets back. Passwords and keys are
  * done with its second last stage; the last one runs the customer's own programs.
  */
-const WAIT_UNTIL_TAKEN = `export PATH=/usr/sbin:/usr/bin:/sbin:/bin
+const takenScript = `export PATH=/usr/sbin:/usr/bin:/sbin:/bin
 waited=0
 [ -d /run/cloud-init ] || exit 0
 while [ ! -e /run/cloud-init/result.json ] && [ ! -e /run/cloud-init/disabled ] && [ "$waited" -lt "$2" ]; do
@@ -107,7 +107,7 @@ done`;
  * the image's own says anything, the answer that cloud-init would have written for a password overrides that one.
  * sshd reads all again at a hangup, and would not survive one with files that it refuses.
  */
-const OPEN_PASSWORD_SIGN_IN = `set -e
+const passwordSignInScript = `set -e
 export PATH=/usr/sbin:/usr/bin:/sbin:/bin
 cd /etc/ssh/sshd_config.d 2>/dev/null || exit 0
 ours=50-cloud-init.conf
@@ -123,7 +123,7 @@ fi
 if [ -f /run/sshd.pid ]; then kill -HUP "$(cat /run/sshd.pid)"; fi
 sync`;
 
-const SET_HOSTNAME = `set -e
+const hostnameScript = `set -e
 printf '%s\\n' "$1" > /etc/hostname.new && mv /etc/hostname.new /etc/hostname
 printf '%s' "$1" > /proc/sys/kernel/hostname
 {
@@ -134,7 +134,7 @@ cat /etc/hosts.new > /etc/hosts && rm /etc/hosts.new
 sync`;
 
 /** The partition that holds the root file system is grown first, where there is one (proc(5), sysfs). */
-const GROW_ROOT = `set -e
+const growScript = `set -e
 export PATH=/usr/sbin:/usr/bin:/sbin:/bin
 device= type=
 while read -r source target kind rest; do
@@ -158,7 +158,7 @@ async function execute(
   script: string,
   args: readonly string[],
   input = '',
-  timeoutMs = EXEC_TIMEOUT_MS,
+  timeoutMs = execTimeoutMs,
 ): Promise<void> {
   const pid = pidIn(
     await agent.command('guest-exec', {
@@ -189,11 +189,11 @@ function pidIn(answer: unknown): number {
 function statusIn(answer: unknown): { exited: boolean; exitCode: number | null; printed: string } {
   const status = Object(answer) as { exited?: unknown; exitcode?: unknown; 'err-data'?: unknown };
   const data = typeof status['err-data'] === 'string' ? status['err-data'] : '';
-  const printed = Buffer.from(data, 'base64').toString('utf8').trim().slice(-LONGEST_PRINTED);
+  const printed = Buffer.from(data, 'base64').toString('utf8').trim().slice(-longestPrinted);
   return {
     exited: status.exited === true,
     exitCode: plainCount(status.exitcode),
-    printed: plainText(printed, LONGEST_PRINTED),
+    printed: plainText(printed, longestPrinted),
   };
 }
 

@@ -1,7 +1,7 @@
 import { readFile, rename, writeFile } from 'node:fs/promises';
-import { runProgram } from '../../../platform/host/run.ts';
+import { runProgram } from '../../../platform/host/program.ts';
 import type { MachineFiles } from './files.ts';
-import { QEMU } from './options.ts';
+import { qemuProgram } from './options.ts';
 
 let newest: Promise<string> | null = null;
 
@@ -24,8 +24,8 @@ export async function machineType(files: MachineFiles): Promise<string> {
 
 /** What `q35` stands for in the QEMU of this host. */
 async function newestType(): Promise<string> {
-  const { stdout } = await runProgram([QEMU, '-machine', 'help']);
+  const { stdout } = await runProgram([qemuProgram, '-machine', 'help']);
   const named = /^q35 .*\(alias of (pc-q35-[\d.]+)\)$/m.exec(stdout)?.[1];
-  if (named === undefined) throw new Error(`${QEMU} knows no machine q35`);
+  if (named === undefined) throw new Error(`${qemuProgram} knows no machine q35`);
   return named;
 }

@@ -1,7 +1,7 @@
 import { open, readFile, rename, writeFile } from 'node:fs/promises';
 import type { Nic, NicAddress } from '../contract.ts';
 import { exists, giveTo, type MachineFiles, makeMachineDir, type Owner } from './files.ts';
-import { type PublicIdentity, rescueSeed, SEED_BYTES, type Secrets, secretsIn, seed } from './seed.ts';
+import { type PublicIdentity, rescueSeed, type Secrets, secretsIn, seed, seedBytes } from './seed.ts';
 
 /** Writes the seed disk that the guest reads when it boots. */
 export async function writeIdentity(
@@ -98,7 +98,7 @@ export async function readIdentity(files: MachineFiles): Promise<PublicIdentity>
 async function overwrite(file: string, content: Buffer): Promise<void> {
   const handle = await open(file, 'r+');
   try {
-    await handle.write(content, 0, SEED_BYTES, 0);
+    await handle.write(content, 0, seedBytes, 0);
     await handle.sync();
   } finally {
     await handle.close();

@@ -8,7 +8,7 @@ interface Job {
   error?: string;
 }
 
-const POLL_MS = 100;
+const pollMs = 100;
 
 /** Waits for a block job that was started to stay when it is done (`auto-dismiss: false`), and takes it away. */
 export async function finishJob(monitor: Monitor, id: string): Promise<void> {
@@ -20,7 +20,7 @@ export async function finishJob(monitor: Monitor, id: string): Promise<void> {
       if (job.error !== undefined) throw new Error(plainText(job.error, 600));
       return;
     }
-    await delay(POLL_MS);
+    await delay(pollMs);
   }
 }
 

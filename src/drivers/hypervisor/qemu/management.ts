@@ -43,9 +43,9 @@ interface OwnManagement {
 }
 
 /** SSH answers a moment before the agent does. */
-const AGENT_PATIENCE_MS = 8_000;
-const FIRST_AGENT_PATIENCE_MS = 30_000;
-const TAKEN_WITHIN_S = 120;
+const agentPatienceMs = 8_000;
+const firstAgentPatienceMs = 30_000;
+const takenWithinS = 120;
 
 /**
  * Everything about a machine but its life. Changes of a disk run one after another, in a row of their own: a
@@ -104,7 +104,7 @@ export function machineManagement(parts: SharedParts): MachineManagement & OwnMa
 
   function toRunningGuest(monitor: Monitor, work: (agent: Agent) => Promise<void>): Promise<void> {
     const { files } = monitor;
-    return agentInTurn(files.id, () => withAgent(files, monitor, AGENT_PATIENCE_MS, work));
+    return agentInTurn(files.id, () => withAgent(files, monitor, agentPatienceMs, work));
   }
 
   function settled<T>(
@@ -262,8 +262,8 @@ export function machineManagement(parts: SharedParts): MachineManagement & OwnMa
     async waitUntilTaken(files, { timeoutMs, signal }) {
       const monitor = await machines.monitor(files);
       if (!monitor || !(await isBeingTaken(files))) return;
-      const limitS = Math.min(TAKEN_WITHIN_S, Math.max(0, Math.ceil(timeoutMs / 1_000)));
-      const patienceMs = Math.min(FIRST_AGENT_PATIENCE_MS, limitS * 1_000);
+      const limitS = Math.min(takenWithinS, Math.max(0, Math.ceil(timeoutMs / 1_000)));
+      const patienceMs = Math.min(firstAgentPatienceMs, limitS * 1_000);
       const taken = agentInTurn(files.id, () =>
         withAgent(files, monitor, patienceMs, (agent) => guest.waitUntilTaken(agent, 'all', limitS)),
       ).catch((error) => log.info({ machine: files.id, error }, 'A guest does not tell when it is ready'));

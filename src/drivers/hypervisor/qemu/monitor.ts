@@ -23,11 +23,11 @@ export interface Monitor {
   release(): void;
 }
 
-const ASK_EVERY_MS = 10_000;
-const ANSWER_WITHIN_MS = 5_000;
+const askEveryMs = 10_000;
+const answerWithinMs = 5_000;
 /** So many questions without an answer, or connections without a conversation. */
-const SILENCES = 3;
-const RECONNECT_MS = [10, 20, 50, 100, 300, 1_000, 3_000];
+const mostSilences = 3;
+const reconnectMs = [10, 20, 50, 100, 300, 1_000, 3_000];
 
 /**
  * Follows the process `pid` of a machine. `onEnd` is told once, when it is gone, and why. A lost connection to
@@ -68,9 +68,9 @@ export function monitorMachine(
   }
 
   function heard(isAnswer: boolean): void {
-    const before = silences >= SILENCES;
+    const before = silences >= mostSilences;
     silences = isAnswer ? 0 : silences + 1;
-    if (before !== silences >= SILENCES) onHang(!before);
+    if (before !== silences >= mostSilences) onHang(!before);
   }
 
   /** Asks from time to time whether it is still there, until the connection ends; false when it never answered. */
@@ -81,14 +81,14 @@ export function monitorMachine(
       isOpen = false;
     });
     while (isOpen) {
-      const isAnswer = await qmp.command('query-status', {}, ANSWER_WITHIN_MS).then(
+      const isAnswer = await qmp.command('query-status', {}, answerWithinMs).then(
         () => true,
         () => false,
       );
       hasAnswered ||= isAnswer;
       if (isAnswer || isOpen) heard(isAnswer);
       const timer = new AbortController();
-      const pause = isAnswer ? ASK_EVERY_MS : 100;
+      const pause = isAnswer ? askEveryMs : 100;
       await Promise.race([closed, delay(pause, undefined, { signal: timer.signal }).catch(() => undefined)]);
       timer.abort();
     }
@@ -102,7 +102,7 @@ export function monitorMachine(
         const since = performance.now();
         if (await converse(qmp)) {
           // One that breaks off again and again is not asked again at once for ever.
-          if (performance.now() - since > ASK_EVERY_MS) failures = 0;
+          if (performance.now() - since > askEveryMs) failures = 0;
         } else if (!released && (await findProcess(files)) === pid) heard(false);
       } catch (error) {
         if ((await findProcess(files)) === pid) heard(false);
@@ -111,7 +111,7 @@ export function monitorMachine(
       }
       if (released) return;
       // A process that closes its sockets takes a moment to be gone.
-      await delay(RECONNECT_MS[Math.min(failures, RECONNECT_MS.length - 1)]);
+      await delay(reconnectMs[Math.min(failures, reconnectMs.length - 1)]);
       if (released || (await findProcess(files)) === pid) continue;
       released = true;
       onEnd(expected ? 'host' : guestShutDown ? 'guest' : 'lost');
@@ -125,7 +125,7 @@ export function monitorMachine(
     expectEnd(value) {
       expected = value;
     },
-    hangs: () => silences >= SILENCES,
+    hangs: () => silences >= mostSilences,
     ended: follow().catch((error) => log.error({ machine: files.id, error }, 'Watching the machine failed')),
     release() {
       released = true;

@@ -5,7 +5,7 @@ import type { Nic } from '../contract.ts';
  * guest is new and never again. Under systemd-networkd a drop-in beside the device's own file says it, which stays as it
  * is; elsewhere the resolver's file does, unless something else writes that one.
  */
-const SET_NAMESERVERS = `set -e
+const nameserverScript = `set -e
 export PATH=/usr/sbin:/usr/bin:/sbin:/bin
 umask 022
 mac=$1
@@ -38,5 +38,5 @@ sync`;
 /** The script as vendor data that cloud-init runs at every boot. Its values are addresses: `checkIdentity` knows them. */
 export function nameserverBootHook(nic: Nic, nameservers: readonly string[]): string {
   const quoted = [nic.mac, ...nameservers].map((argument) => `'${argument}'`);
-  return `#cloud-boothook\n#!/bin/sh\nset -- ${quoted.join(' ')}\n${SET_NAMESERVERS}\n`;
+  return `#cloud-boothook\n#!/bin/sh\nset -- ${quoted.join(' ')}\n${nameserverScript}\n`;
 }

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import ipaddr from 'ipaddr.js';
-import { runAsRoot } from '../../../platform/host/run.ts';
+import { runAsRoot } from '../../../platform/host/program.ts';
 import { HypervisorError, type MachineSpec } from '../contract.ts';
 import { ensureBridge, ip, links, nft, sysctl, translate } from './bridge.ts';
 import { type MachineFiles, type Owner, tapPrefix } from './files.ts';

@@ -1,5 +1,5 @@
 /** The program that runs machines. */
-export const QEMU = 'qemu-system-x86_64';
+export const qemuProgram = 'qemu-system-x86_64';
 
 /** Where log lines go: an object with the facts, then a sentence. pino's methods fit. */
 export interface Log {

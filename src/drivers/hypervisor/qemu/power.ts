@@ -5,8 +5,8 @@ import type { Monitor } from './monitor.ts';
 import { findProcess, killProcess, waitForEnd } from './process.ts';
 
 /** A guest that was still booting did not hear the first press of its power button. */
-const PRESS_AGAIN_MS = 4_000;
-const QUIT_TIMEOUT_MS = 3_000;
+const pressAgainMs = 4_000;
+const quitTimeoutMs = 3_000;
 
 /** Presses the guest's power button until it is off; `shutdown_timeout` when the deadline comes first. */
 export async function pressPowerButton(
@@ -20,7 +20,7 @@ export async function pressPowerButton(
     for (;;) {
       await monitor.command('system_powerdown').catch(ignoreIfGone(files));
       const remaining = until - Date.now();
-      if (await waitForEnd(files, Math.max(0, Math.min(PRESS_AGAIN_MS, remaining)), deadline.signal)) return;
+      if (await waitForEnd(files, Math.max(0, Math.min(pressAgainMs, remaining)), deadline.signal)) return;
       if (Date.now() < until) continue;
       throw new HypervisorError('shutdown_timeout', `${files.id} still runs after ${deadline.timeoutMs} ms`);
     }
@@ -34,10 +34,10 @@ export async function pressPowerButton(
 export async function takePower(files: MachineFiles, monitor: Monitor | undefined): Promise<void> {
   monitor?.expectEnd(true);
   const asked = monitor ? monitor.command('quit') : killProcess(files, 'SIGTERM');
-  await Promise.race([asked.catch(() => killProcess(files, 'SIGTERM')), delay(QUIT_TIMEOUT_MS)]);
-  if (await waitForEnd(files, QUIT_TIMEOUT_MS)) return;
+  await Promise.race([asked.catch(() => killProcess(files, 'SIGTERM')), delay(quitTimeoutMs)]);
+  if (await waitForEnd(files, quitTimeoutMs)) return;
   await killProcess(files, 'SIGKILL');
-  if (await waitForEnd(files, QUIT_TIMEOUT_MS)) return;
+  if (await waitForEnd(files, quitTimeoutMs)) return;
   throw new HypervisorError('start_failed', `${files.id}: its process cannot be ended`);
 }
 

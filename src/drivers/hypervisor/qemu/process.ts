@@ -1,21 +1,21 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { chmod, chown, type FileHandle, lstat, mkdir, open, readFile, rm } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
-import { childEnvironment } from '../../../platform/host/run.ts';
+import { childEnvironment } from '../../../platform/host/program.ts';
 import { HypervisorError } from '../contract.ts';
 import type { CommandLine } from './arguments.ts';
 import { asAccount } from './asAccount.ts';
 import { exists, giveTo, type MachineFiles, type Owner } from './files.ts';
-import { QEMU } from './options.ts';
+import { qemuProgram } from './options.ts';
 import { plainText } from './plainText.ts';
 
-const START_TIMEOUT_MS = 20_000;
+const startTimeoutMs = 20_000;
 /** When the host's memory ends, the kernel takes a guest before the product, its database or the host's services. */
-const FIRST_TO_GO = ['choom', '-n', '500', '--'];
+const firstToGo = ['choom', '-n', '500', '--'];
 /** What is read of what QEMU prints when it does not start. */
-const PRINTED_BYTES = 4096;
+const printedBytes = 4096;
 /** Linux counts process times in hundredths of a second on every architecture we run on. */
-export const TICKS_PER_SECOND = 100;
+export const ticksPerSecond = 100;
 
 /** The account of a machine's QEMU, and the group, if it needs one, whose device it opens (KVM). */
 export interface RunAs {
@@ -40,7 +40,7 @@ export async function startProcess(
     handles.push(log);
     for (const file of inherited) handles.push(await open(file, 'r'));
     await giveTo(owner, files.runDir);
-    const [program = '', ...rest] = [...FIRST_TO_GO, ...asAccount(owner, [QEMU, ...argv], group)];
+    const [program = '', ...rest] = [...firstToGo, ...asAccount(owner, [qemuProgram, ...argv], group)];
     const [, ...descriptors] = handles.map((each) => each.fd);
     const child = spawn(program, rest, {
       detached: true,
@@ -64,14 +64,14 @@ async function untilItListens(files: MachineFiles, child: ChildProcess, log: Fil
   child.once('exit', (code, signal) => {
     ended = `ended with ${code ?? signal}`;
   });
-  const deadline = Date.now() + START_TIMEOUT_MS;
+  const deadline = Date.now() + startTimeoutMs;
   while (!((await listens(files)) && (await findProcess(files)))) {
     if (ended === null && Date.now() < deadline) {
       await delay(5);
       continue;
     }
     child.kill('SIGKILL');
-    const { bytesRead, buffer } = await log.read(Buffer.alloc(PRINTED_BYTES), 0, PRINTED_BYTES, 0);
+    const { bytesRead, buffer } = await log.read(Buffer.alloc(printedBytes), 0, printedBytes, 0);
     const printed = plainText(buffer.toString('utf8', 0, bytesRead), 600);
     throw new HypervisorError('start_failed', `QEMU ${ended ?? 'hangs'}: ${printed}`);
   }
@@ -108,7 +108,7 @@ export async function findProcess(files: MachineFiles): Promise<number | null> {
   const pid = Number.parseInt(await readFile(files.pidFile, 'utf8').catch(() => ''), 10);
   if (!(pid > 1)) return null;
   const [program, ...args] = (await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')).split('\0');
-  const isQemu = program?.split('/').at(-1) === QEMU;
+  const isQemu = program?.split('/').at(-1) === qemuProgram;
   return isQemu && args[args.indexOf('-pidfile') + 1] === files.pidFile ? pid : null;
 }
 
@@ -117,7 +117,7 @@ export async function startedAt(pid: number): Promise<Date | null> {
   const ticks = await startTimeOf(pid);
   const bootSeconds = /^btime (\d+)$/m.exec(await readFile('/proc/stat', 'utf8'))?.[1];
   if (ticks === null || bootSeconds === undefined) return null;
-  return new Date((Number(bootSeconds) + ticks / TICKS_PER_SECOND) * 1000);
+  return new Date((Number(bootSeconds) + ticks / ticksPerSecond) * 1000);
 }
 
 /** Clock ticks from the host's boot to the process' start (proc(5), stat field 22); null when it is gone. */

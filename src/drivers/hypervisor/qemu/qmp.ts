@@ -18,10 +18,10 @@ export interface Qmp {
 }
 
 /** Far above every answer that we ask for. */
-const LONGEST_LINE = 8 * 2 ** 20;
-const LONGEST_ERROR = 600;
+const longestLine = 8 * 2 ** 20;
+const longestError = 600;
 /** What many disks out of space have to say at once; who says more wants our time. */
-const MOST_LINES_A_SECOND = 10_000;
+const mostLinesASecond = 10_000;
 
 interface Pending {
   resolve: (value: unknown) => void;
@@ -114,7 +114,7 @@ function parseMessage(line: string): Message | null {
     return { event: said.event, data: isObject(said.data) ? said.data : {} };
   // QEMU has no id to answer with when it could not read what was asked, which does not happen to us.
   if (typeof said.id !== 'number') return null;
-  if (isObject(said.error)) return { id: said.id, error: plainText(said.error.desc, LONGEST_ERROR) };
+  if (isObject(said.error)) return { id: said.id, error: plainText(said.error.desc, longestError) };
   return { id: said.id, value: said.return };
 }
 
@@ -142,7 +142,7 @@ function readLines(socket: Socket, onLine: (line: string) => boolean): void {
     const now = Math.floor(performance.now() / 1_000);
     lines = now === second ? lines + 1 : 1;
     second = now;
-    return lines > MOST_LINES_A_SECOND;
+    return lines > mostLinesASecond;
   };
   socket.setEncoding('utf8').on('data', (chunk: string) => {
     const [first = '', ...rest] = chunk.split('\n');
@@ -154,7 +154,7 @@ function readLines(socket: Socket, onLine: (line: string) => boolean): void {
       parts = [next];
       length = next.length;
     }
-    if (length > LONGEST_LINE) socket.destroy();
+    if (length > longestLine) socket.destroy();
   });
 }
 

@@ -6,7 +6,7 @@ import type { BridgeOptions } from './options.ts';
  * Networks that are nobody's in the world, and so the provider's own: private, shared (RFC 6598), link-local with the
  * metadata services of rented hosts, loopback, unique local, and IPv6 that stands for IPv4.
  */
-const INSIDE = {
+const inside = {
   v4: [
     '0.0.0.0/8',
     '10.0.0.0/8',
@@ -19,7 +19,7 @@ const INSIDE = {
   v6: ['::/96', '::ffff:0:0/96', '64:ff9b::/96', 'fc00::/7', 'fe80::/10'],
 };
 /** So many connections of one guest are followed at a time, as the host's table is everybody's. */
-const CONNECTIONS = 10_000;
+const connections = 10_000;
 
 interface Networks {
   v4: string[];
@@ -34,7 +34,7 @@ export function reachRules(bridge: BridgeOptions, netbootUrl: string | null): st
   const table = `inet ${tableName(bridge.name)}_reach`;
   const open = byFamily([...bridge.addresses, ...(bridge.reach?.networks ?? [])]);
   const limited = (family: 'ip' | 'ip6', flows: string) =>
-    `ct state new add @${flows} { ${family} saddr ct count over ${CONNECTIONS} } counter drop`;
+    `ct state new add @${flows} { ${family} saddr ct count over ${connections} } counter drop`;
   const chains = {
     to_host: [
       'meta l4proto { icmp, icmpv6 } accept',
@@ -48,8 +48,8 @@ export function reachRules(bridge: BridgeOptions, netbootUrl: string | null): st
       ...netboot(netbootUrl),
       ...rules('ip', open.v4, 'accept'),
       ...rules('ip6', open.v6, 'accept'),
-      ...rules('ip', INSIDE.v4, 'counter drop'),
-      ...rules('ip6', INSIDE.v6, 'counter drop'),
+      ...rules('ip', inside.v4, 'counter drop'),
+      ...rules('ip6', inside.v6, 'counter drop'),
     ],
   };
   const chain = (name: 'to_host' | 'onward', hook: string) => [

@@ -2,8 +2,8 @@ import { createConnection } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Deadline, HypervisorError } from '../contract.ts';
 
-const PAUSE_MS = 60;
-const ATTEMPT_TIMEOUT_MS = 1_000;
+const pauseMs = 60;
+const attemptTimeoutMs = 1_000;
 
 /** Waits until a machine's SSH server greets at `address`, port 22. `isAlive` is asked between attempts. */
 export async function waitForSsh(
@@ -20,7 +20,7 @@ export async function waitForSsh(
     if (Date.now() >= until) {
       throw new HypervisorError('ready_timeout', `no SSH at ${address} within ${deadline.timeoutMs} ms`);
     }
-    await delay(PAUSE_MS, undefined, { signal: deadline.signal });
+    await delay(pauseMs, undefined, { signal: deadline.signal });
   }
 }
 
@@ -32,7 +32,7 @@ function greets(address: string): Promise<boolean> {
       socket.destroy();
       resolve(answer);
     };
-    socket.setTimeout(ATTEMPT_TIMEOUT_MS, () => finish(false));
+    socket.setTimeout(attemptTimeoutMs, () => finish(false));
     socket.once('error', () => finish(false));
     socket.once('close', () => finish(false));
     socket.once('data', (data) => finish(data.toString('latin1').startsWith('SSH-')));

@@ -6,7 +6,7 @@ import { exists, giveTo, type MachineFiles, type Owner } from './files.ts';
 import { writeRescueSeed } from './identity.ts';
 
 /** The recipe whose image is the rescue system, and the name it is kept under. */
-export const RESCUE_IMAGE = 'tiny';
+export const rescueImage = 'tiny';
 
 /**
  * Lays out what a machine needs to start from the rescue system: a throw-away layer over the tiny image, and a

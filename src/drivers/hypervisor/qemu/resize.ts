@@ -5,8 +5,8 @@ import type { MachineFiles } from './files.ts';
 import { checkedHeader } from './layers.ts';
 import type { Monitor } from './monitor.ts';
 
-const GIB = 2 ** 30;
-const RESIZE_TIMEOUT_MS = 60_000;
+const gib = 2 ** 30;
+const resizeTimeoutMs = 60_000;
 
 /** Grows the disk of a machine to the size of its spec, running or not; `spec_invalid` when it is larger. */
 export async function resizeDisk(
@@ -14,17 +14,17 @@ export async function resizeDisk(
   spec: MachineSpec,
   monitor: Monitor | undefined,
 ): Promise<void> {
-  const wanted = spec.diskGib * GIB;
+  const wanted = spec.diskGib * gib;
   const present = await diskBytes(files);
   if (wanted < present) {
-    const message = `the disk of ${spec.id} has ${present / GIB} GiB and cannot shrink to ${spec.diskGib}`;
+    const message = `the disk of ${spec.id} has ${present / gib} GiB and cannot shrink to ${spec.diskGib}`;
     throw new HypervisorError('spec_invalid', message, { permanent: true });
   }
   if (wanted === present) return;
   if (!monitor) await growDisk(files, wanted);
   else {
     await failing(files, () =>
-      monitor.command('block_resize', { 'node-name': 'disk0', size: wanted }, RESIZE_TIMEOUT_MS),
+      monitor.command('block_resize', { 'node-name': 'disk0', size: wanted }, resizeTimeoutMs),
     );
   }
 }

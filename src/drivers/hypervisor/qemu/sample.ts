@@ -2,13 +2,13 @@ import { readFileSync } from 'node:fs';
 import type { MachineSample } from '../management.ts';
 import type { Monitor } from './monitor.ts';
 import { plainCount } from './plainText.ts';
-import { startedAt, TICKS_PER_SECOND } from './process.ts';
+import { startedAt, ticksPerSecond } from './process.ts';
 import { runningSize } from './resize.ts';
 
 /** How often a guest reports its memory, in seconds: as often as anyone asks. */
-const BALLOON_INTERVAL_S = 10;
-const QMP_TIMEOUT_MS = 3_000;
-const PAGE_BYTES = 4096;
+const balloonIntervalS = 10;
+const qmpTimeoutMs = 3_000;
+const pageBytes = 4096;
 
 export interface Sampler {
   sample(monitors: readonly Monitor[]): Promise<MachineSample[]>;
@@ -39,8 +39,8 @@ export function sampler(): Sampler {
     const started = await startedAt(monitor.pid);
     const size = await runningSize(monitor.pid);
     if (!started || !size) return null;
-    const property = { path: BALLOON, property: 'guest-stats-polling-interval', value: BALLOON_INTERVAL_S };
-    await monitor.command('qom-set', property, QMP_TIMEOUT_MS);
+    const property = { path: balloonPath, property: 'guest-stats-polling-interval', value: balloonIntervalS };
+    await monitor.command('qom-set', property, qmpTimeoutMs);
     const found = { startedAt: started, memoryTotalBytes: size.memoryMib * 2 ** 20 };
     known.set(monitor, found);
     return found;
@@ -81,10 +81,10 @@ export function sampler(): Sampler {
   };
 }
 
-const BALLOON = '/machine/peripheral/balloon0';
+const balloonPath = '/machine/peripheral/balloon0';
 
 async function diskCounters(monitor: Monitor): Promise<DiskCounters> {
-  const devices = (await monitor.command('query-blockstats', {}, QMP_TIMEOUT_MS)) as {
+  const devices = (await monitor.command('query-blockstats', {}, qmpTimeoutMs)) as {
     'node-name'?: string;
     stats?: { rd_bytes?: unknown; wr_bytes?: unknown };
   }[];
@@ -97,8 +97,8 @@ async function diskCounters(monitor: Monitor): Promise<DiskCounters> {
  * numbers make no sense, as it can write there what it likes.
  */
 async function memoryOfGuest(monitor: Monitor): Promise<number | null> {
-  const property = { path: BALLOON, property: 'guest-stats' };
-  const { stats } = (await monitor.command('qom-get', property, QMP_TIMEOUT_MS)) as {
+  const property = { path: balloonPath, property: 'guest-stats' };
+  const { stats } = (await monitor.command('qom-get', property, qmpTimeoutMs)) as {
     stats?: Record<string, unknown>;
   };
   const total = plainCount(stats?.['stat-total-memory']); // one it does not say is -1, here 2^64 - 1
@@ -112,8 +112,8 @@ function processCounters(pid: number): { cpuMs: number; residentBytes: number } 
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   const resident = readFileSync(`/proc/${pid}/statm`, 'latin1').split(' ')[1];
   return {
-    cpuMs: ((Number(fields[11]) + Number(fields[12])) * 1000) / TICKS_PER_SECOND,
-    residentBytes: Number(resident) * PAGE_BYTES,
+    cpuMs: ((Number(fields[11]) + Number(fields[12])) * 1000) / ticksPerSecond,
+    residentBytes: Number(resident) * pageBytes,
   };
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Nic } from '../contract.ts';
-import { type PublicIdentity, rescueSeed, SEED_BYTES, secretsIn, seed } from './seed.ts';
+import { type PublicIdentity, rescueSeed, secretsIn, seed, seedBytes } from './seed.ts';
 
 const gateway = '10.0.0.1';
 const nic: Nic = {
@@ -25,7 +25,7 @@ describe('a seed', () => {
     for (const passwordHash of [null, '$6$salt$hash']) {
       const secrets = { passwordHash, authorizedKeys: keys, userData };
       const content = seed('vps-1', known, secrets);
-      expect(content).toHaveLength(SEED_BYTES);
+      expect(content).toHaveLength(seedBytes);
       expect(secretsIn(known.guest, content)).toEqual(secrets);
     }
     const passwordOnly = { passwordHash: '$6$salt$hash', authorizedKeys: [], userData: null };

@@ -7,7 +7,7 @@ import { addressBootHook } from './addresses.ts';
 import { nameserverBootHook } from './nameservers.ts';
 
 /** The seed never changes its size, since a running guest may have it open. Holds 64 KiB of user data. */
-export const SEED_BYTES = 256 * 1024;
+export const seedBytes = 256 * 1024;
 
 /** What stays on the host for as long as the machine exists. */
 export interface PublicIdentity {
@@ -42,10 +42,10 @@ export function secretsIn(guest: PublicIdentity['guest'], content: Buffer): Secr
 }
 
 function padded(content: Buffer): Buffer {
-  if (content.length > SEED_BYTES) {
+  if (content.length > seedBytes) {
     throw new HypervisorError('spec_invalid', 'the identity is too long for the seed', { permanent: true });
   }
-  return Buffer.concat([content, Buffer.alloc(SEED_BYTES - content.length)]);
+  return Buffer.concat([content, Buffer.alloc(seedBytes - content.length)]);
 }
 
 /** Read by the guest's boot script, see `images/tiny-guest.ts`. */
@@ -72,10 +72,10 @@ function tinySecrets(files: Map<string, string>): Secrets | null {
   return { passwordHash, authorizedKeys: keys?.slice(0, -1).split('\n') ?? [], userData: null };
 }
 
-const CLOUD_CONFIG = '#cloud-config\n';
-const ARCHIVE = '#cloud-config-archive\n';
+const cloudConfigHead = '#cloud-config\n';
+const archiveHead = '#cloud-config-archive\n';
 /** At every boot: Debian's own rule would cut the name that was given at its first dot. */
-const WHOLE_NAME = `${CLOUD_CONFIG}${JSON.stringify({ prefer_fqdn_over_hostname: true })}\n`;
+const wholeName = `${cloudConfigHead}${JSON.stringify({ prefer_fqdn_over_hostname: true })}\n`;
 
 /**
  * cloud-init's NoCloud files. JSON is YAML too and cannot be broken out of. Ours is vendor data, so that the
@@ -90,23 +90,23 @@ function cloudInitSeed(id: string, known: PublicIdentity, secrets: Secrets | nul
     { path: 'network-config', content: JSON.stringify(networkConfig(known)) },
     { path: 'user-data', content: secrets?.userData ?? '' },
   ];
-  const parts: string[] = [WHOLE_NAME];
-  if (secrets) parts.push(`${CLOUD_CONFIG}${JSON.stringify(cloudConfig(secrets))}\n`);
+  const parts: string[] = [wholeName];
+  if (secrets) parts.push(`${cloudConfigHead}${JSON.stringify(cloudConfig(secrets))}\n`);
   if (known.former) parts.push(addressBootHook(known.nic, known.former));
   if (known.newNameservers) parts.push(nameserverBootHook(known.nic, known.nameservers));
   const [only = '', ...more] = parts;
-  files.push({ path: 'vendor-data', content: more.length > 0 ? ARCHIVE + JSON.stringify(parts) : only });
+  files.push({ path: 'vendor-data', content: more.length > 0 ? archiveHead + JSON.stringify(parts) : only });
   return files;
 }
 
 function cloudInitSecrets(files: Map<string, string>): Secrets | null {
   const vendorData = files.get('vendor-data') ?? '';
-  const parts: string[] = vendorData.startsWith(ARCHIVE)
-    ? JSON.parse(vendorData.slice(ARCHIVE.length))
+  const parts: string[] = vendorData.startsWith(archiveHead)
+    ? JSON.parse(vendorData.slice(archiveHead.length))
     : [vendorData];
-  const ours = parts.find((part) => part.startsWith(CLOUD_CONFIG) && part !== WHOLE_NAME);
+  const ours = parts.find((part) => part.startsWith(cloudConfigHead) && part !== wholeName);
   if (ours === undefined) return null;
-  const { users }: CloudConfig = JSON.parse(ours.slice(CLOUD_CONFIG.length));
+  const { users }: CloudConfig = JSON.parse(ours.slice(cloudConfigHead.length));
   return {
     passwordHash: users[0]?.hashed_passwd ?? null,
     authorizedKeys: users[0]?.ssh_authorized_keys ?? [],

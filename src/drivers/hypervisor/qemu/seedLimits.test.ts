@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { GuestIdentity, Nic, NicAddress } from '../contract.ts';
 import { checkIdentity, identityLimits } from '../spec.ts';
-import { rescueSeed, SEED_BYTES, seed } from './seed.ts';
+import { rescueSeed, seed, seedBytes } from './seed.ts';
 
 const { hostnameBytes, authorizedKeysBytes, userDataBytes } = identityLimits;
 
@@ -31,8 +31,8 @@ describe('the limits of an identity', () => {
   it.each(['tiny', 'cloud-init'] as const)('let the largest into a seed: %s', (guest) => {
     checkIdentity(largest);
     const known = { ...largest, guest, nic, former };
-    expect(seed('vps-1', known, largest)).toHaveLength(SEED_BYTES);
-    expect(rescueSeed(known, largest)).toHaveLength(SEED_BYTES);
+    expect(seed('vps-1', known, largest)).toHaveLength(seedBytes);
+    expect(rescueSeed(known, largest)).toHaveLength(seedBytes);
   });
 
   it.each<Partial<GuestIdentity>>([

@@ -15,16 +15,16 @@ import { growDisk } from './resize.ts';
  */
 
 /** Numbers are ids to QEMU, which would find another snapshot than the one so named. */
-const PREFIX = 'snapshot-';
+const snapshotPrefix = 'snapshot-';
 /** Holds the disk's contents while a backup is written over them. */
-const BEFORE_RESTORE = 'before-restore';
-const TIMEOUT_MS = 300_000;
+const beforeRestore = 'before-restore';
+const snapshotTimeoutMs = 300_000;
 /** More than the tables that a snapshot writes. */
-const TABLES_BYTES = 2 ** 20;
+const tablesBytes = 2 ** 20;
 
 /** What a snapshot of the disk may come to take: its contents are shared only until the guest writes them again. */
 export async function snapshotBytes(files: MachineFiles): Promise<number> {
-  return (await readQcow2Contents(files.disk)).disk + TABLES_BYTES;
+  return (await readQcow2Contents(files.disk)).disk + tablesBytes;
 }
 
 /**
@@ -45,9 +45,9 @@ export async function unwrittenBytes(machines: readonly MachineFiles[]): Promise
 
 export async function listSnapshots(files: MachineFiles): Promise<SnapshotFacts[]> {
   return (await readQcow2Snapshots(files.disk))
-    .filter((each) => each.name.startsWith(PREFIX))
+    .filter((each) => each.name.startsWith(snapshotPrefix))
     .map((each) => ({
-      name: each.name.slice(PREFIX.length),
+      name: each.name.slice(snapshotPrefix.length),
       sizeBytes: each.allocatedBytes,
       createdAt: each.createdAt,
     }));
@@ -65,9 +65,9 @@ export async function createSnapshot(
 ): Promise<SnapshotFacts> {
   await failing(files, async () => {
     if (monitor) {
-      const args = { device: 'disk0', name: PREFIX + name };
-      await monitor.command('blockdev-snapshot-internal-sync', args, TIMEOUT_MS);
-    } else await snapshotTool('-c', PREFIX + name, files);
+      const args = { device: 'disk0', name: snapshotPrefix + name };
+      await monitor.command('blockdev-snapshot-internal-sync', args, snapshotTimeoutMs);
+    } else await snapshotTool('-c', snapshotPrefix + name, files);
   });
   const made = await findSnapshot(files, name);
   if (made) return made;
@@ -80,7 +80,7 @@ export async function restoreSnapshot(files: MachineFiles, name: string): Promis
     throw new HypervisorError('snapshot_absent', `${files.id} has no snapshot ${name}`, { permanent: true });
   const before = await checkedHeader(files, files.disk);
   await failing(files, async () => {
-    await snapshotTool('-a', PREFIX + name, files);
+    await snapshotTool('-a', snapshotPrefix + name, files);
     await growDisk(files, before.virtualBytes);
   });
 }
@@ -93,39 +93,39 @@ export async function deleteSnapshot(
   if (!(await findSnapshot(files, name))) return;
   await failing(files, async () => {
     if (monitor) {
-      const args = { device: 'disk0', name: PREFIX + name };
-      await monitor.command('blockdev-snapshot-delete-internal-sync', args, TIMEOUT_MS);
-    } else await snapshotTool('-d', PREFIX + name, files);
+      const args = { device: 'disk0', name: snapshotPrefix + name };
+      await monitor.command('blockdev-snapshot-delete-internal-sync', args, snapshotTimeoutMs);
+    } else await snapshotTool('-d', snapshotPrefix + name, files);
   });
 }
 
 /** Runs `work` on a stopped disk; until it has succeeded, the disk can go back to what it was. */
 export async function keepingContents(files: MachineFiles, work: () => Promise<void>): Promise<void> {
-  if (!(await isHalfRestored(files))) await snapshotTool('-c', BEFORE_RESTORE, files);
+  if (!(await isHalfRestored(files))) await snapshotTool('-c', beforeRestore, files);
   try {
     await work();
   } catch (error) {
     await undoHalfRestore(files).catch(() => undefined); // the next start tries it again
     throw error;
   }
-  await snapshotTool('-d', BEFORE_RESTORE, files);
+  await snapshotTool('-d', beforeRestore, files);
 }
 
 /** Brings back the contents of a disk on which {@link keepingContents} was cut off. */
 export async function undoHalfRestore(files: MachineFiles): Promise<void> {
   if (!(await isHalfRestored(files))) return;
-  await snapshotTool('-a', BEFORE_RESTORE, files);
-  await snapshotTool('-d', BEFORE_RESTORE, files);
+  await snapshotTool('-a', beforeRestore, files);
+  await snapshotTool('-d', beforeRestore, files);
 }
 
 async function isHalfRestored(files: MachineFiles): Promise<boolean> {
   const header = await checkedHeader(files, files.disk);
   if (header.snapshotCount === 0) return false;
-  return (await readQcow2Snapshots(files.disk)).some((each) => each.name === BEFORE_RESTORE);
+  return (await readQcow2Snapshots(files.disk)).some((each) => each.name === beforeRestore);
 }
 
 async function snapshotTool(action: '-a' | '-c' | '-d', name: string, files: MachineFiles): Promise<void> {
-  await diskTool(files, (disk) => ['snapshot', '-q', action, name, disk], TIMEOUT_MS);
+  await diskTool(files, (disk) => ['snapshot', '-q', action, name, disk], snapshotTimeoutMs);
 }
 
 async function failing(files: MachineFiles, work: () => Promise<void>): Promise<void> {

@@ -3,7 +3,7 @@ import { statfs } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { runProgram } from '../../../platform/host/run.ts';
+import { runProgram } from '../../../platform/host/program.ts';
 import type { MachineFiles } from './files.ts';
 import { snapshotBytes, unwrittenBytes } from './snapshots.ts';
 import { copySpace, keptFree } from './space.ts';

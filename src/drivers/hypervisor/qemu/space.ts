@@ -1,14 +1,14 @@
 import { statfs } from 'node:fs/promises';
 import { HypervisorError } from '../contract.ts';
 
-const GIB = 2 ** 30;
+const gib = 2 ** 30;
 
 /**
  * What copies of disks leave free on a file system of so many bytes, since a node without space makes all of its
  * machines stand still: a twentieth and at least 10 GiB, but never more than a quarter.
  */
 export function keptFree(totalBytes: number): number {
-  return Math.min(Math.max(10 * GIB, totalBytes / 20), totalBytes / 4);
+  return Math.min(Math.max(10 * gib, totalBytes / 20), totalBytes / 4);
 }
 
 /**
@@ -38,5 +38,5 @@ export function copySpace(unwritten: () => Promise<number> = async () => 0): Wit
 }
 
 function inGib(bytes: number): string {
-  return `${(bytes / GIB).toFixed(1)} GiB`;
+  return `${(bytes / gib).toFixed(1)} GiB`;
 }

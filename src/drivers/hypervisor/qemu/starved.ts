@@ -2,10 +2,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Log } from './options.ts';
 import type { Qmp, QmpEvent } from './qmp.ts';
 
-const TRY_AGAIN_MS = 3_000;
+const tryAgainMs = 3_000;
 
 /** QEMU's name for a machine that it has stopped in the middle of a write that failed. */
-const STARVED = 'io-error';
+const starvedStatus = 'io-error';
 
 /**
  * Looks after a machine whose node has run out of disk space: QEMU stops it in the middle of a write instead of telling
@@ -28,7 +28,7 @@ export function starvationWatch(id: string, log: Log) {
     });
     // Twice running, since the write that failed is tried again first, and may fail again.
     for (let running = 0; isOpen && running < 2; ) {
-      await delay(TRY_AGAIN_MS, undefined, { ref: false });
+      await delay(tryAgainMs, undefined, { ref: false });
       // A QEMU that is busy with a full disk may be late to answer; nobody else would ask it again.
       running = await goOn(qmp).then(
         (isRunning) => (isRunning ? running + 1 : 0),
@@ -59,5 +59,5 @@ async function goOn(qmp: Qmp): Promise<boolean> {
 }
 
 async function isStarved(qmp: Qmp): Promise<boolean> {
-  return ((await qmp.command('query-status')) as { status: string }).status === STARVED;
+  return ((await qmp.command('query-status')) as { status: string }).status === starvedStatus;
 }

@@ -2,7 +2,7 @@ import { chmodSync, mkdtempSync, readFileSync, readlinkSync, rmSync } from 'node
 import { readdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { runAsRoot, runProgram } from '../../../platform/host/run.ts';
+import { runAsRoot, runProgram } from '../../../platform/host/program.ts';
 import type { GuestIdentity, Hypervisor, ImageSource, MachineSpec } from '../contract.ts';
 import { canRunMachines, missingHostPackages } from '../host.ts';
 import { imageStore } from '../images/store.ts';
@@ -36,8 +36,8 @@ export interface Testbed {
 }
 
 const imagesDir = process.env.INNKEEPER_TEST_IMAGES ?? join(tmpdir(), 'innkeeper-test-images');
-const PASSWORD = 'correct horse; $(battery) "staple"';
-const OTHER_PASSWORD = "another 'one' entirely";
+const givenPassword = 'correct horse; $(battery) "staple"';
+const otherPassword = "another 'one' entirely";
 
 /** Why machines cannot run in this test run, in one line, or null when they can. */
 export async function reasonToSkip(recipe: string): Promise<string | null> {
@@ -88,13 +88,13 @@ export async function testbed(network: number, recipe: string, size: Partial<Mac
     image: { slug: recipe, kind: 'build', recipe },
     identity: {
       hostname: 'guest',
-      passwordHash: await hashOf(PASSWORD),
+      passwordHash: await hashOf(givenPassword),
       authorizedKeys: [publicKey('key')],
       nameservers: ['192.0.2.53'],
       userData: null,
     },
-    password: PASSWORD,
-    other: { passwordHash: await hashOf(OTHER_PASSWORD), authorizedKey: publicKey('other-key') },
+    password: givenPassword,
+    other: { passwordHash: await hashOf(otherPassword), authorizedKey: publicKey('other-key') },
     open: () => qemuHypervisor(options),
     spec: (number) => ({
       id: `test-${network}-${number}`,
@@ -132,7 +132,7 @@ export async function testbed(network: number, recipe: string, size: Partial<Mac
       const key = signIn === 'other key' ? 'other-key' : 'key';
       const byKey = [...ssh('BatchMode=yes'), '-i', join(dir, key), host, command];
       const byPassword = ['sshpass', '-e', ...ssh('PubkeyAuthentication=no'), host, command];
-      const env = { SSHPASS: signIn === 'other password' ? OTHER_PASSWORD : PASSWORD };
+      const env = { SSHPASS: signIn === 'other password' ? otherPassword : givenPassword };
       return (await runProgram(signIn.endsWith('key') ? byKey : byPassword, { env, timeoutMs: 30_000 }))
         .stdout;
     },

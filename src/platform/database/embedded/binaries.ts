@@ -1,7 +1,7 @@
 import fs from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import path from 'node:path';
-import { runProgram } from '../../host/run.ts';
+import { runProgram } from '../../host/program.ts';
 import { asServiceUser } from '../../host/serviceUser.ts';
 
 export interface PostgresBinaries {

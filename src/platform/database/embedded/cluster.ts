@@ -1,7 +1,7 @@
 import fs from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import { runProgram } from '../../host/run.ts';
+import { runProgram } from '../../host/program.ts';
 import { asServiceUser, findUser, type ServiceUser } from '../../host/serviceUser.ts';
 import type { PostgresBinaries } from './binaries.ts';
 import { type PostgresSettings, settingsFile } from './settings.ts';

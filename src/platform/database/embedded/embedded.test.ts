@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type DataDir, prepareDataDir } from '../../host/dataDir.ts';
-import { runProgram } from '../../host/run.ts';
+import { runProgram } from '../../host/program.ts';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from './index.ts';
 
 const isRoot = process.getuid?.() === 0;

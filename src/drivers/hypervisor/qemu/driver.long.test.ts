@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Hypervisor, MachineSpec } from './contract.ts';
-import { reasonToSkip, type Testbed, testbed } from './qemu/testbed.ts';
+import type { Hypervisor, MachineSpec } from '../contract.ts';
+import { reasonToSkip, type Testbed, testbed } from './testbed.ts';
 
 const skip = await reasonToSkip('debian-12');
 if (skip) console.warn(`Debian 12 in QEMU is not tested: ${skip}`);

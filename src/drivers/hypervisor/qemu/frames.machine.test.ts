@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { runAsRoot, runProgram } from '../../platform/host/run.ts';
-import type { MachineSpec } from './contract.ts';
-import { machineFiles } from './qemu/files.ts';
-import { type HostNetwork, hostNetwork } from './qemu/network.ts';
-import { reasonToSkip, type Testbed, testbed } from './qemu/testbed.ts';
+import { runAsRoot, runProgram } from '../../../platform/host/program.ts';
+import type { MachineSpec } from '../contract.ts';
+import { machineFiles } from './files.ts';
+import { type HostNetwork, hostNetwork } from './network.ts';
+import { reasonToSkip, type Testbed, testbed } from './testbed.ts';
 
 const skip = (await reasonToSkip('tiny')) ?? (process.getuid?.() === 0 ? null : 'taps of others: not root');
 
 /** Stands for a QEMU whose guest sends what it likes: attaches to the tap and writes each line, in hex, as a frame. */
-const SEND = `
+const senderProgram = `
 open(my $tap, '+<', '/dev/net/tun') or die $!;
 ioctl($tap, 0x400454ca, pack('a16 s x22', $ARGV[0], 0x1002)) or die $!;
 select(undef, undef, undef, 0.3); # the bridge lets a port's frames in a moment after it is up
@@ -76,7 +76,7 @@ describe.skipIf(skip !== null)('frames of a guest', () => {
 
   const hex = (...bytes: number[]) => Buffer.from(bytes).toString('hex');
   const send = (frames: string[]) =>
-    runProgram(['perl', '-e', SEND, tap], { input: `${frames.join('\n')}\n` });
+    runProgram(['perl', '-e', senderProgram, tap], { input: `${frames.join('\n')}\n` });
   const neighbours = async () => (await runProgram(['ip', 'neighbour', 'show'])).stdout;
   const probed = async (family: string) =>
     (await runAsRoot(['nft', 'list', 'table', family, 'probe22'])).stdout;

@@ -3,10 +3,10 @@ import { createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { type Agent, withAgent } from './qemu/agent.ts';
-import type { MachineFiles } from './qemu/files.ts';
-import { setHostname, setPassword } from './qemu/guest.ts';
-import type { Monitor } from './qemu/monitor.ts';
+import { type Agent, withAgent } from './agent.ts';
+import type { MachineFiles } from './files.ts';
+import { setHostname, setPassword } from './guest.ts';
+import type { Monitor } from './monitor.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'innkeeper-agent-'));
 const files = { id: 'vps-1', agentSocket: join(dir, 'agent') } as MachineFiles;

@@ -1,11 +1,11 @@
 import { createSocket } from 'node:dgram';
 import { createConnection } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { runAsRoot, runProgram } from '../../platform/host/run.ts';
-import { describeHypervisor } from './conformance.ts';
-import type { Hypervisor, MachineSpec } from './contract.ts';
-import { machineFiles } from './qemu/files.ts';
-import { reasonToSkip, type Testbed, testbed } from './qemu/testbed.ts';
+import { runAsRoot, runProgram } from '../../../platform/host/program.ts';
+import { describeHypervisor } from '../conformance.ts';
+import type { Hypervisor, MachineSpec } from '../contract.ts';
+import { machineFiles } from './files.ts';
+import { reasonToSkip, type Testbed, testbed } from './testbed.ts';
 
 const skip = await reasonToSkip('tiny');
 if (skip) console.warn(`QEMU is not tested: ${skip}`);
@@ -148,7 +148,7 @@ describe.skipIf(skip !== null)('a QEMU guest', () => {
       await hypervisor.writeIdentity(spec, identity);
       await hypervisor.start(spec);
       process.kill(process.pid, 'SIGKILL');`;
-    const driver = new URL('./qemu/driver.ts', import.meta.url).href;
+    const driver = new URL('./driver.ts', import.meta.url).href;
     const facts = JSON.stringify({ ...bed, spec: other });
     const argv = [process.execPath, '--input-type=module', '--eval', product, driver, facts];
     await expect(runProgram(argv)).rejects.toThrow('ended with null');

@@ -1,13 +1,13 @@
 import { open, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { runProgram } from '../../platform/host/run.ts';
-import type { Hypervisor, MachineSpec } from './contract.ts';
-import { ownAccount } from './qemu/accounts.ts';
-import { asAccount } from './qemu/asAccount.ts';
-import { type MachineFiles, machineFiles, type Owner } from './qemu/files.ts';
-import { findProcess } from './qemu/process.ts';
-import { reasonToSkip, type Testbed, testbed } from './qemu/testbed.ts';
+import { runProgram } from '../../../platform/host/program.ts';
+import type { Hypervisor, MachineSpec } from '../contract.ts';
+import { ownAccount } from './accounts.ts';
+import { asAccount } from './asAccount.ts';
+import { type MachineFiles, machineFiles, type Owner } from './files.ts';
+import { findProcess } from './process.ts';
+import { reasonToSkip, type Testbed, testbed } from './testbed.ts';
 
 const skip =
   (await reasonToSkip('tiny')) ?? (process.getuid?.() === 0 ? null : 'machines share an account: not root');

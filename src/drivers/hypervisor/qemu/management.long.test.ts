@@ -1,13 +1,13 @@
-import { describeManagement } from './managementConformance.ts';
-import { reasonToSkip, testbed } from './qemu/testbed.ts';
+import { describeManagement } from '../managementConformance.ts';
+import { reasonToSkip, testbed } from './testbed.ts';
 
-const skip = await reasonToSkip('tiny');
-if (skip) console.warn(`QEMU is not tested: ${skip}`);
+const skip = await reasonToSkip('debian-12');
+if (skip) console.warn(`Debian 12 in QEMU is not tested: ${skip}`);
 
 describeManagement(
-  'QEMU',
+  'Debian 12 in QEMU',
   async () => {
-    const bed = await testbed(4, 'tiny', {});
+    const bed = await testbed(6, 'debian-12', { memoryMib: 512, cpuCores: 2, diskGib: 3 });
     return {
       ...bed,
       hypervisor: bed.open(),
@@ -17,8 +17,8 @@ describeManagement(
       silence: async (spec, silent) => {
         await bed.inGuest(spec, `kill -${silent ? 'STOP' : 'CONT'} $(pidof qemu-ga)`);
       },
-      readyTimeoutMs: 150_000,
-      shutdownTimeoutMs: 30_000,
+      readyTimeoutMs: 300_000,
+      shutdownTimeoutMs: 120_000,
     };
   },
   skip,

@@ -1,6 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { runAsRoot } from '../../../platform/host/run.ts';
+import { runAsRoot } from '../../../platform/host/program.ts';
 import type { Hypervisor, MachineSpec } from '../contract.ts';
 import { machineFiles } from './files.ts';
 import { connectQmp } from './qmp.ts';

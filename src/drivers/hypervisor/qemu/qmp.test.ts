@@ -3,7 +3,7 @@ import { createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { connectQmp, type QmpEvent } from './qemu/qmp.ts';
+import { connectQmp, type QmpEvent } from './qmp.ts';
 
 const path = join(mkdtempSync(join(tmpdir(), 'innkeeper-qmp-')), 'qmp');
 let server: Server;

@@ -1,16 +1,16 @@
 import { readdir, readFile, statfs, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { runAsRoot, runProgram } from '../../platform/host/run.ts';
-import type { Hypervisor, MachineSpec } from './contract.ts';
-import { withAgent } from './qemu/agent.ts';
-import { copyStoppedDisk } from './qemu/backups.ts';
-import { type MachineFiles, machineFiles } from './qemu/files.ts';
-import { whileFrozen } from './qemu/freeze.ts';
-import { type Monitor, monitorMachine } from './qemu/monitor.ts';
-import { findProcess } from './qemu/process.ts';
-import { createSnapshot } from './qemu/snapshots.ts';
-import { reasonToSkip, type Testbed, testbed } from './qemu/testbed.ts';
+import { runAsRoot, runProgram } from '../../../platform/host/program.ts';
+import type { Hypervisor, MachineSpec } from '../contract.ts';
+import { withAgent } from './agent.ts';
+import { copyStoppedDisk } from './backups.ts';
+import { type MachineFiles, machineFiles } from './files.ts';
+import { whileFrozen } from './freeze.ts';
+import { type Monitor, monitorMachine } from './monitor.ts';
+import { findProcess } from './process.ts';
+import { createSnapshot } from './snapshots.ts';
+import { reasonToSkip, type Testbed, testbed } from './testbed.ts';
 
 const skip = await reasonToSkip('tiny');
 

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Hypervisor, MachineSpec } from './contract.ts';
-import { type MachineFiles, machineFiles } from './qemu/files.ts';
-import { findProcess } from './qemu/process.ts';
-import { reasonToSkip, type Testbed, testbed } from './qemu/testbed.ts';
+import type { Hypervisor, MachineSpec } from '../contract.ts';
+import { type MachineFiles, machineFiles } from './files.ts';
+import { findProcess } from './process.ts';
+import { reasonToSkip, type Testbed, testbed } from './testbed.ts';
 
 describe.skipIf((await reasonToSkip('tiny')) !== null)('a QEMU that hangs', () => {
   let bed: Testbed;

@@ -1,9 +1,9 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Hypervisor, MachineSpec } from './contract.ts';
-import { type MachineFiles, machineFiles } from './qemu/files.ts';
-import { findProcess } from './qemu/process.ts';
-import { reasonToSkip, type Testbed, testbed } from './qemu/testbed.ts';
+import type { Hypervisor, MachineSpec } from '../contract.ts';
+import { type MachineFiles, machineFiles } from './files.ts';
+import { findProcess } from './process.ts';
+import { reasonToSkip, type Testbed, testbed } from './testbed.ts';
 
 describe.skipIf((await reasonToSkip('tiny')) !== null)('a machine on its host', () => {
   let bed: Testbed;

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { settings } from '../../config.ts';
-import { childEnvironment, runProgram } from './run.ts';
+import { childEnvironment, runProgram } from './program.ts';
 
 afterEach(() => vi.unstubAllEnvs());
 
