@@ -61,7 +61,7 @@ const tablesOf: Record<string, string[]> = {
   fleet: ['nodes', 'placements', 'address_pools', 'addresses', 'images'],
   catalog: ['product_groups', 'products', 'product_prices', 'product_options', 'coupons'],
   billing: [
-    ...['tax_rates', 'invoices', 'invoice_items', 'invoice_numbers', 'payments', 'refunds'],
+    ...['tax_rates', 'invoices', 'invoice_items', 'invoice_numbers', 'payments', 'refunds', 'transfers'],
     ...['ledger_accounts', 'ledger_transactions', 'ledger_entries'],
   ],
   services: ['services', 'service_secrets'],

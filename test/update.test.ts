@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import { audit } from './crash/audit.ts';
 import { newInvoice, payByCredit } from './invoices.ts';
 import { orderVps, runningVps } from './orders.ts';
 import { newCustomer, type Person } from './people.ts';
@@ -140,4 +141,41 @@ it('a machine that is being made is its node’s', async () => {
   await sql(product, done, job?.id);
   await update('vps.provision', 'vps.provision');
   expect((await waiting())[0]?.node_id).not.toBeNull();
+});
+
+it('what was paid and booked before transfers had rows of their own adds up as what comes after', async () => {
+  const transfer = (id: number) =>
+    product.staff.post(`/staff/invoices/${id}/payments`, { amount: '3.00', reference: `BEFORE-${id}` });
+  const person = await newCustomer(product, { creditMinor: 300 });
+  const [byBank, byCredit, late, open] = [
+    await newInvoice(product, person),
+    await newInvoice(product, person),
+    await newInvoice(product, person),
+    await newInvoice(product, person),
+  ];
+  await payByCredit(person, byCredit);
+  await person.post(`/dashboard/invoices/${late}/cancel`);
+  for (const id of [byBank, late]) expect((await transfer(id)).status).toBe(200);
+  const invoices = async () => (await person.get('/dashboard/invoices')).body.data.invoices;
+  const before = await invoices();
+  await settled(product);
+  await sql(
+    product,
+    `alter table payments drop column transfer_id, add constraint payments_reference unique (method, reference);
+     drop table transfers;
+     alter table invoices drop column paid_minor, drop column credited_minor`,
+  );
+  await sql(
+    product,
+    readFileSync(path.join(import.meta.dirname, '../migrations/0030_transfers.sql'), 'utf8'),
+  );
+  expect(await invoices()).toEqual(before);
+  expect((await transfer(byBank)).body.code).toBe('invoice_not_payable');
+  const transfers = `/staff/organizations/${person.organizationId}/transfers`;
+  const again = { amount: '3.00', currency: 'EUR', reference: `BEFORE-${byBank}` };
+  expect((await product.staff.post(transfers, again)).body.message).toContain(`for invoice ${byBank}`);
+  expect((await transfer(open)).status).toBe(200);
+  expect(
+    (await audit(product.databaseUrl)).filter((wrong) => /paid|payment|transfer|bank|part/.test(wrong)),
+  ).toEqual([]);
 });

@@ -18,11 +18,22 @@ interface InvoicePaid {
   total: string;
 }
 
+interface InvoicePartPaid {
+  user_id: number | null;
+  kind: InvoiceKind;
+  currency: string;
+  amount: string;
+  due: string;
+  duedate: string;
+}
+
 interface InvoiceEnded {
   user_id: number | null;
   kind: InvoiceKind;
   currency: string;
   total: string;
+  /** What was paid towards it, and is credit now. */
+  credited?: string;
 }
 
 interface InvoiceRefunded {
@@ -34,16 +45,29 @@ interface InvoiceRefunded {
   full: boolean;
 }
 
+interface InvoicePartReturned {
+  user_id: number | null;
+  amount: string;
+  currency: string;
+  reason: string;
+}
+
 interface CreditGranted {
   user_id: number | null;
   amount: string;
   currency: string;
   description: string;
   invoice_id: number | null;
+  /** Of the transfer that was more than was due. */
+  reference?: string;
 }
 
 export const invoiceCreated = event<InvoiceCreated>('invoice.created', 'an invoice was issued');
 export const invoicePaid = event<InvoicePaid>('invoice.paid', 'an invoice was paid');
+export const invoicePartPaid = event<InvoicePartPaid>(
+  'invoice.part_paid',
+  'a part of an invoice was paid; what it is for waits for the rest',
+);
 export const invoiceExpired = event<InvoiceEnded>(
   'invoice.expired',
   'an invoice was not paid in time and is cancelled',
@@ -56,7 +80,11 @@ export const invoiceRefunded = event<InvoiceRefunded>(
   'invoice.refunded',
   'money of an invoice was given back, all of it or a part',
 );
+export const invoicePartReturned = event<InvoicePartReturned>(
+  'invoice.part_returned',
+  'staff gave back what was paid towards an invoice, which stays open',
+);
 export const creditGranted = event<CreditGranted>(
   'credit.granted',
-  'an organization got credit: by staff, or by a transfer for an invoice that was cancelled before',
+  'an organization got credit: by staff, or by a transfer for a cancelled invoice or of more than was due',
 );

@@ -14,6 +14,9 @@ const invoice = {
   status: 'paid',
   overdue: false,
   paid_with_credit: '7.00',
+  amount_paid: '7.00',
+  amount_due: '0.00',
+  credited: '0.00',
   refunded: '0.00',
   created_at: '2026-01-31T22:02:14.416Z',
   user_id: 4503599627370601,
@@ -57,6 +60,8 @@ export const examples = {
           date_paid: null,
           status: 'unpaid',
           paid_with_credit: '0.00',
+          amount_paid: '0.00',
+          amount_due: '7.00',
           payments: [],
         },
       ],
@@ -83,6 +88,7 @@ export const examples = {
         date_paid: null,
         status: 'cancelled',
         paid_with_credit: '0.00',
+        amount_paid: '0.00',
         payments: [],
       },
     },
@@ -123,6 +129,23 @@ export const examples = {
         ],
       },
       credited: null,
+    },
+  },
+  bookBankTransfer: {
+    params: { id: ids.organization },
+    body: { amount: '20.00', currency: 'EUR', reference: 'NL-2026-0131-78', invoices: [] },
+    data: {
+      transfer: {
+        id: 4503599627370690,
+        organization_id: ids.organization,
+        amount: '20.00',
+        currency: 'EUR',
+        reference: 'NL-2026-0131-78',
+        received_on: '2026-01-31',
+        credited: '20.00',
+        created_at: '2026-01-31T22:04:15.739Z',
+      },
+      invoices: [],
     },
   },
   refundInvoice: {
@@ -168,6 +191,6 @@ export const examples = {
   grantAccountCredit: {
     params: { id: ids.organization },
     body: { amount: '50.00', currency: 'EUR', description: 'Thank you for waiting' },
-    data: { credit_balance: '245.00', currency: 'EUR' },
+    data: { credit_balance: '265.00', currency: 'EUR' },
   },
 } satisfies Record<string, Example>;

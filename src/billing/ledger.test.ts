@@ -1,9 +1,10 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { audit } from '../../test/crash/audit.ts';
 import { newInvoice, payByCredit } from '../../test/invoices.ts';
 import { newCustomer, type Person } from '../../test/people.ts';
 import { startTestProduct, type TestProduct } from '../../test/product.ts';
-import { sql } from '../../test/sql.ts';
+import { settled, sql } from '../../test/sql.ts';
 import { formatMoney } from '../platform/index.ts';
 
 let product: TestProduct;
@@ -44,6 +45,8 @@ async function checkLedger(): Promise<void> {
        where i.status = 'paid' and (select sum(p.amount_minor) from payments p where p.invoice_id = i.id) <> i.total_minor`,
   );
   expect(wrong).toEqual([]);
+  await settled(product);
+  expect(await audit(product.databaseUrl)).toEqual([]);
 }
 
 describe('the ledger', () => {
@@ -87,6 +90,87 @@ describe('the ledger', () => {
     );
     await checkLedger();
   });
+
+  it('keeps every cent of every transfer, and delivers nothing that is not paid in full', async () => {
+    const minor = fc.integer({ min: 1, max: 900 });
+    const which = fc.nat(5);
+    const move = fc.oneof(
+      {
+        weight: 3,
+        arbitrary: fc.record({ kind: fc.constant('order' as const), pieces: fc.integer({ min: 1, max: 2 }) }),
+      },
+      {
+        weight: 5,
+        arbitrary: fc.record({
+          kind: fc.constant('transfer' as const),
+          minor,
+          to: fc.option(fc.uniqueArray(which, { maxLength: 3 })),
+          part: fc.option(minor),
+        }),
+      },
+      { weight: 2, arbitrary: fc.record({ kind: fc.constantFrom('pay', 'cancel', 'expire'), which }) },
+      {
+        weight: 2,
+        arbitrary: fc.record({ kind: fc.constant('refund' as const), which, part: fc.option(minor) }),
+      },
+    );
+    let transfers = 0;
+    await fc.assert(
+      fc.asyncProperty(country, fc.array(move, { minLength: 3, maxLength: 14 }), async (where, moves) => {
+        const person = await newCustomer(product, { country: where });
+        const ids: number[] = [];
+        let cameIn = 0;
+        for (const each of moves) {
+          const id = 'which' in each ? ids[each.which] : undefined;
+          if (each.kind === 'order') ids.push(await newInvoice(product, person, each.pieces));
+          else if (each.kind === 'transfer') {
+            transfers += 1;
+            const amount = each.part === null ? undefined : formatMoney(each.part, 'EUR');
+            const named = each.to?.flatMap((at) =>
+              ids[at] === undefined ? [] : [{ invoice_id: ids[at], amount }],
+            );
+            const answer = await product.staff.post(
+              `/staff/organizations/${person.organizationId}/transfers`,
+              {
+                ...{ amount: formatMoney(each.minor, 'EUR'), currency: 'EUR', reference: `P-${transfers}` },
+                ...(named && { invoices: named }),
+              },
+            );
+            expect([200, 409]).toContain(answer.status);
+            if (answer.status === 200) cameIn += each.minor;
+          } else if (id === undefined) continue;
+          else if (each.kind === 'pay') await payByCredit(person, id);
+          else if (each.kind === 'cancel') await person.post(`/dashboard/invoices/${id}/cancel`);
+          else if (each.kind === 'expire') {
+            await sql(product, 'update invoices set expires_at = created_at where id = $1', id);
+            await product.periodic('billing.expire');
+          } else if (each.kind === 'refund') {
+            const amount = each.part === null ? undefined : formatMoney(each.part, 'EUR');
+            const body = { reason: 'A test', method: 'credit', amount };
+            await product.staff.post(`/staff/invoices/${id}/refund`, body);
+          }
+        }
+        const invoices = await Promise.all(
+          ids.map(async (id) => (await person.get(`/dashboard/invoices/${id}`)).body.data.invoice),
+        );
+        const minorOf = (text: string) => Math.round(Number(text) * 100);
+        const kept = invoices.reduce((sum, one) => sum + minorOf(one.amount_paid) - minorOf(one.refunded), 0);
+        expect(minorOf(await balanceOf(person)) + kept).toBe(cameIn);
+        await settled(product);
+        const wrong = await sql(
+          product,
+          `select s.id, s.status, s.provisioning_state, i.status from services s join invoices i on i.id = s.invoice_id
+           where i.organization_id = $1 and i.number is null and
+             (s.status <> (case i.status when 'cancelled' then 'cancelled' else 'pending' end)
+               or s.provisioning_state = 'running' or s.provisioning_state = 'done')`,
+          person.organizationId,
+        );
+        expect(wrong).toEqual([]);
+      }),
+      { numRuns: 25 },
+    );
+    await checkLedger();
+  }, 120_000);
 
   it('never lets a balance go below zero, however many pay at once', async () => {
     const person = await newCustomer(product, { creditMinor: 1_000 });

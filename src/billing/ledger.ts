@@ -2,13 +2,22 @@ import { type Context, fail, requireExact, statement, type TxContext } from '../
 
 /**
  * The ledger: double entry, append-only, the only source of a balance. Signs: a debit is positive, so what the
- * provider owes a customer (credit) and what it earned (revenue) go up by negative amounts. A customer's
+ * provider owes a customer (credit, and parts of invoices that are not paid in full) and what it earned (revenue) go up
+ * by negative amounts. A customer's
  * balance is written the other way round, as the customer sees it.
  */
-export type ProviderAccount = 'bank' | 'revenue' | 'tax' | 'goodwill';
+export type ProviderAccount = 'bank' | 'revenue' | 'tax' | 'goodwill' | 'parts';
+
+type PostingKind =
+  | 'invoice_paid'
+  | 'invoice_part_paid'
+  | 'part_returned'
+  | 'invoice_refunded'
+  | 'credit_granted'
+  | 'transfer_credited';
 
 export interface Posting {
-  kind: 'invoice_paid' | 'invoice_refunded' | 'credit_granted' | 'transfer_credited';
+  kind: PostingKind;
   organizationId: number;
   currency: string;
   invoiceId?: number;
@@ -47,6 +56,12 @@ const newestEntry = statement<{ sequence: number; balance_minor: number }, { acc
    order by sequence desc limit 1`,
 );
 
+const partsPaid = statement<{ minor: number }, { organizationId: number; currency: string }>(
+  'billing.partsPaid',
+  `select coalesce(sum(paid_minor), 0)::bigint as minor from invoices
+   where organization_id = :organizationId and status = 'unpaid' and currency = :currency`,
+);
+
 const newestCredit = statement<
   {
     balance_minor: number;
@@ -73,7 +88,7 @@ const insertTransaction = statement<
   { id: number },
   {
     organizationId: number;
-    kind: 'invoice_paid' | 'invoice_refunded' | 'credit_granted' | 'transfer_credited';
+    kind: PostingKind;
     invoiceId: number | null;
     description: string;
     userId: number | null;
@@ -102,10 +117,11 @@ const insertEntry = statement<
 );
 
 /**
- * Writes one transaction into the ledger; `insufficient_credit` when the customer has less than is taken.
- * Two that touch the same customer's credit run one after the other.
+ * Writes one transaction into the ledger; `insufficient_credit` when the customer has less than is taken,
+ * `amount_too_large` for more than can be counted. Two that touch the same customer's credit run one after the other.
  */
 export async function post(ctx: TxContext, posting: Posting): Promise<void> {
+  await requireCountable(ctx, posting);
   const { id } = await ctx.db.one(insertTransaction, {
     organizationId: posting.organizationId,
     kind: posting.kind,
@@ -129,13 +145,36 @@ export async function post(ctx: TxContext, posting: Posting): Promise<void> {
   }
 }
 
+/**
+ * Whatever a customer's money becomes, it can be counted to the cent: its credit, with all that becomes credit when
+ * invoices of which a part is paid are given up. So giving something back never fails for its size.
+ */
+async function requireCountable(
+  ctx: TxContext,
+  { organizationId, currency, ...posting }: Posting,
+): Promise<void> {
+  const moreMinor = posting.creditMinor - (posting.provider.parts ?? 0);
+  if (moreMinor <= 0) return;
+  const account = await lockedCredit(ctx, organizationId, currency);
+  const newest = await ctx.db.maybe(newestEntry, { accountId: account.id });
+  const { minor } = await ctx.db.one(partsPaid, { organizationId, currency });
+  requireExact((newest?.balance_minor ?? 0) + requireExact(minor + moreMinor));
+}
+
+async function lockedCredit(
+  ctx: TxContext,
+  organizationId: number,
+  currency: string,
+): Promise<{ id: number }> {
+  const account = await ctx.db.maybe(lockCredit, { organizationId, currency });
+  if (account !== null) return account;
+  await accountOf(ctx, organizationId, 'credit', currency);
+  return ctx.db.one(lockCredit, { organizationId, currency });
+}
+
 async function postCredit(ctx: TxContext, transactionId: number, posting: Posting): Promise<void> {
   const { organizationId, currency, creditMinor } = posting;
-  let account = await ctx.db.maybe(lockCredit, { organizationId, currency });
-  if (account === null) {
-    await accountOf(ctx, organizationId, 'credit', currency);
-    account = await ctx.db.one(lockCredit, { organizationId, currency });
-  }
+  const account = await lockedCredit(ctx, organizationId, currency);
   const newest = await ctx.db.maybe(newestEntry, { accountId: account.id });
   const balanceMinor = (newest?.balance_minor ?? 0) + creditMinor;
   if (balanceMinor < 0) throw fail('insufficient_credit');

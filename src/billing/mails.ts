@@ -1,10 +1,12 @@
-import { type MailDeclaration, mail } from '../events/index.ts';
+import { type MailDeclaration, type MailText, mail } from '../events/index.ts';
 import {
   creditGranted,
   invoiceCancelled,
   invoiceCreated,
   invoiceExpired,
   invoicePaid,
+  invoicePartPaid,
+  invoicePartReturned,
   invoiceRefunded,
 } from './events.ts';
 
@@ -45,6 +47,26 @@ const paid = mail(
   { isBill: true },
 );
 
+const partPaid = mail(
+  invoicePartPaid,
+  ({ subject, data }) => ({
+    subject: `A part of invoice ${subject.id} is paid`,
+    lines: [
+      `We received ${data.amount} ${data.currency} for invoice ${subject.id}. Thank you.`,
+      `${data.due} ${data.currency} are still due, by ${data.duedate}. Once they are paid, your order is delivered.`,
+      '',
+      'You can pay them by another transfer or with credit. What you paid becomes credit if the rest does not come.',
+    ],
+  }),
+  { isBill: true },
+);
+
+/** What an invoice that ends leaves of the money that was paid towards it. */
+const whatIsLeft = ({ credited, currency }: { credited?: string; currency: string }) =>
+  credited === undefined
+    ? []
+    : ['', `The ${credited} ${currency} that you paid towards it are credit in your account.`];
+
 const expired = mail(
   invoiceExpired,
   ({ subject, data }) => ({
@@ -52,6 +74,7 @@ const expired = mail(
     lines: [
       `Invoice ${subject.id} over ${data.total} ${data.currency} was not paid in time, so it is cancelled and what`,
       'was reserved for it is free again. You owe nothing.',
+      ...whatIsLeft(data),
       '',
       'If you still want it, order again. If your transfer is on its way already, it becomes credit in your account.',
     ],
@@ -66,6 +89,7 @@ const cancelled = mail(
     lines: [
       `Invoice ${subject.id} over ${data.total} ${data.currency} is cancelled, as you asked, and what was reserved for it`,
       'is free again. You owe nothing.',
+      ...whatIsLeft(data),
       '',
       'If your transfer is on its way already, it becomes credit in your account.',
     ],
@@ -87,17 +111,54 @@ const refunded = mail(
   { isBill: true },
 );
 
-const becameCredit = mail(
-  creditGranted,
-  ({ data }) => ({
-    subject: `Your payment for invoice ${data.invoice_id} became credit`,
+const partReturned = mail(
+  invoicePartReturned,
+  ({ subject, data }) => ({
+    subject: `Refund for invoice ${subject.id}`,
     lines: [
-      `We received ${data.amount} ${data.currency} for invoice ${data.invoice_id}, which was cancelled before the`,
-      'money came. It is now credit in your account; order again and pay with it.',
+      `We gave back ${data.amount} ${data.currency} that you paid towards invoice ${subject.id}, as credit in your account.`,
+      'The invoice is still open.',
+      '',
+      `Reason: ${data.reason}`,
     ],
   }),
-  { isBill: true, when: ({ invoice_id }) => invoice_id !== null },
+  { isBill: true },
 );
 
+const becameCredit = mail(
+  creditGranted,
+  ({ data }) => (data.invoice_id === null ? overpaid(data) : late(data)),
+  { isBill: true, when: ({ invoice_id, reference }) => invoice_id !== null || reference !== undefined },
+);
+
+interface Credited {
+  amount: string;
+  currency: string;
+  invoice_id: number | null;
+  reference?: string;
+}
+
+function late({ amount, currency, invoice_id }: Credited): MailText {
+  return {
+    subject: `Your payment for invoice ${invoice_id} became credit`,
+    lines: [
+      `We received ${amount} ${currency} for invoice ${invoice_id}, which was cancelled before the`,
+      'money came. It is now credit in your account; order again and pay with it.',
+    ],
+  };
+}
+
+function overpaid({ amount, currency, reference }: Credited): MailText {
+  return {
+    subject: `${amount} ${currency} of your transfer became credit`,
+    lines: [
+      `Your transfer ${reference} was ${amount} ${currency} more than was due. They are now credit in your account,`,
+      'and credit pays your next invoices.',
+    ],
+  };
+}
+
 /** What customers are told of their invoices. */
-export const billingMails: MailDeclaration[] = [ordered, paid, expired, cancelled, refunded, becameCredit];
+export const billingMails: MailDeclaration[] = [
+  ...[ordered, paid, partPaid, expired, cancelled, refunded, partReturned, becameCredit],
+];

@@ -7,6 +7,7 @@ import {
   statement,
 } from '../platform/index.ts';
 import { listCredit } from './ledger.ts';
+import { dueOf } from './payable.ts';
 
 export interface InvoiceRow {
   id: number;
@@ -25,6 +26,8 @@ export interface InvoiceRow {
   tax_country: string | null;
   tax_exempt: boolean;
   paid_with_credit_minor: number;
+  paid_minor: number;
+  credited_minor: number;
   refunded_minor: number;
   expires_at: Date;
   date_paid: Date | null;
@@ -51,10 +54,10 @@ export interface InvoiceRow {
 export const selectInvoice = `
   select t.id, t.organization_id, t.position, t.number, t.user_id, t.kind, t.status, t.currency, t.subtotal_minor,
     t.discount_minor, t.tax_minor, t.total_minor, t.tax_rate_basis_points, t.tax_country, t.tax_exempt,
-    t.paid_with_credit_minor, t.refunded_minor, t.expires_at, t.date_paid, t.date_refunded, t.created_at,
+    t.paid_with_credit_minor, t.paid_minor, t.credited_minor, t.refunded_minor, t.expires_at, t.date_paid, t.date_refunded, t.created_at,
     (select coalesce(jsonb_agg(to_jsonb(l) - 'invoice_id' - 'organization_id' order by l.ordinal), '[]')
        from invoice_items l where l.invoice_id = t.id) as items,
-    (select coalesce(jsonb_agg(to_jsonb(p) - 'invoice_id' - 'organization_id' order by p.created_at), '[]')
+    (select coalesce(jsonb_agg(to_jsonb(p) - 'invoice_id' - 'organization_id' order by p.created_at, p.id), '[]')
        from payments p where p.invoice_id = t.id) as payments
   from invoices t`;
 
@@ -94,6 +97,9 @@ export function viewInvoice(row: InvoiceRow, now: Date) {
     status: row.status,
     overdue: row.status === 'unpaid' && row.expires_at <= now,
     paid_with_credit: money(row.paid_with_credit_minor),
+    amount_paid: money(row.paid_minor),
+    amount_due: money(dueOf(row)),
+    credited: money(row.credited_minor),
     refunded: money(row.refunded_minor),
     created_at: row.created_at,
     user_id: row.user_id,

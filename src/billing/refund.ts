@@ -10,9 +10,11 @@ import {
   type TxContext,
   transaction,
 } from '../platform/index.ts';
-import { invoiceRefunded } from './events.ts';
+import { invoicePartReturned, invoiceRefunded } from './events.ts';
 import { post } from './ledger.ts';
+import { inWords } from './payable.ts';
 import { readInvoice } from './read.ts';
+import { returnPart } from './returnPart.ts';
 
 interface RefundableRow {
   id: number;
@@ -23,11 +25,13 @@ interface RefundableRow {
   tax_minor: number;
   total_minor: number;
   refunded_minor: number;
+  paid_minor: number;
 }
 
 const lockRefundable = statement<RefundableRow, { id: number }>(
   'billing.lockRefundable',
-  `select id, organization_id, user_id, status, currency, tax_minor, total_minor, refunded_minor
+  `select id, organization_id, user_id, status, currency, tax_minor, total_minor, refunded_minor,
+     paid_minor
    from invoices where id = :id for no key update`,
 );
 const insertRefund = statement<
@@ -78,13 +82,14 @@ export interface Refund {
 /**
  * Gives a paid invoice's money back to the customer's credit, in whole or in part: revenue and tax go down in the
  * proportion in which they went up. Other rooms take back what was never delivered
- * once all of it is given back. `conflict` unless the invoice is paid; `invalid_amount` for more than is left.
+ * once all of it is given back. What was paid towards an invoice that is not paid in full goes back whole, and the invoice
+ * stays open. `conflict` unless something was paid; `invalid_amount` for more than is left.
  */
 export async function refundInvoice(ctx: Context, id: number, refund: Refund) {
   return transaction(ctx, 'billing.refund', async (tx) => {
     const invoice = await requireRow(tx, lockRefundable, { id });
     const amountMinor = amountOf(invoice, refund.amount);
-    await giveBack(tx, invoice, amountMinor, refund);
+    await (invoice.status === 'unpaid' ? giveBackPart : giveBack)(tx, invoice, amountMinor, refund);
     return readInvoice(tx, id);
   });
 }
@@ -111,15 +116,37 @@ export async function couponOf(ctx: Context, id: number): Promise<number | null>
 }
 
 function amountOf(invoice: RefundableRow, asked: string | undefined): number {
-  if (invoice.status !== 'paid' && invoice.status !== 'partially_refunded') {
+  const leftMinor = refundable(invoice);
+  if (leftMinor === null) {
     throw fail('conflict', { message: `This invoice is ${invoice.status}, so nothing can be refunded` });
   }
-  const leftMinor = invoice.total_minor - invoice.refunded_minor;
   if (asked === undefined) return leftMinor;
   const amountMinor = parseMoney(asked, invoice.currency);
   if (amountMinor !== null && amountMinor > 0 && amountMinor <= leftMinor) return amountMinor;
-  const left = `${formatMoney(leftMinor, invoice.currency)} ${invoice.currency}`;
+  const left = inWords(leftMinor, invoice.currency);
   throw fail('invalid_amount', { message: `${left} of this invoice can be refunded` });
+}
+
+/** What can go back: of a free invoice nothing, which cancels what it ordered; null when nothing was paid. */
+function refundable({ status, total_minor, refunded_minor, paid_minor }: RefundableRow): number | null {
+  if (status === 'unpaid' && paid_minor > 0) return paid_minor;
+  return status === 'paid' || status === 'partially_refunded' ? total_minor - refunded_minor : null;
+}
+
+async function giveBackPart(
+  tx: TxContext,
+  invoice: RefundableRow,
+  amountMinor: number,
+  { reason }: Refund,
+): Promise<void> {
+  const { id, organization_id: organizationId, currency, user_id } = invoice;
+  const part = { id, organizationId, currency, amountMinor };
+  const amount = await returnPart(tx, { ...part, why: 'which stays open' });
+  await record(tx, invoicePartReturned, {
+    subject: { type: 'invoice', id },
+    organizationId,
+    data: { user_id, amount, currency, reason },
+  });
 }
 
 async function giveBack(

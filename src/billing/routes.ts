@@ -45,7 +45,7 @@ export const billingRoutes = routes('/dashboard/invoices', group, (route) => {
       permission: 'billing.pay',
       operation: 'payInvoice',
       summary: 'Pay invoice',
-      description: 'Takes the total from the account credit; what was ordered is delivered at once.',
+      description: 'Takes what is due from the account credit; what was ordered is delivered at once.',
       params: IdParams,
       body: S.Pay,
       data: S.InvoiceData,
@@ -61,10 +61,12 @@ export const billingRoutes = routes('/dashboard/invoices', group, (route) => {
       permission: 'billing.pay',
       operation: 'cancelInvoice',
       summary: 'Cancel invoice',
-      description: 'Gives up an order or upgrade that is not paid; what was reserved for it is free again.',
+      description:
+        'Gives up an order or upgrade that is not paid; what was reserved for it is free again, and what was paid ' +
+        'towards it becomes account credit.',
       params: IdParams,
       data: S.InvoiceData,
-      errors: ['not_found', 'conflict'],
+      errors: ['not_found', 'conflict', 'amount_too_large'],
     },
     (ctx, req) => cancelInvoice(ctx, req.params.id),
   );

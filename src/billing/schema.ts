@@ -6,6 +6,7 @@ import {
   ListQuery,
   listOf,
   MoneyText,
+  meaning,
   Nullable,
   named,
   SortBy,
@@ -17,7 +18,7 @@ const Currency = Type.String({ examples: ['EUR'] });
 const InvoiceStatus = named(
   'InvoiceStatus',
   Choice(['draft', 'unpaid', 'paid', 'cancelled', 'refunded', 'partially_refunded']),
-  'An invoice is `unpaid` until it is paid or its due date passes; only paid ones are refunded',
+  'An invoice is `unpaid` until it is paid in full or its due date passes; `amount_due` says what is missing',
 );
 
 export const Invoice = named(
@@ -38,6 +39,15 @@ export const Invoice = named(
     status: InvoiceStatus,
     overdue: Type.Boolean(),
     paid_with_credit: MoneyText,
+    amount_paid: meaning('What has been paid towards it', MoneyText),
+    amount_due: meaning(
+      'What is still to be paid; it is delivered once nothing is. Nothing is due of one that is cancelled',
+      MoneyText,
+    ),
+    credited: meaning(
+      'What came in for it and became account credit, because it was cancelled or it was given back before the rest came',
+      MoneyText,
+    ),
     refunded: MoneyText,
     created_at: Timestamp,
     user_id: Nullable(Id),
@@ -132,6 +142,18 @@ const BookingDay = Type.Unsafe<string>({
   examples: ['2026-01-31'],
 });
 
+const CurrencyCode = Type.String({
+  pattern: '^[A-Z]{3}$',
+  'x-message': 'must be a currency in three capital letters, such as EUR',
+  examples: ['EUR'],
+});
+
+const Reference = Type.String({
+  minLength: 1,
+  maxLength: 140,
+  description: "The bank's reference; booked once",
+});
+
 export const Transfer = named(
   'BankTransfer',
   Strict({
@@ -140,11 +162,7 @@ export const Transfer = named(
       description: 'What was received, in the currency of the invoice',
       examples: ['12.50'],
     }),
-    reference: Type.String({
-      minLength: 1,
-      maxLength: 140,
-      description: "The bank's reference; booked once",
-    }),
+    reference: Reference,
     received_on: Type.Optional(BookingDay),
   }),
 );
@@ -160,6 +178,60 @@ export const TransferData = named(
         examples: ['12.50'],
       }),
     ),
+  }),
+);
+
+const TransferPart = named(
+  'BankTransferPart',
+  Strict({
+    invoice_id: Id,
+    amount: Type.Optional(
+      Type.String({
+        maxLength: 20,
+        description: 'Default: what is due of the invoice, as far as the transfer goes',
+        examples: ['12.50'],
+      }),
+    ),
+  }),
+  'What of a transfer goes to one invoice',
+);
+
+export const NewTransfer = named(
+  'NewBankTransfer',
+  Strict({
+    amount: Type.String({ maxLength: 20, description: 'What was received', examples: ['25.00'] }),
+    currency: CurrencyCode,
+    reference: Reference,
+    received_on: Type.Optional(BookingDay),
+    invoices: Type.Optional(
+      Type.Array(TransferPart, {
+        maxItems: 100,
+        description:
+          'What it pays, in this order. Default: all that is due, the oldest invoice first. With `[]` all of it becomes ' +
+          'account credit',
+      }),
+    ),
+  }),
+);
+
+export const NewTransferData = named(
+  'NewBankTransferAnswer',
+  Type.Object({
+    transfer: named(
+      'BookedTransfer',
+      Type.Object({
+        id: Id,
+        organization_id: Id,
+        amount: MoneyText,
+        currency: Currency,
+        reference: Type.String(),
+        received_on: Day,
+        credited: meaning('What became account credit', MoneyText),
+        created_at: Timestamp,
+      }),
+      'A bank transfer of an organization',
+    ),
+    invoices: Type.Array(Invoice, { description: 'Those that it paid, wholly or in part' }),
   }),
 );
 
@@ -182,11 +254,7 @@ export const CreditGrant = named(
   'CreditGrant',
   Strict({
     amount: Type.String({ maxLength: 20, examples: ['50.00'] }),
-    currency: Type.String({
-      pattern: '^[A-Z]{3}$',
-      'x-message': 'must be a currency in three capital letters, such as EUR',
-      examples: ['EUR'],
-    }),
+    currency: CurrencyCode,
     description: Type.String({ minLength: 1, maxLength: 200 }),
   }),
 );

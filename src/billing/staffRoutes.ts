@@ -1,9 +1,9 @@
 import { IdParams, routes } from '../platform/http/index.ts';
 import { examples } from './examples.ts';
 import { giveCredit } from './giveCredit.ts';
-import { receiveTransfer } from './pay.ts';
 import { refundInvoice } from './refund.ts';
 import * as S from './schema.ts';
+import { bookTransfer, receiveTransfer } from './transfer.ts';
 
 const staffRoles = ['administrator', 'billing'];
 
@@ -18,14 +18,41 @@ export const billingStaffRoutes = routes('/staff', group, (route) => {
       operation: 'receiveBankTransfer',
       summary: 'Mark a bank transfer as received',
       description:
-        'Pays the invoice. When it was cancelled before the money came, the invoice stays cancelled and the ' +
-        'money becomes account credit.',
+        'Pays the invoice with exactly what is due. When it was cancelled before the money came, the invoice stays ' +
+        'cancelled and the money becomes account credit. What pays several invoices, a part of one, or more than is due ' +
+        'is booked for the organization.',
       params: IdParams,
       body: S.Transfer,
       data: S.TransferData,
       errors: ['not_found', 'invoice_not_payable', 'payment_mismatch', 'conflict', 'amount_too_large'],
     },
     (ctx, req) => receiveTransfer(ctx, req.params.id, req.body),
+  );
+  route.post(
+    '/organizations/:id/transfers',
+    {
+      auth: 'staff',
+      staffRoles,
+      operation: 'bookBankTransfer',
+      summary: 'Book a bank transfer of an organization',
+      description:
+        'Splits what was received over invoices, one of which may be paid in part: as the request says, or over all ' +
+        'that is due, the oldest first. What is more than due, and what is named for an invoice that was cancelled, ' +
+        'becomes account credit, and the customer is told. A reference is booked once; when it was booked before, the ' +
+        'answer says as what.',
+      params: IdParams,
+      body: S.NewTransfer,
+      data: S.NewTransferData,
+      errors: [
+        'not_found',
+        'invalid_amount',
+        'payment_mismatch',
+        'invoice_not_payable',
+        'conflict',
+        'amount_too_large',
+      ],
+    },
+    (ctx, req) => bookTransfer(ctx, req.params.id, req.body),
   );
   route.post(
     '/invoices/:id/refund',
@@ -36,7 +63,8 @@ export const billingStaffRoutes = routes('/staff', group, (route) => {
       summary: 'Refund an invoice',
       description:
         'Gives the money back as account credit, in whole or in part. What was ordered and is not delivered yet is ' +
-        'cancelled once all of it is given back, also while it is being made; what runs keeps running.',
+        'cancelled once all of it is given back, also while it is being made; what runs keeps running. Of an invoice ' +
+        'that is not paid in full, what was paid towards it goes back, and the invoice stays open.',
       params: IdParams,
       body: S.Refund,
       data: S.InvoiceData,

@@ -6,7 +6,7 @@
 export { mailConcerns } from './concerns.ts';
 export { allEvents, type Event, event, type NoData } from './event.ts';
 export { type Entry, hasHappened, record } from './journal.ts';
-export { type MailDeclaration, mail, mailTo } from './mail.ts';
+export { type MailDeclaration, type MailText, mail, mailTo } from './mail.ts';
 export { mailDelivery, mailReactions, mailSending } from './mails.ts';
 export { gatherReactions, type OwnReaction, on, reactionJobs, starts } from './reactions.ts';
 export { type JournalEntry, readJournal } from './readJournal.ts';

@@ -3,7 +3,7 @@
  * it may do is decided here, in one statement.
  */
 export { authenticator } from './authenticate.ts';
-export { foundOrganization, organizationExists } from './organizations.ts';
+export { foundOrganization, organizationExists, ownerOf } from './organizations.ts';
 export {
   type Area,
   areas,

@@ -74,6 +74,12 @@ const findOrganization = statement<{ id: number }, { id: number }>(
   'select id from organizations where id = :id',
 );
 
+const firstOwner = statement<{ user_id: number }, { organizationId: number }>(
+  'organizations.firstOwner',
+  `select user_id from memberships where organization_id = :organizationId and role = 'owner'
+   order by joined_at, user_id limit 1`,
+);
+
 /** The organizations the caller belongs to, with the role in each. */
 export async function listOrganizations(ctx: AccountContext, query: ListRequest) {
   const { rows, at } = await organizationsOf(ctx, query, { userId: ctx.actor.userId });
@@ -114,6 +120,11 @@ export async function foundOrganization(
     data: { name: organization.name },
   });
   return id;
+}
+
+/** The person that an organization's own affairs are told to: who has been its owner for longest; null without one. */
+export async function ownerOf(ctx: Context, organizationId: number): Promise<number | null> {
+  return (await ctx.db.maybe(firstOwner, { organizationId }))?.user_id ?? null;
 }
 
 /** Whether there is such an organization; for staff, who are no members. */

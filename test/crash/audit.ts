@@ -18,11 +18,29 @@ const questions: Record<string, string> = {
                where l.service_id is not null) l
       on l.service_id = s.id and l.invoice_id = s.invoice_id
     where s.id is null or l.service_id is null`,
-  'a paid invoice without exactly one payment of its total': `
-    select i.id, count(p.id), sum(p.amount_minor) from invoices i left join payments p on p.invoice_id = i.id
-    where i.status <> 'cancelled' -- where a late transfer became credit
-    group by i.id, i.number, i.total_minor
-    having count(p.id) <> (i.number is not null)::int or coalesce(sum(p.amount_minor), i.total_minor) <> i.total_minor`,
+  'an invoice that is paid and lacks money, or is not and lacks none': `
+    select id, status, paid_minor, total_minor from invoices
+    where (number is not null) <> (paid_minor = total_minor and status <> 'cancelled')`,
+  'an invoice whose payments are not what counts towards it and what became credit': `
+    select i.id, i.status, i.paid_minor, i.credited_minor, sum(p.amount_minor) from invoices i
+    left join payments p on p.invoice_id = i.id group by i.id
+    having coalesce(sum(p.amount_minor), 0) <> i.paid_minor + i.credited_minor
+      or (i.number is not null) > (count(p.id) > 0)`,
+  'a transfer that is not what it paid and what became credit': `
+    select t.id, t.amount_minor, sum(p.amount_minor) from transfers t left join payments p on p.transfer_id = t.id
+    group by t.id having coalesce(sum(p.amount_minor), 0) > t.amount_minor`,
+  'money at the bank that no transfer brought, or the other way round': `
+    select t.minor as transfers, l.minor as ledger from
+      (select coalesce(sum(amount_minor), 0) as minor from transfers) t,
+      (select coalesce(sum(e.amount_minor), 0) as minor from ledger_entries e
+        join ledger_accounts a on a.id = e.account_id and a.kind = 'bank') l
+    where t.minor <> l.minor`,
+  'parts in the ledger that are not those of open invoices': `
+    select i.minor as invoices, l.minor as ledger from
+      (select coalesce(sum(paid_minor), 0) as minor from invoices where status = 'unpaid') i,
+      (select coalesce(-sum(e.amount_minor), 0) as minor from ledger_entries e
+        join ledger_accounts a on a.id = e.account_id and a.kind = 'parts') l
+    where i.minor <> l.minor`,
   'a paid invoice without exactly one transaction in the ledger': `
     select i.id, count(t.id) from invoices i
     left join ledger_transactions t on t.invoice_id = i.id and t.kind = 'invoice_paid'

@@ -18,6 +18,7 @@ export const story = [
     'deleteSshKey',
     'createOrganization',
     'receiveBankTransfer',
+    'bookBankTransfer',
     'refundInvoice',
     'grantAccountCredit',
     'getProductAsStaff',
