@@ -20,7 +20,9 @@ interface AddressRow {
   dns_name: string | null;
 }
 
-// Picked pool by pool and as a list first: joined any other way, the plan reads every address there is.
+// Picked pool by pool and as a list first: joined any other way, the plan reads every address there is. In the order of
+// `address + 0`, which only the index of free addresses has. Values stand in `(select …)` so that the plan is made once:
+// for how many each order wants, PostgreSQL would make one of its own, which costs more than to take the addresses.
 const takeFree = statement<
   { address: string },
   {
@@ -35,13 +37,15 @@ const takeFree = statement<
 >(
   'fleet.takeFreeAddresses',
   `with picked as materialized (select array(
-     select f.address from address_pools p cross join lateral (
+     select f.address from (
+       select id from address_pools where location = :location and family = 4 order by id) p
+     cross join lateral (
        select address from addresses where pool_id = p.id and state = 'free'
-       order by address limit :total for update skip locked) f
-     where p.location = :location and p.family = 4 order by p.id limit :total) as list),
+       order by address + 0 limit (select :total::bigint) for update skip locked) f
+     limit (select :total::bigint)) as list),
    wanted as (
      select w.id, n as ordinal, row_number() over (order by w.nth, n) as place
-     from unnest(:serviceIds::bigint[], :counts::int[]) with ordinality as w(id, count, nth),
+     from unnest((select :serviceIds::bigint[]), (select :counts::int[])) with ordinality as w(id, count, nth),
        generate_series(1, w.count) as n)
    update addresses a set state = 'taken', organization_id = :organizationId, service_id = wanted.id,
      ordinal = :after::int + wanted.ordinal, held = :held

@@ -23,12 +23,12 @@ const freeRoom = statement<FreeRow, { locations: string[] }>(
      memory_mib_promised - memory_mib_taken as memory_mib, disk_gib_promised - disk_gib_taken as disk_gib
    from nodes where location = any(:locations::text[]) and state = 'active' and reachable`,
 );
-// Counted no further than wanted, pool by pool: there may be millions of addresses.
+// Counted no further than wanted, pool by pool, in the order of the free ones' index: there may be millions of addresses.
 const freeAddresses = statement<{ free4: number; pools6: number }, { location: string; most: number }>(
   'fleet.freeAddresses',
   `select
      (select count(*)::int from (select 1 from address_pools p cross join lateral (
-        select 1 from addresses where pool_id = p.id and state = 'free' limit :most) f
+        select 1 from addresses where pool_id = p.id and state = 'free' order by address + 0 limit :most) f
       where p.location = :location and p.family = 4 limit :most) counted) as free4,
      (select count(*)::int from address_pools where location = :location and family = 6) as pools6`,
 );
