@@ -4,11 +4,14 @@ import {
   addPool,
   followGateways,
   gatewaysOf,
+  type Host,
   type Image,
   type Reserve,
   registerNode,
+  requireOwnName,
   writeCapabilities,
 } from './fleet/index.ts';
+import { dataDirId } from './platform/host/dataDirId.ts';
 import { type Context, causesOf, transaction } from './platform/index.ts';
 import { createSampler, onMachineEvent, reconcileNode, resolutions } from './vps/index.ts';
 
@@ -42,12 +45,24 @@ const builtInImages: Image[] = [
   },
 ];
 
+/** This host as the fleet knows it: by its name, and the DATA_DIR that has its machines. Throws when another one does. */
+export async function knownHost(ctx: Context, dataDir: string): Promise<Host> {
+  const { nodeName: name, location, databaseUrl } = ctx.config;
+  const host = { name, location, dataDirId: await dataDirId(dataDir), isAlone: databaseUrl === null };
+  await requireOwnName(ctx, host);
+  return host;
+}
+
 /** Makes a hypervisor ready and writes its host down as a node of the fleet. */
-export async function enlistNode(ctx: Context, hypervisor: Hypervisor, say: Say): Promise<LocalNode> {
+export async function enlistNode(
+  ctx: Context,
+  hypervisor: Hypervisor,
+  host: Host,
+  say: Say,
+): Promise<LocalNode> {
   await hypervisor.prepare(say);
   const capacity = await hypervisor.capacity();
-  const { nodeName: name, location } = ctx.config;
-  const id = await registerNode(ctx, { name, location }, capacity, hostsOwn(hypervisor.kind, capacity));
+  const id = await registerNode(ctx, host, capacity, hostsOwn(hypervisor.kind, capacity));
   await writeCapabilities(ctx, id, hypervisor.capabilities);
   return { id, hypervisor };
 }

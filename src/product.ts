@@ -7,7 +7,7 @@ import type { Hypervisor } from './drivers/hypervisor/index.ts';
 import { type GivenDrivers, openDrivers, requireAll } from './drivers/index.ts';
 import { gatherReactions } from './events/index.ts';
 import { introduction } from './introduction.ts';
-import { enlistNode, ensureInventory, type LocalNode, watchNode } from './node.ts';
+import { enlistNode, ensureInventory, knownHost, type LocalNode, watchNode } from './node.ts';
 import { authenticator } from './organizations/index.ts';
 import { type DataDir, prepareDataDir } from './platform/host/dataDir.ts';
 import { closeApi, createApi } from './platform/http/index.ts';
@@ -28,7 +28,7 @@ import {
 } from './platform/index.ts';
 import { version } from './version.ts';
 import { serveConsoles } from './vps/index.ts';
-import { allJobs, allPeriodicJobs, allReactions } from './worker.ts';
+import { allJobs, allPeriodicJobs, allReactions, allSealed } from './worker.ts';
 
 /** Tells a person how far the start is; see `platform/host/terminal.ts`. */
 export interface StartProgress {
@@ -127,7 +127,7 @@ async function openContext(
     log,
     clock: parts.clock ?? systemClock,
     reactions: gatherReactions(allReactions),
-    seal: await openSeal(db, data.dir, config.secretKey),
+    seal: await openSeal(db, data.dir, config.secretKey, allSealed),
     actor: systemActor,
     organizationId: null,
     requestId: null,
@@ -150,10 +150,11 @@ async function openWorld(
     return { drivers, node: null };
   }
   progress.stage('machines');
+  const known = await knownHost(ctx, data.dir);
   const gateways = await ensureInventory(ctx);
   const nodes: LocalNode[] = [];
   const enlist = async (hypervisor: Hypervisor) => {
-    const node = await enlistNode(ctx, hypervisor, progress.say);
+    const node = await enlistNode(ctx, hypervisor, known, progress.say);
     nodes.push(node);
     return node.id;
   };

@@ -2,7 +2,7 @@ import { attentionPeriodicJob, staffMails } from './attention/index.ts';
 import { billingMails, expireInvoices } from './billing/index.ts';
 import { mailConcerns, mailDelivery, mailReactions, mailSending, reactionJobs } from './events/index.ts';
 import { fleetConcerns, fleetJobs, fleetPeriodicJobs } from './fleet/index.ts';
-import { purgeIdempotencyKeys } from './platform/http/index.ts';
+import { purgeIdempotencyKeys, sealedAnswers } from './platform/http/index.ts';
 import {
   type AnySaga,
   type ConcernSource,
@@ -10,9 +10,10 @@ import {
   type PeriodicJob,
   purgeDoneJobs,
   type Reaction,
+  type SealedSource,
 } from './platform/index.ts';
-import { serviceConcerns, serviceMails, serviceReactions } from './services/index.ts';
-import { vpsConcerns, vpsJobs, vpsPeriodicJobs, vpsReactions } from './vps/index.ts';
+import { sealedPasswords, serviceConcerns, serviceMails, serviceReactions } from './services/index.ts';
+import { sealedSecrets, vpsConcerns, vpsJobs, vpsPeriodicJobs, vpsReactions } from './vps/index.ts';
 
 const second = 1_000;
 const minute = 60 * second;
@@ -49,3 +50,6 @@ export const allPeriodicJobs: PeriodicJob[] = [
   ...vpsPeriodicJobs,
   attentionPeriodicJob(allConcerns),
 ];
+
+/** Everything that waits sealed in the database: an unknown key is proved by it. */
+export const allSealed: SealedSource[] = [sealedPasswords, sealedSecrets, sealedAnswers];

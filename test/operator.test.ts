@@ -7,10 +7,12 @@ import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { runCommand, UsageError } from '../src/commands/index.ts';
 import { readConfig } from '../src/config.ts';
+import { createSeal, readSecretKey } from '../src/platform/seal.ts';
 import { type Child, startChild } from './child.ts';
 import { apiClient } from './client.ts';
 import { type TestDatabase, testDatabase } from './database.ts';
 import { removeDataDir } from './dataDir.ts';
+import { sql } from './sql.ts';
 
 const main = path.join(import.meta.dirname, '../src/main.ts');
 
@@ -26,6 +28,8 @@ afterEach(async () => {
   await database.drop();
   for (const dir of dirs.splice(0)) await removeDataDir(dir);
 });
+
+const query = (text: string, ...values: unknown[]) => sql({ databaseUrl: database.url }, text, ...values);
 
 function newDir(): string {
   const dir = mkdtempSync(path.join(tmpdir(), 'innkeeper-operator-'));
@@ -72,7 +76,7 @@ describe('the secret key', () => {
     const wrong = await run(dir, [], { SECRET_KEY: Buffer.alloc(32, 7).toString('base64') });
     expect(wrong.stderr).toContain('The key in SECRET_KEY is not the one that this database was filled with');
     const right = readFileSync(path.join(dir, 'secret.key')).toString('base64');
-    await start(other, { SECRET_KEY: right });
+    await start(other, { SECRET_KEY: right, NODE_NAME: 'node-2' });
   });
 
   it('that is lost for good can be forgotten by a command, and the next start makes another', async () => {
@@ -87,6 +91,86 @@ describe('the secret key', () => {
     await start(dir);
     expect(readFileSync(path.join(dir, 'secret.key'))).not.toEqual(readFileSync(path.join(dir, 'lost')));
   });
+});
+
+describe('the secret key of a database from before there was a fingerprint', () => {
+  /** The same installation as if an older version had filled it, with an order's password sealed in it. */
+  async function fromBefore(dir: string): Promise<void> {
+    await start(dir);
+    const seal = createSeal(readSecretKey(dir, null));
+    await children.splice(0)[0]?.end('SIGTERM');
+    await query('delete from installation');
+    await query(
+      'insert into service_secrets (service_id, organization_id, sealed) values (1, 1, $1), (2, 1, $2)',
+      seal.close('s3cret', 'service 1'),
+      Buffer.alloc(40), // of a key that was lost even before
+    );
+  }
+
+  it('is proved by what is sealed there: another one is refused, and a missing one is not made anew', async () => {
+    const dir = newDir();
+    await fromBefore(dir);
+    const wrong = await run(dir, [], { SECRET_KEY: Buffer.alloc(32, 7).toString('base64') });
+    expect(wrong).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining(
+        'The key in SECRET_KEY is not the one that this database was filled with',
+      ),
+    });
+    const other = newDir();
+    expect((await run(other, [])).stderr).toContain('This database has a secret key');
+    expect(existsSync(path.join(other, 'secret.key'))).toBe(false);
+    expect(await query('select 1 from installation')).toEqual([]);
+    await start(dir);
+    expect(await query('select 1 from installation')).toHaveLength(1);
+  });
+
+  it('can be forgotten on purpose, whatever is sealed there', async () => {
+    const dir = newDir();
+    await fromBefore(dir);
+    renameSync(path.join(dir, 'secret.key'), path.join(dir, 'lost'));
+    expect((await run(dir, ['forget-key'])).code).toBe(0);
+    await start(dir);
+    expect(readFileSync(path.join(dir, 'secret.key'))).not.toEqual(readFileSync(path.join(dir, 'lost')));
+  });
+});
+
+describe('a host with the NODE_NAME of another one', () => {
+  it('is refused at its start and changes nothing, and its DATA_DIR can be moved', async () => {
+    const dir = newDir();
+    await (await start(dir)).end('SIGTERM');
+    const secret = readFileSync(path.join(dir, 'secret.key')).toString('base64');
+    const pools = () => query('select * from address_pools order by id');
+    const before = await pools();
+    const other = newDir();
+    const refused = await run(other, [], { SECRET_KEY: secret, LOCATION: 'LON' });
+    expect(refused).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('Give this host a NODE_NAME of its own'),
+    });
+    expect(await pools()).toEqual(before);
+    await (await start(other, { SECRET_KEY: secret, NODE_NAME: 'node-2' })).end('SIGTERM');
+    const moved = `${dir}-moved`;
+    dirs.push(moved);
+    renameSync(dir, moved);
+    await start(moved);
+  }, 180_000);
+
+  it('takes its place after a command said so, once the other one is silent', async () => {
+    const dir = newDir();
+    await (await start(dir)).end('SIGTERM');
+    const secret = { SECRET_KEY: readFileSync(path.join(dir, 'secret.key')).toString('base64') };
+    const other = newDir();
+    const config = readConfig({ DATABASE_URL: database.url, DATA_DIR: other, ...secret });
+    const replace = (...name: string[]) => runCommand(config, ['replace-node', ...name]);
+    await expect(replace('--name', 'node-1')).rejects.toThrow('Stop it, and try again');
+    await expect(replace('--name', 'node-7')).rejects.toThrow('There is no node called node-7');
+    await expect(replace()).rejects.toThrow('--name takes');
+    await query(`update nodes set seen_at = now() - interval '5 minutes'`);
+    expect(await replace('--name', 'node-1')).toContain('The next host that starts with NODE_NAME=node-1');
+    await start(other, secret);
+    expect((await run(dir, [])).stderr).toContain('another host');
+  }, 180_000);
 });
 
 it('two workers on one DATA_DIR are refused, and an API beside a worker is not', async () => {

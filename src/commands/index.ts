@@ -7,11 +7,13 @@ import type { Config } from '../config.ts';
 import { addStaff } from './addStaff.ts';
 import { type Command, UsageError } from './command.ts';
 import { forgetKey } from './forgetKey.ts';
+import { replaceNodeCommand } from './replaceNode.ts';
 import { showVersion } from './showVersion.ts';
 
 const commands: Record<string, Command> = {
   'add-staff': addStaff,
   'forget-key': forgetKey,
+  'replace-node': replaceNodeCommand,
   version: showVersion,
 };
 /** What people type out of habit. */

@@ -3,7 +3,7 @@ import { borrowDatabase } from '../database.ts';
 import { gatherReactions } from '../events/index.ts';
 import { prepareDataDir } from '../platform/host/dataDir.ts';
 import { type Context, connect, createLog, openSeal, systemActor, systemClock } from '../platform/index.ts';
-import { allReactions } from '../worker.ts';
+import { allReactions, allSealed } from '../worker.ts';
 
 /** Runs `work` on this installation's database, beside the product or while it is stopped. */
 export async function withDatabase<T>(
@@ -38,6 +38,6 @@ export async function withDatabase<T>(
 /** The same for what opens or seals secrets, or calls the product's own rules. */
 export function withContext<T>(config: Config, work: (ctx: Context) => Promise<T>): Promise<T> {
   return withDatabase(config, async (ctx) =>
-    work({ ...ctx, seal: await openSeal(ctx.db, config.dataDir, config.secretKey) }),
+    work({ ...ctx, seal: await openSeal(ctx.db, config.dataDir, config.secretKey, allSealed) }),
   );
 }

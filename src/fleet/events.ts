@@ -58,6 +58,10 @@ interface ImageFailed {
 }
 
 export const nodeUpdated = event<NodeUpdated>('node.updated', 'staff changed what a node may promise');
+export const nodeReplaced = event<NodeNamed>(
+  'node.replaced',
+  'staff let another host take the place of a node',
+);
 export const nodeSilent = event<NodeNamed>('node.silent', 'a node was not heard of for a minute');
 export const nodeBack = event<NodeNamed>('node.back', 'a silent node was heard of again');
 

@@ -63,6 +63,10 @@ export const examples = {
       },
     },
   },
+  replaceNode: {
+    params: { id: 1 },
+    data: { node: { ...node, reachable: false, accepts_machines: false } },
+  },
   getAddressPool: { params: { id: 3 }, data: { address_pool: pool } },
   listAddressPools: {
     query: { location: 'AMS' },

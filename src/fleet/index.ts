@@ -30,7 +30,7 @@ export {
   requireOrderedImage,
 } from './images.ts';
 export { fleetJobs, fleetPeriodicJobs } from './jobs.ts';
-export { type Reserve, registerNode } from './nodes.ts';
+export { type Host, NodeTaken, type Reserve, registerNode, requireOwnName } from './nodes.ts';
 export {
   findPlacement,
   type Placement,
@@ -40,5 +40,6 @@ export {
   resizeResources,
 } from './placement.ts';
 export { addPool, gatewaysOf, type Pool } from './pools.ts';
+export { findNodeId, replaceNode } from './replaceNode.ts';
 export { setReverseName } from './reverse.ts';
 export { fleetStaffRoutes } from './staffRoutes.ts';

@@ -1,9 +1,10 @@
+import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { orderVps, vpsCart } from '../../test/orders.ts';
 import { newStaff } from '../../test/people.ts';
 import { startTestProduct, type TestProduct } from '../../test/product.ts';
 import { contents, sql } from '../../test/sql.ts';
-import { registerNode } from './nodes.ts';
+import { registerNode, requireOwnName } from './nodes.ts';
 
 let product: TestProduct;
 let id: number;
@@ -16,6 +17,15 @@ beforeAll(async () => {
 afterAll(() => product.stop());
 
 const node = async (of = id) => (await product.staff.get(`/staff/nodes/${of}`)).body.data.node;
+/** A host as it starts again and again: with the DATA_DIR that the node of its name has. */
+async function host(name: string, location = 'AMS') {
+  const [known] = await sql<{ id: string }>(
+    product,
+    'select data_dir_id as id from nodes where name = $1',
+    name,
+  );
+  return { name, location, dataDirId: known?.id ?? randomUUID() };
+}
 const change = (body: object) => product.staff.patch(`/staff/nodes/${id}`, body);
 const order = () => product.customer.post('/cart/checkout/invoice', vpsCart(product.demo));
 
@@ -40,7 +50,7 @@ describe('a node', () => {
     const answer = await change({ cpu_overcommit: 1.5, memory_reserve_mib: 1_024, disk_reserve_gib: 100 });
     expect(answer.body.data.node.promised).toEqual({ cpu_cores: 15, memory_mib: 9_216, disk_gib: 400 });
     const again = { ...capacity, cpuCores: 20 };
-    expect(await registerNode(product.ctx, { name: 'node-1', location: 'AMS' }, again)).toBe(id);
+    expect(await registerNode(product.ctx, await host('node-1'), again)).toBe(id);
     expect(await node()).toMatchObject({
       cpu_overcommit: 1.5,
       promised: { cpu_cores: 30, memory_mib: 9_216 },
@@ -104,7 +114,7 @@ describe('a node', () => {
 
 describe('a silent node', () => {
   const addNode = async (name: string) =>
-    registerNode(product.ctx, { name, location: 'AMS' }, { ...capacity, memoryMib: 1_000_000 });
+    registerNode(product.ctx, await host(name), { ...capacity, memoryMib: 1_000_000 });
 
   it('gets no machines until it is heard of again; the others are not affected', async () => {
     const other = await addNode('node-2');
@@ -136,12 +146,50 @@ describe('a silent node', () => {
 describe('the list of nodes', () => {
   it('goes by page and by cursor, and filters by location', async () => {
     for (const name of ['x-1', 'x-2', 'x-3'])
-      await registerNode(product.ctx, { name, location: 'XXX' }, capacity);
+      await registerNode(product.ctx, await host(name, 'XXX'), capacity);
     const first = (await product.staff.get('/staff/nodes?location=XXX&limit=2')).body.data;
     expect(first).toMatchObject({ total: 3, pages: 2, entries: 2 });
     const second = await product.staff.get(`/staff/nodes?location=XXX&limit=2&cursor=${first.next_cursor}`);
     expect(second.body.data.nodes.map((each: { name: string }) => each.name)).toEqual(['x-3']);
     expect(second.body.data.next_cursor).toBeNull();
     expect((await product.staff.get('/staff/nodes?cursor=nonsense')).body.code).toBe('invalid_cursor');
+  });
+});
+
+describe('a node whose host is replaced', () => {
+  const replace = (which: number, as = product.staff) => as.post(`/staff/nodes/${which}/replace`);
+
+  it('is refused to another DATA_DIR until staff says so, which it can once the node is silent', async () => {
+    const known = await host('old-1', 'ZZZ');
+    const node = await registerNode(product.ctx, known, capacity);
+    const other = { ...known, dataDirId: randomUUID() };
+    await expect(registerNode(product.ctx, other, capacity)).rejects.toThrow('NODE_NAME of its own');
+    await expect(requireOwnName(product.ctx, other)).rejects.toThrow('replace-node --name old-1');
+    expect(await registerNode(product.ctx, { ...known, location: 'YYY' }, capacity)).toBe(node);
+
+    const early = await replace(node);
+    expect([early.status, early.body.code]).toEqual([409, 'conflict']);
+    expect(early.body.message).toContain('Stop it, and try again');
+    await expect(registerNode(product.ctx, other, capacity)).rejects.toThrow('another host');
+
+    product.clock.travel(61_000);
+    expect((await replace(node, await newStaff(product, 'support'))).status).toBe(403);
+    expect((await replace(999_999)).status).toBe(404);
+    expect((await replace(node)).status).toBe(200);
+    expect(await registerNode(product.ctx, other, capacity)).toBe(node);
+    await expect(registerNode(product.ctx, known, capacity)).rejects.toThrow('another host');
+    const told = await sql(
+      product,
+      `select 1 from journal where action = 'node.replaced' and subject_id = $1`,
+      node,
+    );
+    expect(told).toHaveLength(1);
+  });
+
+  it('is whoever starts when no other host can reach the database', async () => {
+    const known = await host('alone-1', 'ZZZ');
+    const node = await registerNode(product.ctx, known, capacity);
+    const moved = { ...known, dataDirId: randomUUID(), isAlone: true };
+    expect(await registerNode(product.ctx, moved, capacity)).toBe(node);
   });
 });

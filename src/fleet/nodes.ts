@@ -34,12 +34,15 @@ export interface Reserve {
   diskGib: number;
 }
 
-// Staff's decisions (overcommit, reserves, state) stay as they are when the node starts again.
+// Staff's decisions (overcommit, reserves, state) stay as they are when the node starts again. Another host's row stays
+// wholly as it is.
 const insertNode = statement<
   { id: number },
   {
     name: string;
     location: string;
+    dataDirId: string;
+    isAlone: boolean;
     cpuCores: number;
     memoryMib: number;
     diskGib: number;
@@ -50,11 +53,18 @@ const insertNode = statement<
 >(
   'fleet.insertNode',
   `insert into nodes (name, location, cpu_cores, memory_mib, disk_gib, seen_at, created_at, memory_reserve_mib,
-     disk_reserve_gib)
-   values (:name, :location, :cpuCores, :memoryMib, :diskGib, :now, :now, :memoryReserveMib, :diskReserveGib)
+     disk_reserve_gib, data_dir_id)
+   values (:name, :location, :cpuCores, :memoryMib, :diskGib, :now, :now, :memoryReserveMib, :diskReserveGib,
+     :dataDirId::uuid)
    on conflict (name) do update set cpu_cores = excluded.cpu_cores, memory_mib = excluded.memory_mib,
-     disk_gib = excluded.disk_gib, seen_at = excluded.seen_at, reachable = true
+     disk_gib = excluded.disk_gib, seen_at = excluded.seen_at, reachable = true, data_dir_id = excluded.data_dir_id
+   where :isAlone or nodes.data_dir_id is null or nodes.data_dir_id = excluded.data_dir_id
    returning id`,
+);
+
+const otherHost = statement<{ id: number }, { name: string; dataDirId: string }>(
+  'fleet.otherHost',
+  'select id from nodes where name = :name and data_dir_id <> :dataDirId::uuid',
 );
 
 const selectNode = `
@@ -92,27 +102,51 @@ const nodes = pagedList<NodeRow>({
   order: 'id',
 });
 
-/** Writes down a node, its capacity and its reserve, or brings the capacity of a known one up to date. Returns its id. */
+/** A host that starts as a node. */
+export interface Host {
+  /** What it calls itself in the fleet. */
+  name: string;
+  location: string;
+  /** What tells the DATA_DIR with its machines from every other one. */
+  dataDirId: string;
+  /** Whether no other host can reach this database, so that whoever starts is the node that it knows. */
+  isAlone?: boolean;
+}
+
+/** Another host is the node of this name; the message says what to do. */
+export class NodeTaken extends Error {}
+
+/**
+ * Writes down a node, its capacity and its reserve, or brings the capacity of a known one up to date. Returns its id.
+ * Two hosts of one name would take each other's machines for lost: the second is refused with {@link NodeTaken}.
+ */
 export async function registerNode(
   ctx: Context,
-  node: { name: string; location: string },
+  { name, location, dataDirId, isAlone = false }: Host,
   capacity: NodeCapacity,
   reserve: Reserve = { memoryMib: 0, diskGib: 0 },
 ): Promise<number> {
   const { cpuCores, memoryMib, diskGib } = capacity;
-  const now = ctx.clock.now();
-  return (
-    await ctx.db.one(insertNode, {
-      name: node.name,
-      location: node.location,
-      cpuCores,
-      memoryMib,
-      diskGib,
-      now,
-      memoryReserveMib: reserve.memoryMib,
-      diskReserveGib: reserve.diskGib,
-    })
-  ).id;
+  const row = await ctx.db.maybe(insertNode, {
+    ...{ name, location, dataDirId, isAlone, cpuCores, memoryMib, diskGib, now: ctx.clock.now() },
+    memoryReserveMib: reserve.memoryMib,
+    diskReserveGib: reserve.diskGib,
+  });
+  if (row === null) throw taken(name);
+  return row.id;
+}
+
+/** Refuses a host under the name of another one, before it has done anything: {@link NodeTaken}. */
+export async function requireOwnName(ctx: Context, { name, dataDirId, isAlone }: Host): Promise<void> {
+  if (!isAlone && (await ctx.db.maybe(otherHost, { name, dataDirId })) !== null) throw taken(name);
+}
+
+function taken(name: string): NodeTaken {
+  return new NodeTaken(
+    `The node "${name}" has its machines in another DATA_DIR: this is another host, or its DATA_DIR was left behind. ` +
+      'Give this host a NODE_NAME of its own, or bring the DATA_DIR along. If the other host is gone for good and this ' +
+      `one takes its place, say so first: npm run innkeeper -- replace-node --name ${name}`,
+  );
 }
 
 export async function listNodes(ctx: Context, query: ListRequest & { location?: string | undefined }) {

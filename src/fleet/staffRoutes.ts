@@ -3,6 +3,7 @@ import { examples } from './examples.ts';
 import * as images from './imageStaff.ts';
 import { changeNode, listNodes, readNode } from './nodes.ts';
 import * as pools from './poolStaff.ts';
+import { replaceNode } from './replaceNode.ts';
 import * as S from './schema.ts';
 
 const fleet = { auth: 'staff', staffRoles: ['administrator', 'operator'] } as const;
@@ -53,6 +54,20 @@ const nodeRoutes = routes('/staff/nodes', group, (route) => {
       errors: ['not_found'],
     },
     (ctx, req) => changeNode(ctx, req.params.id, req.body),
+  );
+  route.post(
+    '/:id/replace',
+    {
+      ...one,
+      operation: 'replaceNode',
+      summary: 'Let another host take the place of a node',
+      description:
+        'For a host that is gone for good. A node is known by its DATA_DIR; after this the next host that starts under ' +
+        "the node's name takes its place, with the machines that its own DATA_DIR has. What is not there is lost.",
+      data: S.NodeData,
+      errors: ['not_found', 'conflict'],
+    },
+    (ctx, req) => replaceNode(ctx, req.params.id),
   );
 });
 

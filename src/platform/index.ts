@@ -29,7 +29,7 @@ export { AppError, type ErrorDetail, errors, fail } from './errors.ts';
 export { atFailpoint } from './failpoint.ts';
 export { isDomain } from './hostname.ts';
 export { newId } from './ids.ts';
-export { forgetSecretKey, openSeal } from './installation.ts';
+export { forgetSecretKey, openSeal, type SealedSource, type SealedValue } from './installation.ts';
 export * from './jobs/index.ts';
 export { causesOf, createLog, type Logger } from './log.ts';
 export { allocate, currencyDigits, formatMoney, parseMoney, requireExact, shareOf } from './money.ts';

@@ -1,5 +1,5 @@
 import type { Lots } from '../catalog/index.ts';
-import { statement, type TxContext } from '../platform/index.ts';
+import { type SealedValue, statement, type TxContext } from '../platform/index.ts';
 
 export interface NewService {
   id: number;
@@ -38,6 +38,12 @@ const insertSecrets = statement<never, { organizationId: number; serviceIds: num
   `insert into service_secrets (service_id, organization_id, sealed)
    select s.id, :organizationId, decode(s.sealed, 'base64')
      from unnest(:serviceIds::bigint[], :sealed::text[]) as s(id, sealed)`,
+);
+
+/** First passwords, to prove the secret key by; bound to what {@link secretOf} says. */
+export const sealedPasswords = statement<SealedValue, { limit: number }>(
+  'services.sealed',
+  `select sealed, 'service ' || service_id as context from service_secrets limit :limit`,
 );
 
 /**

@@ -7,7 +7,7 @@ import './errors.ts';
 import './permissions.ts';
 
 export { serviceConcerns } from './concerns.ts';
-export { createServices, type NewService } from './create.ts';
+export { createServices, type NewService, sealedPasswords } from './create.ts';
 export {
   completeDelivery,
   dropPassword,

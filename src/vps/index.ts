@@ -22,6 +22,7 @@ import { snapshotSagas } from './snapshots/snapshots.ts';
 import { upgradeReactions } from './upgrade/reactions.ts';
 import { resize } from './upgrade/resize.ts';
 
+export { sealedSecrets } from './actions/act.ts';
 export { createSampler, resolutions } from './charts.ts';
 export { vpsConcerns } from './concerns.ts';
 export { serveConsoles } from './console/server.ts';

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { type Context, type TxContext, transaction } from '../context.ts';
 import { statement } from '../database/index.ts';
 import { fail } from '../errors.ts';
+import type { SealedValue } from '../installation.ts';
 
 const keptMs = 24 * 60 * 60 * 1000;
 const keyPattern = /^[\x20-\x7e]{1,255}$/;
@@ -26,6 +27,13 @@ const keepAnswer = statement<
    on conflict (scope) do update set request_hash = excluded.request_hash, answer = excluded.answer,
      created_at = excluded.created_at
    where idempotency_keys.created_at <= :expired`,
+);
+
+/** The newest answers, to prove the secret key by. */
+export const sealedAnswers = statement<SealedValue, { limit: number }>(
+  'idempotency.sealed',
+  `select answer as sealed, 'idempotency ' || encode(scope, 'hex') as context from idempotency_keys
+   order by created_at desc limit :limit`,
 );
 
 const purgeBatch = 5_000;

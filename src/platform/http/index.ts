@@ -9,9 +9,9 @@ export { type ApiOptions, closeApi, createApi } from './api.ts';
 export { Raw, Stream } from './bytes.ts';
 export { sessionCookie } from './credential.ts';
 export { exampleIds, onlyPage } from './examples.ts';
-export { purgeIdempotencyKeys } from './idempotency.ts';
+export { purgeIdempotencyKeys, sealedAnswers } from './idempotency.ts';
 export { type LimitClass, limits } from './limits.ts';
-export type { SortKey } from './listDefinition.ts';
+export type { ListDefinition, SortKey } from './listDefinition.ts';
 export {
   decodeCursor,
   encodeCursor,

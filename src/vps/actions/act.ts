@@ -9,6 +9,7 @@ import {
   type OrganizationContext,
   type Queue,
   type Run,
+  type SealedValue,
   type Step,
   saga,
   statement,
@@ -278,6 +279,12 @@ const selectSecrets = statement<{ sealed: Buffer }, { actionId: number }>(
 const deleteSecrets = statement<never, { actionId: number }>(
   'vps.deleteSecrets',
   'delete from vps_secrets where action_id = :actionId',
+);
+
+/** Secrets of actions, to prove the secret key by. */
+export const sealedSecrets = statement<SealedValue, { limit: number }>(
+  'vps.sealed',
+  `select sealed, 'action ' || action_id as context from vps_secrets limit :limit`,
 );
 
 /** What an action's job needs and nobody else may see: sealed until the action ends. */
