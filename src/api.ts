@@ -1,11 +1,11 @@
-import { accountRoutes } from './account/index.ts';
+import { accountRoutes, userStaffRoutes } from './account/index.ts';
 import { attentionStaffRoutes } from './attention/index.ts';
 import { billingRoutes, billingStaffRoutes, readAccountCredit } from './billing/index.ts';
 import { cartRoutes } from './cart/index.ts';
 import { catalogRoutes, catalogStaffRoutes } from './catalog/index.ts';
 import { mailStaffRoutes } from './events/index.ts';
 import { fleetStaffRoutes } from './fleet/index.ts';
-import { organizationRoutes } from './organizations/index.ts';
+import { organizationRoutes, organizationStaffRoutes } from './organizations/index.ts';
 import type { RouteGroup } from './platform/http/index.ts';
 import { jobStaffRoutes } from './platform/jobs/staffRoutes.ts';
 import { serviceRoutes, serviceStaffRoutes } from './services/index.ts';
@@ -22,6 +22,8 @@ export const allRoutes: RouteGroup[] = [
   serviceRoutes,
   upgradeRoutes,
   vpsRoutes,
+  organizationStaffRoutes,
+  userStaffRoutes,
   catalogStaffRoutes,
   billingStaffRoutes,
   serviceStaffRoutes,

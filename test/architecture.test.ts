@@ -84,10 +84,20 @@ const tablesOf: Record<string, string[]> = {
 /** Tables that a room reads although another writes them: one statement says what two rooms know. */
 const readsOf: Record<string, { tables: string[]; why: string }> = {
   events: { tables: ['users'], why: 'to whom a mail goes' },
+  account: {
+    tables: ['memberships'],
+    why: 'staff asks who is in an organization',
+  },
   organizations: { tables: ['api_keys', 'users'], why: 'who a request comes from, asked at every request' },
-  billing: { tables: ['organizations'], why: 'the country that taxes, and the lock that numbers invoices' },
+  billing: {
+    tables: ['organizations'],
+    why: 'the country that taxes, the lock that numbers invoices, and whose they are for staff',
+  },
   services: {
-    tables: [...['addresses', 'invoices', 'placements', 'product_groups', 'product_prices', 'products']],
+    tables: [
+      ...['addresses', 'invoices', 'organizations', 'placements', 'product_groups', 'product_prices'],
+      'products',
+    ],
     why: 'each row of a list shows them, and a row is one of a hundred; what unpaid orders hold is one sum',
   },
   vps: {

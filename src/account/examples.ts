@@ -8,6 +8,22 @@ const sshKey = {
   created_at: '2026-01-31T22:02:14.239Z',
 };
 
+const user = {
+  id: 4503599627370601,
+  email: 'ada@example.com',
+  first_name: 'Ada',
+  last_name: 'Novak',
+  phone: null,
+  billing_email: null,
+  abuse_email: null,
+  status: 'active',
+  staff_role: null,
+  email_verified: true,
+  last_activity_at: '2026-01-31T22:02:14.047Z',
+  created_at: '2026-01-31T22:02:13.550Z',
+  updated_at: '2026-01-31T22:02:13.550Z',
+};
+
 /** A request and its answer for each operation, parts of one story. */
 export const examples = {
   getAccountDetails: {
@@ -55,5 +71,7 @@ export const examples = {
     },
     data: { ssh_key: sshKey },
   },
+  listUsers: { query: { search: 'ada@' }, data: { users: [user], ...onlyPage(1) } },
+  getUser: { params: { id: 4503599627370601 }, data: { user } },
   deleteSshKey: { params: { id: ids.sshKey }, data: { deleted: true } },
 } satisfies Record<string, Example>;

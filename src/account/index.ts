@@ -8,6 +8,7 @@ import './limits.ts';
 export { createApiKey, hashKey, looksLikeKey, type NewApiKey, noteUse } from './keys.ts';
 export { accountRoutes } from './routes.ts';
 export { type SshKey, sshKeysOf } from './sshKeys.ts';
+export { userStaffRoutes } from './staffRoutes.ts';
 export {
   createUser,
   isStaffRole,

@@ -47,6 +47,8 @@ const invoice = {
   ],
 };
 
+const forStaff = { ...invoice, organization: { id: ids.organization, name: 'Novak Labs' } };
+
 /** A request and its answer for each operation, parts of one story. */
 export const examples = {
   getInvoice: { params: { id: ids.invoice }, data: { invoice: invoice } },
@@ -193,4 +195,9 @@ export const examples = {
     body: { amount: '50.00', currency: 'EUR', description: 'Thank you for waiting' },
     data: { credit_balance: '265.00', currency: 'EUR' },
   },
+  listInvoicesAsStaff: {
+    query: { organization_id: ids.organization, search: '1' },
+    data: { invoices: [forStaff], ...onlyPage(1) },
+  },
+  getInvoiceAsStaff: { params: { id: ids.invoice }, data: { invoice: forStaff } },
 } satisfies Record<string, Example>;

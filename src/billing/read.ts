@@ -51,15 +51,25 @@ export interface InvoiceRow {
   }[];
 }
 
-export const selectInvoice = `
-  select t.id, t.organization_id, t.position, t.number, t.user_id, t.kind, t.status, t.currency, t.subtotal_minor,
+const invoiceColumns = `
+  t.id, t.organization_id, t.position, t.number, t.user_id, t.kind, t.status, t.currency, t.subtotal_minor,
     t.discount_minor, t.tax_minor, t.total_minor, t.tax_rate_basis_points, t.tax_country, t.tax_exempt,
     t.paid_with_credit_minor, t.paid_minor, t.credited_minor, t.refunded_minor, t.expires_at, t.date_paid, t.date_refunded, t.created_at,
     (select coalesce(jsonb_agg(to_jsonb(l) - 'invoice_id' - 'organization_id' order by l.ordinal), '[]')
        from invoice_items l where l.invoice_id = t.id) as items,
     (select coalesce(jsonb_agg(to_jsonb(p) - 'invoice_id' - 'organization_id' order by p.created_at, p.id), '[]')
-       from payments p where p.invoice_id = t.id) as payments
-  from invoices t`;
+       from payments p where p.invoice_id = t.id) as payments`;
+
+export const selectInvoice = `select ${invoiceColumns} from invoices t`;
+
+/** An invoice with whose it is, for staff. */
+export interface StaffInvoiceRow extends InvoiceRow {
+  organization_name: string;
+}
+
+export const selectInvoiceForStaff = `
+  select ${invoiceColumns}, o.name as organization_name
+  from invoices t join organizations o on o.id = t.organization_id`;
 
 const invoiceById = statement<InvoiceRow, { id: number }>(
   'billing.invoiceById',
@@ -125,6 +135,10 @@ export function viewInvoice(row: InvoiceRow, now: Date) {
       created_at: new Date(payment.created_at),
     })),
   };
+}
+
+export function viewInvoiceForStaff({ organization_name: name, ...row }: StaffInvoiceRow, now: Date) {
+  return { ...viewInvoice(row, now), organization: { id: row.organization_id, name } };
 }
 
 /** The credit part of the invoice list: the balances, and what changed the one that is shown first. */

@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import { OrganizationName } from '../organizations/index.ts';
 import {
   Choice,
   Day,
@@ -9,6 +10,7 @@ import {
   meaning,
   Nullable,
   named,
+  Search,
   SortBy,
   Strict,
   Timestamp,
@@ -89,6 +91,20 @@ export const Invoice = named(
 );
 
 export const InvoiceData = named('InvoiceAnswer', Type.Object({ invoice: Invoice }));
+
+const StaffInvoice = named(
+  'StaffInvoice',
+  Type.Object({ ...Invoice.properties, organization: OrganizationName }),
+  'An invoice as staff sees it',
+);
+export const StaffInvoiceData = named('StaffInvoiceAnswer', Type.Object({ invoice: StaffInvoice }));
+export const StaffInvoiceList = named('StaffInvoiceList', listOf('invoices', StaffInvoice));
+export const StaffInvoiceQuery = ListQuery({
+  status: Type.Optional(InvoiceStatus),
+  organization_id: Type.Optional(Id),
+  search: Search('Finds numbers that begin with this, in their order; `sort` is left out of account'),
+  sort: SortBy(['created_at'], '-created_at'),
+});
 
 export const InvoiceListQuery = ListQuery({
   status: Type.Optional(InvoiceStatus),

@@ -1,15 +1,46 @@
 import { IdParams, routes } from '../platform/http/index.ts';
 import { examples } from './examples.ts';
 import { giveCredit } from './giveCredit.ts';
+import { listInvoicesForStaff, readInvoiceForStaff } from './invoiceStaff.ts';
 import { refundInvoice } from './refund.ts';
 import * as S from './schema.ts';
 import { bookTransfer, receiveTransfer } from './transfer.ts';
 
 const staffRoles = ['administrator', 'billing'];
 
+/** Support answers what customers ask about their bills, and moves no money. */
+const readers = [...staffRoles, 'support'];
+
 const group = { tag: 'Staff: billing', about: 'Money that came in or goes back.', examples };
 
 export const billingStaffRoutes = routes('/staff', group, (route) => {
+  route.get(
+    '/invoices',
+    {
+      auth: 'staff',
+      staffRoles: readers,
+      operation: 'listInvoicesAsStaff',
+      summary: 'List invoices as staff',
+      description: 'Every invoice with whose it is, or those of one organization, newest first.',
+      query: S.StaffInvoiceQuery,
+      data: S.StaffInvoiceList,
+    },
+    (ctx, req) => listInvoicesForStaff(ctx, req.query),
+  );
+  route.get(
+    '/invoices/:id',
+    {
+      auth: 'staff',
+      staffRoles: readers,
+      operation: 'getInvoiceAsStaff',
+      summary: 'Get invoice as staff',
+      description: 'One invoice with its lines and payments, whoever owns it.',
+      params: IdParams,
+      data: S.StaffInvoiceData,
+      errors: ['not_found'],
+    },
+    (ctx, req) => readInvoiceForStaff(ctx, req.params.id),
+  );
   route.post(
     '/invoices/:id/payments',
     {

@@ -3,7 +3,7 @@ import { type Context, fail, parseMoney, statement, type TxContext, transaction 
 import type { ProductChange } from './change.ts';
 import type { Cycle } from './cycles.ts';
 import { productUpdated } from './events.ts';
-import { findProducts, type Product, viewProduct } from './products.ts';
+import { findProducts, type Product, viewProductForStaff } from './products.ts';
 
 const lockProduct = statement<{ id: number }, { id: number }>(
   'catalog.lock',
@@ -52,7 +52,7 @@ const writeOption = statement<
 export async function readProductForStaff(ctx: Context, id: number) {
   const product = (await findProducts(ctx, [id])).get(id);
   if (!product) throw fail('not_found');
-  return { product: { ...viewProduct(product), status: product.status } };
+  return { product: viewProductForStaff(product) };
 }
 
 /** The same, with the row locked: nobody changes it until the transaction ends. */

@@ -1,4 +1,4 @@
-import type { Example } from '../platform/http/index.ts';
+import { type Example, onlyPage } from '../platform/http/index.ts';
 
 const product = {
   id: 1,
@@ -139,5 +139,9 @@ export const examples = {
         status: 'active',
       },
     },
+  },
+  listProductsAsStaff: {
+    query: { search: 'vps', status: 'active' },
+    data: { products: [{ ...product, status: 'active' }], ...onlyPage(1) },
   },
 } satisfies Record<string, Example>;

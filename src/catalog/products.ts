@@ -86,6 +86,17 @@ const productsById = statement<ProductRow, { ids: number[] }>(
   'catalog.productsById',
   `${selectProduct} where p.id = any((select :ids::bigint[])::bigint[])`,
 );
+const byName = 'lower(p.name) collate "C"';
+const everyProduct = pagedList<ProductRow & { by_name: string }>({
+  name: 'catalog.all',
+  from: 'products p',
+  select: selectProduct.replace('p.updated_at,', `p.updated_at, ${byName} as by_name,`),
+  filters: { status: 'p.status = :status' },
+  key: { by: 'p.id', type: 'bigint', of: (row) => row.id },
+  sorts: { id: null, name: { by: byName, type: 'text', of: (row) => row.by_name } },
+  order: 'id',
+  search: [{ by: byName, type: 'text', of: (row) => row.by_name }],
+});
 const forSale = pagedList<ProductRow>({
   name: 'catalog.forSale',
   from: 'products p',
@@ -114,6 +125,17 @@ export async function listProducts(ctx: Context, query: ListRequest) {
   const { rows, at } = await forSale(ctx, query);
   const products = rows.map((row) => viewProduct(fromRow(row)));
   return listData('products', products, at);
+}
+
+/** What the provider has ever sold, also what is hidden or retired; for staff. */
+export async function listEveryProduct(ctx: Context, query: ListRequest & { status?: string | undefined }) {
+  const { rows, at } = await everyProduct(ctx, query, { status: query.status });
+  return listData('products', rows.map(fromRow).map(viewProductForStaff), at);
+}
+
+/** A product as staff sees it. */
+export function viewProductForStaff(product: Product) {
+  return { ...viewProduct(product), status: product.status };
 }
 
 function fromRow(row: ProductRow): Product {

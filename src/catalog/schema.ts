@@ -7,6 +7,7 @@ import {
   MoneyText,
   Nullable,
   named,
+  Search,
   SortBy,
   Strict,
 } from '../platform/http/index.ts';
@@ -93,6 +94,13 @@ export const ProductData = named('ProductAnswer', Type.Object({ product: Product
 export const ProductQuery = ListQuery({ sort: SortBy(['id', 'name'], 'id') });
 export const ProductList = named('ProductList', listOf('products', Product));
 export const StaffProductData = named('StaffProductAnswer', Type.Object({ product: StaffProduct }));
+
+export const StaffProductList = named('StaffProductList', listOf('products', StaffProduct));
+export const StaffProductQuery = ListQuery({
+  status: Type.Optional(Status),
+  search: Search('Finds names that begin with this, in their order; `sort` is left out of account'),
+  sort: SortBy(['id', 'name'], 'id'),
+});
 
 const Amount = Type.String({ maxLength: 20, examples: ['4.00'] });
 const Bound = Type.Integer({ minimum: 0, maximum: 1_000_000 });

@@ -1,11 +1,24 @@
 import { IdParams, routes } from '../platform/http/index.ts';
 import { changeProduct, lockProductForStaff, readProductForStaff } from './changeProduct.ts';
 import { examples } from './examples.ts';
+import { listEveryProduct } from './products.ts';
 import * as S from './schema.ts';
 
 const group = { tag: 'Staff: catalogue', about: 'What the provider sells.', examples };
 
 export const catalogStaffRoutes = routes('/staff/products', group, (route) => {
+  route.get(
+    '',
+    {
+      auth: 'staff',
+      operation: 'listProductsAsStaff',
+      summary: 'List products as staff',
+      description: 'Every product, also those that are hidden or retired.',
+      query: S.StaffProductQuery,
+      data: S.StaffProductList,
+    },
+    (ctx, req) => listEveryProduct(ctx, req.query),
+  );
   route.get(
     '/:id',
     {

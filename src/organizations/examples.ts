@@ -11,6 +11,17 @@ const organization = {
   tax_id: null,
 };
 
+const forStaff = {
+  id: ids.organization,
+  name: 'Novak Labs',
+  country: 'NL',
+  tax_id: null,
+  billing_address: null,
+  require_2fa: false,
+  members_count: 1,
+  created_at: '2026-01-31T22:02:13.563Z',
+};
+
 /** A request and its answer for each operation, parts of one story. */
 export const examples = {
   listOrganizations: { data: { organizations: [organization], ...onlyPage(1) } },
@@ -25,4 +36,9 @@ export const examples = {
       },
     },
   },
+  listOrganizationsAsStaff: {
+    query: { search: 'novak l' },
+    data: { organizations: [forStaff], ...onlyPage(1) },
+  },
+  getOrganizationAsStaff: { params: { id: ids.organization }, data: { organization: forStaff } },
 } satisfies Record<string, Example>;

@@ -15,3 +15,5 @@ export {
 } from './permissions.ts';
 export { organizationsPermitting } from './permitted.ts';
 export { organizationRoutes } from './routes.ts';
+export { OrganizationName } from './schema.ts';
+export { organizationStaffRoutes } from './staffRoutes.ts';

@@ -1,5 +1,16 @@
 import { Type } from 'typebox';
-import { Choice, Id, ListQuery, listOf, Nullable, named, SortBy, Strict } from '../platform/http/index.ts';
+import {
+  Choice,
+  Id,
+  ListQuery,
+  listOf,
+  Nullable,
+  named,
+  Search,
+  SortBy,
+  Strict,
+  Timestamp,
+} from '../platform/http/index.ts';
 
 const Organization = named(
   'Organization',
@@ -19,6 +30,42 @@ const Organization = named(
 export const OrganizationQuery = ListQuery({ sort: SortBy(['joined_at', 'name'], 'joined_at') });
 export const OrganizationList = named('OrganizationList', listOf('organizations', Organization));
 export const OrganizationData = named('OrganizationAnswer', Type.Object({ organization: Organization }));
+const StaffOrganization = named(
+  'StaffOrganization',
+  Type.Object({
+    id: Id,
+    name: Type.String(),
+    country: Nullable(Type.String({ description: 'ISO 3166-1; decides the tax on invoices' })),
+    tax_id: Nullable(Type.String()),
+    billing_address: Nullable(Type.String()),
+    require_2fa: Type.Boolean(),
+    members_count: Type.Integer(),
+    created_at: Timestamp,
+  }),
+  'An organization as staff sees it',
+);
+
+/** Whose something is, where staff looks at many organizations. */
+export const OrganizationName = named(
+  'OrganizationName',
+  Type.Object({ id: Id, name: Type.String() }),
+  'The organization that something belongs to',
+);
+
+export const StaffOrganizationQuery = ListQuery({
+  user_id: Type.Optional(Id),
+  search: Search('Finds names that begin with this, in their order; `sort` is left out of account'),
+  sort: SortBy(['created_at', 'name'], '-created_at'),
+});
+export const StaffOrganizationList = named(
+  'StaffOrganizationList',
+  listOf('organizations', StaffOrganization),
+);
+export const StaffOrganizationData = named(
+  'StaffOrganizationAnswer',
+  Type.Object({ organization: StaffOrganization }),
+);
+
 export const NewOrganization = named(
   'NewOrganization',
   Strict({

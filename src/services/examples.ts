@@ -57,10 +57,23 @@ const hosting = {
   },
 };
 
+const forStaff = {
+  ...service,
+  organization: { id: ids.organization, name: 'Novak Labs' },
+  user_id: 4503599627370601,
+  invoice_id: ids.invoice,
+  node_id: 1,
+};
+
 /** A request and its answer for each operation, parts of one story. */
 export const examples = {
   getServiceDetails: { params: { id: ids.service }, data: { service: service } },
   listServices: { query: { status: 'active' }, data: { services: [service], ...onlyPage(1) } },
   retryServiceDelivery: { params: { id: ids.secondService }, data: { retried: true } },
   deliverServiceByHand: { params: { id: ids.secondService }, data: { service: hosting } },
+  listServicesAsStaff: {
+    query: { organization_id: ids.organization, search: 'web1' },
+    data: { services: [forStaff], ...onlyPage(1) },
+  },
+  getServiceAsStaff: { params: { id: ids.service }, data: { service: forStaff } },
 } satisfies Record<string, Example>;

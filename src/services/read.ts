@@ -39,18 +39,32 @@ interface ServiceRow {
   primary_ip: string | null;
 }
 
-const selectService = `
-  select t.id, t.organization_id, t.position, t.domain, t.status, t.provisioning_state, t.suspend_reason,
+const serviceColumns = `
+  t.id, t.organization_id, t.position, t.domain, t.status, t.provisioning_state, t.suspend_reason,
     t.suspended_at, t.cycle, t.cancelled, t.created_at, t.first_price_minor, t.price_minor, t.currency, t.duedate,
     t.note, t.auto_renew, t.options, p.id as product_id, p.type as product_type, p.module_id,
     p.name as product_name, p.description as product_description, c.price_minor as product_price_minor,
     g.id as group_id, g.name as group_name,
     (select host(a.address) from addresses a where a.service_id = t.id and t.status <> 'pending' and not a.held
-     order by family(a.address), a.ordinal limit 1) as primary_ip
-  from services t
+     order by family(a.address), a.ordinal limit 1) as primary_ip`;
+const withProduct = `
   join products p on p.id = t.product_id
   join product_groups g on g.id = p.group_id
   left join product_prices c on c.product_id = p.id and c.cycle = t.cycle`;
+const selectService = `select ${serviceColumns} from services t ${withProduct}`;
+
+/** A service with whose it is and where, for staff. */
+export interface StaffServiceRow extends ServiceRow {
+  user_id: number;
+  invoice_id: number;
+  node_id: number | null;
+  organization_name: string;
+}
+
+export const selectServiceForStaff = `
+  select ${serviceColumns}, t.user_id, t.invoice_id, o.name as organization_name,
+    (select l.node_id from placements l where l.service_id = t.id) as node_id
+  from services t join organizations o on o.id = t.organization_id ${withProduct}`;
 
 const serviceById = statement<ServiceRow, { id: number }>(
   'services.byId',
@@ -58,12 +72,12 @@ const serviceById = statement<ServiceRow, { id: number }>(
 );
 
 /** A name as it is searched for, and the same without its first label: `web1` and `example` find `web1.example.com`. */
-const nameOf: SortKey<ServiceRow> = {
+export const nameOf: SortKey<ServiceRow> = {
   by: 'lower(t.domain) collate "C"',
   type: 'text',
   of: (row) => (row.domain ?? '').toLowerCase(),
 };
-const parentOf: SortKey<ServiceRow> = {
+export const parentOf: SortKey<ServiceRow> = {
   by: `lower(substr(t.domain, nullif(strpos(t.domain, '.'), 0) + 1)) collate "C"`,
   type: 'text',
   of: (row) => (row.domain ?? '').toLowerCase().replace(/^[^.]*\./, ''),
@@ -103,6 +117,16 @@ export async function readService(ctx: OrganizationContext, id: number) {
 export async function readServiceForStaff(ctx: Context, id: number) {
   const row = await requireRow(ctx, serviceById, { id });
   return { service: view(row) };
+}
+
+export function viewForStaff(row: StaffServiceRow) {
+  return {
+    ...view(row),
+    organization: { id: row.organization_id, name: row.organization_name },
+    user_id: row.user_id,
+    invoice_id: row.invoice_id,
+    node_id: row.node_id,
+  };
 }
 
 function view(row: ServiceRow) {

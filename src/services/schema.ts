@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import { ChosenOptions, CycleName, ProductGroup } from '../catalog/index.ts';
+import { OrganizationName } from '../organizations/index.ts';
 import {
   Choice,
   Day,
@@ -7,6 +8,7 @@ import {
   ListQuery,
   listOf,
   MoneyText,
+  meaning,
   Nullable,
   named,
   Search,
@@ -14,7 +16,6 @@ import {
   shownAs,
   Timestamp,
 } from '../platform/http/index.ts';
-
 import { serviceTypes } from './kinds/kind.ts';
 
 const Status = named(
@@ -66,6 +67,30 @@ const Service = named(
 
 export const ServiceData = named('ServiceAnswer', Type.Object({ service: Service }));
 export const ServiceList = named('ServiceList', listOf('services', Service));
+
+const StaffService = named(
+  'StaffService',
+  Type.Object({
+    ...Service.properties,
+    organization: OrganizationName,
+    user_id: meaning('Who ordered it', Id),
+    invoice_id: meaning('The invoice of its order', Id),
+    node_id: Nullable(meaning('The node that holds its resources', Id)),
+  }),
+  'A service as staff sees it',
+);
+export const StaffServiceData = named('StaffServiceAnswer', Type.Object({ service: StaffService }));
+export const StaffServiceList = named('StaffServiceList', listOf('services', StaffService));
+export const StaffServiceQuery = ListQuery({
+  status: Type.Optional(Status),
+  organization_id: Type.Optional(Id),
+  search: Search(
+    'Finds names that begin with this, or do so after their first label, in the order of the names; `sort` is left ' +
+      'out of account. A whole address finds the service that has it',
+  ),
+  sort: SortBy(['created_at'], '-created_at'),
+});
+
 export const ServiceListQuery = ListQuery({
   status: Type.Optional(Status),
   product_id: Type.Optional(Id),

@@ -3,11 +3,42 @@ import { IdParams, named, routes } from '../platform/http/index.ts';
 import { deliverByHand } from './delivery/deliverByHand.ts';
 import { retryService } from './delivery/retry.ts';
 import { examples } from './examples.ts';
-import { ServiceData } from './schema.ts';
+import * as S from './schema.ts';
+import { listServicesForStaff, readServiceAsStaff } from './serviceStaff.ts';
 
-const group = { tag: 'Staff: services', about: 'Deliveries that need a hand.', examples };
+const group = {
+  tag: 'Staff: services',
+  about: 'What customers own, and deliveries that need a hand.',
+  examples,
+};
 
 export const serviceStaffRoutes = routes('/staff/services', group, (route) => {
+  route.get(
+    '',
+    {
+      auth: 'staff',
+      operation: 'listServicesAsStaff',
+      summary: 'List services as staff',
+      description:
+        'Every service with whose it is and on which node, or those of one organization, newest first.',
+      query: S.StaffServiceQuery,
+      data: S.StaffServiceList,
+    },
+    (ctx, req) => listServicesForStaff(ctx, req.query),
+  );
+  route.get(
+    '/:id',
+    {
+      auth: 'staff',
+      operation: 'getServiceAsStaff',
+      summary: 'Get service as staff',
+      description: 'One service, whoever owns it.',
+      params: IdParams,
+      data: S.StaffServiceData,
+      errors: ['not_found'],
+    },
+    (ctx, req) => readServiceAsStaff(ctx, req.params.id),
+  );
   route.post(
     '/:id/retry',
     {
@@ -32,7 +63,7 @@ export const serviceStaffRoutes = routes('/staff/services', group, (route) => {
       description:
         'It is active from now on, its first period starts today, and its customer is told by mail.',
       params: IdParams,
-      data: ServiceData,
+      data: S.ServiceData,
       errors: ['not_found', 'conflict'],
     },
     (ctx, req) => deliverByHand(ctx, req.params.id),

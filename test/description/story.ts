@@ -10,6 +10,8 @@ export const story = [
     'listServices',
     'getServiceDetails',
   ],
+  ...['listUsers', 'getUser', 'listOrganizationsAsStaff', 'getOrganizationAsStaff', 'listInvoicesAsStaff'],
+  ...['getInvoiceAsStaff', 'listServicesAsStaff', 'getServiceAsStaff', 'listProductsAsStaff'],
   ...['stopVps', 'getVpsAction', 'startVps', 'restartVps', 'getVpsOverview', 'getVpsConsole', 'reinstallVps'],
   ...['getVpsIpAddresses', 'updateIpAddress', 'getPerformanceCharts', 'getVpsActionHistory'],
   ...['createSnapshot', 'getSnapshots', 'restoreSnapshot', 'deleteSnapshot', 'resetVpsPassword'],
@@ -44,5 +46,6 @@ export const cannotBeSent: Record<string, string> = {
   retryServiceDelivery: 'needs a delivery that failed: billing/refund.test.ts',
   deliverServiceByHand: 'needs a service that no room delivers: services/delivery/deliverByHand.test.ts',
   retryJob: 'needs a job that failed: billing/refund.test.ts',
+  replaceNode: 'needs a node that is silent: fleet/nodes.test.ts',
   removeAddressPool: 'needs a pool without a reserved address: fleet/pools.test.ts',
 };

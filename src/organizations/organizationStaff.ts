@@ -1,0 +1,63 @@
+import { type ListRequest, listData, pagedList, type SortKey } from '../platform/http/index.ts';
+import { type Context, requireRow, statement } from '../platform/index.ts';
+
+interface OrganizationRow {
+  id: number;
+  name: string;
+  country: string | null;
+  tax_id: string | null;
+  billing_address: string | null;
+  require_2fa: boolean;
+  members_count: number;
+  created_at: Date;
+}
+
+/** With the name in the database's own small letters. */
+interface FoundRow extends OrganizationRow {
+  by_name: string;
+}
+
+const byName = 'lower(t.name) collate "C"';
+const selectOrganization = `
+  select t.id, t.name, t.country, t.tax_id, t.billing_address, t.require_2fa, t.created_at, ${byName} as by_name,
+    (select count(*)::int from memberships c where c.organization_id = t.id) as members_count
+  from organizations t`;
+
+const name: SortKey<FoundRow> = { by: byName, type: 'text', of: (row) => row.by_name };
+
+const organizations = pagedList<FoundRow>({
+  name: 'organizations.all',
+  from: 'organizations t',
+  select: selectOrganization,
+  filters: {
+    userId: 't.id in (select m.organization_id from memberships m where m.user_id = :userId)',
+  },
+  key: { by: 't.id', type: 'bigint', of: (row) => row.id },
+  sorts: {
+    created_at: { by: 't.created_at', type: 'timestamptz', of: (row) => row.created_at.toISOString() },
+    name,
+  },
+  order: '-created_at',
+  search: [name],
+});
+const organizationById = statement<FoundRow, { id: number }>(
+  'organizations.one',
+  `${selectOrganization} where t.id = :id`,
+);
+
+/** Every organization, for staff; what is searched for comes in the order of the names. */
+export async function listAllOrganizations(
+  ctx: Context,
+  query: ListRequest & { user_id?: number | undefined },
+) {
+  const { rows, at } = await organizations(ctx, query, { userId: query.user_id });
+  return listData('organizations', rows.map(view), at);
+}
+
+export async function readAnyOrganization(ctx: Context, id: number) {
+  return { organization: view(await requireRow(ctx, organizationById, { id })) };
+}
+
+function view({ by_name: _, ...row }: FoundRow): OrganizationRow {
+  return row;
+}
