@@ -4,7 +4,7 @@ import { existsSync, mkdtempSync, readFileSync, renameSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { runCommand, UsageError } from '../src/commands/index.ts';
 import { readConfig } from '../src/config.ts';
 import { createSeal, readSecretKey } from '../src/platform/seal.ts';
@@ -13,6 +13,9 @@ import { apiClient } from './client.ts';
 import { type TestDatabase, testDatabase } from './database.ts';
 import { removeDataDir } from './dataDir.ts';
 import { sql } from './sql.ts';
+
+// Each start is a process of its own, and some tests have several, one after another.
+vi.setConfig({ testTimeout: 180_000 });
 
 const main = path.join(import.meta.dirname, '../src/main.ts');
 
@@ -154,7 +157,7 @@ describe('a host with the NODE_NAME of another one', () => {
     dirs.push(moved);
     renameSync(dir, moved);
     await start(moved);
-  }, 180_000);
+  });
 
   it('takes its place after a command said so, once the other one is silent', async () => {
     const dir = newDir();
@@ -170,7 +173,7 @@ describe('a host with the NODE_NAME of another one', () => {
     expect(await replace('--name', 'node-1')).toContain('The next host that starts with NODE_NAME=node-1');
     await start(other, secret);
     expect((await run(dir, [])).stderr).toContain('another host');
-  }, 180_000);
+  });
 });
 
 it('two workers on one DATA_DIR are refused, and an API beside a worker is not', async () => {
