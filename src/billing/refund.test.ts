@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { audit } from '../../test/crash/audit.ts';
 import { orderVps, runningVps, vpsCart } from '../../test/orders.ts';
 import { startTestProduct, type TestProduct, until } from '../../test/product.ts';
-import { sql } from '../../test/sql.ts';
+import { settled, sql } from '../../test/sql.ts';
 import { HypervisorError } from '../drivers/hypervisor/index.ts';
 
 let product: TestProduct;
@@ -85,11 +85,15 @@ describe('a refund', () => {
     const stockBefore = await stock();
     const { invoiceId, serviceId } = await failedVps({ ...vpsCart(product.demo), couponcode: 'ONCE' });
     expect(await stock()).toBe(stockBefore - 1);
+    const jobs = async () => (await product.staff.get('/staff/jobs')).body.data.jobs;
+    expect(await jobs()).toMatchObject([{ name: 'vps.provision', payload: { serviceId } }]);
     await refund(invoiceId);
     await until(
       () => service(serviceId),
       (seen) => seen.status === 'cancelled',
     );
+    await settled(product);
+    expect(await jobs(), 'nothing is left to do for staff').toEqual([]);
     expect(await stock()).toBe(stockBefore);
     expect(await sql(product, 'select 1 from service_secrets where service_id = $1', serviceId)).toEqual([]);
     expect(await sql(product, `select uses from coupons where code = 'ONCE'`)).toEqual([{ uses: 0 }]);

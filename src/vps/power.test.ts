@@ -140,6 +140,8 @@ describe('a power action', () => {
       expect(store.machines.get(machineIdOf(id))?.startedAtMs).toBeNull();
       const ended = (await actionOf(first)).body.data.action;
       expect(ended).toMatchObject({ status: 'error', error: { code: 'cancelled' } });
+      const jobs = (await product.staff.get('/staff/jobs')).body.data.jobs;
+      expect(jobs, 'its customer ended it, and staff has nothing to see to').toEqual([]);
     }
   });
 

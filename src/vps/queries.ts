@@ -100,3 +100,8 @@ export async function requireVps(
 export function findVps(ctx: Context, id: number): Promise<VpsRow | null> {
   return ctx.db.maybe(vpsById, { id });
 }
+
+export const servicesOfInvoice = statement<{ id: number }, { invoiceId: number }>(
+  'vps.servicesOfInvoice',
+  'select id from services where invoice_id = :invoiceId order by id',
+);

@@ -3,7 +3,7 @@ import { wakeWorkers } from './enqueue.ts';
 import { describe, failureOf, isOutage, isPermanent } from './failure.ts';
 import { finishJob, postpone, postponeEnd, stickJob, turnBack } from './queries.ts';
 import { ClaimLost, hold, type Running } from './running.ts';
-import type { Failure, Step } from './saga.ts';
+import type { Failure, Step, Verdict } from './saga.ts';
 
 const forwardAttempts = 5;
 /** Of an undo or an end, over about three minutes; then the job is staff's. */
@@ -37,17 +37,17 @@ export async function giveWay(
   return failure;
 }
 
-/** Ends a job for good, with what the saga does in the same transaction. */
+/** Ends a job for good, with what the saga does in the same transaction. What is wanted no more is done. */
 export async function end(
   running: Running,
   state: 'done' | 'failed',
-  hook: (tx: TxContext) => Promise<void> | undefined,
+  hook: (tx: TxContext) => Promise<void> | Promise<Verdict> | undefined,
 ): Promise<void> {
   const { ctx, job, worker, saga } = running;
   await transaction(ctx, `${saga.name}: ${state}`, async (tx) => {
     await hold(tx, running);
-    await hook(tx);
-    await tx.db.run(finishJob, { id: job.id, worker, state, now: ctx.clock.now() });
+    const ended = (await hook(tx)) === 'unwanted' ? 'done' : state;
+    await tx.db.run(finishJob, { id: job.id, worker, state: ended, now: ctx.clock.now() });
   });
 }
 

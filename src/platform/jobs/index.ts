@@ -8,7 +8,7 @@ export { jobConcerns } from './concerns.ts';
 export { type EnqueueOptions, enqueue, enqueueNamed } from './enqueue.ts';
 export { type PeriodicJob, runPeriodicJob, startPeriodicJobs } from './periodic.ts';
 export { purgeDoneJobs } from './purge.ts';
-export { jobStateAbout, retryFailedJobAbout } from './retry.ts';
+export { jobStateAbout, retryFailedJobAbout, settleFailedJobAbout } from './retry.ts';
 export {
   type AnySaga,
   databaseJob,

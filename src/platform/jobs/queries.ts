@@ -196,6 +196,11 @@ export const lockEndedAbout = statement<EndedJob, { name: string; about: object 
    order by id desc limit 1 for update`,
 );
 
+export const settleFailedAbout = statement<never, { name: string; about: object }>(
+  'jobs.settleFailedAbout',
+  `update jobs set state = 'done' where state = 'failed' and name = :name and payload @> :about`,
+);
+
 /** From the first step, and from where it was enqueued to. */
 export const startAgain = statement<never, { id: number; now: Date }>(
   'jobs.startAgain',

@@ -7,6 +7,7 @@ import {
   type JobState,
   lockEnded,
   lockEndedAbout,
+  settleFailedAbout,
   startAgain,
   stateAbout,
 } from './queries.ts';
@@ -27,6 +28,15 @@ export async function retryFailedJobAbout<Payload extends object>(
   about: NoInfer<Partial<Payload>>,
 ): Promise<boolean> {
   return again(ctx, await ctx.db.maybe(lockEndedAbout, { name, about }));
+}
+
+/** Takes failed jobs of a saga, all of whose work was undone, out of staff's list: what they were for is wanted no more. */
+export async function settleFailedJobAbout<Payload extends object>(
+  ctx: TxContext,
+  { name }: SagaFor<Payload>,
+  about: NoInfer<Partial<Payload>>,
+): Promise<void> {
+  await ctx.db.run(settleFailedAbout, { name, about });
 }
 
 /** How the saga's newest job stands whose payload holds `about`; null when there is none (any more). */

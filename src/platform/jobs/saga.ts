@@ -53,6 +53,9 @@ export type Step<Payload, State, Result = Partial<State>> =
   | OutsideStep<Payload, State, Result>
   | TransactionalStep<Payload, State, Result>;
 
+/** What an end says of a job that is wanted no more. */
+export type Verdict = 'unwanted' | undefined;
+
 /** Why a job failed. `code` is stable, `message` is for people and holds no secret. */
 export interface Failure {
   step: string;
@@ -75,8 +78,11 @@ export interface Saga<Payload, State = object, Result = Partial<State>> {
   /** Told before each step, with how many of the steps are done. For progress that people see. */
   progress?: (run: Run<Payload, State>, done: number, of: number) => Promise<void>;
   succeeded?: (ctx: TxContext, payload: Payload, state: Partial<State>) => Promise<void>;
-  /** After everything was undone. */
-  failed?: (ctx: TxContext, payload: Payload, failure: Failure) => Promise<void>;
+  /**
+   * After everything was undone. A job that answers `unwanted` ends as done and calls for nobody: what it was for is
+   * wanted no more, so there is nothing to see to.
+   */
+  failed?: (ctx: TxContext, payload: Payload, failure: Failure) => Promise<void> | Promise<Verdict>;
   /**
    * When an undo or an end fails again and again, and the job is left to staff as it stands: let go of what others
    * wait for. Retried, the job goes on where it stood, so `succeeded` or `failed` may still come.

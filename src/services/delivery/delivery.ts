@@ -124,23 +124,32 @@ export async function completeDelivery(
   });
 }
 
-/** Delivery failed for good and left nothing behind; staff can retry it or pay the money back. */
-export async function failDelivery(ctx: TxContext, serviceId: number, reason: string): Promise<void> {
+/**
+ * Delivery failed for good and left nothing behind; staff can retry it or pay the money back. `unwanted` when that was
+ * done already, or the order was cancelled: then nothing failed, and the service is cancelled.
+ */
+export async function failDelivery(
+  ctx: TxContext,
+  serviceId: number,
+  reason: string,
+): Promise<'unwanted' | undefined> {
   const order = await requireOrder(ctx, serviceId);
   const isPending = (await lockServicesOf(ctx, order.invoiceId)).some(
     (service) => service.id === serviceId && service.status === 'pending',
   );
-  if (!isPending) return;
+  if (!isPending) return 'unwanted';
   await ctx.db.run(setProvisioning, { serviceId, provisioningState: 'failed' });
   // Held since checkout, and not by a step: a delivery that failed before it took them over still lets go of them.
   await kindOf(order.moduleId).giveBack(ctx, serviceId);
+  if (await isRefunded(ctx, order.invoiceId)) {
+    const services = await lockServicesOf(ctx, order.invoiceId);
+    await cancelUndelivered(ctx, services, await couponOf(ctx, order.invoiceId), 'the invoice was refunded');
+    return 'unwanted';
+  }
   await record(ctx, serviceFailed, {
     subject: { type: 'service', id: serviceId },
     organizationId: order.organizationId,
     data: { reason },
   });
-  if (!(await isRefunded(ctx, order.invoiceId))) return;
-  const services = await lockServicesOf(ctx, order.invoiceId);
-  const couponId = await couponOf(ctx, order.invoiceId);
-  await cancelUndelivered(ctx, services, couponId, 'the invoice was refunded');
+  return undefined;
 }

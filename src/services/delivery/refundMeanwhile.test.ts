@@ -29,6 +29,12 @@ const refund = (invoiceId: number) =>
   product.staff.post(`/staff/invoices/${invoiceId}/refund`, { method: 'credit', reason: 'a mistake' });
 const service = async (id: number) => (await customer.get(`/dashboard/services/${id}`)).body.data.service;
 
+/** What staff is told that needs a person: nothing does once the money was given back. */
+async function forStaff(): Promise<unknown[]> {
+  const jobs = (await product.staff.get('/staff/jobs')).body.data.jobs;
+  return [...jobs, ...(await product.staff.get('/staff/attention')).body.data.concerns];
+}
+
 describe('a refund while the machine is being made', () => {
   const calls: Call[] = ['ensureImage', 'createDisk', 'writeIdentity', 'start'];
 
@@ -50,6 +56,9 @@ describe('a refund while the machine is being made', () => {
     expect(actions[0].error.message).toMatch(/refunded/);
     const told = `select 1 from journal where action = 'service.provisioned' and subject_id = $1`;
     expect(await sql(product, told, serviceId)).toEqual([]);
+    expect(await forStaff()).toEqual([]);
+    const failed = `select 1 from journal where action = 'service.failed' and subject_id = $1`;
+    expect(await sql(product, failed, serviceId)).toEqual([]);
     expect(await audit(product.databaseUrl)).toEqual([]);
   });
 
@@ -77,6 +86,7 @@ describe('a refund while the machine is being made', () => {
       );
       expect(['active', 'cancelled']).toContain(status);
     }
+    expect(await forStaff()).toEqual([]);
     expect(await audit(product.databaseUrl)).toEqual([]);
   });
 });

@@ -20,7 +20,7 @@ import { findMachine, type MachineRow, setMachineState, specOf } from '../machin
 import { type ActionRow, requireVps, type VpsRow } from '../queries.ts';
 import { type ActionName, type MachineState, reasonAgainst, ruleOf } from '../states.ts';
 import { forCustomer } from './advice.ts';
-import { isToStop } from './forcedStop.ts';
+import { cancelledByForce, isToStop, wasCancelled } from './forcedStop.ts';
 import {
   finishAction,
   isLatestAction,
@@ -148,7 +148,7 @@ async function yieldTo(
     command: action.command,
   };
   await forgetSecrets(ctx, action.id);
-  await finishAction(ctx, ended, { code: 'cancelled', message: 'The machine was stopped with force' });
+  await finishAction(ctx, ended, { code: cancelledByForce, message: 'The machine was stopped with force' });
   await setMachineState(ctx, vps.service_id, 'running');
 }
 
@@ -214,7 +214,10 @@ export function actionSaga<P extends ActionPayload>(action: ActionSaga<P>): AnyS
       await finishAction(ctx, actionOf(payload), null);
     },
     failed: async (ctx, payload, failure) => {
-      if (!(await isOpenAction(ctx, payload.actionId))) return;
+      if (!(await isOpenAction(ctx, payload.actionId))) {
+        // Whoever wanted the action ended it by force.
+        return (await wasCancelled(ctx, payload.actionId)) ? 'unwanted' : undefined;
+      }
       if (ruleOf(payload.command).during !== undefined) {
         const { state, wanted } = payload.before;
         await setMachineState(ctx, payload.serviceId, state, { wanted });
@@ -222,6 +225,7 @@ export function actionSaga<P extends ActionPayload>(action: ActionSaga<P>): AnyS
       await action.failed?.(ctx, payload, failure);
       await forgetSecrets(ctx, payload.actionId);
       await finishAction(ctx, actionOf(payload), forCustomer(actionOf(payload), failure));
+      return failure.code === cancelledByForce ? 'unwanted' : undefined;
     },
     stuck: async (ctx, payload, failure) => {
       if (!(await isOpenAction(ctx, payload.actionId))) return;

@@ -26,6 +26,10 @@ const openStop = statement<{ id: number }, { actionId: number }>(
   'vps.openStop',
   `select id from vps_actions where id = :actionId and status in ${inSql(openStatuses)}`,
 );
+const cancelledAction = statement<{ id: number }, { actionId: number; code: string }>(
+  'vps.cancelledAction',
+  'select id from vps_actions where id = :actionId and error_code = :code',
+);
 const takeTurn = statement<{ id: number }, { serviceId: number }>(
   'vps.takeTurnToStop',
   `update vps_actions set waits = false where service_id = :serviceId and command = 'stop' and waits returning id`,
@@ -55,9 +59,17 @@ export async function requireNoStop({ ctx, payload }: Run<{ serviceId: number },
   if (await isToStop(ctx, payload.serviceId)) throw stopped();
 }
 
+/** Code of an action that a stop with force ended: it did not fail. */
+export const cancelledByForce = 'cancelled';
+
+/** Whether an action was ended by a stop with force. */
+export async function wasCancelled(ctx: Context, actionId: number): Promise<boolean> {
+  return (await ctx.db.maybe(cancelledAction, { actionId, code: cancelledByForce })) !== null;
+}
+
 export function stopped(): Error {
   return Object.assign(new Error('The machine was stopped with force'), {
-    code: 'cancelled',
+    code: cancelledByForce,
     permanent: true,
   });
 }

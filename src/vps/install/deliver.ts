@@ -1,12 +1,23 @@
+import { invoiceRefunded } from '../../billing/index.ts';
 import { on, starts } from '../../events/index.ts';
-import { enqueue, jobStateAbout, newId, type Reaction, retryFailedJobAbout } from '../../platform/index.ts';
+import {
+  enqueue,
+  jobStateAbout,
+  newId,
+  type Reaction,
+  retryFailedJobAbout,
+  settleFailedJobAbout,
+} from '../../platform/index.ts';
 import { deliveryWanted, failDelivery, kinds, serviceRetried } from '../../services/index.ts';
-import { lockVps } from '../queries.ts';
+import { lockVps, servicesOfInvoice } from '../queries.ts';
 import { provision } from './provision.ts';
 
 const isVps = ({ module_id }: { module_id: number }) => module_id === kinds.vps.id;
 
-/** What makes machines: a service that was paid, and one whose delivery failed and is tried again. */
+/**
+ * What makes machines: a service that was paid, and one whose delivery failed and is tried again. Whose money was given
+ * back after its delivery failed needs nobody any more.
+ */
 export const deliveryReactions: Reaction[] = [
   starts(deliveryWanted, provision, ({ subject, data }) =>
     isVps(data) ? { serviceId: subject.id, actionId: newId() } : null,
@@ -24,5 +35,14 @@ export const deliveryReactions: Reaction[] = [
       else await enqueue(tx, provision, { ...about, actionId: newId() }, { organizationId });
     },
     { when: isVps, failed: (tx, { subject }, { message }) => failDelivery(tx, subject.id, message) },
+  ),
+  on(
+    invoiceRefunded,
+    'vps.settleFailedDelivery',
+    async (tx, { subject: invoice }) => {
+      const services = await tx.db.many(servicesOfInvoice, { invoiceId: invoice.id });
+      for (const { id: serviceId } of services) await settleFailedJobAbout(tx, provision, { serviceId });
+    },
+    { when: ({ full }) => full },
   ),
 ];

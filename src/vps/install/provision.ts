@@ -239,8 +239,9 @@ export const provision = saga<Payload, State>({
   progress: (run, done, of) => progressAction(run.ctx, run.payload.actionId, Math.floor((100 * done) / of)),
   failed: async (ctx, { serviceId, actionId }, failure) => {
     const order = await requireOrder(ctx, serviceId);
-    await failDelivery(ctx, serviceId, `${failure.step}: ${failure.message}`);
+    const ended = await failDelivery(ctx, serviceId, `${failure.step}: ${failure.message}`);
     await endAction(ctx, actionOf(order.organizationId, serviceId, actionId), inWords(failure));
+    return ended;
   },
   // It keeps its room and its addresses: its machine may still run.
   stuck: async (ctx, { serviceId, actionId }, failure) => {
