@@ -18,8 +18,8 @@ import {
   createLog,
   type Drivers,
   fail,
-  type Logger,
   openSeal,
+  type ProcessLog,
   startAnnouncing,
   startPeriodicJobs,
   startWorker,
@@ -40,11 +40,11 @@ export interface StartProgress {
 export interface Parts {
   clock?: Clock;
   drivers?: GivenDrivers;
-  log?: Logger;
+  log?: ProcessLog;
 }
 
 export interface Product {
-  ctx: Context;
+  ctx: Context & { log: ProcessLog };
   data: DataDir;
   node: LocalNode | null;
   /** Port the API listens on; null without an API. */
@@ -111,14 +111,17 @@ async function start(config: Config, progress: StartProgress, parts: Parts, undo
   return { ctx, data, node, port, demo, stop: () => stopAll(undo) };
 }
 
+/** The context of the product itself. */
+type Whole = Context & { db: ReturnType<typeof connect>; log: ProcessLog };
+
 async function openContext(
   config: Config,
   data: DataDir,
   url: string,
   parts: Parts,
-  log: Logger,
+  log: ProcessLog,
   undo: Undo[],
-): Promise<Context & { db: ReturnType<typeof connect> }> {
+): Promise<Whole> {
   const db = connect(url, { log, poolSize: config.databasePoolSize });
   undo.push(() => db.close());
   return {
@@ -170,7 +173,7 @@ function startBackground(ctx: Context, url: string, drivers: Drivers, nodes: num
 }
 
 async function openApi(
-  ctx: Context & { db: ReturnType<typeof connect> },
+  ctx: Whole,
   config: Config,
   drivers: Partial<Drivers>,
   isReady: () => boolean,

@@ -31,7 +31,7 @@ export { isDomain } from './hostname.ts';
 export { newId } from './ids.ts';
 export { forgetSecretKey, openSeal, type SealedSource, type SealedValue } from './installation.ts';
 export * from './jobs/index.ts';
-export { causesOf, createLog, type Logger } from './log.ts';
+export { causesOf, createLog, type Logger, type ProcessLog } from './log.ts';
 export { allocate, currencyDigits, formatMoney, parseMoney, requireExact, shareOf } from './money.ts';
 export type { Happened, Reaction, Reactions } from './reactions.ts';
 export { requireOwn, requireRow } from './require.ts';

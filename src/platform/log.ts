@@ -1,8 +1,19 @@
-import { type DestinationStream, type Logger, pino } from 'pino';
+import { type DestinationStream, pino } from 'pino';
 import { PinoPretty } from 'pino-pretty';
 import { standardError } from './logLines.ts';
 
-export type { Logger };
+type Say = (about: object, message: string) => void;
+
+/** What a context has of a log: somewhere to say something. */
+export interface Logger {
+  debug: Say;
+  info: Say;
+  warn: Say;
+  error: Say;
+}
+
+/** The log of a process as a whole. */
+export type ProcessLog = pino.Logger;
 
 /** Names whose values never reach a log line, wherever they stand. */
 const secretNames = [
@@ -25,7 +36,7 @@ export interface LogOptions {
  * Structured logs on standard error, secrets replaced: one JSON object a line, or text for people. JSON lines are
  * gathered for a moment.
  */
-export function createLog(level: string, { format = 'json' }: LogOptions = {}): Logger {
+export function createLog(level: string, { format = 'json' }: LogOptions = {}): ProcessLog {
   const paths = secretNames.flatMap((name) => [name, `*.${name}`, `*.*.${name}`, `*.*.*.${name}`]);
   const isText = format === 'text' || (format === 'auto' && process.stderr.isTTY);
   return pino(
@@ -53,6 +64,17 @@ function textOut(): DestinationStream {
   });
 }
 
+/** The log of one request: every line names it. */
+export function logOfRequest(log: ProcessLog, requestId: string): Logger {
+  const named = (about: object) => ({ request_id: requestId, ...about });
+  return {
+    debug: (about, message) => log.debug(named(about), message),
+    info: (about, message) => log.info(named(about), message),
+    warn: (about, message) => log.warn(named(about), message),
+    error: (about, message) => log.error(named(about), message),
+  };
+}
+
 /**
  * What went wrong and why, in one line: the messages of an error and of its causes. For log lines about failures
  * whose stack says nothing that the place of the line does not.
@@ -71,7 +93,7 @@ export function causesOf(error: unknown): string {
  * Writes whole lines to where a log goes. For what leaves a line so often, and with fields so well known, that
  * looking through them for secrets and for their types would be most of its cost.
  */
-export function lineWriter(log: Logger): (line: string) => void {
+export function lineWriter(log: ProcessLog): (line: string) => void {
   const { [pino.symbols.streamSym]: stream } = log as unknown as Record<
     symbol,
     { write(line: string): void }

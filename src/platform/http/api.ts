@@ -7,7 +7,7 @@ import type { Clock } from '../clock.ts';
 import type { Database } from '../database/index.ts';
 import type { Drivers } from '../drivers.ts';
 import { type AppError, type ErrorCode, type ErrorDetail, fail } from '../errors.ts';
-import type { Logger } from '../log.ts';
+import type { ProcessLog } from '../log.ts';
 import type { Reactions } from '../reactions.ts';
 import type { Seal } from '../seal.ts';
 import { addressOf } from './address.ts';
@@ -34,7 +34,7 @@ export interface ApiOptions {
   config: Config;
   db: Database;
   clock: Clock;
-  log: Logger;
+  log: ProcessLog;
   seal: Seal;
   reactions: Reactions;
   /** What this process has of the outside world, for the routes that ask for it. */
@@ -161,7 +161,7 @@ function readBody(request: FastifyRequest, bytes: Buffer): unknown {
 }
 
 interface Failing {
-  log: Logger;
+  log: ProcessLog;
   headers: SecurityHeaders;
 }
 

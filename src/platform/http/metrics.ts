@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
-import { type Logger, lineWriter } from '../log.ts';
+import { lineWriter, type ProcessLog } from '../log.ts';
 import { RequestDurations } from './durations.ts';
 
 /** Connections of the pool, for /metrics. */
@@ -11,7 +11,7 @@ export interface PoolCounts {
 }
 
 /** Measures every request and writes its line into the log. Names are route patterns, never what was sent. */
-export function watchRequests(app: FastifyInstance, registry: Registry, log: Logger): void {
+export function watchRequests(app: FastifyInstance, registry: Registry, log: ProcessLog): void {
   const durations = new RequestDurations(registry);
   let inFlight = 0;
   new Gauge({
@@ -47,7 +47,7 @@ function lineOf(request: FastifyRequest, route: string, status: number, ms: numb
   let line =
     `{"level":"info","time":"${timeText()}","request_id":"${request.id}",` +
     `"method":"${request.method}","route":"${route}","status":${status},"ms":${Math.round(ms * 100) / 100},` +
-    `"ip":${JSON.stringify(request.address)}`;
+    `"ip":"${request.address}"`;
   if (!isSent) line += ',"aborted":true';
   if (failure !== null) line += `,"code":"${failure}"`;
   if (caller !== null) {

@@ -11,7 +11,7 @@ import {
 import type { Database } from '../database/index.ts';
 import type { Drivers } from '../drivers.ts';
 import { fail } from '../errors.ts';
-import type { Logger } from '../log.ts';
+import { logOfRequest, type ProcessLog } from '../log.ts';
 import type { Reactions } from '../reactions.ts';
 import type { Seal } from '../seal.ts';
 import { type Bytes, dispositionOf, isAnswer } from './answer.ts';
@@ -35,7 +35,7 @@ export interface Api {
   config: Config;
   db: Database;
   clock: Clock;
-  log: Logger;
+  log: ProcessLog;
   seal: Seal;
   reactions: Reactions;
   drivers: Partial<Drivers>;
@@ -330,22 +330,16 @@ type Nullable<T> = { [K in keyof T]: T[K] | null };
 
 function contextFor(api: Api, route: Route, request: FastifyRequest): AnyContext {
   const { caller } = request;
-  const requestId = request.id;
-  let log: Logger | undefined;
   return {
     db: api.db,
     clock: api.clock,
-    // A child logger costs more than everything else here, and most requests log nothing of their own.
-    get log() {
-      log ??= api.log.child({ request_id: requestId });
-      return log;
-    },
+    log: logOfRequest(api.log, request.id),
     config: api.config,
     seal: api.seal,
     reactions: api.reactions,
     actor: actorOf(route, caller, request),
     organizationId: caller?.organizationId ?? null,
-    requestId,
+    requestId: request.id,
     permissions: route.auth === 'organization' ? (caller?.principal.permissions ?? null) : null,
     staffRole: route.auth === 'staff' ? (caller?.principal.staffRole ?? null) : null,
   };
