@@ -66,7 +66,7 @@ it('every event and its data are documented', () => {
 
 it('every reaction has a job that a worker knows', () => {
   const jobs = new Set(allJobs.map(({ name }) => name));
-  expect(allReactions.filter(({ job }) => !jobs.has(job))).toEqual([]);
+  expect(allReactions.filter(({ job }) => !jobs.has(job.name))).toEqual([]);
 });
 
 it('two reactions to one event cannot have one name', () => {

@@ -29,7 +29,6 @@ export function accountRoutes(readCredit: ReadCredit): RouteGroup {
         description: 'The SSH keys of your account.',
         query: S.SshKeyQuery,
         data: S.SshKeyList,
-        errors: ['invalid_cursor'],
       },
       (ctx, req) => listSshKeys(ctx, req.query),
     );

@@ -19,7 +19,6 @@ export const billingRoutes = routes('/dashboard/invoices', group, (route) => {
       description: 'The invoices of the organization, newest first, with its account credit.',
       query: S.InvoiceListQuery,
       data: S.InvoiceList,
-      errors: ['invalid_cursor', 'page_too_deep'],
     },
     (ctx, req) => listInvoices(ctx, req.query),
   );

@@ -19,7 +19,6 @@ export const catalogRoutes = routes('/products', group, (route) => {
       description: 'Everything that can be ordered now, with its prices and the options to choose.',
       query: S.ProductQuery,
       data: S.ProductList,
-      errors: ['invalid_cursor'],
     },
     (ctx, req) => listProducts(ctx, req.query),
   );

@@ -1,4 +1,4 @@
-import { type Context, enqueueNamed, statement, type TxContext } from '../platform/index.ts';
+import { type Context, enqueue, statement, type TxContext } from '../platform/index.ts';
 import type { Event } from './event.ts';
 
 /** What happened this time. `data` is left out of events that have none. */
@@ -77,7 +77,7 @@ export async function record<Data extends object>(
   const reactions = ctx.reactions.get(event.name) ?? [];
   const asked = reactions.map(async (reaction) => {
     const payload = reaction.payload({ journalId, subject, organizationId, data });
-    if (payload !== null) await enqueueNamed(ctx, reaction.job, payload, { organizationId });
+    if (payload !== null) await enqueue(ctx, reaction.job, payload, { organizationId });
   });
   await Promise.all(asked);
 }

@@ -1,6 +1,7 @@
 import {
   enqueue,
   job,
+  type NamedJob,
   newId,
   type Reaction,
   type Run,
@@ -80,7 +81,7 @@ interface Payload {
   journalId: number;
 }
 
-const deliver = 'mail.deliver';
+const deliver: NamedJob<Payload> = { name: 'mail.deliver' };
 
 /** Asks for the delivery of each declared mail when its event happens. */
 export function mailReactions(mails: readonly MailDeclaration[]): Reaction[] {
@@ -97,7 +98,7 @@ export function mailDelivery(mails: readonly MailDeclaration[]): Saga<Payload> {
   const steps = [
     { name: 'write', transactional: true, do: (run: TxRun<Payload, object>) => write(run, byEvent) },
   ] as const;
-  return saga<Payload>({ name: deliver, steps });
+  return saga<Payload>({ name: deliver.name, steps });
 }
 
 /**

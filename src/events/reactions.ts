@@ -33,7 +33,8 @@ export function on<Data extends object>(
   { when, ...options }: Options<Data> = {},
 ): OwnReaction {
   const payload = (happened: Happened<Data>) => (when?.(happened.data) === false ? null : happened);
-  return { event: event.name, job: name, payload, saga: databaseJob(name, work, options) };
+  const saga = databaseJob(name, work, options);
+  return { event: event.name, job: saga, payload, saga };
 }
 
 /** Has a saga that is declared elsewhere begin each time the event happens, with the payload made of it. */
@@ -42,7 +43,7 @@ export function starts<Data extends object, Payload extends object>(
   saga: SagaFor<Payload>,
   payload: (happened: Happened<Data>) => NoInfer<Payload> | null,
 ): Reaction {
-  return { event: event.name, job: saga.name, payload };
+  return { event: event.name, job: saga, payload };
 }
 
 /** What every context carries, of all rooms' reactions. Throws when one job would answer an event twice. */
@@ -50,8 +51,8 @@ export function gatherReactions(all: readonly Reaction[]): Reactions {
   const gathered = new Map<string, Reaction[]>();
   for (const reaction of all) {
     const others = gathered.get(reaction.event) ?? [];
-    if (others.some((other) => other.job === reaction.job))
-      throw new Error(`two reactions to ${reaction.event} are called ${reaction.job}`);
+    if (others.some((other) => other.job.name === reaction.job.name))
+      throw new Error(`two reactions to ${reaction.event} are called ${reaction.job.name}`);
     gathered.set(reaction.event, [...others, reaction]);
   }
   return gathered;

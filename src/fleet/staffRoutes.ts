@@ -26,7 +26,6 @@ const nodeRoutes = routes('/staff/nodes', group, (route) => {
       description: 'The hosts that machines run on.',
       query: S.ByLocation,
       data: S.NodeList,
-      errors: ['invalid_cursor', 'page_too_deep'],
     },
     (ctx, req) => listNodes(ctx, req.query),
   );
@@ -81,7 +80,6 @@ const poolRoutes = routes('/staff/address-pools', group, (route) => {
       description: 'The networks that machines get their addresses from.',
       query: S.ByLocation,
       data: S.PoolList,
-      errors: ['invalid_cursor', 'page_too_deep'],
     },
     (ctx, req) => pools.listPools(ctx, req.query),
   );
@@ -144,7 +142,7 @@ const poolRoutes = routes('/staff/address-pools', group, (route) => {
       description: 'Addresses of one pool and who has them.',
       query: S.PoolAddressQuery,
       data: S.PoolAddressList,
-      errors: ['not_found', 'invalid_cursor', 'page_too_deep'],
+      errors: ['not_found'],
     },
     (ctx, req) => pools.listPoolAddresses(ctx, req.params.id, req.query),
   );
@@ -173,7 +171,6 @@ const imageRoutes = routes('/staff/images', group, (route) => {
       description: 'Operating systems, offered or not, and how far each is.',
       query: S.ImageQuery,
       data: S.ImageList,
-      errors: ['invalid_cursor', 'page_too_deep'],
     },
     (ctx, req) => images.listImagesForStaff(ctx, req.query),
   );

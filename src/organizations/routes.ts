@@ -20,7 +20,6 @@ export const organizationRoutes = routes('/dashboard/organizations', group, (rou
         'The organizations that you belong to, with your role. Their ids go into the header `x-organization-id`.',
       query: S.OrganizationQuery,
       data: S.OrganizationList,
-      errors: ['invalid_cursor'],
     },
     (ctx, req) => listOrganizations(ctx, req.query),
   );

@@ -1,3 +1,5 @@
+import type { NamedJob } from './jobs/named.ts';
+
 /** Something that happened, as the jobs that react to it get it. */
 export interface Happened<Data extends object = object> {
   /** Of its entry in the journal. */
@@ -12,7 +14,7 @@ export interface Happened<Data extends object = object> {
 /** A job that an event asks for. `payload` is null where this one time nothing is to be done. */
 export interface Reaction {
   readonly event: string;
-  readonly job: string;
+  readonly job: NamedJob<object>;
   payload(happened: Happened): object | null;
 }
 

@@ -16,7 +16,6 @@ export const serviceRoutes = routes('/dashboard/services', group, (route) => {
       description: 'What the organization ordered, newest first.',
       query: S.ServiceListQuery,
       data: S.ServiceList,
-      errors: ['invalid_cursor', 'page_too_deep'],
     },
     (ctx, req) => listServices(ctx, req.query),
   );

@@ -14,22 +14,15 @@ import {
   type Run,
   type TxContext,
 } from '../platform/index.ts';
-import { type ActionPayload, actionSaga, requestAction, requireOpen, withMachine } from './actions/act.ts';
+import { actionSaga, requestAction, requireOpen, withMachine } from './actions/act.ts';
 import { takePower } from './actions/forcedStop.ts';
 import { viewAction } from './actions/history.ts';
+import { type PowerPayload, powerJobs } from './actions/job.ts';
 import { vpsRepaired } from './events.ts';
 import { type Button, type MachineRow, rememberButton, writeStartedFrom } from './machine.ts';
 import { afterFailedRepair } from './repairs.ts';
 
-interface Payload extends ActionPayload {
-  force: boolean;
-  /** Set when nobody asked for it: the machine had gone down by itself. */
-  repair?: boolean;
-  /** Why it was down. */
-  reason?: string;
-}
-
-type PowerRun = Run<Payload, object>;
+type PowerRun = Run<PowerPayload, object>;
 
 const shutdownTimeoutMs = 60_000;
 /** How long an action waits for a guest that may greet at SSH, or elsewhere, or nowhere, as its owner likes. */
@@ -61,7 +54,7 @@ async function changePower(
   const action = await requestAction(
     ctx,
     id,
-    command,
+    powerJobs[command],
     async (tx, vps, actionId) => {
       if (overrides) await enqueue(tx, takePower, { serviceId: id, actionId }, { nodeId: vps.node_id });
       return { force };
@@ -74,8 +67,7 @@ async function changePower(
 /** Carries power actions out. A guest that does not shut down in time keeps running, and the action says so. */
 export const powerSagas: AnySaga[] = [
   takePower,
-  actionSaga<Payload>({
-    command: 'start',
+  actionSaga(powerJobs.start, {
     steps: [{ name: 'start', attempts: 2, do: start }],
     succeeded: async (ctx, { repair, reason, serviceId, organizationId }) => {
       if (!repair) return;
@@ -87,13 +79,11 @@ export const powerSagas: AnySaga[] = [
       if (payload.repair) await afterFailedRepair(ctx, payload, failure);
     },
   }),
-  actionSaga<Payload>({
-    command: 'stop',
+  actionSaga(powerJobs.stop, {
     steps: [{ name: 'stop', attempts: 1, do: stop }],
     failed: rememberPress('stop'),
   }),
-  actionSaga<Payload>({
-    command: 'restart',
+  actionSaga(powerJobs.restart, {
     steps: [
       { name: 'stop', attempts: 1, do: stop },
       { name: 'start', attempts: 2, do: start },
@@ -115,7 +105,7 @@ async function start(run: PowerRun): Promise<void> {
 
 /** A guest that takes longer than we wait goes down all the same: then it is known what for. */
 function rememberPress(button: Button) {
-  return async (ctx: TxContext, { serviceId }: Payload, { code }: Failure): Promise<void> => {
+  return async (ctx: TxContext, { serviceId }: PowerPayload, { code }: Failure): Promise<void> => {
     if (code === 'shutdown_timeout') await rememberButton(ctx, serviceId, button);
   };
 }

@@ -2,6 +2,7 @@ import type { Hypervisor, MachineEvent, MachineReport } from '../drivers/hypervi
 import { record } from '../events/index.ts';
 import { type Context, causesOf, statement, type TxContext, transaction } from '../platform/index.ts';
 import { beginSystemAction } from './actions/act.ts';
+import { powerJobs } from './actions/job.ts';
 import { holdsLock } from './actions/lock.ts';
 import { vpsLost } from './events.ts';
 import {
@@ -175,7 +176,7 @@ async function repair(tx: TxContext, machine: SettledRow): Promise<void> {
 
 function begin(tx: TxContext, machine: SettledRow, why: string): Promise<void> {
   const reason = `${why} and has been started again`;
-  return beginSystemAction(tx, machine, 'start', { force: false, repair: true, reason });
+  return beginSystemAction(tx, machine, powerJobs.start, { force: false, repair: true, reason });
 }
 
 async function flag(tx: TxContext, machine: MachineRow, reason: string): Promise<void> {

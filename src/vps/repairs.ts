@@ -1,6 +1,6 @@
 import { record } from '../events/index.ts';
 import { type Failure, statement, type TxContext } from '../platform/index.ts';
-import type { ActionPayload } from './actions/act.ts';
+import type { ActionPayload } from './actions/job.ts';
 import { nodeFailing, nodeWell } from './events.ts';
 import { setMachineState } from './machine.ts';
 

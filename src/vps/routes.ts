@@ -165,7 +165,7 @@ export const vpsRoutes = routes('/dashboard/service', group, (route) => {
       description: 'Everything that was done to the machine, newest first.',
       query: S.HistoryQuery,
       data: S.History,
-      errors: [...missing, 'invalid_cursor', 'page_too_deep'],
+      errors: missing,
     },
     (ctx, req) => listHistory(ctx, req.params.id, req.query),
   );

@@ -1,9 +1,12 @@
 import { isIP } from 'node:net';
 import { fail, isDomain, type OrganizationContext, statement, transaction } from '../platform/index.ts';
-import { type ActionPayload, actionSaga, requestAction, withMachine } from './actions/act.ts';
+import { actionSaga, requestAction, withMachine } from './actions/act.ts';
 import { locked } from './actions/history.ts';
+import { type ActionPayload, actionJob } from './actions/job.ts';
 import { type Capable, lackOf, requireCapability } from './capabilities.ts';
 import { requireVps } from './queries.ts';
+
+const renameJob = actionJob<ActionPayload & { hostname: string }>('rename');
 
 export interface Settings {
   hostname: string;
@@ -113,7 +116,7 @@ export async function changeSettings(ctx: OrganizationContext, id: number, chang
       if (vps.action !== null) throw locked(vps.action.command);
       // A node that cannot reach into its guests leaves the name for the next start, as does the rescue system.
       if (vps.state === 'running' && !vps.in_rescue && lackOf(vps, ['guest_agent']) === null)
-        await requestAction(tx, id, 'rename', async () => ({ hostname: next.hostname }));
+        await requestAction(tx, id, renameJob, async () => ({ hostname: next.hostname }));
     }
     return readSettings(tx, id);
   });
@@ -174,12 +177,7 @@ function view(row: SettingsRow): Settings {
   };
 }
 
-interface Payload extends ActionPayload {
-  hostname: string;
-}
-
-export const rename = actionSaga<Payload>({
-  command: 'rename',
+export const rename = actionSaga(renameJob, {
   steps: [
     {
       name: 'hostname',

@@ -1,4 +1,5 @@
 import type { TxContext } from '../context.ts';
+import type { NamedJob } from './named.ts';
 import { insertJob } from './queries.ts';
 import type { SagaFor } from './saga.ts';
 
@@ -14,20 +15,10 @@ export interface EnqueueOptions {
  * Asks for a job, in the transaction that decides it: the job exists when the transaction commits, and the
  * worker of this process is woken at that moment. Returns the job's id.
  */
-export function enqueue<Payload extends object>(
+export async function enqueue<Payload extends object>(
   ctx: TxContext,
-  saga: SagaFor<Payload>,
+  { name }: SagaFor<Payload> | NamedJob<Payload>,
   payload: NoInfer<Payload>,
-  options: EnqueueOptions = {},
-): Promise<number> {
-  return enqueueNamed(ctx, saga.name, payload, options);
-}
-
-/** The same by name, where data decides which saga it is: a reaction to an event, an action on a machine. */
-export async function enqueueNamed(
-  ctx: TxContext,
-  name: string,
-  payload: object,
   options: EnqueueOptions = {},
 ): Promise<number> {
   const now = ctx.clock.now();

@@ -5,7 +5,8 @@
  */
 export { startAnnouncing } from './announce.ts';
 export { jobConcerns } from './concerns.ts';
-export { type EnqueueOptions, enqueue, enqueueNamed } from './enqueue.ts';
+export { type EnqueueOptions, enqueue } from './enqueue.ts';
+export type { NamedJob } from './named.ts';
 export { type PeriodicJob, runPeriodicJob, startPeriodicJobs } from './periodic.ts';
 export { purgeDoneJobs } from './purge.ts';
 export { jobStateAbout, retryFailedJobAbout, settleFailedJobAbout } from './retry.ts';

@@ -6,8 +6,9 @@ import {
   statement,
   type TxContext,
 } from '../../platform/index.ts';
-import { type ActionPayload, actionSaga, requestAction, withMachine } from '../actions/act.ts';
+import { actionSaga, requestAction, withMachine } from '../actions/act.ts';
 import { viewAction } from '../actions/history.ts';
+import { type ActionPayload, actionJob } from '../actions/job.ts';
 import { requireVps } from '../queries.ts';
 
 /**
@@ -91,20 +92,17 @@ export async function chooseKeys(
   });
 }
 
-interface Payload extends ActionPayload {
-  keys: InstalledKey[];
-}
+const updateAccessJob = actionJob<ActionPayload & { keys: InstalledKey[] }>('update_access');
 
 /** Replaces the keys that the running machine lets in. */
 export async function replaceAccess(ctx: OrganizationContext, id: number, body: { ssh_key_ids: number[] }) {
-  const action = await requestAction(ctx, id, 'update_access', async (tx) => ({
+  const action = await requestAction(ctx, id, updateAccessJob, async (tx) => ({
     keys: await chooseKeys(tx, id, body.ssh_key_ids),
   }));
   return { action: viewAction(action) };
 }
 
-export const updateAccess = actionSaga<Payload>({
-  command: 'update_access',
+export const updateAccess = actionSaga(updateAccessJob, {
   steps: [
     {
       name: 'keys',

@@ -1,24 +1,20 @@
 import type { OrganizationContext } from '../../platform/index.ts';
-import {
-  type ActionPayload,
-  actionSaga,
-  keepSecrets,
-  openSecrets,
-  requestAction,
-  withMachine,
-} from '../actions/act.ts';
+import { actionSaga, keepSecrets, openSecrets, requestAction, withMachine } from '../actions/act.ts';
 import { viewAction } from '../actions/history.ts';
+import { actionJob } from '../actions/job.ts';
 import { generatePassword, hashPassword, requireStrong } from './identity.ts';
 
 interface Secrets {
   passwordHash: string;
 }
 
+const passwordJob = actionJob('reset_password');
+
 /** Sets the administrator's password on the running machine; one that we generate is in this answer alone. */
 export async function resetPassword(ctx: OrganizationContext, id: number, body: { password?: string }) {
   if (body.password !== undefined) requireStrong(body.password);
   const password = body.password ?? generatePassword();
-  const action = await requestAction(ctx, id, 'reset_password', async (tx, vps, actionId) => {
+  const action = await requestAction(ctx, id, passwordJob, async (tx, vps, actionId) => {
     const secrets: Secrets = { passwordHash: hashPassword(password) };
     await keepSecrets(tx, vps.organization_id, actionId, secrets);
     return {};
@@ -26,8 +22,7 @@ export async function resetPassword(ctx: OrganizationContext, id: number, body: 
   return { action: viewAction(action), password: body.password === undefined ? password : null };
 }
 
-export const passwordReset = actionSaga<ActionPayload>({
-  command: 'reset_password',
+export const passwordReset = actionSaga(passwordJob, {
   steps: [
     {
       name: 'password',

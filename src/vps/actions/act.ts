@@ -2,7 +2,7 @@ import type { Hypervisor, MachineSpec } from '../../drivers/hypervisor/index.ts'
 import {
   type AnySaga,
   type Context,
-  enqueueNamed,
+  enqueue,
   type Failure,
   fail,
   newId,
@@ -32,16 +32,7 @@ import {
   queueAction,
   startAction,
 } from './history.ts';
-
-/** What the job of every action knows. */
-export interface ActionPayload {
-  serviceId: number;
-  organizationId: number;
-  actionId: number;
-  command: ActionName;
-  /** What the machine was before, for when the action fails. */
-  before: { state: MachineState; wanted: 'running' | 'stopped' };
-}
+import { type ActionJob, type ActionPayload, type Beside, payloadOf } from './job.ts';
 
 /** A VPS whose machine exists. */
 export type ExistingVps = VpsRow & { state: MachineState; wanted: 'running' | 'stopped'; node_id: number };
@@ -64,17 +55,19 @@ function isExisting(vps: VpsRow): vps is ExistingVps {
 
 /**
  * Decides whether an action may begin on a machine, takes the machine's lock and asks for the job, all in one
- * transaction. One that waits for the lock comes first, or its owner could keep it waiting. `prepare` adds what the action writes and what its job needs; it runs once the lock is held.
+ * transaction. One that waits for the lock comes first, or its owner could keep it waiting. `prepare`
+ * writes what belongs to the action and returns what its job needs beside; it runs once the lock is held.
  * `not_found`, `forbidden`, `locked`, `action_not_allowed`, `not_supported`.
  */
-export async function requestAction<Extra extends object>(
+export async function requestAction<P extends ActionPayload>(
   ctx: OrganizationContext,
   id: number,
-  command: ActionName,
-  prepare: (tx: OrganizationContext & TxContext, vps: ExistingVps, actionId: number) => Promise<Extra>,
+  job: ActionJob<P>,
+  prepare: (tx: OrganizationContext & TxContext, vps: ExistingVps, actionId: number) => Promise<Beside<P>>,
   options: { overrides?: boolean } = {},
 ): Promise<ActionRow> {
-  return transaction(ctx, `vps.${command}`, async (tx) => {
+  const { command } = job;
+  return transaction(ctx, job.name, async (tx) => {
     let vps = await requireVps(tx, id, { lock: true });
     if (vps.action !== null && !(options.overrides && vps.action.waits)) {
       if (!options.overrides) throw locked(vps.action.command);
@@ -97,7 +90,7 @@ export async function requestAction<Extra extends object>(
       command,
       before: { state: vps.state, wanted: vps.wanted },
     };
-    await enqueueNamed(tx, jobOf(command), { ...payload, ...extra }, { nodeId: vps.node_id });
+    await enqueue(tx, job, payloadOf<P>(payload, extra), { nodeId: vps.node_id });
     return action;
   });
 }
@@ -156,28 +149,23 @@ async function yieldTo(
  * Begins an action that nobody asked for by hand, on a machine that the caller has locked and found idle. It
  * stands in the history like any other.
  */
-export async function beginSystemAction(
+export async function beginSystemAction<P extends ActionPayload>(
   ctx: TxContext,
   machine: Pick<MachineRow, 'service_id' | 'organization_id' | 'node_id' | 'state' | 'wanted'>,
-  command: ActionName,
-  extra: object,
+  job: ActionJob<P>,
+  extra: Beside<NoInfer<P>>,
 ): Promise<void> {
+  const { command } = job;
   const { service_id: serviceId, organization_id: organizationId, node_id: nodeId, state, wanted } = machine;
   const actionId = newId();
   await openSystemAction(ctx, { id: actionId, organizationId, serviceId, command });
   const { during } = ruleOf(command);
   if (during !== undefined) await setMachineState(ctx, serviceId, during);
   const payload: ActionPayload = { serviceId, organizationId, actionId, command, before: { state, wanted } };
-  await enqueueNamed(ctx, jobOf(command), { ...payload, ...extra }, { organizationId, nodeId });
+  await enqueue(ctx, job, payloadOf<P>(payload, extra), { organizationId, nodeId });
 }
 
-/** Name of the job behind an action. */
-export function jobOf(command: ActionName): string {
-  return `vps.${command}`;
-}
-
-export interface ActionSaga<P extends ActionPayload> {
-  command: ActionName;
+interface ActionSaga<P extends ActionPayload> {
   /** Default `machine`. */
   queue?: Queue;
   steps: Step<P, object>[];
@@ -190,9 +178,9 @@ export interface ActionSaga<P extends ActionPayload> {
 }
 
 /** The job of an action: marks it begun, runs its steps with progress, ends it and lets go of the lock. */
-export function actionSaga<P extends ActionPayload>(action: ActionSaga<P>): AnySaga {
+export function actionSaga<P extends ActionPayload>(job: ActionJob<P>, action: ActionSaga<P>): AnySaga {
   return saga<P>({
-    name: jobOf(action.command),
+    name: job.name,
     queue: action.queue ?? 'machine',
     steps: [
       { name: 'begin', do: ({ ctx, payload }) => startAction(ctx, payload.actionId) },

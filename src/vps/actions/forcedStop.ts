@@ -1,16 +1,10 @@
 import type { Hypervisor } from '../../drivers/hypervisor/index.ts';
 import { record } from '../../events/index.ts';
-import {
-  type Context,
-  enqueueNamed,
-  job,
-  type Run,
-  statement,
-  type TxContext,
-} from '../../platform/index.ts';
+import { type Context, enqueue, job, type Run, statement, type TxContext } from '../../platform/index.ts';
 import { actionStarted } from '../events.ts';
 import { findMachine, machineIdOf, setMachineState } from '../machine.ts';
 import { inSql, openStatuses } from '../states.ts';
+import { powerJobs } from './job.ts';
 
 /*
  * Whoever abuses a machine is switched off at once, whatever is done to it. Most actions end for a stop with force.
@@ -104,6 +98,7 @@ export async function giveTurnToStop(
     data: { action_id: next.id, command: 'stop' },
   });
   const before = { state, wanted };
-  const payload = { serviceId, organizationId, actionId: next.id, command: 'stop', before, force: true };
-  await enqueueNamed(ctx, 'vps.stop', payload, { organizationId, nodeId });
+  const { command } = powerJobs.stop;
+  const payload = { serviceId, organizationId, actionId: next.id, command, before, force: true };
+  await enqueue(ctx, powerJobs.stop, payload, { organizationId, nodeId });
 }

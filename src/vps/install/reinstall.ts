@@ -19,16 +19,10 @@ import {
 } from '../../platform/index.ts';
 import { generatePassword, hashPassword, requireStrong } from '../access/identity.ts';
 import { chooseKeys, type InstalledKey, keysOnMachine, writeAccess } from '../access/keys.ts';
-import {
-  type ActionPayload,
-  actionSaga,
-  keepSecrets,
-  openSecrets,
-  requestAction,
-  withMachine,
-} from '../actions/act.ts';
+import { actionSaga, keepSecrets, openSecrets, requestAction, withMachine } from '../actions/act.ts';
 import { requireNoStop, startUnlessToStop, stopped } from '../actions/forcedStop.ts';
 import { viewAction } from '../actions/history.ts';
+import { type ActionPayload, actionJob } from '../actions/job.ts';
 import { type MachineRow, setMachineState } from '../machine.ts';
 import { startAgain } from '../snapshots/snapshots.ts';
 import { ensureImage } from './ensureImage.ts';
@@ -52,6 +46,8 @@ interface Payload extends ActionPayload {
   keys: InstalledKey[];
 }
 
+const reinstallJob = actionJob<Payload>('reinstall');
+
 const setSystem = statement<never, { serviceId: number; image: string; hostname: string }>(
   'vps.setSystem',
   `update machines set image = :image, hostname = :hostname, boot = 'disk', rescue = false, in_rescue = false,
@@ -73,7 +69,7 @@ export async function reinstallVps(ctx: OrganizationContext, id: number, body: R
   if (body.password !== undefined) requireStrong(body.password);
   if (body.hostname !== undefined && !isDomain(body.hostname, { atLeast: 1 })) throw fail('invalid_domain');
   let generated: string | null = null;
-  const action = await requestAction(ctx, id, 'reinstall', async (tx, vps, actionId) => {
+  const action = await requestAction(ctx, id, reinstallJob, async (tx, vps, actionId) => {
     const image = await requireImage(tx, body.os);
     const message = reasonAgainst(image, { memoryMib: vps.memory_mib ?? 0, diskGib: vps.disk_gib ?? 0 });
     if (message !== null)
@@ -129,8 +125,7 @@ const isReplacing = statement<{ service_id: number }, { serviceId: number; actio
 /** Steps that leave the disk as it was when they fail; of the last one the driver promises it for one try. */
 const harmless: ReadonlySet<string> = new Set(['begin', 'image', 'check', 'off', 'disk']);
 
-export const reinstall = actionSaga<Payload>({
-  command: 'reinstall',
+export const reinstall = actionSaga(reinstallJob, {
   steps: [
     { name: 'image', do: prepareImage },
     { name: 'check', do: check },

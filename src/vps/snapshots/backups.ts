@@ -2,7 +2,7 @@ import { attempt, type PeriodicJob, statement, type TxContext } from '../../plat
 import { beginSystemAction } from '../actions/act.ts';
 import { holdsLock } from '../actions/lock.ts';
 import { inSql, openStatuses, rules } from '../states.ts';
-import { backupPrefix, writeSnapshot } from './snapshots.ts';
+import { backupPrefix, snapshotJobs, writeSnapshot } from './snapshots.ts';
 
 /** Each writes a whole disk, so more at once would take the node from the machines that it is there for. */
 const mostAtOnce = 4;
@@ -89,7 +89,7 @@ async function apart(
 
 async function dropBackup(ctx: TxContext, machine: Idle, name: string): Promise<void> {
   await ctx.db.run(markDeleting, { serviceId: machine.service_id, name });
-  await beginSystemAction(ctx, machine, 'delete_snapshot', { name, kind: 'backup' });
+  await beginSystemAction(ctx, machine, snapshotJobs.delete_snapshot, { name, kind: 'backup' });
 }
 
 async function backUp(ctx: TxContext, machine: Idle): Promise<void> {
@@ -97,5 +97,5 @@ async function backUp(ctx: TxContext, machine: Idle): Promise<void> {
   const name = `${backupPrefix}${now.toISOString().slice(0, 10)}`;
   await ctx.db.run(markBackedUp, { serviceId: machine.service_id, now });
   await writeSnapshot(ctx, machine.organization_id, machine.service_id, name, 'backup', 'Nightly backup');
-  await beginSystemAction(ctx, machine, 'create_backup', { name, kind: 'backup' });
+  await beginSystemAction(ctx, machine, snapshotJobs.create_backup, { name, kind: 'backup' });
 }

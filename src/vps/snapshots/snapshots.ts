@@ -11,15 +11,10 @@ import {
   type TxContext,
   transaction,
 } from '../../platform/index.ts';
-import {
-  type ActionPayload,
-  actionSaga,
-  type ExistingVps,
-  requestAction,
-  withMachine,
-} from '../actions/act.ts';
+import { actionSaga, type ExistingVps, requestAction, withMachine } from '../actions/act.ts';
 import { requireNoStop, startUnlessToStop } from '../actions/forcedStop.ts';
 import { noteAction, viewAction } from '../actions/history.ts';
+import { type ActionPayload, actionJob } from '../actions/job.ts';
 import { requireCapability } from '../capabilities.ts';
 import { copyInconsistent } from '../events.ts';
 import { ensureImage } from '../install/ensureImage.ts';
@@ -117,6 +112,13 @@ interface Payload extends ActionPayload, CopiedAccess {
   image?: string | null;
 }
 
+export const snapshotJobs = {
+  create_snapshot: actionJob<Payload>('create_snapshot'),
+  create_backup: actionJob<Payload>('create_backup'),
+  delete_snapshot: actionJob<Payload>('delete_snapshot'),
+  restore_snapshot: actionJob<Payload>('restore_snapshot'),
+};
+
 /**
  * Keeps the disk as it is now. `invalid_request` for a name that belongs to the nightly backups, `conflict` for one
  * that is taken, `too_many` over the limit.
@@ -130,7 +132,7 @@ export async function createSnapshot(
     const message = `must not begin with ${backupPrefix}: the nightly backups are called so`;
     throw fail('invalid_request', { details: [{ field: 'name', message }] });
   }
-  const action = await requestAction(ctx, id, 'create_snapshot', async (tx, vps) => {
+  const action = await requestAction(ctx, id, snapshotJobs.create_snapshot, async (tx, vps) => {
     const known = (await tx.db.many(snapshotsOf, { serviceId: id })) ?? [];
     if (known.some((snapshot) => snapshot.name === body.name)) {
       throw fail('conflict', {
@@ -190,7 +192,7 @@ async function change(
   state: 'deleting' | 'restoring',
   keepKeys = false,
 ) {
-  const action = await requestAction(ctx, id, command, async (tx, vps) => {
+  const action = await requestAction(ctx, id, snapshotJobs[command], async (tx, vps) => {
     const snapshot = await tx.db.maybe(oneSnapshot, { serviceId: id, name });
     if (snapshot === null) throw fail('not_found', { message: `There is no snapshot called ${name}` });
     if (command === 'restore_snapshot')
@@ -232,8 +234,7 @@ type SnapshotRun = Run<Payload, object>;
 export const snapshotSagas: AnySaga[] = [
   makingSaga('create_snapshot'),
   makingSaga('create_backup'),
-  actionSaga<Payload>({
-    command: 'delete_snapshot',
+  actionSaga(snapshotJobs.delete_snapshot, {
     steps: [{ name: 'delete', do: remove }],
     succeeded: async (ctx, { serviceId, name }) => {
       await ctx.db.run(deleteRow, { serviceId, name });
@@ -243,8 +244,7 @@ export const snapshotSagas: AnySaga[] = [
     },
     stuck: leaveInDoubt,
   }),
-  actionSaga<Payload>({
-    command: 'restore_snapshot',
+  actionSaga(snapshotJobs.restore_snapshot, {
     steps: [
       { name: 'image', do: prepareImage },
       {
@@ -273,8 +273,7 @@ export const snapshotSagas: AnySaga[] = [
 ];
 
 function makingSaga(command: 'create_snapshot' | 'create_backup'): AnySaga {
-  return actionSaga<Payload>({
-    command,
+  return actionSaga(snapshotJobs[command], {
     queue: command === 'create_backup' ? 'bulk' : 'machine',
     steps: [{ name: 'keep', do: make, undo: remove }],
     failed: async (ctx, { serviceId, name }) => {
