@@ -5,7 +5,7 @@ import { openDatabase } from './database.ts';
 import { type Demo, openDemo } from './demo/index.ts';
 import type { Hypervisor } from './drivers/hypervisor/index.ts';
 import { type GivenDrivers, openDrivers, requireAll } from './drivers/index.ts';
-import { gatherReactions } from './events/index.ts';
+import { gatherReactions, startTellingReaders } from './events/index.ts';
 import { introduction } from './introduction.ts';
 import { enlistNode, ensureInventory, knownHost, type LocalNode, watchNode } from './node.ts';
 import { authenticator } from './organizations/index.ts';
@@ -93,6 +93,7 @@ async function start(config: Config, progress: StartProgress, parts: Parts, undo
   const { url } = database;
   const ctx = await openContext(config, data, url, parts, log, undo);
 
+  undo.push(startTellingReaders(ctx));
   const { drivers, node } = await openWorld(ctx, data, progress, parts, undo);
   if (config.role !== 'api')
     startBackground(ctx, url, requireAll(drivers), node === null ? [] : [node.id], undo);

@@ -5,6 +5,7 @@
  */
 export { mailConcerns } from './concerns.ts';
 export { allEvents, type Event, event, type NoData } from './event.ts';
+export { followJournal, startTellingReaders } from './followJournal.ts';
 export { type Entry, hasHappened, record } from './journal.ts';
 export { type MailDeclaration, type MailText, mail, mailTo } from './mail.ts';
 export { mailDelivery, mailReactions, mailSending } from './mails.ts';

@@ -1,5 +1,6 @@
 import { type Context, enqueue, statement, type TxContext } from '../platform/index.ts';
 import type { Event } from './event.ts';
+import { isFollowed, tellReaders } from './followJournal.ts';
 
 /** What happened this time. `data` is left out of events that have none. */
 export type Entry<Data extends object> = {
@@ -74,6 +75,7 @@ export async function record<Data extends object>(
     data,
     now: ctx.clock.now(),
   });
+  if (isFollowed()) ctx.db.afterCommit(tellReaders);
   const reactions = ctx.reactions.get(event.name) ?? [];
   const asked = reactions.map(async (reaction) => {
     const payload = reaction.payload({ journalId, subject, organizationId, data });

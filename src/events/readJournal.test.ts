@@ -69,7 +69,7 @@ it('a reader beside many writers gets every entry once, in order', async () => {
   const read: { id: number; data: Record<string, unknown> }[] = [];
   for (;;) {
     const wasWriting = isWriting;
-    const page = (await readJournal(product.ctx, cursor, 7)).filter(({ action }) => action === noted.name);
+    const page = (await readJournal(product.ctx, cursor, 7)).filter(({ event: name }) => name === noted.name);
     cursor = page.at(-1)?.id ?? cursor;
     read.push(...page);
     if (page.length === 0 && !wasWriting) break;

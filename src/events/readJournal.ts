@@ -4,23 +4,25 @@ import { type Context, statement } from '../platform/index.ts';
 /** An entry of the journal, for whoever reads all of them. */
 export interface JournalEntry {
   id: number;
-  organization_id: number | null;
-  action: string;
-  subject_type: string;
-  subject_id: number;
+  organizationId: number | null;
+  /** The event's name. */
+  event: string;
+  subject: { type: string; id: number };
   data: Record<string, unknown>;
-  created_at: Date;
+  createdAt: Date;
 }
 
+const selectEntry = `
+  select id, organization_id as "organizationId", action as event, data, created_at as "createdAt",
+    jsonb_build_object('type', subject_type, 'id', subject_id) as subject
+  from journal`;
 const entriesAfter = statement<JournalEntry, { after: number; limit: number }>(
   'events.entriesAfter',
-  `select id, organization_id, action, subject_type, subject_id, data, created_at from journal
-   where id > :after order by id limit :limit`,
+  `${selectEntry} where id > :after order by id limit :limit`,
 );
 const entriesBetween = statement<JournalEntry, { after: number; last: number }>(
   'events.entriesBetween',
-  `select id, organization_id, action, subject_type, subject_id, data, created_at from journal
-   where id > :after and id <= :last order by id`,
+  `${selectEntry} where id > :after and id <= :last order by id`,
 );
 const newTransaction = statement<{ mark: string }>(
   'events.newTransaction',

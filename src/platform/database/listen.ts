@@ -3,9 +3,13 @@ import { causesOf, type Logger } from '../log.ts';
 
 const retryMs = 250;
 
+/** First key of the advisory locks that show who listens; the second is made of the channel's name. */
+const listeningClass = 741_105;
+
 /**
- * LISTEN over a connection of its own. When the connection is lost it is made again, for as long as nobody
- * stops it; a message sent meanwhile is gone, so listeners also look for themselves from time to time.
+ * LISTEN over a connection of its own, which shows by a shared advisory lock that somebody listens. When it is lost it
+ * is made again, for as long as nobody stops it; a message sent meanwhile is gone, so listeners also look for
+ * themselves from time to time.
  */
 export async function listenOn(
   url: string,
@@ -30,6 +34,7 @@ export async function listenOn(
     });
     await next.connect();
     await next.query(`listen ${pg.escapeIdentifier(channel)}`);
+    await next.query('select pg_advisory_lock_shared($1, hashtext($2))', [listeningClass, channel]);
     client = next;
     onMessage(''); // something may have happened while nobody listened
   };
