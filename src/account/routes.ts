@@ -15,7 +15,7 @@ export function accountRoutes(readCredit: ReadCredit): RouteGroup {
         auth: 'account',
         operation: 'getAccountDetails',
         summary: 'Get account details',
-        description: 'The person that the key belongs to. It is the one place that needs no organization.',
+        description: 'The person that the key belongs to, and their keys. It needs no organization.',
         data: S.Account,
       },
       (ctx) => readAccount(ctx, readCredit),

@@ -18,7 +18,7 @@ const ConcernShape = named(
 
 const group = {
   tag: 'Staff: what needs a person',
-  about: 'What goes no further until one of your people looks at it.',
+  about: 'What waits until one of your people looks at it.',
   examples,
 };
 

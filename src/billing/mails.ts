@@ -72,7 +72,7 @@ const expired = mail(
   ({ subject, data }) => ({
     subject: `Invoice ${subject.id} is cancelled`,
     lines: [
-      `Invoice ${subject.id} over ${data.total} ${data.currency} was not paid in time, so it is cancelled and what`,
+      `Invoice ${subject.id} for ${data.total} ${data.currency} was not paid in time, so it is cancelled and what`,
       'was reserved for it is free again. You owe nothing.',
       ...whatIsLeft(data),
       '',
@@ -87,7 +87,7 @@ const cancelled = mail(
   ({ subject, data }) => ({
     subject: `Invoice ${subject.id} is cancelled`,
     lines: [
-      `Invoice ${subject.id} over ${data.total} ${data.currency} is cancelled, as you asked, and what was reserved for it`,
+      `Invoice ${subject.id} for ${data.total} ${data.currency} is cancelled, as you asked, and what was reserved for it`,
       'is free again. You owe nothing.',
       ...whatIsLeft(data),
       '',
@@ -103,7 +103,7 @@ const refunded = mail(
     subject: `Refund for invoice ${subject.id}`,
     lines: [
       `We gave back ${data.amount} ${data.currency} of invoice ${subject.id}, as credit in your account.`,
-      'Credit pays your next invoices.',
+      'You can pay your next invoices with it.',
       '',
       `Reason: ${data.reason}`,
     ],
@@ -153,7 +153,7 @@ function overpaid({ amount, currency, reference }: Credited): MailText {
     subject: `${amount} ${currency} of your transfer became credit`,
     lines: [
       `Your transfer ${reference} was ${amount} ${currency} more than was due. They are now credit in your account,`,
-      'and credit pays your next invoices.',
+      'and you can pay your next invoices with them.',
     ],
   };
 }

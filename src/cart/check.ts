@@ -77,6 +77,7 @@ export function checkPasswords(candidates: Candidate[]): void {
     return password === undefined || isStrongPassword(password) ? [] : [`${path}.options.password`];
   });
   if (weak.length === 0) return;
-  const message = 'needs at least 8 characters of 3 of the 4 classes lower case, upper case, digit, special';
+  const message =
+    'needs at least 8 characters, of three of these kinds: lower case, upper case, digits, others';
   throw fail('weak_password', { details: weak.map((field) => ({ field, message })) });
 }

@@ -38,7 +38,7 @@ const ItemOptions = named(
       Type.String({
         maxLength: 128,
         description:
-          'First password of `root`, needed for servers: at least 8 characters of 3 of the 4 classes lower case, upper case, digit, special',
+          'First password of `root`, needed for servers: at least 8 characters, of three of these kinds: lower case, upper case, digits, others',
       }),
     ),
   }),

@@ -42,7 +42,7 @@ export const Node = named(
     name: Type.String(),
     location: Type.String(),
     state: NodeState,
-    reachable: Type.Boolean({ description: 'Whether it was heard of within the last minute' }),
+    reachable: Type.Boolean({ description: 'Whether it was heard from within the last minute' }),
     accepts_machines: Type.Boolean(),
     capacity: Type.Object(Size.properties, { description: 'What it physically has' }),
     cpu_overcommit: Type.Number(),
@@ -93,7 +93,7 @@ export const Pool = named(
     gateway: Type.String(),
     rest_hours: Type.Integer(),
     addresses: Type.Object({
-      free: Nullable(Type.Integer({ description: 'null for IPv6: as good as all' })),
+      free: Nullable(Type.Integer({ description: 'Null for IPv6, where nearly all are free' })),
       taken: Count,
       resting: Count,
       reserved: Count,

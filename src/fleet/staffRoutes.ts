@@ -232,7 +232,7 @@ const imageRoutes = routes('/staff/images', group, (route) => {
       ...image,
       operation: 'removeOperatingSystemImage',
       summary: 'Remove operating-system image',
-      description: 'Possible once no machine was made of it.',
+      description: 'Possible while no machine is made from it.',
       data: S.Removed,
       errors: ['not_found', 'conflict'],
     },

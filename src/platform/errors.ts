@@ -34,7 +34,7 @@ const commonErrors = errors({
     'Your role in this organization does not allow this; ask an owner or administrator',
   ],
   session_required: [403, 'An API key cannot do this; sign in and use the session'],
-  origin_refused: [403, 'A session cookie is only believed when the request comes from the dashboard itself'],
+  origin_refused: [403, 'A session cookie is only accepted when the request comes from the dashboard itself'],
   staff_only: [403, 'This part of the API is for staff accounts'],
   organization_required: [400, 'Send the header x-organization-id with the integer id of your organization'],
   organization_ambiguous: [400, 'You belong to several organizations: send x-organization-id to choose one'],
@@ -66,7 +66,7 @@ const commonErrors = errors({
   // What several rooms answer
   too_many: [409, 'The limit for this kind of resource is reached; delete one first'],
   invalid_domain: [400, 'invalid domain'],
-  amount_too_large: [400, 'The sum is too large to be counted to the cent'],
+  amount_too_large: [400, 'The sum is too large; choose less'],
 
   busy: [409, 'Something else is changing this at the moment; repeat the request shortly'],
 

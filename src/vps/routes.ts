@@ -107,7 +107,8 @@ export const vpsRoutes = routes('/dashboard/service', group, (route) => {
       ...managing,
       operation: 'reinstallVps',
       summary: 'Reinstall VPS',
-      description: 'Replaces the disk and its snapshots. Addresses and backups stay.',
+      description:
+        'Installs a system anew. The disk and its snapshots are deleted; addresses and backups stay.',
       body: S.Reinstall,
       data: S.ActionWithPassword,
       errors: [...refused, 'weak_password', 'invalid_domain', 'invalid_configuration'],

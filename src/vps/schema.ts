@@ -173,7 +173,7 @@ export const Force = named(
   Strict({
     force: Type.Optional(
       Type.Boolean({
-        description: 'Do not wait for the guest; default is a clean shutdown. Means nothing to start',
+        description: 'Take the power at once; without it the guest is shut down cleanly. A start ignores it',
       }),
     ),
   }),
@@ -192,7 +192,10 @@ export const Console = named(
   'Where the console of a machine waits for you',
 );
 
-const Password = Type.String({ maxLength: 128, description: '8 characters of 3 of the 4 classes, at least' });
+const Password = Type.String({
+  maxLength: 128,
+  description: 'At least 8 characters, of three of these kinds: lower case, upper case, digits, others',
+});
 const KeyIds = Type.Array(Id, { maxItems: 100, uniqueItems: true });
 const Hostname = Type.String({ maxLength: identityLimits.hostnameBytes });
 const UserData = Type.String({
@@ -310,7 +313,9 @@ export const SettingsData = named(
         auto_backup: Type.Object({ enabled: Type.Boolean(), hour: Hour, keep: Keep }),
         protection: Type.Object({ delete: Type.Boolean(), reinstall: Type.Boolean() }),
         nameservers: Type.Array(Type.String()),
-        rescue: Type.Boolean({ description: 'The next start boots a small system beside the disk' }),
+        rescue: Type.Boolean({
+          description: 'The next start boots a small rescue system, with the disk beside it',
+        }),
         notifications: Type.Record(Type.String(), Type.Boolean()),
       }),
       'What can be set about a machine',

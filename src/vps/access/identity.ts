@@ -23,7 +23,7 @@ export function requireStrong(password: string): void {
   if (isStrongPassword(password)) return;
   throw fail('weak_password', {
     message:
-      'The password needs at least 8 characters of 3 of the 4 classes lower case, upper case, digit, special',
+      'The password needs at least 8 characters, of three of these kinds: lower case, upper case, digits, others',
     details: [{ field: 'password', message: 'is too weak' }],
   });
 }

@@ -23,7 +23,7 @@ const advice: Record<Exclude<HypervisorErrorCode, 'no_space' | 'guest_refused'>,
   machine_absent: 'The machine was not found on its node; our staff has been told',
   machine_died: 'The machine went down while this was under way; start it and watch its console to see why',
   not_running: 'The machine is not running; start it and try again',
-  not_stopped: 'The machine has to be stopped for this and did not stay so; try again',
+  not_stopped: 'The machine has to stay stopped for this, and was started meanwhile; stop it and try again',
   shutdown_timeout:
     'The machine did not shut down in time and is still running; repeat with "force": true to switch it off. If it shuts down within the next ten minutes, it is left as you asked',
   ready_timeout:
@@ -43,7 +43,7 @@ const plain: ReadonlySet<string> = new Set([
 
 /** What holds for an action of its kind, whatever it failed of. */
 const afterwards: Partial<Record<string, string>> = {
-  rename: 'The new name counts from the next start',
+  rename: 'The machine takes its new name at its next start',
 };
 
 /** A failure in words for the customer, as the action and the journal keep it. */
@@ -61,5 +61,5 @@ function adviceOn(code: string): string | null {
 }
 
 function ours(actionId: number): string {
-  return `Something went wrong on our side; our staff has been told. Quote action ${actionId} when you ask`;
+  return `Something went wrong on our side; our staff has been told. Quote action ${actionId} when you ask for help`;
 }

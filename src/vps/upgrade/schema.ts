@@ -17,9 +17,7 @@ export const UpgradeVps = named(
     option7: Type.Optional(
       Type.String({ maxLength: 40, description: optionMeanings.option7, examples: ['5gbit'] }),
     ),
-    dry_run: Type.Optional(
-      Type.Boolean({ description: 'Says what it would cost; nothing is written or held' }),
-    ),
+    dry_run: Type.Optional(Type.Boolean({ description: 'Says what it would cost, and reserves nothing' })),
   }),
 );
 
@@ -33,7 +31,7 @@ export const UpgradeTerms = named(
     }),
     credit: Type.String({
       ...MoneyText,
-      description: 'What the days that remain were paid for already; it is off prorated_charge',
+      description: 'What was paid already for the days that remain; prorated_charge is less by it',
     }),
     new_price: Type.String({ ...MoneyText, description: 'Of each period from now on' }),
     total: Type.String({ ...MoneyText, description: 'prorated_charge with tax: what the invoice asks for' }),
