@@ -73,5 +73,6 @@ export const examples = {
   },
   listUsers: { query: { search: 'ada@' }, data: { users: [user], ...onlyPage(1) } },
   getUser: { params: { id: 4503599627370601 }, data: { user } },
+  getSshKey: { params: { id: ids.sshKey }, data: { ssh_key: sshKey } },
   deleteSshKey: { params: { id: ids.sshKey }, data: { deleted: true } },
 } satisfies Record<string, Example>;

@@ -2,7 +2,7 @@ import { IdParams, type RouteGroup, routes } from '../platform/http/index.ts';
 import { examples } from './examples.ts';
 import { type ReadCredit, readAccount } from './read.ts';
 import * as S from './schema.ts';
-import { createSshKey, deleteSshKey, listSshKeys } from './sshKeys.ts';
+import { createSshKey, deleteSshKey, listSshKeys, lockSshKey, readSshKey } from './sshKeys.ts';
 
 const group = { tag: 'Account', about: 'Who you are, and the SSH keys that your machines let in.', examples };
 
@@ -45,6 +45,20 @@ export function accountRoutes(readCredit: ReadCredit): RouteGroup {
       },
       (ctx, req) => createSshKey(ctx, req.body),
     );
+    route.get(
+      '/ssh-keys/:id',
+      {
+        auth: 'organization',
+        operation: 'getSshKey',
+        summary: 'Get SSH key',
+        description: 'One SSH key of your account.',
+        params: IdParams,
+        data: S.SshKeyData,
+        errors: ['not_found'],
+        etag: true,
+      },
+      (ctx, req) => readSshKey(ctx, req.params.id),
+    );
     route.delete(
       '/ssh-keys/:id',
       {
@@ -56,6 +70,7 @@ export function accountRoutes(readCredit: ReadCredit): RouteGroup {
         params: IdParams,
         data: S.Deleted,
         errors: ['not_found'],
+        lock: (tx, req) => lockSshKey(tx, req.params.id),
       },
       (ctx, req) => deleteSshKey(ctx, req.params.id),
     );

@@ -9,6 +9,7 @@ import {
   fail,
   isDuplicate,
   newId,
+  requireRow,
   statement,
   type TxContext,
   transaction,
@@ -84,6 +85,29 @@ const ownerOfKey = statement<{ user_id: number }, { id: number }>(
   'account.ownerOfSshKey',
   'select user_id from ssh_keys where id = :id',
 );
+
+const keyById = statement<SshKey & { userId: number }, { id: number }>(
+  'account.sshKey',
+  `select t.id, t.name, t.type, t.public_key as "publicKey", t.fingerprint, t.created_at as "createdAt",
+     t.user_id as "userId"
+   from ssh_keys t where t.id = :id`,
+);
+const lockKey = statement<never, { id: number }>(
+  'account.lockSshKey',
+  'select id from ssh_keys where id = :id for update',
+);
+
+/** A key of the caller's; `forbidden` when it is another person's. */
+export async function readSshKey(ctx: AccountContext, id: number) {
+  const row = await requireRow(ctx, keyById, { id });
+  if (row.userId !== ctx.actor.userId) throw fail('forbidden');
+  return { ssh_key: view(row) };
+}
+
+/** Nobody deletes the key until this transaction ends. */
+export async function lockSshKey(tx: TxContext, id: number): Promise<void> {
+  await tx.db.maybe(lockKey, { id });
+}
 
 export async function listSshKeys(ctx: AccountContext, query: ListRequest) {
   const { rows, at } = await keys(ctx, query, { userId: ctx.actor.userId });

@@ -55,10 +55,9 @@ export async function readProductForStaff(ctx: Context, id: number) {
   return { product: viewProductForStaff(product) };
 }
 
-/** The same, with the row locked: nobody changes it until the transaction ends. */
-export async function lockProductForStaff(ctx: Context, id: number) {
-  await ctx.db.maybe(lockProduct, { id });
-  return readProductForStaff(ctx, id);
+/** Nobody changes the product until the transaction ends. */
+export async function holdProduct(tx: TxContext, id: number): Promise<void> {
+  await tx.db.maybe(lockProduct, { id });
 }
 
 /**
@@ -67,7 +66,7 @@ export async function lockProductForStaff(ctx: Context, id: number) {
  */
 export async function changeProduct(ctx: Context, id: number, change: ProductChange) {
   return transaction(ctx, 'catalog.changeProduct', async (tx) => {
-    await tx.db.maybe(lockProduct, { id });
+    await holdProduct(tx, id);
     const product = (await findProducts(tx, [id])).get(id);
     if (!product) throw fail('not_found');
     await tx.db.run(updateProduct, {

@@ -1,5 +1,5 @@
 import { IdParams, routes } from '../platform/http/index.ts';
-import { changeProduct, lockProductForStaff, readProductForStaff } from './changeProduct.ts';
+import { changeProduct, holdProduct, readProductForStaff } from './changeProduct.ts';
 import { examples } from './examples.ts';
 import { listEveryProduct } from './products.ts';
 import * as S from './schema.ts';
@@ -45,7 +45,7 @@ export const catalogStaffRoutes = routes('/staff/products', group, (route) => {
       body: S.ProductChange,
       data: S.StaffProductData,
       errors: ['not_found'],
-      current: (ctx, req) => lockProductForStaff(ctx, req.params.id),
+      lock: (tx, req) => holdProduct(tx, req.params.id),
     },
     (ctx, req) => changeProduct(ctx, req.params.id, req.body),
   );

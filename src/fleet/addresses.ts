@@ -240,6 +240,16 @@ function outOfAddresses(location: string, family: 4 | 6) {
   return fail('insufficient_stock', { cause: new Error(`no free IPv${family} address at ${location}`) });
 }
 
+const lockAddressesOfService = statement<never, { serviceId: number }>(
+  'fleet.lockAddressesOfService',
+  'select address from addresses where service_id = :serviceId order by address for update',
+);
+
+/** Nobody changes the addresses of a service until the transaction ends. */
+export async function lockAddresses(tx: TxContext, serviceId: number): Promise<void> {
+  await tx.db.many(lockAddressesOfService, { serviceId });
+}
+
 /** The addresses of a service, the primary one first. */
 export async function listAddresses(ctx: Context, serviceId: number): Promise<Address[]> {
   const rows = await ctx.db.many(addressesOfService, { serviceId });

@@ -76,8 +76,13 @@ export async function readImage(ctx: Context, slug: string) {
   return { image: view(row) };
 }
 
-export async function lockImageForStaff(ctx: Context, slug: string) {
-  await ctx.db.many(lockImage, { slug });
+/** Nobody changes the image until the transaction ends. */
+export async function holdImage(tx: TxContext, slug: string): Promise<void> {
+  await tx.db.many(lockImage, { slug });
+}
+
+async function lockImageForStaff(ctx: TxContext, slug: string) {
+  await holdImage(ctx, slug);
   return readImage(ctx, slug);
 }
 

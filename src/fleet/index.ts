@@ -10,6 +10,7 @@ export {
   type Address,
   holdMoreAddresses,
   listAddresses,
+  lockAddresses,
   releaseAddresses,
   reserveAddresses,
   returnHeldAddresses,

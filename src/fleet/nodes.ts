@@ -1,7 +1,7 @@
 import type { NodeCapacity } from '../drivers/hypervisor/index.ts';
 import { record } from '../events/index.ts';
 import { type ListRequest, listData, pagedList } from '../platform/http/index.ts';
-import { type Context, requireRow, statement, transaction } from '../platform/index.ts';
+import { type Context, requireRow, statement, type TxContext, transaction } from '../platform/index.ts';
 import type { NodeChange } from './changes.ts';
 import { nodeUpdated } from './events.ts';
 
@@ -159,13 +159,18 @@ export async function readNode(ctx: Context, id: number) {
   return { node: viewNode(row) };
 }
 
+/** Nobody changes the node until the transaction ends. */
+export async function holdNode(tx: TxContext, id: number): Promise<void> {
+  await tx.db.many(lockNode, { id });
+}
+
 /**
  * Decides what a node may promise and whether it takes new machines. What is promised already stays promised:
  * a node over its new limits takes nothing more until enough machines are gone.
  */
 export async function changeNode(ctx: Context, id: number, change: NodeChange) {
   return transaction(ctx, 'fleet.changeNode', async (tx) => {
-    await tx.db.many(lockNode, { id });
+    await holdNode(tx, id);
     const node = await requireRow(tx, nodeById, { id });
     await tx.db.run(updateNode, {
       id,

@@ -1,7 +1,7 @@
 import { IdParams, type RouteGroup, routes } from '../platform/http/index.ts';
 import { examples } from './examples.ts';
 import * as images from './imageStaff.ts';
-import { changeNode, listNodes, readNode } from './nodes.ts';
+import { changeNode, holdNode, listNodes, readNode } from './nodes.ts';
 import * as pools from './poolStaff.ts';
 import { replaceNode } from './replaceNode.ts';
 import * as S from './schema.ts';
@@ -38,6 +38,10 @@ const nodeRoutes = routes('/staff/nodes', group, (route) => {
       description: 'One host with its capacity and what is taken.',
       data: S.NodeData,
       errors: ['not_found'],
+      // What is taken and seen of it goes on changing while somebody decides what it may promise.
+      etag: {
+        without: ['last_seen_at', 'reachable', 'accepts_machines', 'promised', 'taken', 'free', 'machines'],
+      },
     },
     (ctx, req) => readNode(ctx, req.params.id),
   );
@@ -51,6 +55,7 @@ const nodeRoutes = routes('/staff/nodes', group, (route) => {
       body: S.NodeChange,
       data: S.NodeData,
       errors: ['not_found'],
+      lock: (tx, req) => holdNode(tx, req.params.id),
     },
     (ctx, req) => changeNode(ctx, req.params.id, req.body),
   );
@@ -105,6 +110,8 @@ const poolRoutes = routes('/staff/address-pools', group, (route) => {
       description: 'One network with how much of it is taken.',
       data: S.PoolData,
       errors: ['not_found'],
+      // How many of its addresses are free changes with every order.
+      etag: { without: ['addresses'] },
     },
     (ctx, req) => pools.readPool(ctx, req.params.id),
   );
@@ -118,6 +125,7 @@ const poolRoutes = routes('/staff/address-pools', group, (route) => {
       body: S.PoolChange,
       data: S.PoolData,
       errors: ['not_found', 'conflict'],
+      lock: (tx, req) => pools.holdPool(tx, req.params.id),
     },
     (ctx, req) => pools.changePool(ctx, req.params.id, req.body),
   );
@@ -130,6 +138,7 @@ const poolRoutes = routes('/staff/address-pools', group, (route) => {
       description: 'Possible once none of its addresses is taken, resting or reserved.',
       data: S.Removed,
       errors: ['not_found', 'conflict'],
+      lock: (tx, req) => pools.holdPool(tx, req.params.id),
     },
     (ctx, req) => pools.removePool(ctx, req.params.id),
   );
@@ -143,6 +152,7 @@ const poolRoutes = routes('/staff/address-pools', group, (route) => {
       query: S.PoolAddressQuery,
       data: S.PoolAddressList,
       errors: ['not_found'],
+      etag: true,
     },
     (ctx, req) => pools.listPoolAddresses(ctx, req.params.id, req.query),
   );
@@ -156,6 +166,7 @@ const poolRoutes = routes('/staff/address-pools', group, (route) => {
       body: S.Reservation,
       data: S.PoolAddressData,
       errors: ['not_found', 'conflict'],
+      lock: (tx, req) => pools.holdPoolAddresses(tx, req.params.id),
     },
     (ctx, req) => pools.reserveAddress(ctx, req.params.id, req.body),
   );
@@ -210,7 +221,7 @@ const imageRoutes = routes('/staff/images', group, (route) => {
       body: S.ImageChange,
       data: S.ImageData,
       errors: ['not_found'],
-      current: (ctx, req) => images.lockImageForStaff(ctx, req.params.slug),
+      lock: (tx, req) => images.holdImage(tx, req.params.slug),
     },
     (ctx, req) => images.changeImage(ctx, req.params.slug, req.body),
   );
@@ -235,6 +246,7 @@ const imageRoutes = routes('/staff/images', group, (route) => {
       description: 'Possible while no machine is made from it.',
       data: S.Removed,
       errors: ['not_found', 'conflict'],
+      lock: (tx, req) => images.holdImage(tx, req.params.slug),
     },
     (ctx, req) => images.removeImage(ctx, req.params.slug),
   );

@@ -220,6 +220,20 @@ export const examples = {
       limit: 5,
     },
   },
+  getSnapshot: {
+    params: { id: ids.service, name: 'before-upgrade' },
+    data: {
+      snapshot: {
+        name: 'before-upgrade',
+        kind: 'snapshot',
+        description: 'Before the new kernel',
+        created_at: '2026-01-31T22:04:15.295Z',
+        size_bytes: 20971520,
+        state: 'ready',
+        parent: null,
+      },
+    },
+  },
   restoreSnapshot: {
     params: { id: ids.service, name: 'before-upgrade' },
     data: {

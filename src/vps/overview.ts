@@ -1,12 +1,12 @@
 import { isIPv6 } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import type { ReverseDns } from '../drivers/dns/index.ts';
-import { listAddresses, setReverseName } from '../fleet/index.ts';
-import { fail, type OrganizationContext, statement, transaction } from '../platform/index.ts';
+import { listAddresses, lockAddresses, setReverseName } from '../fleet/index.ts';
+import { fail, type OrganizationContext, statement, type TxContext, transaction } from '../platform/index.ts';
 import { resourcesOf, vpsOptions } from '../services/index.ts';
 import { factsOf } from './actions/act.ts';
 import { viewAction } from './actions/history.ts';
-import { requireVps, type VpsRow } from './queries.ts';
+import { lockVps, requireVps, type VpsRow } from './queries.ts';
 import { actionNames, type Refusal, reasonAgainst } from './states.ts';
 
 interface UsageRow {
@@ -117,6 +117,12 @@ async function viewIps(ctx: OrganizationContext, vps: VpsRow) {
     dns_name: address.dnsName,
     shield: { enabled: false, under_attack: false },
   }));
+}
+
+/** Nobody changes the machine's addresses or their names until the transaction ends. */
+export async function lockIps(tx: TxContext, id: number): Promise<void> {
+  await lockVps(tx, id);
+  await lockAddresses(tx, id);
 }
 
 /**

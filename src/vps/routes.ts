@@ -6,11 +6,19 @@ import { readCharts } from './charts.ts';
 import { openConsole } from './console/open.ts';
 import { examples } from './examples.ts';
 import { reinstallVps } from './install/reinstall.ts';
-import { changeIp, readIps, readOverview } from './overview.ts';
+import { changeIp, lockIps, readIps, readOverview } from './overview.ts';
 import { restartVps, startVps, stopVps } from './power.ts';
+import { lockVps } from './queries.ts';
 import * as S from './schema.ts';
-import { changeSettings, lockSettings, readSettings } from './settings.ts';
-import { createSnapshot, deleteSnapshot, listSnapshots, restoreSnapshot } from './snapshots/snapshots.ts';
+import { changeSettings, readSettings } from './settings.ts';
+import {
+  createSnapshot,
+  deleteSnapshot,
+  listSnapshots,
+  lockSnapshot,
+  readSnapshot,
+  restoreSnapshot,
+} from './snapshots/snapshots.ts';
 
 const missing = ['not_found', 'not_a_vps'] as const;
 const refused = [...missing, 'locked', 'action_not_allowed', 'not_supported'] as const;
@@ -124,6 +132,7 @@ export const vpsRoutes = routes('/dashboard/service', group, (route) => {
       summary: 'Get VPS IP addresses',
       description: 'The addresses of the machine with their gateways and names.',
       data: S.Ips,
+      etag: true,
     },
     (ctx, req) => readIps(ctx, req.params.id),
   );
@@ -140,6 +149,7 @@ export const vpsRoutes = routes('/dashboard/service', group, (route) => {
       data: S.IpData,
       errors: [...missing, 'invalid_domain', 'not_supported'],
       drivers: ['dns'],
+      lock: (tx, req) => lockIps(tx, req.params.id),
     },
     (ctx, req) => changeIp(ctx, req.params.id, req.body, req.drivers.dns),
   );
@@ -206,6 +216,19 @@ export const vpsRoutes = routes('/dashboard/service', group, (route) => {
     },
     (ctx, req) => createSnapshot(ctx, req.params.id, req.body),
   );
+  route.get(
+    '/:id/vps/snapshots/:name',
+    {
+      ...reading,
+      params: S.SnapshotParams,
+      operation: 'getSnapshot',
+      summary: 'Get snapshot',
+      description: 'One snapshot or nightly backup of the machine.',
+      data: S.SnapshotData,
+      etag: true,
+    },
+    (ctx, req) => readSnapshot(ctx, req.params.id, req.params.name),
+  );
   route.delete(
     '/:id/vps/snapshots/:name',
     {
@@ -214,6 +237,7 @@ export const vpsRoutes = routes('/dashboard/service', group, (route) => {
       operation: 'deleteSnapshot',
       summary: 'Delete snapshot',
       description: 'Removes a snapshot for good; the disk stays as it is.',
+      lock: (tx, req) => lockSnapshot(tx, req.params.id, req.params.name),
     },
     (ctx, req) => deleteSnapshot(ctx, req.params.id, req.params.name),
   );
@@ -258,7 +282,7 @@ export const vpsRoutes = routes('/dashboard/service', group, (route) => {
       body: S.SettingsChange,
       data: S.SettingsData,
       errors: [...refused, 'invalid_domain'],
-      current: (ctx, req) => lockSettings(ctx, req.params.id),
+      lock: (tx, req) => lockVps(tx, req.params.id),
     },
     (ctx, req) => changeSettings(ctx, req.params.id, req.body),
   );

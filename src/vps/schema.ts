@@ -267,24 +267,26 @@ export const RestoreOptions = named(
     ),
   }),
 );
+const Snapshot = named(
+  'Snapshot',
+  Type.Object({
+    name: Type.String(),
+    kind: Choice(['snapshot', 'backup']),
+    description: Nullable(Type.String()),
+    created_at: Timestamp,
+    size_bytes: Nullable(Type.Integer()),
+    state: Choice(['creating', 'ready', 'restoring', 'deleting', 'error']),
+    parent: Nullable(Type.String()),
+  }),
+  'A state of the disk to go back to',
+);
+
+export const SnapshotData = named('SnapshotAnswer', Type.Object({ snapshot: Snapshot }));
+
 export const Snapshots = named(
   'SnapshotList',
   Type.Object({
-    snapshots: Type.Array(
-      named(
-        'Snapshot',
-        Type.Object({
-          name: Type.String(),
-          kind: Choice(['snapshot', 'backup']),
-          description: Nullable(Type.String()),
-          created_at: Timestamp,
-          size_bytes: Nullable(Type.Integer()),
-          state: Choice(['creating', 'ready', 'restoring', 'deleting', 'error']),
-          parent: Nullable(Type.String()),
-        }),
-        'A state of the disk to go back to',
-      ),
-    ),
+    snapshots: Type.Array(Snapshot),
     limit: Type.Integer({ description: 'How many snapshots a machine keeps; backups do not count' }),
   }),
 );

@@ -80,12 +80,6 @@ export async function readSettings(ctx: OrganizationContext, id: number) {
   return { settings: view(row) };
 }
 
-/** The same with the VPS locked, for If-Match. */
-export async function lockSettings(ctx: OrganizationContext, id: number) {
-  await requireVps(ctx, id, { lock: true });
-  return readSettings(ctx, id);
-}
-
 /**
  * Changes any part of the settings. Boot order, rescue and name servers count from the next start. A new hostname
  * is told to the guest's agent while the machine runs, as an action in its history, and counts from the next start

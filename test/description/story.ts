@@ -1,6 +1,14 @@
 /** The operations in an order in which their examples can be sent, one after another, to a new product. */
 export const story = [
-  ...['listProducts', 'getProduct', 'getAccountDetails', 'listOrganizations', 'createSshKey', 'listSshKeys'],
+  ...[
+    'listProducts',
+    'getProduct',
+    'getAccountDetails',
+    'listOrganizations',
+    'createSshKey',
+    'listSshKeys',
+    'getSshKey',
+  ],
   ...[
     'quoteCart',
     'checkout',
@@ -14,7 +22,14 @@ export const story = [
   ...['getInvoiceAsStaff', 'listServicesAsStaff', 'getServiceAsStaff', 'listProductsAsStaff'],
   ...['stopVps', 'getVpsAction', 'startVps', 'restartVps', 'getVpsOverview', 'getVpsConsole', 'reinstallVps'],
   ...['getVpsIpAddresses', 'updateIpAddress', 'getPerformanceCharts', 'getVpsActionHistory'],
-  ...['createSnapshot', 'getSnapshots', 'restoreSnapshot', 'deleteSnapshot', 'resetVpsPassword'],
+  ...[
+    'createSnapshot',
+    'getSnapshots',
+    'getSnapshot',
+    'restoreSnapshot',
+    'deleteSnapshot',
+    'resetVpsPassword',
+  ],
   ...['updateVpsSshKeys', 'getVpsSshKeys', 'getVpsSettings', 'updateVpsSettings', 'upgradeVpsResources'],
   ...[
     'deleteSshKey',

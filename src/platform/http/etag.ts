@@ -5,6 +5,11 @@ export function etagOf(body: string | Buffer): string {
   return `"${hash('sha256', body, 'base64url').slice(0, 27)}"`;
 }
 
+/** The same of data whose tag leaves some fields out, wherever they stand. */
+export function etagWithout(fields: readonly string[], data: unknown): string {
+  return etagOf(JSON.stringify(data, (name, value: unknown) => (fields.includes(name) ? undefined : value)));
+}
+
 /** Whether a list of tags, as If-Match and If-None-Match send it, names this one. */
 export function matchesTag(header: string, tag: string, comparison: 'strong' | 'weak'): boolean {
   if (header.trim() === '*') return true;

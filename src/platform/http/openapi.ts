@@ -118,7 +118,7 @@ function parametersOf(route: Route, components: Components): Json[] {
     );
   }
   if (isRepeatable(route.method, route)) list.push(reference('IdempotencyKey'));
-  if (route.current !== undefined) list.push(reference('IfMatch'));
+  if (route.lock !== undefined) list.push(reference('IfMatch'));
   if (route.etag === true) list.push(reference('IfNoneMatch'));
   return list;
 }
@@ -180,7 +180,7 @@ function successOf(route: Route, components: Components): Json {
       'X-Request-Id': header('RequestId'),
       RateLimit: header('RateLimit'),
       'RateLimit-Policy': header('RateLimitPolicy'),
-      ...(route.etag === true && { ETag: header('ETag') }),
+      ...(route.etag !== undefined && { ETag: header('ETag') }),
       ...(isRepeatable(route.method, route) && { 'Idempotency-Replayed': header('IdempotencyReplayed') }),
     },
     content:

@@ -61,7 +61,7 @@ export function codesOf(route: Route): Set<ErrorCode> {
   if (route.auth === 'staff') add('staff_only');
   if (route.permission !== undefined || route.staffRoles !== undefined) add('permission_denied');
   if (route.sessionOnly) add('session_required');
-  if (route.current !== undefined) add('precondition_failed');
+  if (route.lock !== undefined) add('precondition_failed');
   if (route.drivers !== undefined) add('driver_absent');
   add(...(route.errors ?? []));
   return codes;

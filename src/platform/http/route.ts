@@ -1,5 +1,5 @@
 import type { Static, TObject, TSchema } from 'typebox';
-import type { AccountContext, Context, OrganizationContext, StaffContext } from '../context.ts';
+import type { AccountContext, Context, OrganizationContext, StaffContext, TxContext } from '../context.ts';
 import type { DriverName, Drivers } from '../drivers.ts';
 import type { AppError, ErrorCode } from '../errors.ts';
 import type { Answer, Bytes } from './answer.ts';
@@ -77,13 +77,16 @@ export interface RouteOptions<
   onInvalid?: (problems: readonly Problem[]) => AppError | undefined;
   /** `off` ignores the header Idempotency-Key. Only for what must run again each time it is asked for. */
   idempotency?: 'off';
-  /** GET: sends an ETag and honours If-None-Match. */
-  etag?: boolean;
   /**
-   * PATCH, PUT, DELETE: the resource as its GET would answer it now, its row locked (`for update`). With the
-   * header If-Match it runs in one transaction with the handler, and another tag means 412.
+   * GET: sends an ETag and honours If-None-Match. A tag `without` fields that change by themselves still matches after
+   * they did; If-None-Match does not count then.
    */
-  current?: (ctx: ContextFor[A], req: Req<Static<P>, Static<Q>, Static<B>, A>) => Promise<unknown>;
+  etag?: true | { without: readonly string[] };
+  /**
+   * PATCH, PUT, DELETE, and each of them has it whose body is no stream: locks the rows that the GET of the same path shows. With the header
+   * If-Match this, that GET and the handler run in one transaction, and another tag means 412.
+   */
+  lock?: (ctx: ContextFor[A] & TxContext, req: Req<Static<P>, Static<Q>, Static<B>, A>) => Promise<unknown>;
   /**
    * A live route: what it talks to outside while the caller waits, as `req.drivers`. In a process that has no such
    * driver it answers 503 `driver_absent`. Everything that can wait is a job instead.
@@ -169,7 +172,7 @@ export interface GroupOptions {
 }
 
 /** A declared endpoint, its types forgotten. `path` is whole, below `/api`, with `:name` for parameters. */
-export interface Route extends Omit<RouteOptions<Auth, TObject, TObject, TSchema>, 'current'> {
+export interface Route extends Omit<RouteOptions<Auth, TObject, TObject, TSchema>, 'lock'> {
   method: Method;
   path: string;
   tag: string;
@@ -182,7 +185,7 @@ export interface Route extends Omit<RouteOptions<Auth, TObject, TObject, TSchema
   data: TSchema | null;
   produces: string | null;
   handler: (ctx: Context, req: AnyReq) => unknown;
-  current: ((ctx: Context, req: AnyReq) => Promise<unknown>) | undefined;
+  lock: ((ctx: TxContext, req: AnyReq) => Promise<unknown>) | undefined;
 }
 
 export interface RouteGroup {
@@ -260,7 +263,7 @@ function asRoute(
     data: options.data ?? null,
     produces: options.produces ?? null,
     handler,
-    current: options.current as Route['current'],
+    lock: options.lock as Route['lock'],
   };
 }
 
@@ -288,10 +291,13 @@ function misplacedOption(method: Method, options: Loose): string | null {
   if (bytesOf(options.body ?? Nothing)?.read === 'stream' && isRepeatable(method, options)) {
     return 'a stream cannot be held against the one before; it takes idempotency: off';
   }
-  if (options.etag === true && method !== 'GET') return 'etag is for GET';
-  if (options.current !== undefined && (method === 'GET' || method === 'POST')) {
-    return 'current is for PATCH, PUT and DELETE';
-  }
+  if (options.etag !== undefined && method !== 'GET') return 'etag is for GET';
+  const isChange = method === 'PATCH' || method === 'PUT' || method === 'DELETE';
+  // Whatever is compared with a tag holds a connection until it ends, and a stream may take hours.
+  const isStream = bytesOf(options.body ?? Nothing)?.read === 'stream';
+  if (isChange && !isStream && options.lock === undefined)
+    return 'it honours If-Match, so it says what to lock: lock';
+  if ((!isChange || isStream) && options.lock !== undefined) return 'lock is for PATCH, PUT and DELETE';
   return null;
 }
 

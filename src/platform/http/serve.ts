@@ -18,7 +18,7 @@ import { type Bytes, dispositionOf, isAnswer } from './answer.ts';
 import { bytesOf, checkBytes, readBytes } from './bytes.ts';
 import { type Admission, type Caller, requireCaller } from './caller.ts';
 import { readCredential } from './credential.ts';
-import { etagOf, matchesTag } from './etag.ts';
+import { etagOf, etagWithout, matchesTag } from './etag.ts';
 import { checkIdempotencyKey, once } from './idempotency.ts';
 import type { Limiter } from './limits.ts';
 import { type Outside, outsideOf } from './live.ts';
@@ -68,8 +68,12 @@ export function serveRoutes(app: FastifyInstance, api: Api, routes: readonly Rou
   const envelopes = new Map<Route, Schema>();
   for (const route of routes) if (route.data !== null) envelopes.set(route, { ...envelopeOf(route.data) });
   for (const route of routes) {
-    const reading = routes.find(({ method, path }) => method === 'GET' && path === route.path) ?? route;
-    const shapes = { own: envelopes.get(route), read: envelopes.get(reading) };
+    const shown = route.lock === undefined ? null : readingOf(route, routes);
+    const shapes = {
+      own: envelopes.get(route),
+      shown,
+      read: shown === null ? undefined : envelopes.get(shown),
+    };
     const bytes = bytesOf(route.body);
     if (bytes === null) serveRoute(app, api, route, shapes);
     else {
@@ -82,10 +86,18 @@ export function serveRoutes(app: FastifyInstance, api: Api, routes: readonly Rou
   }
 }
 
-/** Shapes of whole answers: this route's, and that of the GET of its path. */
+/** Shapes of whole answers: this route's, and of a change, that of the GET of its path. */
 interface Envelopes {
   own: Schema | undefined;
+  shown: Route | null;
   read: Schema | undefined;
+}
+
+/** What If-Match of a change speaks of: the GET of its path, which gives the tag. */
+function readingOf({ method, path, auth }: Route, routes: readonly Route[]): Route {
+  const found = routes.find((other) => other.method === 'GET' && other.path === path);
+  if (found?.etag !== undefined && found.auth === auth && found.drivers === undefined) return found;
+  throw new Error(`${method} ${path} honours If-Match: it needs a GET of its path and kind that has an etag`);
 }
 
 type Schema = Record<string, unknown>;
@@ -195,6 +207,7 @@ type Run = (request: FastifyRequest, reply: FastifyReply, req: AnyReq) => Promis
 /** The way from a parsed request to the payload: plain, guarded by If-Match, or once per Idempotency-Key. */
 function compileRun(api: Api, route: Route, check: ResponseCheck | null, envelopes: Envelopes): Run {
   const repeatable = isRepeatable(route.method, route);
+  const plainQuery = queryOf(envelopes.shown);
   const handle = async (ctx: Context, req: AnyReq, reply: FastifyReply): Promise<unknown> => {
     const result = await route.handler(ctx, req);
     if (route.data === null) return sendBytes(api, reply, route, result as Bytes);
@@ -205,13 +218,14 @@ function compileRun(api: Api, route: Route, check: ResponseCheck | null, envelop
   };
   const answer: Run = async (request, reply, req) => {
     const ctx = contextFor(api, route, request);
-    if (route.etag === true) return withTag(request, reply, await handle(ctx, req, reply));
+    if (route.etag !== undefined) return withTag(route.etag, request, reply, await handle(ctx, req, reply));
     if (repeatable && request.headers['idempotency-key'] !== undefined) {
       return answerOnce(route, ctx, request, reply, (tx) => handle(tx, req, reply));
     }
-    if (route.current !== undefined && request.headers['if-match'] !== undefined) {
-      const tagOf = (data: unknown) => tagAsRead(reply, envelopes, data);
-      return ifMatching(route, ctx, request.headers['if-match'], req, tagOf, (tx) => handle(tx, req, reply));
+    const tags = request.headers['if-match'];
+    if (route.lock !== undefined && tags !== undefined) {
+      const tagOf = (tx: Context) => tagAsRead(tx, { ...req, query: { ...plainQuery } }, reply, envelopes);
+      return ifMatching(route, ctx, tags, req, tagOf, (tx) => handle(tx, req, reply));
     }
     return handle(ctx, req, reply);
   };
@@ -240,8 +254,17 @@ function enveloped(data: unknown): { success: true; data: unknown } {
   return { success: true, data: data === undefined ? {} : data };
 }
 
-function withTag(request: FastifyRequest, reply: FastifyReply, envelope: unknown): unknown {
+function withTag(
+  etag: NonNullable<Route['etag']>,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  envelope: unknown,
+): unknown {
   const json = reply.serialize(envelope) as string;
+  if (etag !== true) {
+    reply.header('etag', etagWithout(etag.without, envelope));
+    return sendJson(reply, json);
+  }
   const tag = etagOf(json);
   reply.header('etag', tag);
   const known = request.headers['if-none-match'];
@@ -256,10 +279,25 @@ function sendJson(reply: FastifyReply, json: string): string {
   return json;
 }
 
-/** The tag that the GET of the same path answers this data with. */
-function tagAsRead(reply: FastifyReply, { read }: Envelopes, data: unknown): string {
-  if (read === undefined) throw new Error('a route with `current` has a GET on its path');
-  return etagOf(reply.compileSerializationSchema(read)(enveloped(data)));
+/** What a GET finds in its query when it is asked without one. */
+function queryOf(shown: Route | null): object {
+  const query = {};
+  if (shown !== null) compileValidator('query', shown.query)(query, 0, []);
+  return query;
+}
+
+/** The tag that the GET of the same path answers with now. */
+async function tagAsRead(
+  ctx: Context,
+  req: AnyReq,
+  reply: FastifyReply,
+  { shown, read }: Envelopes,
+): Promise<string> {
+  if (shown === null || read === undefined) throw new Error('a route that locks has a GET on its path');
+  const result = await shown.handler(ctx, req);
+  const envelope = enveloped(isAnswer(result) ? result.data : result);
+  if (shown.etag !== true && shown.etag !== undefined) return etagWithout(shown.etag.without, envelope);
+  return etagOf(reply.compileSerializationSchema(read)(envelope));
 }
 
 function ifMatching(
@@ -267,12 +305,12 @@ function ifMatching(
   ctx: Context,
   tags: string,
   req: AnyReq,
-  tagOf: (data: unknown) => string,
+  tagOf: (ctx: Context) => Promise<string>,
   work: (ctx: Context) => Promise<unknown>,
 ): Promise<unknown> {
   return transaction(ctx, route.operation, async (tx) => {
-    const now = await route.current?.(tx, req);
-    if (!matchesTag(tags, tagOf(now), 'strong')) throw fail('precondition_failed');
+    await route.lock?.(tx, req);
+    if (!matchesTag(tags, await tagOf(tx), 'strong')) throw fail('precondition_failed');
     return work(tx);
   });
 }

@@ -121,9 +121,7 @@ export const demoRoutes = routes('/dashboard/notes', { tag: 'Notes' }, (route) =
       params: IdParams,
       body: Strict({ text: Type.String() }),
       data: Type.Object({ note: Note }),
-      current: async (ctx, req) => ({
-        note: note(req.params.id, (await ctx.db.one(readNote, { id: req.params.id })).text),
-      }),
+      lock: (tx, req) => tx.db.maybe(readNote, { id: req.params.id }),
     },
     async (ctx, req) => {
       await ctx.db.run(writeNote, { id: req.params.id, text: req.body.text });

@@ -7,6 +7,7 @@ import {
   fail,
   type OrganizationContext,
   type Run,
+  requireRow,
   statement,
   type TxContext,
   transaction,
@@ -19,7 +20,7 @@ import { requireCapability } from '../capabilities.ts';
 import { copyInconsistent } from '../events.ts';
 import { ensureImage } from '../install/ensureImage.ts';
 import { startMachine, stopAnyway } from '../power.ts';
-import { requireVps } from '../queries.ts';
+import { lockVps, requireVps } from '../queries.ts';
 import { accessToRestore, type CopiedAccess, noteOnAccess, putKeysBack, showKeptAccess } from './access.ts';
 
 export const snapshotLimit = 5;
@@ -103,6 +104,24 @@ export async function listSnapshots(ctx: OrganizationContext, id: number) {
   await requireVps(ctx, id);
   const rows = await ctx.db.many(snapshotsOf, { serviceId: id });
   return { snapshots: rows, limit: snapshotLimit };
+}
+
+const lockRow = statement<never, { serviceId: number; name: string }>(
+  'vps.lockSnapshot',
+  'select name from vps_snapshots where service_id = :serviceId and name = :name for update',
+);
+
+/** One of them; `not_found`. */
+export async function readSnapshot(ctx: OrganizationContext, id: number, name: string) {
+  await requireVps(ctx, id);
+  const { image: _, ...snapshot } = await requireRow(ctx, oneSnapshot, { serviceId: id, name });
+  return { snapshot };
+}
+
+/** Nobody changes the machine or this copy of it until the transaction ends. */
+export async function lockSnapshot(tx: TxContext, id: number, name: string): Promise<void> {
+  await lockVps(tx, id);
+  await tx.db.maybe(lockRow, { serviceId: id, name });
 }
 
 interface Payload extends ActionPayload, CopiedAccess {

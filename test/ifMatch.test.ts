@@ -1,0 +1,187 @@
+/**
+ * If-Match, proved for every change there is: the cases are made from the list of routes, so a new PATCH, PUT or DELETE
+ * is tested from its first day, and fails here until a thing for it to change is made.
+ */
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { allRoutes } from '../src/api.ts';
+import { listRoutes, type Route } from '../src/platform/http/index.ts';
+import type { Client } from './client.ts';
+import { runningVps } from './orders.ts';
+import { newCustomer, type Person } from './people.ts';
+import { startTestProduct, type TestProduct } from './product.ts';
+import { contents, settled, sql } from './sql.ts';
+
+const changes = listRoutes(allRoutes).filter(({ method }) => ['PATCH', 'PUT', 'DELETE'].includes(method));
+
+let product: TestProduct;
+let owner: Person;
+let service: number;
+let made = 0;
+beforeAll(async () => {
+  product = await startTestProduct();
+  owner = await newCustomer(product, { creditMinor: 50_000 });
+  ({ serviceId: service } = await runningVps(product, owner));
+});
+beforeEach(() => settled(product));
+afterAll(() => product.stop());
+
+interface Thing {
+  path: string;
+  /** Two bodies that change it, each to something else. */
+  bodies: [object?, object?];
+}
+
+async function madeBy(answer: ReturnType<Client['post']>): Promise<Record<string, Record<string, unknown>>> {
+  const { status, body } = await answer;
+  expect(status, JSON.stringify(body)).toBe(200);
+  return body.data;
+}
+
+async function newPool(): Promise<number> {
+  made += 1;
+  const pool = { name: `pool ${made}`, location: 'NOWHERE', network: `10.99.${made}.0/24`, rest_hours: 1 };
+  const { address_pool } = await madeBy(
+    product.staff.post('/staff/address-pools', { ...pool, gateway: `10.99.${made}.1` }),
+  );
+  return Number(address_pool?.id);
+}
+
+async function newImage(): Promise<string> {
+  made += 1;
+  const slug = `image-${made}`;
+  await sql(
+    product,
+    `insert into images (slug, name, version, source, min_memory_mib, min_disk_gib, state, created_at)
+     select $1, name, version, source, min_memory_mib, min_disk_gib, state, created_at from images where slug = 'tiny'`,
+    slug,
+  );
+  return slug;
+}
+
+/** A thing of its own for each operation that changes one. */
+const things: Record<string, () => Promise<Thing>> = {
+  updateProduct: async () => ({
+    path: `/staff/products/${product.demo.products.hosting}`,
+    bodies: [{ stock: 10 }, { stock: 11 }],
+  }),
+  deleteSshKey: async () => {
+    made += 1;
+    const public_key = `ssh-ed25519 ${Buffer.concat([
+      Buffer.from('0000000b7373682d6564323535313900000020', 'hex'),
+      Buffer.alloc(32, made),
+    ]).toString('base64')}`;
+    const body = { name: 'laptop', public_key };
+    const { ssh_key } = await madeBy(owner.post('/dashboard/account/ssh-keys', body));
+    return { path: `/dashboard/account/ssh-keys/${ssh_key?.id}`, bodies: [] };
+  },
+  updateIpAddress: async () => {
+    const path = `/dashboard/service/${service}/vps/ips`;
+    const { address } = (await owner.get(path)).body.data.ips[0];
+    const named = (dns_name: string) => ({ address, dns_name });
+    made += 1;
+    return { path, bodies: [named(`a${made}.example.com`), named(`b${made}.example.com`)] };
+  },
+  deleteSnapshot: async () => {
+    made += 1;
+    const path = `/dashboard/service/${service}/vps/snapshots`;
+    await madeBy(owner.post(path, { name: `kept-${made}` }));
+    await settled(product);
+    return { path: `${path}/kept-${made}`, bodies: [] };
+  },
+  updateVpsSettings: async () => {
+    made += 1;
+    const keep = (hour: number) => ({ auto_backup: { enabled: true, hour, keep: 1 + (made % 5) } });
+    return { path: `/dashboard/service/${service}/vps/settings`, bodies: [keep(3), keep(4)] };
+  },
+  updateNode: async () => {
+    made += 1;
+    const [node] = (await product.staff.get('/staff/nodes')).body.data.nodes;
+    const reserve = (more: number) => ({ disk_reserve_gib: made * 2 + more });
+    return { path: `/staff/nodes/${node.id}`, bodies: [reserve(0), reserve(1)] };
+  },
+  changeAddressPool: async () => ({
+    path: `/staff/address-pools/${await newPool()}`,
+    bodies: [{ rest_hours: 2 }, { rest_hours: 3 }],
+  }),
+  removeAddressPool: async () => ({ path: `/staff/address-pools/${await newPool()}`, bodies: [] }),
+  updatePoolAddress: async () => {
+    const path = `/staff/address-pools/${await newPool()}/addresses`;
+    const reserve = (last: number) => ({ address: `10.99.${made}.${last}`, reserved: true, note: 'printer' });
+    return { path, bodies: [reserve(2), reserve(3)] };
+  },
+  changeOperatingSystemImage: async () => ({
+    path: `/staff/images/${await newImage()}`,
+    bodies: [{ name: 'One' }, { name: 'Other' }],
+  }),
+  removeOperatingSystemImage: async () => ({ path: `/staff/images/${await newImage()}`, bodies: [] }),
+};
+
+const clientOf = ({ auth }: Route): Client => (auth === 'staff' ? product.staff : owner);
+
+async function tagOf(route: Route, { path }: Thing): Promise<string> {
+  const answer = await clientOf(route).get(path);
+  expect(answer.status).toBe(200);
+  const tag = answer.headers.get('etag');
+  expect(tag, `GET ${path} has an ETag`).toMatch(/^"[\w-]+"$/);
+  return tag ?? '';
+}
+
+function change(route: Route, { path, bodies }: Thing, tag?: string, which: 0 | 1 = 0) {
+  const headers: Record<string, string> = tag === undefined ? {} : { 'if-match': tag };
+  return clientOf(route).request(route.method, path, bodies[which], headers);
+}
+
+async function thingFor(route: Route): Promise<Thing> {
+  const make = things[route.operation];
+  if (make === undefined)
+    throw new Error(`say in things of test/ifMatch.test.ts what ${route.operation} changes`);
+  const thing = await make();
+  await settled(product);
+  return thing;
+}
+
+describe.each(changes.map((route) => [route.operation, route] as const))('If-Match of %s', (_, route) => {
+  it('that is stale is refused in words, and nothing changes', async () => {
+    const thing = await thingFor(route);
+    const tag = await tagOf(route, thing);
+    const before = await contents(product);
+    for (const stale of ['"old"', `W/${tag}`, 'nonsense', '"a", "b"']) {
+      const answer = await change(route, thing, stale);
+      expect([answer.status, answer.body.code]).toEqual([412, 'precondition_failed']);
+      expect(answer.body.message).toMatch(/changed since you read it; read it again/);
+    }
+    expect(await contents(product)).toEqual(before);
+  });
+
+  it('that is right goes through, and so does the change without it', async () => {
+    for (const named of [true, false]) {
+      const thing = await thingFor(route);
+      const answer = await change(route, thing, named ? await tagOf(route, thing) : undefined);
+      expect(answer.status, JSON.stringify(answer.body)).toBe(200);
+      await settled(product);
+    }
+    for (const form of [(tag: string) => `"x", ${tag}`, () => '*']) {
+      const thing = await thingFor(route);
+      expect((await change(route, thing, form(await tagOf(route, thing)))).status).toBe(200);
+      await settled(product);
+    }
+  });
+
+  it('lets one of two changes through that were made of the same state', async () => {
+    const thing = await thingFor(route);
+    const tag = await tagOf(route, thing);
+    const answers = await Promise.all([change(route, thing, tag, 0), change(route, thing, tag, 1)]);
+    const statuses = answers.map(({ status }) => status).toSorted();
+    expect(statuses[0]).toBe(200);
+    // What is gone is not found, and what is being deleted is another state or locked.
+    expect(route.method === 'DELETE' ? [404, 412] : [412]).toContain(statuses[1]);
+  });
+});
+
+it('the tag of a node stays the same while machines come and go on it', async () => {
+  const [node] = (await product.staff.get('/staff/nodes')).body.data.nodes;
+  const tag = async () => (await product.staff.get(`/staff/nodes/${node.id}`)).headers.get('etag');
+  const before = await tag();
+  await runningVps(product, owner);
+  expect(await tag()).toBe(before);
+});
