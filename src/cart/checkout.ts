@@ -17,10 +17,13 @@ interface OrderedItem extends PricedItem {
 export async function checkout(ctx: OrganizationContext, cart: Cart) {
   return transaction(ctx, 'cart.checkout', async (tx) => {
     const priced = await priceCart(tx, cart);
-    const tax = await taxOf(tx, ctx.organizationId, { lock: true });
-    await requireFewUnpaid(tx, ctx.organizationId);
     const items = priced.items.map((item) => ({ ...item, serviceId: newId() }));
-    await reserve(tx, ctx.organizationId, priced, items);
+    // None needs the other's answer, so they travel together; in this order they lock, and are answered.
+    const [tax] = await Promise.all([
+      taxOf(tx, ctx.organizationId, { lock: true }),
+      requireFewUnpaid(tx, ctx.organizationId),
+      reserve(tx, ctx.organizationId, priced, items),
+    ]);
 
     const invoiceId = newId();
     const expiresAt = dueAt(tx);
@@ -65,12 +68,19 @@ async function reserve(
   cart: PricedCart,
   items: OrderedItem[],
 ): Promise<void> {
-  if (cart.coupon !== null) await redeemCoupon(tx, cart.coupon);
   const wanted = new Map<number, number>();
   for (const { product } of items) {
     if (product.stock !== null) wanted.set(product.id, (wanted.get(product.id) ?? 0) + 1);
   }
-  await reserveStock(tx, wanted);
+  await Promise.all([
+    cart.coupon !== null && redeemCoupon(tx, cart.coupon),
+    reserveStock(tx, wanted),
+    hold(tx, organizationId, items),
+  ]);
+}
+
+/** What the kinds take for all of their services at once, one kind after the other. */
+async function hold(tx: TxContext, organizationId: number, items: OrderedItem[]): Promise<void> {
   for (const kind of new Set(items.map((item) => item.kind))) {
     const ofKind = items.filter((item) => item.kind === kind);
     await kind.hold(

@@ -38,7 +38,8 @@ export const newWorkerNumber = statement<{ number: number }>(
 
 /**
  * Takes ready jobs of some kinds for this worker, the oldest first; two workers never get the same one. Each kind and
- * each node is asked by itself, so that a claim costs the same however much of others waits; node 0 is anyone's.
+ * each node is asked by itself, so that a claim costs the same however much of others waits; node 0 is anyone's. Values
+ * stand in `(select …)` so that the plan is made once: to plan a claim costs more than to make it.
  */
 export const claimJobs = statement<
   JobRow,
@@ -54,15 +55,17 @@ export const claimJobs = statement<
 >(
   'jobs.claim',
   `update jobs set state = 'running', worker = :worker
-   where id in (
-     select oldest.id from unnest(:kinds::text[]) as kinds (kind), unnest(:nodes::bigint[]) as nodes (node)
+   where id in (select id from (
+     select oldest.id
+     from unnest((select :kinds::text[])) as kinds (kind), unnest((select :nodes::bigint[])) as nodes (node)
      cross join lateral (
        select id, run_at from jobs
-       where state = 'ready' and name = kind and coalesce(node_id, 0) = node and run_at <= :now
-         and id <> all(:running::bigint[])
-         and (organization_id is null or organization_id <> all(:full::bigint[]))
-       order by run_at, id limit :limit for update skip locked) oldest
-     order by oldest.run_at, oldest.id limit :limit)
+       where state = 'ready' and name = kind and coalesce(node_id, 0) = node
+         and run_at <= (select :now::timestamptz)
+         and id <> all((select :running::bigint[])::bigint[])
+         and (organization_id is null or organization_id <> all((select :full::bigint[])::bigint[]))
+       order by run_at, id limit (select :limit::bigint) for update skip locked) oldest
+     order by oldest.run_at, oldest.id limit (select :limit::bigint)) chosen limit 100)
    returning id, name, organization_id, payload, node_id, direction, attempts, error_step, error_code, error_message,
      (select jsonb_agg(jsonb_build_object('step', step, 'state', s.state, 'result', result))
       from job_steps s where job_id = jobs.id) as steps`,

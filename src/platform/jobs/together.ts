@@ -28,14 +28,17 @@ export async function actTogether(running: Running, { steps, isEnd }: Together):
   const name = isEnd ? `${saga.name}: done` : `${saga.name}/${steps.at(-1)?.name}: record done`;
   const state = await transaction(ctx, name, async (tx) => {
     ledger.movesTo = null; // of a try that was rolled back
-    if (isEnd) await finish(tx, running);
-    else await hold(tx, running);
-    const found = { ...ledger.state };
-    for (const step of steps) {
-      const result = await act(tx, running, step, found);
-      Object.assign(found, result);
-      if (!isEnd) await record(tx, running, step.name, result);
-    }
+    // Sent ahead of all that the steps send, which is rolled back where the claim turns out to be lost.
+    const claim = isEnd ? finish(tx, running) : hold(tx, running);
+    const found = await actUnder(claim, async () => {
+      const state = { ...ledger.state };
+      for (const step of steps) {
+        const result = await act(tx, running, step, state);
+        Object.assign(state, result);
+        if (!isEnd) await record(tx, running, step.name, result);
+      }
+      return state;
+    });
     if (isEnd) await succeed(tx, running, found);
     else if (job.attempts > 0) await tx.db.run(resetAttempts, { id: job.id });
     await move(tx, running);
@@ -46,6 +49,14 @@ export async function actTogether(running: Running, { steps, isEnd }: Together):
     ledger.done.add(step.name);
     await atFailpoint(`${saga.name}/${step.name}: recorded`);
   }
+}
+
+/** What `work` gives, unless the claim is lost, which is what counts then. */
+async function actUnder<T>(claim: Promise<void>, work: () => Promise<T>): Promise<T> {
+  const [held, done] = await Promise.allSettled([claim, work()]);
+  if (held.status === 'rejected') throw held.reason;
+  if (done.status === 'rejected') throw done.reason;
+  return done.value;
 }
 
 async function act(
@@ -74,7 +85,7 @@ function canDo(driver: unknown, capability: string): boolean {
   return (driver as { capabilities?: readonly string[] }).capabilities?.includes(capability) ?? false;
 }
 
-// First of all, since it fences too: the row is this transaction's until it commits.
+// Sent first of all, since it fences too: the row is this transaction's until it commits.
 async function finish(tx: TxContext, { job, worker, ctx }: Running): Promise<void> {
   if ((await tx.db.run(finishJob, { id: job.id, worker, state: 'done', now: ctx.clock.now() })) === 0)
     throw new ClaimLost();

@@ -54,10 +54,12 @@ export const vps = kind<VpsOptions>({
     problems: systemProblems,
     requireAvailable: (ctx, orders) => requireAvailable(ctx, orders.map(needsOf)),
     hold: async (tx, organizationId, services) => {
-      await requireFewReserved(tx, organizationId, services.map(scarce));
       const needs = services.map(({ id, options }) => ({ id, ...needsOf(options) }));
-      await reserveAddresses(tx, organizationId, needs);
-      await reserveResources(tx, organizationId, needs);
+      await Promise.all([
+        requireFewReserved(tx, organizationId, services.map(scarce)),
+        reserveAddresses(tx, organizationId, needs),
+        reserveResources(tx, organizationId, needs),
+      ]);
     },
     giveBack: async (tx, serviceId) => {
       await returnUnusedAddresses(tx, serviceId);
