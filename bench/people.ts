@@ -60,7 +60,10 @@ export async function openAccess(house: House): Promise<Access> {
   };
 }
 
-/** So many people, each with a key and an organization of their own. */
+/**
+ * So many people, each with a key and an organization of their own, which has been a customer before: so each of them may
+ * have a hundred orders that are not paid, and no limit has to be lifted.
+ */
 export async function settle(access: Access, count: number): Promise<Person[]> {
   const range = `generate_series(1, ${count}) i`;
   const id = `${firstId} + i`;
@@ -71,6 +74,8 @@ export async function settle(access: Access, count: number): Promise<Person[]> {
     select ${id}, 'Organization ' || i, null, now() from ${range}`);
   await access.sql(`insert into memberships (organization_id, user_id, role, joined_at)
     select ${id}, ${id}, 'owner', now() from ${range}`);
+  await access.sql(`insert into ledger_transactions (organization_id, kind, description, created_at)
+    select ${id}, 'credit', 'of the bench', now() from ${range}`);
   await access.sql('commit');
   return transaction(access.ctx, 'bench.keys', async (tx) => {
     const people: Person[] = [];
