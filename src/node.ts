@@ -10,6 +10,7 @@ import {
   registerNode,
   requireOwnName,
   writeCapabilities,
+  writeTroubles,
 } from './fleet/index.ts';
 import { dataDirId } from './platform/host/dataDirId.ts';
 import { type Context, causesOf, transaction } from './platform/index.ts';
@@ -25,6 +26,7 @@ export interface LocalNode {
 type Say = (line: string) => void;
 
 const reconcileEveryMs = 5_000;
+const troublesEveryMs = 5_000;
 
 const builtInImages: Image[] = [
   {
@@ -64,6 +66,7 @@ export async function enlistNode(
   const capacity = await hypervisor.capacity();
   const id = await registerNode(ctx, host, capacity, hostsOwn(hypervisor.kind, capacity));
   await writeCapabilities(ctx, id, hypervisor.capabilities);
+  await writeTroubles(ctx, id, await hypervisor.troubles()); // before anybody can order
   return { id, hypervisor };
 }
 
@@ -107,6 +110,9 @@ export function watchNode(
     reconcileNode(ctx, id, hypervisor),
   );
   const sampling = again(ctx, 'machines could not be sampled', resolutions.hour.intervalS * 1_000, sample);
+  const asking = again(ctx, 'a node could not be asked what it lacks', troublesEveryMs, async () =>
+    writeTroubles(ctx, id, await hypervisor.troubles()),
+  );
   const following = again(ctx, 'gateways of new pools could not be added', reconcileEveryMs, () =>
     followGateways(ctx, ctx.config.location, gateways, () => hypervisor.prepare(() => undefined)),
   );
@@ -117,7 +123,7 @@ export function watchNode(
   });
   return async () => {
     forget();
-    await Promise.all([comparing(), sampling(), following()]);
+    await Promise.all([comparing(), sampling(), asking(), following()]);
   };
 }
 

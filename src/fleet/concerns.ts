@@ -1,6 +1,6 @@
 import { type Concern, type ConcernSource, statement } from '../platform/index.ts';
 
-/** Nodes that nobody hears of, and images that cannot be made. */
+/** Nodes that nobody hears of or whose hosts lack something, and images that cannot be made. */
 export const fleetConcerns: ConcernSource[] = [
   {
     kind: 'node.silent',
@@ -10,6 +10,16 @@ export const fleetConcerns: ConcernSource[] = [
       'fleet.silentNodes',
       `select id, null::bigint as organization_id, seen_at as since, name || ' was not heard of' as message
        from nodes where not reachable and state <> 'down' order by seen_at desc, id desc limit :limit`,
+    ),
+  },
+  {
+    kind: 'node.troubled',
+    subject: 'node',
+    title: 'Nodes that take no new machines',
+    find: statement<Concern, { limit: number }>(
+      'fleet.troubledNodes',
+      `select id, null::bigint as organization_id, troubled_at as since, name || ': ' || trouble as message
+       from nodes where trouble is not null and state <> 'down' order by troubled_at desc, id desc limit :limit`,
     ),
   },
   {

@@ -5,6 +5,11 @@ interface NodeNamed {
   name: string;
 }
 
+interface NodeTroubled {
+  name: string;
+  trouble: string;
+}
+
 interface NodeUpdated {
   name: string;
   change: NodeChange;
@@ -64,6 +69,11 @@ export const nodeReplaced = event<NodeNamed>(
 );
 export const nodeSilent = event<NodeNamed>('node.silent', 'a node was not heard of for a minute');
 export const nodeBack = event<NodeNamed>('node.back', 'a silent node was heard of again');
+export const nodeTroubled = event<NodeTroubled>(
+  'node.troubled',
+  'the host of a node lacks something, and the node takes no new machines',
+);
+export const nodeFit = event<NodeNamed>('node.fit', 'the host of a node lacks nothing any more');
 
 export const poolCreated = event<PoolCreated>('address_pool.created', 'staff added a pool of addresses');
 export const poolUpdated = event<PoolUpdated>('address_pool.updated', 'staff changed a pool');

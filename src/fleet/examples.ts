@@ -6,6 +6,7 @@ const node = {
   location: 'AMS',
   state: 'active',
   reachable: true,
+  trouble: null,
   accepts_machines: true,
   capacity: { cpu_cores: 64, memory_mib: 262144, disk_gib: 8192 },
   cpu_overcommit: 8,

@@ -44,3 +44,4 @@ export { addPool, gatewaysOf, type Pool } from './pools.ts';
 export { findNodeId, replaceNode } from './replaceNode.ts';
 export { setReverseName } from './reverse.ts';
 export { fleetStaffRoutes } from './staffRoutes.ts';
+export { writeTroubles } from './troubles.ts';

@@ -11,6 +11,7 @@ interface NodeRow {
   location: string;
   state: 'active' | 'draining' | 'down';
   reachable: boolean;
+  trouble: string | null;
   cpu_cores: number;
   memory_mib: number;
   disk_gib: number;
@@ -68,7 +69,7 @@ const otherHost = statement<{ id: number }, { name: string; dataDirId: string }>
 );
 
 const selectNode = `
-  select t.id, t.name, t.location, t.state, t.reachable, t.cpu_cores, t.memory_mib, t.disk_gib, t.cpu_overcommit,
+  select t.id, t.name, t.location, t.state, t.reachable, t.trouble, t.cpu_cores, t.memory_mib, t.disk_gib, t.cpu_overcommit,
     t.memory_reserve_mib, t.disk_reserve_gib, t.cpu_cores_promised, t.memory_mib_promised, t.disk_gib_promised,
     t.cpu_cores_taken, t.memory_mib_taken, t.disk_gib_taken, t.seen_at, t.created_at,
     (select count(*)::int from placements p where p.node_id = t.id) as machines
@@ -205,7 +206,8 @@ function viewNode(row: NodeRow) {
     location: row.location,
     state: row.state,
     reachable: row.reachable,
-    accepts_machines: row.state === 'active' && row.reachable,
+    trouble: row.trouble,
+    accepts_machines: row.state === 'active' && row.reachable && row.trouble === null,
     capacity: { cpu_cores: row.cpu_cores, memory_mib: row.memory_mib, disk_gib: row.disk_gib },
     cpu_overcommit: row.cpu_overcommit,
     memory_reserve_mib: row.memory_reserve_mib,

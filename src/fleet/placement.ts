@@ -49,7 +49,7 @@ const freeNodes = (name: string, order: string) =>
     `select id, cpu_cores_promised - cpu_cores_taken as cpu_cores,
        memory_mib_promised - memory_mib_taken as memory_mib, disk_gib_promised - disk_gib_taken as disk_gib
      from nodes
-     where location = :location and state = 'active' and reachable
+     where location = :location and state = 'active' and reachable and trouble is null
        and cpu_cores_promised - cpu_cores_taken >= :cpuCores
        and memory_mib_promised - memory_mib_taken >= :memoryMib
        and disk_gib_promised - disk_gib_taken >= :diskGib
@@ -88,7 +88,7 @@ const giveRoomBack = statement<{ node_id: number }, { serviceId: number }>(
    from gone where n.id = gone.node_id returning gone.node_id`,
 );
 
-// What shrinks is given back whatever the node promises; what grows must fit, unless the node is down.
+// What shrinks is given back whatever the node promises; what grows must fit, unless the node is down or in trouble.
 const resize = statement<
   { node_id: number },
   { serviceId: number; cpuCores: number; memoryMib: number; diskGib: number }
@@ -102,7 +102,7 @@ const resize = statement<
      update nodes n set cpu_cores_taken = cpu_cores_taken + held.cpu,
        memory_mib_taken = memory_mib_taken + held.memory, disk_gib_taken = disk_gib_taken + held.disk
      from held where n.id = held.node_id
-       and (n.state <> 'down' or (held.cpu <= 0 and held.memory <= 0 and held.disk <= 0))
+       and ((n.state <> 'down' and n.trouble is null) or (held.cpu <= 0 and held.memory <= 0 and held.disk <= 0))
        and (held.cpu <= 0 or cpu_cores_promised - cpu_cores_taken >= held.cpu)
        and (held.memory <= 0 or memory_mib_promised - memory_mib_taken >= held.memory)
        and (held.disk <= 0 or disk_gib_promised - disk_gib_taken >= held.disk)

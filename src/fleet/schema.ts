@@ -43,6 +43,9 @@ export const Node = named(
     location: Type.String(),
     state: NodeState,
     reachable: Type.Boolean({ description: 'Whether it was heard from within the last minute' }),
+    trouble: Nullable(
+      Type.String({ description: 'What its host lacks, for which it takes no new machines; null: nothing' }),
+    ),
     accepts_machines: Type.Boolean(),
     capacity: Type.Object(Size.properties, { description: 'What it physically has' }),
     cpu_overcommit: Type.Number(),

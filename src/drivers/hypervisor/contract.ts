@@ -36,6 +36,12 @@ export interface MachineLife {
   capacity(): Promise<NodeCapacity>;
 
   /**
+   * What its host lacks to take new machines, a sentence each without the full stop, for staff; none: it takes them.
+   * Machines that it has stay and can be started. Asked again and again: it is quick, and tells when it is over.
+   */
+  troubles(): Promise<string[]>;
+
+  /**
    * Builds, downloads or finds an image so that disks can be made from it. Long the first time. A slug stands for one
    * source for ever: asked for with another, or when a download is not what it should be, `image_rejected`, permanent.
    */

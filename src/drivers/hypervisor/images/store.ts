@@ -1,4 +1,4 @@
-import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ensurePackages } from '../../../platform/host/packages.ts';
 import { runAsRoot } from '../../../platform/host/program.ts';
@@ -45,6 +45,13 @@ export function imageStore(dir: string): ImageStore {
 /** Builds the image of a recipe into `dir`, under the recipe's name, unless it is there: as for tests, ahead. */
 export function buildImage(dir: string, recipe: string, progress: Progress): Promise<void> {
   return imageStore(dir).ensure({ slug: recipe, kind: 'build', recipe }, progress);
+}
+
+/** Images of ours that start with a kernel of their own. */
+export async function imagesAtHand(dir: string): Promise<string[]> {
+  const slugs = await readdir(dir).catch(() => []);
+  const found = await Promise.all(slugs.map((slug) => describe(dir, slug)));
+  return slugs.filter((_, index) => found[index]?.boot);
 }
 
 async function describe(dir: string, slug: string): Promise<ImageDescription | null> {

@@ -9,9 +9,9 @@ import { canRunMachines, missingHostPackages } from '../host.ts';
 import { probeKernel } from '../images/kernel.ts';
 import { ensureNetboot } from '../images/netboot.ts';
 import type { ImageDescription } from '../images/recipe.ts';
-import { imageStore } from '../images/store.ts';
+import { imageStore, imagesAtHand } from '../images/store.ts';
 import { checkIdentity, checkSpec } from '../spec.ts';
-import { accelerationProbe } from './acceleration.ts';
+import { type Acceleration, accelerationProbe } from './acceleration.ts';
 import { findOwner, ownAccount } from './accounts.ts';
 import { type Kernel, qemuArguments } from './arguments.ts';
 import { abandonBackup } from './backups.ts';
@@ -35,6 +35,7 @@ import { waitForSsh } from './ready.ts';
 import { enterRescue, leaveRescue, rescueImage } from './rescue.ts';
 import { growDisk } from './resize.ts';
 import { undoHalfRestore } from './snapshots.ts';
+import { diskRoomWatch } from './space.ts';
 
 /** What else is under way with a machine ends soon when its power is gone. */
 const turnMs = 10_000;
@@ -49,7 +50,13 @@ const sharedAccount =
 export function qemuHypervisor(options: QemuOptions): Hypervisor {
   const imagesDir = options.imagesDir ?? join(options.dir, 'images');
   const images = imageStore(imagesDir);
-  const acceleration = accelerationProbe(options.dir, options.log);
+  const acceleration = accelerationProbe(options.dir, options.log, options.kvm);
+  /** A kernel to try KVM with: of the image that is at hand, or one that is fetched for it. */
+  const kernelOfImage = async (slug: string) => {
+    const image = await images.find(slug).catch(() => null);
+    return image?.boot ? join(image.dir, image.boot.kernel) : probeKernel(imagesDir);
+  };
+  const diskRoom = diskRoomWatch(options.dir);
   const network = hostNetwork(options.bridge, options.netbootUrl, options.log);
   const machines = trackMachines(options);
   const oneAtATime = serially();
@@ -71,12 +78,10 @@ export function qemuHypervisor(options: QemuOptions): Hypervisor {
     await machines.settled(spec.id);
     await undoHalfRestore(files);
     await growDisk(files, spec.diskGib * 2 ** 30);
+    const found = await accelerationFor(spec, files);
     const kernel = await layOutBoot(spec, files);
     const owner = await ownAccount(files);
     await network.plugAnew(files, spec, owner);
-    const found = await acceleration.settle(async () =>
-      kernel && kernel.commandLine !== null ? kernel.file : probeKernel(imagesDir),
-    );
     await makeMachineDir(files, owner);
     await giveTo(owner, files.disk, files.seed); // it may have had another account until now
     const inRescue = spec.boot === 'rescue';
@@ -88,9 +93,22 @@ export function qemuHypervisor(options: QemuOptions): Hypervisor {
       rescueBase: inRescue ? imageDisk(files, rescueImage) : null,
     });
     const group = found === 'hardware' ? await kvmGroup() : null;
-    await startProcess(files, commandLine, { owner, group });
+    await startProcess(files, commandLine, { owner, group }).catch(async (error: Error) => {
+      if (found === 'hardware' && /kvm/i.test(error.message)) await acceleration.doubt();
+      throw error;
+    });
     await machines.started(files);
     await goOn(files);
+  }
+
+  /** A machine that was never started is not started slowly where fast ones are sold. */
+  async function accelerationFor({ image }: MachineSpec, files: MachineFiles): Promise<Acceleration> {
+    const kernel = () => kernelOfImage(image);
+    const found = await acceleration.settle(kernel);
+    if (found === 'hardware' || (await exists(files.machineType))) return found;
+    const reason = await acceleration.lost(kernel);
+    if (reason === null) return found;
+    throw new HypervisorError('host_not_ready', `KVM does not work any more: ${reason}`);
   }
 
   /** Lets a guest run that waits for it; a crash of ours may have come before. */
@@ -186,10 +204,22 @@ export function qemuHypervisor(options: QemuOptions): Hypervisor {
       };
     },
 
+    async troubles() {
+      const noKvm = await acceleration.lost(async () =>
+        kernelOfImage((await imagesAtHand(imagesDir))[0] ?? 'tiny'),
+      );
+      const noRoom = await diskRoom();
+      return [
+        ...(noKvm === null
+          ? []
+          : [`KVM has worked here and does not any more (${noKvm}): machines would be several times slower`]),
+        ...(noRoom === null ? [] : [noRoom]),
+      ];
+    },
+
     async ensureImage(image, progress) {
       await images.ensure(image, progress);
-      const { boot, dir } = await images.find(image.slug);
-      await acceleration.settle(async () => (boot ? join(dir, boot.kernel) : probeKernel(imagesDir)));
+      await acceleration.settle(() => kernelOfImage(image.slug));
     },
 
     async createDisk(spec) {

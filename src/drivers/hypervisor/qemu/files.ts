@@ -12,7 +12,7 @@ export interface MachineFiles {
   disk: string;
   /** What the disk is a layer of, by our own account: a list of images; see `layers.ts`. */
   base: string;
-  /** The hardware that its guest knows; see `hardware.ts`. */
+  /** The hardware that its guest knows, there once the machine was started; see `hardware.ts`. */
   machineType: string;
   imagesDir: string;
   /** What the guest reads at boot, and without secrets what it was made from. */

@@ -7,7 +7,7 @@ let newest: Promise<string> | null = null;
 
 /**
  * The machine type that a guest was first started with, by QEMU's name: a newer QEMU gives it the same hardware, where
- * `q35` alone would change it under an installed system. A disk made anew begins with the newest.
+ * `q35` alone would change it under an installed system. A disk made anew begins with the newest: its file is empty.
  */
 export async function machineType(files: MachineFiles): Promise<string> {
   const kept = (await readFile(files.machineType, 'utf8').catch(() => '')).trim();

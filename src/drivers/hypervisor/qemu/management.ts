@@ -1,4 +1,4 @@
-import { rename, rm } from 'node:fs/promises';
+import { rename, rm, writeFile } from 'node:fs/promises';
 import { serially } from '../../serially.ts';
 import { type Deadline, HypervisorError, type MachineSpec } from '../contract.ts';
 import type { ImageStore } from '../images/store.ts';
@@ -172,7 +172,7 @@ export function machineManagement(parts: SharedParts): MachineManagement & OwnMa
           await createDisk(spec, { ...files, disk: next }, image, owner);
           await rename(next, files.disk);
           await settleBase(files, spec.image);
-          await rm(files.machineType, { force: true }); // a new system meets the newest hardware
+          await writeFile(files.machineType, ''); // a new system meets the newest hardware
         }),
       );
     },

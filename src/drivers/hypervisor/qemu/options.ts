@@ -1,3 +1,5 @@
+import type { Kvm } from './acceleration.ts';
+
 /** The program that runs machines. */
 export const qemuProgram = 'qemu-system-x86_64';
 
@@ -17,6 +19,8 @@ export interface QemuOptions {
   log: Log;
   /** What machines that start from the network go on with, a URL without blanks; null: their user says. */
   netbootUrl: string | null;
+  /** Default: this host's. */
+  kvm?: Kvm;
   /** Folder of finished images. Default: `images` in `dir`. */
   imagesDir?: string;
 }

@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { runProgram } from '../../../platform/host/program.ts';
 import type { MachineFiles } from './files.ts';
 import { snapshotBytes, unwrittenBytes } from './snapshots.ts';
-import { copySpace, keptFree } from './space.ts';
+import { copySpace, diskRoomWatch, keptFree } from './space.ts';
 
 const mib = 2 ** 20;
 const gib = 2 ** 30;
@@ -21,6 +21,21 @@ describe('space for copies', () => {
     expect(keptFree(1_000 * gib)).toBe(50 * gib);
     expect(keptFree(100 * gib)).toBe(10 * gib);
     expect(keptFree(64 * mib)).toBe(16 * mib);
+  });
+
+  it('is missed when less than half of it is left, until three quarters are back', async () => {
+    const blocks = 1_000;
+    let free = 0;
+    const watch = diskRoomWatch('/srv', (async () => ({ blocks, bavail: free, bsize: gib })) as never);
+    const saysAt = async (gibs: number) => {
+      free = gibs;
+      return watch();
+    };
+    expect(await saysAt(26)).toBeNull();
+    expect(await saysAt(24)).toMatch(/nearly full.*\/srv/);
+    expect(await saysAt(30)).not.toBeNull();
+    expect(await saysAt(38)).toBeNull();
+    expect(await saysAt(26)).toBeNull();
   });
 
   it('refuses a copy that would take of it, and begins nothing', async () => {

@@ -12,6 +12,21 @@ export function keptFree(totalBytes: number): number {
 }
 
 /**
+ * Says what is wrong when less than half of what copies leave free is left, as when something else than machines fills
+ * the disk; null until then, and again once there are three quarters of it.
+ */
+export function diskRoomWatch(dir: string, read: typeof statfs = statfs): () => Promise<string | null> {
+  let isShort = false;
+  return async () => {
+    const { blocks, bavail, bsize } = await read(dir);
+    const kept = keptFree(blocks * bsize);
+    isShort = bavail * bsize < kept * (isShort ? 0.75 : 0.5);
+    if (!isShort) return null;
+    return `The disk of the host is nearly full: less than ${inGib(kept * 0.75)} are free in ${dir}. Make space, or all machines that write will stand still`;
+  };
+}
+
+/**
  * Runs `work`, which may write so many bytes below `dir`; `no_space` when it would take what is kept free. The
  * copies under way count with all that they may take, so that several that fit one by one are not begun together.
  */

@@ -30,6 +30,8 @@ export interface SimulatorOptions {
   ignoresShutdown?: (id: string) => boolean;
   /** Machines whose guest agent does not answer. */
   guestIsSilent?: (id: string) => boolean;
+  /** What the host lacks. Default: nothing. */
+  troubles?: () => string[];
   capacity?: NodeCapacity;
   /** What it can. Default: everything. */
   capabilities?: readonly HypervisorCapability[];
@@ -116,6 +118,7 @@ export function simulatedHypervisor(options: SimulatorOptions = {}): SimulatedHy
     async capacity() {
       return options.capacity ?? { cpuCores: 64, memoryMib: 262_144, diskGib: 8_192, acceleration: 'none' };
     },
+    troubles: async () => options.troubles?.() ?? [],
     ensureImage: kept(async (image, progress) => {
       checkImageSlug(image.slug);
       await call('ensureImage', image.slug);
