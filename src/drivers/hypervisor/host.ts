@@ -14,6 +14,11 @@ export interface HostPackage extends WantedPackage {
 export const hostPackages: readonly HostPackage[] = [
   { package: 'qemu-system-x86', use: 'start', why: 'runs the machines' },
   { package: 'qemu-utils', use: 'start', why: 'makes their disks (qemu-img)' },
+  {
+    package: 'bubblewrap',
+    use: 'start',
+    why: 'keeps programs that read strangers’ disks away from the rest',
+  },
   { package: 'iproute2', use: 'start', why: 'makes the bridge and the network devices of machines' },
   { package: 'nftables', use: 'start', why: 'holds each machine to its own addresses' },
   { package: 'procps', use: 'start', why: 'lets the host forward packets (sysctl)' },

@@ -36,6 +36,13 @@ const maxSnapshotTable = 16 * 2 ** 20;
 const maxBackingName = 1023;
 const maxSnapshots = 65_536;
 const maxLevel1Entries = (32 * 2 ** 20) / 8;
+/**
+ * What is read of one file's tables at most. Whoever broke out of a guest writes them as he likes, and all machines of
+ * the node wait while they are counted; a full disk of four TiB with a handful of snapshots is within it.
+ */
+const mostTablesBytes = 4 * 2 ** 30;
+const mostListsBytes = 256 * 2 ** 20;
+const countedWithinMs = 20_000;
 /** Bits 9 to 55 of a table's entry: where what it leads to lies. */
 const offsetBits = 0x00fffffffffffe00n;
 const compressedBit = 1n << 62n;
@@ -50,31 +57,42 @@ export async function readQcow2(file: string): Promise<Qcow2Header | null> {
  * The snapshots inside a qcow2, oldest first. Reads the file itself, which works the same while a machine uses
  * it: a snapshot's tables are never written again, and the list moves elsewhere before it changes.
  */
-export async function readQcow2Snapshots(file: string): Promise<Qcow2Snapshot[]> {
-  return reading(file, async (handle) => {
-    for (let attempt = 0; ; attempt++) {
-      const header = await readHeader(handle);
-      if (!header) throw new Error('not a qcow2 file');
-      const snapshots = await readSnapshots(handle, header).catch((error: unknown) => error);
-      const after = await readHeader(handle);
-      const unchanged = after?.snapshotsOffset === header.snapshotsOffset;
-      if (unchanged && Array.isArray(snapshots)) return snapshots;
-      if (unchanged || attempt === 5) throw snapshots;
-    }
-  });
+export async function readQcow2Snapshots(
+  file: string,
+  longestMs = countedWithinMs,
+): Promise<Qcow2Snapshot[]> {
+  return reading(file, (handle) => snapshotsOf(handle, newCount(longestMs)));
+}
+
+async function snapshotsOf(handle: FileHandle, count: Count): Promise<Qcow2Snapshot[]> {
+  for (let attempt = 0; ; attempt++) {
+    const header = await readHeader(handle);
+    if (!header) throw new Error('not a qcow2 file');
+    const snapshots = await readSnapshots(handle, header, count).catch((error: unknown) => error);
+    const after = await readHeader(handle);
+    const unchanged = after?.snapshotsOffset === header.snapshotsOffset;
+    if (unchanged && Array.isArray(snapshots)) return snapshots;
+    if (unchanged || attempt === 5) throw snapshots;
+  }
 }
 
 /**
  * How many bytes the disk and its snapshots hold in this file, each counted by itself: what is shared counts in all.
  * Of a disk that is being written it is nearly so.
  */
-export async function readQcow2Contents(file: string): Promise<{ disk: number; snapshots: number }> {
-  const snapshots = await readQcow2Snapshots(file);
-  const disk = await reading(file, async (handle) => {
+export async function readQcow2Contents(
+  file: string,
+  longestMs = countedWithinMs,
+): Promise<{ disk: number; snapshots: number }> {
+  return reading(file, async (handle) => {
+    const count = newCount(longestMs);
+    const snapshots = await snapshotsOf(handle, count);
     const header = await readHeader(handle);
-    return header ? allocated(handle, header, header.level1Offset, header.level1Entries) : 0;
+    const disk = header
+      ? await allocated(handle, header, header.level1Offset, header.level1Entries, count)
+      : 0;
+    return { disk, snapshots: snapshots.reduce((sum, each) => sum + each.allocatedBytes, 0) };
   });
-  return { disk, snapshots: snapshots.reduce((sum, each) => sum + each.allocatedBytes, 0) };
 }
 
 /**
@@ -154,7 +172,11 @@ function hasExtension(area: Buffer, start: number, wanted: number): boolean {
   return false;
 }
 
-async function readSnapshots(handle: FileHandle, header: Qcow2Header): Promise<Qcow2Snapshot[]> {
+async function readSnapshots(
+  handle: FileHandle,
+  header: Qcow2Header,
+  count: Count,
+): Promise<Qcow2Snapshot[]> {
   if (header.snapshotCount === 0) return [];
   if (header.snapshotCount > maxSnapshots) throw new Error('more snapshots than a disk can have');
   const table = Buffer.alloc(Math.min(maxSnapshotTable, header.snapshotCount * 2048));
@@ -173,11 +195,36 @@ async function readSnapshots(handle: FileHandle, header: Qcow2Header): Promise<Q
       name: table.toString('utf8', nameAt, nameAt + nameBytes),
       createdAt: new Date(milliseconds),
       virtualBytes: extraBytes >= 16 ? Number(table.readBigUInt64BE(at + 48)) : header.virtualBytes,
-      allocatedBytes: await allocated(handle, header, table.readBigUInt64BE(at), table.readUInt32BE(at + 8)),
+      allocatedBytes: await allocated(
+        handle,
+        header,
+        table.readBigUInt64BE(at),
+        table.readUInt32BE(at + 8),
+        count,
+      ),
     });
     at = Math.ceil((nameAt + nameBytes) / 8) * 8;
   }
   return snapshots.sort((a, b) => a.createdAt.getTime() - b.createdAt.getTime());
+}
+
+/** One counting of a file's tables: what may still be read for it, and the tables that were counted. */
+interface Count {
+  tablesBytes: number;
+  listsBytes: number;
+  until: number;
+  /** Clusters that each second-level table leads to, by its place: snapshots share them until they are written anew. */
+  known: Map<bigint, number>;
+}
+
+function newCount(longestMs: number): Count {
+  const until = performance.now() + longestMs;
+  return { tablesBytes: mostTablesBytes, listsBytes: mostListsBytes, until, known: new Map() };
+}
+
+function withinCount(count: Count): void {
+  if (count.tablesBytes >= 0 && count.listsBytes >= 0 && performance.now() < count.until) return;
+  throw new Error('its tables are larger than those of any disk that we know');
 }
 
 /** Counts the clusters that a first-level table leads to. */
@@ -186,10 +233,13 @@ async function allocated(
   { clusterBytes }: Qcow2Header,
   offset: bigint,
   entries: number,
+  count: Count,
 ): Promise<number> {
   // What an entry leads to takes a cluster of the file: a list that could not lie in it is none.
   const { size } = await handle.stat();
   if (entries > maxLevel1Entries || entries * 8 > size) throw new Error('a snapshot of impossible size');
+  count.listsBytes -= entries * 8;
+  withinCount(count);
   const level1 = Buffer.alloc(entries * 8);
   await handle.read(level1, 0, level1.length, Number(offset));
   const level2 = Buffer.alloc(clusterBytes);
@@ -199,11 +249,21 @@ async function allocated(
     const at = level1.readBigUInt64BE(entry * 8) & offsetBits;
     if (at === 0n) continue;
     if (++tables * clusterBytes > size) throw new Error('a snapshot of impossible size');
+    const before = count.known.get(at);
+    if (before !== undefined) {
+      clusters += before;
+      continue;
+    }
+    count.tablesBytes -= clusterBytes;
+    withinCount(count);
+    let here = 0;
     const { bytesRead } = await handle.read(level2, 0, level2.length, Number(at));
     for (let byte = 0; byte + 8 <= bytesRead; byte += 8) {
       // An offset of zero in bits 9 to 55 means that nothing is stored here.
-      if ((level2.readUInt32BE(byte) & 0x00ffffff) | (level2.readUInt32BE(byte + 4) & 0xfffffe00)) clusters++;
+      if ((level2.readUInt32BE(byte) & 0x00ffffff) | (level2.readUInt32BE(byte + 4) & 0xfffffe00)) here++;
     }
+    count.known.set(at, here);
+    clusters += here;
   }
   return clusters * clusterBytes;
 }

@@ -3,7 +3,7 @@ import { access, mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { release } from 'node:os';
 import { join } from 'node:path';
 import { runProgram } from '../../../platform/host/program.ts';
-import { type Log, qemuProgram } from './options.ts';
+import { type Kvm, type Log, qemuProgram } from './options.ts';
 
 /** How guests' instructions run: by the CPU itself (KVM) or translated by QEMU (TCG). */
 export type Acceleration = 'hardware' | 'emulation';
@@ -40,13 +40,6 @@ export interface AccelerationProbe {
 }
 
 type FindKernel = () => Promise<string>;
-
-/** The host's KVM, as far as it is asked. Tests stand in for it. */
-export interface Kvm {
-  device: string;
-  /** Boots a kernel in it: null, or why that failed. */
-  boot(kernel: string): Promise<string | null>;
-}
 
 const hostKvm: Kvm = { device: '/dev/kvm', boot: bootUnderKvm };
 

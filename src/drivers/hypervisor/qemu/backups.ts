@@ -5,7 +5,7 @@ import type { SnapshotFacts } from '../management.ts';
 import { findOwner } from './accounts.ts';
 import { backupName, diskTool, makeFileFor, makeQcow2 } from './diskTool.ts';
 import { exists, type MachineFiles, makeOwnDir, type Owner } from './files.ts';
-import { abandonJob, finishJob } from './jobs.ts';
+import { abandonJob, finishJob, patienceOf } from './jobs.ts';
 import { checkedHeader } from './layers.ts';
 import type { Monitor } from './monitor.ts';
 import { diskBytes, growDisk } from './resize.ts';
@@ -46,7 +46,9 @@ export async function findBackup(files: MachineFiles, name: string): Promise<Sna
 export async function backupBytes(files: MachineFiles, name: string): Promise<number> {
   return failing(files, async () => {
     const measure = ['measure', '-U', '--output', 'json', '-O', 'qcow2'];
-    const { stdout } = await diskTool(files, (disk) => [...measure, disk], measureTimeoutMs);
+    const { stdout } = await diskTool(files, (disk) => [...measure, disk], {
+      timeoutMs: measureTimeoutMs,
+    });
     const left = await stat(`${path(files, name)}.partial`).catch(() => null);
     return JSON.parse(stdout).required - (left?.blocks ?? 0) * 512;
   });
@@ -57,7 +59,10 @@ export async function copyStoppedDisk(files: MachineFiles, name: string, owner: 
   await completing(files, name, owner, async (partial) => {
     await makeFileFor(owner, partial);
     const target = relative(files.dir, partial);
-    await diskTool(files, (disk) => ['convert', '-O', 'qcow2', disk, target], copyTimeoutMs);
+    await diskTool(files, (disk) => ['convert', '-O', 'qcow2', disk, target], {
+      writes: [partial],
+      timeoutMs: copyTimeoutMs,
+    });
   });
 }
 
@@ -92,7 +97,7 @@ export async function copyRunningDisk(
         'auto-dismiss': false,
       };
       await atStart(async () => void (await monitor.command('blockdev-backup', job)));
-      await finishJob(monitor, backupJob);
+      await finishJob(monitor, backupJob, patienceOf(copyTimeoutMs));
     } finally {
       await abandonBackup(monitor).catch(() => undefined); // the machine may have ended
     }
@@ -124,7 +129,10 @@ export async function restoreBackup(files: MachineFiles, spec: MachineSpec, name
       const { virtualBytes } = await checkedHeader(files, backup);
       await diskTool(files, (disk) => ['resize', '-q', '--shrink', disk, String(virtualBytes)]);
       const source = await backupName(files, backup);
-      await diskTool(files, (disk) => ['convert', '-n', '-O', 'qcow2', source, disk], copyTimeoutMs);
+      await diskTool(files, (disk) => ['convert', '-n', '-O', 'qcow2', source, disk], {
+        reads: [backup],
+        timeoutMs: copyTimeoutMs,
+      });
       await growDisk(files, spec.diskGib * 2 ** 30);
     }),
   );

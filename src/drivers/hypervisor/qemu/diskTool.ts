@@ -1,6 +1,7 @@
 import { open } from 'node:fs/promises';
 import { relative } from 'node:path';
 import { type Output, runProgram } from '../../../platform/host/program.ts';
+import { runConfined } from '../confined.ts';
 import { findOwner } from './accounts.ts';
 import { asAccount } from './asAccount.ts';
 import { giveTo, type MachineFiles, type Owner } from './files.ts';
@@ -8,15 +9,22 @@ import { baseImage, checkedHeader, type Layer, withImage } from './layers.ts';
 
 const imageDescriptor = 3;
 
+/** What {@link diskTool} sees besides the machine's disk: a backup that it reads or writes. */
+interface Beside {
+  reads?: readonly string[];
+  writes?: readonly string[];
+  timeoutMs?: number;
+}
+
 /**
- * Runs `qemu-img` on the machine's disk, as the machine's account: what a hostile disk makes of the program can
- * reach nothing that is not the machine's own. `argv` gets the disk's name, with all that lies below it. Paths of the
+ * Runs `qemu-img` on the machine's disk, confined and as the machine's account: what a hostile disk makes of the
+ * program can reach nothing but these files. `argv` gets the disk's name, with all that lies below it. Paths of the
  * machine's files are relative to its folder, since its account may not walk there from the root.
  */
 export async function diskTool(
   files: MachineFiles,
   argv: (disk: string) => readonly string[],
-  timeoutMs?: number,
+  { reads = [], writes = [], timeoutMs }: Beside = {},
 ): Promise<Output> {
   const image = await baseImage(files);
   const owner = await findOwner(files);
@@ -24,11 +32,10 @@ export async function diskTool(
   return withImage(files, image, (descriptor) => {
     const below = layer(`/proc/self/fd/${imageDescriptor}`, null);
     const disk = layer(relative(files.dir, files.disk), below);
-    const descriptors = [descriptor];
-    return runProgram(asAccount(owner, ['qemu-img', ...argv(named(disk))]), {
-      cwd: files.dir,
-      descriptors,
-      timeoutMs,
+    return runConfined(['qemu-img', ...argv(named(disk))], {
+      ...{ owner, cwd: files.dir, descriptors: [descriptor] },
+      ...{ reads, writes: [files.disk, ...writes] },
+      ...(timeoutMs === undefined ? {} : { timeoutMs }),
     });
   });
 }

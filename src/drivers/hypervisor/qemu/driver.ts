@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { serially } from '../../serially.ts';
 import { hypervisorCapabilities } from '../capabilities.ts';
+import { reasonAgainstConfinement } from '../confined.ts';
 import { type Hypervisor, HypervisorError, type MachineSpec } from '../contract.ts';
 import { canRunMachines, missingHostPackages } from '../host.ts';
 import { probeKernel } from '../images/kernel.ts';
@@ -179,6 +180,12 @@ export function qemuHypervisor(options: QemuOptions): Hypervisor {
       if (process.getuid?.() === 0)
         await chmod(options.runDir, 0o711); // machines' accounts pass to their sockets
       else options.log.warn({}, sharedAccount);
+      const open = await reasonAgainstConfinement();
+      if (open !== null)
+        options.log.warn(
+          { reason: open },
+          'Programs that read guests’ disks are not confined: this host lets us make no namespaces',
+        );
       await openDevices();
       await network.prepare(await installationId(options.dir));
       const adopted = (await machines.adopt()).map((monitor) =>

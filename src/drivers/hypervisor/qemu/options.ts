@@ -1,5 +1,3 @@
-import type { Kvm } from './acceleration.ts';
-
 /** The program that runs machines. */
 export const qemuProgram = 'qemu-system-x86_64';
 
@@ -23,6 +21,13 @@ export interface QemuOptions {
   kvm?: Kvm;
   /** Folder of finished images. Default: `images` in `dir`. */
   imagesDir?: string;
+}
+
+/** The host's KVM, as far as it is asked. Tests stand in for it. */
+export interface Kvm {
+  device: string;
+  /** Boots a kernel in it: null, or why that failed. */
+  boot(kernel: string): Promise<string | null>;
 }
 
 export interface BridgeOptions {

@@ -30,14 +30,14 @@ interface DiskCounters {
  * of the host's devices, and over the connection we hold anyway two questions to each QEMU. Files of /proc are
  * read at once: they never wait for a disk, and a detour over threads costs more than reading them.
  */
-export function sampler(): Sampler {
+export function sampler(sizeOf: typeof runningSize = runningSize): Sampler {
   const known = new WeakMap<Monitor, Known>();
 
   async function facts(monitor: Monitor): Promise<Known | null> {
     const before = known.get(monitor);
     if (before) return before;
     const started = await startedAt(monitor.pid);
-    const size = await runningSize(monitor.pid);
+    const size = await sizeOf(monitor.pid);
     if (!started || !size) return null;
     const property = { path: balloonPath, property: 'guest-stats-polling-interval', value: balloonIntervalS };
     await monitor.command('qom-set', property, qmpTimeoutMs);

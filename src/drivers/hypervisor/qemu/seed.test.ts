@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { runProgram } from '../../../platform/host/program.ts';
 import type { Nic } from '../contract.ts';
 import { type PublicIdentity, rescueSeed, secretsIn, seed, seedBytes } from './seed.ts';
+import { wholeNameBootHook } from './wholeName.ts';
 
 const gateway = '10.0.0.1';
 const nic: Nic = {
@@ -17,6 +19,7 @@ describe('a seed', () => {
     { ...rest, guest: 'tiny' },
     { ...rest, guest: 'cloud-init' },
     { ...rest, guest: 'cloud-init', former },
+    { ...rest, guest: 'cloud-init', hostname: `it's.example.com` },
     { ...rest, guest: 'cloud-init', nameservers: ['192.0.2.9'], newNameservers: true },
   ];
 
@@ -42,5 +45,12 @@ describe('a seed', () => {
     for (const each of [secrets, null]) {
       expect(seed('vps-1', known, each).toString('latin1')).toContain('prefer_fqdn_over_hostname');
     }
+  });
+
+  it('gives a guest at its boot the whole of a name that was cut, whatever is in it', async () => {
+    const hook = wholeNameBootHook(`it's $(touch owned).example.com`);
+    const script = hook.slice(hook.indexOf('set --'), hook.indexOf('\nset -e'));
+    const { stdout } = await runProgram(['sh', '-c', `${script}\nprintf %s "$1"`]);
+    expect(stdout).toBe(`it's $(touch owned).example.com`);
   });
 });

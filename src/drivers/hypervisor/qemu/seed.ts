@@ -5,6 +5,7 @@ import { type FileEntry, tarArchive, tarFiles } from '../formats/tar.ts';
 import type { ImageDescription } from '../images/recipe.ts';
 import { addressBootHook } from './addresses.ts';
 import { nameserverBootHook } from './nameservers.ts';
+import { wholeNameBootHook } from './wholeName.ts';
 
 /** The seed never changes its size, since a running guest may have it open. Holds 64 KiB of user data. */
 export const seedBytes = 256 * 1024;
@@ -74,7 +75,7 @@ function tinySecrets(files: Map<string, string>): Secrets | null {
 
 const cloudConfigHead = '#cloud-config\n';
 const archiveHead = '#cloud-config-archive\n';
-/** At every boot: Debian's own rule would cut the name that was given at its first dot. */
+/** At every boot: Debian's own rule would cut the name at its first dot, and did before this was read. */
 const wholeName = `${cloudConfigHead}${JSON.stringify({ prefer_fqdn_over_hostname: true })}\n`;
 
 /**
@@ -92,6 +93,7 @@ function cloudInitSeed(id: string, known: PublicIdentity, secrets: Secrets | nul
   ];
   const parts: string[] = [wholeName];
   if (secrets) parts.push(`${cloudConfigHead}${JSON.stringify(cloudConfig(secrets))}\n`);
+  if (known.hostname.includes('.')) parts.push(wholeNameBootHook(known.hostname));
   if (known.former) parts.push(addressBootHook(known.nic, known.former));
   if (known.newNameservers) parts.push(nameserverBootHook(known.nic, known.nameservers));
   const [only = '', ...more] = parts;

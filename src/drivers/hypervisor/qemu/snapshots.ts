@@ -27,6 +27,11 @@ export async function snapshotBytes(files: MachineFiles): Promise<number> {
   return (await readQcow2Contents(files.disk)).disk + tablesBytes;
 }
 
+/** A neighbour's disk keeps nobody waiting for longer, and one that did is left alone for a while. */
+const countedWithinMs = 2_000;
+const leftAloneMs = 600_000;
+const leftAlone = new Map<string, number>();
+
 /**
  * What all snapshots of these machines may still come to take, when their guests write everything anew: it is promised
  * to them, and no other copy may have it. One that cannot be read takes nothing more.
@@ -34,9 +39,12 @@ export async function snapshotBytes(files: MachineFiles): Promise<number> {
 export async function unwrittenBytes(machines: readonly MachineFiles[]): Promise<number> {
   let bytes = 0;
   for (const { disk } of machines) {
+    if (performance.now() < (leftAlone.get(disk) ?? 0)) continue;
+    leftAlone.delete(disk);
     const header = await readQcow2(disk).catch(() => null);
     if (!header?.snapshotCount) continue;
-    const contents = await readQcow2Contents(disk).catch(() => null);
+    const contents = await readQcow2Contents(disk, countedWithinMs).catch(() => null);
+    if (contents === null) leftAlone.set(disk, performance.now() + leftAloneMs);
     const found = await stat(disk).catch(() => null);
     if (contents && found) bytes += Math.max(0, contents.disk + contents.snapshots - found.blocks * 512);
   }
@@ -125,7 +133,7 @@ async function isHalfRestored(files: MachineFiles): Promise<boolean> {
 }
 
 async function snapshotTool(action: '-a' | '-c' | '-d', name: string, files: MachineFiles): Promise<void> {
-  await diskTool(files, (disk) => ['snapshot', '-q', action, name, disk], snapshotTimeoutMs);
+  await diskTool(files, (disk) => ['snapshot', '-q', action, name, disk], { timeoutMs: snapshotTimeoutMs });
 }
 
 async function failing(files: MachineFiles, work: () => Promise<void>): Promise<void> {

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { runProgram } from '../../../platform/host/program.ts';
+import { endless, writeHostileDisk } from '../formats/hostileDisk.ts';
 import type { MachineFiles } from './files.ts';
 import { snapshotBytes, unwrittenBytes } from './snapshots.ts';
 import { copySpace, diskRoomWatch, keptFree } from './space.ts';
@@ -66,6 +67,22 @@ describe('space for copies', () => {
     await write('64M');
     expect(await unwritten()).toBe(0);
     rmSync(dirname(disk), { recursive: true });
+  });
+
+  it('is counted in time beside a neighbour whose disk is hostile, who is left alone then', async () => {
+    const dir = mkdtempSync(join(tmpdir(), 'innkeeper-space-'));
+    const [own, hostile] = ['own', 'hostile'].map((name) => ({ disk: join(dir, name) }) as MachineFiles);
+    if (!own || !hostile) throw new Error('two');
+    writeHostileDisk(hostile.disk, endless);
+    await runProgram(['qemu-img', 'create', '-q', '-f', 'qcow2', own.disk, '1G']);
+    await runProgram(['qemu-io', '-f', 'qcow2', '-c', 'write -P 7 0 16M', own.disk]);
+    await runProgram(['qemu-img', 'snapshot', '-c', 'snapshot-one', own.disk]);
+    for (const mostMs of [4_000, 1_000]) {
+      const began = performance.now();
+      expect(await unwrittenBytes([hostile, own])).toBeGreaterThan(12 * mib);
+      expect(performance.now() - began).toBeLessThan(mostMs);
+    }
+    rmSync(dir, { recursive: true });
   });
 
   it('counts what the copies that are there may still come to take', async () => {
