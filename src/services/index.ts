@@ -25,7 +25,7 @@ export { kindOf, kinds } from './kinds/table.ts';
 export { resourcesOf, type VpsOptions, vpsOptions } from './kinds/vps.ts';
 export { serviceMails } from './mails.ts';
 export { isStrongPassword } from './password.ts';
-export { prorate, remainingOf } from './prorate.ts';
+export { prorate, prorateRise, remainingOf } from './prorate.ts';
 export { serviceReactions } from './reactions.ts';
 export { serviceRoutes } from './routes.ts';
 export { serviceStaffRoutes } from './staffRoutes.ts';

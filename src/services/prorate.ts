@@ -44,10 +44,18 @@ function daysBetween(from: string, to: string): number {
 
 /**
  * The part of a price per period that falls to the time that remains. The one rule of rounding: down to the
- * minor unit, once, over the whole; so a change made in steps never costs more than the same change at once.
+ * minor unit, once, over the whole.
  */
 export function prorate(priceMinor: number, remaining: Remaining): number {
   const { wholePeriods, daysLeft, daysOfPeriod } = remaining;
   const days = BigInt(wholePeriods) * BigInt(daysOfPeriod) + BigInt(daysLeft);
   return Number((BigInt(priceMinor) * days) / BigInt(daysOfPeriod));
+}
+
+/**
+ * What a higher price costs for the time that remains. Each price is prorated by itself, so that what one step loses by
+ * rounding the next one pays: a change made in steps on one day costs to the cent what it costs at once.
+ */
+export function prorateRise(beforeMinor: number, afterMinor: number, remaining: Remaining): number {
+  return Math.max(0, prorate(afterMinor, remaining) - prorate(beforeMinor, remaining));
 }

@@ -12,6 +12,7 @@ import { type Context, type ErrorDetail, fail } from '../../platform/index.ts';
 import {
   type NewTerms,
   prorate,
+  prorateRise,
   remainingOf,
   resourcesOf,
   type Terms,
@@ -66,14 +67,13 @@ export async function priceUpgrade(
   const newPriceMinor = changedPrice(service.priceMinor, service.unitPrices, lots, months);
   const today = ctx.clock.now().toISOString().slice(0, 10);
   const remaining = remainingOf({ today, dueDate, months, periodStart });
-  const differenceMinor = newPriceMinor - service.priceMinor;
   return {
     product,
     changes,
     options,
     newPriceMinor,
     lots,
-    chargeMinor: differenceMinor > 0 ? prorate(differenceMinor, remaining) : 0,
+    chargeMinor: prorateRise(service.priceMinor, newPriceMinor, remaining),
     creditMinor: prorate(Math.min(service.priceMinor, newPriceMinor), remaining),
   };
 }

@@ -68,17 +68,17 @@ describe('an upgrade', () => {
     days(10); // 20 of 30 days are left
     const asked = await upgrade({ option1: 2, option3: 2 });
     expect(asked.body.data).toMatchObject({
-      prorated_charge: '2.33', // 3.50 × 20 / 30 = 2.333…
+      prorated_charge: '2.34', // 7.50 × 20 / 30 − 4.00 × 20 / 30, each rounded down
       credit: '2.66', // 4.00 × 20 / 30 = 2.666…
       new_price: '7.50',
-      total: '2.33',
+      total: '2.34',
       currency: 'EUR',
       effective: 'on_payment',
       action: null,
     });
     const { invoice_id: invoiceId } = asked.body.data;
     const { invoice } = (await owner.get(`/dashboard/invoices/${invoiceId}`)).body.data;
-    expect(invoice).toMatchObject({ kind: 'upgrade', status: 'unpaid', total: '2.33' });
+    expect(invoice).toMatchObject({ kind: 'upgrade', status: 'unpaid', total: '2.34' });
     expect(invoice.items).toMatchObject([
       {
         service_id: id,
@@ -521,4 +521,20 @@ describe('the books', () => {
     );
     expect(wrong).toEqual([]);
   });
+});
+
+it('storage bought gigabyte by gigabyte costs to the cent what it costs at once', async () => {
+  const { serviceId: other } = await runningVps(product, owner);
+  days(13); // 17 of 30 days are left: 0.0567 a GB
+  const cost = async (of: number, steps: number[]) => {
+    let paid = 0;
+    for (const option2 of steps) {
+      const { data } = (await upgrade({ option2 }, of)).body;
+      paid += Math.round(Number(data.prorated_charge) * 100);
+      if (data.invoice_id !== null) await pay(data.invoice_id);
+      await settled(product);
+    }
+    return paid;
+  };
+  expect(await cost(id, [11, 12, 13, 14, 15, 16])).toBe(await cost(other, [16]));
 });
