@@ -4,6 +4,7 @@
  */
 
 import './errors.ts';
+import './limits.ts';
 import './permissions.ts';
 
 export { cartRoutes } from './routes.ts';

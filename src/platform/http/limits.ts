@@ -65,6 +65,11 @@ export type LimitHeaders = {
 export interface Limiter {
   /** Counts a request; null when limits are off. Throws `rate_limited`, which carries the headers too. */
   take(principal: Principal | null, ip: string, limitClass: LimitClass | undefined): LimitHeaders | null;
+  /**
+   * Counts a guess of an address, and of an organization where one is known. Returns how to take it back once it proved
+   * right; throws `rate_limited` with these words when too many were wrong.
+   */
+  guess(limitClass: LimitClass, ip: string, organizationId: number | null, message: string): () => void;
   /** Throws `rate_limited` when this address had too many credentials refused, unless this one was good lately. */
   checkRefused(ip: string, credential: string): void;
   countRefused(ip: string, credential: string): void;
@@ -74,6 +79,7 @@ export interface Limiter {
 const nothing = () => undefined;
 const unlimited: Limiter = {
   take: () => null,
+  guess: () => nothing,
   checkRefused: nothing,
   countRefused: nothing,
   noteGood: nothing,
@@ -128,6 +134,19 @@ export function createLimiter(on: boolean, nowMs = () => Math.trunc(performance.
         ratelimit: `${left}, ${leftToo}`,
       };
     },
+    guess(limitClass, ip, organizationId, message) {
+      const now = nowMs();
+      const guessed = known(limitClass);
+      const keys = [network(ip), ...(organizationId === null ? [] : [`o${organizationId}`])];
+      const windows = keys.map((key) => guessed.count.add(key, now));
+      const takeBack = () => {
+        for (const window of windows) window.used -= 1;
+      };
+      const full = windows.find(({ used }) => used > guessed.limit.quota);
+      if (full === undefined) return takeBack;
+      takeBack();
+      throw refuse(guessed, full, now, message);
+    },
     checkRefused(ip, credential) {
       if (refused.count.isEmpty()) return;
       const now = nowMs();
@@ -160,9 +179,9 @@ function use(counted: Counted, key: string, now: number): string {
   return `"${counted.name}";r=${left};t=${Math.ceil((window.endsAt - now) / 1_000)}`;
 }
 
-function refuse({ name, policy }: Counted, window: Window, now: number): Error {
+function refuse({ name, policy }: Counted, window: Window, now: number, message?: string): Error {
   const retryAfterS = Math.max(1, Math.ceil((window.endsAt - now) / 1_000));
-  const error = fail('rate_limited', { retryAfterS });
+  const error = fail('rate_limited', { retryAfterS, ...(message !== undefined && { message }) });
   limitHeadersOf.set(error, { 'ratelimit-policy': policy, ratelimit: `"${name}";r=0;t=${retryAfterS}` });
   return error;
 }

@@ -73,6 +73,15 @@ export interface RouteOptions<
   unauthorized?: 'unauthorized' | 'unauthenticated';
   /** A stricter class of rate limits on top of the general one. */
   limit?: LimitClass;
+  /** A request may hold a code that people guess: wrong ones are counted by a class of limits of their own. */
+  guess?: {
+    limit: LimitClass;
+    isMade: (req: Req<Static<P>, Static<Q>, Static<B>, A>) => boolean;
+    /** What is answered when it was wrong. */
+    wrong: ErrorCode;
+    /** What is answered when too many were. */
+    message: string;
+  };
   /** Replaces the answer to a request of the wrong shape; undefined keeps it. */
   onInvalid?: (problems: readonly Problem[]) => AppError | undefined;
   /** `off` ignores the header Idempotency-Key. Only for what must run again each time it is asked for. */
@@ -172,7 +181,7 @@ export interface GroupOptions {
 }
 
 /** A declared endpoint, its types forgotten. `path` is whole, below `/api`, with `:name` for parameters. */
-export interface Route extends Omit<RouteOptions<Auth, TObject, TObject, TSchema>, 'lock'> {
+export interface Route extends Omit<RouteOptions<Auth, TObject, TObject, TSchema>, 'lock' | 'guess'> {
   method: Method;
   path: string;
   tag: string;
@@ -186,6 +195,9 @@ export interface Route extends Omit<RouteOptions<Auth, TObject, TObject, TSchema
   produces: string | null;
   handler: (ctx: Context, req: AnyReq) => unknown;
   lock: ((ctx: TxContext, req: AnyReq) => Promise<unknown>) | undefined;
+  guess:
+    | { limit: LimitClass; isMade: (req: AnyReq) => boolean; wrong: ErrorCode; message: string }
+    | undefined;
 }
 
 export interface RouteGroup {
@@ -264,6 +276,7 @@ function asRoute(
     produces: options.produces ?? null,
     handler,
     lock: options.lock as Route['lock'],
+    guess: options.guess as Route['guess'],
   };
 }
 

@@ -10,7 +10,7 @@ import {
 } from '../context.ts';
 import type { Database } from '../database/index.ts';
 import type { Drivers } from '../drivers.ts';
-import { fail } from '../errors.ts';
+import { AppError, fail } from '../errors.ts';
 import { logOfRequest, type ProcessLog } from '../log.ts';
 import type { Reactions } from '../reactions.ts';
 import type { Seal } from '../seal.ts';
@@ -229,7 +229,26 @@ function compileRun(api: Api, route: Route, check: ResponseCheck | null, envelop
     }
     return handle(ctx, req, reply);
   };
-  return isHeavy(route) ? inTurn(api.writers, answer) : answer;
+  const guarded = route.guess === undefined ? answer : countingGuesses(api, route.guess, answer);
+  return isHeavy(route) ? inTurn(api.writers, guarded) : guarded;
+}
+
+/** Counted before it is looked at, so that many at once are no more guesses than one after another. */
+function countingGuesses(api: Api, guess: NonNullable<Route['guess']>, answer: Run): Run {
+  return async (request, reply, req) => {
+    if (!guess.isMade(req)) return answer(request, reply, req);
+    const organizationId = request.caller?.organizationId ?? null;
+    const takeBack = api.limiter.guess(guess.limit, request.address, organizationId, guess.message);
+    let wasWrong = false;
+    try {
+      return await answer(request, reply, req);
+    } catch (error) {
+      wasWrong = error instanceof AppError && error.code === guess.wrong;
+      throw error;
+    } finally {
+      if (!wasWrong) takeBack();
+    }
+  };
 }
 
 /** What may hold a connection for as long as it runs; what talks to others or reads on and on holds none meanwhile. */
