@@ -6,6 +6,8 @@ describe('a setting that cannot be understood', () => {
     ['PORT', '80a', 'a whole number from 0 to 65535'],
     ['PORT', '0x50', 'a whole number'],
     ['HOST', 'a b', 'an address'],
+    ['WORKER_PORT', '70000', 'a whole number from 0 to 65535'],
+    ['WORKER_HOST', 'a b', 'an address'],
     ['DATABASE_URL', 'localhost:5432', 'a URL such as postgres://'],
     ['DATABASE_URL', 'mysql://root@db/innkeeper', 'a URL such as postgres://'],
     ['SECRET_KEY', 'short', '32 bytes in base64'],

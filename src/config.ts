@@ -25,6 +25,9 @@ export interface Config {
   /** 32 bytes in base64, where several processes share a database; null means the file in DATA_DIR. */
   secretKey: string | null;
   role: 'all' | 'api' | 'worker';
+  /** Where a process with `role: 'worker'` answers whoever runs it. */
+  workerPort: number;
+  workerHost: string;
   demo: boolean;
   rateLimits: boolean;
   logLevel: string;
@@ -95,6 +98,12 @@ export const settings: Setting[] = [
     meaning: '32 bytes in base64, the same for all processes; default: DATA_DIR/secret.key.',
   },
   { name: 'ROLE', fallback: 'all', meaning: '`api` or `worker` to run them apart.' },
+  {
+    name: 'WORKER_PORT',
+    fallback: '8090',
+    meaning: 'Port on which ROLE=worker answers /livez, /readyz and /metrics.',
+  },
+  { name: 'WORKER_HOST', fallback: '127.0.0.1', meaning: 'Address for the same.' },
   { name: 'DEMO', fallback: 'on', meaning: '`off` leaves an empty database empty.' },
   { name: 'RATE_LIMITS', fallback: 'on', meaning: '`off` for tests and benches.' },
   { name: 'LOG_LEVEL', fallback: 'info', meaning: '`trace`, `debug`, `info`, `warn`, `error` or `silent`.' },
@@ -242,6 +251,8 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     databasePoolSize: read(whole, 'DATABASE_POOL_SIZE', 2, 200),
     secretKey: read(secretKey, 'SECRET_KEY'),
     role: read(choice, 'ROLE', ['all', 'api', 'worker'] as const),
+    workerPort: read(whole, 'WORKER_PORT', 0, 65_535),
+    workerHost: read(matching, 'WORKER_HOST', /^[\w.:-]+$/, 'an address such as 127.0.0.1'),
     demo: read(onOff, 'DEMO'),
     rateLimits: read(onOff, 'RATE_LIMITS'),
     logLevel: read(choice, 'LOG_LEVEL', logLevels),

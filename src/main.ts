@@ -31,7 +31,8 @@ try {
 function inWords(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const code = 'code' in error ? error.code : null;
-  if (code === 'EADDRINUSE') return `${error.message}: another program listens there. Stop it, or set PORT.`;
+  if (code === 'EADDRINUSE')
+    return `${error.message}: another program listens there. Stop it, or set PORT (WORKER_PORT for a worker).`;
   if (code === 'EACCES' && 'syscall' in error) return `${error.message}: set PORT to one above 1023.`;
   if (code === 'ECONNREFUSED' || code === 'ENOTFOUND') {
     return `${error.message}: the database cannot be reached. Check DATABASE_URL, and that it is running.`;
@@ -47,9 +48,13 @@ async function main(): Promise<void> {
   const baseUrl = baseUrlOf(config, product.port ?? config.port);
   progress.done(
     product.port === null
-      ? 'The worker is ready.'
+      ? `The worker is ready: http://${inUrl(config.workerHost)}:${product.probePort}/readyz says how it is.`
       : welcome(product, baseUrl, config.dataDir, config.mail === 'database'),
   );
+}
+
+function inUrl(host: string): string {
+  return host.includes(':') ? `[${host}]` : host;
 }
 
 function stopOnSignals(product: Product): void {

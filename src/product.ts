@@ -1,4 +1,6 @@
+import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
+import type { Registry } from 'prom-client';
 import { allRoutes } from './api.ts';
 import type { Config } from './config.ts';
 import { openDatabase } from './database.ts';
@@ -9,8 +11,9 @@ import { gatherReactions, startTellingReaders } from './events/index.ts';
 import { introduction } from './introduction.ts';
 import { enlistNode, ensureInventory, knownHost, type LocalNode, watchNode } from './node.ts';
 import { authenticator } from './organizations/index.ts';
+import { commitOf } from './platform/host/commit.ts';
 import { type DataDir, prepareDataDir } from './platform/host/dataDir.ts';
-import { closeApi, createApi } from './platform/http/index.ts';
+import { closeApi, createApi, createProbeServer, createRegistry } from './platform/http/index.ts';
 import {
   type Clock,
   type Context,
@@ -22,13 +25,25 @@ import {
   type ProcessLog,
   startAnnouncing,
   startPeriodicJobs,
+  startStandIn,
   startWorker,
   systemActor,
   systemClock,
+  type Worker,
+  watchWorker,
 } from './platform/index.ts';
 import { version } from './version.ts';
 import { serveConsoles } from './vps/index.ts';
-import { allJobs, allPeriodicJobs, allReactions, allSealed } from './worker.ts';
+import {
+  allChecks,
+  allJobs,
+  allMeasures,
+  allPeriodicJobs,
+  allReactions,
+  allSealed,
+  allWatches,
+  standInJobs,
+} from './worker.ts';
 
 /** Tells a person how far the start is; see `platform/host/terminal.ts`. */
 export interface StartProgress {
@@ -49,6 +64,8 @@ export interface Product {
   node: LocalNode | null;
   /** Port the API listens on; null without an API. */
   port: number | null;
+  /** Port on which a worker without an API answers whoever runs it; null with one. */
+  probePort: number | null;
   /** The demonstration company; null when there is none. */
   demo: Demo | null;
   stop(): Promise<void>;
@@ -95,21 +112,26 @@ async function start(config: Config, progress: StartProgress, parts: Parts, undo
 
   undo.push(startTellingReaders(ctx));
   const { drivers, node } = await openWorld(ctx, data, progress, parts, undo);
-  if (config.role !== 'api')
-    startBackground(ctx, url, requireAll(drivers), node === null ? [] : [node.id], undo);
-  else undo.push(startAnnouncing(url, log, () => true).stop); // every worker is in another process
+  const build = { version, commit: commitOf(join(import.meta.dirname, '..')), role: config.role };
+  const registry = createRegistry(() => ctx.db.connections(), build);
+  let probePort: number | null = null;
+  if (config.role !== 'api') {
+    const worker = startBackground(ctx, url, requireAll(drivers), node === null ? [] : [node.id], undo);
+    watchWorker(worker, registry);
+    if (config.role === 'worker') probePort = await openProbes(ctx, worker, registry, undo);
+  } else startWatching(ctx, url, drivers, undo);
   let isReady = false;
   let port: number | null = null;
   if (config.role !== 'worker') {
     progress.stage('API');
-    port = await openApi(ctx, config, drivers, () => isReady, undo);
+    port = await openApi(ctx, registry, drivers, () => isReady, undo);
   }
   const demo = config.demo && port !== null ? await openDemo(ctx, data.dir, baseUrlOf(config, port)) : null;
   isReady = true;
   undo.push(() => {
     isReady = false;
   });
-  return { ctx, data, node, port, demo, stop: () => stopAll(undo) };
+  return { ctx, data, node, port, probePort, demo, stop: () => stopAll(undo) };
 }
 
 /** The context of the product itself. */
@@ -167,34 +189,68 @@ async function openWorld(
   return { drivers, node: nodes[0] ?? null };
 }
 
-function startBackground(ctx: Context, url: string, drivers: Drivers, nodes: number[], undo: Undo[]): void {
+function startBackground(ctx: Context, url: string, drivers: Drivers, nodes: number[], undo: Undo[]): Worker {
   const worker = startWorker(ctx, url, { sagas: allJobs, drivers, nodes });
   undo.push(() => worker.stop());
   undo.push(startPeriodicJobs(ctx, allPeriodicJobs));
+  return worker;
+}
+
+/** What a worker without an API answers to whoever runs it. */
+async function openProbes(
+  ctx: Context & { db: ReturnType<typeof connect> },
+  worker: Worker,
+  registry: Registry,
+  undo: Undo[],
+): Promise<number> {
+  const ready = async () => {
+    if (!worker.isAlive()) throw fail('unavailable', { message: 'The worker does not look for jobs' });
+  };
+  const server = createProbeServer({ ctx, ready, checks: allChecks, registry });
+  undo.push(() => closeApi(server));
+  const { workerPort: port, workerHost: host } = ctx.config;
+  return listen(server, port, host);
+}
+
+/** In a process whose workers are all elsewhere: tells them of jobs, and notices when there are none. */
+function startWatching(ctx: Context, url: string, drivers: Partial<Drivers>, undo: Undo[]): void {
+  undo.push(startAnnouncing(url, ctx.log, () => true).stop);
+  undo.push(startPeriodicJobs(ctx, allWatches));
+  // Where mails would only be kept, those of customers are left for the worker, which may have a mail server.
+  if (drivers.mail?.capabilities.includes('delivery'))
+    undo.push(startStandIn(ctx, url, { sagas: standInJobs, drivers }));
 }
 
 async function openApi(
   ctx: Whole,
-  config: Config,
+  registry: Registry,
   drivers: Partial<Drivers>,
   isReady: () => boolean,
   undo: Undo[],
 ): Promise<number> {
+  const { config } = ctx;
   const api: FastifyInstance = await createApi({
     ...ctx,
     drivers,
-    pool: () => ctx.db.connections(),
+    registry,
     authenticate: authenticator(ctx.db, ctx.clock),
     routes: allRoutes,
     ready: async () => {
       if (!isReady()) throw fail('unavailable', { message: 'The product is still starting' });
     },
+    checks: allChecks,
+    measures: allMeasures,
     info: introduction(version, config.publicUrl),
   });
   undo.push(() => closeApi(api));
   // Consoles need the hypervisor beside the API.
   if (drivers.hypervisor !== undefined) undo.push(serveConsoles(ctx, api.server, drivers.hypervisor));
-  await api.listen({ port: config.port, host: config.host });
-  const address = api.server.address();
-  return typeof address === 'object' && address !== null ? address.port : config.port;
+  return listen(api, config.port, config.host);
+}
+
+/** Returns the port, which with port 0 is known only now. */
+async function listen(server: FastifyInstance, port: number, host: string): Promise<number> {
+  await server.listen({ port, host });
+  const address = server.server.address();
+  return typeof address === 'object' && address !== null ? address.port : port;
 }

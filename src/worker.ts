@@ -1,19 +1,44 @@
-import { attentionPeriodicJob, staffMails } from './attention/index.ts';
+import { attentionMeasures, attentionPeriodicJob, staffMails } from './attention/index.ts';
 import { billingMails, expireInvoices } from './billing/index.ts';
-import { mailConcerns, mailDelivery, mailReactions, mailSending, reactionJobs } from './events/index.ts';
-import { fleetConcerns, fleetJobs, fleetPeriodicJobs } from './fleet/index.ts';
+import {
+  eventMeasures,
+  mailConcerns,
+  mailDelivery,
+  mailReactions,
+  mailSending,
+  reactionJobs,
+} from './events/index.ts';
+import {
+  fleetConcerns,
+  fleetJobs,
+  fleetMeasures,
+  fleetPeriodicJobs,
+  fleetWatches,
+  nodesCheck,
+} from './fleet/index.ts';
 import { purgeIdempotencyKeys, sealedAnswers } from './platform/http/index.ts';
 import {
   type AnySaga,
   type ConcernSource,
+  type HealthCheck,
   jobConcerns,
+  jobMeasures,
+  type MeasureSource,
   type PeriodicJob,
   purgeDoneJobs,
   type Reaction,
   type SealedSource,
+  workersCheck,
 } from './platform/index.ts';
 import { sealedPasswords, serviceConcerns, serviceMails, serviceReactions } from './services/index.ts';
-import { sealedSecrets, vpsConcerns, vpsJobs, vpsPeriodicJobs, vpsReactions } from './vps/index.ts';
+import {
+  sealedSecrets,
+  vpsConcerns,
+  vpsJobs,
+  vpsMeasures,
+  vpsPeriodicJobs,
+  vpsReactions,
+} from './vps/index.ts';
 
 const second = 1_000;
 const minute = 60 * second;
@@ -32,6 +57,12 @@ export const allJobs: AnySaga[] = [
   ...vpsJobs,
 ];
 
+/** What a process that does no jobs does while no worker lives: staff is to hear of it. */
+export const standInJobs: AnySaga[] = [mailDelivery(mails), mailSending];
+
+/** What can be out of order while a process serves. */
+export const allChecks: HealthCheck[] = [workersCheck, nodesCheck];
+
 /** Everything that may need a person. */
 export const allConcerns: ConcernSource[] = [
   ...jobConcerns,
@@ -41,6 +72,18 @@ export const allConcerns: ConcernSource[] = [
   ...vpsConcerns,
 ];
 
+/** Everything that is counted for whoever watches the product. */
+export const allMeasures: MeasureSource[] = [
+  jobMeasures(allJobs, allReactions),
+  eventMeasures,
+  fleetMeasures,
+  vpsMeasures,
+  attentionMeasures(allConcerns),
+];
+
+/** What every process looks after, also one that does no jobs: without it nobody would notice that the workers are gone. */
+export const allWatches: PeriodicJob[] = [...fleetWatches, attentionPeriodicJob(allConcerns)];
+
 /** Everything that is done again and again. */
 export const allPeriodicJobs: PeriodicJob[] = [
   { name: 'billing.expire', intervalMs: 5 * second, work: expireInvoices },
@@ -48,7 +91,7 @@ export const allPeriodicJobs: PeriodicJob[] = [
   { name: 'http.purgeIdempotencyKeys', intervalMs: 10 * minute, work: purgeIdempotencyKeys },
   { name: 'jobs.purgeDone', intervalMs: 10 * minute, work: purgeDoneJobs },
   ...vpsPeriodicJobs,
-  attentionPeriodicJob(allConcerns),
+  ...allWatches,
 ];
 
 /** Everything that waits sealed in the database: an unknown key is proved by it. */

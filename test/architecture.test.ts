@@ -52,7 +52,7 @@ const doorsOfRoots = [/^platform\/database\/embedded\/index\.ts$/, /^platform\/j
 /** Who writes which table. Platform's statements are named after its parts. */
 const tablesOf: Record<string, string[]> = {
   installation: ['installation'],
-  jobs: ['jobs', 'job_steps'],
+  jobs: ['jobs', 'job_steps', 'workers'],
   idempotency: ['idempotency_keys'],
   account: ['users', 'api_keys', 'ssh_keys'],
   attention: ['staff_concerns', 'staff_mailings'],
@@ -117,6 +117,7 @@ const withoutOrganization: Record<string, string> = {
   staff_concerns: "the provider's",
   staff_mailings: "the provider's",
   job_steps: 'part of a job, which names the organization',
+  workers: "the provider's",
   nodes: "the provider's",
   vps_node_alarms: "the provider's",
   address_pools: "the provider's",

@@ -6,7 +6,7 @@ import { until } from './product.ts';
 
 /** The product as a user starts it: a process of its own. */
 export interface Child {
-  /** Where it answers, without `/api`. */
+  /** Where it answers, without `/api`; a worker answers its probes there. */
   url: string;
   pid: number;
   /** The demonstration company; fails where DATA_DIR has none. */
@@ -31,6 +31,7 @@ export async function startChild(
       ...process.env,
       PORT: '0',
       HOST: '127.0.0.1',
+      WORKER_PORT: '0',
       DATA_DIR: dataDir,
       RATE_LIMITS: 'off',
       STAFF_EMAIL: 'off',
@@ -45,7 +46,7 @@ export async function startChild(
     });
   const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
   const isGone = () => child.exitCode !== null || child.signalCode !== null;
-  const readyAt = () => /Innkeeper is ready: (\S+)\/api /.exec(printed)?.[1];
+  const readyAt = () => /(?:Innkeeper|The worker) is ready: (\S+)\/(?:api|readyz) /.exec(printed)?.[1];
   await until(
     async () => readyAt() ?? isGone(),
     (seen) => seen !== false,

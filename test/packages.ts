@@ -7,6 +7,7 @@ export const testPackages: WantedPackage[] = [
   { package: 'nftables', why: 'packet rules of machines and of Shield' },
   { package: 'pdns-server', why: 'reverse DNS against a real PowerDNS' },
   { package: 'pdns-backend-sqlite3', why: 'where the PowerDNS of the tests keeps its zones' },
+  { package: 'prometheus', why: 'promtool, for names of metrics and rules of alerts' },
   { package: 'openssh-client', why: 'signing in to test machines' },
   { package: 'sshpass', why: 'signing in to test machines with a password' },
 ];

@@ -3,5 +3,6 @@
  * is new by mail. Whoever says to a customer that "our staff has been told" relies on this.
  */
 export { staffMails } from './mails.ts';
+export { attentionMeasures } from './measures.ts';
 export { attentionStaffRoutes } from './staffRoutes.ts';
 export { attentionPeriodicJob } from './tell.ts';

@@ -1,6 +1,12 @@
 import { staffAddresses } from '../account/index.ts';
 import { record } from '../events/index.ts';
-import { type ConcernSource, type PeriodicJob, statement, type TxContext } from '../platform/index.ts';
+import {
+  type ConcernSource,
+  findConcerns,
+  type PeriodicJob,
+  statement,
+  type TxContext,
+} from '../platform/index.ts';
 import { staffTold } from './events.ts';
 
 /** Mails of one kind are at least so far apart; what comes meanwhile is gathered. */
@@ -43,8 +49,9 @@ export function attentionPeriodicJob(sources: readonly ConcernSource[]): Periodi
   };
 }
 
-async function tellOf(tx: TxContext, { kind, title, find }: ConcernSource): Promise<void> {
-  const concerns = await tx.db.many(find, { limit: ofAKind });
+async function tellOf(tx: TxContext, source: ConcernSource): Promise<void> {
+  const { kind, title } = source;
+  const concerns = await findConcerns(tx, source, ofAKind);
   const ids = concerns.map(({ id }) => id);
   // A list that is full may have left out some that were told of and are still so.
   if (ids.length < ofAKind) await tx.db.run(forget, { kind, ids });

@@ -9,6 +9,7 @@ export { followJournal, startTellingReaders } from './followJournal.ts';
 export { type Entry, hasHappened, record } from './journal.ts';
 export { type MailDeclaration, type MailText, mail, mailTo } from './mail.ts';
 export { mailDelivery, mailReactions, mailSending } from './mails.ts';
+export { eventMeasures } from './measures.ts';
 export { gatherReactions, type OwnReaction, on, reactionJobs, starts } from './reactions.ts';
 export { type JournalEntry, readJournal } from './readJournal.ts';
 export { mailStaffRoutes } from './staffRoutes.ts';

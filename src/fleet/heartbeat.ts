@@ -1,10 +1,13 @@
 import { record } from '../events/index.ts';
-import { statement, type TxContext } from '../platform/index.ts';
+import {
+  type HealthCheck,
+  type LivingWorker,
+  lookForWorkers,
+  silentAfterS,
+  statement,
+  type TxContext,
+} from '../platform/index.ts';
 import { nodeBack, nodeSilent } from './events.ts';
-
-/** A node that was not heard of for so long gets no machines until it is heard of again. */
-export const silentAfterS = 60;
-const beatEveryS = 10;
 
 interface Node {
   id: number;
@@ -12,12 +15,13 @@ interface Node {
   was_reachable: boolean;
 }
 
-const beat = statement<Node, { name: string; now: Date; beatEveryS: number }>(
-  'fleet.beat',
-  `update nodes n set seen_at = :now, reachable = true
-   from (select id, reachable from nodes where name = :name for no key update) before
-   where n.id = before.id and (not before.reachable or n.seen_at is null
-     or n.seen_at < :now::timestamptz - make_interval(secs => :beatEveryS))
+const hear = statement<Node, { ids: number[]; seenAt: Date[] }>(
+  'fleet.hear',
+  `update nodes n set seen_at = heard.seen_at, reachable = true
+   from unnest(:ids::bigint[], :seenAt::timestamptz[]) heard (id, seen_at),
+     (select id, reachable from nodes where id = any(:ids::bigint[]) order by id for no key update) before
+   where n.id = heard.id and n.id = before.id
+     and (not before.reachable or n.seen_at is null or n.seen_at < heard.seen_at)
    returning n.id, n.name, before.reachable as was_reachable`,
 );
 
@@ -28,21 +32,48 @@ const noticeSilence = statement<Node, { now: Date; silentAfterS: number }>(
    returning id, name, true as was_reachable`,
 );
 
+const silentNames = statement<{ name: string }>(
+  'fleet.silentNames',
+  `select name from nodes where not reachable and state <> 'down' order by name limit 6`,
+);
+
 /**
- * The node of this process says that it lives; after that, nodes nobody heard of are noticed. In this order, so
- * that a process which slept through its own turns never takes its node for dead.
+ * Nodes whose worker lives are heard of; those nobody heard of for a minute get no machines until they are heard of
+ * again. Every process does this, so that the death of all workers is noticed by those that take orders.
  */
 export async function watchNodes(ctx: TxContext): Promise<void> {
-  const now = ctx.clock.now();
-  const own = await ctx.db.maybe(beat, { name: ctx.config.nodeName, now, beatEveryS });
-  if (own?.was_reachable === false) await tell(ctx, own, nodeBack);
-  for (const node of await ctx.db.many(noticeSilence, { now, silentAfterS })) {
+  const heard = heardOf((await lookForWorkers(ctx)).living);
+  for (const node of await ctx.db.many(hear, { ids: [...heard.keys()], seenAt: [...heard.values()] })) {
+    if (!node.was_reachable) await tell(ctx, node, nodeBack);
+  }
+  for (const node of await ctx.db.many(noticeSilence, { now: ctx.clock.now(), silentAfterS })) {
     ctx.log.warn({ node: node.name }, 'a node is silent and gets no new machines');
     await tell(ctx, node, nodeSilent);
   }
+}
+
+/** When the worker of each node was heard of last. */
+function heardOf(workers: readonly LivingWorker[]): Map<number, Date> {
+  const heard = new Map<number, Date>();
+  // The one that was heard of last comes first.
+  for (const { nodes, seenAt } of workers) {
+    for (const node of nodes) if (!heard.has(node)) heard.set(node, seenAt);
+  }
+  return heard;
 }
 
 async function tell(ctx: TxContext, node: Node, event: typeof nodeSilent): Promise<void> {
   const subject = { type: 'node', id: node.id };
   await record(ctx, event, { subject, organizationId: null, data: { name: node.name } });
 }
+
+/** Whether all nodes are heard of. */
+export const nodesCheck: HealthCheck = {
+  name: 'nodes',
+  look: async (ctx) => {
+    const silent = (await ctx.db.many(silentNames)).map(({ name }) => name);
+    if (silent.length === 0) return null;
+    const names = silent.length > 5 ? `${silent.slice(0, 5).join(', ')} and more` : silent.join(', ');
+    return `Silent, and without new machines: ${names}. Look at the worker there.`;
+  },
+};

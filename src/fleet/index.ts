@@ -21,6 +21,7 @@ export { type Needs, requireAvailable } from './availability.ts';
 export { writeCapabilities } from './capabilities.ts';
 export { fleetConcerns } from './concerns.ts';
 export { followGateways } from './gateways.ts';
+export { nodesCheck } from './heartbeat.ts';
 export {
   addImage,
   findImage,
@@ -30,7 +31,8 @@ export {
   requireImage,
   requireOrderedImage,
 } from './images.ts';
-export { fleetJobs, fleetPeriodicJobs } from './jobs.ts';
+export { fleetJobs, fleetPeriodicJobs, fleetWatches } from './jobs.ts';
+export { fleetMeasures } from './measures.ts';
 export { type Host, NodeTaken, type Reserve, registerNode, requireOwnName } from './nodes.ts';
 export {
   findPlacement,

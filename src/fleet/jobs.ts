@@ -9,5 +9,9 @@ export const fleetJobs: AnySaga[] = [reverseNaming, imagePreparation];
 
 export const fleetPeriodicJobs: PeriodicJob[] = [
   { name: 'fleet.freeRestedAddresses', intervalMs: 60_000, work: freeRestedAddresses },
+];
+
+/** What every process looks after, also one that does no jobs. */
+export const fleetWatches: PeriodicJob[] = [
   { name: 'fleet.watchNodes', intervalMs: 5_000, work: watchNodes },
 ];

@@ -1,3 +1,4 @@
+import type { Context } from './context.ts';
 import type { Statement } from './database/index.ts';
 
 /** One thing that waits for a person of the provider's. */
@@ -11,6 +12,12 @@ export interface Concern {
   message: string;
 }
 
+/** What a query for concerns may ask for. */
+export interface ConcernParams {
+  limit: number;
+  now: Date;
+}
+
 /** Things of one kind that may wait for a person. A room offers its own; the root gathers them. */
 export interface ConcernSource {
   /** Stable: `job.failed`. */
@@ -20,5 +27,18 @@ export interface ConcernSource {
   /** Names the kind, in words: "Jobs that failed". */
   title: string;
   /** All of them, the newest first. */
-  find: Statement<Concern, { limit: number }>;
+  find: Statement<Concern, ConcernParams> | Statement<Concern, Pick<ConcernParams, 'limit'>>;
+}
+
+/** Those of one kind, at most `limit`. */
+export function findConcerns(ctx: Context, { find }: ConcernSource, limit: number): Promise<Concern[]> {
+  // A statement takes what it names of what it is given.
+  return ctx.db.many(find as Statement<Concern, ConcernParams>, { limit, now: ctx.clock.now() });
+}
+
+/** Something that can be out of order while the process itself serves; whoever runs the product sees it in `/readyz`. */
+export interface HealthCheck {
+  name: string;
+  /** Null while it is in order; otherwise what is wrong and what to do. */
+  look(ctx: Context): Promise<string | null>;
 }

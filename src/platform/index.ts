@@ -2,7 +2,7 @@
  * The ground floor: what every room stands on and none of it knows about hosting. Time, errors, logs,
  * contexts, money, the database, jobs and the conventions of HTTP, each in one place.
  */
-export type { Concern, ConcernSource } from './attention.ts';
+export { type Concern, type ConcernSource, findConcerns, type HealthCheck } from './attention.ts';
 export { type Clock, systemClock, type TravellingClock, travellingClock } from './clock.ts';
 export {
   type AccountContext,
@@ -32,6 +32,7 @@ export { newId } from './ids.ts';
 export { forgetSecretKey, openSeal, type SealedSource, type SealedValue } from './installation.ts';
 export * from './jobs/index.ts';
 export { causesOf, createLog, type Logger, type ProcessLog } from './log.ts';
+export type { MeasureDeclaration, MeasureSource, Sample } from './measures.ts';
 export { allocate, currencyDigits, formatMoney, parseMoney, requireExact, shareOf } from './money.ts';
 export type { Happened, Reaction, Reactions } from './reactions.ts';
 export { requireOwn, requireRow } from './require.ts';

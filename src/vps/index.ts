@@ -26,6 +26,7 @@ export { sealedSecrets } from './actions/act.ts';
 export { createSampler, resolutions } from './charts.ts';
 export { vpsConcerns } from './concerns.ts';
 export { serveConsoles } from './console/server.ts';
+export { vpsMeasures } from './measures.ts';
 export { onMachineEvent, reconcileNode } from './reconcile.ts';
 export { vpsRoutes } from './routes.ts';
 export { upgradeRoutes } from './upgrade/routes.ts';

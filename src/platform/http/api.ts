@@ -3,18 +3,23 @@ import type { Socket } from 'node:net';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Registry } from 'prom-client';
 import type { Config } from '../../config.ts';
+import type { HealthCheck } from '../attention.ts';
 import type { Clock } from '../clock.ts';
+import { type Context, systemActor } from '../context.ts';
 import type { Database } from '../database/index.ts';
 import type { Drivers } from '../drivers.ts';
 import { type AppError, type ErrorCode, type ErrorDetail, fail } from '../errors.ts';
 import type { ProcessLog } from '../log.ts';
+import type { MeasureSource } from '../measures.ts';
 import type { Reactions } from '../reactions.ts';
 import type { Seal } from '../seal.ts';
 import { addressOf } from './address.ts';
+import { rememberChecks } from './checks.ts';
 import { compressAnswers } from './compress.ts';
 import { asAppError, errorBody, isRefusedValue } from './failures.ts';
 import { type SecurityHeaders, securityHeaders } from './headers.ts';
 import { whyForbidden } from './hints.ts';
+import { measureHouse } from './houseMetrics.ts';
 import { readJson } from './json.ts';
 import { createLimiter, limitHeadersOf } from './limits.ts';
 import { createRegistry, type PoolCounts, watchRequests } from './metrics.ts';
@@ -43,6 +48,10 @@ export interface ApiOptions {
   routes: readonly RouteGroup[];
   /** Resolves when everything besides the database is ready to serve; rejects otherwise. */
   ready: () => Promise<void>;
+  /** What else may be out of order; none of it makes the process unready. */
+  checks?: readonly HealthCheck[];
+  /** What is counted of the whole house for `/metrics`. */
+  measures?: readonly MeasureSource[];
   info: ApiInfo;
   /** What browsers get beside the API; without one they find the reference at `/`. */
   site?: Site;
@@ -110,11 +119,16 @@ export async function createApi(options: ApiOptions): Promise<FastifyInstance> {
   app.setErrorHandler((thrown, request, reply) => sendFailure(thrown, request, reply, failing));
 
   const registry = options.registry ?? createRegistry(options.pool);
+  const { measures = [], seal, reactions } = options;
+  const nobody = { actor: systemActor, organizationId: null, requestId: null };
+  const ctx: Context = { config, db, clock, log, seal, reactions, ...nobody };
   watchRequests(app, registry, log);
   serveProbes(app, {
     db,
     ready: options.ready,
     isDraining: () => isDraining,
+    checks: rememberChecks(ctx, options.checks ?? []),
+    house: measures.length === 0 ? null : measureHouse(ctx, measures),
     registry,
     metricsAllow: config.metricsAllow,
   });

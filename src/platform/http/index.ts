@@ -28,6 +28,7 @@ export { describeApi } from './openapi.ts';
 export { type ListRequest, pagedList } from './pages.ts';
 export type { Permission } from './permission.ts';
 export { type Authenticate, forgetPrincipals, type Principal } from './principal.ts';
+export { createProbeServer } from './probeServer.ts';
 export type { Problem } from './problem.ts';
 export {
   type Auth,

@@ -69,10 +69,35 @@ function timeText(): string {
   return timeWritten;
 }
 
+/** What is running, for `innkeeper_build_info`. */
+export interface BuildInfo {
+  version: string;
+  /** Null where it is not known. */
+  commit: string | null;
+  role: string;
+}
+
+/** The library's totals that are no counters: Prometheus reads a name in `_total` as one. Each has a namesake by type. */
+const misnamed = [
+  'nodejs_active_handles_total',
+  'nodejs_active_requests_total',
+  'nodejs_active_resources_total',
+];
+
 /** A registry with the process' own measurements (memory, CPU, event loop lag, garbage collection) and the pool's. */
-export function createRegistry(pool: (() => PoolCounts) | undefined): Registry {
+export function createRegistry(pool: (() => PoolCounts) | undefined, build?: BuildInfo): Registry {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
+  for (const name of misnamed) registry.removeSingleMetric(name);
+  if (build !== undefined) {
+    const labels = { ...build, commit: build.commit ?? 'unknown', node_version: process.versions.node };
+    new Gauge({
+      name: 'innkeeper_build_info',
+      help: 'Always 1; the labels say what is running.',
+      labelNames: Object.keys(labels),
+      registers: [registry],
+    }).set(labels, 1);
+  }
   if (pool !== undefined) {
     new Gauge({
       name: 'innkeeper_database_connections',

@@ -4,12 +4,14 @@ import type { Registry } from 'prom-client';
 import type { Database } from '../database/index.ts';
 import { fail } from '../errors.ts';
 import { peerOf } from './address.ts';
+import type { Checked } from './checks.ts';
 
 const readyWithinMs = 1_500;
 
 /**
  * For whoever runs the product: `/livez` (the process answers), `/readyz` (it can serve, 503 within two seconds
- * of losing the database) and `/metrics` (Prometheus, for loopback and the addresses that are allowed).
+ * of losing the database) and `/metrics` (Prometheus). Loopback and the addresses that are allowed may read metrics, and
+ * in `/readyz` what else is out of order.
  */
 export function serveProbes(
   app: FastifyInstance,
@@ -18,26 +20,32 @@ export function serveProbes(
     ready: () => Promise<void>;
     isDraining: () => boolean;
     registry: Registry;
+    /** What this process says of the whole house besides, in Prometheus' text; null when others say it. */
+    house: (() => Promise<string>) | null;
+    checks: () => Promise<Checked[]>;
     metricsAllow: string[];
   },
 ): void {
+  const allowed = addressList(['127.0.0.0/8', '::1', ...options.metricsAllow]);
   app.get('/livez', () => ({ success: true, data: { alive: true } }));
 
-  app.get('/readyz', async () => {
+  app.get('/readyz', async (request) => {
     if (options.isDraining()) throw fail('unavailable', { message: 'Shutting down', retryAfterS: 5 });
     await Promise.all([options.db.ping(readyWithinMs), within(readyWithinMs, options.ready())]).catch(
       (cause: unknown) => {
         throw fail('unavailable', { cause, retryAfterS: 2 });
       },
     );
-    return { success: true, data: { ready: true } };
+    // What else is out of order is no stranger's business, and no reason to send requests elsewhere: see decision 0046.
+    const details = isAllowed(request, allowed) ? { checks: await options.checks() } : {};
+    return { success: true, data: { ready: true, ...details } };
   });
 
-  const allowed = addressList(['127.0.0.0/8', '::1', ...options.metricsAllow]);
   app.get('/metrics', async (request, reply) => {
     if (!isAllowed(request, allowed)) throw fail('forbidden');
+    const house = (await options.house?.()) ?? '';
     reply.header('content-type', options.registry.contentType);
-    return options.registry.metrics();
+    return (await options.registry.metrics()) + house;
   });
 }
 

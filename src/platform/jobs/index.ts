@@ -6,6 +6,7 @@
 export { startAnnouncing } from './announce.ts';
 export { jobConcerns } from './concerns.ts';
 export { type EnqueueOptions, enqueue } from './enqueue.ts';
+export { jobMeasures } from './measures.ts';
 export type { NamedJob } from './named.ts';
 export { type PeriodicJob, runPeriodicJob, startPeriodicJobs } from './periodic.ts';
 export { purgeDoneJobs } from './purge.ts';
@@ -24,4 +25,7 @@ export {
   type TransactionalStep,
   type TxRun,
 } from './saga.ts';
+export { startStandIn } from './standIn.ts';
 export { startWorker, type Worker, type WorkerOptions } from './worker.ts';
+export { watchWorker } from './workerMetrics.ts';
+export { type LivingWorker, lookForWorkers, silentAfterS, workersCheck } from './workers.ts';

@@ -1,6 +1,7 @@
 import { type Context, type TxContext, transaction } from '../context.ts';
 import { statement } from '../database/index.ts';
 import { causesOf } from '../log.ts';
+import { keepAlive } from './workers.ts';
 
 const takeTurn = statement<{ mine: boolean }, { name: string }>(
   'jobs.takeTurn',
@@ -47,6 +48,7 @@ export function startPeriodicJobs(ctx: Context, periodicJobs: PeriodicJob[]): ()
 
 /** Does a periodic job's work now, unless another process is at it; `signal` ends it after the batch under way. */
 export async function runPeriodicJob(ctx: Context, job: PeriodicJob, signal?: AbortSignal): Promise<void> {
+  await keepAlive(ctx);
   let answer: unknown;
   do {
     answer = await transaction(ctx, job.name, async (tx) => {

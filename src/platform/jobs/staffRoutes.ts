@@ -24,7 +24,7 @@ import { servedClass } from './served.ts';
 interface FailedRow {
   id: number;
   name: string;
-  state: 'failed' | 'stuck' | 'undoing' | 'waiting';
+  state: 'failed' | 'stuck' | 'undoing' | 'retrying' | 'waiting';
   organization_id: number | null;
   node_id: number | null;
   payload: Record<string, unknown>;
@@ -36,18 +36,19 @@ interface FailedRow {
   finished_at: Date | null;
 }
 
-// What ended badly, what cannot be taken back yet, and what waits for a node that no worker serves: each of the three
+// What ended badly, what cannot be taken back yet, what cannot end, and what waits for a node that no worker serves: each
 // by an index of its own.
 const shownJobs = `
   select *, state as shown from jobs where state in ('failed', 'stuck')
   union all
-  select *, case when direction = 'backward' and attempts >= 5 then 'undoing' else 'waiting' end from jobs
-  where state = 'ready' and (direction = 'backward' and attempts >= 5 or node_id <> all (array(
-    select objid::bigint from pg_locks where locktype = 'advisory' and classid = :servedClass::int::oid
-      and objsubid = 2 and granted
-      and database = (select oid from pg_database where datname = current_database()))))
+  select *, case direction when 'backward' then 'undoing' else 'retrying' end from jobs
+  where state in ('ready', 'running') and stuck_reason is not null and attempts >= 5
   union all
-  select *, 'undoing' from jobs where state = 'running' and direction = 'backward' and attempts >= 5`;
+  select *, 'waiting' from jobs where state = 'ready' and not (stuck_reason is not null and attempts >= 5)
+    and node_id <> all (array(
+      select objid::bigint from pg_locks where locktype = 'advisory' and classid = :servedClass::int::oid
+        and objsubid = 2 and granted
+        and database = (select oid from pg_database where datname = current_database())))`;
 
 const failedJobs = pagedList<FailedRow>({
   name: 'jobs.failed',
@@ -66,9 +67,9 @@ const Job = named(
   Type.Object({
     id: Id,
     name: Type.String(),
-    state: Choice(['failed', 'stuck', 'undoing', 'waiting'], {
+    state: Choice(['failed', 'stuck', 'undoing', 'retrying', 'waiting'], {
       description:
-        'failed: what it did was taken back; stuck: it stands still where it is; undoing: what it did cannot be taken back yet; waiting: no worker serves its node',
+        'failed: what it did was taken back; stuck: it stands still where it is; undoing: what it did cannot be taken back yet; retrying: what it did cannot be written down yet; waiting: no worker serves its node',
     }),
     organization_id: Nullable(Id),
     node_id: Nullable(Id),

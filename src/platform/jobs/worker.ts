@@ -17,6 +17,7 @@ import { runJob } from './run.ts';
 import { ClaimLost } from './running.ts';
 import { type AnySaga, byName, type Queue } from './saga.ts';
 import { servedClass } from './served.ts';
+import { addHeart, enterWorker, livenessClass } from './workers.ts';
 
 export interface WorkerOptions {
   sagas: readonly AnySaga[];
@@ -27,15 +28,21 @@ export interface WorkerOptions {
   slots?: Slots;
   /** How often the worker looks for itself; a commit in this process wakes it at once. */
   pollMs?: number;
+  /** It does a few kinds of jobs while no worker lives, and does not count as one. */
+  standsIn?: boolean;
 }
 
 export interface Worker {
+  /** Whether it holds its lock and still looks for jobs. */
+  isAlive(): boolean;
+  /** What it does at the moment, by queue, and how often something went wrong that was no job's fault. */
+  counts(): { running: Slots; slots: Slots; stumbles: number };
   /** Lets running steps finish, up to `timeoutMs`, and takes no new ones. */
   stop(timeoutMs?: number): Promise<void>;
 }
 
-// First key of the advisory locks by which workers show that they live.
-const livenessClass = 741_101;
+/** A worker that has not looked for jobs for so long hangs. */
+const hangsAfterMs = 30_000;
 
 /** A claim on life: as long as the connection stands, the jobs of `number` are being worked on. */
 interface Liveness {
@@ -67,6 +74,11 @@ export function startWorker(ctx: Context, url: string, options: WorkerOptions): 
   const due = new Set<Queue>();
   const backlog = new Set<Queue>();
   let stopped = false;
+  let lookedAtMs = 0;
+  let stumbles = 0;
+  let alive: Liveness | null = null;
+  const isAlive = () =>
+    alive !== null && !alive.signal.aborted && performance.now() - lookedAtMs < hangsAfterMs + pollMs;
   const look = (queue: Queue) => {
     due.add(queue);
     bell.ring();
@@ -90,8 +102,10 @@ export function startWorker(ctx: Context, url: string, options: WorkerOptions): 
       let liveness: Liveness | null = null;
       try {
         liveness = await showLife(ctx, url, nodes, onTold);
+        if (!options.standsIn) await enterWorker(ctx, liveness.number, nodes);
         const unknown = await ctx.db.many(unknownKinds, { kinds: [...known.keys()] });
-        if (unknown.length > 0) ctx.log.warn({ kinds: unknown }, 'jobs wait that this worker does not know');
+        if (unknown.length > 0 && !options.standsIn)
+          ctx.log.warn({ kinds: unknown }, 'jobs wait that this worker does not know');
         await workWhileAlive(liveness);
       } catch (error) {
         stumbled(error);
@@ -109,12 +123,16 @@ export function startWorker(ctx: Context, url: string, options: WorkerOptions): 
       bell.ring();
     }, pollMs);
     liveness.signal.addEventListener('abort', bell.ring, { once: true });
+    lookedAtMs = performance.now();
+    alive = liveness;
+    const rest = options.standsIn ? () => undefined : addHeart(ctx, liveness.number, isAlive);
     while (!stopped && !liveness.signal.aborted) {
       try {
         if (isPollDue) await release(liveness.number);
         if (isPollDue) for (const queue of queues) due.add(queue);
         isPollDue = false;
         for (const queue of queues) if (due.delete(queue)) await fill(queue, liveness);
+        lookedAtMs = performance.now();
       } catch (error) {
         // What runs goes on, and so do we: it may be hours from its end, and the next poll may succeed.
         stumbled(error);
@@ -122,6 +140,8 @@ export function startWorker(ctx: Context, url: string, options: WorkerOptions): 
       await bell.rung();
     }
     clearInterval(poll);
+    rest();
+    alive = null;
   };
 
   const release = async (worker: number): Promise<void> => {
@@ -165,6 +185,7 @@ export function startWorker(ctx: Context, url: string, options: WorkerOptions): 
     const done = runJob({ ctx, drivers, worker: number, nodes, signal }, job, saga)
       .catch((error: unknown) => {
         if (error instanceof ClaimLost || signal.aborted) return;
+        stumbles += 1;
         ctx.log.error(
           { err: error, job: job.id, name: job.name },
           'a job was dropped; the next poll releases it',
@@ -179,11 +200,18 @@ export function startWorker(ctx: Context, url: string, options: WorkerOptions): 
   };
 
   const stumbled = (error: unknown): void => {
+    stumbles += 1;
     if (!(error instanceof AppError)) ctx.log.error({ err: error }, 'the worker stumbled');
   };
 
   const finished = loop();
   return {
+    isAlive,
+    counts: () => {
+      const now: Slots = { quick: 0, machine: 0, bulk: 0 };
+      for (const { queue } of running) now[queue] += 1;
+      return { running: now, slots, stumbles };
+    },
     stop: async (timeoutMs = 5_000) => {
       stopped = true;
       stopListening();
@@ -227,6 +255,10 @@ async function showLife(
   client.on('end', () => abort.abort(new ClaimLost()));
   client.on('notification', ({ payload }) => onTold(namesIn(payload)));
   await client.connect();
+  // A host that lost its power says nothing: the server asks, and lets go of the lock within half a minute.
+  await client.query(
+    'set tcp_keepalives_idle = 10; set tcp_keepalives_interval = 5; set tcp_keepalives_count = 3',
+  );
   await client.query(`listen ${channel}`);
   await client.query('select pg_advisory_lock($1, $2)', [livenessClass, number]);
   for (const node of nodes) await client.query('select pg_advisory_lock_shared($1, $2)', [servedClass, node]);

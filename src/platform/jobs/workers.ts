@@ -1,0 +1,122 @@
+import os from 'node:os';
+import type { Config } from '../../config.ts';
+import type { HealthCheck } from '../attention.ts';
+import type { Context } from '../context.ts';
+import { statement } from '../database/index.ts';
+
+/** A worker, and the node it serves, that was not heard of for so long counts as away. */
+export const silentAfterS = 60;
+const beatEveryMs = 10_000;
+const forgetAfterMs = 24 * 3_600_000;
+
+/** First key of the advisory locks by which workers show that they live; the second is the worker's number. */
+export const livenessClass = 741_101;
+
+const enter = statement<
+  { number: number },
+  { number: number; name: string; host: string; nodes: number[]; now: Date; before: Date }
+>(
+  'jobs.enterWorker',
+  `with forgotten as (delete from workers where seen_at < :before and number <> :number)
+   insert into workers (number, name, host, nodes, started_at, seen_at)
+   values (:number, :name, :host, :nodes, :now, :now)
+   on conflict (number) do update set name = excluded.name, host = excluded.host, nodes = excluded.nodes,
+     started_at = excluded.started_at, seen_at = excluded.seen_at returning number`,
+);
+const beat = statement<never, { number: number; now: Date }>(
+  'jobs.beat',
+  'update workers set seen_at = :now where number = :number',
+);
+
+interface WorkerRow {
+  name: string;
+  host: string;
+  nodes: number[];
+  seen_at: Date;
+  holds_lock: boolean;
+}
+
+const workersSeen = statement<WorkerRow, { livenessClass: number }>(
+  'jobs.workersSeen',
+  `select name, host, to_jsonb(nodes) as nodes, seen_at, exists (
+     select 1 from pg_locks l where l.locktype = 'advisory' and l.classid = :livenessClass::int::oid
+       and l.objid = number::oid and l.objsubid = 2 and l.granted
+       and l.database = (select oid from pg_database where datname = current_database())) as holds_lock
+   from workers order by seen_at desc, number desc limit 1000`,
+);
+
+/** A worker that lives: it holds its lock, and was heard of. */
+export interface LivingWorker {
+  name: string;
+  host: string;
+  nodes: number[];
+  seenAt: Date;
+}
+
+/** Who does jobs at the moment. `lastSeenAt`: when any worker was heard of last; null when there never was one. */
+export async function lookForWorkers(
+  ctx: Context,
+): Promise<{ living: LivingWorker[]; lastSeenAt: Date | null }> {
+  const rows = await ctx.db.many(workersSeen, { livenessClass });
+  const oldest = ctx.clock.now().getTime() - silentAfterS * 1_000;
+  const living = rows
+    // The lock tells at once of a process that died; the time tells of one that hangs, or of a host without power.
+    .filter((row) => row.holds_lock && row.seen_at.getTime() >= oldest)
+    .map(({ name, host, nodes, seen_at: seenAt }) => ({ name, host, nodes, seenAt }));
+  return { living, lastSeenAt: rows[0]?.seen_at ?? null };
+}
+
+/** Says that a worker has begun to live, and forgets those that nobody heard of for a day. */
+export async function enterWorker(ctx: Context, number: number, nodes: readonly number[]): Promise<void> {
+  const now = ctx.clock.now();
+  await ctx.db.one(enter, {
+    number,
+    name: ctx.config.nodeName,
+    host: os.hostname(),
+    nodes: [...nodes],
+    now,
+    before: new Date(now.getTime() - forgetAfterMs),
+  });
+}
+
+interface Heart {
+  number: number;
+  beatAtMs: number;
+  isWell: () => boolean;
+}
+
+/** The workers of this process, by the product that they belong to: tests run several. */
+const hearts = new WeakMap<Config, Set<Heart>>();
+
+/** Has {@link keepAlive} say that a worker of this process lives, as long as `isWell`. Returns how to end that. */
+export function addHeart(ctx: Context, number: number, isWell: () => boolean): () => void {
+  const own = hearts.get(ctx.config) ?? new Set();
+  hearts.set(ctx.config, own);
+  const heart = { number, beatAtMs: ctx.clock.now().getTime(), isWell };
+  own.add(heart);
+  return () => own.delete(heart);
+}
+
+/**
+ * Writes down that the workers of this process live, if it is time to. Whatever looks for silence does this first: a
+ * process that slept through its own turns must not take itself for dead.
+ */
+export async function keepAlive(ctx: Context): Promise<void> {
+  const now = ctx.clock.now();
+  for (const heart of hearts.get(ctx.config) ?? []) {
+    if (Math.abs(now.getTime() - heart.beatAtMs) < beatEveryMs || !heart.isWell()) continue;
+    heart.beatAtMs = now.getTime();
+    await ctx.db.run(beat, { number: heart.number, now });
+  }
+}
+
+/** Whether anybody does jobs. */
+export const workersCheck: HealthCheck = {
+  name: 'workers',
+  look: async (ctx) => {
+    const { living, lastSeenAt } = await lookForWorkers(ctx);
+    if (living.length > 0) return null;
+    const last = lastSeenAt === null ? '' : ` The last one was heard of at ${lastSeenAt.toISOString()}.`;
+    return `No worker runs, so nothing is delivered.${last} Start the process with ROLE=worker, or look at why it hangs.`;
+  },
+};
