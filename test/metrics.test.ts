@@ -6,7 +6,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { runProgram } from '../src/platform/host/run.ts';
+import { runProgram } from '../src/platform/host/program.ts';
 import { orderVps, runningVps } from './orders.ts';
 import { newCustomer } from './people.ts';
 import { startTestProduct, type TestProduct, until } from './product.ts';

@@ -1,7 +1,6 @@
 import { record } from '../events/index.ts';
-import { type Context, fail, requireRow, statement, transaction } from '../platform/index.ts';
+import { type Context, fail, requireRow, silentAfterS, statement, transaction } from '../platform/index.ts';
 import { nodeReplaced } from './events.ts';
-import { silentAfterS } from './heartbeat.ts';
 import { readNode } from './nodes.ts';
 
 interface Replaced {

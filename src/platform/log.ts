@@ -1,5 +1,6 @@
-import { type DestinationStream, pino } from 'pino';
+import { type DestinationStream, type LoggerOptions, pino } from 'pino';
 import { PinoPretty } from 'pino-pretty';
+import { errorInLog, messageOf } from './errorInLog.ts';
 import { standardError } from './logLines.ts';
 
 type Say = (about: object, message: string) => void;
@@ -37,19 +38,21 @@ export interface LogOptions {
  * gathered for a moment.
  */
 export function createLog(level: string, { format = 'json' }: LogOptions = {}): ProcessLog {
-  const paths = secretNames.flatMap((name) => [name, `*.${name}`, `*.*.${name}`, `*.*.*.${name}`]);
   const isText = format === 'text' || (format === 'auto' && process.stderr.isTTY);
-  return pino(
-    {
-      level,
-      base: null,
-      timestamp: pino.stdTimeFunctions.isoTime,
-      redact: { paths, censor: '[redacted]' },
-      formatters: { level: (label) => ({ level: label }) },
-      serializers: { err: pino.stdSerializers.err, error: pino.stdSerializers.err },
-    },
-    isText ? textOut() : standardError(),
-  );
+  return pino(logOptions(level), isText ? textOut() : standardError());
+}
+
+/** How lines are made, wherever they go. */
+export function logOptions(level: string): LoggerOptions {
+  const paths = secretNames.flatMap((name) => [name, `*.${name}`, `*.*.${name}`, `*.*.*.${name}`]);
+  return {
+    level,
+    base: null,
+    timestamp: pino.stdTimeFunctions.isoTime,
+    redact: { paths, censor: '[redacted]' },
+    formatters: { level: (label) => ({ level: label }) },
+    serializers: { err: errorInLog, error: errorInLog },
+  };
 }
 
 /** `12:03:44 WARN  step failed  saga=vps.provision step=boot message="…"`, colours on a terminal. */
@@ -82,7 +85,7 @@ export function logOfRequest(log: ProcessLog, requestId: string): Logger {
 export function causesOf(error: unknown): string {
   const messages: string[] = [];
   for (let each = error; each !== undefined && messages.length < 8; ) {
-    const message = each instanceof Error ? each.message : String(each);
+    const message = each instanceof Error ? messageOf(each) : String(each);
     if (message !== '' && !messages.includes(message)) messages.push(message);
     each = each instanceof Error ? each.cause : undefined;
   }
