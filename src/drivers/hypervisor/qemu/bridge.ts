@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import ipaddr from 'ipaddr.js';
 import { runAsRoot, runProgram } from '../../../platform/host/program.ts';
 import { HypervisorError } from '../contract.ts';
+import { tapPrefix } from './files.ts';
 import { natRules } from './guard.ts';
 import type { BridgeOptions } from './options.ts';
 import { byFamily } from './reach.ts';
@@ -10,16 +11,22 @@ import { byFamily } from './reach.ts';
 interface Link {
   ifname?: string;
   ifalias?: string;
+  /** `LOWER_UP`: of a tap, a process has it. */
+  flags?: string[];
 }
 
 /**
  * Makes the bridge with its addresses, and writes on it whose it is. Fails with what to do when it is another
  * installation's, whose machines it may carry.
  */
-export async function ensureBridge({ name, addresses }: BridgeOptions, installation: string): Promise<void> {
+export async function ensureBridge(
+  { name, addresses }: BridgeOptions,
+  installation: string,
+  taps: ReadonlySet<string>,
+): Promise<void> {
   const mark = `innkeeper ${installation}`;
   const [found] = await links(['dev', name]);
-  if (found) await checkOwner(name, found, mark);
+  if (found) await checkOwner(name, found, mark, taps);
   // Without an address of its own a bridge takes one of its ports', and the guests' gateway would change.
   const hash = createHash('sha256').update(name).digest('hex');
   const mac = `02:${hash.slice(0, 10).match(/../g)?.join(':')}`;
@@ -36,11 +43,23 @@ export async function ensureBridge({ name, addresses }: BridgeOptions, installat
   await sysctl([...keys, `net.ipv4.conf.${name.replaceAll('.', '/')}.accept_redirects=0`]);
 }
 
-async function checkOwner(name: string, { ifalias }: Link, mark: string): Promise<void> {
-  if (!ifalias?.startsWith('innkeeper ') || ifalias === mark) return;
+async function checkOwner(
+  name: string,
+  { ifalias }: Link,
+  mark: string,
+  taps: ReadonlySet<string>,
+): Promise<void> {
+  if (ifalias === mark) return;
   const ports = await links(['master', name]);
-  if (ports.length === 0) return; // what is left of an installation that is gone
-  const message = `The bridge ${name} carries machines of another installation on this host (${ifalias}). Give this one a BRIDGE, NETWORK4 and NETWORK6 of its own`;
+  const isMarked = ifalias?.startsWith('innkeeper ') ?? false;
+  // Without a mark, made before there were any: the taps in use say whose it is. Other ports are the host's business.
+  const strange = ports.filter(
+    ({ ifname = '', flags }) =>
+      ifname.startsWith(tapPrefix(name)) && flags?.includes('LOWER_UP') && !taps.has(ifname),
+  );
+  if ((isMarked ? ports : strange).length === 0) return; // nobody's, or of an installation that is gone
+  const whose = isMarked ? ifalias : `${strange.length} of them are not in this DATA_DIR`;
+  const message = `The bridge ${name} carries machines of another installation on this host (${whose}). Give this one a BRIDGE, NETWORK4 and NETWORK6 of its own`;
   throw new HypervisorError('host_not_ready', message, { permanent: true });
 }
 

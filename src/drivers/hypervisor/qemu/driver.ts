@@ -143,6 +143,7 @@ export function qemuHypervisor(options: QemuOptions): Hypervisor {
 
   /** What a crash of ours may have left in a running machine. */
   async function tidy(monitor: Monitor): Promise<void> {
+    await network.adopt(monitor.files, (await readIdentity(monitor.files)).nic);
     await thawForgotten(monitor.files, monitor, options.log);
     await abandonBackup(monitor);
   }
@@ -187,7 +188,8 @@ export function qemuHypervisor(options: QemuOptions): Hypervisor {
           'Programs that read guests’ disks are not confined: this host lets us make no namespaces',
         );
       await openDevices();
-      await network.prepare(await installationId(options.dir));
+      const taps = new Set((await machineIds(options)).map((id) => filesOf(id).tap));
+      await network.prepare(await installationId(options.dir), taps);
       const adopted = (await machines.adopt()).map((monitor) =>
         tidy(monitor).catch((error) =>
           options.log.warn(
@@ -197,7 +199,7 @@ export function qemuHypervisor(options: QemuOptions): Hypervisor {
         ),
       );
       await Promise.all(adopted);
-      await network.sweep(new Set((await machineIds(options)).map((id) => filesOf(id).tap)));
+      await network.sweep(taps);
     },
 
     async capacity() {

@@ -22,6 +22,7 @@ describe.skipIf(skip !== null)('frames of a guest', () => {
   let tap: string;
   let mac: string;
   let bridgeMac: string;
+  const none = new Set<string>();
 
   const own = [10, 77, 22, 10];
   const gateway = [10, 77, 22, 1];
@@ -32,7 +33,7 @@ describe.skipIf(skip !== null)('frames of a guest', () => {
     const reach = { networks: ['10.201.0.0/24'], ports: ['udp/53'] };
     const bridge = { ...bed.options.bridge, reach };
     network = hostNetwork(bridge, 'http://10.202.0.1:8080/menu.ipxe', bed.options.log);
-    await network.prepare('installation-1');
+    await network.prepare('installation-1', none);
     spec = bed.spec(1);
     tap = machineFiles(bed.options, spec.id).tap;
     mac = spec.nic.mac.replaceAll(':', '');
@@ -194,9 +195,35 @@ describe.skipIf(skip !== null)('frames of a guest', () => {
   });
 
   it('belong to one installation: another one does not take its bridge', async () => {
-    await network.prepare('installation-1');
+    await network.prepare('installation-1', none);
     const refused = expect.objectContaining({ code: 'host_not_ready', permanent: true });
-    await expect(network.prepare('installation-2')).rejects.toEqual(refused);
-    await expect(network.prepare('installation-2')).rejects.toThrow('machines of another installation');
+    await expect(network.prepare('installation-2', none)).rejects.toEqual(refused);
+    await expect(network.prepare('installation-2', none)).rejects.toThrow('machines of another installation');
+  });
+
+  it('get their gate when a product that knows gates finds the machine running without one', async () => {
+    const files = machineFiles(bed.options, spec.id);
+    const gate = async () =>
+      (await runAsRoot(['nft', 'list', 'table', 'netdev', 'innkeeper_ikt22']).catch(() => ({ stdout: '' })))
+        .stdout;
+    await runAsRoot(['nft', 'delete', 'table', 'netdev', 'innkeeper_ikt22']);
+    expect(await gate()).not.toContain(tap);
+    await network.adopt(files, spec.nic);
+    expect(await gate()).toContain(`ether saddr != ${spec.nic.mac}`);
+    const before = await gate();
+    await network.adopt(files, { ...spec.nic, portMbps: 1 }); // has one: it stays
+    expect(await gate()).toBe(before);
+  });
+
+  it('on a bridge without a mark are their own installation’s, and nobody else takes it', async () => {
+    await runAsRoot(['ip', 'link', 'set', 'dev', 'ikt22', 'alias', '']);
+    const used = `${tap.slice(0, -2)}zz`; // a pair that is up, as a tap is with its process
+    await runAsRoot(['ip', 'link', 'add', used, 'type', 'veth', 'peer', 'name', 'ikt22peer']);
+    for (const link of [used, 'ikt22peer']) await runAsRoot(['ip', 'link', 'set', 'dev', link, 'up']);
+    await runAsRoot(['ip', 'link', 'set', 'dev', used, 'master', 'ikt22']);
+    await expect(network.prepare('installation-2', none)).rejects.toThrow('are not in this DATA_DIR');
+    await network.prepare('installation-1', new Set([used]));
+    await expect(network.prepare('installation-2', none)).rejects.toThrow('machines of another installation');
+    await runAsRoot(['ip', 'link', 'delete', used]);
   });
 });

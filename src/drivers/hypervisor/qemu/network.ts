@@ -11,8 +11,13 @@ import { reachRules } from './reach.ts';
 
 /** The host's side of the guests' network. All of it is found by name again, so nothing is remembered here. */
 export interface HostNetwork {
-  /** Makes the bridge with its addresses and the packet filter's base; `installation` is what the bridge belongs to. */
-  prepare(installation: string): Promise<void>;
+  /**
+   * Makes the bridge with its addresses and the packet filter's base; `installation` is what the bridge belongs to, and
+   * `taps` are those of its machines.
+   */
+  prepare(installation: string, taps: ReadonlySet<string>): Promise<void>;
+  /** Gives the tap of a running machine its gate where it has none, as one has that was started by an earlier version. */
+  adopt(files: MachineFiles, nic: MachineSpec['nic']): Promise<void>;
   /** Makes the machine's tap and plugs it into the bridge with its guard in place first. One that is there stays. */
   plug(files: MachineFiles, spec: MachineSpec, owner: Owner | null): Promise<void>;
   /** The same for a stopped machine, with a new tap, so that its counters begin at zero. */
@@ -77,10 +82,16 @@ export function hostNetwork(bridge: BridgeOptions, netbootUrl: string | null, lo
   }
 
   return {
-    async prepare(installation) {
-      await naming('bridge', () => ensureBridge(bridge, installation));
+    async prepare(installation, taps) {
+      await naming('bridge', () => ensureBridge(bridge, installation, taps));
       await naming('packet filter', () => nft(baseRules(bridge.name) + reachRules(bridge, netbootUrl)));
       if (bridge.nat) await naming('address translation', () => translate(bridge));
+    },
+    async adopt({ tap }, nic) {
+      await naming('packet filter', async () => {
+        if ((await chainsOf('netdev', bridge.name)).includes(tap) || !(await linkExists(tap))) return;
+        await nft(gateRules(bridge.name, tap, nic, limiting));
+      });
     },
     plug: (files, spec, owner) => naming('network device', () => plug(files.tap, spec, owner, 'kept')),
     plugAnew: (files, spec, owner) =>
@@ -92,7 +103,7 @@ export function hostNetwork(bridge: BridgeOptions, netbootUrl: string | null, lo
       });
     },
     async sweep(taps) {
-      const stale = [...(await tapsOf(bridge.name)), ...(await chainsOf(bridge.name))].filter(
+      const stale = [...(await tapsOf(bridge.name)), ...(await chainsOf('bridge', bridge.name))].filter(
         (tap) => !taps.has(tap),
       );
       for (const tap of new Set(stale)) {
@@ -133,9 +144,11 @@ async function tapsOf(bridge: string): Promise<string[]> {
   return names.filter((name) => name.startsWith(tapPrefix(bridge)));
 }
 
-async function chainsOf(bridge: string): Promise<string[]> {
-  const { stdout } = await runAsRoot(['nft', '-j', 'list', 'table', 'bridge', tableName(bridge)]);
-  const listed: { nftables: { chain?: { name: string } }[] } = JSON.parse(stdout);
+/** Of taps; none where there is no such table yet. */
+async function chainsOf(family: 'bridge' | 'netdev', bridge: string): Promise<string[]> {
+  const listing = ['nft', '-j', 'list', 'table', family, tableName(bridge)];
+  const shown = await runAsRoot(listing).catch(() => null);
+  const listed: { nftables: { chain?: { name: string } }[] } = JSON.parse(shown?.stdout ?? '{"nftables":[]}');
   return listed.nftables.flatMap(({ chain }) =>
     chain?.name.startsWith(tapPrefix(bridge)) ? [chain.name] : [],
   );
