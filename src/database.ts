@@ -17,8 +17,7 @@ export interface OpenDatabase {
 
 /**
  * The database of this installation, brought up to date: the one that DATABASE_URL names, or the embedded one, which
- * runs until `close`. Whoever keeps machines or the embedded database in DATA_DIR holds its lock meanwhile, so a second
- * product or worker on it is refused; processes of ROLE=api only read there and may share it.
+ * runs until `close`.
  */
 export async function openDatabase(
   config: Config,
@@ -26,27 +25,43 @@ export async function openDatabase(
   progress: Stages,
   log: Logger,
 ): Promise<OpenDatabase> {
+  const server = await openServer(config, data, progress, log);
+  try {
+    progress.stage('migrations');
+    const applied = await migrate(server.url);
+    if (applied.length > 0) progress.say(`${applied.length} applied`);
+    return server;
+  } catch (error) {
+    await server.close();
+    throw error;
+  }
+}
+
+/**
+ * The same as it is, whatever version wrote it. Whoever keeps machines or the embedded database in DATA_DIR holds its
+ * lock meanwhile, so a second product or worker on it is refused; processes of ROLE=api only read there and may share it.
+ */
+export async function openServer(
+  config: Config,
+  data: DataDir,
+  progress: Stages,
+  log: Logger,
+): Promise<OpenDatabase> {
   const isOurs = config.databaseUrl === null;
   const lock = isOurs || config.role !== 'api' ? await lockDataDir(data.dir) : null;
-  let stop = async (): Promise<void> => undefined;
-  const close = async () => {
-    await stop();
-    lock?.release();
-  };
   try {
-    let url = config.databaseUrl;
-    if (url === null) {
-      progress.stage('database');
-      const embedded = await startEmbeddedPostgres({ ...data, log: (line) => log.info({}, line) });
-      ({ stop } = embedded);
-      ({ url } = embedded);
+    if (config.databaseUrl !== null) {
+      return { url: config.databaseUrl, close: async () => lock?.release() };
     }
-    progress.stage('migrations');
-    const applied = await migrate(url);
-    if (applied.length > 0) progress.say(`${applied.length} applied`);
-    return { url, close };
+    progress.stage('database');
+    const embedded = await startEmbeddedPostgres({ ...data, log: (line) => log.info({}, line) });
+    const close = async () => {
+      await embedded.stop();
+      lock?.release();
+    };
+    return { url: embedded.url, close };
   } catch (error) {
-    await close();
+    lock?.release();
     throw error;
   }
 }
@@ -58,7 +73,23 @@ export async function borrowDatabase(
   progress: Stages,
   log: Logger,
 ): Promise<OpenDatabase> {
-  const running = config.databaseUrl ?? (await runningEmbeddedUrl(data));
-  if (running === null) return openDatabase(config, data, progress, log);
-  return { url: running, close: async () => undefined };
+  const running = await findServer(config, data);
+  return running ?? openDatabase(config, data, progress, log);
+}
+
+/** The same as it is: to be looked at, and left at the version that it has. */
+export async function borrowServer(
+  config: Config,
+  data: DataDir,
+  progress: Stages,
+  log: Logger,
+): Promise<OpenDatabase> {
+  const running = await findServer(config, data);
+  return running ?? openServer(config, data, progress, log);
+}
+
+/** The server that runs without us; null when there is none. */
+async function findServer(config: Config, data: DataDir): Promise<OpenDatabase | null> {
+  const url = config.databaseUrl ?? (await runningEmbeddedUrl(data));
+  return url === null ? null : { url, close: async () => undefined };
 }

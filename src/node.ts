@@ -14,7 +14,13 @@ import {
 } from './fleet/index.ts';
 import { dataDirId } from './platform/host/dataDirId.ts';
 import { type Context, causesOf, transaction } from './platform/index.ts';
-import { createSampler, onMachineEvent, reconcileNode, resolutions } from './vps/index.ts';
+import {
+  createSampler,
+  findUnknownMachines,
+  onMachineEvent,
+  reconcileNode,
+  resolutions,
+} from './vps/index.ts';
 
 /** The machine this process runs on, as a node of the fleet. */
 export interface LocalNode {
@@ -67,6 +73,8 @@ export async function enlistNode(
   const id = await registerNode(ctx, host, capacity, hostsOwn(hypervisor.kind, capacity));
   await writeCapabilities(ctx, id, hypervisor.capabilities);
   await writeTroubles(ctx, id, await hypervisor.troubles()); // before anybody can order
+  // Before any job runs: one for an order of which there is a machine must not write over it.
+  await findUnknownMachines(ctx, id, await hypervisor.list(), hypervisor);
   return { id, hypervisor };
 }
 

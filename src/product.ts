@@ -23,6 +23,7 @@ import {
   fail,
   openSeal,
   type ProcessLog,
+  settleRestore,
   startAnnouncing,
   startPeriodicJobs,
   startStandIn,
@@ -33,7 +34,7 @@ import {
   watchWorker,
 } from './platform/index.ts';
 import { version } from './version.ts';
-import { serveConsoles } from './vps/index.ts';
+import { serveConsoles, vpsJobs } from './vps/index.ts';
 import {
   allChecks,
   allJobs,
@@ -111,6 +112,7 @@ async function start(config: Config, progress: StartProgress, parts: Parts, undo
   const ctx = await openContext(config, data, url, parts, log, undo);
 
   undo.push(startTellingReaders(ctx));
+  if (config.role !== 'api') await settleRestore(ctx, vpsJobs);
   const { drivers, node } = await openWorld(ctx, data, progress, parts, undo);
   const build = { version, commit: commitOf(join(import.meta.dirname, '..')), role: config.role };
   const registry = createRegistry(() => ctx.db.connections(), build);

@@ -23,6 +23,15 @@ export async function testDatabase(): Promise<TestDatabase> {
   return { url: withDatabase(url, name), drop: () => execute(url, `DROP DATABASE ${name} WITH (FORCE)`) };
 }
 
+/** A database with nothing in it, as a restore wants it. */
+export async function emptyDatabase(): Promise<TestDatabase> {
+  const { inject } = await import('vitest');
+  const { url } = inject('postgres');
+  const name = `test_${randomBytes(6).toString('hex')}`;
+  await execute(url, `CREATE DATABASE ${name}`);
+  return { url: withDatabase(url, name), drop: () => execute(url, `DROP DATABASE ${name} WITH (FORCE)`) };
+}
+
 /** The same server, another database. (Not `URL`: it refuses an empty host, which means a unix socket.) */
 export function withDatabase(url: string, name: string): string {
   return url.replace(/^(\w+:\/\/[^/?]*)(\/[^?]*)?/, `$1/${name}`);

@@ -8,6 +8,8 @@ export interface Command {
   usage: string;
   does: string;
   options: Record<string, { type: 'string' | 'boolean' }>;
+  /** Whether it takes one word besides its options, which it gets as the option `file`. */
+  takesFile?: boolean;
   /** Throws {@link UsageError} for options that it cannot understand. Returns what to print at the end. */
   run(config: Config, options: Record<string, string | boolean | undefined>): Promise<string>;
 }

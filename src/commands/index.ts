@@ -5,13 +5,19 @@
 import { parseArgs } from 'node:util';
 import type { Config } from '../config.ts';
 import { addStaff } from './addStaff.ts';
+import { backup } from './backup.ts';
 import { type Command, UsageError } from './command.ts';
 import { forgetKey } from './forgetKey.ts';
 import { replaceNodeCommand } from './replaceNode.ts';
+import { restore } from './restore.ts';
 import { showVersion } from './showVersion.ts';
+import { verify } from './verify.ts';
 
 const commands: Record<string, Command> = {
   'add-staff': addStaff,
+  backup,
+  verify,
+  restore,
   'forget-key': forgetKey,
   'replace-node': replaceNodeCommand,
   version: showVersion,
@@ -36,7 +42,12 @@ export async function runCommand(config: Config, argv: readonly string[]): Promi
 
 function readOptions(command: Command, args: string[]): Record<string, string | boolean | undefined> {
   try {
-    return parseArgs({ args, options: command.options, allowPositionals: false }).values;
+    const { options, takesFile = false } = command;
+    const { values, positionals } = parseArgs({ args, options, allowPositionals: takesFile });
+    if (!takesFile) return values;
+    const [file, ...more] = positionals;
+    if (file === undefined || more.length > 0) throw new Error('It takes one FILE.');
+    return { ...values, file };
   } catch (error) {
     throw new UsageError(`${error instanceof Error ? error.message : error}\n\n  innkeeper ${command.usage}`);
   }

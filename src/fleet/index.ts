@@ -17,6 +17,7 @@ export {
   returnUnusedAddresses,
   useHeldAddresses,
 } from './addresses.ts';
+export { endAddressesAside, keepAddressesAside } from './asideAddresses.ts';
 export { type Needs, requireAvailable } from './availability.ts';
 export { writeCapabilities } from './capabilities.ts';
 export { fleetConcerns } from './concerns.ts';

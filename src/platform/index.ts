@@ -36,4 +36,5 @@ export type { MeasureDeclaration, MeasureSource, Sample } from './measures.ts';
 export { allocate, currencyDigits, formatMoney, parseMoney, requireExact, shareOf } from './money.ts';
 export type { Happened, Reaction, Reactions } from './reactions.ts';
 export { requireOwn, requireRow } from './require.ts';
+export { settleRestore } from './restores.ts';
 export { createSeal, readSecretKey, type Seal } from './seal.ts';

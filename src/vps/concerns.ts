@@ -1,6 +1,6 @@
 import { type Concern, type ConcernSource, statement } from '../platform/index.ts';
 
-/** Machines that the reconciler gave up on. */
+/** Machines that the reconciler gave up on, and those that are nobody's. */
 export const vpsConcerns: ConcernSource[] = [
   {
     kind: 'machine.error',
@@ -12,6 +12,20 @@ export const vpsConcerns: ConcernSource[] = [
          hostname || ' is not as its owner wants it' as message
        from machines where state = 'error'
        order by coalesce(repaired_at, started_at, created_at) desc, service_id desc limit :limit`,
+    ),
+  },
+  {
+    kind: 'machine.unknown',
+    subject: 'unknown_machine',
+    title: 'Machines that the database does not know',
+    find: statement<Concern, { limit: number }>(
+      'vps.unknownMachines',
+      `select u.id, null::bigint as organization_id, u.found_at as since,
+         n.name || ' has a machine ' || u.machine || ' that no service has' ||
+         case when u.addresses = '{}' then '' else ' (' || array_to_string(array(
+           select host(a) from unnest(u.addresses) a), ', ') || ')' end || '; it is left alone' as message
+       from vps_unknown_machines u join nodes n on n.id = u.node_id
+       order by u.found_at desc, u.id desc limit :limit`,
     ),
   },
 ];

@@ -29,6 +29,7 @@ export { serveConsoles } from './console/server.ts';
 export { vpsMeasures } from './measures.ts';
 export { onMachineEvent, reconcileNode } from './reconcile.ts';
 export { vpsRoutes } from './routes.ts';
+export { findUnknownMachines } from './unknown.ts';
 export { upgradeRoutes } from './upgrade/routes.ts';
 
 /** Everything that is done to machines outside a request. */

@@ -16,6 +16,7 @@ import {
 import { lockVps } from './queries.ts';
 import { endAlarm, waitForReturn } from './repairs.ts';
 import { inSql, settledStates } from './states.ts';
+import { findUnknownMachines } from './unknown.ts';
 
 const repairsAtMost = 3;
 /** A start counted in the host's ticks and one by the clock are never quite the same. */
@@ -72,6 +73,7 @@ export async function reconcileNode(ctx: Context, nodeId: number, hypervisor: Hy
       ctx.log.warn({ service: machine.service_id, err: causesOf(error) }, 'a machine could not be compared'),
     );
   }
+  await findUnknownMachines(ctx, nodeId, [...reports.values()], hypervisor);
   await transaction(ctx, 'vps.endAlarm', (tx) => endAlarm(tx, nodeId));
 }
 

@@ -130,6 +130,8 @@ export function describeHypervisor(
       const identity = { ...driver.identity, hostname: hostileHostname };
       for (const _ of [1, 2]) await hypervisor.writeIdentity(spec, identity);
       expect(await hypervisor.list()).toEqual([{ id: spec.id, power: 'stopped', startedAt: null }]);
+      const own = spec.nic.addresses.map(({ address }) => address);
+      expect((await hypervisor.inspect(spec.id)).addresses ?? own).toEqual(own);
       await expect(hypervisor.reset(spec.id)).rejects.toEqual(hasCode('not_running', false));
       await shutdown();
       await hypervisor.powerOff(spec.id);

@@ -121,6 +121,8 @@ export interface MachineReport {
   startedAt: Date | null;
   /** It is there and has not answered its host for a while: only taking its power helps. Absent: it answers. */
   hangs?: boolean;
+  /** What its guest may use, where the engine knows it by itself; told by `inspect` alone. */
+  addresses?: string[];
 }
 
 export interface MachineEvent {

@@ -45,33 +45,33 @@ create unique index concurrently notes_text on notes ((1 / id));
 
 it('what cannot run in a transaction runs outside of one, when its file says so', async () => {
   await write('0002_index.sql', concurrently.replace('-- outside a transaction\n', ''));
-  await expect(migrate(database.url, folder)).rejects.toThrow(/0002_index.sql: .*transaction/);
+  await expect(migrate(database.url, { folder })).rejects.toThrow(/0002_index.sql: .*transaction/);
   await write('0002_index.sql', concurrently);
-  expect(await migrate(database.url, folder)).toEqual(['0002_index.sql']);
+  expect(await migrate(database.url, { folder })).toEqual(['0002_index.sql']);
   expect(await indexes()).toEqual([{ name: 'notes_text', valid: true }]);
-  expect(await migrate(database.url, folder)).toEqual([]);
+  expect(await migrate(database.url, { folder })).toEqual([]);
 });
 
 it('one that failed halfway outside a transaction runs again from its first statement', async () => {
-  await migrate(database.url, folder);
+  await migrate(database.url, { folder });
   await client.query('insert into notes values (0, null)');
   await write('0002_index.sql', concurrently);
-  await expect(migrate(database.url, folder)).rejects.toThrow('division by zero');
+  await expect(migrate(database.url, { folder })).rejects.toThrow('division by zero');
   expect(await indexes()).toEqual([{ name: 'notes_text', valid: false }]); // what the failure left
   await client.query('delete from notes where id = 0');
-  expect(await migrate(database.url, folder)).toEqual(['0002_index.sql']);
+  expect(await migrate(database.url, { folder })).toEqual(['0002_index.sql']);
   expect(await indexes()).toEqual([{ name: 'notes_text', valid: true }]);
 });
 
 it('two processes that start together both end, and each file is applied once', async () => {
   await write('0002_index.sql', concurrently);
-  const applied = await Promise.all([1, 2, 3].map(() => migrate(database.url, folder)));
+  const applied = await Promise.all([1, 2, 3].map(() => migrate(database.url, { folder })));
   expect(applied.flat().sort()).toEqual(['0001_notes.sql', '0002_index.sql']);
 });
 
 it('a file inside a transaction leaves nothing when it fails', async () => {
   await write('0002_half.sql', 'create table half (id bigint);\nselect 1 / 0;\n');
-  await expect(migrate(database.url, folder)).rejects.toThrow('0002_half.sql: division by zero');
+  await expect(migrate(database.url, { folder })).rejects.toThrow('0002_half.sql: division by zero');
   const { rows } = await client.query(`select to_regclass('half') as half`);
   expect(rows).toEqual([{ half: null }]);
 });

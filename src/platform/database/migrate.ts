@@ -10,6 +10,12 @@ const lockKey = 7_411_024;
 const lockPollMs = 100;
 const outsideMark = '-- outside a transaction\n';
 
+export interface MigrateOptions {
+  folder?: string;
+  schema?: string;
+  only?: readonly string[];
+}
+
 interface Migration {
   name: string;
   text: string;
@@ -24,16 +30,23 @@ interface Migration {
  * A file whose first line is `-- outside a transaction` is for what PostgreSQL refuses in one, such as
  * `create index concurrently`. Its statements run one by one, each ending with a semicolon at the end of a line,
  * and after a failure all of them run again: it says `drop index concurrently if exists` before it creates.
+ *
+ * `schema` takes another schema than the usual one; `only` names the migrations to apply, as an older version had them.
  */
-export async function migrate(url: string, folder: string = ourFolder): Promise<string[]> {
+export async function migrate(
+  url: string,
+  { folder = ourFolder, schema, only }: MigrateOptions = {},
+): Promise<string[]> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   try {
+    if (schema !== undefined) await client.query(`set search_path = ${pg.escapeIdentifier(schema)}`);
     await takeLock(client);
     await client.query(
       'create table if not exists schema_migrations (name text primary key, checksum text not null, applied_at timestamptz not null default now())',
     );
-    return await applyMissing(client, readMigrations(folder));
+    const wanted = readMigrations(folder).filter(({ name }) => only?.includes(name) ?? true);
+    return await applyMissing(client, wanted);
   } finally {
     await client.end(); // the lock goes with the connection
   }

@@ -41,6 +41,7 @@ import {
   specOf,
   writeMachine,
 } from '../machine.ts';
+import { requireNoneUnknown } from '../unknown.ts';
 import { ensureImage } from './ensureImage.ts';
 
 interface Payload {
@@ -66,6 +67,7 @@ const openStep: ProvisionStep = {
   transactional: true,
   do: async ({ ctx, payload }) => {
     const order = await requireOrder(ctx, payload.serviceId);
+    await requireNoneUnknown(ctx, order.id);
     await markProvisioning(ctx, order.id);
     await openSystemAction(ctx, actionOf(order.organizationId, order.id, payload.actionId));
     return { mac: randomMac() };

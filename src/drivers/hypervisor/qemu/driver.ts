@@ -313,7 +313,12 @@ export function qemuHypervisor(options: QemuOptions): Hypervisor {
       });
     },
 
-    inspect: (id) => machines.report(id),
+    async inspect(id) {
+      const report = await machines.report(id);
+      const known = await readIdentity(filesOf(id)).catch(() => null); // it has none before its seed is written
+      if (known === null) return report;
+      return { ...report, addresses: known.nic.addresses.map(({ address }) => address) };
+    },
     list: () => machines.list(),
     watch: (listener) => machines.watch(listener),
     ...management,

@@ -215,7 +215,9 @@ export function simulatedHypervisor(options: SimulatorOptions = {}): SimulatedHy
       });
     }),
     async inspect(id) {
-      return report(id);
+      const spec = machines.get(id)?.spec;
+      if (!spec) return report(id);
+      return { ...report(id), addresses: spec.nic.addresses.map(({ address }) => address) };
     },
     async list() {
       return [...machines.keys()].sort().map(report);

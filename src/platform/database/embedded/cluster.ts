@@ -59,8 +59,8 @@ export async function ensureInitialized(
   if (found.major !== null && found.major !== binaries.major) {
     throw new Error(
       `${cluster.dataDir} was written by PostgreSQL ${found.major}; this Innkeeper brings PostgreSQL ` +
-        `${binaries.major}, which cannot open it. Start the Innkeeper that wrote it, save the database with ` +
-        `pg_dump ${found.major}, move ${cluster.home} away, start this one and restore. Nothing was changed.`,
+        `${binaries.major}, which cannot open it. Take a backup with the Innkeeper that wrote it ("innkeeper backup"), ` +
+        `move ${cluster.home} away and restore it with this one ("innkeeper restore FILE"). Nothing was changed.`,
     );
   }
   const uid = cluster.owner?.uid ?? process.getuid?.();

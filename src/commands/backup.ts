@@ -1,0 +1,36 @@
+import { defaultFolder, makeBackup, verifyBackup } from '../backup/index.ts';
+import { borrowServer } from '../database.ts';
+import { systemClock } from '../platform/index.ts';
+import type { Command } from './command.ts';
+import { contents, withPlace } from './place.ts';
+
+export const backup: Command = {
+  usage: 'backup [--to FOLDER] [--without-key] [--quick]',
+  does: 'writes a backup of everything but disks, also while the product runs, and restores it for a trial; --quick leaves out the trial',
+  options: { to: { type: 'string' }, 'without-key': { type: 'boolean' }, quick: { type: 'boolean' } },
+  run: (config, options) =>
+    withPlace(config, async (place) => {
+      const to = typeof options.to === 'string' ? options.to : defaultFolder(place.data.dir);
+      const isKeyLeftOut = options['without-key'] === true;
+      const database = await borrowServer(config, place.data, place.quiet, place.log);
+      const made = await makeBackup({
+        url: database.url,
+        dataDir: place.data.dir,
+        to,
+        withKey: !isKeyLeftOut,
+        now: systemClock.now(),
+      }).finally(() => database.close());
+      if (!options.quick) await verifyBackup(made.file, place.data.dir);
+      const hasKey = made.manifest.files['secret.key'] !== undefined;
+      return [
+        `${made.file} (${(made.bytes / 2 ** 20).toFixed(1)} MiB): ${contents(made.manifest)}.`,
+        options.quick ? '' : 'It was restored for a trial, and every row came back.',
+        hasKey
+          ? 'It holds the secret key: whoever has this file has everything. Keep a copy away from this machine.'
+          : 'It does not hold the secret key, without which it cannot be used. Keep DATA_DIR/secret.key or SECRET_KEY elsewhere.',
+        "Machines' disks are not in it; customers' machines have backups of their own.",
+      ]
+        .filter(Boolean)
+        .join('\n');
+    }),
+};

@@ -1,0 +1,31 @@
+import { type Context, transaction } from './context.ts';
+import { statement } from './database/index.ts';
+import { holdJobs } from './jobs/hold.ts';
+import type { AnySaga } from './jobs/index.ts';
+
+const unsettled = statement<{ made_at: Date }>(
+  'restores.unsettled',
+  'select made_at from restores where settled_at is null order by id desc limit 1',
+);
+const settle = statement<never, { now: Date }>(
+  'restores.settle',
+  'update restores set settled_at = :now where settled_at is null',
+);
+
+/**
+ * After a restore, before any job runs: holds what was under way of `sagas` when the backup was made. It may have been
+ * done since, and a reinstall that is done twice takes away what its customer has made meanwhile; a person decides.
+ */
+export async function settleRestore(ctx: Context, sagas: readonly AnySaga[]): Promise<void> {
+  const restore = await ctx.db.maybe(unsettled);
+  if (restore === null) return;
+  const moment = restore.made_at.toISOString();
+  const held = await holdJobs(
+    ctx,
+    sagas,
+    `held, because the database was restored as it was at ${moment}: it may have been done since. Look first; ` +
+      'a retry does it again, and takes back what it finds when it fails',
+  );
+  await transaction(ctx, 'restores.settle', (tx) => tx.db.run(settle, { now: tx.clock.now() }));
+  ctx.log.warn({ madeAt: moment, held }, 'the database was restored from a backup');
+}

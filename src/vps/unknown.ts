@@ -1,0 +1,98 @@
+import type { Hypervisor, MachineReport } from '../drivers/hypervisor/index.ts';
+import { endAddressesAside, keepAddressesAside } from '../fleet/index.ts';
+import { type Context, fail, statement, type TxContext, transaction } from '../platform/index.ts';
+import { serviceIdOf } from './machine.ts';
+
+interface UnknownRow {
+  id: number;
+  machine: string;
+  addresses: string[];
+}
+
+const strangers = statement<{ machine: string }, { machines: string[]; serviceIds: (number | null)[] }>(
+  'vps.strangers',
+  `select t.machine from unnest(:machines::text[], :serviceIds::bigint[]) as t (machine, service_id)
+   where not exists (select 1 from machines m where m.service_id = t.service_id)`,
+);
+const unknownOnNode = statement<UnknownRow, { nodeId: number }>(
+  'vps.unknownOnNode',
+  `select id, machine, array(select host(a) from unnest(addresses) a) as addresses
+   from vps_unknown_machines where node_id = :nodeId`,
+);
+const insertUnknown = statement<
+  never,
+  { nodeId: number; machine: string; serviceId: number | null; addresses: string[]; now: Date }
+>(
+  'vps.insertUnknown',
+  `insert into vps_unknown_machines (node_id, machine, service_id, addresses, found_at)
+   values (:nodeId, :machine, :serviceId, :addresses, :now) on conflict (node_id, machine) do nothing`,
+);
+const deleteUnknown = statement<never, { id: number }>(
+  'vps.deleteUnknown',
+  'delete from vps_unknown_machines where id = :id',
+);
+const unknownOfService = statement<{ machine: string; node: string }, { serviceId: number }>(
+  'vps.unknownOfService',
+  `select u.machine, n.name as node from vps_unknown_machines u join nodes n on n.id = u.node_id
+   where u.service_id = :serviceId limit 1`,
+);
+
+/**
+ * Finds the machines of a node that the database does not know, as after the restore of a backup: made since, or put
+ * there by somebody. They are somebody's, so they run on and are never touched; nobody else gets their addresses, and
+ * staff finds them in its list until they are gone from the node or known.
+ */
+export async function findUnknownMachines(
+  ctx: Context,
+  nodeId: number,
+  reports: readonly MachineReport[],
+  hypervisor: Hypervisor,
+): Promise<void> {
+  const machines = reports.filter(({ power }) => power !== 'absent').map(({ id }) => id);
+  const found = new Set(await namesUnknown(ctx, machines));
+  const listed = await ctx.db.many(unknownOnNode, { nodeId });
+  if (found.size === 0 && listed.length === 0) return;
+  for (const row of listed) {
+    await transaction(ctx, 'vps.keepUnknown', async (tx) => {
+      // Its service may have lost them meanwhile, as an order that was never paid in what the database remembers.
+      if (found.has(row.machine)) return keepAddressesAside(tx, row.addresses, noteOf(row.machine));
+      await tx.db.run(deleteUnknown, { id: row.id });
+      await endAddressesAside(tx, noteOf(row.machine));
+    });
+  }
+  const known = new Set(listed.map(({ machine }) => machine));
+  for (const machine of found) if (!known.has(machine)) await write(ctx, nodeId, machine, hypervisor);
+}
+
+async function namesUnknown(ctx: Context, machines: string[]): Promise<string[]> {
+  if (machines.length === 0) return [];
+  const rows = await ctx.db.many(strangers, { machines, serviceIds: machines.map(serviceIdOf) });
+  return rows.map(({ machine }) => machine);
+}
+
+async function write(ctx: Context, nodeId: number, machine: string, hypervisor: Hypervisor): Promise<void> {
+  // It may have been taken away, row and all, since the node was asked for all of them.
+  const { power, addresses = [] } = await hypervisor.inspect(machine);
+  if (power === 'absent' || (await namesUnknown(ctx, [machine])).length === 0) return;
+  await transaction(ctx, 'vps.writeUnknown', async (tx) => {
+    const row = { nodeId, machine, serviceId: serviceIdOf(machine), addresses, now: tx.clock.now() };
+    if ((await tx.db.run(insertUnknown, row)) === 0) return;
+    await keepAddressesAside(tx, addresses, noteOf(machine));
+    tx.log.error(
+      { node: nodeId, machine, addresses },
+      'a node has a machine that the database does not know',
+    );
+  });
+}
+
+function noteOf(machine: string): string {
+  return `of the unknown machine ${machine}`;
+}
+
+/** Fails for good where a node has a machine of this service already, which a new one would write over. */
+export async function requireNoneUnknown(ctx: TxContext, serviceId: number): Promise<void> {
+  const found = await ctx.db.maybe(unknownOfService, { serviceId });
+  if (found === null) return;
+  const message = `${found.node} has a machine ${found.machine} already, which this database does not know: it was made after the backup that was restored`;
+  throw Object.assign(fail('conflict', { message }), { permanent: true });
+}

@@ -1,0 +1,252 @@
+/** Backup, verify and restore, as an operator calls them, on a database that is somebody else's (`DATABASE_URL`). */
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import pg from 'pg';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { runCommand, UsageError } from '../src/commands/index.ts';
+import { type Config, readConfig } from '../src/config.ts';
+import { runProgram } from '../src/platform/host/program.ts';
+import { type Child, startChild } from './child.ts';
+import { apiClient, type Client } from './client.ts';
+import { emptyDatabase, type TestDatabase, testDatabase } from './database.ts';
+import { removeDataDir } from './dataDir.ts';
+
+const dirs: string[] = [];
+function newDir(): string {
+  const dir = mkdtempSync(path.join(tmpdir(), 'innkeeper-backup-'));
+  dirs.push(dir);
+  return dir;
+}
+
+function configOf(database: TestDatabase, dir: string, env: Record<string, string> = {}): Config {
+  return readConfig({ DATABASE_URL: database.url, DATA_DIR: dir, LOG_LEVEL: 'silent', ...env });
+}
+
+const start = (database: TestDatabase, dir: string) =>
+  startChild(dir, { DATABASE_URL: database.url, HYPERVISOR: 'simulator' });
+
+function customerOf(product: Child, demo: Child['demo']): Client {
+  const { api_key: token, organization_id: organizationId } = demo.customer;
+  return apiClient(`${product.url}/api`, { token, organizationId });
+}
+
+async function query<T extends pg.QueryResultRow>(url: string, text: string): Promise<T[]> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  return (await client.query<T>(text).finally(() => client.end())).rows;
+}
+
+/** All there is in the database, as text. */
+async function everything(url: string): Promise<Record<string, string>> {
+  const names = await query<{ name: string }>(
+    url,
+    `select relname as name from pg_class where relnamespace = 'public'::regnamespace and relkind = 'r' order by 1`,
+  );
+  const found: Record<string, string> = {};
+  for (const { name } of names) {
+    const [row] = await query<{ rows: string }>(
+      url,
+      `select coalesce(string_agg(t::text, chr(10) order by t::text), '') as rows from "${name}" t`,
+    );
+    found[name] = row?.rows ?? '';
+  }
+  return found;
+}
+
+let source: TestDatabase;
+let sourceDir: string;
+let demo: Child['demo'];
+/** A backup that was made while a product served, and what the database held then. */
+let file: string;
+let held: Record<string, string>;
+let said: string;
+
+beforeAll(async () => {
+  source = await testDatabase();
+  sourceDir = newDir();
+  const product = await start(source, sourceDir);
+  ({ demo } = product);
+  said = await runCommand(configOf(source, sourceDir), ['backup']);
+  file = said.split(' ', 1)[0] ?? '';
+  await product.end('SIGTERM');
+  held = await everything(source.url);
+});
+
+let target: TestDatabase;
+let dir: string;
+beforeEach(async () => {
+  target = await emptyDatabase();
+  dir = newDir();
+});
+afterEach(() => target.drop());
+afterAll(async () => {
+  await source.drop();
+  for (const each of dirs) await removeDataDir(each);
+});
+
+describe('a backup', () => {
+  it('is made while the product runs, is one file that nobody else reads, and says what is not in it', () => {
+    expect(said).toContain('every row came back');
+    expect(said).toContain("Machines' disks are not in it");
+    expect(path.dirname(file)).toBe(path.join(sourceDir, 'backups'));
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    expect(statSync(path.dirname(file)).mode & 0o777).toBe(0o700);
+    expect(readdirSync(path.dirname(file))).toEqual([path.basename(file)]);
+  });
+
+  it('is refused into a folder that everybody can look into, and leaves nothing there', async () => {
+    const open = newDir();
+    chmodSync(open, 0o755);
+    const command = runCommand(configOf(source, sourceDir), ['backup', '--to', open]);
+    await expect(command).rejects.toThrow('chmod o-rwx');
+    expect(readdirSync(open)).toEqual([]);
+  });
+
+  it('of a database that was never used says so', async () => {
+    await expect(runCommand(configOf(target, dir), ['backup'])).rejects.toThrow('nothing to back up');
+  });
+
+  it('can be made without the key, and says that it cannot be used without', async () => {
+    const to = path.join(newDir(), 'closed');
+    const words = await runCommand(configOf(source, sourceDir), [
+      'backup',
+      '--to',
+      to,
+      '--without-key',
+      '--quick',
+    ]);
+    expect(words).toContain('It does not hold the secret key');
+    const made = path.join(to, readdirSync(to)[0] ?? '');
+    expect((await runProgram(['tar', '--list', '--file', made])).stdout).not.toContain('secret.key');
+    const restored = await runCommand(configOf(target, dir), ['restore', made]);
+    expect(restored).toContain('The secret key is missing');
+    expect(existsSync(path.join(dir, 'secret.key'))).toBe(false);
+  }, 180_000);
+});
+
+describe('verify', () => {
+  it('proves that a backup can be restored', async () => {
+    expect(await runCommand(configOf(source, dir), ['verify', file])).toMatch(
+      /is whole and can be restored: \d+ rows in \d+ tables/,
+    );
+    expect(readdirSync(dir).filter((name) => name !== '.lock')).toEqual([]);
+  });
+
+  it.each([
+    [
+      'cut short',
+      (copy: string) => truncateSync(copy, Math.floor(statSync(copy).size / 2)),
+      /damaged|cut short/,
+    ],
+    [
+      'changed in its middle',
+      (copy: string) => {
+        const bytes = readFileSync(copy);
+        const at = bytes.indexOf('tables/journal.gz') + 512 + 40;
+        bytes[at] = (bytes[at] ?? 0) ^ 0xff;
+        writeFileSync(copy, bytes);
+      },
+      'damaged: ',
+    ],
+    ['something else', (copy: string) => writeFileSync(copy, 'Dear diary'), 'no backup'],
+  ])('names one that is %s, and so does restore', async (_, spoil, says) => {
+    const copy = path.join(newDir(), 'copy.tar');
+    copyFileSync(file, copy);
+    spoil(copy);
+    await expect(runCommand(configOf(source, dir), ['verify', copy])).rejects.toThrow(says);
+    await expect(runCommand(configOf(target, dir), ['restore', copy])).rejects.toThrow(says);
+    expect(await everything(target.url)).toEqual({});
+    expect(readdirSync(dir).filter((name) => name !== '.lock')).toEqual([]);
+  });
+});
+
+describe('a restore', () => {
+  it('into an empty database and folder brings everything back, and the product goes on', async () => {
+    const words = await runCommand(configOf(target, dir), ['restore', file]);
+    expect(words).toContain('Restored as it was at');
+    const { schema_migrations: _, restores, ...came } = await everything(target.url);
+    const { schema_migrations: __, restores: ___, ...was } = held;
+    // Written by what ran between the backup and the end of the product that made it.
+    for (const each of ['nodes', 'jobs', 'staff_concerns']) {
+      delete came[each];
+      delete was[each];
+    }
+    expect(came).toEqual(was);
+    expect(restores).not.toBe('');
+    expect(readFileSync(path.join(dir, 'secret.key'))).toEqual(
+      readFileSync(path.join(sourceDir, 'secret.key')),
+    );
+    expect(statSync(path.join(dir, 'secret.key')).mode & 0o777).toBe(0o600);
+
+    const product = await start(target, dir);
+    const services = await customerOf(product, demo).get('/dashboard/services');
+    expect(services.status).toBe(200);
+    await product.end('SIGTERM');
+    // New ids follow those that came back.
+    const [row] = await query<{ ok: boolean }>(
+      target.url,
+      `select nextval(pg_get_serial_sequence('journal', 'id')) > coalesce(max(id), 0) as ok from journal`,
+    );
+    expect(row?.ok).toBe(true);
+  }, 180_000);
+
+  it('over another installation is refused while it runs and while it does not; told so, what was there is kept aside', async () => {
+    const product = await start(target, dir);
+    await expect(runCommand(configOf(target, dir), ['restore', file, '--replace'])).rejects.toThrow('in use');
+    const elsewhere = newDir();
+    await expect(runCommand(configOf(target, elsewhere), ['restore', file, '--replace'])).rejects.toThrow(
+      /connected to this database \(innkeeper/,
+    );
+    expect(readdirSync(elsewhere)).toEqual(['.lock']);
+    expect((await apiClient(`${product.url}/api`, {}).get('/products')).status).toBe(200);
+    await product.end('SIGTERM');
+
+    const before = await everything(target.url);
+    const key = readFileSync(path.join(dir, 'secret.key'));
+    const refused = runCommand(configOf(target, dir), ['restore', file]);
+    await expect(refused).rejects.toThrow('the database is not empty');
+    await expect(refused).rejects.toThrow('secret.key is there already');
+    expect(await everything(target.url)).toEqual(before);
+
+    const words = await runCommand(configOf(target, dir), ['restore', file, '--replace']);
+    const schema = /its schema (\w+)/.exec(words)?.[1] ?? '';
+    const aside = await query<{ id: string }>(
+      target.url,
+      `select id::text from "${schema}".journal order by 1`,
+    );
+    expect(aside.length).toBeGreaterThan(0);
+    expect(readFileSync(path.join(dir, `secret.key.${schema}`))).toEqual(key);
+    expect((await everything(target.url)).users).toBe(held.users);
+    // And the next backup is of what is in use alone.
+    const next = await runCommand(configOf(target, dir), ['backup', '--quick']);
+    expect(next).toContain(`in ${Object.keys(held).length} tables`);
+  }, 180_000);
+
+  it('with another SECRET_KEY than its own is refused', async () => {
+    const wrong = configOf(target, dir, { SECRET_KEY: Buffer.alloc(32, 7).toString('base64') });
+    await expect(runCommand(wrong, ['restore', file])).rejects.toThrow(
+      'the secret key in SECRET_KEY is not the one',
+    );
+    expect(await everything(target.url)).toEqual({});
+  });
+
+  it.each([
+    [['restore']],
+    [['restore', 'a', 'b']],
+    [['verify', '--all', 'a']],
+    [['restore', '/nowhere/x.tar']],
+  ])('%j is refused with how to write it', async (args) => {
+    await expect(runCommand(configOf(target, dir), args)).rejects.toThrow(UsageError);
+  });
+});
