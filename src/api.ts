@@ -1,4 +1,4 @@
-import { accountRoutes, userStaffRoutes } from './account/index.ts';
+import { accountRoutes, staffKeyRoutes, userStaffRoutes } from './account/index.ts';
 import { attentionStaffRoutes } from './attention/index.ts';
 import { billingRoutes, billingStaffRoutes, readAccountCredit } from './billing/index.ts';
 import { cartRoutes } from './cart/index.ts';
@@ -24,6 +24,7 @@ export const allRoutes: RouteGroup[] = [
   vpsRoutes,
   organizationStaffRoutes,
   userStaffRoutes,
+  staffKeyRoutes,
   catalogStaffRoutes,
   billingStaffRoutes,
   serviceStaffRoutes,

@@ -1,3 +1,4 @@
+import { accountMails } from './account/index.ts';
 import { attentionMeasures, attentionPeriodicJob, staffMails } from './attention/index.ts';
 import { billingMails, expireInvoices } from './billing/index.ts';
 import {
@@ -43,7 +44,7 @@ import {
 const second = 1_000;
 const minute = 60 * second;
 
-const mails = [...billingMails, ...serviceMails, ...staffMails];
+const mails = [...accountMails, ...billingMails, ...serviceMails, ...staffMails];
 
 /** Everything that follows from an event; the process that records one enqueues it. */
 export const allReactions: Reaction[] = [...mailReactions(mails), ...serviceReactions, ...vpsReactions];

@@ -3,9 +3,9 @@
  * endpoint is tested from its first day, and fails here until its resource is known.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createApiKey } from '../src/account/index.ts';
+import { areas, createApiKey, type Scopes } from '../src/account/index.ts';
 import { allRoutes } from '../src/api.ts';
-import { areas, permissionsOf, roles, type Scopes } from '../src/organizations/index.ts';
+import { permissionsOf, roles } from '../src/organizations/index.ts';
 import { listRoutes, type Route } from '../src/platform/http/index.ts';
 import { transaction } from '../src/platform/index.ts';
 import type { Client, Response } from './client.ts';
@@ -245,6 +245,26 @@ describe('an endpoint of staff', () => {
       expect(await contents(product)).toEqual(before);
     },
   );
+});
+
+describe('a key of staff', () => {
+  it.each(areas)('that is not for %s is refused what belongs to it, and changes nothing', async (area) => {
+    const refused = ofStaff.filter((route) => route.area === area || route.area === undefined);
+    const administrator = await newStaff(product, 'administrator');
+    const made = await administrator.post('/staff/keys', { name: 'Kept', [area]: false });
+    const kept = { ...administrator, request: product.nobody.request };
+    const before = await contents(product);
+    for (const route of refused) {
+      const answer = await send(kept, route, { token: made.body.data.token });
+      expect(faceOf(answer), nameOf(route)).toMatchObject({ status: 403, code: 'permission_denied' });
+    }
+    expect(await contents(product)).toEqual(before);
+  });
+
+  it('is for areas that there are', () => {
+    const known: (string | undefined)[] = [...areas, 'any', undefined];
+    expect(ofStaff.filter((route) => !known.includes(route.area)).map(nameOf)).toEqual([]);
+  });
 });
 
 describe('an endpoint without an owner', () => {

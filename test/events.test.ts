@@ -72,5 +72,5 @@ it('every reaction has a job that a worker knows', () => {
 it('two reactions to one event cannot have one name', () => {
   const [reaction] = allReactions;
   if (reaction === undefined) throw new Error('there are no reactions');
-  expect(() => gatherReactions([...allReactions, reaction])).toThrow('two reactions to invoice.created');
+  expect(() => gatherReactions([...allReactions, reaction])).toThrow(`two reactions to ${reaction.event}`);
 });

@@ -201,6 +201,9 @@ describe('the first administrator', () => {
       first_name: 'Kim',
       last_name: 'de Vries',
     });
+    const another = await run(dir, ['add-key', '--email', 'KIM@example.com']);
+    const second = apiClient(`${product.url}/api`, { token: /ink_\S+/.exec(another.stdout)?.[0] });
+    expect((await second.get('/staff/keys')).body.data.total).toBe(2);
     const again = await run(dir, ['add-staff', '--email', 'KIM@example.com', '--name', 'Kim']);
     expect(again).toMatchObject({ code: 2, stderr: expect.stringContaining('already') });
   });
@@ -210,6 +213,8 @@ describe('the first administrator', () => {
     [['add-staff', '--email', 'kim@example.com'], '--name takes'],
     [['add-staff', '--email', 'a@b.c', '--name', 'K', '--role', 'king'], 'administrator, billing'],
     [['add-staff', '--mail', 'a@b.c'], 'innkeeper add-staff --email'],
+    [['add-key', '--email', 'nobody@example.com'], 'Nobody of staff'],
+    [['add-key'], '--email takes'],
     [['dance'], 'Commands:'],
   ])('%j is refused with how to write it', async (args, says) => {
     const config = readConfig({ DATABASE_URL: database.url, DATA_DIR: newDir() });

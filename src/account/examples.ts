@@ -24,6 +24,21 @@ const user = {
   updated_at: '2026-01-31T22:02:13.550Z',
 };
 
+const staffKey = {
+  id: 4503599627370701,
+  user: { id: 4503599627370702, email: 'sam@example.com' },
+  name: 'monitoring',
+  key: 'ink_Jb3k1s…',
+  billing: false,
+  shield: true,
+  vps: true,
+  expires_at: null,
+  last_used_at: null,
+  created_at: '2026-01-31T22:06:02.101Z',
+  current: false,
+};
+const shownOnce = 'ink_Jb3k1sVQ2Y0d8Xq5t7wZr4uK9mPcLhTe0a1b2c';
+
 /** A request and its answer for each operation, parts of one story. */
 export const examples = {
   getAccountDetails: {
@@ -74,5 +89,31 @@ export const examples = {
   listUsers: { query: { search: 'ada@' }, data: { users: [user], ...onlyPage(1) } },
   getUser: { params: { id: 4503599627370601 }, data: { user } },
   getSshKey: { params: { id: ids.sshKey }, data: { ssh_key: sshKey } },
+  createStaffKey: {
+    body: { name: 'monitoring', billing: false },
+    data: { api_key: staffKey, token: shownOnce },
+  },
+  listStaffKeys: {
+    query: { limit: 1 },
+    data: {
+      api_keys: [staffKey],
+      pages: 2,
+      current_page: 1,
+      entries: 1,
+      total: 2,
+      next_cursor: 'WyIyMDI2Il0',
+    },
+  },
+  getStaffKey: { params: { id: staffKey.id }, data: { api_key: staffKey } },
+  rotateStaffKey: {
+    params: { id: staffKey.id },
+    body: { overlap_hours: 48 },
+    data: {
+      api_key: { ...staffKey, id: 4503599627370703, key: 'ink_Qw8e2r…' },
+      token: 'ink_Qw8e2rT6y1U4i7o0P3aSdFgHjKlZxCvBnM9q8w7e',
+      replaced: { id: staffKey.id, expires_at: '2026-02-02T22:06:02.101Z' },
+    },
+  },
+  revokeStaffKey: { params: { id: 4503599627370703 }, data: { revoked: true } },
   deleteSshKey: { params: { id: ids.sshKey }, data: { deleted: true } },
 } satisfies Record<string, Example>;

@@ -5,12 +5,15 @@
 import './errors.ts';
 import './limits.ts';
 
+export { type Area, areas, keptTo, type Scopes, wholeScopes } from './areas.ts';
 export { createApiKey, hashKey, looksLikeKey, type NewApiKey, noteUse } from './keys.ts';
+export { accountMails } from './mails.ts';
 export { accountRoutes } from './routes.ts';
 export { type SshKey, sshKeysOf } from './sshKeys.ts';
-export { userStaffRoutes } from './staffRoutes.ts';
+export { staffKeyRoutes, userStaffRoutes } from './staffRoutes.ts';
 export {
   createUser,
+  findStaffMember,
   isStaffRole,
   type NewUser,
   type StaffRole,

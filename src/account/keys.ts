@@ -1,6 +1,9 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { crc32 } from 'node:zlib';
+import { record } from '../events/index.ts';
 import { newId, type Queryable, statement, type TxContext } from '../platform/index.ts';
+import { type Scopes, wholeScopes } from './areas.ts';
+import { apiKeyCreated } from './events.ts';
 
 const scheme = 'ink_';
 const secretBytes = 24;
@@ -16,11 +19,22 @@ export interface NewApiKey {
 
 const insertKey = statement<
   never,
-  { id: number; userId: number; name: string; prefix: string; hash: Buffer; now: Date }
+  {
+    id: number;
+    userId: number;
+    name: string;
+    prefix: string;
+    hash: Buffer;
+    billing: boolean;
+    shield: boolean;
+    vps: boolean;
+    expiresAt: Date | null;
+    now: Date;
+  }
 >(
   'account.insertKey',
-  `insert into api_keys (id, user_id, name, prefix, hash, created_at)
-   values (:id, :userId, :name, :prefix, :hash, :now)`,
+  `insert into api_keys (id, user_id, name, prefix, hash, billing, shield, vps, expires_at, created_at)
+   values (:id, :userId, :name, :prefix, :hash, :billing, :shield, :vps, :expiresAt, :now)`,
 );
 
 // Says again how old the last note has to be: other processes may have taken one meanwhile.
@@ -32,17 +46,35 @@ const noteKeyUse = statement<never, { id: number; now: Date; before: Date }>(
    update users u set last_activity_at = :now from used where u.id = used.user_id`,
 );
 
+/** What a key may be for, and until when; a key is for all its person may do, and for good, unless this says otherwise. */
+export interface KeyTerms {
+  scopes?: Scopes;
+  expiresAt?: Date | null;
+  /** Whether somebody else than its person has it made: then they are told. */
+  byOther?: boolean;
+}
+
 /** Makes an API key for a user. Only its hash is kept; the answer is the one time it can be read. */
-export async function createApiKey(ctx: TxContext, userId: number, name: string): Promise<NewApiKey> {
+export async function createApiKey(
+  ctx: TxContext,
+  userId: number,
+  name: string,
+  { scopes = wholeScopes, expiresAt = null, byOther = false }: KeyTerms = {},
+): Promise<NewApiKey> {
   const id = newId();
   const key = randomKey();
-  await ctx.db.run(insertKey, {
-    id,
-    userId,
-    name,
-    prefix: key.slice(0, prefixLength),
-    hash: hashKey(key),
-    now: ctx.clock.now(),
+  const prefix = key.slice(0, prefixLength);
+  const { billing, shield, vps } = scopes;
+  const facts = { id, userId, name, prefix, billing, shield, vps };
+  await ctx.db.run(insertKey, { ...facts, hash: hashKey(key), expiresAt, now: ctx.clock.now() });
+  await record(ctx, apiKeyCreated, {
+    subject: { type: 'api_key', id },
+    organizationId: null,
+    data: {
+      ...{ user_id: userId, name, prefix, billing, shield, vps },
+      expires_at: expiresAt?.toISOString() ?? null,
+      by_other: byOther,
+    },
   });
   return { id, key };
 }

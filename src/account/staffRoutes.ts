@@ -1,5 +1,7 @@
 import { IdParams, routes } from '../platform/http/index.ts';
+import { holdKey } from './changeKeys.ts';
 import { examples } from './examples.ts';
+import { listStaffKeys, makeStaffKey, readStaffKey, revokeStaffKey, rotateStaffKey } from './keyStaff.ts';
 import * as S from './staffSchema.ts';
 import { listUsers, readUser } from './userStaff.ts';
 
@@ -14,6 +16,7 @@ export const userStaffRoutes = routes('/staff/users', people, (route) => {
     {
       auth: 'staff',
       staffRoles,
+      area: 'billing',
       operation: 'listUsers',
       summary: 'List users',
       description:
@@ -28,6 +31,7 @@ export const userStaffRoutes = routes('/staff/users', people, (route) => {
     {
       auth: 'staff',
       staffRoles,
+      area: 'billing',
       operation: 'getUser',
       summary: 'Get user',
       description: 'One person. `GET /staff/organizations?user_id=` tells in which organizations they are.',
@@ -36,5 +40,92 @@ export const userStaffRoutes = routes('/staff/users', people, (route) => {
       errors: ['not_found'],
     },
     (ctx, req) => readUser(ctx, req.params.id),
+  );
+});
+
+const keys = {
+  tag: 'Staff: keys',
+  about: "The API keys of the provider's people. A key is never mightier than the one that made it.",
+  examples,
+};
+
+// Every key may see to keys: how far, the rules of each say.
+const key = { auth: 'staff', area: 'any' } as const;
+
+export const staffKeyRoutes = routes('/staff/keys', keys, (route) => {
+  route.get(
+    '',
+    {
+      ...key,
+      operation: 'listStaffKeys',
+      summary: 'List API keys of staff',
+      description:
+        'Your own keys; of an administrator, those of everybody in staff, or of one person. Revoked ones are gone.',
+      query: S.StaffKeyQuery,
+      data: S.StaffKeyList,
+      errors: ['permission_denied'],
+    },
+    (ctx, req) => listStaffKeys(ctx, req.query),
+  );
+  route.get(
+    '/:id',
+    {
+      ...key,
+      operation: 'getStaffKey',
+      summary: 'Get API key of staff',
+      description: 'One key, without what it opens with.',
+      params: IdParams,
+      data: S.StaffKeyData,
+      errors: ['not_found', 'permission_denied'],
+      etag: true,
+    },
+    (ctx, req) => readStaffKey(ctx, req.params.id),
+  );
+  route.post(
+    '',
+    {
+      ...key,
+      operation: 'createStaffKey',
+      summary: 'Create API key of staff',
+      description:
+        'Makes a key for yourself or, as an administrator, for somebody else of staff, who is told by mail. `token` is ' +
+        'the whole key, shown this once. What the body leaves out is as with the key that asks.',
+      body: S.NewStaffKey,
+      data: S.StaffKeyMade,
+      errors: ['not_found', 'permission_denied', 'too_many'],
+    },
+    (ctx, req) => makeStaffKey(ctx, req.body),
+  );
+  route.post(
+    '/:id/rotate',
+    {
+      ...key,
+      operation: 'rotateStaffKey',
+      summary: 'Rotate API key of staff',
+      description:
+        'Makes a key that takes the place of one of yours, with its name and areas, for as long as that one was made ' +
+        'for. The old one goes on for the overlap, so that programs can be told.',
+      params: IdParams,
+      body: S.KeyRotation,
+      data: S.StaffKeyRotated,
+      errors: ['not_found', 'permission_denied', 'conflict', 'too_many'],
+    },
+    (ctx, req) => rotateStaffKey(ctx, req.params.id, req.body.overlap_hours ?? 24),
+  );
+  route.delete(
+    '/:id',
+    {
+      ...key,
+      operation: 'revokeStaffKey',
+      summary: 'Revoke API key of staff',
+      description:
+        "Ends a key of yours at once or, as an administrator, somebody else's, who is told by mail.",
+      params: IdParams,
+      query: S.KeyRevocation,
+      data: S.StaffKeyRevoked,
+      errors: ['not_found', 'permission_denied', 'last_key'],
+      lock: (tx, req) => holdKey(tx, req.params.id),
+    },
+    (ctx, req) => revokeStaffKey(ctx, req.params.id, req.query.leave_none ?? false),
   );
 });

@@ -56,6 +56,16 @@ export async function createUser(ctx: TxContext, user: NewUser): Promise<number>
   return id;
 }
 
+const staffMember = statement<{ id: number }, { email: string }>(
+  'account.staffMember',
+  `select id from users where lower(email) = lower(:email) and staff_role is not null and status = 'active'`,
+);
+
+/** The id of somebody of the provider's by their address; null when there is nobody. */
+export async function findStaffMember(ctx: Context, email: string): Promise<number | null> {
+  return (await ctx.db.maybe(staffMember, { email }))?.id ?? null;
+}
+
 const addressesOfStaff = statement<{ email: string }>(
   'account.staffAddresses',
   `select email from users where staff_role in ('administrator', 'operator') and status = 'active' order by id`,

@@ -28,6 +28,7 @@ export function attentionStaffRoutes(sources: readonly ConcernSource[]): RouteGr
       '',
       {
         auth: 'staff',
+        area: 'any',
         operation: 'listConcerns',
         summary: 'List what needs a person',
         description: 'Of each kind the newest hundred. Something leaves the list when it is put right.',

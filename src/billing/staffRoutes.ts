@@ -19,6 +19,7 @@ export const billingStaffRoutes = routes('/staff', group, (route) => {
     {
       auth: 'staff',
       staffRoles: readers,
+      area: 'billing',
       operation: 'listInvoicesAsStaff',
       summary: 'List invoices as staff',
       description: 'Every invoice with whose it is, or those of one organization, newest first.',
@@ -32,6 +33,7 @@ export const billingStaffRoutes = routes('/staff', group, (route) => {
     {
       auth: 'staff',
       staffRoles: readers,
+      area: 'billing',
       operation: 'getInvoiceAsStaff',
       summary: 'Get invoice as staff',
       description: 'One invoice with its lines and payments, whoever owns it.',
@@ -46,6 +48,7 @@ export const billingStaffRoutes = routes('/staff', group, (route) => {
     {
       auth: 'staff',
       staffRoles,
+      area: 'billing',
       operation: 'receiveBankTransfer',
       summary: 'Mark a bank transfer as received',
       description:
@@ -64,6 +67,7 @@ export const billingStaffRoutes = routes('/staff', group, (route) => {
     {
       auth: 'staff',
       staffRoles,
+      area: 'billing',
       operation: 'bookBankTransfer',
       summary: 'Book a bank transfer of an organization',
       description:
@@ -90,6 +94,7 @@ export const billingStaffRoutes = routes('/staff', group, (route) => {
     {
       auth: 'staff',
       staffRoles,
+      area: 'billing',
       operation: 'refundInvoice',
       summary: 'Refund an invoice',
       description:
@@ -108,6 +113,7 @@ export const billingStaffRoutes = routes('/staff', group, (route) => {
     {
       auth: 'staff',
       staffRoles,
+      area: 'billing',
       operation: 'grantAccountCredit',
       summary: 'Grant account credit',
       description: 'Adds credit that the organization can pay invoices with.',

@@ -11,6 +11,7 @@ export const catalogStaffRoutes = routes('/staff/products', group, (route) => {
     '',
     {
       auth: 'staff',
+      area: 'any',
       operation: 'listProductsAsStaff',
       summary: 'List products as staff',
       description: 'Every product, also those that are hidden or retired.',
@@ -23,6 +24,7 @@ export const catalogStaffRoutes = routes('/staff/products', group, (route) => {
     '/:id',
     {
       auth: 'staff',
+      area: 'any',
       operation: 'getProductAsStaff',
       summary: 'Get product as staff',
       description: 'One product, also when it is hidden or retired.',
@@ -37,6 +39,7 @@ export const catalogStaffRoutes = routes('/staff/products', group, (route) => {
     '/:id',
     {
       auth: 'staff',
+      area: 'billing',
       staffRoles: ['administrator', 'billing'],
       operation: 'updateProduct',
       summary: 'Change stock, prices and bounds of a product',

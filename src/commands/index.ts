@@ -4,6 +4,7 @@
  */
 import { parseArgs } from 'node:util';
 import type { Config } from '../config.ts';
+import { addKey } from './addKey.ts';
 import { addStaff } from './addStaff.ts';
 import { backup } from './backup.ts';
 import { type Command, UsageError } from './command.ts';
@@ -15,6 +16,7 @@ import { verify } from './verify.ts';
 
 const commands: Record<string, Command> = {
   'add-staff': addStaff,
+  'add-key': addKey,
   backup,
   verify,
   restore,

@@ -6,7 +6,7 @@ import * as pools from './poolStaff.ts';
 import { replaceNode } from './replaceNode.ts';
 import * as S from './schema.ts';
 
-const fleet = { auth: 'staff', staffRoles: ['administrator', 'operator'] } as const;
+const fleet = { auth: 'staff', area: 'vps', staffRoles: ['administrator', 'operator'] } as const;
 const one = { ...fleet, params: IdParams } as const;
 const image = { ...fleet, params: S.ImageParams } as const;
 

@@ -1,7 +1,7 @@
-import { hashKey, looksLikeKey, noteUse } from '../account/index.ts';
+import { hashKey, keptTo, looksLikeKey, noteUse, type Scopes } from '../account/index.ts';
 import type { Authenticate } from '../platform/http/index.ts';
 import { type Clock, type Queryable, statement } from '../platform/index.ts';
-import { permissionsOf, type Scopes } from './permissions.ts';
+import { permissionsOf } from './permissions.ts';
 
 interface CallerRow {
   key_id: number;
@@ -39,6 +39,7 @@ export function authenticator(db: Queryable, clock: Clock): Authenticate {
       actor: { type: 'api_key', userId: row.user_id, apiKeyId: row.key_id, ip },
       sessionId: null,
       staffRole: row.staff_role,
+      keptTo: keptTo(row.scopes),
       permissions: row.role === null ? null : permissionsOf(row.role, row.scopes),
       defaultOrganizationId: row.default_organization_id,
     };

@@ -4,15 +4,7 @@
  */
 export { authenticator } from './authenticate.ts';
 export { foundOrganization, organizationExists, ownerOf } from './organizations.ts';
-export {
-  type Area,
-  areas,
-  permissions,
-  permissionsOf,
-  type Role,
-  roles,
-  type Scopes,
-} from './permissions.ts';
+export { permissions, permissionsOf, type Role, roles } from './permissions.ts';
 export { organizationsPermitting } from './permitted.ts';
 export { organizationRoutes } from './routes.ts';
 export { OrganizationName } from './schema.ts';

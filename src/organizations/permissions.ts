@@ -1,3 +1,4 @@
+import { type Area, areas, type Scopes, wholeScopes } from '../account/index.ts';
 import type { Permission } from '../platform/http/index.ts';
 
 /** Roles that hold whatever there is. */
@@ -10,18 +11,12 @@ export const roles = [...rulers, ...specialists] as const;
 export type Role = (typeof roles)[number];
 type Specialist = (typeof specialists)[number];
 
-/** What an API key can be kept to. */
-export const areas = ['billing', 'shield', 'vps'] as const;
-export type Area = (typeof areas)[number];
-export type Scopes = Readonly<Record<Area, boolean>>;
-
 /** The area of a permission; `any` is for every key, `all` for those that are kept to none. */
 type Within = Area | 'any' | 'all';
 
 const held = new Map<string, Set<Permission>>(roles.map((role) => [role, new Set()]));
 const within = new Map<string, Within>();
 const cut = new Map<string, ReadonlySet<Permission>>();
-const whole: Scopes = { billing: true, shield: true, vps: true };
 
 /**
  * Declares permissions of a room that belong to an area of keys, each with the roles that hold it besides owners and
@@ -50,7 +45,7 @@ export function permissions<const Declared extends Record<string, readonly Speci
  * What members of this role may do, with a key that is kept to some areas: the one table that enforcement, the
  * dashboard and the documents read.
  */
-export function permissionsOf(role: string, scopes: Scopes = whole): ReadonlySet<Permission> {
+export function permissionsOf(role: string, scopes: Scopes = wholeScopes): ReadonlySet<Permission> {
   const key = `${role} ${areas.filter((area) => scopes[area])}`;
   let found = cut.get(key);
   if (found === undefined) {

@@ -1,6 +1,7 @@
+import type { Scopes } from '../account/index.ts';
 import type { Permission } from '../platform/http/index.ts';
 import { type AccountContext, statement } from '../platform/index.ts';
-import { permissionsOf, type Role, type Scopes } from './permissions.ts';
+import { permissionsOf, type Role } from './permissions.ts';
 
 interface MembershipRow {
   organization_id: number;

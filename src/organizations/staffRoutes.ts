@@ -10,6 +10,7 @@ export const organizationStaffRoutes = routes('/staff/organizations', group, (ro
     '',
     {
       auth: 'staff',
+      area: 'billing',
       operation: 'listOrganizationsAsStaff',
       summary: 'List organizations as staff',
       description: 'Every organization, newest first, or those that a person is in.',
@@ -22,6 +23,7 @@ export const organizationStaffRoutes = routes('/staff/organizations', group, (ro
     '/:id',
     {
       auth: 'staff',
+      area: 'billing',
       operation: 'getOrganizationAsStaff',
       summary: 'Get organization as staff',
       description:

@@ -11,6 +11,7 @@ export {
   attempt,
   type Context,
   type OrganizationContext,
+  type StaffContext,
   systemActor,
   type TxContext,
   transaction,

@@ -17,6 +17,7 @@ export const serviceStaffRoutes = routes('/staff/services', group, (route) => {
     '',
     {
       auth: 'staff',
+      area: 'vps',
       operation: 'listServicesAsStaff',
       summary: 'List services as staff',
       description:
@@ -30,6 +31,7 @@ export const serviceStaffRoutes = routes('/staff/services', group, (route) => {
     '/:id',
     {
       auth: 'staff',
+      area: 'vps',
       operation: 'getServiceAsStaff',
       summary: 'Get service as staff',
       description: 'One service, whoever owns it.',
@@ -43,6 +45,7 @@ export const serviceStaffRoutes = routes('/staff/services', group, (route) => {
     '/:id/retry',
     {
       auth: 'staff',
+      area: 'vps',
       staffRoles: ['administrator', 'operator'],
       operation: 'retryServiceDelivery',
       summary: 'Retry the delivery of a service that failed',
@@ -57,6 +60,7 @@ export const serviceStaffRoutes = routes('/staff/services', group, (route) => {
     '/:id/deliver',
     {
       auth: 'staff',
+      area: 'vps',
       staffRoles: ['administrator', 'operator'],
       operation: 'deliverServiceByHand',
       summary: 'Mark a service as delivered that staff delivers by hand',

@@ -18,6 +18,7 @@ export const story = [
     'listServices',
     'getServiceDetails',
   ],
+  ...['createStaffKey', 'listStaffKeys', 'getStaffKey', 'rotateStaffKey', 'revokeStaffKey'],
   ...['listUsers', 'getUser', 'listOrganizationsAsStaff', 'getOrganizationAsStaff', 'listInvoicesAsStaff'],
   ...['getInvoiceAsStaff', 'listServicesAsStaff', 'getServiceAsStaff', 'listProductsAsStaff'],
   ...['stopVps', 'getVpsAction', 'startVps', 'restartVps', 'getVpsOverview', 'getVpsConsole', 'reinstallVps'],

@@ -19,6 +19,7 @@ export interface Admission {
   organization?: 'default-when-absent';
   permission?: string;
   staffRoles?: readonly string[];
+  area?: string;
   sessionOnly?: boolean;
 }
 
@@ -121,6 +122,7 @@ function checkAllowed(wanted: Admission, principal: Principal): void {
     if (wanted.staffRoles !== undefined && !wanted.staffRoles.includes(principal.staffRole)) {
       throw fail('permission_denied', { message: 'Your staff role does not allow this' });
     }
+    checkArea(wanted.area, principal.keptTo);
     return;
   }
   if (wanted.auth === 'organization' && principal.permissions === null) {
@@ -130,4 +132,11 @@ function checkAllowed(wanted: Admission, principal: Principal): void {
     throw refuseFor('permission_denied', `names an organization in which you lack ${wanted.permission}`);
   }
   if (wanted.sessionOnly && principal.actor.type === 'api_key') throw fail('session_required');
+}
+
+function checkArea(area: string | undefined, keptTo: Principal['keptTo']): void {
+  if (keptTo === null || area === 'any' || (area !== undefined && keptTo.has(area))) return;
+  const wants = area === undefined ? 'that is kept to no area' : `for ${area}`;
+  const message = `Your key is kept to ${[...keptTo].join(' and ') || 'no area at all'}, and this wants one ${wants}`;
+  throw fail('permission_denied', { message });
 }

@@ -9,6 +9,8 @@ export interface Principal {
   readonly sessionId: number | string | null;
   /** `administrator`, `billing`, `support`, `operator`; null for customers. */
   readonly staffRole: string | null;
+  /** The areas that a key is kept to, which bind on staff routes; null for one that is kept to none, and for sessions. */
+  readonly keptTo: ReadonlySet<string> | null;
   /**
    * What this credential may do in the organization that was asked for: the member's role, cut down to the
    * key's scopes. Null when none was asked for, when it does not exist, or when the caller is no member of it.

@@ -58,7 +58,7 @@ export function codesOf(route: Route): Set<ErrorCode> {
   }
   if (route.caller === 'when-given')
     add('unauthorized', 'organization_required', 'forbidden', 'origin_refused');
-  if (route.auth === 'staff') add('staff_only');
+  if (route.auth === 'staff') add('staff_only', 'permission_denied');
   if (route.permission !== undefined || route.staffRoles !== undefined) add('permission_denied');
   if (route.sessionOnly) add('session_required');
   if (route.lock !== undefined) add('precondition_failed');

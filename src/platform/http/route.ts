@@ -57,6 +57,11 @@ export interface RouteOptions<
   permission?: Permission;
   /** Staff roles that may use it; every one when absent. */
   staffRoles?: readonly string[];
+  /**
+   * Staff routes: the area of keys that this belongs to, or `any` for what every key may ask. Without it a key that is
+   * kept to areas is refused.
+   */
+  area?: string;
   /** Refuses API keys: only somebody signed in may do this. */
   sessionOnly?: boolean;
   /** Without the header, the caller's only or chosen organization is used. */
@@ -295,6 +300,7 @@ function misplacedOption(method: Method, options: Loose): string | null {
     return 'permission is for auth: organization';
   }
   if (options.staffRoles !== undefined && options.auth !== 'staff') return 'staffRoles is for auth: staff';
+  if (options.area !== undefined && options.auth !== 'staff') return 'area is for auth: staff';
   if (options.organization !== undefined && options.auth !== 'organization') {
     return 'organization is for auth: organization';
   }

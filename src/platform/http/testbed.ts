@@ -324,6 +324,7 @@ export function demoAuthenticate() {
       },
       sessionId: account.key ? null : account.userId * 10,
       staffRole: account.staff ?? null,
+      keptTo: null,
       permissions: permissions === undefined ? null : new Set(permissions),
       defaultOrganizationId: ids.length === 1 ? Number(ids[0]) : null,
     };

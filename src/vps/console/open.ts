@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
+import type { Scopes } from '../../account/index.ts';
 import { record } from '../../events/index.ts';
-import { permissionsOf, type Role, type Scopes } from '../../organizations/index.ts';
+import { permissionsOf, type Role } from '../../organizations/index.ts';
 import {
   type Context,
   fail,
