@@ -14,6 +14,7 @@ const node = {
   disk_reserve_gib: 0,
   promised: { cpu_cores: 512, memory_mib: 262144, disk_gib: 8192 },
   taken: { cpu_cores: 2, memory_mib: 4096, disk_gib: 40 },
+  copies_gib: 0,
   free: { cpu_cores: 510, memory_mib: 258048, disk_gib: 8152 },
   machines: 2,
   last_seen_at: '2026-01-31T22:02:11.947Z',

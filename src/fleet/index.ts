@@ -21,6 +21,7 @@ export { endAddressesAside, keepAddressesAside } from './asideAddresses.ts';
 export { type Needs, requireAvailable } from './availability.ts';
 export { writeCapabilities } from './capabilities.ts';
 export { fleetConcerns } from './concerns.ts';
+export { resizeCopies } from './copies.ts';
 export { followGateways } from './gateways.ts';
 export { nodesCheck } from './heartbeat.ts';
 export {

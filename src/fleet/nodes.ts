@@ -24,6 +24,7 @@ interface NodeRow {
   cpu_cores_taken: number;
   memory_mib_taken: number;
   disk_gib_taken: number;
+  copies_gib: number;
   machines: number;
   seen_at: Date | null;
   created_at: Date;
@@ -71,7 +72,7 @@ const otherHost = statement<{ id: number }, { name: string; dataDirId: string }>
 const selectNode = `
   select t.id, t.name, t.location, t.state, t.reachable, t.trouble, t.cpu_cores, t.memory_mib, t.disk_gib, t.cpu_overcommit,
     t.memory_reserve_mib, t.disk_reserve_gib, t.cpu_cores_promised, t.memory_mib_promised, t.disk_gib_promised,
-    t.cpu_cores_taken, t.memory_mib_taken, t.disk_gib_taken, t.seen_at, t.created_at,
+    t.cpu_cores_taken, t.memory_mib_taken, t.disk_gib_taken, t.copies_gib, t.seen_at, t.created_at,
     (select count(*)::int from placements p where p.node_id = t.id) as machines
   from nodes t`;
 const nodeById = statement<NodeRow, { id: number }>('fleet.node', `${selectNode} where t.id = :id`);
@@ -214,6 +215,7 @@ function viewNode(row: NodeRow) {
     disk_reserve_gib: row.disk_reserve_gib,
     promised,
     taken,
+    copies_gib: row.copies_gib,
     free: {
       cpu_cores: Math.max(0, promised.cpu_cores - taken.cpu_cores),
       memory_mib: Math.max(0, promised.memory_mib - taken.memory_mib),

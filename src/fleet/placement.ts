@@ -82,9 +82,10 @@ const placementOf = statement<PlacementRow, { serviceId: number }>(
 const giveRoomBack = statement<{ node_id: number }, { serviceId: number }>(
   'fleet.giveRoomBack',
   `with gone as (delete from placements where service_id = :serviceId
-     returning node_id, cpu_cores, memory_mib, disk_gib)
+     returning node_id, cpu_cores, memory_mib, disk_gib, copies_gib)
    update nodes n set cpu_cores_taken = cpu_cores_taken - gone.cpu_cores,
-     memory_mib_taken = memory_mib_taken - gone.memory_mib, disk_gib_taken = disk_gib_taken - gone.disk_gib
+     memory_mib_taken = memory_mib_taken - gone.memory_mib,
+     disk_gib_taken = disk_gib_taken - gone.disk_gib - gone.copies_gib, copies_gib = n.copies_gib - gone.copies_gib
    from gone where n.id = gone.node_id returning gone.node_id`,
 );
 

@@ -54,7 +54,12 @@ export const Node = named(
     promised: Type.Object(Size.properties, {
       description: 'What it may promise: capacity × overcommit − reserves',
     }),
-    taken: Type.Object(Size.properties, { description: 'Used by machines and held by orders' }),
+    taken: Type.Object(Size.properties, {
+      description: 'Used by machines and their copies, and held by orders',
+    }),
+    copies_gib: Type.Integer({
+      description: 'Of the disk that is taken, what snapshots and backups may come to take',
+    }),
     free: Size,
     machines: Type.Integer({ description: 'Machines and orders that have room here' }),
     last_seen_at: Nullable(Timestamp),

@@ -212,7 +212,7 @@ export const vpsRoutes = routes('/dashboard/service', group, (route) => {
       summary: 'Create snapshot',
       description: 'Keeps the disk as it is now. The machine keeps running.',
       body: S.NewSnapshot,
-      errors: [...refused, 'conflict', 'too_many'],
+      errors: [...refused, 'conflict', 'too_many', 'no_space'],
     },
     (ctx, req) => createSnapshot(ctx, req.params.id, req.body),
   );

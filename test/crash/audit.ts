@@ -73,7 +73,8 @@ const questions: Record<string, string> = {
     select n.name, n.cpu_cores_taken, n.memory_mib_taken, n.disk_gib_taken from nodes n
     left join placements p on p.node_id = n.id group by n.id
     having n.cpu_cores_taken <> coalesce(sum(p.cpu_cores), 0) or n.memory_mib_taken <> coalesce(sum(p.memory_mib), 0)
-      or n.disk_gib_taken <> coalesce(sum(p.disk_gib), 0)`,
+      or n.disk_gib_taken <> coalesce(sum(p.disk_gib + p.copies_gib), 0)
+      or n.copies_gib <> coalesce(sum(p.copies_gib), 0)`,
   'resources held by what does not need them, or needed and not held': `
     select s.id, s.status, s.provisioning_state, p.service_id from services s
     join products on products.id = s.product_id and module_id = 2

@@ -165,6 +165,19 @@ export async function beginSystemAction<P extends ActionPayload>(
   await enqueue(ctx, job, payloadOf<P>(payload, extra), { organizationId, nodeId });
 }
 
+/** Writes into the machine's history that an action which nobody asked for by hand could not even begin. */
+export async function noteSystemFailure(
+  ctx: TxContext,
+  machine: Pick<MachineRow, 'service_id' | 'organization_id'>,
+  command: ActionName,
+  failure: { code: string; message: string },
+): Promise<void> {
+  const { service_id: serviceId, organization_id: organizationId } = machine;
+  const action = { id: newId(), organizationId, serviceId, command };
+  await openSystemAction(ctx, action);
+  await finishAction(ctx, action, failure);
+}
+
 interface ActionSaga<P extends ActionPayload> {
   /** Default `machine`. */
   queue?: Queue;

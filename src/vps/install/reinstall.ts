@@ -24,7 +24,7 @@ import { requireNoStop, startUnlessToStop, stopped } from '../actions/forcedStop
 import { viewAction } from '../actions/history.ts';
 import { type ActionPayload, actionJob } from '../actions/job.ts';
 import { type MachineRow, setMachineState } from '../machine.ts';
-import { startAgain } from '../snapshots/snapshots.ts';
+import { holdCopies, startAgain } from '../snapshots/snapshots.ts';
 import { ensureImage } from './ensureImage.ts';
 
 export interface ReinstallBody {
@@ -209,6 +209,7 @@ async function writeSystem(ctx: Context, payload: Payload): Promise<void> {
   await transaction(ctx, 'vps.writeSystem', async (tx) => {
     await tx.db.run(setSystem, { serviceId, image, hostname });
     await tx.db.run(forgetSnapshots, { serviceId });
+    await holdCopies(tx, serviceId);
     await writeAccess(tx, serviceId, organizationId, keys);
   });
 }

@@ -1,5 +1,5 @@
-import { attempt, type PeriodicJob, statement, type TxContext } from '../../platform/index.ts';
-import { beginSystemAction } from '../actions/act.ts';
+import { AppError, attempt, type PeriodicJob, statement, type TxContext } from '../../platform/index.ts';
+import { beginSystemAction, noteSystemFailure } from '../actions/act.ts';
 import { holdsLock } from '../actions/lock.ts';
 import { inSql, openStatuses, rules } from '../states.ts';
 import { backupPrefix, snapshotJobs, writeSnapshot } from './snapshots.ts';
@@ -96,6 +96,16 @@ async function backUp(ctx: TxContext, machine: Idle): Promise<void> {
   const now = ctx.clock.now();
   const name = `${backupPrefix}${now.toISOString().slice(0, 10)}`;
   await ctx.db.run(markBackedUp, { serviceId: machine.service_id, now });
-  await writeSnapshot(ctx, machine.organization_id, machine.service_id, name, 'backup', 'Nightly backup');
+  const { organization_id: organizationId, service_id: serviceId } = machine;
+  const refusal = await attempt(ctx, (one) =>
+    writeSnapshot(one, organizationId, serviceId, name, 'backup', 'Nightly backup'),
+  ).then(() => null, onlyNoSpace);
+  if (refusal !== null) return noteSystemFailure(ctx, machine, 'create_backup', refusal);
   await beginSystemAction(ctx, machine, snapshotJobs.create_backup, { name, kind: 'backup' });
+}
+
+/** Without room the machine is as well as before; its owner reads of it in the history, and it has its turn tomorrow. */
+function onlyNoSpace(error: unknown): AppError {
+  if (error instanceof AppError && error.code === 'no_space') return error;
+  throw error;
 }

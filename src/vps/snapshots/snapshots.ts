@@ -1,5 +1,5 @@
 import { record } from '../../events/index.ts';
-import { findImage, type Image } from '../../fleet/index.ts';
+import { findImage, type Image, resizeCopies } from '../../fleet/index.ts';
 import {
   type AnySaga,
   type Context,
@@ -69,10 +69,11 @@ const insertSnapshot = statement<
 >(
   'vps.insertSnapshot',
   `insert into vps_snapshots (service_id, organization_id, name, kind, description, state, parent, created_at, image,
-     access)
+     promised_gib, access)
    values (:serviceId, :organizationId, :name, :kind, :description, 'creating',
      (select name from vps_snapshots where service_id = :serviceId and kind = :kind and state = 'ready'
       order by created_at desc limit 1), :now, (select image from machines where service_id = :serviceId),
+     coalesce((select disk_gib from machines where service_id = :serviceId), 0),
      (select coalesce(jsonb_agg(jsonb_build_object('id', ssh_key_id, 'name', name, 'fingerprint', fingerprint,
         'public_key', public_key)), '[]') from vps_access where service_id = :serviceId))`,
 );
@@ -92,6 +93,11 @@ const setSnapshot = statement<
 const deleteRow = statement<never, { serviceId: number; name: string }>(
   'vps.deleteSnapshot',
   'delete from vps_snapshots where service_id = :serviceId and name = :name',
+);
+
+const promisedTo = statement<{ gib: number }, { serviceId: number }>(
+  'vps.promisedToCopies',
+  'select coalesce(sum(promised_gib), 0)::int as gib from vps_snapshots where service_id = :serviceId',
 );
 
 const setImage = statement<never, { serviceId: number; image: string }>(
@@ -140,7 +146,7 @@ export const snapshotJobs = {
 
 /**
  * Keeps the disk as it is now. `invalid_request` for a name that belongs to the nightly backups, `conflict` for one
- * that is taken, `too_many` over the limit.
+ * that is taken, `too_many` over the limit, `no_space` where its node has no room for it.
  */
 export async function createSnapshot(
   ctx: OrganizationContext,
@@ -167,7 +173,7 @@ export async function createSnapshot(
   return { action: viewAction(action) };
 }
 
-/** Writes a snapshot or backup down before it is made. */
+/** Writes a snapshot or backup down before it is made, and holds all the room that it may come to take: `no_space`. */
 export async function writeSnapshot(
   ctx: TxContext,
   organizationId: number,
@@ -184,6 +190,18 @@ export async function writeSnapshot(
     description,
     now: ctx.clock.now(),
   });
+  await holdCopies(ctx, serviceId);
+}
+
+/** Holds room on the node for the copies that a machine has, whatever it held before. */
+export async function holdCopies(ctx: TxContext, serviceId: number): Promise<void> {
+  const { gib } = await ctx.db.one(promisedTo, { serviceId });
+  await resizeCopies(ctx, serviceId, gib);
+}
+
+async function forgetCopy(ctx: TxContext, { serviceId, name }: Payload): Promise<void> {
+  await ctx.db.run(deleteRow, { serviceId, name });
+  await holdCopies(ctx, serviceId);
 }
 
 export async function deleteSnapshot(ctx: OrganizationContext, id: number, name: string) {
@@ -255,9 +273,7 @@ export const snapshotSagas: AnySaga[] = [
   makingSaga('create_backup'),
   actionSaga(snapshotJobs.delete_snapshot, {
     steps: [{ name: 'delete', do: remove }],
-    succeeded: async (ctx, { serviceId, name }) => {
-      await ctx.db.run(deleteRow, { serviceId, name });
-    },
+    succeeded: forgetCopy,
     failed: async (ctx, { serviceId, name }) => {
       await ctx.db.run(setSnapshot, { serviceId, name, state: 'error', sizeBytes: null });
     },
@@ -295,9 +311,7 @@ function makingSaga(command: 'create_snapshot' | 'create_backup'): AnySaga {
   return actionSaga(snapshotJobs[command], {
     queue: command === 'create_backup' ? 'bulk' : 'machine',
     steps: [{ name: 'keep', do: make, undo: remove }],
-    failed: async (ctx, { serviceId, name }) => {
-      await ctx.db.run(deleteRow, { serviceId, name });
-    },
+    failed: forgetCopy,
     stuck: leaveInDoubt,
   });
 }
