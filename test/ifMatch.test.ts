@@ -113,6 +113,10 @@ const things: Record<string, () => Promise<Thing>> = {
     path: `/staff/images/${await newImage()}`,
     bodies: [{ name: 'One' }, { name: 'Other' }],
   }),
+  revokeStaffKey: async () => {
+    const key = await product.staff.post('/staff/keys', { name: 'script' });
+    return { path: `/staff/keys/${key.body.data.api_key.id}`, bodies: [] };
+  },
   removeOperatingSystemImage: async () => ({ path: `/staff/images/${await newImage()}`, bodies: [] }),
 };
 
