@@ -4,6 +4,7 @@ import { type AccountContext, type Context, fail, statement, type TxContext } fr
 import { areaBeyond, areas, type Scopes, wholeScopes } from './areas.ts';
 import { apiKeyRevoked, apiKeyRotated } from './events.ts';
 import { createApiKey, type NewApiKey } from './keys.ts';
+import { lockUser } from './users.ts';
 
 /**
  * What may be done to API keys, whoever they belong to. Nobody gets a key that may do more, or lives longer, than the
@@ -36,11 +37,6 @@ const keyById = statement<ApiKey, { id: number }>(
   'account.keyById',
   `select id, user_id, name, prefix, billing, shield, vps, expires_at, created_at
    from api_keys where id = :id and revoked_at is null`,
-);
-// Locked before keys are counted: the count has to be of a snapshot that begins after the lock is ours.
-const lockPerson = statement<never, { userId: number }>(
-  'account.lockKeysOf',
-  'select id from users where id = :userId for no key update',
 );
 const countKeys = statement<{ all: number; good: number }, { userId: number; but: number; now: Date }>(
   'account.countKeys',
@@ -140,7 +136,7 @@ export async function revokeKey(
   // However long it lives: whoever may end a key at all may end one that outlives theirs.
   requireNoMightier(asking, { ...key, expires_at: asking?.expires_at ?? null });
   const now = ctx.clock.now();
-  await ctx.db.one(lockPerson, { userId: key.user_id });
+  await lockUser(ctx, key.user_id);
   if ((await findKey(ctx, key.id)) === null) throw fail('not_found');
   const byOther = key.user_id !== ctx.actor.userId;
   const { good } = await ctx.db.one(countKeys, { userId: key.user_id, but: key.id, now });
@@ -177,7 +173,7 @@ function requireNoMightier(asking: ApiKey | null, wanted: Scopes & { expires_at:
 }
 
 async function requireFewKeys(ctx: TxContext, userId: number): Promise<void> {
-  await ctx.db.one(lockPerson, { userId });
+  await lockUser(ctx, userId);
   const { all } = await ctx.db.one(countKeys, { userId, but: 0, now: ctx.clock.now() });
   if (all >= keysPerAccount)
     throw fail('too_many', { message: `An account holds ${keysPerAccount} API keys; revoke one first` });

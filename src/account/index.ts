@@ -15,6 +15,7 @@ export {
   createUser,
   findStaffMember,
   isStaffRole,
+  lockUser,
   type NewUser,
   type StaffRole,
   staffAddresses,

@@ -15,6 +15,7 @@ import {
   transaction,
 } from '../platform/index.ts';
 import { sshKeyCreated, sshKeyDeleted } from './events.ts';
+import { lockUser } from './users.ts';
 
 const keysPerAccount = 100;
 const smallestRsaBits = 2048;
@@ -66,11 +67,6 @@ const insertKey = statement<
   'account.insertSshKey',
   `insert into ssh_keys (id, user_id, name, type, public_key, fingerprint, created_at)
    values (:id, :userId, :name, :type, :publicKey, :fingerprint, :createdAt)`,
-);
-// Two statements, because the count has to be of a snapshot that begins after the lock is ours.
-const lockOwner = statement<never, { userId: number }>(
-  'account.lockKeyOwner',
-  'select id from users where id = :userId for no key update',
 );
 const keysHeld = statement<{ count: number; bytes: number }, { userId: number }>(
   'account.sshKeysHeld',
@@ -149,7 +145,7 @@ export async function createSshKey(ctx: AccountContext, body: { name: string; pu
 
 /** All keys of an account go into each machine it orders, so together they may be as long as a machine takes. */
 async function requireFit(tx: TxContext, userId: number, publicKey: string): Promise<void> {
-  await tx.db.one(lockOwner, { userId });
+  await lockUser(tx, userId);
   const { count, bytes } = await tx.db.one(keysHeld, { userId });
   if (count >= keysPerAccount)
     throw fail('too_many', { message: `An account holds ${keysPerAccount} SSH keys; delete one first` });

@@ -56,6 +56,19 @@ export async function createUser(ctx: TxContext, user: NewUser): Promise<number>
   return id;
 }
 
+const lock = statement<never, { userId: number }>(
+  'account.lockUser',
+  'select id from users where id = :userId for no key update',
+);
+
+/**
+ * Makes others wait who want to give this person one more of what is limited. Comes before the counting and apart from
+ * it: the count has to be of a snapshot that begins after the lock is ours.
+ */
+export async function lockUser(tx: TxContext, userId: number): Promise<void> {
+  await tx.db.one(lock, { userId });
+}
+
 const staffMember = statement<{ id: number }, { email: string }>(
   'account.staffMember',
   `select id from users where lower(email) = lower(:email) and staff_role is not null and status = 'active'`,

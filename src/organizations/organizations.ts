@@ -1,3 +1,4 @@
+import { lockUser } from '../account/index.ts';
 import { record } from '../events/index.ts';
 import { forgetPrincipals, type ListRequest, listData, pagedList } from '../platform/http/index.ts';
 import {
@@ -51,11 +52,6 @@ const organizationOf = statement<OrganizationRow, { userId: number; id: number }
   'organizations.oneOfUser',
   `${selectOrganization} where m.user_id = :userId and o.id = :id`,
 );
-// Two statements, because the count has to be of a snapshot that begins after the lock is ours.
-const lockFounder = statement<never, { userId: number }>(
-  'organizations.lockFounder',
-  'select id from users where id = :userId for no key update',
-);
 const countOwned = statement<{ count: number }, { userId: number }>(
   'organizations.countOwned',
   `select count(*)::int as count from memberships where user_id = :userId and role = 'owner'`,
@@ -90,7 +86,7 @@ export async function listOrganizations(ctx: AccountContext, query: ListRequest)
 export async function createOrganization(ctx: AccountContext, body: { name: string; country?: string }) {
   const { userId } = ctx.actor;
   return transaction(ctx, 'organizations.create', async (tx) => {
-    await tx.db.one(lockFounder, { userId });
+    await lockUser(tx, userId);
     if ((await tx.db.one(countOwned, { userId })).count >= ownedPerAccount)
       throw fail('too_many', { message: `An account owns ${ownedPerAccount} organizations at most` });
     const organization = { name: body.name, country: body.country ?? null, ownerId: userId };
