@@ -15,7 +15,7 @@ export function requireOptions(candidates: Candidate[]): void {
     return [...domain, ...[...needed, ...server].map((key) => `${path}.options.${key}`)];
   });
   if (missing.length === 0) return;
-  throw fail('missing_fields', { details: missing.map((field) => ({ field, message: 'is required' })) });
+  throw fail('missing_fields', { details: missing.map((field) => ({ field, message: 'is missing' })) });
 }
 
 /** What the provider can do at the moment for services of each kind: `invalid_configuration`. */

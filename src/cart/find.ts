@@ -48,7 +48,7 @@ export async function requireOrdered(ctx: Context, items: Item[]): Promise<Candi
 
 // Specification §7 and contract §1: absent is "missing fields", no product id at all "product not found".
 function productId(id: unknown, field: string): number {
-  if (id === undefined) throw fail('missing_fields', { details: [{ field, message: 'is required' }] });
+  if (id === undefined) throw fail('missing_fields', { details: [{ field, message: 'is missing' }] });
   if (typeof id === 'number' && Number.isSafeInteger(id) && id > 0) return id;
   throw fail('product_not_orderable', { details: [{ field, message: 'must be a positive integer' }] });
 }

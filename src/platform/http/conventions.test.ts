@@ -217,9 +217,7 @@ describe('shapes', () => {
 
   it('never coerce, and check params and query strictly', async () => {
     const get = async (path: string) => (await demo.call('GET', `/api/dashboard/notes${path}`)).body;
-    expect((await get('/abc')).details).toEqual([
-      { field: 'id', message: 'must be an integer, not a string' },
-    ]);
+    expect((await get('/abc')).details).toEqual([{ field: 'id', message: 'must be an integer' }]);
     expect((await get('/9007199254740993')).code).toBe('invalid_request');
     expect((await get('/0')).code).toBe('invalid_request');
     for (const query of [

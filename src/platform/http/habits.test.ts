@@ -132,6 +132,13 @@ describe('a value', () => {
     ]);
   });
 
+  it('of another type in a path or a query is told what it must be, not that it is text', async () => {
+    const wanted = { field: 'limit', message: 'must be an integer' };
+    for (const sent of ['x', '', '1.5.', '%225%22'])
+      expect(await detailsOf(get(`${notes}?limit=${sent}`))).toEqual([wanted]);
+    expect(await detailsOf(get(`${notes}/abc`))).toEqual([{ ...wanted, field: 'id' }]);
+  });
+
   it('too large is told how large it may be', async () => {
     const [inPath] = await detailsOf(get(`${notes}/123456789012345678901`));
     expect(inPath.message).toContain('at most 9007199254740991');

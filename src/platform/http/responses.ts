@@ -102,7 +102,8 @@ function problemsOf(validate: ValidateFunction): string {
   return (validate.errors ?? [])
     .map((error) => {
       const name: unknown = error.params.missingProperty ?? error.params.additionalProperty;
-      const words = error.keyword === 'additionalProperties' ? 'is not in the schema' : wordsFor(error);
+      const words =
+        error.keyword === 'additionalProperties' ? 'is not in the schema' : wordsFor('body', error);
       return `${error.instancePath}${typeof name === 'string' ? `/${name}` : ''} ${words}`;
     })
     .join('; ');

@@ -61,7 +61,7 @@ function addProblems(part: Problem['part'], errors: ErrorObject[], problems: Pro
     problems.push({
       part,
       field,
-      message: wordsFor(error) + hintFor(part, error, errors),
+      message: wordsFor(part, error) + hintFor(part, error, errors),
       rule: error.keyword,
     });
   }

@@ -1,4 +1,5 @@
 import type { ErrorObject } from 'ajv';
+import type { Problem } from './problem.ts';
 
 const typeWords: Record<string, string> = {
   integer: 'an integer',
@@ -22,7 +23,7 @@ const formatWords: Record<string, string> = {
 };
 
 /** What is wrong with a value, in words that follow its name: `must be an integer, not a string`. */
-export function wordsFor(error: ErrorObject): string {
+export function wordsFor(part: Problem['part'], error: ErrorObject): string {
   const { params, data } = error;
   const own = (error.parentSchema as { 'x-message'?: string } | undefined)?.['x-message'];
   switch (error.keyword) {
@@ -31,7 +32,7 @@ export function wordsFor(error: ErrorObject): string {
     case 'additionalProperties':
       return 'is not a field of this request';
     case 'type':
-      return `must be ${alternatives(params.type)}, not ${kindOf(data)}${unquoted(params.type, data)}`;
+      return `must be ${alternatives(params.type)}${found(part, data)}${unquoted(params.type, data)}`;
     case 'enum':
       return `must be one of ${listed(params.allowedValues)}`;
     case 'const':
@@ -77,6 +78,11 @@ const boundWords: Record<string, string> = {
   '<=': 'at most',
   '<': 'less than',
 };
+
+/** Which type was sent instead. All that a path or a query holds is text, so there it says nothing. */
+function found(part: Problem['part'], data: unknown): string {
+  return part === 'body' ? `, not ${kindOf(data)}` : '';
+}
 
 /** What to do about a value that is right but for its quotes, or for its size. */
 function unquoted(wanted: string | string[], data: unknown): string {
