@@ -139,8 +139,10 @@ export async function createApi(options: ApiOptions): Promise<FastifyInstance> {
   serveRoutes(app, api, routes);
   serveFiles(app, referenceFiles(describeApi(routes, options.info), options.info.title));
   if (site !== undefined) serveFiles(app, site.files);
-  // Whoever opens the address in a browser finds the site, or the reference.
-  app.get('/', home ?? ((_request, reply) => reply.redirect('/api/docs')));
+  // Whoever opens the address in a browser finds the site, or the reference. The start prints it with /api.
+  const toReference = (_request: FastifyRequest, reply: FastifyReply) => reply.redirect('/api/docs');
+  app.get('/api', toReference);
+  app.get('/', home ?? toReference);
   return app;
 }
 

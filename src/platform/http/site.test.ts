@@ -41,7 +41,7 @@ describe('a site', () => {
   });
 
   it('hides nothing of the API, and no file that is missing', async () => {
-    for (const where of ['/api', '/api/notes', '/assets/gone.js', '/../site.test.ts', '/%2e%2e%2fx.ts']) {
+    for (const where of ['/api/', '/api/notes', '/assets/gone.js', '/../site.test.ts', '/%2e%2e%2fx.ts']) {
       const { status, body } = await get(where, asPage);
       expect([where, status, body.code]).toEqual([where, 404, 'route_not_found']);
     }
@@ -87,10 +87,12 @@ describe('a site', () => {
 });
 
 describe('without a site', () => {
-  it('/ leads to the reference, and no other path is a page', async () => {
+  it('/ and /api lead to the reference, and no other path is a page', async () => {
     const bare = await startDemo();
-    const { status, headers } = await fetch(bare.url, { redirect: 'manual' });
-    expect([status, headers.get('location')]).toEqual([302, '/api/docs']);
+    for (const sent of ['/', '/api']) {
+      const { status, headers } = await fetch(`${bare.url}${sent}`, { redirect: 'manual' });
+      expect([status, headers.get('location')]).toEqual([302, '/api/docs']);
+    }
     expect((await bare.call('GET', '/services/5', { headers: asPage })).status).toBe(404);
     await closeApi(bare.app);
   });
