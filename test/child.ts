@@ -15,6 +15,8 @@ export interface Child {
   output(): string;
   /** Ends it and waits. SIGTERM asks, SIGKILL is the power going. */
   end(signal: 'SIGTERM' | 'SIGKILL'): Promise<void>;
+  /** Resolves once it has ended, by itself or not. */
+  gone: Promise<void>;
 }
 
 const root = path.join(import.meta.dirname, '..');
@@ -68,5 +70,6 @@ export async function startChild(
       if (!isGone()) child.kill(signal);
       await ended;
     },
+    gone: ended,
   };
 }

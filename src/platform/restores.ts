@@ -24,7 +24,7 @@ export async function settleRestore(ctx: Context, sagas: readonly AnySaga[]): Pr
     ctx,
     sagas,
     `held, because the database was restored as it was at ${moment}: it may have been done since. Look first; ` +
-      'a retry does it again, and takes back what it finds when it fails',
+      'a retry does it again, and takes nothing back when it fails',
   );
   await transaction(ctx, 'restores.settle', (tx) => tx.db.run(settle, { now: tx.clock.now() }));
   ctx.log.warn({ madeAt: moment, held }, 'the database was restored from a backup');

@@ -1,6 +1,6 @@
 import { type TxContext, transaction } from '../context.ts';
 import { wakeWorkers } from './enqueue.ts';
-import { describe, failureOf, isOutage, isPermanent } from './failure.ts';
+import { describe, failureOf, isOutage, isPermanent, isUnwanted } from './failure.ts';
 import { finishJob, postpone, postponeEnd, stickJob, turnBack } from './queries.ts';
 import { ClaimLost, hold, type Running } from './running.ts';
 import type { Failure, Step, Verdict } from './saga.ts';
@@ -11,7 +11,10 @@ const ownAttempts = 12;
 const firstPauseMs = 500;
 const longestPauseMs = 30_000;
 
-/** Decides after a failed try: pause and try again, or turn back for good. */
+/**
+ * Decides after a failed try: pause and try again, or turn back for good. A job that was held after a restore is left to
+ * staff where it stands: what it would take back may have been made since the backup, and be in use.
+ */
 export async function giveWay(
   running: Running,
   step: Step<unknown, object>,
@@ -29,6 +32,10 @@ export async function giveWay(
   if (!isLast) {
     const runAt = pause(running);
     await ctx.db.run(postpone, { ...why, runAt });
+    return 'left';
+  }
+  if (job.is_held && !isUnwanted(error)) {
+    await stick(running, failure);
     return 'left';
   }
   if ((await ctx.db.run(turnBack, why)) === 0) throw new ClaimLost();

@@ -67,6 +67,11 @@ export function isPermanent(error: unknown): boolean {
   return error instanceof Error && 'permanent' in error && error.permanent === true;
 }
 
+/** Whether it says that what a job is for is wanted no more. */
+export function isUnwanted(error: unknown): boolean {
+  return error instanceof Error && 'unwanted' in error && error.unwanted === true;
+}
+
 /** The database itself is away or full: that ends with it, and says nothing about the job. */
 export function isOutage(error: unknown): boolean {
   return error instanceof AppError && (error.code === 'unavailable' || error.code === 'storage_full');

@@ -14,13 +14,14 @@ const openJobs = statement<OpenJob, { names: string[] }>(
 );
 const holdJob = statement<never, { id: number; reason: string; now: Date }>(
   'jobs.hold',
-  `update jobs set state = 'stuck', worker = null, finished_at = :now, stuck_reason = :reason
+  `update jobs set state = 'stuck', worker = null, finished_at = :now, held_at = :now,
+     stuck_reason = :reason
    where id = :id and state in ('ready', 'running')`,
 );
 
 /**
  * Leaves all jobs of these sagas to staff as they stand, as if they were stuck, and has them let go of what others wait
- * for. Only while no worker runs. Returns how many there were.
+ * for. Retried, they go on and are not turned back. Only while no worker runs. Returns how many there were.
  */
 export async function holdJobs(ctx: Context, sagas: readonly AnySaga[], reason: string): Promise<number> {
   const known = byName(sagas);

@@ -11,6 +11,8 @@ export interface JobRow {
   error_step: string | null;
   error_code: string | null;
   error_message: string | null;
+  /** Whether it was held after a restore, and staff retried it. */
+  is_held: boolean;
   /** What was recorded of its steps; null when nothing was. */
   steps: { step: string; state: 'done' | 'undone'; result: object }[] | null;
 }
@@ -67,7 +69,7 @@ export const claimJobs = statement<
        order by run_at, id limit (select :limit::bigint) for update skip locked) oldest
      order by oldest.run_at, oldest.id limit (select :limit::bigint)) chosen limit 100)
    returning id, name, organization_id, payload, node_id, direction, attempts, error_step, error_code, error_message,
-     (select jsonb_agg(jsonb_build_object('step', step, 'state', s.state, 'result', result))
+     held_at is not null as is_held, (select jsonb_agg(jsonb_build_object('step', step, 'state', s.state, 'result', result))
       from job_steps s where job_id = jobs.id) as steps`,
 );
 
@@ -208,7 +210,7 @@ export const settleFailedAbout = statement<never, { name: string; about: object 
 export const startAgain = statement<never, { id: number; now: Date }>(
   'jobs.startAgain',
   `update jobs set state = 'ready', direction = 'forward', attempts = 0, run_at = :now, finished_at = null,
-     node_id = home_node_id, error_step = null, error_code = null, error_message = null where id = :id`,
+     node_id = home_node_id, held_at = null, error_step = null, error_code = null, error_message = null where id = :id`,
 );
 
 /** From where it stood, in the direction it had. */

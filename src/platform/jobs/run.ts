@@ -36,6 +36,7 @@ function open(means: Means, job: JobRow, saga: Saga<unknown, object>): Running {
     ctx,
     drivers,
     signal,
+    isHeld: job.is_held,
     jobId: job.id,
     payload,
     state: ledger.state,

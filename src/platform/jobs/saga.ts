@@ -13,6 +13,8 @@ export interface Run<Payload, State> {
   readonly state: Partial<State>;
   /** Aborted when this process loses its claim on the job. */
   readonly signal: AbortSignal;
+  /** It was held after a restore: what it finds may be somebody's by now, and is not its own to take away. */
+  readonly isHeld: boolean;
   /** From the next step on the job is done by this node's worker, whoever that is. */
   readonly moveTo: (nodeId: number) => void;
 }

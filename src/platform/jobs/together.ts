@@ -69,9 +69,9 @@ async function act(
   const name = `${saga.name}/${step.name}`;
   running.current = step;
   await atFailpoint(`${name}: before do`);
-  const { jobId, payload, signal, moveTo } = run;
+  const { jobId, payload, signal, isHeld, moveTo } = run;
   const can = (driver: DriverName, capability: string) => canDo(run.drivers[driver], capability);
-  const result = (await step.do({ ctx: tx, jobId, payload, state, signal, moveTo, can })) ?? {};
+  const result = (await step.do({ ctx: tx, jobId, payload, state, signal, isHeld, moveTo, can })) ?? {};
   failIfAsked(name);
   await atFailpoint(`${name}: after do`);
   return asResult(result);

@@ -93,7 +93,7 @@ export async function requireWanted(ctx: Context, serviceId: number): Promise<vo
 export const notWanted = 'not_wanted';
 
 function unwanted(message: string): Error {
-  return Object.assign(new Error(message), { code: notWanted, permanent: true });
+  return Object.assign(new Error(message), { code: notWanted, permanent: true, unwanted: true });
 }
 
 /**

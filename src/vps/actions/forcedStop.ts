@@ -65,6 +65,7 @@ export function stopped(): Error {
   return Object.assign(new Error('The machine was stopped with force'), {
     code: cancelledByForce,
     permanent: true,
+    unwanted: true,
   });
 }
 

@@ -164,10 +164,21 @@ const diskStep: ProvisionStep = {
     }),
   undo: async (run) => {
     const machine = await findMachine(run.ctx, run.payload.serviceId);
-    if (machine !== null)
-      await run.drivers.hypervisor(machine.node_id).destroy(machineIdOf(machine.service_id));
+    if (machine === null) return;
+    const hypervisor = run.drivers.hypervisor(machine.node_id);
+    const id = machineIdOf(machine.service_id);
+    if (run.isHeld) return requireGone(hypervisor, id);
+    await hypervisor.destroy(id);
   },
 };
+
+/** After a restore a person takes a machine away that may have been delivered since the backup, never a job. */
+async function requireGone(hypervisor: Hypervisor, id: string): Promise<void> {
+  const { power } = await hypervisor.inspect(id);
+  if (power === 'absent') return;
+  const message = `${id} is on its node and is left alone: it may have been delivered since the backup that was restored. When nobody needs it, remove it on its node and retry this job`;
+  throw Object.assign(new Error(message), { permanent: true });
+}
 
 const identityStep: ProvisionStep = {
   name: 'identity',

@@ -1,0 +1,190 @@
+/** What was under way with machines when a backup was made, and may have been done since: a person decides. */
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
+import { runCommand } from '../src/commands/index.ts';
+import { readConfig } from '../src/config.ts';
+import type { SimulatedMachine } from '../src/drivers/hypervisor/index.ts';
+import { type Child, startChild } from './child.ts';
+import { apiClient, type Client } from './client.ts';
+import { type TestDatabase, testDatabase } from './database.ts';
+import { removeDataDir } from './dataDir.ts';
+import { orderVps } from './orders.ts';
+import { until } from './product.ts';
+
+let database: TestDatabase;
+let dir: string;
+let product: Child;
+
+const file = (name: string) => path.join(dir, name);
+const steer = (name: 'crash' | 'fail', failpoint: string) => writeFileSync(file(name), failpoint);
+const command = (...argv: string[]) =>
+  runCommand(readConfig({ DATABASE_URL: database.url, DATA_DIR: dir, LOG_LEVEL: 'silent' }), argv);
+
+async function start(): Promise<void> {
+  product = await startChild(dir, {
+    DATABASE_URL: database.url,
+    HYPERVISOR: 'simulator',
+    INNKEEPER_CRASH_AT: `@${file('crash')}`,
+    INNKEEPER_FAIL_AT: `@${file('fail')}`,
+  });
+}
+
+function customer(): Client {
+  const { api_key: token, organization_id: organizationId } = product.demo.customer;
+  return apiClient(`${product.url}/api`, { token, organizationId });
+}
+
+const staff = (): Client => apiClient(`${product.url}/api`, { token: product.demo.staff.api_key });
+const jobs = async () => (await staff().get('/staff/jobs')).body.data.jobs;
+/** The newest job of a service in staff's list. */
+const jobOf = async (serviceId: number) =>
+  (await jobs()).find((job: { payload: { serviceId?: number } }) => job.payload.serviceId === serviceId);
+const retry = (id: number) => staff().post(`/staff/jobs/${id}/retry`);
+const serviceOf = async (id: number) => (await customer().get(`/dashboard/services/${id}`)).body.data.service;
+const delivered = (id: number) =>
+  until(
+    () => serviceOf(id),
+    ({ status }) => status === 'active',
+  );
+
+function machineOf(serviceId: number): SimulatedMachine | undefined {
+  const { machines } = JSON.parse(readFileSync(file('simulator.json'), 'utf8')) as {
+    machines: [string, SimulatedMachine][];
+  };
+  return new Map(machines).get(`vps-${serviceId}`);
+}
+
+/** Has the product die at a failpoint that `work` brings it to, and takes a backup of what it leaves. */
+async function backupAt(failpoint: string, work: () => Promise<unknown>): Promise<string> {
+  steer('crash', failpoint);
+  await work();
+  await product.end('SIGTERM'); // it is gone already, or will be in a moment
+  steer('crash', '');
+  return (await command('backup', '--quick')).split(' ', 1)[0] ?? '';
+}
+
+async function restore(backup: string): Promise<void> {
+  await product.end('SIGTERM');
+  await command('restore', backup, '--replace');
+  await start();
+}
+
+beforeAll(async () => {
+  database = await testDatabase();
+  dir = mkdtempSync(path.join(tmpdir(), 'innkeeper-restored-'));
+});
+beforeEach(async () => {
+  steer('crash', '');
+  steer('fail', '');
+  await start();
+});
+afterEach(() => product.end('SIGTERM'));
+afterAll(async () => {
+  await database.drop();
+  await removeDataDir(dir);
+});
+
+it('a delivery that was under way is held and told staff; a retry that fails leaves its machine as it is', async () => {
+  const { serviceId, invoiceId } = await orderVps(product, customer());
+  const gone = product.gone;
+  const backup = await backupAt('vps.provision/boot: after do', async () => {
+    await customer().post(`/dashboard/invoices/${invoiceId}/pay`, { method: 'credit' });
+    await gone;
+  });
+  await start();
+  await delivered(serviceId);
+  const since = machineOf(serviceId);
+  expect(since?.startedAtMs).not.toBeNull();
+
+  steer('fail', 'vps.provision/ready');
+  await restore(backup);
+  const held = await jobOf(serviceId);
+  expect(held).toMatchObject({ name: 'vps.provision', state: 'stuck', payload: { serviceId } });
+  expect(held.stuck_reason).toMatch(/^held, because the database was restored as it was at .*Look first/);
+  const { concerns } = (await staff().get('/staff/attention')).body.data;
+  expect(JSON.stringify(concerns)).toContain('vps.provision: held, because the database was restored');
+  expect(await serviceOf(serviceId)).toMatchObject({ status: 'pending' });
+  expect(machineOf(serviceId)).toEqual(since);
+
+  await retry(held.id);
+  const failed = await until(
+    () => jobOf(serviceId),
+    (job) => job?.stuck_reason?.includes('was made to fail') === true,
+  );
+  expect(failed).toMatchObject({ id: held.id, state: 'stuck' });
+  expect(machineOf(serviceId)?.startedAtMs).toBe(since?.startedAtMs);
+
+  steer('fail', '');
+  await retry(held.id);
+  await delivered(serviceId);
+  expect(await jobOf(serviceId)).toBeUndefined();
+  expect(machineOf(serviceId)?.startedAtMs).toBe(since?.startedAtMs);
+}, 180_000);
+
+it('a delivery that was being taken back does not take away a machine that was made since', async () => {
+  steer('fail', 'vps.provision/forget');
+  const { serviceId, invoiceId } = await orderVps(product, customer());
+  const gone = product.gone;
+  const backup = await backupAt('vps.provision/disk: before undo', async () => {
+    await customer().post(`/dashboard/invoices/${invoiceId}/pay`, { method: 'credit' });
+    await gone;
+  });
+  await start();
+  const failed = await until(
+    () => jobOf(serviceId),
+    (job) => job?.state === 'failed',
+  );
+  steer('fail', '');
+  await retry(failed.id);
+  await delivered(serviceId);
+  const since = machineOf(serviceId);
+
+  await restore(backup);
+  const held = await jobOf(serviceId);
+  expect(held).toMatchObject({ name: 'vps.provision', state: 'stuck' });
+  await retry(held.id);
+  const left = await until(
+    () => jobOf(serviceId),
+    (job) => job?.stuck_reason?.includes('is left alone') === true,
+  );
+  expect(left).toMatchObject({ id: held.id, state: 'stuck' });
+  expect(machineOf(serviceId)).toEqual(since);
+}, 180_000);
+
+it('an action that was under way is held, lets go of its machine, and does nothing to it by itself', async () => {
+  const { serviceId, invoiceId } = await orderVps(product, customer());
+  await customer().post(`/dashboard/invoices/${invoiceId}/pay`, { method: 'credit' });
+  await delivered(serviceId);
+  const at = (what: string) => `/dashboard/service/${serviceId}/vps/${what}`;
+  const gone = product.gone;
+  const backup = await backupAt('vps.create_snapshot/keep: before do', async () => {
+    await customer().post(at('snapshots'), { name: 'mine' });
+    await gone;
+  });
+  await start();
+  const snapshots = async () => (await customer().get(at('snapshots'))).body.data.snapshots;
+  await until(snapshots, ([one]) => one?.state === 'ready');
+  const since = machineOf(serviceId);
+  expect(since?.snapshots).toHaveLength(1);
+
+  steer('fail', 'vps.create_snapshot/keep');
+  await restore(backup);
+  const held = await jobOf(serviceId);
+  expect(held).toMatchObject({ name: 'vps.create_snapshot', state: 'stuck' });
+  await retry(held.id);
+  await until(
+    () => jobOf(serviceId),
+    (job) => job?.stuck_reason?.includes('was made to fail') === true,
+  );
+  expect(machineOf(serviceId)?.snapshots).toEqual(since?.snapshots);
+
+  steer('fail', '');
+  const { status } = await customer().post(at('stop'), { force: true });
+  expect(status).toBe(200);
+  await until(
+    async () => machineOf(serviceId)?.startedAtMs,
+    (startedAtMs) => startedAtMs === null,
+  );
+}, 180_000);
