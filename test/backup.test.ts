@@ -231,6 +231,19 @@ describe('a restore', () => {
     // And the next backup is of what is in use alone.
     const next = await runCommand(configOf(target, dir), ['backup', '--quick']);
     expect(next).toContain(`in ${Object.keys(held).length} tables`);
+
+    const kept = await everything(target.url);
+    const told = await runCommand(configOf(target, dir), ['drop-replaced']);
+    expect(told).toMatch(new RegExp(`the schema ${schema} \\(\\d+\\.\\d MiB\\)`));
+    expect(told).toContain(`secret.key.${schema}\n`);
+    expect(told).toContain('Nothing was deleted');
+    expect(existsSync(path.join(dir, `secret.key.${schema}`))).toBe(true);
+    await runCommand(configOf(target, dir), ['drop-replaced', '--yes']);
+    expect(await everything(target.url)).toEqual(kept);
+    expect(await query(target.url, `select 1 from pg_namespace where nspname = '${schema}'`)).toEqual([]);
+    expect(readdirSync(dir).filter((name) => name.includes('before_restore'))).toEqual([]);
+    expect(readFileSync(path.join(dir, 'secret.key'))).not.toEqual(key);
+    expect(await runCommand(configOf(target, dir), ['drop-replaced'])).toBe('Nothing is put aside.');
   }, 180_000);
 
   it('with another SECRET_KEY than its own is refused', async () => {

@@ -4,6 +4,7 @@
  * table by table, and come back into tables that the migrations make; so a backup outlives versions of the product and
  * of PostgreSQL, and is the same for the embedded database and another. Machines' disks are not in it.
  */
+export { type Aside, dropAside, listAside } from './aside.ts';
 export { BackupError } from './failure.ts';
 export { defaultFolder } from './folder.ts';
 export { type MadeBackup, makeBackup } from './make.ts';

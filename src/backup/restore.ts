@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { createSeal } from '../platform/index.ts';
 import { digestOf, fileIn, unpack } from './archive.ts';
+import { nameAside } from './aside.ts';
 import { BackupError } from './failure.ts';
 import { withWorkFolder } from './folder.ts';
 import { loadBackup } from './load.ts';
@@ -43,7 +44,7 @@ const building = 'innkeeper_restore';
  */
 export async function restoreBackup(options: RestoreOptions): Promise<Restored> {
   const { file, url, dataDir, replace, now } = options;
-  const suffix = `before_restore_${now.toISOString().slice(0, 19).replaceAll(/[-:]/g, '').toLowerCase()}`;
+  const suffix = nameAside(now);
   return withWorkFolder(dataDir, async (folder) => {
     const manifest = await unpack(file, folder);
     const isKeyMissing = await checkKey(options, folder, manifest);

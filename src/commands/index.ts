@@ -8,6 +8,7 @@ import { addKey } from './addKey.ts';
 import { addStaff } from './addStaff.ts';
 import { backup } from './backup.ts';
 import { type Command, UsageError } from './command.ts';
+import { dropReplaced } from './dropReplaced.ts';
 import { forgetKey } from './forgetKey.ts';
 import { replaceNodeCommand } from './replaceNode.ts';
 import { restore } from './restore.ts';
@@ -20,6 +21,7 @@ const commands: Record<string, Command> = {
   backup,
   verify,
   restore,
+  'drop-replaced': dropReplaced,
   'forget-key': forgetKey,
   'replace-node': replaceNodeCommand,
   version: showVersion,

@@ -23,7 +23,9 @@ export const restore: Command = {
       }).finally(() => database.close());
       return [
         `Restored as it was at ${manifest.madeAt}: ${contents(manifest)}.`,
-        ...(asideSchema === null ? [] : [`What was in the database before is in its schema ${asideSchema}.`]),
+        ...(asideSchema === null
+          ? []
+          : [`What was in the database before is in its schema ${asideSchema}; drop-replaced deletes it.`]),
         ...asideFiles.map((name) => `Put aside: ${name}`),
         ...(isKeyMissing
           ? [
