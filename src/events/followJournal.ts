@@ -37,9 +37,9 @@ export async function* followJournal(
 ): AsyncGenerator<JournalEntry[]> {
   let next = Promise.withResolvers<void>();
   const wake = () => next.resolve();
+  const stop = await ctx.db.listen(channel, wake);
   readersHere.add(wake);
   signal.addEventListener('abort', wake);
-  const stop = await ctx.db.listen(channel, wake);
   try {
     for (let at = after; !signal.aborted; ) {
       next = Promise.withResolvers();

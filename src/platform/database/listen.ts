@@ -29,22 +29,32 @@ export async function listenOn(
     next.on('notification', (message) => onMessage(message.payload ?? ''));
     next.on('error', () => undefined); // 'end' follows
     next.on('end', () => {
-      if (client === next) client = null;
-      if (!stopped) setTimeout(reopen, retryMs);
+      if (client !== next) return; // one that never opened: whoever opens it tries again
+      client = null;
+      reopen();
     });
-    await next.connect();
-    await next.query(`listen ${pg.escapeIdentifier(channel)}`);
-    await next.query('select pg_advisory_lock_shared($1, hashtext($2))', [listeningClass, channel]);
+    try {
+      await next.connect();
+      await next.query(`listen ${pg.escapeIdentifier(channel)}`);
+      await next.query('select pg_advisory_lock_shared($1, hashtext($2))', [listeningClass, channel]);
+      if (stopped) throw new Error('nobody listens any more');
+    } catch (error) {
+      await next.end().catch(() => undefined);
+      throw error;
+    }
     client = next;
     onMessage(''); // something may have happened while nobody listened
   };
 
   const reopen = (): void => {
     if (stopped) return;
-    open().catch((error: Error) => {
-      log.debug({ err: causesOf(error), channel }, 'cannot listen yet');
-      if (!stopped) setTimeout(reopen, retryMs);
-    });
+    setTimeout(() => {
+      if (stopped) return;
+      open().catch((error: Error) => {
+        log.debug({ err: causesOf(error), channel }, 'cannot listen yet');
+        reopen();
+      });
+    }, retryMs);
   };
 
   await open();
