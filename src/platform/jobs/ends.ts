@@ -10,10 +10,12 @@ const forwardAttempts = 5;
 const ownAttempts = 12;
 const firstPauseMs = 500;
 const longestPauseMs = 30_000;
+const outagePauseMs = 4_000;
 
 /**
- * Decides after a failed try: pause and try again, or turn back for good. A job that was held after a restore is left to
- * staff where it stands: what it would take back may have been made since the backup, and be in use.
+ * Decides after a failed try: pause and try again, or turn back for good. While the database is away or full nothing
+ * is said about the step, which is not turned back for that however long it lasts. A job that was held after a restore
+ * is left to staff where it stands: what it would take back may have been made since the backup, and be in use.
  */
 export async function giveWay(
   running: Running,
@@ -23,15 +25,12 @@ export async function giveWay(
   if (error instanceof ClaimLost || running.signal.aborted) throw error;
   const { ctx, job, worker, saga } = running;
   const failure: Failure = { step: step.name, ...describe(error) };
-  const isLast = isPermanent(error) || job.attempts + 1 >= (step.attempts ?? forwardAttempts);
-  ctx.log.warn(
-    { job: job.id, saga: saga.name, ...failure, attempts: job.attempts + 1, isLast },
-    'step failed',
-  );
+  const attempts = job.attempts + triesOf(error);
+  const isLast = !isOutage(error) && (isPermanent(error) || attempts >= (step.attempts ?? forwardAttempts));
+  ctx.log.warn({ job: job.id, saga: saga.name, ...failure, attempts, isLast }, 'step failed');
   const why = { id: job.id, worker, ...columnsOf(failure) };
   if (!isLast) {
-    const runAt = pause(running);
-    await ctx.db.run(postpone, { ...why, runAt });
+    await ctx.db.run(postpone, { ...why, ...pause(running, error) });
     return 'left';
   }
   if (job.is_held && !isUnwanted(error)) {
@@ -70,7 +69,10 @@ export async function stumble(running: Running, at: string, error: unknown): Pro
   ctx.log.error({ err: error, job: job.id, saga: saga.name, at, isLast }, 'a job cannot go on');
   if (isLast) await stick(running, failure);
   else
-    await ctx.db.run(postponeEnd, { id: job.id, worker, runAt: pause(running), reason: reasonOf(failure) });
+    await ctx.db.run(postponeEnd, {
+      ...{ id: job.id, worker, reason: reasonOf(failure) },
+      ...pause(running, error),
+    });
 }
 
 /** Leaves the job to staff as it stands, and has the saga let go of what others wait for. */
@@ -103,13 +105,19 @@ function reasonOf({ step, message }: Failure): string {
   return `${step}: ${message}`;
 }
 
+/** What an error counts for: an outage of the database is no try of the job. */
+function triesOf(error: unknown): 0 | 1 {
+  return isOutage(error) ? 0 : 1;
+}
+
 /**
  * When to try again: later each time, and never at one moment with others that failed together, which would only
  * meet again.
  */
-function pause({ ctx, job }: Running): Date {
-  const longestMs = Math.min(firstPauseMs * 2 ** job.attempts, longestPauseMs);
+function pause({ ctx, job }: Running, error: unknown): { runAt: Date; tries: number } {
+  const tries = triesOf(error);
+  const longestMs = tries === 0 ? outagePauseMs : Math.min(firstPauseMs * 2 ** job.attempts, longestPauseMs);
   const pauseMs = Math.ceil(longestMs * (0.5 + Math.random() / 2));
   setTimeout(() => wakeWorkers({ name: job.name, nodeId: job.node_id }), pauseMs).unref();
-  return new Date(ctx.clock.now().getTime() + pauseMs);
+  return { runAt: new Date(ctx.clock.now().getTime() + pauseMs), tries };
 }

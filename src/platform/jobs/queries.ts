@@ -122,18 +122,29 @@ export const resetAttempts = statement<never, { id: number }>(
 
 export const postpone = statement<
   never,
-  { id: number; worker: number; runAt: Date; errorStep: string; errorCode: string; errorMessage: string }
+  {
+    id: number;
+    worker: number;
+    runAt: Date;
+    tries: number;
+    errorStep: string;
+    errorCode: string;
+    errorMessage: string;
+  }
 >(
   'jobs.postpone',
-  `update jobs set state = 'ready', worker = null, attempts = attempts + 1, run_at = :runAt,
+  `update jobs set state = 'ready', worker = null, attempts = attempts + :tries::int, run_at = :runAt,
      error_step = :errorStep, error_code = :errorCode, error_message = :errorMessage
    where id = :id and worker = :worker and state = 'running'`,
 );
 
 /** After an error outside its steps. Why a job was turned back stays: its end says so, and what to undo hangs on it. */
-export const postponeEnd = statement<never, { id: number; worker: number; runAt: Date; reason: string }>(
+export const postponeEnd = statement<
+  never,
+  { id: number; worker: number; runAt: Date; tries: number; reason: string }
+>(
   'jobs.postponeEnd',
-  `update jobs set state = 'ready', worker = null, attempts = attempts + 1, run_at = :runAt, stuck_reason = :reason
+  `update jobs set state = 'ready', worker = null, attempts = attempts + :tries::int, run_at = :runAt, stuck_reason = :reason
    where id = :id and worker = :worker and state = 'running'`,
 );
 
