@@ -1,5 +1,9 @@
-import { spawnSync } from 'node:child_process';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, openSync } from 'node:fs';
 import path from 'node:path';
+import type { Readable } from 'node:stream';
+import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 
 const imports = `import { createLog, lineWriter } from '${path.join(import.meta.dirname, 'log.ts')}';
@@ -31,5 +35,69 @@ describe('a log', () => {
       `for (let i = 0; i < 5_000; i += 1) write('{"line":' + i + '}\\n'); log.flush(() => process.exit(0));`,
     );
     expect(lines.map(({ line }) => line)).toEqual(Array.from({ length: 5_000 }, (_, i) => i));
+  });
+});
+
+/** Starts a program that logs a line every 5 ms until SIGTERM, and says on standard output when it ends. */
+function logging(stderr: 'pipe' | number, pad = 10) {
+  const program = `${imports}
+    const pad = 'x'.repeat(${pad});
+    let at = 0;
+    const timer = setInterval(() => log.info({ line: at += 1, pad }, ''), 5);
+    process.on('SIGTERM', () => { clearInterval(timer); log.flush(() => process.exit(7)); });
+    console.log('runs');`;
+  const argv = ['--input-type=module-typescript', '--eval', program];
+  return spawn(process.execPath, argv, { stdio: ['ignore', 'pipe', stderr] });
+}
+
+async function endOf(child: ChildProcess): Promise<unknown> {
+  const timer = setTimeout(() => child.kill('SIGKILL'), 8_000);
+  const [code, signal] = await once(child, 'exit');
+  clearTimeout(timer);
+  return code ?? signal;
+}
+
+describe('a log that nobody takes', () => {
+  it('because the disk is full, leaves the process alone', async () => {
+    const full = openSync('/dev/full', 'w');
+    const child = logging(full);
+    closeSync(full);
+    await once(child.stdout as Readable, 'data');
+    await pause(600);
+    expect(child.exitCode).toBe(null);
+    child.kill('SIGTERM');
+    expect(await endOf(child)).toBe(7);
+  });
+
+  it('because its reader is gone, leaves the process alone', async () => {
+    const child = logging('pipe');
+    await once(child.stdout as Readable, 'data');
+    child.stderr?.destroy();
+    await pause(600);
+    expect(child.exitCode).toBe(null);
+    child.kill('SIGTERM');
+    expect(await endOf(child)).toBe(7);
+  });
+
+  it('because its reader stands still, lets the process end', async () => {
+    const child = logging('pipe', 20_000);
+    await once(child.stdout as Readable, 'data');
+    await pause(600);
+    child.kill('SIGTERM');
+    expect(await endOf(child)).toBe(7);
+  });
+
+  it('is bounded, and says how much was lost once its reader goes on', async () => {
+    const child = logging('pipe', 400_000);
+    await once(child.stdout as Readable, 'data');
+    await pause(1_500);
+    let text = '';
+    child.stderr?.setEncoding('utf8').on('data', (chunk: string) => {
+      text += chunk;
+    });
+    await expect.poll(() => text.includes('lines of the log were lost'), { timeout: 5_000 }).toBe(true);
+    child.kill('SIGTERM');
+    expect(await endOf(child)).toBe(7);
+    for (const line of text.split('\n').filter(Boolean)) JSON.parse(line);
   });
 });
