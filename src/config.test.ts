@@ -31,6 +31,8 @@ describe('a setting that cannot be understood', () => {
     ['INVOICE_DUE_HOURS', '0', 'a whole number from 1'],
     ['DNS_URL', '127.0.0.1:8081', 'a URL such as http://127.0.0.1:8081'],
     ['NETBOOT_URL', 'ftp://x', 'a URL such as'],
+    ['DISK_IOPS', 'fast', 'a whole number from 0'],
+    ['DISK_MB_PER_SECOND', '-1', 'a whole number from 0'],
     ['GUEST_NETWORKS', '10.0.0.0/33', 'addresses and networks'],
     ['GUEST_PORTS', 'tcp/80;drop', 'protocols and ports'],
     ['GUEST_PORTS', 'tcp/80,udp/65536', 'protocols and ports'],

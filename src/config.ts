@@ -56,6 +56,8 @@ export interface Config {
   nat: boolean;
   /** What machines that start from the network go on with; null leaves it to their user. */
   netbootUrl: string | null;
+  /** What the disks of one machine do at most; 0: no limit. */
+  diskLimits: { iops: number; mbPerSecond: number };
   guestNetworks: string[];
   guestPorts: string[];
   /** Addresses besides loopback that may read /metrics. */
@@ -176,6 +178,16 @@ export const settings: Setting[] = [
     name: 'NETBOOT_URL',
     fallback: '',
     meaning: 'What iPXE loads in machines that start from the network; without it their user types it in.',
+  },
+  {
+    name: 'DISK_IOPS',
+    fallback: '10000',
+    meaning: 'Reads and writes a second of one machine at most; 0: no limit.',
+  },
+  {
+    name: 'DISK_MB_PER_SECOND',
+    fallback: '500',
+    meaning: 'Megabytes a second that one machine reads and writes at most; 0: no limit.',
   },
   {
     name: 'GUEST_NETWORKS',
@@ -301,6 +313,10 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     network6: read(network, 'NETWORK6', 6),
     nat: read(onOff, 'NAT'),
     netbootUrl: read(url, 'NETBOOT_URL', ['http', 'https', 'tftp'], 'http://boot.example.com/menu.ipxe'),
+    diskLimits: {
+      iops: read(whole, 'DISK_IOPS', 0, 10_000_000),
+      mbPerSecond: read(whole, 'DISK_MB_PER_SECOND', 0, 1_000_000),
+    },
     guestNetworks: read(addresses, 'GUEST_NETWORKS'),
     guestPorts: read(
       matching,

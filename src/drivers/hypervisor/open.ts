@@ -40,6 +40,7 @@ export async function openHypervisor({ config, log, data, gateways, say }: Host)
       ...{ name: config.bridge, addresses: gateways, nat: config.nat },
       reach: { networks: config.guestNetworks, ports: config.guestPorts },
     },
+    diskLimits: config.diskLimits,
     netbootUrl: config.netbootUrl,
     log,
     ...(config.imagesDir === null ? {} : { imagesDir: config.imagesDir }),

@@ -1,5 +1,11 @@
+import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Hypervisor, MachineSpec } from '../contract.ts';
+import { controlFiles, filesOfAll } from './controlGroups.ts';
+import { machineFiles } from './files.ts';
+import { limitsOf } from './limits.ts';
+import { findProcess } from './process.ts';
+import { systemdScopes } from './systemdScopes.ts';
 import { reasonToSkip, type Testbed, testbed } from './testbed.ts';
 
 const skip = await reasonToSkip('debian-12');
@@ -53,6 +59,61 @@ describe.skipIf(skip !== null)('a Debian 12 guest', () => {
     await ready();
     expect(await bed.inGuest(spec, 'hostname', 'key')).toContain('web-1');
     expect(await bed.inGuest(spec, 'echo signed in', 'password')).toContain('signed in');
+  });
+
+  it('takes less beside its memory than half of what its limit leaves', async () => {
+    await bed.inGuest(spec, 'dd if=/dev/zero of=/dev/shm/fill bs=1M count=250 && rm /dev/shm/fill');
+    const pid = await findProcess(machineFiles(bed.options, spec.id));
+    const peak = /^VmHWM:\s+(\d+) kB$/m.exec(await readFile(`/proc/${pid}/status`, 'utf8'))?.[1];
+    const beside = Number(peak) * 1024 - spec.memoryMib * 2 ** 20;
+    console.info(`QEMU beside its guest: ${Math.round(beside / 2 ** 20)} MiB`);
+    expect(beside).toBeLessThan((limitsOf(spec).memoryBytes - spec.memoryMib * 2 ** 20) / 2);
+  });
+
+  describe('as a host of machines', () => {
+    const limits = limitsOf({ cpuCores: 2, memoryMib: 1024 });
+    const values = ['200', 'default 200', '250000 100000', String((1024 + 512 + 64) * 2 ** 20), '258'];
+    const files = ['cpu.weight', 'io.weight', 'cpu.max', 'memory.max', 'pids.max'];
+    const show = (dir: string) => bed.inGuest(spec, `cd ${dir} && cat ${files.join(' ')}`);
+    const process = async () =>
+      (await bed.inGuest(spec, 'sleep 900 >/dev/null 2>&1 </dev/null & echo $!')).trim();
+
+    it('its kernel takes every value in a folder of control groups', async () => {
+      const root = '/sys/fs/cgroup';
+      const into = (dir: string) => (file: { file: string; value: string }) =>
+        `echo '${file.value}' > ${dir}/${file.file}`;
+      const passOn = (dir: string) => `echo '+cpu +memory +pids +io' > ${dir}/cgroup.subtree_control`;
+      const all = `${root}/innkeeper-by-hand`;
+      const own = `${all}/vps-1`;
+      await bed.inGuest(
+        spec,
+        [
+          ...['set -e', passOn(root), `mkdir -p ${own}`, ...filesOfAll.map(into(all)), passOn(all)],
+          ...controlFiles(limits).map(into(own)),
+          `echo ${await process()} > ${own}/cgroup.procs`,
+        ].join('\n'),
+      );
+      expect((await show(own)).trim().split('\n')).toEqual(values);
+    });
+
+    it('its systemd makes a scope with these limits, and sets them anew', async () => {
+      const quoted = (argument: string) => `'${argument.replaceAll("'", `'\\''`)}'`;
+      const groups = systemdScopes('innkeeper-test', async (argv) => ({
+        stdout: await bed.inGuest(spec, argv.map(quoted).join(' ')),
+        stderr: '',
+      }));
+      const pid = Number(await process());
+      const scope = `/sys/fs/cgroup/innkeeper.slice/innkeeper-test-vps-1-${pid}.scope`;
+      await groups.prepare();
+      await groups.take('vps-1', pid, { ...limits, weight: 1, tasks: 300 });
+      await expect.poll(() => bed.inGuest(spec, `cat ${scope}/cgroup.procs; true`)).toContain(String(pid));
+      expect(await bed.inGuest(spec, `cat ${scope}/pids.max`)).toBe('300\n');
+      await groups.take('vps-1', pid, limits);
+      await expect.poll(async () => (await show(scope)).trim().split('\n')).toEqual(values);
+      expect(await bed.inGuest(spec, 'cat /sys/fs/cgroup/innkeeper.slice/cpu.weight')).toBe('50\n');
+      await bed.inGuest(spec, `kill ${pid}`);
+      await expect.poll(() => bed.inGuest(spec, `ls -d ${scope} 2>&1; true`)).toContain('No such file');
+    });
   });
 
   it('has addresses that it was told of also when its network is started anew', {

@@ -35,8 +35,10 @@ import { closeRunDir, findProcess, startProcess } from './process.ts';
 import { waitForSsh } from './ready.ts';
 import { enterRescue, leaveRescue, rescueImage } from './rescue.ts';
 import { growDisk } from './resize.ts';
+import { machineShares } from './shares.ts';
 import { undoHalfRestore } from './snapshots.ts';
 import { diskRoomWatch } from './space.ts';
+import { throttleDisks } from './throttle.ts';
 
 /** What else is under way with a machine ends soon when its power is gone. */
 const turnMs = 10_000;
@@ -59,6 +61,7 @@ export function qemuHypervisor(options: QemuOptions): Hypervisor {
   };
   const diskRoom = diskRoomWatch(options.dir);
   const network = hostNetwork(options.bridge, options.netbootUrl, options.log);
+  const shares = machineShares(options.log);
   const machines = trackMachines(options);
   const oneAtATime = serially();
   const filesOf = (id: string) => machineFiles(options, id);
@@ -116,10 +119,19 @@ export function qemuHypervisor(options: QemuOptions): Hypervisor {
   async function goOn(files: MachineFiles): Promise<void> {
     const monitor = await machines.monitor(files);
     if (!monitor) return;
+    await limit(monitor);
     const { status } = (await monitor.command('query-status')) as { status?: unknown };
     if (status !== 'prelaunch') return;
     await closeRunDir(files, await findOwner(files));
     await monitor.command('cont');
+  }
+
+  /** Holds a machine to its shares of the host, also one that runs already. */
+  async function limit(monitor: Monitor): Promise<void> {
+    await Promise.all([
+      shares.take(monitor.files.id, monitor.pid),
+      throttleDisks(monitor, options.diskLimits),
+    ]);
   }
 
   /** Makes ready what the machine starts from, and says which kernel that is: its image's, a rescue system's, iPXE. */
@@ -146,6 +158,7 @@ export function qemuHypervisor(options: QemuOptions): Hypervisor {
     await network.adopt(monitor.files, (await readIdentity(monitor.files)).nic);
     await thawForgotten(monitor.files, monitor, options.log);
     await abandonBackup(monitor);
+    await limit(monitor);
   }
 
   async function powerOff(files: MachineFiles): Promise<void> {
@@ -155,6 +168,7 @@ export function qemuHypervisor(options: QemuOptions): Hypervisor {
       await monitor.ended;
     }
     await rm(files.runDir, { recursive: true, force: true });
+    await shares.giveBack(files.id);
   }
 
   async function mustExist(files: MachineFiles): Promise<void> {
@@ -189,7 +203,9 @@ export function qemuHypervisor(options: QemuOptions): Hypervisor {
         );
       await openDevices();
       const taps = new Set((await machineIds(options)).map((id) => filesOf(id).tap));
-      await network.prepare(await installationId(options.dir), taps);
+      const installation = await installationId(options.dir);
+      await network.prepare(installation, taps);
+      await shares.prepare(installation);
       const adopted = (await machines.adopt()).map((monitor) =>
         tidy(monitor).catch((error) =>
           options.log.warn(

@@ -14,6 +14,7 @@ export interface QemuOptions {
   /** Short path for sockets, such as `/run/innkeeper/ab12cd34`: socket paths hold at most 107 bytes. */
   runDir: string;
   bridge: BridgeOptions;
+  diskLimits: DiskLimits;
   log: Log;
   /** What machines that start from the network go on with, a URL without blanks; null: their user says. */
   netbootUrl: string | null;
@@ -28,6 +29,14 @@ export interface Kvm {
   device: string;
   /** Boots a kernel in it: null, or why that failed. */
   boot(kernel: string): Promise<string | null>;
+}
+
+/** What a machine's disks do at most, all of them together; 0: no limit. */
+export interface DiskLimits {
+  /** Reads and writes a second. */
+  iops: number;
+  /** Megabytes a second, of 1,000,000 bytes. */
+  mbPerSecond: number;
 }
 
 export interface BridgeOptions {

@@ -48,7 +48,14 @@ it('takes less than a twentieth of a core for 200 machines, sampled every ten se
     const pid = peer.pid ?? 0;
     const bridge = { name: 'iks', addresses: [], nat: false };
     const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
-    const options = { dir, runDir: dir, netbootUrl: null, bridge, log };
+    const options = {
+      dir,
+      runDir: dir,
+      netbootUrl: null,
+      diskLimits: { iops: 0, mbPerSecond: 0 },
+      bridge,
+      log,
+    };
     const monitors = await Promise.all(
       Array.from({ length: machineCount }, async (_, index): Promise<Monitor> => {
         const qmp = await connectQmp(join(dir, String(index)));

@@ -80,6 +80,7 @@ export async function testbed(network: number, recipe: string, size: Partial<Mac
       addresses: [`10.77.${network}.1/24`, `fd77:${network}::1/64`],
       nat: false,
     },
+    diskLimits: { iops: 0, mbPerSecond: 0 },
     netbootUrl: null,
     log: { info: () => undefined, warn: () => undefined, error: console.error },
   };
