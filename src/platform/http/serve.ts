@@ -1,51 +1,17 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { Config } from '../../config.ts';
-import type { Clock } from '../clock.ts';
-import {
-  type Actor,
-  type Context,
-  type OrganizationContext,
-  type StaffContext,
-  transaction,
-} from '../context.ts';
-import type { Database } from '../database/index.ts';
-import type { Drivers } from '../drivers.ts';
-import { AppError, fail } from '../errors.ts';
-import { logOfRequest, type ProcessLog } from '../log.ts';
-import type { Reactions } from '../reactions.ts';
-import type { Seal } from '../seal.ts';
-import { type Bytes, dispositionOf, isAnswer } from './answer.ts';
+import { fail } from '../errors.ts';
+import type { Api } from './apiParts.ts';
 import { bytesOf, checkBytes, readBytes } from './bytes.ts';
 import { type Admission, type Caller, requireCaller } from './caller.ts';
 import { readCredential } from './credential.ts';
-import { etagOf, etagWithout, matchesTag } from './etag.ts';
-import { checkIdempotencyKey, once } from './idempotency.ts';
-import type { Limiter } from './limits.ts';
 import { type Outside, outsideOf } from './live.ts';
 import { kindsOf, readParams, readQuery } from './parameters.ts';
-import type { Principal, Principals } from './principal.ts';
+import type { Principal } from './principal.ts';
 import type { Problem } from './problem.ts';
+import { type AnyReq, type AnySchema, compileRespond, type Envelopes } from './respond.ts';
 import { compileResponseCheck, envelopeOf, type ResponseCheck } from './responses.ts';
-import { isRepeatable, type Req, type Route } from './route.ts';
-import type { Leave, Writers } from './turns.ts';
+import type { Route } from './route.ts';
 import { compileValidator } from './validate.ts';
-
-/** What serving a route needs from the API as a whole. */
-export interface Api {
-  config: Config;
-  db: Database;
-  clock: Clock;
-  log: ProcessLog;
-  seal: Seal;
-  reactions: Reactions;
-  drivers: Partial<Drivers>;
-  principals: Principals;
-  limiter: Limiter;
-  writers: Writers;
-  publicOrigin: string;
-  /** Ends one stream that has no end of its own; shutdown calls them all. */
-  streams: Set<() => void>;
-}
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -61,11 +27,9 @@ declare module 'fastify' {
   }
 }
 
-type AnyReq = Req<unknown, unknown, unknown>;
-
 /** Puts declared endpoints under `/api`. */
 export function serveRoutes(app: FastifyInstance, api: Api, routes: readonly Route[]): void {
-  const envelopes = new Map<Route, Schema>();
+  const envelopes = new Map<Route, AnySchema>();
   for (const route of routes) if (route.data !== null) envelopes.set(route, { ...envelopeOf(route.data) });
   for (const route of routes) {
     const shown = route.lock === undefined ? null : readingOf(route, routes);
@@ -86,13 +50,6 @@ export function serveRoutes(app: FastifyInstance, api: Api, routes: readonly Rou
   }
 }
 
-/** Shapes of whole answers: this route's, and of a change, that of the GET of its path. */
-interface Envelopes {
-  own: Schema | undefined;
-  shown: Route | null;
-  read: Schema | undefined;
-}
-
 /** What If-Match of a change speaks of: the GET of its path, which gives the tag. */
 function readingOf({ method, path, auth }: Route, routes: readonly Route[]): Route {
   const found = routes.find((other) => other.method === 'GET' && other.path === path);
@@ -100,13 +57,11 @@ function readingOf({ method, path, auth }: Route, routes: readonly Route[]): Rou
   throw new Error(`${method} ${path} honours If-Match: it needs a GET of its path and kind that has an etag`);
 }
 
-type Schema = Record<string, unknown>;
-
 function serveRoute(app: FastifyInstance, api: Api, route: Route, envelopes: Envelopes): void {
   const check = api.config.checkResponses ? compileResponseCheck(route) : null;
   const outside = outsideOf(route, api.drivers);
   const read = compileReader(route, outside);
-  const run = compileRun(api, route, check, envelopes);
+  const respond = compileRespond(api, route, check, envelopes);
   const url = `/api${route.path}`;
   app.route({
     method: route.method,
@@ -116,7 +71,7 @@ function serveRoute(app: FastifyInstance, api: Api, route: Route, envelopes: Env
     ...(route.bodyLimit !== undefined && { bodyLimit: route.bodyLimit }),
     ...(envelopes.own && { schema: { response: { 200: envelopes.own } } }),
     onRequest: compileGate(api, route, outside),
-    handler: (request, reply) => run(request, reply, read(request)),
+    handler: (request, reply) => respond(request, reply, read(request)),
   });
 }
 
@@ -200,213 +155,4 @@ function compileReader(route: Route, { drivers }: Outside): (request: FastifyReq
 
 function invalid(problems: Problem[]) {
   return fail('invalid_request', { details: problems.map(({ field, message }) => ({ field, message })) });
-}
-
-type Run = (request: FastifyRequest, reply: FastifyReply, req: AnyReq) => Promise<unknown>;
-
-/** The way from a parsed request to the payload: plain, guarded by If-Match, or once per Idempotency-Key. */
-function compileRun(api: Api, route: Route, check: ResponseCheck | null, envelopes: Envelopes): Run {
-  const repeatable = isRepeatable(route.method, route);
-  const plainQuery = queryOf(envelopes.shown);
-  const handle = async (ctx: Context, req: AnyReq, reply: FastifyReply): Promise<unknown> => {
-    const result = await route.handler(ctx, req);
-    if (route.data === null) return sendBytes(api, reply, route, result as Bytes);
-    if (isAnswer(result)) reply.headers(result.headers);
-    const envelope = enveloped(isAnswer(result) ? result.data : result);
-    check?.success(envelope);
-    return envelope;
-  };
-  const answer: Run = async (request, reply, req) => {
-    const ctx = contextFor(api, route, request);
-    if (route.etag !== undefined) return withTag(route.etag, request, reply, await handle(ctx, req, reply));
-    if (repeatable && request.headers['idempotency-key'] !== undefined) {
-      return answerOnce(route, ctx, request, reply, (tx) => handle(tx, req, reply));
-    }
-    const tags = request.headers['if-match'];
-    if (route.lock !== undefined && tags !== undefined) {
-      const tagOf = (tx: Context) => tagAsRead(tx, { ...req, query: { ...plainQuery } }, reply, envelopes);
-      return ifMatching(route, ctx, tags, req, tagOf, (tx) => handle(tx, req, reply));
-    }
-    return handle(ctx, req, reply);
-  };
-  const guarded = route.guess === undefined ? answer : countingGuesses(api, route.guess, answer);
-  return isHeavy(route) ? inTurn(api.writers, guarded) : guarded;
-}
-
-/** Counted before it is looked at, so that many at once are no more guesses than one after another. */
-function countingGuesses(api: Api, guess: NonNullable<Route['guess']>, answer: Run): Run {
-  return async (request, reply, req) => {
-    if (!guess.isMade(req)) return answer(request, reply, req);
-    const organizationId = request.caller?.organizationId ?? null;
-    const takeBack = api.limiter.guess(guess.limit, request.address, organizationId, guess.message);
-    let wasWrong = false;
-    try {
-      return await answer(request, reply, req);
-    } catch (error) {
-      wasWrong = error instanceof AppError && error.code === guess.wrong;
-      throw error;
-    } finally {
-      if (!wasWrong) takeBack();
-    }
-  };
-}
-
-/** What may hold a connection for as long as it runs; what talks to others or reads on and on holds none meanwhile. */
-function isHeavy({ method, drivers = [], body }: Route): boolean {
-  return method !== 'GET' && drivers.length === 0 && bytesOf(body)?.read !== 'stream';
-}
-
-function inTurn(writers: Writers, answer: Run): Run {
-  return async (request, reply, req) => {
-    const { caller } = request;
-    let leave: Leave | null = null;
-    if (caller !== null) leave = await writers.begin(caller.principal.actor.userId, caller.organizationId);
-    try {
-      return await answer(request, reply, req);
-    } finally {
-      leave?.();
-    }
-  };
-}
-
-function enveloped(data: unknown): { success: true; data: unknown } {
-  return { success: true, data: data === undefined ? {} : data };
-}
-
-function withTag(
-  etag: NonNullable<Route['etag']>,
-  request: FastifyRequest,
-  reply: FastifyReply,
-  envelope: unknown,
-): unknown {
-  const json = reply.serialize(envelope) as string;
-  if (etag !== true) {
-    reply.header('etag', etagWithout(etag.without, envelope));
-    return sendJson(reply, json);
-  }
-  const tag = etagOf(json);
-  reply.header('etag', tag);
-  const known = request.headers['if-none-match'];
-  if (known === undefined || !matchesTag(known, tag, 'weak')) return sendJson(reply, json);
-  reply.code(304);
-  return reply.send();
-}
-
-/** Says that a body is JSON already. */
-function sendJson(reply: FastifyReply, json: string): string {
-  reply.header('content-type', 'application/json; charset=utf-8');
-  return json;
-}
-
-/** What a GET finds in its query when it is asked without one. */
-function queryOf(shown: Route | null): object {
-  const query = {};
-  if (shown !== null) compileValidator('query', shown.query)(query, 0, []);
-  return query;
-}
-
-/** The tag that the GET of the same path answers with now. */
-async function tagAsRead(
-  ctx: Context,
-  req: AnyReq,
-  reply: FastifyReply,
-  { shown, read }: Envelopes,
-): Promise<string> {
-  if (shown === null || read === undefined) throw new Error('a route that locks has a GET on its path');
-  const result = await shown.handler(ctx, req);
-  const envelope = enveloped(isAnswer(result) ? result.data : result);
-  if (shown.etag !== true && shown.etag !== undefined) return etagWithout(shown.etag.without, envelope);
-  return etagOf(reply.compileSerializationSchema(read)(envelope));
-}
-
-function ifMatching(
-  route: Route,
-  ctx: Context,
-  tags: string,
-  req: AnyReq,
-  tagOf: (ctx: Context) => Promise<string>,
-  work: (ctx: Context) => Promise<unknown>,
-): Promise<unknown> {
-  return transaction(ctx, route.operation, async (tx) => {
-    await route.lock?.(tx, req);
-    if (!matchesTag(tags, await tagOf(tx), 'strong')) throw fail('precondition_failed');
-    return work(tx);
-  });
-}
-
-async function answerOnce(
-  route: Route,
-  ctx: Context,
-  request: FastifyRequest,
-  reply: FastifyReply,
-  work: (ctx: Context) => Promise<unknown>,
-): Promise<unknown> {
-  const { caller } = request;
-  if (caller === null) throw new Error('only an authenticated request is repeatable');
-  const key = String(request.headers['idempotency-key']);
-  checkIdempotencyKey(key);
-  const [path = '', query = ''] = request.url.split('?', 2);
-  const { json, replayed } = await once(
-    ctx,
-    {
-      key,
-      userId: caller.principal.actor.userId,
-      path,
-      query,
-      body: request.rawBody,
-    },
-    route.operation,
-    async (tx) => reply.serialize(await work(tx)) as string,
-  );
-  if (replayed) reply.header('idempotency-replayed', 'true');
-  return sendJson(reply, json);
-}
-
-function sendBytes(api: Api, reply: FastifyReply, route: Route, bytes: Bytes): unknown {
-  reply.header('content-type', bytes.type ?? route.produces);
-  if (bytes.name !== undefined) reply.header('content-disposition', dispositionOf(bytes.name));
-  const { body } = bytes;
-  if (!Buffer.isBuffer(body) && route.produces === 'text/event-stream') {
-    reply.header('x-accel-buffering', 'no'); // a proxy that collects events delays them
-    const end = (): void => {
-      reply.raw.end();
-      body.destroy();
-    };
-    api.streams.add(end);
-    reply.raw.once('close', () => api.streams.delete(end));
-  }
-  return body;
-}
-
-/** Journal's words for who is not signed in. */
-const strangers = { visitor: 'user', system: 'system' } as const;
-
-/** A context of any kind of route. All have one shape; what the route's kind has none of is null. */
-type AnyContext = Context & Nullable<Pick<OrganizationContext & StaffContext, 'permissions' | 'staffRole'>>;
-type Nullable<T> = { [K in keyof T]: T[K] | null };
-
-function contextFor(api: Api, route: Route, request: FastifyRequest): AnyContext {
-  const { caller } = request;
-  return {
-    db: api.db,
-    clock: api.clock,
-    log: logOfRequest(api.log, request.id),
-    config: api.config,
-    seal: api.seal,
-    reactions: api.reactions,
-    actor: actorOf(route, caller, request),
-    organizationId: caller?.organizationId ?? null,
-    requestId: request.id,
-    permissions: route.auth === 'organization' ? (caller?.principal.permissions ?? null) : null,
-    staffRole: route.auth === 'staff' ? (caller?.principal.staffRole ?? null) : null,
-  };
-}
-
-function actorOf(route: Route, caller: Caller | null, request: FastifyRequest): Actor {
-  if (caller === null) {
-    const type = strangers[route.actor ?? 'visitor'];
-    return { type, userId: null, apiKeyId: null, ip: request.address };
-  }
-  const { actor } = caller.principal;
-  return route.auth === 'staff' ? { ...actor, type: 'staff' } : actor;
 }

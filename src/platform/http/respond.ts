@@ -1,0 +1,205 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { type Context, transaction } from '../context.ts';
+import { AppError, fail } from '../errors.ts';
+import { type Bytes, dispositionOf, isAnswer } from './answer.ts';
+import type { Api } from './apiParts.ts';
+import { bytesOf } from './bytes.ts';
+import { etagOf, etagWithout, matchesTag } from './etag.ts';
+import { checkIdempotencyKey, once } from './idempotency.ts';
+import { contextFor } from './requestContext.ts';
+import type { ResponseCheck } from './responses.ts';
+import { isRepeatable, type Req, type Route } from './route.ts';
+import type { Leave, Writers } from './turns.ts';
+import { compileValidator } from './validate.ts';
+
+export type AnyReq = Req<unknown, unknown, unknown>;
+export type AnySchema = Record<string, unknown>;
+
+/** Shapes of whole answers: this route's, and of a change, that of the GET of its path. */
+export interface Envelopes {
+  own: AnySchema | undefined;
+  shown: Route | null;
+  read: AnySchema | undefined;
+}
+
+/** How an endpoint answers a request that was read. */
+export type Respond = (request: FastifyRequest, reply: FastifyReply, req: AnyReq) => Promise<unknown>;
+
+/** The way from a parsed request to the payload: plain, guarded by If-Match, or once per Idempotency-Key. */
+export function compileRespond(
+  api: Api,
+  route: Route,
+  check: ResponseCheck | null,
+  envelopes: Envelopes,
+): Respond {
+  const repeatable = isRepeatable(route.method, route);
+  const plainQuery = queryOf(envelopes.shown);
+  const handle = async (ctx: Context, req: AnyReq, reply: FastifyReply): Promise<unknown> => {
+    const result = await route.handler(ctx, req);
+    if (route.data === null) return sendBytes(api, reply, route, result as Bytes);
+    if (isAnswer(result)) reply.headers(result.headers);
+    const envelope = enveloped(isAnswer(result) ? result.data : result);
+    check?.success(envelope);
+    return envelope;
+  };
+  const answer: Respond = async (request, reply, req) => {
+    const ctx = contextFor(api, route, request);
+    if (route.etag !== undefined) return withTag(route.etag, request, reply, await handle(ctx, req, reply));
+    if (repeatable && request.headers['idempotency-key'] !== undefined) {
+      return answerOnce(route, ctx, request, reply, (tx) => handle(tx, req, reply));
+    }
+    const tags = request.headers['if-match'];
+    if (route.lock !== undefined && tags !== undefined) {
+      const tagOf = (tx: Context) => tagAsRead(tx, { ...req, query: { ...plainQuery } }, reply, envelopes);
+      return ifMatching(route, ctx, tags, req, tagOf, (tx) => handle(tx, req, reply));
+    }
+    return handle(ctx, req, reply);
+  };
+  const guarded = route.guess === undefined ? answer : countingGuesses(api, route.guess, answer);
+  return isHeavy(route) ? inTurn(api.writers, guarded) : guarded;
+}
+
+/** Counted before it is looked at, so that many at once are no more guesses than one after another. */
+function countingGuesses(api: Api, guess: NonNullable<Route['guess']>, answer: Respond): Respond {
+  return async (request, reply, req) => {
+    if (!guess.isMade(req)) return answer(request, reply, req);
+    const organizationId = request.caller?.organizationId ?? null;
+    const takeBack = api.limiter.guess(guess.limit, request.address, organizationId, guess.message);
+    let wasWrong = false;
+    try {
+      return await answer(request, reply, req);
+    } catch (error) {
+      wasWrong = error instanceof AppError && error.code === guess.wrong;
+      throw error;
+    } finally {
+      if (!wasWrong) takeBack();
+    }
+  };
+}
+
+/** What may hold a connection for as long as it runs; what talks to others or reads on and on holds none meanwhile. */
+function isHeavy({ method, drivers = [], body }: Route): boolean {
+  return method !== 'GET' && drivers.length === 0 && bytesOf(body)?.read !== 'stream';
+}
+
+function inTurn(writers: Writers, answer: Respond): Respond {
+  return async (request, reply, req) => {
+    const { caller } = request;
+    let leave: Leave | null = null;
+    if (caller !== null) leave = await writers.begin(caller.principal.actor.userId, caller.organizationId);
+    try {
+      return await answer(request, reply, req);
+    } finally {
+      leave?.();
+    }
+  };
+}
+
+function enveloped(data: unknown): { success: true; data: unknown } {
+  return { success: true, data: data === undefined ? {} : data };
+}
+
+function withTag(
+  etag: NonNullable<Route['etag']>,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  envelope: unknown,
+): unknown {
+  const json = reply.serialize(envelope) as string;
+  if (etag !== true) {
+    reply.header('etag', etagWithout(etag.without, envelope));
+    return sendJson(reply, json);
+  }
+  const tag = etagOf(json);
+  reply.header('etag', tag);
+  const known = request.headers['if-none-match'];
+  if (known === undefined || !matchesTag(known, tag, 'weak')) return sendJson(reply, json);
+  reply.code(304);
+  return reply.send();
+}
+
+/** Says that a body is JSON already. */
+function sendJson(reply: FastifyReply, json: string): string {
+  reply.header('content-type', 'application/json; charset=utf-8');
+  return json;
+}
+
+/** What a GET finds in its query when it is asked without one. */
+function queryOf(shown: Route | null): object {
+  const query = {};
+  if (shown !== null) compileValidator('query', shown.query)(query, 0, []);
+  return query;
+}
+
+/** The tag that the GET of the same path answers with now. */
+async function tagAsRead(
+  ctx: Context,
+  req: AnyReq,
+  reply: FastifyReply,
+  { shown, read }: Envelopes,
+): Promise<string> {
+  if (shown === null || read === undefined) throw new Error('a route that locks has a GET on its path');
+  const result = await shown.handler(ctx, req);
+  const envelope = enveloped(isAnswer(result) ? result.data : result);
+  if (shown.etag !== true && shown.etag !== undefined) return etagWithout(shown.etag.without, envelope);
+  return etagOf(reply.compileSerializationSchema(read)(envelope));
+}
+
+function ifMatching(
+  route: Route,
+  ctx: Context,
+  tags: string,
+  req: AnyReq,
+  tagOf: (ctx: Context) => Promise<string>,
+  work: (ctx: Context) => Promise<unknown>,
+): Promise<unknown> {
+  return transaction(ctx, route.operation, async (tx) => {
+    await route.lock?.(tx, req);
+    if (!matchesTag(tags, await tagOf(tx), 'strong')) throw fail('precondition_failed');
+    return work(tx);
+  });
+}
+
+async function answerOnce(
+  route: Route,
+  ctx: Context,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  work: (ctx: Context) => Promise<unknown>,
+): Promise<unknown> {
+  const { caller } = request;
+  if (caller === null) throw new Error('only an authenticated request is repeatable');
+  const key = String(request.headers['idempotency-key']);
+  checkIdempotencyKey(key);
+  const [path = '', query = ''] = request.url.split('?', 2);
+  const { json, replayed } = await once(
+    ctx,
+    {
+      key,
+      userId: caller.principal.actor.userId,
+      path,
+      query,
+      body: request.rawBody,
+    },
+    route.operation,
+    async (tx) => reply.serialize(await work(tx)) as string,
+  );
+  if (replayed) reply.header('idempotency-replayed', 'true');
+  return sendJson(reply, json);
+}
+
+function sendBytes(api: Api, reply: FastifyReply, route: Route, bytes: Bytes): unknown {
+  reply.header('content-type', bytes.type ?? route.produces);
+  if (bytes.name !== undefined) reply.header('content-disposition', dispositionOf(bytes.name));
+  const { body } = bytes;
+  if (!Buffer.isBuffer(body) && route.produces === 'text/event-stream') {
+    reply.header('x-accel-buffering', 'no'); // a proxy that collects events delays them
+    const end = (): void => {
+      reply.raw.end();
+      body.destroy();
+    };
+    api.streams.add(end);
+    reply.raw.once('close', () => api.streams.delete(end));
+  }
+  return body;
+}
