@@ -59,7 +59,7 @@ const lockOwner = statement<never, { id: number }>(
 );
 
 /** Nobody changes this person's keys until the transaction ends. */
-export async function holdKey(tx: TxContext, id: number): Promise<void> {
+export async function lockKey(tx: TxContext, id: number): Promise<void> {
   await tx.db.maybe(lockOwner, { id });
 }
 

@@ -1,5 +1,5 @@
 import { IdParams, routes } from '../platform/http/index.ts';
-import { holdKey } from './changeKeys.ts';
+import { lockKey } from './changeKeys.ts';
 import { examples } from './examples.ts';
 import { listStaffKeys, makeStaffKey, readStaffKey, revokeStaffKey, rotateStaffKey } from './keyStaff.ts';
 import * as S from './staffSchema.ts';
@@ -124,7 +124,7 @@ export const staffKeyRoutes = routes('/staff/keys', keys, (route) => {
       query: S.KeyRevocation,
       data: S.StaffKeyRevoked,
       errors: ['not_found', 'permission_denied', 'last_key'],
-      lock: (tx, req) => holdKey(tx, req.params.id),
+      lock: (tx, req) => lockKey(tx, req.params.id),
     },
     (ctx, req) => revokeStaffKey(ctx, req.params.id, req.query.leave_none ?? false),
   );

@@ -5,7 +5,7 @@ import type { Cycle } from './cycles.ts';
 import { productUpdated } from './events.ts';
 import { findProducts, type Product, viewProductForStaff } from './products.ts';
 
-const lockProduct = statement<{ id: number }, { id: number }>(
+const lock = statement<{ id: number }, { id: number }>(
   'catalog.lock',
   'select id from products where id = :id for update',
 );
@@ -56,8 +56,8 @@ export async function readProductForStaff(ctx: Context, id: number) {
 }
 
 /** Nobody changes the product until the transaction ends. */
-export async function holdProduct(tx: TxContext, id: number): Promise<void> {
-  await tx.db.maybe(lockProduct, { id });
+export async function lockProduct(tx: TxContext, id: number): Promise<void> {
+  await tx.db.maybe(lock, { id });
 }
 
 /**
@@ -66,7 +66,7 @@ export async function holdProduct(tx: TxContext, id: number): Promise<void> {
  */
 export async function changeProduct(ctx: Context, id: number, change: ProductChange) {
   return transaction(ctx, 'catalog.changeProduct', async (tx) => {
-    await holdProduct(tx, id);
+    await lockProduct(tx, id);
     const product = (await findProducts(tx, [id])).get(id);
     if (!product) throw fail('not_found');
     await tx.db.run(updateProduct, {

@@ -1,5 +1,5 @@
 import { IdParams, routes } from '../platform/http/index.ts';
-import { changeProduct, holdProduct, readProductForStaff } from './changeProduct.ts';
+import { changeProduct, lockProduct, readProductForStaff } from './changeProduct.ts';
 import { examples } from './examples.ts';
 import { listEveryProduct } from './products.ts';
 import * as S from './schema.ts';
@@ -48,7 +48,7 @@ export const catalogStaffRoutes = routes('/staff/products', group, (route) => {
       body: S.ProductChange,
       data: S.StaffProductData,
       errors: ['not_found'],
-      lock: (tx, req) => holdProduct(tx, req.params.id),
+      lock: (tx, req) => lockProduct(tx, req.params.id),
     },
     (ctx, req) => changeProduct(ctx, req.params.id, req.body),
   );

@@ -37,7 +37,7 @@ const imageForStaff = statement<ImageRow, { slug: string }>(
   'fleet.imageForStaff',
   `${selectImage} where t.slug = :slug`,
 );
-const lockImage = statement<never, { slug: string }>(
+const lock = statement<never, { slug: string }>(
   'fleet.lockImage',
   'select id from images where slug = :slug for update',
 );
@@ -77,12 +77,12 @@ export async function readImage(ctx: Context, slug: string) {
 }
 
 /** Nobody changes the image until the transaction ends. */
-export async function holdImage(tx: TxContext, slug: string): Promise<void> {
-  await tx.db.many(lockImage, { slug });
+export async function lockImage(tx: TxContext, slug: string): Promise<void> {
+  await tx.db.many(lock, { slug });
 }
 
 async function lockImageForStaff(ctx: TxContext, slug: string) {
-  await holdImage(ctx, slug);
+  await lockImage(ctx, slug);
   return readImage(ctx, slug);
 }
 

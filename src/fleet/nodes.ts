@@ -76,7 +76,7 @@ const selectNode = `
     (select count(*)::int from placements p where p.node_id = t.id) as machines
   from nodes t`;
 const nodeById = statement<NodeRow, { id: number }>('fleet.node', `${selectNode} where t.id = :id`);
-const lockNode = statement<never, { id: number }>(
+const lock = statement<never, { id: number }>(
   'fleet.lockNode',
   'select id from nodes where id = :id for no key update',
 );
@@ -162,8 +162,8 @@ export async function readNode(ctx: Context, id: number) {
 }
 
 /** Nobody changes the node until the transaction ends. */
-export async function holdNode(tx: TxContext, id: number): Promise<void> {
-  await tx.db.many(lockNode, { id });
+export async function lockNode(tx: TxContext, id: number): Promise<void> {
+  await tx.db.many(lock, { id });
 }
 
 /**
@@ -172,7 +172,7 @@ export async function holdNode(tx: TxContext, id: number): Promise<void> {
  */
 export async function changeNode(ctx: Context, id: number, change: NodeChange) {
   return transaction(ctx, 'fleet.changeNode', async (tx) => {
-    await holdNode(tx, id);
+    await lockNode(tx, id);
     const node = await requireRow(tx, nodeById, { id });
     await tx.db.run(updateNode, {
       id,

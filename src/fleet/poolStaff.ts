@@ -48,11 +48,11 @@ const selectPool = `
       count(*) filter (where state = 'reserved')::int as reserved
     from addresses where pool_id = t.id) a`;
 const poolById = statement<PoolRow, { id: number }>('fleet.pool', `${selectPool} where t.id = :id`);
-const lockPool = statement<never, { id: number }>(
+const lock = statement<never, { id: number }>(
   'fleet.lockPool',
   'select id from address_pools where id = :id for update',
 );
-const lockAddressesOfPool = statement<never, { poolId: number }>(
+const lockAddresses = statement<never, { poolId: number }>(
   'fleet.lockAddressesOfPool',
   'select address from addresses where pool_id = :poolId order by address for update',
 );
@@ -142,20 +142,20 @@ export async function addPoolAsStaff(ctx: Context, { rest_hours: restHours, ...p
 }
 
 /** Nobody changes the pool until the transaction ends. */
-export async function holdPool(tx: TxContext, id: number): Promise<void> {
-  await tx.db.many(lockPool, { id });
+export async function lockPool(tx: TxContext, id: number): Promise<void> {
+  await tx.db.many(lock, { id });
 }
 
 /** Nobody takes or reserves an address of the pool until the transaction ends. */
-export async function holdPoolAddresses(tx: TxContext, id: number): Promise<void> {
-  await holdPool(tx, id);
-  await tx.db.many(lockAddressesOfPool, { poolId: id });
+export async function lockPoolAddresses(tx: TxContext, id: number): Promise<void> {
+  await lockPool(tx, id);
+  await tx.db.many(lockAddresses, { poolId: id });
 }
 
 /** Changes name and rest; a new rest counts for addresses freed from now on. */
 export async function changePool(ctx: Context, id: number, change: { name?: string; rest_hours?: number }) {
   return transaction(ctx, 'fleet.changePool', async (tx) => {
-    await holdPool(tx, id);
+    await lockPool(tx, id);
     const { address_pool: pool } = await readPool(tx, id);
     try {
       await tx.db.run(updatePool, {
@@ -175,7 +175,7 @@ export async function changePool(ctx: Context, id: number, change: { name?: stri
 /** Removes a pool of which no address is in use, rests or is reserved; otherwise `conflict`. */
 export async function removePool(ctx: Context, id: number) {
   return transaction(ctx, 'fleet.removePool', async (tx) => {
-    await holdPool(tx, id);
+    await lockPool(tx, id);
     // First the free ones: an order that is taking one at this moment is waited for and then counted below.
     await tx.db.run(deleteFree, { poolId: id });
     const { address_pool: pool } = await readPool(tx, id);
@@ -209,7 +209,7 @@ export async function reserveAddress(
   request: { address: string; reserved: boolean; note?: string | null },
 ) {
   return transaction(ctx, 'fleet.reserveAddress', async (tx) => {
-    await holdPool(tx, id);
+    await lockPool(tx, id);
     const { address_pool: pool } = await readPool(tx, id);
     const address = addressIn(pool.network, request.address, 'address');
     if (address === pool.gateway)

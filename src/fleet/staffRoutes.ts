@@ -1,7 +1,7 @@
 import { IdParams, type RouteGroup, routes } from '../platform/http/index.ts';
 import { examples } from './examples.ts';
 import * as images from './imageStaff.ts';
-import { changeNode, holdNode, listNodes, readNode } from './nodes.ts';
+import { changeNode, listNodes, lockNode, readNode } from './nodes.ts';
 import * as pools from './poolStaff.ts';
 import { replaceNode } from './replaceNode.ts';
 import * as S from './schema.ts';
@@ -55,7 +55,7 @@ const nodeRoutes = routes('/staff/nodes', group, (route) => {
       body: S.NodeChange,
       data: S.NodeData,
       errors: ['not_found'],
-      lock: (tx, req) => holdNode(tx, req.params.id),
+      lock: (tx, req) => lockNode(tx, req.params.id),
     },
     (ctx, req) => changeNode(ctx, req.params.id, req.body),
   );
@@ -125,7 +125,7 @@ const poolRoutes = routes('/staff/address-pools', group, (route) => {
       body: S.PoolChange,
       data: S.PoolData,
       errors: ['not_found', 'conflict'],
-      lock: (tx, req) => pools.holdPool(tx, req.params.id),
+      lock: (tx, req) => pools.lockPool(tx, req.params.id),
     },
     (ctx, req) => pools.changePool(ctx, req.params.id, req.body),
   );
@@ -138,7 +138,7 @@ const poolRoutes = routes('/staff/address-pools', group, (route) => {
       description: 'Possible once none of its addresses is taken, resting or reserved.',
       data: S.Removed,
       errors: ['not_found', 'conflict'],
-      lock: (tx, req) => pools.holdPool(tx, req.params.id),
+      lock: (tx, req) => pools.lockPool(tx, req.params.id),
     },
     (ctx, req) => pools.removePool(ctx, req.params.id),
   );
@@ -166,7 +166,7 @@ const poolRoutes = routes('/staff/address-pools', group, (route) => {
       body: S.Reservation,
       data: S.PoolAddressData,
       errors: ['not_found', 'conflict'],
-      lock: (tx, req) => pools.holdPoolAddresses(tx, req.params.id),
+      lock: (tx, req) => pools.lockPoolAddresses(tx, req.params.id),
     },
     (ctx, req) => pools.reserveAddress(ctx, req.params.id, req.body),
   );
@@ -221,7 +221,7 @@ const imageRoutes = routes('/staff/images', group, (route) => {
       body: S.ImageChange,
       data: S.ImageData,
       errors: ['not_found'],
-      lock: (tx, req) => images.holdImage(tx, req.params.slug),
+      lock: (tx, req) => images.lockImage(tx, req.params.slug),
     },
     (ctx, req) => images.changeImage(ctx, req.params.slug, req.body),
   );
@@ -246,7 +246,7 @@ const imageRoutes = routes('/staff/images', group, (route) => {
       description: 'Possible while no machine is made from it.',
       data: S.Removed,
       errors: ['not_found', 'conflict'],
-      lock: (tx, req) => images.holdImage(tx, req.params.slug),
+      lock: (tx, req) => images.lockImage(tx, req.params.slug),
     },
     (ctx, req) => images.removeImage(ctx, req.params.slug),
   );
