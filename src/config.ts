@@ -66,7 +66,7 @@ export interface Config {
   trustedProxies: string[];
   /** How long an order that nobody pays keeps its reservation, in hours. */
   invoiceDueHours: number;
-  /** What an organization may have reserved and not paid; less while it has never paid anything. */
+  /** What an organization may have reserved and not paid; less while it has never paid an invoice in full. */
   unpaid: { known: Unpaid; fresh: Unpaid };
   /** Every response is held against its schema; for tests. */
   checkResponses: boolean;
@@ -218,7 +218,7 @@ export const settings: Setting[] = [
   {
     name: 'MAX_UNPAID_ORDERS_NEW',
     fallback: '10',
-    meaning: 'The same for an organization that has never paid anything.',
+    meaning: 'The same for an organization that has never paid an invoice in full.',
   },
   {
     name: 'MAX_RESERVED_ADDRESSES',
@@ -228,7 +228,7 @@ export const settings: Setting[] = [
   {
     name: 'MAX_RESERVED_ADDRESSES_NEW',
     fallback: '16',
-    meaning: 'The same for an organization that has never paid anything.',
+    meaning: 'The same for an organization that has never paid an invoice in full.',
   },
   {
     name: 'CHECK_RESPONSES',

@@ -23,6 +23,13 @@ afterAll(async () => {
   await product.stop();
 });
 
+/** Somebody who has paid an order, and has the rest of their credit. */
+async function knownCustomer(creditMinor: number): Promise<Person> {
+  const known = await newCustomer(product, { creditMinor: creditMinor + 300 });
+  await payByCredit(known, await newInvoice(product, known));
+  return known;
+}
+
 const order = (who: Person, cart: object) => who.post('/cart/checkout/invoice', cart);
 const cancel = (who: Person, id: number) => who.post(`/dashboard/invoices/${id}/cancel`);
 
@@ -55,10 +62,38 @@ describe('what is ordered and not paid', () => {
     await cancel(fresh, first);
     expect((await order(fresh, machines(1))).status).toBe(200);
 
-    const known = await newCustomer(product, { creditMinor: 1_000 });
+    const known = await knownCustomer(1_000);
     for (let nth = 0; nth < 5; nth += 1) await newInvoice(product, known);
     await refused(await order(known, machines(1)), /5 unpaid/);
   });
+
+  it.each(['a cent', 'more than was due', 'a gift', 'an order for nothing', 'what went back'])(
+    'makes nobody known by %s',
+    async (by) => {
+      const fresh = await newCustomer(product, { creditMinor: by === 'a gift' ? 1_000 : 0 });
+      const of = `/staff/organizations/${fresh.organizationId}/transfers`;
+      const transfer = (amount: string) =>
+        product.staff.post(of, { amount, currency: 'EUR', reference: `${by} ${amount}` });
+      if (by === 'more than was due') await transfer('50.00');
+      if (by === 'an order for nothing') {
+        await sql(
+          product,
+          `insert into coupons (code, percent, max_uses, created_at) values ('FREE', 100, 9, now())`,
+        );
+        expect((await order(fresh, { ...machines(1), couponcode: 'FREE' })).body.data.total).toBe('0.00');
+      }
+      if (by === 'what went back') {
+        const id = await newInvoice(product, fresh);
+        await transfer('3.00');
+        const refund = { reason: 'A slip', method: 'credit' };
+        expect((await product.staff.post(`/staff/invoices/${id}/refund`, refund)).status).toBe(200);
+      }
+      await newInvoice(product, fresh);
+      await newInvoice(product, fresh);
+      if (by === 'a cent') await transfer('0.01');
+      await refused(await order(fresh, machines(1)), /2 unpaid invoices/);
+    },
+  );
 
   it('is never more than its limit, however many orders come at once', async () => {
     const fresh = await newCustomer(product);
@@ -78,7 +113,7 @@ describe('what is ordered and not paid', () => {
   });
 
   it('counts no longer once it is paid', async () => {
-    const known = await newCustomer(product, { creditMinor: 100_000 });
+    const known = await knownCustomer(100_000);
     const { body } = await order(known, machines(12));
     await refused(await order(known, machines(1)), /hold 12/);
     await payByCredit(known, body.data.invoice_id);

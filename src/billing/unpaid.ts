@@ -1,7 +1,8 @@
 import { type Context, fail, statement, type TxContext } from '../platform/index.ts';
 
-// A customer is known by money: it paid, or we owe it something.
-const asKnown = 'exists (select 1 from ledger_transactions where organization_id = :organizationId) as known';
+// A customer is known by what it bought: a cent that came in, a gift or a free order is no reason to trust anybody.
+const asKnown = `exists (select 1 from invoices where organization_id = :organizationId
+   and status in ('paid', 'partially_refunded') and total_minor > 0) as known`;
 
 const knownByMoney = statement<{ known: boolean }, { organizationId: number }>(
   'billing.knownByMoney',
