@@ -116,7 +116,7 @@ async function write(
   tx: TxContext,
   transfer: Statement & { organizationId: number; currency: string; amountMinor: number },
 ): Promise<TransferRow> {
-  const reference = transfer.reference.trim();
+  const reference = plainly(transfer.reference);
   if (reference === '') throw invalid('reference', "must be the bank's reference");
   const { organizationId, currency, amountMinor } = transfer;
   const receivedOn = dayReceived(tx, transfer.received_on);
@@ -124,6 +124,12 @@ async function write(
   const row = { id: newId(), organizationId, amountMinor, currency, reference, receivedOn, ...by };
   // One that is booked at this moment is waited for.
   return (await tx.db.maybe(insertTransfer, row)) ?? (await refuseAgain(tx, reference));
+}
+
+/** As people read it: a reference that was copied from elsewhere, with what nobody sees in it, is the same one. */
+function plainly(reference: string): string {
+  const visible = reference.normalize('NFKC').replace(/\p{Cf}/gu, '');
+  return visible.replace(/[\s\p{Cc}]+/gu, ' ').trim();
 }
 
 async function refuseAgain(tx: TxContext, reference: string): Promise<never> {

@@ -191,6 +191,16 @@ describe('one transfer', () => {
     expect(await contents(product)).toEqual(before);
   });
 
+  it('is the same one however its reference was copied', async () => {
+    const person = await newCustomer(product);
+    expect((await book(person, { reference: 'RF 18 X' })).body.data.transfer.reference).toBe('RF 18 X');
+    for (const reference of [' RF 18 X', 'RF\u00a018  X', 'RF 18\tX', 'RF 18 \u200bX\u0007', 'ＲＦ 18 X']) {
+      expect((await book(person, { reference })).body.code).toBe('conflict');
+    }
+    const unseen = await book(person, { reference: '\u200b \u0007' });
+    expect(unseen.body).toMatchObject({ code: 'invalid_request', details: [{ field: 'reference' }] });
+  });
+
   it('sent ten times at once is booked once', async () => {
     const person = await newCustomer(product);
     await newInvoice(product, person);
