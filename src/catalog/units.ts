@@ -1,3 +1,4 @@
+import { requireExact } from '../platform/index.ts';
 import type { Options } from './options.ts';
 import type { Option, Product } from './products.ts';
 
@@ -29,11 +30,11 @@ function lotsOfOption(option: Option, value: unknown): Lot[] {
     : [];
 }
 
-/** A month's price of all lots. */
+/** A month's price of all lots; `amount_too_large` for more than can be counted to the cent. */
 export function monthlyOf(lots: Lots): number {
   return Object.values(lots)
     .flat()
-    .reduce((sum, lot) => sum + lot.units * lot.price_minor, 0);
+    .reduce((sum, lot) => requireExact(sum + lot.units * lot.price_minor), 0);
 }
 
 /**
@@ -70,10 +71,11 @@ function takeNewest(lots: Lot[], count: number): Lot[] {
 
 /**
  * The price of a period after such a change. It is never below what the units that stay were sold for, also when
- * somebody lowered the price by hand; a change that adds nothing never raises it.
+ * somebody lowered the price by hand; a change that adds nothing never raises it. `amount_too_large`.
  */
 export function changedPrice(priceMinor: number, before: Lots, after: Lots, months: number): number {
-  const differenceMinor = (monthlyOf(after) - monthlyOf(before)) * months;
-  if (differenceMinor >= 0) return priceMinor + differenceMinor;
-  return Math.min(priceMinor, Math.max(priceMinor + differenceMinor, monthlyOf(after) * months));
+  const afterMinor = requireExact(monthlyOf(after) * months);
+  const differenceMinor = afterMinor - requireExact(monthlyOf(before) * months);
+  if (differenceMinor >= 0) return requireExact(priceMinor + differenceMinor);
+  return Math.min(priceMinor, Math.max(priceMinor + differenceMinor, afterMinor));
 }

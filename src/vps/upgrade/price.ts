@@ -8,7 +8,7 @@ import {
   type Product,
 } from '../../catalog/index.ts';
 import { findImage, reasonAgainst } from '../../fleet/index.ts';
-import { type Context, type ErrorDetail, fail } from '../../platform/index.ts';
+import { type Context, type ErrorDetail, fail, requireExact } from '../../platform/index.ts';
 import {
   type NewTerms,
   prorate,
@@ -73,8 +73,9 @@ export async function priceUpgrade(
     options,
     newPriceMinor,
     lots,
-    chargeMinor: prorateRise(service.priceMinor, newPriceMinor, remaining),
-    creditMinor: prorate(Math.min(service.priceMinor, newPriceMinor), remaining),
+    // What is paid ahead may be several periods, and so more than a price.
+    chargeMinor: requireExact(prorateRise(service.priceMinor, newPriceMinor, remaining)),
+    creditMinor: requireExact(prorate(Math.min(service.priceMinor, newPriceMinor), remaining)),
   };
 }
 

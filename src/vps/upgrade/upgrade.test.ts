@@ -412,6 +412,26 @@ describe('an upgrade is refused', () => {
     expect(answer.body.details[0].message).toContain('40');
   });
 
+  it('for a price that cannot be counted to the cent, though what is due now can', async () => {
+    const path = `/staff/products/${product.demo.products.vps}`;
+    const sell = async (memory: string, storage: string) => {
+      const prices = { option1: memory, option2: storage };
+      const options = Object.entries(prices).map(([key, unit_price]) => ({ key, unit_price }));
+      expect((await product.staff.patch(path, { options })).status).toBe(200);
+    };
+    await sell('999999999999.99', '999999999999.99');
+    try {
+      days(29);
+      for (const dry_run of [true, false]) {
+        const answer = await upgrade({ option1: 3, option2: 100, dry_run });
+        expect([answer.status, answer.body.code]).toEqual([400, 'amount_too_large']);
+      }
+      expect((await upgrade({ option2: 12, dry_run: true })).body.data.new_price).toBe('2000000000003.98');
+    } finally {
+      await sell('2.00', '0.10');
+    }
+  });
+
   it('for less memory than its operating system needs', async () => {
     await pay((await upgrade({ option1: 2 })).body.data.invoice_id);
     await until(resizes, (jobs) => jobs.length === 1);
