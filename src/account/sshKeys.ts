@@ -88,9 +88,9 @@ const keyById = statement<SshKey & { userId: number }, { id: number }>(
      t.user_id as "userId"
    from ssh_keys t where t.id = :id`,
 );
-const lockKey = statement<never, { id: number }>(
+const lockKey = statement<never, { id: number; userId: number | null }>(
   'account.lockSshKey',
-  'select id from ssh_keys where id = :id for update',
+  'select id from ssh_keys where id = :id and user_id = :userId for update',
 );
 
 /** A key of the caller's; `forbidden` when it is another person's. */
@@ -100,9 +100,9 @@ export async function readSshKey(ctx: AccountContext, id: number) {
   return { ssh_key: view(row) };
 }
 
-/** Nobody deletes the key until this transaction ends. */
-export async function lockSshKey(tx: TxContext, id: number): Promise<void> {
-  await tx.db.maybe(lockKey, { id });
+/** Nobody deletes the key, if it is the caller's, until this transaction ends. */
+export async function lockSshKey(tx: AccountContext & TxContext, id: number): Promise<void> {
+  await tx.db.maybe(lockKey, { id, userId: tx.actor.userId });
 }
 
 export async function listSshKeys(ctx: AccountContext, query: ListRequest) {

@@ -6,7 +6,7 @@ import { fail, type OrganizationContext, statement, type TxContext, transaction 
 import { resourcesOf, vpsOptions } from '../services/index.ts';
 import { factsOf } from './actions/act.ts';
 import { viewAction } from './actions/history.ts';
-import { lockVps, requireVps, type VpsRow } from './queries.ts';
+import { lockOwnVps, requireVps, type VpsRow } from './queries.ts';
 import { actionNames, type Refusal, reasonAgainst } from './states.ts';
 
 interface UsageRow {
@@ -120,9 +120,8 @@ async function viewIps(ctx: OrganizationContext, vps: VpsRow) {
 }
 
 /** Nobody changes the machine's addresses or their names until the transaction ends. */
-export async function lockIps(tx: TxContext, id: number): Promise<void> {
-  await lockVps(tx, id);
-  await lockAddresses(tx, id);
+export async function lockIps(tx: OrganizationContext & TxContext, id: number): Promise<void> {
+  if (await lockOwnVps(tx, id)) await lockAddresses(tx, id);
 }
 
 /**

@@ -75,9 +75,20 @@ const lockService = statement<{ id: number }, { id: number }>(
   'select id from services where id = :id for update',
 );
 
+const lockOwnService = statement<{ id: number }, { id: number; organizationId: number }>(
+  'vps.lockOwnService',
+  'select id from services where id = :id and organization_id = :organizationId for update',
+);
+
 /** Makes changes to a VPS, by requests, jobs and the reconciler alike, wait for this transaction. */
 export async function lockVps(ctx: Context, id: number): Promise<void> {
   await ctx.db.maybe(lockService, { id });
+}
+
+/** The same for a caller, to whom another organization's is not there: nobody waits for a stranger's lock. */
+export async function lockOwnVps(ctx: OrganizationContext, id: number): Promise<boolean> {
+  const { organizationId } = ctx;
+  return (await ctx.db.maybe(lockOwnService, { id, organizationId })) !== null;
 }
 
 /**
@@ -90,7 +101,7 @@ export async function requireVps(
   options: { lock: boolean } = { lock: false },
 ): Promise<VpsRow> {
   // First the lock, then the look: a statement that waited for a lock still sees what was there before.
-  if (options.lock) await lockVps(ctx, id);
+  if (options.lock) await lockOwnVps(ctx, id);
   const row = await requireOwn(ctx, vpsById, { id });
   if (kindOf(row.module_id) !== kinds.vps) throw fail('not_a_vps');
   return row;

@@ -8,7 +8,7 @@ import { examples } from './examples.ts';
 import { reinstallVps } from './install/reinstall.ts';
 import { changeIp, lockIps, readIps, readOverview } from './overview.ts';
 import { restartVps, startVps, stopVps } from './power.ts';
-import { lockVps } from './queries.ts';
+import { lockOwnVps } from './queries.ts';
 import * as S from './schema.ts';
 import { changeSettings, readSettings } from './settings.ts';
 import {
@@ -282,7 +282,7 @@ export const vpsRoutes = routes('/dashboard/service', group, (route) => {
       body: S.SettingsChange,
       data: S.SettingsData,
       errors: [...refused, 'invalid_domain'],
-      lock: (tx, req) => lockVps(tx, req.params.id),
+      lock: (tx, req) => lockOwnVps(tx, req.params.id),
     },
     (ctx, req) => changeSettings(ctx, req.params.id, req.body),
   );

@@ -77,8 +77,12 @@ function countingGuesses(api: Api, guess: NonNullable<Route['guess']>, answer: R
   };
 }
 
-/** What may hold a connection for as long as it runs; what talks to others or reads on and on holds none meanwhile. */
-function isHeavy({ method, drivers = [], body }: Route): boolean {
+/**
+ * What may hold a connection for as long as it runs. What talks to others or reads on and on holds none meanwhile, but
+ * what locks rows does, whichever drivers it asks what they can.
+ */
+function isHeavy({ method, drivers = [], body, lock }: Route): boolean {
+  if (lock !== undefined) return true;
   return method !== 'GET' && drivers.length === 0 && bytesOf(body)?.read !== 'stream';
 }
 

@@ -20,7 +20,7 @@ import { requireCapability } from '../capabilities.ts';
 import { copyInconsistent } from '../events.ts';
 import { ensureImage } from '../install/ensureImage.ts';
 import { startMachine, stopAnyway } from '../power.ts';
-import { lockVps, requireVps } from '../queries.ts';
+import { lockOwnVps, requireVps } from '../queries.ts';
 import { accessToRestore, type CopiedAccess, noteOnAccess, putKeysBack, showKeptAccess } from './access.ts';
 
 export const snapshotLimit = 5;
@@ -125,9 +125,12 @@ export async function readSnapshot(ctx: OrganizationContext, id: number, name: s
 }
 
 /** Nobody changes the machine or this copy of it until the transaction ends. */
-export async function lockSnapshot(tx: TxContext, id: number, name: string): Promise<void> {
-  await lockVps(tx, id);
-  await tx.db.maybe(lockRow, { serviceId: id, name });
+export async function lockSnapshot(
+  tx: OrganizationContext & TxContext,
+  id: number,
+  name: string,
+): Promise<void> {
+  if (await lockOwnVps(tx, id)) await tx.db.maybe(lockRow, { serviceId: id, name });
 }
 
 interface Payload extends ActionPayload, CopiedAccess {
