@@ -60,10 +60,11 @@ async function newImage(): Promise<string> {
 
 /** A thing of its own for each operation that changes one. */
 const things: Record<string, () => Promise<Thing>> = {
-  updateProduct: async () => ({
-    path: `/staff/products/${product.demo.products.hosting}`,
-    bodies: [{ stock: 10 }, { stock: 11 }],
-  }),
+  updateProduct: async () => {
+    made += 1;
+    const stock = (more: number) => ({ stock: made * 2 + more });
+    return { path: `/staff/products/${product.demo.products.hosting}`, bodies: [stock(0), stock(1)] };
+  },
   deleteSshKey: async () => {
     made += 1;
     const public_key = `ssh-ed25519 ${Buffer.concat([
