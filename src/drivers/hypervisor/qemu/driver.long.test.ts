@@ -62,7 +62,7 @@ describe.skipIf(skip !== null)('a Debian 12 guest', () => {
   });
 
   it('takes less beside its memory than half of what its limit leaves', async () => {
-    await bed.inGuest(spec, 'dd if=/dev/zero of=/dev/shm/fill bs=1M count=250 && rm /dev/shm/fill');
+    await bed.inGuest(spec, 'dd if=/dev/zero of=/dev/shm/fill bs=1M count=200 && rm /dev/shm/fill');
     const pid = await findProcess(machineFiles(bed.options, spec.id));
     const peak = /^VmHWM:\s+(\d+) kB$/m.exec(await readFile(`/proc/${pid}/status`, 'utf8'))?.[1];
     const beside = Number(peak) * 1024 - spec.memoryMib * 2 ** 20;
@@ -70,7 +70,8 @@ describe.skipIf(skip !== null)('a Debian 12 guest', () => {
     expect(beside).toBeLessThan((limitsOf(spec).memoryBytes - spec.memoryMib * 2 ** 20) / 2);
   });
 
-  describe('as a host of machines', () => {
+  describe('as a host of machines', { timeout: 120_000 }, () => {
+    const soon = { timeout: 30_000, interval: 1_000 }; // it is emulated, and slow
     const limits = limitsOf({ cpuCores: 2, memoryMib: 1024 });
     const values = ['200', 'default 200', '250000 100000', String((1024 + 512 + 64) * 2 ** 20), '258'];
     const files = ['cpu.weight', 'io.weight', 'cpu.max', 'memory.max', 'pids.max'];
@@ -106,13 +107,15 @@ describe.skipIf(skip !== null)('a Debian 12 guest', () => {
       const scope = `/sys/fs/cgroup/innkeeper.slice/innkeeper-test-vps-1-${pid}.scope`;
       await groups.prepare();
       await groups.take('vps-1', pid, { ...limits, weight: 1, tasks: 300 });
-      await expect.poll(() => bed.inGuest(spec, `cat ${scope}/cgroup.procs; true`)).toContain(String(pid));
+      await expect
+        .poll(() => bed.inGuest(spec, `cat ${scope}/cgroup.procs; true`), soon)
+        .toContain(String(pid));
       expect(await bed.inGuest(spec, `cat ${scope}/pids.max`)).toBe('300\n');
       await groups.take('vps-1', pid, limits);
-      await expect.poll(async () => (await show(scope)).trim().split('\n')).toEqual(values);
+      await expect.poll(async () => (await show(scope)).trim().split('\n'), soon).toEqual(values);
       expect(await bed.inGuest(spec, 'cat /sys/fs/cgroup/innkeeper.slice/cpu.weight')).toBe('50\n');
       await bed.inGuest(spec, `kill ${pid}`);
-      await expect.poll(() => bed.inGuest(spec, `ls -d ${scope} 2>&1; true`)).toContain('No such file');
+      await expect.poll(() => bed.inGuest(spec, `ls -d ${scope} 2>&1; true`), soon).toContain('No such file');
     });
   });
 
