@@ -1,6 +1,7 @@
 import type { FileEntry } from './tar.ts';
 
 const sectorBytes = 2048;
+const leastRecordBytes = 34;
 /** Sector of the root directory. */
 const rootSector = 20;
 
@@ -46,11 +47,15 @@ export function isoVolume(label: string, files: readonly FileEntry[]): Buffer {
 /** The files of a volume that {@link isoVolume} made, by name. */
 export function isoFiles(volume: Buffer): Map<string, string> {
   const files = new Map<string, string>();
+  let left = volume.length;
   for (let at = rootSector * sectorBytes; (volume[at] ?? 0) !== 0; at += volume[at] ?? 0) {
+    const bytes = at + leastRecordBytes <= volume.length ? volume.readUInt32LE(at + 10) : left;
+    left -= leastRecordBytes + bytes;
+    if (left < 0) throw new Error('a volume that is none of ours');
     if (volume[at + 25] !== 0) continue; // a directory
     const name = volume.toString('latin1', at + 33, at + 33 + (volume[at + 32] ?? 0));
     const from = volume.readUInt32LE(at + 2) * sectorBytes;
-    const content = volume.toString('utf8', from, from + volume.readUInt32LE(at + 10));
+    const content = volume.toString('utf8', from, from + bytes);
     files.set(name.replace(/;1$/, '').toLowerCase(), content);
   }
   return files;

@@ -25,6 +25,8 @@ export function tarFiles(archive: Buffer): Map<string, string> {
   const text = (from: number, to: number) => archive.toString('utf8', from, to);
   for (let at = 0; (archive[at] ?? 0) !== 0; ) {
     const bytes = Number.parseInt(text(at + 124, at + 135), 8);
+    if (!(bytes >= 0 && at + 512 + bytes <= archive.length))
+      throw new Error('an archive that is none of ours');
     const path = text(at, at + 100).replace(/\0+$/, '');
     files.set(path, text(at + 512, at + 512 + bytes));
     at += 512 * (1 + Math.ceil(bytes / 512));

@@ -1,10 +1,10 @@
-import { chmod, chown, readdir, rename, rm, stat } from 'node:fs/promises';
+import { readdir, rename, rm, stat } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { HypervisorError, type MachineSpec } from '../contract.ts';
 import type { SnapshotFacts } from '../management.ts';
 import { findOwner } from './accounts.ts';
 import { backupName, diskTool, makeFileFor, makeQcow2 } from './diskTool.ts';
-import { exists, type MachineFiles, makeOwnDir, type Owner } from './files.ts';
+import { exists, lendTo, type MachineFiles, makeOwnDir, type Owner } from './files.ts';
 import { abandonJob, finishJob, patienceOf } from './jobs.ts';
 import { checkedHeader } from './layers.ts';
 import type { Monitor } from './monitor.ts';
@@ -125,7 +125,7 @@ export async function restoreBackup(files: MachineFiles, spec: MachineSpec, name
   await failing(files, () =>
     keepingContents(files, async () => {
       // Cut to the backup's size first, so that whatever it does not cover reads as empty.
-      await closeToOwner(backup, await findOwner(files)); // it may have had another account until now
+      await lendTo(await findOwner(files), backup); // it may have had another account until now
       const { virtualBytes } = await checkedHeader(files, backup);
       await diskTool(files, (disk) => ['resize', '-q', '--shrink', disk, String(virtualBytes)]);
       const source = await backupName(files, backup);
@@ -154,19 +154,12 @@ async function completing(
   await rm(partial, { force: true });
   try {
     await failing(files, () => copy(partial));
-    await closeToOwner(partial, owner);
+    await lendTo(owner, partial); // what has been kept is changed by nobody
     await rename(partial, path(files, name));
   } catch (error) {
     await rm(partial, { force: true });
     throw error;
   }
-}
-
-/** What has been kept is changed by nobody: the machine's account reads it when it comes back, and no more. */
-async function closeToOwner(backup: string, owner: Owner | null): Promise<void> {
-  if (!owner) return;
-  await chown(backup, 0, owner.gid);
-  await chmod(backup, 0o640);
 }
 
 async function failing<T>(files: MachineFiles, work: () => Promise<T>): Promise<T> {

@@ -33,6 +33,8 @@ export async function ensureBridge(
   const lines = [
     ...(found ? [] : [`link add name ${name} address ${mac} type bridge forward_delay 0`]),
     `link set dev ${name} alias "${mark}"`,
+    // A guest that asks who listens would have the bridge forget who does, and IPv6 finds its neighbours by multicast.
+    `link set dev ${name} type bridge mcast_snooping 0`,
     // A gateway that waits to see whether its address is taken would be silent for the first second.
     ...addresses.map((each) => `address replace ${each} dev ${name}${isIpv6(each) ? ' nodad' : ''}`),
     `link set dev ${name} up`,

@@ -18,7 +18,15 @@ import { type Kernel, qemuArguments } from './arguments.ts';
 import { abandonBackup } from './backups.ts';
 import { kvmGroup, openDevices } from './devices.ts';
 import { createDisk, hasBootSector } from './disk.ts';
-import { exists, giveTo, type MachineFiles, machineFiles, machineIds, makeMachineDir } from './files.ts';
+import {
+  exists,
+  giveTo,
+  lendTo,
+  type MachineFiles,
+  machineFiles,
+  machineIds,
+  makeMachineDir,
+} from './files.ts';
 import { thawForgotten } from './freeze.ts';
 import { machineType } from './hardware.ts';
 import { forgetSecrets, readIdentity, writeIdentity, writeRescueSeed } from './identity.ts';
@@ -31,7 +39,7 @@ import { writeNetbootScript } from './netboot.ts';
 import { hostNetwork } from './network.ts';
 import type { QemuOptions } from './options.ts';
 import { pressPowerButton, takePower } from './power.ts';
-import { closeRunDir, findProcess, startProcess } from './process.ts';
+import { closeRunDir, findProcess, noteFound, startProcess } from './process.ts';
 import { waitForSsh } from './ready.ts';
 import { enterRescue, leaveRescue, rescueImage } from './rescue.ts';
 import { growDisk } from './resize.ts';
@@ -87,7 +95,8 @@ export function qemuHypervisor(options: QemuOptions): Hypervisor {
     const owner = await ownAccount(files);
     await network.plugAnew(files, spec, owner);
     await makeMachineDir(files, owner);
-    await giveTo(owner, files.disk, files.seed); // it may have had another account until now
+    await giveTo(owner, files.disk); // it may have had another account until now
+    await lendTo(owner, files.seed);
     const inRescue = spec.boot === 'rescue';
     if (inRescue) await checkedHeader(files, files.rescueDisk);
     const commandLine = qemuArguments({
@@ -122,7 +131,7 @@ export function qemuHypervisor(options: QemuOptions): Hypervisor {
     await limit(monitor);
     const { status } = (await monitor.command('query-status')) as { status?: unknown };
     if (status !== 'prelaunch') return;
-    await closeRunDir(files, await findOwner(files));
+    await closeRunDir(files, await findOwner(files), monitor.pid);
     await monitor.command('cont');
   }
 
@@ -155,6 +164,7 @@ export function qemuHypervisor(options: QemuOptions): Hypervisor {
 
   /** What a crash of ours may have left in a running machine. */
   async function tidy(monitor: Monitor): Promise<void> {
+    await noteFound(monitor.files, monitor.pid);
     await network.adopt(monitor.files, (await readIdentity(monitor.files)).nic);
     await thawForgotten(monitor.files, monitor, options.log);
     await abandonBackup(monitor);

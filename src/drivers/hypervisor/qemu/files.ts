@@ -25,6 +25,8 @@ export interface MachineFiles {
   netbootScript: string;
   runDir: string;
   pidFile: string;
+  /** Our own note of which process it is. */
+  process: string;
   qmpSocket: string;
   agentSocket: string;
   serialSocket: string;
@@ -60,6 +62,7 @@ export function machineFiles(options: QemuOptions, id: string): MachineFiles {
     netbootScript: join(dir, 'netboot.ipxe'),
     runDir,
     pidFile: join(runDir, 'pid'),
+    process: join(runDir, 'process'),
     qmpSocket: join(runDir, 'qmp'),
     agentSocket: join(runDir, 'agent'),
     serialSocket: join(runDir, 'serial'),
@@ -121,4 +124,11 @@ export interface Owner {
 
 export async function giveTo(owner: Owner | null, ...paths: string[]): Promise<void> {
   if (owner) for (const path of paths) await lchown(path, owner.uid, owner.gid);
+}
+
+/** The account reads it and no more: what we, as root, read of it later is what we have written. */
+export async function lendTo(owner: Owner | null, path: string): Promise<void> {
+  if (!owner) return;
+  await chown(path, 0, owner.gid);
+  await chmod(path, 0o640);
 }

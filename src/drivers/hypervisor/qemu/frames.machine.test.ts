@@ -1,3 +1,5 @@
+import { createSocket } from 'node:dgram';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runAsRoot, runProgram } from '../../../platform/host/program.ts';
 import type { MachineSpec } from '../contract.ts';
@@ -14,6 +16,14 @@ ioctl($tap, 0x400454ca, pack('a16 s x22', $ARGV[0], 0x1002)) or die $!;
 select(undef, undef, undef, 0.3); # the bridge lets a port's frames in a moment after it is up
 while (<STDIN>) { chomp; syswrite($tap, pack('H*', $_)) }
 select(undef, undef, undef, 0.2);`;
+
+/** Stands for the QEMU of another guest: prints what it is sent, until it has heard a solicitation or nobody waits. */
+const listenerProgram = `
+open(my $tap, '+<', '/dev/net/tun') or die $!;
+ioctl($tap, 0x400454ca, pack('a16 s x22', $ARGV[0], 0x1002)) or die $!;
+$SIG{ALRM} = sub { exit 0 };
+alarm 3;
+while (sysread($tap, my $frame, 2000)) { print unpack('H*', $frame), "\\n" }`;
 
 describe.skipIf(skip !== null)('frames of a guest', () => {
   let bed: Testbed;
@@ -131,6 +141,45 @@ describe.skipIf(skip !== null)('frames of a guest', () => {
     const before = await passed();
     await send([`333300000001${mac}86dd${body}`]);
     expect(await passed()).toBe(before);
+  });
+
+  it('that ask who listens to multicast keep no neighbour from being found', {
+    timeout: 30_000,
+  }, async () => {
+    const other = bed.spec(2);
+    const { tap: otherTap } = machineFiles(bed.options, other.id);
+    await network.plug(machineFiles(bed.options, other.id), other, null);
+    const query = (answerWithin: number) => {
+      const [from, to] = ['fe80000000000000505400fffe772201', 'ff020000000000000000000000000001'];
+      const before = `${from}${to}0000001c0000003a`; // what is summed up besides: RFC 8200 8.1
+      const [first, last] = [
+        '8200',
+        `${hex(answerWithin >> 8, answerWithin & 255)}0000${'00'.repeat(16)}02000000`,
+      ];
+      const summed = Buffer.from(`${before}${first}0000${last}`, 'hex');
+      let sum = 0;
+      for (let at = 0; at < summed.length; at += 2) sum += summed.readUInt16BE(at);
+      while (sum > 0xffff) sum = (sum & 0xffff) + (sum >>> 16);
+      const checksum = hex((~sum >> 8) & 255, ~sum & 255);
+      const options = '3a00050200000100'; // Router Alert, as RFC 3810 wants it
+      return `333300000001${mac}86dd6000000000240001${from}${to}${options}${first}${checksum}${last}`;
+    };
+    // Stands for a neighbour that has not said lately what it listens to: the query gives it hours for that.
+    const listening = runProgram(['timeout', '6', 'perl', '-e', listenerProgram, otherTap]).catch(
+      (error: { stdout?: string }) => error,
+    );
+    await sleep(500);
+    await send([query(1)]);
+    await send([query(0xffff)]);
+    await sleep(300);
+    const anyone = createSocket('udp6');
+    await new Promise((sent) => anyone.send('hello', 9, 'fd77:22::11', sent));
+    // A solicitation for it: to the group of its address' last three bytes.
+    expect((await listening) as { stdout: string }).toMatchObject({
+      stdout: expect.stringMatching(/^3333ff000011.{12}86dd/m),
+    });
+    anyone.close();
+    await network.unplug(otherTap);
   });
 
   it('get past the speed of its port by no address', { timeout: 60_000 }, async () => {

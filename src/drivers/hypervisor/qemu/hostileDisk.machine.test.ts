@@ -1,5 +1,6 @@
+import { existsSync } from 'node:fs';
 import { open, readFile, stat, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runProgram } from '../../../platform/host/program.ts';
 import type { Hypervisor, MachineSpec } from '../contract.ts';
@@ -138,5 +139,37 @@ describe.skipIf(skip !== null)('a machine whose account is hostile', () => {
     await handle.write(header, 0, header.length, 0);
     await handle.close();
     expect(await hypervisor.createBackup(spec.id, 'two')).toMatchObject({ name: 'two' });
+  });
+
+  it('runs until its power is taken, and not after, whatever it writes of which process it is', {
+    timeout: 60_000,
+  }, async () => {
+    await hypervisor.start(spec);
+    const pid = (await findProcess(files)) ?? 0;
+    // It holds its pid file open, and its arguments lie in its own memory.
+    const argumentsAt = Number((await readFile(`/proc/${pid}/stat`, 'utf8')).split(') ')[1]?.split(' ')[45]);
+    const memory = await open(`/proc/${pid}/mem`, 'r+');
+    await memory.write(Buffer.alloc(32, 'x'), 0, 32, argumentsAt);
+    await memory.close();
+    expect(await readFile(`/proc/${pid}/cmdline`, 'utf8')).toMatch(/^x{32}/);
+    for (const lie of ['', String(process.pid)]) {
+      await writeFile(files.pidFile, lie);
+      expect(await hypervisor.inspect(spec.id)).toMatchObject({ power: 'running' });
+    }
+    await hypervisor.close();
+    hypervisor = bed.open(); // the product's next start
+    await hypervisor.prepare(() => undefined);
+    expect(await hypervisor.inspect(spec.id)).toMatchObject({ power: 'running' });
+    await hypervisor.powerOff(spec.id);
+    expect(await hypervisor.inspect(spec.id)).toMatchObject({ power: 'stopped' });
+    await expect.poll(() => existsSync(`/proc/${pid}`)).toBe(false);
+  });
+
+  it('reads its seeds, and has no say in what they hold', { timeout: 60_000 }, async () => {
+    await hypervisor.start({ ...spec, boot: 'rescue' });
+    for (const seed of [files.seed, files.rescueSeed]) {
+      const overwrite = asAccount(owner, ['dd', 'if=/dev/zero', `of=${basename(seed)}`, 'count=1']);
+      await expect(runProgram(overwrite, { cwd: files.dir }), seed).rejects.toThrow('Permission denied');
+    }
   });
 });

@@ -1,6 +1,6 @@
 import { open, readFile, rename, writeFile } from 'node:fs/promises';
 import type { Nic, NicAddress } from '../contract.ts';
-import { exists, giveTo, type MachineFiles, makeMachineDir, type Owner } from './files.ts';
+import { exists, lendTo, type MachineFiles, makeMachineDir, type Owner } from './files.ts';
 import { type PublicIdentity, rescueSeed, type Secrets, secretsIn, seed, seedBytes } from './seed.ts';
 
 /** Writes the seed disk that the guest reads when it boots. */
@@ -37,10 +37,10 @@ export async function writeAddresses(files: MachineFiles, nic: Nic): Promise<Nic
   if (former === undefined) return null;
   const known = { ...before, nic, former };
   await replace(files.identity, JSON.stringify(known), null);
-  const secrets = secretsIn(known.guest, await readFile(files.seed));
+  const secrets = secretsIn(known.guest, await readSeed(files.seed));
   await overwrite(files.seed, seed(files.id, known, secrets));
   if (await exists(files.rescueSeed)) {
-    const rescueSecrets = secretsIn('tiny', await readFile(files.rescueSeed));
+    const rescueSecrets = secretsIn('tiny', await readSeed(files.rescueSeed));
     await overwrite(files.rescueSeed, rescueSeed(known, rescueSecrets));
   }
   return former;
@@ -69,7 +69,7 @@ export async function writeRescueSeed(
 /** Whether the seed still gives a guest that reads it in stages what it takes once. */
 export async function isBeingTaken(files: MachineFiles): Promise<boolean> {
   const { guest } = await readIdentity(files);
-  return guest !== 'tiny' && secretsIn(guest, await readFile(files.seed)) !== null;
+  return guest !== 'tiny' && secretsIn(guest, await readSeed(files.seed)) !== null;
 }
 
 /** Writes the seeds again without secrets. */
@@ -91,6 +91,16 @@ export async function readIdentity(files: MachineFiles): Promise<PublicIdentity>
   return JSON.parse(await readFile(files.identity, 'utf8'));
 }
 
+async function readSeed(file: string): Promise<Buffer> {
+  const handle = await open(file, 'r');
+  try {
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(seedBytes), 0, seedBytes, 0);
+    return buffer.subarray(0, bytesRead);
+  } finally {
+    await handle.close();
+  }
+}
+
 /**
  * In place, not by renaming: a running QEMU holds the file open, and what it holds would keep the secrets on
  * this disk until the machine stops.
@@ -108,6 +118,6 @@ async function overwrite(file: string, content: Buffer): Promise<void> {
 async function replace(file: string, content: string | Buffer, owner: Owner | null): Promise<void> {
   const partial = `${file}.partial`;
   await writeFile(partial, content, { mode: 0o600 });
-  await giveTo(owner, partial);
+  await lendTo(owner, partial);
   await rename(partial, file);
 }

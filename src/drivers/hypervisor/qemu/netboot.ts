@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import ipaddr from 'ipaddr.js';
 import type { Nic } from '../contract.ts';
-import { giveTo, type MachineFiles, type Owner } from './files.ts';
+import { lendTo, type MachineFiles, type Owner } from './files.ts';
 
 /**
  * Writes what iPXE does when the machine starts from the network: it takes the machine's own address, which no DHCP
@@ -36,5 +36,5 @@ export async function writeNetbootScript(
     '',
   ];
   await writeFile(files.netbootScript, script.join('\n'), { mode: 0o600 });
-  await giveTo(owner, files.netbootScript);
+  await lendTo(owner, files.netbootScript);
 }

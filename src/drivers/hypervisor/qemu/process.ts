@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { chmod, chown, type FileHandle, lstat, mkdir, open, readFile, rm } from 'node:fs/promises';
+import { chmod, chown, type FileHandle, lstat, mkdir, open, readFile, rm, writeFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { childEnvironment } from '../../../platform/host/program.ts';
 import { HypervisorError } from '../contract.ts';
@@ -50,7 +50,7 @@ export async function startProcess(
     });
     child.unref();
     await untilItListens(files, child, log);
-    await closeRunDir(files, owner);
+    await closeRunDir(files, owner, child.pid); // `choom` and `setpriv` have become it
   } finally {
     await Promise.all(handles.map((each) => each.close()));
   }
@@ -65,7 +65,7 @@ async function untilItListens(files: MachineFiles, child: ChildProcess, log: Fil
     ended = `ended with ${code ?? signal}`;
   });
   const deadline = Date.now() + startTimeoutMs;
-  while (!((await listens(files)) && (await findProcess(files)))) {
+  while (!((await listens(files)) && (await processByItsWord(files)))) {
     if (ended === null && Date.now() < deadline) {
       await delay(5);
       continue;
@@ -79,16 +79,23 @@ async function untilItListens(files: MachineFiles, child: ChildProcess, log: Fil
 
 /**
  * From here on QEMU can put nothing in place of its sockets: what we connect to as root, and customers' consoles with
- * us, is this machine and no other service of the host. Also of a start that was cut off.
+ * us, is this machine and no other service of the host. And which process it is stands in our own words. Also of a start
+ * that was cut off.
  */
-export async function closeRunDir(files: MachineFiles, owner: Owner | null): Promise<void> {
-  if (!owner) return;
-  await chown(files.runDir, 0, 0);
-  await chmod(files.runDir, 0o700);
-  for (const socket of socketsOf(files)) {
-    if (!(await lstat(socket)).isSocket())
-      throw new HypervisorError('start_failed', `${socket} is not a socket that QEMU made`);
+export async function closeRunDir(
+  files: MachineFiles,
+  owner: Owner | null,
+  pid: number | undefined,
+): Promise<void> {
+  if (owner) {
+    await chown(files.runDir, 0, 0);
+    await chmod(files.runDir, 0o700);
+    for (const socket of socketsOf(files)) {
+      if (!(await lstat(socket)).isSocket())
+        throw new HypervisorError('start_failed', `${socket} is not a socket that QEMU made`);
+    }
   }
+  if (pid !== undefined) await writeNote(files, pid);
 }
 
 function socketsOf(files: MachineFiles): string[] {
@@ -101,10 +108,40 @@ async function listens(files: MachineFiles): Promise<boolean> {
 }
 
 /**
- * The pid of the machine's QEMU, or null. The pid file alone proves nothing, since pids are used again: the
- * process has to be a QEMU that was told to write this very pid file.
+ * The pid of the machine's QEMU, or null. By our own note, and by what the process says only until there is one, or of
+ * one that an earlier version has started: a QEMU that was taken over writes what it likes into its pid file, which it
+ * holds open, and over its own arguments, and would run on as a machine that is off.
  */
 export async function findProcess(files: MachineFiles): Promise<number | null> {
+  const note = await readFile(files.process, 'utf8').catch(() => null);
+  if (note === null) return processByItsWord(files);
+  const pid = Number.parseInt(note, 10);
+  return note === (await noteOn(pid)) ? pid : null;
+}
+
+/** Notes a process that an earlier version has started, as it was found first. */
+export async function noteFound(files: MachineFiles, pid: number): Promise<void> {
+  if (!(await exists(files.process))) await writeNote(files, pid);
+}
+
+async function writeNote(files: MachineFiles, pid: number): Promise<void> {
+  const note = await noteOn(pid);
+  await rm(files.process, { force: true }); // while the folder was QEMU's, it may have put a link there
+  if (note !== null) await writeFile(files.process, note, { flag: 'wx', mode: 0o600 });
+}
+
+/** Pids are used again, one with this start in this boot of the host is not. Null when there is no such process. */
+async function noteOn(pid: number): Promise<string | null> {
+  const ticks = pid > 1 ? await startTimeOf(pid) : null;
+  return ticks === null ? null : `${pid} ${ticks} ${await bootId()}`;
+}
+
+async function bootId(): Promise<string> {
+  return (await readFile('/proc/sys/kernel/random/boot_id', 'utf8')).trim();
+}
+
+/** The pid file alone proves nothing: the process has to be a QEMU that was told to write this very pid file. */
+async function processByItsWord(files: MachineFiles): Promise<number | null> {
   const pid = Number.parseInt(await readFile(files.pidFile, 'utf8').catch(() => ''), 10);
   if (!(pid > 1)) return null;
   const [program, ...args] = (await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')).split('\0');

@@ -2,7 +2,7 @@ import { rename, rm } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { readQcow2 } from '../formats/qcow2.ts';
 import { makeQcow2 } from './diskTool.ts';
-import { exists, giveTo, type MachineFiles, type Owner } from './files.ts';
+import { exists, giveTo, lendTo, type MachineFiles, type Owner } from './files.ts';
 import { writeRescueSeed } from './identity.ts';
 
 /** The recipe whose image is the rescue system, and the name it is kept under. */
@@ -15,7 +15,7 @@ export const rescueImage = 'tiny';
  */
 export async function enterRescue(files: MachineFiles, imageDir: string, owner: Owner | null): Promise<void> {
   if (!(await exists(files.rescueSeed))) await writeRescueSeed(files, null, owner);
-  await giveTo(owner, files.rescueSeed); // it may have had another account until now
+  await lendTo(owner, files.rescueSeed); // it may have had another account until now
   if (await exists(files.rescueDisk)) return giveTo(owner, files.rescueDisk);
   const partial = `${files.rescueDisk}.partial`;
   await rm(partial, { force: true });

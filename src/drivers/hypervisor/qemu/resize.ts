@@ -39,12 +39,13 @@ export async function diskBytes(files: MachineFiles): Promise<number> {
   return (await checkedHeader(files, files.disk)).virtualBytes;
 }
 
-/** Cores and memory that the running process was started with, by its own command line. */
+/** Cores and memory that the running process was started with, by its own command line, which it may have written over. */
 export async function runningSize(pid: number): Promise<{ cpuCores: number; memoryMib: number } | null> {
   const args = (await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')).split('\0');
-  const cpuCores = Number(args[args.indexOf('-smp') + 1]);
-  const memory = /^size=(\d+)M$/.exec(args[args.indexOf('-m') + 1] ?? '')?.[1];
-  return cpuCores > 0 && memory !== undefined ? { cpuCores, memoryMib: Number(memory) } : null;
+  const cpuCores = /^\d{1,4}$/.exec(args[args.indexOf('-smp') + 1] ?? '')?.[0];
+  const memory = /^size=(\d{1,8})M$/.exec(args[args.indexOf('-m') + 1] ?? '')?.[1];
+  if (cpuCores === undefined || memory === undefined) return null;
+  return { cpuCores: Number(cpuCores), memoryMib: Number(memory) };
 }
 
 async function failing(files: MachineFiles, work: () => Promise<unknown>): Promise<void> {

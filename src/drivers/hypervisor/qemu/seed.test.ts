@@ -53,4 +53,22 @@ describe('a seed', () => {
     const { stdout } = await runProgram(['sh', '-c', `${script}\nprintf %s "$1"`]);
     expect(stdout).toBe(`it's $(touch owned).example.com`);
   });
+
+  it('that somebody else has written ends the reading of it', () => {
+    const tar = seed('vps-1', { ...rest, guest: 'tiny' }, null);
+    tar.write('-0000001000', 124); // the next file would begin where this one does
+    expect(() => secretsIn('tiny', tar)).toThrow('none of ours');
+    tar.write('77777777777', 124);
+    expect(() => secretsIn('tiny', tar)).toThrow('none of ours');
+
+    const iso = seed('vps-1', { ...rest, guest: 'cloud-init' }, null);
+    for (let at = 20 * 2048; at + 34 <= iso.length; at += 34) {
+      iso.fill(0, at, at + 34);
+      iso[at] = 34;
+      iso.writeUInt32LE(iso.length, at + 10); // each of thousands of files is the whole volume
+    }
+    const began = performance.now();
+    expect(() => secretsIn('cloud-init', iso)).toThrow('none of ours');
+    expect(performance.now() - began).toBeLessThan(100);
+  });
 });
