@@ -76,6 +76,12 @@ describe.skipIf(reason !== null)('a confined program', () => {
     await expect(runProgram(['pgrep', '-f', 'sleep 20.0417'])).rejects.toThrow(); // none is left
   });
 
+  it('ends when it prints without end', async () => {
+    const began = Date.now();
+    for (const to of [1, 2]) await expect(sh(`yes >&${to}`)).rejects.toThrow('printed more than');
+    expect(Date.now() - began).toBeLessThan(10_000);
+  });
+
   it('gives nothing of a file that a disk names below itself', async () => {
     const disk = join(dir, 'disk.qcow2');
     const secret = join(dir, 'neighbour');

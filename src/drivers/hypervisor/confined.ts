@@ -20,6 +20,8 @@ export interface Confinement {
 
 const memoryBytes = 2 ** 31;
 const defaultTimeoutMs = 120_000;
+/** Far above what they have to say. */
+const longestOutput = 2 ** 20;
 
 let possible: Promise<string | null> | undefined;
 
@@ -43,7 +45,7 @@ export async function runConfined(argv: readonly string[], confinement: Confinem
   if (fileBytes !== undefined) limits.push(`--fsize=${fileBytes}`);
   const around = (await reasonAgainstConfinement()) === null ? walls(confinement) : [];
   const program = ['prlimit', ...limits, ...around, ...asAccount(owner, argv)];
-  return runProgram(program, { cwd, descriptors, timeoutMs });
+  return runProgram(program, { cwd, descriptors, timeoutMs, longestOutput });
 }
 
 /** Source: bwrap(1). `setpriv` inside drops what it needs to become the account. */

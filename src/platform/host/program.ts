@@ -15,6 +15,8 @@ export interface RunOptions {
   timeoutMs?: number;
   /** Open files that the program inherits, as its descriptors 3, 4, and so on. */
   descriptors?: readonly number[];
+  /** What it may print in characters before it is killed and the call fails. Default: 64 Mi. */
+  longestOutput?: number;
   /** Called with each line as it is printed, for progress on long work. */
   onLine?: (line: string) => void;
 }
@@ -65,6 +67,17 @@ export function runProgram(argv: readonly string[], options: RunOptions = {}): P
     let stdout = '';
     let stderr = '';
     let partial = '';
+    const { longestOutput = 64 * 2 ** 20 } = options;
+    // One that prints without end would have all of our memory, and then us: a string has a largest length.
+    let isEndless = false;
+    const hasRoom = (chunk: string): boolean => {
+      if (!isEndless && stdout.length + stderr.length + chunk.length > longestOutput) {
+        isEndless = true;
+        child.kill('SIGKILL');
+        stderr += `\nit printed more than ${longestOutput} characters`;
+      }
+      return !isEndless;
+    };
     const lines = (chunk: string) => {
       if (!options.onLine) return;
       const parts = (partial + chunk).split('\n');
@@ -72,10 +85,12 @@ export function runProgram(argv: readonly string[], options: RunOptions = {}): P
       for (const line of parts) options.onLine(line);
     };
     child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
+      if (!hasRoom(chunk)) return;
       stdout += chunk;
       lines(chunk);
     });
     child.stderr.setEncoding('utf8').on('data', (chunk: string) => {
+      if (!hasRoom(chunk)) return;
       stderr += chunk;
       lines(chunk);
     });

@@ -8,6 +8,7 @@ import { exists, lendTo, type MachineFiles, makeOwnDir, type Owner } from './fil
 import { abandonJob, finishJob, patienceOf } from './jobs.ts';
 import { checkedHeader } from './layers.ts';
 import type { Monitor } from './monitor.ts';
+import { plainCount } from './plainText.ts';
 import { diskBytes, growDisk } from './resize.ts';
 import { keepingContents } from './snapshots.ts';
 
@@ -50,7 +51,10 @@ export async function backupBytes(files: MachineFiles, name: string): Promise<nu
       timeoutMs: measureTimeoutMs,
     });
     const left = await stat(`${path(files, name)}.partial`).catch(() => null);
-    return JSON.parse(stdout).required - (left?.blocks ?? 0) * 512;
+    // Whoever had the program taken over must not make the room of all copies one that is no number.
+    const required = plainCount(Object(JSON.parse(stdout)).required);
+    if (required === null) throw new Error('what it takes cannot be measured');
+    return required - (left?.blocks ?? 0) * 512;
   });
 }
 
