@@ -365,9 +365,9 @@ describe('programs', () => {
     .map((file) => ({ file, text: readFileSync(path.join(import.meta.dirname, '../src', file), 'utf8') }));
 
   /**
-   * A guest has its own shell. Its scripts are constants; what customers choose comes to them as arguments. Two have
-   * values in their text: the boot hook of `addresses.ts` a checked MAC and addresses, which nobody chooses, and that
-   * of `nameservers.ts` addresses that were parsed as such.
+   * A guest has its own shell. Its scripts are constants; what customers choose comes to them as arguments. Three
+   * have values in their text: the boot hook of `addresses.ts` a checked MAC and addresses, which nobody chooses, that
+   * of `nameservers.ts` addresses that were parsed as such, and that of `wholeName.ts` a checked hostname, quoted.
    */
   const inGuests = new Set([
     'drivers/hypervisor/images/tiny-guest.ts',
@@ -375,6 +375,7 @@ describe('programs', () => {
     'drivers/hypervisor/qemu/addresses.ts',
     'drivers/hypervisor/qemu/guest.ts',
     'drivers/hypervisor/qemu/nameservers.ts',
+    'drivers/hypervisor/qemu/wholeName.ts',
   ]);
 
   it('are never run through a shell', () => {
