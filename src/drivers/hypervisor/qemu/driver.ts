@@ -176,6 +176,8 @@ export function qemuHypervisor(options: QemuOptions): Hypervisor {
     if (monitor) {
       await takePower(files, monitor);
       await monitor.ended;
+    } else {
+      await machines.settled(files.id); // its process may be gone and its end not told yet
     }
     await rm(files.runDir, { recursive: true, force: true });
     await shares.giveBack(files.id);
