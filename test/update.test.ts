@@ -167,7 +167,7 @@ it('what was paid and booked before transfers had rows of their own adds up as w
   );
   await sql(
     product,
-    readFileSync(path.join(import.meta.dirname, '../migrations/0030_transfers.sql'), 'utf8'),
+    readFileSync(path.join(import.meta.dirname, '../migrations/0029_transfers.sql'), 'utf8'),
   );
   expect(await invoices()).toEqual(before);
   expect((await transfer(byBank)).body.code).toBe('invoice_not_payable');

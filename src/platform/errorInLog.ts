@@ -1,4 +1,4 @@
-/** Of an error, what a log line holds: see decision 0048. */
+/** Of an error, what a log line holds: see decision 0045. */
 
 const longestMessage = 2_000;
 const longestStack = 6_000;

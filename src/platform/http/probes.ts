@@ -36,7 +36,7 @@ export function serveProbes(
         throw fail('unavailable', { cause, retryAfterS: 2 });
       },
     );
-    // What else is out of order is no stranger's business, and no reason to send requests elsewhere: see decision 0046.
+    // What else is out of order is no stranger's business, and no reason to send requests elsewhere: see decision 0043.
     const details = isAllowed(request, allowed) ? { checks: await options.checks() } : {};
     return { success: true, data: { ready: true, ...details } };
   });
