@@ -123,7 +123,8 @@ describe('machines that their node cannot start', () => {
   const told = () =>
     sql<{ action: string }>(
       product,
-      `select action from journal where action like 'node.%' order by id`,
+      // Whether a node is heard of goes by real time, and clocks jump here.
+      `select action from journal where action in ('node.failing', 'node.well') order by id`,
     ).then((rows) => rows.map((row) => row.action));
   const compareAndSettle = async () => {
     await compare();
