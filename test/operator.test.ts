@@ -196,14 +196,15 @@ describe('the first administrator', () => {
     const key = /ink_\S+/.exec(made.stdout)?.[0] ?? '';
     const staff = apiClient(`${product.url}/api`, { token: key });
     expect((await staff.get('/staff/nodes')).status).toBe(200);
-    expect((await staff.get('/dashboard/account')).body.data.user).toMatchObject({
+    const { user } = (await staff.get('/dashboard/account')).body.data;
+    expect(user).toMatchObject({
       email: 'kim@example.com',
       first_name: 'Kim',
       last_name: 'de Vries',
     });
     const another = await run(dir, ['add-key', '--email', 'KIM@example.com']);
     const second = apiClient(`${product.url}/api`, { token: /ink_\S+/.exec(another.stdout)?.[0] });
-    expect((await second.get('/staff/keys')).body.data.total).toBe(2);
+    expect((await second.get(`/staff/keys?user_id=${user.id}`)).body.data.total).toBe(2);
     const again = await run(dir, ['add-staff', '--email', 'KIM@example.com', '--name', 'Kim']);
     expect(again).toMatchObject({ code: 2, stderr: expect.stringContaining('already') });
   });
