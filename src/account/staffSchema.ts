@@ -89,7 +89,7 @@ export const NewStaffKey = named(
     name: Type.String({
       minLength: 1,
       maxLength: 100,
-      pattern: '^(?=.*\\S)[^\\p{Cc}]*$',
+      pattern: '^[^\\p{Cc}]*[^\\p{Cc}\\s][^\\p{Cc}]*$',
       'x-message': 'must be one line that is not blank',
       description: 'What it is for',
     }),
