@@ -1,6 +1,7 @@
 import { record } from '../events/index.ts';
 import {
   type HealthCheck,
+  keepAlive,
   type LivingWorker,
   lookForWorkers,
   silentAfterS,
@@ -42,11 +43,14 @@ const silentNames = statement<{ name: string }>(
  * again. Every process does this, so that the death of all workers is noticed by those that take orders.
  */
 export async function watchNodes(ctx: TxContext): Promise<void> {
-  const heard = heardOf((await lookForWorkers(ctx)).living);
+  // One moment for all of it: the clock may jump between a sign of life and the look at it.
+  const now = ctx.clock.now();
+  await keepAlive(ctx);
+  const heard = heardOf((await lookForWorkers(ctx, now)).living);
   for (const node of await ctx.db.many(hear, { ids: [...heard.keys()], seenAt: [...heard.values()] })) {
     if (!node.was_reachable) await tell(ctx, node, nodeBack);
   }
-  for (const node of await ctx.db.many(noticeSilence, { now: ctx.clock.now(), silentAfterS })) {
+  for (const node of await ctx.db.many(noticeSilence, { now, silentAfterS })) {
     ctx.log.warn({ node: node.name }, 'a node is silent and gets no new machines');
     await tell(ctx, node, nodeSilent);
   }

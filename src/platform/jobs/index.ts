@@ -28,4 +28,4 @@ export {
 export { startStandIn } from './standIn.ts';
 export { startWorker, type Worker, type WorkerOptions } from './worker.ts';
 export { watchWorker } from './workerMetrics.ts';
-export { type LivingWorker, lookForWorkers, silentAfterS, workersCheck } from './workers.ts';
+export { keepAlive, type LivingWorker, lookForWorkers, silentAfterS, workersCheck } from './workers.ts';

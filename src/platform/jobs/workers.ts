@@ -56,9 +56,10 @@ export interface LivingWorker {
 /** Who does jobs at the moment. `lastSeenAt`: when any worker was heard of last; null when there never was one. */
 export async function lookForWorkers(
   ctx: Context,
+  now = ctx.clock.now(),
 ): Promise<{ living: LivingWorker[]; lastSeenAt: Date | null }> {
   const rows = await ctx.db.many(workersSeen, { livenessClass });
-  const oldest = ctx.clock.now().getTime() - silentAfterS * 1_000;
+  const oldest = now.getTime() - silentAfterS * 1_000;
   const living = rows
     // The lock tells at once of a process that died; the time tells of one that hangs, or of a host without power.
     .filter((row) => row.holds_lock && row.seen_at.getTime() >= oldest)
