@@ -208,9 +208,23 @@ async function drain({ sql }: Access): Promise<void> {
   }
 }
 
+/** Stops the product between two of its transactions: what one of them had locked would keep the others waiting. */
+async function pause({ pid }: House, { sql }: Access): Promise<void> {
+  for (;;) {
+    process.kill(pid, 'SIGSTOP');
+    const { rows } = await sql(
+      `select 1 from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()
+         and xact_start is not null and backend_type = 'client backend'`,
+    );
+    if (rows.length === 0) return;
+    process.kill(pid, 'SIGCONT');
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
 /** With the product stopped in its tracks; jobs that came meanwhile are nobody's. */
 async function paused<T>({ house, access }: Shop, work: () => Promise<T>): Promise<T> {
-  process.kill(house.pid, 'SIGSTOP');
+  await pause(house, access);
   try {
     return await work();
   } finally {

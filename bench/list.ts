@@ -50,7 +50,7 @@ export async function measureList(
     ['deepest page', last(small), last(options.rows)],
     ['deepest page by cursor', `cursor=${cursor}`, `cursor=${cursor}`],
     ['search that finds all', 'search=example', 'search=example'],
-    ['search that finds a few', 'search=web777', 'search=web777'],
+    ['search that finds a few', eleven(small), eleven(options.rows)],
     ['search that finds none', 'search=nothing', 'search=nothing'],
   ];
   const figures: Figure[] = [];
@@ -61,6 +61,11 @@ export async function measureList(
     figures.push(figure(name, options.rows, taken));
   }
   return figures;
+}
+
+/** Finds eleven of so many names that end in their number: `web77` and `web770` to `web779` of a thousand. */
+function eleven(rows: number): string {
+  return `search=web${'7'.repeat(String(rows).length - 2)}`;
 }
 
 interface Taken {
