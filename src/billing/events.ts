@@ -1,5 +1,5 @@
 import { event } from '../events/index.ts';
-import type { InvoiceKind } from './kind.ts';
+import type { InvoiceKind } from './invoices/kind.ts';
 
 interface InvoiceCreated {
   user_id: number | null;

@@ -7,9 +7,8 @@ import './errors.ts';
 import './limits.ts';
 import './permissions.ts';
 
-export { readAccountCredit } from './accountCredit.ts';
 export { invoiceCancelled, invoiceExpired, invoicePaid, invoiceRefunded } from './events.ts';
-export { expireInvoices } from './expire.ts';
+export { expireInvoices } from './invoices/expire.ts';
 export {
   dueAt,
   issueInvoice,
@@ -19,11 +18,12 @@ export {
   type Totals,
   taxOf,
   totalsOf,
-} from './issue.ts';
-export { findCredit, grantCredit } from './ledger.ts';
+} from './invoices/issue.ts';
+export { requireFewUnpaid, reservableAddresses } from './invoices/unpaid.ts';
+export { readAccountCredit } from './ledger/accountCredit.ts';
+export { findCredit, grantCredit } from './ledger/ledger.ts';
 export { billingMails } from './mails.ts';
-export { settleFree } from './pay.ts';
-export { couponOf, holdInvoice, isPaid, isRefunded } from './refund.ts';
+export { settleFree } from './payments/pay.ts';
+export { couponOf, holdInvoice, isPaid, isRefunded } from './payments/refund.ts';
 export { billingRoutes } from './routes.ts';
 export { billingStaffRoutes } from './staffRoutes.ts';
-export { requireFewUnpaid, reservableAddresses } from './unpaid.ts';

@@ -1,9 +1,9 @@
 import { IdParams, routes } from '../platform/http/index.ts';
-import { cancelInvoice } from './cancel.ts';
 import { examples } from './examples.ts';
-import { listInvoices } from './list.ts';
-import { payWithCredit } from './pay.ts';
-import { readOwnInvoice } from './read.ts';
+import { cancelInvoice } from './invoices/cancel.ts';
+import { listInvoices } from './invoices/list.ts';
+import { readOwnInvoice } from './invoices/read.ts';
+import { payWithCredit } from './payments/pay.ts';
 import * as S from './schema.ts';
 
 const group = { tag: 'Billing', about: 'Invoices and how they are paid.', examples };

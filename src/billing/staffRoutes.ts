@@ -1,10 +1,10 @@
 import { IdParams, routes } from '../platform/http/index.ts';
 import { examples } from './examples.ts';
-import { giveCredit } from './giveCredit.ts';
-import { listInvoicesForStaff, readInvoiceForStaff } from './invoiceStaff.ts';
-import { refundInvoice } from './refund.ts';
+import { listInvoicesForStaff, readInvoiceForStaff } from './invoices/invoiceStaff.ts';
+import { giveCredit } from './ledger/giveCredit.ts';
+import { refundInvoice } from './payments/refund.ts';
+import { bookTransfer, receiveTransfer } from './payments/transfer.ts';
 import * as S from './schema.ts';
-import { bookTransfer, receiveTransfer } from './transfer.ts';
 
 const staffRoles = ['administrator', 'billing'];
 

@@ -58,10 +58,10 @@ export const story = [
 
 /** Examples that need what a story where all goes well does not have, with the tests that send them instead. */
 export const cannotBeSent: Record<string, string> = {
-  cancelInvoice: 'needs an invoice that is not paid: billing/unpaid.test.ts',
-  retryServiceDelivery: 'needs a delivery that failed: billing/refund.test.ts',
+  cancelInvoice: 'needs an invoice that is not paid: billing/invoices/unpaid.test.ts',
+  retryServiceDelivery: 'needs a delivery that failed: billing/payments/refund.test.ts',
   deliverServiceByHand: 'needs a service that no room delivers: services/delivery/deliverByHand.test.ts',
-  retryJob: 'needs a job that failed: billing/refund.test.ts',
+  retryJob: 'needs a job that failed: billing/payments/refund.test.ts',
   replaceNode: 'needs a node that is silent: fleet/nodes.test.ts',
   removeAddressPool: 'needs a pool without a reserved address: fleet/pools.test.ts',
 };

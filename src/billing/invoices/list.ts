@@ -1,0 +1,33 @@
+import { type ListRequest, listData, pagedList } from '../../platform/http/index.ts';
+import type { OrganizationContext } from '../../platform/index.ts';
+import { creditSummary, type InvoiceRow, selectInvoice, viewInvoice } from './read.ts';
+
+const invoices = pagedList<InvoiceRow>({
+  name: 'billing.list',
+  from: 'invoices t',
+  select: selectInvoice,
+  within: 't.organization_id = :organizationId',
+  filters: { status: 't.status = :status' },
+  key: { by: 't.position', type: 'bigint', of: (row) => row.position },
+  sorts: { created_at: null },
+  order: '-created_at',
+  numbered: true,
+});
+
+/** The organization's invoices, newest first unless sorted, with what credit it has. */
+export async function listInvoices(
+  ctx: OrganizationContext,
+  query: ListRequest & { status?: string | undefined },
+) {
+  const { organizationId } = ctx;
+  const { rows, at } = await invoices(ctx, query, { organizationId, status: query.status });
+  const now = ctx.clock.now();
+  return {
+    ...listData(
+      'invoices',
+      rows.map((row) => viewInvoice(row, now)),
+      at,
+    ),
+    ...(await creditSummary(ctx)),
+  };
+}

@@ -1,0 +1,50 @@
+import { formatMoney, statement } from '../../platform/index.ts';
+import type { InvoiceKind } from './kind.ts';
+
+/** What has to be known of an invoice to take money for it. */
+export interface Payable {
+  id: number;
+  organization_id: number;
+  user_id: number | null;
+  position: number;
+  kind: InvoiceKind;
+  status: string;
+  currency: string;
+  tax_minor: number;
+  total_minor: number;
+  /** What came in towards it so far. */
+  paid_minor: number;
+  expires_at: Date;
+}
+
+const selectPayable = `select id, organization_id, user_id, position, kind, status, currency, tax_minor, total_minor,
+     paid_minor, expires_at from invoices`;
+
+/** An invoice, its row locked: nobody else pays, cancels or refunds it meanwhile. */
+export const lockInvoice = statement<Payable, { id: number }>(
+  'billing.lockInvoice',
+  `${selectPayable} where id = :id for no key update`,
+);
+
+/** The same of several, in the order in which all lock them. */
+export const lockInvoices = statement<Payable, { ids: number[] }>(
+  'billing.lockInvoices',
+  `${selectPayable} where id = any(:ids::bigint[]) order by id for no key update`,
+);
+
+/** All that an organization has to pay in a currency. */
+export const lockUnpaid = statement<Payable, { organizationId: number; currency: string }>(
+  'billing.lockUnpaid',
+  `${selectPayable} where organization_id = :organizationId and status = 'unpaid' and currency = :currency
+   order by id for no key update`,
+);
+
+/** What is due of an invoice: nothing once it is paid or cancelled. */
+export function dueOf(invoice: Pick<Payable, 'status' | 'total_minor' | 'paid_minor'>): number {
+  return invoice.status === 'unpaid' ? invoice.total_minor - invoice.paid_minor : 0;
+}
+
+/** An amount with its currency, for a sentence: `3.00 EUR`. */
+export function inWords(minor: number, currency: string): string {
+  return `${formatMoney(minor, currency)} ${currency}`;
+}

@@ -1,0 +1,167 @@
+import {
+  type Context,
+  formatMoney,
+  type OrganizationContext,
+  requireOwn,
+  requireRow,
+  statement,
+} from '../../platform/index.ts';
+import { listCredit } from '../ledger/ledger.ts';
+import { dueOf } from './payable.ts';
+
+export interface InvoiceRow {
+  id: number;
+  organization_id: number;
+  position: number;
+  number: number | null;
+  user_id: number | null;
+  kind: 'order' | 'renewal' | 'upgrade' | 'top_up';
+  status: 'draft' | 'unpaid' | 'paid' | 'cancelled' | 'refunded' | 'partially_refunded';
+  currency: string;
+  subtotal_minor: number;
+  discount_minor: number;
+  tax_minor: number;
+  total_minor: number;
+  tax_rate_basis_points: number;
+  tax_country: string | null;
+  tax_exempt: boolean;
+  paid_with_credit_minor: number;
+  paid_minor: number;
+  credited_minor: number;
+  refunded_minor: number;
+  expires_at: Date;
+  date_paid: Date | null;
+  date_refunded: Date | null;
+  created_at: Date;
+  items: {
+    description: string;
+    product_id: number | null;
+    service_id: number | null;
+    price_minor: number;
+    setup_fee_minor: number;
+    discount_minor: number;
+  }[];
+  payments: {
+    id: number;
+    method: 'credit' | 'bank_transfer' | 'none';
+    amount_minor: number;
+    reference: string | null;
+    received_on: string | null;
+    created_at: string;
+  }[];
+}
+
+const invoiceColumns = `
+  t.id, t.organization_id, t.position, t.number, t.user_id, t.kind, t.status, t.currency, t.subtotal_minor,
+    t.discount_minor, t.tax_minor, t.total_minor, t.tax_rate_basis_points, t.tax_country, t.tax_exempt,
+    t.paid_with_credit_minor, t.paid_minor, t.credited_minor, t.refunded_minor, t.expires_at, t.date_paid, t.date_refunded, t.created_at,
+    (select coalesce(jsonb_agg(to_jsonb(l) - 'invoice_id' - 'organization_id' order by l.ordinal), '[]')
+       from invoice_items l where l.invoice_id = t.id) as items,
+    (select coalesce(jsonb_agg(to_jsonb(p) - 'invoice_id' - 'organization_id' order by p.created_at, p.id), '[]')
+       from payments p where p.invoice_id = t.id) as payments`;
+
+export const selectInvoice = `select ${invoiceColumns} from invoices t`;
+
+/** An invoice with whose it is, for staff. */
+export interface StaffInvoiceRow extends InvoiceRow {
+  organization_name: string;
+}
+
+export const selectInvoiceForStaff = `
+  select ${invoiceColumns}, o.name as organization_name
+  from invoices t join organizations o on o.id = t.organization_id`;
+
+const invoiceById = statement<InvoiceRow, { id: number }>(
+  'billing.invoiceById',
+  `${selectInvoice} where t.id = :id`,
+);
+
+export type InvoiceView = ReturnType<typeof viewInvoice>;
+
+/** An invoice by its id, whoever owns it. */
+export async function readInvoice(ctx: Context, id: number) {
+  const row = await requireRow(ctx, invoiceById, { id });
+  return { invoice: viewInvoice(row, ctx.clock.now()) };
+}
+
+/** An invoice of the caller's organization; `forbidden` when it is another's. */
+export async function readOwnInvoice(ctx: OrganizationContext, id: number) {
+  const row = await requireOwn(ctx, invoiceById, { id });
+  return { invoice: viewInvoice(row, ctx.clock.now()) };
+}
+
+/** An invoice as the wire shows it (contract §8). */
+export function viewInvoice(row: InvoiceRow, now: Date) {
+  const money = (minor: number) => formatMoney(minor, row.currency);
+  return {
+    id: row.id,
+    number: row.number,
+    kind: row.kind,
+    duedate: row.expires_at.toISOString().slice(0, 10),
+    date_paid: row.date_paid,
+    date_refunded: row.date_refunded,
+    price: money(row.total_minor),
+    tax_rate: (row.tax_rate_basis_points / 100).toFixed(2),
+    tax_country: row.tax_country,
+    tax_exempt: row.tax_exempt,
+    status: row.status,
+    overdue: row.status === 'unpaid' && row.expires_at <= now,
+    paid_with_credit: money(row.paid_with_credit_minor),
+    amount_paid: money(row.paid_minor),
+    amount_due: money(dueOf(row)),
+    credited: money(row.credited_minor),
+    refunded: money(row.refunded_minor),
+    created_at: row.created_at,
+    user_id: row.user_id,
+    currency: row.currency,
+    subtotal: money(row.subtotal_minor),
+    discount: money(row.discount_minor),
+    tax: money(row.tax_minor),
+    total: money(row.total_minor),
+    items: row.items.map((item) => ({
+      description: item.description,
+      product_id: item.product_id,
+      service_id: item.service_id,
+      price: money(item.price_minor),
+      setup_fee: money(item.setup_fee_minor),
+      discount: money(item.discount_minor),
+    })),
+    payments: row.payments.map((payment) => ({
+      id: payment.id,
+      method: payment.method,
+      amount: money(payment.amount_minor),
+      reference: payment.reference,
+      received_on: payment.received_on,
+      created_at: new Date(payment.created_at),
+    })),
+  };
+}
+
+export function viewInvoiceForStaff({ organization_name: name, ...row }: StaffInvoiceRow, now: Date) {
+  return { ...viewInvoice(row, now), organization: { id: row.organization_id, name } };
+}
+
+/** The credit part of the invoice list: the balances, and what changed the one that is shown first. */
+export async function creditSummary(ctx: OrganizationContext) {
+  const all = await listCredit(ctx, ctx.organizationId);
+  const credits = all.map(({ balanceMinor, currency }) => ({
+    balance: formatMoney(balanceMinor, currency),
+    currency,
+  }));
+  const [first] = all;
+  if (first === undefined) {
+    return { credit_balance: '0.00', credit_currency: null, credits, last_credit_transaction: null };
+  }
+  const { balanceMinor, currency, last } = first;
+  return {
+    credit_balance: formatMoney(balanceMinor, currency),
+    credit_currency: currency,
+    credits,
+    last_credit_transaction: {
+      amount: formatMoney(last.amountMinor, currency),
+      currency,
+      description: last.description,
+      created_at: last.createdAt,
+    },
+  };
+}

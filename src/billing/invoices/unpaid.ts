@@ -1,0 +1,34 @@
+import { type Context, fail, statement, type TxContext } from '../../platform/index.ts';
+
+// A customer is known by what it bought: a cent that came in, a gift or a free order is no reason to trust anybody.
+const asKnown = `exists (select 1 from invoices where organization_id = :organizationId
+   and status in ('paid', 'partially_refunded') and total_minor > 0) as known`;
+
+const knownByMoney = statement<{ known: boolean }, { organizationId: number }>(
+  'billing.knownByMoney',
+  `select ${asKnown}`,
+);
+const standing = statement<{ orders: number; known: boolean }, { organizationId: number }>(
+  'billing.standing',
+  `select (select count(*)::int from invoices where organization_id = :organizationId and status = 'unpaid') as orders,
+     ${asKnown}`,
+);
+
+/** How many addresses the unpaid orders of an organization may hold. */
+export async function reservableAddresses(ctx: Context, organizationId: number): Promise<number> {
+  const { known } = await ctx.db.one(knownByMoney, { organizationId });
+  return (known ? ctx.config.unpaid.known : ctx.config.unpaid.fresh).addresses;
+}
+
+/**
+ * Refuses one more order while too many of the organization's are not paid: what is reserved, nobody else can buy.
+ * The caller holds the organization's lock. `too_many`.
+ */
+export async function requireFewUnpaid(tx: TxContext, organizationId: number): Promise<void> {
+  const { orders, known } = await tx.db.one(standing, { organizationId });
+  const most = (known ? tx.config.unpaid.known : tx.config.unpaid.fresh).orders;
+  if (orders < most) return;
+  throw fail('too_many', {
+    message: `You have ${orders} unpaid invoices; pay or cancel one before you order more`,
+  });
+}

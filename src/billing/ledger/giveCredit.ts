@@ -1,0 +1,29 @@
+import { record } from '../../events/index.ts';
+import { organizationExists } from '../../organizations/index.ts';
+import { type Context, fail, formatMoney, parseMoney, transaction } from '../../platform/index.ts';
+import { creditGranted } from '../events.ts';
+import { findCredit, grantCredit } from './ledger.ts';
+
+/** Gives an organization credit as staff decides, and says what it has now. `not_found`, `invalid_amount`. */
+export async function giveCredit(
+  ctx: Context,
+  id: number,
+  grant: { amount: string; currency: string; description: string },
+) {
+  return transaction(ctx, 'billing.giveCredit', async (tx) => {
+    if (!(await organizationExists(tx, id))) throw fail('not_found');
+    const amountMinor = parseMoney(grant.amount, grant.currency);
+    if (amountMinor === null || amountMinor === 0) throw fail('invalid_amount');
+    await grantCredit(tx, id, amountMinor, grant.currency, grant.description);
+    await record(tx, creditGranted, {
+      subject: { type: 'organization', id },
+      organizationId: id,
+      data: { user_id: null, ...grant, invoice_id: null },
+    });
+    const credit = await findCredit(tx, id, grant.currency);
+    return {
+      credit_balance: formatMoney(credit?.balanceMinor ?? 0, grant.currency),
+      currency: grant.currency,
+    };
+  });
+}

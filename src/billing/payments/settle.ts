@@ -1,0 +1,186 @@
+import { record } from '../../events/index.ts';
+import { fail, formatMoney, newId, statement, type TxContext } from '../../platform/index.ts';
+import { creditGranted, invoicePaid, invoicePartPaid } from '../events.ts';
+import { dueOf, type Payable } from '../invoices/payable.ts';
+import { post } from '../ledger/ledger.ts';
+
+/** Money on its way to an invoice. */
+export interface Payment {
+  method: 'credit' | 'bank_transfer' | 'none';
+  transferId: number | null;
+  reference: string | null;
+  receivedOn: string | null;
+}
+
+const markPaid = statement<never, { id: number; now: Date; paidWithCreditMinor: number }>(
+  'billing.markPaid',
+  `with next as (update invoice_numbers set last = last + 1 returning last)
+   update invoices set status = 'paid', date_paid = :now, paid_minor = total_minor,
+     paid_with_credit_minor = :paidWithCreditMinor, number = next.last
+   from next where id = :id`,
+);
+const addPart = statement<never, { id: number; amountMinor: number }>(
+  'billing.addPart',
+  'update invoices set paid_minor = paid_minor + :amountMinor where id = :id',
+);
+const addCredited = statement<never, { id: number; amountMinor: number }>(
+  'billing.addCredited',
+  'update invoices set credited_minor = credited_minor + :amountMinor where id = :id',
+);
+const insertPayment = statement<
+  never,
+  {
+    id: number;
+    invoiceId: number;
+    organizationId: number;
+    transferId: number | null;
+    method: 'credit' | 'bank_transfer' | 'none';
+    amountMinor: number;
+    currency: string;
+    reference: string | null;
+    receivedOn: string | null;
+    now: Date;
+  }
+>(
+  'billing.insertPayment',
+  `insert into payments (id, invoice_id, organization_id, transfer_id, method, amount_minor, currency, reference,
+     received_on, created_at)
+   values (:id, :invoiceId, :organizationId, :transferId, :method, :amountMinor, :currency, :reference, :receivedOn,
+     :now)`,
+);
+
+/** Throws `invoice_not_payable` unless an invoice, whose row is locked, waits for money. */
+export function requireUnpaid({ id, status }: Payable, advice = ''): void {
+  if (status === 'unpaid') return;
+  throw fail('invoice_not_payable', {
+    message: `Invoice ${id} is ${status}, so it cannot be paid${advice}`,
+  });
+}
+
+/** Takes what is still due of an unpaid invoice. The caller gives it its number, last: {@link numberPaid}. */
+export async function payRest(tx: TxContext, invoice: Payable, payment: Payment): Promise<void> {
+  const { organization_id: organizationId, currency, total_minor: totalMinor, tax_minor: taxMinor } = invoice;
+  const dueMinor = dueOf(invoice);
+  const fromCreditMinor = payment.method === 'credit' ? dueMinor : 0;
+  if (totalMinor > 0) {
+    await post(tx, {
+      kind: 'invoice_paid',
+      organizationId,
+      currency,
+      invoiceId: invoice.id,
+      description: `Invoice ${invoice.id}`,
+      creditMinor: -fromCreditMinor,
+      provider: {
+        bank: dueMinor - fromCreditMinor,
+        parts: invoice.paid_minor,
+        revenue: -(totalMinor - taxMinor),
+        tax: -taxMinor,
+      },
+    });
+  }
+  await writePayment(tx, invoice, dueMinor, payment);
+  await record(tx, invoicePaid, {
+    subject: { type: 'invoice', id: invoice.id },
+    organizationId,
+    data: {
+      user_id: invoice.user_id,
+      kind: invoice.kind,
+      method: payment.method,
+      currency,
+      total: formatMoney(totalMinor, currency),
+    },
+  });
+}
+
+/**
+ * Gives an invoice that is paid its legal number. Last before the commit, because every payment of the provider waits
+ * for that row.
+ */
+export async function numberPaid(tx: TxContext, invoice: Payable, { method }: Payment): Promise<void> {
+  const paidWithCreditMinor = method === 'credit' ? dueOf(invoice) : 0;
+  await tx.db.run(markPaid, { id: invoice.id, now: tx.clock.now(), paidWithCreditMinor });
+}
+
+/** Takes a part of what is due of an unpaid invoice; it stays the customer's money until the rest has come. */
+export async function payPart(
+  tx: TxContext,
+  invoice: Payable,
+  amountMinor: number,
+  payment: Payment,
+): Promise<void> {
+  const { id, organization_id: organizationId, currency } = invoice;
+  await post(tx, {
+    kind: 'invoice_part_paid',
+    organizationId,
+    currency,
+    invoiceId: id,
+    description: `Part of invoice ${id}`,
+    creditMinor: 0,
+    provider: { bank: amountMinor, parts: -amountMinor },
+  });
+  await writePayment(tx, invoice, amountMinor, payment);
+  await tx.db.run(addPart, { id, amountMinor });
+  await record(tx, invoicePartPaid, {
+    subject: { type: 'invoice', id },
+    organizationId,
+    data: {
+      user_id: invoice.user_id,
+      kind: invoice.kind,
+      currency,
+      amount: formatMoney(amountMinor, currency),
+      due: formatMoney(dueOf(invoice) - amountMinor, currency),
+      duedate: invoice.expires_at.toISOString().slice(0, 10),
+    },
+  });
+}
+
+/**
+ * Keeps what came in for an invoice that was cancelled before: the money is the customer's, and what it was for has
+ * been given back.
+ */
+export async function keepAsCredit(
+  tx: TxContext,
+  invoice: Payable,
+  amountMinor: number,
+  payment: Payment,
+): Promise<void> {
+  const { id, organization_id: organizationId, currency, user_id } = invoice;
+  const description = `Bank transfer for invoice ${id}, which was cancelled before`;
+  await writePayment(tx, invoice, amountMinor, payment);
+  await tx.db.run(addCredited, { id, amountMinor });
+  await post(tx, {
+    kind: 'transfer_credited',
+    organizationId,
+    currency,
+    invoiceId: id,
+    description,
+    creditMinor: amountMinor,
+    provider: { bank: amountMinor },
+  });
+  const amount = formatMoney(amountMinor, currency);
+  await record(tx, creditGranted, {
+    subject: { type: 'organization', id: organizationId },
+    organizationId,
+    data: { user_id, amount, currency, description, invoice_id: id },
+  });
+}
+
+function writePayment(
+  tx: TxContext,
+  invoice: Payable,
+  amountMinor: number,
+  { method, transferId, reference, receivedOn }: Payment,
+): Promise<number> {
+  return tx.db.run(insertPayment, {
+    id: newId(),
+    invoiceId: invoice.id,
+    organizationId: invoice.organization_id,
+    transferId,
+    method: amountMinor === 0 ? 'none' : method,
+    amountMinor,
+    currency: invoice.currency,
+    reference,
+    receivedOn,
+    now: tx.clock.now(),
+  });
+}
