@@ -1,6 +1,6 @@
 import { accountRoutes, staffKeyRoutes, userStaffRoutes } from './account/index.ts';
 import { attentionStaffRoutes } from './attention/index.ts';
-import { billingRoutes, billingStaffRoutes, readAccountCredit } from './billing/index.ts';
+import { billingRoutes, billingStaffRoutes, company, readAccountCredit } from './billing/index.ts';
 import { cartRoutes } from './cart/index.ts';
 import { catalogRoutes, catalogStaffRoutes } from './catalog/index.ts';
 import { mailStaffRoutes } from './events/index.ts';
@@ -9,8 +9,12 @@ import { organizationRoutes, organizationStaffRoutes } from './organizations/ind
 import type { RouteGroup } from './platform/http/index.ts';
 import { jobStaffRoutes } from './platform/jobs/staffRoutes.ts';
 import { serviceRoutes, serviceStaffRoutes } from './services/index.ts';
+import { type AnySection, settingsStaffRoutes } from './settings/index.ts';
 import { upgradeRoutes, vpsRoutes } from './vps/index.ts';
 import { allConcerns } from './worker.ts';
+
+/** Everything that staff can set while the product runs. */
+const allSettings: AnySection[] = [company];
 
 /** Every endpoint of the product. */
 export const allRoutes: RouteGroup[] = [
@@ -28,6 +32,7 @@ export const allRoutes: RouteGroup[] = [
   catalogStaffRoutes,
   billingStaffRoutes,
   serviceStaffRoutes,
+  settingsStaffRoutes(allSettings),
   attentionStaffRoutes(allConcerns),
   mailStaffRoutes,
   jobStaffRoutes,

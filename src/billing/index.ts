@@ -7,6 +7,7 @@ import './errors.ts';
 import './limits.ts';
 import './permissions.ts';
 
+export { company } from './documents/company.ts';
 export { invoiceCancelled, invoiceExpired, invoicePaid, invoiceRefunded } from './events.ts';
 export { expireInvoices } from './invoices/expire.ts';
 export {

@@ -40,6 +40,8 @@ export const story = [
     'refundInvoice',
     'grantAccountCredit',
     'getProductAsStaff',
+    'getSettings',
+    'updateSettings',
   ],
   ...[
     'updateProduct',

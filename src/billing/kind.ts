@@ -1,2 +1,0 @@
-/** What an invoice is for. */
-export type InvoiceKind = 'order' | 'renewal' | 'upgrade' | 'top_up';
