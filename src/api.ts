@@ -1,6 +1,12 @@
 import { accountRoutes, staffKeyRoutes, userStaffRoutes } from './account/index.ts';
 import { attentionStaffRoutes } from './attention/index.ts';
-import { billingRoutes, billingStaffRoutes, company, readAccountCredit } from './billing/index.ts';
+import {
+  billingRoutes,
+  billingStaffRoutes,
+  company,
+  profileRoutes,
+  readAccountCredit,
+} from './billing/index.ts';
 import { cartRoutes } from './cart/index.ts';
 import { catalogRoutes, catalogStaffRoutes } from './catalog/index.ts';
 import { mailStaffRoutes } from './events/index.ts';
@@ -23,6 +29,7 @@ export const allRoutes: RouteGroup[] = [
   accountRoutes(readAccountCredit),
   organizationRoutes,
   billingRoutes,
+  profileRoutes,
   serviceRoutes,
   upgradeRoutes,
   vpsRoutes,

@@ -23,7 +23,15 @@ const withResource = ofOrganizations.filter((route) => route.path.includes('/:')
 
 /** Every permission there is; a new one is new here too. */
 const everything = [
-  ...['billing.pay', 'billing.read', 'members.manage', 'order', 'service.manage', 'service.read'],
+  ...[
+    'billing.manage',
+    'billing.pay',
+    'billing.read',
+    'members.manage',
+    'order',
+    'service.manage',
+    'service.read',
+  ],
   ...['vps.manage', 'vps.power', 'vps.read'],
 ];
 
@@ -211,7 +219,7 @@ describe('a key', () => {
       return everything.filter((name) => ![...allowed].some((each) => each === name));
     };
     expect(Object.fromEntries(areas.map((area) => [area, without(area)]))).toEqual({
-      billing: ['billing.pay', 'billing.read', 'members.manage', 'order'],
+      billing: ['billing.manage', 'billing.pay', 'billing.read', 'members.manage', 'order'],
       shield: ['members.manage'],
       vps: ['members.manage', 'service.manage', 'vps.manage', 'vps.power', 'vps.read'],
     });
@@ -223,7 +231,7 @@ describe('the roles', () => {
     expect(Object.fromEntries(roles.map((role) => [role, [...permissionsOf(role)].sort()]))).toEqual({
       owner: everything,
       admin: everything,
-      billing: ['billing.pay', 'billing.read', 'order', 'service.read', 'vps.read'],
+      billing: ['billing.manage', 'billing.pay', 'billing.read', 'order', 'service.read', 'vps.read'],
       technical: ['service.manage', 'service.read', 'vps.manage', 'vps.power', 'vps.read'],
       support: ['service.read', 'vps.power', 'vps.read'],
       viewer: ['service.read', 'vps.read'],

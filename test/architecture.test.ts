@@ -65,7 +65,16 @@ const tablesOf: Record<string, string[]> = {
   fleet: ['nodes', 'placements', 'address_pools', 'addresses', 'images'],
   catalog: ['product_groups', 'products', 'product_prices', 'product_options', 'coupons'],
   billing: [
-    ...['tax_rates', 'invoices', 'invoice_items', 'invoice_numbers', 'payments', 'refunds', 'transfers'],
+    ...[
+      'billing_profiles',
+      'tax_rates',
+      'invoices',
+      'invoice_items',
+      'invoice_numbers',
+      'payments',
+      'refunds',
+      'transfers',
+    ],
     ...['ledger_accounts', 'ledger_transactions', 'ledger_entries'],
   ],
   services: ['services', 'service_secrets'],
@@ -93,7 +102,10 @@ const readsOf: Record<string, { tables: string[]; why: string }> = {
     tables: ['memberships'],
     why: 'staff asks who is in an organization',
   },
-  organizations: { tables: ['api_keys', 'users'], why: 'who a request comes from, asked at every request' },
+  organizations: {
+    tables: ['api_keys', 'billing_profiles', 'users'],
+    why: 'who a request comes from, asked at every request; address and tax id are shown, and said in the billing profile',
+  },
   billing: {
     tables: ['organizations'],
     why: 'the country that taxes, the lock that numbers invoices, and whose they are for staff',

@@ -62,6 +62,15 @@ interface CreditGranted {
   reference?: string;
 }
 
+interface BillingProfileChanged {
+  /** Names of the fields that were told anew. */
+  fields: string[];
+}
+
+export const billingProfileChanged = event<BillingProfileChanged>(
+  'billing_profile.updated',
+  'an organization said anew who its invoices are made out to',
+);
 export const invoiceCreated = event<InvoiceCreated>('invoice.created', 'an invoice was issued');
 export const invoicePaid = event<InvoicePaid>('invoice.paid', 'an invoice was paid');
 export const invoicePartPaid = event<InvoicePartPaid>(

@@ -3,6 +3,7 @@ import { permissions } from '../organizations/index.ts';
 const billingPermissions = permissions('billing', {
   'billing.read': ['billing'],
   'billing.pay': ['billing'],
+  'billing.manage': ['billing'],
 });
 
 type BillingPermissions = typeof billingPermissions;

@@ -1,5 +1,6 @@
 import { type ListRequest, listData, pagedList, type SortKey } from '../platform/http/index.ts';
 import { type Context, requireRow, statement } from '../platform/index.ts';
+import { countryOfProfile, joinProfile, shownOfProfile } from './billing.ts';
 
 interface OrganizationRow {
   id: number;
@@ -17,24 +18,24 @@ interface FoundRow extends OrganizationRow {
   by_name: string;
 }
 
-const byName = 'lower(t.name) collate "C"';
+const byName = 'lower(o.name) collate "C"';
 const selectOrganization = `
-  select t.id, t.name, t.country, t.tax_id, t.billing_address, t.require_2fa, t.created_at, ${byName} as by_name,
-    (select count(*)::int from memberships c where c.organization_id = t.id) as members_count
-  from organizations t`;
+  select o.id, o.name, ${shownOfProfile}, ${countryOfProfile}, o.require_2fa, o.created_at, ${byName} as by_name,
+    (select count(*)::int from memberships c where c.organization_id = o.id) as members_count
+  from organizations o ${joinProfile}`;
 
 const name: SortKey<FoundRow> = { by: byName, type: 'text', of: (row) => row.by_name };
 
 const organizations = pagedList<FoundRow>({
   name: 'organizations.all',
-  from: 'organizations t',
+  from: 'organizations o',
   select: selectOrganization,
   filters: {
-    userId: 't.id in (select m.organization_id from memberships m where m.user_id = :userId)',
+    userId: 'o.id in (select m.organization_id from memberships m where m.user_id = :userId)',
   },
-  key: { by: 't.id', type: 'bigint', of: (row) => row.id },
+  key: { by: 'o.id', type: 'bigint', of: (row) => row.id },
   sorts: {
-    created_at: { by: 't.created_at', type: 'timestamptz', of: (row) => row.created_at.toISOString() },
+    created_at: { by: 'o.created_at', type: 'timestamptz', of: (row) => row.created_at.toISOString() },
     name,
   },
   order: '-created_at',
@@ -42,7 +43,7 @@ const organizations = pagedList<FoundRow>({
 });
 const organizationById = statement<FoundRow, { id: number }>(
   'organizations.one',
-  `${selectOrganization} where t.id = :id`,
+  `${selectOrganization} where o.id = :id`,
 );
 
 /** Every organization, for staff; what is searched for comes in the order of the names. */

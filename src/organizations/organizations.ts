@@ -10,6 +10,7 @@ import {
   type TxContext,
   transaction,
 } from '../platform/index.ts';
+import { joinProfile, shownOfProfile } from './billing.ts';
 import { organizationCreated } from './events.ts';
 import type { Role } from './permissions.ts';
 
@@ -28,9 +29,9 @@ interface OrganizationRow {
 }
 
 const selectOrganization = `
-  select o.id, o.name, m.role, o.created_at, m.joined_at, o.require_2fa, o.billing_address, o.tax_id,
+  select o.id, o.name, m.role, o.created_at, m.joined_at, o.require_2fa, ${shownOfProfile},
     (select count(*)::int from memberships c where c.organization_id = o.id) as members_count
-  from memberships m join organizations o on o.id = m.organization_id`;
+  from memberships m join organizations o on o.id = m.organization_id ${joinProfile}`;
 
 const organizationsOf = pagedList<OrganizationRow>({
   name: 'organizations.list',

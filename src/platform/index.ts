@@ -16,6 +16,7 @@ export {
   type TxContext,
   transaction,
 } from './context.ts';
+export { isCountry } from './countries.ts';
 export { isDuplicate } from './database/failures.ts';
 export {
   connect,

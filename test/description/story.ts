@@ -10,6 +10,7 @@ export const story = [
     'getSshKey',
   ],
   ...[
+    'getBillingProfile',
     'quoteCart',
     'checkout',
     'listInvoices',
@@ -39,6 +40,7 @@ export const story = [
     'bookBankTransfer',
     'refundInvoice',
     'grantAccountCredit',
+    'updateBillingProfile',
     'getProductAsStaff',
     'getSettings',
     'updateSettings',

@@ -50,8 +50,9 @@ interface TaxRow {
   rate_basis_points: number | null;
 }
 
-const selectTax = `select o.country, t.rate_basis_points from organizations o
-   left join tax_rates t on t.country = o.country where o.id = :organizationId`;
+const selectTax = `select coalesce(p.country, o.country) as country, t.rate_basis_points from organizations o
+   left join billing_profiles p on p.organization_id = o.id
+   left join tax_rates t on t.country = coalesce(p.country, o.country) where o.id = :organizationId`;
 const readTaxRow = statement<TaxRow, { organizationId: number }>('billing.tax', selectTax);
 const readTaxRowLocked = statement<TaxRow, { organizationId: number }>(
   'billing.taxLocked',
