@@ -14,7 +14,7 @@ import { fleetStaffRoutes } from './fleet/index.ts';
 import { organizationRoutes, organizationStaffRoutes } from './organizations/index.ts';
 import type { RouteGroup } from './platform/http/index.ts';
 import { jobStaffRoutes } from './platform/jobs/staffRoutes.ts';
-import { serviceRoutes, serviceStaffRoutes } from './services/index.ts';
+import { serviceRoutes, serviceStaffRoutes, suspendStaffRoutes } from './services/index.ts';
 import { type AnySection, settingsStaffRoutes } from './settings/index.ts';
 import { upgradeRoutes, vpsRoutes } from './vps/index.ts';
 import { allConcerns } from './worker.ts';
@@ -39,6 +39,7 @@ export const allRoutes: RouteGroup[] = [
   catalogStaffRoutes,
   billingStaffRoutes,
   serviceStaffRoutes,
+  suspendStaffRoutes,
   settingsStaffRoutes(allSettings),
   attentionStaffRoutes(allConcerns),
   mailStaffRoutes,

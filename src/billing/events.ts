@@ -36,6 +36,11 @@ interface InvoiceEnded {
   credited?: string;
 }
 
+interface InvoiceCancelled extends InvoiceEnded {
+  /** Why, when it was not its customer who cancelled it. */
+  reason?: string;
+}
+
 interface InvoiceRefunded {
   user_id: number | null;
   amount: string;
@@ -81,9 +86,9 @@ export const invoiceExpired = event<InvoiceEnded>(
   'invoice.expired',
   'an invoice was not paid in time and is cancelled',
 );
-export const invoiceCancelled = event<InvoiceEnded>(
+export const invoiceCancelled = event<InvoiceCancelled>(
   'invoice.cancelled',
-  'its customer cancelled an invoice that was not paid',
+  'an invoice that was not paid was cancelled, by its customer or because what it was for has ended',
 );
 export const invoiceRefunded = event<InvoiceRefunded>(
   'invoice.refunded',

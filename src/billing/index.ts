@@ -9,6 +9,7 @@ import './permissions.ts';
 
 export { company } from './documents/company.ts';
 export { invoiceCancelled, invoiceExpired, invoicePaid, invoiceRefunded } from './events.ts';
+export { cancelInvoicesOf } from './invoices/cancel.ts';
 export { expireInvoices } from './invoices/expire.ts';
 export {
   dueAt,

@@ -87,8 +87,15 @@ const cancelled = mail(
   ({ subject, data }) => ({
     subject: `Invoice ${subject.id} is cancelled`,
     lines: [
-      `Invoice ${subject.id} for ${data.total} ${data.currency} is cancelled, as you asked, and what was reserved for it`,
-      'is free again. You owe nothing.',
+      ...(data.reason === undefined
+        ? [
+            `Invoice ${subject.id} for ${data.total} ${data.currency} is cancelled, as you asked, and what was reserved for it`,
+            'is free again. You owe nothing.',
+          ]
+        : [
+            `Invoice ${subject.id} for ${data.total} ${data.currency} is cancelled: ${data.reason}.`,
+            'You owe nothing for it.',
+          ]),
       ...whatIsLeft(data),
       '',
       'If your transfer is on its way already, it becomes credit in your account.',

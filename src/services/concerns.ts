@@ -6,7 +6,7 @@ const byHand = Object.values(kinds)
   .filter(({ deliver }) => deliver === staffDeliveryWanted)
   .map(({ id }) => id);
 
-/** Deliveries that failed, and those that are a person's work. */
+/** Deliveries that failed, and what is a person's work. */
 export const serviceConcerns: ConcernSource[] = [
   {
     kind: 'delivery.failed',
@@ -29,6 +29,18 @@ export const serviceConcerns: ConcernSource[] = [
        from services s join products p on p.id = s.product_id and p.module_id in (${byHand.join(', ')})
        where s.status = 'pending' and s.provisioning_state = 'running'
        order by s.created_at desc, s.id desc limit :limit`,
+    ),
+  },
+  {
+    kind: 'service.byHand',
+    subject: 'service',
+    title: 'Services that staff suspends, unsuspends or terminates by hand',
+    find: statement<Concern, { limit: number }>(
+      'services.tasksByHand',
+      `select t.service_id as id, t.organization_id, t.since,
+         coalesce(s.domain, p.name) || ' is ' || s.status || ' and waits for you to ' || t.task || ' it by hand' as message
+       from service_tasks t join services s on s.id = t.service_id join products p on p.id = s.product_id
+       order by t.since desc, t.service_id desc limit :limit`,
     ),
   },
 ];

@@ -16,6 +16,23 @@ interface Reason {
   reason: string;
 }
 
+/** Of a change of state: whom it concerns, and what it is called for people. */
+interface StateChanged {
+  user_id: number;
+  /** Name of the product. */
+  product: string;
+  hostname: string | null;
+  module_id: number;
+}
+
+interface StateChangedFor extends StateChanged {
+  reason: string;
+}
+
+interface DoneByHand {
+  task: string;
+}
+
 interface Retried {
   module_id: number;
 }
@@ -46,6 +63,22 @@ export const serviceRetried = event<Retried>('service.retried', 'staff had a fai
 export const serviceCancelled = event<Reason>(
   'service.cancelled',
   'a service was cancelled before its delivery',
+);
+export const serviceSuspended = event<StateChangedFor>(
+  'service.suspended',
+  'a service may not be used for a while',
+);
+export const serviceUnsuspended = event<StateChanged>(
+  'service.unsuspended',
+  'a service that was suspended may be used again',
+);
+export const serviceTerminated = event<StateChangedFor>(
+  'service.terminated',
+  'a service has ended, and what it held is given back',
+);
+export const serviceDoneByHand = event<DoneByHand>(
+  'service.done_by_hand',
+  'staff did by hand what a service waited for',
 );
 export const serviceUpgraded = event<Upgraded>('service.upgraded', 'a service has a new size and price');
 export const upgradeExpired = event<UpgradeExpired>(

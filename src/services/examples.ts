@@ -1,6 +1,6 @@
 import { type Example, exampleIds as ids, onlyPage } from '../platform/http/index.ts';
 
-const service = {
+export const service = {
   id: ids.service,
   type: 'vps',
   domain: 'web1.example.com',
@@ -38,7 +38,7 @@ const service = {
   },
 };
 
-const hosting = {
+export const hosting = {
   ...service,
   id: ids.secondService,
   type: 'hosting',

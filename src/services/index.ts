@@ -19,7 +19,15 @@ export {
   requireOrder,
   requireWanted,
 } from './delivery/delivery.ts';
-export { deliveryWanted, serviceRetried, serviceUpgraded, upgradeExpired } from './events.ts';
+export {
+  deliveryWanted,
+  serviceRetried,
+  serviceSuspended,
+  serviceTerminated,
+  serviceUnsuspended,
+  serviceUpgraded,
+  upgradeExpired,
+} from './events.ts';
 export type { Kind } from './kinds/kind.ts';
 export { kindOf, kinds } from './kinds/table.ts';
 export { resourcesOf, type VpsOptions, vpsOptions } from './kinds/vps.ts';
@@ -29,4 +37,7 @@ export { prorate, prorateRise, remainingOf } from './prorate.ts';
 export { serviceReactions } from './reactions.ts';
 export { serviceRoutes } from './routes.ts';
 export { serviceStaffRoutes } from './staffRoutes.ts';
+export { suspendStaffRoutes } from './suspend/routes.ts';
+export { suspendService, unsuspendService } from './suspend/suspend.ts';
+export { terminateService } from './suspend/terminate.ts';
 export { changeTerms, lockTerms, type NewTerms, requireTerms, type Terms } from './terms.ts';

@@ -1,5 +1,5 @@
 import { type MailDeclaration, mail } from '../events/index.ts';
-import { serviceProvisioned } from './events.ts';
+import { serviceProvisioned, serviceSuspended, serviceTerminated, serviceUnsuspended } from './events.ts';
 
 const ready = mail(serviceProvisioned, ({ data: { product, hostname, primary_ip: address } }) => ({
   subject: `${hostname ?? product} is ready`,
@@ -15,5 +15,36 @@ const ready = mail(serviceProvisioned, ({ data: { product, hostname, primary_ip:
         ],
 }));
 
+interface Named {
+  product: string;
+  hostname: string | null;
+}
+
+const nameOf = ({ product, hostname }: Named) => hostname ?? product;
+
+const suspended = mail(serviceSuspended, ({ data }) => ({
+  subject: `${nameOf(data)} is suspended`,
+  lines: [
+    `${nameOf(data)} is suspended: it is switched off and cannot be used. Nothing of it is deleted.`,
+    '',
+    `Reason: ${data.reason}`,
+  ],
+}));
+
+const unsuspended = mail(serviceUnsuspended, ({ data }) => ({
+  subject: `${nameOf(data)} is no longer suspended`,
+  lines: [`${nameOf(data)} can be used again, as it was before.`],
+}));
+
+const terminated = mail(serviceTerminated, ({ data }) => ({
+  subject: `${nameOf(data)} has ended`,
+  lines: [
+    `${nameOf(data)} has ended. What was stored on it is deleted, and its addresses are no longer yours.`,
+    'Invoices for it that were open are cancelled.',
+    '',
+    `Reason: ${data.reason}`,
+  ],
+}));
+
 /** What customers are told of their services. */
-export const serviceMails: MailDeclaration[] = [ready];
+export const serviceMails: MailDeclaration[] = [ready, suspended, unsuspended, terminated];

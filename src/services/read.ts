@@ -8,13 +8,14 @@ import {
   statement,
 } from '../platform/index.ts';
 import { kindOf } from './kinds/table.ts';
+import type { ServiceStatus } from './states.ts';
 
 interface ServiceRow {
   id: number;
   organization_id: number;
   position: number;
   domain: string | null;
-  status: 'pending' | 'active' | 'suspended' | 'cancelled' | 'terminated';
+  status: ServiceStatus;
   provisioning_state: 'queued' | 'running' | 'done' | 'failed';
   suspend_reason: string | null;
   suspended_at: Date | null;

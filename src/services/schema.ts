@@ -17,10 +17,11 @@ import {
   Timestamp,
 } from '../platform/http/index.ts';
 import { serviceTypes } from './kinds/kind.ts';
+import { serviceStatuses } from './states.ts';
 
 const Status = named(
   'ServiceStatus',
-  Choice(['pending', 'active', 'suspended', 'cancelled', 'terminated']),
+  Choice(serviceStatuses),
   '`pending` until it is paid and delivered, `suspended` while it may not be used, `cancelled` or `terminated` at its end',
 );
 

@@ -19,6 +19,9 @@ import { powerSagas } from './power.ts';
 import { rename } from './settings.ts';
 import { backupPeriodicJob } from './snapshots/backups.ts';
 import { snapshotSagas } from './snapshots/snapshots.ts';
+import { suspendReactions } from './suspend/reactions.ts';
+import { suspendMachine } from './suspend/suspend.ts';
+import { terminateMachine } from './suspend/terminate.ts';
 import { upgradeReactions } from './upgrade/reactions.ts';
 import { resize } from './upgrade/resize.ts';
 
@@ -42,8 +45,10 @@ export const vpsJobs: AnySaga[] = [
   updateAccess,
   rename,
   resize,
+  suspendMachine,
+  terminateMachine,
 ];
 
-export const vpsReactions: Reaction[] = [...deliveryReactions, ...upgradeReactions];
+export const vpsReactions: Reaction[] = [...deliveryReactions, ...upgradeReactions, ...suspendReactions];
 
 export const vpsPeriodicJobs: PeriodicJob[] = [backupPeriodicJob, chartPeriodicJob, ticketPeriodicJob];

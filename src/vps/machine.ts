@@ -64,11 +64,12 @@ const setState = statement<
 >(
   'vps.setState',
   `update machines set state = :state, wanted = coalesce(:wanted, wanted), button = null, pressed_at = null,
-     host_failures = case when :state = 'stopped' or :startedAt::timestamptz is not null then 0
+     host_failures = case when :state in ('stopped', 'suspended') or :startedAt::timestamptz is not null then 0
        else host_failures end,
-     retry_at = case when :state = 'stopped' or :startedAt::timestamptz is not null then null else retry_at end,
+     retry_at = case when :state in ('stopped', 'suspended') or :startedAt::timestamptz is not null then null
+       else retry_at end,
      started_at = case when :state = 'running' then coalesce(:startedAt, started_at)
-       when :state = 'stopped' then null
+       when :state in ('stopped', 'suspended') then null
                        else started_at end
    where service_id = :serviceId`,
 );

@@ -6,7 +6,7 @@ import { fail, type OrganizationContext, statement, type TxContext, transaction 
 import { resourcesOf, vpsOptions } from '../services/index.ts';
 import { factsOf } from './actions/act.ts';
 import { viewAction } from './actions/history.ts';
-import { lockOwnVps, requireVps, type VpsRow } from './queries.ts';
+import { lockOwnVps, requireUsable, requireVps, stateOf, type VpsRow } from './queries.ts';
 import { actionNames, type Refusal, reasonAgainst } from './states.ts';
 
 interface UsageRow {
@@ -37,7 +37,7 @@ export async function readOverview(ctx: OrganizationContext, id: number) {
   const vps = await requireVps(ctx, id);
   const ordered = vpsOptions.read(vps.options);
   const resources = resourcesOf(ordered);
-  const state = vps.state ?? 'creating';
+  const state = stateOf(vps);
   const now = ctx.clock.now();
   const usage = await ctx.db.one(usageOf, { serviceId: id, now });
   const isUp = state === 'running' && vps.started_at !== null;
@@ -126,7 +126,7 @@ export async function lockIps(tx: OrganizationContext & TxContext, id: number): 
 
 /**
  * Sets or takes away the name that reverse DNS gives for one of the machine's addresses. `not_supported` for an IPv6
- * address where the name server keeps none.
+ * address where the name server keeps none, `action_not_allowed` while the service may not be used.
  */
 export async function changeIp(
   ctx: OrganizationContext,
@@ -136,6 +136,7 @@ export async function changeIp(
 ) {
   return transaction(ctx, 'vps.changeIp', async (tx) => {
     const vps = await requireVps(tx, id, { lock: true });
+    requireUsable(vps);
     // As the database writes it; what is no address at all is none of the machine's.
     const address = ipaddr.isValid(body.address) ? ipaddr.parse(body.address).toString() : body.address;
     if (isIPv6(address) && body.dns_name !== null && !dns.capabilities.includes('ipv6')) {

@@ -15,7 +15,7 @@ import {
   type TxContext,
 } from '../platform/index.ts';
 import { actionSaga, requestAction, requireOpen, withMachine } from './actions/act.ts';
-import { takePower } from './actions/forcedStop.ts';
+import { startUnlessToStop, stopped, takePower } from './actions/forcedStop.ts';
 import { viewAction } from './actions/history.ts';
 import { type PowerPayload, powerJobs } from './actions/job.ts';
 import { vpsRepaired } from './events.ts';
@@ -95,7 +95,9 @@ export const powerSagas: AnySaga[] = [
 async function start(run: PowerRun): Promise<void> {
   await requireOpen(run);
   return withMachine(run, async (hypervisor, spec, machine) => {
-    await startMachine(run.ctx, hypervisor, spec, machine);
+    const start = () => startMachine(run.ctx, hypervisor, spec, machine);
+    const why = await startUnlessToStop(run, hypervisor, start);
+    if (why !== null) throw stopped(why);
     if (spec.boot === 'network') return; // what it finds there is its owner's, and may never answer on SSH
     await hypervisor
       .waitUntilReady(spec, { timeoutMs: greetingMs, signal: run.signal })

@@ -107,6 +107,17 @@ export async function requireVps(
   return row;
 }
 
+/** Refuses to change anything about a VPS whose service may not be used: `action_not_allowed`. */
+export function requireUsable({ service_status: status }: VpsRow): void {
+  if (status === 'active' || status === 'pending') return;
+  throw fail('action_not_allowed', { message: `The service is ${status}` });
+}
+
+/** What a machine is, as its customer sees it: one that has no row is still to be made, or gone. */
+export function stateOf({ state, service_status: status }: VpsRow): MachineState {
+  return state ?? (status === 'terminated' || status === 'cancelled' ? 'deleting' : 'creating');
+}
+
 /** A VPS for a job, whoever owns it; null when there is none. */
 export function findVps(ctx: Context, id: number): Promise<VpsRow | null> {
   return ctx.db.maybe(vpsById, { id });

@@ -16,6 +16,7 @@ import {
 import { lockVps } from './queries.ts';
 import { endAlarm, waitForReturn } from './repairs.ts';
 import { inSql, settledStates } from './states.ts';
+import { listSuspended, suspendAgain } from './suspend/suspend.ts';
 import { findUnknownMachines } from './unknown.ts';
 
 const repairsAtMost = 3;
@@ -72,6 +73,10 @@ export async function reconcileNode(ctx: Context, nodeId: number, hypervisor: Hy
     await reconcileMachine(ctx, machine.service_id, hypervisor, null).catch((error: Error) =>
       ctx.log.warn({ service: machine.service_id, err: causesOf(error) }, 'a machine could not be compared'),
     );
+  }
+  for (const serviceId of await listSuspended(ctx, nodeId)) {
+    if (reports.get(machineIdOf(serviceId))?.power !== 'running') continue;
+    await transaction(ctx, 'vps.suspendAgain', (tx) => suspendAgain(tx, serviceId, nodeId));
   }
   await findUnknownMachines(ctx, nodeId, [...reports.values()], hypervisor);
   await transaction(ctx, 'vps.endAlarm', (tx) => endAlarm(tx, nodeId));

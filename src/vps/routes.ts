@@ -147,7 +147,7 @@ export const vpsRoutes = routes('/dashboard/service', group, (route) => {
       description: 'Sets the name that reverse DNS gives for an address.',
       body: S.IpChange,
       data: S.IpData,
-      errors: [...missing, 'invalid_domain', 'not_supported'],
+      errors: [...missing, 'invalid_domain', 'action_not_allowed', 'not_supported'],
       drivers: ['dns'],
       lock: (tx, req) => lockIps(tx, req.params.id),
     },

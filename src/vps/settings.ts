@@ -4,7 +4,7 @@ import { actionSaga, requestAction, withMachine } from './actions/act.ts';
 import { locked } from './actions/history.ts';
 import { type ActionPayload, actionJob } from './actions/job.ts';
 import { type Capable, lackOf, requireCapability } from './capabilities.ts';
-import { requireVps } from './queries.ts';
+import { requireUsable, requireVps } from './queries.ts';
 
 const renameJob = actionJob<ActionPayload & { hostname: string }>('rename');
 
@@ -74,8 +74,9 @@ const writeRow = statement<
 const notificationsAtMost = 20;
 
 export async function readSettings(ctx: OrganizationContext, id: number) {
-  await requireVps(ctx, id);
+  const vps = await requireVps(ctx, id);
   const row = await ctx.db.maybe(readRow, { serviceId: id });
+  if (row === null) requireUsable(vps);
   if (row === null) throw fail('action_not_allowed', { message: 'The machine is still being made' });
   return { settings: view(row) };
 }
@@ -89,6 +90,7 @@ export async function changeSettings(ctx: OrganizationContext, id: number, chang
   check(change);
   return transaction(ctx, 'vps.changeSettings', async (tx) => {
     const vps = await requireVps(tx, id, { lock: true });
+    requireUsable(vps);
     const before = (await readSettings(tx, id)).settings;
     const next = merge(before, change);
     checkNotifications(next);

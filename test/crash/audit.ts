@@ -102,7 +102,8 @@ const questions: Record<string, string> = {
     full join machines m on m.service_id = s.id
     where (m.service_id is not null) is distinct from coalesce(s.status in ('active', 'suspended'), false)`,
   'a machine in a state that should pass': `
-    select service_id, state, wanted from machines where state not in ('running', 'stopped') or state <> wanted`,
+    select m.service_id, m.state, m.wanted, s.status from machines m join services s on s.id = m.service_id
+    where m.state <> case s.status when 'suspended' then 'suspended' else m.wanted end`,
   'an action that never ended': `
     select service_id, command, status from vps_actions where status in ('queued', 'running')`,
   'an upgrade that is paid and not applied, or applied and not paid': `
@@ -137,7 +138,8 @@ const questions: Record<string, string> = {
       union all select case when exists (select 1 from told where action = 'invoice.cancelled' and subject_id = i.id)
         then 'invoice.cancelled' else 'invoice.expired' end, id, 1 from invoices i where status = 'cancelled'
       union all select 'invoice.refunded', invoice_id, count(*) from refunds group by invoice_id
-      union all select 'service.provisioned', id, 1 from services where status in ('active', 'suspended')
+      union all select 'service.provisioned', id, 1 from services where status in ('active', 'suspended', 'terminated')
+      union all select 'service.terminated', id, 1 from services where status = 'terminated'
       union all select 'service.cancelled', id, 1 from services where status = 'cancelled')
     select s.action, s.id, t.action as told, t.subject_id, t.times from should s
     full join (select * from told where action in (select action from should)) t
@@ -149,7 +151,8 @@ const questions: Record<string, string> = {
     group by a.id having count(j.id) <> (a.status = 'success')::int`,
   'a mail that is missing or waits': `
     select j.id, j.action, m.state, m.error from journal j left join mails m on m.journal_id = j.id
-    where j.action in ('invoice.created', 'invoice.paid', 'invoice.expired', 'invoice.refunded', 'service.provisioned')
+    where j.action in ('invoice.created', 'invoice.paid', 'invoice.expired', 'invoice.refunded', 'service.provisioned',
+      'service.suspended', 'service.unsuspended', 'service.terminated')
       and (m.id is null or m.state not in ('sent', 'kept'))`,
 };
 
@@ -179,6 +182,11 @@ export async function audit(databaseUrl: string, except: readonly string[] = [])
   return found;
 }
 
+function powerOf({ state, wanted }: { state: string; wanted: string }): string {
+  if (state === 'error') return 'either';
+  return state === 'suspended' ? 'stopped' : wanted;
+}
+
 interface Stored {
   machines: [string, SimulatedMachine][];
 }
@@ -193,7 +201,7 @@ export async function auditNode(databaseUrl: string, storeFile: string): Promise
     )
     .finally(() => client.end());
   // A machine in error says so, and is what its last action left of it.
-  const wanted = new Map(rows.map((row) => [row.id, row.state === 'error' ? 'either' : row.wanted]));
+  const wanted = new Map(rows.map((row) => [row.id, powerOf(row)]));
   // The store is written with the first machine.
   const { machines }: Stored = existsSync(storeFile)
     ? JSON.parse(readFileSync(storeFile, 'utf8'))

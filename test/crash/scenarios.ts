@@ -224,6 +224,45 @@ async function becomesLarger(world: World, { serviceId }: Order): Promise<void> 
 
 const nothing = async () => undefined;
 
+/** Asks staff's endpoint for a change of state; whoever repeats it because the answer was lost may find it done. */
+function changeState(command: 'suspend' | 'unsuspend' | 'terminate', body: object | undefined, to: string) {
+  return async (world: World, { serviceId }: Order): Promise<void> => {
+    const { status, body: said } = await world.staff.post(`/staff/services/${serviceId}/${command}`, body);
+    const { body: seen } = await world.staff.get(`/staff/services/${serviceId}`);
+    if (seen.data?.service.status !== to) throw new Error(`${command}: ${status} ${JSON.stringify(said)}`);
+  };
+}
+
+const suspend = changeState('suspend', { reason: 'It attacks others' }, 'suspended');
+const unsuspend = changeState('unsuspend', undefined, 'active');
+const terminate = changeState('terminate', { reason: 'Its customer asked for it' }, 'terminated');
+
+function machineBecomes(state: string) {
+  return async (world: World, { serviceId }: Order): Promise<void> => {
+    await until(
+      () => world.customer.get(`/dashboard/service/${serviceId}/vps/overview`),
+      ({ body }) => body.data?.vps.state === state && !body.data.vps.locked,
+      180_000,
+    );
+  };
+}
+
+/** The one machine, running. */
+async function unsuspended(world: World): Promise<Order> {
+  const given = await sameMachine(world);
+  const { body } = await world.staff.get(`/staff/services/${given.serviceId}`);
+  if (body.data.service.status === 'suspended') await unsuspend(world, given);
+  await machineBecomes('running')(world, given);
+  return given;
+}
+
+async function suspended(world: World): Promise<Order> {
+  const given = await unsuspended(world);
+  await suspend(world, given);
+  await machineBecomes('suspended')(world, given);
+  return given;
+}
+
 /** Lets the time to pay pass, and waits until the product has noticed. */
 async function expire(world: World, { invoiceId }: Order): Promise<void> {
   await sql(world, `update invoices set expires_at = now() - interval '1 hour' where id = $1`, invoiceId);
@@ -258,6 +297,9 @@ export const scenarios: Scenario[] = [
     (world, { serviceId }) => ask(world.staff.post(`/staff/services/${serviceId}/retry`)),
     becomes('status', 'active'),
   ),
+  scenario('suspend', unsuspended, suspend, machineBecomes('suspended')),
+  scenario('unsuspend', suspended, unsuspend, machineBecomes('running')),
+  scenario('terminate', running, terminate, becomes('status', 'terminated')),
   scenario('refund', failed, refund({ reason: 'could not be delivered' }), becomes('status', 'cancelled')),
   scenario('partial refund', sameMachine, refund({ amount: '0.01', reason: 'goodwill' })),
   scenario('credit', nothing, (world) =>

@@ -45,6 +45,7 @@ export const story = [
     'getSettings',
     'updateSettings',
   ],
+  ...['suspendService', 'unsuspendService'],
   ...[
     'updateProduct',
     'listMails',
@@ -58,6 +59,7 @@ export const story = [
   ...['addAddressPool', 'getAddressPool', 'changeAddressPool', 'updatePoolAddress', 'listPoolAddresses'],
   ...['listOperatingSystemImages', 'addOperatingSystemImage', 'getOperatingSystemImage'],
   ...['changeOperatingSystemImage', 'prepareOperatingSystemImage', 'removeOperatingSystemImage'],
+  'terminateService',
 ];
 
 /** Examples that need what a story where all goes well does not have, with the tests that send them instead. */
@@ -65,6 +67,7 @@ export const cannotBeSent: Record<string, string> = {
   cancelInvoice: 'needs an invoice that is not paid: billing/invoices/unpaid.test.ts',
   retryServiceDelivery: 'needs a delivery that failed: billing/payments/refund.test.ts',
   deliverServiceByHand: 'needs a service that no room delivers: services/delivery/deliverByHand.test.ts',
+  finishServiceByHand: 'needs a service that no room looks after: services/suspend/suspend.test.ts',
   retryJob: 'needs a job that failed: billing/payments/refund.test.ts',
   replaceNode: 'needs a node that is silent: fleet/nodes.test.ts',
   removeAddressPool: 'needs a pool without a reserved address: fleet/pools.test.ts',

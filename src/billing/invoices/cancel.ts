@@ -5,11 +5,12 @@ import {
   type OrganizationContext,
   requireOwn,
   statement,
+  type TxContext,
   transaction,
 } from '../../platform/index.ts';
 import { invoiceCancelled } from '../events.ts';
 import { returnPart } from '../payments/returnPart.ts';
-import { lockInvoice } from './payable.ts';
+import { lockInvoice, lockOpenOf, type Payable } from './payable.ts';
 import { readInvoice } from './read.ts';
 
 const cancel = statement<never, { id: number }>(
@@ -25,27 +26,36 @@ const cancel = statement<never, { id: number }>(
 export async function cancelInvoice(ctx: OrganizationContext, id: number) {
   return transaction(ctx, 'billing.cancel', async (tx) => {
     const invoice = await requireOwn(tx, lockInvoice, { id });
-    const { kind, status, currency, total_minor: totalMinor, paid_minor: amountMinor } = invoice;
+    const { kind, status } = invoice;
     if (status !== 'unpaid') {
       throw fail('conflict', { message: `This invoice is ${status}, so it cannot be cancelled` });
     }
     if (kind === 'renewal') {
       throw fail('conflict', { message: 'This invoice is for a service that runs; cancel the service' });
     }
-    const part = { id, organizationId: tx.organizationId, currency, amountMinor };
-    const credited =
-      amountMinor > 0 ? await returnPart(tx, { ...part, why: 'which you cancelled' }) : undefined;
-    await tx.db.run(cancel, { id });
-    await record(tx, invoiceCancelled, {
-      subject: { type: 'invoice', id },
-      data: {
-        user_id: invoice.user_id,
-        kind,
-        currency,
-        total: formatMoney(totalMinor, currency),
-        ...(credited && { credited }),
-      },
-    });
+    await cancelUnpaid(tx, invoice, 'which you cancelled');
     return readInvoice(tx, id);
+  });
+}
+
+/**
+ * Cancels whatever is open for a service that has ended, but for its order; what was paid towards it becomes credit.
+ * `reason` is what the customer reads. The service's row is locked.
+ */
+export async function cancelInvoicesOf(tx: TxContext, serviceId: number, reason: string): Promise<void> {
+  for (const invoice of await tx.db.many(lockOpenOf, { serviceId }))
+    await cancelUnpaid(tx, invoice, 'which was cancelled', reason);
+}
+
+async function cancelUnpaid(tx: TxContext, invoice: Payable, why: string, reason?: string): Promise<void> {
+  const { id, organization_id: organizationId, user_id, kind, currency, paid_minor: amountMinor } = invoice;
+  const part = { id, organizationId, currency, amountMinor };
+  const credited = amountMinor > 0 ? await returnPart(tx, { ...part, why }) : undefined;
+  await tx.db.run(cancel, { id });
+  const total = formatMoney(invoice.total_minor, currency);
+  await record(tx, invoiceCancelled, {
+    subject: { type: 'invoice', id },
+    organizationId,
+    data: { user_id, kind, currency, total, ...(credited && { credited }), ...(reason && { reason }) },
   });
 }

@@ -39,6 +39,14 @@ export const lockUnpaid = statement<Payable, { organizationId: number; currency:
    order by id for no key update`,
 );
 
+/** What is open for a service, but for the order that it came from. */
+export const lockOpenOf = statement<Payable, { serviceId: number }>(
+  'billing.lockOpenOf',
+  `${selectPayable} where status = 'unpaid' and kind <> 'order'
+     and id in (select invoice_id from invoice_items where service_id = :serviceId)
+   order by id for no key update`,
+);
+
 /** What is due of an invoice: nothing once it is paid or cancelled. */
 export function dueOf(invoice: Pick<Payable, 'status' | 'total_minor' | 'paid_minor'>): number {
   return invoice.status === 'unpaid' ? invoice.total_minor - invoice.paid_minor : 0;

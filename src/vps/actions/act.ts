@@ -17,7 +17,7 @@ import {
   transaction,
 } from '../../platform/index.ts';
 import { findMachine, type MachineRow, setMachineState, specOf } from '../machine.ts';
-import { type ActionRow, requireVps, type VpsRow } from '../queries.ts';
+import { type ActionRow, requireVps, stateOf, type VpsRow } from '../queries.ts';
 import { type ActionName, type MachineState, reasonAgainst, ruleOf } from '../states.ts';
 import { forCustomer } from './advice.ts';
 import { cancelledByForce, isToStop, wasCancelled } from './forcedStop.ts';
@@ -40,7 +40,7 @@ export type ExistingVps = VpsRow & { state: MachineState; wanted: 'running' | 's
 /** What the row of a VPS says about what may be done with it. */
 export function factsOf(vps: VpsRow) {
   return {
-    state: vps.state ?? ('creating' as const),
+    state: stateOf(vps),
     serviceStatus: vps.service_status,
     lockedBy: vps.action?.command ?? null,
     capabilities: vps.capabilities,
@@ -71,8 +71,8 @@ export async function requestAction<P extends ActionPayload>(
     let vps = await requireVps(tx, id, { lock: true });
     if (vps.action !== null && !(options.overrides && vps.action.waits)) {
       if (!options.overrides) throw locked(vps.action.command);
-      if (!yielding.has(vps.action.command)) return stopAfter(tx, vps, prepare);
-      await yieldTo(tx, vps, vps.action);
+      if (!(await endYielding(tx, vps, 'The machine was stopped with force')))
+        return stopAfter(tx, vps, prepare);
       vps = await requireVps(tx, id, { lock: true });
     }
     const refusal = reasonAgainst(command, { ...factsOf(vps), lockedBy: null });
@@ -128,12 +128,13 @@ function stillBeingMade() {
   return fail('action_not_allowed', { message: 'The machine is still being made' });
 }
 
-/** Ends the action under way; its job does not go on, and the machine counts as running until it is known better. */
-async function yieldTo(
-  ctx: OrganizationContext & TxContext,
-  vps: VpsRow,
-  action: { id: number; command: string },
-): Promise<void> {
+/**
+ * Ends the action under way, if it is one that can be cut off; whether it did. Its job does not go on, and the machine
+ * counts as running until it is known better. The machine's row is locked.
+ */
+export async function endYielding(ctx: TxContext, vps: VpsRow, message: string): Promise<boolean> {
+  const { action } = vps;
+  if (action === null || action.waits || !yielding.has(action.command)) return false;
   const ended = {
     id: action.id,
     organizationId: vps.organization_id,
@@ -141,8 +142,9 @@ async function yieldTo(
     command: action.command,
   };
   await forgetSecrets(ctx, action.id);
-  await finishAction(ctx, ended, { code: cancelledByForce, message: 'The machine was stopped with force' });
+  await finishAction(ctx, ended, { code: cancelledByForce, message });
   await setMachineState(ctx, vps.service_id, 'running');
+  return true;
 }
 
 /**

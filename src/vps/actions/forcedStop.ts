@@ -29,6 +29,16 @@ const takeTurn = statement<{ id: number }, { serviceId: number }>(
   `update vps_actions set waits = false where service_id = :serviceId and command = 'stop' and waits returning id`,
 );
 
+// A service that may not be used keeps its machine off, too.
+const toBeOff = statement<{ why: OffReason }, { serviceId: number }>(
+  'vps.toBeOff',
+  `select status as why from services where id = :serviceId and status in ('suspended', 'terminated')
+   union all
+   select 'stopped' from vps_actions where service_id = :serviceId and command = 'stop' and waits limit 1`,
+);
+
+type OffReason = 'suspended' | 'terminated' | 'stopped';
+
 interface Payload {
   serviceId: number;
   actionId: number;
@@ -48,39 +58,52 @@ export async function isToStop(ctx: Context, serviceId: number): Promise<boolean
   return (await ctx.db.maybe(waitingStop, { serviceId })) !== null;
 }
 
-/** Fails an action for good that goes no further for a stop with force. */
+/** Fails an action for good that goes no further: for a stop with force, or because its service may not be used. */
 export async function requireNoStop({ ctx, payload }: Run<{ serviceId: number }, object>): Promise<void> {
-  if (await isToStop(ctx, payload.serviceId)) throw stopped();
+  const why = await reasonToBeOff(ctx, payload.serviceId);
+  if (why !== null) throw stopped(why);
 }
 
-/** Code of an action that a stop with force ended: it did not fail. */
+/** Why the machine is to be off, whatever is under way with it; null when it need not be. */
+export async function reasonToBeOff(ctx: Context, serviceId: number): Promise<OffReason | null> {
+  return (await ctx.db.maybe(toBeOff, { serviceId }))?.why ?? null;
+}
+
+/** Code of an action that a stop with force ended, or a suspension: it did not fail. */
 export const cancelledByForce = 'cancelled';
 
-/** Whether an action was ended by a stop with force. */
+/** Whether an action was ended so. */
 export async function wasCancelled(ctx: Context, actionId: number): Promise<boolean> {
   return (await ctx.db.maybe(cancelledAction, { actionId, code: cancelledByForce })) !== null;
 }
 
-export function stopped(): Error {
-  return Object.assign(new Error('The machine was stopped with force'), {
+export function stopped(why: OffReason): Error {
+  const message = why === 'stopped' ? 'The machine was stopped with force' : `The service was ${why}`;
+  return Object.assign(new Error(message), {
     code: cancelledByForce,
     permanent: true,
     unwanted: true,
   });
 }
 
-/** Starts a machine for an action that holds its lock, unless it is to stop. Whether it was left running. */
+/** Starts a machine for an action that holds its lock, unless it is to be off: then why, and null when it runs. */
 export async function startUnlessToStop(
   { ctx, payload }: Run<{ serviceId: number }, object>,
   hypervisor: Hypervisor,
   start: () => Promise<void>,
-): Promise<boolean> {
-  if (await isToStop(ctx, payload.serviceId)) return false;
+): Promise<OffReason | null> {
+  const before = await reasonToBeOff(ctx, payload.serviceId);
+  if (before !== null) return before;
   await start();
   // Asked for since then, its power was taken before the start.
-  if (!(await isToStop(ctx, payload.serviceId))) return true;
-  await hypervisor.powerOff(machineIdOf(payload.serviceId));
-  return false;
+  const since = await reasonToBeOff(ctx, payload.serviceId);
+  if (since !== null) await hypervisor.powerOff(machineIdOf(payload.serviceId));
+  return since;
+}
+
+/** Lets a stop with force that waits have its end: the machine is going to be off anyway. Its id; null without one. */
+export async function takeWaitingStop(tx: TxContext, serviceId: number): Promise<number | null> {
+  return (await tx.db.maybe(takeTurn, { serviceId }))?.id ?? null;
 }
 
 /** Gives the lock of an action that has just ended to the stop that waits for it, in the same transaction. */

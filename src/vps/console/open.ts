@@ -50,8 +50,9 @@ export interface Ticket {
 
 const useTicket = statement<Ticket, { hash: Buffer; now: Date }>(
   'vps.useTicket',
-  `update console_tickets t set used_at = :now from machines m
+  `update console_tickets t set used_at = :now from machines m, services s
    where t.hash = :hash and t.used_at is null and t.expires_at > :now and m.service_id = t.service_id
+     and s.id = t.service_id and s.status = 'active'
    returning t.organization_id, t.service_id, t.user_id, t.api_key_id, t.kind, m.node_id`,
 );
 

@@ -175,8 +175,8 @@ async function startFromDisk(
   driver: Hypervisor,
   spec: MachineSpec,
 ): Promise<void> {
-  const runs = await startUnlessToStop(run, driver, () => driver.start({ ...spec, boot: 'disk' }));
-  if (!runs) throw stopped();
+  const why = await startUnlessToStop(run, driver, () => driver.start({ ...spec, boot: 'disk' }));
+  if (why !== null) throw stopped(why);
 }
 
 async function check(run: Run<Payload, object>): Promise<void> {

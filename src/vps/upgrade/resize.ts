@@ -13,7 +13,7 @@ import { finishAction, isOpenAction, locked, openSystemAction, progressAction } 
 import { holdsLock } from '../actions/lock.ts';
 import { startMachine, stopAnyway } from '../power.ts';
 import { findVps, lockVps } from '../queries.ts';
-import { inSql, rules } from '../states.ts';
+import { inSql, type MachineState, rules } from '../states.ts';
 import { holdNeeded } from './resources.ts';
 
 /** What an upgrade asks for once it counts. */
@@ -25,11 +25,14 @@ interface Payload {
 
 type ResizeRun = Run<Payload, object>;
 
-// Nobody is at work on it, and it is in a state that can change its size.
+const resizable: readonly MachineState[] = [...rules.resize.from, 'suspended', rules.resize.during];
+
+// Nobody is at work on it, and it is in a state that can change its size. That of a suspended service is off, and can.
 const takeMachine = statement<{ node_id: number }, { serviceId: number; actionId: number }>(
   'vps.takeMachineForResize',
   `update machines m set state = '${rules.resize.during}'
-   where m.service_id = :serviceId and m.state in ${inSql([...rules.resize.from, rules.resize.during])}
+   where m.service_id = :serviceId
+     and m.state in ${inSql(resizable)}
      and not exists (select 1 from vps_actions a where a.service_id = m.service_id and a.id <> :actionId
        and ${holdsLock('a')})
    returning m.node_id`,
@@ -46,7 +49,9 @@ const setSize = statement<
 // One that still waited for the machine's lock has nothing of it to let go: the machine is another action's.
 const letGo = statement<never, { serviceId: number; actionId: number; isBroken: boolean }>(
   'vps.letGoAfterResize',
-  `update machines m set state = case when :isBroken then 'error' else m.wanted end
+  `update machines m set state = case when :isBroken then 'error'
+     when exists (select 1 from services s where s.id = m.service_id and s.status = 'suspended') then 'suspended'
+     else m.wanted end
    where m.service_id = :serviceId and m.state = '${rules.resize.during}'
      and exists (select 1 from vps_actions a where a.id = :actionId and ${holdsLock('a')})`,
 );
@@ -75,6 +80,7 @@ export const resize = saga<Payload>({
   failed: async (ctx, payload, failure) => {
     await release(ctx, payload, false);
     await finishAction(ctx, actionOf(payload), forCustomer(actionOf(payload), failure));
+    return failure.code === ended ? 'unwanted' : undefined;
   },
   stuck: async (ctx, payload, failure) => {
     if (!(await isOpenAction(ctx, payload.actionId))) return;
@@ -104,9 +110,20 @@ function open({ ctx, payload, moveTo }: ResizeRun): Promise<void> {
   });
 }
 
+/** Code of a resize whose service has ended before its turn came. */
+const ended = 'ended';
+
 async function hindrance(tx: TxContext, serviceId: number): Promise<Error> {
   const vps = await findVps(tx, serviceId);
   if (vps?.action && !vps.action.waits) return locked(vps.action.command);
+  if (vps?.service_status === 'terminated')
+    return Object.assign(new Error('The service has ended'), {
+      code: ended,
+      permanent: true,
+      unwanted: true,
+    });
+  // Between the two looks the action that was at work has ended.
+  if (vps?.state && resizable.includes(vps.state)) return locked('another action');
   const message = `The machine is ${vps?.state ?? 'gone'}, so its size cannot change`;
   return Object.assign(fail('action_not_allowed', { message }), { permanent: true });
 }
@@ -125,7 +142,7 @@ async function apply(run: ResizeRun): Promise<void> {
     if (restartNeeded) await stopAnyway(driver, spec.id, run.signal);
     const { power } = await driver.inspect(spec.id);
     const start = () => startMachine(run.ctx, driver, spec, machine);
-    if (!(await startUnlessToStop(run, driver, start))) return tellAddresses(run, driver, spec);
+    if ((await startUnlessToStop(run, driver, start)) !== null) return tellAddresses(run, driver, spec);
     // A guest that boots anew has found its addresses. One that runs on is told once its packet rules let it use them.
     if (power === 'running') await tellAddresses(run, driver, spec);
   });

@@ -1,0 +1,57 @@
+import { record } from '../../events/index.ts';
+import { type Context, fail, statement, type TxContext, transaction } from '../../platform/index.ts';
+import { serviceDoneByHand } from '../events.ts';
+import { isByHand } from '../kinds/kind.ts';
+import { kindOf } from '../kinds/table.ts';
+import { readServiceForStaff } from '../read.ts';
+import { lockService } from '../suspend/lock.ts';
+
+/** What staff may have to do by hand with a service that no room looks after, and what it makes needless. */
+export const tasks = {
+  suspend: { undoes: ['unsuspend'] },
+  unsuspend: { undoes: ['suspend'] },
+  terminate: { undoes: ['suspend', 'unsuspend'] },
+} as const satisfies Record<string, { undoes: readonly string[] }>;
+
+export type Task = keyof typeof tasks;
+
+export const taskNames = Object.keys(tasks) as Task[];
+
+const dropTasks = statement<{ task: Task }, { serviceId: number; tasks: readonly string[] }>(
+  'services.dropTasks',
+  'delete from service_tasks where service_id = :serviceId and task = any(:tasks::text[]) returning task',
+);
+const insertTask = statement<never, { serviceId: number; organizationId: number; task: string; now: Date }>(
+  'services.insertTask',
+  `insert into service_tasks (service_id, organization_id, task, since) values (:serviceId, :organizationId, :task, :now)
+   on conflict (service_id, task) do nothing`,
+);
+
+/**
+ * Has staff do something with a service by hand, when no room looks after its kind. The service's row is locked. To
+ * suspend what staff has yet to let run again is nothing to do at all, and the other way round.
+ */
+export async function askByHand(
+  tx: TxContext,
+  service: { id: number; organizationId: number; moduleId: number },
+  task: Task,
+): Promise<void> {
+  if (!isByHand(kindOf(service.moduleId))) return;
+  const { id: serviceId, organizationId } = service;
+  const needless = await tx.db.many(dropTasks, { serviceId, tasks: tasks[task].undoes });
+  if (needless.length > 0 && task !== 'terminate') return;
+  await tx.db.run(insertTask, { serviceId, organizationId, task, now: tx.clock.now() });
+}
+
+/** Staff has done what a service waited for. `not_found`; `conflict` when it does not wait for that. */
+export async function finishByHand(ctx: Context, id: number, task: Task) {
+  return transaction(ctx, 'services.finishByHand', async (tx) => {
+    const { organizationId } = await lockService(tx, id);
+    if ((await tx.db.many(dropTasks, { serviceId: id, tasks: [task] })).length === 0) {
+      throw fail('conflict', { message: `Nobody has to ${task} this service by hand` });
+    }
+    const subject = { type: 'service', id };
+    await record(tx, serviceDoneByHand, { subject, organizationId, data: { task } });
+    return readServiceForStaff(tx, id);
+  });
+}

@@ -1,0 +1,31 @@
+import { cancelInvoicesOf } from '../../billing/index.ts';
+import { returnStock } from '../../catalog/index.ts';
+import { record } from '../../events/index.ts';
+import { statement, type TxContext } from '../../platform/index.ts';
+import { askByHand } from '../byHand/tasks.ts';
+import { serviceTerminated } from '../events.ts';
+import { requireAction } from '../states.ts';
+import { factsOf, lockService } from './lock.ts';
+
+const markTerminated = statement<never, { id: number; now: Date }>(
+  'services.markTerminated',
+  `update services set status = 'terminated', terminated_at = :now, holds_stock = false where id = :id`,
+);
+
+/**
+ * Ends a service that is active or suspended, for good: what it held is given back, by whoever looks after its kind in a
+ * reaction, and its open invoices are cancelled. Its row and its history stay. `not_found`; `conflict` in any other state.
+ */
+export async function terminateService(tx: TxContext, id: number, reason: string): Promise<void> {
+  const service = await lockService(tx, id);
+  requireAction('terminate', service);
+  await tx.db.run(markTerminated, { id, now: tx.clock.now() });
+  await cancelInvoicesOf(tx, id, `${service.domain ?? service.productName} has ended`);
+  if (service.holdsStock) await returnStock(tx, new Map([[service.productId, 1]]));
+  await askByHand(tx, service, 'terminate');
+  await record(tx, serviceTerminated, {
+    subject: { type: 'service', id },
+    organizationId: service.organizationId,
+    data: { ...factsOf(service), reason },
+  });
+}
