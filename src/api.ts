@@ -14,13 +14,13 @@ import { fleetStaffRoutes } from './fleet/index.ts';
 import { organizationRoutes, organizationStaffRoutes } from './organizations/index.ts';
 import type { RouteGroup } from './platform/http/index.ts';
 import { jobStaffRoutes } from './platform/jobs/staffRoutes.ts';
-import { serviceRoutes, serviceStaffRoutes, suspendStaffRoutes } from './services/index.ts';
+import { orderStaffRoutes, review, serviceRoutes, serviceStaffRoutes, suspendStaffRoutes } from './services/index.ts';
 import { type AnySection, settingsStaffRoutes } from './settings/index.ts';
 import { upgradeRoutes, vpsRoutes } from './vps/index.ts';
 import { allConcerns } from './worker.ts';
 
 /** Everything that staff can set while the product runs. */
-const allSettings: AnySection[] = [company];
+const allSettings: AnySection[] = [company, review];
 
 /** Every endpoint of the product. */
 export const allRoutes: RouteGroup[] = [
@@ -38,6 +38,7 @@ export const allRoutes: RouteGroup[] = [
   staffKeyRoutes,
   catalogStaffRoutes,
   billingStaffRoutes,
+  orderStaffRoutes,
   serviceStaffRoutes,
   suspendStaffRoutes,
   settingsStaffRoutes(allSettings),

@@ -77,7 +77,7 @@ const tablesOf: Record<string, string[]> = {
     ],
     ...['ledger_accounts', 'ledger_transactions', 'ledger_entries'],
   ],
-  services: ['services', 'service_secrets', 'service_tasks'],
+  services: ['services', 'service_secrets', 'service_tasks', 'order_reviews'],
   vps: [
     ...[
       'machines',

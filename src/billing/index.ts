@@ -26,7 +26,7 @@ export { readAccountCredit } from './ledger/accountCredit.ts';
 export { findCredit, grantCredit } from './ledger/ledger.ts';
 export { billingMails } from './mails.ts';
 export { settleFree } from './payments/pay.ts';
-export { couponOf, holdInvoice, isPaid, isRefunded } from './payments/refund.ts';
+export { couponOf, holdInvoice, isPaid, isRefunded, refundInvoice } from './payments/refund.ts';
 export { type Profile, profileOf } from './profile/read.ts';
 export { profileRoutes } from './profile/routes.ts';
 export { billingRoutes } from './routes.ts';

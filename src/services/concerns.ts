@@ -6,8 +6,23 @@ const byHand = Object.values(kinds)
   .filter(({ deliver }) => deliver === staffDeliveryWanted)
   .map(({ id }) => id);
 
-/** Deliveries that failed, and what is a person's work. */
+/** Paid orders that are held, deliveries that failed, and what is a person's work. */
 export const serviceConcerns: ConcernSource[] = [
+  {
+    kind: 'order.held',
+    subject: 'invoice',
+    title: 'Paid orders that wait for you',
+    // One that was paid back or cancelled meanwhile waits for nobody.
+    find: statement<Concern, { limit: number }>(
+      'services.heldOrders',
+      `select r.invoice_id as id, r.organization_id, r.held_at as since,
+         'order ' || r.invoice_id || ' is paid and held: ' || array_to_string(r.reasons, '; ') as message
+       from order_reviews r
+       where r.status = 'held'
+         and exists (select 1 from services s where s.invoice_id = r.invoice_id and s.status = 'pending')
+       order by r.held_at desc, r.invoice_id desc limit :limit`,
+    ),
+  },
   {
     kind: 'delivery.failed',
     subject: 'service',

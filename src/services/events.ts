@@ -49,6 +49,22 @@ interface UpgradeExpired {
   options: Record<string, unknown>;
 }
 
+interface OrderHeld {
+  user_id: number | null;
+  /** The rules that held it, in words for staff. */
+  reasons: string[];
+}
+
+interface OrderReleased {
+  note: string | null;
+}
+
+export const orderHeld = event<OrderHeld>('order.held', 'a paid order waits until staff has looked at it');
+export const orderReleased = event<OrderReleased>('order.released', 'staff let a held order be delivered');
+export const orderRefused = event<Reason>(
+  'order.refused',
+  'staff refused a held order and gave its money back',
+);
 export const deliveryWanted = event<DeliveryWanted>(
   'service.delivery_wanted',
   'a service was paid and is to be delivered by the room of its kind',

@@ -35,6 +35,8 @@ export { serviceMails } from './mails.ts';
 export { isStrongPassword } from './password.ts';
 export { prorate, prorateRise, remainingOf } from './prorate.ts';
 export { serviceReactions } from './reactions.ts';
+export { review } from './review/rules.ts';
+export { orderStaffRoutes } from './review/staffRoutes.ts';
 export { serviceRoutes } from './routes.ts';
 export { serviceStaffRoutes } from './staffRoutes.ts';
 export { suspendStaffRoutes } from './suspend/routes.ts';

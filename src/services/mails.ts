@@ -1,5 +1,11 @@
 import { type MailDeclaration, mail } from '../events/index.ts';
-import { serviceProvisioned, serviceSuspended, serviceTerminated, serviceUnsuspended } from './events.ts';
+import {
+  orderHeld,
+  serviceProvisioned,
+  serviceSuspended,
+  serviceTerminated,
+  serviceUnsuspended,
+} from './events.ts';
 
 const ready = mail(serviceProvisioned, ({ data: { product, hostname, primary_ip: address } }) => ({
   subject: `${hostname ?? product} is ready`,
@@ -46,5 +52,13 @@ const terminated = mail(serviceTerminated, ({ data }) => ({
   ],
 }));
 
-/** What customers are told of their services. */
-export const serviceMails: MailDeclaration[] = [ready, suspended, unsuspended, terminated];
+const held = mail(orderHeld, ({ subject: { id } }) => ({
+  subject: `We look at your order ${id}`,
+  lines: [
+    `Your order ${id} is paid. One of us looks at it before it is delivered; you need not do anything.`,
+    'If we cannot take it, you get all of your money back.',
+  ],
+}));
+
+/** What customers are told of their orders and services. */
+export const serviceMails: MailDeclaration[] = [ready, held, suspended, unsuspended, terminated];

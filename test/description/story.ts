@@ -64,6 +64,10 @@ export const story = [
 
 /** Examples that need what a story where all goes well does not have, with the tests that send them instead. */
 export const cannotBeSent: Record<string, string> = {
+  listOrders: 'needs an order that is held: services/review/review.test.ts',
+  getOrder: 'needs an order that is held: services/review/review.test.ts',
+  releaseOrder: 'needs an order that is held: services/review/review.test.ts',
+  refuseOrder: 'needs an order that is held: services/review/review.test.ts',
   cancelInvoice: 'needs an invoice that is not paid: billing/invoices/unpaid.test.ts',
   retryServiceDelivery: 'needs a delivery that failed: billing/payments/refund.test.ts',
   deliverServiceByHand: 'needs a service that no room delivers: services/delivery/deliverByHand.test.ts',

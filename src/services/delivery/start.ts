@@ -1,0 +1,29 @@
+import { hasHappened, record } from '../../events/index.ts';
+import type { Context, TxContext } from '../../platform/index.ts';
+import { kindOf } from '../kinds/table.ts';
+import type { Ordered } from './cancelUndelivered.ts';
+import { markDelivering } from './delivery.ts';
+
+/**
+ * Has a paid order's services delivered that are not yet; their rows are locked. What staff delivers by hand is under
+ * way from here on too: it stands in the list of what needs a person.
+ */
+export async function startDelivery(tx: TxContext, services: Ordered[]): Promise<void> {
+  for (const service of services) {
+    if (service.status !== 'pending') continue;
+    if (service.provisioningState !== 'queued' && !(await neverStarted(tx, service))) continue;
+    await markDelivering(tx, service.id);
+    await record(tx, kindOf(service.moduleId).deliver, {
+      subject: { type: 'service', id: service.id },
+      organizationId: service.organizationId,
+      data: { module_id: service.moduleId },
+    });
+  }
+}
+
+/** Failed because this very job did, which is now tried again; otherwise the delivery itself is to be retried. */
+async function neverStarted(ctx: Context, service: Ordered): Promise<boolean> {
+  if (service.provisioningState !== 'failed') return false;
+  const { deliver } = kindOf(service.moduleId);
+  return !(await hasHappened(ctx, deliver, { type: 'service', id: service.id }));
+}
