@@ -14,7 +14,13 @@ import { fleetStaffRoutes } from './fleet/index.ts';
 import { organizationRoutes, organizationStaffRoutes } from './organizations/index.ts';
 import type { RouteGroup } from './platform/http/index.ts';
 import { jobStaffRoutes } from './platform/jobs/staffRoutes.ts';
-import { orderStaffRoutes, review, serviceRoutes, serviceStaffRoutes, suspendStaffRoutes } from './services/index.ts';
+import {
+  orderStaffRoutes,
+  review,
+  serviceRoutes,
+  serviceStaffRoutes,
+  suspendStaffRoutes,
+} from './services/index.ts';
 import { type AnySection, settingsStaffRoutes } from './settings/index.ts';
 import { upgradeRoutes, vpsRoutes } from './vps/index.ts';
 import { allConcerns } from './worker.ts';

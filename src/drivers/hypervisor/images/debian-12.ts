@@ -59,7 +59,9 @@ async function bootstrap(root: string, say: (line: string) => void): Promise<voi
     ...['--variant=minbase', '--mode=root', '--format=directory', '--aptopt=APT::Sandbox::User "root"'],
     ...dpkgOptions.map((option) => `--dpkgopt=${option}`),
   ];
-  const argv = ['mmdebstrap', ...options, `--include=${packages.join(',')}`, 'bookworm', root];
+  // What it mounts inside is seen by nobody else, and gone with it however it ends.
+  const alone = ['unshare', '--mount', '--propagation', 'private', '--'];
+  const argv = [...alone, 'mmdebstrap', ...options, `--include=${packages.join(',')}`, 'bookworm', root];
   const onLine = (line: string) => {
     if (line.startsWith('I: ')) say(line.slice(3, 120));
   };

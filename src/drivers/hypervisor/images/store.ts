@@ -72,8 +72,7 @@ async function make(dir: string, image: ImageSource, progress: Progress): Promis
   await withFileLock(join(dir, `${image.slug}.lock`), async () => {
     if (await isMade(dir, image)) return; // another process built it while we waited
     const temporary = join(dir, `${image.slug}.partial`);
-    // What a build that was cut off left may belong to root.
-    await runAsRoot(['rm', '-rf', temporary]);
+    await removeLeftovers(temporary);
     await mkdir(temporary);
     const description = await buildOrDownload(image, temporary, progress);
     const { slug: _, ...source } = image;
@@ -82,6 +81,17 @@ async function make(dir: string, image: ImageSource, progress: Progress): Promis
     await rename(temporary, join(dir, image.slug));
     progress(`The image ${image.slug} is ready`);
   });
+}
+
+/** What a build that was cut off left may belong to root, with parts of this host mounted in it. */
+async function removeLeftovers(dir: string): Promise<void> {
+  const mounts = (await readFile('/proc/self/mounts', 'utf8'))
+    .split('\n')
+    .map((line) => line.split(' ')[1] ?? '');
+  const inside = mounts.filter((mount) => mount.startsWith(`${dir}/`));
+  // Later ones may stand on earlier ones.
+  for (const mount of inside.reverse()) await runAsRoot(['umount', mount]);
+  await runAsRoot(['rm', '-rf', '--one-file-system', dir]);
 }
 
 async function buildOrDownload(
