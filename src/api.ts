@@ -4,6 +4,8 @@ import {
   billingRoutes,
   billingStaffRoutes,
   company,
+  methodRoutes,
+  paymentRoutes,
   profileRoutes,
   readAccountCredit,
 } from './billing/index.ts';
@@ -36,6 +38,8 @@ export const allRoutes: RouteGroup[] = [
   organizationRoutes,
   billingRoutes,
   profileRoutes,
+  methodRoutes,
+  paymentRoutes,
   serviceRoutes,
   upgradeRoutes,
   vpsRoutes,

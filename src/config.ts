@@ -45,6 +45,11 @@ export interface Config {
   /** PowerDNS' HTTP API and its key; set with `dns: 'powerdns'`. */
   dnsUrl: string;
   dnsApiKey: string;
+  payments: 'stripe' | 'none';
+  /** Set with `payments: 'stripe'`; the URL is null for Stripe itself. */
+  stripeSecretKey: string;
+  stripeWebhookSecret: string;
+  stripeApiUrl: string | null;
   hypervisor: 'auto' | 'qemu' | 'simulator';
   /** Finished images, to share them between installations; null means inside DATA_DIR. */
   imagesDir: string | null;
@@ -146,6 +151,23 @@ export const settings: Setting[] = [
     meaning: "PowerDNS' HTTP API, http://host:8081; needed with DNS=powerdns.",
   },
   { name: 'DNS_API_KEY', fallback: '', meaning: 'Key of that API; needed with DNS=powerdns.' },
+  {
+    name: 'PAYMENTS',
+    fallback: 'auto',
+    meaning: 'Payment provider: `stripe`, `none`, or `auto`: Stripe when STRIPE_SECRET_KEY is set.',
+  },
+  {
+    name: 'STRIPE_SECRET_KEY',
+    fallback: '',
+    meaning: "Stripe's secret key, sk_live_…; needed with PAYMENTS=stripe.",
+  },
+  {
+    name: 'STRIPE_WEBHOOK_SECRET',
+    fallback: '',
+    meaning:
+      'Signs what Stripe sends to PUBLIC_URL/api/payments/stripe/events, whsec_…; needed with PAYMENTS=stripe.',
+  },
+  { name: 'STRIPE_API_URL', fallback: '', meaning: "Another place for Stripe's API, for tests." },
   {
     name: 'HYPERVISOR',
     fallback: 'auto',
@@ -294,6 +316,12 @@ export function readConfig(env: Record<string, string | undefined>): Config {
       read(url, 'DNS_URL', ['http', 'https'], 'http://127.0.0.1:8081'),
       text('DNS_API_KEY'),
     ),
+    ...payments(
+      read(choice, 'PAYMENTS', ['auto', 'stripe', 'none'] as const),
+      text('STRIPE_SECRET_KEY'),
+      text('STRIPE_WEBHOOK_SECRET'),
+      read(url, 'STRIPE_API_URL', ['http', 'https'], 'http://127.0.0.1:12111'),
+    ),
     hypervisor: read(choice, 'HYPERVISOR', ['auto', 'qemu', 'simulator'] as const),
     imagesDir: path('IMAGES_DIR'),
     nodeName: read(
@@ -362,4 +390,22 @@ function dns(
   if (dnsUrl === null) throw new ConfigError('DNS is powerdns, so DNS_URL is needed too.');
   if (dnsApiKey === '') throw new ConfigError('Names are kept in PowerDNS, so DNS_API_KEY is needed.');
   return { dns: chosen, dnsUrl, dnsApiKey };
+}
+
+function payments(
+  engine: 'auto' | Config['payments'],
+  stripeSecretKey: string,
+  stripeWebhookSecret: string,
+  stripeApiUrl: string | null,
+): Pick<Config, 'payments' | 'stripeSecretKey' | 'stripeWebhookSecret' | 'stripeApiUrl'> {
+  const chosen = engine === 'auto' ? (stripeSecretKey === '' ? 'none' : 'stripe') : engine;
+  if (chosen === 'none')
+    return { payments: chosen, stripeSecretKey: '', stripeWebhookSecret: '', stripeApiUrl: null };
+  if (stripeSecretKey === '')
+    throw new ConfigError('PAYMENTS is stripe, so STRIPE_SECRET_KEY is needed too.');
+  if (stripeWebhookSecret === '')
+    throw new ConfigError(
+      'Customers pay by Stripe, so STRIPE_WEBHOOK_SECRET is needed: what Stripe tells is signed.',
+    );
+  return { payments: chosen, stripeSecretKey, stripeWebhookSecret, stripeApiUrl };
 }

@@ -1,6 +1,6 @@
 import { accountMails } from './account/index.ts';
 import { attentionMeasures, attentionPeriodicJob, staffMails } from './attention/index.ts';
-import { billingMails, expireInvoices } from './billing/index.ts';
+import { billingJobs, billingMails, expireInvoices } from './billing/index.ts';
 import {
   eventMeasures,
   mailConcerns,
@@ -55,6 +55,7 @@ export const allJobs: AnySaga[] = [
   mailSending,
   ...reactionJobs(allReactions),
   ...fleetJobs,
+  ...billingJobs,
   ...vpsJobs,
 ];
 

@@ -42,6 +42,7 @@ const resources: [RegExp, keyof Owned][] = [
   [/^\/dashboard\/services?\/:id/, 'service'],
   [/^\/dashboard\/invoices\/:id/, 'invoice'],
   [/^\/dashboard\/account\/ssh-keys\/:id/, 'sshKey'],
+  [/^\/dashboard\/payment-methods\/:id/, 'paymentMethod'],
 ];
 
 let product: TestProduct;
@@ -73,7 +74,19 @@ async function possessionsOf(person: Person) {
     invoice: invoiceId,
     action: Number(history.body.data.actions[0].id),
     sshKey: Number(key.body.data.ssh_key.id),
+    paymentMethod: await methodOf(person),
   };
+}
+
+/** A saved method, as if the payment provider had told of it. */
+async function methodOf(person: Person): Promise<number> {
+  const [row] = await sql<{ id: number }>(
+    product,
+    `insert into payment_methods (id, organization_id, driver, reference, type, is_default, created_at)
+     values ($1, $1, 'stripe', $2, 'card', true, now()) returning id`,
+    ...[person.organizationId, `pm_${person.organizationId}`],
+  );
+  return Number(row?.id);
 }
 
 function nameOf(route: Route): string {
@@ -278,7 +291,10 @@ describe('a key of staff', () => {
 describe('an endpoint without an owner', () => {
   it('is one of these', () => {
     const named = (auth: Route['auth']) => routes.filter((route) => route.auth === auth).map(nameOf);
-    expect(named('public')).toEqual(['GET /products', 'GET /products/:id', 'POST /cart/quote']);
+    expect(named('public')).toEqual([
+      ...['GET /products', 'GET /products/:id', 'POST /cart/quote'],
+      ...['GET /payments/pages/:page', 'POST /payments/:driver/events'],
+    ]);
     // The three that the specification (§5, rule 4) lets go without an organization.
     expect(named('account')).toEqual([
       'GET /dashboard/account',

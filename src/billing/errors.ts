@@ -5,6 +5,14 @@ const billingErrors = errors({
   insufficient_credit: [409, 'There is not enough account credit to pay this invoice'],
   invalid_amount: [400, 'The amount is not valid'],
   payment_mismatch: [409, 'The amount received is not the amount due'],
+  payment_provider_missing: [
+    503,
+    'There is no payment provider here; pay by bank transfer or with account credit',
+  ],
+  payment_provider_unavailable: [503, 'The payment provider does not answer right now; try again shortly'],
+  payment_method_unknown: [400, 'The organization has no such payment method; list them, or add one'],
+  payment_not_possible: [409, 'The payment provider does not take such an amount; pay in another way'],
+  signature_invalid: [400, 'The signature is not that of this message'],
 });
 
 type BillingErrors = typeof billingErrors;

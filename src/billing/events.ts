@@ -1,5 +1,5 @@
 import { event } from '../events/index.ts';
-import type { InvoiceKind } from './invoices/kind.ts';
+import type { InvoiceKind, PaymentMethod } from './invoices/kind.ts';
 
 interface InvoiceCreated {
   user_id: number | null;
@@ -13,7 +13,7 @@ interface InvoiceCreated {
 interface InvoicePaid {
   user_id: number | null;
   kind: InvoiceKind;
-  method: 'credit' | 'bank_transfer' | 'none';
+  method: PaymentMethod;
   currency: string;
   total: string;
 }
@@ -65,6 +65,43 @@ interface CreditGranted {
   invoice_id: number | null;
   /** Of the transfer that was more than was due. */
   reference?: string;
+  /** How the invoice stood when money came for it. */
+  invoice_was?: 'cancelled' | 'paid';
+}
+
+interface PaymentDeclined {
+  user_id: number | null;
+  charge_id: number;
+  amount: string;
+  currency: string;
+  /** In the words of the payment provider. */
+  reason: string;
+  /** When the method is charged again; null when it is the customer's turn. */
+  next_try_on: string | null;
+  pay_url: string;
+}
+
+interface PaymentConfirmationWanted {
+  user_id: number | null;
+  charge_id: number;
+  amount: string;
+  currency: string;
+  pay_url: string;
+}
+
+interface PaymentMethodChanged {
+  user_id: number | null;
+  /** As its owner knows it: `visa ending in 4242`. */
+  method: string;
+}
+
+interface PaymentMethodSaved extends PaymentMethodChanged {
+  is_default: boolean;
+}
+
+interface PaymentMethodChosen {
+  method: string;
+  is_default: boolean;
 }
 
 interface BillingProfileChanged {
@@ -100,5 +137,25 @@ export const invoicePartReturned = event<InvoicePartReturned>(
 );
 export const creditGranted = event<CreditGranted>(
   'credit.granted',
-  'an organization got credit: by staff, or by a transfer for a cancelled invoice or of more than was due',
+  'an organization got credit: by staff, or by money for an invoice that was cancelled or paid before, or of more than was due',
+);
+export const paymentDeclined = event<PaymentDeclined>(
+  'payment.declined',
+  'a saved payment method was charged for an invoice, and declined',
+);
+export const paymentConfirmationWanted = event<PaymentConfirmationWanted>(
+  'payment.confirmation_wanted',
+  'the bank of a saved payment method wants its owner to confirm a payment',
+);
+export const paymentMethodSaved = event<PaymentMethodSaved>(
+  'payment_method.saved',
+  'a payment method was saved at the payment provider',
+);
+export const paymentMethodRemoved = event<PaymentMethodChanged>(
+  'payment_method.removed',
+  'a payment method was removed, here or at the payment provider',
+);
+export const paymentMethodChosen = event<PaymentMethodChosen>(
+  'payment_method.chosen',
+  'a payment method became the default one, or stopped being it',
 );

@@ -79,7 +79,11 @@ export const examples = {
       ...onlyPage(1),
     },
   },
-  payInvoice: { params: { id: ids.invoice }, body: { method: 'credit' }, data: { invoice: invoice } },
+  payInvoice: {
+    params: { id: ids.invoice },
+    body: { method: 'credit' },
+    data: { invoice: invoice, redirect_url: null, charge: null },
+  },
   cancelInvoice: {
     params: { id: ids.secondInvoice },
     data: {

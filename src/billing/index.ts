@@ -7,6 +7,8 @@ import './errors.ts';
 import './limits.ts';
 import './permissions.ts';
 
+export { paymentRoutes } from './charges/routes.ts';
+export { chargeSaved } from './charges/saved.ts';
 export { company } from './documents/company.ts';
 export { invoiceCancelled, invoiceExpired, invoicePaid, invoiceRefunded } from './events.ts';
 export { cancelInvoicesOf } from './invoices/cancel.ts';
@@ -22,9 +24,11 @@ export {
   totalsOf,
 } from './invoices/issue.ts';
 export { requireFewUnpaid, reservableAddresses } from './invoices/unpaid.ts';
+export { billingJobs } from './jobs.ts';
 export { readAccountCredit } from './ledger/accountCredit.ts';
 export { findCredit, grantCredit } from './ledger/ledger.ts';
 export { billingMails } from './mails.ts';
+export { methodRoutes } from './methods/routes.ts';
 export { settleFree } from './payments/pay.ts';
 export { couponOf, holdInvoice, isPaid, isRefunded, refundInvoice } from './payments/refund.ts';
 export { type Profile, profileOf } from './profile/read.ts';

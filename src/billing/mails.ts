@@ -8,6 +8,10 @@ import {
   invoicePartPaid,
   invoicePartReturned,
   invoiceRefunded,
+  paymentConfirmationWanted,
+  paymentDeclined,
+  paymentMethodRemoved,
+  paymentMethodSaved,
 } from './events.ts';
 
 interface Bill {
@@ -143,11 +147,20 @@ interface Credited {
   currency: string;
   invoice_id: number | null;
   reference?: string;
+  invoice_was?: 'cancelled' | 'paid';
 }
 
-function late({ amount, currency, invoice_id }: Credited): MailText {
+function late({ amount, currency, invoice_id, invoice_was }: Credited): MailText {
+  const subject = `Your payment for invoice ${invoice_id} became credit`;
+  if (invoice_was === 'paid') {
+    const lines = [
+      `We received ${amount} ${currency} for invoice ${invoice_id} more than was due: it was paid already. They are now credit`,
+      'in your account, and you can pay your next invoices with them.',
+    ];
+    return { subject, lines };
+  }
   return {
-    subject: `Your payment for invoice ${invoice_id} became credit`,
+    subject,
     lines: [
       `We received ${amount} ${currency} for invoice ${invoice_id}, which was cancelled before the`,
       'money came. It is now credit in your account; order again and pay with it.',
@@ -165,7 +178,62 @@ function overpaid({ amount, currency, reference }: Credited): MailText {
   };
 }
 
-/** What customers are told of their invoices. */
+const declined = mail(
+  paymentDeclined,
+  ({ subject, data }) => ({
+    subject: `Your payment for invoice ${subject.id} was declined`,
+    lines: [
+      `We could not take ${data.amount} ${data.currency} for invoice ${subject.id}: ${data.reason}`,
+      'Nothing was taken, and the invoice is still open.',
+      '',
+      ...(data.next_try_on === null
+        ? ['We do not try again by ourselves.']
+        : [`We try again on ${data.next_try_on}.`]),
+      'You can pay it now, with another card as well:',
+      data.pay_url,
+    ],
+  }),
+  { isBill: true },
+);
+
+const confirmationWanted = mail(
+  paymentConfirmationWanted,
+  ({ subject, data }) => ({
+    subject: `Please confirm your payment for invoice ${subject.id}`,
+    lines: [
+      `Your bank wants you to confirm the payment of ${data.amount} ${data.currency} for invoice ${subject.id} yourself.`,
+      'Nothing was taken yet. Please pay it here:',
+      data.pay_url,
+    ],
+  }),
+  { isBill: true },
+);
+
+const methodSaved = mail(
+  paymentMethodSaved,
+  ({ data }) => ({
+    subject: `Payment method saved: ${data.method}`,
+    lines: [
+      `${data.method} is saved with our payment provider.`,
+      ...(data.is_default ? ['Your renewals are charged to it.'] : []),
+      '',
+      'If that was not you, remove it in your account and tell us.',
+    ],
+  }),
+  { isBill: true },
+);
+
+const methodRemoved = mail(
+  paymentMethodRemoved,
+  ({ data }) => ({
+    subject: `Payment method removed: ${data.method}`,
+    lines: [`${data.method} is removed, and nothing is charged to it any more.`],
+  }),
+  { isBill: true },
+);
+
+/** What customers are told of their invoices and how they pay them. */
 export const billingMails: MailDeclaration[] = [
   ...[ordered, paid, partPaid, expired, cancelled, refunded, partReturned, becameCredit],
+  ...[declined, confirmationWanted, methodSaved, methodRemoved],
 ];

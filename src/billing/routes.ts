@@ -3,7 +3,7 @@ import { examples } from './examples.ts';
 import { cancelInvoice } from './invoices/cancel.ts';
 import { listInvoices } from './invoices/list.ts';
 import { readOwnInvoice } from './invoices/read.ts';
-import { payWithCredit } from './payments/pay.ts';
+import { payInvoice } from './payments/pay.ts';
 import * as S from './schema.ts';
 
 const group = { tag: 'Billing', about: 'Invoices and how they are paid.', examples };
@@ -44,14 +44,22 @@ export const billingRoutes = routes('/dashboard/invoices', group, (route) => {
       permission: 'billing.pay',
       operation: 'payInvoice',
       summary: 'Pay invoice',
-      description: 'Takes what is due from the account credit; what was ordered is delivered at once.',
+      description:
+        'Takes what is due from the account credit, or by the payment provider: answers with the page to send the customer ' +
+        'to, or has a saved method charged. An invoice is paid, and what was ordered delivered, once the money is there.',
       params: IdParams,
       body: S.Pay,
-      data: S.InvoiceData,
-      errors: ['not_found', 'invoice_not_payable', 'insufficient_credit'],
+      data: S.PayData,
+      errors: [
+        'not_found',
+        'invoice_not_payable',
+        'insufficient_credit',
+        'payment_provider_missing',
+        'payment_method_unknown',
+      ],
       limit: 'checkout',
     },
-    (ctx, req) => payWithCredit(ctx, req.params.id),
+    (ctx, req) => payInvoice(ctx, req.params.id, req.body),
   );
   route.post(
     '/:id/cancel',

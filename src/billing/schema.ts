@@ -77,7 +77,7 @@ export const Invoice = named(
         'Payment',
         Type.Object({
           id: Id,
-          method: Choice(['credit', 'bank_transfer', 'none']),
+          method: Choice(['credit', 'bank_transfer', 'stripe', 'none']),
           amount: MoneyText,
           reference: Nullable(Type.String()),
           received_on: Nullable(Day),
@@ -141,12 +141,49 @@ export const InvoiceList = named(
 export const Pay = named(
   'InvoicePayment',
   Strict({
-    method: Choice(['credit'], {
-      description: 'How to pay; account credit is what this provider takes by itself',
+    method: Choice(['credit', 'card', 'stripe'], {
+      description:
+        'How to pay: `credit` takes what is due from the account credit at once. `card` is the payment provider: a page to ' +
+        'go to, or a saved method. `stripe` is that provider by its name',
     }),
-    use_credit: Type.Optional(
-      Type.Boolean({ description: 'The same as method credit; kept for older clients' }),
+    payment_method_id: Type.Optional(
+      meaning('The saved method to charge; without it the customer is sent to a page', Id),
     ),
+    use_credit: Type.Optional(
+      Type.Boolean({
+        description:
+          'Takes the account credit first, and only the rest in the other way. The credit is taken when the rest has come; ' +
+          'until then it is there for other invoices too',
+      }),
+    ),
+  }),
+);
+
+const Charge = named(
+  'Charge',
+  Type.Object({
+    id: Id,
+    amount: meaning('What the payment provider is asked for', MoneyText),
+    currency: Currency,
+    state: Choice(['open', 'pending', 'paid', 'failed', 'over'], {
+      description:
+        '`open`: nothing has come yet. `pending`: on its way, which takes a direct debit days. `paid`: it came. `failed`: it ' +
+        'was declined. `over`: it will not come',
+    }),
+  }),
+  'Money that the payment provider is asked for',
+);
+
+export const PayData = named(
+  'InvoicePaymentAnswer',
+  Type.Object({
+    invoice: Invoice,
+    redirect_url: Nullable(
+      Type.String({
+        description: 'Where to send the customer, who pays there; null when there is nothing to go to',
+      }),
+    ),
+    charge: Nullable(Charge),
   }),
 );
 

@@ -1,11 +1,12 @@
 /**
  * The outside world behind contracts, one folder each: `hypervisor/` runs machines, `mail/` carries mails, `dns/`
- * names addresses. This door gathers them into the one object that steps get as `run.drivers` and live routes as
+ * names addresses, `payments/` takes money. This door gathers them into the one object that steps get as `run.drivers` and live routes as
  * `req.drivers`; `open.ts` opens it by the configuration and closes it again.
  */
 import type { ReverseDns } from './dns/index.ts';
 import type { HypervisorOf } from './hypervisor/index.ts';
 import type { Mail } from './mail/index.ts';
+import type { Payments } from './payments/index.ts';
 
 declare module '../platform/drivers.ts' {
   interface Drivers {
@@ -14,6 +15,7 @@ declare module '../platform/drivers.ts' {
     mail: Mail;
     /** Names of addresses. */
     dns: ReverseDns;
+    payments: Payments;
   }
 }
 

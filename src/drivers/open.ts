@@ -3,6 +3,7 @@ import type { DriverName, Drivers } from '../platform/index.ts';
 import { databaseDns, powerDns, type ReverseDns } from './dns/index.ts';
 import { type Host, type Hypervisor, HypervisorError, openHypervisor } from './hypervisor/index.ts';
 import { databaseMail, type Mail, smtpMail } from './mail/index.ts';
+import { noPayments, type Payments, stripePayments } from './payments/index.ts';
 
 /** What the drivers of a process are opened with. */
 export interface World extends Host {
@@ -28,6 +29,7 @@ const openers: { [Name in DriverName]: (world: World) => Promise<Opened<Name>> |
   hypervisor: openNode,
   mail: ({ config, given }) => closing(given?.mail ?? mailOf(config)),
   dns: ({ config, given }) => ({ driver: given?.dns ?? dnsOf(config), close: async () => undefined }),
+  payments: ({ config, given }) => closing(given?.payments ?? paymentsOf(config)),
 };
 
 /** Opens every driver that this process has. When one fails, those before it are closed again. */
@@ -86,6 +88,12 @@ function dnsOf(config: Config): ReverseDns {
   return config.dns === 'powerdns'
     ? powerDns({ url: config.dnsUrl, apiKey: config.dnsApiKey })
     : databaseDns();
+}
+
+function paymentsOf(config: Config): Payments {
+  if (config.payments === 'none') return noPayments();
+  const { stripeSecretKey: secretKey, stripeWebhookSecret: webhookSecret, stripeApiUrl: url } = config;
+  return stripePayments({ secretKey, webhookSecret, url });
 }
 
 function closing<Driver extends { close(): Promise<void> }>(driver: Driver) {

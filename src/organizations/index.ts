@@ -3,7 +3,7 @@
  * it may do is decided here, in one statement.
  */
 export { authenticator } from './authenticate.ts';
-export { foundOrganization, organizationExists, ownerOf } from './organizations.ts';
+export { foundOrganization, organizationExists, ownerAddress, ownerOf } from './organizations.ts';
 export { permissions, permissionsOf, type Role, roles } from './permissions.ts';
 export { organizationsPermitting } from './permitted.ts';
 export { organizationRoutes } from './routes.ts';

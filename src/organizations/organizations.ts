@@ -77,6 +77,19 @@ const firstOwner = statement<{ user_id: number }, { organizationId: number }>(
    order by joined_at, user_id limit 1`,
 );
 
+interface BillAddress {
+  name: string;
+  /** That of its first owner; null without one. */
+  email: string | null;
+}
+
+const billAddress = statement<BillAddress, { organizationId: number }>(
+  'organizations.billAddress',
+  `select o.name, (select coalesce(u.billing_email, u.email) from memberships m join users u on u.id = m.user_id
+     where m.organization_id = o.id and m.role = 'owner' order by m.joined_at, m.user_id limit 1) as email
+   from organizations o where o.id = :organizationId`,
+);
+
 /** The organizations the caller belongs to, with the role in each. */
 export async function listOrganizations(ctx: AccountContext, query: ListRequest) {
   const { rows, at } = await organizationsOf(ctx, query, { userId: ctx.actor.userId });
@@ -122,6 +135,11 @@ export async function foundOrganization(
 /** The person that an organization's own affairs are told to: who has been its owner for longest; null without one. */
 export async function ownerOf(ctx: Context, organizationId: number): Promise<number | null> {
   return (await ctx.db.maybe(firstOwner, { organizationId }))?.user_id ?? null;
+}
+
+/** Under which name others outside know an organization, and where bills for it go. */
+export function ownerAddress(ctx: Context, organizationId: number): Promise<BillAddress> {
+  return ctx.db.one(billAddress, { organizationId });
 }
 
 /** Whether there is such an organization; for staff, who are no members. */

@@ -35,6 +35,16 @@ const questions: Record<string, string> = {
       (select coalesce(sum(e.amount_minor), 0) as minor from ledger_entries e
         join ledger_accounts a on a.id = e.account_id and a.kind = 'bank') l
     where t.minor <> l.minor`,
+  'money at the payment provider that no charge brought, or the other way round': `
+    select c.currency, c.minor as charges, l.minor as ledger from
+      (select currency, sum(amount_minor - case when fee_currency = currency then fee_minor else 0 end) as minor
+         from charges where state = 'paid' group by currency) c
+      full join (select a.currency, sum(e.amount_minor) as minor from ledger_entries e
+        join ledger_accounts a on a.id = e.account_id and a.kind = 'provider' group by a.currency) l using (currency)
+    where coalesce(c.minor, 0) <> coalesce(l.minor, 0)`,
+  'a charge that came and paid nothing, or paid and did not come': `
+    select c.id, c.state, c.amount_minor, sum(p.amount_minor) from charges c left join payments p on p.charge_id = c.id
+    group by c.id having (c.state = 'paid') <> (count(p.id) > 0) or coalesce(sum(p.amount_minor), 0) > c.amount_minor`,
   'parts in the ledger that are not those of open invoices': `
     select i.minor as invoices, l.minor as ledger from
       (select coalesce(sum(paid_minor), 0) as minor from invoices where status = 'unpaid') i,

@@ -26,6 +26,12 @@ export const lockInvoice = statement<Payable, { id: number }>(
   `${selectPayable} where id = :id for no key update`,
 );
 
+/** The same without the lock, for what only looks. */
+export const invoiceById = statement<Payable, { id: number }>(
+  'billing.payableById',
+  `${selectPayable} where id = :id`,
+);
+
 /** The same of several, in the order in which all lock them. */
 export const lockInvoices = statement<Payable, { ids: number[] }>(
   'billing.lockInvoices',

@@ -7,6 +7,7 @@ import {
   statement,
 } from '../../platform/index.ts';
 import { listCredit } from '../ledger/ledger.ts';
+import type { PaymentMethod } from './kind.ts';
 import { dueOf } from './payable.ts';
 
 export interface InvoiceRow {
@@ -43,7 +44,7 @@ export interface InvoiceRow {
   }[];
   payments: {
     id: number;
-    method: 'credit' | 'bank_transfer' | 'none';
+    method: PaymentMethod;
     amount_minor: number;
     reference: string | null;
     received_on: string | null;

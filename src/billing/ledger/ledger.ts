@@ -6,7 +6,17 @@ import { type Context, fail, requireExact, statement, type TxContext } from '../
  * by negative amounts. A customer's
  * balance is written the other way round, as the customer sees it.
  */
-export type ProviderAccount = 'bank' | 'revenue' | 'tax' | 'goodwill' | 'parts';
+export type ProviderAccount =
+  | 'bank'
+  | 'revenue'
+  | 'tax'
+  | 'goodwill'
+  | 'parts'
+  /** What lies at the payment provider, and what it keeps for its work. */
+  | 'provider'
+  | 'fees'
+  /** What a bank took back until it is decided whose it is. */
+  | 'disputes';
 
 type PostingKind =
   | 'invoice_paid'
@@ -14,7 +24,9 @@ type PostingKind =
   | 'part_returned'
   | 'invoice_refunded'
   | 'credit_granted'
-  | 'transfer_credited';
+  | 'transfer_credited'
+  | 'charge_credited'
+  | 'provider_fee';
 
 export interface Posting {
   kind: PostingKind;
@@ -159,6 +171,12 @@ async function requireCountable(
   const newest = await ctx.db.maybe(newestEntry, { accountId: account.id });
   const { minor } = await ctx.db.one(partsPaid, { organizationId, currency });
   requireExact((newest?.balance_minor ?? 0) + requireExact(minor + moreMinor));
+}
+
+/** What a customer has, its credit locked: nobody else spends it until this transaction ends. */
+export async function heldCredit(ctx: TxContext, organizationId: number, currency: string): Promise<number> {
+  const account = await lockedCredit(ctx, organizationId, currency);
+  return (await ctx.db.maybe(newestEntry, { accountId: account.id }))?.balance_minor ?? 0;
 }
 
 async function lockedCredit(

@@ -1,19 +1,39 @@
 import {
+  fail,
+  formatMoney,
   type OrganizationContext,
   requireOwn,
   requireRow,
   type TxContext,
   transaction,
 } from '../../platform/index.ts';
-import { lockInvoice, type Payable } from '../invoices/payable.ts';
+import type { Charge } from '../charges/charge.ts';
+import { wantPage } from '../charges/page.ts';
+import { requireProvider } from '../charges/provider.ts';
+import { wantCharge } from '../charges/saved.ts';
+import { dueOf, lockInvoice, type Payable } from '../invoices/payable.ts';
 import { readInvoice } from '../invoices/read.ts';
+import { heldCredit } from '../ledger/ledger.ts';
+import { methodById } from '../methods/method.ts';
 import { numberPaid, type Payment, payRest, requireUnpaid } from './settle.ts';
 
-/** Pays what is due of an invoice of the organization with its credit. `insufficient_credit`, `invoice_not_payable`. */
-export async function payWithCredit(ctx: OrganizationContext, id: number) {
+/** How a customer wants to pay. */
+interface Way {
+  method: 'credit' | 'card' | 'stripe';
+  payment_method_id?: number;
+  use_credit?: boolean;
+}
+
+/**
+ * Pays an invoice of the organization: from credit at once, or by the payment provider, where it is paid once the money is
+ * there. `insufficient_credit`, `invoice_not_payable`, `payment_provider_missing`, `payment_method_unknown`.
+ */
+export async function payInvoice(ctx: OrganizationContext, id: number, way: Way) {
   return transaction(ctx, 'billing.pay', async (tx) => {
-    await pay(tx, await requireOwn(tx, lockInvoice, { id }), 'credit');
-    return readInvoice(tx, id);
+    const invoice = await requireOwn(tx, lockInvoice, { id });
+    if (way.method === 'credit') await payWithCredit(tx, invoice);
+    const asked = way.method === 'credit' ? nothing : await askProvider(tx, invoice, way);
+    return { ...(await readInvoice(tx, id)), ...asked };
   });
 }
 
@@ -24,9 +44,64 @@ export async function settleFree(tx: TxContext, id: number): Promise<void> {
   await pay(tx, invoice, 'none');
 }
 
+interface Asked {
+  redirect_url: string | null;
+  charge: ReturnType<typeof viewCharge> | null;
+}
+
+const nothing: Asked = { redirect_url: null, charge: null };
+
+async function askProvider(
+  tx: OrganizationContext & TxContext,
+  invoice: Payable,
+  { payment_method_id: methodId, use_credit: usesCredit = false }: Way,
+): Promise<Asked> {
+  requireUnpaid(invoice);
+  requireProvider(tx);
+  const method = methodId === undefined ? null : await requireMethod(tx, methodId);
+  if (usesCredit) requireCreditTaken(invoice);
+  const { organization_id: organizationId, currency } = invoice;
+  const heldMinor = usesCredit ? await heldCredit(tx, organizationId, currency) : 0;
+  const amountMinor = dueOf(invoice) - heldMinor;
+  if (amountMinor <= 0) {
+    await payWithCredit(tx, invoice);
+    return nothing;
+  }
+  const asked = { amountMinor, usesCredit };
+  if (method !== null)
+    return { ...nothing, charge: viewCharge(await wantCharge(tx, invoice, method, asked)) };
+  const { charge, link } = await wantPage(tx, invoice, asked);
+  return { redirect_url: link, charge: viewCharge({ ...charge, amount_minor: amountMinor }) };
+}
+
+async function requireMethod(tx: OrganizationContext & TxContext, id: number) {
+  const method = await tx.db.maybe(methodById, { id });
+  if (method !== null && method.organization_id !== tx.organizationId) throw fail('forbidden');
+  if (method === null || method.driver !== tx.config.payments) throw fail('payment_method_unknown');
+  return method;
+}
+
+function viewCharge({ id, amount_minor: amountMinor, currency, state }: Charge) {
+  return { id, amount: formatMoney(amountMinor, currency), currency, state };
+}
+
+/** Takes what is due from credit. `insufficient_credit`, `invoice_not_payable`. */
+async function payWithCredit(tx: TxContext, invoice: Payable): Promise<void> {
+  requireCreditTaken(invoice);
+  await pay(tx, invoice, 'credit');
+}
+
+/** Credit that buys credit would only go in a circle. */
+function requireCreditTaken({ id, kind }: Payable): void {
+  if (kind !== 'top_up') return;
+  throw fail('invoice_not_payable', {
+    message: `Invoice ${id} is for account credit, so it cannot be paid with credit; pay it by card or transfer`,
+  });
+}
+
 async function pay(tx: TxContext, invoice: Payable, method: 'credit' | 'none'): Promise<void> {
   requireUnpaid(invoice);
-  const payment: Payment = { method, transferId: null, reference: null, receivedOn: null };
+  const payment: Payment = { method, transferId: null, chargeId: null, reference: null, receivedOn: null };
   await payRest(tx, invoice, payment);
   await numberPaid(tx, invoice, payment);
 }

@@ -1,13 +1,15 @@
 import { record } from '../../events/index.ts';
 import { fail, formatMoney, newId, statement, type TxContext } from '../../platform/index.ts';
 import { creditGranted, invoicePaid, invoicePartPaid } from '../events.ts';
+import type { PaymentMethod } from '../invoices/kind.ts';
 import { dueOf, type Payable } from '../invoices/payable.ts';
 import { post } from '../ledger/ledger.ts';
 
 /** Money on its way to an invoice. */
 export interface Payment {
-  method: 'credit' | 'bank_transfer' | 'none';
+  method: PaymentMethod;
   transferId: number | null;
+  chargeId: number | null;
   reference: string | null;
   receivedOn: string | null;
 }
@@ -16,12 +18,17 @@ const markPaid = statement<never, { id: number; now: Date; paidWithCreditMinor: 
   'billing.markPaid',
   `with next as (update invoice_numbers set last = last + 1 returning last)
    update invoices set status = 'paid', date_paid = :now, paid_minor = total_minor,
-     paid_with_credit_minor = :paidWithCreditMinor, number = next.last
+     paid_with_credit_minor = paid_with_credit_minor + :paidWithCreditMinor, number = next.last
    from next where id = :id`,
 );
 const addPart = statement<never, { id: number; amountMinor: number }>(
   'billing.addPart',
   'update invoices set paid_minor = paid_minor + :amountMinor where id = :id',
+);
+const addCreditPart = statement<never, { id: number; amountMinor: number }>(
+  'billing.addCreditPart',
+  `update invoices set paid_minor = paid_minor + :amountMinor,
+     paid_with_credit_minor = paid_with_credit_minor + :amountMinor where id = :id`,
 );
 const addCredited = statement<never, { id: number; amountMinor: number }>(
   'billing.addCredited',
@@ -34,7 +41,8 @@ const insertPayment = statement<
     invoiceId: number;
     organizationId: number;
     transferId: number | null;
-    method: 'credit' | 'bank_transfer' | 'none';
+    chargeId: number | null;
+    method: PaymentMethod;
     amountMinor: number;
     currency: string;
     reference: string | null;
@@ -43,9 +51,9 @@ const insertPayment = statement<
   }
 >(
   'billing.insertPayment',
-  `insert into payments (id, invoice_id, organization_id, transfer_id, method, amount_minor, currency, reference,
-     received_on, created_at)
-   values (:id, :invoiceId, :organizationId, :transferId, :method, :amountMinor, :currency, :reference, :receivedOn,
+  `insert into payments (id, invoice_id, organization_id, transfer_id, charge_id, method, amount_minor, currency,
+     reference, received_on, created_at)
+   values (:id, :invoiceId, :organizationId, :transferId, :chargeId, :method, :amountMinor, :currency, :reference, :receivedOn,
      :now)`,
 );
 
@@ -71,7 +79,7 @@ export async function payRest(tx: TxContext, invoice: Payable, payment: Payment)
       description: `Invoice ${invoice.id}`,
       creditMinor: -fromCreditMinor,
       provider: {
-        bank: dueMinor - fromCreditMinor,
+        [accountOf(payment)]: dueMinor - fromCreditMinor,
         parts: invoice.paid_minor,
         revenue: -(totalMinor - taxMinor),
         tax: -taxMinor,
@@ -116,7 +124,7 @@ export async function payPart(
     invoiceId: id,
     description: `Part of invoice ${id}`,
     creditMinor: 0,
-    provider: { bank: amountMinor, parts: -amountMinor },
+    provider: { [accountOf(payment)]: amountMinor, parts: -amountMinor },
   });
   await writePayment(tx, invoice, amountMinor, payment);
   await tx.db.run(addPart, { id, amountMinor });
@@ -134,9 +142,33 @@ export async function payPart(
   });
 }
 
+/** Takes a part of what is due from credit, when the rest comes otherwise in the same transaction. */
+export async function payFromCredit(tx: TxContext, invoice: Payable, amountMinor: number): Promise<void> {
+  const { id, organization_id: organizationId, currency } = invoice;
+  await post(tx, {
+    kind: 'invoice_part_paid',
+    organizationId,
+    currency,
+    invoiceId: id,
+    description: `Invoice ${id}, a part of it`,
+    creditMinor: -amountMinor,
+    provider: { parts: -amountMinor },
+  });
+  const payment = {
+    method: 'credit',
+    transferId: null,
+    chargeId: null,
+    reference: null,
+    receivedOn: null,
+  } as const;
+  await writePayment(tx, invoice, amountMinor, payment);
+  await tx.db.run(addCreditPart, { id, amountMinor });
+  invoice.paid_minor += amountMinor;
+}
+
 /**
- * Keeps what came in for an invoice that was cancelled before: the money is the customer's, and what it was for has
- * been given back.
+ * Keeps what came in for an invoice that was cancelled or paid before: the money is the customer's, and what it was for
+ * has been given back, or has been had already.
  */
 export async function keepAsCredit(
   tx: TxContext,
@@ -145,37 +177,78 @@ export async function keepAsCredit(
   payment: Payment,
 ): Promise<void> {
   const { id, organization_id: organizationId, currency, user_id } = invoice;
-  const description = `Bank transfer for invoice ${id}, which was cancelled before`;
+  const description = `${nameOf(payment)} for invoice ${id}, which was ${becauseOf(invoice)} before`;
   await writePayment(tx, invoice, amountMinor, payment);
   await tx.db.run(addCredited, { id, amountMinor });
   await post(tx, {
-    kind: 'transfer_credited',
+    kind: payment.chargeId === null ? 'transfer_credited' : 'charge_credited',
     organizationId,
     currency,
     invoiceId: id,
     description,
     creditMinor: amountMinor,
-    provider: { bank: amountMinor },
+    provider: { [accountOf(payment)]: amountMinor },
+  });
+  const amount = formatMoney(amountMinor, currency);
+  const invoice_was = becauseOf(invoice);
+  await record(tx, creditGranted, {
+    subject: { type: 'organization', id: organizationId },
+    organizationId,
+    data: { user_id, amount, currency, description, invoice_id: id, invoice_was },
+  });
+}
+
+/** Makes credit of what a charge brought beyond what was still due when it came. */
+export async function creditSurplus(
+  tx: TxContext,
+  invoice: Payable,
+  amountMinor: number,
+  payment: Payment,
+): Promise<void> {
+  const { id, organization_id: organizationId, currency, user_id } = invoice;
+  const description = `${nameOf(payment)} for invoice ${id}, more than was due`;
+  await post(tx, {
+    kind: 'charge_credited',
+    organizationId,
+    currency,
+    invoiceId: id,
+    description,
+    creditMinor: amountMinor,
+    provider: { [accountOf(payment)]: amountMinor },
   });
   const amount = formatMoney(amountMinor, currency);
   await record(tx, creditGranted, {
     subject: { type: 'organization', id: organizationId },
     organizationId,
-    data: { user_id, amount, currency, description, invoice_id: id },
+    data: { user_id, amount, currency, description, invoice_id: id, invoice_was: 'paid' },
   });
+}
+
+function becauseOf({ status }: Payable): 'cancelled' | 'paid' {
+  return status === 'cancelled' ? 'cancelled' : 'paid';
+}
+
+function nameOf({ method }: Payment): string {
+  return method === 'stripe' ? 'Payment by card or debit' : 'Bank transfer';
+}
+
+/** Where money that comes in lies then; what is paid from credit lay with us before. */
+function accountOf({ method }: Payment): 'bank' | 'provider' {
+  return method === 'stripe' ? 'provider' : 'bank';
 }
 
 function writePayment(
   tx: TxContext,
   invoice: Payable,
   amountMinor: number,
-  { method, transferId, reference, receivedOn }: Payment,
+  { method, transferId, chargeId, reference, receivedOn }: Payment,
 ): Promise<number> {
   return tx.db.run(insertPayment, {
     id: newId(),
     invoiceId: invoice.id,
     organizationId: invoice.organization_id,
     transferId,
+    chargeId,
     method: amountMinor === 0 ? 'none' : method,
     amountMinor,
     currency: invoice.currency,

@@ -161,6 +161,7 @@ async function payAll(tx: TxContext, transfer: TransferRow, parts: readonly Part
   const payment: Payment = {
     method: 'bank_transfer',
     transferId: transfer.id,
+    chargeId: null,
     reference: transfer.reference,
     receivedOn: transfer.received_on,
   };

@@ -25,6 +25,8 @@ export interface Bytes {
   readonly type?: string;
   /** Offered as a download under this name. */
   readonly name?: string;
+  /** Sends browsers on to this address (303); the bytes are for those that do not follow. */
+  readonly goTo?: string;
 }
 
 /** Content-Disposition of a download: a plain name for old clients, the exact one for the rest (RFC 6266). */

@@ -195,6 +195,7 @@ async function answerOnce(
 function sendBytes(api: Api, reply: FastifyReply, route: Route, bytes: Bytes): unknown {
   reply.header('content-type', bytes.type ?? route.produces);
   if (bytes.name !== undefined) reply.header('content-disposition', dispositionOf(bytes.name));
+  if (bytes.goTo !== undefined) reply.code(303).header('location', bytes.goTo);
   const { body } = bytes;
   if (!Buffer.isBuffer(body) && route.produces === 'text/event-stream') {
     reply.header('x-accel-buffering', 'no'); // a proxy that collects events delays them

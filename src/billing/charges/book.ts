@@ -1,0 +1,131 @@
+import type { Decline, Fee, PaymentTruth } from '../../drivers/payments/index.ts';
+import type { TxContext } from '../../platform/index.ts';
+import { dueOf, lockInvoice, type Payable } from '../invoices/payable.ts';
+import { heldCredit, post } from '../ledger/ledger.ts';
+import {
+  creditSurplus,
+  keepAsCredit,
+  numberPaid,
+  type Payment,
+  payFromCredit,
+  payPart,
+  payRest,
+} from '../payments/settle.ts';
+import {
+  type Charge,
+  chargeOfPayment,
+  newCharge,
+  setDecline,
+  setFee,
+  setPaid,
+  setReference,
+  setState,
+} from './charge.ts';
+import { bookDecline } from './decline.ts';
+
+/**
+ * Books how a payment stands at the provider, as far as it is not booked yet: any truth, in any order, any number of times.
+ * The invoice's row is the lock. A payment that is none of ours changes nothing.
+ */
+export async function bookPayment(tx: TxContext, truth: PaymentTruth): Promise<void> {
+  const driver = tx.config.payments;
+  const told = { driver, reference: truth.reference, id: truth.id };
+  const found = await tx.db.maybe(chargeOfPayment, told);
+  if (found === null) return;
+  const invoice = await tx.db.one(lockInvoice, { id: found.invoice_id });
+  const charge = await named(tx, await tx.db.one(chargeOfPayment, told), truth);
+  if (charge.currency !== truth.currency)
+    throw new Error(
+      `payment ${truth.reference} is in ${truth.currency}, and its charge in ${charge.currency}`,
+    );
+  const isTaken = truth.state === 'paid' && charge.state !== 'paid';
+  const payment = paymentOf(charge, truth);
+  const isInFull = isTaken && (await take(tx, invoice, charge, payment, truth.amountMinor));
+  if (truth.state !== 'paid') await follow(tx, charge, truth);
+  if (truth.fee !== null) await bookFee(tx, charge, truth.fee);
+  // Last: every payment of the house waits for the invoice's number.
+  if (isInFull) await numberPaid(tx, invoice, payment);
+}
+
+/**
+ * The charge with the payment's name. Of two pages of one charge both can be paid, by two people at once: the second
+ * payment is a charge of its own.
+ */
+async function named(tx: TxContext, charge: Charge, { reference }: PaymentTruth): Promise<Charge> {
+  if (charge.reference === reference) return charge;
+  if (charge.reference !== null) return newCharge(tx, { ...charge, reference });
+  await tx.db.run(setReference, { id: charge.id, reference });
+  return { ...charge, reference };
+}
+
+function paymentOf(charge: Charge, { reference }: PaymentTruth): Payment {
+  return { method: 'stripe', transferId: null, chargeId: charge.id, reference, receivedOn: null };
+}
+
+/** Books money that came; says whether it paid the invoice in full. */
+async function take(
+  tx: TxContext,
+  invoice: Payable,
+  charge: Charge,
+  payment: Payment,
+  amountMinor: number,
+): Promise<boolean> {
+  await tx.db.run(setPaid, { id: charge.id, amountMinor, now: tx.clock.now() });
+  const surplusMinor = amountMinor - dueOf(invoice);
+  if (surplusMinor === amountMinor) {
+    await keepAsCredit(tx, invoice, amountMinor, payment);
+    return false;
+  }
+  if (surplusMinor >= 0) {
+    if (surplusMinor > 0) await creditSurplus(tx, invoice, surplusMinor, payment);
+    await payRest(tx, invoice, payment);
+    return true;
+  }
+  // What was to come from credit may be gone by now; then the invoice stays open for it.
+  const shortMinor = -surplusMinor;
+  const { organization_id: organizationId, currency } = invoice;
+  const isThere = charge.uses_credit && (await heldCredit(tx, organizationId, currency)) >= shortMinor;
+  if (!isThere) {
+    await payPart(tx, invoice, amountMinor, payment);
+    return false;
+  }
+  await payFromCredit(tx, invoice, shortMinor);
+  await payRest(tx, invoice, payment);
+  return true;
+}
+
+/** Follows a payment that is not paid. */
+async function follow(tx: TxContext, charge: Charge, { state, decline }: PaymentTruth): Promise<void> {
+  if (charge.state === 'paid' || charge.state === state) return;
+  const { id } = charge;
+  if (state === 'pending') await tx.db.run(setState, { id, state, now: null });
+  if (state === 'over' && charge.state === 'open')
+    await tx.db.run(setState, { id, state, now: tx.clock.now() });
+  if (state !== 'failed' || charge.state === 'failed') return;
+  const why: Decline = decline ?? {
+    code: 'failed',
+    message: 'It was declined',
+    needsCustomer: false,
+    mayRetry: false,
+  };
+  // On a page the customer sees it and takes another card; a debit that was on its way comes back days later.
+  if (charge.means === 'page' && charge.state === 'open')
+    await tx.db.run(setDecline, { id, code: why.code, message: why.message });
+  else await bookDecline(tx, id, why);
+}
+
+/** What the provider kept for its work is ours to bear. */
+async function bookFee(tx: TxContext, charge: Charge, { minor, currency }: Fee): Promise<void> {
+  const moreMinor = minor - charge.fee_minor;
+  if (moreMinor === 0) return;
+  await tx.db.run(setFee, { id: charge.id, feeMinor: minor, currency });
+  await post(tx, {
+    kind: 'provider_fee',
+    organizationId: charge.organization_id,
+    currency,
+    invoiceId: charge.invoice_id,
+    description: `Fee for ${charge.reference ?? 'a payment'}`,
+    creditMinor: 0,
+    provider: { fees: moreMinor, provider: -moreMinor },
+  });
+}

@@ -1,0 +1,121 @@
+import { newId, statement, type TxContext } from '../../platform/index.ts';
+
+/**
+ * `open`: nothing came, and something may. `pending`: it is on its way. `paid`: it came. `failed`: it was tried and did not
+ * come. `over`: it will not come.
+ */
+export type ChargeState = 'open' | 'pending' | 'paid' | 'failed' | 'over';
+
+/** Money that a payment provider is asked for. */
+export interface Charge {
+  id: number;
+  organization_id: number;
+  invoice_id: number;
+  driver: string;
+  means: 'page' | 'saved';
+  method_id: number | null;
+  attempt: number | null;
+  amount_minor: number;
+  currency: string;
+  uses_credit: boolean;
+  state: ChargeState;
+  reference: string | null;
+  page_reference: string | null;
+  page_url: string | null;
+  page_expires_at: Date | null;
+  pages: number;
+  fee_minor: number;
+  fee_currency: string | null;
+  created_at: Date;
+}
+
+const columns = `id, organization_id, invoice_id, driver, means, method_id, attempt, amount_minor, currency, uses_credit,
+  state, reference, page_reference, page_url, page_expires_at, pages, fee_minor, fee_currency, created_at`;
+
+export const chargeById = statement<Charge, { id: number }>(
+  'billing.chargeById',
+  `select ${columns} from charges where id = :id`,
+);
+/** By the provider's name for the payment, or else by the id that the payment was made with. */
+export const chargeOfPayment = statement<Charge, { driver: string; reference: string; id: number | null }>(
+  'billing.chargeOfPayment',
+  `select ${columns} from charges where driver = :driver and (reference = :reference or id = :id)
+   order by (reference = :reference) desc nulls last limit 1`,
+);
+/** The page that an invoice's customer was sent to and has not used. */
+export const openPageOf = statement<Charge, { invoiceId: number; driver: string; usesCredit: boolean }>(
+  'billing.openPageOf',
+  `select ${columns} from charges where invoice_id = :invoiceId and driver = :driver and means = 'page'
+     and state = 'open' and uses_credit = :usesCredit order by id limit 1`,
+);
+/** Charges of saved methods that have not ended, and how many we began by ourselves. */
+export const chargesOf = statement<{ under_way: number; attempts: number }, { invoiceId: number }>(
+  'billing.chargesOf',
+  `select count(*) filter (where state = 'pending' or (state = 'open' and means = 'saved'))::int as under_way,
+     coalesce(max(attempt), 0)::int as attempts
+   from charges where invoice_id = :invoiceId`,
+);
+
+type Writable = Pick<
+  Charge,
+  | 'organization_id'
+  | 'invoice_id'
+  | 'driver'
+  | 'means'
+  | 'method_id'
+  | 'attempt'
+  | 'amount_minor'
+  | 'currency'
+> &
+  Pick<Charge, 'uses_credit' | 'reference'>;
+
+const insert = statement<Charge, { id: number; row: Writable; now: Date }>(
+  'billing.insertCharge',
+  `insert into charges (id, organization_id, invoice_id, driver, means, method_id, attempt, amount_minor, currency,
+     uses_credit, reference, state, created_at)
+   select :id, r.organization_id, r.invoice_id, r.driver, r.means, r.method_id, r.attempt, r.amount_minor, r.currency,
+     r.uses_credit, r.reference, 'open', :now
+   from jsonb_to_record(:row::jsonb) as r(organization_id bigint, invoice_id bigint, driver text, means text,
+     method_id bigint, attempt int, amount_minor bigint, currency text, uses_credit boolean, reference text)
+   returning ${columns}`,
+);
+
+/** Writes a charge down before anybody outside hears of it. */
+export function newCharge(tx: TxContext, row: Writable): Promise<Charge> {
+  return tx.db.one(insert, { id: newId(), row, now: tx.clock.now() });
+}
+
+export const setAmount = statement<never, { id: number; amountMinor: number }>(
+  'billing.setChargeAmount',
+  `update charges set amount_minor = :amountMinor where id = :id and state = 'open'`,
+);
+export const setReference = statement<never, { id: number; reference: string }>(
+  'billing.setChargeReference',
+  'update charges set reference = :reference where id = :id and reference is null',
+);
+/** `pages`: how many there were before. */
+export const setPage = statement<
+  never,
+  { id: number; pages: number; reference: string; url: string; expiresAt: Date; amountMinor: number }
+>(
+  'billing.setChargePage',
+  `update charges set page_reference = :reference, page_url = :url, page_expires_at = :expiresAt, pages = :pages + 1,
+     amount_minor = :amountMinor
+   where id = :id and pages = :pages and state = 'open'`,
+);
+export const setState = statement<never, { id: number; state: ChargeState; now: Date | null }>(
+  'billing.setChargeState',
+  'update charges set state = :state, finished_at = :now where id = :id',
+);
+export const setPaid = statement<never, { id: number; amountMinor: number; now: Date }>(
+  'billing.setChargePaid',
+  `update charges set state = 'paid', amount_minor = :amountMinor, finished_at = :now where id = :id`,
+);
+export const setDecline = statement<never, { id: number; code: string; message: string }>(
+  'billing.setChargeDecline',
+  'update charges set decline_code = :code, decline_message = :message where id = :id',
+);
+export const setFee = statement<never, { id: number; feeMinor: number; currency: string }>(
+  'billing.setChargeFee',
+  'update charges set fee_minor = :feeMinor, fee_currency = :currency where id = :id',
+);

@@ -1,0 +1,48 @@
+import { createHash } from 'node:crypto';
+import type { Payments } from '../../drivers/payments/index.ts';
+import { ownerAddress } from '../../organizations/index.ts';
+import { type Context, statement } from '../../platform/index.ts';
+
+const findCustomer = statement<{ reference: string }, { organizationId: number; driver: string }>(
+  'billing.findProviderCustomer',
+  'select reference from provider_customers where organization_id = :organizationId and driver = :driver',
+);
+const keepCustomer = statement<
+  never,
+  { organizationId: number; driver: string; reference: string; now: Date }
+>(
+  'billing.keepProviderCustomer',
+  `insert into provider_customers (organization_id, driver, reference, created_at)
+   values (:organizationId, :driver, :reference, :now) on conflict (organization_id, driver) do nothing`,
+);
+const organizationOf = statement<{ organization_id: number }, { driver: string; reference: string }>(
+  'billing.organizationOfCustomer',
+  'select organization_id from provider_customers where driver = :driver and reference = :reference',
+);
+
+/** Who an organization is at the provider; the first time it is made known there. Outside of a transaction. */
+export async function customerAt(ctx: Context, payments: Payments, organizationId: number): Promise<string> {
+  const who = { organizationId, driver: payments.kind };
+  const known = await ctx.db.maybe(findCustomer, who);
+  if (known !== null) return known.reference;
+  const { name, email } = await ownerAddress(ctx, organizationId);
+  // Asked again under another name, it is another request.
+  const told = createHash('sha256')
+    .update(JSON.stringify([name, email]))
+    .digest('hex')
+    .slice(0, 12);
+  const key = `customer-${organizationId}-${told}`;
+  const reference = await payments.openCustomer({ key, organizationId, name, email });
+  await ctx.db.run(keepCustomer, { ...who, reference, now: ctx.clock.now() });
+  // Of two at once the first one counts.
+  return (await ctx.db.one(findCustomer, who)).reference;
+}
+
+/** Whose customer it is at the provider; null when none of ours. */
+export async function organizationAt(
+  ctx: Context,
+  driver: string,
+  reference: string,
+): Promise<number | null> {
+  return (await ctx.db.maybe(organizationOf, { driver, reference }))?.organization_id ?? null;
+}

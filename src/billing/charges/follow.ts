@@ -1,0 +1,40 @@
+import type { About, MethodTruth, PaymentTruth } from '../../drivers/payments/index.ts';
+import { type Run, saga, type TxRun } from '../../platform/index.ts';
+import { keepMethod } from '../methods/keep.ts';
+import { bookPayment } from './book.ts';
+
+interface Payload {
+  about: About;
+}
+
+interface State {
+  payment: PaymentTruth;
+  method: MethodTruth;
+}
+
+/**
+ * Looks at something at the payment provider and books how it stands now. An event only says where to look, so events may
+ * come late, twice and in any order.
+ */
+export const followProvider = saga<Payload, State>({
+  name: 'billing.followProvider',
+  steps: [
+    { name: 'look', do: look, attempts: 12 },
+    { name: 'book', transactional: true, do: book },
+  ],
+});
+
+async function look({ drivers, payload }: Run<Payload, State>): Promise<Partial<State>> {
+  const seen = await drivers.payments.look(payload.about);
+  if (seen?.kind === 'payment') return { payment: seen };
+  if (seen?.kind === 'method') return { method: seen };
+  if (seen === null) return {};
+  const { payment: reference, method } = seen;
+  const paid = reference === null ? null : await drivers.payments.look({ kind: 'payment', reference });
+  return { ...(paid?.kind === 'payment' && { payment: paid }), ...(method !== null && { method }) };
+}
+
+async function book({ ctx: tx, state }: TxRun<Payload, State>): Promise<void> {
+  if (state.method !== undefined) await keepMethod(tx, state.method);
+  if (state.payment !== undefined) await bookPayment(tx, state.payment);
+}

@@ -1,0 +1,252 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { audit } from '../../../test/crash/audit.ts';
+import { newInvoice, payByCredit } from '../../../test/invoices.ts';
+import { orderVps } from '../../../test/orders.ts';
+import { newCustomer, type Person } from '../../../test/people.ts';
+import { startTestProduct, until } from '../../../test/product.ts';
+import { settled, sql } from '../../../test/sql.ts';
+import { ibans } from '../../../test/stripe/cards.ts';
+import { type PaidProduct, startPaidProduct } from '../../../test/stripe/product.ts';
+
+let paid: PaidProduct;
+let who: Person;
+beforeAll(async () => {
+  paid = await startPaidProduct();
+  who = await newCustomer(paid.product);
+});
+afterAll(async () => {
+  await settled(paid.product);
+  expect(await audit(paid.product.databaseUrl)).toEqual([]);
+  await paid.stop();
+});
+
+const invoiceOf = async (id: number, client = who) =>
+  (await client.get(`/dashboard/invoices/${id}`)).body.data.invoice;
+const becomes = (id: number, status: string, client = who) =>
+  until(
+    () => invoiceOf(id, client),
+    (invoice) => invoice.status === status,
+  );
+const pay = async (id: number, body: object = {}, client = who) => {
+  const { status, body: answer } = await client.post(`/dashboard/invoices/${id}/pay`, {
+    method: 'card',
+    ...body,
+  });
+  expect(status, JSON.stringify(answer)).toBe(200);
+  return answer.data;
+};
+const credit = async (client = who) => (await client.get('/dashboard/invoices')).body.data.credit_balance;
+const mails = (like: string) =>
+  sql<{ subject: string; body: string }>(
+    paid.product,
+    'select subject, body from mails where subject like $1',
+    like,
+  );
+
+/** Everything in the books that an invoice moved, by account. */
+async function booked(invoiceId: number): Promise<Record<string, number>> {
+  const rows = await sql<{ kind: string; minor: number }>(
+    paid.product,
+    `select a.kind, sum(e.amount_minor)::bigint as minor from ledger_entries e
+     join ledger_accounts a on a.id = e.account_id join ledger_transactions t on t.id = e.transaction_id
+     where t.invoice_id = $1 group by a.kind having sum(e.amount_minor) <> 0`,
+    invoiceId,
+  );
+  return Object.fromEntries(rows.map(({ kind, minor }) => [kind, Number(minor)]));
+}
+
+describe('an invoice paid on the page of the provider', () => {
+  it('is delivered once the provider says that the money is there, whatever the customer told us', async () => {
+    const { invoiceId, serviceId } = await orderVps(paid.product, who);
+    const asked = await pay(invoiceId);
+    expect(asked).toMatchObject({ invoice: { status: 'unpaid' }, charge: { state: 'open', amount: '4.00' } });
+    const page = await paid.follow(asked.redirect_url);
+    expect([page.status, page.location]).toEqual([303, expect.stringMatching(`^${paid.stripe.url}/c/pay/`)]);
+    paid.stripe.events.hold();
+    const { location } = await paid.stripe.click(page.location);
+    expect(location).toContain(`/invoices/${invoiceId}?paid=true`);
+    expect((await invoiceOf(invoiceId)).status).toBe('unpaid');
+    await paid.stripe.events.release();
+    const invoice = await becomes(invoiceId, 'paid');
+    expect(invoice).toMatchObject({
+      paid_with_credit: '0.00',
+      amount_due: '0.00',
+      payments: [{ method: 'stripe', amount: '4.00' }],
+    });
+    expect(invoice.payments[0].reference).toMatch(/^pi_/);
+    await until(
+      () => who.get(`/dashboard/services/${serviceId}`),
+      ({ body }) => body.data.service.status === 'active',
+    );
+    await settled(paid.product);
+    // 1.5 % and a quarter, as the stand-in takes it.
+    expect(await booked(invoiceId)).toEqual({ provider: 400 - 31, fees: 31, revenue: -400 });
+    expect(await mails(`Payment received for invoice ${invoiceId}`)).toHaveLength(1);
+  });
+
+  it('is one page for two clicks, and none once it is paid', async () => {
+    const id = await newInvoice(paid.product, who);
+    const first = await pay(id);
+    const second = await pay(id);
+    expect(second).toEqual(first);
+    const both = await Promise.all([paid.follow(first.redirect_url), paid.follow(first.redirect_url)]);
+    expect(new Set(both.map(({ location }) => location)).size).toBe(1);
+    await paid.click(first.redirect_url);
+    await becomes(id, 'paid');
+    expect((await paid.follow(first.redirect_url)).location).toMatch(new RegExp(`/invoices/${id}$`));
+    const again = await who.post(`/dashboard/invoices/${id}/pay`, { method: 'card' });
+    expect([again.status, again.body.code]).toEqual([409, 'invoice_not_payable']);
+  });
+
+  it('waits for a debit that is on its way for days, and is open again when it fails', async () => {
+    for (const [number, status] of [
+      [ibans.arrives, 'paid'],
+      [ibans.fails, 'unpaid'],
+    ] as const) {
+      const id = await newInvoice(paid.product, who);
+      const asked = await pay(id);
+      await paid.click(asked.redirect_url, { number });
+      const charge = () =>
+        sql<{ state: string; reference: string }>(
+          paid.product,
+          'select state, reference from charges where id = $1',
+          asked.charge.id,
+        );
+      const [pending] = await until(charge, ([row]) => row?.state === 'pending');
+      expect((await invoiceOf(id)).status).toBe('unpaid');
+      paid.stripe.account.settleDebit(pending?.reference ?? '');
+      await until(charge, ([row]) => row?.state !== 'pending');
+      expect((await invoiceOf(id)).status).toBe(status);
+    }
+  });
+
+  it('takes the credit first when the rest has come, and never before', async () => {
+    const saver = await newCustomer(paid.product, { creditMinor: 100 });
+    const id = await newInvoice(paid.product, saver);
+    const asked = await pay(id, { use_credit: true }, saver);
+    expect(asked.charge.amount).toBe('2.00');
+    expect(await credit(saver)).toBe('1.00');
+    await paid.click(asked.redirect_url);
+    const invoice = await becomes(id, 'paid', saver);
+    expect(invoice).toMatchObject({ paid_with_credit: '1.00', amount_paid: '3.00' });
+    expect(
+      invoice.payments
+        .map(({ method, amount }: { method: string; amount: string }) => `${method} ${amount}`)
+        .sort(),
+    ).toEqual(['credit 1.00', 'stripe 2.00']);
+    expect(await credit(saver)).toBe('0.00');
+  });
+
+  it('stays open for what was to come from credit that is spent by then', async () => {
+    const saver = await newCustomer(paid.product, { creditMinor: 300 });
+    const id = await newInvoice(paid.product, saver, 2);
+    const asked = await pay(id, { use_credit: true }, saver);
+    expect((await payByCredit(saver, await newInvoice(paid.product, saver))).status).toBe(200);
+    await paid.click(asked.redirect_url);
+    await until(
+      () => invoiceOf(id, saver),
+      (invoice) => invoice.amount_paid !== '0.00',
+    );
+    expect(await invoiceOf(id, saver)).toMatchObject({
+      status: 'unpaid',
+      amount_paid: '3.00',
+      amount_due: '3.00',
+    });
+    const rest = await pay(id, {}, saver);
+    expect(rest.charge.amount).toBe('3.00');
+    await paid.click(rest.redirect_url);
+    await becomes(id, 'paid', saver);
+  });
+
+  it('needs no page when the credit is enough', async () => {
+    const saver = await newCustomer(paid.product, { creditMinor: 300 });
+    const id = await newInvoice(paid.product, saver);
+    expect(await pay(id, { use_credit: true }, saver)).toMatchObject({
+      invoice: { status: 'paid', paid_with_credit: '3.00' },
+      redirect_url: null,
+      charge: null,
+    });
+  });
+
+  it('that was paid in another way meanwhile becomes credit', async () => {
+    const saver = await newCustomer(paid.product, { creditMinor: 300 });
+    const id = await newInvoice(paid.product, saver);
+    const { location } = await paid.follow((await pay(id, {}, saver)).redirect_url);
+    expect((await payByCredit(saver, id)).status).toBe(200);
+    await paid.stripe.click(location);
+    await until(
+      () => credit(saver),
+      (balance) => balance === '3.00',
+    );
+    await settled(paid.product);
+    const [mail] = await mails(`Your payment for invoice ${id} became credit`);
+    expect(mail?.body).toContain('it was paid already');
+  });
+
+  it('by two people at two pages pays it once, and the other payment becomes credit', async () => {
+    const id = await newInvoice(paid.product, who);
+    const { redirect_url: link } = await pay(id);
+    const first = await paid.follow(link);
+    await paid.product.clock.travel(25 * 3_600_000);
+    const second = await paid.follow(link);
+    expect(second.location).not.toBe(first.location);
+    // The first page was closed for it; somebody was quicker.
+    const before = Number(await credit());
+    await paid.stripe.click(second.location);
+    await becomes(id, 'paid');
+    expect((await paid.stripe.click(first.location)).location).toBeNull();
+    expect(Number(await credit())).toBe(before);
+  });
+});
+
+describe('a link to a page', () => {
+  it('is refused when anybody else made it', async () => {
+    const id = await newInvoice(paid.product, who);
+    const { redirect_url: link } = await pay(id);
+    const other = link.replace(
+      /charge-(\d)/,
+      (_: string, digit: string) => `charge-${(Number(digit) % 9) + 1}`,
+    );
+    for (const wrong of [
+      other,
+      `${link}x`,
+      link.slice(0, -1),
+      link.replace(/\.[\w-]+$/, ''),
+      link.replace(/\.[\w-]+$/, '.'),
+    ]) {
+      expect((await paid.follow(wrong)).status, wrong).toBe(404);
+    }
+    expect((await paid.follow(link)).status).toBe(303);
+  });
+
+  it('says so when the provider is away, and works again when it is back', async () => {
+    const id = await newInvoice(paid.product, who);
+    const { redirect_url: link } = await pay(id);
+    for (const fault of ['error', 'limited', 'garbage'] as const) {
+      paid.stripe.fail(/checkout/, fault);
+      const answer = await paid.product.nobody.get(new URL(link).pathname.replace('/api', ''));
+      expect([answer.status, answer.body.code]).toEqual([503, 'payment_provider_unavailable']);
+      expect(answer.headers.get('retry-after')).toMatch(/^\d+$/);
+    }
+    expect((await paid.follow(link)).status).toBe(303);
+  });
+});
+
+describe('without a payment provider', () => {
+  it('what needs one says so, and nothing changes', async () => {
+    const product = await startTestProduct();
+    const customer = await newCustomer(product, { creditMinor: 300 });
+    const id = await newInvoice(product, customer);
+    const missing = [503, 'payment_provider_missing'];
+    for (const body of [{ method: 'card' }, { method: 'stripe', use_credit: true }]) {
+      const answer = await customer.post(`/dashboard/invoices/${id}/pay`, body);
+      expect([answer.status, answer.body.code]).toEqual(missing);
+    }
+    const added = await customer.post('/dashboard/payment-methods');
+    expect([added.status, added.body.code]).toEqual(missing);
+    const told = await product.nobody.post('/payments/stripe/events', {});
+    expect(told.status).toBe(404);
+    expect((await payByCredit(customer, id)).status).toBe(200);
+    await product.stop();
+  });
+});

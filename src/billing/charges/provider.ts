@@ -1,0 +1,19 @@
+import { PaymentError } from '../../drivers/payments/index.ts';
+import { type Context, fail } from '../../platform/index.ts';
+
+/** `payment_provider_missing` where customers pay by transfer and from credit alone. */
+export function requireProvider({ config }: Context): void {
+  if (config.payments === 'none') throw fail('payment_provider_missing');
+}
+
+/** Asks the provider while a person waits; what it fails with is said in words for them. */
+export async function asking<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof PaymentError)) throw error;
+    if (error.code === 'provider_missing') throw fail('payment_provider_missing', { cause: error });
+    if (error.code === 'payment_invalid') throw fail('payment_not_possible', { cause: error });
+    throw fail('payment_provider_unavailable', { cause: error, retryAfterS: 30 });
+  }
+}

@@ -1,0 +1,173 @@
+import { type Decline, PaymentError, type PaymentTruth } from '../../drivers/payments/index.ts';
+import {
+  databaseJob,
+  enqueue,
+  type Run,
+  saga,
+  statement,
+  type TxContext,
+  type TxRun,
+} from '../../platform/index.ts';
+import { dueOf, invoiceById, lockInvoice, type Payable } from '../invoices/payable.ts';
+import { bookPayment } from './book.ts';
+import {
+  type Charge,
+  chargeById,
+  chargesOf,
+  newCharge,
+  setAmount,
+  setReference,
+  setState,
+} from './charge.ts';
+import { customerAt } from './customer.ts';
+import { askAgain, bookDecline } from './decline.ts';
+
+/** A saved method that can be charged. */
+export interface Chargeable {
+  id: number;
+  organization_id: number;
+  driver: string;
+  reference: string;
+}
+
+const defaultMethod = statement<Chargeable, { organizationId: number; driver: string }>(
+  'billing.defaultMethod',
+  `select id, organization_id, driver, reference from payment_methods
+   where organization_id = :organizationId and driver = :driver and is_default`,
+);
+const chargedMethod = statement<{ reference: string; removed_at: Date | null }, { id: number }>(
+  'billing.chargedMethod',
+  'select reference, removed_at from payment_methods where id = :id',
+);
+
+/**
+ * Has what is due of an invoice charged to the organization's default method, by a job. Nothing happens without such a
+ * method, while another charge of the invoice is under way, or when nothing is due. Gives the charge's id, or null. What is
+ * declined is told to the customer and asked again some days later.
+ */
+export async function chargeSaved(tx: TxContext, invoiceId: number): Promise<number | null> {
+  const invoice = await tx.db.maybe(lockInvoice, { id: invoiceId });
+  if (invoice === null || dueOf(invoice) === 0) return null;
+  const { organization_id: organizationId } = invoice;
+  const method = await tx.db.maybe(defaultMethod, { organizationId, driver: tx.config.payments });
+  if (method === null) return null;
+  const { under_way: underWay, attempts } = await tx.db.one(chargesOf, { invoiceId });
+  if (underWay > 0) return null;
+  const charge = await wantCharge(tx, invoice, method, {
+    amountMinor: dueOf(invoice),
+    attempt: attempts + 1,
+  });
+  return charge.id;
+}
+
+/** Begins a charge of a saved method; the invoice's row is locked. */
+export async function wantCharge(
+  tx: TxContext,
+  invoice: Payable,
+  method: Chargeable,
+  asked: { amountMinor: number; attempt?: number; usesCredit?: boolean },
+): Promise<Charge> {
+  const { amountMinor, attempt = null, usesCredit = false } = asked;
+  const { id: invoiceId, organization_id: organizationId, currency } = invoice;
+  const charge = await newCharge(tx, {
+    ...{ organization_id: organizationId, invoice_id: invoiceId, driver: method.driver, means: 'saved' },
+    ...{
+      method_id: method.id,
+      attempt,
+      amount_minor: amountMinor,
+      currency,
+      uses_credit: usesCredit,
+      reference: null,
+    },
+  });
+  await enqueue(tx, savedCharge, { chargeId: charge.id }, { organizationId });
+  return charge;
+}
+
+/** Tries again what was declined some days ago, unless it was paid meanwhile. */
+export const chargeAgain = databaseJob<{ invoiceId: number }>(askAgain.name, async (tx, { invoiceId }) => {
+  await chargeSaved(tx, invoiceId);
+});
+
+interface Payload {
+  chargeId: number;
+}
+
+interface State {
+  /** False once it is no longer wanted. */
+  isWanted: boolean;
+  reference: string;
+  truth: PaymentTruth;
+  /** The provider does not take such a payment at all. */
+  refusal: Decline;
+}
+
+/**
+ * Charges a saved method while its customer is away. The payment is made first, which moves no money, and its name is
+ * written down; then it is taken, which happens once however often it is asked; then it is booked. So a crash between any
+ * two of these, and an answer that is lost, is found again by asking how the payment stands.
+ */
+export const savedCharge = saga<Payload, State>({
+  name: 'billing.chargeSaved',
+  steps: [
+    { name: 'begin', transactional: true, do: begin },
+    { name: 'prepare', do: prepare, attempts: 8 },
+    { name: 'charge', do: charge, attempts: 8 },
+    { name: 'book', transactional: true, do: book },
+  ],
+});
+
+async function begin({ ctx: tx, payload }: TxRun<Payload, State>): Promise<Partial<State>> {
+  const { invoice_id: invoiceId, ...row } = await tx.db.one(chargeById, { id: payload.chargeId });
+  const invoice = await tx.db.one(lockInvoice, { id: invoiceId });
+  const amountMinor = Math.min(row.amount_minor, dueOf(invoice));
+  const isWanted = row.state === 'open' && amountMinor > 0;
+  if (isWanted) await tx.db.run(setAmount, { id: row.id, amountMinor });
+  else if (row.state === 'open')
+    await tx.db.run(setState, { id: row.id, state: 'over', now: tx.clock.now() });
+  return { isWanted };
+}
+
+async function prepare({ ctx, drivers, payload, state }: Run<Payload, State>): Promise<Partial<State>> {
+  if (!state.isWanted) return {};
+  const row = await ctx.db.one(chargeById, { id: payload.chargeId });
+  if (row.reference !== null) return { reference: row.reference };
+  const method = await ctx.db.one(chargedMethod, { id: row.method_id ?? 0 });
+  if (method.removed_at !== null)
+    return { refusal: refusal('method_removed', 'The saved method was removed') };
+  try {
+    const reference = await drivers.payments.prepareCharge({
+      key: `charge-${row.invoice_id}-${row.id}`,
+      customer: await customerAt(ctx, drivers.payments, row.organization_id),
+      ...{ method: method.reference, id: row.id, amountMinor: row.amount_minor, currency: row.currency },
+      description: `Invoice ${row.invoice_id}`,
+    });
+    await ctx.db.run(setReference, { id: row.id, reference });
+    return { reference };
+  } catch (error) {
+    if (!(error instanceof PaymentError) || error.code !== 'payment_invalid') throw error;
+    return { refusal: refusal(error.code, 'Such an amount cannot be charged to it') };
+  }
+}
+
+async function charge({ ctx, drivers, payload, state }: Run<Payload, State>): Promise<Partial<State>> {
+  const { reference } = state;
+  if (reference === undefined) return {};
+  const { invoice_id: id } = await ctx.db.one(chargeById, { id: payload.chargeId });
+  const isDue = dueOf(await ctx.db.one(invoiceById, { id })) > 0;
+  if (isDue) return { truth: await drivers.payments.confirmCharge(reference) };
+  // Paid in another way this moment. It may have been taken before a crash all the same.
+  const truth = await drivers.payments.look({ kind: 'payment', reference });
+  return truth?.kind === 'payment' ? { truth } : {};
+}
+
+async function book({ ctx: tx, payload, state }: TxRun<Payload, State>): Promise<void> {
+  if (state.truth !== undefined) await bookPayment(tx, state.truth);
+  if (state.truth?.state === 'open')
+    await tx.db.run(setState, { id: payload.chargeId, state: 'over', now: tx.clock.now() });
+  if (state.refusal !== undefined) await bookDecline(tx, payload.chargeId, state.refusal);
+}
+
+function refusal(code: string, message: string): Decline {
+  return { code, message, needsCustomer: false, mayRetry: false };
+}

@@ -1,0 +1,7 @@
+import type { AnySaga } from '../platform/index.ts';
+import { followProvider } from './charges/follow.ts';
+import { chargeAgain, savedCharge } from './charges/saved.ts';
+import { forgetMethod } from './methods/methods.ts';
+
+/** What is done with a payment provider. */
+export const billingJobs: AnySaga[] = [followProvider, savedCharge, chargeAgain, forgetMethod];

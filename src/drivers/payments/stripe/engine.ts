@@ -1,0 +1,248 @@
+import { Agent as HttpAgent } from 'node:http';
+import { Agent as HttpsAgent } from 'node:https';
+import Stripe from 'stripe';
+import type { NewPage, Page, Payments, PaymentTruth } from '../contract.ts';
+import { toStripe } from './amounts.ts';
+import { failureOf, isMissing, isTold } from './errors.ts';
+import { eventTypes, readMessage, viewEvent } from './events.ts';
+import { idFields, methodTruth, pageTruth, paymentTruth, refundTruth } from './truths.ts';
+
+export interface StripeOptions {
+  secretKey: string;
+  /** Of the endpoint that Stripe sends events to. */
+  webhookSecret: string;
+  /** Where its API answers, when that is not Stripe itself. */
+  url?: string | null;
+  timeoutMs?: number;
+}
+
+/** The version of Stripe's API that this engine was written for, whatever the account's default is. */
+export const stripeApiVersion = '2026-10-28.endive';
+
+/**
+ * Payments by Stripe, over its own library: Checkout for pages, payment intents for charges of saved methods. What a call
+ * makes carries our id in its metadata, by which it is found again after the day that Stripe remembers a key for.
+ * Source: https://docs.stripe.com/api
+ */
+export function stripePayments(options: StripeOptions): Payments {
+  const { secretKey, webhookSecret } = options;
+  const { agent, ...place } = placeOf(options.url ?? 'https://api.stripe.com');
+  const stripe = new Stripe(secretKey, {
+    ...place,
+    apiVersion: stripeApiVersion,
+    httpAgent: agent,
+    // Who calls tries again, with pauses of its own and the same key.
+    maxNetworkRetries: 0,
+    timeout: options.timeoutMs ?? 15_000,
+    telemetry: false,
+  });
+  const isLive = /^(sk|rk)_live_/.test(secretKey);
+  const call = async <T>(what: string, work: () => Promise<T>): Promise<T> => {
+    try {
+      return await work();
+    } catch (error) {
+      throw failureOf(error, what, secretKey);
+    }
+  };
+  /** Null for what is not in our account. */
+  const found = <T>(what: string, work: () => Promise<T>): Promise<T | null> =>
+    call(what, () =>
+      work().catch((error: unknown) => {
+        if (isMissing(error)) return null;
+        throw error;
+      }),
+    );
+
+  const paymentOf = async (intent: Stripe.PaymentIntent): Promise<PaymentTruth> => {
+    const charge = typeof intent.latest_charge === 'object' ? intent.latest_charge : null;
+    if (charge?.paid !== true) return paymentTruth(intent, [], []);
+    const about = { payment_intent: intent.id, limit: 100 };
+    const refunds = await stripe.refunds.list(about);
+    const disputes = charge.disputed ? await stripe.disputes.list(about) : { data: [] };
+    return paymentTruth(intent, refunds.data, disputes.data);
+  };
+  const retrieveIntent = (reference: string) =>
+    stripe.paymentIntents.retrieve(reference, { expand: ['latest_charge.balance_transaction'] });
+
+  const opened = (session: Stripe.Checkout.Session): Page => {
+    if (session.url === null) throw new TypeError('Stripe opened a page without an address');
+    return { reference: session.id, url: session.url, expiresAt: new Date(session.expires_at * 1_000) };
+  };
+
+  return {
+    kind: 'stripe',
+    capabilities: ['pages', 'off_session', 'refunds'],
+
+    openCustomer({ key, organizationId, name, email }) {
+      const customer = {
+        name,
+        ...(email !== null && { email }),
+        metadata: idFields('organization', organizationId),
+      };
+      return call('making a customer', async () => {
+        return (await stripe.customers.create(customer, { idempotencyKey: key })).id;
+      });
+    },
+
+    openPaymentPage({ amountMinor, description, ...page }) {
+      const price = {
+        currency: page.currency.toLowerCase(),
+        unit_amount: toStripe(amountMinor, page.currency),
+        product_data: { name: description },
+      };
+      return call('opening a page to pay on', async () => {
+        const session = await stripe.checkout.sessions.create(
+          {
+            ...shared(page),
+            mode: 'payment',
+            line_items: [{ quantity: 1, price_data: price }],
+            payment_intent_data: { description, metadata: idFields('charge', page.id) },
+          },
+          { idempotencyKey: page.key },
+        );
+        return opened(session);
+      });
+    },
+
+    openSavingPage(page) {
+      return call('opening a page to save a method on', async () => {
+        const session = await stripe.checkout.sessions.create(
+          { ...shared(page), mode: 'setup', currency: page.currency.toLowerCase() },
+          { idempotencyKey: page.key },
+        );
+        return opened(session);
+      });
+    },
+
+    async closePage(reference) {
+      await call('closing a page', async () => {
+        const session = await stripe.checkout.sessions.retrieve(reference);
+        if (session.status === 'open') await stripe.checkout.sessions.expire(reference);
+      });
+    },
+
+    prepareCharge({ key, id, customer, method, amountMinor, currency, description }) {
+      const amount = toStripe(amountMinor, currency);
+      return call('preparing a charge', async () => {
+        const intent = await stripe.paymentIntents.create(
+          {
+            ...{ amount, currency: currency.toLowerCase(), customer, payment_method: method, description },
+            // Nobody is there to be sent elsewhere.
+            automatic_payment_methods: { enabled: true, allow_redirects: 'never' },
+            metadata: idFields('charge', id),
+          },
+          { idempotencyKey: key },
+        );
+        return intent.id;
+      });
+    },
+
+    confirmCharge(reference) {
+      return call('charging a saved method', async () => {
+        const before = await retrieveIntent(reference);
+        // An intent is taken once whoever asks how often, so it needs no key, under which Stripe would repeat its own
+        // failure for a day.
+        if (before.status !== 'requires_confirmation')
+          return withoutCustomer(await paymentOf(before), before);
+        try {
+          await stripe.paymentIntents.confirm(reference, { off_session: true });
+        } catch (error) {
+          if (!isTold(error)) throw error;
+        }
+        const after = await retrieveIntent(reference);
+        return withoutCustomer(await paymentOf(after), after);
+      });
+    },
+
+    refund({ key, id, payment, amountMinor, currency }) {
+      const amount = toStripe(amountMinor, currency);
+      return call('giving money back', async () => {
+        const before = await stripe.refunds.list({ payment_intent: payment, limit: 100 });
+        const done = before.data.find((each) => refundTruth(each).id === id);
+        const metadata = idFields('refund', id);
+        const made =
+          done ??
+          (await stripe.refunds.create(
+            { payment_intent: payment, amount, metadata },
+            { idempotencyKey: key },
+          ));
+        return refundTruth(made);
+      });
+    },
+
+    async forgetMethod(reference) {
+      await found('forgetting a method', async () => {
+        const method = await stripe.paymentMethods.retrieve(reference);
+        if (method.customer !== null) await stripe.paymentMethods.detach(reference);
+      });
+    },
+
+    readEvent(body, headers) {
+      return viewEvent(readMessage(stripe, body, headers, webhookSecret), isLive);
+    },
+
+    async look({ kind, reference }) {
+      if (kind === 'page') {
+        const session = await found('looking at a page', () =>
+          stripe.checkout.sessions.retrieve(reference, { expand: ['setup_intent.payment_method'] }),
+        );
+        return session && { kind, ...pageTruth(session) };
+      }
+      if (kind === 'method') {
+        const method = await found('looking at a method', () => stripe.paymentMethods.retrieve(reference));
+        return method && { kind, ...methodTruth(method) };
+      }
+      const truth = await found('looking at a payment', async () =>
+        paymentOf(await retrieveIntent(reference)),
+      );
+      return truth && { kind, ...truth };
+    },
+
+    eventsSince(since, after) {
+      return call('asking what happened', async () => {
+        const page = await stripe.events.list({
+          created: { gte: Math.floor(since.getTime() / 1_000) },
+          types: [...eventTypes],
+          limit: 100,
+          ...(after !== null && { starting_after: after }),
+        });
+        const events = page.data.map((event) => viewEvent(event, isLive));
+        return { events, after: page.has_more ? (events.at(-1)?.reference ?? null) : null };
+      });
+    },
+
+    async close() {
+      agent.destroy();
+    },
+  };
+}
+
+/** Where the library is to send its requests. */
+function placeOf(address: string) {
+  const { protocol, hostname, port } = new URL(address);
+  const isPlain = protocol === 'http:';
+  return {
+    protocol: isPlain ? ('http' as const) : ('https' as const),
+    host: hostname,
+    port: port || (isPlain ? '80' : '443'),
+    agent: isPlain ? new HttpAgent({ keepAlive: true }) : new HttpsAgent({ keepAlive: true }),
+  };
+}
+
+function shared({ id, customer, returnUrl, cancelUrl }: NewPage) {
+  return {
+    customer,
+    client_reference_id: String(id),
+    metadata: idFields('charge', id),
+    success_url: returnUrl,
+    cancel_url: cancelUrl,
+  };
+}
+
+/** A charge whose customer is away, and which still waits for something after it was tried, waits for the customer. */
+function withoutCustomer(truth: PaymentTruth, { status }: Stripe.PaymentIntent): PaymentTruth {
+  if (status !== 'requires_action') return truth;
+  const message = 'Your bank wants you to confirm this payment';
+  const decline = { code: 'authentication_required', message, needsCustomer: true, mayRetry: false };
+  return { ...truth, state: 'failed', decline: truth.decline ?? decline };
+}

@@ -1,0 +1,142 @@
+import { randomBytes } from 'node:crypto';
+import Stripe from 'stripe';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type StripeStandIn, startStripe } from '../../../../test/stripe/standIn.ts';
+import {
+  describePayments,
+  type MessageAbout,
+  type PaymentsUnderTest,
+  type TestMethod,
+} from '../conformance.ts';
+import { stripePayments } from '../index.ts';
+import { stripeApiVersion } from './engine.ts';
+
+const tokens: Record<TestMethod, string> = {
+  good: 'pm_card_visa',
+  declined: 'pm_card_chargeCustomerFail',
+  authenticates: 'pm_card_authenticationRequired',
+};
+const numbers: Record<TestMethod, string> = {
+  good: '4242424242424242',
+  declined: '4000000000000002',
+  authenticates: '4000002760003184',
+};
+
+interface Place {
+  secretKey: string;
+  webhookSecret: string;
+  url?: string;
+}
+
+/** The driver with what arranges things at Stripe past it: the library itself. */
+function underTest(place: Place, more: Pick<PaymentsUnderTest, 'click'> & { close?: () => Promise<void> }) {
+  const payments = stripePayments(place);
+  const { protocol, hostname: host, port } = new URL(place.url ?? 'https://api.stripe.com');
+  const stripe = new Stripe(place.secretKey, {
+    ...{ host, port: port || 443, protocol: protocol === 'http:' ? 'http' : 'https' },
+    apiVersion: stripeApiVersion,
+  });
+  return {
+    payments,
+    currency: 'EUR',
+    click: more.click,
+    save: async (customer: string, method: TestMethod) =>
+      (await stripe.paymentMethods.attach(tokens[method], { customer })).id,
+    message: (about: MessageAbout, agedS = 0) => {
+      const payload = messageAbout(about);
+      const timestamp = Math.floor(Date.now() / 1_000) - agedS;
+      const signed = { payload, secret: place.webhookSecret, timestamp };
+      const signature = stripe.webhooks.generateTestHeaderString(signed);
+      return { body: Buffer.from(payload), headers: { 'stripe-signature': signature } };
+    },
+    close: async () => {
+      await payments.close();
+      await more.close?.();
+    },
+  };
+}
+
+function messageAbout(about: MessageAbout): string {
+  const id = typeof about === 'object' ? about.payment : 'pi_1';
+  return JSON.stringify({
+    ...{ id: 'evt_1', object: 'event', created: 1_790_000_000, api_version: stripeApiVersion },
+    ...(about === 'other account' && { account: 'acct_other' }),
+    livemode: about === 'other mode',
+    type: about === 'other kind' ? 'plan.created' : 'payment_intent.succeeded',
+    data: { object: { id, object: about === 'other kind' ? 'plan' : 'payment_intent' } },
+  });
+}
+
+describePayments('Stripe, as the stand-in has it', async () => {
+  const standIn = await startStripe();
+  const click = async (page: string, method: TestMethod) => {
+    await standIn.click(page, { number: numbers[method] });
+  };
+  return underTest(standIn, { click, close: () => standIn.close() });
+});
+
+const testKey = process.env.STRIPE_TEST_KEY ?? '';
+
+describePayments(
+  "Stripe's test mode",
+  async () => {
+    const webhookSecret = `whsec_${randomBytes(16).toString('hex')}`;
+    return underTest({ secretKey: testKey, webhookSecret }, { click: null });
+  },
+  testKey === '' ? 'STRIPE_TEST_KEY is not set' : null,
+);
+
+describe('Stripe that is not well', () => {
+  let standIn: StripeStandIn;
+  let payments: ReturnType<typeof stripePayments>;
+  beforeEach(async () => {
+    standIn = await startStripe();
+    payments = stripePayments({ ...standIn, timeoutMs: 300 });
+  });
+  afterEach(async () => {
+    await payments.close();
+    await standIn.close();
+  });
+
+  const open = () => payments.openCustomer({ key: 'k', organizationId: 7, name: 'A', email: null });
+  const failure = (code: string, permanent: boolean) =>
+    expect.objectContaining({ code, permanent, message: expect.not.stringContaining(standIn.secretKey) });
+
+  it.each([
+    ['error', 'provider_unreachable'],
+    ['limited', 'provider_refused'],
+    ['gone', 'provider_unreachable'],
+    ['silent', 'provider_unreachable'],
+    ['lost', 'provider_unreachable'],
+    ['garbage', 'provider_unreachable'],
+  ] as const)('and is %s fails for now', async (fault, code) => {
+    standIn.fail(/customers/, fault, 2);
+    await expect(open()).rejects.toEqual(failure(code, false));
+  });
+
+  it('did the work all the same, and the same key finds it', async () => {
+    standIn.fail(/customers/, 'silent');
+    await expect(open()).rejects.toEqual(failure('provider_unreachable', false));
+    const [made] = standIn.account.objects.every('customer');
+    expect(await open()).toBe(made?.id);
+    expect(standIn.account.objects.every('customer')).toHaveLength(1);
+  });
+
+  it('and is nowhere fails for now', async () => {
+    const nowhere = stripePayments({ ...standIn, url: 'http://127.0.0.1:9' });
+    const asked = nowhere.openCustomer({ key: 'k', organizationId: 7, name: 'A', email: null });
+    await expect(asked).rejects.toEqual(failure('provider_unreachable', false));
+  });
+
+  it('refuses a key that is not its own, for good', async () => {
+    const stranger = stripePayments({ ...standIn, secretKey: 'sk_test_stranger' });
+    const asked = stranger.openCustomer({ key: 'k', organizationId: 7, name: 'A', email: null });
+    await expect(asked).rejects.toEqual(failure('provider_refused', true));
+  });
+
+  it('is asked in one version of its API', async () => {
+    await open();
+    expect([...standIn.versions]).toEqual([stripeApiVersion]);
+    expect(stripeApiVersion).toMatch(/^\d{4}-\d\d-\d\d\.\w+$/);
+  });
+});

@@ -1,0 +1,54 @@
+import type { Client } from '../client.ts';
+import { startTestProduct, type TestOptions, type TestProduct, until } from '../product.ts';
+import type { Means } from './account.ts';
+import { type StripeStandIn, startStripe } from './standIn.ts';
+
+/** The product with Stripe as its payment provider, which tells it what happens. */
+export interface PaidProduct {
+  product: TestProduct;
+  stripe: StripeStandIn;
+  /** Follows a link of ours to the provider's page, as a browser does. */
+  follow(link: string): Promise<{ status: number; location: string }>;
+  /** Follows it and fills in the page. */
+  click(link: string, means?: Partial<Means>): Promise<{ location: string | null; says: string }>;
+  /** Saves a method by the page, and gives its id once it is in the list. */
+  saveMethod(client: Client, number?: string): Promise<number>;
+  stop(): Promise<void>;
+}
+
+export function stripeEnv(stripe: Pick<StripeStandIn, 'url' | 'secretKey' | 'webhookSecret'>) {
+  return {
+    STRIPE_API_URL: stripe.url,
+    STRIPE_SECRET_KEY: stripe.secretKey,
+    STRIPE_WEBHOOK_SECRET: stripe.webhookSecret,
+  };
+}
+
+export async function startPaidProduct(options: TestOptions = {}): Promise<PaidProduct> {
+  const stripe = await startStripe();
+  const product = await startTestProduct({ ...options, env: { ...stripeEnv(stripe), ...options.env } });
+  stripe.events.sendTo(`${product.url}/api/payments/stripe/events`);
+
+  const follow = async (link: string) => {
+    // The product's own port is known only now.
+    const { pathname } = new URL(link);
+    const answer = await fetch(product.url + pathname, { redirect: 'manual' });
+    await answer.text();
+    return { status: answer.status, location: answer.headers.get('location') ?? '' };
+  };
+  const click = async (link: string, means?: Partial<Means>) =>
+    stripe.click((await follow(link)).location, means);
+  const saveMethod = async (client: Client, number = '4242424242424242') => {
+    const list = async () => (await client.get('/dashboard/payment-methods')).body.data.payment_methods;
+    const before = (await list()).map(({ id }: { id: number }) => id);
+    const { body } = await client.post('/dashboard/payment-methods');
+    await click(body.data.redirect_url, { number });
+    const after = await until(list, (methods) => methods.length > before.length);
+    return after.find(({ id }: { id: number }) => !before.includes(id)).id as number;
+  };
+  const stop = async () => {
+    await stripe.close();
+    await product.stop();
+  };
+  return { product, stripe, follow, click, saveMethod, stop };
+}
