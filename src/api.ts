@@ -1,9 +1,11 @@
 import { accountRoutes, staffKeyRoutes, userStaffRoutes } from './account/index.ts';
 import { attentionStaffRoutes } from './attention/index.ts';
 import {
+  bankStatementRoutes,
   billingRoutes,
   billingStaffRoutes,
   company,
+  creditRoutes,
   methodRoutes,
   paymentRoutes,
   profileRoutes,
@@ -40,6 +42,7 @@ export const allRoutes: RouteGroup[] = [
   profileRoutes,
   methodRoutes,
   paymentRoutes,
+  creditRoutes,
   serviceRoutes,
   upgradeRoutes,
   vpsRoutes,
@@ -49,6 +52,7 @@ export const allRoutes: RouteGroup[] = [
   catalogStaffRoutes,
   billingStaffRoutes,
   orderStaffRoutes,
+  bankStatementRoutes,
   serviceStaffRoutes,
   suspendStaffRoutes,
   settingsStaffRoutes(allSettings),

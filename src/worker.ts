@@ -1,6 +1,15 @@
 import { accountMails } from './account/index.ts';
 import { attentionMeasures, attentionPeriodicJob, staffMails } from './attention/index.ts';
-import { billingJobs, billingMails, expireInvoices } from './billing/index.ts';
+import {
+  billingJobs,
+  billingMails,
+  expireInvoices,
+  ledgerConcerns,
+  ledgerMeasures,
+  ledgerPeriodicJobs,
+  matchStatement,
+  statementConcerns,
+} from './billing/index.ts';
 import {
   eventMeasures,
   mailConcerns,
@@ -54,6 +63,7 @@ export const allJobs: AnySaga[] = [
   mailDelivery(mails),
   mailSending,
   ...reactionJobs(allReactions),
+  matchStatement,
   ...fleetJobs,
   ...billingJobs,
   ...vpsJobs,
@@ -70,6 +80,8 @@ export const allConcerns: ConcernSource[] = [
   ...jobConcerns,
   ...mailConcerns,
   ...fleetConcerns,
+  ...ledgerConcerns,
+  ...statementConcerns,
   ...serviceConcerns,
   ...vpsConcerns,
 ];
@@ -79,6 +91,7 @@ export const allMeasures: MeasureSource[] = [
   jobMeasures(allJobs, allReactions),
   eventMeasures,
   fleetMeasures,
+  ledgerMeasures,
   vpsMeasures,
   attentionMeasures(allConcerns),
 ];
@@ -89,6 +102,7 @@ export const allWatches: PeriodicJob[] = [...fleetWatches, attentionPeriodicJob(
 /** Everything that is done again and again. */
 export const allPeriodicJobs: PeriodicJob[] = [
   { name: 'billing.expire', intervalMs: 5 * second, work: expireInvoices },
+  ...ledgerPeriodicJobs,
   ...fleetPeriodicJobs,
   { name: 'http.purgeIdempotencyKeys', intervalMs: 10 * minute, work: purgeIdempotencyKeys },
   { name: 'jobs.purgeDone', intervalMs: 10 * minute, work: purgeDoneJobs },

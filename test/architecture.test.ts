@@ -76,7 +76,8 @@ const tablesOf: Record<string, string[]> = {
       'refunds',
       'transfers',
     ],
-    ...['ledger_accounts', 'ledger_transactions', 'ledger_entries'],
+    ...['ledger_accounts', 'ledger_transactions', 'ledger_entries', 'ledger_checks', 'ledger_differences'],
+    ...['bank_statements', 'bank_entries'],
   ],
   services: ['services', 'service_secrets', 'service_tasks', 'order_reviews'],
   vps: [
@@ -152,6 +153,8 @@ const withoutOrganization: Record<string, string> = {
   provider_events:
     "the provider's: what a payment provider told, of whom it is known only when it is looked at",
   invoice_numbers: "the provider's: one sequence over all organizations",
+  ledger_checks: "the provider's",
+  bank_statements: "the provider's; whose money an entry is stands in it",
 };
 
 /** May start processes besides `platform/host` and the drivers. */

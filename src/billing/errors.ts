@@ -13,6 +13,7 @@ const billingErrors = errors({
   payment_method_unknown: [400, 'The organization has no such payment method; list them, or add one'],
   payment_not_possible: [409, 'The payment provider does not take such an amount; pay in another way'],
   signature_invalid: [400, 'The signature is not that of this message'],
+  invalid_statement: [400, 'This is not a bank statement that can be read'],
 });
 
 type BillingErrors = typeof billingErrors;

@@ -45,9 +45,18 @@ interface InvoiceRefunded {
   user_id: number | null;
   amount: string;
   currency: string;
-  method: 'credit';
+  /** `taken_back`: what paid it was booked by mistake. */
+  method: 'credit' | 'taken_back';
   reason: string;
   full: boolean;
+}
+
+interface TransferTakenBack {
+  user_id: number | null;
+  amount: string;
+  currency: string;
+  reference: string;
+  reason: string;
 }
 
 interface InvoicePartReturned {
@@ -158,4 +167,8 @@ export const paymentMethodRemoved = event<PaymentMethodChanged>(
 export const paymentMethodChosen = event<PaymentMethodChosen>(
   'payment_method.chosen',
   'a payment method became the default one, or stopped being it',
+);
+export const transferTakenBack = event<TransferTakenBack>(
+  'transfer.taken_back',
+  'staff took back a bank transfer that was booked by mistake',
 );

@@ -49,6 +49,19 @@ const invoice = {
 
 const forStaff = { ...invoice, organization: { id: ids.organization, name: 'Novak Labs' } };
 
+const transfer = {
+  id: 4503599627370690,
+  organization: { id: ids.organization, name: 'Novak Labs' },
+  amount: '20.00',
+  currency: 'EUR',
+  reference: 'NL-2026-0131-78',
+  received_on: '2026-01-31',
+  invoices: [],
+  created_at: '2026-01-31T22:04:15.739Z',
+  taken_back_at: null,
+  taken_back_reason: null,
+};
+
 /** A request and its answer for each operation, parts of one story. */
 export const examples = {
   getInvoice: { params: { id: ids.invoice }, data: { invoice: invoice } },
@@ -152,6 +165,21 @@ export const examples = {
         created_at: '2026-01-31T22:04:15.739Z',
       },
       invoices: [],
+    },
+  },
+  listBankTransfers: {
+    query: { organization_id: ids.organization, search: 'NL-2026-0131-78' },
+    data: { transfers: [transfer], ...onlyPage(1) },
+  },
+  takeBackBankTransfer: {
+    params: { id: transfer.id },
+    body: { reason: 'It was of another customer' },
+    data: {
+      transfer: {
+        ...transfer,
+        taken_back_at: '2026-01-31T22:04:15.741Z',
+        taken_back_reason: 'It was of another customer',
+      },
     },
   },
   refundInvoice: {

@@ -26,7 +26,10 @@ export {
 export { requireFewUnpaid, reservableAddresses } from './invoices/unpaid.ts';
 export { billingJobs } from './jobs.ts';
 export { readAccountCredit } from './ledger/accountCredit.ts';
+export { ledgerMeasures, ledgerPeriodicJobs } from './ledger/check.ts';
+export { ledgerConcerns } from './ledger/concerns.ts';
 export { findCredit, grantCredit } from './ledger/ledger.ts';
+export { creditRoutes } from './ledger/routes.ts';
 export { billingMails } from './mails.ts';
 export { methodRoutes } from './methods/routes.ts';
 export { settleFree } from './payments/pay.ts';
@@ -35,3 +38,6 @@ export { type Profile, profileOf } from './profile/read.ts';
 export { profileRoutes } from './profile/routes.ts';
 export { billingRoutes } from './routes.ts';
 export { billingStaffRoutes } from './staffRoutes.ts';
+export { statementConcerns } from './statements/concerns.ts';
+export { matchStatement } from './statements/match.ts';
+export { bankStatementRoutes } from './statements/routes.ts';

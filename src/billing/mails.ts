@@ -113,8 +113,15 @@ const refunded = mail(
   ({ subject, data }) => ({
     subject: `Refund for invoice ${subject.id}`,
     lines: [
-      `We gave back ${data.amount} ${data.currency} of invoice ${subject.id}, as credit in your account.`,
-      'You can pay your next invoices with it.',
+      ...(data.method === 'taken_back'
+        ? [
+            `${data.amount} ${data.currency} were booked for invoice ${subject.id} by mistake: the payment was not yours.`,
+            'We have taken them back.',
+          ]
+        : [
+            `We gave back ${data.amount} ${data.currency} of invoice ${subject.id}, as credit in your account.`,
+            'You can pay your next invoices with it.',
+          ]),
       '',
       `Reason: ${data.reason}`,
     ],

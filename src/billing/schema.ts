@@ -111,18 +111,18 @@ export const InvoiceListQuery = ListQuery({
   sort: SortBy(['created_at'], '-created_at'),
 });
 
+export const Credit = named(
+  'Credit',
+  Type.Object({ balance: MoneyText, currency: Currency }),
+  'What an organization has in one currency; the first is what `credit_balance` shows',
+);
+
 export const InvoiceList = named(
   'InvoiceList',
   listOf('invoices', Invoice, {
     credit_balance: MoneyText,
     credit_currency: Nullable(Currency),
-    credits: Type.Array(
-      named(
-        'Credit',
-        Type.Object({ balance: MoneyText, currency: Currency }),
-        'What an organization has in one currency; the first is what `credit_balance` shows',
-      ),
-    ),
+    credits: Type.Array(Credit),
     last_credit_transaction: Nullable(
       named(
         'CreditTransaction',
@@ -195,7 +195,7 @@ const BookingDay = Type.Unsafe<string>({
   examples: ['2026-01-31'],
 });
 
-const CurrencyCode = Type.String({
+export const CurrencyCode = Type.String({
   pattern: '^[A-Z]{3}$',
   'x-message': 'must be a currency in three capital letters, such as EUR',
   examples: ['EUR'],
@@ -234,7 +234,7 @@ export const TransferData = named(
   }),
 );
 
-const TransferPart = named(
+export const TransferPart = named(
   'BankTransferPart',
   Strict({
     invoice_id: Id,
@@ -286,6 +286,44 @@ export const NewTransferData = named(
     ),
     invoices: Type.Array(Invoice, { description: 'Those that it paid, wholly or in part' }),
   }),
+);
+
+const TransferOfOrganization = named(
+  'StaffBankTransfer',
+  Type.Object({
+    id: Id,
+    organization: OrganizationName,
+    amount: MoneyText,
+    currency: Currency,
+    reference: Type.String(),
+    received_on: Day,
+    invoices: Type.Array(
+      named(
+        'BankTransferShare',
+        Type.Object({ invoice_id: Id, amount: MoneyText }),
+        'What of a transfer went to one invoice',
+      ),
+      { description: 'What it was for; the rest became account credit' },
+    ),
+    created_at: Timestamp,
+    taken_back_at: Nullable(Timestamp),
+    taken_back_reason: Nullable(Type.String()),
+  }),
+  'A bank transfer as staff sees it',
+);
+export const TransferQuery = ListQuery({
+  organization_id: Type.Optional(Id),
+  search: Search('Finds references that begin with this, in their order; `sort` is left out of account'),
+  sort: SortBy(['created_at'], '-created_at'),
+});
+export const TransferList = named('BankTransferList', listOf('transfers', TransferOfOrganization));
+export const StaffTransferData = named(
+  'StaffBankTransferAnswer',
+  Type.Object({ transfer: TransferOfOrganization }),
+);
+export const TakeBack = named(
+  'BankTransferTakeBack',
+  Strict({ reason: Type.String({ minLength: 1, maxLength: 200, description: 'Shown to the customer' }) }),
 );
 
 export const Refund = named(

@@ -3,7 +3,9 @@ import { examples } from './examples.ts';
 import { listInvoicesForStaff, readInvoiceForStaff } from './invoices/invoiceStaff.ts';
 import { giveCredit } from './ledger/giveCredit.ts';
 import { refundInvoice } from './payments/refund.ts';
+import { takeBackTransfer } from './payments/takeBack.ts';
 import { bookTransfer, receiveTransfer } from './payments/transfer.ts';
+import { listTransfers } from './payments/transferList.ts';
 import * as S from './schema.ts';
 
 const staffRoles = ['administrator', 'billing'];
@@ -88,6 +90,39 @@ export const billingStaffRoutes = routes('/staff', group, (route) => {
       ],
     },
     (ctx, req) => bookTransfer(ctx, req.params.id, req.body),
+  );
+  route.get(
+    '/transfers',
+    {
+      auth: 'staff',
+      staffRoles: readers,
+      area: 'billing',
+      operation: 'listBankTransfers',
+      summary: 'List bank transfers',
+      description: 'Every bank transfer that was booked, or those of one organization, newest first.',
+      query: S.TransferQuery,
+      data: S.TransferList,
+    },
+    (ctx, req) => listTransfers(ctx, req.query),
+  );
+  route.post(
+    '/transfers/:id/take-back',
+    {
+      auth: 'staff',
+      staffRoles,
+      area: 'billing',
+      operation: 'takeBackBankTransfer',
+      summary: 'Take back a bank transfer',
+      description:
+        'For one that was booked by mistake. What it paid in full counts as given back, and what was ordered with it and ' +
+        'is not delivered yet is cancelled; what was paid in part is due again; what became credit is taken from the ' +
+        'credit. Its reference can be booked again.',
+      params: IdParams,
+      body: S.TakeBack,
+      data: S.StaffTransferData,
+      errors: ['not_found', 'conflict'],
+    },
+    (ctx, req) => takeBackTransfer(ctx, req.params.id, req.body.reason),
   );
   route.post(
     '/invoices/:id/refund',

@@ -24,14 +24,14 @@ const questions: Record<string, string> = {
   'an invoice whose payments are not what counts towards it and what became credit': `
     select i.id, i.status, i.paid_minor, i.credited_minor, sum(p.amount_minor) from invoices i
     left join payments p on p.invoice_id = i.id group by i.id
-    having coalesce(sum(p.amount_minor), 0) <> i.paid_minor + i.credited_minor
+    having coalesce(sum(p.amount_minor - p.taken_back_minor), 0) <> i.paid_minor + i.credited_minor
       or (i.number is not null) > (count(p.id) > 0)`,
   'a transfer that is not what it paid and what became credit': `
     select t.id, t.amount_minor, sum(p.amount_minor) from transfers t left join payments p on p.transfer_id = t.id
     group by t.id having coalesce(sum(p.amount_minor), 0) > t.amount_minor`,
   'money at the bank that no transfer brought, or the other way round': `
     select t.minor as transfers, l.minor as ledger from
-      (select coalesce(sum(amount_minor), 0) as minor from transfers) t,
+      (select coalesce(sum(amount_minor), 0) as minor from transfers where taken_back_at is null) t,
       (select coalesce(sum(e.amount_minor), 0) as minor from ledger_entries e
         join ledger_accounts a on a.id = e.account_id and a.kind = 'bank') l
     where t.minor <> l.minor`,
@@ -66,7 +66,7 @@ const questions: Record<string, string> = {
       or (i.status = 'refunded') <> (count(r.id) > 0 and i.refunded_minor = i.total_minor)
       or coalesce(sum(r.amount_minor), 0) <> coalesce((select sum(-e.amount_minor) from ledger_transactions t
            join ledger_entries e on e.transaction_id = t.id join ledger_accounts a on a.id = e.account_id
-           where t.invoice_id = i.id and t.kind = 'invoice_refunded' and a.kind = 'credit'), 0)`,
+           where t.invoice_id = i.id and t.kind = 'invoice_refunded' and a.kind in ('credit', 'bank')), 0)`,
 
   'a ledger transaction that does not balance': `
     select transaction_id, sum(amount_minor) from ledger_entries group by transaction_id having sum(amount_minor) <> 0`,

@@ -1,43 +1,22 @@
 import { type Context, fail, requireExact, statement, type TxContext } from '../../platform/index.ts';
+import { accounts, type PostedAccount, type PostingKind } from './accounts.ts';
 
 /**
  * The ledger: double entry, append-only, the only source of a balance. Signs: a debit is positive, so what the
- * provider owes a customer (credit, and parts of invoices that are not paid in full) and what it earned (revenue) go up
- * by negative amounts. A customer's
- * balance is written the other way round, as the customer sees it.
+ * provider has (bank, receivable) goes up by positive amounts, and what it owes (credit, parts, deferred, tax) and what
+ * it earned (revenue) by negative ones. A customer's credit is written the other way round, as the customer sees it.
  */
-export type ProviderAccount =
-  | 'bank'
-  | 'revenue'
-  | 'tax'
-  | 'goodwill'
-  | 'parts'
-  /** What lies at the payment provider, and what it keeps for its work. */
-  | 'provider'
-  | 'fees'
-  /** What a bank took back until it is decided whose it is. */
-  | 'disputes';
-
-type PostingKind =
-  | 'invoice_paid'
-  | 'invoice_part_paid'
-  | 'part_returned'
-  | 'invoice_refunded'
-  | 'credit_granted'
-  | 'transfer_credited'
-  | 'charge_credited'
-  | 'provider_fee';
-
 export interface Posting {
   kind: PostingKind;
-  organizationId: number;
+  /** Null for what concerns no single customer, and then moves nobody's credit. */
+  organizationId: number | null;
   currency: string;
   invoiceId?: number;
   description: string;
   /** Change of the customer's credit; positive when the customer has more afterwards. */
   creditMinor: number;
   /** Debits positive, credits negative; with the credit's change they add up to zero. */
-  provider: Partial<Record<ProviderAccount, number>>;
+  provider: Partial<Record<PostedAccount, number>>;
 }
 
 const findOrMakeAccount = statement<
@@ -62,16 +41,19 @@ const lockCredit = statement<{ id: number }, { organizationId: number; currency:
      and currency = :currency
    for no key update`,
 );
-const newestEntry = statement<{ sequence: number; balance_minor: number }, { accountId: number }>(
-  'billing.newestEntry',
-  `select sequence, balance_minor from ledger_entries where account_id = :accountId
-   order by sequence desc limit 1`,
-);
-
-const partsPaid = statement<{ minor: number }, { organizationId: number; currency: string }>(
-  'billing.partsPaid',
-  `select coalesce(sum(paid_minor), 0)::bigint as minor from invoices
-   where organization_id = :organizationId and status = 'unpaid' and currency = :currency`,
+const newestOfCredit = statement<
+  { sequence: number; balance_minor: number; parts_minor: number },
+  { organizationId: number; currency: string; withParts: boolean }
+>(
+  'billing.newestOfCredit',
+  `select coalesce(e.sequence, 0) as sequence, coalesce(e.balance_minor, 0) as balance_minor,
+     case when :withParts then (select coalesce(sum(i.paid_minor), 0)::bigint from invoices i
+       where i.organization_id = :organizationId and i.status = 'unpaid' and i.currency = :currency)
+     else 0 end as parts_minor
+   from ledger_accounts a
+   left join lateral (select n.sequence, n.balance_minor from ledger_entries n
+                      where n.account_id = a.id order by n.sequence desc limit 1) e on true
+   where a.organization_id = :organizationId and a.kind = 'credit' and a.currency = :currency`,
 );
 
 const newestCredit = statement<
@@ -96,36 +78,55 @@ const newestCredit = statement<
    order by a.id`,
 );
 
-const insertTransaction = statement<
-  { id: number },
+// One statement for the transaction and all of its entries, since every payment waits for it. It says which accounts
+// were there: the others are made and written afterwards, once in the life of a currency.
+const writeTransaction = statement<
+  { id: number; written: string[] },
   {
-    organizationId: number;
+    organizationId: number | null;
     kind: PostingKind;
     invoiceId: number | null;
     description: string;
     userId: number | null;
     now: Date;
+    currency: string;
+    kinds: string[];
+    amounts: number[];
+    owned: boolean[];
+    creditId: number | null;
+    creditMinor: number;
+    sequence: number;
+    balanceMinor: number;
   }
 >(
-  'billing.insertLedgerTransaction',
-  `insert into ledger_transactions (organization_id, kind, invoice_id, description, user_id, created_at)
-   values (:organizationId, :kind, :invoiceId, :description, :userId, :now) returning id`,
+  'billing.writeLedgerTransaction',
+  `with made as (
+     insert into ledger_transactions (organization_id, kind, invoice_id, description, user_id, created_at)
+     values (:organizationId, :kind, :invoiceId, :description, :userId, :now) returning id),
+   wanted as (select * from unnest(:kinds::text[], :amounts::bigint[], :owned::boolean[])
+     as w(kind, amount_minor, owned)),
+   found as (
+     select a.id, a.organization_id, w.kind, w.amount_minor from wanted w join ledger_accounts a
+       on a.organization_id is null and a.kind = w.kind and a.currency = :currency where not w.owned
+     union all
+     select a.id, a.organization_id, w.kind, w.amount_minor from wanted w join ledger_accounts a
+       on a.organization_id = :organizationId and a.kind = w.kind and a.currency = :currency where w.owned),
+   entered as (
+     insert into ledger_entries (transaction_id, account_id, organization_id, amount_minor, sequence, balance_minor)
+     select made.id, found.id, found.organization_id, found.amount_minor, null::bigint, null::bigint from made, found
+     union all
+     select made.id, :creditId::bigint, :organizationId, -:creditMinor::bigint, :sequence::bigint,
+       :balanceMinor::bigint from made where :creditId::bigint is not null)
+   select made.id, (select coalesce(array_agg(found.kind), '{}') from found) as written from made`,
 );
 
 const insertEntry = statement<
   never,
-  {
-    transactionId: number;
-    accountId: number;
-    organizationId: number | null;
-    amountMinor: number;
-    sequence: number | null;
-    balanceMinor: number | null;
-  }
+  { transactionId: number; accountId: number; organizationId: number | null; amountMinor: number }
 >(
   'billing.insertLedgerEntry',
-  `insert into ledger_entries (transaction_id, account_id, organization_id, amount_minor, sequence, balance_minor)
-   values (:transactionId, :accountId, :organizationId, :amountMinor, :sequence, :balanceMinor)`,
+  `insert into ledger_entries (transaction_id, account_id, organization_id, amount_minor)
+   values (:transactionId, :accountId, :organizationId, :amountMinor)`,
 );
 
 /**
@@ -133,79 +134,82 @@ const insertEntry = statement<
  * `amount_too_large` for more than can be counted. Two that touch the same customer's credit run one after the other.
  */
 export async function post(ctx: TxContext, posting: Posting): Promise<void> {
-  await requireCountable(ctx, posting);
-  const { id } = await ctx.db.one(insertTransaction, {
+  const credit = await creditAfter(ctx, posting);
+  const entries = entriesOf(posting);
+  const { id, written } = await ctx.db.one(writeTransaction, {
     organizationId: posting.organizationId,
     kind: posting.kind,
     invoiceId: posting.invoiceId ?? null,
     description: posting.description,
     userId: ctx.actor.userId,
     now: ctx.clock.now(),
+    currency: posting.currency,
+    kinds: entries.map(({ kind }) => kind),
+    amounts: entries.map(({ amountMinor }) => amountMinor),
+    owned: entries.map(({ kind }) => accounts[kind].whose === 'organization'),
+    creditId: credit?.accountId ?? null,
+    creditMinor: posting.creditMinor,
+    sequence: credit?.sequence ?? 0,
+    balanceMinor: credit?.balanceMinor ?? 0,
   });
-  if (posting.creditMinor !== 0) await postCredit(ctx, id, posting);
-  for (const [kind, amountMinor] of Object.entries(posting.provider)) {
-    if (amountMinor === 0) continue;
-    const account = await accountOf(ctx, null, kind, posting.currency);
-    await ctx.db.run(insertEntry, {
-      transactionId: id,
-      accountId: account,
-      organizationId: null,
-      amountMinor,
-      sequence: null,
-      balanceMinor: null,
-    });
+  for (const { kind, amountMinor } of entries) {
+    if (written.includes(kind)) continue;
+    const organizationId = accounts[kind].whose === 'organization' ? posting.organizationId : null;
+    const accountId = await accountOf(ctx, organizationId, kind, posting.currency);
+    await ctx.db.run(insertEntry, { transactionId: id, accountId, organizationId, amountMinor });
   }
 }
 
+function entriesOf({ provider }: Posting): { kind: PostedAccount; amountMinor: number }[] {
+  return Object.entries(provider)
+    .filter(([, amountMinor]) => amountMinor !== 0)
+    .map(([kind, amountMinor]) => ({ kind: kind as PostedAccount, amountMinor }));
+}
+
+interface CreditAfter {
+  accountId: number;
+  sequence: number;
+  balanceMinor: number;
+}
+
 /**
- * Whatever a customer's money becomes, it can be counted to the cent: its credit, with all that becomes credit when
- * invoices of which a part is paid are given up. So giving something back never fails for its size.
+ * The next entry of the customer's credit, its account locked; null when the posting leaves it alone. Whatever a
+ * customer's money becomes, it can be counted to the cent: its credit, with all that becomes credit when invoices of
+ * which a part is paid are given up. So giving something back never fails for its size.
  */
-async function requireCountable(
+async function creditAfter(
   ctx: TxContext,
-  { organizationId, currency, ...posting }: Posting,
-): Promise<void> {
-  const moreMinor = posting.creditMinor - (posting.provider.parts ?? 0);
-  if (moreMinor <= 0) return;
-  const account = await lockedCredit(ctx, organizationId, currency);
-  const newest = await ctx.db.maybe(newestEntry, { accountId: account.id });
-  const { minor } = await ctx.db.one(partsPaid, { organizationId, currency });
-  requireExact((newest?.balance_minor ?? 0) + requireExact(minor + moreMinor));
+  { organizationId, currency, creditMinor, provider }: Posting,
+): Promise<CreditAfter | null> {
+  const moreMinor = creditMinor - (provider.parts ?? 0);
+  if (organizationId === null || (creditMinor === 0 && moreMinor <= 0)) return null;
+  const of = { organizationId, currency };
+  const withParts = moreMinor > 0;
+  const [locked, seen] = await Promise.all([
+    ctx.db.maybe(lockCredit, of),
+    ctx.db.maybe(newestOfCredit, { ...of, withParts }),
+  ]);
+  let [account, newest] = [locked, seen];
+  if (account === null || newest === null) {
+    await accountOf(ctx, organizationId, 'credit', currency);
+    account = await ctx.db.one(lockCredit, of);
+    newest = await ctx.db.one(newestOfCredit, { ...of, withParts });
+  }
+  if (withParts) requireExact(newest.balance_minor + requireExact(newest.parts_minor + moreMinor));
+  if (creditMinor === 0) return null;
+  const balanceMinor = requireExact(newest.balance_minor + creditMinor);
+  if (balanceMinor < 0) throw fail('insufficient_credit');
+  return { accountId: account.id, sequence: newest.sequence + 1, balanceMinor };
 }
 
 /** What a customer has, its credit locked: nobody else spends it until this transaction ends. */
 export async function heldCredit(ctx: TxContext, organizationId: number, currency: string): Promise<number> {
-  const account = await lockedCredit(ctx, organizationId, currency);
-  return (await ctx.db.maybe(newestEntry, { accountId: account.id }))?.balance_minor ?? 0;
-}
-
-async function lockedCredit(
-  ctx: TxContext,
-  organizationId: number,
-  currency: string,
-): Promise<{ id: number }> {
-  const account = await ctx.db.maybe(lockCredit, { organizationId, currency });
-  if (account !== null) return account;
-  await accountOf(ctx, organizationId, 'credit', currency);
-  return ctx.db.one(lockCredit, { organizationId, currency });
-}
-
-async function postCredit(ctx: TxContext, transactionId: number, posting: Posting): Promise<void> {
-  const { organizationId, currency, creditMinor } = posting;
-  const account = await lockedCredit(ctx, organizationId, currency);
-  const newest = await ctx.db.maybe(newestEntry, { accountId: account.id });
-  const balanceMinor = (newest?.balance_minor ?? 0) + creditMinor;
-  if (balanceMinor < 0) throw fail('insufficient_credit');
-  requireExact(balanceMinor);
-  const sequence = (newest?.sequence ?? 0) + 1;
-  await ctx.db.run(insertEntry, {
-    transactionId,
-    accountId: account.id,
-    organizationId,
-    amountMinor: -creditMinor,
-    sequence,
-    balanceMinor,
-  });
+  const of = { organizationId, currency };
+  const [, newest] = await Promise.all([
+    ctx.db.maybe(lockCredit, of),
+    ctx.db.maybe(newestOfCredit, { ...of, withParts: false }),
+  ]);
+  return newest?.balance_minor ?? 0;
 }
 
 async function accountOf(ctx: TxContext, organizationId: number | null, kind: string, currency: string) {

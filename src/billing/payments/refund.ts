@@ -16,7 +16,7 @@ import { readInvoice } from '../invoices/read.ts';
 import { post } from '../ledger/ledger.ts';
 import { returnPart } from './returnPart.ts';
 
-interface RefundableRow {
+export interface RefundableRow {
   id: number;
   organization_id: number;
   user_id: number | null;
@@ -28,7 +28,8 @@ interface RefundableRow {
   paid_minor: number;
 }
 
-const lockRefundable = statement<RefundableRow, { id: number }>(
+/** An invoice, its row locked, with what of its money can go back. */
+export const lockRefundable = statement<RefundableRow, { id: number }>(
   'billing.lockRefundable',
   `select id, organization_id, user_id, status, currency, tax_minor, total_minor, refunded_minor,
      paid_minor
@@ -149,15 +150,20 @@ async function giveBackPart(
   });
 }
 
-async function giveBack(
+/**
+ * Gives back an amount of an invoice that was paid: as credit, or, where what paid it was booked by mistake, to the bank
+ * account that it never belonged to.
+ */
+export async function giveBack(
   tx: TxContext,
   invoice: RefundableRow,
   amountMinor: number,
-  refund: Refund,
+  refund: { reason: string; method: 'credit' | 'taken_back' },
 ): Promise<void> {
   const { id, organization_id: organizationId, currency, refunded_minor: beforeMinor } = invoice;
   const taxMinor = taxWithin(invoice, beforeMinor + amountMinor) - taxWithin(invoice, beforeMinor);
   const now = tx.clock.now();
+  const toBank = refund.method === 'taken_back';
   if (amountMinor > 0) {
     await post(tx, {
       kind: 'invoice_refunded',
@@ -165,8 +171,8 @@ async function giveBack(
       currency,
       invoiceId: id,
       description: `Refund of invoice ${id}`,
-      creditMinor: amountMinor,
-      provider: { revenue: amountMinor - taxMinor, tax: taxMinor },
+      creditMinor: toBank ? 0 : amountMinor,
+      provider: { revenue: amountMinor - taxMinor, tax: taxMinor, bank: toBank ? -amountMinor : 0 },
     });
   }
   const { method, reason } = refund;

@@ -44,7 +44,7 @@ const insertTransfer = statement<
   'billing.insertTransfer',
   `insert into transfers (id, organization_id, amount_minor, currency, reference, received_on, user_id, created_at)
    values (:id, :organizationId, :amountMinor, :currency, :reference, :receivedOn, :userId, :now)
-   on conflict on constraint transfers_reference do nothing
+   on conflict (reference) where taken_back_at is null do nothing
    returning id, organization_id, amount_minor, currency, reference, received_on, created_at`,
 );
 const bookedAs = statement<TransferRow & { invoice_ids: number[] }, { reference: string }>(
@@ -52,7 +52,7 @@ const bookedAs = statement<TransferRow & { invoice_ids: number[] }, { reference:
   `select t.id, t.organization_id, t.amount_minor, t.currency, t.reference, t.received_on, t.created_at,
      (select coalesce(jsonb_agg(p.invoice_id order by p.created_at, p.id), '[]') from payments p
        where p.transfer_id = t.id) as invoice_ids
-   from transfers t where t.reference = :reference`,
+   from transfers t where t.reference = :reference and t.taken_back_at is null`,
 );
 
 /** What the bank statement says. */
@@ -77,14 +77,43 @@ export async function bookTransfer(
     const { currency, invoices } = transfer;
     const amountMinor = parseMoney(transfer.amount, currency);
     if (amountMinor === null || amountMinor === 0) throw fail('invalid_amount');
-    const booked = await write(tx, { ...transfer, organizationId, currency, amountMinor });
-    const money = { organizationId, currency, amountMinor };
-    const parts = await (invoices ? splitAsNamed(tx, money, invoices) : splitOverUnpaid(tx, money));
-    await creditRest(tx, booked, parts);
-    await payAll(tx, booked, parts);
+    const { reference, received_on: receivedOn } = transfer;
+    const money = { organizationId, amountMinor, currency, reference, receivedOn };
+    const { transfer: booked, parts } = await bookMoney(tx, { ...money, ...(invoices && { invoices }) });
     const paid = await Promise.all(parts.map(({ invoice }) => readInvoice(tx, invoice.id)));
     return { transfer: view(booked, parts), invoices: paid.map(({ invoice }) => invoice) };
   });
+}
+
+/** Money that came to the bank account for an organization. */
+interface Money {
+  organizationId: number;
+  amountMinor: number;
+  currency: string;
+  reference: string;
+  receivedOn: string | undefined;
+  invoices?: NamedPart[];
+}
+
+export interface BookedTransfer {
+  transfer: TransferRow;
+  /** Each with what is due of its invoice afterwards. */
+  parts: (Part & { leftMinor: number })[];
+  /** What was more than due. */
+  creditedMinor: number;
+}
+
+/** Books money in the caller's transaction, of which giving paid invoices their numbers is the last. */
+export async function bookMoney(tx: TxContext, { invoices, ...money }: Money): Promise<BookedTransfer> {
+  const transfer = await write(tx, money);
+  const parts = await (invoices ? splitAsNamed(tx, money, invoices) : splitOverUnpaid(tx, money));
+  await creditRest(tx, transfer, parts);
+  await payAll(tx, transfer, parts);
+  return {
+    transfer,
+    parts: parts.map((part) => ({ ...part, leftMinor: dueOf(part.invoice) - part.amountMinor })),
+    creditedMinor: leftOf(money.amountMinor, parts),
+  };
 }
 
 /**
@@ -106,20 +135,18 @@ export async function receiveTransfer(ctx: Context, id: number, transfer: Statem
     }
     if (!isLate || amountMinor === 0)
       requireUnpaid(invoice, `; what came for it becomes credit with ${elsewhere}`);
-    const booked = await write(tx, { ...transfer, organizationId, currency, amountMinor });
+    const { reference, received_on: receivedOn } = transfer;
+    const booked = await write(tx, { organizationId, amountMinor, currency, reference, receivedOn });
     await payAll(tx, booked, [{ invoice, amountMinor }]);
     return { ...(await readInvoice(tx, id)), credited: isLate ? formatMoney(amountMinor, currency) : null };
   });
 }
 
-async function write(
-  tx: TxContext,
-  transfer: Statement & { organizationId: number; currency: string; amountMinor: number },
-): Promise<TransferRow> {
+async function write(tx: TxContext, transfer: Omit<Money, 'invoices'>): Promise<TransferRow> {
   const reference = plainly(transfer.reference);
   if (reference === '') throw invalid('reference', "must be the bank's reference");
   const { organizationId, currency, amountMinor } = transfer;
-  const receivedOn = dayReceived(tx, transfer.received_on);
+  const receivedOn = dayReceived(tx, transfer.receivedOn);
   const by = { userId: tx.actor.userId, now: tx.clock.now() };
   const row = { id: newId(), organizationId, amountMinor, currency, reference, receivedOn, ...by };
   // One that is booked at this moment is waited for.
