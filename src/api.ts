@@ -43,7 +43,7 @@ export const allRoutes: RouteGroup[] = [
   methodRoutes,
   paymentRoutes,
   creditRoutes,
-  serviceRoutes,
+  ...serviceRoutes,
   upgradeRoutes,
   vpsRoutes,
   organizationStaffRoutes,

@@ -79,7 +79,7 @@ const tablesOf: Record<string, string[]> = {
     ...['ledger_accounts', 'ledger_transactions', 'ledger_entries', 'ledger_checks', 'ledger_differences'],
     ...['bank_statements', 'bank_entries'],
   ],
-  services: ['services', 'service_secrets', 'service_tasks', 'order_reviews'],
+  services: ['services', 'service_secrets', 'service_tasks', 'service_renewals', 'order_reviews'],
   vps: [
     ...[
       'machines',

@@ -65,6 +65,16 @@ const things: Record<string, () => Promise<Thing>> = {
     const stock = (more: number) => ({ stock: made * 2 + more });
     return { path: `/staff/products/${product.demo.products.hosting}`, bodies: [stock(0), stock(1)] };
   },
+  updateService: async () => {
+    const path = `/dashboard/services/${service}`;
+    const { auto_renew: was } = (await owner.get(path)).body.data.service;
+    return { path, bodies: [{ auto_renew: !was }, { auto_renew: !was }] };
+  },
+  updateServiceNote: async () => {
+    made += 1;
+    const note = (text: string) => ({ note: `${text} ${made}` });
+    return { path: `/dashboard/services/${service}/note`, bodies: [note('one'), note('other')] };
+  },
   deleteSshKey: async () => {
     made += 1;
     const public_key = `ssh-ed25519 ${Buffer.concat([

@@ -1,5 +1,17 @@
 import { type Example, exampleIds as ids, onlyPage } from '../platform/http/index.ts';
 
+const possible = { allowed: true, reason: null, code: null };
+const notPayable = {
+  allowed: false,
+  reason: `Invoice ${ids.invoice} is paid, so it cannot be paid`,
+  code: 'invoice_not_payable',
+};
+const notCancelled = {
+  allowed: false,
+  reason: `Invoice ${ids.invoice} is paid, so it cannot be cancelled`,
+  code: 'conflict',
+};
+
 const invoice = {
   id: ids.invoice,
   number: 1,
@@ -35,6 +47,7 @@ const invoice = {
       discount: '0.00',
     },
   ],
+  actions: { pay: notPayable, cancel: notCancelled },
   payments: [
     {
       id: 4503599627370603,
@@ -74,6 +87,7 @@ export const examples = {
           number: null,
           date_paid: null,
           status: 'unpaid',
+          actions: { pay: possible, cancel: possible },
           paid_with_credit: '0.00',
           amount_paid: '0.00',
           amount_due: '7.00',

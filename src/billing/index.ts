@@ -11,7 +11,7 @@ export { paymentRoutes } from './charges/routes.ts';
 export { chargeSaved } from './charges/saved.ts';
 export { company } from './documents/company.ts';
 export { invoiceCancelled, invoiceExpired, invoicePaid, invoiceRefunded } from './events.ts';
-export { cancelInvoicesOf } from './invoices/cancel.ts';
+export { cancelInvoicesOf, withdrawInvoice } from './invoices/cancel.ts';
 export { expireInvoices } from './invoices/expire.ts';
 export {
   dueAt,
@@ -23,6 +23,7 @@ export {
   taxOf,
   totalsOf,
 } from './invoices/issue.ts';
+export { unpaidFor } from './invoices/ofService.ts';
 export { requireFewUnpaid, reservableAddresses } from './invoices/unpaid.ts';
 export { billingJobs } from './jobs.ts';
 export { readAccountCredit } from './ledger/accountCredit.ts';
@@ -33,7 +34,7 @@ export { creditRoutes } from './ledger/routes.ts';
 export { billingMails } from './mails.ts';
 export { methodRoutes } from './methods/routes.ts';
 export { settleFree } from './payments/pay.ts';
-export { couponOf, holdInvoice, isPaid, isRefunded, refundInvoice } from './payments/refund.ts';
+export { couponOf, holdInvoice, isPaid, isRefunded, refundInvoice, statusOf } from './payments/refund.ts';
 export { type Profile, profileOf } from './profile/read.ts';
 export { profileRoutes } from './profile/routes.ts';
 export { billingRoutes } from './routes.ts';

@@ -27,18 +27,45 @@ const howToPay = ({ total, currency, duedate }: Bill) => [
   'Once it is paid, your order is delivered at once. Orders that are not paid by then are cancelled.',
 ];
 
-const ordered = mail(
-  invoiceCreated,
-  ({ subject, data }) => ({
-    subject: `Your order: invoice ${subject.id}`,
+interface Created extends Bill {
+  items: { description: string; amount: string }[];
+}
+
+const linesOf = ({ items, currency }: Created) =>
+  items.map((item) => `  ${item.description}: ${item.amount} ${currency}`);
+
+function order(id: number, data: Created): MailText {
+  return {
+    subject: `Your order: invoice ${id}`,
     lines: [
       'Thank you for your order. We have reserved it for you:',
       '',
-      ...data.items.map((item) => `  ${item.description}: ${item.amount} ${data.currency}`),
+      ...linesOf(data),
       '',
       ...(isFree(data) ? ['There is nothing to pay, so it is delivered at once.'] : howToPay(data)),
     ],
-  }),
+  };
+}
+
+function renewal(id: number, data: Created): MailText {
+  const { total, currency, duedate } = data;
+  return {
+    subject: `Your renewal: invoice ${id}`,
+    lines: [
+      'This is for the next period of what you have with us:',
+      '',
+      ...linesOf(data),
+      '',
+      isFree(data)
+        ? 'There is nothing to pay.'
+        : `To pay: ${total} ${currency}, by ${duedate}. Once it is paid, your due date moves.`,
+    ],
+  };
+}
+
+const created = mail(
+  invoiceCreated,
+  ({ subject: { id }, data }) => (data.kind === 'renewal' ? renewal : order)(id, data),
   { isBill: true },
 );
 
@@ -76,8 +103,14 @@ const expired = mail(
   ({ subject, data }) => ({
     subject: `Invoice ${subject.id} is cancelled`,
     lines: [
-      `Invoice ${subject.id} for ${data.total} ${data.currency} was not paid in time, so it is cancelled and what`,
-      'was reserved for it is free again. You owe nothing.',
+      ...(data.kind === 'renewal'
+        ? [
+            `Invoice ${subject.id} for ${data.total} ${data.currency} was not paid in time, so it is cancelled.`,
+          ]
+        : [
+            `Invoice ${subject.id} for ${data.total} ${data.currency} was not paid in time, so it is cancelled and what`,
+            'was reserved for it is free again. You owe nothing.',
+          ]),
       ...whatIsLeft(data),
       '',
       'If you still want it, order again. If your transfer is on its way already, it becomes credit in your account.',
@@ -241,6 +274,6 @@ const methodRemoved = mail(
 
 /** What customers are told of their invoices and how they pay them. */
 export const billingMails: MailDeclaration[] = [
-  ...[ordered, paid, partPaid, expired, cancelled, refunded, partReturned, becameCredit],
+  ...[created, paid, partPaid, expired, cancelled, refunded, partReturned, becameCredit],
   ...[declined, confirmationWanted, methodSaved, methodRemoved],
 ];

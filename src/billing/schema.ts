@@ -15,12 +15,32 @@ import {
   Strict,
   Timestamp,
 } from '../platform/http/index.ts';
+import { type InvoiceAction, invoiceActions, invoiceStatuses, refusalCodes } from './invoices/states.ts';
 
 const Currency = Type.String({ examples: ['EUR'] });
 const InvoiceStatus = named(
   'InvoiceStatus',
-  Choice(['draft', 'unpaid', 'paid', 'cancelled', 'refunded', 'partially_refunded']),
+  Choice(invoiceStatuses),
   'An invoice is `unpaid` until it is paid in full or its due date passes; `amount_due` says what is missing',
+);
+
+const Possible = named(
+  'PossibleInvoiceAction',
+  Type.Object({
+    allowed: Type.Boolean(),
+    reason: Nullable(Type.String({ description: 'Why not, and what to do' })),
+    code: Nullable(Choice(refusalCodes)),
+  }),
+  'Whether an action is possible now, and why not',
+);
+const PossibleActions = named(
+  'PossibleInvoiceActions',
+  Type.Object(
+    Object.fromEntries(invoiceActions.map((name) => [name, Possible])) as Record<
+      InvoiceAction,
+      typeof Possible
+    >,
+  ),
 );
 
 export const Invoice = named(
@@ -72,6 +92,7 @@ export const Invoice = named(
         'One line of an invoice',
       ),
     ),
+    actions: PossibleActions,
     payments: Type.Array(
       named(
         'Payment',

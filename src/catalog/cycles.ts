@@ -16,9 +16,13 @@ export function isCycle(text: string): text is Cycle {
   return Object.hasOwn(monthsOf, text);
 }
 
-/** The same day so many months later, or the last day of that month when it is shorter. Dates are `YYYY-MM-DD`. */
-export function addMonths(date: string, months: number): string {
-  const [year = 0, month = 1, day = 1] = date.split('-').map(Number);
+/**
+ * The same day so many months later, or the last day of that month when it is shorter. Dates are `YYYY-MM-DD`. With an
+ * `anchorDay`, that day of the month: a month after 28 February it is 31 March again.
+ */
+export function addMonths(date: string, months: number, anchorDay: number | null = null): string {
+  const [year = 0, month = 1, ownDay = 1] = date.split('-').map(Number);
+  const day = anchorDay ?? ownDay;
   const target = new Date(Date.UTC(year, month - 1 + months, 1));
   const lastDay = new Date(Date.UTC(target.getUTCFullYear(), target.getUTCMonth() + 1, 0)).getUTCDate();
   target.setUTCDate(Math.min(day, lastDay));

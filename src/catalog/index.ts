@@ -23,4 +23,4 @@ export { catalogRoutes } from './routes.ts';
 export { CycleName, ProductGroup, ProductType } from './schema.ts';
 export { catalogStaffRoutes } from './staffRoutes.ts';
 export { reserveStock, returnStock } from './stock.ts';
-export { changedPrice, changeLots, type Lots } from './units.ts';
+export { changedPrice, changeLots, type Lots, monthlyOf } from './units.ts';

@@ -44,6 +44,26 @@ interface Upgraded {
   currency: string;
 }
 
+interface Updated {
+  change: { auto_renew: boolean } | { note: string | null };
+}
+
+interface Renewed {
+  user_id: number;
+  invoice_id: number;
+  /** Name of the product. */
+  product: string;
+  hostname: string | null;
+  /** When it was paid: `active`, or `suspended`. */
+  status: string;
+  cycle: string;
+  duedate_before: string;
+  duedate: string;
+  /** Of the period that was paid, before tax. */
+  price: string;
+  currency: string;
+}
+
 interface UpgradeExpired {
   invoice_id: number | null;
   options: Record<string, unknown>;
@@ -100,4 +120,9 @@ export const serviceUpgraded = event<Upgraded>('service.upgraded', 'a service ha
 export const upgradeExpired = event<UpgradeExpired>(
   'service.upgrade_expired',
   'an upgrade was not paid, or paid back, and what it held is free again',
+);
+export const serviceRenewed = event<Renewed>('service.renewed', 'a service is paid for one period more');
+export const serviceUpdated = event<Updated>(
+  'service.updated',
+  'somebody of its organization changed what a service is noted as, or whether it renews by itself',
 );

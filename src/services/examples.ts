@@ -1,5 +1,8 @@
 import { type Example, exampleIds as ids, onlyPage } from '../platform/http/index.ts';
 
+const possible = { allowed: true, reason: null, code: null };
+
+/** The VPS of the story. */
 export const service = {
   id: ids.service,
   type: 'vps',
@@ -36,6 +39,7 @@ export const service = {
     price: '4.00',
     group: { id: 1, name: 'Virtual servers' },
   },
+  actions: { renew: possible, upgrade_vps: possible, auto_renew: possible, note: possible },
 };
 
 export const hosting = {
@@ -55,6 +59,10 @@ export const hosting = {
     price: '3.00',
     group: { id: 3, name: 'Web hosting' },
   },
+  actions: {
+    ...service.actions,
+    upgrade_vps: { allowed: false, reason: 'This service is not a VPS', code: 'not_a_vps' },
+  },
 };
 
 const forStaff = {
@@ -68,6 +76,17 @@ const forStaff = {
 /** A request and its answer for each operation, parts of one story. */
 export const examples = {
   getServiceDetails: { params: { id: ids.service }, data: { service: service } },
+  updateService: {
+    params: { id: ids.service },
+    body: { auto_renew: false },
+    data: { service: { ...service, auto_renew: false } },
+  },
+  getServiceNote: { params: { id: ids.service }, data: { service } },
+  updateServiceNote: {
+    params: { id: ids.service },
+    body: { note: 'Our shop' },
+    data: { service: { ...service, auto_renew: false, note: 'Our shop' } },
+  },
   listServices: { query: { status: 'active' }, data: { services: [service], ...onlyPage(1) } },
   retryServiceDelivery: { params: { id: ids.secondService }, data: { retried: true } },
   deliverServiceByHand: { params: { id: ids.secondService }, data: { service: hosting } },

@@ -21,6 +21,7 @@ export {
 } from './delivery/delivery.ts';
 export {
   deliveryWanted,
+  serviceRenewed,
   serviceRetried,
   serviceSuspended,
   serviceTerminated,
@@ -35,10 +36,12 @@ export { serviceMails } from './mails.ts';
 export { isStrongPassword } from './password.ts';
 export { prorate, prorateRise, remainingOf } from './prorate.ts';
 export { serviceReactions } from './reactions.ts';
+export { closeRenewal, issueRenewal } from './renew/issue.ts';
 export { review } from './review/rules.ts';
 export { orderStaffRoutes } from './review/staffRoutes.ts';
 export { serviceRoutes } from './routes.ts';
 export { serviceStaffRoutes } from './staffRoutes.ts';
+export { requireAction } from './states.ts';
 export { suspendStaffRoutes } from './suspend/routes.ts';
 export { suspendService, unsuspendService } from './suspend/suspend.ts';
 export { terminateService } from './suspend/terminate.ts';

@@ -2,6 +2,7 @@ import { type MailDeclaration, mail } from '../events/index.ts';
 import {
   orderHeld,
   serviceProvisioned,
+  serviceRenewed,
   serviceSuspended,
   serviceTerminated,
   serviceUnsuspended,
@@ -19,6 +20,11 @@ const ready = mail(serviceProvisioned, ({ data: { product, hostname, primary_ip:
           '',
           'Sign in with the password of your order, or with any SSH key of your account.',
         ],
+}));
+
+const renewed = mail(serviceRenewed, ({ data: { product, hostname, duedate } }) => ({
+  subject: `${hostname ?? product} is renewed until ${duedate}`,
+  lines: [`${hostname === null ? product : `${product}, ${hostname}`}, is paid until ${duedate}. Thank you.`],
 }));
 
 interface Named {
@@ -61,4 +67,4 @@ const held = mail(orderHeld, ({ subject: { id } }) => ({
 }));
 
 /** What customers are told of their orders and services. */
-export const serviceMails: MailDeclaration[] = [ready, held, suspended, unsuspended, terminated];
+export const serviceMails: MailDeclaration[] = [ready, held, renewed, suspended, unsuspended, terminated];

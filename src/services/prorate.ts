@@ -12,17 +12,21 @@ const msPerDay = 86_400_000;
 /**
  * How much of a service is paid for, by the calendar. Days are `YYYY-MM-DD` in UTC; today counts whole. Several
  * periods may be paid ahead. `periodStart` is the first day of the newest period where it is known; without it,
- * or when it does not fit the due date, it is the same day so many months before.
+ * or when it does not fit the due date, it is the same day so many months before. `anchorDay` is the day of the month
+ * that periods begin on, which a due date at the end of a shorter month does not tell.
  */
 export function remainingOf(service: {
   today: string;
   dueDate: string;
   months: number;
   periodStart: string | null;
+  anchorDay?: number | null;
 }): Remaining {
-  const { today, months, periodStart } = service;
+  const { today, months, periodStart, anchorDay = null } = service;
   const startOf = (end: string) =>
-    periodStart !== null && addMonths(periodStart, months) === end ? periodStart : addMonths(end, -months);
+    periodStart !== null && addMonths(periodStart, months, anchorDay) === end
+      ? periodStart
+      : addMonths(end, -months, anchorDay);
   let end = service.dueDate;
   let start = startOf(end);
   let wholePeriods = 0;

@@ -10,9 +10,10 @@ import type { Failure, Happened, TxContext } from '../platform/index.ts';
 import { cancelUndelivered, lockServicesOf } from './delivery/cancelUndelivered.ts';
 import { failDelivery } from './delivery/delivery.ts';
 import { startDelivery } from './delivery/start.ts';
+import { renewReactions } from './renew/reactions.ts';
 import { isHeld } from './review/hold.ts';
 
-/** What services do when something happened to the invoice that ordered them. */
+/** What services do when something happened to an invoice of theirs. */
 export const serviceReactions: OwnReaction[] = [
   on(
     invoicePaid,
@@ -35,6 +36,7 @@ export const serviceReactions: OwnReaction[] = [
     (tx, { subject: invoice }) => giveBack(tx, invoice.id, 'the invoice was refunded'),
     { when: ({ full }) => full },
   ),
+  ...renewReactions,
 ];
 
 // Services are locked, so that a repeated job finds them started or cancelled already.

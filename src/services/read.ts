@@ -8,7 +8,7 @@ import {
   statement,
 } from '../platform/index.ts';
 import { kindOf } from './kinds/table.ts';
-import type { ServiceStatus } from './states.ts';
+import { actionsOf, type ServiceStatus } from './states.ts';
 
 interface ServiceRow {
   id: number;
@@ -105,24 +105,29 @@ export async function listServices(
   const { organizationId } = ctx;
   const filters = { status: query.status, productId: query.product_id };
   const { rows, at } = await services(ctx, query, { organizationId, ...filters });
-  return listData('services', rows.map(view), at);
+  const now = ctx.clock.now();
+  return listData(
+    'services',
+    rows.map((row) => view(row, now)),
+    at,
+  );
 }
 
 /** One service of the caller's organization: `not_found`, or `forbidden` when it is another's. */
 export async function readService(ctx: OrganizationContext, id: number) {
   const row = await requireOwn(ctx, serviceById, { id });
-  return { service: view(row) };
+  return { service: view(row, ctx.clock.now()) };
 }
 
 /** One service, whoever owns it. */
 export async function readServiceForStaff(ctx: Context, id: number) {
   const row = await requireRow(ctx, serviceById, { id });
-  return { service: view(row) };
+  return { service: view(row, ctx.clock.now()) };
 }
 
-export function viewForStaff(row: StaffServiceRow) {
+export function viewForStaff(row: StaffServiceRow, now: Date) {
   return {
-    ...view(row),
+    ...view(row, now),
     organization: { id: row.organization_id, name: row.organization_name },
     user_id: row.user_id,
     invoice_id: row.invoice_id,
@@ -130,7 +135,7 @@ export function viewForStaff(row: StaffServiceRow) {
   };
 }
 
-function view(row: ServiceRow) {
+function view(row: ServiceRow, now: Date) {
   const money = (minor: number) => formatMoney(minor, row.currency);
   return {
     id: row.id,
@@ -159,5 +164,6 @@ function view(row: ServiceRow) {
       price: row.product_price_minor === null ? null : money(row.product_price_minor),
       group: { id: row.group_id, name: row.group_name },
     },
+    actions: actionsOf({ ...row, moduleId: row.module_id, provisioningState: row.provisioning_state }, now),
   };
 }

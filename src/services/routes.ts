@@ -1,11 +1,13 @@
-import { IdParams, routes } from '../platform/http/index.ts';
+import { IdParams, type RouteGroup, routes } from '../platform/http/index.ts';
+import { changeNote, changeService, lockService } from './change.ts';
 import { examples } from './examples.ts';
 import { listServices, readService } from './read.ts';
+import { renewRoutes } from './renew/routes.ts';
 import * as S from './schema.ts';
 
 const group = { tag: 'Services', about: 'Everything you ordered and what it costs.', examples };
 
-export const serviceRoutes = routes('/dashboard/services', group, (route) => {
+const ownRoutes = routes('/dashboard/services', group, (route) => {
   route.get(
     '',
     {
@@ -34,4 +36,54 @@ export const serviceRoutes = routes('/dashboard/services', group, (route) => {
     },
     (ctx, req) => readService(ctx, req.params.id),
   );
+  route.patch(
+    '/:id',
+    {
+      auth: 'organization',
+      permission: 'billing.pay',
+      operation: 'updateService',
+      summary: 'Update service',
+      description: 'Changes what the body names; the rest stays.',
+      params: IdParams,
+      body: S.ServiceChange,
+      data: S.ServiceData,
+      errors: ['not_found', 'conflict'],
+      lock: (tx, req) => lockService(tx, req.params.id),
+    },
+    (ctx, req) => changeService(ctx, req.params.id, req.body),
+  );
+  route.get(
+    '/:id/note',
+    {
+      auth: 'organization',
+      permission: 'service.read',
+      operation: 'getServiceNote',
+      summary: 'Get service note',
+      description: 'The service with its note: the same answer and the same `ETag` as the service itself.',
+      params: IdParams,
+      data: S.ServiceData,
+      errors: ['not_found'],
+      etag: true,
+    },
+    (ctx, req) => readService(ctx, req.params.id),
+  );
+  route.patch(
+    '/:id/note',
+    {
+      auth: 'organization',
+      permission: 'service.manage',
+      operation: 'updateServiceNote',
+      summary: 'Update service note',
+      description: 'What your organization notes of the service, for itself.',
+      params: IdParams,
+      body: S.NoteChange,
+      data: S.ServiceData,
+      errors: ['not_found', 'conflict'],
+      lock: (tx, req) => lockService(tx, req.params.id),
+    },
+    (ctx, req) => changeNote(ctx, req.params.id, req.body),
+  );
 });
+
+/** What customers do with their services. */
+export const serviceRoutes: RouteGroup[] = [ownRoutes, renewRoutes];

@@ -13,11 +13,12 @@ import {
   named,
   Search,
   SortBy,
+  Strict,
   shownAs,
   Timestamp,
 } from '../platform/http/index.ts';
 import { serviceTypes } from './kinds/kind.ts';
-import { serviceStatuses } from './states.ts';
+import { refusalCodes, type ServiceAction, serviceActions, serviceStatuses } from './states.ts';
 
 const Status = named(
   'ServiceStatus',
@@ -25,7 +26,26 @@ const Status = named(
   '`pending` until it is paid and delivered, `suspended` while it may not be used, `cancelled` or `terminated` at its end',
 );
 
-const Service = named(
+const Possible = named(
+  'PossibleServiceAction',
+  Type.Object({
+    allowed: Type.Boolean(),
+    reason: Nullable(Type.String({ description: 'Why not, and what to do' })),
+    code: Nullable(Choice(refusalCodes)),
+  }),
+  'Whether an action is possible now, and why not',
+);
+const PossibleActions = named(
+  'PossibleServiceActions',
+  Type.Object(
+    Object.fromEntries(serviceActions.map((name) => [name, Possible])) as Record<
+      ServiceAction,
+      typeof Possible
+    >,
+  ),
+);
+
+export const Service = named(
   'Service',
   Type.Object({
     id: Id,
@@ -62,6 +82,7 @@ const Service = named(
       }),
       'The product that was ordered',
     ),
+    actions: PossibleActions,
   }),
   'Something that was ordered: a virtual server, a domain, …',
 );
@@ -101,3 +122,19 @@ export const ServiceListQuery = ListQuery({
   ),
   sort: SortBy(['created_at'], '-created_at'),
 });
+
+export const ServiceChange = named(
+  'ServiceChange',
+  Strict({
+    auto_renew: Type.Optional(
+      Type.Boolean({ description: 'Whether its renewal is paid with what the organization has on file' }),
+    ),
+  }),
+);
+
+export const NoteChange = named(
+  'ServiceNoteChange',
+  Strict({
+    note: Nullable(Type.String({ maxLength: 2_000, description: 'For yourselves; null takes it away' })),
+  }),
+);

@@ -53,9 +53,14 @@ export async function listServicesForStaff(ctx: Context, query: ListRequest & Se
     organizationId === undefined
       ? await everyService(ctx, asked, { status, address })
       : await ofOrganization(ctx, asked, { status, address, organizationId });
-  return listData('services', rows.map(viewForStaff), at);
+  const now = ctx.clock.now();
+  return listData(
+    'services',
+    rows.map((row) => viewForStaff(row, now)),
+    at,
+  );
 }
 
 export async function readServiceAsStaff(ctx: Context, id: number) {
-  return { service: viewForStaff(await requireRow(ctx, serviceForStaff, { id })) };
+  return { service: viewForStaff(await requireRow(ctx, serviceForStaff, { id }), ctx.clock.now()) };
 }

@@ -1,52 +1,127 @@
 import { fail } from '../platform/index.ts';
+import { isByHand } from './kinds/kind.ts';
+import { kindOf } from './kinds/table.ts';
 
-/** States of a service and what may be done in each: the one table that enforces it and that people see. */
+/** States of a service and what may be done in each: the one table that enforces it and that customers see. */
 export const serviceStatuses = ['pending', 'active', 'suspended', 'cancelled', 'terminated'] as const;
 
 export type ServiceStatus = (typeof serviceStatuses)[number];
 
-interface Rule {
+interface StaffRule {
   /** In words: "Renewing it". */
   doing: string;
   from: readonly ServiceStatus[];
   /** State afterwards; absent: the service stays what it is. */
   to?: ServiceStatus;
-  /** Whether it is for staff and the calendar alone. */
-  isStaffs?: true;
 }
 
+interface Rule extends StaffRule {
+  /** Whether it is for services that will end because their customer cancelled them; absent: for both. */
+  ending?: 'no' | 'only';
+  /** Only while the period that runs is paid. */
+  paid?: true;
+  /** Not while a room is at work on its delivery. */
+  undelivered?: true;
+  /** Only for services of this kind. */
+  type?: 'vps';
+}
+
+/** What its customer does. */
 const rules = {
-  suspend: { doing: 'Suspending it', from: ['active'], to: 'suspended', isStaffs: true },
-  unsuspend: {
-    doing: 'Taking its suspension back',
-    from: ['suspended'],
-    to: 'active',
-    isStaffs: true,
-  },
-  terminate: {
-    doing: 'Terminating it',
-    from: ['active', 'suspended'],
-    to: 'terminated',
-    isStaffs: true,
-  },
+  renew: { doing: 'Renewing it', from: ['active', 'suspended'], ending: 'no' },
+  upgrade_vps: { doing: 'Changing its size', from: ['active'], ending: 'no', paid: true, type: 'vps' },
+  auto_renew: { doing: 'Changing auto_renew', from: ['pending', 'active', 'suspended'] },
+  note: { doing: 'Changing its note', from: serviceStatuses },
 } as const satisfies Record<string, Rule>;
+
+/** What staff and the calendar do. */
+const staffRules = {
+  suspend: { doing: 'Suspending it', from: ['active'], to: 'suspended' },
+  unsuspend: { doing: 'Taking its suspension back', from: ['suspended'], to: 'active' },
+  terminate: { doing: 'Terminating it', from: ['active', 'suspended'], to: 'terminated' },
+} as const satisfies Record<string, StaffRule>;
+
+export type StaffAction = keyof typeof staffRules;
 
 export type ServiceAction = keyof typeof rules;
 
+export const serviceActions = Object.keys(rules) as ServiceAction[];
+
 /** What of a service decides what may be done with it. */
 export interface Facts {
+  moduleId: number;
   status: ServiceStatus;
+  provisioningState: string;
+  /** It ends with its period, as its customer asked. */
+  cancelled: boolean;
+  duedate: string | null;
 }
 
-/** Why an action is not possible right now, in words; null when it is possible. */
-export function reasonAgainst(action: ServiceAction, { status }: Facts): string | null {
+export const refusalCodes = ['conflict', 'not_a_vps'] as const;
+
+export interface Refusal {
+  code: (typeof refusalCodes)[number];
+  /** In words for the customer. */
+  message: string;
+}
+
+/** Why an action is not possible `today`, which is `YYYY-MM-DD`; null when it is possible. */
+export function reasonAgainst(action: ServiceAction, service: Facts, today: string): Refusal | null {
   const rule: Rule = rules[action];
-  if (rule.from.includes(status)) return null;
-  return `The service is ${status}. ${rule.doing} is possible when it is ${rule.from.join(' or ')}`;
+  const kind = kindOf(service.moduleId);
+  if (rule.type !== undefined && kind.type !== rule.type) {
+    return { code: 'not_a_vps', message: 'This service is not a VPS' };
+  }
+  const wrongState = stateAgainst(rule, service);
+  if (wrongState !== null) return no(wrongState);
+  if (rule.ending === 'no' && service.cancelled) {
+    return no(`The service ends on ${service.duedate}, as you asked; take the cancellation back first`);
+  }
+  if (rule.ending === 'only' && !service.cancelled) {
+    return no('The service is not going to end, so there is no cancellation to take back');
+  }
+  if (rule.paid && (service.duedate === null || service.duedate <= today)) {
+    return no(`The service was due on ${service.duedate}; renew it first`);
+  }
+  const isUnderWay =
+    service.status === 'pending' && service.provisioningState === 'running' && !isByHand(kind);
+  if (rule.undelivered && isUnderWay) {
+    return no('The service is being delivered at this moment; try again once it is active');
+  }
+  return null;
 }
 
-/** Throws `conflict` with the reason, unless the action is possible. */
-export function requireAction(action: ServiceAction, service: Facts): void {
-  const message = reasonAgainst(action, service);
+function stateAgainst({ from, doing }: StaffRule, { status }: Pick<Facts, 'status'>): string | null {
+  if (from.includes(status)) return null;
+  return `The service is ${status}. ${doing} is possible when it is ${from.join(' or ')}`;
+}
+
+function no(message: string): Refusal {
+  return { code: 'conflict', message };
+}
+
+/** Throws the reason against an action, unless it is possible. */
+export function requireAction(action: ServiceAction, service: Facts, now: Date): void {
+  const refusal = reasonAgainst(action, service, dayOf(now));
+  if (refusal !== null) throw fail(refusal.code, { message: refusal.message });
+}
+
+/** The same for what staff and the calendar do: `conflict` in any other state. */
+export function requireStaffAction(action: StaffAction, service: Pick<Facts, 'status'>): void {
+  const message = stateAgainst(staffRules[action], service);
   if (message !== null) throw fail('conflict', { message });
+}
+
+/** Each action with whether it is possible, and why not (contract §3). */
+export function actionsOf(service: Facts, now: Date) {
+  const each = serviceActions.map((action) => {
+    const refusal = reasonAgainst(action, service, dayOf(now));
+    const { message: reason = null, code = null } = refusal ?? {};
+    return [action, { allowed: refusal === null, reason, code }] as const;
+  });
+  return Object.fromEntries(each) as Record<ServiceAction, (typeof each)[number][1]>;
+}
+
+function dayOf(now: Date): string {
+  return now.toISOString().slice(0, 10);
 }

@@ -1,19 +1,28 @@
 import type { Lots } from '../catalog/index.ts';
 import { type Context, statement, type TxContext } from '../platform/index.ts';
+import type { ServiceStatus } from './states.ts';
 
 /** What a service is, what it costs and what is paid for: whoever changes any of it looks here. */
 export interface Terms {
   id: number;
   organizationId: number;
+  /** Who ordered it. */
+  userId: number;
   productId: number;
+  productName: string;
   moduleId: number;
-  status: string;
+  status: ServiceStatus;
+  provisioningState: string;
+  /** It ends with its period, as its customer asked. */
+  cancelled: boolean;
   domain: string | null;
   cycle: string;
   currency: string;
   priceMinor: number;
   duedate: string | null;
   periodStart: string | null;
+  /** The day of the month that its periods begin on. */
+  anchorDay: number | null;
   options: Record<string, unknown>;
   unitPrices: Lots;
 }
@@ -27,9 +36,10 @@ export interface NewTerms {
 }
 
 const selectTerms = `
-  select s.id, s.organization_id as "organizationId", s.product_id as "productId", p.module_id as "moduleId", s.status,
-    s.domain, s.cycle, s.currency, s.price_minor as "priceMinor", s.duedate, s.period_start as "periodStart",
-    s.options, s.unit_prices as "unitPrices"
+  select s.id, s.organization_id as "organizationId", s.user_id as "userId", s.product_id as "productId",
+    p.name as "productName", p.module_id as "moduleId", s.status,
+    s.provisioning_state as "provisioningState", s.cancelled, s.domain, s.cycle, s.currency, s.price_minor as "priceMinor", s.duedate, s.period_start as "periodStart",
+    s.anchor_day as "anchorDay", s.options, s.unit_prices as "unitPrices"
   from services s join products p on p.id = s.product_id where s.id = :id`;
 const termsById = statement<Terms, { id: number }>('services.terms', selectTerms);
 const termsLocked = statement<Terms, { id: number }>(

@@ -122,6 +122,13 @@ const questions: Record<string, string> = {
   'a machine whose size is not what its service pays for': `
     select m.service_id, m.memory_mib, s.options from machines m join services s on s.id = m.service_id
     where m.memory_mib <> (s.options->>'option1')::int * 1024 or m.cpu_cores <> (s.options->>'option3')::int`,
+  'a renewal that is paid and does not count, or counts and is not paid': `
+    select r.invoice_id, r.state, i.status from service_renewals r join invoices i on i.id = r.invoice_id
+    where i.kind <> 'renewal' or (r.state = 'waiting') <> (i.status = 'unpaid') or (r.state = 'applied' and i.number is null)`,
+  'a renewal whose period does not end where the next one begins, or where its service is due': `
+    select r.service_id, r.starts_on, r.ends_on, s.duedate from service_renewals r join services s on s.id = r.service_id
+    where r.state = 'applied' and r.ends_on <> coalesce((select min(n.starts_on) from service_renewals n
+      where n.service_id = r.service_id and n.state = 'applied' and n.starts_on > r.starts_on), s.duedate)`,
   'a snapshot that is neither there nor gone': `
     select service_id, name, kind, state from vps_snapshots where state <> 'ready'`,
   'an action whose secrets outlived it': `

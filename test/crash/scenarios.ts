@@ -222,6 +222,27 @@ async function becomesLarger(world: World, { serviceId }: Order): Promise<void> 
   );
 }
 
+async function renew(world: World, { serviceId }: Order): Promise<void> {
+  const { body } = await world.customer.post(`/dashboard/services/${serviceId}/renew`, { cycle: 'monthly' });
+  if (!body.data?.invoice_id) throw new Error(`renew: ${JSON.stringify(body)}`);
+  await pay(world, { serviceId, invoiceId: body.data.invoice_id });
+}
+
+/** One period more than the first, and not two. */
+async function isRenewed(world: World, { serviceId }: Order): Promise<void> {
+  await until(
+    () =>
+      sql<{ periods: number }>(
+        world,
+        `select count(*)::int as periods from service_renewals r join services s on s.id = r.service_id
+         where r.service_id = $1 and r.state = 'applied' and r.ends_on = s.duedate`,
+        serviceId,
+      ),
+    ([found]) => found?.periods === 1,
+    180_000,
+  );
+}
+
 const nothing = async () => undefined;
 
 /** Asks staff's endpoint for a change of state; whoever repeats it because the answer was lost may find it done. */
@@ -288,6 +309,7 @@ export const scenarios: Scenario[] = [
   powering('restore', kept, power('snapshots/before/restore')),
   powering('delete snapshot', kept, change('DELETE', 'snapshots/before', nothingSent, 'delete_snapshot')),
   scenario('upgrade', running, upgrade, becomesLarger),
+  scenario('renew', running, renew, isRenewed),
   powering('password', sameMachine, power('reset-password', { password })),
   powering('keys', sameMachine, power('access', { ssh_key_ids: [] })),
   powering('rename', sameMachine, change('PATCH', 'settings', anotherName, 'rename')),

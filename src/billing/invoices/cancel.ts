@@ -1,9 +1,9 @@
 import { record } from '../../events/index.ts';
 import {
-  fail,
   formatMoney,
   type OrganizationContext,
   requireOwn,
+  requireRow,
   statement,
   type TxContext,
   transaction,
@@ -12,6 +12,7 @@ import { invoiceCancelled } from '../events.ts';
 import { returnPart } from '../payments/returnPart.ts';
 import { lockInvoice, lockOpenOf, type Payable } from './payable.ts';
 import { readInvoice } from './read.ts';
+import { requireAction } from './states.ts';
 
 const cancel = statement<never, { id: number }>(
   'billing.cancel',
@@ -26,16 +27,21 @@ const cancel = statement<never, { id: number }>(
 export async function cancelInvoice(ctx: OrganizationContext, id: number) {
   return transaction(ctx, 'billing.cancel', async (tx) => {
     const invoice = await requireOwn(tx, lockInvoice, { id });
-    const { kind, status } = invoice;
-    if (status !== 'unpaid') {
-      throw fail('conflict', { message: `This invoice is ${status}, so it cannot be cancelled` });
-    }
-    if (kind === 'renewal') {
-      throw fail('conflict', { message: 'This invoice is for a service that runs; cancel the service' });
-    }
+    requireAction('cancel', invoice);
     await cancelUnpaid(tx, invoice, 'which you cancelled');
     return readInvoice(tx, id);
   });
+}
+
+/**
+ * Cancels an invoice that the room it is of asks for no more, unless it is paid or cancelled already: what it is
+ * afterwards. What was paid towards it becomes credit. `reason` is for its customer, as in "is cancelled: …".
+ */
+export async function withdrawInvoice(tx: TxContext, id: number, reason: string): Promise<string> {
+  const invoice = await requireRow(tx, lockInvoice, { id });
+  if (invoice.status !== 'unpaid') return invoice.status;
+  await cancelUnpaid(tx, invoice, 'which was cancelled', reason);
+  return 'cancelled';
 }
 
 /**

@@ -9,6 +9,7 @@ import {
 import { listCredit } from '../ledger/ledger.ts';
 import type { PaymentMethod } from './kind.ts';
 import { dueOf } from './payable.ts';
+import { actionsOf, type InvoiceStatus } from './states.ts';
 
 export interface InvoiceRow {
   id: number;
@@ -17,7 +18,7 @@ export interface InvoiceRow {
   number: number | null;
   user_id: number | null;
   kind: 'order' | 'renewal' | 'upgrade' | 'top_up';
-  status: 'draft' | 'unpaid' | 'paid' | 'cancelled' | 'refunded' | 'partially_refunded';
+  status: InvoiceStatus;
   currency: string;
   subtotal_minor: number;
   discount_minor: number;
@@ -127,6 +128,7 @@ export function viewInvoice(row: InvoiceRow, now: Date) {
       setup_fee: money(item.setup_fee_minor),
       discount: money(item.discount_minor),
     })),
+    actions: actionsOf(row),
     payments: row.payments.map((payment) => ({
       id: payment.id,
       method: payment.method,

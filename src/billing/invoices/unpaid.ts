@@ -10,7 +10,8 @@ const knownByMoney = statement<{ known: boolean }, { organizationId: number }>(
 );
 const standing = statement<{ orders: number; known: boolean }, { organizationId: number }>(
   'billing.standing',
-  `select (select count(*)::int from invoices where organization_id = :organizationId and status = 'unpaid') as orders,
+  `select (select count(*)::int from invoices where organization_id = :organizationId and status = 'unpaid'
+       and kind <> 'renewal') as orders,
      ${asKnown}`,
 );
 
@@ -21,7 +22,8 @@ export async function reservableAddresses(ctx: Context, organizationId: number):
 }
 
 /**
- * Refuses one more order while too many of the organization's are not paid: what is reserved, nobody else can buy.
+ * Refuses one more order while too many of the organization's are not paid: what is reserved, nobody else can buy. A
+ * renewal reserves nothing.
  * The caller holds the organization's lock. `too_many`.
  */
 export async function requireFewUnpaid(tx: TxContext, organizationId: number): Promise<void> {

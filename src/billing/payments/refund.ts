@@ -100,14 +100,19 @@ export async function holdInvoice(tx: TxContext, id: number): Promise<void> {
   await tx.db.one(holdStatus, { id });
 }
 
+/** What an invoice is: `unpaid`, `paid`, `cancelled` … */
+export async function statusOf(ctx: Context, id: number): Promise<string> {
+  return (await ctx.db.one(invoiceStatus, { id })).status;
+}
+
 /** Whether all of an invoice's money was given back. */
 export async function isRefunded(ctx: Context, id: number): Promise<boolean> {
-  return (await ctx.db.one(invoiceStatus, { id })).status === 'refunded';
+  return (await statusOf(ctx, id)) === 'refunded';
 }
 
 /** Whether an invoice was paid, and not all of its money given back. */
 export async function isPaid(ctx: Context, id: number): Promise<boolean> {
-  const { status } = await ctx.db.one(invoiceStatus, { id });
+  const status = await statusOf(ctx, id);
   return status === 'paid' || status === 'partially_refunded';
 }
 

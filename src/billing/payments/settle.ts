@@ -1,8 +1,9 @@
 import { record } from '../../events/index.ts';
-import { fail, formatMoney, newId, statement, type TxContext } from '../../platform/index.ts';
+import { formatMoney, newId, statement, type TxContext } from '../../platform/index.ts';
 import { creditGranted, invoicePaid, invoicePartPaid } from '../events.ts';
 import type { PaymentMethod } from '../invoices/kind.ts';
 import { dueOf, type Payable } from '../invoices/payable.ts';
+import { requireAction } from '../invoices/states.ts';
 import { post } from '../ledger/ledger.ts';
 
 /** Money on its way to an invoice. */
@@ -58,11 +59,8 @@ const insertPayment = statement<
 );
 
 /** Throws `invoice_not_payable` unless an invoice, whose row is locked, waits for money. */
-export function requireUnpaid({ id, status }: Payable, advice = ''): void {
-  if (status === 'unpaid') return;
-  throw fail('invoice_not_payable', {
-    message: `Invoice ${id} is ${status}, so it cannot be paid${advice}`,
-  });
+export function requireUnpaid(invoice: Payable, advice = ''): void {
+  requireAction('pay', invoice, advice);
 }
 
 /** Takes what is still due of an unpaid invoice. The caller gives it its number, last: {@link numberPaid}. */

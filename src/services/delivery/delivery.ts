@@ -45,7 +45,7 @@ const setProvisioning = statement<never, { serviceId: number; provisioningState:
 const activate = statement<never, { id: number; duedate: string; periodStart: string }>(
   'services.activate',
   `update services set status = 'active', provisioning_state = 'done', duedate = :duedate,
-     period_start = :periodStart
+     period_start = :periodStart, anchor_day = extract(day from :periodStart::date)
    where id = :id and status = 'pending'`,
 );
 

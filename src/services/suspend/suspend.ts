@@ -2,7 +2,7 @@ import { record } from '../../events/index.ts';
 import { statement, type TxContext } from '../../platform/index.ts';
 import { askByHand } from '../byHand/tasks.ts';
 import { serviceSuspended, serviceUnsuspended } from '../events.ts';
-import { requireAction } from '../states.ts';
+import { requireStaffAction } from '../states.ts';
 import { factsOf, lockService, type Owned, type SuspendedBy } from './lock.ts';
 
 const markSuspended = statement<never, { id: number; reason: string; by: SuspendedBy; now: Date }>(
@@ -29,7 +29,7 @@ export async function suspendService(
 ): Promise<void> {
   const service = await lockService(tx, id);
   const takesOver = by === 'staff' && service.suspendedBy === 'calendar';
-  if (!takesOver) requireAction('suspend', service);
+  if (!takesOver) requireStaffAction('suspend', service);
   await tx.db.run(markSuspended, { id, reason, by, now: tx.clock.now() });
   if (!takesOver) await askByHand(tx, service, 'suspend');
   await record(tx, serviceSuspended, { ...about(service), data: { ...factsOf(service), reason } });
@@ -38,7 +38,7 @@ export async function suspendService(
 /** Takes a suspension back: the service goes on as it was before. `not_found`; `conflict` unless it is suspended. */
 export async function unsuspendService(tx: TxContext, id: number): Promise<void> {
   const service = await lockService(tx, id);
-  requireAction('unsuspend', service);
+  requireStaffAction('unsuspend', service);
   await tx.db.run(markUnsuspended, { id });
   await askByHand(tx, service, 'unsuspend');
   await record(tx, serviceUnsuspended, { ...about(service), data: factsOf(service) });

@@ -4,7 +4,7 @@ import { record } from '../../events/index.ts';
 import { statement, type TxContext } from '../../platform/index.ts';
 import { askByHand } from '../byHand/tasks.ts';
 import { serviceTerminated } from '../events.ts';
-import { requireAction } from '../states.ts';
+import { requireStaffAction } from '../states.ts';
 import { factsOf, lockService } from './lock.ts';
 
 const markTerminated = statement<never, { id: number; now: Date }>(
@@ -18,7 +18,7 @@ const markTerminated = statement<never, { id: number; now: Date }>(
  */
 export async function terminateService(tx: TxContext, id: number, reason: string): Promise<void> {
   const service = await lockService(tx, id);
-  requireAction('terminate', service);
+  requireStaffAction('terminate', service);
   await tx.db.run(markTerminated, { id, now: tx.clock.now() });
   await cancelInvoicesOf(tx, id, `${service.domain ?? service.productName} has ended`);
   if (service.holdsStock) await returnStock(tx, new Map([[service.productId, 1]]));

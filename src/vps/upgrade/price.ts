@@ -60,13 +60,13 @@ export async function priceUpgrade(
   const options = { ...service.options, ...changes };
   await check(ctx, product, service, changes, options);
 
-  const { cycle, duedate: dueDate, periodStart } = service;
+  const { cycle, duedate: dueDate, periodStart, anchorDay } = service;
   if (!isCycle(cycle)) throw new Error(`there is no cycle ${cycle}`);
   const months = monthsOf[cycle];
   const lots = changeLots(product, service.unitPrices, service.options, options);
   const newPriceMinor = changedPrice(service.priceMinor, service.unitPrices, lots, months);
   const today = ctx.clock.now().toISOString().slice(0, 10);
-  const remaining = remainingOf({ today, dueDate, months, periodStart });
+  const remaining = remainingOf({ today, dueDate, months, periodStart, anchorDay });
   return {
     product,
     changes,

@@ -7,7 +7,7 @@ import {
   type TxContext,
   transaction,
 } from '../../platform/index.ts';
-import { lockTerms, requireTerms, type Terms } from '../../services/index.ts';
+import { closeRenewal, lockTerms, requireAction, requireTerms, type Terms } from '../../services/index.ts';
 import { viewAction } from '../actions/history.ts';
 import { requireVps } from '../queries.ts';
 import { applyUpgrade, giveBackWaiting, reserveGrowth } from './apply.ts';
@@ -31,7 +31,7 @@ export async function upgradeVps(
   return transaction(ctx, 'vps.upgradeVps', async (tx) => {
     // In the order of every invoice: the organization first, then what the invoice is for.
     const tax = await taxOf(tx, ctx.organizationId, { lock: true });
-    const service = requireActive(tx, await lockTerms(tx, id));
+    const service = await lockWithoutRenewal(tx, id);
     const waiting = await findWaiting(tx, { serviceId: id });
     const open = waiting === null ? null : await reopen(tx, service, waiting);
     const priced = await priceUpgrade(tx, service, change);
@@ -41,16 +41,17 @@ export async function upgradeVps(
   });
 }
 
+/** The terms to change. A renewal that is open would be paid at the old price, so it is cancelled; one that is paid counts. */
+async function lockWithoutRenewal(tx: OrganizationContext & TxContext, id: number): Promise<PaidTerms> {
+  const before = requireActive(tx, await lockTerms(tx, id));
+  await closeRenewal(tx, before, 'an upgrade changes the price of what it renews');
+  return requireActive(tx, await lockTerms(tx, id));
+}
+
 function requireActive(ctx: OrganizationContext, service: Terms): PaidTerms {
+  requireAction('upgrade_vps', service, ctx.clock.now());
   const { duedate } = service;
-  if (service.status !== 'active' || duedate === null) {
-    throw fail('conflict', {
-      message: `The service is ${service.status}; only an active one can change its size`,
-    });
-  }
-  if (duedate <= ctx.clock.now().toISOString().slice(0, 10)) {
-    throw fail('conflict', { message: `The service was due on ${duedate}; renew it first` });
-  }
+  if (duedate === null) throw new Error(`service ${service.id} is active and has no due date`);
   return { ...service, duedate };
 }
 

@@ -1,0 +1,71 @@
+import { holdInvoice, isRefunded, refundInvoice } from '../../billing/index.ts';
+import { addMonths, isCycle, monthsOf } from '../../catalog/index.ts';
+import { record } from '../../events/index.ts';
+import { formatMoney, type TxContext } from '../../platform/index.ts';
+import { serviceRenewed } from '../events.ts';
+import { lockTerms, type Terms } from '../terms.ts';
+import { dropRenewal, extendService, findWaitingRenewal, type Renewal } from './queries.ts';
+
+/** The invoice of a renewal was paid: the due date moves. Repeating it changes nothing. */
+export async function applyPaidRenewal(tx: TxContext, invoiceId: number): Promise<void> {
+  await withWaiting(tx, invoiceId, async (service, renewal) => {
+    // Between the payment and this moment somebody may have given the money back.
+    await holdInvoice(tx, invoiceId);
+    if (await isRefunded(tx, invoiceId)) await dropRenewal(tx, invoiceId);
+    else await applyRenewal(tx, service, renewal);
+  });
+}
+
+/** The invoice of a renewal ended without a payment: the service stays as it was. Repeating it changes nothing. */
+export async function endRenewal(tx: TxContext, invoiceId: number): Promise<void> {
+  await withWaiting(tx, invoiceId, () => dropRenewal(tx, invoiceId));
+}
+
+/**
+ * Gives a service the period that was paid for. It begins where the paid time ends, so that nothing is paid twice and
+ * nothing is left out. A service that has ended meanwhile gives the money back, as credit. Its row is locked.
+ */
+export async function applyRenewal(tx: TxContext, service: Terms, renewal: Renewal): Promise<void> {
+  const { invoiceId, cycle } = renewal;
+  const { duedate: startsOn } = service;
+  if ((service.status !== 'active' && service.status !== 'suspended') || startsOn === null) {
+    await dropRenewal(tx, invoiceId);
+    const reason = `the service was ${service.status} before it was renewed`;
+    await refundInvoice(tx, invoiceId, { method: 'credit', reason });
+    return;
+  }
+  if (!isCycle(cycle)) throw new Error(`there is no cycle ${cycle}`);
+  const endsOn = addMonths(startsOn, monthsOf[cycle], service.anchorDay);
+  // What changed the price since the invoice was issued counts for the periods after this one.
+  const priceMinor = cycle === service.cycle ? service.priceMinor : renewal.priceMinor;
+  await extendService(tx, { ...renewal, startsOn, endsOn }, { cycle, priceMinor });
+  await record(tx, serviceRenewed, {
+    subject: { type: 'service', id: service.id },
+    organizationId: service.organizationId,
+    data: {
+      user_id: service.userId,
+      invoice_id: invoiceId,
+      product: service.productName,
+      hostname: service.domain,
+      status: service.status,
+      cycle,
+      duedate_before: startsOn,
+      duedate: endsOn,
+      price: formatMoney(renewal.priceMinor, service.currency),
+      currency: service.currency,
+    },
+  });
+}
+
+async function withWaiting(
+  tx: TxContext,
+  invoiceId: number,
+  work: (service: Terms, renewal: Renewal) => Promise<void>,
+): Promise<void> {
+  const found = await findWaitingRenewal(tx, { invoiceId });
+  if (found === null) return;
+  const service = await lockTerms(tx, found.serviceId);
+  // Again, now that nobody else can change it.
+  const renewal = await findWaitingRenewal(tx, { invoiceId });
+  if (renewal !== null) await work(service, renewal);
+}

@@ -1,0 +1,101 @@
+import {
+  dueAt,
+  issueInvoice,
+  settleFree,
+  statusOf,
+  taxOf,
+  unpaidFor,
+  withdrawInvoice,
+} from '../../billing/index.ts';
+import { fail, newId, type TxContext } from '../../platform/index.ts';
+import { requireAction } from '../states.ts';
+import { lockTerms, requireTerms, type Terms } from '../terms.ts';
+import { applyRenewal } from './apply.ts';
+import { type Offer, requireOffer } from './offer.ts';
+import { dropRenewal, findWaitingRenewal, type Renewal, writeRenewal } from './queries.ts';
+
+/**
+ * The invoice for the next period of a service, whoever owns it; its id. One that is open is returned, one for another
+ * cycle is cancelled and replaced: there are never two. Without a `cycle` any open one will do, and otherwise it is the
+ * service's own. What was paid a moment ago counts first, so that this is for the period after it. `conflict` when
+ * the service cannot be renewed, or an upgrade of it waits for its payment, which changes the price; `invalid_configuration`.
+ */
+export async function issueRenewal(tx: TxContext, serviceId: number, cycle?: string): Promise<number> {
+  const { organizationId } = await requireTerms(tx, serviceId);
+  // In the order of every invoice: the organization first, then what the invoice is for.
+  const tax = await taxOf(tx, organizationId, { lock: true });
+  const before = await lockTerms(tx, serviceId);
+  requireAction('renew', before, tx.clock.now());
+  const waiting = await findWaitingRenewal(tx, { serviceId });
+  const isWanted = waiting !== null && (cycle === undefined || waiting.cycle === cycle);
+  if (waiting !== null && (await settle(tx, before, waiting, { keep: isWanted })) === 'open')
+    return waiting.invoiceId;
+
+  const service = await lockTerms(tx, serviceId);
+  await requireNoUpgrade(tx, serviceId);
+  const offer = await requireOffer(tx, service, cycle ?? service.cycle);
+  const invoiceId = newId();
+  const { totalMinor } = await issueInvoice(tx, {
+    id: invoiceId,
+    organizationId,
+    userId: tx.actor.userId ?? service.userId,
+    kind: 'renewal',
+    currency: service.currency,
+    lines: [lineOf(service, offer)],
+    tax,
+    couponId: null,
+    expiresAt: dueBy(tx, offer),
+  });
+  await writeRenewal(tx, { ...offer, invoiceId, organizationId, serviceId });
+  if (totalMinor === 0) await settleFree(tx, invoiceId);
+  return invoiceId;
+}
+
+/**
+ * Ends the wait for a renewal before the price or the length of the service's periods changes: one that was paid counts,
+ * one that was not is cancelled. The service's row is locked; read it again afterwards.
+ */
+export async function closeRenewal(tx: TxContext, service: Terms, reason: string): Promise<void> {
+  const waiting = await findWaitingRenewal(tx, { serviceId: service.id });
+  if (waiting !== null) await settle(tx, service, waiting, { keep: false, reason });
+}
+
+/** What has become of an invoice that waits, also of one whose payment is being carried out. */
+async function settle(
+  tx: TxContext,
+  service: Terms,
+  waiting: Renewal,
+  { keep, reason = 'another one takes its place' }: { keep: boolean; reason?: string },
+): Promise<'open' | 'over'> {
+  const { invoiceId } = waiting;
+  const status = keep ? await statusOf(tx, invoiceId) : await withdrawInvoice(tx, invoiceId, reason);
+  if (status === 'unpaid') return 'open';
+  if (status === 'paid' || status === 'partially_refunded') await applyRenewal(tx, service, waiting);
+  else await dropRenewal(tx, invoiceId);
+  return 'over';
+}
+
+async function requireNoUpgrade(tx: TxContext, serviceId: number): Promise<void> {
+  const upgrade = (await unpaidFor(tx, serviceId)).find(({ kind }) => kind === 'upgrade');
+  if (upgrade === undefined) return;
+  throw fail('conflict', {
+    message: `Invoice ${upgrade.id} for an upgrade of this service is open; pay or cancel it first, since it changes the price`,
+  });
+}
+
+/** On the day the service is due, or as late as any invoice when that day is near or over. */
+function dueBy(tx: TxContext, { startsOn }: Offer): Date {
+  return new Date(Math.max(dueAt(tx).getTime(), Date.parse(`${startsOn}T23:59:59.999Z`)));
+}
+
+function lineOf(service: Terms, { cycle, priceMinor, startsOn, endsOn }: Offer) {
+  const name = service.domain === null ? service.productName : `${service.productName}, ${service.domain}`;
+  return {
+    productId: service.productId,
+    serviceId: service.id,
+    description: `${name}, ${cycle}, from ${startsOn} to ${endsOn}`,
+    priceMinor,
+    setupFeeMinor: 0,
+    discountMinor: 0,
+  };
+}

@@ -1,0 +1,75 @@
+import { type Context, statement, type TxContext } from '../../platform/index.ts';
+
+/** What an invoice asks for the next period of a service, and what that period will be. */
+export interface Renewal {
+  invoiceId: number;
+  organizationId: number;
+  serviceId: number;
+  cycle: string;
+  priceMinor: number;
+  startsOn: string;
+  endsOn: string;
+}
+
+const selectWaiting = `
+  select invoice_id as "invoiceId", organization_id as "organizationId", service_id as "serviceId", cycle,
+    price_minor as "priceMinor", starts_on as "startsOn", ends_on as "endsOn"
+  from service_renewals where state = 'waiting'`;
+const waitingOfService = statement<Renewal, { serviceId: number }>(
+  'services.waitingRenewal',
+  `${selectWaiting} and service_id = :serviceId`,
+);
+const waitingOfInvoice = statement<Renewal, { invoiceId: number }>(
+  'services.renewalOfInvoice',
+  `${selectWaiting} and invoice_id = :invoiceId`,
+);
+const insertRenewal = statement<never, Renewal & { now: Date }>(
+  'services.insertRenewal',
+  `insert into service_renewals (invoice_id, organization_id, service_id, cycle, price_minor, starts_on, ends_on, state,
+     created_at)
+   values (:invoiceId, :organizationId, :serviceId, :cycle, :priceMinor, :startsOn, :endsOn, 'waiting', :now)`,
+);
+const endRenewal = statement<never, { invoiceId: number }>(
+  'services.endRenewal',
+  `update service_renewals set state = 'ended' where invoice_id = :invoiceId and state = 'waiting'`,
+);
+const markApplied = statement<never, { invoiceId: number; startsOn: string; endsOn: string }>(
+  'services.markRenewed',
+  `update service_renewals set state = 'applied', starts_on = :startsOn, ends_on = :endsOn
+   where invoice_id = :invoiceId and state = 'waiting'`,
+);
+const extend = statement<
+  never,
+  { id: number; duedate: string; periodStart: string; cycle: string; priceMinor: number }
+>(
+  'services.extend',
+  `update services set duedate = :duedate, period_start = :periodStart, cycle = :cycle, price_minor = :priceMinor
+   where id = :id`,
+);
+
+/** The renewal that waits for its payment, or was just paid and is about to count. */
+export function findWaitingRenewal(ctx: Context, by: { serviceId: number } | { invoiceId: number }) {
+  return 'serviceId' in by
+    ? ctx.db.maybe(waitingOfService, { serviceId: by.serviceId })
+    : ctx.db.maybe(waitingOfInvoice, { invoiceId: by.invoiceId });
+}
+
+export async function writeRenewal(tx: TxContext, renewal: Renewal): Promise<void> {
+  await tx.db.run(insertRenewal, { ...renewal, now: tx.clock.now() });
+}
+
+/** Nothing comes of a renewal any more. */
+export async function dropRenewal(tx: TxContext, invoiceId: number): Promise<void> {
+  await tx.db.run(endRenewal, { invoiceId });
+}
+
+/** A service is paid for one period more; its row is locked. */
+export async function extendService(
+  tx: TxContext,
+  renewal: Renewal,
+  terms: { cycle: string; priceMinor: number },
+): Promise<void> {
+  const { invoiceId, serviceId: id, startsOn, endsOn } = renewal;
+  await tx.db.run(markApplied, { invoiceId, startsOn, endsOn });
+  await tx.db.run(extend, { id, duedate: endsOn, periodStart: startsOn, ...terms });
+}

@@ -1,0 +1,27 @@
+import { invoiceCancelled, invoiceExpired, invoicePaid } from '../../billing/index.ts';
+import { type OwnReaction, on } from '../../events/index.ts';
+import { applyPaidRenewal, endRenewal } from './apply.ts';
+
+const ofRenewals = { when: ({ kind }: { kind: string }) => kind === 'renewal' };
+
+/** What becomes of a renewal when something happened to its invoice. */
+export const renewReactions: OwnReaction[] = [
+  on(
+    invoicePaid,
+    'services.applyRenewal',
+    (tx, { subject: invoice }) => applyPaidRenewal(tx, invoice.id),
+    ofRenewals,
+  ),
+  on(
+    invoiceExpired,
+    'services.endExpiredRenewal',
+    (tx, { subject: invoice }) => endRenewal(tx, invoice.id),
+    ofRenewals,
+  ),
+  on(
+    invoiceCancelled,
+    'services.endCancelledRenewal',
+    (tx, { subject: invoice }) => endRenewal(tx, invoice.id),
+    ofRenewals,
+  ),
+];
