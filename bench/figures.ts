@@ -6,6 +6,7 @@ import { measureGet } from './get.ts';
 import { openHouse, temporaryDir, undoAll } from './house.ts';
 import { measureJobs } from './jobs.ts';
 import { measureList } from './list.ts';
+import { measureNightly } from './nightly.ts';
 import { fillServices, firstId, openAccess, settle } from './people.ts';
 import { measureSsh } from './ssh.ts';
 import { measureStart } from './start.ts';
@@ -47,6 +48,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const)
   process.once(signal, () => void undoAll().finally(() => process.exit(1)));
 try {
   if (['get', 'checkout', 'list'].some(wanted)) await api();
+  if (wanted('nightly')) await nightly();
   await take('jobs', jobs);
   if (['start', 'ssh'].some(wanted)) await machines();
   await take('actions', () =>
@@ -99,6 +101,21 @@ async function api(): Promise<void> {
     measureList(
       shop,
       quick ? { rows: 20_000, rounds: 4, requests: 40 } : { rows: 1_000_000, rounds: 15, requests: 100 },
+    ),
+  );
+  await access.close();
+  await house.stop();
+}
+
+/** The calendar, on a product whose own one stands still meanwhile. */
+async function nightly(): Promise<void> {
+  const house = await openHouse(await temporaryDir(), { HYPERVISOR: 'simulator' });
+  const access = await openAccess(house);
+  const people = await settle(access, quick ? 500 : 5_000);
+  await take('nightly', () =>
+    measureNightly(
+      { house, access, people },
+      quick ? { rounds: 1, services: 1_000, seconds: 2 } : { rounds: 3, services: 100_000, seconds: 20 },
     ),
   );
   await access.close();

@@ -31,12 +31,17 @@ export function recording(db: Database, sent: Sent[]): Database {
     maybe: (statement, ...given) => to.maybe(noted(statement, given), ...given),
     run: (statement, ...given) => to.run(noted(statement, given), ...given),
   });
+  const inside = (tx: Transaction): Transaction => ({
+    ...tx,
+    ...noting(tx),
+    attempt: (work) => tx.attempt((one) => work(inside(one))),
+  });
   return {
     ...db,
     ...noting(db),
     transaction: async (name, work) => {
       note('begin');
-      const result = await db.transaction(name, (tx) => work({ ...tx, ...noting(tx) } as Transaction));
+      const result = await db.transaction(name, (tx) => work(inside(tx)));
       note('commit');
       return result;
     },
@@ -53,8 +58,13 @@ export interface Variable {
 }
 
 export interface Script {
-  /** Transactions a second of so many connections. */
-  run(house: House, seconds: number, connections: number): Promise<number>;
+  /** Transactions a second of so many connections, each of which begins with these values of variables. */
+  run(
+    house: House,
+    seconds: number,
+    connections: number,
+    begin?: Readonly<Record<string, number>>,
+  ): Promise<number>;
   /** How many statements a transaction has, `begin` and `commit` included. */
   statements: number;
   remove(): void;
@@ -85,10 +95,11 @@ export async function asScript(
   writeFileSync(path.join(dir, 'script.sql'), `${lines.join('\n')}\n`, { mode: 0o600 });
   return {
     statements: sent.length,
-    run: async (house, seconds, connections) => {
+    run: async (house, seconds, connections, begin = {}) => {
       const { stdout } = await runProgram([
         ...['pgbench', '-n', '-M', 'prepared', '-c', String(connections), '-T', String(seconds)],
         ...constants.flatMap((value, index) => ['-D', `c${index}=${value}`]),
+        ...Object.entries(begin).flatMap(([name, value]) => ['-D', `${name}=${value}`]),
         ...['-f', path.join(dir, 'script.sql'), '-h', house.socketDir, '-U', 'innkeeper', 'innkeeper'],
       ]);
       const rate = /^tps = ([\d.]+)/m.exec(stdout)?.[1];

@@ -19,6 +19,8 @@ import { organizationRoutes, organizationStaffRoutes } from './organizations/ind
 import type { RouteGroup } from './platform/http/index.ts';
 import { jobStaffRoutes } from './platform/jobs/staffRoutes.ts';
 import {
+  calendar,
+  calendarStaffRoutes,
   orderStaffRoutes,
   review,
   serviceRoutes,
@@ -30,7 +32,7 @@ import { upgradeRoutes, vpsRoutes } from './vps/index.ts';
 import { allConcerns } from './worker.ts';
 
 /** Everything that staff can set while the product runs. */
-const allSettings: AnySection[] = [company, review];
+const allSettings: AnySection[] = [company, review, calendar];
 
 /** Every endpoint of the product. */
 export const allRoutes: RouteGroup[] = [
@@ -56,6 +58,7 @@ export const allRoutes: RouteGroup[] = [
   serviceStaffRoutes,
   suspendStaffRoutes,
   settingsStaffRoutes(allSettings),
+  calendarStaffRoutes,
   attentionStaffRoutes(allConcerns),
   mailStaffRoutes,
   jobStaffRoutes,

@@ -40,7 +40,13 @@ import {
   type SealedSource,
   workersCheck,
 } from './platform/index.ts';
-import { sealedPasswords, serviceConcerns, serviceMails, serviceReactions } from './services/index.ts';
+import {
+  attendCalendar,
+  sealedPasswords,
+  serviceConcerns,
+  serviceMails,
+  serviceReactions,
+} from './services/index.ts';
 import {
   sealedSecrets,
   vpsConcerns,
@@ -103,6 +109,7 @@ export const allWatches: PeriodicJob[] = [...fleetWatches, attentionPeriodicJob(
 export const allPeriodicJobs: PeriodicJob[] = [
   { name: 'billing.expire', intervalMs: 5 * second, work: expireInvoices },
   ...ledgerPeriodicJobs,
+  { name: 'services.calendar', intervalMs: 10 * second, work: attendCalendar },
   ...fleetPeriodicJobs,
   { name: 'http.purgeIdempotencyKeys', intervalMs: 10 * minute, work: purgeIdempotencyKeys },
   { name: 'jobs.purgeDone', intervalMs: 10 * minute, work: purgeDoneJobs },

@@ -79,7 +79,10 @@ const tablesOf: Record<string, string[]> = {
     ...['ledger_accounts', 'ledger_transactions', 'ledger_entries', 'ledger_checks', 'ledger_differences'],
     ...['bank_statements', 'bank_entries'],
   ],
-  services: ['services', 'service_secrets', 'service_tasks', 'service_renewals', 'order_reviews'],
+  services: [
+    ...['services', 'service_secrets', 'service_tasks', 'service_renewals', 'order_reviews'],
+    ...['service_calendar', 'service_calendar_steps', 'payment_promises'],
+  ],
   vps: [
     ...[
       'machines',
@@ -114,10 +117,10 @@ const readsOf: Record<string, { tables: string[]; why: string }> = {
   },
   services: {
     tables: [
-      ...['addresses', 'invoices', 'organizations', 'placements', 'product_groups', 'product_prices'],
-      'products',
+      ...['addresses', 'charges', 'invoices', 'mails', 'organizations', 'placements', 'product_groups'],
+      ...['product_prices', 'products'],
     ],
-    why: 'each row of a list shows them, and a row is one of a hundred; what unpaid orders hold is one sum',
+    why: 'each row of a list shows them, and a row is one of a hundred; what unpaid orders hold is one sum; the calendar looks at fifty services at once, what they owe and what their customers were told',
   },
   vps: {
     tables: [...['api_keys', 'images', 'invoices', 'memberships', 'nodes', 'products', 'services', 'users']],

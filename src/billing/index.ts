@@ -10,7 +10,7 @@ import './permissions.ts';
 export { paymentRoutes } from './charges/routes.ts';
 export { chargeSaved } from './charges/saved.ts';
 export { company } from './documents/company.ts';
-export { invoiceCancelled, invoiceExpired, invoicePaid, invoiceRefunded } from './events.ts';
+export { invoiceCancelled, invoiceCreated, invoiceExpired, invoicePaid, invoiceRefunded } from './events.ts';
 export { cancelInvoicesOf, withdrawInvoice } from './invoices/cancel.ts';
 export { expireInvoices } from './invoices/expire.ts';
 export {

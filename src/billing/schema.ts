@@ -50,7 +50,7 @@ export const Invoice = named(
     number: Nullable(
       Type.Integer({ description: 'Legal number, without gaps; given when the invoice is paid' }),
     ),
-    kind: named('InvoiceKind', Choice(['order', 'renewal', 'upgrade', 'top_up'])),
+    kind: named('InvoiceKind', Choice(['order', 'renewal', 'upgrade', 'late_fee', 'top_up'])),
     duedate: Day,
     date_paid: Nullable(Timestamp),
     date_refunded: Nullable(Timestamp),

@@ -6,7 +6,7 @@
 export { mailConcerns } from './concerns.ts';
 export { allEvents, type Event, event, type NoData } from './event.ts';
 export { followJournal, startTellingReaders } from './followJournal.ts';
-export { type Entry, hasHappened, record } from './journal.ts';
+export { type Entry, entryOf, hasHappened, record, recordEntry } from './journal.ts';
 export { type MailDeclaration, type MailText, mail, mailTo } from './mail.ts';
 export { mailDelivery, mailReactions, mailSending } from './mails.ts';
 export { eventMeasures } from './measures.ts';

@@ -47,7 +47,16 @@ export async function hasHappened(
   event: Event<object>,
   subject: { type: string; id: number },
 ): Promise<boolean> {
-  return (await ctx.db.maybe(findEntry, { ...subject, action: event.name })) !== null;
+  return (await entryOf(ctx, event, subject)) !== null;
+}
+
+/** The entry of an event that happens to a thing once, such as an invoice that is issued; null before it does. */
+export async function entryOf(
+  ctx: Context,
+  event: Event<object>,
+  subject: { type: string; id: number },
+): Promise<number | null> {
+  return (await ctx.db.maybe(findEntry, { ...subject, action: event.name }))?.id ?? null;
 }
 
 /**
@@ -59,6 +68,15 @@ export async function record<Data extends object>(
   event: Event<Data>,
   entry: Entry<NoInfer<Data>>,
 ): Promise<void> {
+  await recordEntry(ctx, event, entry);
+}
+
+/** The same for those who want to know the entry's id: by it the mail is found that tells of the event. */
+export async function recordEntry<Data extends object>(
+  ctx: TxContext,
+  event: Event<Data>,
+  entry: Entry<NoInfer<Data>>,
+): Promise<number> {
   const organizationId = entry.organizationId === undefined ? ctx.organizationId : entry.organizationId;
   const { actor } = ctx;
   const { subject, data = {} } = entry;
@@ -82,4 +100,5 @@ export async function record<Data extends object>(
     if (payload !== null) await enqueue(ctx, reaction.job, payload, { organizationId });
   });
   await Promise.all(asked);
+  return journalId;
 }

@@ -58,4 +58,16 @@ export const serviceConcerns: ConcernSource[] = [
        order by t.since desc, t.service_id desc limit :limit`,
     ),
   },
+  {
+    kind: 'service.calendar',
+    subject: 'service',
+    title: 'Services that the calendar cannot go on with',
+    find: statement<Concern, { limit: number }>(
+      'services.calendarProblems',
+      `select c.service_id as id, c.organization_id, c.problem_since as since,
+         coalesce(s.domain, p.name) || ', due on ' || c.due_on || ': ' || c.problem as message
+       from service_calendar c join services s on s.id = c.service_id join products p on p.id = s.product_id
+       where c.problem is not null order by c.problem_since desc, c.service_id desc limit :limit`,
+    ),
+  },
 ];

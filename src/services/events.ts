@@ -29,6 +29,33 @@ interface StateChangedFor extends StateChanged {
   reason: string;
 }
 
+interface Reminded {
+  user_id: number;
+  service_id: number;
+  product: string;
+  hostname: string | null;
+  /** What is not paid of it. */
+  due: string;
+  currency: string;
+  duedate: string;
+  /** From when on the service may be suspended; null: never, or not yet. */
+  suspends_on: string | null;
+  /** Whether the next thing is the suspension. */
+  last: boolean;
+}
+
+interface Ending {
+  user_id: number;
+  product: string;
+  hostname: string | null;
+  ends_on: string;
+}
+
+interface Promised {
+  until: string | null;
+  note: string | null;
+}
+
 interface DoneByHand {
   task: string;
 }
@@ -115,6 +142,22 @@ export const serviceTerminated = event<StateChangedFor>(
 export const serviceDoneByHand = event<DoneByHand>(
   'service.done_by_hand',
   'staff did by hand what a service waited for',
+);
+export const invoiceReminded = event<Reminded>(
+  'invoice.reminded',
+  'a customer was reminded of an invoice before it was due',
+);
+export const invoiceOverdue = event<Reminded>(
+  'invoice.overdue',
+  'a customer was told that an invoice is overdue, once more before the service is suspended',
+);
+export const serviceEnding = event<Ending>(
+  'service.ending',
+  'a customer was told that a service ends with its paid time, since it is not renewed by itself',
+);
+export const paymentPromised = event<Promised>(
+  'payment.promised',
+  'staff noted until when somebody promised to pay, or took that back',
 );
 export const serviceUpgraded = event<Upgraded>('service.upgraded', 'a service has a new size and price');
 export const upgradeExpired = event<UpgradeExpired>(

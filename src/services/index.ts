@@ -6,6 +6,8 @@
 import './errors.ts';
 import './permissions.ts';
 
+export { calendarStaffRoutes } from './calendar/routes.ts';
+export { attendCalendar } from './calendar/work.ts';
 export { serviceConcerns } from './concerns.ts';
 export { createServices, type NewService, sealedPasswords } from './create.ts';
 export {
@@ -40,6 +42,7 @@ export { closeRenewal, issueRenewal } from './renew/issue.ts';
 export { review } from './review/rules.ts';
 export { orderStaffRoutes } from './review/staffRoutes.ts';
 export { serviceRoutes } from './routes.ts';
+export { calendar } from './settings.ts';
 export { serviceStaffRoutes } from './staffRoutes.ts';
 export { requireAction } from './states.ts';
 export { suspendStaffRoutes } from './suspend/routes.ts';

@@ -1,4 +1,5 @@
 import { type MailDeclaration, mail } from '../events/index.ts';
+import { calendarMails } from './calendar/mails.ts';
 import {
   orderHeld,
   serviceProvisioned,
@@ -67,4 +68,7 @@ const held = mail(orderHeld, ({ subject: { id } }) => ({
 }));
 
 /** What customers are told of their orders and services. */
-export const serviceMails: MailDeclaration[] = [ready, held, renewed, suspended, unsuspended, terminated];
+export const serviceMails: MailDeclaration[] = [
+  ...[ready, held, renewed, suspended, unsuspended, terminated],
+  ...calendarMails,
+];

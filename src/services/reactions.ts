@@ -7,6 +7,7 @@ import {
 } from '../billing/index.ts';
 import { type OwnReaction, on } from '../events/index.ts';
 import type { Failure, Happened, TxContext } from '../platform/index.ts';
+import { calendarReactions } from './calendar/reactions.ts';
 import { cancelUndelivered, lockServicesOf } from './delivery/cancelUndelivered.ts';
 import { failDelivery } from './delivery/delivery.ts';
 import { startDelivery } from './delivery/start.ts';
@@ -15,6 +16,7 @@ import { isHeld } from './review/hold.ts';
 
 /** What services do when something happened to an invoice of theirs. */
 export const serviceReactions: OwnReaction[] = [
+  ...calendarReactions,
   on(
     invoicePaid,
     'services.deliverPaid',

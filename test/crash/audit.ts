@@ -103,6 +103,15 @@ const questions: Record<string, string> = {
     where u.state = 'waiting' and i.status <> 'unpaid'
     union all select null, a.service_id, 'held' from addresses a where a.held and not exists (
       select 1 from vps_upgrades u where u.service_id = a.service_id and u.state = 'waiting')`,
+  'a period that is invoiced twice': `
+    select service_id, starts_on, count(*) from service_renewals where state <> 'ended'
+    group by service_id, starts_on having count(*) > 1`,
+  'a step of the calendar that did not happen, or happened unseen': `
+    select s.id, count(c.step), (select count(*) from journal j where j.action = 'service.suspended'
+      and j.subject_id = s.id and j.actor_type = 'system') as told
+    from services s left join service_calendar_steps c on c.service_id = s.id and c.step = 'suspend' group by s.id
+    having count(c.step) <> (select count(*) from journal j where j.action = 'service.suspended'
+      and j.subject_id = s.id and j.actor_type = 'system')`,
   'an address of nobody': `
     select a.address from addresses a left join services s on s.id = a.service_id
     where a.state = 'taken' and s.id is null`,

@@ -268,6 +268,39 @@ function machineBecomes(state: string) {
   };
 }
 
+/** Lets the end of the paid time come near, and the calendar notice. */
+async function nearItsEnd(world: World, { serviceId }: Order): Promise<void> {
+  await sql(
+    world,
+    'update services set duedate = current_date + 5, calendar_on = null where id = $1',
+    serviceId,
+  );
+}
+
+async function hasRenewal(world: World, { serviceId }: Order): Promise<void> {
+  const found = () =>
+    sql(world, 'select 1 from service_calendar where service_id = $1 and step is not null', serviceId);
+  await until(found, (rows) => rows.length === 1, 180_000);
+}
+
+/** The same, and the last reminder of its invoice was sent long ago. */
+async function longOverdue(world: World, given: Order): Promise<void> {
+  await nearItsEnd(world, given);
+  await hasRenewal(world, given);
+  await sql(
+    world,
+    `update service_calendar set step = 'last_reminder', warned_step = 'last_reminder', warned_on = current_date - 30,
+       look_on = current_date where service_id = $1`,
+    given.serviceId,
+  );
+  await sql(
+    world,
+    `update invoices set expires_at = now() - interval '30 days'
+     where id = (select invoice_id from service_calendar where service_id = $1)`,
+    given.serviceId,
+  );
+}
+
 /** The one machine, running. */
 async function unsuspended(world: World): Promise<Order> {
   const given = await sameMachine(world);
@@ -319,6 +352,8 @@ export const scenarios: Scenario[] = [
     (world, { serviceId }) => ask(world.staff.post(`/staff/services/${serviceId}/retry`)),
     becomes('status', 'active'),
   ),
+  scenario('renewal', running, nearItsEnd, hasRenewal),
+  scenario('unpaid', running, longOverdue, machineBecomes('suspended')),
   scenario('suspend', unsuspended, suspend, machineBecomes('suspended')),
   scenario('unsuspend', suspended, unsuspend, machineBecomes('running')),
   scenario('terminate', running, terminate, becomes('status', 'terminated')),

@@ -20,6 +20,8 @@ export const story = [
     'listCreditTransactions',
     'listServices',
     'getServiceDetails',
+    'previewCalendar',
+    'previewChangedCalendar',
     'getRenewalOptions',
     'updateService',
     'getServiceNote',
@@ -54,6 +56,8 @@ export const story = [
     'getProductAsStaff',
     'getSettings',
     'updateSettings',
+    'promisePaymentOfService',
+    'promisePaymentOfOrganization',
   ],
   ...['suspendService', 'unsuspendService'],
   ...[

@@ -19,7 +19,7 @@ const batch = 200;
 const lockExpiring = statement<Expiring, { now: Date; limit: number }>(
   'billing.lockExpiring',
   `select id, organization_id, user_id, kind, currency, total_minor, paid_minor from invoices
-   where status = 'unpaid' and expires_at <= :now order by expires_at limit :limit for update skip locked`,
+   where status = 'unpaid' and kind <> 'renewal' and kind <> 'late_fee' and expires_at <= :now order by expires_at limit :limit for update skip locked`,
 );
 const cancelAll = statement<never, { ids: number[] }>(
   'billing.cancelAll',
@@ -28,7 +28,7 @@ const cancelAll = statement<never, { ids: number[] }>(
 
 /**
  * Cancels invoices nobody paid in time, a batch of them. What they held is given back by whoever holds it, and what
- * was paid towards them becomes credit.
+ * was paid towards them becomes credit. What a service that runs has to pay stays open until the service ends.
  */
 export async function expireInvoices(ctx: TxContext): Promise<'more' | 'done'> {
   const tx = { ...ctx, actor: systemActor };

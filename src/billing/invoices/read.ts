@@ -7,7 +7,7 @@ import {
   statement,
 } from '../../platform/index.ts';
 import { listCredit } from '../ledger/ledger.ts';
-import type { PaymentMethod } from './kind.ts';
+import type { InvoiceKind, PaymentMethod } from './kind.ts';
 import { dueOf } from './payable.ts';
 import { actionsOf, type InvoiceStatus } from './states.ts';
 
@@ -17,7 +17,7 @@ export interface InvoiceRow {
   position: number;
   number: number | null;
   user_id: number | null;
-  kind: 'order' | 'renewal' | 'upgrade' | 'top_up';
+  kind: InvoiceKind;
   status: InvoiceStatus;
   currency: string;
   subtotal_minor: number;

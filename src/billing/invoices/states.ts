@@ -28,7 +28,10 @@ const rules = {
     done: 'cancelled',
     from: ['unpaid'],
     code: 'conflict',
-    not: { renewal: 'This invoice is for a service that runs; cancel the service' },
+    not: {
+      renewal: 'This invoice is for a service that runs; cancel the service',
+      late_fee: 'This is the fee for an invoice that was not paid in time; write to us about it',
+    },
   },
 } as const satisfies Record<string, Rule>;
 

@@ -18,7 +18,7 @@ export function terminateByStaff(ctx: Context, id: number, { reason }: { reason:
   return change(ctx, 'services.terminate', id, (tx) => terminateService(tx, id, reason));
 }
 
-function change(ctx: Context, name: string, id: number, work: (tx: TxContext) => Promise<void>) {
+function change(ctx: Context, name: string, id: number, work: (tx: TxContext) => Promise<unknown>) {
   return transaction(ctx, name, async (tx) => {
     await work(tx);
     return readServiceForStaff(tx, id);

@@ -1,4 +1,4 @@
-import { record } from '../../events/index.ts';
+import { record, recordEntry } from '../../events/index.ts';
 import { statement, type TxContext } from '../../platform/index.ts';
 import { askByHand } from '../byHand/tasks.ts';
 import { serviceSuspended, serviceUnsuspended } from '../events.ts';
@@ -19,20 +19,20 @@ const markUnsuspended = statement<never, { id: number }>(
 /**
  * Suspends an active service: it may not be used, and whoever looks after its kind stops it by a reaction. `reason` is
  * what its customer reads. What the calendar has suspended staff can suspend as well: no payment takes it back then.
- * `not_found`; `conflict` in any other state.
+ * `not_found`; `conflict` in any other state. Returns the entry of the journal.
  */
 export async function suspendService(
   tx: TxContext,
   id: number,
   reason: string,
   by: SuspendedBy = 'staff',
-): Promise<void> {
+): Promise<number> {
   const service = await lockService(tx, id);
   const takesOver = by === 'staff' && service.suspendedBy === 'calendar';
   if (!takesOver) requireStaffAction('suspend', service);
   await tx.db.run(markSuspended, { id, reason, by, now: tx.clock.now() });
   if (!takesOver) await askByHand(tx, service, 'suspend');
-  await record(tx, serviceSuspended, { ...about(service), data: { ...factsOf(service), reason } });
+  return recordEntry(tx, serviceSuspended, { ...about(service), data: { ...factsOf(service), reason } });
 }
 
 /** Takes a suspension back: the service goes on as it was before. `not_found`; `conflict` unless it is suspended. */

@@ -1,0 +1,75 @@
+import { type Context, fail, statement } from '../../platform/index.ts';
+import { readSettings } from '../../settings/index.ts';
+import { type CalendarSettings, calendar, check } from '../settings.ts';
+import { type Foreseen, foresee } from './foresee.ts';
+import { type CalendarRow, rowsWhere, situationOf } from './row.ts';
+import { addDays, dayOf, type Step } from './schedule.ts';
+import { daysAhead } from './work.ts';
+
+const daysForeseen = 30;
+const servicesAtOnce = 500;
+
+// By the index on due dates; what was renewed meanwhile has left the calendar, whatever its row says.
+const rowsNear = statement<CalendarRow, { until: string; afterDay: string; afterId: number; limit: number }>(
+  'services.foreseen',
+  rowsWhere(
+    'c.service_id = s.id and c.due_on = s.duedate',
+    `s.status in ('active', 'suspended') and s.duedate <= :until::date
+       and (s.duedate, s.id) > (:afterDay::date, :afterId::bigint)
+     order by s.duedate, s.id limit :limit`,
+  ),
+);
+
+/**
+ * What the calendar would do in the next thirty days and to whom, by the rule that does it: for services in the order in
+ * which they are due, so many at once. With `changes` as if those were the settings. `after` is a cursor of an earlier answer.
+ */
+export async function previewCalendar(ctx: Context, changes: Partial<CalendarSettings>, after?: string) {
+  const settings = { ...(await readSettings(ctx, calendar)), ...changes };
+  const problem = check(settings);
+  if (problem !== null) {
+    throw fail('invalid_request', {
+      details: [{ field: `calendar.${problem.field}`, message: problem.message }],
+    });
+  }
+  const today = dayOf(ctx.clock.now());
+  const until = addDays(today, daysForeseen);
+  const [afterDay = '0001-01-01', afterId = '0'] = after?.split('_') ?? [];
+  const place = { afterDay, afterId: Number(afterId), limit: servicesAtOnce };
+  const rows = await ctx.db.many(rowsNear, { until: addDays(until, daysAhead(settings)), ...place });
+  const found = rows.flatMap((row) =>
+    foresee(situationOf(row), settings, today, until).map((each) => ({ ...each, row })),
+  );
+  const last = rows.length === servicesAtOnce ? rows.at(-1) : undefined;
+  return {
+    from: today,
+    until,
+    counts: countsOf(found),
+    steps: found.toSorted((one, other) => one.on.localeCompare(other.on)).map(view),
+    next_cursor: last === undefined ? null : `${last.duedate}_${last.serviceId}`,
+  };
+}
+
+function countsOf(found: readonly Foreseen[]) {
+  const counts: Partial<Record<Step, number>> = {};
+  for (const { step } of found) counts[step] = (counts[step] ?? 0) + 1;
+  return counts;
+}
+
+function view({ on, step, row }: Foreseen & { row: CalendarRow }) {
+  return {
+    on,
+    step,
+    service: {
+      id: row.serviceId,
+      product: row.product,
+      hostname: row.hostname,
+      status: row.status,
+      duedate: row.duedate,
+    },
+    organization_id: row.organizationId,
+    invoice_id: row.invoiceId,
+    promised_until: row.promisedUntil,
+    problem: row.problem,
+  };
+}

@@ -1,0 +1,56 @@
+import { invoicePaid } from '../../billing/index.ts';
+import { type OwnReaction, on } from '../../events/index.ts';
+import { type Happened, statement, type TxContext } from '../../platform/index.ts';
+import { settingsChanged } from '../../settings/index.ts';
+import { serviceUnsuspended, serviceUpdated } from '../events.ts';
+import { calendar } from '../settings.ts';
+import { lockService } from '../suspend/lock.ts';
+import { unsuspendService } from '../suspend/suspend.ts';
+import { leaveCalendar } from './row.ts';
+import { dayOf } from './schedule.ts';
+
+const renewedBy = statement<{ id: number }, { invoiceId: number }>(
+  'services.renewedBy',
+  'select service_id as id from service_renewals where invoice_id = :invoiceId',
+);
+const lookAtAll = statement<never, { today: string }>(
+  'services.lookAtAll',
+  'update service_calendar set look_on = :today where look_on > :today::date',
+);
+
+const lookAtOne = statement<never, { serviceId: number; today: string }>(
+  'services.lookAtOne',
+  'update service_calendar set look_on = least(look_on, :today::date) where service_id = :serviceId',
+);
+
+/** What the calendar does when something happened elsewhere. */
+export const calendarReactions: OwnReaction[] = [
+  on(invoicePaid, 'services.endDunning', (tx, { subject }) => endDunning(tx, subject.id), {
+    when: ({ kind }) => kind === 'renewal',
+  }),
+  on(serviceUnsuspended, 'services.lookAtUnsuspended', lookAt),
+  on(serviceUpdated, 'services.lookAtUpdated', lookAt, { when: ({ change }) => 'auto_renew' in change }),
+  on(
+    settingsChanged,
+    'services.lookAgain',
+    async (tx) => {
+      await tx.db.run(lookAtAll, { today: dayOf(tx.clock.now()) });
+    },
+    { when: ({ section }) => section === calendar.name },
+  ),
+];
+
+/** What comes next for a service may be something else from now on. */
+async function lookAt(tx: TxContext, { subject }: Happened): Promise<void> {
+  await tx.db.run(lookAtOne, { serviceId: subject.id, today: dayOf(tx.clock.now()) });
+}
+
+/** The renewal was paid: what the calendar did for want of it is taken back. Repeating it changes nothing. */
+async function endDunning(tx: TxContext, invoiceId: number): Promise<void> {
+  const renewed = await tx.db.maybe(renewedBy, { invoiceId });
+  if (renewed === null) return;
+  const service = await lockService(tx, renewed.id);
+  await leaveCalendar(tx, service.id);
+  if (service.status === 'suspended' && service.suspendedBy === 'calendar')
+    await unsuspendService(tx, service.id);
+}

@@ -1,0 +1,130 @@
+import { statusOf } from '../../billing/index.ts';
+import { attempt, causesOf, statement, systemActor, type TxContext } from '../../platform/index.ts';
+import { readSettings } from '../../settings/index.ts';
+import { findWaitingRenewal } from '../renew/queries.ts';
+import { type CalendarSettings, calendar } from '../settings.ts';
+import { doStep } from './act.ts';
+import { afterStep } from './foresee.ts';
+import { nextOf } from './plan.ts';
+import {
+  type CalendarRow,
+  leaveCalendar,
+  lookAgain,
+  readRows,
+  situationOf,
+  startOver,
+  writeTrouble,
+} from './row.ts';
+import { addDays, dayOf } from './schedule.ts';
+
+/** So many services in one transaction: customers who change theirs wait for it. */
+const attendedAtOnce = 50;
+const takenUpAtOnce = 1_000;
+
+// A row of an earlier period is replaced: what it was for has been paid.
+const takeUp = statement<never, { today: string; until: string; limit: number }>(
+  'services.takeUp',
+  `with due as (
+     select id, organization_id, duedate from services
+     where status in ('active', 'suspended') and duedate is not null and calendar_on is distinct from duedate
+       and duedate <= :until::date
+     order by duedate, id limit :limit for no key update skip locked),
+   marked as (update services s set calendar_on = due.duedate from due where s.id = due.id)
+   insert into service_calendar (service_id, organization_id, due_on, look_on)
+   select id, organization_id, duedate, :today::date from due
+   on conflict (service_id) do update set due_on = excluded.due_on, round = 1, invoice_id = null, step = null,
+     warned_step = null, warning_id = null, warned_on = null, look_on = excluded.look_on, problem = null,
+     problem_since = null`,
+);
+const toAttend = statement<{ id: number; organizationId: number }, { today: string; limit: number }>(
+  'services.toAttend',
+  `select service_id as id, organization_id as "organizationId" from service_calendar where look_on <= :today::date
+   order by look_on, service_id limit :limit`,
+);
+// In the order of every invoice: organizations first, then what it is for.
+const lockOrganizations = statement<never, { ids: number[] }>(
+  'services.lockOrganizations',
+  'select id from organizations where id = any(:ids::bigint[]) order by id for no key update',
+);
+const lockServices = statement<never, { ids: number[] }>(
+  'services.lockAttended',
+  'select id from services where id = any(:ids::bigint[]) order by id for update',
+);
+
+// Nothing is taken away for want of money that comes at this moment: it waits, and finds what was decided.
+const lockInvoices = statement<never, { ids: number[] }>(
+  'services.lockCalendarInvoices',
+  `select id from invoices where id in (select invoice_id from service_calendar where service_id = any(:ids::bigint[]))
+   order by id for no key update`,
+);
+
+/**
+ * Does what is due today for services whose paid time is near its end or over, a batch of them. However often it runs,
+ * each step is done once, and after a standstill one after another, with the days between them that they always have.
+ */
+export async function attendCalendar(ctx: TxContext): Promise<'more' | 'done'> {
+  const tx = { ...ctx, actor: systemActor };
+  const settings = await readSettings(tx, calendar);
+  const today = dayOf(tx.clock.now());
+  const taken = await tx.db.run(takeUp, {
+    today,
+    until: addDays(today, daysAhead(settings)),
+    limit: takenUpAtOnce,
+  });
+  // In a transaction of their own: those that follow lock organizations first.
+  if (taken > 0) return 'more';
+  const found = await tx.db.many(toAttend, { today, limit: attendedAtOnce });
+  if (found.length === 0) return 'done';
+  const ids = found.map(({ id }) => id);
+  await tx.db.many(lockOrganizations, {
+    ids: [...new Set(found.map(({ organizationId }) => organizationId))],
+  });
+  await tx.db.many(lockServices, { ids });
+  await tx.db.many(lockInvoices, { ids });
+  for (const row of await readRows(tx, ids)) {
+    await attempt(tx, (one) => attend(one, row, settings, today)).catch((error: Error) =>
+      putOff(tx, row, today, error),
+    );
+  }
+  return 'more';
+}
+
+/** How early the calendar takes a service up. */
+export function daysAhead(settings: CalendarSettings): number {
+  return Math.max(settings.invoice_days_before, settings.ending_notice_days_before);
+}
+
+async function attend(
+  tx: TxContext,
+  row: CalendarRow,
+  settings: CalendarSettings,
+  today: string,
+): Promise<void> {
+  const situation = situationOf(row);
+  const next = nextOf(situation, settings);
+  if ('over' in next) return leaveCalendar(tx, row.serviceId);
+  const warnedOn = situation.warning?.sentOn ?? null;
+  if ('waits' in next) return lookAgain(tx, row.serviceId, addDays(today, 1), warnedOn);
+  if (next.on > today) return lookAgain(tx, row.serviceId, next.on, warnedOn);
+  if (next.do === 'start_over') return startOver(tx, row.serviceId, next.from, today);
+  if (next.do === 'invoice' && (await isJustPaid(tx, row.serviceId)))
+    return lookAgain(tx, row.serviceId, addDays(today, 1), warnedOn);
+  const { warningId } = await doStep(tx, row, next.do, settings);
+  if (next.do === 'terminate' || next.do === 'end') return leaveCalendar(tx, row.serviceId);
+  // At the earliest when its mail is sent today; whether it was is seen then. What is due today as well comes next.
+  const after = nextOf(afterStep(situation, next.do, today), settings);
+  const lookOn = 'do' in after ? after.on : addDays(today, 1);
+  await lookAgain(tx, row.serviceId, lookOn, warningId === null ? warnedOn : null);
+}
+
+/** Whether its renewal was paid and is about to count: then the invoice after it is not for today. */
+async function isJustPaid(tx: TxContext, serviceId: number): Promise<boolean> {
+  const waiting = await findWaitingRenewal(tx, { serviceId });
+  return waiting !== null && (await statusOf(tx, waiting.invoiceId)) === 'paid';
+}
+
+/** One service that cannot go on keeps none of the others waiting. It is tried again tomorrow, and staff sees it. */
+async function putOff(tx: TxContext, { serviceId }: CalendarRow, today: string, error: Error): Promise<void> {
+  tx.log.warn({ service: serviceId, err: causesOf(error) }, 'the calendar cannot go on with a service');
+  await writeTrouble(tx, serviceId, addDays(today, 1), error.message.slice(0, 500));
+}
