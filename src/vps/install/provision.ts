@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { sshKeysOf } from '../../account/index.ts';
-import type { Hypervisor } from '../../drivers/hypervisor/index.ts';
+import type { Hypervisor, MachineSpec } from '../../drivers/hypervisor/index.ts';
 import {
   findPlacement,
   listAddresses,
@@ -198,16 +198,21 @@ const identityStep: ProvisionStep = {
 
 const bootStep: ProvisionStep = {
   name: 'boot',
-  // Whatever its owner wants it to start from later, it has to take on its identity first.
-  do: (run) => withMachine(run, (hypervisor, spec) => hypervisor.start({ ...spec, boot: 'disk' })),
+  do: (run) => withMachine(run, boot),
 };
+
+/** Whatever its owner wants it to start from later, it has to take on its identity first. */
+function boot(hypervisor: Hypervisor, spec: MachineSpec): Promise<void> {
+  return hypervisor.start({ ...spec, boot: 'disk' });
+}
 
 const readyStep: ProvisionStep = {
   name: 'ready',
   attempts: 2,
   do: (run) =>
     withMachine(run, async (hypervisor, spec) => {
-      await hypervisor.start({ ...spec, boot: 'disk' }); // after a failed try it may be down
+      const { power } = await hypervisor.inspect(spec.id);
+      if (power !== 'running') await boot(hypervisor, spec); // after a failed try it may be down
       await hypervisor.waitUntilReady(spec, { timeoutMs: readyTimeoutMs, signal: run.signal });
     }),
 };

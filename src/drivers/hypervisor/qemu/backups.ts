@@ -83,7 +83,7 @@ export async function copyRunningDisk(
 ): Promise<void> {
   await abandonBackup(monitor);
   await completing(files, name, owner, async (partial) => {
-    await makeQcow2(files, owner, partial, await diskBytes(files), null);
+    await makeQcow2(owner, partial, await diskBytes(files), null);
     // QEMU runs in the machine's folder as a user who may not walk there from the root.
     const file = { driver: 'file', filename: relative(files.dir, partial) };
     await monitor.command('blockdev-add', {

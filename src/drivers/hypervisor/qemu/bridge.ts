@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import ipaddr from 'ipaddr.js';
 import { runAsRoot, runProgram } from '../../../platform/host/program.ts';
 import { HypervisorError } from '../contract.ts';
@@ -100,9 +100,17 @@ export async function ip(lines: readonly string[]): Promise<void> {
   await runAsRoot(['ip', '-batch', '-'], { input: `${lines.join('\n')}\n` });
 }
 
-/** Sets what the kernel has; a host without IPv6 has not all of it. */
+/** Sets what the kernel has; a host without IPv6 has not all of it. In a key, a slash stands for a dot in a name. */
 export async function sysctl(settings: readonly string[]): Promise<void> {
-  await runAsRoot(['sysctl', '-e', '-q', '-w', ...settings]);
+  if (process.getuid?.() !== 0) return void (await runAsRoot(['sysctl', '-e', '-q', '-w', ...settings]));
+  for (const setting of settings) {
+    const [key = '', value = ''] = setting.split('=');
+    const file = key.replaceAll(/[./]/g, (sign) => (sign === '.' ? '/' : '.'));
+    // Like all of /proc/sys/net, it is of the network that we are in. Opened so, none is made that is not there.
+    await writeFile(`/proc/sys/${file}`, value, { flag: 'r+' }).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'ENOENT') throw error;
+    });
+  }
 }
 
 function isIpv6(cidr: string): boolean {

@@ -30,7 +30,7 @@ export async function createDisk(
   const partial = `${files.disk}.partial`;
   await rm(partial, { force: true });
   try {
-    await makeQcow2(files, owner, partial, spec.diskGib * 2 ** 30, below);
+    await makeQcow2(owner, partial, spec.diskGib * 2 ** 30, below);
     await rename(partial, files.disk);
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);

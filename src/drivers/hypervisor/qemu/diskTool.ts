@@ -1,9 +1,9 @@
 import { open } from 'node:fs/promises';
 import { relative } from 'node:path';
-import { type Output, runProgram } from '../../../platform/host/program.ts';
+import type { Output } from '../../../platform/host/program.ts';
 import { runConfined } from '../confined.ts';
+import { writeEmptyQcow2 } from '../formats/emptyQcow2.ts';
 import { findOwner } from './accounts.ts';
-import { asAccount } from './asAccount.ts';
 import { giveTo, type MachineFiles, type Owner } from './files.ts';
 import { baseImage, checkedHeader, type Layer, withImage } from './layers.ts';
 
@@ -53,27 +53,15 @@ export async function makeFileFor(owner: Owner | null, path: string): Promise<vo
   await giveTo(owner, path);
 }
 
-/** Makes a qcow2 in a file from {@link makeFileFor}; `below` is written down in it, and not opened. */
+/** Makes a qcow2 of the account's; `below` is written down in it, and not opened. */
 export async function makeQcow2(
-  files: MachineFiles,
   owner: Owner | null,
   path: string,
   bytes: number,
   below: string | null,
 ): Promise<void> {
-  await makeFileFor(owner, path);
-  const backing = below === null ? [] : ['-u', '-F', 'qcow2', '-b', below];
-  const argv = [
-    'qemu-img',
-    'create',
-    '-q',
-    '-f',
-    'qcow2',
-    ...backing,
-    relative(files.dir, path),
-    String(bytes),
-  ];
-  await runProgram(asAccount(owner, argv), { cwd: files.dir });
+  await writeEmptyQcow2(path, bytes, below);
+  await giveTo(owner, path);
 }
 
 function layer(filename: string, backing: Layer | null): Layer {

@@ -1,10 +1,12 @@
 import { createSocket } from 'node:dgram';
+import { appendFile, readdir, readFile, readlink, stat } from 'node:fs/promises';
 import { createConnection } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runAsRoot, runProgram } from '../../../platform/host/program.ts';
 import { describeHypervisor } from '../conformance.ts';
 import type { Hypervisor, MachineSpec } from '../contract.ts';
-import { machineFiles } from './files.ts';
+import { qemuHypervisor } from './driver.ts';
+import { exists, machineFiles } from './files.ts';
 import { reasonToSkip, type Testbed, testbed } from './testbed.ts';
 
 const skip = await reasonToSkip('tiny');
@@ -12,19 +14,7 @@ if (skip) console.warn(`QEMU is not tested: ${skip}`);
 
 describeHypervisor(
   'QEMU',
-  async () => {
-    const bed = await testbed(1, 'tiny', {});
-    return {
-      ...bed,
-      hypervisor: bed.open(),
-      again: async () => bed.open(),
-      // The guest is off before ssh has its answer.
-      guestShutsDown: async (spec) => void (await bed.inGuest(spec, 'poweroff').catch(() => undefined)),
-      lose: bed.kill,
-      readyTimeoutMs: 60_000,
-      shutdownTimeoutMs: 30_000,
-    };
-  },
+  async () => (await testbed(1, 'tiny', {})).underTest({ readyTimeoutMs: 60_000, shutdownTimeoutMs: 30_000 }),
   skip,
 );
 
@@ -52,6 +42,28 @@ describe.skipIf(skip !== null)('a QEMU guest', () => {
       )
       .not.toBeNull();
     return printed ?? '';
+  }
+
+  /** Has another product start a machine that is killed after that, or in the middle, once there is a QEMU. */
+  async function killProduct(other: MachineSpec, when: 'during' | 'after'): Promise<void> {
+    const program = `
+      const { existsSync } = await import('node:fs');
+      const { qemuHypervisor } = await import(process.argv[1]);
+      const { options, spec, identity, pidFile, when } = JSON.parse(process.argv[2]);
+      const log = { info() {}, warn() {}, error() {} };
+      const hypervisor = qemuHypervisor({ ...options, log });
+      await hypervisor.prepare(() => undefined);
+      await hypervisor.createDisk(spec);
+      await hypervisor.writeIdentity(spec, identity);
+      const end = () => process.kill(process.pid, 'SIGKILL');
+      if (when === 'during') setInterval(() => existsSync(pidFile) && end(), 0);
+      await hypervisor.start(spec);
+      end();`;
+    const driver = new URL('./driver.ts', import.meta.url).href;
+    const { pidFile } = machineFiles(bed.options, other.id);
+    const facts = JSON.stringify({ ...bed, spec: other, pidFile, when });
+    const argv = [process.execPath, '--input-type=module', '--eval', program, driver, facts];
+    await expect(runProgram(argv)).rejects.toThrow('ended with null');
   }
 
   beforeAll(async () => {
@@ -138,25 +150,57 @@ describe.skipIf(skip !== null)('a QEMU guest', () => {
 
   it('lives on when the product is killed, and is found by the next one', { timeout: 60_000 }, async () => {
     const other = bed.spec(2);
-    const product = `
-      const { qemuHypervisor } = await import(process.argv[1]);
-      const { options, image, spec, identity } = JSON.parse(process.argv[2]);
-      const log = { info() {}, warn() {}, error() {} };
-      const hypervisor = qemuHypervisor({ ...options, log });
-      await hypervisor.prepare(() => undefined);
-      await hypervisor.createDisk(spec);
-      await hypervisor.writeIdentity(spec, identity);
-      await hypervisor.start(spec);
-      process.kill(process.pid, 'SIGKILL');`;
-    const driver = new URL('./driver.ts', import.meta.url).href;
-    const facts = JSON.stringify({ ...bed, spec: other });
-    const argv = [process.execPath, '--input-type=module', '--eval', product, driver, facts];
-    await expect(runProgram(argv)).rejects.toThrow('ended with null');
+    await killProduct(other, 'after');
     const next = bed.open();
     await next.prepare(() => undefined);
     expect(await next.inspect(other.id)).toMatchObject({ power: 'running' });
     await next.destroy(other.id);
     await next.close();
+  });
+
+  it('goes on, plugged in, when the product was killed while its QEMU came up', {
+    timeout: 150_000,
+  }, async () => {
+    const other = bed.spec(3);
+    await killProduct(other, 'during');
+    const next = bed.open();
+    await next.prepare(() => undefined);
+    await next.start(other);
+    await next.waitUntilReady(other, { timeoutMs: 120_000 });
+    expect(await bed.spoofs(other)).toBe(false);
+    await next.destroy(other.id);
+    await next.close();
+  });
+
+  it('does not seem to run, nor to have run, when its tap could not be plugged in', {
+    timeout: 60_000,
+  }, async () => {
+    const other = bed.spec(4);
+    const elsewhere = { ...bed.options, bridge: { ...bed.options.bridge, name: 'gone2' } };
+    const files = machineFiles(elsewhere, other.id);
+    const lost = qemuHypervisor(elsewhere);
+    await lost.createDisk(other);
+    await lost.writeIdentity(other, bed.identity);
+    await expect(lost.start(other)).rejects.toMatchObject({ code: 'network_failed' });
+    expect(await lost.inspect(other.id)).toMatchObject({ power: 'stopped' });
+    expect(await exists(files.runDir)).toBe(false);
+    expect(await exists(files.machineType)).toBe(false); // it was never started, so it may not be started slowly
+    await lost.destroy(other.id);
+    expect((await runProgram(['ip', '-o', 'link'])).stdout).not.toContain(files.tap);
+    await lost.close();
+  });
+
+  it('cannot fill its host with what its QEMU prints', { timeout: 60_000 }, async () => {
+    const { log, runDir, process } = machineFiles(bed.options, spec.id);
+    const [pid] = (await readFile(process, 'utf8')).split(' ');
+    const printed = `/proc/${pid}/fd/2`;
+    expect(await readlink(printed)).toBe(log);
+    expect(await readdir(runDir)).not.toContain('log'); // memory, which all of the host lives from
+    await appendFile(printed, 'x'.repeat(3_000_000));
+    const size = async () => (await stat(log)).size;
+    await expect.poll(size, { timeout: 20_000 }).toBeLessThan(2 ** 20);
+    await appendFile(printed, 'y');
+    expect(await size()).toBe(1);
   });
 
   it('leaves no secret on the host once it is told to forget, nor in any command line', async () => {

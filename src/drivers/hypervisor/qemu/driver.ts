@@ -28,7 +28,7 @@ import {
   makeMachineDir,
 } from './files.ts';
 import { thawForgotten } from './freeze.ts';
-import { machineType } from './hardware.ts';
+import { keepMachineType, machineType } from './hardware.ts';
 import { forgetSecrets, readIdentity, writeIdentity, writeRescueSeed } from './identity.ts';
 import { installationId } from './installation.ts';
 import { baseImage, checkedHeader, imageDisk } from './layers.ts';
@@ -39,7 +39,7 @@ import { writeNetbootScript } from './netboot.ts';
 import { hostNetwork } from './network.ts';
 import type { QemuOptions } from './options.ts';
 import { pressPowerButton, takePower } from './power.ts';
-import { closeRunDir, findProcess, noteFound, startProcess } from './process.ts';
+import { closeRunDir, findProcess, killProcess, noteFound, startProcess, waitForEnd } from './process.ts';
 import { waitForSsh } from './ready.ts';
 import { enterRescue, leaveRescue, rescueImage } from './rescue.ts';
 import { growDisk } from './resize.ts';
@@ -50,6 +50,8 @@ import { throttleDisks } from './throttle.ts';
 
 /** What else is under way with a machine ends soon when its power is gone. */
 const turnMs = 10_000;
+/** A process that was killed is gone at once, unless the host is out of breath. */
+const killedMs = 5_000;
 const sharedAccount =
   'NOT SAFE FOR STRANGERS: started as an ordinary user, all machines run under this one account. A guest that breaks out of its machine reads the data, the keys and every other machine of this installation. Start the product as root: then each machine has an account of its own';
 
@@ -93,7 +95,7 @@ export function qemuHypervisor(options: QemuOptions): Hypervisor {
     const found = await accelerationFor(spec, files);
     const kernel = await layOutBoot(spec, files);
     const owner = await ownAccount(files);
-    await network.plugAnew(files, spec, owner);
+    await network.makeTap(files, owner);
     await makeMachineDir(files, owner);
     await giveTo(owner, files.disk); // it may have had another account until now
     await lendTo(owner, files.seed);
@@ -106,12 +108,24 @@ export function qemuHypervisor(options: QemuOptions): Hypervisor {
       rescueBase: inRescue ? imageDisk(files, rescueImage) : null,
     });
     const group = found === 'hardware' ? await kvmGroup() : null;
-    await startProcess(files, commandLine, { owner, group }).catch(async (error: Error) => {
+    const coming = startProcess(files, commandLine, { owner, group }).catch(async (error: Error) => {
       if (found === 'hardware' && /kvm/i.test(error.message)) await acceleration.doubt();
       throw error;
     });
+    await bothOrNone(files, coming, network.plug(files, spec, owner));
     await machines.started(files);
     await goOn(files);
+  }
+
+  /** The tap is plugged in while QEMU comes up, which takes as long; the guest waits for both. */
+  async function bothOrNone(files: MachineFiles, coming: Promise<void>, plugging: Promise<void>) {
+    const [came, plugged] = await Promise.allSettled([coming, plugging]);
+    if (came.status === 'rejected') throw came.reason;
+    if (plugged.status === 'fulfilled') return;
+    // It would seem to run, and its guest never would. One that cannot be ended is found by the next start.
+    await killProcess(files, 'SIGKILL');
+    if (await waitForEnd(files, killedMs)) await rm(files.runDir, { recursive: true, force: true });
+    throw plugged.reason;
   }
 
   /** A machine that was never started is not started slowly where fast ones are sold. */
@@ -124,13 +138,14 @@ export function qemuHypervisor(options: QemuOptions): Hypervisor {
     throw new HypervisorError('host_not_ready', `KVM does not work any more: ${reason}`);
   }
 
-  /** Lets a guest run that waits for it; a crash of ours may have come before. */
+  /** Lets a guest run that is plugged in and waits for it; a crash of ours may have come before. */
   async function goOn(files: MachineFiles): Promise<void> {
     const monitor = await machines.monitor(files);
     if (!monitor) return;
     await limit(monitor);
     const { status } = (await monitor.command('query-status')) as { status?: unknown };
     if (status !== 'prelaunch') return;
+    await keepMachineType(files);
     await closeRunDir(files, await findOwner(files), monitor.pid);
     await monitor.command('cont');
   }

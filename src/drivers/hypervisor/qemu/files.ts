@@ -31,6 +31,7 @@ export interface MachineFiles {
   agentSocket: string;
   serialSocket: string;
   vncSocket: string;
+  /** What QEMU prints; see `log.ts`. */
   log: string;
   /** Name of its network device on the host. */
   tap: string;
@@ -67,7 +68,7 @@ export function machineFiles(options: QemuOptions, id: string): MachineFiles {
     agentSocket: join(runDir, 'agent'),
     serialSocket: join(runDir, 'serial'),
     vncSocket: join(runDir, 'vnc'),
-    log: join(runDir, 'log'),
+    log: join(dir, 'qemu.log'),
     tap: tapName(options.bridge.name, id),
   };
 }

@@ -17,6 +17,13 @@ select(undef, undef, undef, 0.3); # the bridge lets a port's frames in a moment 
 while (<STDIN>) { chomp; syswrite($tap, pack('H*', $_)) }
 select(undef, undef, undef, 0.2);`;
 
+/** Stands for a QEMU that was taken over and does not wait: tries for two seconds to send each line, from the first moment on. */
+const impatientProgram = `
+open(my $tap, '+<', '/dev/net/tun') or die $!;
+ioctl($tap, 0x400454ca, pack('a16 s x22', $ARGV[0], 0x1002)) or die $!;
+my @frames = map { chomp; pack('H*', $_) } <STDIN>;
+for (1 .. 1000) { syswrite($tap, $_) for @frames; select(undef, undef, undef, 0.002) }`;
+
 /** Stands for the QEMU of another guest: prints what it is sent, until it has heard a solicitation or nobody waits. */
 const listenerProgram = `
 open(my $tap, '+<', '/dev/net/tun') or die $!;
@@ -231,8 +238,10 @@ describe.skipIf(skip !== null)('frames of a guest', () => {
 
   it('leave no rules when the machine goes, and are guarded anew when it comes back', async () => {
     const files = machineFiles(bed.options, spec.id);
-    await network.plugAnew(files, spec, null);
-    await network.plugAnew(files, spec, null);
+    for (const _ of [1, 2]) {
+      await network.makeTap(files, null);
+      await network.plug(files, spec, null);
+    }
     const other = bed.spec(2);
     const otherFiles = machineFiles(bed.options, other.id);
     await network.plug(otherFiles, other, null);
@@ -241,6 +250,25 @@ describe.skipIf(skip !== null)('frames of a guest', () => {
     const { stdout } = await runAsRoot(['nft', 'list', 'ruleset']);
     expect(stdout).toContain(tap);
     expect(stdout).not.toContain(otherFiles.tap);
+  });
+
+  it('get nowhere before all rules stand, from whoever has the tap while it is plugged in', async () => {
+    const other = bed.spec(3);
+    const files = machineFiles(bed.options, other.id);
+    const itsMac = other.nic.mac.replaceAll(':', '');
+    await network.makeTap(files, null);
+    const frames = [
+      asks('ffffffffffff', [10, 77, 22, 97], '525400000098'),
+      asks('ffffffffffff', [10, 77, 22, 97], itsMac),
+      asks('ffffffffffff', [10, 77, 22, 12], itsMac),
+    ];
+    const sending = runProgram(['perl', '-e', impatientProgram, files.tap], { input: frames.join('\n') });
+    await sleep(300);
+    await network.plug(files, other, null);
+    await sending;
+    expect(await neighbours()).toContain('10.77.22.12 '); // it has sent, and was heard where it may be
+    expect(await neighbours()).not.toContain('10.77.22.97 ');
+    await network.unplug(files.tap);
   });
 
   it('belong to one installation: another one does not take its bridge', async () => {

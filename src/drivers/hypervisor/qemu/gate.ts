@@ -8,7 +8,7 @@ const leastPackets = 10_000;
 /**
  * What stands where frames leave the tap, before the bridge sees them: it takes frames to some addresses (link-local
  * multicast, IEEE 802.1Q 8.6.3) for its own, and gives them to the host past all rules of its own. The tap is there
- * already, not plugged and not up. Replaces what stood there as one transaction.
+ * already, and when it is new, not plugged and not up. Replaces what stood there as one transaction.
  */
 export function gateRules(bridge: string, tap: string, nic: MachineSpec['nic'], rateLimit: boolean): string {
   const table = `netdev ${tableName(bridge)}`;

@@ -17,11 +17,8 @@ describe.skipIf((await reasonToSkip('tiny')) !== null)('a QEMU that hangs', () =
     bed.options.log.error = () => undefined; // it says that the machine hangs
     hypervisor = bed.open();
     await hypervisor.prepare(() => undefined);
-    spec = bed.spec(1);
+    spec = await bed.start(hypervisor, 1);
     files = machineFiles(bed.options, spec.id);
-    await hypervisor.createDisk(spec);
-    await hypervisor.writeIdentity(spec, bed.identity);
-    await hypervisor.start(spec);
   }, 120_000);
 
   afterAll(async () => {

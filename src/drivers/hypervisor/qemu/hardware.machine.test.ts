@@ -17,11 +17,8 @@ describe.skipIf((await reasonToSkip('tiny')) !== null)('a machine on its host', 
     bed = await testbed(24, 'tiny', {});
     hypervisor = bed.open();
     await hypervisor.prepare(() => undefined);
-    spec = bed.spec(1);
+    spec = await bed.start(hypervisor, 1);
     files = machineFiles(bed.options, spec.id);
-    await hypervisor.createDisk(spec);
-    await hypervisor.writeIdentity(spec, bed.identity);
-    await hypervisor.start(spec);
   }, 120_000);
 
   afterAll(async () => {

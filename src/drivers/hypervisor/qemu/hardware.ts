@@ -8,6 +8,7 @@ let newest: Promise<string> | null = null;
 /**
  * The machine type that a guest was first started with, by QEMU's name: a newer QEMU gives it the same hardware, where
  * `q35` alone would change it under an installed system. A disk made anew begins with the newest: its file is empty.
+ * What is chosen here counts from {@link keepMachineType} on.
  */
 export async function machineType(files: MachineFiles): Promise<string> {
   const kept = (await readFile(files.machineType, 'utf8').catch(() => '')).trim();
@@ -17,9 +18,19 @@ export async function machineType(files: MachineFiles): Promise<string> {
     throw error;
   });
   const type = await newest;
-  await writeFile(`${files.machineType}.partial`, `${type}\n`, { mode: 0o600 });
-  await rename(`${files.machineType}.partial`, files.machineType);
+  await writeFile(chosen(files), `${type}\n`, { mode: 0o600 });
   return type;
+}
+
+/** Its QEMU has come up, so the guest is about to meet this hardware. One that never did was never started. */
+export async function keepMachineType(files: MachineFiles): Promise<void> {
+  await rename(chosen(files), files.machineType).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'ENOENT') throw error; // nothing was chosen: it knows its hardware from earlier
+  });
+}
+
+function chosen(files: MachineFiles): string {
+  return `${files.machineType}.partial`;
 }
 
 /** What `q35` stands for in the QEMU of this host. */

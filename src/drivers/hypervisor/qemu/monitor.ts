@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { MachineEvent } from '../contract.ts';
 import type { MachineFiles } from './files.ts';
+import { trimLog } from './log.ts';
 import type { Log } from './options.ts';
 import { findProcess } from './process.ts';
 import { connectQmp, type Qmp, type QmpEvent } from './qmp.ts';
@@ -46,6 +47,10 @@ export function monitorMachine(
   let connection: Promise<Qmp> | null = null;
   let silences = 0;
   const starvation = starvationWatch(files.id, log);
+  // Also of one that says nothing over its socket.
+  const trimming = setInterval(() => {
+    trimLog(files).catch((error) => log.warn({ machine: files.id, error }, 'Its log could not be emptied'));
+  }, askEveryMs).unref();
 
   function connect(): Promise<Qmp> {
     if (connection) return connection;
@@ -126,7 +131,9 @@ export function monitorMachine(
       expected = value;
     },
     hangs: () => silences >= mostSilences,
-    ended: follow().catch((error) => log.error({ machine: files.id, error }, 'Watching the machine failed')),
+    ended: follow()
+      .catch((error) => log.error({ machine: files.id, error }, 'Watching the machine failed'))
+      .finally(() => clearInterval(trimming)),
     release() {
       released = true;
       connection?.then((qmp) => qmp.close()).catch(() => undefined);

@@ -18,10 +18,10 @@ export interface HostNetwork {
   prepare(installation: string, taps: ReadonlySet<string>): Promise<void>;
   /** Gives the tap of a running machine its gate where it has none, as one has that was started by an earlier version. */
   adopt(files: MachineFiles, nic: MachineSpec['nic']): Promise<void>;
-  /** Makes the machine's tap and plugs it into the bridge with its guard in place first. One that is there stays. */
+  /** Makes a new tap for a stopped machine, so that its counters begin at zero. Nothing goes through it until `plug`. */
+  makeTap(files: MachineFiles, owner: Owner | null): Promise<void>;
+  /** Plugs the machine's tap into the bridge, with its guard in place first. Makes one if there is none. */
   plug(files: MachineFiles, spec: MachineSpec, owner: Owner | null): Promise<void>;
-  /** The same for a stopped machine, with a new tap, so that its counters begin at zero. */
-  plugAnew(files: MachineFiles, spec: MachineSpec, owner: Owner | null): Promise<void>;
   /** Takes the tap and its rules away. */
   unplug(tap: string): Promise<void>;
   /** Takes away every tap and every rule that belongs to none of these. */
@@ -55,30 +55,26 @@ export function hostNetwork(bridge: BridgeOptions, netbootUrl: string | null, lo
     });
   }
 
-  async function plug(
-    tap: string,
-    { nic }: MachineSpec,
-    owner: Owner | null,
-    before: 'kept' | 'replaced',
-  ): Promise<void> {
-    const isThere = await linkExists(tap);
+  async function makeTap(tap: string, owner: Owner | null): Promise<void> {
     // Who may attach to it: the machine's account, which may do nothing else to the host's network.
     const user = String(owner?.uid ?? process.getuid?.());
-    const isNew = !isThere || before === 'replaced';
     await ip([
-      ...(isThere && isNew ? [`link delete dev ${tap}`] : []),
-      ...(isNew ? [`tuntap add dev ${tap} mode tap user ${user}`] : []),
+      ...((await linkExists(tap)) ? [`link delete dev ${tap}`] : []),
+      `tuntap add dev ${tap} mode tap user ${user}`,
       `link set dev ${tap} addrgenmode none`, // the host takes no address on it
     ]);
-    await Promise.all([guard(tap, nic), sysctl(tapSysctls(tap))]);
+  }
+
+  async function plug(tap: string, { nic }: MachineSpec, owner: Owner | null): Promise<void> {
+    if (!(await linkExists(tap))) await makeTap(tap, owner);
+    await Promise.all([guard(tap, nic), sysctl(tapSysctls(tap)), shape(tap, nic.portMbps)]);
     // The bridge learns no MAC from it and floods no stranger's traffic to it.
     await ip([
       `link set dev ${tap} master ${bridge.name}`,
       `link set dev ${tap} type bridge_slave learning off flood off guard on root_block on`,
+      `link set dev ${tap} up`,
     ]);
-    const learned = ['bridge', 'fdb', 'replace', nic.mac, 'dev', tap, 'master', 'static'];
-    await Promise.all([runAsRoot(learned), shape(tap, nic.portMbps)]);
-    await ip([`link set dev ${tap} up`]);
+    await runAsRoot(['bridge', 'fdb', 'replace', nic.mac, 'dev', tap, 'master', 'static']);
   }
 
   return {
@@ -93,9 +89,8 @@ export function hostNetwork(bridge: BridgeOptions, netbootUrl: string | null, lo
         await nft(gateRules(bridge.name, tap, nic, limiting));
       });
     },
-    plug: (files, spec, owner) => naming('network device', () => plug(files.tap, spec, owner, 'kept')),
-    plugAnew: (files, spec, owner) =>
-      naming('network device', () => plug(files.tap, spec, owner, 'replaced')),
+    makeTap: (files, owner) => naming('network device', () => makeTap(files.tap, owner)),
+    plug: (files, spec, owner) => naming('network device', () => plug(files.tap, spec, owner)),
     async unplug(tap) {
       await naming('network device', async () => {
         if (await linkExists(tap)) await ip([`link delete dev ${tap}`]);

@@ -6,6 +6,7 @@ import { HypervisorError } from '../contract.ts';
 import type { CommandLine } from './arguments.ts';
 import { asAccount } from './asAccount.ts';
 import { exists, giveTo, type MachineFiles, type Owner } from './files.ts';
+import { openLog } from './log.ts';
 import { qemuProgram } from './options.ts';
 import { plainText } from './plainText.ts';
 
@@ -36,7 +37,7 @@ export async function startProcess(
   await mkdir(files.runDir, { recursive: true, mode: 0o700 });
   const handles: FileHandle[] = [];
   try {
-    const log = await open(files.log, 'wx+', 0o600);
+    const log = await openLog(files);
     handles.push(log);
     for (const file of inherited) handles.push(await open(file, 'r'));
     await giveTo(owner, files.runDir);

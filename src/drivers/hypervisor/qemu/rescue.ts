@@ -21,7 +21,7 @@ export async function enterRescue(files: MachineFiles, imageDir: string, owner: 
   await rm(partial, { force: true });
   const backing = relative(dirname(partial), join(imageDir, 'disk.qcow2'));
   const image = await readQcow2(join(imageDir, 'disk.qcow2'));
-  await makeQcow2(files, owner, partial, image?.virtualBytes ?? 0, backing);
+  await makeQcow2(owner, partial, image?.virtualBytes ?? 0, backing);
   await rename(partial, files.rescueDisk);
 }
 

@@ -6,7 +6,7 @@ import { runAsRoot, runProgram } from '../../../platform/host/program.ts';
 import type { GuestIdentity, Hypervisor, ImageSource, MachineSpec } from '../contract.ts';
 import { canRunMachines, missingHostPackages } from '../host.ts';
 import { imageStore } from '../images/store.ts';
-import type { SignIn } from '../managementConformance.ts';
+import type { ManagedDriverUnderTest, SignIn } from '../managementConformance.ts';
 import { qemuHypervisor } from './driver.ts';
 import { exists, machineFiles } from './files.ts';
 import type { QemuOptions } from './options.ts';
@@ -19,7 +19,11 @@ export interface Testbed {
   identity: GuestIdentity;
   open(): Hypervisor;
   spec(number: number): MachineSpec;
-  /** A machine with the bed's identity that has booted. */
+  /** What the conformance suites ask of a driver, with its guests on this bed. */
+  underTest(patience: Pick<ManagedDriverUnderTest, 'readyTimeoutMs' | 'shutdownTimeoutMs'>): ManagedDriverUnderTest;
+  /** A machine with the bed's identity that was started; its guest may still be booting. */
+  start(hypervisor: Hypervisor, number: number): Promise<MachineSpec>;
+  /** The same when it has booted. */
   boot(hypervisor: Hypervisor, number: number): Promise<MachineSpec>;
   /** The identity's password, in clear. */
   password: string;
@@ -113,11 +117,27 @@ export async function testbed(network: number, recipe: string, size: Partial<Mac
       },
       ...size,
     }),
-    async boot(hypervisor, number) {
+    underTest: (patience) => ({
+      ...bed,
+      ...patience,
+      hypervisor: bed.open(),
+      again: async () => bed.open(),
+      // The guest is off before ssh has its answer.
+      guestShutsDown: async (spec) => void (await bed.inGuest(spec, 'poweroff').catch(() => undefined)),
+      lose: bed.kill,
+      silence: async (spec, silent) => {
+        await bed.inGuest(spec, `kill -${silent ? 'STOP' : 'CONT'} $(pidof qemu-ga)`);
+      },
+    }),
+    async start(hypervisor, number) {
       const spec = bed.spec(number);
       await hypervisor.createDisk(spec);
       await hypervisor.writeIdentity(spec, bed.identity);
       await hypervisor.start(spec);
+      return spec;
+    },
+    async boot(hypervisor, number) {
+      const spec = await bed.start(hypervisor, number);
       await hypervisor.waitUntilReady(spec, { timeoutMs: 120_000 });
       return spec;
     },

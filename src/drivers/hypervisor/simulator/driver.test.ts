@@ -3,29 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { describeHypervisor } from '../conformance.ts';
-import { HypervisorError, type MachineSpec } from '../contract.ts';
+import { HypervisorError } from '../contract.ts';
 import { simulatedHypervisor } from './driver.ts';
 import { simulatorStore, storeInFile } from './store.ts';
-
-const spec = (number: number): MachineSpec => ({
-  id: `test-${number}`,
-  cpuCores: 1,
-  memoryMib: 64,
-  diskGib: 1,
-  image: 'tiny',
-  nic: {
-    mac: `52:54:00:00:00:0${number}`,
-    portMbps: 100,
-    addresses: [{ family: 4, address: `10.0.0.${number}`, prefix: 24, gateway: '10.0.0.254' }],
-  },
-});
-const identity = {
-  hostname: 'a',
-  passwordHash: '$6$a$b',
-  authorizedKeys: [],
-  nameservers: [],
-  userData: null,
-};
+import { smallMachine, someIdentity } from './testbed.ts';
 
 describeHypervisor('the simulator', async () => {
   const store = simulatorStore();
@@ -34,8 +15,8 @@ describeHypervisor('the simulator', async () => {
   return {
     hypervisor: current,
     image: { slug: 'tiny', kind: 'build', recipe: 'tiny' },
-    spec,
-    identity,
+    spec: smallMachine,
+    identity: someIdentity,
     again: async () => {
       current = simulatedHypervisor({ store, delaysMs });
       return current;
@@ -57,10 +38,10 @@ describe('the simulator', () => {
       call === 'start' && failures-- > 0 ? new HypervisorError('start_failed', 'no memory left') : null;
     const hypervisor = simulatedHypervisor({ failure });
     await hypervisor.ensureImage({ slug: 'tiny', kind: 'build', recipe: 'tiny' }, () => undefined);
-    await hypervisor.createDisk(spec(1));
-    await hypervisor.writeIdentity(spec(1), identity);
-    await expect(hypervisor.start(spec(1))).rejects.toMatchObject({ code: 'start_failed' });
-    await hypervisor.start(spec(1));
+    await hypervisor.createDisk(smallMachine(1));
+    await hypervisor.writeIdentity(smallMachine(1), someIdentity);
+    await expect(hypervisor.start(smallMachine(1))).rejects.toMatchObject({ code: 'start_failed' });
+    await hypervisor.start(smallMachine(1));
     expect((await hypervisor.inspect('test-1')).power).toBe('running');
   });
 
@@ -69,7 +50,7 @@ describe('the simulator', () => {
     const file = join(dir, 'node.json');
     const hypervisor = simulatedHypervisor({ store: storeInFile(file) });
     await hypervisor.ensureImage({ slug: 'tiny', kind: 'build', recipe: 'tiny' }, () => undefined);
-    await hypervisor.createDisk(spec(1));
+    await hypervisor.createDisk(smallMachine(1));
     expect(await simulatedHypervisor({ store: storeInFile(file) }).list()).toMatchObject([{ id: 'test-1' }]);
     rmSync(dir, { recursive: true });
   });

@@ -2,6 +2,7 @@ import { type HypervisorCapability, hypervisorCapabilities } from '../capabiliti
 import { describeManagement, type ManagedDriverUnderTest } from '../managementConformance.ts';
 import { simulatedHypervisor } from './driver.ts';
 import { simulatorStore } from './store.ts';
+import { smallMachine, someIdentity } from './testbed.ts';
 
 const machine = async (capabilities: readonly HypervisorCapability[]): Promise<ManagedDriverUnderTest> => {
   const store = simulatorStore();
@@ -11,19 +12,8 @@ const machine = async (capabilities: readonly HypervisorCapability[]): Promise<M
   return {
     hypervisor: current,
     image: { slug: 'tiny', kind: 'build', recipe: 'tiny' },
-    spec: (number) => ({
-      id: `test-${number}`,
-      cpuCores: 1,
-      memoryMib: 64,
-      diskGib: 1,
-      image: 'tiny',
-      nic: {
-        mac: `52:54:00:00:00:0${number}`,
-        portMbps: 100,
-        addresses: [{ family: 4, address: `10.0.0.${number}`, prefix: 24, gateway: '10.0.0.254' }],
-      },
-    }),
-    identity: { hostname: 'a', passwordHash: '$6$a$b', authorizedKeys: [], nameservers: [], userData: null },
+    spec: smallMachine,
+    identity: someIdentity,
     password: 'a',
     other: { passwordHash: '$6$c$d', authorizedKey: 'ssh-ed25519 AAAA other' },
     again: async () => {
