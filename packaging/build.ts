@@ -130,7 +130,8 @@ async function writeControl(): Promise<void> {
     '--block-size=1024',
     stage,
   ]);
-  const machines = architecture === 'amd64' ? hostPackages.map((each) => each.package) : [];
+  // Besides what the product installs where it is missing: the bus over which systemd is asked for a scope each.
+  const machines = architecture === 'amd64' ? [...hostPackages.map((each) => each.package), 'dbus'] : [];
   const control = [
     'Package: innkeeper',
     // A version before the one it leads to is older than it: 1.0.0-rc.1 < 1.0.0.

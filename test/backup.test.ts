@@ -203,7 +203,9 @@ describe('a restore', () => {
 
   it('over another installation is refused while it runs and while it does not; told so, what was there is kept aside', async () => {
     const product = await start(target, dir);
-    await expect(runCommand(configOf(target, dir), ['restore', file, '--replace'])).rejects.toThrow('in use');
+    const inUse = runCommand(configOf(target, dir), ['restore', file, '--replace']);
+    await expect(inUse).rejects.toThrow('in use');
+    await expect(inUse).rejects.toThrow(UsageError); // its program ends with 2
     const elsewhere = newDir();
     await expect(runCommand(configOf(target, elsewhere), ['restore', file, '--replace'])).rejects.toThrow(
       /connected to this database \(innkeeper/,

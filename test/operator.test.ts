@@ -12,7 +12,7 @@ import { type Child, startChild } from './child.ts';
 import { apiClient } from './client.ts';
 import { type TestDatabase, testDatabase } from './database.ts';
 import { removeDataDir } from './dataDir.ts';
-import { sql } from './sql.ts';
+import { contents, sql } from './sql.ts';
 
 // Each start is a process of its own, and some tests have several, one after another.
 vi.setConfig({ testTimeout: 180_000 });
@@ -84,7 +84,13 @@ describe('the secret key', () => {
 
   it('that is lost for good can be forgotten by a command, and the next start makes another', async () => {
     const dir = newDir();
-    await (await start(dir)).end('SIGTERM');
+    const product = await start(dir);
+    expect(await run(dir, ['forget-key'])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('The product is running (innkeeper'),
+    });
+    expect(await query('select 1 from installation where key_fingerprint is not null')).toHaveLength(1);
+    await product.end('SIGTERM');
     renameSync(path.join(dir, 'secret.key'), path.join(dir, 'lost'));
     expect((await run(dir, [])).code).toBe(1);
     expect(await run(dir, ['forget-key'])).toMatchObject({
@@ -210,6 +216,28 @@ describe('the first administrator', () => {
   });
 
   it.each([
+    ['add-staff', '--email', 'kim@example.com', '--name', 'Kim'],
+    ['add-key', '--email', 'kim@example.com'],
+    ['replace-node', '--name', 'node-1'],
+    ['forget-key'],
+    ['backup'],
+    ['drop-replaced'],
+  ])('is not made, nor anything else done, where the product was never started: %s', async (...args) => {
+    const before = await contents({ databaseUrl: database.url });
+    const dir = path.join(newDir(), 'wrong');
+    for (const [url, says] of [
+      ['', `There is no Innkeeper in ${dir}. Set DATA_DIR`],
+      [database.url, 'There is no Innkeeper in the database that DATABASE_URL names. Set DATABASE_URL'],
+    ] as const) {
+      const refused = runCommand(readConfig({ DATABASE_URL: url, DATA_DIR: dir }), args);
+      await expect(refused).rejects.toThrow(says);
+      await expect(refused).rejects.toThrow(UsageError);
+      expect(existsSync(dir)).toBe(false);
+    }
+    expect(await contents({ databaseUrl: database.url })).toEqual(before);
+  });
+
+  it.each([
     [['add-staff'], '--email takes'],
     [['add-staff', '--email', 'kim@example.com'], '--name takes'],
     [['add-staff', '--email', 'a@b.c', '--name', 'K', '--role', 'king'], 'administrator, billing'],
@@ -219,9 +247,19 @@ describe('the first administrator', () => {
     [['dance'], 'Commands:'],
   ])('%j is refused with how to write it', async (args, says) => {
     const config = readConfig({ DATABASE_URL: database.url, DATA_DIR: newDir() });
+    await query('insert into installation (key_fingerprint) values (null)'); // the product was started there
     await expect(runCommand(config, args)).rejects.toThrow(says);
     await expect(runCommand(config, args)).rejects.toThrow(UsageError);
   });
+});
+
+it.each([
+  [['add-staff', '--help'], 'innkeeper add-staff --email'],
+  [['restore', '-h'], 'innkeeper restore FILE'],
+  [['help', 'backup'], 'innkeeper backup [--to FOLDER]'],
+])('%j says how the command is written, and does nothing', async (args, says) => {
+  const config = readConfig({ DATABASE_URL: database.url, DATA_DIR: newDir() });
+  expect(await runCommand(config, args)).toContain(says);
 });
 
 describe('the log', () => {

@@ -3,6 +3,7 @@ import { createReadStream } from 'node:fs';
 import fs from 'node:fs/promises';
 import path from 'node:path';
 import { pipeline } from 'node:stream/promises';
+import { syncFolder } from '../platform/host/durable.ts';
 import { ProgramError, runProgram } from '../platform/host/program.ts';
 import { BackupError } from './failure.ts';
 import { type Manifest, readManifest, type TableInBackup } from './manifest.ts';
@@ -41,8 +42,7 @@ export async function pack(folder: string, file: string): Promise<void> {
     const written = await fs.open(partial, 'r+');
     await written.sync().finally(() => written.close());
     await fs.rename(partial, file);
-    const parent = await fs.open(path.dirname(file));
-    await parent.sync().finally(() => parent.close());
+    await syncFolder(path.dirname(file));
   } catch (error) {
     await fs.rm(partial, { force: true });
     throw error;

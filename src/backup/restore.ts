@@ -2,6 +2,7 @@ import fs from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
+import { syncFolder } from '../platform/host/durable.ts';
 import { createSeal } from '../platform/index.ts';
 import { digestOf, fileIn, unpack } from './archive.ts';
 import { nameAside } from './aside.ts';
@@ -148,6 +149,7 @@ async function putFiles(
     const written = await fs.open(`${place}.new`, 'r+');
     await written.sync().finally(() => written.close());
     await fs.rename(`${place}.new`, place);
+    await syncFolder(path.dirname(place));
   }
   return aside;
 }

@@ -9,7 +9,11 @@ export async function withSession<T>(
   schema: string,
   work: (client: pg.Client) => Promise<T>,
 ): Promise<T> {
-  const client = new pg.Client({ connectionString: url, application_name: 'innkeeper backup' });
+  const client = new pg.Client({
+    connectionString: url,
+    connectionTimeoutMillis: 10_000,
+    application_name: 'innkeeper backup',
+  });
   client.on('error', () => undefined); // whatever runs on it fails and tells
   await client.connect();
   try {

@@ -2,14 +2,14 @@ import { defaultFolder, makeBackup, verifyBackup } from '../backup/index.ts';
 import { borrowServer } from '../database.ts';
 import { systemClock } from '../platform/index.ts';
 import type { Command } from './command.ts';
-import { contents, withPlace } from './place.ts';
+import { contents, withInstallation } from './place.ts';
 
 export const backup: Command = {
   usage: 'backup [--to FOLDER] [--without-key] [--quick]',
   does: 'writes a backup of everything but disks, also while the product runs, and restores it for a trial; --quick leaves out the trial',
   options: { to: { type: 'string' }, 'without-key': { type: 'boolean' }, quick: { type: 'boolean' } },
   run: (config, options) =>
-    withPlace(config, async (place) => {
+    withInstallation(config, async (place) => {
       const to = typeof options.to === 'string' ? options.to : defaultFolder(place.data.dir);
       const isKeyLeftOut = options['without-key'] === true;
       const database = await borrowServer(config, place.data, place.quiet, place.log);

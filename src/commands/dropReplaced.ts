@@ -1,14 +1,14 @@
 import { type Aside, dropAside, listAside } from '../backup/index.ts';
 import { borrowServer } from '../database.ts';
 import type { Command } from './command.ts';
-import { withPlace } from './place.ts';
+import { withInstallation } from './place.ts';
 
 export const dropReplaced: Command = {
   usage: 'drop-replaced [--yes]',
   does: 'says what restores with --replace have put aside; --yes deletes it',
   options: { yes: { type: 'boolean' } },
   run: (config, { yes }) =>
-    withPlace(config, async ({ data, quiet, log }) => {
+    withInstallation(config, async ({ data, quiet, log }) => {
       const database = await borrowServer(config, data, quiet, log);
       try {
         const aside = await listAside(database.url, data.dir);

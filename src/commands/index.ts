@@ -38,9 +38,11 @@ const aliases: Record<string, string> = {
 export async function runCommand(config: Config, argv: readonly string[]): Promise<string> {
   const [typed = '', ...rest] = argv;
   const name = aliases[typed] ?? typed;
-  if (name === 'help') return help();
+  if (name === 'help' && rest.length === 0) return help();
+  if (name === 'help') return runCommand(config, [...rest, '--help']);
   const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
   if (command === undefined) throw new UsageError(`There is no command "${name}".\n\n${help()}`);
+  if (rest.includes('--help') || rest.includes('-h')) return helpOf(command);
   return command.run(config, readOptions(command, rest));
 }
 
@@ -58,11 +60,13 @@ function readOptions(command: Command, args: string[]): Record<string, string | 
 }
 
 function help(): string {
-  const lines = Object.values(commands).flatMap(({ usage, does }) => [
-    `  innkeeper ${usage}`,
-    `      ${does}`,
-  ]);
-  return ['Without a command the product starts. Commands:', ...lines].join('\n');
+  return ['Without a command the product starts. Commands:', ...Object.values(commands).map(helpOf)].join(
+    '\n',
+  );
+}
+
+function helpOf({ usage, does }: Command): string {
+  return `  innkeeper ${usage}\n      ${does}`;
 }
 
 export { UsageError };

@@ -4,12 +4,14 @@ import { gatherReactions } from '../events/index.ts';
 import { prepareDataDir } from '../platform/host/dataDir.ts';
 import { type Context, connect, createLog, openSeal, systemActor, systemClock } from '../platform/index.ts';
 import { allReactions, allSealed } from '../worker.ts';
+import { requireInstallation } from './requireInstallation.ts';
 
-/** Runs `work` on this installation's database, beside the product or while it is stopped. */
+/** Runs `work` on this installation's database, beside the product or while it is stopped. There has to be one. */
 export async function withDatabase<T>(
   config: Config,
   work: (ctx: Omit<Context, 'seal'>) => Promise<T>,
 ): Promise<T> {
+  await requireInstallation(config);
   const log = createLog(config.logLevel === 'info' ? 'warn' : config.logLevel, { format: 'text' });
   const data = await prepareDataDir(config.dataDir);
   const quiet = { stage: () => undefined, say: () => undefined };

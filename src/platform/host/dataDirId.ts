@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { open, readFile, rename } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { writeDurably } from './durable.ts';
 
 /** What tells this DATA_DIR from every other one. It is chosen at the first start, lies in it, and moves with it. */
 export async function dataDirId(dir: string): Promise<string> {
@@ -9,11 +10,7 @@ export async function dataDirId(dir: string): Promise<string> {
   if (/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(known)) return known;
   if (known !== '') throw new Error(`${file} holds no id. Put the file of your backup back.`);
   const id = randomUUID();
-  const partial = await open(`${file}.partial`, 'w', 0o600);
-  await partial.writeFile(`${id}\n`);
-  await partial.sync(); // after a power cut there is a whole one or none
-  await partial.close();
-  await rename(`${file}.partial`, file);
+  await writeDurably(file, `${id}\n`);
   return id;
 }
 

@@ -3,6 +3,9 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { childEnvironment } from './program.ts';
 
+/** Another process uses the directory; the message says which, and what to do. */
+export class DirInUse extends Error {}
+
 /** A held lock; `release` gives it up, and so does the end of this process in whatever way. */
 export interface DirLock {
   release(): void;
@@ -22,7 +25,7 @@ export async function lockDataDir(dir: string): Promise<DirLock> {
   try {
     if (!(await takeLock(fd))) {
       const owner = fs.readFileSync(fd, 'utf8').trim();
-      throw new Error(
+      throw new DirInUse(
         `${dir} is in use by another Innkeeper${owner ? ` (process ${owner})` : ''}. ` +
           'Stop that one first, or give this one a DATA_DIR of its own.',
       );

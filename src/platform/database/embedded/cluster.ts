@@ -1,6 +1,7 @@
 import fs from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
+import { syncFolder } from '../../host/durable.ts';
 import { runProgram } from '../../host/program.ts';
 import { asServiceUser, findUser, type ServiceUser } from '../../host/serviceUser.ts';
 import type { PostgresBinaries } from './binaries.ts';
@@ -111,8 +112,7 @@ async function build(cluster: Cluster, binaries: PostgresBinaries, log: (line: s
     timeoutMs: 300_000,
   });
   await fs.rename(building, cluster.dataDir);
-  const home = await fs.open(cluster.home);
-  await home.sync().finally(() => home.close());
+  await syncFolder(cluster.home);
 }
 
 /**
