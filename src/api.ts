@@ -1,5 +1,5 @@
 import { accountRoutes, staffKeyRoutes, userStaffRoutes } from './account/index.ts';
-import { attentionStaffRoutes } from './attention/index.ts';
+import { attentionStaffRoutes, jobDismissalRoutes } from './attention/index.ts';
 import {
   bankStatementRoutes,
   billingRoutes,
@@ -62,5 +62,6 @@ export const allRoutes: RouteGroup[] = [
   attentionStaffRoutes(allConcerns),
   mailStaffRoutes,
   jobStaffRoutes,
+  jobDismissalRoutes,
   ...fleetStaffRoutes,
 ];

@@ -22,6 +22,8 @@ export interface Config {
   /** Another PostgreSQL; null means the embedded one. */
   databaseUrl: string | null;
   databasePoolSize: number;
+  /** How long a statement may take. */
+  databaseTimeoutS: number;
   /** 32 bytes in base64, where several processes share a database; null means the file in DATA_DIR. */
   secretKey: string | null;
   role: 'all' | 'api' | 'worker';
@@ -99,6 +101,12 @@ export const settings: Setting[] = [
     meaning: 'Another PostgreSQL (15 or newer) instead of the embedded one.',
   },
   { name: 'DATABASE_POOL_SIZE', fallback: '8', meaning: 'Connections this process keeps to the database.' },
+  {
+    name: 'DATABASE_TIMEOUT',
+    fallback: '30',
+    meaning:
+      'Seconds that a statement may take. 5 s later its connection counts as lost, and its request answers 503.',
+  },
   {
     name: 'SECRET_KEY',
     fallback: '',
@@ -283,6 +291,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
       'postgres://user:password@host:5432/innkeeper',
     ),
     databasePoolSize: read(whole, 'DATABASE_POOL_SIZE', 2, 200),
+    databaseTimeoutS: read(whole, 'DATABASE_TIMEOUT', 1, 3_600),
     secretKey: read(secretKey, 'SECRET_KEY'),
     role: read(choice, 'ROLE', ['all', 'api', 'worker'] as const),
     workerPort: read(whole, 'WORKER_PORT', 0, 65_535),

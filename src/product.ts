@@ -147,7 +147,11 @@ async function openContext(
   log: ProcessLog,
   undo: Undo[],
 ): Promise<Whole> {
-  const db = connect(url, { log, poolSize: config.databasePoolSize });
+  const db = connect(url, {
+    log,
+    poolSize: config.databasePoolSize,
+    statementTimeoutMs: config.databaseTimeoutS * 1_000,
+  });
   undo.push(() => db.close());
   return {
     db,

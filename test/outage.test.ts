@@ -15,6 +15,7 @@ import { audit } from './crash/audit.ts';
 import { type ProductChild, startProductChild } from './crash/child.ts';
 import { vpsCart } from './orders.ts';
 import { sql } from './sql.ts';
+import { stillNetwork } from './stillNetwork.ts';
 
 const databaseProgram = path.join(
   import.meta.dirname,
@@ -81,7 +82,7 @@ interface Started {
   customer: Client;
 }
 
-async function startOn(server: Server): Promise<Started> {
+async function startOn(server: Pick<Server, 'url'>, env: Record<string, string> = {}): Promise<Started> {
   const dataDir = folder();
   const child = startProductChild({
     DATA_DIR: dataDir,
@@ -91,6 +92,7 @@ async function startOn(server: Server): Promise<Started> {
     CHECK_RESPONSES: 'on',
     LOG_LEVEL: 'error',
     NETWORK4: '10.96.0.0/18',
+    ...env,
   });
   cleanup.push(async () => {
     child.kill();
@@ -262,6 +264,29 @@ describe('the database killed under load', { timeout: 240_000 }, () => {
     );
     expect(load.wrong).toEqual([]);
     expect(load.refused.get('unavailable')).toBeGreaterThan(0);
+    await expectWhole(server, load);
+  });
+});
+
+describe('a network that swallows packets between the product and its database', { timeout: 240_000 }, () => {
+  it('costs 503s and nothing else; the product serves again by itself', async () => {
+    const server = await startServer(folder());
+    const network = await stillNetwork(server.url);
+    cleanup.push(() => network.close());
+    const product = await startOn(network, { DATABASE_TIMEOUT: '2' });
+    const load = startLoad(product, 4);
+    await becomes(async () => load.paid.length > 3, 30_000);
+    network.swallow();
+    await becomes(async () => (await statusOf(`${product.url}/readyz`)) === 503, unreadyAtMostMs);
+    await becomes(async () => (load.refused.get('unavailable') ?? 0) > 4, 20_000);
+    expect(await statusOf(`${product.url}/livez`)).toBe(200);
+    network.carry();
+    const backAtMs = Date.now();
+    await becomes(async () => load.lastSuccessAtMs > backAtMs, 30_000);
+    const before = load.paid.length;
+    await becomes(async () => load.paid.length > before, 30_000);
+    await load.stop();
+    expect(load.wrong).toEqual([]);
     await expectWhole(server, load);
   });
 });

@@ -12,6 +12,7 @@ import { type TestDatabase, testDatabase } from './database.ts';
 import { removeDataDir } from './dataDir.ts';
 import { orderVps } from './orders.ts';
 import { until } from './product.ts';
+import { sql } from './sql.ts';
 
 let database: TestDatabase;
 let dir: string;
@@ -123,35 +124,54 @@ it('a delivery that was under way is held and told staff; a retry that fails lea
   expect(machineOf(serviceId)?.startedAtMs).toBe(since?.startedAtMs);
 }, 180_000);
 
-it('a delivery that was being taken back does not take away a machine that was made since', async () => {
-  steer('fail', 'vps.provision/forget');
-  const { serviceId, invoiceId } = await orderVps(product, customer());
-  const gone = product.gone;
-  const backup = await backupAt('vps.provision/disk: before undo', async () => {
-    await customer().post(`/dashboard/invoices/${invoiceId}/pay`, { method: 'credit' });
-    await gone;
-  });
-  await start();
-  const failed = await until(
-    () => jobOf(serviceId),
-    (job) => job?.state === 'failed',
-  );
-  steer('fail', '');
-  await retry(failed.id);
-  await delivered(serviceId);
-  const since = machineOf(serviceId);
+it.each([
+  ['was being taken back', null],
+  ['was stuck on its way back', 'disk: no host'],
+])(
+  'a delivery that %s does not take away a machine that was made since',
+  async (_, reason) => {
+    steer('fail', 'vps.provision/forget');
+    const { serviceId, invoiceId } = await orderVps(product, customer());
+    const gone = product.gone;
+    const backup = await backupAt('vps.provision/disk: before undo', async () => {
+      await customer().post(`/dashboard/invoices/${invoiceId}/pay`, { method: 'credit' });
+      await gone;
+      // As twelve tries over three minutes leave it.
+      if (reason !== null)
+        await sql(
+          { databaseUrl: database.url },
+          `update jobs set state = 'stuck', worker = null, finished_at = now(), stuck_reason = $2
+         where name = 'vps.provision' and (payload->>'serviceId')::bigint = $1`,
+          ...[serviceId, reason],
+        );
+    });
+    await start();
+    if (reason !== null) await retry((await jobOf(serviceId)).id);
+    const failed = await until(
+      () => jobOf(serviceId),
+      (job) => job?.state === 'failed',
+    );
+    steer('fail', '');
+    await retry(failed.id);
+    await delivered(serviceId);
+    const since = machineOf(serviceId);
 
-  await restore(backup);
-  const held = await jobOf(serviceId);
-  expect(held).toMatchObject({ name: 'vps.provision', state: 'stuck' });
-  await retry(held.id);
-  const left = await until(
-    () => jobOf(serviceId),
-    (job) => job?.stuck_reason?.includes('is left alone') === true,
-  );
-  expect(left).toMatchObject({ id: held.id, state: 'stuck' });
-  expect(machineOf(serviceId)).toEqual(since);
-}, 180_000);
+    await restore(backup);
+    const held = await jobOf(serviceId);
+    expect(held).toMatchObject({
+      ...{ name: 'vps.provision', state: 'stuck' },
+      stuck_reason: expect.stringContaining('held, because the database was restored'),
+    });
+    await retry(held.id);
+    const left = await until(
+      () => jobOf(serviceId),
+      (job) => job?.stuck_reason?.includes('is left alone') === true,
+    );
+    expect(left).toMatchObject({ id: held.id, state: 'stuck' });
+    expect(machineOf(serviceId)).toEqual(since);
+  },
+  180_000,
+);
 
 it('an action that was under way is held, lets go of its machine, and does nothing to it by itself', async () => {
   const { serviceId, invoiceId } = await orderVps(product, customer());

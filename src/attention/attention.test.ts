@@ -108,6 +108,19 @@ describe('staff is told', () => {
     ]);
   });
 
+  it('also when it was told last by a clock that was ahead', async () => {
+    await sql(
+      product,
+      `update staff_mailings set told_at = $1::timestamptz + interval '1 year'`,
+      product.clock.now(),
+    );
+    server.refuseWith(550);
+    await newInvoice(product, await newCustomer(product));
+    await settled(product);
+    server.refuseWith(null);
+    expect(await told('Mails')).toHaveLength(3);
+  });
+
   it('of a machine that needs help', async () => {
     const person = await newCustomer(product, { creditMinor: 10_000 });
     const { serviceId, invoiceId } = await orderVps(product, person);

@@ -7,4 +7,15 @@ interface StaffTold {
   concerns: { id: number; message: string }[];
 }
 
+interface JobDismissed {
+  name: string;
+  state: string;
+  why: string;
+  reason: string;
+}
+
 export const staffTold = event<StaffTold>('staff.told', 'a person of the provider was told what needs them');
+export const jobDismissed = event<JobDismissed>(
+  'job.dismissed',
+  'staff saw to a job that had failed or was stuck, and took it out of the lists',
+);

@@ -15,4 +15,9 @@ export const examples = {
       ],
     },
   },
+  dismissJob: {
+    params: { id: 4503599627370701 },
+    body: { reason: 'The machine was moved to node-2 by hand' },
+    data: { dismissed: true },
+  },
 } satisfies Record<string, Example>;

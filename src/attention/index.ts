@@ -2,6 +2,7 @@
  * What needs a person: every room says what of its own does, staff reads all of it in one list, and is told of what
  * is new by mail. Whoever says to a customer that "our staff has been told" relies on this.
  */
+export { jobDismissalRoutes } from './dismissJob.ts';
 export { staffMails } from './mails.ts';
 export { attentionMeasures } from './measures.ts';
 export { attentionStaffRoutes } from './staffRoutes.ts';

@@ -1,6 +1,7 @@
 import { staffAddresses } from '../account/index.ts';
 import { record } from '../events/index.ts';
 import {
+  aheadMs,
   type ConcernSource,
   findConcerns,
   type PeriodicJob,
@@ -22,10 +23,11 @@ const note = statement<never, { kind: string; ids: number[] }>(
   `insert into staff_concerns (kind, subject_id) select :kind, id from unnest(:ids::bigint[]) id
    on conflict do nothing`,
 );
-const takeTurn = statement<{ kind: string }, { kind: string; now: Date; before: Date }>(
+const takeTurn = statement<{ kind: string }, { kind: string; now: Date; before: Date; ahead: Date }>(
   'attention.takeTurn',
   `insert into staff_mailings (kind, told_at) values (:kind, :now)
-   on conflict (kind) do update set told_at = excluded.told_at where staff_mailings.told_at <= :before
+   on conflict (kind) do update set told_at = excluded.told_at
+   where staff_mailings.told_at <= :before or staff_mailings.told_at > :ahead
    returning kind`,
 );
 const untold = statement<{ subject_id: number }, { kind: string }>(
@@ -59,7 +61,9 @@ async function tellOf(tx: TxContext, source: ConcernSource): Promise<void> {
   const fresh = new Set((await tx.db.many(untold, { kind })).map((row) => row.subject_id));
   if (fresh.size === 0) return;
   const now = tx.clock.now();
-  const turn = await tx.db.maybe(takeTurn, { kind, now, before: new Date(now.getTime() - gatherMs) });
+  const before = new Date(now.getTime() - gatherMs);
+  const ahead = new Date(now.getTime() + aheadMs); // told by a clock that was ahead
+  const turn = await tx.db.maybe(takeTurn, { kind, now, before, ahead });
   if (turn === null) return;
   await tx.db.run(markTold, { kind });
   const news = concerns.filter(({ id }) => fresh.has(id)).map(({ id, message }) => ({ id, message }));

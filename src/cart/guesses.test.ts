@@ -18,6 +18,13 @@ function cart(couponcode?: string) {
   return { products: [item], ...(couponcode !== undefined && { couponcode }) };
 }
 
+it('right codes are looked at however many come at once', async () => {
+  const quotes = await Promise.all(
+    Array.from({ length: 60 }, () => product.nobody.post('/cart/quote', cart(right))),
+  );
+  expect(quotes.map(({ status }) => status)).toEqual(Array.from({ length: 60 }, () => 200));
+});
+
 it('codes of coupons cannot be guessed: after a few wrong ones no more are looked at, the right one neither', async () => {
   const quote = (code?: string) => product.nobody.post('/cart/quote', cart(code));
   for (let nth = 0; nth < 30; nth += 1)

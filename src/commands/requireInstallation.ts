@@ -1,17 +1,8 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Config } from '../config.ts';
-import { connect, createLog, statement } from '../platform/index.ts';
+import { connect, createLog, wasStarted } from '../platform/index.ts';
 import { UsageError } from './command.ts';
-
-const hasTables = statement<{ has: boolean }>(
-  'commands.hasTables',
-  `select to_regclass('installation') is not null as has`,
-);
-const wasStarted = statement<{ was: boolean }>(
-  'commands.wasStarted',
-  'select exists (select from installation) as was',
-);
 
 /** Refuses where the product was never started: a command with a wrong setting would begin a second installation there. */
 export async function requireInstallation({ dataDir, databaseUrl }: Config): Promise<void> {
@@ -30,7 +21,7 @@ export async function requireInstallation({ dataDir, databaseUrl }: Config): Pro
 async function isFilled(url: string): Promise<boolean> {
   const db = connect(url, { log: createLog('silent'), poolSize: 1 });
   try {
-    return (await db.one(hasTables)).has && (await db.one(wasStarted)).was;
+    return await wasStarted(db);
   } finally {
     await db.close();
   }

@@ -1,5 +1,6 @@
 import { record } from '../events/index.ts';
 import {
+  aheadMs,
   type HealthCheck,
   keepAlive,
   type LivingWorker,
@@ -22,8 +23,14 @@ const hear = statement<Node, { ids: number[]; seenAt: Date[] }>(
    from unnest(:ids::bigint[], :seenAt::timestamptz[]) heard (id, seen_at),
      (select id, reachable from nodes where id = any(:ids::bigint[]) order by id for no key update) before
    where n.id = heard.id and n.id = before.id
-     and (not before.reachable or n.seen_at is null or n.seen_at < heard.seen_at)
+     and (not before.reachable or n.seen_at is distinct from heard.seen_at)
    returning n.id, n.name, before.reachable as was_reachable`,
+);
+
+// Of a clock that was ahead: a node that died would be reachable for as long.
+const correct = statement<never, { now: Date; ahead: Date }>(
+  'fleet.correctSeen',
+  'update nodes set seen_at = :now where seen_at > :ahead',
 );
 
 const noticeSilence = statement<Node, { now: Date; silentAfterS: number }>(
@@ -50,6 +57,7 @@ export async function watchNodes(ctx: TxContext): Promise<void> {
   for (const node of await ctx.db.many(hear, { ids: [...heard.keys()], seenAt: [...heard.values()] })) {
     if (!node.was_reachable) await tell(ctx, node, nodeBack);
   }
+  await ctx.db.run(correct, { now, ahead: new Date(now.getTime() + aheadMs) });
   for (const node of await ctx.db.many(noticeSilence, { now, silentAfterS })) {
     ctx.log.warn({ node: node.name }, 'a node is silent and gets no new machines');
     await tell(ctx, node, nodeSilent);

@@ -141,6 +141,18 @@ describe('a silent node', () => {
     expect(rows).toHaveLength(2); // here and in the test before
     expect((await node()).reachable).toBe(true);
   });
+
+  it('is noticed also when it was heard of by a clock that was ahead, and one that lives goes on', async () => {
+    const other = await addNode('node-3');
+    await sql(product, `update nodes set seen_at = $1::timestamptz + interval '1 year'`, product.clock.now());
+    await product.periodic('fleet.watchNodes');
+    product.clock.travel(61_000);
+    await product.periodic('fleet.watchNodes');
+    expect(await node(other)).toMatchObject({ reachable: false });
+    expect(await node()).toMatchObject({ reachable: true });
+    const { last_seen_at } = await node();
+    expect(Date.parse(last_seen_at)).toBeLessThanOrEqual(product.clock.now().getTime());
+  });
 });
 
 describe('the list of nodes', () => {

@@ -31,7 +31,13 @@ export { AppError, type ErrorDetail, errors, fail } from './errors.ts';
 export { atFailpoint } from './failpoint.ts';
 export { isDomain } from './hostname.ts';
 export { newId } from './ids.ts';
-export { forgetSecretKey, openSeal, type SealedSource, type SealedValue } from './installation.ts';
+export {
+  forgetSecretKey,
+  openSeal,
+  type SealedSource,
+  type SealedValue,
+  wasStarted,
+} from './installation.ts';
 export * from './jobs/index.ts';
 export { causesOf, createLog, type Logger, type ProcessLog } from './log.ts';
 export type { MeasureDeclaration, MeasureSource, Sample } from './measures.ts';

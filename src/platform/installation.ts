@@ -28,6 +28,21 @@ const forgetKey = statement(
    on conflict (only_row) do update set key_fingerprint = null`,
 );
 
+const hasTables = statement<{ has: boolean }>(
+  'installation.hasTables',
+  `select to_regclass('installation') is not null as has`,
+);
+// A database from before there was a fingerprint has no such row, and a worker that took a number.
+const hasTraces = statement<{ has: boolean }>(
+  'installation.hasTraces',
+  'select exists (select from installation) or (select is_called from worker_numbers) as has',
+);
+
+/** Whether the product was ever started on this database, which may be anybody's. */
+export async function wasStarted(db: Queryable): Promise<boolean> {
+  return (await db.one(hasTables)).has && (await db.one(hasTraces)).has;
+}
+
 /** The secret key is not the one this database was filled with; the message says what to do. */
 export class WrongSecretKey extends Error {}
 

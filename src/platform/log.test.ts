@@ -6,8 +6,10 @@ import type { Readable } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 
-const imports = `import { createLog, lineWriter } from '${path.join(import.meta.dirname, 'log.ts')}';
-  const log = createLog('info'); const write = lineWriter(log); const number = (line) => log.info({ line }, '');`;
+const importsFor = (format: string) => `
+  import { createLog, lineWriter } from '${path.join(import.meta.dirname, 'log.ts')}';
+  const log = createLog('info', { format: '${format}' }); const write = lineWriter(log); const number = (line) => log.info({ line }, '');`;
+const imports = importsFor('json');
 
 /** What a program of its own leaves on standard error, line by line. */
 function linesOf(program: string): { line: number }[] {
@@ -30,6 +32,17 @@ describe('a log', () => {
     expect(lines.map(({ line }) => line)).toEqual([1, 2]);
   });
 
+  it('is whole and in order as text, too', () => {
+    const argv = [
+      '--input-type=module-typescript',
+      '--eval',
+      `${importsFor('text')}
+      number(1); write('{"level":"info","line":2,"msg":"two"}\\n'); number(3); process.exit(0);`,
+    ];
+    const { stderr } = spawnSync(process.execPath, argv, { encoding: 'utf8' });
+    expect([...stderr.matchAll(/INFO: .*"line":(\d)/g)].map(([, line]) => line)).toEqual(['1', '2', '3']);
+  });
+
   it('keeps every line of a burst', () => {
     const lines = linesOf(
       `for (let i = 0; i < 5_000; i += 1) write('{"line":' + i + '}\\n'); log.flush(() => process.exit(0));`,
@@ -39,8 +52,8 @@ describe('a log', () => {
 });
 
 /** Starts a program that logs a line every 5 ms until SIGTERM, and says on standard output when it ends. */
-function logging(stderr: 'pipe' | number, pad = 10) {
-  const program = `${imports}
+function logging(stderr: 'pipe' | number, pad = 10, format = 'json') {
+  const program = `${importsFor(format)}
     const pad = 'x'.repeat(${pad});
     let at = 0;
     const timer = setInterval(() => log.info({ line: at += 1, pad }, ''), 5);
@@ -57,10 +70,10 @@ async function endOf(child: ChildProcess): Promise<unknown> {
   return code ?? signal;
 }
 
-describe('a log that nobody takes', () => {
+describe.each(['json', 'text'])('a log of %s that nobody takes', (format) => {
   it('because the disk is full, leaves the process alone', async () => {
     const full = openSync('/dev/full', 'w');
-    const child = logging(full);
+    const child = logging(full, 10, format);
     closeSync(full);
     await once(child.stdout as Readable, 'data');
     await pause(600);
@@ -70,7 +83,7 @@ describe('a log that nobody takes', () => {
   });
 
   it('because its reader is gone, leaves the process alone', async () => {
-    const child = logging('pipe');
+    const child = logging('pipe', 10, format);
     await once(child.stdout as Readable, 'data');
     child.stderr?.destroy();
     await pause(600);
@@ -80,7 +93,7 @@ describe('a log that nobody takes', () => {
   });
 
   it('because its reader stands still, lets the process end', async () => {
-    const child = logging('pipe', 20_000);
+    const child = logging('pipe', 20_000, format);
     await once(child.stdout as Readable, 'data');
     await pause(600);
     child.kill('SIGTERM');
@@ -88,7 +101,7 @@ describe('a log that nobody takes', () => {
   });
 
   it('is bounded, and says how much was lost once its reader goes on', async () => {
-    const child = logging('pipe', 400_000);
+    const child = logging('pipe', 400_000, format);
     await once(child.stdout as Readable, 'data');
     await pause(1_500);
     let text = '';
@@ -98,6 +111,9 @@ describe('a log that nobody takes', () => {
     await expect.poll(() => text.includes('lines of the log were lost'), { timeout: 5_000 }).toBe(true);
     child.kill('SIGTERM');
     expect(await endOf(child)).toBe(7);
-    for (const line of text.split('\n').filter(Boolean)) JSON.parse(line);
+    for (const line of text.split('\n').filter(Boolean)) {
+      if (format === 'json') JSON.parse(line);
+      else expect(line).toMatch(/^\[\d\d:\d\d:\d\d\] (INFO|WARN): /);
+    }
   });
 });

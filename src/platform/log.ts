@@ -1,5 +1,5 @@
 import { type DestinationStream, type LoggerOptions, pino } from 'pino';
-import { PinoPretty } from 'pino-pretty';
+import { prettyFactory } from 'pino-pretty';
 import { errorInLog, messageOf } from './errorInLog.ts';
 import { standardError } from './logLines.ts';
 
@@ -34,8 +34,8 @@ export interface LogOptions {
 }
 
 /**
- * Structured logs on standard error, secrets replaced: one JSON object a line, or text for people. JSON lines are
- * gathered for a moment.
+ * Structured logs on standard error, secrets replaced: one JSON object a line, or text for people. Lines are gathered
+ * for a moment.
  */
 export function createLog(level: string, { format = 'json' }: LogOptions = {}): ProcessLog {
   const isText = format === 'text' || (format === 'auto' && process.stderr.isTTY);
@@ -57,14 +57,14 @@ export function logOptions(level: string): LoggerOptions {
 
 /** `12:03:44 WARN  step failed  saga=vps.provision step=boot message="…"`, colours on a terminal. */
 function textOut(): DestinationStream {
-  return PinoPretty({
-    destination: 2,
-    sync: true,
+  const inWords = prettyFactory({
     colorize: process.stderr.isTTY,
     translateTime: 'SYS:HH:MM:ss',
     singleLine: true,
     levelFirst: false,
   });
+  const lines = standardError(inWords);
+  return { ...lines, write: (line) => lines.write(inWords(line)) };
 }
 
 /** The log of one request: every line names it. */

@@ -12,13 +12,17 @@ const lastWaitMs = 1_000;
 type Lines = DestinationStream & { flush(then: () => void): void };
 
 let opened: Lines | undefined;
+/** How the line about lost lines is written: as JSON, unless this process logs text. */
+let asWritten = (line: string): string => `${line}\n`;
 
 /**
  * Standard error, where all logs of this process go. Lines are gathered for up to 100 ms or 16 KB: writing each at once
  * costs a busy API a tenth of its speed. A reader that stands still, one that is gone and a disk that is full neither
- * end nor hold up the process: what nobody takes is lost, and once lines are taken again one says how many.
+ * end nor hold up the process: what nobody takes is lost, and once lines are taken again one says how many. Who writes
+ * text gives `inWords`, which makes a whole line of that one too.
  */
-export function standardError(): Lines {
+export function standardError(inWords?: (line: string) => string): Lines {
+  if (inWords !== undefined) asWritten = inWords;
   opened ??= gather(2);
   return opened;
 }
@@ -45,7 +49,7 @@ function gather(fd: number): Lines {
     if (count > 0) isMidLine = rest[count - 1] !== newline;
     rest = rest.subarray(count);
     if (rest.length > 0 || lost === 0) return;
-    lines = `${lossOf(lost)}\n${lines}`;
+    lines = asWritten(lossOf(lost)) + lines;
     lost = 0;
   };
   const lose = (): void => {

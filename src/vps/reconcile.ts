@@ -14,7 +14,7 @@ import {
   setMachineState,
 } from './machine.ts';
 import { lockVps } from './queries.ts';
-import { endAlarm, waitForReturn } from './repairs.ts';
+import { endAlarm, isDue, waitForReturn } from './repairs.ts';
 import { inSql, settledStates } from './states.ts';
 import { listSuspended, suspendAgain } from './suspend/suspend.ts';
 import { findUnknownMachines } from './unknown.ts';
@@ -123,7 +123,7 @@ async function reconcileMachine(
       return flag(tx, machine, 'the machine does not answer its node: it hangs, a restart with force helps');
     if (report.power === 'running') return adopt(tx, machine, report.startedAt);
     // What a person is to help is left as it is until somebody acts; an action puts it right.
-    if (machine.state === 'error' && (machine.retry_at ?? never) > tx.clock.now()) return;
+    if (machine.state === 'error' && !isDue(machine.retry_at, tx.clock.now())) return;
     if (report.power === 'absent') return miss(tx, machine);
     const pressed = isPressed(tx, machine) ? machine.button : null;
     if (wantedAfter(machine, pressed, cause) === 'stopped') {
@@ -133,9 +133,6 @@ async function reconcileMachine(
     await repair(tx, machine);
   });
 }
-
-/** Of the year 275760, the last moment of a Date. */
-const never = new Date(8.64e15);
 
 function sinceButton(tx: TxContext): Date {
   return new Date(tx.clock.now().getTime() - buttonCountsMs);

@@ -1,5 +1,5 @@
 import { record } from '../events/index.ts';
-import { type Failure, statement, type TxContext } from '../platform/index.ts';
+import { aheadMs, type Failure, statement, type TxContext } from '../platform/index.ts';
 import type { ActionPayload } from './actions/job.ts';
 import { nodeFailing, nodeWell } from './events.ts';
 import { setMachineState } from './machine.ts';
@@ -35,6 +35,13 @@ const deleteAlarm = statement<never, { nodeId: number }>(
   `delete from vps_node_alarms where node_id = :nodeId
      and not exists (select 1 from machines where node_id = :nodeId and retry_at is not null)`,
 );
+
+/** Whether a machine that its node has failed is to be tried again. A pause that would last longer than any is none. */
+export function isDue(retryAt: Date | null, now: Date): boolean {
+  if (retryAt === null) return false;
+  const pauseMs = retryAt.getTime() - now.getTime();
+  return pauseMs <= 0 || pauseMs > longestPauseS * 1_000 + aheadMs;
+}
 
 /**
  * After the start of a machine that was down has failed. One that started and died is counted when it is found down

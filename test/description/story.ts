@@ -98,6 +98,7 @@ export const cannotBeSent: Record<string, string> = {
   bookBankEntry: 'needs an entry that waits: billing/statements/statements.test.ts',
   dismissBankEntry: 'needs an entry that waits: billing/statements/statements.test.ts',
   retryJob: 'needs a job that failed: billing/payments/refund.test.ts',
+  dismissJob: 'needs a job that failed: attention/dismissJob.test.ts',
   replaceNode: 'needs a node that is silent: fleet/nodes.test.ts',
   removeAddressPool: 'needs a pool without a reserved address: fleet/pools.test.ts',
 };

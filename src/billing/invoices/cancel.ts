@@ -2,7 +2,6 @@ import { record } from '../../events/index.ts';
 import {
   formatMoney,
   type OrganizationContext,
-  requireOwn,
   requireRow,
   statement,
   type TxContext,
@@ -10,7 +9,7 @@ import {
 } from '../../platform/index.ts';
 import { invoiceCancelled } from '../events.ts';
 import { returnPart } from '../payments/returnPart.ts';
-import { lockInvoice, lockOpenOf, type Payable } from './payable.ts';
+import { lockInvoice, lockOpenOf, lockOwnInvoice, type Payable } from './payable.ts';
 import { readInvoice } from './read.ts';
 import { requireAction } from './states.ts';
 
@@ -26,7 +25,7 @@ const cancel = statement<never, { id: number }>(
  */
 export async function cancelInvoice(ctx: OrganizationContext, id: number) {
   return transaction(ctx, 'billing.cancel', async (tx) => {
-    const invoice = await requireOwn(tx, lockInvoice, { id });
+    const invoice = await lockOwnInvoice(tx, id);
     requireAction('cancel', invoice);
     await cancelUnpaid(tx, invoice, 'which you cancelled');
     return readInvoice(tx, id);

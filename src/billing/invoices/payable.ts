@@ -1,4 +1,10 @@
-import { formatMoney, statement } from '../../platform/index.ts';
+import {
+  formatMoney,
+  type OrganizationContext,
+  requireOwn,
+  statement,
+  type TxContext,
+} from '../../platform/index.ts';
 import type { InvoiceKind } from './kind.ts';
 
 /** What has to be known of an invoice to take money for it. */
@@ -31,6 +37,17 @@ export const invoiceById = statement<Payable, { id: number }>(
   'billing.payableById',
   `${selectPayable} where id = :id`,
 );
+
+const lockOwn = statement<Payable, { id: number; organizationId: number }>(
+  'billing.lockOwnInvoice',
+  `${selectPayable} where id = :id and organization_id = :organizationId for no key update`,
+);
+
+/** An invoice, locked, for a caller, who never waits for a stranger's invoice, nor keeps it waiting. `not_found`, `forbidden`. */
+export async function lockOwnInvoice(tx: OrganizationContext & TxContext, id: number): Promise<Payable> {
+  const { organizationId } = tx;
+  return (await tx.db.maybe(lockOwn, { id, organizationId })) ?? requireOwn(tx, invoiceById, { id });
+}
 
 /** The same of several, in the order in which all lock them. */
 export const lockInvoices = statement<Payable, { ids: number[] }>(

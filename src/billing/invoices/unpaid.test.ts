@@ -1,3 +1,4 @@
+import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { audit } from '../../../test/crash/audit.ts';
 import { newInvoice, payByCredit } from '../../../test/invoices.ts';
@@ -204,4 +205,22 @@ it('the mail for an order that costs nothing asks for no payment', async () => {
   );
   expect(confirmation.body).not.toMatch(/To pay|by \d{4}|not paid/);
   expect(confirmation.body).toMatch(/nothing to pay/);
+});
+
+it('nobody waits for the invoice of a stranger, whatever its owner is doing with it', async () => {
+  const owner = await newCustomer(product);
+  const stranger = await newCustomer(product);
+  const id = await newInvoice(product, owner);
+  const paying = new pg.Client({ connectionString: product.databaseUrl });
+  await paying.connect();
+  await paying.query('begin');
+  await paying.query('select 1 from invoices where id = $1 for update', [id]);
+  const began = performance.now();
+  for (const path of [`/dashboard/invoices/${id}/pay`, `/dashboard/invoices/${id}/cancel`])
+    expect((await stranger.post(path, path.endsWith('pay') ? { method: 'credit' } : undefined)).status).toBe(
+      403,
+    );
+  expect(performance.now() - began).toBeLessThan(5_000);
+  await paying.end();
+  expect((await cancel(owner, id)).status).toBe(200);
 });

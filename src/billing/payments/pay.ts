@@ -2,7 +2,6 @@ import {
   fail,
   formatMoney,
   type OrganizationContext,
-  requireOwn,
   requireRow,
   type TxContext,
   transaction,
@@ -11,7 +10,7 @@ import type { Charge } from '../charges/charge.ts';
 import { wantPage } from '../charges/page.ts';
 import { requireProvider } from '../charges/provider.ts';
 import { wantCharge } from '../charges/saved.ts';
-import { dueOf, lockInvoice, type Payable } from '../invoices/payable.ts';
+import { dueOf, lockInvoice, lockOwnInvoice, type Payable } from '../invoices/payable.ts';
 import { readInvoice } from '../invoices/read.ts';
 import { heldCredit } from '../ledger/ledger.ts';
 import { methodById } from '../methods/method.ts';
@@ -30,7 +29,7 @@ interface Way {
  */
 export async function payInvoice(ctx: OrganizationContext, id: number, way: Way) {
   return transaction(ctx, 'billing.pay', async (tx) => {
-    const invoice = await requireOwn(tx, lockInvoice, { id });
+    const invoice = await lockOwnInvoice(tx, id);
     if (way.method === 'credit') await payWithCredit(tx, invoice);
     const asked = way.method === 'credit' ? nothing : await askProvider(tx, invoice, way);
     return { ...(await readInvoice(tx, id)), ...asked };

@@ -1,6 +1,7 @@
 import pg from 'pg';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { type TestDatabase, testDatabase } from '../../../test/database.ts';
+import { stillNetwork } from '../../../test/stillNetwork.ts';
 import { createLog } from '../log.ts';
 import { connect, type Database, statement } from './index.ts';
 
@@ -70,6 +71,38 @@ it('a connection may be lost in the moment in which it is handed out', async () 
   await db.transaction('test', (tx) => tx.run(insert, { name: 'd' }));
   connecting.mockRestore();
   expect(await db.one(count, { name: 'd' })).toEqual({ count: 1 });
+});
+
+it('a network that swallows packets makes statements unavailable, and the next ones get through when it is well', {
+  timeout: 30_000,
+}, async () => {
+  const network = await stillNetwork(database.url);
+  const far = connect(network.url, { log: createLog('silent'), poolSize: 2, statementTimeoutMs: 200 });
+  await Promise.all([far.one(count, { name: 'd' }), far.one(count, { name: 'd' })]);
+  network.swallow();
+  const began = Date.now();
+  const work = [
+    far.one(count, { name: 'd' }),
+    far.transaction('test', (tx) =>
+      Promise.all([tx.run(insert, { name: 'e' }), tx.run(insert, { name: 'e' })]),
+    ),
+    far.one(count, { name: 'd' }), // waits for a connection
+  ];
+  for (const each of await Promise.allSettled(work))
+    expect(each).toMatchObject({ status: 'rejected', reason: { code: 'unavailable', status: 503 } });
+  expect(Date.now() - began).toBeLessThan(12_000);
+  network.carry();
+  expect(await far.one(count, { name: 'e' })).toEqual({ count: 0 });
+  await far.close();
+  network.close();
+});
+
+it('a statement that takes too long is ended by the server, and its connection serves the next one', async () => {
+  const impatient = connect(database.url, { log: createLog('silent'), poolSize: 1, statementTimeoutMs: 200 });
+  const dawdle = statement<{ x: string }>('connectTest.dawdle', `select pg_sleep(30)::text as x`);
+  await expect(impatient.one(dawdle)).rejects.toThrow('statement timeout');
+  expect(await impatient.one(count, { name: 'd' })).toEqual({ count: 1 });
+  await impatient.close();
 });
 
 it('who waits too long for a lock is told that something else is under way, and waits no more', async () => {

@@ -1,5 +1,6 @@
 import pg from 'pg';
 import { causesOf, type Logger } from '../log.ts';
+import { keepAliveMs } from './alone.ts';
 import { asUnavailable } from './failures.ts';
 import { listenOn } from './listen.ts';
 import { queryable } from './queryable.ts';
@@ -11,11 +12,20 @@ const types = new pg.TypeOverrides();
 types.setTypeParser(pg.types.builtins.INT8, Number);
 types.setTypeParser(pg.types.builtins.DATE, (text: string) => text);
 
+/** How long the server may need to say that it has given up a statement; then it is not there. */
+const lateMs = 5_000;
+
+interface ConnectOptions {
+  log: Logger;
+  poolSize?: number;
+  lockTimeoutMs?: number;
+  /** How long a statement may take. One that is not even refused by then has lost its connection, and is `unavailable`. */
+  statementTimeoutMs?: number;
+}
+
 /** Opens the pool. `url` is anything `pg` understands, a unix socket's directory included. */
-export function connect(
-  url: string,
-  options: { log: Logger; poolSize?: number; lockTimeoutMs?: number },
-): Database {
+export function connect(url: string, options: ConnectOptions): Database {
+  const { statementTimeoutMs = 30_000 } = options;
   const pool = new pg.Pool({
     connectionString: url,
     types,
@@ -25,8 +35,12 @@ export function connect(
     connectionTimeoutMillis: 2_000,
     // Whoever waits longer for what another transaction holds gives the connection back and says so.
     lock_timeout: options.lockTimeoutMs ?? 8_000,
+    statement_timeout: statementTimeoutMs,
+    // Of a network that swallows packets nothing else tells. The connection is thrown away with all that was sent on it.
+    query_timeout: statementTimeoutMs + lateMs,
     idleTimeoutMillis: 60_000,
     keepAlive: true,
+    keepAliveInitialDelayMillis: keepAliveMs,
     application_name: 'innkeeper',
   });
   pool.on('error', (error) => options.log.warn({ err: causesOf(error) }, 'a database connection was lost'));

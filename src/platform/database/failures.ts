@@ -10,7 +10,7 @@ const connectionCodes = new Set([
   'EAI_AGAIN',
 ]);
 const connectionMessages =
-  /Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|not queryable|does not answer|Cannot use a pool after/;
+  /Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|not queryable|does not answer|Query read timeout|Cannot use a pool after/;
 
 function codeOf(error: unknown): string {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';

@@ -1,5 +1,6 @@
 import pg from 'pg';
 import { causesOf, type Logger } from '../log.ts';
+import { connectAlone, endAlone } from './alone.ts';
 
 const retryMs = 250;
 
@@ -21,28 +22,17 @@ export async function listenOn(
   let client: pg.Client | null = null;
 
   const open = async (): Promise<void> => {
-    const next = new pg.Client({
-      connectionString: url,
-      keepAlive: true,
-      application_name: 'innkeeper listen',
-    });
-    next.on('notification', (message) => onMessage(message.payload ?? ''));
-    next.on('error', () => undefined); // 'end' follows
-    next.on('end', () => {
-      if (client !== next) return; // one that never opened: whoever opens it tries again
-      client = null;
-      reopen();
-    });
-    try {
-      await next.connect();
+    client = await connectAlone(url, 'listen', async (next) => {
+      next.on('notification', (message) => onMessage(message.payload ?? ''));
+      next.on('end', () => {
+        if (client !== next) return; // one that never opened: whoever opens it tries again
+        client = null;
+        reopen();
+      });
       await next.query(`listen ${pg.escapeIdentifier(channel)}`);
       await next.query('select pg_advisory_lock_shared($1, hashtext($2))', [listeningClass, channel]);
       if (stopped) throw new Error('nobody listens any more');
-    } catch (error) {
-      await next.end().catch(() => undefined);
-      throw error;
-    }
-    client = next;
+    });
     onMessage(''); // something may have happened while nobody listened
   };
 
@@ -60,6 +50,6 @@ export async function listenOn(
   await open();
   return async () => {
     stopped = true;
-    await client?.end();
+    if (client !== null) await endAlone(client);
   };
 }

@@ -37,7 +37,7 @@ export async function migrate(
   url: string,
   { folder = ourFolder, schema, only }: MigrateOptions = {},
 ): Promise<string[]> {
-  const client = new pg.Client({ connectionString: url });
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 10_000, keepAlive: true });
   await client.connect();
   try {
     if (schema !== undefined) await client.query(`set search_path = ${pg.escapeIdentifier(schema)}`);

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { fail } from '../errors.ts';
+import { createGuesses, type Guesses, type Settle } from './guesses.ts';
 import type { Principal } from './principal.ts';
 import { type CountWindow, createCounter, type Window } from './windows.ts';
 
@@ -66,10 +67,10 @@ export interface Limiter {
   /** Counts a request; null when limits are off. Throws `rate_limited`, which carries the headers too. */
   take(principal: Principal | null, ip: string, limitClass: LimitClass | undefined): LimitHeaders | null;
   /**
-   * Counts a guess of an address, and of an organization where one is known. Returns how to take it back once it proved
-   * right; throws `rate_limited` with these words when too many were wrong.
+   * Lets an address, and an organization where one is known, make a guess. Returns whom to tell whether it was wrong;
+   * throws `rate_limited` with these words when too many were.
    */
-  guess(limitClass: LimitClass, ip: string, organizationId: number | null, message: string): () => void;
+  guess(limitClass: LimitClass, ip: string, organizationId: number | null, message: string): Promise<Settle>;
   /** Throws `rate_limited` when this address had too many credentials refused, unless this one was good lately. */
   checkRefused(ip: string, credential: string): void;
   countRefused(ip: string, credential: string): void;
@@ -79,7 +80,7 @@ export interface Limiter {
 const nothing = () => undefined;
 const unlimited: Limiter = {
   take: () => null,
-  guess: () => nothing,
+  guess: async () => nothing,
   checkRefused: nothing,
   countRefused: nothing,
   noteGood: nothing,
@@ -97,6 +98,7 @@ interface Counted {
   limit: Limit;
   policy: string;
   count: CountWindow;
+  guesses: Guesses;
 }
 
 /**
@@ -108,7 +110,8 @@ export function createLimiter(on: boolean, nowMs = () => Math.trunc(performance.
   const counted = new Map<string, Counted>();
   for (const [name, limit] of declaredLimits) {
     const policy = `"${name}";q=${limit.quota};w=${limit.windowS}`;
-    counted.set(name, { name, limit, policy, count: createCounter(limit.windowS * 1_000) });
+    const count = createCounter(limit.windowS * 1_000);
+    counted.set(name, { name, limit, policy, count, guesses: createGuesses(limit.quota, count, nowMs) });
   }
   const known = (name: string): Counted => {
     const found = counted.get(name);
@@ -134,18 +137,12 @@ export function createLimiter(on: boolean, nowMs = () => Math.trunc(performance.
         ratelimit: `${left}, ${leftToo}`,
       };
     },
-    guess(limitClass, ip, organizationId, message) {
-      const now = nowMs();
+    async guess(limitClass, ip, organizationId, message) {
       const guessed = known(limitClass);
       const keys = [network(ip), ...(organizationId === null ? [] : [`o${organizationId}`])];
-      const windows = keys.map((key) => guessed.count.add(key, now));
-      const takeBack = () => {
-        for (const window of windows) window.used -= 1;
-      };
-      const full = windows.find(({ used }) => used > guessed.limit.quota);
-      if (full === undefined) return takeBack;
-      takeBack();
-      throw refuse(guessed, full, now, message);
+      const begun = await guessed.guesses.begin(keys);
+      if (typeof begun === 'function') return begun;
+      throw refuse(guessed, begun, nowMs(), message);
     },
     checkRefused(ip, credential) {
       if (refused.count.isEmpty()) return;

@@ -6,8 +6,9 @@ type Values = Record<string, unknown>;
 /** The statements of one order with one choice of filters. */
 export interface Statements<Row> {
   count: Statement<{ total: number }, Values>;
-  /** By page, and after a place: two, so that the plan of the second is a range of the index. */
+  /** By page, by page far down, and after a place: so that the plan of the last is a range of the index. */
   first: Statement<Row, Values>;
+  deep: Statement<Row, Values>;
   next: Statement<Row, Values>;
   keys: SortKey<Row>[];
 }
@@ -31,13 +32,18 @@ export function declareOrders<Row>(definition: ListDefinition<Row>): [string, St
         const order = keys.map((each) => `${each.by}${direction && ' desc'}`).join(', ');
         const beyond = `(${keys.map((each) => each.by)}) ${direction ? '<' : '>'} (${places(keys)})`;
         const mode = [`${direction}${sort}`, ...filters].join('.');
-        const first = `${select} where ${where} order by ${order} limit :limit offset :offset`;
+        const page = `where ${where} order by ${order} limit :limit offset :offset`;
+        const first = `${select} ${page}`;
+        // Rows that are passed over are counted in the index alone; nothing of theirs is joined or computed.
+        const deep = `${select} where ${where} and ${key.by} = any (array(select ${key.by} from ${from} ${page}))
+           order by ${order}`;
         const next = `${select} where ${where} and ${beyond} order by ${order} limit :limit`;
         return [
           mode,
           {
             ...{ count, keys },
             first: statement(`${name}.first.${mode}`, first),
+            deep: statement(`${name}.deep.${mode}`, deep),
             next: statement(`${name}.next.${mode}`, next),
           },
         ];
@@ -67,20 +73,20 @@ export function declareSearches<Row>(definition: ListDefinition<Row>): [string, 
          words order by word, key limit :limit ${offset}) found on found.key = ${key.by}
        where ${where} order by found.word, found.key`;
     const beyond = (by: string) => `and (${by}, ${key.by}) > (:after0, :after1)`;
+    const first = statement<Row, Values>(
+      `${name}.first.${mode}`,
+      rows(() => '', ':limit::bigint + :offset::bigint', 'offset :offset'),
+    );
     return [
       mode,
       {
-        keys: [key],
+        ...{ keys: [key], first, deep: first },
         count: statement(
           `${name}.count.${mode}`,
           counted(
             found('1', () => `limit ${searchCountCap}`),
             searchCountCap,
           ),
-        ),
-        first: statement(
-          `${name}.first.${mode}`,
-          rows(() => '', ':limit::bigint + :offset::bigint', 'offset :offset'),
         ),
         next: statement(`${name}.next.${mode}`, rows(beyond, ':limit', '')),
       },

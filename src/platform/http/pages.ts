@@ -17,6 +17,8 @@ export interface Page<Row> {
 }
 
 const deepestOffset = 10_000;
+/** From here on passing over rows costs more than finding those that are shown a second time. */
+const deepOffset = 250;
 
 /**
  * Prepares a list, the same for all that are listed: by page or by cursor, in a chosen order, with filters. No page
@@ -48,7 +50,7 @@ export function pagedList<Row>(definition: ListDefinition<Row>) {
 async function read<Row>(
   ctx: Context,
   { page, limit, cursor }: PageQuery,
-  { count, first, next, keys }: Statements<Row>,
+  { count, first, deep, next, keys }: Statements<Row>,
   values: Record<string, unknown>,
   range: 'up' | 'down' | null,
 ): Promise<Page<Row>> {
@@ -61,7 +63,8 @@ async function read<Row>(
     after === null
       ? { offset: skipped }
       : Object.fromEntries(after.map((value, index) => [`after${index}`, value]));
-  const found = await ctx.db.many(after === null ? first : next, { ...values, ...place, limit: limit + 1 });
+  const byPage = skipped < deepOffset ? first : deep;
+  const found = await ctx.db.many(after === null ? byPage : next, { ...values, ...place, limit: limit + 1 });
   const rows = found.slice(0, limit);
   const last = rows.at(-1);
   const goesOn = last !== undefined && found.length > limit;

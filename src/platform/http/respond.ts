@@ -59,12 +59,11 @@ export function compileRespond(
   return isHeavy(route) ? inTurn(api.writers, guarded) : guarded;
 }
 
-/** Counted before it is looked at, so that many at once are no more guesses than one after another. */
 function countingGuesses(api: Api, guess: NonNullable<Route['guess']>, answer: Respond): Respond {
   return async (request, reply, req) => {
     if (!guess.isMade(req)) return answer(request, reply, req);
     const organizationId = request.caller?.organizationId ?? null;
-    const takeBack = api.limiter.guess(guess.limit, request.address, organizationId, guess.message);
+    const settle = await api.limiter.guess(guess.limit, request.address, organizationId, guess.message);
     let wasWrong = false;
     try {
       return await answer(request, reply, req);
@@ -72,7 +71,7 @@ function countingGuesses(api: Api, guess: NonNullable<Route['guess']>, answer: R
       wasWrong = error instanceof AppError && error.code === guess.wrong;
       throw error;
     } finally {
-      if (!wasWrong) takeBack();
+      settle(wasWrong);
     }
   };
 }

@@ -1,4 +1,5 @@
-import pg from 'pg';
+import type pg from 'pg';
+import { connectAlone, endAlone } from '../database/alone.ts';
 import type { Logger } from '../log.ts';
 import { onEnqueued, type Ready } from './enqueue.ts';
 
@@ -28,20 +29,19 @@ export function startAnnouncing(url: string, log: Logger, isTheirs: (job: Ready)
   let stopped = false;
 
   const connected = async (): Promise<pg.Client> => {
-    if (client !== null) return client;
-    const next = new pg.Client({
-      connectionString: url,
-      keepAlive: true,
-      application_name: 'innkeeper announce',
+    client ??= await connectAlone(url, 'announce', async (next) => {
+      next.on('end', () => {
+        if (client === next) client = null;
+      });
+      await next.query('set synchronous_commit = off'); // nothing is kept that a message could lose
     });
-    next.on('error', () => undefined); // 'end' follows
-    next.on('end', () => {
-      if (client === next) client = null;
-    });
-    await next.connect();
-    await next.query('set synchronous_commit = off'); // nothing is kept that a message could lose
-    client = next;
-    return next;
+    return client;
+  };
+
+  const disconnect = async (): Promise<void> => {
+    const last = client;
+    client = null;
+    if (last !== null) await endAlone(last);
   };
 
   const send = async (): Promise<void> => {
@@ -59,7 +59,10 @@ export function startAnnouncing(url: string, log: Logger, isTheirs: (job: Ready)
     if (stopped || !isTheirs(job)) return;
     names.add(job.name);
     sending ??= send()
-      .catch((error: Error) => log.debug({ err: error.message }, 'other processes could not be told of jobs'))
+      .catch(async (error: Error) => {
+        log.debug({ err: error.message }, 'other processes could not be told of jobs');
+        await disconnect(); // one that does not answer is of no use to the next message
+      })
       .finally(() => {
         sending = null;
       });
@@ -72,7 +75,7 @@ export function startAnnouncing(url: string, log: Logger, isTheirs: (job: Ready)
       forget();
       stopped = true;
       await sending;
-      await client?.end();
+      await disconnect();
     },
   };
 }

@@ -12,7 +12,7 @@ export const jobConcerns: ConcernSource[] = [
       'jobs.concerns',
       `select id, organization_id, finished_at as since,
          concat_ws(': ', name || coalesce('/' || error_step, ''), coalesce(stuck_reason, error_message)) as message
-       from jobs where state in ('failed', 'stuck') order by finished_at desc, id desc limit :limit`,
+       from jobs where state in ('failed', 'stuck') and dismissed_at is null order by finished_at desc, id desc limit :limit`,
     ),
   },
   {

@@ -22,9 +22,9 @@ export async function enqueue<Payload extends object>(
   options: EnqueueOptions = {},
 ): Promise<number> {
   const now = ctx.clock.now();
-  const { runAt = now, nodeId = null } = options;
+  const { runAt: notBefore = null, nodeId = null } = options;
   const organizationId = options.organizationId === undefined ? ctx.organizationId : options.organizationId;
-  const row = await ctx.db.one(insertJob, { name, organizationId, payload, runAt, now, nodeId });
+  const row = await ctx.db.one(insertJob, { name, organizationId, payload, notBefore, now, nodeId });
   ctx.db.afterCommit(() => wakeWorkers({ name, nodeId }));
   return row.id;
 }

@@ -19,13 +19,25 @@ const holdJob = statement<never, { id: number; reason: string; now: Date }>(
    where id = :id and state in ('ready', 'running')`,
 );
 
+// One that was stuck before: it goes on where it stood when staff retries it, maybe on its way back.
+const holdStuck = statement<never, { names: string[]; reason: string; now: Date }>(
+  'jobs.holdStuck',
+  `update jobs set held_at = :now, stuck_reason = concat_ws('; ', stuck_reason, :reason::text)
+   where state = 'stuck' and held_at is null and name = any(:names::text[])`,
+);
+
 /**
  * Leaves all jobs of these sagas to staff as they stand, as if they were stuck, and has them let go of what others wait
- * for. Retried, they go on and are not turned back. Only while no worker runs. Returns how many there were.
+ * for. Retried, they go on and are not turned back; what is on its way back already takes nothing away that may have been
+ * made since. Only while no worker runs. Returns how many there were.
  */
 export async function holdJobs(ctx: Context, sagas: readonly AnySaga[], reason: string): Promise<number> {
   const known = byName(sagas);
-  const jobs = await ctx.db.many(openJobs, { names: [...known.keys()] });
+  const names = [...known.keys()];
+  const stuck = await transaction(ctx, 'jobs.holdStuck', (tx) =>
+    tx.db.run(holdStuck, { names, reason, now: tx.clock.now() }),
+  );
+  const jobs = await ctx.db.many(openJobs, { names });
   for (const { id, name, payload } of jobs) {
     const saga = known.get(name) as Saga<unknown> | undefined;
     const failure: Failure = { step: 'restore', code: 'held', message: reason };
@@ -34,5 +46,5 @@ export async function holdJobs(ctx: Context, sagas: readonly AnySaga[], reason: 
       await tx.db.run(holdJob, { id, reason, now: tx.clock.now() });
     });
   }
-  return jobs.length;
+  return stuck + jobs.length;
 }

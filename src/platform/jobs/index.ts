@@ -10,7 +10,7 @@ export { jobMeasures } from './measures.ts';
 export type { NamedJob } from './named.ts';
 export { type PeriodicJob, runPeriodicJob, startPeriodicJobs } from './periodic.ts';
 export { purgeDoneJobs } from './purge.ts';
-export { jobStateAbout, retryFailedJobAbout, settleFailedJobAbout } from './retry.ts';
+export { dismissJob, jobStateAbout, retryFailedJobAbout, settleFailedJobAbout } from './retry.ts';
 export {
   type AnySaga,
   databaseJob,
@@ -28,4 +28,11 @@ export {
 export { startStandIn } from './standIn.ts';
 export { startWorker, type Worker, type WorkerOptions } from './worker.ts';
 export { watchWorker } from './workerMetrics.ts';
-export { keepAlive, type LivingWorker, lookForWorkers, silentAfterS, workersCheck } from './workers.ts';
+export {
+  aheadMs,
+  keepAlive,
+  type LivingWorker,
+  lookForWorkers,
+  silentAfterS,
+  workersCheck,
+} from './workers.ts';

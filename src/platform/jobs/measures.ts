@@ -25,7 +25,7 @@ const openJobs = statement<CountRow, { now: Date }>(
    union all
    select name, state, count(*)::int, null from jobs where state = 'running' group by 1, 2
    union all
-   select name, state, count(*)::int, null from jobs where state in ('failed', 'stuck') group by 1, 2`,
+   select name, state, count(*)::int, null from jobs where state in ('failed', 'stuck') and dismissed_at is null group by 1, 2`,
 );
 const counted = statement<{ retrying: number; unattended: number }, { servedClass: number }>(
   'jobs.measureTroubles',

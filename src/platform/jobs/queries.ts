@@ -23,14 +23,15 @@ export const insertJob = statement<
     name: string;
     organizationId: number | null;
     payload: object;
-    runAt: Date;
+    notBefore: Date | null;
     now: Date;
     nodeId: number | null;
   }
 >(
   'jobs.insert',
-  `insert into jobs (name, organization_id, payload, run_at, created_at, node_id, home_node_id)
-   values (:name, :organizationId, :payload, :runAt, :now, :nodeId, :nodeId) returning id`,
+  `insert into jobs (name, organization_id, payload, run_at, not_before, created_at, node_id, home_node_id)
+   values (:name, :organizationId, :payload, coalesce(:notBefore::timestamptz, :now), :notBefore, :now, :nodeId,
+     :nodeId) returning id`,
 );
 
 export const newWorkerNumber = statement<{ number: number }>(
@@ -96,6 +97,27 @@ export const releaseLost = statement<{ id: number; name: string }, { worker: num
   'jobs.releaseLost',
   `update jobs set state = 'ready', worker = null
    where state = 'running' and worker = :worker and id <> all(:running::bigint[]) returning id, name`,
+);
+
+/**
+ * Has jobs run that a clock which was ahead has put off: besides those that somebody asked for later, none waits beyond
+ * `latest`.
+ */
+export const pullForward = statement<
+  { id: number; name: string },
+  { kinds: string[]; nodes: number[]; now: Date; latest: Date }
+>(
+  'jobs.pullForward',
+  `update jobs set run_at = greatest(:now::timestamptz, not_before)
+   where state = 'ready' and id in (
+     select late.id
+     from unnest((select :kinds::text[])) as kinds (kind), unnest((select :nodes::bigint[])) as nodes (node)
+     cross join lateral (
+       select id from jobs
+       where state = 'ready' and name = kind and coalesce(node_id, 0) = node
+         and run_at > (select :latest::timestamptz) and (not_before is null or not_before < run_at)
+       limit 1000 for update skip locked) late)
+   returning id, name`,
 );
 
 /** Fences: a worker that lost its claim records nothing. */
@@ -221,14 +243,33 @@ export const settleFailedAbout = statement<never, { name: string; about: object 
 export const startAgain = statement<never, { id: number; now: Date }>(
   'jobs.startAgain',
   `update jobs set state = 'ready', direction = 'forward', attempts = 0, run_at = :now, finished_at = null,
-     node_id = home_node_id, held_at = null, error_step = null, error_code = null, error_message = null where id = :id`,
+     node_id = home_node_id, held_at = null, dismissed_at = null, error_step = null, error_code = null, error_message = null where id = :id`,
 );
 
 /** From where it stood, in the direction it had. */
 export const goOn = statement<never, { id: number; now: Date }>(
   'jobs.goOn',
-  `update jobs set state = 'ready', attempts = 0, run_at = :now, finished_at = null, stuck_reason = null
+  `update jobs set state = 'ready', attempts = 0, run_at = :now, finished_at = null, stuck_reason = null,
+     dismissed_at = null
    where id = :id`,
+);
+
+/** A job that staff has seen to, and why it had ended so. */
+export interface DismissedJob extends EndedJob {
+  organizationId: number | null;
+  why: string | null;
+}
+
+export const dismiss = statement<DismissedJob, { id: number; now: Date }>(
+  'jobs.dismiss',
+  `update jobs set dismissed_at = :now where id = :id and state in ('failed', 'stuck') and dismissed_at is null
+   returning id, name, state, organization_id as "organizationId",
+     concat_ws(': ', error_step, coalesce(stuck_reason, error_message)) as why`,
+);
+
+export const isUnderWay = statement<{ id: number }, { id: number }>(
+  'jobs.isUnderWay',
+  `select id from jobs where id = :id and state in ('ready', 'running')`,
 );
 
 export const stateAbout = statement<{ state: JobState }, { name: string; about: object }>(
@@ -245,5 +286,8 @@ export const forgetSteps = statement<never, { jobId: number }>(
 export const purgeDone = statement<never, { before: Date; limit: number }>(
   'jobs.purgeDone',
   `delete from jobs where id in (
-     select id from jobs where state = 'done' and finished_at < :before order by finished_at limit :limit)`,
+     (select id from jobs where state = 'done' and finished_at < :before order by finished_at limit :limit)
+     union all
+     (select id from jobs where dismissed_at is not null and state in ('failed', 'stuck') and finished_at < :before
+      order by finished_at limit :limit))`,
 );

@@ -1,9 +1,13 @@
 import type { Context, TxContext } from '../context.ts';
+import { fail } from '../errors.ts';
 import { wakeWorkers } from './enqueue.ts';
 import {
+  type DismissedJob,
+  dismiss,
   type EndedJob,
   forgetSteps,
   goOn,
+  isUnderWay,
   type JobState,
   lockEnded,
   lockEndedAbout,
@@ -19,6 +23,20 @@ import type { SagaFor } from './saga.ts';
  */
 export async function retryFailedJob(ctx: TxContext, id: number): Promise<boolean> {
   return again(ctx, await ctx.db.maybe(lockEnded, { id }));
+}
+
+/**
+ * Takes a failed or stuck job out of staff's list, since somebody has seen to it by other means. It can still be
+ * retried, by what it is about or by its id, for a week. `not_found`; `conflict` for one that is still under way.
+ */
+export async function dismissJob(ctx: TxContext, id: number): Promise<DismissedJob> {
+  const dismissed = await ctx.db.maybe(dismiss, { id, now: ctx.clock.now() });
+  if (dismissed !== null) return dismissed;
+  if ((await ctx.db.maybe(isUnderWay, { id })) === null)
+    throw fail('not_found', { message: 'There is no failed or stuck job with this id' });
+  throw fail('conflict', {
+    message: 'This job is still under way; only one that failed or is stuck can be dismissed',
+  });
 }
 
 /** The same for the saga's newest failed or stuck job whose payload holds `about`, such as `{ serviceId: 12 }`. */

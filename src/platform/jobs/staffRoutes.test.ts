@@ -41,3 +41,19 @@ it('staff sees a stuck job with its reason, and has it go on', async () => {
   ).toEqual([{ state: 'ready', direction: 'backward', stuck_reason: null }]);
   expect(await listed()).toEqual([]);
 });
+
+it('a page far down goes on where the one before it ended', async () => {
+  const made = await sql<{ id: number }>(
+    product,
+    `insert into jobs (name, payload, state, run_at, created_at, finished_at)
+     select 'test.many', '{}', 'failed', now(), now(), now() from generate_series(1, 620) returning id::int`,
+  );
+  const pages: number[] = [];
+  for (let page = 1; page <= 7; page += 1) {
+    const { body } = await product.staff.get(`/staff/jobs?limit=100&page=${page}`);
+    expect(body.data).toMatchObject({ total: 620, pages: 7, entries: page === 7 ? 20 : 100 });
+    pages.push(...body.data.jobs.map(({ id }: { id: number }) => id));
+  }
+  expect(pages).toEqual(made.map(({ id }) => id).toReversed());
+  await sql(product, `delete from jobs where name = 'test.many'`);
+});

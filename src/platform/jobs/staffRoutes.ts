@@ -39,7 +39,7 @@ interface FailedRow {
 // What ended badly, what cannot be taken back yet, what cannot end, and what waits for a node that no worker serves: each
 // by an index of its own.
 const shownJobs = `
-  select *, state as shown from jobs where state in ('failed', 'stuck')
+  select *, state as shown from jobs where state in ('failed', 'stuck') and dismissed_at is null
   union all
   select *, case direction when 'backward' then 'undoing' else 'retrying' end from jobs
   where state in ('ready', 'running') and stuck_reason is not null and attempts >= 5

@@ -1,10 +1,13 @@
 import { getEventListeners } from 'node:events';
+import pg from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { until } from '../../../test/product.ts';
 import { transaction } from '../context.ts';
 import type { Queryable } from '../database/index.ts';
+import type { Drivers } from '../drivers.ts';
 import { fail } from '../errors.ts';
-import { enqueue, job, type Queue, saga } from './index.ts';
+import { enqueue, job, type Queue, saga, startWorker } from './index.ts';
+import { servedClass } from './served.ts';
 import { type JobBed, jobBed, type Payload } from './testbed.ts';
 
 let bed: JobBed;
@@ -110,6 +113,23 @@ describe('workers', () => {
     await bed.ended(id, 'done');
     expect(Date.now() - since).toBeLessThan(3_000);
     expect(runs).toEqual(['done', 'hangs with 7', 'hangs with 7']);
+  });
+
+  it('that cannot show that they live leave no connection behind at each try', async () => {
+    const blocker = new pg.Client({ connectionString: bed.url });
+    await blocker.connect();
+    await blocker.query('select pg_advisory_lock($1, $2)', [servedClass, 77]);
+    const impatient = `${bed.url}${bed.url.includes('?') ? '&' : '?'}options=-c%20lock_timeout%3D50`;
+    const note = job<Payload>('test.blocked', async () => undefined);
+    const worker = startWorker(bed.ctx, impatient, { sagas: [note], drivers: {} as Drivers, nodes: [77] });
+    await new Promise((resolve) => setTimeout(resolve, 2_500));
+    const open = await bed.rows(
+      `select pid from pg_stat_activity where application_name = 'innkeeper worker' and datname = current_database()`,
+    );
+    expect(open.length).toBeLessThan(3);
+    await blocker.end();
+    await bed.ended(await bed.ask('test.blocked'), 'done');
+    await worker.stop();
   });
 
   it('that lost their claim write nothing more', async () => {

@@ -1,5 +1,5 @@
-import pg from 'pg';
 import type { Context } from '../context.ts';
+import { connectAlone, endAlone } from '../database/alone.ts';
 import type { Drivers } from '../drivers.ts';
 import { AppError } from '../errors.ts';
 import { channel, namesIn, startAnnouncing } from './announce.ts';
@@ -8,6 +8,7 @@ import {
   claimJobs,
   type JobRow,
   newWorkerNumber,
+  pullForward,
   releaseLost,
   releaseOrphans,
   unknownKinds,
@@ -17,7 +18,7 @@ import { runJob } from './run.ts';
 import { ClaimLost } from './running.ts';
 import { type AnySaga, byName, type Queue } from './saga.ts';
 import { servedClass } from './served.ts';
-import { addHeart, enterWorker, livenessClass } from './workers.ts';
+import { addHeart, aheadMs, enterWorker, livenessClass } from './workers.ts';
 
 export interface WorkerOptions {
   sagas: readonly AnySaga[];
@@ -41,6 +42,8 @@ export interface Worker {
   stop(timeoutMs?: number): Promise<void>;
 }
 
+/** How often it looks for jobs that a clock which was ahead has put off. */
+const correctEveryMs = 10_000;
 /** A worker that has not looked for jobs for so long hangs. */
 const hangsAfterMs = 30_000;
 
@@ -75,6 +78,7 @@ export function startWorker(ctx: Context, url: string, options: WorkerOptions): 
   const backlog = new Set<Queue>();
   let stopped = false;
   let lookedAtMs = 0;
+  let correctedAtMs = Number.NEGATIVE_INFINITY;
   let stumbles = 0;
   let alive: Liveness | null = null;
   const isAlive = () =>
@@ -149,6 +153,12 @@ export function startWorker(ctx: Context, url: string, options: WorkerOptions): 
     if (orphans.length > 0) ctx.log.info({ jobs: orphans }, 'going on with jobs of a worker that is gone');
     const lost = await ctx.db.many(releaseLost, { worker, running: idsOf(running) });
     if (lost.length > 0) ctx.log.warn({ jobs: lost }, 'going on with jobs that got lost on their way');
+    if (performance.now() - correctedAtMs < correctEveryMs) return;
+    const now = ctx.clock.now();
+    const latest = new Date(now.getTime() + aheadMs);
+    const early = await ctx.db.many(pullForward, { kinds: [...known.keys()], nodes: places, now, latest });
+    if (early.length > 0) ctx.log.warn({ jobs: early }, 'going on with jobs that a clock had put off');
+    correctedAtMs = performance.now();
   };
 
   const fill = async (queue: Queue, liveness: Liveness): Promise<void> => {
@@ -246,23 +256,18 @@ async function showLife(
 ): Promise<Liveness> {
   const { number } = await ctx.db.one(newWorkerNumber);
   const abort = new AbortController();
-  const client = new pg.Client({
-    connectionString: url,
-    keepAlive: true,
-    application_name: 'innkeeper worker',
+  const client = await connectAlone(url, 'worker', async (next) => {
+    next.on('end', () => abort.abort(new ClaimLost()));
+    next.on('notification', ({ payload }) => onTold(namesIn(payload)));
+    // A host that lost its power says nothing: the server asks, and lets go of the lock within half a minute.
+    await next.query(
+      'set tcp_keepalives_idle = 10; set tcp_keepalives_interval = 5; set tcp_keepalives_count = 3',
+    );
+    await next.query(`listen ${channel}`);
+    await next.query('select pg_advisory_lock($1, $2)', [livenessClass, number]);
+    for (const node of nodes) await next.query('select pg_advisory_lock_shared($1, $2)', [servedClass, node]);
   });
-  client.on('error', () => undefined); // 'end' follows
-  client.on('end', () => abort.abort(new ClaimLost()));
-  client.on('notification', ({ payload }) => onTold(namesIn(payload)));
-  await client.connect();
-  // A host that lost its power says nothing: the server asks, and lets go of the lock within half a minute.
-  await client.query(
-    'set tcp_keepalives_idle = 10; set tcp_keepalives_interval = 5; set tcp_keepalives_count = 3',
-  );
-  await client.query(`listen ${channel}`);
-  await client.query('select pg_advisory_lock($1, $2)', [livenessClass, number]);
-  for (const node of nodes) await client.query('select pg_advisory_lock_shared($1, $2)', [servedClass, node]);
-  return { number, signal: abort.signal, end: () => client.end().catch(() => undefined) };
+  return { number, signal: abort.signal, end: () => endAlone(client) };
 }
 
 function sleep(ms: number): Promise<void> {

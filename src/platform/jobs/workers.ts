@@ -7,6 +7,8 @@ import { statement } from '../database/index.ts';
 /** A worker, and the node it serves, that was not heard of for so long counts as away. */
 export const silentAfterS = 60;
 const beatEveryMs = 10_000;
+/** A time that lies further ahead was written by a clock that was wrong; hosts differ by less. */
+export const aheadMs = 60_000;
 const forgetAfterMs = 24 * 3_600_000;
 
 /** First key of the advisory locks by which workers show that they live; the second is the worker's number. */
@@ -26,6 +28,11 @@ const enter = statement<
 const beat = statement<never, { number: number; now: Date }>(
   'jobs.beat',
   'update workers set seen_at = :now where number = :number',
+);
+
+const correct = statement<never, { now: Date; ahead: Date }>(
+  'jobs.correctWorkers',
+  'update workers set seen_at = :now where seen_at > :ahead',
 );
 
 interface WorkerRow {
@@ -53,12 +60,19 @@ export interface LivingWorker {
   seenAt: Date;
 }
 
-/** Who does jobs at the moment. `lastSeenAt`: when any worker was heard of last; null when there never was one. */
+/**
+ * Who does jobs at the moment. `lastSeenAt`: when any worker was heard of last; null when there never was one. A sign of
+ * life from the future counts from now on: one that died would seem to live for as long as the clock was ahead.
+ */
 export async function lookForWorkers(
   ctx: Context,
   now = ctx.clock.now(),
 ): Promise<{ living: LivingWorker[]; lastSeenAt: Date | null }> {
   const rows = await ctx.db.many(workersSeen, { livenessClass });
+  const ahead = new Date(now.getTime() + aheadMs);
+  const wrong = rows.filter((row) => row.seen_at > ahead);
+  if (wrong.length > 0) await ctx.db.run(correct, { now, ahead });
+  for (const row of wrong) row.seen_at = now;
   const oldest = now.getTime() - silentAfterS * 1_000;
   const living = rows
     // The lock tells at once of a process that died; the time tells of one that hangs, or of a host without power.

@@ -26,8 +26,10 @@ const dueMachines = statement<Idle, { now: Date; limit: number }>(
    from machines m join services s on s.id = m.service_id
    where m.backup_enabled and ${idle}
      and m.backup_hour <= extract(hour from :now::timestamptz at time zone 'UTC')
-     and (m.backed_up_at is null or m.backed_up_at < date_trunc('day', :now::timestamptz, 'UTC'))
-     and (m.backup_tried_at is null or m.backup_tried_at <= :now::timestamptz - interval '1 hour')
+     and (m.backed_up_at is null or m.backed_up_at < date_trunc('day', :now::timestamptz, 'UTC')
+       or m.backed_up_at > :now::timestamptz + interval '1 minute')
+     and (m.backup_tried_at is null or m.backup_tried_at <= :now::timestamptz - interval '1 hour'
+       or m.backup_tried_at > :now::timestamptz + interval '1 minute')
    order by m.backed_up_at nulls first
    limit greatest(0, :limit::int - (select count(*) from vps_actions
      where command = 'create_backup' and status in ${inSql(openStatuses)}))

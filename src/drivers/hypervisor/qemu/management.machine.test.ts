@@ -6,6 +6,7 @@ if (skip) console.warn(`QEMU is not tested: ${skip}`);
 
 describeManagement(
   'QEMU',
-  async () => (await testbed(4, 'tiny', {})).underTest({ readyTimeoutMs: 150_000, shutdownTimeoutMs: 30_000 }),
+  async () =>
+    (await testbed(4, 'tiny', {})).underTest({ readyTimeoutMs: 150_000, shutdownTimeoutMs: 30_000 }),
   skip,
 );

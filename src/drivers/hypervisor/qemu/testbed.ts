@@ -20,7 +20,9 @@ export interface Testbed {
   open(): Hypervisor;
   spec(number: number): MachineSpec;
   /** What the conformance suites ask of a driver, with its guests on this bed. */
-  underTest(patience: Pick<ManagedDriverUnderTest, 'readyTimeoutMs' | 'shutdownTimeoutMs'>): ManagedDriverUnderTest;
+  underTest(
+    patience: Pick<ManagedDriverUnderTest, 'readyTimeoutMs' | 'shutdownTimeoutMs'>,
+  ): ManagedDriverUnderTest;
   /** A machine with the bed's identity that was started; its guest may still be booting. */
   start(hypervisor: Hypervisor, number: number): Promise<MachineSpec>;
   /** The same when it has booted. */

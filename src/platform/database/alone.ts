@@ -1,0 +1,45 @@
+import pg from 'pg';
+
+/** After so long without a word an idle connection is asked whether anybody is there, and given up 10 s later. */
+export const keepAliveMs = 10_000;
+const connectMs = 5_000;
+/** Nothing that is sent over these connections takes long, besides a lock that another process is about to let go of. */
+const answerMs = 15_000;
+const endMs = 1_000;
+
+/**
+ * Opens a connection beside the pool, for what lasts as long as it does: a lock, news from other processes. `begin`
+ * listens to its events and sends what comes first. When that fails, nothing stays open. A connection that is lost says
+ * so by the event `end`.
+ */
+export async function connectAlone(
+  url: string,
+  name: string,
+  begin: (client: pg.Client) => Promise<unknown>,
+): Promise<pg.Client> {
+  const client = new pg.Client({
+    connectionString: url,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: keepAliveMs,
+    connectionTimeoutMillis: connectMs,
+    query_timeout: answerMs,
+    application_name: `innkeeper ${name}`,
+  });
+  client.on('error', () => undefined); // 'end' follows
+  try {
+    await client.connect();
+    await begin(client);
+    return client;
+  } catch (error) {
+    await endAlone(client);
+    throw error;
+  }
+}
+
+/** Says goodbye, and does not wait for a server that never answers. */
+export async function endAlone(client: pg.Client): Promise<void> {
+  const late = Promise.withResolvers<void>();
+  const timer = setTimeout(late.resolve, endMs);
+  await Promise.race([client.end().catch(() => undefined), late.promise]);
+  clearTimeout(timer);
+}
