@@ -21,6 +21,7 @@ import { jobStaffRoutes } from './platform/jobs/staffRoutes.ts';
 import {
   calendar,
   calendarStaffRoutes,
+  cancellation,
   orderStaffRoutes,
   review,
   serviceRoutes,
@@ -32,7 +33,7 @@ import { upgradeRoutes, vpsRoutes } from './vps/index.ts';
 import { allConcerns } from './worker.ts';
 
 /** Everything that staff can set while the product runs. */
-const allSettings: AnySection[] = [company, review, calendar];
+const allSettings: AnySection[] = [company, review, calendar, cancellation];
 
 /** Every endpoint of the product. */
 export const allRoutes: RouteGroup[] = [

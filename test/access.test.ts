@@ -29,6 +29,7 @@ const everything = [
     'billing.read',
     'members.manage',
     'order',
+    'service.cancel',
     'service.manage',
     'service.read',
   ],
@@ -232,9 +233,9 @@ describe('a key', () => {
       return everything.filter((name) => ![...allowed].some((each) => each === name));
     };
     expect(Object.fromEntries(areas.map((area) => [area, without(area)]))).toEqual({
-      billing: ['billing.manage', 'billing.pay', 'billing.read', 'members.manage', 'order'],
-      shield: ['members.manage'],
-      vps: ['members.manage', 'service.manage', 'vps.manage', 'vps.power', 'vps.read'],
+      billing: ['billing.manage', 'billing.pay', 'billing.read', 'members.manage', 'order', 'service.cancel'],
+      shield: ['members.manage', 'service.cancel'],
+      vps: ['members.manage', 'service.cancel', 'service.manage', 'vps.manage', 'vps.power', 'vps.read'],
     });
   });
 });

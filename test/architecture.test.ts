@@ -80,7 +80,14 @@ const tablesOf: Record<string, string[]> = {
     ...['bank_statements', 'bank_entries'],
   ],
   services: [
-    ...['services', 'service_secrets', 'service_tasks', 'service_renewals', 'order_reviews'],
+    ...[
+      'services',
+      'service_secrets',
+      'service_tasks',
+      'service_renewals',
+      'service_periods',
+      'order_reviews',
+    ],
     ...['service_calendar', 'service_calendar_steps', 'payment_promises'],
   ],
   vps: [

@@ -70,6 +70,11 @@ const things: Record<string, () => Promise<Thing>> = {
     const { auto_renew: was } = (await owner.get(path)).body.data.service;
     return { path, bodies: [{ auto_renew: !was }, { auto_renew: !was }] };
   },
+  revokeCancellation: async () => {
+    const path = `/dashboard/services/${service}/cancel`;
+    await madeBy(owner.post(path, { type: 'end_of_period' }));
+    return { path, bodies: [] };
+  },
   updateServiceNote: async () => {
     made += 1;
     const note = (text: string) => ({ note: `${text} ${made}` });
@@ -189,7 +194,7 @@ describe.each(changes.map((route) => [route.operation, route] as const))('If-Mat
     const statuses = answers.map(({ status }) => status).toSorted();
     expect(statuses[0]).toBe(200);
     // What is gone is not found, and what is being deleted is another state or locked.
-    expect(route.method === 'DELETE' ? [404, 412] : [412]).toContain(statuses[1]);
+    expect(route.method === 'DELETE' ? [404, 409, 412] : [412]).toContain(statuses[1]);
   });
 });
 

@@ -11,7 +11,7 @@ export { paymentRoutes } from './charges/routes.ts';
 export { chargeSaved } from './charges/saved.ts';
 export { company } from './documents/company.ts';
 export { invoiceCancelled, invoiceCreated, invoiceExpired, invoicePaid, invoiceRefunded } from './events.ts';
-export { cancelInvoicesOf, withdrawInvoice } from './invoices/cancel.ts';
+export { cancelInvoice, cancelInvoicesOf, withdrawInvoice } from './invoices/cancel.ts';
 export { expireInvoices } from './invoices/expire.ts';
 export {
   dueAt,
@@ -23,7 +23,7 @@ export {
   taxOf,
   totalsOf,
 } from './invoices/issue.ts';
-export { unpaidFor } from './invoices/ofService.ts';
+export { type PaidInvoice, paidFor, unpaidFor } from './invoices/ofService.ts';
 export { requireFewUnpaid, reservableAddresses } from './invoices/unpaid.ts';
 export { billingJobs } from './jobs.ts';
 export { readAccountCredit } from './ledger/accountCredit.ts';

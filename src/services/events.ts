@@ -75,6 +75,20 @@ interface Updated {
   change: { auto_renew: boolean } | { note: string | null };
 }
 
+interface CancelRevoked {
+  user_id: number;
+  /** Name of the product. */
+  product: string;
+  hostname: string | null;
+}
+
+interface CancelScheduled extends CancelRevoked {
+  /** The first day on which it does not run any more. */
+  effective_on: string;
+  /** What its customer said. */
+  reason: string | null;
+}
+
 interface Renewed {
   user_id: number;
   invoice_id: number;
@@ -168,4 +182,12 @@ export const serviceRenewed = event<Renewed>('service.renewed', 'a service is pa
 export const serviceUpdated = event<Updated>(
   'service.updated',
   'somebody of its organization changed what a service is noted as, or whether it renews by itself',
+);
+export const cancelScheduled = event<CancelScheduled>(
+  'service.cancel_scheduled',
+  'its customer cancelled a service, which ends with its period',
+);
+export const cancelRevoked = event<CancelRevoked>(
+  'service.cancel_revoked',
+  'its customer took the cancellation of a service back',
 );

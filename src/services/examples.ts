@@ -39,7 +39,18 @@ export const service = {
     price: '4.00',
     group: { id: 1, name: 'Virtual servers' },
   },
-  actions: { renew: possible, upgrade_vps: possible, auto_renew: possible, note: possible },
+  actions: {
+    renew: possible,
+    upgrade_vps: possible,
+    cancel: possible,
+    revoke_cancel: {
+      allowed: false,
+      reason: 'The service is not going to end, so there is no cancellation to take back',
+      code: 'conflict',
+    },
+    auto_renew: possible,
+    note: possible,
+  },
 };
 
 export const hosting = {

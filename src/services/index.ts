@@ -8,6 +8,7 @@ import './permissions.ts';
 
 export { calendarStaffRoutes } from './calendar/routes.ts';
 export { attendCalendar } from './calendar/work.ts';
+export { cancellation } from './cancel/settings.ts';
 export { serviceConcerns } from './concerns.ts';
 export { createServices, type NewService, sealedPasswords } from './create.ts';
 export {
@@ -36,6 +37,7 @@ export { kindOf, kinds } from './kinds/table.ts';
 export { resourcesOf, type VpsOptions, vpsOptions } from './kinds/vps.ts';
 export { serviceMails } from './mails.ts';
 export { isStrongPassword } from './password.ts';
+export { writePeriod } from './periods.ts';
 export { prorate, prorateRise, remainingOf } from './prorate.ts';
 export { serviceReactions } from './reactions.ts';
 export { closeRenewal, issueRenewal } from './renew/issue.ts';

@@ -1,6 +1,8 @@
 import { type MailDeclaration, mail } from '../events/index.ts';
 import { calendarMails } from './calendar/mails.ts';
 import {
+  cancelRevoked,
+  cancelScheduled,
   orderHeld,
   serviceProvisioned,
   serviceRenewed,
@@ -67,8 +69,21 @@ const held = mail(orderHeld, ({ subject: { id } }) => ({
   ],
 }));
 
+const ends = mail(cancelScheduled, ({ data }) => ({
+  subject: `${nameOf(data)} ends on ${data.effective_on}`,
+  lines: [
+    `You cancelled ${nameOf(data)}. It runs until ${data.effective_on}; then all that is stored on it is deleted.`,
+    'Until then you can take the cancellation back.',
+  ],
+}));
+
+const goesOn = mail(cancelRevoked, ({ data }) => ({
+  subject: `${nameOf(data)} goes on`,
+  lines: [`You took your cancellation of ${nameOf(data)} back. It goes on as before.`],
+}));
+
 /** What customers are told of their orders and services. */
 export const serviceMails: MailDeclaration[] = [
-  ...[ready, held, renewed, suspended, unsuspended, terminated],
+  ...[ready, held, renewed, suspended, unsuspended, terminated, ends, goesOn],
   ...calendarMails,
 ];

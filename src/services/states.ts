@@ -30,6 +30,8 @@ interface Rule extends StaffRule {
 const rules = {
   renew: { doing: 'Renewing it', from: ['active', 'suspended'], ending: 'no' },
   upgrade_vps: { doing: 'Changing its size', from: ['active'], ending: 'no', paid: true, type: 'vps' },
+  cancel: { doing: 'Cancelling it', from: ['pending', 'active', 'suspended'], undelivered: true },
+  revoke_cancel: { doing: 'Taking its cancellation back', from: ['active', 'suspended'], ending: 'only' },
   auto_renew: { doing: 'Changing auto_renew', from: ['pending', 'active', 'suspended'] },
   note: { doing: 'Changing its note', from: serviceStatuses },
 } as const satisfies Record<string, Rule>;

@@ -16,6 +16,8 @@ export interface Terms {
   /** It ends with its period, as its customer asked. */
   cancelled: boolean;
   domain: string | null;
+  /** When it was ordered. */
+  createdAt: Date;
   cycle: string;
   currency: string;
   priceMinor: number;
@@ -38,7 +40,7 @@ export interface NewTerms {
 const selectTerms = `
   select s.id, s.organization_id as "organizationId", s.user_id as "userId", s.product_id as "productId",
     p.name as "productName", p.module_id as "moduleId", s.status,
-    s.provisioning_state as "provisioningState", s.cancelled, s.domain, s.cycle, s.currency, s.price_minor as "priceMinor", s.duedate, s.period_start as "periodStart",
+    s.provisioning_state as "provisioningState", s.cancelled, s.domain, s.created_at as "createdAt", s.cycle, s.currency, s.price_minor as "priceMinor", s.duedate, s.period_start as "periodStart",
     s.anchor_day as "anchorDay", s.options, s.unit_prices as "unitPrices"
   from services s join products p on p.id = s.product_id where s.id = :id`;
 const termsById = statement<Terms, { id: number }>('services.terms', selectTerms);

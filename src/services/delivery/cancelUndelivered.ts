@@ -39,21 +39,22 @@ export function lockServicesOf(tx: TxContext, invoiceId: number): Promise<Ordere
 /**
  * Cancels those of an order's services that were never delivered and are not under way, and gives back all they
  * held: stock, room, addresses, the password that waited. The coupon's use comes back once nothing of the order
- * is left. `services` are all of the order, as {@link lockServicesOf} returned them.
+ * is left. With `only` the others stay ordered. `services` are all of the order, as {@link lockServicesOf} returned them.
  */
 export async function cancelUndelivered(
   tx: TxContext,
   services: Ordered[],
   couponId: number | null,
   reason: string,
+  only: number | null = null,
 ): Promise<void> {
-  const undelivered = services.filter(isUndelivered);
+  const undelivered = services.filter((each) => isUndelivered(each) && (only ?? each.id) === each.id);
   if (undelivered.length === 0) return;
   const ids = undelivered.map((service) => service.id);
   await tx.db.run(markCancelled, { ids });
   await tx.db.run(dropSecrets, { serviceIds: ids });
   // The coupon before the stock, as at checkout, so that the two never wait for each other in a circle.
-  const isLast = services.every((service) => service.status === 'cancelled' || isUndelivered(service));
+  const isLast = services.every((service) => service.status === 'cancelled' || undelivered.includes(service));
   if (isLast && couponId !== null) await returnCoupon(tx, couponId);
   await returnStock(tx, countsOf(undelivered));
   for (const service of undelivered) {

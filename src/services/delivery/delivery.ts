@@ -5,6 +5,7 @@ import { type Context, requireRow, statement, type TxContext, transaction } from
 import { secretOf } from '../create.ts';
 import { serviceFailed, serviceProvisioned } from '../events.ts';
 import { kindOf } from '../kinds/table.ts';
+import { writePeriod } from '../periods.ts';
 import { cancelUndelivered, lockServicesOf } from './cancelUndelivered.ts';
 
 /** What delivering a service needs to know of it. */
@@ -110,7 +111,9 @@ export async function completeDelivery(
   await requireWanted(ctx, order.id);
   const today = ctx.clock.now().toISOString().slice(0, 10);
   const months = isCycle(order.cycle) ? monthsOf[order.cycle] : 1;
-  await ctx.db.run(activate, { id: order.id, duedate: addMonths(today, months), periodStart: today });
+  const duedate = addMonths(today, months);
+  await ctx.db.run(activate, { id: order.id, duedate, periodStart: today });
+  await writePeriod(ctx, order.id, { invoiceId: order.invoiceId, startsOn: today, endsOn: duedate });
   await ctx.db.run(dropSecret, { serviceId: order.id });
   await record(ctx, serviceProvisioned, {
     subject: { type: 'service', id: order.id },

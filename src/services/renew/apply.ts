@@ -3,6 +3,7 @@ import { addMonths, isCycle, monthsOf } from '../../catalog/index.ts';
 import { record } from '../../events/index.ts';
 import { formatMoney, type TxContext } from '../../platform/index.ts';
 import { serviceRenewed } from '../events.ts';
+import { writePeriod } from '../periods.ts';
 import { lockTerms, type Terms } from '../terms.ts';
 import { dropRenewal, extendService, findWaitingRenewal, type Renewal } from './queries.ts';
 
@@ -39,6 +40,7 @@ export async function applyRenewal(tx: TxContext, service: Terms, renewal: Renew
   // What changed the price since the invoice was issued counts for the periods after this one.
   const priceMinor = cycle === service.cycle ? service.priceMinor : renewal.priceMinor;
   await extendService(tx, { ...renewal, startsOn, endsOn }, { cycle, priceMinor });
+  await writePeriod(tx, service.id, { invoiceId, startsOn, endsOn });
   await record(tx, serviceRenewed, {
     subject: { type: 'service', id: service.id },
     organizationId: service.organizationId,

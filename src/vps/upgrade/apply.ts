@@ -15,6 +15,7 @@ import {
   type Terms,
   upgradeExpired,
   vpsOptions,
+  writePeriod,
 } from '../../services/index.ts';
 import { queueAction } from '../actions/history.ts';
 import type { ActionRow } from '../queries.ts';
@@ -78,6 +79,9 @@ export async function applyPaidUpgrade(tx: TxContext, invoiceId: number): Promis
     const { id, options: changes, price_minor: newPriceMinor, unit_prices: lots } = upgrade;
     await markUpgrade(tx, id, 'applied');
     await applyUpgrade(tx, service, { changes, newPriceMinor, lots });
+    const today = tx.clock.now().toISOString().slice(0, 10);
+    if (service.duedate !== null && today < service.duedate)
+      await writePeriod(tx, service.id, { invoiceId, startsOn: today, endsOn: service.duedate });
   });
 }
 

@@ -1,0 +1,123 @@
+import { cancelInvoice, couponOf, holdInvoice, unpaidFor, withdrawInvoice } from '../../billing/index.ts';
+import { record } from '../../events/index.ts';
+import {
+  fail,
+  type OrganizationContext,
+  statement,
+  type TxContext,
+  transaction,
+} from '../../platform/index.ts';
+import { cancelUndelivered, lockServicesOf } from '../delivery/cancelUndelivered.ts';
+import { requireOrder } from '../delivery/delivery.ts';
+import { cancelRevoked, cancelScheduled } from '../events.ts';
+import { readService } from '../read.ts';
+import { closeRenewal } from '../renew/issue.ts';
+import { requireAction } from '../states.ts';
+import { terminateService } from '../suspend/terminate.ts';
+import { lockTerms, type Terms } from '../terms.ts';
+import { giveBack, type Returned, returnedFor } from './refund.ts';
+import { type Ended, viewEnd } from './view.ts';
+
+const setCancelled = statement<never, { id: number; reason: string | null; now: Date }>(
+  'services.setCancelled',
+  `update services set cancelled = true, cancel_reason = :reason, cancelled_at = :now where id = :id`,
+);
+const takeBack = statement<never, { id: number }>(
+  'services.takeCancellationBack',
+  'update services set cancelled = false, cancel_reason = null, cancelled_at = null where id = :id',
+);
+
+export interface Cancellation {
+  type: 'immediate' | 'end_of_period';
+  reason?: string | undefined;
+}
+
+type Tx = OrganizationContext & TxContext;
+
+/**
+ * Cancels a service of the organization: at once, or at the end of the time that is paid for. Its open invoices are
+ * cancelled with it, and what goes back is what {@link returnedFor} says. `conflict` for one that has ended, or that is
+ * being delivered.
+ */
+export async function cancelService(ctx: OrganizationContext, id: number, wanted: Cancellation) {
+  return transaction(ctx, 'services.cancel', async (tx) => {
+    await readService(tx, id);
+    const before = await lockTerms(tx, id);
+    requireAction('cancel', before, tx.clock.now());
+    if (before.status === 'pending') return cancelPending(tx, before, wanted);
+    await closeRenewal(tx, before, `${before.domain ?? before.productName} was cancelled`);
+    const service = await lockTerms(tx, id);
+    return wanted.type === 'immediate' ? endNow(tx, service, wanted) : endLater(tx, service, wanted);
+  });
+}
+
+/** Takes a cancellation back that has not come true yet. `conflict` when there is none. */
+export async function revokeCancellation(ctx: OrganizationContext, id: number) {
+  return transaction(ctx, 'services.revokeCancellation', async (tx) => {
+    await readService(tx, id);
+    const service = await lockTerms(tx, id);
+    requireAction('revoke_cancel', service, tx.clock.now());
+    await tx.db.run(takeBack, { id });
+    await record(tx, cancelRevoked, { ...about(service), data: named(service) });
+    return viewEnd({ ...service, cancelled: false }, null);
+  });
+}
+
+/** What was ordered and is not delivered: the order gives back what it held, and what was paid for it goes back. */
+async function cancelPending(tx: Tx, service: Terms, wanted: Cancellation): Promise<Ended> {
+  if (wanted.type === 'end_of_period') {
+    const message = 'The service is not delivered, so no period of it runs; cancel it at once';
+    throw fail('conflict', { message });
+  }
+  const { invoiceId } = await requireOrder(tx, service.id);
+  const services = await lockServicesOf(tx, invoiceId);
+  const isUnpaid = (await unpaidFor(tx, service.id)).some(({ id }) => id === invoiceId);
+  if (isUnpaid && services.some(({ id, status }) => id !== service.id && status === 'pending')) {
+    const message = `Invoice ${invoiceId} is for more than this service; cancel the invoice, and order anew what you want`;
+    throw fail('conflict', { message });
+  }
+  if (isUnpaid) await cancelInvoice(tx, invoiceId);
+  else await holdInvoice(tx, invoiceId);
+  const returned = await returnedFor(tx, service);
+  await tx.db.run(setCancelled, { id: service.id, reason: wanted.reason ?? null, now: tx.clock.now() });
+  const reason = 'its customer cancelled the order';
+  await cancelUndelivered(tx, services, await couponOf(tx, invoiceId), reason, service.id);
+  await giveBack(tx, service, returned);
+  return viewEnd({ ...service, cancelled: true }, { at: tx.clock.now(), returned });
+}
+
+async function endNow(tx: Tx, service: Terms, { reason }: Cancellation): Promise<Ended> {
+  const returned = await returnedFor(tx, service);
+  await tx.db.run(setCancelled, { id: service.id, reason: reason ?? null, now: tx.clock.now() });
+  await terminateService(tx, service.id, 'you cancelled it');
+  await giveBack(tx, service, returned);
+  return viewEnd({ ...service, cancelled: true }, { at: tx.clock.now(), returned });
+}
+
+/** Asked for again, nothing is different. */
+async function endLater(tx: Tx, service: Terms, wanted: Cancellation): Promise<Ended> {
+  const { id, duedate } = service;
+  const reason = wanted.reason ?? null;
+  if (duedate === null) throw new Error(`service ${id} is ${service.status} and has no due date`);
+  const end = { at: new Date(`${duedate}T00:00:00.000Z`), returned: nothing };
+  if (service.cancelled) return viewEnd(service, end);
+  for (const invoice of await unpaidFor(tx, id)) {
+    await withdrawInvoice(tx, invoice.id, `${service.domain ?? service.productName} was cancelled`);
+  }
+  await tx.db.run(setCancelled, { id, reason, now: tx.clock.now() });
+  await record(tx, cancelScheduled, {
+    ...about(service),
+    data: { ...named(service), effective_on: duedate, reason },
+  });
+  return viewEnd({ ...service, cancelled: true }, end);
+}
+
+const nothing: Returned = { because: 'none', shares: [], totalMinor: 0 };
+
+function about({ id, organizationId }: Terms) {
+  return { subject: { type: 'service', id }, organizationId };
+}
+
+function named({ userId: user_id, productName: product, domain: hostname }: Terms) {
+  return { user_id, product, hostname };
+}

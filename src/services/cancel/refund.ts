@@ -1,0 +1,72 @@
+import { paidFor, profileOf, refundInvoice } from '../../billing/index.ts';
+import { type Context, formatMoney, type TxContext } from '../../platform/index.ts';
+import { readSettings } from '../../settings/index.ts';
+import { periodsOf } from '../periods.ts';
+
+import type { Terms } from '../terms.ts';
+import { cancellation } from './settings.ts';
+import { type Rule, type Share, shareOf } from './share.ts';
+
+/** Why something goes back, or nothing does. */
+export const grounds = ['not_delivered', 'withdrawal', 'unused', 'none'] as const;
+
+/** What a customer gets back who cancels a service at once. */
+export interface Returned {
+  because: (typeof grounds)[number];
+  shares: Share[];
+  totalMinor: number;
+}
+
+const msPerDay = 86_400_000;
+
+/**
+ * What goes back when a service ends now. What was not delivered is paid back whole; within the days of withdrawal what
+ * the law or the provider says; afterwards what the provider's rule says (settings, section `cancellation`).
+ */
+export async function returnedFor(ctx: Context, service: Terms): Promise<Returned> {
+  const { because, rule } = await ruleFor(ctx, service);
+  const [paid, periods] = await Promise.all([paidFor(ctx, service.id), periodsOf(ctx, service.id)]);
+  const today = ctx.clock.now().toISOString().slice(0, 10);
+  const shares = paid
+    .map((invoice) =>
+      shareOf(
+        invoice,
+        periods.find(({ invoiceId }) => invoiceId === invoice.id),
+        rule,
+        today,
+      ),
+    )
+    .filter(({ amountMinor }) => amountMinor > 0);
+  const totalMinor = shares.reduce((sum, { amountMinor }) => sum + amountMinor, 0);
+  return { because: totalMinor === 0 ? 'none' : because, shares, totalMinor };
+}
+
+async function ruleFor(ctx: Context, service: Terms): Promise<{ because: Returned['because']; rule: Rule }> {
+  if (service.status === 'pending') return { because: 'not_delivered', rule: 'full' };
+  const settings = await readSettings(ctx, cancellation);
+  if (await mayWithdraw(ctx, service)) return { because: 'withdrawal', rule: settings.withdrawal_refund };
+  return { because: settings.refund, rule: settings.refund };
+}
+
+async function mayWithdraw(ctx: Context, service: Terms): Promise<boolean> {
+  const until = await withdrawalUntil(ctx, service);
+  return until !== null && ctx.clock.now().toISOString().slice(0, 10) <= until;
+}
+
+/** The last day on which a service can be withdrawn from, `YYYY-MM-DD`; null without such a right. */
+export async function withdrawalUntil(ctx: Context, service: Terms): Promise<string | null> {
+  const { withdrawal_days: days, withdrawal_for: whose } = await readSettings(ctx, cancellation);
+  if (days === 0) return null;
+  const { organizationId } = service;
+  if (whose === 'consumers' && !(await profileOf(ctx, organizationId)).consumer) return null;
+  return new Date(service.createdAt.getTime() + days * msPerDay).toISOString().slice(0, 10);
+}
+
+/** Gives it back, as credit. */
+export async function giveBack(tx: TxContext, service: Terms, { shares }: Returned): Promise<void> {
+  const reason = `${service.domain ?? service.productName} was cancelled`;
+  for (const { invoiceId, amountMinor } of shares) {
+    const amount = formatMoney(amountMinor, service.currency);
+    await refundInvoice(tx, invoiceId, { method: 'credit', amount, reason });
+  }
+}

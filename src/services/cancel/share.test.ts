@@ -1,0 +1,114 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { PaidInvoice } from '../../billing/index.ts';
+import { type Rule, shareOf } from './share.ts';
+
+const addDays = (day: string, days: number) =>
+  new Date(Date.parse(day) + days * 86_400_000).toISOString().slice(0, 10);
+const day = fc.integer({ min: 0, max: 20_000 }).map((days) => addDays('2000-01-01', days));
+const money = fc.integer({ min: 0, max: 10_000_000 });
+
+/** An invoice with lines of this service, and maybe of others. */
+const paid: fc.Arbitrary<PaidInvoice> = fc
+  .record({
+    price: money,
+    setup: money,
+    off: fc.nat(100),
+    others: money,
+    tax: fc.nat(3_000),
+    refunded: fc.nat(100),
+  })
+  .map(({ price, setup, off, others, tax, refunded }) => {
+    const discountMinor = Math.floor(((price + setup) * off) / 100);
+    const netMinor = price + setup - discountMinor + others;
+    const totalMinor = netMinor + Math.round((netMinor * tax) / 10_000);
+    return {
+      ...{ id: 1, priceMinor: price, setupFeeMinor: setup, discountMinor, netMinor, totalMinor },
+      refundedMinor: Math.floor((totalMinor * refunded) / 100),
+    };
+  });
+const period = fc
+  .record({ startsOn: day, days: fc.integer({ min: 0, max: 1_096 }) })
+  .map(({ startsOn, days }) => ({ invoiceId: 1, startsOn, endsOn: addDays(startsOn, days) }));
+const rules: fc.Arbitrary<Rule> = fc.constantFrom('full', 'unused', 'none');
+const amount = (
+  invoice: PaidInvoice,
+  time: typeof period extends fc.Arbitrary<infer T> ? T : never,
+  rule: Rule,
+  on: string,
+) => shareOf(invoice, time, rule, on).amountMinor;
+
+describe('what goes back of an invoice', () => {
+  it('is never negative, and never more than is left of it or than the service cost with its tax', () => {
+    fc.assert(
+      fc.property(paid, period, rules, day, (invoice, time, rule, today) => {
+        const back = amount(invoice, time, rule, today);
+        expect(Number.isSafeInteger(back)).toBe(true);
+        expect(back).toBeGreaterThanOrEqual(0);
+        expect(back).toBeLessThanOrEqual(invoice.totalMinor - invoice.refundedMinor);
+        const own = invoice.priceMinor + invoice.setupFeeMinor - invoice.discountMinor;
+        const most =
+          invoice.netMinor === 0 ? 0 : (BigInt(invoice.totalMinor) * BigInt(own)) / BigInt(invoice.netMinor);
+        expect(back).toBeLessThanOrEqual(Number(most));
+        expect(back).toBeLessThanOrEqual(amount(invoice, time, 'full', today));
+      }),
+    );
+  });
+
+  it('is all of it when it was for this service alone and all goes back', () => {
+    fc.assert(
+      fc.property(paid, period, day, (invoice, time, today) => {
+        const alone = {
+          ...invoice,
+          netMinor: invoice.priceMinor + invoice.setupFeeMinor - invoice.discountMinor,
+        };
+        const whole = { ...alone, totalMinor: alone.netMinor, refundedMinor: 0 };
+        expect(amount(whole, time, 'full', today)).toBe(whole.totalMinor);
+        expect(amount(whole, time, 'none', today)).toBe(0);
+      }),
+    );
+  });
+
+  it('only falls as time passes: nothing of a day that has begun, nothing at the end', () => {
+    fc.assert(
+      fc.property(paid, period, (invoice, time) => {
+        let before = amount(invoice, time, 'unused', addDays(time.startsOn, -1));
+        for (let today = time.startsOn; today <= time.endsOn; today = addDays(today, 13)) {
+          const now = amount(invoice, time, 'unused', today);
+          expect(now).toBeLessThanOrEqual(before);
+          before = now;
+        }
+        expect(amount(invoice, time, 'unused', addDays(time.endsOn, -1))).toBe(0);
+        expect(amount(invoice, time, 'unused', time.endsOn)).toBe(0);
+      }),
+      { numRuns: 50 },
+    );
+  });
+
+  it('for two invoices of the two halves of a time is never more than for one of the whole', () => {
+    fc.assert(
+      fc.property(money, period, fc.nat(), day, (price, time, at, today) => {
+        const days = (Date.parse(time.endsOn) - Date.parse(time.startsOn)) / 86_400_000;
+        fc.pre(days > 0);
+        const middle = addDays(time.startsOn, at % days);
+        const invoice = (minor: number): PaidInvoice => ({
+          ...{
+            id: 1,
+            priceMinor: minor,
+            setupFeeMinor: 0,
+            discountMinor: 0,
+            netMinor: minor,
+            totalMinor: minor,
+          },
+          refundedMinor: 0,
+        });
+        // Each half costs its days of the price, rounded down as every prorated charge is.
+        const first = Math.floor((price * (at % days)) / days);
+        const halves =
+          amount(invoice(first), { ...time, endsOn: middle }, 'unused', today) +
+          amount(invoice(price - first), { ...time, startsOn: middle }, 'unused', today);
+        expect(halves).toBeLessThanOrEqual(amount(invoice(price), time, 'unused', today) + 2);
+      }),
+    );
+  });
+});

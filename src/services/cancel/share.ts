@@ -1,0 +1,46 @@
+import type { PaidInvoice } from '../../billing/index.ts';
+import type { Period } from '../periods.ts';
+
+/** Which part of what was paid for a service goes back: all of it, the days that have not begun, or nothing. */
+export type Rule = 'full' | 'unused' | 'none';
+
+/** What goes back of one invoice, with its tax. */
+export interface Share {
+  invoiceId: number;
+  amountMinor: number;
+}
+
+/**
+ * What goes back of an invoice that was paid for a service. Never more than is left of it, and never more than the
+ * service's lines were: rounded down to the minor unit, once for the days and once for the tax. A day that has begun
+ * is used.
+ */
+export function shareOf(paid: PaidInvoice, period: Period | undefined, rule: Rule, today: string): Share {
+  const netMinor = rule === 'full' ? paidNet(paid) : rule === 'unused' ? unusedNet(paid, period, today) : 0;
+  const ofTotal = paid.netMinor === 0 ? 0 : partOf(paid.totalMinor, netMinor, paid.netMinor);
+  return { invoiceId: paid.id, amountMinor: Math.min(ofTotal, paid.totalMinor - paid.refundedMinor) };
+}
+
+function paidNet({ priceMinor, setupFeeMinor, discountMinor }: PaidInvoice): number {
+  return priceMinor + setupFeeMinor - discountMinor;
+}
+
+/** Of the price, without the setup: that was done. A discount is off both, in proportion. */
+function unusedNet(paid: PaidInvoice, period: Period | undefined, today: string): number {
+  if (period === undefined) return 0;
+  const days = daysBetween(period.startsOn, period.endsOn);
+  const used = Math.max(0, daysBetween(period.startsOn, today) + 1);
+  const left = Math.max(0, days - used);
+  const gross = paid.priceMinor + paid.setupFeeMinor;
+  if (days <= 0 || gross === 0) return 0;
+  return partOf(partOf(paidNet(paid), paid.priceMinor, gross), left, days);
+}
+
+/** `amount` × `part` ÷ `whole`, rounded down, exact however large. */
+function partOf(amount: number, part: number, whole: number): number {
+  return Number((BigInt(amount) * BigInt(part)) / BigInt(whole));
+}
+
+function daysBetween(from: string, to: string): number {
+  return Math.round((Date.parse(to) - Date.parse(from)) / 86_400_000);
+}
