@@ -76,6 +76,7 @@ async function subjects(owner: Person = customer): Promise<string[]> {
   return data.mails.map(({ subject }: { subject: string }) => subject).toReversed();
 }
 
+const credit = async () => (await customer.get('/dashboard/account')).body.data.user.credit;
 const set = (fields: object) => product.staff.patch('/staff/settings', { calendar: fields });
 
 describe('a service that nobody pays', () => {
@@ -254,6 +255,43 @@ describe('a service that is not renewed', () => {
     await pass(1);
     expect((await service(id)).status).toBe('terminated');
     expect(await renewals(id)).toEqual([]);
+  });
+
+  it('is invoiced on the day after its cancellation was taken back', async () => {
+    const id = await newService();
+    const cancel = (cancelled: boolean) =>
+      sql(product, 'update services set cancelled = $2 where id = $1', id, cancelled);
+    await cancel(true);
+    const { duedate } = await service(id);
+    await pass(daysBetween(today(), duedate) - 8);
+    await cancel(false);
+    await pass(1);
+    expect(await done(id)).toEqual([['invoice', -7]]);
+  });
+});
+
+describe('a payment at the moment at which the calendar', () => {
+  it.each([
+    ['suspends', 13],
+    ['terminates', 43],
+  ] as const)('%s is not lost, and never without what it is for', async (_, days) => {
+    for (let time = 0; time < 3; time += 1) {
+      const id = await newService();
+      const { duedate } = await service(id);
+      await pass(daysBetween(today(), duedate) + days);
+      const [invoice] = await renewals(id);
+      product.clock.travel(86_400_000);
+      const creditBefore = await credit();
+      const [paid] = await Promise.all([payByCredit(customer, invoice?.id ?? 0), attend()]);
+      await settled(product);
+      const seen = await service(id);
+      if (paid.status === 200 && seen.status !== 'terminated') {
+        expect(seen.status).toBe('active');
+        expect(seen.duedate > duedate).toBe(true);
+      } else {
+        expect([seen.status, await credit()]).toEqual(['terminated', creditBefore]);
+      }
+    }
   });
 });
 
