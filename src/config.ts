@@ -21,6 +21,8 @@ export interface Config {
   dataDir: string;
   /** Another PostgreSQL; null means the embedded one. */
   databaseUrl: string | null;
+  /** The role that owns its tables and changes them, where `databaseUrl` names another; null: the same. */
+  databaseOwnerUrl: string | null;
   databasePoolSize: number;
   /** How long a statement may take. */
   databaseTimeoutS: number;
@@ -99,6 +101,12 @@ export const settings: Setting[] = [
     name: 'DATABASE_URL',
     fallback: '',
     meaning: 'Another PostgreSQL (15 or newer) instead of the embedded one.',
+  },
+  {
+    name: 'DATABASE_OWNER_URL',
+    fallback: '',
+    meaning:
+      'The same database as the role that owns its tables; then DATABASE_URL may only add to the ledger.',
   },
   { name: 'DATABASE_POOL_SIZE', fallback: '8', meaning: 'Connections this process keeps to the database.' },
   {
@@ -287,6 +295,12 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     databaseUrl: read(
       url,
       'DATABASE_URL',
+      ['postgres', 'postgresql'],
+      'postgres://user:password@host:5432/innkeeper',
+    ),
+    databaseOwnerUrl: read(
+      url,
+      'DATABASE_OWNER_URL',
       ['postgres', 'postgresql'],
       'postgres://user:password@host:5432/innkeeper',
     ),

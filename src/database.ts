@@ -1,7 +1,7 @@
 import type { Config } from './config.ts';
 import { runningEmbeddedUrl, startEmbeddedPostgres } from './platform/database/embedded/index.ts';
 import { type DataDir, lockDataDir } from './platform/host/dataDir.ts';
-import { type Logger, migrate } from './platform/index.ts';
+import { type Logger, migrate, roleOf } from './platform/index.ts';
 
 /** Tells a person how far it is; see `platform/host/terminal.ts`. */
 export interface Stages {
@@ -10,8 +10,10 @@ export interface Stages {
 }
 
 export interface OpenDatabase {
-  /** What `connect` takes. */
+  /** What `connect` takes: the application's role. */
   url: string;
+  /** The role that owns the tables, for migrations, backups and restores; the same where there is no other. */
+  ownerUrl: string;
   close(): Promise<void>;
 }
 
@@ -28,7 +30,7 @@ export async function openDatabase(
   const server = await openServer(config, data, progress, log);
   try {
     progress.stage('migrations');
-    const applied = await migrate(server.url);
+    const applied = await migrate(server.ownerUrl, await grantedTo(server));
     if (applied.length > 0) progress.say(`${applied.length} applied`);
     return server;
   } catch (error) {
@@ -50,16 +52,15 @@ export async function openServer(
   const isOurs = config.databaseUrl === null;
   const lock = isOurs || config.role !== 'api' ? await lockDataDir(data.dir) : null;
   try {
-    if (config.databaseUrl !== null) {
-      return { url: config.databaseUrl, close: async () => lock?.release() };
-    }
+    const given = urlsOf(config);
+    if (given !== null) return { ...given, close: async () => lock?.release() };
     progress.stage('database');
     const embedded = await startEmbeddedPostgres({ ...data, log: (line) => log.info({}, line) });
     const close = async () => {
       await embedded.stop();
       lock?.release();
     };
-    return { url: embedded.url, close };
+    return { url: embedded.applicationUrl, ownerUrl: embedded.url, close };
   } catch (error) {
     lock?.release();
     throw error;
@@ -90,6 +91,21 @@ export async function borrowServer(
 
 /** The server that runs without us; null when there is none. */
 async function findServer(config: Config, data: DataDir): Promise<OpenDatabase | null> {
-  const url = config.databaseUrl ?? (await runningEmbeddedUrl(data));
-  return url === null ? null : { url, close: async () => undefined };
+  const given = urlsOf(config);
+  if (given !== null) return { ...given, close: async () => undefined };
+  const running = await runningEmbeddedUrl(data);
+  return running && { url: running.applicationUrl, ownerUrl: running.url, close: async () => undefined };
+}
+
+/** Another PostgreSQL than the embedded one; null without. */
+function urlsOf({
+  databaseUrl: url,
+  databaseOwnerUrl,
+}: Config): Pick<OpenDatabase, 'url' | 'ownerUrl'> | null {
+  return url === null ? null : { url, ownerUrl: databaseOwnerUrl ?? url };
+}
+
+/** Whom the tables are granted to: the application's role, where it is not their owner. */
+async function grantedTo({ url, ownerUrl }: OpenDatabase): Promise<{ grantedTo?: string }> {
+  return url === ownerUrl ? {} : { grantedTo: await roleOf(url) };
 }

@@ -23,6 +23,7 @@ import {
   fail,
   openSeal,
   type ProcessLog,
+  rewritableTables,
   settleRestore,
   startAnnouncing,
   startPeriodicJobs,
@@ -110,6 +111,7 @@ async function start(config: Config, progress: StartProgress, parts: Parts, undo
   undo.push(database.close);
   const { url } = database;
   const ctx = await openContext(config, data, url, parts, log, undo);
+  await warnOfRewriting(ctx, progress);
 
   undo.push(startTellingReaders(ctx));
   if (config.role !== 'api') await settleRestore(ctx, vpsJobs);
@@ -138,6 +140,16 @@ async function start(config: Config, progress: StartProgress, parts: Parts, undo
 
 /** The context of the product itself. */
 type Whole = Context & { db: ReturnType<typeof connect>; log: ProcessLog };
+
+/** Says loudly when the ledger and the journal are only kept from being changed by their triggers. */
+async function warnOfRewriting(ctx: Whole, progress: StartProgress): Promise<void> {
+  const { role, tables } = await rewritableTables(ctx.db);
+  if (tables.length === 0) return;
+  const advice =
+    'give the product a role of its own with DATABASE_URL, and its owner with DATABASE_OWNER_URL';
+  ctx.log.warn({ role, tables }, `the database role ${role} could rewrite the ledger: ${advice}`);
+  progress.say(`the role ${role} could rewrite the ledger: ${advice}`);
+}
 
 async function openContext(
   config: Config,

@@ -77,6 +77,7 @@ const tablesOf: Record<string, string[]> = {
       'transfers',
     ],
     ...['ledger_accounts', 'ledger_transactions', 'ledger_entries', 'ledger_checks', 'ledger_differences'],
+    ...['deferrals', 'earnings'],
     ...['bank_statements', 'bank_entries'],
   ],
   services: [

@@ -4,6 +4,8 @@ import pg from 'pg';
 export interface TestDatabase {
   /** Connection string of a migrated, otherwise empty database that nobody else uses. */
   url: string;
+  /** The same as the role that the product works as; the owner's where the server has no other. */
+  applicationUrl: string;
   /** Removes it, cutting off whoever is still connected. */
   drop(): Promise<void>;
 }
@@ -15,21 +17,29 @@ export interface TestDatabase {
 export async function testDatabase(): Promise<TestDatabase> {
   // Not at the top: the set-up of the run imports this file too, and there is no test to inject into.
   const { inject } = await import('vitest');
-  const { url, template, problem } = inject('postgres');
+  const { url, applicationUrl, template, problem } = inject('postgres');
   if (problem !== null) throw new Error(`There is no database for tests: ${problem}`);
   const name = `test_${randomBytes(6).toString('hex')}`;
   // Copying files takes a quarter of the time that copying through the log does, for databases this small.
   await execute(url, `CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY FILE_COPY`);
-  return { url: withDatabase(url, name), drop: () => execute(url, `DROP DATABASE ${name} WITH (FORCE)`) };
+  return open(url, applicationUrl, name);
+}
+
+function open(url: string, applicationUrl: string, name: string): TestDatabase {
+  return {
+    url: withDatabase(url, name),
+    applicationUrl: withDatabase(applicationUrl, name),
+    drop: () => execute(url, `DROP DATABASE ${name} WITH (FORCE)`),
+  };
 }
 
 /** A database with nothing in it, as a restore wants it. */
 export async function emptyDatabase(): Promise<TestDatabase> {
   const { inject } = await import('vitest');
-  const { url } = inject('postgres');
+  const { url, applicationUrl } = inject('postgres');
   const name = `test_${randomBytes(6).toString('hex')}`;
   await execute(url, `CREATE DATABASE ${name}`);
-  return { url: withDatabase(url, name), drop: () => execute(url, `DROP DATABASE ${name} WITH (FORCE)`) };
+  return open(url, applicationUrl, name);
 }
 
 /** The same server, another database. (Not `URL`: it refuses an empty host, which means a unix socket.) */

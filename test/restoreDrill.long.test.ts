@@ -122,7 +122,7 @@ it('everything that was acknowledged before the backup is back, and nothing of t
   copyFileSync(path.join(lost, 'simulator.json'), path.join(dir, 'simulator.json'));
   product = await start(dir);
 
-  const url = (await runningEmbeddedUrl(await prepareDataDir(dir))) ?? '';
+  const url = (await runningEmbeddedUrl(await prepareDataDir(dir)))?.url ?? '';
   expect(await audit(url, unlessSettled)).toEqual([]);
 
   for (const { serviceId, invoiceId, isPaid } of before) {

@@ -29,6 +29,7 @@ export { billingJobs } from './jobs.ts';
 export { readAccountCredit } from './ledger/accountCredit.ts';
 export { ledgerMeasures, ledgerPeriodicJobs } from './ledger/check.ts';
 export { ledgerConcerns } from './ledger/concerns.ts';
+export { beginEarning, earnRest } from './ledger/deferred.ts';
 export { findCredit, grantCredit } from './ledger/ledger.ts';
 export { creditRoutes } from './ledger/routes.ts';
 export { billingMails } from './mails.ts';

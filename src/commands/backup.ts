@@ -14,7 +14,7 @@ export const backup: Command = {
       const isKeyLeftOut = options['without-key'] === true;
       const database = await borrowServer(config, place.data, place.quiet, place.log);
       const made = await makeBackup({
-        url: database.url,
+        url: database.ownerUrl,
         dataDir: place.data.dir,
         to,
         withKey: !isKeyLeftOut,

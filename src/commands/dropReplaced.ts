@@ -11,12 +11,12 @@ export const dropReplaced: Command = {
     withInstallation(config, async ({ data, quiet, log }) => {
       const database = await borrowServer(config, data, quiet, log);
       try {
-        const aside = await listAside(database.url, data.dir);
+        const aside = await listAside(database.ownerUrl, data.dir);
         const names = wordsOf(aside);
         if (names.length === 0) return 'Nothing is put aside.';
         if (yes !== true)
           return [...names, 'Nothing was deleted. To delete it: drop-replaced --yes'].join('\n');
-        await dropAside(database.url, aside);
+        await dropAside(database.ownerUrl, aside);
         return names.map((name) => `Deleted: ${name}`).join('\n');
       } finally {
         await database.close();

@@ -15,7 +15,7 @@ export const restore: Command = {
       const database = await openServer({ ...config, role: 'all' }, data, quiet, log);
       const { manifest, asideSchema, asideFiles, isKeyMissing } = await restoreBackup({
         file: String(file),
-        url: database.url,
+        url: database.ownerUrl,
         dataDir: data.dir,
         secretKey: config.secretKey,
         replace: replace === true,

@@ -23,6 +23,8 @@ export {
   type Database,
   migrate,
   type Queryable,
+  rewritableTables,
+  roleOf,
   type Statement,
   statement,
 } from './database/index.ts';

@@ -51,6 +51,23 @@ const questions: Record<string, string> = {
       (select coalesce(-sum(e.amount_minor), 0) as minor from ledger_entries e
         join ledger_accounts a on a.id = e.account_id and a.kind = 'parts') l
     where i.minor <> l.minor`,
+  'what is owed as service and is not on the account for it': `
+    select d.minor as deferrals, l.minor as ledger from
+      (select coalesce(sum(amount_minor - earned_minor - returned_minor), 0) as minor from deferrals) d,
+      (select coalesce(-sum(e.amount_minor), 0) as minor from ledger_entries e
+        join ledger_accounts a on a.id = e.account_id and a.kind = 'deferred') l
+    where d.minor <> l.minor`,
+  'a deferral whose months are not what was earned of it': `
+    select d.id, d.earned_minor, sum(e.amount_minor) from deferrals d left join earnings e on e.deferral_id = d.id
+    group by d.id having coalesce(sum(e.amount_minor), 0) <> d.earned_minor
+      or (d.earns_on is not null) <> (d.starts_on is not null and d.earned_minor + d.returned_minor < d.amount_minor)`,
+  'a posting of what was earned that is not the sum of its months': `
+    select t.id from ledger_transactions t join ledger_entries e on e.transaction_id = t.id
+    join ledger_accounts a on a.id = e.account_id and a.kind = 'revenue' where t.kind = 'revenue_earned'
+      and -e.amount_minor <> (select coalesce(sum(m.amount_minor), 0) from earnings m where m.transaction_id = t.id)`,
+  'a service that was delivered and whose order is not being earned': `
+    select s.id, d.id from services s join deferrals d on d.service_id = s.id and d.invoice_id = s.invoice_id
+    where s.status in ('active', 'suspended') and d.starts_on is null`,
   'a paid invoice without exactly one transaction in the ledger': `
     select i.id, count(t.id) from invoices i
     left join ledger_transactions t on t.invoice_id = i.id and t.kind = 'invoice_paid'

@@ -11,7 +11,7 @@ import { withDatabase } from '../database.ts';
 declare module 'vitest' {
   export interface ProvidedContext {
     /** A server to make databases on, the migrated one to make them from, and why there is none. */
-    postgres: { url: string; template: string; problem: string | null };
+    postgres: { url: string; applicationUrl: string; template: string; problem: string | null };
   }
 }
 
@@ -33,23 +33,31 @@ let undo: () => Promise<void> = async () => undefined;
  */
 export async function setup(project: TestProject): Promise<void> {
   const server = process.env.DATABASE_URL
-    ? { url: process.env.DATABASE_URL, stop: async () => undefined }
+    ? { url: process.env.DATABASE_URL, applicationUrl: process.env.DATABASE_URL, stop: async () => undefined }
     : await startTemporary();
   const template = `innkeeper_template_${randomBytes(4).toString('hex')}`;
   undo = async () => {
     await execute(server.url, `DROP DATABASE ${template} WITH (FORCE)`).catch(() => undefined);
     await server.stop();
   };
-  const problem = await buildTemplate(server.url, template);
-  project.provide('postgres', { url: server.url, template, problem });
+  const { url, applicationUrl } = server;
+  const problem = await buildTemplate(url, applicationUrl, template);
+  project.provide('postgres', { url, applicationUrl, template, problem });
 }
 
 /** What is wrong with the migrations, for the tests that need them; the others run all the same. */
-async function buildTemplate(serverUrl: string, template: string): Promise<string | null> {
+async function buildTemplate(
+  serverUrl: string,
+  applicationUrl: string,
+  template: string,
+): Promise<string | null> {
   try {
     await execute(serverUrl, `CREATE DATABASE ${template}`);
     const { migrate } = await import('../../src/platform/database/migrate.ts');
-    await migrate(withDatabase(serverUrl, template));
+    const { roleOf } = await import('../../src/platform/database/grants.ts');
+    const granted =
+      applicationUrl === serverUrl ? {} : { grantedTo: await roleOf(withDatabase(applicationUrl, template)) };
+    await migrate(withDatabase(serverUrl, template), granted);
     return null;
   } catch (error) {
     const problem = error instanceof Error ? error.message : String(error);
@@ -70,6 +78,7 @@ async function startTemporary() {
   const database = await startEmbeddedPostgres({ ...place, settings, log: (line) => lines.push(line) });
   return {
     url: database.url,
+    applicationUrl: database.applicationUrl,
     stop: async () => {
       await database.stop();
       await fs.rm(dir, { recursive: true, force: true });

@@ -21,10 +21,16 @@ export interface Payable {
   /** What came in towards it so far. */
   paid_minor: number;
   expires_at: Date;
+  /** What each line costs after its discount, before tax. */
+  lines: { service_id: number | null; minor: number }[];
 }
 
 const selectPayable = `select id, organization_id, user_id, position, kind, status, currency, tax_minor, total_minor,
-     paid_minor, expires_at from invoices`;
+     paid_minor, expires_at,
+     (select coalesce(jsonb_agg(jsonb_build_object('service_id', l.service_id,
+        'minor', l.price_minor + l.setup_fee_minor - l.discount_minor) order by l.ordinal), '[]')
+        from invoice_items l where l.invoice_id = invoices.id) as lines
+   from invoices`;
 
 /** An invoice, its row locked: nobody else pays, cancels or refunds it meanwhile. */
 export const lockInvoice = statement<Payable, { id: number }>(

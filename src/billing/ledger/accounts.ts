@@ -56,6 +56,7 @@ export const postingKinds = {
   invoice_part_paid: 'a part of an invoice was paid',
   part_returned: 'what was paid towards an invoice went back to the credit',
   invoice_refunded: 'money of a paid invoice was given back',
+  revenue_earned: 'what was paid for a period was earned',
   credit_granted: 'staff gave credit',
   transfer_credited: 'a bank transfer, or what was left of it, became credit',
   charge_credited: 'money by a payment provider, or what was left of it, became credit',

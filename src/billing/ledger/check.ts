@@ -5,6 +5,7 @@ import {
   statement,
   type TxContext,
 } from '../../platform/index.ts';
+import { earning } from './deferred.ts';
 import { type Difference, totalsThatDiffer } from './totals.ts';
 
 type Stage = 'transactions' | 'credit' | 'totals' | 'done';
@@ -96,7 +97,7 @@ const hourOfCheck = 2;
  */
 const ledgerCheck: PeriodicJob = { name: 'billing.checkLedger', intervalMs: 60_000, work: checkLedger };
 
-export const ledgerPeriodicJobs: PeriodicJob[] = [ledgerCheck];
+export const ledgerPeriodicJobs: PeriodicJob[] = [ledgerCheck, earning];
 
 async function checkLedger(tx: TxContext): Promise<'more' | 'done'> {
   const now = tx.clock.now();

@@ -213,7 +213,7 @@ describe('the ledger', () => {
     );
     expect(entries).toEqual([
       { kind: 'credit', amount_minor: 363 },
-      { kind: 'revenue', amount_minor: -300 },
+      { kind: 'deferred', amount_minor: -300 },
       { kind: 'tax', amount_minor: -63 },
     ]);
   });

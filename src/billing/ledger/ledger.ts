@@ -13,6 +13,8 @@ export interface Posting {
   currency: string;
   invoiceId?: number;
   description: string;
+  /** The day it counts for (`YYYY-MM-DD`), where that is not today. */
+  countsOn?: string;
   /** Change of the customer's credit; positive when the customer has more afterwards. */
   creditMinor: number;
   /** Debits positive, credits negative; with the credit's change they add up to zero. */
@@ -87,6 +89,7 @@ const writeTransaction = statement<
     kind: PostingKind;
     invoiceId: number | null;
     description: string;
+    countsOn: string | null;
     userId: number | null;
     now: Date;
     currency: string;
@@ -101,8 +104,8 @@ const writeTransaction = statement<
 >(
   'billing.writeLedgerTransaction',
   `with made as (
-     insert into ledger_transactions (organization_id, kind, invoice_id, description, user_id, created_at)
-     values (:organizationId, :kind, :invoiceId, :description, :userId, :now) returning id),
+     insert into ledger_transactions (organization_id, kind, invoice_id, description, counts_on, user_id, created_at)
+     values (:organizationId, :kind, :invoiceId, :description, :countsOn::date, :userId, :now) returning id),
    wanted as (select * from unnest(:kinds::text[], :amounts::bigint[], :owned::boolean[])
      as w(kind, amount_minor, owned)),
    found as (
@@ -130,10 +133,10 @@ const insertEntry = statement<
 );
 
 /**
- * Writes one transaction into the ledger; `insufficient_credit` when the customer has less than is taken,
+ * Writes one transaction into the ledger and says its id; `insufficient_credit` when the customer has less than is taken,
  * `amount_too_large` for more than can be counted. Two that touch the same customer's credit run one after the other.
  */
-export async function post(ctx: TxContext, posting: Posting): Promise<void> {
+export async function post(ctx: TxContext, posting: Posting): Promise<number> {
   const credit = await creditAfter(ctx, posting);
   const entries = entriesOf(posting);
   const { id, written } = await ctx.db.one(writeTransaction, {
@@ -141,6 +144,7 @@ export async function post(ctx: TxContext, posting: Posting): Promise<void> {
     kind: posting.kind,
     invoiceId: posting.invoiceId ?? null,
     description: posting.description,
+    countsOn: posting.countsOn ?? null,
     userId: ctx.actor.userId,
     now: ctx.clock.now(),
     currency: posting.currency,
@@ -158,6 +162,7 @@ export async function post(ctx: TxContext, posting: Posting): Promise<void> {
     const accountId = await accountOf(ctx, organizationId, kind, posting.currency);
     await ctx.db.run(insertEntry, { transactionId: id, accountId, organizationId, amountMinor });
   }
+  return id;
 }
 
 function entriesOf({ provider }: Posting): { kind: PostedAccount; amountMinor: number }[] {

@@ -26,12 +26,14 @@ const totals = statement<Totals>(
   `with ledger as (
      select a.kind, a.currency, sum(case when a.kind = 'bank' then e.amount_minor else -e.amount_minor end)::bigint as minor
      from ledger_accounts a join ledger_entries e on e.account_id = a.id
-     where a.organization_id is null and a.kind in ('bank', 'parts') group by a.kind, a.currency),
+     where a.organization_id is null and a.kind in ('bank', 'parts', 'deferred') group by a.kind, a.currency),
    counted as (
      select 'bank' as kind, currency, sum(amount_minor)::bigint as minor from transfers
        where taken_back_at is null group by currency
      union all
-     select 'parts', currency, sum(paid_minor)::bigint from invoices where status = 'unpaid' group by currency)
+     select 'parts', currency, sum(paid_minor)::bigint from invoices where status = 'unpaid' group by currency
+     union all
+     select 'deferred', currency, sum(amount_minor - earned_minor - returned_minor)::bigint from deferrals group by currency)
    select kind, currency, coalesce(l.minor, 0) as ledger_minor, coalesce(c.minor, 0) as rows_minor
    from ledger l full join counted c using (kind, currency)
    where coalesce(l.minor, 0) <> coalesce(c.minor, 0)`,
@@ -40,6 +42,7 @@ const totals = statement<Totals>(
 const rowsOf: Partial<Record<AccountKind, string>> = {
   bank: 'the transfers that were booked',
   parts: 'what was paid towards open invoices',
+  deferred: 'what is left to be earned of each service',
 };
 
 /** Accounts that hold another amount than the rows that they stand for. */

@@ -13,6 +13,7 @@ import {
 import { invoicePartReturned, invoiceRefunded } from '../events.ts';
 import { inWords } from '../invoices/payable.ts';
 import { readInvoice } from '../invoices/read.ts';
+import { returnDeferred } from '../ledger/deferred.ts';
 import { post } from '../ledger/ledger.ts';
 import { returnPart } from './returnPart.ts';
 
@@ -170,6 +171,9 @@ export async function giveBack(
   const now = tx.clock.now();
   const toBank = refund.method === 'taken_back';
   if (amountMinor > 0) {
+    const netMinor = amountMinor - taxMinor;
+    // What is owed still is given back first: it was never earned.
+    const owedMinor = await returnDeferred(tx, id, netMinor);
     await post(tx, {
       kind: 'invoice_refunded',
       organizationId,
@@ -177,7 +181,12 @@ export async function giveBack(
       invoiceId: id,
       description: `Refund of invoice ${id}`,
       creditMinor: toBank ? 0 : amountMinor,
-      provider: { revenue: amountMinor - taxMinor, tax: taxMinor, bank: toBank ? -amountMinor : 0 },
+      provider: {
+        deferred: owedMinor,
+        revenue: netMinor - owedMinor,
+        tax: taxMinor,
+        bank: toBank ? -amountMinor : 0,
+      },
     });
   }
   const { method, reason } = refund;

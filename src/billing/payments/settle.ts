@@ -4,6 +4,7 @@ import { creditGranted, invoicePaid, invoicePartPaid } from '../events.ts';
 import type { PaymentMethod } from '../invoices/kind.ts';
 import { dueOf, type Payable } from '../invoices/payable.ts';
 import { requireAction } from '../invoices/states.ts';
+import { defer, deferredOf } from '../ledger/deferred.ts';
 import { post } from '../ledger/ledger.ts';
 
 /** Money on its way to an invoice. */
@@ -68,6 +69,10 @@ export async function payRest(tx: TxContext, invoice: Payable, payment: Payment)
   const { organization_id: organizationId, currency, total_minor: totalMinor, tax_minor: taxMinor } = invoice;
   const dueMinor = dueOf(invoice);
   const fromCreditMinor = payment.method === 'credit' ? dueMinor : 0;
+  const netMinor = totalMinor - taxMinor;
+  // What is for a service's period is owed from now on, and earned month by month.
+  const owed = isForPeriods(invoice) ? deferredOf(netMinor, invoice.lines) : [];
+  const owedMinor = owed.reduce((sum, { amountMinor }) => sum + amountMinor, 0);
   if (totalMinor > 0) {
     await post(tx, {
       kind: 'invoice_paid',
@@ -79,13 +84,16 @@ export async function payRest(tx: TxContext, invoice: Payable, payment: Payment)
       provider: {
         [accountOf(payment)]: dueMinor - fromCreditMinor,
         parts: invoice.paid_minor,
-        revenue: -(totalMinor - taxMinor),
+        deferred: -owedMinor,
+        revenue: -(netMinor - owedMinor),
         tax: -taxMinor,
       },
     });
   }
-  await writePayment(tx, invoice, dueMinor, payment);
-  await record(tx, invoicePaid, {
+  // None needs another's answer, so they travel together.
+  const deferred = defer(tx, { id: invoice.id, organizationId, currency }, owed);
+  const paid = writePayment(tx, invoice, dueMinor, payment);
+  const told = record(tx, invoicePaid, {
     subject: { type: 'invoice', id: invoice.id },
     organizationId,
     data: {
@@ -96,6 +104,12 @@ export async function payRest(tx: TxContext, invoice: Payable, payment: Payment)
       total: formatMoney(totalMinor, currency),
     },
   });
+  await Promise.all([deferred, paid, told]);
+}
+
+/** Whether whoever delivers what an invoice is for says from when to when that is (`beginEarning`). */
+function isForPeriods({ kind }: Payable): boolean {
+  return kind === 'order' || kind === 'renewal' || kind === 'upgrade';
 }
 
 /**

@@ -119,7 +119,7 @@ function takeParts(
   transfer: Booked,
   { id }: RefundableRow,
   amountMinor: number,
-): Promise<void> {
+): Promise<number> {
   return post(tx, {
     kind: 'transfer_taken_back',
     organizationId: transfer.organization_id,

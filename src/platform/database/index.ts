@@ -3,6 +3,7 @@
  * shape of its rows, and runs it through `ctx.db`; the server parses and plans it once a connection.
  */
 export { connect } from './connect.ts';
+export { rewritableTables, roleOf } from './grants.ts';
 export { migrate } from './migrate.ts';
 export {
   allStatements,

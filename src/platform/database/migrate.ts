@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
+import { grantTo } from './grants.ts';
 
 const ourFolder = join(import.meta.dirname, '../../../migrations');
 // Any constant works; it only has to be the same in every process of this product.
@@ -14,6 +15,7 @@ export interface MigrateOptions {
   folder?: string;
   schema?: string;
   only?: readonly string[];
+  grantedTo?: string;
 }
 
 interface Migration {
@@ -32,10 +34,11 @@ interface Migration {
  * and after a failure all of them run again: it says `drop index concurrently if exists` before it creates.
  *
  * `schema` takes another schema than the usual one; `only` names the migrations to apply, as an older version had them.
+ * `grantedTo` is the application's role, which then may work with the tables and change none of them.
  */
 export async function migrate(
   url: string,
-  { folder = ourFolder, schema, only }: MigrateOptions = {},
+  { folder = ourFolder, schema, only, grantedTo }: MigrateOptions = {},
 ): Promise<string[]> {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 10_000, keepAlive: true });
   await client.connect();
@@ -46,7 +49,9 @@ export async function migrate(
       'create table if not exists schema_migrations (name text primary key, checksum text not null, applied_at timestamptz not null default now())',
     );
     const wanted = readMigrations(folder).filter(({ name }) => only?.includes(name) ?? true);
-    return await applyMissing(client, wanted);
+    const applied = await applyMissing(client, wanted);
+    if (grantedTo !== undefined) await grantTo(client, grantedTo);
+    return applied;
   } finally {
     await client.end(); // the lock goes with the connection
   }

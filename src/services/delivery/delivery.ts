@@ -1,4 +1,4 @@
-import { couponOf, holdInvoice, isRefunded } from '../../billing/index.ts';
+import { beginEarning, couponOf, holdInvoice, isRefunded } from '../../billing/index.ts';
 import { addMonths, isCycle, monthsOf } from '../../catalog/index.ts';
 import { record } from '../../events/index.ts';
 import { type Context, requireRow, statement, type TxContext, transaction } from '../../platform/index.ts';
@@ -114,6 +114,7 @@ export async function completeDelivery(
   const duedate = addMonths(today, months);
   await ctx.db.run(activate, { id: order.id, duedate, periodStart: today });
   await writePeriod(ctx, order.id, { invoiceId: order.invoiceId, startsOn: today, endsOn: duedate });
+  await beginEarning(ctx, { invoiceId: order.invoiceId, serviceId: order.id, from: today, to: duedate });
   await ctx.db.run(dropSecret, { serviceId: order.id });
   await record(ctx, serviceProvisioned, {
     subject: { type: 'service', id: order.id },

@@ -1,4 +1,4 @@
-import { holdInvoice, isRefunded, refundInvoice } from '../../billing/index.ts';
+import { beginEarning, holdInvoice, isRefunded, refundInvoice } from '../../billing/index.ts';
 import { addMonths, isCycle, monthsOf } from '../../catalog/index.ts';
 import { record } from '../../events/index.ts';
 import { formatMoney, type TxContext } from '../../platform/index.ts';
@@ -41,6 +41,7 @@ export async function applyRenewal(tx: TxContext, service: Terms, renewal: Renew
   const priceMinor = cycle === service.cycle ? service.priceMinor : renewal.priceMinor;
   await extendService(tx, { ...renewal, startsOn, endsOn }, { cycle, priceMinor });
   await writePeriod(tx, service.id, { invoiceId, startsOn, endsOn });
+  await beginEarning(tx, { invoiceId, serviceId: service.id, from: startsOn, to: endsOn });
   await record(tx, serviceRenewed, {
     subject: { type: 'service', id: service.id },
     organizationId: service.organizationId,

@@ -1,4 +1,4 @@
-import { cancelInvoicesOf } from '../../billing/index.ts';
+import { cancelInvoicesOf, earnRest } from '../../billing/index.ts';
 import { returnStock } from '../../catalog/index.ts';
 import { record } from '../../events/index.ts';
 import { statement, type TxContext } from '../../platform/index.ts';
@@ -21,6 +21,8 @@ export async function terminateService(tx: TxContext, id: number, reason: string
   requireStaffAction('terminate', service);
   await tx.db.run(markTerminated, { id, now: tx.clock.now() });
   await cancelInvoicesOf(tx, id, `${service.domain ?? service.productName} has ended`);
+  // What was paid and is not given back is owed to nobody any more.
+  await earnRest(tx, id);
   if (service.holdsStock) await returnStock(tx, new Map([[service.productId, 1]]));
   await askByHand(tx, service, 'terminate');
   await record(tx, serviceTerminated, {

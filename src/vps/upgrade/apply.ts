@@ -1,4 +1,4 @@
-import { holdInvoice, isRefunded } from '../../billing/index.ts';
+import { beginEarning, holdInvoice, isRefunded } from '../../billing/index.ts';
 import { record } from '../../events/index.ts';
 import {
   holdMoreAddresses,
@@ -78,6 +78,10 @@ export async function applyPaidUpgrade(tx: TxContext, invoiceId: number): Promis
     }
     const { id, options: changes, price_minor: newPriceMinor, unit_prices: lots } = upgrade;
     await markUpgrade(tx, id, 'applied');
+    const from = tx.clock.now().toISOString().slice(0, 10);
+    // What it costs is for the days that remain.
+    const to = service.duedate === null || service.duedate < from ? from : service.duedate;
+    await beginEarning(tx, { invoiceId, serviceId: service.id, from, to });
     await applyUpgrade(tx, service, { changes, newPriceMinor, lots });
     const today = tx.clock.now().toISOString().slice(0, 10);
     if (service.duedate !== null && today < service.duedate)

@@ -5,7 +5,14 @@ import { requireBinaries } from './binaries.ts';
 import { ensureInitialized, openCluster, writeConfiguration } from './cluster.ts';
 import { endLeftovers } from './leftovers.ts';
 import { boundLog } from './log.ts';
-import { connectionUrl, type Server, type ServerExit, ServerStartError, startServer } from './server.ts';
+import {
+  applicationRole,
+  connectionUrl,
+  type Server,
+  type ServerExit,
+  ServerStartError,
+  startServer,
+} from './server.ts';
 import { defaultSettings, type PostgresSettings } from './settings.ts';
 
 export interface EmbeddedPostgresOptions {
@@ -22,8 +29,10 @@ export interface EmbeddedPostgresOptions {
 }
 
 export interface EmbeddedPostgres {
-  /** For `pg`: `postgres://innkeeper@/innkeeper?host=<socket directory>`. */
+  /** For `pg`, as the owner of the database: `postgres://innkeeper@/innkeeper?host=<socket directory>`. */
   readonly url: string;
+  /** The same as the role that the product works as. */
+  readonly applicationUrl: string;
   /** Process id of the server; null while it is down. */
   readonly pid: number | null;
   /** Calls back whenever the server ended without being asked to; it is started again by itself. */
@@ -62,6 +71,7 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
     const logTimer = setInterval(() => void boundLog(cluster.logFile).catch(() => undefined), 60_000).unref();
     return {
       url: connectionUrl(cluster),
+      applicationUrl: connectionUrl(cluster, applicationRole),
       get pid() {
         return supervisor.pid();
       },
@@ -84,12 +94,13 @@ export async function runningEmbeddedUrl(data: {
   dir: string;
   runDir: string;
   runAs: string | null;
-}): Promise<string | null> {
-  const url = connectionUrl(await openCluster(data.dir, data.runDir, data.runAs));
+}): Promise<Pick<EmbeddedPostgres, 'url' | 'applicationUrl'> | null> {
+  const cluster = await openCluster(data.dir, data.runDir, data.runAs);
+  const url = connectionUrl(cluster);
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5_000 });
   try {
     await client.connect();
-    return url;
+    return { url, applicationUrl: connectionUrl(cluster, applicationRole) };
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT' || code === 'ECONNREFUSED') return null;

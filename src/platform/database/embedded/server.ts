@@ -119,18 +119,21 @@ async function stopChild(child: ChildProcess, exited: Promise<ServerExit>): Prom
   }
 }
 
+/** The product's own role, which owns nothing: of tables that only grow it may read and add. */
+export const applicationRole = 'innkeeper_app';
+
 /** Connection string for the product's own database, through the cluster's socket. */
 export function connectionUrl(cluster: Cluster, user = 'innkeeper', database = 'innkeeper'): string {
   return `postgres://${user}@/${database}?host=${encodeURIComponent(cluster.socketDir)}`;
 }
 
-/** Whether the server takes connections; makes our database, and the role that owns it, the first time. */
+/** Whether the server takes connections; makes our database and its roles the first time. */
 async function isReady(cluster: Cluster, pid: number | undefined): Promise<boolean> {
   const pidFile = await fs.readFile(path.join(cluster.dataDir, 'postmaster.pid'), 'utf8').catch(() => '');
   const lines = pidFile.split('\n');
   if (lines[0] !== String(pid) || lines[7]?.trim() !== 'ready') return false;
   try {
-    await query(connectionUrl(cluster), ['SELECT 1']);
+    await query(connectionUrl(cluster, applicationRole), ['SELECT 1']);
   } catch (error) {
     const code = (error as { code?: string }).code ?? '';
     if (notYet.has(code)) return false;
@@ -145,14 +148,17 @@ const notYet = new Set(['ENOENT', 'ECONNREFUSED', 'ECONNRESET', 'EPIPE', '57P03'
 /** No such role, no such database. */
 const unmade = new Set(['28000', '3D000']);
 
-/** The product's role owns its database and may make others, and is not a superuser. */
+/** The owner of the database may make others, and is no superuser; the application's role came later, so each may be there. */
 async function createDatabase(cluster: Cluster): Promise<void> {
-  await query(connectionUrl(cluster, 'postgres', 'postgres'), [
-    `DO $$ BEGIN
-       CREATE ROLE innkeeper LOGIN CREATEDB IN ROLE pg_monitor;
-     EXCEPTION WHEN duplicate_object THEN NULL; END $$`,
-    'CREATE DATABASE innkeeper OWNER innkeeper',
-  ]);
+  const server = connectionUrl(cluster, 'postgres', 'postgres');
+  for (const role of ['innkeeper LOGIN CREATEDB IN ROLE pg_monitor', `${applicationRole} LOGIN`])
+    await query(server, [`CREATE ROLE ${role}`]).catch(unlessThere);
+  await query(server, ['CREATE DATABASE innkeeper OWNER innkeeper']).catch(unlessThere);
+}
+
+/** duplicate_object, duplicate_database */
+function unlessThere(error: { code?: string }): void {
+  if (error.code !== '42710' && error.code !== '42P04') throw error;
 }
 
 async function query(connectionString: string, statements: string[]): Promise<void> {

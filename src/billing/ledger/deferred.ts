@@ -1,0 +1,249 @@
+import { allocate, type PeriodicJob, statement, type TxContext } from '../../platform/index.ts';
+import { post } from './ledger.ts';
+
+/** What of an invoice is for a service. */
+export interface DeferredLine {
+  serviceId: number;
+  amountMinor: number;
+}
+
+interface DeferralRow {
+  id: number;
+  organization_id: number;
+  currency: string;
+  left_minor: number;
+  earned_until: string;
+  ends_on: string;
+  earns_on: string;
+}
+
+const selectDeferral = `
+  select id, organization_id, currency, amount_minor - earned_minor - returned_minor as left_minor, earned_until, ends_on,
+    earns_on from deferrals`;
+
+const insertDeferrals = statement<
+  never,
+  { organizationId: number; invoiceId: number; currency: string; serviceIds: number[]; amounts: number[] }
+>(
+  'billing.insertDeferrals',
+  `insert into deferrals (organization_id, invoice_id, service_id, currency, amount_minor)
+   select :organizationId, :invoiceId, d.service_id, :currency, d.amount_minor
+   from unnest(:serviceIds::bigint[], :amounts::bigint[]) as d(service_id, amount_minor)`,
+);
+const begin = statement<never, { invoiceId: number; serviceId: number; from: string; to: string }>(
+  'billing.beginEarning',
+  `update deferrals set starts_on = :from::date, ends_on = :to::date, earned_until = :from::date,
+     earns_on = case when earned_minor + returned_minor < amount_minor
+       then least((date_trunc('month', :from::date) + interval '1 month')::date, :to::date) end
+   where invoice_id = :invoiceId and service_id = :serviceId and starts_on is null`,
+);
+const lockDue = statement<DeferralRow, { today: string; limit: number }>(
+  'billing.lockDueDeferrals',
+  `${selectDeferral} where earns_on <= :today::date order by earns_on, id limit :limit for update skip locked`,
+);
+const lockLeft = statement<
+  Omit<DeferralRow, 'earned_until' | 'ends_on' | 'earns_on'> & { month: string },
+  { serviceId: number; today: string }
+>(
+  'billing.lockDeferralsOfService',
+  `select id, organization_id, currency, amount_minor - earned_minor - returned_minor as left_minor,
+     date_trunc('month', coalesce(earned_until, :today::date))::date as month
+   from deferrals where service_id = :serviceId and earned_minor + returned_minor < amount_minor
+   order by id for update`,
+);
+const writeEarned = statement<
+  never,
+  {
+    ids: number[];
+    amounts: number[];
+    months: string[];
+    organizationIds: number[];
+    transactionIds: (number | null)[];
+    untils: (string | null)[];
+    nexts: (string | null)[];
+  }
+>(
+  'billing.writeEarnings',
+  `with earned as (
+     select * from unnest(:ids::bigint[], :amounts::bigint[], :months::date[], :organizationIds::bigint[],
+       :transactionIds::bigint[], :untils::date[], :nexts::date[])
+       as e(id, amount_minor, month, organization_id, transaction_id, earned_until, earns_on)),
+   written as (
+     insert into earnings (deferral_id, month, organization_id, transaction_id, amount_minor)
+     select id, month, organization_id, transaction_id, amount_minor from earned where amount_minor > 0)
+   update deferrals d set earned_minor = d.earned_minor + e.amount_minor,
+     earned_until = coalesce(e.earned_until, d.earned_until), earns_on = e.earns_on
+   from earned e where e.id = d.id`,
+);
+const lockOfInvoice = statement<{ id: number; left_minor: number }, { invoiceId: number }>(
+  'billing.lockDeferralsOfInvoice',
+  `select id, amount_minor - earned_minor - returned_minor as left_minor from deferrals
+   where invoice_id = :invoiceId and earned_minor + returned_minor < amount_minor order by id for update`,
+);
+const giveBackOf = statement<never, { id: number; amountMinor: number }>(
+  'billing.returnDeferred',
+  `update deferrals set returned_minor = returned_minor + :amountMinor,
+     earns_on = case when earned_minor + returned_minor + :amountMinor < amount_minor then earns_on end
+   where id = :id`,
+);
+
+/**
+ * What of an invoice's net amount is owed as service: the lines of services, each with what it costs after discounts
+ * and before tax, set-up included. The rest is earned when it is paid.
+ */
+export function deferredOf(
+  netMinor: number,
+  lines: { service_id: number | null; minor: number }[],
+): DeferredLine[] {
+  const sumMinor = lines.reduce((sum, { minor }) => sum + minor, 0);
+  const weights = lines.map(({ minor }) => Math.max(0, minor));
+  const shares =
+    sumMinor === netMinor && weights.every((weight, at) => weight === lines[at]?.minor)
+      ? weights
+      : allocate(netMinor, weights);
+  const byService = new Map<number, number>();
+  for (const [at, { service_id }] of lines.entries()) {
+    if (service_id !== null) byService.set(service_id, (byService.get(service_id) ?? 0) + (shares[at] ?? 0));
+  }
+  return [...byService]
+    .filter(([, amountMinor]) => amountMinor > 0)
+    .map(([serviceId, amountMinor]) => ({ serviceId, amountMinor }));
+}
+
+/** Writes down what an invoice that is paid owes; the posting that puts it on the account `deferred` is the caller's. */
+export async function defer(
+  tx: TxContext,
+  invoice: { id: number; organizationId: number; currency: string },
+  lines: DeferredLine[],
+): Promise<void> {
+  if (lines.length === 0) return;
+  const { id: invoiceId, organizationId, currency } = invoice;
+  await tx.db.run(insertDeferrals, {
+    ...{ organizationId, invoiceId, currency },
+    serviceIds: lines.map(({ serviceId }) => serviceId),
+    amounts: lines.map(({ amountMinor }) => amountMinor),
+  });
+}
+
+/**
+ * From when to when a service's part of an invoice is for: the first day, and the day after the last (`YYYY-MM-DD`).
+ * From here on it is earned month by month. Said again, it changes nothing.
+ */
+export async function beginEarning(
+  tx: TxContext,
+  period: { invoiceId: number; serviceId: number; from: string; to: string },
+): Promise<void> {
+  await tx.db.run(begin, period);
+}
+
+/** What of an amount that is given back of an invoice was not earned yet; it is owed no more. */
+export async function returnDeferred(tx: TxContext, invoiceId: number, amountMinor: number): Promise<number> {
+  let openMinor = amountMinor;
+  for (const { id, left_minor } of await tx.db.many(lockOfInvoice, { invoiceId })) {
+    const partMinor = Math.min(left_minor, openMinor);
+    if (partMinor > 0) await tx.db.run(giveBackOf, { id, amountMinor: partMinor });
+    openMinor -= partMinor;
+  }
+  return amountMinor - openMinor;
+}
+
+/** A service ended: what was paid for it and not given back is owed to nobody any more, so it is earned now. */
+export async function earnRest(tx: TxContext, serviceId: number): Promise<void> {
+  const today = tx.clock.now().toISOString().slice(0, 10);
+  const left = await tx.db.many(lockLeft, { serviceId, today });
+  await write(
+    tx,
+    left.map((row) => ({ ...row, countsOn: today, amountMinor: row.left_minor, until: null, next: null })),
+  );
+}
+
+const atOnce = 500;
+
+/** Earns what is due: every month that is over, and the days up to the end of a period. Once each, however often it runs. */
+export const earning: PeriodicJob = { name: 'billing.earn', intervalMs: 60_000, work: earnDue };
+
+async function earnDue(tx: TxContext): Promise<'more' | 'done'> {
+  const today = tx.clock.now().toISOString().slice(0, 10);
+  const due = await tx.db.many(lockDue, { today, limit: atOnce });
+  await write(tx, due.map(partOf));
+  // A service whose period ended months ago has several to earn, one after the other.
+  return due.length > 0 ? 'more' : 'done';
+}
+
+interface Part {
+  id: number;
+  organization_id: number;
+  currency: string;
+  /** First day of the month that it is of. */
+  month: string;
+  /** Last day that it is of. */
+  countsOn: string;
+  amountMinor: number;
+  until: string | null;
+  next: string | null;
+}
+
+/** The part of what is left that falls to the days up to the due one; the last month gets the remainder. */
+export function partOf(row: DeferralRow): Part {
+  const { earned_until: from, earns_on: due, ends_on: end, left_minor: leftMinor } = row;
+  const isLast = due >= end;
+  const amountMinor = isLast
+    ? leftMinor
+    : Number((BigInt(leftMinor) * BigInt(daysBetween(from, due))) / BigInt(daysBetween(from, end)));
+  const following = monthAfter(due);
+  return {
+    ...{ id: row.id, organization_id: row.organization_id, currency: row.currency, amountMinor },
+    month: `${from.slice(0, 7)}-01`,
+    countsOn: dayBefore(due, from),
+    until: due,
+    next: isLast ? null : following < end ? following : end,
+  };
+}
+
+async function write(tx: TxContext, parts: Part[]): Promise<void> {
+  if (parts.length === 0) return;
+  const groups = Map.groupBy(parts, ({ currency, countsOn }) => `${currency} ${countsOn}`);
+  const posted = new Map<Part, number>();
+  for (const group of groups.values()) {
+    const [{ currency, countsOn }] = group as [Part, ...Part[]];
+    const sumMinor = group.reduce((sum, { amountMinor }) => sum + amountMinor, 0);
+    // A cent over a year: nothing of it falls to most months.
+    if (sumMinor === 0) continue;
+    const id = await post(tx, {
+      kind: 'revenue_earned',
+      organizationId: null,
+      currency,
+      description: `Earned of services until ${countsOn}`,
+      countsOn,
+      creditMinor: 0,
+      provider: { deferred: sumMinor, revenue: -sumMinor },
+    });
+    for (const part of group) posted.set(part, id);
+  }
+  await tx.db.run(writeEarned, {
+    ids: parts.map(({ id }) => id),
+    amounts: parts.map(({ amountMinor }) => amountMinor),
+    months: parts.map(({ month }) => month),
+    organizationIds: parts.map(({ organization_id }) => organization_id),
+    transactionIds: parts.map((part) => posted.get(part) ?? null),
+    untils: parts.map(({ until }) => until),
+    nexts: parts.map(({ next }) => next),
+  });
+}
+
+const msPerDay = 86_400_000;
+
+function daysBetween(from: string, to: string): number {
+  return Math.round((Date.parse(to) - Date.parse(from)) / msPerDay);
+}
+
+/** The last day of a part, which has at least one. */
+function dayBefore(day: string, first: string): string {
+  const before = new Date(Date.parse(day) - msPerDay).toISOString().slice(0, 10);
+  return before < first ? first : before;
+}
+
+function monthAfter(day: string): string {
+  const [year = 0, month = 0] = day.split('-').map(Number);
+  return new Date(Date.UTC(year, month, 1)).toISOString().slice(0, 10);
+}

@@ -1,0 +1,70 @@
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { type TestDatabase, testDatabase } from '../../../test/database.ts';
+import { migrate } from './migrate.ts';
+
+const { url, applicationUrl } = inject('postgres');
+/** A PostgreSQL of somebody's own may have one role alone. */
+const hasTwo = url !== applicationUrl;
+
+const grows = ['earnings', 'journal', 'ledger_entries', 'ledger_transactions'];
+
+let database: TestDatabase;
+let application: pg.Client;
+beforeAll(async () => {
+  database = await testDatabase();
+  application = new pg.Client({ connectionString: database.applicationUrl });
+  await application.connect();
+});
+afterAll(async () => {
+  await application.end();
+  await database.drop();
+});
+
+describe.skipIf(!hasTwo)("the application's role", () => {
+  it.each(grows)('may read and add to %s, and neither change nor remove', async (table) => {
+    await application.query(`select * from ${table} limit 1`);
+    const column = table === 'earnings' ? 'amount_minor' : 'organization_id';
+    for (const text of [
+      `update ${table} set ${column} = ${column}`,
+      `delete from ${table}`,
+      `truncate ${table}`,
+      `alter table ${table} disable trigger user`,
+      `drop table ${table}`,
+      `select * from ${table} for update`,
+    ]) {
+      await expect(application.query(text), text).rejects.toThrow(/permission denied|must be owner/);
+    }
+  });
+
+  it('may change every other table, and no migration', async () => {
+    const { rows } = await application.query<{ name: string; writes: boolean }>(
+      `select c.relname as name, has_table_privilege(c.oid, 'insert') and has_table_privilege(c.oid, 'update')
+         and has_table_privilege(c.oid, 'delete') as writes
+       from pg_class c where c.relkind = 'r' and c.relnamespace = 'public'::regnamespace order by 1`,
+    );
+    const readOnly = rows.filter(({ writes }) => !writes).map(({ name }) => name);
+    expect(readOnly).toEqual([...grows, 'schema_migrations'].toSorted());
+  });
+
+  it('loses what somebody granted by hand at the next start, which writes nothing when all is right', async () => {
+    const owner = new pg.Client({ connectionString: database.url });
+    await owner.connect();
+    try {
+      const { rows } = await application.query<{ role: string }>('select current_user as role');
+      const role = rows[0]?.role ?? '';
+      await owner.query(`grant update on journal to ${pg.escapeIdentifier(role)}`);
+      await application.query('update journal set data = data where false');
+      await migrate(database.url, { grantedTo: role });
+      await expect(application.query('update journal set data = data where false')).rejects.toThrow(
+        'permission denied',
+      );
+      const acls = () => owner.query('select xmin::text, relname from pg_class order by relname');
+      const before = (await acls()).rows;
+      await migrate(database.url, { grantedTo: role });
+      expect((await acls()).rows).toEqual(before);
+    } finally {
+      await owner.end();
+    }
+  });
+});
