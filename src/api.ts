@@ -23,13 +23,14 @@ import {
   calendarStaffRoutes,
   cancellation,
   orderStaffRoutes,
+  productUpgradeRoutes,
   review,
   serviceRoutes,
   serviceStaffRoutes,
   suspendStaffRoutes,
 } from './services/index.ts';
 import { type AnySection, settingsStaffRoutes } from './settings/index.ts';
-import { upgradeRoutes, vpsRoutes } from './vps/index.ts';
+import { growth, upgradeRoutes, vpsRoutes } from './vps/index.ts';
 import { allConcerns } from './worker.ts';
 
 /** Everything that staff can set while the product runs. */
@@ -47,6 +48,7 @@ export const allRoutes: RouteGroup[] = [
   paymentRoutes,
   creditRoutes,
   ...serviceRoutes,
+  productUpgradeRoutes({ vps: growth }),
   upgradeRoutes,
   vpsRoutes,
   organizationStaffRoutes,

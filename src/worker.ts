@@ -41,6 +41,7 @@ import {
   workersCheck,
 } from './platform/index.ts';
 import {
+  applyDueChanges,
   attendCalendar,
   sealedPasswords,
   serviceConcerns,
@@ -110,6 +111,7 @@ export const allPeriodicJobs: PeriodicJob[] = [
   { name: 'billing.expire', intervalMs: 5 * second, work: expireInvoices },
   ...ledgerPeriodicJobs,
   { name: 'services.calendar', intervalMs: 10 * second, work: attendCalendar },
+  { name: 'services.applyDueChanges', intervalMs: minute, work: applyDueChanges },
   ...fleetPeriodicJobs,
   { name: 'http.purgeIdempotencyKeys', intervalMs: 10 * minute, work: purgeIdempotencyKeys },
   { name: 'jobs.purgeDone', intervalMs: 10 * minute, work: purgeDoneJobs },

@@ -87,8 +87,9 @@ const tablesOf: Record<string, string[]> = {
       'service_tasks',
       'service_renewals',
       'service_periods',
-      'order_reviews',
+      'service_changes',
     ],
+    'order_reviews',
     ...['service_calendar', 'service_calendar_steps', 'payment_promises'],
   ],
   vps: [

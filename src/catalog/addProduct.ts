@@ -1,7 +1,9 @@
 import { statement, type TxContext } from '../platform/index.ts';
 import type { Product } from './products.ts';
 
-export type NewProduct = Omit<Product, 'id' | 'group' | 'status' | 'updatedAt'> & { group: string };
+export type NewProduct = Omit<Product, 'id' | 'group' | 'status' | 'downgrade' | 'updatedAt'> & {
+  group: string;
+};
 
 const findOrMakeGroup = statement<{ id: number }, { name: string }>(
   'catalog.findOrMakeGroup',

@@ -7,6 +7,7 @@ export interface ProductChange {
   /** Null: as many as are asked for. */
   stock?: number | null;
   status?: 'active' | 'hidden' | 'retired';
+  downgrade?: 'now' | 'period_end';
   prices?: { cycle: Cycle; price: string; setup_fee?: string }[];
   options?: { key: string; min?: number; max?: number; step?: number; unit_price?: string }[];
 }

@@ -17,12 +17,13 @@ const updateProduct = statement<
     description: string;
     stock: number | null;
     status: 'active' | 'hidden' | 'retired';
+    downgrade: 'now' | 'period_end';
     now: Date;
   }
 >(
   'catalog.updateProduct',
   `update products set name = :name, description = :description, stock = :stock, status = :status,
-     updated_at = :now where id = :id`,
+     downgrade = :downgrade, updated_at = :now where id = :id`,
 );
 const writePrice = statement<
   never,
@@ -75,6 +76,7 @@ export async function changeProduct(ctx: Context, id: number, change: ProductCha
       description: change.description ?? product.description,
       stock: change.stock === undefined ? product.stock : change.stock,
       status: change.status ?? product.status,
+      downgrade: change.downgrade ?? product.downgrade,
       now: tx.clock.now(),
     });
     for (const [index, price] of (change.prices ?? []).entries())

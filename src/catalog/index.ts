@@ -18,7 +18,8 @@ export {
 export { addMonths, type Cycle, cycles, isCycle, monthsOf } from './cycles.ts';
 export { ChosenOptions, optionMeanings } from './optionSchema.ts';
 export type { Options } from './options.ts';
-export { findProducts, type Product } from './products.ts';
+export type { Option } from './products.ts';
+export { findProducts, findProductsOfKind, type Product } from './products.ts';
 export { catalogRoutes } from './routes.ts';
 export { CycleName, ProductGroup, ProductType } from './schema.ts';
 export { catalogStaffRoutes } from './staffRoutes.ts';

@@ -37,6 +37,8 @@ export interface Product {
   currency: string;
   stock: number | null;
   status: 'active' | 'hidden' | 'retired';
+  /** When a change of a service to what costs less counts: at once, or with its next period. */
+  downgrade: 'now' | 'period_end';
   updatedAt: Date;
   prices: { cycle: Cycle; priceMinor: number; setupFeeMinor: number }[];
   options: Option[];
@@ -53,6 +55,7 @@ interface ProductRow {
   currency: string;
   stock: number | null;
   status: 'active' | 'hidden' | 'retired';
+  downgrade: 'now' | 'period_end';
   updated_at: Date;
   prices: { cycle: Cycle; price_minor: number; setup_fee_minor: number }[];
   options: OptionRow[];
@@ -73,7 +76,7 @@ interface OptionRow {
 
 const selectProduct = `
   select p.id, p.type, p.module_id, p.group_id, g.name as group_name, p.name, p.description, p.currency, p.stock,
-    p.status, p.updated_at,
+    p.status, p.downgrade, p.updated_at,
     (select coalesce(jsonb_agg(jsonb_build_object('cycle', c.cycle, 'price_minor', c.price_minor,
         'setup_fee_minor', c.setup_fee_minor)), '[]')
        from product_prices c where c.product_id = p.id) as prices,
@@ -85,6 +88,10 @@ const selectProduct = `
 const productsById = statement<ProductRow, { ids: number[] }>(
   'catalog.productsById',
   `${selectProduct} where p.id = any((select :ids::bigint[])::bigint[])`,
+);
+const ofKind = statement<ProductRow, { moduleId: number; limit: number }>(
+  'catalog.ofKind',
+  `${selectProduct} where p.module_id = :moduleId and p.status = 'active' order by p.id limit :limit`,
 );
 const byName = 'lower(p.name) collate "C"';
 const everyProduct = pagedList<ProductRow & { by_name: string }>({
@@ -113,6 +120,11 @@ export async function findProducts(ctx: Context, ids: number[]): Promise<Map<num
   return new Map(rows.map((row) => [row.id, fromRow(row)]));
 }
 
+/** The products of a kind that are for sale, at most a hundred. */
+export async function findProductsOfKind(ctx: Context, moduleId: number): Promise<Product[]> {
+  return (await ctx.db.many(ofKind, { moduleId, limit: 100 })).map(fromRow);
+}
+
 /** One product; `not_found` when there is none, or when customers may not see it. */
 export async function readProduct(ctx: Context, id: number) {
   const product = (await findProducts(ctx, [id])).get(id);
@@ -135,7 +147,7 @@ export async function listEveryProduct(ctx: Context, query: ListRequest & { stat
 
 /** A product as staff sees it. */
 export function viewProductForStaff(product: Product) {
-  return { ...viewProduct(product), status: product.status };
+  return { ...viewProduct(product), status: product.status, downgrade: product.downgrade };
 }
 
 function fromRow(row: ProductRow): Product {
@@ -149,6 +161,7 @@ function fromRow(row: ProductRow): Product {
     currency: row.currency,
     stock: row.stock,
     status: row.status,
+    downgrade: row.downgrade,
     updatedAt: row.updated_at,
     prices: row.prices
       .map((price) => ({

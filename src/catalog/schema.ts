@@ -84,9 +84,14 @@ const Status = named(
   Choice(['active', 'hidden', 'retired']),
   'Only `active` products are shown and sold; `retired` ones stay for those who have them',
 );
+const Downgrade = named(
+  'ProductDowngrade',
+  Choice(['now', 'period_end']),
+  'When a change of a service to what costs less counts: at once, or with its next period',
+);
 const StaffProduct = named(
   'StaffProduct',
-  Type.Object({ ...Product.properties, status: Status }),
+  Type.Object({ ...Product.properties, status: Status, downgrade: Downgrade }),
   'A product as staff sees it',
 );
 
@@ -112,6 +117,7 @@ export const ProductChange = named(
     description: Type.Optional(Type.String({ maxLength: 5000 })),
     stock: Type.Optional(Nullable(Type.Integer({ minimum: 0, maximum: 1_000_000_000 }))),
     status: Type.Optional(Status),
+    downgrade: Type.Optional(Downgrade),
     prices: Type.Optional(
       Type.Array(
         named('NewPrice', Strict({ cycle: CycleName, price: Amount, setup_fee: Type.Optional(Amount) })),

@@ -20,6 +20,7 @@ function productAt(first: number, second: number, choice: number): Product {
     currency: 'EUR',
     stock: null,
     status: 'active',
+    downgrade: 'now',
     updatedAt: new Date(0),
     prices: [{ cycle: 'quarterly', priceMinor: 900, setupFeeMinor: 0 }],
     options: [

@@ -49,7 +49,7 @@ export const serviceConcerns: ConcernSource[] = [
   {
     kind: 'service.byHand',
     subject: 'service',
-    title: 'Services that staff suspends, unsuspends or terminates by hand',
+    title: 'Services that staff renews, changes, suspends, unsuspends or terminates by hand',
     find: statement<Concern, { limit: number }>(
       'services.tasksByHand',
       `select t.service_id as id, t.organization_id, t.since,

@@ -105,6 +105,26 @@ interface Renewed {
   currency: string;
 }
 
+interface ProductChanged {
+  user_id: number;
+  module_id: number;
+  hostname: string | null;
+  /** Names of the products. */
+  product_before: string;
+  product: string;
+  /** The options. */
+  before: Record<string, unknown>;
+  after: Record<string, unknown>;
+  price: string;
+  currency: string;
+}
+
+interface ProductChangeEnded {
+  module_id: number;
+  invoice_id: number | null;
+  product_id: number;
+}
+
 interface UpgradeExpired {
   invoice_id: number | null;
   options: Record<string, unknown>;
@@ -190,4 +210,12 @@ export const cancelScheduled = event<CancelScheduled>(
 export const cancelRevoked = event<CancelRevoked>(
   'service.cancel_revoked',
   'its customer took the cancellation of a service back',
+);
+export const productChanged = event<ProductChanged>(
+  'service.product_changed',
+  'a service is another product from now on',
+);
+export const productChangeEnded = event<ProductChangeEnded>(
+  'service.product_change_ended',
+  'a service does not become another product: that was not paid, or paid back',
 );

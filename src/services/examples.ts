@@ -41,6 +41,7 @@ export const service = {
   },
   actions: {
     renew: possible,
+    upgrade: possible,
     upgrade_vps: possible,
     cancel: possible,
     revoke_cancel: {

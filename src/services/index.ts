@@ -24,6 +24,8 @@ export {
 } from './delivery/delivery.ts';
 export {
   deliveryWanted,
+  productChanged,
+  productChangeEnded,
   serviceRenewed,
   serviceRetried,
   serviceSuspended,
@@ -51,3 +53,7 @@ export { suspendStaffRoutes } from './suspend/routes.ts';
 export { suspendService, unsuspendService } from './suspend/suspend.ts';
 export { terminateService } from './suspend/terminate.ts';
 export { changeTerms, lockTerms, type NewTerms, requireTerms, type Terms } from './terms.ts';
+export { applyDueChanges } from './upgrade/apply.ts';
+export type { Growth } from './upgrade/growth.ts';
+export { findChange } from './upgrade/queries.ts';
+export { productUpgradeRoutes } from './upgrade/routes.ts';

@@ -4,6 +4,7 @@ import {
   cancelRevoked,
   cancelScheduled,
   orderHeld,
+  productChanged,
   serviceProvisioned,
   serviceRenewed,
   serviceSuspended,
@@ -82,8 +83,16 @@ const goesOn = mail(cancelRevoked, ({ data }) => ({
   lines: [`You took your cancellation of ${nameOf(data)} back. It goes on as before.`],
 }));
 
+const changed = mail(productChanged, ({ data: { hostname, product_before: before, ...data } }) => ({
+  subject: `${hostname ?? before} is ${data.product} now`,
+  lines: [
+    `${hostname ?? before} was ${before} and is ${data.product} now. From the next period on it costs`,
+    `${data.price} ${data.currency}, before tax.`,
+  ],
+}));
+
 /** What customers are told of their orders and services. */
 export const serviceMails: MailDeclaration[] = [
-  ...[ready, held, renewed, suspended, unsuspended, terminated, ends, goesOn],
+  ...[ready, held, renewed, suspended, unsuspended, terminated, ends, goesOn, changed],
   ...calendarMails,
 ];

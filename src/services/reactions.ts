@@ -13,6 +13,7 @@ import { failDelivery } from './delivery/delivery.ts';
 import { startDelivery } from './delivery/start.ts';
 import { renewReactions } from './renew/reactions.ts';
 import { isHeld } from './review/hold.ts';
+import { upgradeReactions } from './upgrade/reactions.ts';
 
 /** What services do when something happened to an invoice of theirs. */
 export const serviceReactions: OwnReaction[] = [
@@ -39,6 +40,7 @@ export const serviceReactions: OwnReaction[] = [
     { when: ({ full }) => full },
   ),
   ...renewReactions,
+  ...upgradeReactions,
 ];
 
 // Services are locked, so that a repeated job finds them started or cancelled already.

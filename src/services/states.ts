@@ -29,6 +29,7 @@ interface Rule extends StaffRule {
 /** What its customer does. */
 const rules = {
   renew: { doing: 'Renewing it', from: ['active', 'suspended'], ending: 'no' },
+  upgrade: { doing: 'Changing it', from: ['active'], ending: 'no', paid: true },
   upgrade_vps: { doing: 'Changing its size', from: ['active'], ending: 'no', paid: true, type: 'vps' },
   cancel: { doing: 'Cancelling it', from: ['pending', 'active', 'suspended'], undelivered: true },
   revoke_cancel: { doing: 'Taking its cancellation back', from: ['active', 'suspended'], ending: 'only' },

@@ -11,6 +11,8 @@ export interface Terms {
   productId: number;
   productName: string;
   moduleId: number;
+  /** When a change to what costs less counts. */
+  downgrade: 'now' | 'period_end';
   status: ServiceStatus;
   provisioningState: string;
   /** It ends with its period, as its customer asked. */
@@ -26,6 +28,8 @@ export interface Terms {
   /** The day of the month that its periods begin on. */
   anchorDay: number | null;
   options: Record<string, unknown>;
+  /** Whether it took one from the stock of its product. */
+  holdsStock: boolean;
   unitPrices: Lots;
 }
 
@@ -39,9 +43,9 @@ export interface NewTerms {
 
 const selectTerms = `
   select s.id, s.organization_id as "organizationId", s.user_id as "userId", s.product_id as "productId",
-    p.name as "productName", p.module_id as "moduleId", s.status,
+    p.name as "productName", p.module_id as "moduleId", p.downgrade, s.status,
     s.provisioning_state as "provisioningState", s.cancelled, s.domain, s.created_at as "createdAt", s.cycle, s.currency, s.price_minor as "priceMinor", s.duedate, s.period_start as "periodStart",
-    s.anchor_day as "anchorDay", s.options, s.unit_prices as "unitPrices"
+    s.anchor_day as "anchorDay", s.options, s.holds_stock as "holdsStock", s.unit_prices as "unitPrices"
   from services s join products p on p.id = s.product_id where s.id = :id`;
 const termsById = statement<Terms, { id: number }>('services.terms', selectTerms);
 const termsLocked = statement<Terms, { id: number }>(

@@ -33,6 +33,7 @@ export { vpsMeasures } from './measures.ts';
 export { onMachineEvent, reconcileNode } from './reconcile.ts';
 export { vpsRoutes } from './routes.ts';
 export { findUnknownMachines } from './unknown.ts';
+export { growth } from './upgrade/change.ts';
 export { upgradeRoutes } from './upgrade/routes.ts';
 
 /** Everything that is done to machines outside a request. */

@@ -119,7 +119,8 @@ const questions: Record<string, string> = {
     select u.id, u.service_id, i.status from vps_upgrades u join invoices i on i.id = u.invoice_id
     where u.state = 'waiting' and i.status <> 'unpaid'
     union all select null, a.service_id, 'held' from addresses a where a.held and not exists (
-      select 1 from vps_upgrades u where u.service_id = a.service_id and u.state = 'waiting')`,
+      select 1 from vps_upgrades u where u.service_id = a.service_id and u.state = 'waiting')
+      and not exists (select 1 from service_changes c where c.service_id = a.service_id and c.state in ('waiting', 'scheduled'))`,
   'a period that is invoiced twice': `
     select service_id, starts_on, count(*) from service_renewals where state <> 'ended'
     group by service_id, starts_on having count(*) > 1`,
@@ -169,8 +170,9 @@ const questions: Record<string, string> = {
 
   'a coupon whose uses are not those of its orders': `
     select c.code, c.uses, count(i.id) from coupons c
-    left join invoices i on i.coupon_id = c.id and exists (
+    left join invoices i on i.coupon_id = c.id and (exists (
       select 1 from services s where s.invoice_id = i.id and s.status <> 'cancelled')
+      or exists (select 1 from service_changes p where p.invoice_id = i.id and p.state in ('waiting', 'applied')))
     group by c.id having c.uses <> count(i.id)`,
 
   'something told of twice, or not at all': `

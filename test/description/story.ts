@@ -52,6 +52,7 @@ export const story = [
     'refundInvoice',
     'grantAccountCredit',
     'updateBillingProfile',
+    'getUpgradeOptions',
     'renewService',
     'getCancellation',
     'cancelService',
@@ -81,6 +82,7 @@ export const story = [
 
 /** Examples that need what a story where all goes well does not have, with the tests that send them instead. */
 export const cannotBeSent: Record<string, string> = {
+  upgradeService: 'needs a second product of the kind: services/upgrade/upgrade.test.ts',
   listOrders: 'needs an order that is held: services/review/review.test.ts',
   getOrder: 'needs an order that is held: services/review/review.test.ts',
   releaseOrder: 'needs an order that is held: services/review/review.test.ts',

@@ -10,7 +10,9 @@ import { lockService } from '../suspend/lock.ts';
 export const tasks = {
   suspend: { undoes: ['unsuspend'] },
   unsuspend: { undoes: ['suspend'] },
-  terminate: { undoes: ['suspend', 'unsuspend'] },
+  renew: { undoes: [] },
+  change: { undoes: [] },
+  terminate: { undoes: ['suspend', 'unsuspend', 'renew', 'change'] },
 } as const satisfies Record<string, { undoes: readonly string[] }>;
 
 export type Task = keyof typeof tasks;

@@ -2,6 +2,7 @@ import { beginEarning, holdInvoice, isRefunded, refundInvoice } from '../../bill
 import { addMonths, isCycle, monthsOf } from '../../catalog/index.ts';
 import { record } from '../../events/index.ts';
 import { formatMoney, type TxContext } from '../../platform/index.ts';
+import { askByHand } from '../byHand/tasks.ts';
 import { serviceRenewed } from '../events.ts';
 import { writePeriod } from '../periods.ts';
 import { lockTerms, type Terms } from '../terms.ts';
@@ -42,6 +43,7 @@ export async function applyRenewal(tx: TxContext, service: Terms, renewal: Renew
   await extendService(tx, { ...renewal, startsOn, endsOn }, { cycle, priceMinor });
   await writePeriod(tx, service.id, { invoiceId, startsOn, endsOn });
   await beginEarning(tx, { invoiceId, serviceId: service.id, from: startsOn, to: endsOn });
+  await askByHand(tx, service, 'renew');
   await record(tx, serviceRenewed, {
     subject: { type: 'service', id: service.id },
     organizationId: service.organizationId,

@@ -9,6 +9,7 @@ import {
 } from '../../catalog/index.ts';
 import { type Context, fail, requireExact } from '../../platform/index.ts';
 import type { Terms } from '../terms.ts';
+import { type Change, findChange } from '../upgrade/queries.ts';
 
 /** What one more period of a service is: how long, for how much, from when to when. */
 export interface Offer {
@@ -26,7 +27,8 @@ const mostYearsAhead = 10;
 /** The cycles that a service can be renewed for, the shortest first; none before it was delivered. */
 export async function offersOf(ctx: Context, service: Terms): Promise<Offer[]> {
   const product = (await findProducts(ctx, [service.productId])).get(service.productId);
-  return cycles.flatMap((cycle) => offerOf(ctx, product, service, cycle) ?? []);
+  const scheduled = await findChange(ctx, { serviceId: service.id });
+  return cycles.flatMap((cycle) => offerOf(ctx, product, termsThen(service, scheduled), cycle) ?? []);
 }
 
 /** One more period of that length; `invalid_configuration` when the product is not sold so, `conflict` for over ten years. */
@@ -43,6 +45,13 @@ export async function requireOffer(ctx: Context, service: Terms, cycle: string):
   throw fail('invalid_configuration', {
     details: [{ field: 'cycle', message: `${service.productName} can be renewed ${sold}` }],
   });
+}
+
+/** What it will be by then: what waits for its day changes the price of the periods after it. */
+function termsThen(service: Terms, change: Change | null): Terms {
+  if (change?.state !== 'scheduled') return service;
+  const { priceMinor, unitPrices } = change;
+  return { ...service, priceMinor, unitPrices };
 }
 
 function offerOf(ctx: Context, product: Product | undefined, service: Terms, cycle: Cycle): Offer | null {

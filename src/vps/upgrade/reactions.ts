@@ -1,9 +1,13 @@
 import { invoiceCancelled, invoiceExpired, invoicePaid, invoiceRefunded } from '../../billing/index.ts';
 import { on } from '../../events/index.ts';
 import type { Reaction } from '../../platform/index.ts';
+import { kinds, productChanged, productChangeEnded } from '../../services/index.ts';
 import { applyPaidUpgrade, giveBackUpgrade } from './apply.ts';
+import { followProduct, returnGrowth } from './change.ts';
 
-/** What becomes of an upgrade when something happened to its invoice. */
+const ofMachines = { when: ({ module_id: id }: { module_id: number }) => id === kinds.vps.id };
+
+/** What becomes of an upgrade when something happened to its invoice, or to the product of its service. */
 export const upgradeReactions: Reaction[] = [
   on(invoicePaid, 'vps.applyUpgrade', (tx, { subject: invoice }) => applyPaidUpgrade(tx, invoice.id), {
     when: ({ kind }) => kind === 'upgrade',
@@ -27,5 +31,17 @@ export const upgradeReactions: Reaction[] = [
     'vps.giveBackRefundedUpgrade',
     (tx, { subject: invoice }) => giveBackUpgrade(tx, invoice.id),
     { when: ({ full }) => full },
+  ),
+  on(
+    productChanged,
+    'vps.followProduct',
+    (tx, { subject: service }) => followProduct(tx, service.id),
+    ofMachines,
+  ),
+  on(
+    productChangeEnded,
+    'vps.returnGrowth',
+    (tx, { subject: service }) => returnGrowth(tx, service.id),
+    ofMachines,
   ),
 ];

@@ -7,7 +7,14 @@ import {
   type TxContext,
   transaction,
 } from '../../platform/index.ts';
-import { closeRenewal, lockTerms, requireAction, requireTerms, type Terms } from '../../services/index.ts';
+import {
+  closeRenewal,
+  findChange,
+  lockTerms,
+  requireAction,
+  requireTerms,
+  type Terms,
+} from '../../services/index.ts';
 import { viewAction } from '../actions/history.ts';
 import { requireVps } from '../queries.ts';
 import { applyUpgrade, giveBackWaiting, reserveGrowth } from './apply.ts';
@@ -34,6 +41,7 @@ export async function upgradeVps(
     const service = await lockWithoutRenewal(tx, id);
     const waiting = await findWaiting(tx, { serviceId: id });
     const open = waiting === null ? null : await reopen(tx, service, waiting);
+    if (open === null) await requireNoOther(tx, id);
     const priced = await priceUpgrade(tx, service, change);
     if (open !== null) return sameAs(open, service, priced);
     await reserveGrowth(tx, service, priced.options);
@@ -53,6 +61,17 @@ function requireActive(ctx: OrganizationContext, service: Terms): PaidTerms {
   const { duedate } = service;
   if (duedate === null) throw new Error(`service ${service.id} is active and has no due date`);
   return { ...service, duedate };
+}
+
+/** A change to another product is priced without this one: one after the other. */
+async function requireNoOther(tx: TxContext, serviceId: number): Promise<void> {
+  const other = await findChange(tx, { serviceId });
+  if (other === null) return;
+  const message =
+    other.invoiceId === null
+      ? `The service becomes another product on ${other.effectiveOn}; change its size after that day`
+      : `Invoice ${other.invoiceId} for another change of this service is open; pay or cancel it first`;
+  throw fail('conflict', { message });
 }
 
 /** The upgrade that waits for its payment; null when its invoice has just expired. */

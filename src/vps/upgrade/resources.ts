@@ -1,6 +1,6 @@
 import { findPlacement, type Resources, resizeResources } from '../../fleet/index.ts';
 import type { TxContext } from '../../platform/index.ts';
-import { resourcesOf, type Terms, vpsOptions } from '../../services/index.ts';
+import { findChange, resourcesOf, type Terms, vpsOptions } from '../../services/index.ts';
 import { findMachine } from '../machine.ts';
 import { findWaiting } from './queries.ts';
 
@@ -16,7 +16,9 @@ export async function holdNeeded(
 ): Promise<void> {
   if ((await findPlacement(tx, service.id)) === null) return;
   const waiting = await findWaiting(tx, { serviceId: service.id });
-  const sizes = [service.options, options, { ...service.options, ...waiting?.options }];
+  const product = await findChange(tx, { serviceId: service.id });
+  const promised = { ...service.options, ...waiting?.options };
+  const sizes = [service.options, options, promised, product?.options ?? service.options];
   const machine = await findMachine(tx, service.id);
   const taken = machine && {
     cpuCores: machine.cpu_cores,

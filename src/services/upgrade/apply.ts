@@ -1,0 +1,103 @@
+import { beginEarning, holdInvoice, isRefunded, refundInvoice } from '../../billing/index.ts';
+import { findProducts, returnCoupon, returnStock } from '../../catalog/index.ts';
+import { record } from '../../events/index.ts';
+import { formatMoney, type TxContext } from '../../platform/index.ts';
+import { askByHand } from '../byHand/tasks.ts';
+import { productChanged, productChangeEnded } from '../events.ts';
+import { writePeriod } from '../periods.ts';
+import { lockTerms, type Terms } from '../terms.ts';
+import { becomeProduct, type Change, endChange, findChange, findDueChanges } from './queries.ts';
+
+/**
+ * Makes a change count: the service is the other product, at its price, and whoever looks after its kind follows. Its
+ * row is locked.
+ */
+export async function applyChange(tx: TxContext, service: Terms, change: Change): Promise<void> {
+  await endChange(tx, change.id, 'applied');
+  if (service.holdsStock) await returnStock(tx, new Map([[service.productId, 1]]));
+  await becomeProduct(tx, change);
+  const { invoiceId } = change;
+  const from = tx.clock.now().toISOString().slice(0, 10);
+  if (invoiceId !== null) {
+    // What it costs is for the days that remain.
+    const to = service.duedate === null || service.duedate < from ? from : service.duedate;
+    await writePeriod(tx, service.id, { invoiceId, startsOn: from, endsOn: to });
+    await beginEarning(tx, { invoiceId, serviceId: service.id, from, to });
+  }
+  await askByHand(tx, service, 'change');
+  const product = (await findProducts(tx, [change.productId])).get(change.productId);
+  await record(tx, productChanged, {
+    subject: { type: 'service', id: service.id },
+    organizationId: service.organizationId,
+    data: {
+      user_id: service.userId,
+      module_id: service.moduleId,
+      hostname: service.domain,
+      product_before: service.productName,
+      product: product?.name ?? '',
+      before: service.options,
+      after: change.options,
+      price: formatMoney(change.priceMinor, service.currency),
+      currency: service.currency,
+    },
+  });
+}
+
+/** The invoice of a change was paid. Repeating it changes nothing. */
+export async function applyPaidChange(tx: TxContext, invoiceId: number): Promise<void> {
+  await withOpen(tx, { invoiceId }, async (service, change) => {
+    // Between the payment and this moment somebody may have given the money back.
+    await holdInvoice(tx, invoiceId);
+    if (await isRefunded(tx, invoiceId)) return giveUpChange(tx, service, change);
+    if (service.status === 'active' || service.status === 'suspended')
+      return applyChange(tx, service, change);
+    await giveUpChange(tx, service, change);
+    const reason = `the service was ${service.status} before it was changed`;
+    await refundInvoice(tx, invoiceId, { method: 'credit', reason });
+  });
+}
+
+/** The invoice of a change ended without a payment that stands. Repeating it changes nothing. */
+export function endUnpaidChange(tx: TxContext, invoiceId: number): Promise<void> {
+  return withOpen(tx, { invoiceId }, (service, change) => giveUpChange(tx, service, change));
+}
+
+/** Gives up a change that waits: what it held is free again. The service's row is locked. */
+export async function giveUpChange(tx: TxContext, service: Terms, change: Change): Promise<void> {
+  await endChange(tx, change.id, 'ended');
+  if (change.couponId !== null) await returnCoupon(tx, change.couponId);
+  if (change.holdsStock) await returnStock(tx, new Map([[change.productId, 1]]));
+  await record(tx, productChangeEnded, {
+    subject: { type: 'service', id: service.id },
+    organizationId: service.organizationId,
+    data: { module_id: service.moduleId, invoice_id: change.invoiceId, product_id: change.productId },
+  });
+}
+
+const batch = 50;
+
+/** Makes changes count whose day has come, a batch of them. */
+export async function applyDueChanges(tx: TxContext): Promise<'more' | 'done'> {
+  const due = await findDueChanges(tx, batch);
+  for (const { serviceId } of due) {
+    await withOpen(tx, { serviceId }, (service, change) =>
+      service.status === 'active' || service.status === 'suspended'
+        ? applyChange(tx, service, change)
+        : giveUpChange(tx, service, change),
+    );
+  }
+  return due.length === batch ? 'more' : 'done';
+}
+
+async function withOpen(
+  tx: TxContext,
+  by: { serviceId: number } | { invoiceId: number },
+  work: (service: Terms, change: Change) => Promise<void>,
+): Promise<void> {
+  const found = await findChange(tx, by);
+  if (found === null) return;
+  const service = await lockTerms(tx, found.serviceId);
+  // Again, now that nobody else can change it.
+  const change = await findChange(tx, by);
+  if (change !== null) await work(service, change);
+}

@@ -1,0 +1,39 @@
+import { taxOf } from '../../billing/index.ts';
+import { findProductsOfKind } from '../../catalog/index.ts';
+import type { OrganizationContext } from '../../platform/index.ts';
+import { kindOf } from '../kinds/table.ts';
+import { readService } from '../read.ts';
+import { reasonAgainst } from '../states.ts';
+import { requireTerms } from '../terms.ts';
+import { fitInto } from './fit.ts';
+import type { Growths } from './growth.ts';
+import { priceChange } from './price.ts';
+import { totalOf } from './request.ts';
+import { viewOffer } from './view.ts';
+
+/** What a service of the organization can become, with what each would cost now; nothing while it cannot change. */
+export async function readUpgrades(ctx: OrganizationContext, id: number, growths: Growths) {
+  const { service } = await readService(ctx, id);
+  const terms = await requireTerms(ctx, id);
+  const { duedate } = terms;
+  const today = ctx.clock.now().toISOString().slice(0, 10);
+  if (duedate === null || reasonAgainst('upgrade', terms, today) !== null) {
+    return { service, availableProducts: [] };
+  }
+  const running = { ...terms, duedate };
+  const tax = await taxOf(ctx, ctx.organizationId, { lock: false });
+  const growth = growths[kindOf(terms.moduleId).type];
+  const availableProducts = [];
+  for (const product of await findProductsOfKind(ctx, terms.moduleId)) {
+    const fitted = fitInto(terms, product);
+    if ('problems' in fitted) continue;
+    if (((await growth?.problems(ctx, terms, fitted.options)) ?? []).length > 0) continue;
+    const priced = priceChange(ctx, running, { product, options: fitted.options });
+    const { invoice_id: _, ...offer } = viewOffer(running, priced, {
+      ...{ invoiceId: null, totalMinor: totalOf(running, priced, tax) },
+    });
+    const { name, description, group } = product;
+    availableProducts.push({ id: product.id, name, description, group, cycle: terms.cycle, ...offer });
+  }
+  return { service, availableProducts };
+}

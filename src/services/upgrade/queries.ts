@@ -1,0 +1,108 @@
+import type { Lots } from '../../catalog/index.ts';
+import { type Context, statement, type TxContext } from '../../platform/index.ts';
+import type { Priced } from './price.ts';
+
+/** Another product that a service is to become, with what its invoice says. */
+export interface Change {
+  id: number;
+  organizationId: number;
+  serviceId: number;
+  invoiceId: number | null;
+  productId: number;
+  options: Record<string, unknown>;
+  priceMinor: number;
+  unitPrices: Lots;
+  chargeMinor: number;
+  creditMinor: number;
+  discountMinor: number;
+  couponId: number | null;
+  holdsStock: boolean;
+  state: 'waiting' | 'scheduled' | 'applied' | 'ended';
+  effectiveOn: string | null;
+}
+
+const selectChange = `
+  select id, organization_id as "organizationId", service_id as "serviceId", invoice_id as "invoiceId",
+    product_id as "productId", options, price_minor as "priceMinor", unit_prices as "unitPrices",
+    charge_minor as "chargeMinor", credit_minor as "creditMinor", discount_minor as "discountMinor",
+    coupon_id as "couponId", holds_stock as "holdsStock", state, effective_on as "effectiveOn"
+  from service_changes where state in ('waiting', 'scheduled')`;
+const openOfService = statement<Change, { serviceId: number }>(
+  'services.openChange',
+  `${selectChange} and service_id = :serviceId`,
+);
+const openOfInvoice = statement<Change, { invoiceId: number }>(
+  'services.changeOfInvoice',
+  `${selectChange} and invoice_id = :invoiceId`,
+);
+const dueChanges = statement<{ serviceId: number }, { today: string; limit: number }>(
+  'services.dueChanges',
+  `select service_id as "serviceId" from service_changes where state = 'scheduled' and effective_on <= :today
+   order by effective_on, id limit :limit`,
+);
+const insertChange = statement<
+  never,
+  Omit<Change, 'options' | 'unitPrices'> & { options: object; unitPrices: Lots; now: Date }
+>(
+  'services.insertChange',
+  `insert into service_changes (id, organization_id, service_id, invoice_id, product_id, options, price_minor, unit_prices,
+     charge_minor, credit_minor, discount_minor, coupon_id, holds_stock, state, effective_on, created_at)
+   values (:id, :organizationId, :serviceId, :invoiceId, :productId, :options, :priceMinor, :unitPrices, :chargeMinor,
+     :creditMinor, :discountMinor, :couponId, :holdsStock, :state, :effectiveOn, :now)`,
+);
+const markChange = statement<never, { id: number; state: Change['state'] }>(
+  'services.markChange',
+  'update service_changes set state = :state where id = :id',
+);
+const setProduct = statement<
+  never,
+  {
+    id: number;
+    productId: number;
+    options: object;
+    priceMinor: number;
+    unitPrices: Lots;
+    holdsStock: boolean;
+  }
+>(
+  'services.setProduct',
+  `update services set product_id = :productId, options = :options, price_minor = :priceMinor, unit_prices = :unitPrices,
+     holds_stock = :holdsStock
+   where id = :id`,
+);
+
+/** The change that waits for its payment or its day; at most one. */
+export function findChange(ctx: Context, by: { serviceId: number } | { invoiceId: number }) {
+  return 'serviceId' in by
+    ? ctx.db.maybe(openOfService, { serviceId: by.serviceId })
+    : ctx.db.maybe(openOfInvoice, { invoiceId: by.invoiceId });
+}
+
+/** Services whose day has come. */
+export function findDueChanges(ctx: Context, limit: number) {
+  const today = ctx.clock.now().toISOString().slice(0, 10);
+  return ctx.db.many(dueChanges, { today, limit });
+}
+
+export async function writeChange(
+  tx: TxContext,
+  { product, options, newPriceMinor: priceMinor, lots: unitPrices, ...amounts }: Priced,
+  rest: Pick<
+    Change,
+    'id' | 'organizationId' | 'serviceId' | 'invoiceId' | 'couponId' | 'holdsStock' | 'state' | 'effectiveOn'
+  >,
+): Promise<Change> {
+  const change = { ...rest, ...amounts, productId: product.id, options, priceMinor, unitPrices };
+  await tx.db.run(insertChange, { ...change, now: tx.clock.now() });
+  return change;
+}
+
+export async function endChange(tx: TxContext, id: number, state: 'applied' | 'ended'): Promise<void> {
+  await tx.db.run(markChange, { id, state });
+}
+
+/** A service is another product from now on; its row is locked. */
+export async function becomeProduct(tx: TxContext, change: Change): Promise<void> {
+  const { serviceId: id, productId, options, priceMinor, unitPrices, holdsStock } = change;
+  await tx.db.run(setProduct, { id, productId, options, priceMinor, unitPrices, holdsStock });
+}

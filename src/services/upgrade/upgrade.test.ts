@@ -1,0 +1,308 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { payByCredit } from '../../../test/invoices.ts';
+import { runningVps } from '../../../test/orders.ts';
+import { newCustomer, newMember, type Person } from '../../../test/people.ts';
+import { startTestProduct, type TestProduct, until } from '../../../test/product.ts';
+import { contents, settled, sql } from '../../../test/sql.ts';
+import { addProduct } from '../../catalog/index.ts';
+import { demoProducts } from '../../demo/products.ts';
+import { transaction } from '../../platform/index.ts';
+
+// Web hosting 3.00 a month, "Large" 9.00; the VPS 4.00, "VPS Plus" 10.00 with 4 GB of memory and 20 GB of storage.
+let product: TestProduct;
+let owner: Person;
+let id: number;
+let large: number;
+let small: number;
+let plus: number;
+let narrow: number;
+
+beforeAll(async () => {
+  const capacity = { cpuCores: 100, memoryMib: 1_000_000, diskGib: 10_000, acceleration: 'none' as const };
+  product = await startTestProduct({ simulator: { capacity } });
+  const { hosting, vps } = demoProducts('AMS');
+  const monthly = (minor: number) => [{ cycle: 'monthly' as const, priceMinor: minor, setupFeeMinor: 500 }];
+  const from = (memory: number, disk: number, most: number) =>
+    vps.options.map((option) => {
+      if (option.kind !== 'integer') return option;
+      if (option.key === 'option1') return { ...option, min: memory, max: most };
+      return option.key === 'option2' ? { ...option, min: disk, max: 100 } : option;
+    });
+  const add = (made: typeof vps) => transaction(product.ctx, 'test.addProduct', (tx) => addProduct(tx, made));
+  large = await add({ ...hosting, name: 'Large', prices: monthly(900), stock: 5 });
+  small = await add({ ...hosting, name: 'Small', prices: monthly(100) });
+  plus = await add({ ...vps, name: 'VPS Plus', prices: monthly(1_000), options: from(4, 20, 8) });
+  narrow = await add({ ...vps, name: 'VPS Narrow', prices: monthly(200), options: from(1, 10, 1) });
+});
+afterAll(() => product.stop());
+beforeEach(async () => {
+  await at('2027-04-01T09:30:00Z'); // April has 30 days
+  owner = await newCustomer(product, { creditMinor: 100_000 });
+  id = await delivered();
+});
+
+const upgrade = (body: object, of = id, by = owner) => by.post(`/dashboard/services/${of}/upgrade`, body);
+const offers = async (of = id) => (await owner.get(`/dashboard/services/${of}/upgrade`)).body.data;
+const service = async (of = id) => (await owner.get(`/dashboard/services/${of}`)).body.data.service;
+const invoice = async (of: number) => (await owner.get(`/dashboard/invoices/${of}`)).body.data.invoice;
+const stock = async () =>
+  (await sql<{ stock: number }>(product, 'select stock from products where id = $1', large))[0]?.stock;
+
+async function at(moment: string): Promise<void> {
+  product.clock.set(new Date(moment));
+  await product.periodic('fleet.watchNodes');
+}
+
+async function delivered(): Promise<number> {
+  const item = { id: product.demo.products.hosting, cycle: 'monthly', type: 'Hosting' };
+  const { data } = (await owner.post('/cart/checkout/invoice', { products: [item] })).body;
+  await payByCredit(owner, data.invoice_id);
+  await settled(product);
+  await product.staff.post(`/staff/services/${data.service_ids[0]}/deliver`, {});
+  await settled(product);
+  return data.service_ids[0];
+}
+
+async function paid(invoiceId: number): Promise<void> {
+  expect((await payByCredit(owner, invoiceId)).status).toBe(200);
+  await settled(product);
+}
+
+async function refused(ask: () => ReturnType<typeof upgrade>, status: number, code: string): Promise<void> {
+  await settled(product);
+  const before = await contents(product);
+  const answer = await ask();
+  expect([answer.status, answer.body.code], JSON.stringify(answer.body)).toEqual([status, code]);
+  expect(await contents(product)).toEqual(before);
+}
+
+describe('another product', () => {
+  it('is offered with what it costs for the days that remain, and what the invoice then asks', async () => {
+    await at('2027-04-16T09:30:00Z'); // 15 of 30 days are left
+    const { service: shown, availableProducts } = await offers();
+    expect(shown).toEqual(await service());
+    const found = availableProducts.find((each: { id: number }) => each.id === large);
+    expect(found).toMatchObject({
+      name: 'Large',
+      cycle: 'monthly',
+      prorated_charge: '3.00', // 9.00 × 15 / 30 − 3.00 × 15 / 30
+      credit: '1.50',
+      new_price: '9.00',
+      total: '3.00',
+      currency: 'EUR',
+      effective: 'on_payment',
+    });
+    expect(availableProducts.map((each: { id: number }) => each.id).toSorted()).toEqual(
+      [large, small].toSorted(),
+    );
+    const tried = (await upgrade({ product_id: large, dry_run: true })).body.data;
+    const asked = (await upgrade({ product_id: large })).body.data;
+    expect({ ...asked, invoice_id: null }).toEqual(tried);
+    expect(await invoice(asked.invoice_id)).toMatchObject({
+      kind: 'upgrade',
+      total: '3.00',
+      items: [
+        {
+          service_id: id,
+          product_id: large,
+          description: 'Web hosting: Web hosting → Large, until 2027-05-01',
+        },
+      ],
+    });
+  });
+
+  it('counts once it is paid, and staff is told what to do', async () => {
+    const before = await stock();
+    const { invoice_id: invoiceId } = (await upgrade({ product_id: large })).body.data;
+    expect(await service()).toMatchObject({ price: '3.00', product: { name: 'Web hosting' } });
+    expect(await stock()).toBe(Number(before) - 1);
+    await paid(invoiceId);
+    expect(await service()).toMatchObject({
+      price: '9.00',
+      duedate: '2027-05-01',
+      product: { name: 'Large' },
+    });
+    expect(await stock()).toBe(Number(before) - 1);
+    const { concerns } = (await product.staff.get('/staff/attention')).body.data;
+    const about = concerns.filter(({ kind }: { kind: string }) => kind === 'service.byHand');
+    expect(about.map(({ subject }: { subject: { id: number } }) => subject.id)).toContain(id);
+    const done = await product.staff.post(`/staff/services/${id}/done`, { task: 'change' });
+    expect(done.status, JSON.stringify(done.body)).toBe(200);
+  });
+
+  it('that nobody pays leaves the service as it was, and gives its stock and coupon back', async () => {
+    await sql(
+      product,
+      `insert into coupons (code, percent, max_uses, created_at) values ('ONCE', 50, 1, now()) on conflict do nothing`,
+    );
+    const [before, was] = [await stock(), await service()];
+    const asked = (await upgrade({ product_id: large, couponcode: 'once' })).body.data;
+    expect(asked).toMatchObject({ prorated_charge: '6.00', discount: '3.00', total: '3.00' });
+    await refused(
+      () => upgrade({ product_id: large, couponcode: 'once', dry_run: true }),
+      400,
+      'invalid_coupon',
+    );
+    await owner.post(`/dashboard/invoices/${asked.invoice_id}/cancel`);
+    await settled(product);
+    expect(await service()).toEqual(was);
+    expect(await stock()).toBe(before);
+    expect((await upgrade({ product_id: large, couponcode: 'once', dry_run: true })).status).toBe(200);
+  });
+
+  it('that costs less counts at once, and nothing is paid out', async () => {
+    const credit = async () => (await owner.get('/dashboard/invoices')).body.data.credit_balance;
+    const before = await credit();
+    expect((await upgrade({ product_id: small })).body.data).toMatchObject({
+      ...{ invoice_id: null, prorated_charge: '0.00', credit: '1.00', new_price: '1.00', total: '0.00' },
+      effective: 'now',
+    });
+    expect(await service()).toMatchObject({
+      price: '1.00',
+      product: { name: 'Small' },
+      duedate: '2027-05-01',
+    });
+    const back = (await upgrade({ product_id: product.demo.products.hosting })).body.data;
+    expect(back.prorated_charge).toBe('2.00');
+    await paid(back.invoice_id);
+    expect(await credit()).toBe((Number(before) - 2).toFixed(2));
+  });
+
+  it('that costs less waits for the next period where the product says so, and can be taken back by another', async () => {
+    const later = (downgrade: string) =>
+      product.staff.patch(`/staff/products/${product.demo.products.hosting}`, { downgrade });
+    expect((await later('period_end')).status).toBe(200);
+    try {
+      expect((await upgrade({ product_id: small })).body.data).toMatchObject({
+        ...{ invoice_id: null, effective: 'period_end', effective_on: '2027-05-01', new_price: '1.00' },
+      });
+      expect(await service()).toMatchObject({ price: '3.00', product: { name: 'Web hosting' } });
+      const { invoice_id: renewal } = (
+        await owner.post(`/dashboard/services/${id}/renew`, { cycle: 'monthly' })
+      ).body.data;
+      expect(await invoice(renewal)).toMatchObject({ total: '1.00' });
+      await paid(renewal);
+      expect(await service()).toMatchObject({ price: '3.00', duedate: '2027-06-01' });
+      await refused(() => upgrade({ product_id: large }), 409, 'conflict');
+      await at('2027-04-30T23:59:59Z');
+      await product.periodic('services.applyDueChanges');
+      expect((await service()).product.name).toBe('Web hosting');
+      await at('2027-05-01T00:00:00Z');
+      await product.periodic('services.applyDueChanges');
+      await product.periodic('services.applyDueChanges');
+      expect(await service()).toMatchObject({
+        price: '1.00',
+        product: { name: 'Small' },
+        duedate: '2027-06-01',
+      });
+    } finally {
+      await later('now');
+    }
+  });
+
+  it('asked for again is the same invoice, and for something else is refused until that is settled', async () => {
+    const first = (await upgrade({ product_id: large })).body.data;
+    expect((await upgrade({ product_id: large })).body.data).toEqual(first);
+    await refused(() => upgrade({ product_id: small }), 409, 'conflict');
+    await paid(first.invoice_id);
+    expect((await upgrade({ product_id: small })).status).toBe(200);
+  });
+
+  it('is paid once and applied once, however many ask and pay', async () => {
+    const answers = await Promise.all(Array.from({ length: 6 }, () => upgrade({ product_id: large })));
+    const ids = new Set(answers.map(({ body }) => body.data.invoice_id));
+    expect(ids.size).toBe(1);
+    const [invoiceId] = ids;
+    await Promise.all([payByCredit(owner, invoiceId), payByCredit(owner, invoiceId)]);
+    await settled(product);
+    const told = `select 1 from journal where action = 'service.product_changed' and subject_id = $1`;
+    expect(await sql(product, told, id)).toHaveLength(1);
+  });
+});
+
+describe('a machine', () => {
+  it('has the size of its new product once that is paid, in the saga of every resize', async () => {
+    const { serviceId: vps } = await runningVps(product, owner);
+    const { availableProducts } = await offers(vps);
+    expect(availableProducts.map((each: { id: number }) => each.id).toSorted()).toEqual(
+      [plus, narrow].toSorted(),
+    );
+    const asked = (await upgrade({ product_id: plus }, vps)).body.data;
+    expect(asked).toMatchObject({
+      prorated_charge: '6.00',
+      new_price: '10.00',
+      options: { option1: 4, option2: 20 },
+    });
+    const held = await sql(product, 'select memory_mib, disk_gib from placements where service_id = $1', vps);
+    expect(held).toEqual([{ memory_mib: 4_096, disk_gib: 20 }]);
+    const other = await owner.post(`/dashboard/services/${vps}/upgrade-vps`, { option3: 2 });
+    expect(other.body).toMatchObject({
+      code: 'conflict',
+      message: expect.stringContaining(String(asked.invoice_id)),
+    });
+    await paid(asked.invoice_id);
+    const machine = () =>
+      sql(product, 'select memory_mib, disk_gib from machines where service_id = $1', vps);
+    await until(machine, ([row]) => JSON.stringify(row) === '{"memory_mib":4096,"disk_gib":20}');
+    expect(await service(vps)).toMatchObject({ price: '10.00', options: { option1: 4, option2: 20 } });
+    // Smaller again, with the disk it has: storage never shrinks.
+    await settled(product);
+    const narrower = (await offers(vps)).availableProducts.map((each: { id: number }) => each.id);
+    expect(narrower).not.toContain(narrow);
+    await refused(() => upgrade({ product_id: narrow }, vps), 400, 'invalid_configuration');
+  });
+
+  it('gives back what it was held when nobody pays', async () => {
+    const { serviceId: vps } = await runningVps(product, owner);
+    const asked = (await upgrade({ product_id: plus }, vps)).body.data;
+    await owner.post(`/dashboard/invoices/${asked.invoice_id}/cancel`);
+    await settled(product);
+    const held = await sql(product, 'select memory_mib, disk_gib from placements where service_id = $1', vps);
+    expect(held).toEqual([{ memory_mib: 1_024, disk_gib: 10 }]);
+  });
+});
+
+describe('refused, and nothing changes', () => {
+  it('a product that there is not, is the same, of another kind, or not sold so', async () => {
+    await refused(() => upgrade({ product_id: 987_654 }), 404, 'not_found');
+    await refused(() => upgrade({ product_id: product.demo.products.hosting }), 400, 'invalid_configuration');
+    await refused(() => upgrade({ product_id: plus }), 400, 'invalid_configuration');
+    await refused(() => upgrade({ product_id: product.demo.products.domain }), 400, 'invalid_configuration');
+    await refused(() => upgrade({ product_id: large, cycle: 'annually' }), 400, 'invalid_configuration');
+    await refused(() => upgrade({ product_id: large, couponcode: 'no-such' }), 400, 'invalid_coupon');
+    await sql(product, `update products set status = 'retired' where id = $1`, large);
+    await refused(() => upgrade({ product_id: large }), 400, 'invalid_configuration');
+    await sql(product, `update products set status = 'active', stock = 0 where id = $1`, large);
+    await refused(() => upgrade({ product_id: large }), 400, 'insufficient_stock');
+    await sql(product, 'update products set stock = 5 where id = $1', large);
+  });
+
+  it('a service that is suspended, ends, has ended, is due, or is not theirs', async () => {
+    for (const status of ['pending', 'suspended', 'cancelled', 'terminated']) {
+      await sql(product, 'update services set status = $2 where id = $1', id, status);
+      await refused(() => upgrade({ product_id: large }), 409, 'conflict');
+      expect((await offers()).availableProducts).toEqual([]);
+    }
+    await sql(product, `update services set status = 'active', cancelled = true where id = $1`, id);
+    await refused(() => upgrade({ product_id: large }), 409, 'conflict');
+    await sql(product, 'update services set cancelled = false where id = $1', id);
+    const stranger = await newCustomer(product, { creditMinor: 10_000 });
+    const technical = await newMember(product, owner.organizationId, 'technical');
+    await refused(() => upgrade({ product_id: large }, id, stranger), 403, 'forbidden');
+    await refused(() => upgrade({ product_id: large }, id, technical), 403, 'permission_denied');
+    await at('2027-05-01T00:00:00Z');
+    await refused(() => upgrade({ product_id: large }), 409, 'conflict');
+  });
+
+  it('what is no request of this shape', async () => {
+    for (const body of [
+      {},
+      { product_id: '1' },
+      { product_id: 1.5 },
+      { product_id: large, cycle: 'weekly' },
+      { product_id: large, dry_run: 'yes' },
+      { product_id: large, more: 1 },
+    ])
+      await refused(() => upgrade(body), 400, 'invalid_request');
+  });
+});
