@@ -10,6 +10,7 @@ import {
   paymentRoutes,
   profileRoutes,
   readAccountCredit,
+  topUpRoutes,
 } from './billing/index.ts';
 import { cartRoutes } from './cart/index.ts';
 import { catalogRoutes, catalogStaffRoutes } from './catalog/index.ts';
@@ -46,6 +47,7 @@ export const allRoutes: RouteGroup[] = [
   profileRoutes,
   methodRoutes,
   paymentRoutes,
+  topUpRoutes,
   creditRoutes,
   ...serviceRoutes,
   productUpgradeRoutes({ vps: growth }),

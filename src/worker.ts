@@ -3,6 +3,8 @@ import { attentionMeasures, attentionPeriodicJob, staffMails } from './attention
 import {
   billingJobs,
   billingMails,
+  chargeConcerns,
+  comparing,
   expireInvoices,
   ledgerConcerns,
   ledgerMeasures,
@@ -89,6 +91,7 @@ export const allConcerns: ConcernSource[] = [
   ...fleetConcerns,
   ...ledgerConcerns,
   ...statementConcerns,
+  ...chargeConcerns,
   ...serviceConcerns,
   ...vpsConcerns,
 ];
@@ -110,6 +113,7 @@ export const allWatches: PeriodicJob[] = [...fleetWatches, attentionPeriodicJob(
 export const allPeriodicJobs: PeriodicJob[] = [
   { name: 'billing.expire', intervalMs: 5 * second, work: expireInvoices },
   ...ledgerPeriodicJobs,
+  comparing,
   { name: 'services.calendar', intervalMs: 10 * second, work: attendCalendar },
   { name: 'services.applyDueChanges', intervalMs: minute, work: applyDueChanges },
   ...fleetPeriodicJobs,

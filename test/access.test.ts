@@ -294,7 +294,7 @@ describe('an endpoint without an owner', () => {
     const named = (auth: Route['auth']) => routes.filter((route) => route.auth === auth).map(nameOf);
     expect(named('public')).toEqual([
       ...['GET /products', 'GET /products/:id', 'POST /cart/quote'],
-      ...['GET /payments/pages/:page', 'POST /payments/:driver/events'],
+      ...['GET /payment-pages/:page', 'POST /payments/:driver/events'],
     ]);
     // The three that the specification (§5, rule 4) lets go without an organization.
     expect(named('account')).toEqual([

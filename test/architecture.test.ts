@@ -67,7 +67,15 @@ const tablesOf: Record<string, string[]> = {
   billing: [
     ...[
       'billing_profiles',
-      ...['charges', 'payment_methods', 'provider_customers', 'provider_events'],
+      ...[
+        'charges',
+        'charge_returns',
+        'disputes',
+        'payment_methods',
+        'provider_comparisons',
+        'provider_customers',
+        'provider_events',
+      ],
       'tax_rates',
       'invoices',
       'invoice_items',
@@ -162,6 +170,7 @@ const withoutOrganization: Record<string, string> = {
   product_options: "the provider's",
   coupons: "the provider's; their use is part of an invoice",
   tax_rates: "the provider's",
+  provider_comparisons: "the provider's",
   provider_events:
     "the provider's: what a payment provider told, of whom it is known only when it is looked at",
   invoice_numbers: "the provider's: one sequence over all organizations",

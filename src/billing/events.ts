@@ -45,8 +45,10 @@ interface InvoiceRefunded {
   user_id: number | null;
   amount: string;
   currency: string;
-  /** `taken_back`: what paid it was booked by mistake. */
-  method: 'credit' | 'taken_back';
+  /**
+   * `original`: to where it came from. `dispute`: its bank took it back. `taken_back`: what paid it was booked by mistake.
+   */
+  method: 'credit' | 'original' | 'dispute' | 'taken_back';
   reason: string;
   full: boolean;
 }
@@ -75,7 +77,7 @@ interface CreditGranted {
   /** Of the transfer that was more than was due. */
   reference?: string;
   /** How the invoice stood when money came for it. */
-  invoice_was?: 'cancelled' | 'paid';
+  invoice_was?: 'cancelled' | 'paid' | 'refunded';
 }
 
 interface PaymentDeclined {
@@ -96,6 +98,22 @@ interface PaymentConfirmationWanted {
   amount: string;
   currency: string;
   pay_url: string;
+}
+
+interface DisputeOpened {
+  invoice_id: number;
+  amount: string;
+  currency: string;
+  /** The payment provider's word: `fraudulent`. */
+  reason: string;
+  answer_by: string | null;
+}
+
+interface DisputeClosed {
+  invoice_id: number;
+  amount: string;
+  currency: string;
+  outcome: 'won' | 'lost';
 }
 
 interface PaymentMethodChanged {
@@ -155,6 +173,14 @@ export const paymentDeclined = event<PaymentDeclined>(
 export const paymentConfirmationWanted = event<PaymentConfirmationWanted>(
   'payment.confirmation_wanted',
   'the bank of a saved payment method wants its owner to confirm a payment',
+);
+export const disputeOpened = event<DisputeOpened>(
+  'dispute.opened',
+  'a customer told the bank that a payment was none of theirs',
+);
+export const disputeClosed = event<DisputeClosed>(
+  'dispute.closed',
+  'a bank decided whose a disputed payment is',
 );
 export const paymentMethodSaved = event<PaymentMethodSaved>(
   'payment_method.saved',

@@ -246,4 +246,5 @@ export const examples = {
     data: { invoices: [forStaff], ...onlyPage(1) },
   },
   getInvoiceAsStaff: { params: { id: ids.invoice }, data: { invoice: forStaff } },
+  topUpCredit: { body: { amount: '50.00', currency: 'EUR' }, data: { invoice_id: 4503599627370731 } },
 } satisfies Record<string, Example>;

@@ -1,7 +1,13 @@
 import type { AnySaga } from '../platform/index.ts';
+import { pageClosing } from './charges/closePages.ts';
+import { compareProvider } from './charges/compare.ts';
 import { followProvider } from './charges/follow.ts';
 import { chargeAgain, savedCharge } from './charges/saved.ts';
+import { sendingBack } from './charges/sendBack.ts';
 import { forgetMethod } from './methods/methods.ts';
 
 /** What is done with a payment provider. */
-export const billingJobs: AnySaga[] = [followProvider, savedCharge, chargeAgain, forgetMethod];
+export const billingJobs: AnySaga[] = [
+  ...[followProvider, savedCharge, chargeAgain, forgetMethod],
+  ...[sendingBack, compareProvider, pageClosing],
+];

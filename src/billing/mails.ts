@@ -141,23 +141,27 @@ const cancelled = mail(
   { isBill: true },
 );
 
+const wentBack = (
+  id: number,
+  { amount, currency, method }: { amount: string; currency: string; method: string },
+) => {
+  const gone = `We gave back ${amount} ${currency} of invoice ${id}`;
+  if (method === 'credit')
+    return [`${gone}, as credit in your account.`, 'You can pay your next invoices with it.'];
+  if (method === 'taken_back')
+    return [
+      `${amount} ${currency} were booked for invoice ${id} by mistake: the payment was not yours.`,
+      'We have taken them back.',
+    ];
+  if (method === 'dispute') return [`Your bank took back ${amount} ${currency} of invoice ${id}.`];
+  return [`${gone}, to the card or account that you paid with. Banks take up to ten days for it.`];
+};
+
 const refunded = mail(
   invoiceRefunded,
   ({ subject, data }) => ({
     subject: `Refund for invoice ${subject.id}`,
-    lines: [
-      ...(data.method === 'taken_back'
-        ? [
-            `${data.amount} ${data.currency} were booked for invoice ${subject.id} by mistake: the payment was not yours.`,
-            'We have taken them back.',
-          ]
-        : [
-            `We gave back ${data.amount} ${data.currency} of invoice ${subject.id}, as credit in your account.`,
-            'You can pay your next invoices with it.',
-          ]),
-      '',
-      `Reason: ${data.reason}`,
-    ],
+    lines: [...wentBack(subject.id, data), '', `Reason: ${data.reason}`],
   }),
   { isBill: true },
 );
@@ -187,7 +191,7 @@ interface Credited {
   currency: string;
   invoice_id: number | null;
   reference?: string;
-  invoice_was?: 'cancelled' | 'paid';
+  invoice_was?: 'cancelled' | 'paid' | 'refunded';
 }
 
 function late({ amount, currency, invoice_id, invoice_was }: Credited): MailText {
@@ -198,6 +202,13 @@ function late({ amount, currency, invoice_id, invoice_was }: Credited): MailText
       'in your account, and you can pay your next invoices with them.',
     ];
     return { subject, lines };
+  }
+  if (invoice_was === 'refunded') {
+    const lines = [
+      `Your bank did not take the ${amount} ${currency} that we gave back of invoice ${invoice_id}. They are now credit in your`,
+      'account; tell us if you want them in another way.',
+    ];
+    return { subject: `Your refund of invoice ${invoice_id} became credit`, lines };
   }
   return {
     subject,

@@ -358,7 +358,11 @@ export const Refund = named(
       }),
     ),
     reason: Type.String({ minLength: 1, maxLength: 200, description: 'Shown to the customer' }),
-    method: Choice(['credit'], { description: 'Where the money goes: to the account credit' }),
+    method: Choice(['credit', 'original'], {
+      description:
+        'Where the money goes: to the account credit, or to the card or account that it came from by the payment provider. ' +
+        'What came otherwise becomes credit then too',
+    }),
   }),
 );
 
@@ -375,3 +379,13 @@ export const CreditGranted = named(
   'CreditAnswer',
   Type.Object({ credit_balance: MoneyText, currency: Currency }),
 );
+
+export const TopUp = named(
+  'CreditTopUp',
+  Strict({
+    amount: Type.String({ maxLength: 20, examples: ['50.00'] }),
+    currency: Type.Optional(meaning('Default: that of the newest invoice', CurrencyCode)),
+  }),
+);
+
+export const TopUpData = named('CreditTopUpAnswer', Type.Object({ invoice_id: Id }));

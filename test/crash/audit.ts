@@ -37,11 +37,20 @@ const questions: Record<string, string> = {
     where t.minor <> l.minor`,
   'money at the payment provider that no charge brought, or the other way round': `
     select c.currency, c.minor as charges, l.minor as ledger from
-      (select currency, sum(amount_minor - case when fee_currency = currency then fee_minor else 0 end) as minor
-         from charges where state = 'paid' group by currency) c
+      (select currency, sum(minor) as minor from (
+         select currency, amount_minor - returned_minor - case when fee_currency = currency then fee_minor else 0 end as minor
+           from charges where state = 'paid'
+         union all select currency, -fee_minor - case when state = 'open' then amount_minor else 0 end
+           from disputes) each group by currency) c
       full join (select a.currency, sum(e.amount_minor) as minor from ledger_entries e
         join ledger_accounts a on a.id = e.account_id and a.kind = 'provider' group by a.currency) l using (currency)
     where coalesce(c.minor, 0) <> coalesce(l.minor, 0)`,
+  'disputes in the ledger that are not those that are open': `
+    select d.minor as disputes, l.minor as ledger from
+      (select coalesce(sum(amount_minor), 0) as minor from disputes where state = 'open') d,
+      (select coalesce(sum(e.amount_minor), 0) as minor from ledger_entries e
+        join ledger_accounts a on a.id = e.account_id and a.kind = 'disputes') l
+    where d.minor <> l.minor`,
   'a charge that came and paid nothing, or paid and did not come': `
     select c.id, c.state, c.amount_minor, sum(p.amount_minor) from charges c left join payments p on p.charge_id = c.id
     group by c.id having (c.state = 'paid') <> (count(p.id) > 0) or coalesce(sum(p.amount_minor), 0) > c.amount_minor`,
@@ -81,9 +90,9 @@ const questions: Record<string, string> = {
     group by i.id
     having coalesce(sum(r.amount_minor), 0) <> i.refunded_minor
       or (i.status = 'refunded') <> (count(r.id) > 0 and i.refunded_minor = i.total_minor)
-      or coalesce(sum(r.amount_minor), 0) <> coalesce((select sum(-e.amount_minor) from ledger_transactions t
+      or i.kind <> 'top_up' and coalesce(sum(r.amount_minor), 0) <> coalesce((select sum(-e.amount_minor) from ledger_transactions t
            join ledger_entries e on e.transaction_id = t.id join ledger_accounts a on a.id = e.account_id
-           where t.invoice_id = i.id and t.kind = 'invoice_refunded' and a.kind in ('credit', 'bank')), 0)`,
+           where t.invoice_id = i.id and t.kind = 'invoice_refunded' and a.kind in ('credit', 'bank', 'provider', 'disputes')), 0)`,
 
   'a ledger transaction that does not balance': `
     select transaction_id, sum(amount_minor) from ledger_entries group by transaction_id having sum(amount_minor) <> 0`,

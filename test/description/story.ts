@@ -18,6 +18,7 @@ export const story = [
     'payInvoice',
     'listPaymentMethods',
     'listCreditTransactions',
+    'topUpCredit',
     'listServices',
     'getServiceDetails',
     'previewCalendar',

@@ -12,6 +12,8 @@ import { startProductChild } from '../crash/child.ts';
 import { testDatabase } from '../database.ts';
 import { dereference } from '../dereference.ts';
 import { sql } from '../sql.ts';
+import { stripeEnv } from '../stripe/product.ts';
+import { startStripe } from '../stripe/standIn.ts';
 import { anyRequest, type FuzzRequest, type Known, type OpenApi } from './requests.ts';
 
 export interface Fuzzed {
@@ -33,6 +35,7 @@ const atOnce = 8;
 export async function fuzz(requests: number, seed = Date.now()): Promise<Fuzzed> {
   const database = await testDatabase();
   const dataDir = mkdtempSync(path.join(tmpdir(), 'innkeeper-fuzz-'));
+  const stripe = await startStripe();
   const child = startProductChild({
     DATA_DIR: dataDir,
     DATABASE_URL: database.url,
@@ -41,6 +44,8 @@ export async function fuzz(requests: number, seed = Date.now()): Promise<Fuzzed>
     CHECK_RESPONSES: 'on',
     LOG_LEVEL: 'error',
     NETWORK4: '10.96.0.0/18',
+    // Without a payment provider, what needs one answers 503, as it should.
+    ...stripeEnv(stripe),
   });
   try {
     const url = await child.ready;
@@ -99,6 +104,7 @@ export async function fuzz(requests: number, seed = Date.now()): Promise<Fuzzed>
   } finally {
     child.kill();
     await child.exited;
+    await stripe.close();
     await database.drop();
     rmSync(dataDir, { recursive: true, force: true });
   }

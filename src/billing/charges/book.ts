@@ -1,5 +1,5 @@
-import type { Decline, Fee, PaymentTruth } from '../../drivers/payments/index.ts';
-import type { TxContext } from '../../platform/index.ts';
+import type { About, Decline, Fee, PaymentTruth } from '../../drivers/payments/index.ts';
+import { enqueue, type NamedJob, type TxContext } from '../../platform/index.ts';
 import { dueOf, lockInvoice, type Payable } from '../invoices/payable.ts';
 import { heldCredit, post } from '../ledger/ledger.ts';
 import {
@@ -12,6 +12,7 @@ import {
   payRest,
 } from '../payments/settle.ts';
 import {
+  addCredited,
   type Charge,
   chargeOfPayment,
   newCharge,
@@ -22,6 +23,10 @@ import {
   setState,
 } from './charge.ts';
 import { bookDecline } from './decline.ts';
+import { bookDispute } from './disputes.ts';
+import { bookRefund } from './sendBack.ts';
+
+const forgottenMs = 86_400_000;
 
 /**
  * Books how a payment stands at the provider, as far as it is not booked yet: any truth, in any order, any number of times.
@@ -42,6 +47,7 @@ export async function bookPayment(tx: TxContext, truth: PaymentTruth): Promise<v
   const payment = paymentOf(charge, truth);
   const isInFull = isTaken && (await take(tx, invoice, charge, payment, truth.amountMinor));
   if (truth.state !== 'paid') await follow(tx, charge, truth);
+  else await bookReturns(tx, charge, truth);
   if (truth.fee !== null) await bookFee(tx, charge, truth.fee);
   // Last: every payment of the house waits for the invoice's number.
   if (isInFull) await numberPaid(tx, invoice, payment);
@@ -73,11 +79,15 @@ async function take(
   await tx.db.run(setPaid, { id: charge.id, amountMinor, now: tx.clock.now() });
   const surplusMinor = amountMinor - dueOf(invoice);
   if (surplusMinor === amountMinor) {
+    await tx.db.run(addCredited, { id: charge.id, amountMinor });
     await keepAsCredit(tx, invoice, amountMinor, payment);
     return false;
   }
   if (surplusMinor >= 0) {
-    if (surplusMinor > 0) await creditSurplus(tx, invoice, surplusMinor, payment);
+    if (surplusMinor > 0) {
+      await tx.db.run(addCredited, { id: charge.id, amountMinor: surplusMinor });
+      await creditSurplus(tx, invoice, surplusMinor, payment);
+    }
     await payRest(tx, invoice, payment);
     return true;
   }
@@ -94,10 +104,32 @@ async function take(
   return true;
 }
 
+/**
+ * Books what went back of a payment that is booked. The number of an invoice that this very truth pays comes later, so what
+ * went back by then waits for the next look, which every refund and dispute has of its own.
+ */
+async function bookReturns(tx: TxContext, charge: Charge, truth: PaymentTruth): Promise<void> {
+  if (charge.state !== 'paid') {
+    const more = truth.refunds.length + truth.disputes.length;
+    if (more > 0) await enqueue(tx, lookAgain, { about: { kind: 'payment', reference: truth.reference } });
+    return;
+  }
+  for (const refund of truth.refunds) await bookRefund(tx, charge, refund);
+  for (const dispute of truth.disputes) await bookDispute(tx, charge, dispute);
+}
+
+/** Looks at a payment; see `follow.ts`. */
+const lookAgain: NamedJob<{ about: About }> = { name: 'billing.followProvider' };
+
 /** Follows a payment that is not paid. */
 async function follow(tx: TxContext, charge: Charge, { state, decline }: PaymentTruth): Promise<void> {
-  if (charge.state === 'paid' || charge.state === state) return;
+  if (charge.state === 'paid') return;
   const { id } = charge;
+  // Prepared and never taken, for a day: whoever wanted it has given up.
+  const isForgotten =
+    charge.means === 'saved' && tx.clock.now().getTime() - charge.created_at.getTime() > forgottenMs;
+  if (state === 'open' && isForgotten) await tx.db.run(setState, { id, state: 'over', now: tx.clock.now() });
+  if (charge.state === state) return;
   if (state === 'pending') await tx.db.run(setState, { id, state, now: null });
   if (state === 'over' && charge.state === 'open')
     await tx.db.run(setState, { id, state, now: tx.clock.now() });

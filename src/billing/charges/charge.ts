@@ -26,11 +26,15 @@ export interface Charge {
   pages: number;
   fee_minor: number;
   fee_currency: string | null;
+  /** What of it became credit, and what has gone back. */
+  credited_minor: number;
+  returned_minor: number;
   created_at: Date;
 }
 
 const columns = `id, organization_id, invoice_id, driver, means, method_id, attempt, amount_minor, currency, uses_credit,
-  state, reference, page_reference, page_url, page_expires_at, pages, fee_minor, fee_currency, created_at`;
+  state, reference, page_reference, page_url, page_expires_at, pages, fee_minor, fee_currency, credited_minor,
+  returned_minor, created_at`;
 
 export const chargeById = statement<Charge, { id: number }>(
   'billing.chargeById',
@@ -110,6 +114,20 @@ export const setState = statement<never, { id: number; state: ChargeState; now: 
 export const setPaid = statement<never, { id: number; amountMinor: number; now: Date }>(
   'billing.setChargePaid',
   `update charges set state = 'paid', amount_minor = :amountMinor, finished_at = :now where id = :id`,
+);
+export const addCredited = statement<never, { id: number; amountMinor: number }>(
+  'billing.addChargeCredited',
+  'update charges set credited_minor = credited_minor + :amountMinor where id = :id',
+);
+export const addReturned = statement<never, { id: number; amountMinor: number }>(
+  'billing.addChargeReturned',
+  'update charges set returned_minor = returned_minor + :amountMinor where id = :id',
+);
+/** A page that is over leads nowhere, and is not asked about again. */
+export const forgetPage = statement<never, { reference: string }>(
+  'billing.forgetChargePage',
+  `update charges set page_reference = null, page_url = null, page_expires_at = null
+   where page_reference = :reference and state = 'open'`,
 );
 export const setDecline = statement<never, { id: number; code: string; message: string }>(
   'billing.setChargeDecline',

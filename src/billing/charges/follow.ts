@@ -2,12 +2,15 @@ import type { About, MethodTruth, PaymentTruth } from '../../drivers/payments/in
 import { type Run, saga, type TxRun } from '../../platform/index.ts';
 import { keepMethod } from '../methods/keep.ts';
 import { bookPayment } from './book.ts';
+import { forgetPage } from './charge.ts';
 
 interface Payload {
   about: About;
 }
 
 interface State {
+  /** A page that was never used, and cannot be any more. */
+  page: string;
   payment: PaymentTruth;
   method: MethodTruth;
 }
@@ -31,10 +34,12 @@ async function look({ drivers, payload }: Run<Payload, State>): Promise<Partial<
   if (seen === null) return {};
   const { payment: reference, method } = seen;
   const paid = reference === null ? null : await drivers.payments.look({ kind: 'payment', reference });
+  if (seen.state === 'over' && reference === null) return { page: seen.reference };
   return { ...(paid?.kind === 'payment' && { payment: paid }), ...(method !== null && { method }) };
 }
 
 async function book({ ctx: tx, state }: TxRun<Payload, State>): Promise<void> {
   if (state.method !== undefined) await keepMethod(tx, state.method);
+  if (state.page !== undefined) await tx.db.run(forgetPage, { reference: state.page });
   if (state.payment !== undefined) await bookPayment(tx, state.payment);
 }

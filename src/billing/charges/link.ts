@@ -12,7 +12,7 @@ export type Errand =
 /** The address. Nobody makes one but us: it ends with a keyed fingerprint of what it says. */
 export function linkOf(ctx: Context, errand: Errand): string {
   const text = textOf(errand);
-  return `${ctx.config.publicUrl}/api/payments/pages/${text}.${markOf(ctx, text).toString('base64url')}`;
+  return `${ctx.config.publicUrl}/api/payment-pages/${text}.${markOf(ctx, text).toString('base64url')}`;
 }
 
 /** What the end of such an address says; null when it is not one of ours, or its time is over. */

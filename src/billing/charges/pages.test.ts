@@ -80,7 +80,7 @@ describe('an invoice paid on the page of the provider', () => {
     );
     await settled(paid.product);
     // 1.5 % and a quarter, as the stand-in takes it.
-    expect(await booked(invoiceId)).toEqual({ provider: 400 - 31, fees: 31, revenue: -400 });
+    expect(await booked(invoiceId)).toEqual({ provider: 400 - 31, fees: 31, deferred: -400 });
     expect(await mails(`Payment received for invoice ${invoiceId}`)).toHaveLength(1);
   });
 
@@ -172,6 +172,8 @@ describe('an invoice paid on the page of the provider', () => {
     const saver = await newCustomer(paid.product, { creditMinor: 300 });
     const id = await newInvoice(paid.product, saver);
     const { location } = await paid.follow((await pay(id, {}, saver)).redirect_url);
+    // The page is closed, and somebody is quicker.
+    paid.stripe.fail(/expire$/, 'error', 3);
     expect((await payByCredit(saver, id)).status).toBe(200);
     await paid.stripe.click(location);
     await until(
@@ -181,6 +183,24 @@ describe('an invoice paid on the page of the provider', () => {
     await settled(paid.product);
     const [mail] = await mails(`Your payment for invoice ${id} became credit`);
     expect(mail?.body).toContain('it was paid already');
+  });
+
+  it('that is paid or cancelled in another way has its page closed', async () => {
+    for (const how of ['pay', 'cancel']) {
+      const saver = await newCustomer(paid.product, { creditMinor: 300 });
+      const id = await newInvoice(paid.product, saver);
+      const { location } = await paid.follow((await pay(id, {}, saver)).redirect_url);
+      expect(
+        (await saver.post(`/dashboard/invoices/${id}/${how}`, how === 'pay' ? { method: 'credit' } : {}))
+          .status,
+      ).toBe(200);
+      const session = () => paid.stripe.account.require(location.split('/').at(-1) ?? '', 'checkout.session');
+      await until(
+        async () => session().status,
+        (status) => status === 'expired',
+      );
+      expect((await paid.stripe.click(location)).location).toBeNull();
+    }
   });
 
   it('by two people at two pages pays it once, and the other payment becomes credit', async () => {
@@ -233,7 +253,7 @@ describe('a link to a page', () => {
 });
 
 describe('without a payment provider', () => {
-  it('what needs one says so, and nothing changes', async () => {
+  it('what needs one says so, and nothing changes', { timeout: 180_000 }, async () => {
     const product = await startTestProduct();
     const customer = await newCustomer(product, { creditMinor: 300 });
     const id = await newInvoice(product, customer);

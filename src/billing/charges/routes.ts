@@ -6,9 +6,9 @@ import * as S from './schema.ts';
 
 const group = { tag: 'Payments', about: 'Where payment providers and their customers meet us.', examples };
 
-export const paymentRoutes = routes('/payments', group, (route) => {
+export const paymentRoutes = routes('', group, (route) => {
   route.get(
-    '/pages/:page',
+    '/payment-pages/:page',
     {
       auth: 'public',
       operation: 'openPaymentPage',
@@ -30,7 +30,7 @@ export const paymentRoutes = routes('/payments', group, (route) => {
     (ctx, req) => goToPage(ctx, req.drivers.payments, req.params.page),
   );
   route.post(
-    '/:driver/events',
+    '/payments/:driver/events',
     {
       auth: 'public',
       actor: 'system',

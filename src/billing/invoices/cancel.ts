@@ -9,13 +9,16 @@ import {
 } from '../../platform/index.ts';
 import { invoiceCancelled } from '../events.ts';
 import { returnPart } from '../payments/returnPart.ts';
+import { closePages } from '../payments/settle.ts';
 import { lockInvoice, lockOpenOf, lockOwnInvoice, type Payable } from './payable.ts';
 import { readInvoice } from './read.ts';
 import { requireAction } from './states.ts';
 
-const cancel = statement<never, { id: number }>(
+const cancel = statement<{ has_page: boolean }, { id: number }>(
   'billing.cancel',
-  `update invoices set status = 'cancelled' where id = :id`,
+  `update invoices set status = 'cancelled' where id = :id
+   returning exists (select 1 from charges c where c.invoice_id = :id and c.state = 'open'
+     and c.page_reference is not null) as has_page`,
 );
 
 /**
@@ -56,7 +59,8 @@ async function cancelUnpaid(tx: TxContext, invoice: Payable, why: string, reason
   const { id, organization_id: organizationId, user_id, kind, currency, paid_minor: amountMinor } = invoice;
   const part = { id, organizationId, currency, amountMinor };
   const credited = amountMinor > 0 ? await returnPart(tx, { ...part, why }) : undefined;
-  await tx.db.run(cancel, { id });
+  const { has_page } = await tx.db.one(cancel, { id });
+  if (has_page) await closePages(tx, invoice);
   const total = formatMoney(invoice.total_minor, currency);
   await record(tx, invoiceCancelled, {
     subject: { type: 'invoice', id },

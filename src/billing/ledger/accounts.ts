@@ -61,6 +61,10 @@ export const postingKinds = {
   transfer_credited: 'a bank transfer, or what was left of it, became credit',
   charge_credited: 'money by a payment provider, or what was left of it, became credit',
   provider_fee: 'what a payment provider kept for its work',
+  refund_failed: 'a refund did not arrive, and became credit',
+  charge_taken_back: 'money by a payment provider went back without our doing',
+  dispute_opened: 'a bank took money back until a dispute is decided',
+  dispute_won: 'a dispute was decided for us, and the money is back',
   transfer_taken_back: 'a bank transfer that was booked by mistake was taken back',
 } as const;
 

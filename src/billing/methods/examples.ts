@@ -17,7 +17,7 @@ export const examples = {
   addPaymentMethod: {
     data: {
       redirect_url:
-        'https://panel.example.com/api/payments/pages/method-1-4503599627370722-1769983751120.Yw3bB1m0u4y8uX2mGm2vX0bY3r0f3nO1o9C1T8kq0aE',
+        'https://panel.example.com/api/payment-pages/method-1-4503599627370722-1769983751120.Yw3bB1m0u4y8uX2mGm2vX0bY3r0f3nO1o9C1T8kq0aE',
       expires_at: '2026-02-01T22:09:11.120Z',
     },
   },

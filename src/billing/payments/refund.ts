@@ -1,26 +1,15 @@
 import { record } from '../../events/index.ts';
-import {
-  type Context,
-  fail,
-  formatMoney,
-  newId,
-  parseMoney,
-  requireRow,
-  statement,
-  type TxContext,
-  transaction,
-} from '../../platform/index.ts';
-import { invoicePartReturned, invoiceRefunded } from '../events.ts';
-import { inWords } from '../invoices/payable.ts';
-import { readInvoice } from '../invoices/read.ts';
+import { type Context, formatMoney, newId, statement, type TxContext } from '../../platform/index.ts';
+import { invoiceRefunded } from '../events.ts';
+import type { InvoiceKind } from '../invoices/kind.ts';
 import { returnDeferred } from '../ledger/deferred.ts';
 import { post } from '../ledger/ledger.ts';
-import { returnPart } from './returnPart.ts';
 
 export interface RefundableRow {
   id: number;
   organization_id: number;
   user_id: number | null;
+  kind: InvoiceKind;
   status: string;
   currency: string;
   tax_minor: number;
@@ -32,7 +21,7 @@ export interface RefundableRow {
 /** An invoice, its row locked, with what of its money can go back. */
 export const lockRefundable = statement<RefundableRow, { id: number }>(
   'billing.lockRefundable',
-  `select id, organization_id, user_id, status, currency, tax_minor, total_minor, refunded_minor,
+  `select id, organization_id, user_id, kind, status, currency, tax_minor, total_minor, refunded_minor,
      paid_minor
    from invoices where id = :id for no key update`,
 );
@@ -47,15 +36,18 @@ const insertRefund = statement<
     taxMinor: number;
     currency: string;
     reason: string;
+    chargeId: number | null;
+    reference: string | null;
+    state: 'pending' | 'done';
     userId: number | null;
     now: Date;
   }
 >(
   'billing.insertRefund',
-  `insert into refunds (id, invoice_id, organization_id, method, amount_minor, tax_minor, currency, reason, user_id,
-     created_at)
-   values (:id, :invoiceId, :organizationId, :method, :amountMinor, :taxMinor, :currency, :reason, :userId,
-     :now)`,
+  `insert into refunds (id, invoice_id, organization_id, method, amount_minor, tax_minor, currency, reason, charge_id,
+     reference, state, user_id, created_at)
+   values (:id, :invoiceId, :organizationId, :method, :amountMinor, :taxMinor, :currency, :reason, :chargeId,
+     :reference, :state, :userId, :now)`,
 );
 const markRefunded = statement<never, { id: number; amountMinor: number; now: Date }>(
   'billing.markRefunded',
@@ -73,28 +65,6 @@ const holdStatus = statement<{ id: number }, { id: number }>(
   'billing.holdStatus',
   'select id from invoices where id = :id for share',
 );
-
-export interface Refund {
-  /** Default: all that was not given back yet. */
-  amount?: string;
-  reason: string;
-  method: 'credit';
-}
-
-/**
- * Gives a paid invoice's money back to the customer's credit, in whole or in part: revenue and tax go down in the
- * proportion in which they went up. Other rooms take back what was never delivered
- * once all of it is given back. What was paid towards an invoice that is not paid in full goes back whole, and the invoice
- * stays open. `conflict` unless something was paid; `invalid_amount` for more than is left.
- */
-export async function refundInvoice(ctx: Context, id: number, refund: Refund) {
-  return transaction(ctx, 'billing.refund', async (tx) => {
-    const invoice = await requireRow(tx, lockRefundable, { id });
-    const amountMinor = amountOf(invoice, refund.amount);
-    await (invoice.status === 'unpaid' ? giveBackPart : giveBack)(tx, invoice, amountMinor, refund);
-    return readInvoice(tx, id);
-  });
-}
 
 /** From here to the end of the transaction an invoice is neither paid nor cancelled, nor its money given back. */
 export async function holdInvoice(tx: TxContext, id: number): Promise<void> {
@@ -122,54 +92,40 @@ export async function couponOf(ctx: Context, id: number): Promise<number | null>
   return (await ctx.db.one(invoiceStatus, { id })).coupon_id;
 }
 
-function amountOf(invoice: RefundableRow, asked: string | undefined): number {
-  const leftMinor = refundable(invoice);
-  if (leftMinor === null) {
-    throw fail('conflict', { message: `This invoice is ${invoice.status}, so nothing can be refunded` });
-  }
-  if (asked === undefined) return leftMinor;
-  const amountMinor = parseMoney(asked, invoice.currency);
-  if (amountMinor !== null && amountMinor > 0 && amountMinor <= leftMinor) return amountMinor;
-  const left = inWords(leftMinor, invoice.currency);
-  throw fail('invalid_amount', { message: `${left} of this invoice can be refunded` });
-}
-
-/** What can go back: of a free invoice nothing, which cancels what it ordered; null when nothing was paid. */
-function refundable({ status, total_minor, refunded_minor, paid_minor }: RefundableRow): number | null {
-  if (status === 'unpaid' && paid_minor > 0) return paid_minor;
-  return status === 'paid' || status === 'partially_refunded' ? total_minor - refunded_minor : null;
-}
-
-async function giveBackPart(
-  tx: TxContext,
-  invoice: RefundableRow,
-  amountMinor: number,
-  { reason }: Refund,
-): Promise<void> {
-  const { id, organization_id: organizationId, currency, user_id } = invoice;
-  const part = { id, organizationId, currency, amountMinor };
-  const amount = await returnPart(tx, { ...part, why: 'which stays open' });
-  await record(tx, invoicePartReturned, {
-    subject: { type: 'invoice', id },
-    organizationId,
-    data: { user_id, amount, currency, reason },
-  });
-}
-
 /**
- * Gives back an amount of an invoice that was paid: as credit, or, where what paid it was booked by mistake, to the bank
- * account that it never belonged to.
+ * Where money goes back to: the customer's credit, where it came from (`original`), or the bank that a customer told
+ * that a payment was none of theirs (`dispute`), or our own bank account, where what paid was booked by mistake
+ * (`taken_back`).
  */
+export type RefundMethod = 'credit' | keyof typeof accountOf;
+
+/** Where the money lay that goes. */
+const accountOf = { original: 'provider', dispute: 'disputes', taken_back: 'bank' } as const;
+
+/** Money on its way back. Without a charge it is credit. */
+export interface GoingBack {
+  method: RefundMethod;
+  reason: string;
+  chargeId?: number;
+  /** The payment provider's name for it, where the provider has given it back already. */
+  reference?: string;
+}
+
+/** Gives back an amount of an invoice that was paid, whose row is locked. Returns the refund's id. */
 export async function giveBack(
   tx: TxContext,
   invoice: RefundableRow,
   amountMinor: number,
-  refund: { reason: string; method: 'credit' | 'taken_back' },
-): Promise<void> {
+  back: GoingBack,
+): Promise<number> {
   const { id, organization_id: organizationId, currency, refunded_minor: beforeMinor } = invoice;
   const taxMinor = taxWithin(invoice, beforeMinor + amountMinor) - taxWithin(invoice, beforeMinor);
   const now = tx.clock.now();
-  const toBank = refund.method === 'taken_back';
+  const refundId = newId();
+  const { method, reason, chargeId = null, reference = null } = back;
+  const creditMinor = method === 'credit' ? amountMinor : 0;
+  // What was credit for money stops being it when the money goes back.
+  const isTopUp = invoice.kind === 'top_up';
   if (amountMinor > 0) {
     const netMinor = amountMinor - taxMinor;
     // What is owed still is given back first: it was never earned.
@@ -180,19 +136,18 @@ export async function giveBack(
       currency,
       invoiceId: id,
       description: `Refund of invoice ${id}`,
-      creditMinor: toBank ? 0 : amountMinor,
+      creditMinor: isTopUp ? -amountMinor : creditMinor,
       provider: {
         deferred: owedMinor,
-        revenue: netMinor - owedMinor,
-        tax: taxMinor,
-        bank: toBank ? -amountMinor : 0,
+        revenue: isTopUp ? 0 : netMinor - owedMinor,
+        tax: isTopUp ? 0 : taxMinor,
+        ...(method === 'credit' ? {} : { [accountOf[method]]: -amountMinor }),
       },
     });
   }
-  const { method, reason } = refund;
   const by = tx.actor.userId;
   await tx.db.run(insertRefund, {
-    id: newId(),
+    id: refundId,
     invoiceId: id,
     organizationId,
     method,
@@ -200,6 +155,9 @@ export async function giveBack(
     taxMinor,
     currency,
     reason,
+    chargeId,
+    reference,
+    state: method === 'original' && reference === null ? 'pending' : 'done',
     userId: by,
     now,
   });
@@ -216,6 +174,7 @@ export async function giveBack(
       full: beforeMinor + amountMinor === invoice.total_minor,
     },
   });
+  return refundId;
 }
 
 /** The tax in the first so many cents that are given back: parts add up to the invoice's tax exactly. */

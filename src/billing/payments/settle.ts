@@ -1,5 +1,12 @@
 import { record } from '../../events/index.ts';
-import { formatMoney, newId, statement, type TxContext } from '../../platform/index.ts';
+import {
+  enqueue,
+  formatMoney,
+  type NamedJob,
+  newId,
+  statement,
+  type TxContext,
+} from '../../platform/index.ts';
 import { creditGranted, invoicePaid, invoicePartPaid } from '../events.ts';
 import type { PaymentMethod } from '../invoices/kind.ts';
 import { dueOf, type Payable } from '../invoices/payable.ts';
@@ -16,12 +23,14 @@ export interface Payment {
   receivedOn: string | null;
 }
 
-const markPaid = statement<never, { id: number; now: Date; paidWithCreditMinor: number }>(
+const markPaid = statement<{ has_page: boolean }, { id: number; now: Date; paidWithCreditMinor: number }>(
   'billing.markPaid',
   `with next as (update invoice_numbers set last = last + 1 returning last)
    update invoices set status = 'paid', date_paid = :now, paid_minor = total_minor,
      paid_with_credit_minor = paid_with_credit_minor + :paidWithCreditMinor, number = next.last
-   from next where id = :id`,
+   from next where id = :id
+   returning exists (select 1 from charges c where c.invoice_id = :id and c.state = 'open'
+     and c.page_reference is not null) as has_page`,
 );
 const addPart = statement<never, { id: number; amountMinor: number }>(
   'billing.addPart',
@@ -73,6 +82,7 @@ export async function payRest(tx: TxContext, invoice: Payable, payment: Payment)
   // What is for a service's period is owed from now on, and earned month by month.
   const owed = isForPeriods(invoice) ? deferredOf(netMinor, invoice.lines) : [];
   const owedMinor = owed.reduce((sum, { amountMinor }) => sum + amountMinor, 0);
+  const isTopUp = invoice.kind === 'top_up';
   if (totalMinor > 0) {
     await post(tx, {
       kind: 'invoice_paid',
@@ -80,13 +90,14 @@ export async function payRest(tx: TxContext, invoice: Payable, payment: Payment)
       currency,
       invoiceId: invoice.id,
       description: `Invoice ${invoice.id}`,
-      creditMinor: -fromCreditMinor,
+      // What buys credit becomes credit, and nothing is earned by it.
+      creditMinor: isTopUp ? totalMinor : -fromCreditMinor,
       provider: {
         [accountOf(payment)]: dueMinor - fromCreditMinor,
         parts: invoice.paid_minor,
         deferred: -owedMinor,
-        revenue: -(netMinor - owedMinor),
-        tax: -taxMinor,
+        revenue: isTopUp ? 0 : -(netMinor - owedMinor),
+        tax: isTopUp ? 0 : -taxMinor,
       },
     });
   }
@@ -118,7 +129,21 @@ function isForPeriods({ kind }: Payable): boolean {
  */
 export async function numberPaid(tx: TxContext, invoice: Payable, { method }: Payment): Promise<void> {
   const paidWithCreditMinor = method === 'credit' ? dueOf(invoice) : 0;
-  await tx.db.run(markPaid, { id: invoice.id, now: tx.clock.now(), paidWithCreditMinor });
+  const { has_page } = await tx.db.one(markPaid, {
+    id: invoice.id,
+    now: tx.clock.now(),
+    paidWithCreditMinor,
+  });
+  if (has_page) await closePages(tx, invoice);
+}
+
+/** Nobody is to pay on a page for what is paid; see `charges/closePages.ts`. */
+export const closingPages: NamedJob<{ invoiceId: number }> = { name: 'billing.closePages' };
+
+/** Has the pages closed on which an invoice could still be paid. */
+export async function closePages(tx: TxContext, invoice: Payable): Promise<void> {
+  const { id: invoiceId, organization_id: organizationId } = invoice;
+  await enqueue(tx, closingPages, { invoiceId }, { organizationId });
 }
 
 /** Takes a part of what is due of an unpaid invoice; it stays the customer's money until the rest has come. */

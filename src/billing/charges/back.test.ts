@@ -1,0 +1,296 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { audit } from '../../../test/crash/audit.ts';
+import { newInvoice } from '../../../test/invoices.ts';
+import { newCustomer, type Person } from '../../../test/people.ts';
+import { until } from '../../../test/product.ts';
+import { settled, sql } from '../../../test/sql.ts';
+import { type PaidProduct, startPaidProduct } from '../../../test/stripe/product.ts';
+
+let paid: PaidProduct;
+beforeAll(async () => {
+  paid = await startPaidProduct();
+  await sql(paid.product, `insert into tax_rates (country, rate_basis_points) values ('NL', 2100)`);
+});
+afterAll(async () => {
+  await settled(paid.product);
+  expect(await audit(paid.product.databaseUrl)).toEqual([]);
+  expect(await provider()).toBe(paid.stripe.account.balance('eur'));
+  await paid.stop();
+});
+
+const invoiceOf = async (who: Person, id: number) =>
+  (await who.get(`/dashboard/invoices/${id}`)).body.data.invoice;
+const credit = async (who: Person) => (await who.get('/dashboard/invoices')).body.data.credit_balance;
+const refund = (id: number, body: object = {}) =>
+  paid.product.staff.post(`/staff/invoices/${id}/refund`, { method: 'original', reason: 'test', ...body });
+
+async function provider(): Promise<number> {
+  const [ledger] = await sql<{ minor: number }>(
+    paid.product,
+    `select coalesce(sum(e.amount_minor), 0)::bigint as minor from ledger_entries e
+     join ledger_accounts a on a.id = e.account_id where a.kind = 'provider' and a.currency = 'EUR'`,
+  );
+  return Number(ledger?.minor);
+}
+
+/** An invoice of six euro that was paid on the page, and the payment's name. */
+async function paidByCard(options: { creditMinor?: number; number?: string } = {}) {
+  const { creditMinor = 0, number } = options;
+  const who = await newCustomer(paid.product, { creditMinor });
+  const id = await newInvoice(paid.product, who, 2);
+  const way = { method: 'card', use_credit: creditMinor > 0 };
+  const { body } = await who.post(`/dashboard/invoices/${id}/pay`, way);
+  await paid.click(body.data.redirect_url, { ...(number && { number }) });
+  const invoice = await until(
+    () => invoiceOf(who, id),
+    ({ status }) => status !== 'unpaid',
+  );
+  await settled(paid.product);
+  const payment = invoice.payments.find(({ method }: { method: string }) => method === 'stripe');
+  return { who, id, intent: payment.reference as string };
+}
+const refunded = (intent: string) => {
+  const { latest_charge: id } = paid.stripe.account.require(intent, 'payment_intent');
+  return paid.stripe.account.require(id, 'charge').amount_refunded;
+};
+
+describe('a refund to where the money came from', () => {
+  it('goes back in parts, and never above what was paid, also when asked for at once', async () => {
+    const { who, id, intent } = await paidByCard();
+    expect((await refund(id, { amount: '1.50' })).body.data.invoice).toMatchObject({
+      status: 'partially_refunded',
+    });
+    const answers = await Promise.all(Array.from({ length: 6 }, () => refund(id, { amount: '1.00' })));
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(4);
+    expect((await refund(id, { amount: '0.51' })).body.code).toBe('invalid_amount');
+    expect((await refund(id)).status).toBe(200);
+    expect((await refund(id)).body.code).toBe('conflict');
+    await settled(paid.product);
+    expect(refunded(intent)).toBe(600);
+    expect(await credit(who)).toBe('0.00');
+    expect(await invoiceOf(who, id)).toMatchObject({ status: 'refunded', refunded: '6.00' });
+    const states = await sql(paid.product, 'select distinct state from refunds where invoice_id = $1', id);
+    expect(states).toEqual([{ state: 'done' }]);
+  });
+
+  it('is one refund when the provider does it and its answer is lost', async () => {
+    const { id, intent } = await paidByCard();
+    paid.stripe.fail(/POST .*refunds/, 'failed', 2);
+    paid.stripe.fail(/POST .*refunds/, 'garbage', 1);
+    await refund(id, { amount: '2.00' });
+    await settled(paid.product);
+    expect(refunded(intent)).toBe(200);
+  });
+
+  it('gives as credit what came from credit', async () => {
+    const { who, id, intent } = await paidByCard({ creditMinor: 200 });
+    expect((await refund(id)).status).toBe(200);
+    await settled(paid.product);
+    expect([refunded(intent), await credit(who)]).toEqual([400, '2.00']);
+  });
+
+  it('is refused where nothing came by the provider', async () => {
+    const who = await newCustomer(paid.product, { creditMinor: 300 });
+    const id = await newInvoice(paid.product, who);
+    await who.post(`/dashboard/invoices/${id}/pay`, { method: 'credit' });
+    const answer = await refund(id);
+    expect([answer.status, answer.body.code]).toEqual([409, 'conflict']);
+    expect((await invoiceOf(who, id)).refunded).toBe('0.00');
+  });
+
+  it('that does not arrive becomes credit, and the customer is told', async () => {
+    const { who, id } = await paidByCard({ number: '4000000000005126' });
+    await refund(id, { amount: '2.00' });
+    await settled(paid.product);
+    const [row] = await sql<{ reference: string }>(
+      paid.product,
+      'select reference from refunds where invoice_id = $1',
+      id,
+    );
+    paid.stripe.account.failRefund(row?.reference ?? '');
+    await until(
+      () => credit(who),
+      (balance) => balance === '2.00',
+    );
+    await settled(paid.product);
+    const mails = await sql(
+      paid.product,
+      'select id from mails where subject = $1',
+      `Your refund of invoice ${id} became credit`,
+    );
+    expect(mails).toHaveLength(1);
+  });
+
+  it('that somebody made at the provider’s desk is booked once', async () => {
+    const { who, id, intent } = await paidByCard();
+    paid.stripe.account.refund(intent, 250, {});
+    await until(
+      () => invoiceOf(who, id),
+      (invoice) => invoice.refunded === '2.50',
+    );
+    for (const event of paid.stripe.events.events.slice(-3)) await paid.stripe.events.send(event);
+    await settled(paid.product);
+    expect((await invoiceOf(who, id)).refunded).toBe('2.50');
+    expect((await refund(id, { amount: '3.51' })).body.code).toBe('invalid_amount');
+  });
+});
+
+describe('a dispute', () => {
+  const concerns = async () =>
+    (await paid.product.staff.get('/staff/attention')).body.data.concerns.filter(
+      ({ kind }: { kind: string }) => kind === 'dispute.open',
+    );
+  const account = async (kind: string, invoiceId: number) => {
+    const [row] = await sql<{ minor: number }>(
+      paid.product,
+      `select coalesce(sum(e.amount_minor), 0)::bigint as minor from ledger_entries e
+       join ledger_accounts a on a.id = e.account_id join ledger_transactions t on t.id = e.transaction_id
+       where a.kind = $1 and t.invoice_id = $2`,
+      ...[kind, invoiceId],
+    );
+    return Number(row?.minor);
+  };
+  const opened = async () => {
+    const made = await paidByCard();
+    const dispute = paid.stripe.account.dispute(made.intent);
+    await until(
+      () => account('disputes', made.id),
+      (minor) => minor === 600,
+    );
+    return { ...made, dispute: dispute.id };
+  };
+
+  it('takes the money until it is decided, costs a fee, and stands in staff’s list', async () => {
+    const { who, id, dispute } = await opened();
+    await until(concerns, (all) => all.length === 1);
+    expect((await concerns())[0].message).toContain(
+      `of invoice ${id} is disputed (fraudulent); answer at the payment provider by`,
+    );
+    expect(await invoiceOf(who, id)).toMatchObject({ status: 'paid' });
+    expect((await refund(id)).body.code).toBe('conflict');
+    const fees = await account('fees', id);
+    expect(fees).toBeGreaterThanOrEqual(2_000);
+    paid.stripe.account.closeDispute(dispute, 'won');
+    await until(
+      () => account('disputes', id),
+      (minor) => minor === 0,
+    );
+    await settled(paid.product);
+    expect(await concerns()).toEqual([]);
+    expect(await invoiceOf(who, id)).toMatchObject({ status: 'paid', refunded: '0.00' });
+  });
+
+  it('that is lost gives the invoice back, once, whatever is told again', async () => {
+    const { who, id, dispute } = await opened();
+    paid.stripe.account.closeDispute(dispute, 'lost');
+    await until(
+      () => invoiceOf(who, id),
+      ({ status }) => status === 'refunded',
+    );
+    for (const event of paid.stripe.events.events.slice(-6).toReversed())
+      await paid.stripe.events.send(event);
+    await settled(paid.product);
+    expect([await account('disputes', id), await credit(who), await concerns()]).toEqual([0, '0.00', []]);
+    const told = await sql(
+      paid.product,
+      `select data->>'outcome' as outcome from journal where action = 'dispute.closed' and (data->>'invoice_id')::bigint = $1`,
+      id,
+    );
+    expect(told).toEqual([{ outcome: 'lost' }]);
+  });
+
+  it('of which the bank only asks takes nothing', async () => {
+    const { id, intent } = await paidByCard();
+    const dispute = paid.stripe.account.dispute(intent, 'warning_needs_response');
+    await until(concerns, (all) => all.length === 1);
+    paid.stripe.account.closeDispute(dispute.id, 'warning_closed');
+    await until(concerns, (all) => all.length === 0);
+    expect(await account('disputes', id)).toBe(0);
+  });
+
+  it('that comes with the payment itself is found', async () => {
+    const { id } = await paidByCard({ number: '4000000000000259' });
+    await until(
+      () => account('disputes', id),
+      (minor) => minor === 600,
+    );
+  });
+});
+
+describe('bought credit', () => {
+  it('is there once its invoice is paid, without tax, and credit does not buy it', async () => {
+    const who = await newCustomer(paid.product, { creditMinor: 100_000, country: 'NL' });
+    const asked = await who.post('/dashboard/credit/top-up', { amount: '50.00' });
+    const id = asked.body.data.invoice_id;
+    expect(await invoiceOf(who, id)).toMatchObject({
+      kind: 'top_up',
+      total: '50.00',
+      tax: '0.00',
+      currency: 'EUR',
+    });
+    for (const way of [{ method: 'credit' }, { method: 'card', use_credit: true }]) {
+      const refused = await who.post(`/dashboard/invoices/${id}/pay`, way);
+      expect([refused.status, refused.body.code]).toEqual([409, 'invoice_not_payable']);
+    }
+    const { body } = await who.post(`/dashboard/invoices/${id}/pay`, { method: 'card' });
+    await paid.click(body.data.redirect_url);
+    await until(
+      () => credit(who),
+      (balance) => balance === '1050.00',
+    );
+    await settled(paid.product);
+    expect((await refund(id, { method: 'credit' })).body.code).toBe('conflict');
+    expect((await refund(id, { amount: '20.00' })).status).toBe(200);
+    expect(await credit(who)).toBe('1030.00');
+  });
+
+  it.each(['0.00', '-5.00', '1.234', 'x', '1e3', ''])('is not of %j', async (amount) => {
+    const who = await newCustomer(paid.product);
+    const answer = await who.post('/dashboard/credit/top-up', { amount });
+    expect(answer.body.code).toBe('invalid_amount');
+    const wrong = await who.post('/dashboard/credit/top-up', { amount: 5 });
+    expect(wrong.status).toBe(400);
+    expect((await who.get('/dashboard/invoices')).body.data.invoices).toEqual([]);
+  });
+});
+
+describe('what we missed', () => {
+  it('while we were away is found in the night', async () => {
+    const who = await newCustomer(paid.product);
+    const id = await newInvoice(paid.product, who);
+    const { body } = await who.post(`/dashboard/invoices/${id}/pay`, { method: 'card' });
+    paid.stripe.events.hold();
+    await paid.click(body.data.redirect_url);
+    paid.stripe.events.lose();
+    const { id: other, intent } = await paidByCardUnheard(who);
+    await settled(paid.product);
+    expect((await invoiceOf(who, id)).status).toBe('unpaid');
+    await paid.product.clock.travel(25 * 3_600_000);
+    await paid.product.periodic('billing.compareProvider');
+    await until(
+      () => invoiceOf(who, id),
+      ({ status }) => status === 'paid',
+    );
+    await until(
+      () => invoiceOf(who, other),
+      ({ status }) => status === 'paid',
+    );
+    expect(intent).toMatch(/^pi_/);
+    const jobs = () => sql(paid.product, `select id from jobs where name = 'billing.compareWithProvider'`);
+    const before = await jobs();
+    await paid.product.periodic('billing.compareProvider');
+    expect(await jobs()).toEqual(before);
+    await paid.stripe.events.release();
+  });
+
+  /** Taken at the provider, and nobody told us, and its page is not known either. */
+  async function paidByCardUnheard(who: Person) {
+    const id = await newInvoice(paid.product, who);
+    const { body } = await who.post(`/dashboard/invoices/${id}/pay`, { method: 'card' });
+    await paid.click(body.data.redirect_url);
+    paid.stripe.events.lose();
+    await sql(paid.product, 'update charges set page_reference = null where invoice_id = $1', id);
+    const intent = paid.stripe.account.objects.every('payment_intent').at(-1)?.id ?? '';
+    return { id, intent };
+  }
+});

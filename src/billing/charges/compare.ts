@@ -1,0 +1,143 @@
+import type { Payments } from '../../drivers/payments/index.ts';
+import {
+  type Context,
+  enqueue,
+  type PeriodicJob,
+  type Run,
+  saga,
+  statement,
+  type TxContext,
+  type TxRun,
+  transaction,
+} from '../../platform/index.ts';
+import { askAgain } from './decline.ts';
+import { lookAt, noteEvent } from './receive.ts';
+
+const minute = 60_000;
+const day = 86_400_000;
+/** At night, when nobody waits. */
+const hourOfNight = 3;
+/** What is written down at the provider this long before we ask for it is there. */
+const overlapMs = 3_600_000;
+/** Of what is under way, younger charges have their own jobs. */
+const underWayMs = 15 * minute;
+
+const begin = statement<{ driver: string }, { driver: string; now: Date; night: Date }>(
+  'billing.beginComparison',
+  `insert into provider_comparisons (driver, begun_at) values (:driver, :now)
+   on conflict (driver) do update set begun_at = excluded.begun_at where provider_comparisons.begun_at < :night
+   returning driver`,
+);
+const comparedUntil = statement<{ compared_until: Date | null }, { driver: string }>(
+  'billing.comparedUntil',
+  'select compared_until from provider_comparisons where driver = :driver',
+);
+const setCompared = statement<never, { driver: string; until: string }>(
+  'billing.setCompared',
+  'update provider_comparisons set compared_until = :until::timestamptz where driver = :driver',
+);
+const underWay = statement<
+  { id: number; reference: string | null; page_reference: string | null },
+  { driver: string; before: Date; after: number; limit: number }
+>(
+  'billing.chargesUnderWay',
+  `select id, reference, page_reference from charges
+   where driver = :driver and state in ('open', 'pending') and created_at < :before and id > :after
+     and (reference is not null or page_reference is not null)
+   order by id limit :limit`,
+);
+const giveUpUnmade = statement<{ invoice_id: number }, { driver: string; before: Date; now: Date }>(
+  'billing.giveUpUnmade',
+  `update charges set state = 'over', finished_at = :now
+   where driver = :driver and means = 'saved' and state = 'open' and reference is null and created_at < :before
+   returning invoice_id`,
+);
+
+/**
+ * Once a night, asks the provider what happened and how everything stands that is under way: what we did not hear of while
+ * we were away is found here.
+ */
+export const comparing: PeriodicJob = {
+  name: 'billing.compareProvider',
+  intervalMs: minute,
+  work: beginComparison,
+};
+
+async function beginComparison(tx: TxContext): Promise<void> {
+  const driver = tx.config.payments;
+  if (driver === 'none') return;
+  const now = tx.clock.now();
+  const begun = await tx.db.maybe(begin, { driver, now, night: lastNight(now) });
+  if (begun !== null) await enqueue(tx, compareProvider, { driver }, { organizationId: null });
+}
+
+function lastNight(now: Date): Date {
+  const night = new Date(now);
+  night.setUTCHours(hourOfNight, 0, 0, 0);
+  return night <= now ? night : new Date(night.getTime() - day);
+}
+
+interface Payload {
+  driver: string;
+}
+
+interface State {
+  until: string;
+}
+
+export const compareProvider = saga<Payload, State>({
+  name: 'billing.compareWithProvider',
+  steps: [
+    { name: 'events', do: hearMissed, attempts: 12 },
+    { name: 'charges', do: lookAtAll },
+    { name: 'note', transactional: true, do: note },
+  ],
+});
+
+async function hearMissed({ ctx, drivers, payload }: Run<Payload, State>): Promise<Partial<State>> {
+  const { compared_until: before } = await ctx.db.one(comparedUntil, payload);
+  const since = new Date((before?.getTime() ?? overlapMs) - overlapMs);
+  const newest = await hearSince(ctx, drivers.payments, since);
+  return newest === null ? {} : { until: newest.toISOString() };
+}
+
+/** Writes down all that happened since then and is not known. Gives the newest moment of it. */
+async function hearSince(ctx: Context, payments: Payments, since: Date): Promise<Date | null> {
+  let newest: Date | null = null;
+  let after: string | null = null;
+  do {
+    const page = await payments.eventsSince(since, after);
+    await transaction(ctx, 'billing.hearMissed', async (tx) => {
+      for (const event of page.events) await noteEvent(tx, payments.kind, event);
+    });
+    for (const { madeAt } of page.events) if (newest === null || madeAt > newest) newest = madeAt;
+    after = page.after;
+  } while (after !== null);
+  return newest;
+}
+
+const batch = 500;
+
+async function lookAtAll({ ctx, payload: { driver } }: Run<Payload, State>): Promise<void> {
+  const before = new Date(ctx.clock.now().getTime() - underWayMs);
+  let after = 0;
+  for (;;) {
+    const charges = await ctx.db.many(underWay, { driver, before, after, limit: batch });
+    await transaction(ctx, 'billing.lookAtCharges', async (tx) => {
+      for (const { reference, page_reference: page } of charges) {
+        if (reference !== null) await lookAt(tx, { kind: 'payment', reference });
+        else if (page !== null) await lookAt(tx, { kind: 'page', reference: page });
+      }
+    });
+    if (charges.length < batch) return;
+    after = charges.at(-1)?.id ?? 0;
+  }
+}
+
+async function note({ ctx: tx, payload: { driver }, state }: TxRun<Payload, State>): Promise<void> {
+  if (state.until !== undefined) await tx.db.run(setCompared, { driver, until: state.until });
+  // A charge whose payment could not even be made for a day is tried anew.
+  const now = tx.clock.now();
+  const unmade = await tx.db.many(giveUpUnmade, { driver, before: new Date(now.getTime() - day), now });
+  for (const { invoice_id: invoiceId } of unmade) await enqueue(tx, askAgain, { invoiceId });
+}

@@ -1,0 +1,188 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { audit } from '../../../test/crash/audit.ts';
+import { newInvoice, payByCredit } from '../../../test/invoices.ts';
+import { newCustomer, type Person } from '../../../test/people.ts';
+import { until } from '../../../test/product.ts';
+import { settled, sql } from '../../../test/sql.ts';
+import { type PaidProduct, startPaidProduct } from '../../../test/stripe/product.ts';
+import { transaction } from '../../platform/index.ts';
+import { chargeSaved } from '../index.ts';
+
+const alwaysAsks = '4000002760003184';
+const declines = '4000000000000341';
+const day = 86_400_000;
+
+let paid: PaidProduct;
+beforeAll(async () => {
+  paid = await startPaidProduct();
+});
+afterAll(async () => {
+  await settled(paid.product);
+  expect(await audit(paid.product.databaseUrl)).toEqual([]);
+  const [ledger] = await sql<{ minor: number }>(
+    paid.product,
+    `select coalesce(sum(e.amount_minor), 0)::bigint as minor from ledger_entries e
+     join ledger_accounts a on a.id = e.account_id where a.kind = 'provider' and a.currency = 'EUR'`,
+  );
+  expect(Number(ledger?.minor)).toBe(paid.stripe.account.balance('eur'));
+  await paid.stop();
+});
+
+/** Somebody with a saved card, and an invoice. */
+async function someone(
+  number?: string,
+  creditMinor = 0,
+): Promise<{ who: Person; invoiceId: number; methodId: number }> {
+  const who = await newCustomer(paid.product, { creditMinor });
+  const methodId = await paid.saveMethod(who, number);
+  return { who, methodId, invoiceId: await newInvoice(paid.product, who) };
+}
+const charge = (invoiceId: number) =>
+  transaction(paid.product.ctx, 'test.charge', (tx) => chargeSaved(tx, invoiceId));
+const invoiceOf = async (who: Person, id: number) =>
+  (await who.get(`/dashboard/invoices/${id}`)).body.data.invoice;
+const becomesPaid = (who: Person, id: number) =>
+  until(
+    () => invoiceOf(who, id),
+    ({ status }) => status === 'paid',
+  );
+const charges = (invoiceId: number) =>
+  sql<{ state: string; attempt: number }>(
+    paid.product,
+    'select state, attempt from charges where invoice_id = $1 and means = $2 order by created_at, attempt',
+    ...[invoiceId, 'saved'],
+  );
+const mailOf = async (subject: string) =>
+  (
+    await sql<{ body: string }>(
+      paid.product,
+      'select body from mails where subject = $1 order by created_at, journal_id',
+      subject,
+    )
+  ).map(({ body }) => body);
+const taken = () => paid.stripe.account.objects.every('charge').filter((each) => each.paid).length;
+
+describe('a saved method', () => {
+  it('pays an invoice while its customer is away', async () => {
+    const { who, invoiceId } = await someone();
+    expect(await charge(invoiceId)).toEqual(expect.any(Number));
+    // Asked again meanwhile, nothing more is charged.
+    expect(await charge(invoiceId)).toBeNull();
+    expect((await becomesPaid(who, invoiceId)).payments).toMatchObject([
+      { method: 'stripe', amount: '3.00' },
+    ]);
+    expect(await charge(invoiceId)).toBeNull();
+  });
+
+  it('is chosen by the customer as well, with credit first', async () => {
+    const { who, invoiceId, methodId } = await someone('5555555555554444', 100);
+    const body = { method: 'card', payment_method_id: methodId, use_credit: true };
+    const answer = await who.post(`/dashboard/invoices/${invoiceId}/pay`, body);
+    expect(answer.body.data).toMatchObject({ redirect_url: null, charge: { amount: '2.00', state: 'open' } });
+    expect(await becomesPaid(who, invoiceId)).toMatchObject({ paid_with_credit: '1.00' });
+  });
+
+  it('is not charged where there is none, or none is the default', async () => {
+    const who = await newCustomer(paid.product);
+    expect(await charge(await newInvoice(paid.product, who))).toBeNull();
+    expect(await charge(4242)).toBeNull();
+  });
+
+  it.each(['lost', 'failed', 'garbage', 'limited', 'error'] as const)(
+    'is charged once when the provider is %s while it charges',
+    async (fault) => {
+      const { who, invoiceId } = await someone();
+      const before = taken();
+      paid.stripe.fail(/payment_intents\/\w+\/confirm/, fault, 2);
+      await charge(invoiceId);
+      await becomesPaid(who, invoiceId);
+      expect(taken()).toBe(before + 1);
+    },
+  );
+
+  it('that is declined is told of truthfully, asked again some days later, and then left to the customer', async () => {
+    const { who, invoiceId } = await someone(declines);
+    // The invoice outlives the tries.
+    await sql(
+      paid.product,
+      `update invoices set expires_at = expires_at + interval '60 days' where id = $1`,
+      invoiceId,
+    );
+    await charge(invoiceId);
+    const subject = `Your payment for invoice ${invoiceId} was declined`;
+    for (const [tries, days] of [
+      [1, 1],
+      [2, 3],
+      [3, 5],
+    ] as const) {
+      const told = await until(
+        () => mailOf(subject),
+        (mails) => mails.length === tries,
+      );
+      const next = new Date(paid.product.clock.now().getTime() + days * day).toISOString().slice(0, 10);
+      expect(told.at(-1)).toContain(`We try again on ${next}.`);
+      expect(told.at(-1)).toContain('Nothing was taken');
+      await paid.product.clock.travel(days * day + 60_000);
+    }
+    const last = await until(
+      () => mailOf(subject),
+      (mails) => mails.length === 4,
+    );
+    expect(last.at(-1)).toContain('We do not try again by ourselves.');
+    expect((await charges(invoiceId)).map(({ attempt }) => attempt)).toEqual([1, 2, 3, 4]);
+    expect(await invoiceOf(who, invoiceId)).toMatchObject({ status: 'unpaid', amount_due: '3.00' });
+    const [link = ''] = /http\S+pages\S+/.exec(last.at(-1) ?? '') ?? [];
+    await paid.click(link);
+    await becomesPaid(who, invoiceId);
+  });
+
+  it('whose bank wants the customer there makes a mail with a link, which works', async () => {
+    const { who, invoiceId } = await someone(alwaysAsks);
+    await charge(invoiceId);
+    const [mail = ''] = await until(
+      () => mailOf(`Please confirm your payment for invoice ${invoiceId}`),
+      (mails) => mails.length > 0,
+    );
+    expect((await invoiceOf(who, invoiceId)).status).toBe('unpaid');
+    const [link = ''] = /http\S+pages\S+/.exec(mail) ?? [];
+    await paid.product.clock.travel(2 * day);
+    await paid.click(link, { number: alwaysAsks, authenticates: true });
+    await becomesPaid(who, invoiceId);
+    expect(await charges(invoiceId)).toMatchObject([{ state: 'failed' }]);
+  });
+
+  it('that was removed in the meantime is not charged', async () => {
+    const { who, invoiceId, methodId } = await someone();
+    paid.stripe.fail(/POST .*payment_intents$/, 'error', 2);
+    await charge(invoiceId);
+    await who.delete(`/dashboard/payment-methods/${methodId}`);
+    await until(
+      () => charges(invoiceId),
+      ([row]) => row?.state === 'failed',
+    );
+    expect((await invoiceOf(who, invoiceId)).status).toBe('unpaid');
+  });
+
+  it('and credit at the same moment pay an invoice once; what came twice is credit', async () => {
+    for (let round = 0; round < 4; round += 1) {
+      const { who, invoiceId, methodId } = await someone(undefined, 300);
+      const way = { method: 'card', payment_method_id: methodId };
+      const [byCard, byCredit] = await Promise.all([
+        who.post(`/dashboard/invoices/${invoiceId}/pay`, way),
+        payByCredit(who, invoiceId),
+      ]);
+      expect([200, 409]).toContain(byCard.status);
+      expect([200, 409]).toContain(byCredit.status);
+      await becomesPaid(who, invoiceId);
+      await settled(paid.product);
+      // Three of credit and three of the card, of which the invoice took three.
+      const { credit_balance: left } = (await who.get('/dashboard/invoices')).body.data;
+      const [came] = await sql<{ minor: number }>(
+        paid.product,
+        `select coalesce(sum(amount_minor), 0)::int as minor from charges where invoice_id = $1 and state = 'paid'`,
+        invoiceId,
+      );
+      expect(Number(left) * 100).toBe(300 + (came?.minor ?? 0) - 300);
+    }
+  });
+});

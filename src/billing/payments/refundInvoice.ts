@@ -1,0 +1,108 @@
+import { record } from '../../events/index.ts';
+import {
+  type Context,
+  fail,
+  parseMoney,
+  requireRow,
+  type TxContext,
+  transaction,
+} from '../../platform/index.ts';
+import { sendBack } from '../charges/sendBack.ts';
+import { invoicePartReturned } from '../events.ts';
+import { inWords } from '../invoices/payable.ts';
+import { readInvoice } from '../invoices/read.ts';
+import { giveBack, lockRefundable, type RefundableRow } from './refund.ts';
+import { returnPart } from './returnPart.ts';
+
+export interface Refund {
+  /** Default: all that was not given back yet. */
+  amount?: string;
+  reason: string;
+  /** `original`: to where the money came from, as far as the payment provider can; what came otherwise becomes credit. */
+  method: 'credit' | 'original';
+}
+
+/**
+ * Gives a paid invoice's money back to the customer's credit, in whole or in part: revenue and tax go down in the
+ * proportion in which they went up. Other rooms take back what was never delivered
+ * once all of it is given back. What was paid towards an invoice that is not paid in full goes back whole, and the invoice
+ * stays open. `conflict` unless something was paid; `invalid_amount` for more than is left.
+ */
+export async function refundInvoice(ctx: Context, id: number, refund: Refund) {
+  return transaction(ctx, 'billing.refund', async (tx) => {
+    const invoice = await requireRow(tx, lockRefundable, { id });
+    const amountMinor = amountOf(invoice, refund.amount);
+    if (invoice.status === 'unpaid') await giveBackPart(tx, invoice, amountMinor, refund);
+    else if (refund.method === 'original') await giveBackOriginal(tx, invoice, amountMinor, refund.reason);
+    else await giveBackAsCredit(tx, invoice, amountMinor, refund.reason);
+    return readInvoice(tx, id);
+  });
+}
+
+function amountOf(invoice: RefundableRow, asked: string | undefined): number {
+  const leftMinor = refundable(invoice);
+  if (leftMinor === null) {
+    throw fail('conflict', { message: `This invoice is ${invoice.status}, so nothing can be refunded` });
+  }
+  if (asked === undefined) return leftMinor;
+  const amountMinor = parseMoney(asked, invoice.currency);
+  if (amountMinor !== null && amountMinor > 0 && amountMinor <= leftMinor) return amountMinor;
+  const left = inWords(leftMinor, invoice.currency);
+  throw fail('invalid_amount', { message: `${left} of this invoice can be refunded` });
+}
+
+/** What can go back: of a free invoice nothing, which cancels what it ordered; null when nothing was paid. */
+function refundable({ status, total_minor, refunded_minor, paid_minor }: RefundableRow): number | null {
+  if (status === 'unpaid' && paid_minor > 0) return paid_minor;
+  return status === 'paid' || status === 'partially_refunded' ? total_minor - refunded_minor : null;
+}
+
+async function giveBackPart(
+  tx: TxContext,
+  invoice: RefundableRow,
+  amountMinor: number,
+  { reason, method }: Refund,
+): Promise<void> {
+  if (method === 'original')
+    throw fail('conflict', {
+      message: 'What was paid towards an open invoice goes back as credit; use method credit',
+    });
+  const { id, organization_id: organizationId, currency, user_id } = invoice;
+  const part = { id, organizationId, currency, amountMinor };
+  const amount = await returnPart(tx, { ...part, why: 'which stays open' });
+  await record(tx, invoicePartReturned, {
+    subject: { type: 'invoice', id },
+    organizationId,
+    data: { user_id, amount, currency, reason },
+  });
+}
+
+async function giveBackAsCredit(
+  tx: TxContext,
+  invoice: RefundableRow,
+  amountMinor: number,
+  reason: string,
+): Promise<void> {
+  if (invoice.kind === 'top_up')
+    throw fail('conflict', { message: 'This invoice bought credit; give it back with method original' });
+  await giveBack(tx, invoice, amountMinor, { method: 'credit', reason });
+}
+
+/** The payment provider takes back what it brought; the rest came from credit or by transfer, and becomes credit. */
+async function giveBackOriginal(
+  tx: TxContext,
+  invoice: RefundableRow,
+  amountMinor: number,
+  reason: string,
+): Promise<void> {
+  const leftMinor = await sendBack(tx, invoice, amountMinor, reason);
+  if (leftMinor === amountMinor) {
+    throw fail('conflict', {
+      message:
+        'Nothing of this invoice came by the payment provider that could go back there; use method credit',
+    });
+  }
+  if (leftMinor === 0) return;
+  const refundedMinor = invoice.refunded_minor + amountMinor - leftMinor;
+  await giveBackAsCredit(tx, { ...invoice, refunded_minor: refundedMinor }, leftMinor, reason);
+}
