@@ -162,6 +162,22 @@ describe('what comes next', () => {
     });
   });
 
+  it('is an invoice again when the one before was cancelled in time, and nothing easier when it was overdue', () => {
+    const invoice = { status: 'cancelled', issuedOn: '2027-02-15', dueOn };
+    const cancelledAt = (step: Step | null): Situation => ({
+      ...taken,
+      invoice,
+      step,
+      warning: step === null ? null : { step, sentOn: '2027-02-26' },
+    });
+    expect(nextOf(cancelledAt('reminder'), calendar.defaults)).toMatchObject({
+      do: 'start_over',
+      from: null,
+    });
+    expect(nextOf(cancelledAt(null), calendar.defaults)).toMatchObject({ do: 'invoice' });
+    expect(nextOf(cancelledAt('overdue'), calendar.defaults)).toMatchObject({ do: 'last_reminder' });
+  });
+
   it('is foreseen as it comes', () => {
     fc.assert(
       fc.property(anySettings, (settings) => {

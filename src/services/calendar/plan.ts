@@ -4,6 +4,7 @@ import type { SuspendedBy } from '../suspend/lock.ts';
 import { addDays, daysBetween, daysOf, latest, type Step, spared, steps } from './schedule.ts';
 
 const longAgo = '0001-01-01';
+const beforeDue: ReadonlySet<Step | null> = new Set<Step>(['invoice', 'reminder', 'charge']);
 
 /** What is known of a service whose paid time is near its end. Days are `YYYY-MM-DD` in UTC. */
 export interface Situation {
@@ -71,6 +72,9 @@ function nextOfEnding(
 
 function nextOfUnpaid(situation: Situation, invoice: Invoice, settings: CalendarSettings): Next {
   const { status, suspendedBy, warning, promisedUntil } = situation;
+  // It was cancelled, or another cycle was asked for, before it was due: the invoice in its place is told of at once.
+  if (invoice.status === 'cancelled' && beforeDue.has(situation.step))
+    return { do: 'start_over', from: null, on: longAgo };
   const days = daysOf(settings);
   const order: readonly (Step | null)[] = steps;
   const done = order.indexOf(situation.step);
