@@ -273,12 +273,12 @@ describe('a network that swallows packets between the product and its database',
     const server = await startServer(folder());
     const network = await stillNetwork(server.url);
     cleanup.push(() => network.close());
-    const product = await startOn(network, { DATABASE_TIMEOUT: '2' });
+    const product = await startOn(network, { DATABASE_TIMEOUT: '10' });
     const load = startLoad(product, 4);
     await becomes(async () => load.paid.length > 3, 30_000);
     network.swallow();
     await becomes(async () => (await statusOf(`${product.url}/readyz`)) === 503, unreadyAtMostMs);
-    await becomes(async () => (load.refused.get('unavailable') ?? 0) > 4, 20_000);
+    await becomes(async () => (load.refused.get('unavailable') ?? 0) > 4, 60_000);
     expect(await statusOf(`${product.url}/livez`)).toBe(200);
     network.carry();
     const backAtMs = Date.now();
