@@ -58,6 +58,14 @@ async function buildTemplate(
     const granted =
       applicationUrl === serverUrl ? {} : { grantedTo: await roleOf(withDatabase(applicationUrl, template)) };
     await migrate(withDatabase(serverUrl, template), granted);
+    // What tests make beside the product's tables, such as what its triggers look at, is the product's to use.
+    if (granted.grantedTo !== undefined) {
+      const to = `TO ${granted.grantedTo}`;
+      await execute(
+        withDatabase(serverUrl, template),
+        `ALTER DEFAULT PRIVILEGES GRANT ALL ON TABLES ${to}; ALTER DEFAULT PRIVILEGES GRANT ALL ON SEQUENCES ${to}`,
+      );
+    }
     return null;
   } catch (error) {
     const problem = error instanceof Error ? error.message : String(error);
