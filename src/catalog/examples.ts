@@ -123,7 +123,10 @@ export const examples = {
     data: { products: [product], pages: 4, current_page: 1, entries: 1, total: 4, next_cursor: 'WzFd' },
   },
   getProduct: { params: { id: 1 }, data: { product: product } },
-  getProductAsStaff: { params: { id: 1 }, data: { product: { ...product, status: 'active' } } },
+  getProductAsStaff: {
+    params: { id: 1 },
+    data: { product: { ...product, status: 'active', downgrade: 'now' } },
+  },
   updateProduct: {
     params: { id: 1 },
     body: { stock: 50, prices: [{ cycle: 'monthly', price: '4.50' }] },
@@ -137,11 +140,12 @@ export const examples = {
           { cycle: 'annually', price: '40.00', setup_fee: '0.00', currency: 'EUR' },
         ],
         status: 'active',
+        downgrade: 'now',
       },
     },
   },
   listProductsAsStaff: {
     query: { search: 'vps', status: 'active' },
-    data: { products: [{ ...product, status: 'active' }], ...onlyPage(1) },
+    data: { products: [{ ...product, status: 'active', downgrade: 'now' }], ...onlyPage(1) },
   },
 } satisfies Record<string, Example>;
