@@ -2,6 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import { measureActions } from './actions.ts';
 import { measureCheckout } from './checkout.ts';
+import { measureDocuments } from './documents.ts';
 import { measureGet } from './get.ts';
 import { openHouse, temporaryDir, undoAll } from './house.ts';
 import { measureJobs } from './jobs.ts';
@@ -50,6 +51,9 @@ try {
   if (['get', 'checkout', 'list'].some(wanted)) await api();
   if (wanted('nightly')) await nightly();
   await take('jobs', jobs);
+  await take('documents', () =>
+    measureDocuments(quick ? { rounds: 3, documents: 20 } : { rounds: 9, documents: 100 }),
+  );
   if (['start', 'ssh'].some(wanted)) await machines();
   await take('actions', () =>
     measureActions(

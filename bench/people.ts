@@ -74,11 +74,13 @@ export async function settle(access: Access, count: number): Promise<Person[]> {
     select ${id}, 'Organization ' || i, null, now() from ${range}`);
   await access.sql(`insert into memberships (organization_id, user_id, role, joined_at)
     select ${id}, ${id}, 'owner', now() from ${range}`);
-  await access.sql(`insert into invoices (id, organization_id, position, number, kind, status, currency, subtotal_minor,
-      discount_minor, tax_minor, total_minor, paid_minor, tax_rate_basis_points, tax_exempt, expires_at, date_paid, created_at)
-    select ${id}, ${id}, 1, last + i, 'order', 'paid', 'EUR', 100, 0, 0, 100, 100, 0, true, now(), now(), now()
-    from ${range}, invoice_numbers`);
-  await access.sql(`update invoice_numbers set last = last + ${count}`);
+  await access.sql(`insert into invoice_series (prefix, last) values ('BENCH-', ${count})`);
+  await access.sql(`insert into invoices (id, organization_id, position, series, sequence, number, issued_at, kind, status,
+      currency, subtotal_minor, discount_minor, tax_minor, total_minor, paid_minor, tax_rate_basis_points, tax_exempt,
+      expires_at, date_paid, created_at)
+    select ${id}, ${id}, 1, 'BENCH-', i, 'BENCH-' || i, now(), 'order', 'paid', 'EUR', 100, 0, 0, 100, 100, 0, true,
+      now(), now(), now()
+    from ${range}`);
   await access.sql('commit');
   return transaction(access.ctx, 'bench.keys', async (tx) => {
     const people: Person[] = [];

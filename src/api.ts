@@ -6,7 +6,10 @@ import {
   billingStaffRoutes,
   company,
   creditRoutes,
+  documentRoutes,
+  documentStaffRoutes,
   methodRoutes,
+  numbering,
   paymentRoutes,
   profileRoutes,
   readAccountCredit,
@@ -35,7 +38,7 @@ import { growth, upgradeRoutes, vpsRoutes } from './vps/index.ts';
 import { allConcerns } from './worker.ts';
 
 /** Everything that staff can set while the product runs. */
-const allSettings: AnySection[] = [company, review, calendar, cancellation];
+const allSettings: AnySection[] = [company, numbering, review, calendar, cancellation];
 
 /** Every endpoint of the product. */
 export const allRoutes: RouteGroup[] = [
@@ -43,6 +46,7 @@ export const allRoutes: RouteGroup[] = [
   cartRoutes,
   accountRoutes(readAccountCredit),
   organizationRoutes,
+  documentRoutes,
   billingRoutes,
   profileRoutes,
   methodRoutes,
@@ -57,6 +61,7 @@ export const allRoutes: RouteGroup[] = [
   userStaffRoutes,
   staffKeyRoutes,
   catalogStaffRoutes,
+  documentStaffRoutes,
   billingStaffRoutes,
   orderStaffRoutes,
   bankStatementRoutes,

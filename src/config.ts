@@ -19,6 +19,8 @@ export interface Config {
   port: number;
   host: string;
   dataDir: string;
+  /** Where issued documents are kept; default: a folder of `dataDir`. */
+  filesDir: string;
   /** Another PostgreSQL; null means the embedded one. */
   databaseUrl: string | null;
   /** The role that owns its tables and changes them, where `databaseUrl` names another; null: the same. */
@@ -73,6 +75,8 @@ export interface Config {
   metricsAllow: string[];
   /** Proxies whose X-Forwarded-For is believed. */
   trustedProxies: string[];
+  /** What gives an invoice its number: its payment, or that it is issued. */
+  invoiceNumbering: 'payment' | 'issue';
   /** How long an order that nobody pays keeps its reservation, in hours. */
   invoiceDueHours: number;
   /** What an organization may have reserved and not paid; less while it has never paid an invoice in full. */
@@ -97,6 +101,12 @@ export const settings: Setting[] = [
   { name: 'PORT', fallback: '8080', meaning: 'Port of the API and the dashboard.' },
   { name: 'HOST', fallback: '0.0.0.0', meaning: 'Address to listen on.' },
   { name: 'DATA_DIR', fallback: './var', meaning: 'Where everything that is not in the database lives.' },
+  {
+    name: 'FILES_DIR',
+    fallback: '',
+    meaning:
+      'Where documents are kept that were issued, the same for all processes; default: inside DATA_DIR.',
+  },
   {
     name: 'DATABASE_URL',
     fallback: '',
@@ -244,6 +254,12 @@ export const settings: Setting[] = [
   },
   { name: 'TRUSTED_PROXIES', fallback: '', meaning: 'Proxies whose X-Forwarded-For is believed, by commas.' },
   {
+    name: 'INVOICE_NUMBERING',
+    fallback: 'payment',
+    meaning:
+      'When an invoice gets its number: `payment`, so that orders nobody pays use none, or `issue`, for who must invoice first.',
+  },
+  {
     name: 'INVOICE_DUE_HOURS',
     fallback: '72',
     meaning: 'How long an unpaid order keeps its reservation, and on to the end of that day (UTC).',
@@ -292,6 +308,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     port,
     host: read(matching, 'HOST', /^[\w.:-]+$/, 'an address such as 127.0.0.1'),
     dataDir: resolve(text('DATA_DIR')),
+    filesDir: path('FILES_DIR') ?? resolve(text('DATA_DIR'), 'files'),
     databaseUrl: read(
       url,
       'DATABASE_URL',
@@ -379,6 +396,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
       .filter(Boolean),
     metricsAllow: read(addresses, 'METRICS_ALLOW'),
     trustedProxies: read(addresses, 'TRUSTED_PROXIES'),
+    invoiceNumbering: read(choice, 'INVOICE_NUMBERING', ['payment', 'issue'] as const),
     invoiceDueHours: read(whole, 'INVOICE_DUE_HOURS', 1, 24 * 365),
     unpaid: {
       known: {

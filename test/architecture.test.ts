@@ -79,7 +79,7 @@ const tablesOf: Record<string, string[]> = {
       'tax_rates',
       'invoices',
       'invoice_items',
-      'invoice_numbers',
+      'invoice_series',
       'payments',
       'refunds',
       'transfers',
@@ -173,9 +173,9 @@ const withoutOrganization: Record<string, string> = {
   provider_comparisons: "the provider's",
   provider_events:
     "the provider's: what a payment provider told, of whom it is known only when it is looked at",
-  invoice_numbers: "the provider's: one sequence over all organizations",
   ledger_checks: "the provider's",
   bank_statements: "the provider's; whose money an entry is stands in it",
+  invoice_series: "the provider's: sequences over all organizations",
 };
 
 /** May start processes besides `platform/host` and the drivers. */

@@ -3,6 +3,7 @@ import {
   chmodSync,
   copyFileSync,
   existsSync,
+  mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
@@ -64,6 +65,14 @@ async function everything(url: string): Promise<Record<string, string>> {
   return found;
 }
 
+/** A document of FILES_DIR. */
+const document = 'files/invoices/2026-01/1.pdf';
+function keep(dir: string, content: string): void {
+  mkdirSync(path.join(dir, 'files/.unfinished'), { recursive: true });
+  mkdirSync(path.join(dir, path.dirname(document)), { recursive: true });
+  writeFileSync(path.join(dir, document), content);
+}
+
 let source: TestDatabase;
 let sourceDir: string;
 let demo: Child['demo'];
@@ -77,6 +86,8 @@ beforeAll(async () => {
   sourceDir = newDir();
   const product = await start(source, sourceDir);
   ({ demo } = product);
+  keep(sourceDir, 'as it was issued');
+  writeFileSync(path.join(sourceDir, 'files/.unfinished/half'), 'half');
   said = await runCommand(configOf(source, sourceDir), ['backup']);
   file = said.split(' ', 1)[0] ?? '';
   await product.end('SIGTERM');
@@ -188,6 +199,8 @@ describe('a restore', () => {
       readFileSync(path.join(sourceDir, 'secret.key')),
     );
     expect(statSync(path.join(dir, 'secret.key')).mode & 0o777).toBe(0o600);
+    expect(readFileSync(path.join(dir, document), 'utf8')).toBe('as it was issued');
+    expect(readdirSync(path.join(dir, 'files'))).toEqual(['invoices']);
 
     const product = await start(target, dir);
     const services = await customerOf(product, demo).get('/dashboard/services');
@@ -214,6 +227,7 @@ describe('a restore', () => {
     expect((await apiClient(`${product.url}/api`, {}).get('/products')).status).toBe(200);
     await product.end('SIGTERM');
 
+    keep(dir, 'another');
     const before = await everything(target.url);
     const key = readFileSync(path.join(dir, 'secret.key'));
     const refused = runCommand(configOf(target, dir), ['restore', file]);
@@ -229,10 +243,15 @@ describe('a restore', () => {
     );
     expect(aside.length).toBeGreaterThan(0);
     expect(readFileSync(path.join(dir, `secret.key.${schema}`))).toEqual(key);
+    expect(readFileSync(path.join(dir, `${document}.${schema}`), 'utf8')).toBe('another');
+    expect(readFileSync(path.join(dir, document), 'utf8')).toBe('as it was issued');
     expect((await everything(target.url)).users).toBe(held.users);
     // And the next backup is of what is in use alone.
     const next = await runCommand(configOf(target, dir), ['backup', '--quick']);
     expect(next).toContain(`in ${Object.keys(held).length} tables`);
+    const { stdout } = await runProgram(['tar', '--list', '--file', next.split(' ', 1)[0] ?? '']);
+    expect(stdout).toContain(`${document}\n`);
+    expect(stdout).not.toContain(`${document}.${schema}`);
 
     const kept = await everything(target.url);
     const told = await runCommand(configOf(target, dir), ['drop-replaced']);
@@ -243,7 +262,8 @@ describe('a restore', () => {
     await runCommand(configOf(target, dir), ['drop-replaced', '--yes']);
     expect(await everything(target.url)).toEqual(kept);
     expect(await query(target.url, `select 1 from pg_namespace where nspname = '${schema}'`)).toEqual([]);
-    expect(readdirSync(dir).filter((name) => name.includes('before_restore'))).toEqual([]);
+    const left = readdirSync(dir, { recursive: true, encoding: 'utf8' });
+    expect(left.filter((name) => name.includes('before_restore'))).toEqual([]);
     expect(readFileSync(path.join(dir, 'secret.key'))).not.toEqual(key);
     expect(await runCommand(configOf(target, dir), ['drop-replaced'])).toBe('Nothing is put aside.');
   }, 180_000);

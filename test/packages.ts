@@ -8,6 +8,10 @@ export const testPackages: WantedPackage[] = [
   { package: 'pdns-server', why: 'reverse DNS against a real PowerDNS' },
   { package: 'pdns-backend-sqlite3', why: 'where the PowerDNS of the tests keeps its zones' },
   { package: 'prometheus', why: 'promtool, for names of metrics and rules of alerts' },
+  { package: 'qpdf', why: 'whether PDFs are sound, by who did not write them' },
+  { package: 'poppler-utils', why: 'what PDFs say, look like and carry' },
+  { package: 'zbar-tools', why: 'what the codes on invoices say' },
+  { package: 'libxml2-utils', why: 'xmllint, for electronic invoices' },
   { package: 'openssh-client', why: 'signing in to test machines' },
   { package: 'sshpass', why: 'signing in to test machines with a password' },
 ];

@@ -1,7 +1,7 @@
 import fs from 'node:fs/promises';
 import path from 'node:path';
 import pg from 'pg';
-import { filesOfDataDir } from './make.ts';
+import { asideEnding, filesOfDataDir, namesOfKept, type Places, placeOf } from './make.ts';
 import { withSession } from './session.ts';
 
 /** What restores with `--replace` have put aside. */
@@ -16,9 +16,7 @@ export function nameAside(now: Date): string {
   return `before_restore_${now.toISOString().slice(0, 19).replaceAll(/[-:]/g, '').toLowerCase()}`;
 }
 
-const ending = /^before_restore_\d{8}t\d{6}$/;
-
-export async function listAside(url: string, dataDir: string): Promise<Aside> {
+export async function listAside(url: string, places: Places): Promise<Aside> {
   const schemas = await withSession(url, 'public', async (client) => {
     const { rows } = await client.query<{ name: string; bytes: string }>(
       `select n.nspname as name, coalesce(sum(pg_total_relation_size(c.oid)), 0)::text as bytes
@@ -29,15 +27,17 @@ export async function listAside(url: string, dataDir: string): Promise<Aside> {
   });
   const files: string[] = [];
   for (const name of filesOfDataDir) {
-    const place = path.join(dataDir, name);
+    const place = placeOf(places, name);
     const beside = await fs.readdir(path.dirname(place)).catch(() => []);
     for (const each of beside.toSorted()) {
       const start = `${path.basename(name)}.`;
-      if (each.startsWith(start) && ending.test(each.slice(start.length)))
-        files.push(path.join(path.dirname(place), each));
+      if (each.startsWith(start) && asideEnding.test(each)) files.push(path.join(path.dirname(place), each));
     }
   }
-  return { schemas: schemas.filter(({ name }) => ending.test(name)), files };
+  for (const name of await namesOfKept(places.filesDir)) {
+    if (asideEnding.test(name)) files.push(placeOf(places, name));
+  }
+  return { schemas: schemas.filter(({ name }) => asideEnding.test(name)), files };
 }
 
 /** Deletes it for good. Nothing that is in use refers to it. */

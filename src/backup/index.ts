@@ -1,6 +1,6 @@
 /**
- * Backup and restore of an installation: all rows of the database in one snapshot, the secret key, and the few files of
- * DATA_DIR that nothing could make anew, in one file that only its owner reads. Rows are kept as PostgreSQL's own text,
+ * Backup and restore of an installation: all rows of the database in one snapshot, the secret key, the few files of
+ * DATA_DIR that nothing could make anew, and the files that were kept, in one file that only its owner reads. Rows are kept as PostgreSQL's own text,
  * table by table, and come back into tables that the migrations make; so a backup outlives versions of the product and
  * of PostgreSQL, and is the same for the embedded database and another. Machines' disks are not in it.
  */

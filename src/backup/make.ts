@@ -13,6 +13,43 @@ import { copyOut, listSequences, listTables } from './tables.ts';
 export const keyFile = 'secret.key';
 export const filesOfDataDir = [keyFile, 'demo.json', 'data-dir.id', 'hypervisor/installation'];
 
+/** Where an installation keeps its files. */
+export interface Places {
+  dataDir: string;
+  /** What the driver for files keeps: a folder of DATA_DIR, or another one. */
+  filesDir: string;
+}
+
+/** What the name of everything ends with that a restore has put aside. */
+export const asideEnding = /\bbefore_restore_\d{8}t\d{6}$/;
+
+/** How files of FILES_DIR are called in a backup, wherever that is. */
+const kept = 'files/';
+
+/** Where a file of a backup belongs. An archive from elsewhere could name places that are none of ours. */
+export function placeOf({ dataDir, filesDir }: Places, name: string): string {
+  if (path.normalize(name) !== name || name.startsWith('.') || path.isAbsolute(name)) {
+    throw new BackupError(`The backup is damaged: it names a file ${JSON.stringify(name)}.`);
+  }
+  return name.startsWith(kept) ? path.join(filesDir, name.slice(kept.length)) : path.join(dataDir, name);
+}
+
+/** Names, as in a backup, of what lies in FILES_DIR. What begins with a dot is being written. */
+export async function namesOfKept(filesDir: string): Promise<string[]> {
+  const found = await fs.readdir(filesDir, { recursive: true, withFileTypes: true }).catch(noneIfAbsent);
+  return found
+    .filter((entry) => entry.isFile())
+    .map((entry) => path.relative(filesDir, path.join(entry.parentPath, entry.name)))
+    .filter((name) => !name.startsWith('.'))
+    .map((name) => kept + name)
+    .toSorted();
+}
+
+function noneIfAbsent(error: NodeJS.ErrnoException): never[] {
+  if (error.code === 'ENOENT') return [];
+  throw error;
+}
+
 export interface MadeBackup {
   file: string;
   bytes: number;
@@ -20,19 +57,20 @@ export interface MadeBackup {
 }
 
 /**
- * Writes a backup of the database at `url` and of DATA_DIR into a file of its own in `to`, while the product runs on:
+ * Writes a backup of the database at `url`, of DATA_DIR and of the files that are kept into a file of its own in `to`, while the product runs on:
  * all tables are read in one snapshot. The key is left out with `withKey: false`.
  */
 export async function makeBackup(options: {
   url: string;
   dataDir: string;
+  filesDir: string;
   to: string;
   withKey: boolean;
   now: Date;
 }): Promise<MadeBackup> {
   const to = await requireOwnFolder(options.to);
   return withWorkFolder(to, async (folder) => {
-    const files = await copyFiles(options.dataDir, folder, options.withKey);
+    const files = await copyFiles(options, folder, options.withKey);
     await fs.mkdir(path.join(folder, 'tables'), { mode: 0o700 });
     const database = await copyDatabase(options.url, folder);
     const manifest: Manifest = {
@@ -49,14 +87,15 @@ export async function makeBackup(options: {
   });
 }
 
-async function copyFiles(dataDir: string, folder: string, withKey: boolean): Promise<Record<string, string>> {
+async function copyFiles(places: Places, folder: string, withKey: boolean): Promise<Record<string, string>> {
   const digests: Record<string, string> = {};
   await fs.mkdir(path.join(folder, 'files'), { mode: 0o700 });
-  for (const name of filesOfDataDir) {
+  const inUse = (await namesOfKept(places.filesDir)).filter((name) => !asideEnding.test(name));
+  for (const name of [...filesOfDataDir, ...inUse]) {
     if (name === keyFile && !withKey) continue;
     const copy = fileIn(folder, name);
     await fs.mkdir(path.dirname(copy), { recursive: true, mode: 0o700 });
-    const isThere = await fs.copyFile(path.join(dataDir, name), copy).then(
+    const isThere = await fs.copyFile(placeOf(places, name), copy).then(
       () => true,
       (error: NodeJS.ErrnoException) => {
         if (error.code === 'ENOENT') return false;

@@ -9,7 +9,7 @@ import { nameAside } from './aside.ts';
 import { BackupError } from './failure.ts';
 import { withWorkFolder } from './folder.ts';
 import { loadBackup } from './load.ts';
-import { keyFile } from './make.ts';
+import { keyFile, type Places, placeOf } from './make.ts';
 import type { Manifest } from './manifest.ts';
 import { withSession } from './session.ts';
 import { listTables } from './tables.ts';
@@ -18,6 +18,7 @@ export interface RestoreOptions {
   file: string;
   url: string;
   dataDir: string;
+  filesDir: string;
   /** SECRET_KEY, where it is set. */
   secretKey: string | null;
   /** Whether what is there may be put aside. */
@@ -53,23 +54,23 @@ export async function restoreBackup(options: RestoreOptions): Promise<Restored> 
       await requireAlone(client);
       return (await listTables(client)).length === 0;
     });
-    const inTheWay = await otherFiles(dataDir, folder, manifest);
-    if (!replace && (!isEmpty || inTheWay.length > 0)) throw inUse(dataDir, isEmpty, inTheWay);
+    const inTheWay = await otherFiles(options, folder, manifest);
+    if (!replace && (!isEmpty || inTheWay.length > 0)) throw inUse(options, isEmpty, inTheWay);
 
     await loadBackup(url, building, folder, manifest);
     await withSession(url, building, (client) =>
       client.query('insert into restores (made_at, restored_at) values ($1, $2)', [manifest.madeAt, now]),
     );
-    const asideFiles = await putFiles(dataDir, folder, manifest, inTheWay, suffix);
+    const asideFiles = await putFiles(options, folder, manifest, inTheWay, suffix);
     await takePlace(url, isEmpty ? null : suffix);
     return { manifest, asideSchema: isEmpty ? null : suffix, asideFiles, isKeyMissing };
   });
 }
 
-function inUse(dataDir: string, isEmpty: boolean, inTheWay: string[]): BackupError {
+function inUse(places: Places, isEmpty: boolean, inTheWay: string[]): BackupError {
   const what = [
     ...(isEmpty ? [] : ['the database is not empty']),
-    ...inTheWay.map((name) => `${path.join(dataDir, name)} is there already and another than the backup's`),
+    ...inTheWay.map((name) => `${placeOf(places, name)} is there already and another than the backup's`),
   ];
   return new BackupError(
     `Nothing was restored: ${what.join(', and ')}. Restore into an empty database and an empty DATA_DIR, or say ` +
@@ -116,11 +117,11 @@ async function requireAlone(client: pg.Client): Promise<void> {
   }
 }
 
-/** Files of the backup that DATA_DIR has with other contents. */
-async function otherFiles(dataDir: string, folder: string, { files }: Manifest): Promise<string[]> {
+/** Files of the backup that are there with other contents. */
+async function otherFiles(places: Places, folder: string, { files }: Manifest): Promise<string[]> {
   const others: string[] = [];
   for (const name of Object.keys(files)) {
-    const there = await digestOf(path.join(dataDir, name)).catch((error: NodeJS.ErrnoException) => {
+    const there = await digestOf(placeOf(places, name)).catch((error: NodeJS.ErrnoException) => {
       if (error.code === 'ENOENT') return null;
       throw error;
     });
@@ -130,7 +131,7 @@ async function otherFiles(dataDir: string, folder: string, { files }: Manifest):
 }
 
 async function putFiles(
-  dataDir: string,
+  places: Places,
   folder: string,
   { files }: Manifest,
   inTheWay: string[],
@@ -138,7 +139,7 @@ async function putFiles(
 ): Promise<string[]> {
   const aside: string[] = [];
   for (const name of Object.keys(files)) {
-    const place = path.join(dataDir, name);
+    const place = placeOf(places, name);
     if (inTheWay.includes(name)) {
       await fs.rename(place, `${place}.${suffix}`);
       aside.push(`${place}.${suffix}`);

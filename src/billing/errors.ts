@@ -4,6 +4,7 @@ const billingErrors = errors({
   invoice_not_payable: [409, 'This invoice is not open for payment'],
   insufficient_credit: [409, 'There is not enough account credit to pay this invoice'],
   invalid_amount: [400, 'The amount is not valid'],
+  document_incomplete: [409, 'This document lacks something that its form needs'],
   payment_mismatch: [409, 'The amount received is not the amount due'],
   payment_provider_missing: [
     503,

@@ -68,6 +68,17 @@ interface InvoicePartReturned {
   reason: string;
 }
 
+interface CreditNoteIssued {
+  user_id: number | null;
+  /** The invoice that it corrects. */
+  invoice_id: number;
+  number: string;
+  currency: string;
+  /** Negative. */
+  total: string;
+  reason: string;
+}
+
 interface CreditGranted {
   user_id: number | null;
   amount: string;
@@ -161,6 +172,10 @@ export const invoiceRefunded = event<InvoiceRefunded>(
 export const invoicePartReturned = event<InvoicePartReturned>(
   'invoice.part_returned',
   'staff gave back what was paid towards an invoice, which stays open',
+);
+export const creditNoteIssued = event<CreditNoteIssued>(
+  'credit_note.issued',
+  'a credit note was issued, which corrects an invoice',
 );
 export const creditGranted = event<CreditGranted>(
   'credit.granted',

@@ -14,8 +14,12 @@ const notCancelled = {
 
 const invoice = {
   id: ids.invoice,
-  number: 1,
+  number: '2026-000001',
   kind: 'order',
+  issued_at: '2026-01-31T22:02:14.501Z',
+  corrects_invoice_id: null,
+  reason: null,
+  payment_reference: 'RF554503599627370500',
   duedate: '2026-02-03',
   date_paid: '2026-01-31T22:02:14.501Z',
   date_refunded: null,
@@ -85,6 +89,7 @@ export const examples = {
         {
           ...invoice,
           number: null,
+          issued_at: null,
           date_paid: null,
           status: 'unpaid',
           actions: { pay: possible, cancel: possible },
@@ -118,6 +123,7 @@ export const examples = {
         ...invoice,
         id: ids.secondInvoice,
         number: null,
+        issued_at: null,
         date_paid: null,
         status: 'cancelled',
         paid_with_credit: '0.00',
@@ -133,7 +139,7 @@ export const examples = {
       invoice: {
         ...invoice,
         id: ids.secondInvoice,
-        number: 2,
+        number: '2026-000002',
         date_paid: '2026-01-31T22:04:15.732Z',
         price: '7.00',
         paid_with_credit: '0.00',
@@ -203,7 +209,7 @@ export const examples = {
       invoice: {
         ...invoice,
         id: ids.secondInvoice,
-        number: 2,
+        number: '2026-000002',
         date_paid: '2026-01-31T22:04:15.732Z',
         date_refunded: '2026-01-31T22:04:15.747Z',
         price: '7.00',
@@ -242,7 +248,7 @@ export const examples = {
     data: { credit_balance: '265.00', currency: 'EUR' },
   },
   listInvoicesAsStaff: {
-    query: { organization_id: ids.organization, search: '1' },
+    query: { organization_id: ids.organization, search: '2026' },
     data: { invoices: [forStaff], ...onlyPage(1) },
   },
   getInvoiceAsStaff: { params: { id: ids.invoice }, data: { invoice: forStaff } },

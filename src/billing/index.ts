@@ -12,6 +12,9 @@ export { chargeConcerns } from './charges/concerns.ts';
 export { paymentRoutes } from './charges/routes.ts';
 export { chargeSaved } from './charges/saved.ts';
 export { company } from './documents/company.ts';
+export { invoiceOfReference, referenceOf } from './documents/reference.ts';
+export { documentRoutes } from './documents/routes.ts';
+export { documentStaffRoutes } from './documents/staffRoutes.ts';
 export { invoiceCancelled, invoiceCreated, invoiceExpired, invoicePaid, invoiceRefunded } from './events.ts';
 export { cancelInvoice, cancelInvoicesOf, withdrawInvoice } from './invoices/cancel.ts';
 export { expireInvoices } from './invoices/expire.ts';
@@ -25,6 +28,7 @@ export {
   taxOf,
   totalsOf,
 } from './invoices/issue.ts';
+export { numbering } from './invoices/numbering.ts';
 export { type PaidInvoice, paidFor, unpaidFor } from './invoices/ofService.ts';
 export { requireFewUnpaid, reservableAddresses } from './invoices/unpaid.ts';
 export { billingJobs } from './jobs.ts';

@@ -48,9 +48,26 @@ export const Invoice = named(
   Type.Object({
     id: Id,
     number: Nullable(
-      Type.Integer({ description: 'Legal number, without gaps; given when the invoice is paid' }),
+      Type.String({
+        description:
+          'Legal number, such as `2026-000123`: the last part has no gap in its series. It is given when the invoice is ' +
+          'paid, or when it is issued, as the provider has it',
+        examples: ['2026-000123'],
+      }),
     ),
-    kind: named('InvoiceKind', Choice(['order', 'renewal', 'upgrade', 'late_fee', 'top_up'])),
+    kind: named(
+      'InvoiceKind',
+      Choice(['order', 'renewal', 'upgrade', 'late_fee', 'top_up', 'manual', 'credit_note']),
+    ),
+    issued_at: Nullable(meaning('When it got its number', Timestamp)),
+    corrects_invoice_id: Nullable(
+      meaning('Of a credit note: the invoice that it takes back, wholly or in part', Id),
+    ),
+    reason: Nullable(Type.String({ description: 'Of a credit note' })),
+    payment_reference: Type.String({
+      description: 'What to write on a transfer, so that it finds the invoice (ISO 11649)',
+      examples: ['RF18539007547034'],
+    }),
     duedate: Day,
     date_paid: Nullable(Timestamp),
     date_refunded: Nullable(Timestamp),

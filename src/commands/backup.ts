@@ -16,6 +16,7 @@ export const backup: Command = {
       const made = await makeBackup({
         url: database.ownerUrl,
         dataDir: place.data.dir,
+        filesDir: config.filesDir,
         to,
         withKey: !isKeyLeftOut,
         now: systemClock.now(),

@@ -11,7 +11,7 @@ export const dropReplaced: Command = {
     withInstallation(config, async ({ data, quiet, log }) => {
       const database = await borrowServer(config, data, quiet, log);
       try {
-        const aside = await listAside(database.ownerUrl, data.dir);
+        const aside = await listAside(database.ownerUrl, { dataDir: data.dir, filesDir: config.filesDir });
         const names = wordsOf(aside);
         if (names.length === 0) return 'Nothing is put aside.';
         if (yes !== true)

@@ -17,6 +17,7 @@ export const restore: Command = {
         file: String(file),
         url: database.ownerUrl,
         dataDir: data.dir,
+        filesDir: config.filesDir,
         secretKey: config.secretKey,
         replace: replace === true,
         now: systemClock.now(),

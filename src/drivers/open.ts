@@ -1,6 +1,7 @@
 import type { Config } from '../config.ts';
 import type { DriverName, Drivers } from '../platform/index.ts';
 import { databaseDns, powerDns, type ReverseDns } from './dns/index.ts';
+import { folderFiles } from './files/index.ts';
 import { type Host, type Hypervisor, HypervisorError, openHypervisor } from './hypervisor/index.ts';
 import { databaseMail, type Mail, smtpMail } from './mail/index.ts';
 import { noPayments, type Payments, stripePayments } from './payments/index.ts';
@@ -30,6 +31,10 @@ const openers: { [Name in DriverName]: (world: World) => Promise<Opened<Name>> |
   mail: ({ config, given }) => closing(given?.mail ?? mailOf(config)),
   dns: ({ config, given }) => ({ driver: given?.dns ?? dnsOf(config), close: async () => undefined }),
   payments: ({ config, given }) => closing(given?.payments ?? paymentsOf(config)),
+  files: ({ config, given }) => ({
+    driver: given?.files ?? folderFiles({ dir: config.filesDir }),
+    close: async () => undefined,
+  }),
 };
 
 /** Opens every driver that this process has. When one fails, those before it are closed again. */

@@ -15,7 +15,7 @@ const read = async () => (await product.staff.get(path)).body.data.settings;
 describe('settings', () => {
   it('say their defaults until staff sets something, and keep what is not named', async () => {
     const before = await read();
-    expect(before.company).toMatchObject({ name: '', address: [], vat_id: null });
+    expect(before.company).toMatchObject({ name: '', address_line1: null, vat_id: null });
     const { body } = await product.staff.patch(path, { company: { name: 'Example Hosting', country: 'NL' } });
     expect(body.data.settings.company).toEqual({ ...before.company, name: 'Example Hosting', country: 'NL' });
     await product.staff.patch(path, { company: { country: null } });

@@ -20,12 +20,13 @@ const questions: Record<string, string> = {
     where s.id is null or l.service_id is null`,
   'an invoice that is paid and lacks money, or is not and lacks none': `
     select id, status, paid_minor, total_minor from invoices
-    where (number is not null) <> (paid_minor = total_minor and status <> 'cancelled')`,
+    where kind <> 'credit_note'
+      and (status in ('paid', 'refunded', 'partially_refunded')) <> (paid_minor = total_minor and status <> 'cancelled')`,
   'an invoice whose payments are not what counts towards it and what became credit': `
     select i.id, i.status, i.paid_minor, i.credited_minor, sum(p.amount_minor) from invoices i
     left join payments p on p.invoice_id = i.id group by i.id
     having coalesce(sum(p.amount_minor - p.taken_back_minor), 0) <> i.paid_minor + i.credited_minor
-      or (i.number is not null) > (count(p.id) > 0)`,
+      or (i.status in ('paid', 'refunded', 'partially_refunded') and i.kind <> 'credit_note') > (count(p.id) > 0)`,
   'a transfer that is not what it paid and what became credit': `
     select t.id, t.amount_minor, sum(p.amount_minor) from transfers t left join payments p on p.transfer_id = t.id
     group by t.id having coalesce(sum(p.amount_minor), 0) > t.amount_minor`,
@@ -80,11 +81,15 @@ const questions: Record<string, string> = {
   'a paid invoice without exactly one transaction in the ledger': `
     select i.id, count(t.id) from invoices i
     left join ledger_transactions t on t.invoice_id = i.id and t.kind = 'invoice_paid'
-    group by i.id, i.number, i.total_minor
-    having count(t.id) <> (i.number is not null and i.total_minor > 0)::int`,
+    group by i.id
+    having count(t.id) <> (i.status in ('paid', 'refunded', 'partially_refunded') and i.total_minor > 0)::int`,
   'legal numbers with a gap': `
-    select n.last, count(i.number), max(i.number) from invoice_numbers n left join invoices i on i.number is not null
-    group by n.last having count(i.number) <> n.last or coalesce(max(i.number), 0) <> n.last`,
+    select s.prefix, s.last, count(i.id), max(i.sequence) from invoice_series s left join invoices i on i.series = s.prefix
+    group by s.prefix having count(i.id) <> s.last or coalesce(max(i.sequence), 0) <> s.last`,
+  'a refund without its credit note, or the other way round': `
+    select i.id, i.refunded_minor, coalesce(-sum(c.total_minor), 0) as credited from invoices i
+    left join invoices c on c.corrects = i.id where i.kind <> 'credit_note' and i.status <> 'cancelled' group by i.id
+    having i.refunded_minor <> coalesce(-sum(c.total_minor), 0)`,
   'refunds that do not add up': `
     select i.id, i.status, i.refunded_minor, sum(r.amount_minor) from invoices i left join refunds r on r.invoice_id = i.id
     group by i.id
@@ -187,8 +192,10 @@ const questions: Record<string, string> = {
   'something told of twice, or not at all': `
     with told as (select action, subject_id, count(*) as times from journal group by action, subject_id),
     should as (
-      select 'invoice.created' as action, id, 1 as times from invoices
-      union all select 'invoice.paid', id, 1 from invoices where number is not null
+      select 'invoice.created' as action, id, 1 as times from invoices where kind <> 'credit_note'
+      union all select 'credit_note.issued', id, 1 from invoices where kind = 'credit_note'
+      union all select 'invoice.paid', id, 1 from invoices
+        where kind <> 'credit_note' and status in ('paid', 'refunded', 'partially_refunded')
       union all select case when exists (select 1 from told where action = 'invoice.cancelled' and subject_id = i.id)
         then 'invoice.cancelled' else 'invoice.expired' end, id, 1 from invoices i where status = 'cancelled'
       union all select 'invoice.refunded', invoice_id, count(*) from refunds group by invoice_id

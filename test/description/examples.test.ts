@@ -58,6 +58,10 @@ describe('the examples', () => {
     // What comes before may still be at work on the machine or the image.
     const answer = await until(send, ({ status, body: seen }) => status === 200 || !isEarly(seen.code));
     const said = `${route.method} ${url}: ${JSON.stringify(answer.body)}`;
+    if (route.produces !== null) {
+      expect(answer.headers.get('content-type'), said).toContain(route.produces);
+      return;
+    }
     expect(answer, said).toMatchObject({ status: 200, body: { success: true } });
     learn(example.data, answer.body.data);
   });

@@ -10,6 +10,7 @@ import {
 import { invoiceCancelled } from '../events.ts';
 import { returnPart } from '../payments/returnPart.ts';
 import { closePages } from '../payments/settle.ts';
+import { lockForCorrection, takeBack } from './creditNote.ts';
 import { lockInvoice, lockOpenOf, lockOwnInvoice, type Payable } from './payable.ts';
 import { readInvoice } from './read.ts';
 import { requireAction } from './states.ts';
@@ -28,6 +29,7 @@ const cancel = statement<{ has_page: boolean }, { id: number }>(
  */
 export async function cancelInvoice(ctx: OrganizationContext, id: number) {
   return transaction(ctx, 'billing.cancel', async (tx) => {
+    await lockForCorrection(tx, id);
     const invoice = await lockOwnInvoice(tx, id);
     requireAction('cancel', invoice);
     await cancelUnpaid(tx, invoice, 'which you cancelled');
@@ -60,6 +62,7 @@ async function cancelUnpaid(tx: TxContext, invoice: Payable, why: string, reason
   const part = { id, organizationId, currency, amountMinor };
   const credited = amountMinor > 0 ? await returnPart(tx, { ...part, why }) : undefined;
   const { has_page } = await tx.db.one(cancel, { id });
+  await takeBack(tx, invoice, reason ?? 'The order was cancelled');
   if (has_page) await closePages(tx, invoice);
   const total = formatMoney(invoice.total_minor, currency);
   await record(tx, invoiceCancelled, {

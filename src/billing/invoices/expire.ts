@@ -2,15 +2,18 @@ import { record } from '../../events/index.ts';
 import { formatMoney, statement, systemActor, type TxContext } from '../../platform/index.ts';
 import { invoiceExpired } from '../events.ts';
 import { returnPart } from '../payments/returnPart.ts';
+import { takeBack } from './creditNote.ts';
 import type { InvoiceKind } from './kind.ts';
 
 interface Expiring {
   id: number;
+  number: string | null;
   organization_id: number;
   user_id: number | null;
   kind: InvoiceKind;
   currency: string;
   total_minor: number;
+  tax_minor: number;
   paid_minor: number;
 }
 
@@ -18,7 +21,7 @@ const batch = 200;
 
 const lockExpiring = statement<Expiring, { now: Date; limit: number }>(
   'billing.lockExpiring',
-  `select id, organization_id, user_id, kind, currency, total_minor, paid_minor from invoices
+  `select id, number, organization_id, user_id, kind, currency, total_minor, tax_minor, paid_minor from invoices
    where status = 'unpaid' and kind <> 'renewal' and kind <> 'late_fee' and expires_at <= :now order by expires_at limit :limit for update skip locked`,
 );
 const cancelAll = statement<never, { ids: number[] }>(
@@ -43,6 +46,7 @@ export async function expireInvoices(ctx: TxContext): Promise<'more' | 'done'> {
       organizationId,
       data: { user_id, kind, currency, total, ...(credited && { credited }) },
     });
+    await takeBack(tx, { id, ...sums }, 'It was not paid in time');
   }
   if (expired.length > 0) await tx.db.run(cancelAll, { ids: expired.map(({ id }) => id) });
   return expired.length === batch ? 'more' : 'done';

@@ -7,7 +7,7 @@ const common = {
   select: selectInvoiceForStaff,
   filters: { status: 't.status = :status' },
   order: '-created_at',
-  search: [{ by: 't.number::text collate "C"', type: 'text', of: (row) => String(row.number ?? '') }],
+  search: [{ by: 't.number::text collate "C"', type: 'text', of: (row) => row.number ?? '' }],
 } satisfies Partial<ListDefinition<StaffInvoiceRow>>;
 
 const everyInvoice = pagedList<StaffInvoiceRow>({

@@ -9,6 +9,8 @@ import {
 } from '../../platform/index.ts';
 import { invoiceCreated } from '../events.ts';
 import type { InvoiceKind } from './kind.ts';
+import { giveNumber } from './number.ts';
+import { partiesOf } from './parties.ts';
 
 /** Where an organization pays tax; read with the organization locked, so its invoices are numbered in order. */
 export interface Tax {
@@ -77,6 +79,8 @@ const insertInvoice = statement<
     couponId: number | null;
     expiresAt: Date;
     now: Date;
+    seller: object;
+    buyer: object;
     items: string;
   }
 >(
@@ -84,11 +88,11 @@ const insertInvoice = statement<
   `with invoice as (
      insert into invoices (id, organization_id, position, user_id, kind, status, currency, subtotal_minor,
        discount_minor, tax_minor, total_minor, tax_rate_basis_points, tax_country, tax_exempt, coupon_id, expires_at,
-       created_at)
+       created_at, seller, buyer)
      values (:id, :organizationId, (select coalesce(max(position), 0) + 1 from invoices
        where organization_id = :organizationId), :userId, :kind,
        'unpaid', :currency, :subtotalMinor, :discountMinor, :taxMinor, :totalMinor, :taxRateBasisPoints, :taxCountry,
-       :taxExempt, :couponId, :expiresAt, :now))
+       :taxExempt, :couponId, :expiresAt, :now, :seller::jsonb, :buyer::jsonb))
    insert into invoice_items (invoice_id, ordinal, organization_id, product_id, service_id, description, price_minor,
      setup_fee_minor, discount_minor)
    select :id, i.ordinal, :organizationId, i.product_id, i.service_id, i.description, i.price_minor,
@@ -132,9 +136,15 @@ export function dueAt(ctx: Context): Date {
   return due;
 }
 
-/** Writes an unpaid invoice. The caller holds the organization's lock ({@link taxOf}). */
+/**
+ * Writes an unpaid invoice, with who sells and who buys as they are now. The caller holds the organization's lock
+ * ({@link taxOf}). Where invoices are numbered when they are issued, it gets its number, for which others wait from here
+ * to the end of the transaction.
+ */
 export async function issueInvoice(ctx: TxContext, invoice: NewInvoice): Promise<Totals> {
   const totals = totalsOf(invoice.lines, invoice.tax);
+  const now = ctx.clock.now();
+  const parties = await partiesOf(ctx, invoice.organizationId);
   const items = invoice.lines.map((line, index) => ({
     ordinal: index + 1,
     product_id: line.productId,
@@ -159,7 +169,8 @@ export async function issueInvoice(ctx: TxContext, invoice: NewInvoice): Promise
     taxExempt: invoice.tax.exempt,
     couponId: invoice.couponId,
     expiresAt: invoice.expiresAt,
-    now: ctx.clock.now(),
+    now,
+    ...parties,
     items: JSON.stringify(items),
   });
   // Told of without waiting: what the journal says fails with what it tells of.
@@ -179,5 +190,7 @@ export async function issueInvoice(ctx: TxContext, invoice: NewInvoice): Promise
     },
   });
   await Promise.all([written, told]);
+  if (ctx.config.invoiceNumbering === 'issue')
+    await giveNumber(ctx, { id: invoice.id, kind: 'invoice', now });
   return totals;
 }

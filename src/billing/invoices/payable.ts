@@ -10,6 +10,7 @@ import type { InvoiceKind } from './kind.ts';
 /** What has to be known of an invoice to take money for it. */
 export interface Payable {
   id: number;
+  number: string | null;
   organization_id: number;
   user_id: number | null;
   position: number;
@@ -25,7 +26,7 @@ export interface Payable {
   lines: { service_id: number | null; minor: number }[];
 }
 
-const selectPayable = `select id, organization_id, user_id, position, kind, status, currency, tax_minor, total_minor,
+const selectPayable = `select id, number, organization_id, user_id, position, kind, status, currency, tax_minor, total_minor,
      paid_minor, expires_at,
      (select coalesce(jsonb_agg(jsonb_build_object('service_id', l.service_id,
         'minor', l.price_minor + l.setup_fee_minor - l.discount_minor) order by l.ordinal), '[]')

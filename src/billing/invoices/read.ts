@@ -6,6 +6,7 @@ import {
   requireRow,
   statement,
 } from '../../platform/index.ts';
+import { referenceOf } from '../documents/reference.ts';
 import { listCredit } from '../ledger/ledger.ts';
 import type { InvoiceKind, PaymentMethod } from './kind.ts';
 import { dueOf } from './payable.ts';
@@ -15,7 +16,10 @@ export interface InvoiceRow {
   id: number;
   organization_id: number;
   position: number;
-  number: number | null;
+  number: string | null;
+  issued_at: Date | null;
+  corrects: number | null;
+  reason: string | null;
   user_id: number | null;
   kind: InvoiceKind;
   status: InvoiceStatus;
@@ -53,8 +57,8 @@ export interface InvoiceRow {
   }[];
 }
 
-const invoiceColumns = `
-  t.id, t.organization_id, t.position, t.number, t.user_id, t.kind, t.status, t.currency, t.subtotal_minor,
+export const invoiceColumns = `
+  t.id, t.organization_id, t.position, t.number, t.issued_at, t.corrects, t.reason, t.user_id, t.kind, t.status, t.currency, t.subtotal_minor,
     t.discount_minor, t.tax_minor, t.total_minor, t.tax_rate_basis_points, t.tax_country, t.tax_exempt,
     t.paid_with_credit_minor, t.paid_minor, t.credited_minor, t.refunded_minor, t.expires_at, t.date_paid, t.date_refunded, t.created_at,
     (select coalesce(jsonb_agg(to_jsonb(l) - 'invoice_id' - 'organization_id' order by l.ordinal), '[]')
@@ -99,6 +103,10 @@ export function viewInvoice(row: InvoiceRow, now: Date) {
     id: row.id,
     number: row.number,
     kind: row.kind,
+    issued_at: row.issued_at,
+    corrects_invoice_id: row.corrects,
+    reason: row.reason,
+    payment_reference: referenceOf(row.id),
     duedate: row.expires_at.toISOString().slice(0, 10),
     date_paid: row.date_paid,
     date_refunded: row.date_refunded,

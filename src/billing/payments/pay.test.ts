@@ -13,6 +13,7 @@ beforeAll(async () => {
 afterAll(() => product.stop());
 
 const hoursMs = 3_600_000;
+const year = () => product.clock.now().getUTCFullYear();
 
 function transfer(id: number, change: Record<string, unknown> = {}) {
   const body = { amount: '3.00', reference: `R-${id}`, ...change };
@@ -30,11 +31,12 @@ describe('legal numbers', () => {
     const ids = await Promise.all(people.map((person) => newInvoice(product, person)));
     const answers = await Promise.all(people.map((person, at) => payByCredit(person, ids[at] ?? 0)));
     expect(answers.filter((each) => each.status === 200)).toHaveLength(24);
-    const rows = await sql<{ number: number; status: string }>(
+    const rows = await sql<{ number: string; status: string }>(
       product,
-      'select number, status from invoices where number is not null order by number',
+      'select number, status from invoices where number is not null order by sequence',
     );
-    expect(rows.map((row) => row.number)).toEqual(rows.map((_, index) => index + 1));
+    const inOrder = (_: unknown, index: number) => `${year()}-${String(index + 1).padStart(6, '0')}`;
+    expect(rows.map((row) => row.number)).toEqual(rows.map(inOrder));
     expect(rows.every((row) => row.status === 'paid')).toBe(true);
   });
 });
@@ -106,11 +108,11 @@ describe('a bank transfer', () => {
   it('is booked once: the same reference is refused for another invoice, and nothing changes', async () => {
     const [first, second] = [await newInvoice(product, customer), await newInvoice(product, customer)];
     await transfer(first, { reference: 'ONCE' });
-    const before = await sql(product, 'select last from invoice_numbers');
+    const before = await sql(product, 'select last from invoice_series');
     const answer = await transfer(second, { reference: 'ONCE' });
     expect([answer.status, answer.body.code]).toEqual([409, 'conflict']);
     expect((await invoiceOf(customer, second)).status).toBe('unpaid');
-    expect(await sql(product, 'select last from invoice_numbers')).toEqual(before);
+    expect(await sql(product, 'select last from invoice_series')).toEqual(before);
   });
 
   it('does not pay twice', async () => {

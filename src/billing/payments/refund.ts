@@ -1,12 +1,14 @@
 import { record } from '../../events/index.ts';
 import { type Context, formatMoney, newId, statement, type TxContext } from '../../platform/index.ts';
 import { invoiceRefunded } from '../events.ts';
+import { issueCreditNote } from '../invoices/creditNote.ts';
 import type { InvoiceKind } from '../invoices/kind.ts';
 import { returnDeferred } from '../ledger/deferred.ts';
 import { post } from '../ledger/ledger.ts';
 
 export interface RefundableRow {
   id: number;
+  number: string | null;
   organization_id: number;
   user_id: number | null;
   kind: InvoiceKind;
@@ -21,7 +23,7 @@ export interface RefundableRow {
 /** An invoice, its row locked, with what of its money can go back. */
 export const lockRefundable = statement<RefundableRow, { id: number }>(
   'billing.lockRefundable',
-  `select id, organization_id, user_id, kind, status, currency, tax_minor, total_minor, refunded_minor,
+  `select id, number, organization_id, user_id, kind, status, currency, tax_minor, total_minor, refunded_minor,
      paid_minor
    from invoices where id = :id for no key update`,
 );
@@ -174,6 +176,8 @@ export async function giveBack(
       full: beforeMinor + amountMinor === invoice.total_minor,
     },
   });
+  // What was paid has a number, and so a document that this one takes back.
+  if (amountMinor > 0) await issueCreditNote(tx, { invoiceId: id, amountMinor, taxMinor, reason });
   return refundId;
 }
 

@@ -9,6 +9,7 @@ import {
 } from '../../platform/index.ts';
 import { sendBack } from '../charges/sendBack.ts';
 import { invoicePartReturned } from '../events.ts';
+import { lockForCorrection } from '../invoices/creditNote.ts';
 import { inWords } from '../invoices/payable.ts';
 import { readInvoice } from '../invoices/read.ts';
 import { giveBack, lockRefundable, type RefundableRow } from './refund.ts';
@@ -23,13 +24,14 @@ export interface Refund {
 }
 
 /**
- * Gives a paid invoice's money back to the customer's credit, in whole or in part: revenue and tax go down in the
- * proportion in which they went up. Other rooms take back what was never delivered
+ * Gives a paid invoice's money back to the customer's credit, in whole or in part, with a credit note: revenue and tax go
+ * down in the proportion in which they went up. Other rooms take back what was never delivered
  * once all of it is given back. What was paid towards an invoice that is not paid in full goes back whole, and the invoice
  * stays open. `conflict` unless something was paid; `invalid_amount` for more than is left.
  */
 export async function refundInvoice(ctx: Context, id: number, refund: Refund) {
   return transaction(ctx, 'billing.refund', async (tx) => {
+    await lockForCorrection(tx, id);
     const invoice = await requireRow(tx, lockRefundable, { id });
     const amountMinor = amountOf(invoice, refund.amount);
     if (invoice.status === 'unpaid') await giveBackPart(tx, invoice, amountMinor, refund);
@@ -42,7 +44,8 @@ export async function refundInvoice(ctx: Context, id: number, refund: Refund) {
 function amountOf(invoice: RefundableRow, asked: string | undefined): number {
   const leftMinor = refundable(invoice);
   if (leftMinor === null) {
-    throw fail('conflict', { message: `This invoice is ${invoice.status}, so nothing can be refunded` });
+    const what = invoice.kind === 'credit_note' ? 'is a credit note' : `invoice is ${invoice.status}`;
+    throw fail('conflict', { message: `This ${what}, so nothing can be refunded` });
   }
   if (asked === undefined) return leftMinor;
   const amountMinor = parseMoney(asked, invoice.currency);
@@ -52,7 +55,8 @@ function amountOf(invoice: RefundableRow, asked: string | undefined): number {
 }
 
 /** What can go back: of a free invoice nothing, which cancels what it ordered; null when nothing was paid. */
-function refundable({ status, total_minor, refunded_minor, paid_minor }: RefundableRow): number | null {
+function refundable({ kind, status, total_minor, refunded_minor, paid_minor }: RefundableRow): number | null {
+  if (kind === 'credit_note') return null;
   if (status === 'unpaid' && paid_minor > 0) return paid_minor;
   return status === 'paid' || status === 'partially_refunded' ? total_minor - refunded_minor : null;
 }

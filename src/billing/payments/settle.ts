@@ -9,6 +9,7 @@ import {
 } from '../../platform/index.ts';
 import { creditGranted, invoicePaid, invoicePartPaid } from '../events.ts';
 import type { PaymentMethod } from '../invoices/kind.ts';
+import { giveNumber } from '../invoices/number.ts';
 import { dueOf, type Payable } from '../invoices/payable.ts';
 import { requireAction } from '../invoices/states.ts';
 import { defer, deferredOf } from '../ledger/deferred.ts';
@@ -25,10 +26,8 @@ export interface Payment {
 
 const markPaid = statement<{ has_page: boolean }, { id: number; now: Date; paidWithCreditMinor: number }>(
   'billing.markPaid',
-  `with next as (update invoice_numbers set last = last + 1 returning last)
-   update invoices set status = 'paid', date_paid = :now, paid_minor = total_minor,
-     paid_with_credit_minor = paid_with_credit_minor + :paidWithCreditMinor, number = next.last
-   from next where id = :id
+  `update invoices set status = 'paid', date_paid = :now, paid_minor = total_minor,
+     paid_with_credit_minor = paid_with_credit_minor + :paidWithCreditMinor where id = :id
    returning exists (select 1 from charges c where c.invoice_id = :id and c.state = 'open'
      and c.page_reference is not null) as has_page`,
 );
@@ -124,16 +123,15 @@ function isForPeriods({ kind }: Payable): boolean {
 }
 
 /**
- * Gives an invoice that is paid its legal number. Last before the commit, because every payment of the provider waits
- * for that row.
+ * Gives an invoice that is paid its legal number, unless it got one when it was issued. Last before the commit, because
+ * every payment of the provider waits for that row.
  */
 export async function numberPaid(tx: TxContext, invoice: Payable, { method }: Payment): Promise<void> {
   const paidWithCreditMinor = method === 'credit' ? dueOf(invoice) : 0;
-  const { has_page } = await tx.db.one(markPaid, {
-    id: invoice.id,
-    now: tx.clock.now(),
-    paidWithCreditMinor,
-  });
+  const { id } = invoice;
+  const now = tx.clock.now();
+  await giveNumber(tx, { id, kind: 'invoice', now });
+  const { has_page } = await tx.db.one(markPaid, { id, now, paidWithCreditMinor });
   if (has_page) await closePages(tx, invoice);
 }
 

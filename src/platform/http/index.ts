@@ -8,6 +8,7 @@ export { type Answer, answer, type Bytes } from './answer.ts';
 export { type ApiOptions, closeApi, createApi } from './api.ts';
 export { Raw, Stream } from './bytes.ts';
 export { sessionCookie } from './credential.ts';
+export { type Columns, csv } from './csv.ts';
 export { exampleIds, onlyPage } from './examples.ts';
 export { purgeIdempotencyKeys, sealedAnswers } from './idempotency.ts';
 export { type LimitClass, limits } from './limits.ts';

@@ -1,0 +1,102 @@
+import { type Files, FilesError } from '../../drivers/files/index.ts';
+import type { Bytes } from '../../platform/http/index.ts';
+import {
+  type Context,
+  fail,
+  type OrganizationContext,
+  requireOwn,
+  requireRow,
+  statement,
+} from '../../platform/index.ts';
+import { readSettings } from '../../settings/index.ts';
+import { invoiceColumns } from '../invoices/read.ts';
+import { company } from './company.ts';
+import { type ElectronicFormat, lacking } from './electronic.ts';
+import { type Paper, type PaperRow, paperOf } from './paper.ts';
+import { type Format, press } from './press.ts';
+
+const paperById = statement<PaperRow, { id: number }>(
+  'billing.paperById',
+  `select ${invoiceColumns}, t.seller, t.buyer, t.reason, o.name as organization_name, c.number as corrects_number
+   from invoices t join organizations o on o.id = t.organization_id left join invoices c on c.id = t.corrects
+   where t.id = :id`,
+);
+
+/** An invoice of the caller's organization as PDF; `forbidden` when it is another's, `document_incomplete`. */
+export async function readPdf(
+  ctx: OrganizationContext,
+  files: Files,
+  id: number,
+  format: 'pdf' | 'factur-x',
+) {
+  return pdfOf(ctx, files, await requireOwn(ctx, paperById, { id }), format);
+}
+
+/** The same, whoever owns it. */
+export async function readPdfForStaff(ctx: Context, files: Files, id: number, format: 'pdf' | 'factur-x') {
+  return pdfOf(ctx, files, await requireRow(ctx, paperById, { id }), format);
+}
+
+/** An invoice of the caller's organization as XML; `forbidden` when it is another's, `document_incomplete`. */
+export async function readXml(ctx: OrganizationContext, files: Files, id: number, format: ElectronicFormat) {
+  return xmlOf(ctx, files, await requireOwn(ctx, paperById, { id }), format);
+}
+
+/** The same, whoever owns it. */
+export async function readXmlForStaff(ctx: Context, files: Files, id: number, format: ElectronicFormat) {
+  return xmlOf(ctx, files, await requireRow(ctx, paperById, { id }), format);
+}
+
+async function pdfOf(ctx: Context, files: Files, row: PaperRow, format: 'pdf' | 'factur-x'): Promise<Bytes> {
+  const paper = paperOf(row, await readSettings(ctx, company));
+  if (format === 'factur-x') requireWhole(paper, 'cii');
+  return { body: await kept(ctx, files, paper, format), name: `${nameOf(paper)}.pdf` };
+}
+
+async function xmlOf(ctx: Context, files: Files, row: PaperRow, format: ElectronicFormat): Promise<Bytes> {
+  const paper = paperOf(row, await readSettings(ctx, company));
+  requireWhole(paper, format);
+  return { body: await kept(ctx, files, paper, format), name: `${nameOf(paper)}-${format}.xml` };
+}
+
+function requireWhole(paper: Paper, format: ElectronicFormat): void {
+  const missing = lacking(paper, format);
+  if (missing.length === 0) return;
+  const message = `An electronic invoice of this format needs ${missing.join(', ')}; what is issued after that has it`;
+  throw fail('document_incomplete', { message });
+}
+
+function nameOf({ number, invoiceId }: Paper): string {
+  return number ?? String(invoiceId);
+}
+
+/**
+ * A document that was issued is made once and kept, so that it stays what it was when the program that draws it changes.
+ * What has no number yet is drawn each time.
+ */
+async function kept(ctx: Context, files: Files, paper: Paper, format: Format): Promise<Buffer> {
+  if (paper.number === null) return press(paper, format);
+  const name = `invoices/${paper.date.slice(0, 7)}/${paper.invoiceId}.${endings[format]}`;
+  const found = await files.get(name).catch(nullIfAbsent);
+  if (found !== null) return found;
+  const made = await press(paper, format);
+  // It can be made again, so where there is no room for it its reader is not made to wait.
+  await files.put(name, made).catch((error: unknown) => {
+    ctx.log.warn({ err: error }, `a document could not be kept: ${name}`);
+  });
+  return made;
+}
+
+const endings: Record<Format, string> = {
+  pdf: 'pdf',
+  'factur-x': 'factur-x.pdf',
+  ubl: 'ubl.xml',
+  cii: 'cii.xml',
+  xrechnung: 'xrechnung.xml',
+  'xrechnung-cii': 'xrechnung-cii.xml',
+};
+
+function nullIfAbsent(error: unknown): null {
+  if (error instanceof FilesError && error.code === 'file_absent') return null;
+  throw error;
+}

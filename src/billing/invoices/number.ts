@@ -1,0 +1,37 @@
+import { type Context, statement, type TxContext } from '../../platform/index.ts';
+import { readSettings } from '../../settings/index.ts';
+import { numbering } from './numbering.ts';
+
+// An invoice that has a number takes none, and leaves the series alone.
+const giveNumberTo = statement<never, { id: number; prefix: string; digits: number; now: Date }>(
+  'billing.giveNumber',
+  `with without as (select id from invoices where id = :id and number is null),
+   next as (
+     insert into invoice_series as s (prefix, last) select :prefix, 1 from without
+     on conflict (prefix) do update set last = s.last + 1 returning s.prefix, s.last)
+   update invoices set series = next.prefix, sequence = next.last, issued_at = :now,
+     number = next.prefix || lpad(next.last::text, greatest(:digits::int, length(next.last::text)), '0')
+   from next where id = :id`,
+);
+
+/**
+ * Gives an invoice the next number of its series, unless it has one. Numbers of a series follow one another without a
+ * gap, whatever is rolled back: whoever takes one waits until the one before has committed. So this comes last in its
+ * transaction. `now` is when it was issued.
+ */
+export async function giveNumber(
+  tx: TxContext,
+  { id, kind, now }: { id: number; kind: 'invoice' | 'credit_note'; now: Date },
+): Promise<void> {
+  const { prefix, digits } = await seriesOf(tx, kind, now);
+  await tx.db.run(giveNumberTo, { id, prefix, digits, now });
+}
+
+/** The series of a document that is issued now. Its year is that of the day (UTC). */
+async function seriesOf(ctx: Context, kind: 'invoice' | 'credit_note', now: Date) {
+  const { prefix, credit_note_prefix: ofCreditNotes, digits } = await readSettings(ctx, numbering);
+  const year = now.getUTCFullYear();
+  // Credit notes have something in front of what invoices have, so their series is never that of invoices.
+  const front = kind === 'credit_note' ? `${ofCreditNotes}${prefix}` : prefix;
+  return { prefix: `${front}${year}-`, digits };
+}
