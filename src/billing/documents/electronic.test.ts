@@ -97,22 +97,32 @@ describe('an electronic invoice', () => {
     expect(await ask(none, 'TaxSubtotal/TaxCategory/ID')).toBe('E');
   }, 60_000);
 
-  it('is XML whatever strangers wrote', async () => {
-    const hostile =
-      '<&>"\' ]]> <!DOCTYPE x [<!ENTITY a SYSTEM "file:///etc/passwd">]>&a;\u0000\u001b\u202e\ud800 🏠';
-    const xml = await writeElectronic(
-      {
-        ...paper,
-        buyer: { ...paper.buyer, name: hostile, address_line1: hostile },
-        lines: [
-          { ...(paper.lines[0] as Paper['lines'][0]), description: hostile.repeat(100) },
-          ...paper.lines.slice(1),
-        ],
-      },
-      'cii',
-    );
-    expect(await ask(xml, 'BuyerTradeParty/Name')).toContain('<&>"\' ]]> <!DOCTYPE');
-  }, 60_000);
+  it.each(['cii', 'ubl'] as const)(
+    'is XML whatever strangers wrote, and says it: %s',
+    async (format) => {
+      const hostile =
+        '<&>"\' ]]> <!DOCTYPE x [<!ENTITY a SYSTEM "file:///etc/passwd">]>&a;&lt;\u0000\u001b\u202e\ud800 🏠';
+      const xml = await writeElectronic(
+        {
+          ...paper,
+          buyer: { ...paper.buyer, name: hostile, address_line1: hostile },
+          lines: [
+            { ...(paper.lines[0] as Paper['lines'][0]), description: hostile.repeat(100) },
+            ...paper.lines.slice(1),
+          ],
+        },
+        format,
+      );
+      const name =
+        format === 'cii'
+          ? 'BuyerTradeParty/Name'
+          : 'AccountingCustomerParty/Party/PartyLegalEntity/RegistrationName';
+      expect(await ask(xml, name)).toContain(
+        '<&>"\' ]]> <!DOCTYPE x [<!ENTITY a SYSTEM "file:///etc/passwd">]>&a;&lt;',
+      );
+    },
+    60_000,
+  );
 
   it('is the same bytes for the same paper', async () => {
     expect((await writeElectronic(paper, 'cii')).equals(await writeElectronic(paper, 'cii'))).toBe(true);

@@ -1,7 +1,7 @@
 import type { Invoice } from '@e-invoice-eu/core';
 import type { Paper } from './paper.ts';
 import type { Buyer, Party, Seller } from './parties.ts';
-import { plain } from './plain.ts';
+import { plain as plainText } from './plain.ts';
 import { referenceOf } from './reference.ts';
 import { texts } from './texts.ts';
 
@@ -15,6 +15,27 @@ export const electronicFormats = {
 export type ElectronicFormat = keyof typeof electronicFormats;
 
 type Ubl = Invoice['ubl:Invoice'];
+
+/** Text that comes out as it went in: the library decodes entities once, and leaves what then looks like one. */
+function plain(text: string): string {
+  return shielded(plainText(text));
+}
+
+function shielded(text: string): string {
+  return text.replaceAll('&', '&amp;amp;');
+}
+
+const sums = '</ram:SpecifiedTradeSettlementHeaderMonetarySummation>';
+
+/** In CII the library leaves out which invoice a credit note corrects (BT-25). */
+function naming(corrects: string | null, xml: string): string {
+  if (corrects === null) return xml;
+  const id = `<ram:IssuerAssignedID>${plain(corrects)}</ram:IssuerAssignedID>`;
+  return xml.replace(
+    sums,
+    () => `${sums}<ram:InvoiceReferencedDocument>${id}</ram:InvoiceReferencedDocument>`,
+  );
+}
 
 /** What a document lacks to be an electronic invoice of a format, in words that say whose setting it is. */
 export function lacking({ seller, buyer, number, total }: Paper, format: ElectronicFormat): string[] {
@@ -55,7 +76,7 @@ export async function writeElectronic(paper: Paper, format: ElectronicFormat): P
     { 'ubl:Invoice': ublOf(paper) },
     { format: electronicFormats[format], lang: paper.language, noWarnings: true },
   );
-  return Buffer.from(xml);
+  return Buffer.from(naming(paper.corrects, String(xml)));
 }
 
 function ublOf(paper: Paper): Ubl {
@@ -221,7 +242,7 @@ function optional<Name extends string>(name: Name, value: string | null | undefi
 
 /** A name has to be there, whatever was made of it. */
 function named(text: string): string {
-  return [...plain(text)].slice(0, 500).join('') || '–';
+  return shielded([...plainText(text)].slice(0, 500).join('')) || '–';
 }
 
 function signed(decimal: string, sign: 1 | -1): string {

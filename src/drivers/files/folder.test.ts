@@ -63,7 +63,7 @@ describe('a folder of files', () => {
   });
 
   it('that cannot be written to says so, and that trying again may help', async () => {
-    const put = folderFiles({ dir: '/proc/innkeeper-files' }).put('a', Buffer.from('x'));
+    const put = folderFiles({ dir: '/sys/innkeeper-files' }).put('a', Buffer.from('x'));
     const refused = expect.objectContaining({ code: 'files_unreachable', permanent: false });
     await expect(put).rejects.toEqual(refused);
   });
