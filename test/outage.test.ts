@@ -15,7 +15,6 @@ import { audit } from './crash/audit.ts';
 import { type ProductChild, startProductChild } from './crash/child.ts';
 import { vpsCart } from './orders.ts';
 import { sql } from './sql.ts';
-import { stillNetwork } from './stillNetwork.ts';
 
 const databaseProgram = path.join(
   import.meta.dirname,
@@ -264,29 +263,6 @@ describe('the database killed under load', { timeout: 240_000 }, () => {
     );
     expect(load.wrong).toEqual([]);
     expect(load.refused.get('unavailable')).toBeGreaterThan(0);
-    await expectWhole(server, load);
-  });
-});
-
-describe('a network that swallows packets between the product and its database', { timeout: 240_000 }, () => {
-  it('costs 503s and nothing else; the product serves again by itself', async () => {
-    const server = await startServer(folder());
-    const network = await stillNetwork(server.url);
-    cleanup.push(() => network.close());
-    const product = await startOn(network, { DATABASE_TIMEOUT: '10' });
-    const load = startLoad(product, 4);
-    await becomes(async () => load.paid.length > 3, 30_000);
-    network.swallow();
-    await becomes(async () => (await statusOf(`${product.url}/readyz`)) === 503, unreadyAtMostMs);
-    await becomes(async () => (load.refused.get('unavailable') ?? 0) > 4, 60_000);
-    expect(await statusOf(`${product.url}/livez`)).toBe(200);
-    network.carry();
-    const backAtMs = Date.now();
-    await becomes(async () => load.lastSuccessAtMs > backAtMs, 30_000);
-    const before = load.paid.length;
-    await becomes(async () => load.paid.length > before, 30_000);
-    await load.stop();
-    expect(load.wrong).toEqual([]);
     await expectWhole(server, load);
   });
 });
