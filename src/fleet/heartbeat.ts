@@ -52,12 +52,12 @@ const silentNames = statement<{ name: string }>(
 export async function watchNodes(ctx: TxContext): Promise<void> {
   // One moment for all of it: the clock may jump between a sign of life and the look at it.
   const now = ctx.clock.now();
-  await keepAlive(ctx);
+  await keepAlive(ctx, now);
   const heard = heardOf((await lookForWorkers(ctx, now)).living);
   for (const node of await ctx.db.many(hear, { ids: [...heard.keys()], seenAt: [...heard.values()] })) {
     if (!node.was_reachable) await tell(ctx, node, nodeBack);
   }
-  await ctx.db.run(correct, { now, ahead: new Date(now.getTime() + aheadMs) });
+  await ctx.db.run(correct, { now, ahead: new Date(ctx.clock.now().getTime() + aheadMs) });
   for (const node of await ctx.db.many(noticeSilence, { now, silentAfterS })) {
     ctx.log.warn({ node: node.name }, 'a node is silent and gets no new machines');
     await tell(ctx, node, nodeSilent);

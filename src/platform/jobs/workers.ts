@@ -69,7 +69,8 @@ export async function lookForWorkers(
   now = ctx.clock.now(),
 ): Promise<{ living: LivingWorker[]; lastSeenAt: Date | null }> {
   const rows = await ctx.db.many(workersSeen, { livenessClass });
-  const ahead = new Date(now.getTime() + aheadMs);
+  // By the clock as it is after they were read: it may have jumped since the look began, and one of them may have beaten.
+  const ahead = new Date(ctx.clock.now().getTime() + aheadMs);
   const wrong = rows.filter((row) => row.seen_at > ahead);
   if (wrong.length > 0) await ctx.db.run(correct, { now, ahead });
   for (const row of wrong) row.seen_at = now;
@@ -116,8 +117,7 @@ export function addHeart(ctx: Context, number: number, isWell: () => boolean): (
  * Writes down that the workers of this process live, if it is time to. Whatever looks for silence does this first: a
  * process that slept through its own turns must not take itself for dead.
  */
-export async function keepAlive(ctx: Context): Promise<void> {
-  const now = ctx.clock.now();
+export async function keepAlive(ctx: Context, now = ctx.clock.now()): Promise<void> {
   for (const heart of hearts.get(ctx.config) ?? []) {
     if (Math.abs(now.getTime() - heart.beatAtMs) < beatEveryMs || !heart.isWell()) continue;
     heart.beatAtMs = now.getTime();
