@@ -13,10 +13,12 @@ import {
   paymentRoutes,
   profileRoutes,
   readAccountCredit,
+  taxSettings,
+  taxStaffRoutes,
   topUpRoutes,
 } from './billing/index.ts';
 import { cartRoutes } from './cart/index.ts';
-import { catalogRoutes, catalogStaffRoutes } from './catalog/index.ts';
+import { catalogRoutes, catalogStaffRoutes, couponStaffRoutes } from './catalog/index.ts';
 import { mailStaffRoutes } from './events/index.ts';
 import { fleetStaffRoutes } from './fleet/index.ts';
 import { organizationRoutes, organizationStaffRoutes } from './organizations/index.ts';
@@ -38,7 +40,7 @@ import { growth, upgradeRoutes, vpsRoutes } from './vps/index.ts';
 import { allConcerns } from './worker.ts';
 
 /** Everything that staff can set while the product runs. */
-const allSettings: AnySection[] = [company, numbering, review, calendar, cancellation];
+const allSettings: AnySection[] = [company, numbering, review, calendar, cancellation, taxSettings];
 
 /** Every endpoint of the product. */
 export const allRoutes: RouteGroup[] = [
@@ -62,9 +64,11 @@ export const allRoutes: RouteGroup[] = [
   staffKeyRoutes,
   catalogStaffRoutes,
   documentStaffRoutes,
+  couponStaffRoutes,
   billingStaffRoutes,
   orderStaffRoutes,
   bankStatementRoutes,
+  taxStaffRoutes,
   serviceStaffRoutes,
   suspendStaffRoutes,
   settingsStaffRoutes(allSettings),

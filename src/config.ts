@@ -56,6 +56,9 @@ export interface Config {
   stripeSecretKey: string;
   stripeWebhookSecret: string;
   stripeApiUrl: string | null;
+  /** Who is asked whether a VAT id is valid. */
+  vat: 'vies' | 'none';
+  vatUrl: string;
   hypervisor: 'auto' | 'qemu' | 'simulator';
   /** Finished images, to share them between installations; null means inside DATA_DIR. */
   imagesDir: string | null;
@@ -77,6 +80,8 @@ export interface Config {
   trustedProxies: string[];
   /** What gives an invoice its number: its payment, or that it is issued. */
   invoiceNumbering: 'payment' | 'issue';
+  /** In which they tell the caller's country, in small letters; null: they do not. */
+  countryHeader: string | null;
   /** How long an order that nobody pays keeps its reservation, in hours. */
   invoiceDueHours: number;
   /** What an organization may have reserved and not paid; less while it has never paid an invoice in full. */
@@ -195,6 +200,16 @@ export const settings: Setting[] = [
   },
   { name: 'STRIPE_API_URL', fallback: '', meaning: "Another place for Stripe's API, for tests." },
   {
+    name: 'VAT',
+    fallback: 'none',
+    meaning: 'Who knows VAT ids: `vies` asks the European Union, `none` leaves them to staff.',
+  },
+  {
+    name: 'VAT_URL',
+    fallback: 'https://ec.europa.eu/taxation_customs/vies/rest-api',
+    meaning: "VIES' REST API, or a proxy of yours in front of it.",
+  },
+  {
     name: 'HYPERVISOR',
     fallback: 'auto',
     meaning: '`qemu`, `simulator`, or `auto`: real machines where they can run.',
@@ -258,6 +273,11 @@ export const settings: Setting[] = [
     fallback: 'payment',
     meaning:
       'When an invoice gets its number: `payment`, so that orders nobody pays use none, or `issue`, for who must invoice first.',
+  },
+  {
+    name: 'COUNTRY_HEADER',
+    fallback: '',
+    meaning: "Header in which those proxies tell the caller's country, such as cf-ipcountry.",
   },
   {
     name: 'INVOICE_DUE_HOURS',
@@ -362,6 +382,8 @@ export function readConfig(env: Record<string, string | undefined>): Config {
       text('STRIPE_WEBHOOK_SECRET'),
       read(url, 'STRIPE_API_URL', ['http', 'https'], 'http://127.0.0.1:12111'),
     ),
+    vat: read(choice, 'VAT', ['vies', 'none'] as const),
+    vatUrl: read(url, 'VAT_URL', ['http', 'https'], 'https://vies.example.com/rest-api') ?? '',
     hypervisor: read(choice, 'HYPERVISOR', ['auto', 'qemu', 'simulator'] as const),
     imagesDir: path('IMAGES_DIR'),
     nodeName: read(
@@ -397,6 +419,13 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     metricsAllow: read(addresses, 'METRICS_ALLOW'),
     trustedProxies: read(addresses, 'TRUSTED_PROXIES'),
     invoiceNumbering: read(choice, 'INVOICE_NUMBERING', ['payment', 'issue'] as const),
+    countryHeader:
+      read(
+        matching,
+        'COUNTRY_HEADER',
+        /^[\w-]*$/,
+        'the name of a header, such as cf-ipcountry',
+      ).toLowerCase() || null,
     invoiceDueHours: read(whole, 'INVOICE_DUE_HOURS', 1, 24 * 365),
     unpaid: {
       known: {

@@ -1,16 +1,19 @@
 import { accountMails } from './account/index.ts';
 import { attentionMeasures, attentionPeriodicJob, staffMails } from './attention/index.ts';
 import {
+  askDueTaxIds,
   billingJobs,
   billingMails,
   chargeConcerns,
   comparing,
+  correctTaxes,
   expireInvoices,
   ledgerConcerns,
   ledgerMeasures,
   ledgerPeriodicJobs,
   matchStatement,
   statementConcerns,
+  taxConcerns,
 } from './billing/index.ts';
 import {
   eventMeasures,
@@ -88,6 +91,7 @@ export const allChecks: HealthCheck[] = [workersCheck, nodesCheck];
 export const allConcerns: ConcernSource[] = [
   ...jobConcerns,
   ...mailConcerns,
+  ...taxConcerns,
   ...fleetConcerns,
   ...ledgerConcerns,
   ...statementConcerns,
@@ -116,6 +120,8 @@ export const allPeriodicJobs: PeriodicJob[] = [
   comparing,
   { name: 'services.calendar', intervalMs: 10 * second, work: attendCalendar },
   { name: 'services.applyDueChanges', intervalMs: minute, work: applyDueChanges },
+  { name: 'billing.askTaxIds', intervalMs: minute, work: askDueTaxIds },
+  { name: 'billing.correctTaxes', intervalMs: minute, work: correctTaxes },
   ...fleetPeriodicJobs,
   { name: 'http.purgeIdempotencyKeys', intervalMs: 10 * minute, work: purgeIdempotencyKeys },
   { name: 'jobs.purgeDone', intervalMs: 10 * minute, work: purgeDoneJobs },

@@ -63,7 +63,7 @@ const tablesOf: Record<string, string[]> = {
   settings: ['settings'],
   events: ['journal', 'mails'],
   fleet: ['nodes', 'placements', 'address_pools', 'addresses', 'images'],
-  catalog: ['product_groups', 'products', 'product_prices', 'product_options', 'coupons'],
+  catalog: ['product_groups', 'products', 'product_prices', 'product_options', 'coupons', 'coupon_uses'],
   billing: [
     ...[
       'billing_profiles',
@@ -77,6 +77,8 @@ const tablesOf: Record<string, string[]> = {
         'provider_events',
       ],
       'tax_rates',
+      'tax_standings',
+      'tax_evidence',
       'invoices',
       'invoice_items',
       'invoice_series',

@@ -147,6 +147,48 @@ interface BillingProfileChanged {
   fields: string[];
 }
 
+interface TaxRateAdded {
+  country: string;
+  rate: string;
+  valid_from: string;
+}
+
+interface TaxRateEnded {
+  country: string;
+  valid_until: string;
+}
+
+interface TaxRateRemoved {
+  country: string;
+  valid_from: string;
+}
+
+interface TaxExemptionChanged {
+  /** Null: it pays again. */
+  reason: string | null;
+}
+
+interface TaxIdChecked {
+  user_id: number | null;
+  tax_id: string;
+  state: 'valid' | 'invalid';
+  by: 'register' | 'staff';
+}
+
+export const taxRateAdded = event<TaxRateAdded>('tax_rate.added', 'staff listed a rate of tax from a day on');
+export const taxRateEnded = event<TaxRateEnded>('tax_rate.ended', 'staff let a rate of tax end');
+export const taxRateRemoved = event<TaxRateRemoved>(
+  'tax_rate.removed',
+  'staff took back a rate of tax that did not count yet',
+);
+export const taxExemptionChanged = event<TaxExemptionChanged>(
+  'tax.exemption_changed',
+  'staff said whether an organization pays tax',
+);
+export const taxIdChecked = event<TaxIdChecked>(
+  'tax_id.checked',
+  'the register or staff told whether a VAT id is valid, other than before',
+);
 export const billingProfileChanged = event<BillingProfileChanged>(
   'billing_profile.updated',
   'an organization said anew who its invoices are made out to',

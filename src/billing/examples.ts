@@ -27,6 +27,9 @@ const invoice = {
   tax_rate: '0.00',
   tax_country: null,
   tax_exempt: true,
+  tax_treatment: 'outside',
+  tax_included: false,
+  tax_reason: null,
   status: 'paid',
   overdue: false,
   paid_with_credit: '7.00',
@@ -64,7 +67,14 @@ const invoice = {
   ],
 };
 
-const forStaff = { ...invoice, organization: { id: ids.organization, name: 'Novak Labs' } };
+const forStaff = {
+  ...invoice,
+  tax_consumer: true,
+  tax_proof: null,
+  tax_awaits: false,
+  tax_evidence: [],
+  organization: { id: ids.organization, name: 'Novak Labs' },
+};
 
 const transfer = {
   id: 4503599627370690,

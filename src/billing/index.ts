@@ -23,13 +23,12 @@ export {
   issueInvoice,
   type Line,
   type NewInvoice,
-  type Tax,
   type Totals,
-  taxOf,
   totalsOf,
 } from './invoices/issue.ts';
 export { numbering } from './invoices/numbering.ts';
 export { type PaidInvoice, paidFor, unpaidFor } from './invoices/ofService.ts';
+export { recurringDiscountOf } from './invoices/recurringCoupon.ts';
 export { requireFewUnpaid, reservableAddresses } from './invoices/unpaid.ts';
 export { billingJobs } from './jobs.ts';
 export { readAccountCredit } from './ledger/accountCredit.ts';
@@ -51,3 +50,10 @@ export { billingStaffRoutes } from './staffRoutes.ts';
 export { statementConcerns } from './statements/concerns.ts';
 export { matchStatement } from './statements/match.ts';
 export { bankStatementRoutes } from './statements/routes.ts';
+export { askDueTaxIds } from './tax/ask.ts';
+export { taxConcerns } from './tax/concerns.ts';
+export { correctTaxes } from './tax/correct.ts';
+export { type EvidenceOf, noteEvidence } from './tax/evidence.ts';
+export { taxStaffRoutes } from './tax/routes.ts';
+export { taxSettings } from './tax/settings.ts';
+export { lockForTax, type Tax, taxOf, taxOfVisitor, untaxed } from './tax/taxOf.ts';

@@ -13,6 +13,7 @@ import {
   paymentMethodRemoved,
   paymentMethodSaved,
 } from './events.ts';
+import { taxMails } from './tax/mails.ts';
 
 interface Bill {
   total: string;
@@ -287,4 +288,5 @@ const methodRemoved = mail(
 export const billingMails: MailDeclaration[] = [
   ...[created, paid, partPaid, expired, cancelled, refunded, partReturned, becameCredit],
   ...[declined, confirmationWanted, methodSaved, methodRemoved],
+  ...taxMails,
 ];

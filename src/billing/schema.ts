@@ -16,6 +16,7 @@ import {
   Timestamp,
 } from '../platform/http/index.ts';
 import { type InvoiceAction, invoiceActions, invoiceStatuses, refusalCodes } from './invoices/states.ts';
+import { InvoiceTaxFacts, Treatment } from './tax/schema.ts';
 
 const Currency = Type.String({ examples: ['EUR'] });
 const InvoiceStatus = named(
@@ -75,6 +76,9 @@ export const Invoice = named(
     tax_rate: Type.String({ description: 'Per cent', examples: ['21.00'] }),
     tax_country: Nullable(Type.String()),
     tax_exempt: Type.Boolean(),
+    tax_treatment: Treatment,
+    tax_included: Type.Boolean({ description: 'Whether the amounts of its lines have the tax inside' }),
+    tax_reason: Nullable(Type.String({ description: 'Why an `exempt` buyer pays none' })),
     status: InvoiceStatus,
     overdue: Type.Boolean(),
     paid_with_credit: MoneyText,
@@ -132,7 +136,7 @@ export const InvoiceData = named('InvoiceAnswer', Type.Object({ invoice: Invoice
 
 const StaffInvoice = named(
   'StaffInvoice',
-  Type.Object({ ...Invoice.properties, organization: OrganizationName }),
+  Type.Object({ ...Invoice.properties, ...InvoiceTaxFacts, organization: OrganizationName }),
   'An invoice as staff sees it',
 );
 export const StaffInvoiceData = named('StaffInvoiceAnswer', Type.Object({ invoice: StaffInvoice }));

@@ -82,6 +82,7 @@ export const billingStaffRoutes = routes('/staff', group, (route) => {
       data: S.NewTransferData,
       errors: [
         'not_found',
+        'currency_not_sold',
         'invalid_amount',
         'payment_mismatch',
         'invoice_not_payable',
@@ -155,7 +156,7 @@ export const billingStaffRoutes = routes('/staff', group, (route) => {
       params: IdParams,
       body: S.CreditGrant,
       data: S.CreditGranted,
-      errors: ['not_found', 'invalid_amount', 'amount_too_large'],
+      errors: ['not_found', 'currency_not_sold', 'invalid_amount', 'amount_too_large'],
     },
     (ctx, req) => giveCredit(ctx, req.params.id, req.body),
   );

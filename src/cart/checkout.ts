@@ -73,7 +73,7 @@ async function reserve(
     if (product.stock !== null) wanted.set(product.id, (wanted.get(product.id) ?? 0) + 1);
   }
   await Promise.all([
-    cart.coupon !== null && redeemCoupon(tx, cart.coupon),
+    cart.coupon !== null && redeemCoupon(tx, cart.coupon, organizationId),
     reserveStock(tx, wanted),
     hold(tx, organizationId, items),
   ]);

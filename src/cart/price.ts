@@ -98,7 +98,8 @@ function problemsWith(
 }
 
 function toAmount(item: Omit<PricedItem, 'discountMinor'>) {
-  return { productId: item.product.id, amountMinor: item.price.recurringMinor + item.price.setupFeeMinor };
+  const { recurringMinor, setupFeeMinor } = item.price;
+  return { productId: item.product.id, cycle: item.cycle, amountMinor: recurringMinor + setupFeeMinor };
 }
 
 /** The lines of the invoice that this cart becomes; quotes use the same ones, so the two never differ. */

@@ -1,10 +1,8 @@
-import { type Tax, taxOf } from '../billing/index.ts';
+import { taxOf, taxOfVisitor } from '../billing/index.ts';
 import { type Context, fail } from '../platform/index.ts';
 import type { Cart } from './find.ts';
 import { type PricedCart, priceCart, totalsOfCart } from './price.ts';
 import { viewPriced } from './view.ts';
-
-const untaxed: Tax = { country: null, rateBasisPoints: 0, exempt: true };
 
 /**
  * What an order would cost, or why it would be refused, nothing written. Anybody may ask; for a member of an
@@ -14,7 +12,9 @@ export async function quoteCart(ctx: Context, cart: Cart) {
   const priced = await priceCart(ctx, cart);
   requireStock(priced);
   await requireMeans(ctx, priced);
-  const tax = ctx.organizationId === null ? untaxed : await taxOf(ctx, ctx.organizationId, { lock: false });
+  const tax = await (ctx.organizationId === null
+    ? taxOfVisitor(ctx)
+    : taxOf(ctx, ctx.organizationId, { lock: false }));
   return {
     invoice_id: null,
     ...viewPriced(priced, totalsOfCart(priced, tax)),

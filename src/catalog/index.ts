@@ -7,14 +7,17 @@ import './errors.ts';
 
 export { addProduct, type NewProduct } from './addProduct.ts';
 export { checkOptions, missingOptions, type Price, priceOf } from './configure.ts';
+export { couponStaffRoutes } from './coupons/routes.ts';
 export {
   type Coupon,
-  createCoupon,
+  type CouponLine,
   discountOf,
   redeemCoupon,
+  renewalDiscountOf,
   requireCoupon,
   returnCoupon,
-} from './coupons.ts';
+} from './coupons/use.ts';
+export { requireSold, soldCurrencies } from './currencies.ts';
 export { addMonths, type Cycle, cycles, isCycle, monthsOf } from './cycles.ts';
 export { ChosenOptions, optionMeanings } from './optionSchema.ts';
 export type { Options } from './options.ts';

@@ -1,13 +1,14 @@
 /**
  * The outside world behind contracts, one folder each: `hypervisor/` runs machines, `mail/` carries mails, `dns/`
- * names addresses, `payments/` takes money, `files/` keeps documents. This door gathers them into the one object that steps get as `run.drivers` and live routes as
- * `req.drivers`; `open.ts` opens it by the configuration and closes it again.
+ * names addresses, `payments/` takes money, `files/` keeps documents, `vat/` knows VAT ids. This door gathers them
+ * into the one object that steps get as `run.drivers` and live routes as `req.drivers`; `open.ts` opens it by the configuration and closes it again.
  */
 import type { ReverseDns } from './dns/index.ts';
 import type { Files } from './files/index.ts';
 import type { HypervisorOf } from './hypervisor/index.ts';
 import type { Mail } from './mail/index.ts';
 import type { Payments } from './payments/index.ts';
+import type { VatRegister } from './vat/index.ts';
 
 declare module '../platform/drivers.ts' {
   interface Drivers {
@@ -19,6 +20,8 @@ declare module '../platform/drivers.ts' {
     payments: Payments;
     /** What was made once and stays as it is. */
     files: Files;
+    /** Whether anybody has a VAT id. */
+    vat: VatRegister;
   }
 }
 

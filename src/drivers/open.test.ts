@@ -30,7 +30,16 @@ describe('the drivers of a process', () => {
     await close();
   });
 
-  it.each([{ MAIL: 'smtp' }, { MAIL: 'pigeon' }, { DNS: 'powerdns' }, { DNS: 'bind' }])(
+  it.each([
+    [{}, 'none'],
+    [{ VAT: 'vies' }, 'vies'],
+  ])('ask nobody about VAT ids unless they are told to: %j', async (env, kind) => {
+    const { drivers, close } = await openDrivers(world(env));
+    expect(drivers.vat?.kind).toBe(kind);
+    await close();
+  });
+
+  it.each([{ MAIL: 'smtp' }, { MAIL: 'pigeon' }, { DNS: 'powerdns' }, { DNS: 'bind' }, { VAT: 'guess' }])(
     'are not opened with settings that say too little: %j',
     (env) => {
       expect(() => readConfig(env)).toThrow(ConfigError);

@@ -5,6 +5,7 @@ import { folderFiles } from './files/index.ts';
 import { type Host, type Hypervisor, HypervisorError, openHypervisor } from './hypervisor/index.ts';
 import { databaseMail, type Mail, smtpMail } from './mail/index.ts';
 import { noPayments, type Payments, stripePayments } from './payments/index.ts';
+import { noVatRegister, type VatRegister, vies } from './vat/index.ts';
 
 /** What the drivers of a process are opened with. */
 export interface World extends Host {
@@ -35,6 +36,7 @@ const openers: { [Name in DriverName]: (world: World) => Promise<Opened<Name>> |
     driver: given?.files ?? folderFiles({ dir: config.filesDir }),
     close: async () => undefined,
   }),
+  vat: ({ config, given }) => ({ driver: given?.vat ?? vatOf(config), close: async () => undefined }),
 };
 
 /** Opens every driver that this process has. When one fails, those before it are closed again. */
@@ -99,6 +101,10 @@ function paymentsOf(config: Config): Payments {
   if (config.payments === 'none') return noPayments();
   const { stripeSecretKey: secretKey, stripeWebhookSecret: webhookSecret, stripeApiUrl: url } = config;
   return stripePayments({ secretKey, webhookSecret, url });
+}
+
+function vatOf(config: Config): VatRegister {
+  return config.vat === 'vies' ? vies({ url: config.vatUrl }) : noVatRegister();
 }
 
 function closing<Driver extends { close(): Promise<void> }>(driver: Driver) {

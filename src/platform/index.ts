@@ -43,7 +43,15 @@ export {
 export * from './jobs/index.ts';
 export { causesOf, createLog, type Logger, type ProcessLog } from './log.ts';
 export type { MeasureDeclaration, MeasureSource, Sample } from './measures.ts';
-export { allocate, currencyDigits, formatMoney, parseMoney, requireExact, shareOf } from './money.ts';
+export {
+  allocate,
+  currencyDigits,
+  formatMoney,
+  parseMoney,
+  requireExact,
+  shareOf,
+  shareWithin,
+} from './money.ts';
 export type { Happened, Reaction, Reactions } from './reactions.ts';
 export { requireOwn, requireRow } from './require.ts';
 export { settleRestore } from './restores.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { allocate, currencyDigits, formatMoney, parseMoney, shareOf } from './money.ts';
+import { allocate, currencyDigits, formatMoney, parseMoney, shareOf, shareWithin } from './money.ts';
 
 const currency = fc.constantFrom('EUR', 'JPY', 'KWD');
 const amount = fc.integer({ min: 0, max: 10 ** 11 });
@@ -38,6 +38,38 @@ describe('a share', () => {
       }),
     );
     expect([shareOf(1, 5_000), shareOf(1, 4_999), shareOf(300, 2_100)]).toEqual([1, 0, 63]);
+  });
+});
+
+describe('a share within', () => {
+  const rate = fc.integer({ min: 0, max: 10_000 });
+
+  it('is rounded half up to the minor unit', () => {
+    fc.assert(
+      fc.property(amount, rate, (minor, basisPoints) => {
+        const whole = 10_000n + BigInt(basisPoints);
+        const distance =
+          2n * (BigInt(shareWithin(minor, basisPoints)) * whole - BigInt(minor) * BigInt(basisPoints));
+        return distance > -whole && distance <= whole;
+      }),
+    );
+    expect([shareWithin(12_100, 2_100), shareWithin(3, 10_000), shareWithin(1, 9_999)]).toEqual([
+      2_100, 2, 0,
+    ]);
+  });
+
+  it('of an amount with its share on top is that share, to the unit', () => {
+    fc.assert(
+      fc.property(amount, rate, (minor, basisPoints) => {
+        const added = shareOf(minor, basisPoints);
+        return Math.abs(shareWithin(minor + added, basisPoints) - added) <= 1;
+      }),
+    );
+  });
+
+  it('leaves nothing below zero, and nothing is inside of nothing', () => {
+    fc.assert(fc.property(amount, rate, (minor, points) => shareWithin(minor, points) <= minor));
+    expect([shareWithin(0, 2_100), shareWithin(500, 0)]).toEqual([0, 0]);
   });
 });
 

@@ -46,6 +46,15 @@ export function shareOf(minor: number, basisPoints: number): number {
 }
 
 /**
+ * What of an amount is a share that was added to the rest of it, in basis points of that rest (2100 is 21 %), rounded half
+ * up to the minor unit: the tax inside a price.
+ */
+export function shareWithin(minor: number, basisPoints: number): number {
+  const whole = 10_000n + BigInt(basisPoints);
+  return Number((2n * BigInt(requireExact(minor)) * BigInt(basisPoints) + whole) / (2n * whole));
+}
+
+/**
  * Splits `total` over `weights` so that the parts add up to `total` exactly: each gets its share rounded
  * down, and what is left goes to the largest remainders, earlier ones first.
  */

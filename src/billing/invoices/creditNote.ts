@@ -40,12 +40,12 @@ const insertCreditNote = statement<
        setup_fee_minor, discount_minor)
      select :id, 1, organization_id, null, null, 'Invoice ' || number, -:netMinor::bigint, 0, 0 from original)
    insert into invoices (id, organization_id, position, user_id, kind, status, currency, subtotal_minor, discount_minor,
-     tax_minor, total_minor, tax_rate_basis_points, tax_country, tax_exempt, expires_at, created_at, seller, buyer,
-     corrects, reason)
+     tax_minor, total_minor, tax_rate_basis_points, tax_country, tax_exempt, tax_treatment, tax_reason,
+     tax_consumer, expires_at, created_at, seller, buyer, corrects, reason)
    select :id, o.organization_id, (select max(position) + 1 from invoices where organization_id = o.organization_id),
      o.user_id, 'credit_note', 'draft', o.currency, -:netMinor::bigint, 0, -:taxMinor::bigint,
-     -(:netMinor::bigint + :taxMinor::bigint), o.tax_rate_basis_points, o.tax_country, o.tax_exempt, :now, :now,
-     :seller::jsonb, o.buyer, o.id, :reason
+     -(:netMinor::bigint + :taxMinor::bigint), o.tax_rate_basis_points, o.tax_country, o.tax_exempt,
+     o.tax_treatment, o.tax_reason, o.tax_consumer, :now, :now, :seller::jsonb, o.buyer, o.id, :reason
    from original o returning user_id, organization_id, currency`,
 );
 const settleCreditNote = statement<{ number: string }, { id: number; now: Date }>(

@@ -4,20 +4,17 @@ import {
   formatMoney,
   requireExact,
   shareOf,
+  shareWithin,
   statement,
   type TxContext,
 } from '../../platform/index.ts';
 import { invoiceCreated } from '../events.ts';
+import type { Treatment } from '../tax/decide.ts';
+import { noteEvidence } from '../tax/evidence.ts';
+import type { Tax, TaxProof } from '../tax/taxOf.ts';
 import type { InvoiceKind } from './kind.ts';
 import { giveNumber } from './number.ts';
 import { partiesOf } from './parties.ts';
-
-/** Where an organization pays tax; read with the organization locked, so its invoices are numbered in order. */
-export interface Tax {
-  country: string | null;
-  rateBasisPoints: number;
-  exempt: boolean;
-}
 
 export interface Line {
   productId: number | null;
@@ -47,20 +44,6 @@ export interface NewInvoice {
   expiresAt: Date;
 }
 
-interface TaxRow {
-  country: string | null;
-  rate_basis_points: number | null;
-}
-
-const selectTax = `select coalesce(p.country, o.country) as country, t.rate_basis_points from organizations o
-   left join billing_profiles p on p.organization_id = o.id
-   left join tax_rates t on t.country = coalesce(p.country, o.country) where o.id = :organizationId`;
-const readTaxRow = statement<TaxRow, { organizationId: number }>('billing.tax', selectTax);
-const readTaxRowLocked = statement<TaxRow, { organizationId: number }>(
-  'billing.taxLocked',
-  `${selectTax} for no key update of o`,
-);
-
 const insertInvoice = statement<
   never,
   {
@@ -76,6 +59,12 @@ const insertInvoice = statement<
     taxRateBasisPoints: number;
     taxCountry: string | null;
     taxExempt: boolean;
+    taxTreatment: Treatment;
+    taxIncluded: boolean;
+    taxReason: string | null;
+    taxConsumer: boolean;
+    taxProof: TaxProof | null;
+    taxAwaits: boolean;
     couponId: number | null;
     expiresAt: Date;
     now: Date;
@@ -87,12 +76,14 @@ const insertInvoice = statement<
   'billing.insertInvoice',
   `with invoice as (
      insert into invoices (id, organization_id, position, user_id, kind, status, currency, subtotal_minor,
-       discount_minor, tax_minor, total_minor, tax_rate_basis_points, tax_country, tax_exempt, coupon_id, expires_at,
-       created_at, seller, buyer)
+       discount_minor, tax_minor, total_minor, tax_rate_basis_points, tax_country, tax_exempt, tax_treatment,
+       tax_included, tax_reason, tax_consumer, tax_proof, tax_awaits, coupon_id, expires_at, created_at,
+       seller, buyer)
      values (:id, :organizationId, (select coalesce(max(position), 0) + 1 from invoices
        where organization_id = :organizationId), :userId, :kind,
        'unpaid', :currency, :subtotalMinor, :discountMinor, :taxMinor, :totalMinor, :taxRateBasisPoints, :taxCountry,
-       :taxExempt, :couponId, :expiresAt, :now, :seller::jsonb, :buyer::jsonb))
+       :taxExempt, :taxTreatment, :taxIncluded, :taxReason, :taxConsumer, :taxProof, :taxAwaits, :couponId, :expiresAt,
+       :now, :seller::jsonb, :buyer::jsonb))
    insert into invoice_items (invoice_id, ordinal, organization_id, product_id, service_id, description, price_minor,
      setup_fee_minor, discount_minor)
    select :id, i.ordinal, :organizationId, i.product_id, i.service_id, i.description, i.price_minor,
@@ -103,24 +94,19 @@ const insertInvoice = statement<
      price_minor bigint, setup_fee_minor bigint, discount_minor bigint)`,
 );
 
-/** Which tax an organization's invoices carry. With `lock`, other invoices of it wait for this one. */
-export async function taxOf(ctx: Context, organizationId: number, options: { lock: boolean }): Promise<Tax> {
-  const row = await ctx.db.one(options.lock ? readTaxRowLocked : readTaxRow, { organizationId });
-  return {
-    country: row.country,
-    rateBasisPoints: row.rate_basis_points ?? 0,
-    exempt: row.rate_basis_points === null,
-  };
-}
-
-/** Sums of an invoice. Tax is on what remains after discounts, once over the whole, rounded half up. */
-export function totalsOf(lines: readonly Line[], tax: Tax): Totals {
+/**
+ * Sums of an invoice. Tax is on what remains after discounts, once over the whole, rounded half up; or it is inside of
+ * that already, where prices have it inside.
+ */
+export function totalsOf(lines: readonly Line[], tax: Pick<Tax, 'included' | 'rateBasisPoints'>): Totals {
   const subtotalMinor = requireExact(
     lines.reduce((sum, line) => sum + requireExact(line.priceMinor) + requireExact(line.setupFeeMinor), 0),
   );
   const discountMinor = lines.reduce((sum, line) => sum + line.discountMinor, 0);
-  const taxMinor = shareOf(subtotalMinor - discountMinor, tax.rateBasisPoints);
-  const totalMinor = requireExact(subtotalMinor - discountMinor + taxMinor);
+  const leftMinor = subtotalMinor - discountMinor;
+  const { included, rateBasisPoints } = tax;
+  const taxMinor = (included ? shareWithin : shareOf)(leftMinor, rateBasisPoints);
+  const totalMinor = included ? leftMinor : requireExact(leftMinor + taxMinor);
   return { subtotalMinor, discountMinor, taxMinor, totalMinor };
 }
 
@@ -142,7 +128,8 @@ export function dueAt(ctx: Context): Date {
  * to the end of the transaction.
  */
 export async function issueInvoice(ctx: TxContext, invoice: NewInvoice): Promise<Totals> {
-  const totals = totalsOf(invoice.lines, invoice.tax);
+  const { tax } = invoice;
+  const totals = totalsOf(invoice.lines, tax);
   const now = ctx.clock.now();
   const parties = await partiesOf(ctx, invoice.organizationId);
   const items = invoice.lines.map((line, index) => ({
@@ -164,9 +151,15 @@ export async function issueInvoice(ctx: TxContext, invoice: NewInvoice): Promise
     discountMinor: totals.discountMinor,
     taxMinor: totals.taxMinor,
     totalMinor: totals.totalMinor,
-    taxRateBasisPoints: invoice.tax.rateBasisPoints,
-    taxCountry: invoice.tax.country,
-    taxExempt: invoice.tax.exempt,
+    taxRateBasisPoints: tax.rateBasisPoints,
+    taxCountry: tax.country,
+    taxExempt: tax.exempt,
+    taxTreatment: tax.treatment,
+    taxIncluded: tax.included,
+    taxReason: tax.reason,
+    taxConsumer: tax.consumer,
+    taxProof: tax.proof,
+    taxAwaits: tax.awaits,
     couponId: invoice.couponId,
     expiresAt: invoice.expiresAt,
     now,
@@ -189,7 +182,8 @@ export async function issueInvoice(ctx: TxContext, invoice: NewInvoice): Promise
       })),
     },
   });
-  await Promise.all([written, told]);
+  const shown = noteEvidence(ctx, invoice, tax.evidence);
+  await Promise.all([written, told, shown]);
   if (ctx.config.invoiceNumbering === 'issue')
     await giveNumber(ctx, { id: invoice.id, kind: 'invoice', now });
   return totals;

@@ -1,7 +1,8 @@
 import { organizationExists, ownerOf } from '../../organizations/index.ts';
 import { type Context, fail, newId, parseMoney, transaction } from '../../platform/index.ts';
 import { settleFree } from '../payments/pay.ts';
-import { issueInvoice, taxOf } from './issue.ts';
+import { taxOf } from '../tax/taxOf.ts';
+import { issueInvoice } from './issue.ts';
 import { readInvoice } from './read.ts';
 
 interface ByHand {

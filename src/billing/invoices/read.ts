@@ -8,6 +8,9 @@ import {
 } from '../../platform/index.ts';
 import { referenceOf } from '../documents/reference.ts';
 import { listCredit } from '../ledger/ledger.ts';
+import type { Treatment } from '../tax/decide.ts';
+import type { EvidenceOf } from '../tax/evidence.ts';
+import type { TaxProof } from '../tax/taxOf.ts';
 import type { InvoiceKind, PaymentMethod } from './kind.ts';
 import { dueOf } from './payable.ts';
 import { actionsOf, type InvoiceStatus } from './states.ts';
@@ -31,6 +34,9 @@ export interface InvoiceRow {
   tax_rate_basis_points: number;
   tax_country: string | null;
   tax_exempt: boolean;
+  tax_treatment: Treatment;
+  tax_included: boolean;
+  tax_reason: string | null;
   paid_with_credit_minor: number;
   paid_minor: number;
   credited_minor: number;
@@ -60,6 +66,7 @@ export interface InvoiceRow {
 export const invoiceColumns = `
   t.id, t.organization_id, t.position, t.number, t.issued_at, t.corrects, t.reason, t.user_id, t.kind, t.status, t.currency, t.subtotal_minor,
     t.discount_minor, t.tax_minor, t.total_minor, t.tax_rate_basis_points, t.tax_country, t.tax_exempt,
+    t.tax_treatment, t.tax_included, t.tax_reason,
     t.paid_with_credit_minor, t.paid_minor, t.credited_minor, t.refunded_minor, t.expires_at, t.date_paid, t.date_refunded, t.created_at,
     (select coalesce(jsonb_agg(to_jsonb(l) - 'invoice_id' - 'organization_id' order by l.ordinal), '[]')
        from invoice_items l where l.invoice_id = t.id) as items,
@@ -71,10 +78,16 @@ export const selectInvoice = `select ${invoiceColumns} from invoices t`;
 /** An invoice with whose it is, for staff. */
 export interface StaffInvoiceRow extends InvoiceRow {
   organization_name: string;
+  tax_consumer: boolean;
+  tax_proof: TaxProof | null;
+  tax_awaits: boolean;
+  tax_evidence: { kind: EvidenceOf['kind']; country: string; noted_at: string }[];
 }
 
 export const selectInvoiceForStaff = `
-  select ${invoiceColumns}, o.name as organization_name
+  select ${invoiceColumns}, o.name as organization_name, t.tax_consumer, t.tax_proof, t.tax_awaits,
+    (select coalesce(jsonb_agg(to_jsonb(e) - 'invoice_id' - 'organization_id' order by e.kind), '[]')
+       from tax_evidence e where e.invoice_id = t.id) as tax_evidence
   from invoices t join organizations o on o.id = t.organization_id`;
 
 const invoiceById = statement<InvoiceRow, { id: number }>(
@@ -114,6 +127,9 @@ export function viewInvoice(row: InvoiceRow, now: Date) {
     tax_rate: (row.tax_rate_basis_points / 100).toFixed(2),
     tax_country: row.tax_country,
     tax_exempt: row.tax_exempt,
+    tax_treatment: row.tax_treatment,
+    tax_included: row.tax_included,
+    tax_reason: row.tax_reason,
     status: row.status,
     overdue: row.status === 'unpaid' && row.expires_at <= now,
     paid_with_credit: money(row.paid_with_credit_minor),
@@ -149,7 +165,14 @@ export function viewInvoice(row: InvoiceRow, now: Date) {
 }
 
 export function viewInvoiceForStaff({ organization_name: name, ...row }: StaffInvoiceRow, now: Date) {
-  return { ...viewInvoice(row, now), organization: { id: row.organization_id, name } };
+  return {
+    ...viewInvoice(row, now),
+    tax_consumer: row.tax_consumer,
+    tax_proof: row.tax_proof,
+    tax_awaits: row.tax_awaits,
+    tax_evidence: row.tax_evidence.map((piece) => ({ ...piece, noted_at: new Date(piece.noted_at) })),
+    organization: { id: row.organization_id, name },
+  };
 }
 
 /** The credit part of the invoice list: the balances, and what changed the one that is shown first. */

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { newCustomer, type Person } from '../../../test/people.ts';
 import { startTestProduct, type TestProduct } from '../../../test/product.ts';
+import { newHosting } from '../../../test/products.ts';
 import { contents } from '../../../test/sql.ts';
 
 let product: TestProduct;
@@ -8,6 +9,8 @@ let customer: Person;
 beforeAll(async () => {
   product = await startTestProduct();
   customer = await newCustomer(product);
+  await newHosting(product, 500, { currency: 'JPY' });
+  await newHosting(product, 5_000, { currency: 'KWD' });
 });
 afterAll(() => product.stop());
 

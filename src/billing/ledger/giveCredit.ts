@@ -1,10 +1,11 @@
+import { requireSold } from '../../catalog/index.ts';
 import { record } from '../../events/index.ts';
 import { organizationExists } from '../../organizations/index.ts';
 import { type Context, fail, formatMoney, parseMoney, transaction } from '../../platform/index.ts';
 import { creditGranted } from '../events.ts';
 import { findCredit, grantCredit } from './ledger.ts';
 
-/** Gives an organization credit as staff decides, and says what it has now. `not_found`, `invalid_amount`. */
+/** Gives an organization credit as staff decides, and says what it has now. `not_found`, `currency_not_sold`, `invalid_amount`. */
 export async function giveCredit(
   ctx: Context,
   id: number,
@@ -12,6 +13,7 @@ export async function giveCredit(
 ) {
   return transaction(ctx, 'billing.giveCredit', async (tx) => {
     if (!(await organizationExists(tx, id))) throw fail('not_found');
+    await requireSold(tx, grant.currency);
     const amountMinor = parseMoney(grant.amount, grant.currency);
     if (amountMinor === null || amountMinor === 0) throw fail('invalid_amount');
     await grantCredit(tx, id, amountMinor, grant.currency, grant.description);

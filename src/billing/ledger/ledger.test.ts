@@ -4,6 +4,7 @@ import { audit } from '../../../test/crash/audit.ts';
 import { newInvoice, payByCredit } from '../../../test/invoices.ts';
 import { newCustomer, type Person } from '../../../test/people.ts';
 import { startTestProduct, type TestProduct } from '../../../test/product.ts';
+import { newHosting } from '../../../test/products.ts';
 import { settled, sql } from '../../../test/sql.ts';
 import { formatMoney } from '../../platform/index.ts';
 
@@ -235,6 +236,7 @@ describe('credit in two currencies', () => {
   it('is told in the first one that there was, and a grant in its own', async () => {
     const person = await newCustomer(product);
     for (const amountMinor of [100, 100, 100]) await grant(person.organizationId, amountMinor);
+    await newHosting(product, 500, { currency: 'JPY' });
     const body = { amount: '500', currency: 'JPY', description: 'A gift' };
     const path = `/staff/organizations/${person.organizationId}/credit`;
     const granted = await product.staff.post(path, body);

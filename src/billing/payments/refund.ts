@@ -18,13 +18,14 @@ export interface RefundableRow {
   total_minor: number;
   refunded_minor: number;
   paid_minor: number;
+  tax_corrected_minor: number;
 }
 
 /** An invoice, its row locked, with what of its money can go back. */
 export const lockRefundable = statement<RefundableRow, { id: number }>(
   'billing.lockRefundable',
   `select id, number, organization_id, user_id, kind, status, currency, tax_minor, total_minor, refunded_minor,
-     paid_minor
+     paid_minor, tax_corrected_minor
    from invoices where id = :id for no key update`,
 );
 const insertRefund = statement<
@@ -183,7 +184,8 @@ export async function giveBack(
 
 /** The tax in the first so many cents that are given back: parts add up to the invoice's tax exactly. */
 function taxWithin(invoice: RefundableRow, refundedMinor: number): number {
-  if (invoice.total_minor === 0) return 0;
+  // After a correction of the tax none is left in what remains.
+  if (invoice.total_minor === 0 || invoice.tax_corrected_minor > 0) return 0;
   const total = BigInt(invoice.total_minor);
   return Number((2n * BigInt(invoice.tax_minor) * BigInt(refundedMinor) + total) / (2n * total));
 }

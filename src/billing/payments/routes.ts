@@ -18,7 +18,7 @@ export const topUpRoutes = routes('/dashboard/credit', group, (route) => {
         'that is on what the credit pays for.',
       body: S.TopUp,
       data: S.TopUpData,
-      errors: ['invalid_amount', 'amount_too_large', 'too_many'],
+      errors: ['currency_not_sold', 'invalid_amount', 'amount_too_large', 'too_many'],
       limit: 'checkout',
     },
     (ctx, req) => topUp(ctx, req.body),

@@ -1,3 +1,4 @@
+import { requireSold } from '../../catalog/index.ts';
 import {
   fail,
   newId,
@@ -6,8 +7,9 @@ import {
   statement,
   transaction,
 } from '../../platform/index.ts';
-import { dueAt, issueInvoice, type Tax, taxOf } from '../invoices/issue.ts';
+import { dueAt, issueInvoice } from '../invoices/issue.ts';
 import { requireFewUnpaid } from '../invoices/unpaid.ts';
+import { taxOf, untaxed } from '../tax/taxOf.ts';
 
 const currencyUsed = statement<{ currency: string }, { organizationId: number }>(
   'billing.currencyUsed',
@@ -19,20 +21,21 @@ const firstCurrency = 'EUR';
 
 /**
  * Issues an invoice that buys account credit; once it is paid, in any way but with credit, the credit is there. No tax is
- * on it: that is on what the credit is spent for. `invalid_amount`, `too_many`.
+ * on it: that is on what the credit is spent for. `currency_not_sold`, `invalid_amount`, `too_many`.
  */
 export async function topUp(ctx: OrganizationContext, asked: { amount: string; currency?: string }) {
   return transaction(ctx, 'billing.topUp', async (tx) => {
     const { organizationId } = tx;
-    const { exempt: _, ...place } = await taxOf(tx, organizationId, { lock: true });
+    const { country } = await taxOf(tx, organizationId, { lock: true });
     const used = await tx.db.maybe(currencyUsed, { organizationId });
     const currency = asked.currency ?? used?.currency ?? firstCurrency;
+    await requireSold(tx, currency);
     const priceMinor = parseMoney(asked.amount, currency);
     if (priceMinor === null || priceMinor === 0) throw fail('invalid_amount');
     await requireFewUnpaid(tx, organizationId);
     const id = newId();
     const line = { productId: null, serviceId: null, description: 'Account credit', priceMinor };
-    const tax: Tax = { ...place, rateBasisPoints: 0, exempt: true };
+    const tax = { ...untaxed, country };
     await issueInvoice(tx, {
       ...{ id, organizationId, userId: tx.actor.userId, kind: 'top_up', currency, tax, couponId: null },
       lines: [{ ...line, setupFeeMinor: 0, discountMinor: 0 }],

@@ -1,3 +1,4 @@
+import { requireSold } from '../../catalog/index.ts';
 import { record } from '../../events/index.ts';
 import { organizationExists, ownerOf } from '../../organizations/index.ts';
 import {
@@ -65,7 +66,7 @@ interface Statement {
 /**
  * Books a bank transfer of an organization. It pays the invoices that staff names, or else what is due, the oldest
  * first; an invoice may be paid in part, and what no invoice takes is credit. The same reference is booked once, so
- * entering a statement twice does no harm. `invalid_amount`, `conflict`, and what {@link splitAsNamed} refuses.
+ * entering a statement twice does no harm. `currency_not_sold`, `invalid_amount`, `conflict`, and what {@link splitAsNamed} refuses.
  */
 export async function bookTransfer(
   ctx: Context,
@@ -75,6 +76,7 @@ export async function bookTransfer(
   return transaction(ctx, 'billing.bookTransfer', async (tx) => {
     if (!(await organizationExists(tx, organizationId))) throw fail('not_found');
     const { currency, invoices } = transfer;
+    await requireSold(tx, currency);
     const amountMinor = parseMoney(transfer.amount, currency);
     if (amountMinor === null || amountMinor === 0) throw fail('invalid_amount');
     const { reference, received_on: receivedOn } = transfer;

@@ -9,6 +9,8 @@ import {
   transaction,
 } from '../../platform/index.ts';
 import { billingProfileChanged } from '../events.ts';
+import { expectTaxId } from '../tax/standing.ts';
+import { lockForTax } from '../tax/taxOf.ts';
 import { euVatPrefix } from '../tax/union.ts';
 import { type Profile, profileOf, readProfile } from './read.ts';
 import { plainTaxId } from './taxId.ts';
@@ -18,11 +20,6 @@ type Said = Omit<Profile, 'updated_at' | 'name'> & { name: string | null };
 
 export type ProfileChange = { [name in keyof Said]?: Said[name] | undefined };
 
-// The organization's row is what invoices lock before they ask for its tax: none is issued while it changes.
-const lockOrganization = statement<{ id: number }, { organizationId: number }>(
-  'billing.lockProfile',
-  'select id from organizations where id = :organizationId for no key update',
-);
 const nameTold = statement<{ name: string | null }, { organizationId: number }>(
   'billing.nameOfProfile',
   'select name from billing_profiles where organization_id = :organizationId',
@@ -43,7 +40,7 @@ const writeProfile = statement<never, Said & { organizationId: number; now: Date
 
 /** Until the transaction ends, the profile of the caller's organization stays as it is, and no invoice is issued to it. */
 export async function lockProfile(tx: TxContext & OrganizationContext): Promise<void> {
-  await tx.db.one(lockOrganization, { organizationId: tx.organizationId });
+  await lockForTax(tx, tx.organizationId);
 }
 
 /** Changes what is named of the profile; what is absent stays. `invalid_request` names each field that cannot be. */
@@ -59,6 +56,8 @@ export async function changeProfile(ctx: OrganizationContext, change: ProfileCha
     const taxId = checked(said, problems);
     if (problems.length > 0) throw fail('invalid_request', { details: problems });
     await tx.db.run(writeProfile, { ...said, tax_id: taxId, organizationId, now: tx.clock.now() });
+    if (change.tax_id !== undefined || change.country !== undefined)
+      await expectTaxId(tx, organizationId, { country: said.country, taxId });
     // Only what was changed: who somebody is and where they live has no place in a journal that is kept for good.
     await record(tx, billingProfileChanged, {
       subject: { type: 'organization', id: organizationId },

@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import type { FastifyRequest } from 'fastify';
+import { isCountry } from '../countries.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -15,6 +16,17 @@ declare module 'fastify' {
 export function addressOf(request: FastifyRequest): string {
   const said = withoutZone(request.ip);
   return isIP(said) === 0 ? peerOf(request) : said;
+}
+
+/**
+ * The caller's country, as a trusted proxy says in the header that the configuration names; null where none does, and
+ * for what is no country, such as the `T1` of an anonymous network.
+ */
+export function countryOf(request: FastifyRequest, header: string | null): string | null {
+  // Without a proxy that is trusted there is the connection's own address alone, and the header is anybody's word.
+  if (header === null || (request.ips?.length ?? 0) < 2) return null;
+  const said = String(request.headers[header] ?? '').toUpperCase();
+  return isCountry(said) ? said : null;
 }
 
 /** Address of whoever holds the other end of the connection, which may be a proxy. */

@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import type { Actor, Context, OrganizationContext, StaffContext } from '../context.ts';
 import { logOfRequest } from '../log.ts';
+import { countryOf } from './address.ts';
 import type { Api } from './apiParts.ts';
 import type { Caller } from './caller.ts';
 import type { Route } from './route.ts';
@@ -22,7 +23,7 @@ export function contextFor(api: Api, route: Route, request: FastifyRequest): Any
     config: api.config,
     seal: api.seal,
     reactions: api.reactions,
-    actor: actorOf(route, caller, request),
+    actor: { ...actorOf(route, caller, request), country: countryOf(request, api.config.countryHeader) },
     organizationId: caller?.organizationId ?? null,
     requestId: request.id,
     permissions: route.auth === 'organization' ? (caller?.principal.permissions ?? null) : null,

@@ -1,10 +1,7 @@
-import { issueInvoice, type Tax } from '../../billing/index.ts';
+import { issueInvoice, untaxed } from '../../billing/index.ts';
 import { newId, parseMoney, shareOf, type TxContext } from '../../platform/index.ts';
 import type { CalendarSettings } from '../settings.ts';
 import type { CalendarRow, Done } from './row.ts';
-
-/** Compensation for a late payment is no supply, so no tax is on it. */
-const untaxed: Tax = { country: null, rateBasisPoints: 0, exempt: true };
 
 const basisPointsPerPercent = 100;
 const msPerDay = 86_400_000;
@@ -35,6 +32,7 @@ export async function issueLateFee(
         discountMinor: 0,
       },
     ],
+    // Compensation for a late payment is no supply.
     tax: untaxed,
     couponId: null,
     expiresAt: new Date(tx.clock.now().getTime() + daysToPay * msPerDay),

@@ -49,13 +49,14 @@ export async function cancelUndelivered(
   only: number | null = null,
 ): Promise<void> {
   const undelivered = services.filter((each) => isUndelivered(each) && (only ?? each.id) === each.id);
-  if (undelivered.length === 0) return;
+  const [first] = undelivered;
+  if (first === undefined) return;
   const ids = undelivered.map((service) => service.id);
   await tx.db.run(markCancelled, { ids });
   await tx.db.run(dropSecrets, { serviceIds: ids });
   // The coupon before the stock, as at checkout, so that the two never wait for each other in a circle.
   const isLast = services.every((service) => service.status === 'cancelled' || undelivered.includes(service));
-  if (isLast && couponId !== null) await returnCoupon(tx, couponId);
+  if (isLast && couponId !== null) await returnCoupon(tx, couponId, first.organizationId);
   await returnStock(tx, countsOf(undelivered));
   for (const service of undelivered) {
     await kindOf(service.moduleId).giveBack(tx, service.id);

@@ -1,6 +1,8 @@
 import {
   dueAt,
   issueInvoice,
+  lockForTax,
+  recurringDiscountOf,
   settleFree,
   statusOf,
   taxOf,
@@ -23,7 +25,7 @@ import { dropRenewal, findWaitingRenewal, type Renewal, writeRenewal } from './q
 export async function issueRenewal(tx: TxContext, serviceId: number, cycle?: string): Promise<number> {
   const { organizationId } = await requireTerms(tx, serviceId);
   // In the order of every invoice: the organization first, then what the invoice is for.
-  const tax = await taxOf(tx, organizationId, { lock: true });
+  await lockForTax(tx, organizationId);
   const before = await lockTerms(tx, serviceId);
   requireAction('renew', before, tx.clock.now());
   const waiting = await findWaitingRenewal(tx, { serviceId });
@@ -34,6 +36,11 @@ export async function issueRenewal(tx: TxContext, serviceId: number, cycle?: str
   const service = await lockTerms(tx, serviceId);
   await requireNoUpgrade(tx, serviceId);
   const offer = await requireOffer(tx, service, cycle ?? service.cycle);
+  const tax = await taxOf(tx, organizationId, { lock: false, suppliedOn: offer.startsOn });
+  const discountMinor = await recurringDiscountOf(tx, {
+    ...{ serviceId, productId: service.productId, currency: service.currency },
+    ...{ cycle: offer.cycle, amountMinor: offer.priceMinor },
+  });
   const invoiceId = newId();
   const { totalMinor } = await issueInvoice(tx, {
     id: invoiceId,
@@ -41,7 +48,7 @@ export async function issueRenewal(tx: TxContext, serviceId: number, cycle?: str
     userId: tx.actor.userId ?? service.userId,
     kind: 'renewal',
     currency: service.currency,
-    lines: [lineOf(service, offer)],
+    lines: [{ ...lineOf(service, offer), discountMinor }],
     tax,
     couponId: null,
     expiresAt: dueBy(tx, offer),

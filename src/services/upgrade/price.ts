@@ -40,7 +40,7 @@ export function priceChange(
   const [discountMinor = 0] =
     coupon === null
       ? []
-      : discountOf(coupon, service.currency, [{ productId: product.id, amountMinor: chargeMinor }]);
+      : discountOf(coupon, service.currency, [{ productId: product.id, cycle, amountMinor: chargeMinor }]);
   return { product, options, newPriceMinor, lots: price.lots, chargeMinor, creditMinor, discountMinor };
 }
 

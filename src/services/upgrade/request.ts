@@ -209,7 +209,7 @@ async function hold(
   { product, options, coupon }: PricedRequest,
   growths: Growths,
 ): Promise<boolean> {
-  if (coupon !== null) await redeemCoupon(tx, coupon);
+  if (coupon !== null) await redeemCoupon(tx, coupon, service.organizationId);
   const holdsStock = product.stock !== null;
   if (holdsStock) await reserveStock(tx, new Map([[product.id, 1]]));
   await growths[kindOf(service.moduleId).type]?.hold(tx, service, options);

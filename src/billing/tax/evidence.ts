@@ -1,0 +1,48 @@
+import { type Context, statement, type TxContext } from '../../platform/index.ts';
+
+/** A piece that shows where a consumer is. */
+export interface EvidenceOf {
+  kind: 'address' | 'declaration' | 'ip' | 'bank' | 'card';
+  /** ISO 3166-1. */
+  country: string;
+}
+
+/** What an organization's profile tells of where it is, and the request that is under way. */
+export function evidenceOf(
+  ctx: Context,
+  profile: { country: string | null; has_address: boolean; declared_country: string | null },
+): EvidenceOf[] {
+  const { country, has_address: hasAddress, declared_country: declared } = profile;
+  const ip = ctx.actor.country ?? null;
+  return [
+    ...(hasAddress && country !== null ? [{ kind: 'address', country } as const] : []),
+    ...(declared !== null ? [{ kind: 'declaration', country: declared } as const] : []),
+    ...(ip !== null ? [{ kind: 'ip', country: ip } as const] : []),
+  ];
+}
+
+const insertEvidence = statement<
+  never,
+  { invoiceId: number; organizationId: number; now: Date; evidence: string }
+>(
+  'billing.insertEvidence',
+  `insert into tax_evidence (invoice_id, organization_id, kind, country, noted_at)
+   select :invoiceId::bigint, :organizationId::bigint, e.kind, e.country, :now::timestamptz
+   from jsonb_to_recordset(:evidence::jsonb) as e(kind text, country text)
+   on conflict do nothing`,
+);
+
+/**
+ * Keeps with an invoice what shows where its consumer is. Whoever takes money for it adds the country of the card or
+ * bank; the first of a kind counts.
+ */
+export async function noteEvidence(
+  tx: TxContext,
+  invoice: { id: number; organizationId: number },
+  evidence: readonly EvidenceOf[],
+): Promise<void> {
+  if (evidence.length === 0) return;
+  const { id: invoiceId, organizationId } = invoice;
+  const now = tx.clock.now();
+  await tx.db.run(insertEvidence, { invoiceId, organizationId, now, evidence: JSON.stringify(evidence) });
+}
