@@ -143,6 +143,9 @@ it('a machine that is being made is its node’s', async () => {
   expect((await waiting())[0]?.node_id).not.toBeNull();
 });
 
+const migration = (name: string) =>
+  readFileSync(path.join(import.meta.dirname, `../migrations/${name}.sql`), 'utf8');
+
 it('what was paid and booked before transfers had rows of their own adds up as what comes after', async () => {
   const transfer = (id: number) =>
     product.staff.post(`/staff/invoices/${id}/payments`, { amount: '3.00', reference: `BEFORE-${id}` });
@@ -162,13 +165,13 @@ it('what was paid and booked before transfers had rows of their own adds up as w
   await sql(
     product,
     `alter table payments drop column transfer_id, add constraint payments_reference unique (method, reference);
-     drop table transfers;
+     drop table transfers cascade;
      alter table invoices drop column paid_minor, drop column credited_minor`,
   );
-  await sql(
-    product,
-    readFileSync(path.join(import.meta.dirname, '../migrations/0029_transfers.sql'), 'utf8'),
-  );
+  // What came with transfers, without the checks that are others today; then what has come to transfers since.
+  await sql(product, migration('0029_transfers').split('alter table invoices\n  add constraint')[0] ?? '');
+  const since = migration('0061_bank_statements').split('-- A transfer that was booked by mistake')[1] ?? '';
+  await sql(product, `--${since.split('-- What of a payment')[0]}`);
   expect(await invoices()).toEqual(before);
   expect((await transfer(byBank)).body.code).toBe('invoice_not_payable');
   const transfers = `/staff/organizations/${person.organizationId}/transfers`;
