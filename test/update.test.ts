@@ -170,7 +170,7 @@ it('what was paid and booked before transfers had rows of their own adds up as w
   );
   // What came with transfers, without the checks that are others today; then what has come to transfers since.
   await sql(product, migration('0029_transfers').split('alter table invoices\n  add constraint')[0] ?? '');
-  const since = migration('0061_bank_statements').split('-- A transfer that was booked by mistake')[1] ?? '';
+  const since = migration('0052_bank_statements').split('-- A transfer that was booked by mistake')[1] ?? '';
   await sql(product, `--${since.split('-- What of a payment')[0]}`);
   expect(await invoices()).toEqual(before);
   expect((await transfer(byBank)).body.code).toBe('invoice_not_payable');

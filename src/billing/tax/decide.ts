@@ -42,7 +42,7 @@ export interface Decision {
 
 /**
  * Whose tax an invoice carries, and at which rate. `rateOf` is the rate of a country on the day of supply in basis
- * points, null where the provider has listed none. See docs/decisions/0065-tax.md.
+ * points, null where the provider has listed none. See docs/decisions/0063-tax.md.
  */
 export function decideTax(
   seller: Seller,
