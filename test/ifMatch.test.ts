@@ -8,22 +8,25 @@ import { listRoutes, type Route } from '../src/platform/http/index.ts';
 import type { Client } from './client.ts';
 import { runningVps } from './orders.ts';
 import { newCustomer, type Person } from './people.ts';
-import { startTestProduct, type TestProduct } from './product.ts';
+import type { TestProduct } from './product.ts';
 import { contents, settled, sql } from './sql.ts';
+import { type PaidProduct, startPaidProduct } from './stripe/product.ts';
 
 const changes = listRoutes(allRoutes).filter(({ method }) => ['PATCH', 'PUT', 'DELETE'].includes(method));
 
+let paid: PaidProduct;
 let product: TestProduct;
 let owner: Person;
 let service: number;
 let made = 0;
 beforeAll(async () => {
-  product = await startTestProduct();
+  paid = await startPaidProduct();
+  ({ product } = paid);
   owner = await newCustomer(product, { creditMinor: 50_000 });
   ({ serviceId: service } = await runningVps(product, owner));
 });
 beforeEach(() => settled(product));
-afterAll(() => product.stop());
+afterAll(() => paid.stop());
 
 interface Thing {
   path: string;
@@ -79,6 +82,48 @@ const things: Record<string, () => Promise<Thing>> = {
     made += 1;
     const note = (text: string) => ({ note: `${text} ${made}` });
     return { path: `/dashboard/services/${service}/note`, bodies: [note('one'), note('other')] };
+  },
+  updateBillingProfile: async () => {
+    made += 1;
+    const city = (name: string) => ({ city: `${name} ${made}` });
+    return { path: '/dashboard/billing/profile', bodies: [city('One'), city('Other')] };
+  },
+  changePaymentMethod: async () => {
+    const path = `/dashboard/payment-methods/${await paid.saveMethod(owner)}`;
+    const { is_default: was } = (await owner.get(path)).body.data.payment_method;
+    return { path, bodies: [{ is_default: !was }, { is_default: !was }] };
+  },
+  removePaymentMethod: async () => ({
+    path: `/dashboard/payment-methods/${await paid.saveMethod(owner)}`,
+    bodies: [],
+  }),
+  updateCoupon: async () => {
+    made += 1;
+    const { coupon } = await madeBy(
+      product.staff.post('/staff/coupons', { code: `CODE${made}`, percent: 10 }),
+    );
+    return { path: `/staff/coupons/${coupon?.id}`, bodies: [{ max_uses: 1 }, { max_uses: 2 }] };
+  },
+  removeTaxRate: async () => {
+    made += 1;
+    const valid_from = new Date(Date.UTC(2090, 0, made)).toISOString().slice(0, 10);
+    const { rate } = await madeBy(
+      product.staff.post('/staff/tax/rates', { country: 'JP', rate: '7.00', valid_from }),
+    );
+    return { path: `/staff/tax/rates/${rate?.id}`, bodies: [] };
+  },
+  updateTaxStanding: async () => {
+    made += 1;
+    const exempt = (reason: string) => ({ exempt_reason: `${reason} ${made}` });
+    return {
+      path: `/staff/organizations/${owner.organizationId}/tax`,
+      bodies: [exempt('One'), exempt('Other')],
+    };
+  },
+  updateSettings: async () => {
+    made += 1;
+    const named = (name: string) => ({ company: { name: `${name} ${made}` } });
+    return { path: '/staff/settings', bodies: [named('One'), named('Other')] };
   },
   deleteSshKey: async () => {
     made += 1;
