@@ -115,21 +115,24 @@ async function start(config: Config, progress: StartProgress, parts: Parts, undo
 
   undo.push(startTellingReaders(ctx));
   if (config.role !== 'api') await settleRestore(ctx, vpsJobs);
-  const { drivers, node } = await openWorld(ctx, data, progress, parts, undo);
+  const { drivers, node, watch } = await openWorld(ctx, data, progress, parts, undo);
   const build = { version, commit: commitOf(join(import.meta.dirname, '..')), role: config.role };
   const registry = createRegistry(() => ctx.db.connections(), build);
+  let isReady = false;
+  let api: FastifyInstance | null = null;
+  if (config.role !== 'worker') {
+    progress.stage('API');
+    // Before anything works: it takes this process a second or two, in which nobody would be answered.
+    api = await makeApi(ctx, registry, drivers, () => isReady);
+  }
   let probePort: number | null = null;
   if (config.role !== 'api') {
+    undo.push(...watch());
     const worker = startBackground(ctx, url, requireAll(drivers), node === null ? [] : [node.id], undo);
     watchWorker(worker, registry);
     if (config.role === 'worker') probePort = await openProbes(ctx, worker, registry, undo);
   } else startWatching(ctx, url, drivers, undo);
-  let isReady = false;
-  let port: number | null = null;
-  if (config.role !== 'worker') {
-    progress.stage('API');
-    port = await openApi(ctx, registry, drivers, () => isReady, undo);
-  }
+  const port = api === null ? null : await openApi(ctx, api, drivers, undo);
   const demo = config.demo && port !== null ? await openDemo(ctx, data.dir, baseUrlOf(config, port)) : null;
   isReady = true;
   undo.push(() => {
@@ -178,20 +181,20 @@ async function openContext(
   };
 }
 
-/** Opens the drivers; where the process does jobs, its host becomes a node, whose machines are watched from then on. */
+/** Opens the drivers; where the process does jobs, its host becomes a node, whose machines are looked after from `watch` on. */
 async function openWorld(
   ctx: Context,
   data: DataDir,
   progress: StartProgress,
   parts: Parts,
   undo: Undo[],
-): Promise<{ drivers: Partial<Drivers>; node: LocalNode | null }> {
+): Promise<{ drivers: Partial<Drivers>; node: LocalNode | null; watch: () => Undo[] }> {
   const { config, log } = ctx;
   const host = { config, log, data, say: progress.say, given: parts.drivers ?? {} };
   if (config.role === 'api') {
     const { drivers, close } = await openDrivers({ ...host, gateways: [], enlist: null });
     undo.push(close);
-    return { drivers, node: null };
+    return { drivers, node: null, watch: () => [] };
   }
   progress.stage('machines');
   const known = await knownHost(ctx, data.dir);
@@ -203,8 +206,12 @@ async function openWorld(
     return node.id;
   };
   const { drivers, close } = await openDrivers({ ...host, gateways, enlist });
-  undo.push(close, ...nodes.map((node) => watchNode(ctx, node, gateways)));
-  return { drivers, node: nodes[0] ?? null };
+  undo.push(close);
+  return {
+    drivers,
+    node: nodes[0] ?? null,
+    watch: () => nodes.map((node) => watchNode(ctx, node, gateways)),
+  };
 }
 
 function startBackground(ctx: Context, url: string, drivers: Drivers, nodes: number[], undo: Undo[]): Worker {
@@ -239,14 +246,12 @@ function startWatching(ctx: Context, url: string, drivers: Partial<Drivers>, und
     undo.push(startStandIn(ctx, url, { sagas: standInJobs, drivers }));
 }
 
-async function openApi(
+async function makeApi(
   ctx: Whole,
   registry: Registry,
   drivers: Partial<Drivers>,
   isReady: () => boolean,
-  undo: Undo[],
-): Promise<number> {
-  const { config } = ctx;
+): Promise<FastifyInstance> {
   const api: FastifyInstance = await createApi({
     ...ctx,
     drivers,
@@ -258,12 +263,22 @@ async function openApi(
     },
     checks: allChecks,
     measures: allMeasures,
-    info: introduction(version, config.publicUrl),
+    info: introduction(version, ctx.config.publicUrl),
   });
+  await api.ready();
+  return api;
+}
+
+async function openApi(
+  ctx: Whole,
+  api: FastifyInstance,
+  drivers: Partial<Drivers>,
+  undo: Undo[],
+): Promise<number> {
   undo.push(() => closeApi(api));
   // Consoles need the hypervisor beside the API.
   if (drivers.hypervisor !== undefined) undo.push(serveConsoles(ctx, api.server, drivers.hypervisor));
-  return listen(api, config.port, config.host);
+  return listen(api, ctx.config.port, ctx.config.host);
 }
 
 /** Returns the port, which with port 0 is known only now. */

@@ -264,7 +264,8 @@ it.each([
 
 describe('the log', () => {
   it('says nothing when the product is stopped cleanly', async () => {
-    const product = await start(newDir(), { LOG_LEVEL: 'warn' });
+    const roles = { DATABASE_URL: database.applicationUrl, DATABASE_OWNER_URL: database.url };
+    const product = await start(newDir(), { LOG_LEVEL: 'warn', ...roles });
     await product.end('SIGTERM');
     expect(product.output()).not.toMatch(/"level"|warn|error/i);
     expect(product.output()).toContain('Stopping; machines keep running.');
