@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { newInvoice, payByCredit } from '../../../test/invoices.ts';
 import { newCustomer, newMember, type Person } from '../../../test/people.ts';
 import { startTestProduct, type TestProduct } from '../../../test/product.ts';
+import { newHosting } from '../../../test/products.ts';
 
 let product: TestProduct;
 beforeAll(async () => {
@@ -45,6 +46,7 @@ it('shows all that changed the credit, each with the balance after it, newest fi
 });
 
 it('keeps currencies apart and names them all', async () => {
+  await newHosting(product, 300, { currency: 'JPY' });
   const person = await newCustomer(product);
   await grant(person, '5.00');
   await grant(person, '500', 'JPY');

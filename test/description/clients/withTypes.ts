@@ -7,8 +7,11 @@ type Invoice = Schemas['Invoice'];
 type Action = Schemas['Action'];
 
 /** What an operation answers when all is well. */
-type Data<O extends keyof operations> =
-  operations[O]['responses'][200]['content']['application/json']['data'];
+type Data<O extends keyof operations> = operations[O]['responses'][200]['content'] extends {
+  'application/json': { data: infer D };
+}
+  ? D
+  : never;
 
 const [url = '', token = '', organization = '', product = ''] = process.argv.slice(2);
 
