@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 
 export interface TestDatabase {
@@ -29,7 +30,7 @@ function open(url: string, applicationUrl: string, name: string): TestDatabase {
   return {
     url: withDatabase(url, name),
     applicationUrl: withDatabase(applicationUrl, name),
-    drop: () => execute(url, `DROP DATABASE ${name} WITH (FORCE)`),
+    drop: () => dropDatabase(url, name),
   };
 }
 
@@ -45,6 +46,20 @@ export async function emptyDatabase(): Promise<TestDatabase> {
 /** The same server, another database. (Not `URL`: it refuses an empty host, which means a unix socket.) */
 export function withDatabase(url: string, name: string): string {
   return url.replace(/^(\w+:\/\/[^/?]*)(\/[^?]*)?/, `$1/${name}`);
+}
+
+const insufficientPrivilege = '42501';
+
+/** The server's own housekeeping may be at work in it, which the owner cannot end: it is done in a moment. */
+async function dropDatabase(url: string, name: string): Promise<void> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await execute(url, `DROP DATABASE ${name} WITH (FORCE)`);
+    } catch (error) {
+      if ((error as { code?: string }).code !== insufficientPrivilege || attempt >= 60) throw error;
+      await sleep(250);
+    }
+  }
 }
 
 async function execute(url: string, statement: string): Promise<void> {
