@@ -54,7 +54,7 @@ export function simulatedHypervisor(options: SimulatorOptions = {}): SimulatedHy
   const must = (wanted: HypervisorCapability) => requireCapability(engine, wanted);
   const listeners = new Set<(event: MachineEvent) => void>();
   const oneAtATime = serially();
-  const bootMs = options.delaysMs?.boot ?? 0;
+  const bootMs = () => options.delaysMs?.boot ?? 0;
 
   async function call(name: SimulatedCall, id: string): Promise<void> {
     const failure = options.failure?.(name, id);
@@ -177,7 +177,7 @@ export function simulatedHypervisor(options: SimulatorOptions = {}): SimulatedHy
         const machine = find(spec.id);
         if (machine.startedAtMs === null)
           throw new HypervisorError('machine_died', `${spec.id} is not running`);
-        const readyInMs = machine.bootedAtMs + bootMs - Date.now();
+        const readyInMs = machine.bootedAtMs + bootMs() - Date.now();
         if (readyInMs <= 0) return;
         if (Date.now() >= until) throw new HypervisorError('ready_timeout', `${spec.id} is still booting`);
         await delay(Math.max(1, Math.min(20, readyInMs)), undefined, { signal: deadline.signal });
