@@ -34,6 +34,14 @@ const commonErrors = errors({
     'Your role in this organization does not allow this; ask an owner or administrator',
   ],
   session_required: [403, 'An API key cannot do this; sign in and use the session'],
+  reauthentication_required: [
+    403,
+    'This endangers your account, so prove again that it is you (POST /auth/reauthenticate), then repeat the request',
+  ],
+  second_factor_required: [
+    403,
+    'This needs a second factor: set up an authenticator app or a passkey for your account, then sign in with it',
+  ],
   origin_refused: [403, 'A session cookie is only accepted when the request comes from the dashboard itself'],
   staff_only: [403, 'This part of the API is for staff accounts'],
   organization_required: [400, 'Send the header x-organization-id with the integer id of your organization'],

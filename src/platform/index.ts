@@ -54,5 +54,5 @@ export {
 } from './money.ts';
 export type { Happened, Reaction, Reactions } from './reactions.ts';
 export { requireOwn, requireRow } from './require.ts';
-export { settleRestore } from './restores.ts';
+export { lastRestoredAt, settleRestore } from './restores.ts';
 export { createSeal, readSecretKey, type Seal } from './seal.ts';

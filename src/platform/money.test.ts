@@ -14,6 +14,8 @@ describe('an amount', () => {
     expect(['EUR', 'JPY', 'KWD'].map(currencyDigits)).toEqual([2, 0, 3]);
     expect(['EUR', 'JPY', 'KWD'].map((c) => formatMoney(5, c))).toEqual(['0.05', '5', '0.005']);
     expect(formatMoney(-1_250, 'EUR')).toBe('-12.50');
+    // Of those that nobody asked for yet as well.
+    expect(['CHF', 'KRW', 'BHD'].map(currencyDigits)).toEqual([2, 0, 3]);
   });
 
   it.each(['', '.5', '5.', '1,50', '1.234', '-1.00', '+1', '1e3', ' 1', '1\n', '0x10', '١', '1234567890123'])(

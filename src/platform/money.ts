@@ -66,7 +66,7 @@ export function allocate(total: number, weights: readonly number[]): number[] {
   const left = total - parts.reduce((a, b) => a + b, 0);
   const byRemainder = exact
     .map((share, index) => ({ index, remainder: share % BigInt(sum) }))
-    .sort((a, b) => (a.remainder === b.remainder ? a.index - b.index : a.remainder > b.remainder ? -1 : 1));
+    .sort((a, b) => Number(b.remainder - a.remainder));
   for (const { index } of byRemainder.slice(0, left)) parts[index] = (parts[index] ?? 0) + 1;
   return parts;
 }

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type TestDatabase, testDatabase } from '../../../test/database.ts';
+import { sql } from '../../../test/sql.ts';
 import { createLog } from '../log.ts';
 import { connect, type Database, statement, type Transaction } from './index.ts';
 
@@ -12,6 +13,8 @@ const names = statement<{ name: string }>(
   'select name from product_groups order by name',
 );
 const clear = statement('attemptTest.clear', 'delete from product_groups');
+// What PostgreSQL says to whoever it chose of those that wait for each other.
+const deadlock = statement<{ met: unknown }>('attemptTest.deadlock', 'select attempt_test_deadlock() as met');
 const divide = statement<{ x: number }, { by: number }>('attemptTest.divide', 'select 1 / :by::int as x');
 
 let database: TestDatabase;
@@ -20,6 +23,10 @@ const failure = new Error('changed its mind');
 
 beforeAll(async () => {
   database = await testDatabase();
+  await sql(
+    { databaseUrl: database.url },
+    `create function attempt_test_deadlock() returns void language plpgsql as $$ begin raise sqlstate '40P01'; end $$`,
+  );
   db = connect(database.url, { log: createLog('silent'), poolSize: 1 });
 });
 beforeEach(async () => {
@@ -130,6 +137,31 @@ describe('an attempt', () => {
     });
     expect(await written()).toEqual(['within']);
   });
+
+  it.each(['and its statement after that', 'and nothing after that', 'within another attempt'])(
+    'that met a deadlock has the whole transaction run again, also when that is swallowed: %s',
+    async (how) => {
+      let turns = 0;
+      const meet = async (tx: Transaction) => {
+        await add(tx, `turn ${turns}`);
+        if (turns === 1) await tx.one(deadlock);
+      };
+      await db.transaction('test', async (tx) => {
+        turns += 1;
+        await add(tx, 'before');
+        const isWithin = how.startsWith('within');
+        const attempt = isWithin
+          ? tx.attempt((outer) => outer.attempt(meet).catch(() => undefined))
+          : tx.attempt(meet);
+        await attempt.catch(() => undefined);
+        if (how !== 'and nothing after that') await add(tx, 'after');
+      });
+      expect(turns).toBe(2);
+      expect(await written()).toEqual(
+        how === 'and nothing after that' ? ['before', 'turn 2'] : ['after', 'before', 'turn 2'],
+      );
+    },
+  );
 
   it('in a transaction that had failed before does not save it', async () => {
     const failed = db.transaction('test', async (tx) => {

@@ -36,7 +36,10 @@ async function runTransaction<T>(pool: pg.Pool, name: string, work: Work<T>): Pr
     await atFailpoint(`${name}: before commit`);
     const { command } = await client.query('commit');
     // PostgreSQL answers so, and not with an error, when a failed statement was swallowed on the way.
-    if (command !== 'COMMIT') throw new Error(`${name} could not be committed: a statement in it had failed`);
+    if (command !== 'COMMIT') {
+      if (isWorthRepeating(scope.firstFailure)) throw scope.firstFailure;
+      throw new Error(`${name} could not be committed: a statement in it had failed`);
+    }
   } catch (thrown) {
     scope.closed = 'after its transaction had ended';
     // A connection that cannot even roll back is thrown away, and the server rolls back for it.
@@ -73,7 +76,7 @@ interface Around {
   depth: number;
 }
 
-/** A savepoint around `work`. The scope around it sends nothing meanwhile: it could be taken back with it. */
+/** A savepoint around `work`; a deadlock in it is the whole transaction's. The scope around it sends nothing meanwhile: it could be taken back with it. */
 async function attempt<T>(client: pg.PoolClient, around: Around, work: Work<T>): Promise<T> {
   if (around.scope.closed) throw new Error(`an attempt was begun ${around.scope.closed}`);
   const savepoint = `attempt_${around.depth}`;
@@ -92,13 +95,19 @@ async function attempt<T>(client: pg.PoolClient, around: Around, work: Work<T>):
     return result;
   } catch (thrown) {
     scope.closed = 'after its attempt had ended';
+    const reason = reasonOf(thrown, scope);
+    // Nobody goes on past a deadlock: the transaction stays failed, whatever is caught, and runs again as a whole.
+    if (isWorthRepeating(reason)) {
+      around.scope.firstFailure = reason;
+      throw reason;
+    }
     // When even this fails, the transaction is lost as a whole, and its next statement or its commit says so.
     await client
       .query(`rollback to savepoint ${savepoint}; release savepoint ${savepoint}`)
       .catch((error: unknown) => {
         around.scope.firstFailure ??= error;
       });
-    throw asUnavailable(reasonOf(thrown, scope));
+    throw asUnavailable(reason);
   } finally {
     around.scope.closed = null;
   }

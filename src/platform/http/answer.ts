@@ -6,11 +6,14 @@ const mark = Symbol('answer');
 export interface Answer<T> {
   readonly [mark]: true;
   readonly data: T;
-  readonly headers: Readonly<Record<string, string>>;
+  readonly headers: AnswerHeaders;
 }
 
+/** Several values only for `set-cookie`. */
+type AnswerHeaders = Readonly<Record<string, string | string[]>>;
+
 /** Lets a handler set headers: `return answer(data, { 'set-cookie': … })`. */
-export function answer<T>(data: T, headers: Record<string, string>): Answer<T> {
+export function answer<T>(data: T, headers: AnswerHeaders): Answer<T> {
   return { [mark]: true, data, headers };
 }
 

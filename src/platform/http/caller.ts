@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import type { Clock } from '../clock.ts';
 import { type ErrorCode, fail } from '../errors.ts';
 import { readCredential, readOrganization } from './credential.ts';
 import { whyNoKey, whyNotAKey } from './hints.ts';
@@ -16,18 +17,23 @@ export interface Caller {
 export interface Admission {
   auth: Exclude<Auth, 'public'>;
   unauthorized?: 'unauthorized' | 'unauthenticated';
-  organization?: 'default-when-absent';
+  organization?: 'default-when-absent' | 'of-members';
   permission?: string;
   staffRoles?: readonly string[];
   area?: string;
   sessionOnly?: boolean;
+  fresh?: boolean;
 }
+
+/** How long it counts that somebody proved who they are, for what endangers their account. */
+const freshForMs = 10 * 60_000;
 
 /** What it takes to know somebody. */
 interface Knowing {
   principals: Principals;
   limiter: Limiter;
   publicOrigin: string;
+  clock: Clock;
 }
 
 /** What is read of a request to know who sends it. */
@@ -46,7 +52,7 @@ interface Asking {
 export function requireCaller(
   wanted: Admission,
   request: Asking,
-  { principals, limiter, publicOrigin }: Knowing,
+  { principals, limiter, publicOrigin, clock }: Knowing,
   count: (principal: Principal) => void,
 ): Caller | Promise<Caller> {
   const refusal: ErrorCode = wanted.unauthorized ?? 'unauthorized';
@@ -63,10 +69,10 @@ export function requireCaller(
       count(principal);
     };
     const refuse = () => limiter.countRefused(request.address, credential);
-    return requireAnew(wanted, request, asked, found, { find, admit, refuse });
+    return requireAnew(wanted, request, asked, found, { find, admit, refuse, clock });
   }
   count(found);
-  checkAllowed(wanted, found);
+  checkAllowed(wanted, found, asked, clock);
   return { principal: found, organizationId: asked };
 }
 
@@ -80,6 +86,7 @@ async function requireAnew(
     find: (organizationId: number) => ReturnType<Principals['find']>;
     admit: (principal: Principal) => void;
     refuse: () => void;
+    clock: Clock;
   },
 ): Promise<Caller> {
   const refusal: ErrorCode = wanted.unauthorized ?? 'unauthorized';
@@ -91,13 +98,24 @@ async function requireAnew(
   }
   how.admit(principal);
   let organizationId = asked;
-  if (wanted.auth === 'organization' && organizationId === null) {
+  if (
+    wanted.auth === 'organization' &&
+    organizationId === null &&
+    !isAlone(wanted, request.headers, principal)
+  ) {
     organizationId = organizationWithoutHeader(wanted, request.headers, principal);
     principal = await how.find(organizationId);
     if (principal === null) throw fail(refusal);
   }
-  checkAllowed(wanted, principal);
+  checkAllowed(wanted, principal, organizationId, how.clock);
   return { principal, organizationId };
+}
+
+/** Whoever is in no organization has none to name where it is about themselves. */
+function isAlone(wanted: Admission, headers: IncomingHttpHeaders, principal: Principal): boolean {
+  return (
+    wanted.organization === 'of-members' && headers['x-organization-id'] === undefined && !principal.isMember
+  );
 }
 
 function organizationWithoutHeader(
@@ -116,22 +134,33 @@ function refuseFor(code: 'forbidden' | 'permission_denied', message: string) {
   return fail(code, { details: [{ field: 'x-organization-id', message }] });
 }
 
-function checkAllowed(wanted: Admission, principal: Principal): void {
+function checkAllowed(
+  wanted: Admission,
+  principal: Principal,
+  organizationId: number | null,
+  clock: Clock,
+): void {
+  const { signIn } = principal;
   if (wanted.auth === 'staff') {
     if (principal.staffRole === null) throw fail('staff_only');
+    if (signIn?.strong === false) throw fail('second_factor_required');
     if (wanted.staffRoles !== undefined && !wanted.staffRoles.includes(principal.staffRole)) {
       throw fail('permission_denied', { message: 'Your staff role does not allow this' });
     }
     checkArea(wanted.area, principal.keptTo);
     return;
   }
-  if (wanted.auth === 'organization' && principal.permissions === null) {
+  const isOf = wanted.organization !== 'of-members' || organizationId !== null;
+  if (wanted.auth === 'organization' && isOf && principal.permissions === null) {
     throw refuseFor('forbidden', 'names an organization that you are no member of');
   }
   if (wanted.permission !== undefined && !principal.permissions?.has(wanted.permission)) {
     throw refuseFor('permission_denied', `names an organization in which you lack ${wanted.permission}`);
   }
-  if (wanted.sessionOnly && principal.actor.type === 'api_key') throw fail('session_required');
+  if ((wanted.sessionOnly || wanted.fresh) && signIn === null) throw fail('session_required');
+  if (wanted.fresh && signIn !== null && clock.now().getTime() - signIn.provenAt.getTime() >= freshForMs) {
+    throw fail('reauthentication_required');
+  }
 }
 
 function checkArea(area: string | undefined, keptTo: Principal['keptTo']): void {

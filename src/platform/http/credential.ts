@@ -19,7 +19,7 @@ export function readCredential(
 ): string | null {
   const token = headers.token ?? fromBearer(headers.authorization);
   if (typeof token === 'string') return isPlausible(token) ? token : null;
-  const cookie = fromCookie(headers.cookie);
+  const cookie = readCookie(headers, sessionCookie);
   if (cookie === null || !isPlausible(cookie)) return null;
   if (!safeMethods.has(method) && !comesFromUs(headers, publicOrigin)) throw fail('origin_refused');
   return cookie;
@@ -34,16 +34,20 @@ function fromBearer(authorization: string | undefined): string | undefined {
   return /^bearer +(\S+)$/i.exec(authorization)?.[1];
 }
 
-function fromCookie(header: string | undefined): string | null {
-  if (header === undefined) return null;
-  for (const pair of header.split(';')) {
+/** The value of a cookie; null when the browser sent none of that name. */
+export function readCookie(
+  { cookie }: { cookie?: string | string[] | undefined },
+  wanted: string,
+): string | null {
+  for (const pair of String(cookie ?? '').split(';')) {
     const [name, value] = pair.trim().split('=', 2);
-    if (name === sessionCookie && value !== undefined) return value;
+    if (name === wanted && value !== undefined) return value;
   }
   return null;
 }
 
-function comesFromUs(headers: IncomingHttpHeaders, publicOrigin: string): boolean {
+/** Whether a browser says that one of our own pages sends this. */
+export function comesFromUs(headers: IncomingHttpHeaders, publicOrigin: string): boolean {
   if (headers.origin === undefined) return headers['sec-fetch-site'] === 'same-origin';
   return headers.origin === publicOrigin || headers.origin.replace(/^https?:\/\//, '') === headers.host;
 }

@@ -11,7 +11,12 @@ export function factsOf(route: Route): string[] {
     const roles = route.staffRoles?.map((role) => `\`${role}\``).join(' or ');
     facts.push(roles === undefined ? 'For staff accounts.' : `For staff accounts with the role ${roles}.`);
   }
-  if (route.sessionOnly === true) facts.push('An API key cannot do this: sign in and use the session.');
+  if (route.sessionOnly || route.fresh) {
+    facts.push('An API key cannot do this: sign in and use the session.');
+  }
+  if (route.fresh) {
+    facts.push('It endangers the account: it asks again who you are (`reauthenticate`) after ten minutes.');
+  }
   if (route.limit !== undefined) {
     const { quota, windowS, per } = limitOf(route.limit);
     const whose = { person: 'account', ip: 'address', credential: 'key' }[per];

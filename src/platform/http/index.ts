@@ -7,7 +7,7 @@
 export { type Answer, answer, type Bytes } from './answer.ts';
 export { type ApiOptions, closeApi, createApi } from './api.ts';
 export { Raw, Stream } from './bytes.ts';
-export { sessionCookie } from './credential.ts';
+export { comesFromUs, readCookie, readCredential, sessionCookie } from './credential.ts';
 export { type Columns, csv } from './csv.ts';
 export { exampleIds, onlyPage } from './examples.ts';
 export { purgeIdempotencyKeys, sealedAnswers } from './idempotency.ts';
@@ -28,12 +28,14 @@ export { createRegistry, type PoolCounts } from './metrics.ts';
 export { describeApi } from './openapi.ts';
 export { type ListRequest, pagedList } from './pages.ts';
 export type { Permission } from './permission.ts';
-export { type Authenticate, forgetPrincipals, type Principal } from './principal.ts';
+export { PossibleActions, possibleActions, type ReasonAgainst } from './possible.ts';
+export { type Authenticate, forgetPrincipals, type Principal, type SignIn } from './principal.ts';
 export { createProbeServer } from './probeServer.ts';
 export type { Problem } from './problem.ts';
 export {
   type Auth,
   type Example,
+  type GuessKeys,
   listRoutes,
   type Req,
   type Route,

@@ -63,14 +63,20 @@ export type LimitHeaders = {
   ratelimit: string;
 };
 
+/** Whose wrong guesses are counted together; `ip` is null where it does not matter from where they come. */
+export interface Guesser {
+  keys: readonly string[];
+  ip: string | null;
+}
+
 export interface Limiter {
   /** Counts a request; null when limits are off. Throws `rate_limited`, which carries the headers too. */
   take(principal: Principal | null, ip: string, limitClass: LimitClass | undefined): LimitHeaders | null;
   /**
-   * Lets an address, and an organization where one is known, make a guess. Returns whom to tell whether it was wrong;
-   * throws `rate_limited` with these words when too many were.
+   * Lets somebody make a guess. Returns whom to tell whether it was wrong; throws `rate_limited` with these words when
+   * too many were.
    */
-  guess(limitClass: LimitClass, ip: string, organizationId: number | null, message: string): Promise<Settle>;
+  guess(limitClass: LimitClass, guesser: Guesser, message: string): Promise<Settle>;
   /** Throws `rate_limited` when this address had too many credentials refused, unless this one was good lately. */
   checkRefused(ip: string, credential: string): void;
   countRefused(ip: string, credential: string): void;
@@ -137,10 +143,9 @@ export function createLimiter(on: boolean, nowMs = () => Math.trunc(performance.
         ratelimit: `${left}, ${leftToo}`,
       };
     },
-    async guess(limitClass, ip, organizationId, message) {
+    async guess(limitClass, { keys, ip }, message) {
       const guessed = known(limitClass);
-      const keys = [network(ip), ...(organizationId === null ? [] : [`o${organizationId}`])];
-      const begun = await guessed.guesses.begin(keys);
+      const begun = await guessed.guesses.begin(ip === null ? keys : [network(ip), ...keys]);
       if (typeof begun === 'function') return begun;
       throw refuse(guessed, begun, nowMs(), message);
     },

@@ -34,7 +34,12 @@ export function describeApi(routes: readonly Route[], info: ApiInfo): Json {
     paths,
     components: {
       securitySchemes: {
-        token: { type: 'apiKey', in: 'header', name: 'token', description: 'Your API key' },
+        token: {
+          type: 'apiKey',
+          in: 'header',
+          name: 'token',
+          description: 'Your API key, or the token of your session',
+        },
         bearer: { type: 'http', scheme: 'bearer', description: 'The same key, for clients that prefer it' },
       },
       schemas: {
@@ -114,7 +119,9 @@ function parametersOf(route: Route, components: Components): Json[] {
   ];
   if (route.auth === 'organization') {
     list.push(
-      reference(route.organization === undefined ? 'OrganizationHeader' : 'OptionalOrganizationHeader'),
+      reference(
+        route.organization === 'default-when-absent' ? 'OptionalOrganizationHeader' : 'OrganizationHeader',
+      ),
     );
   }
   if (isRepeatable(route.method, route)) list.push(reference('IdempotencyKey'));

@@ -7,6 +7,8 @@ export interface Principal {
   readonly actor: Actor & { readonly userId: number };
   /** The session behind the credential, for "this device" and sign-out; null for an API key. */
   readonly sessionId: number | string | null;
+  /** How and when they proved who they are; null for an API key. */
+  readonly signIn: SignIn | null;
   /** `administrator`, `billing`, `support`, `operator`; null for customers. */
   readonly staffRole: string | null;
   /** The areas that a key is kept to, which bind on staff routes; null for one that is kept to none, and for sessions. */
@@ -18,6 +20,15 @@ export interface Principal {
   readonly permissions: ReadonlySet<string> | null;
   /** The caller's only or chosen organization; null when that is ambiguous or there is none. */
   readonly defaultOrganizationId: number | null;
+  /** Whether the caller belongs to any organization; the provider's own people often do not. */
+  readonly isMember: boolean;
+}
+
+export interface SignIn {
+  /** Whether a second factor or a passkey was shown. */
+  readonly strong: boolean;
+  /** When they last showed a password, a code or a passkey. */
+  readonly provenAt: Date;
 }
 
 /**

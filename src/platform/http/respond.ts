@@ -6,6 +6,7 @@ import type { Api } from './apiParts.ts';
 import { bytesOf } from './bytes.ts';
 import { etagOf, etagWithout, matchesTag } from './etag.ts';
 import { checkIdempotencyKey, once } from './idempotency.ts';
+import type { Guesser } from './limits.ts';
 import { contextFor } from './requestContext.ts';
 import type { ResponseCheck } from './responses.ts';
 import { isRepeatable, type Req, type Route } from './route.ts';
@@ -55,15 +56,27 @@ export function compileRespond(
     }
     return handle(ctx, req, reply);
   };
-  const guarded = route.guess === undefined ? answer : countingGuesses(api, route.guess, answer);
+  const guarded = route.guess === undefined ? answer : countingGuesses(api, route, route.guess, answer);
   return isHeavy(route) ? inTurn(api.writers, guarded) : guarded;
 }
 
-function countingGuesses(api: Api, guess: NonNullable<Route['guess']>, answer: Respond): Respond {
+function countingGuesses(
+  api: Api,
+  route: Route,
+  guess: NonNullable<Route['guess']>,
+  answer: Respond,
+): Respond {
+  const whose = async (req: AnyReq, request: FastifyRequest): Promise<Guesser> => {
+    if (guess.keys !== undefined) {
+      const { keys, byAddress } = await guess.keys(contextFor(api, route, request), req);
+      return { keys, ip: byAddress ? request.address : null };
+    }
+    const organizationId = request.caller?.organizationId ?? null;
+    return { keys: organizationId === null ? [] : [`o${organizationId}`], ip: request.address };
+  };
   return async (request, reply, req) => {
     if (!guess.isMade(req)) return answer(request, reply, req);
-    const organizationId = request.caller?.organizationId ?? null;
-    const settle = await api.limiter.guess(guess.limit, request.address, organizationId, guess.message);
+    const settle = await api.limiter.guess(guess.limit, await whose(req, request), guess.message);
     let wasWrong = false;
     try {
       return await answer(request, reply, req);

@@ -58,9 +58,10 @@ export function codesOf(route: Route): Set<ErrorCode> {
   }
   if (route.caller === 'when-given')
     add('unauthorized', 'organization_required', 'forbidden', 'origin_refused');
-  if (route.auth === 'staff') add('staff_only', 'permission_denied');
+  if (route.auth === 'staff') add('staff_only', 'permission_denied', 'second_factor_required');
   if (route.permission !== undefined || route.staffRoles !== undefined) add('permission_denied');
-  if (route.sessionOnly) add('session_required');
+  if (route.sessionOnly || route.fresh) add('session_required');
+  if (route.fresh) add('reauthentication_required');
   if (route.lock !== undefined) add('precondition_failed');
   if (route.drivers !== undefined) add('driver_absent');
   add(...(route.errors ?? []));

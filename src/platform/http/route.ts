@@ -64,8 +64,16 @@ export interface RouteOptions<
   area?: string;
   /** Refuses API keys: only somebody signed in may do this. */
   sessionOnly?: boolean;
-  /** Without the header, the caller's only or chosen organization is used. */
-  organization?: 'default-when-absent';
+  /**
+   * What endangers an account: only for somebody signed in, who proved in the last ten minutes who they are. Otherwise
+   * 403 `reauthentication_required`.
+   */
+  fresh?: boolean;
+  /**
+   * Without the header, the caller's only or chosen organization is used; or, where it is about people themselves,
+   * those who are in no organization need none. The handler of such a route looks at the person alone.
+   */
+  organization?: 'default-when-absent' | 'of-members';
   /**
    * Public routes that change something: whose act the journal says it is. A `visitor` is a person we do not know
    * yet, with an address; once the handler knows who it is, `actingAs` says so. `system` is another system that
@@ -82,6 +90,8 @@ export interface RouteOptions<
   guess?: {
     limit: LimitClass;
     isMade: (req: Req<Static<P>, Static<Q>, Static<B>, A>) => boolean;
+    /** What wrong ones are counted by; the address and the organization when absent. */
+    keys?: (ctx: Context, req: Req<Static<P>, Static<Q>, Static<B>, A>) => Promise<GuessKeys>;
     /** What is answered when it was wrong. */
     wrong: ErrorCode;
     /** What is answered when too many were. */
@@ -108,6 +118,12 @@ export interface RouteOptions<
   drivers?: readonly N[];
   /** Largest body in bytes, when 1 MiB is not enough. */
   bodyLimit?: number;
+}
+
+/** What wrong guesses are counted by: each of the keys and, unless it is left out, where they come from. */
+export interface GuessKeys {
+  keys: readonly string[];
+  byAddress: boolean;
 }
 
 interface WithData<D extends TSchema> {
@@ -201,7 +217,13 @@ export interface Route extends Omit<RouteOptions<Auth, TObject, TObject, TSchema
   handler: (ctx: Context, req: AnyReq) => unknown;
   lock: ((ctx: TxContext, req: AnyReq) => Promise<unknown>) | undefined;
   guess:
-    | { limit: LimitClass; isMade: (req: AnyReq) => boolean; wrong: ErrorCode; message: string }
+    | {
+        limit: LimitClass;
+        isMade: (req: AnyReq) => boolean;
+        keys?: (ctx: Context, req: AnyReq) => Promise<GuessKeys>;
+        wrong: ErrorCode;
+        message: string;
+      }
     | undefined;
 }
 
@@ -296,6 +318,7 @@ export function isRepeatable(
 /** An option that would be ignored, or cannot be, is a mistake in a declaration, and maybe a hole. */
 function misplacedOption(method: Method, options: Loose): string | null {
   if (!/^[a-z][A-Za-z0-9]*$/.test(options.operation)) return 'operation is a name in camelCase';
+  if (options.fresh && options.auth === 'public') return 'fresh is for callers that are known';
   if (options.permission !== undefined && options.auth !== 'organization') {
     return 'permission is for auth: organization';
   }

@@ -293,11 +293,19 @@ async function* oneEvent() {
 
 const accounts: Record<
   string,
-  { userId: number; organizations: Record<number, string[]>; staff?: string; key?: boolean }
+  {
+    userId: number;
+    organizations: Record<number, string[]>;
+    staff?: string;
+    key?: boolean;
+    isWeak?: boolean;
+    provenAt?: Date;
+  }
 > = {
   ada: { userId: 7, organizations: { 1: ['notes.write'] }, key: true },
   bob: { userId: 8, organizations: { 1: [], 2: ['notes.write'] } },
   root: { userId: 9, organizations: {}, staff: 'administrator' },
+  eve: { userId: 10, organizations: {}, staff: 'administrator', isWeak: true },
 };
 
 /** Credentials are names here. `calls` counts the questions; `revoke` makes a name unknown. */
@@ -323,10 +331,14 @@ export function demoAuthenticate() {
         ip,
       },
       sessionId: account.key ? null : account.userId * 10,
+      signIn: account.key
+        ? null
+        : { strong: account.isWeak !== true, provenAt: account.provenAt ?? new Date(0) },
       staffRole: account.staff ?? null,
       keptTo: null,
       permissions: permissions === undefined ? null : new Set(permissions),
       defaultOrganizationId: ids.length === 1 ? Number(ids[0]) : null,
+      isMember: ids.length > 0,
     };
   };
   return { authenticate, state };

@@ -246,6 +246,22 @@ export const startAgain = statement<never, { id: number; now: Date }>(
      node_id = home_node_id, held_at = null, dismissed_at = null, error_step = null, error_code = null, error_message = null where id = :id`,
 );
 
+/** Failed jobs of some names and codes, from the first step; the next failure is the last again. */
+export const tryOnceMore = statement<
+  { name: string },
+  { names: string[]; codes: string[]; now: Date; before: Date; limit: number }
+>(
+  'jobs.tryOnceMore',
+  `with again as (
+     select j.id from jobs j join unnest(:names::text[], :codes::text[]) as o(name, code)
+       on j.name = o.name and j.error_code = o.code
+     where j.state = 'failed' and j.dismissed_at is null and j.finished_at <= :before
+     order by j.finished_at, j.id limit :limit for update of j skip locked),
+   forgotten as (delete from job_steps s using again where s.job_id = again.id)
+   update jobs set state = 'ready', direction = 'forward', attempts = 11, run_at = :now, finished_at = null,
+     node_id = home_node_id, held_at = null, error_step = null, error_code = null, error_message = null
+   where id in (select id from again) returning name`,
+);
 /** From where it stood, in the direction it had. */
 export const goOn = statement<never, { id: number; now: Date }>(
   'jobs.goOn',

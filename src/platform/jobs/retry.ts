@@ -1,6 +1,7 @@
 import type { Context, TxContext } from '../context.ts';
 import { fail } from '../errors.ts';
 import { wakeWorkers } from './enqueue.ts';
+import type { NamedJob } from './named.ts';
 import {
   type DismissedJob,
   dismiss,
@@ -60,7 +61,7 @@ export async function settleFailedJobAbout<Payload extends object>(
 /** How the saga's newest job stands whose payload holds `about`; null when there is none (any more). */
 export async function jobStateAbout<Payload extends object>(
   ctx: Context,
-  { name }: SagaFor<Payload>,
+  { name }: SagaFor<Payload> | NamedJob<Payload>,
   about: NoInfer<Partial<Payload>>,
 ): Promise<JobState | null> {
   return (await ctx.db.maybe(stateAbout, { name, about }))?.state ?? null;

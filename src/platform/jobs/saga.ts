@@ -77,6 +77,11 @@ export interface Saga<Payload, State = object, Result = Partial<State>> {
   /** Default `quick`. */
   queue?: Queue;
   steps: readonly Step<Payload, State, Result>[];
+  /**
+   * Codes of failures that end by themselves, because somebody outside was away. Where all tries of a step were not
+   * enough, the job fails, and is tried again from its start every hour; see `heal.ts`.
+   */
+  outages?: readonly string[];
   /** Told before each step, with how many of the steps are done. For progress that people see. */
   progress?: (run: Run<Payload, State>, done: number, of: number) => Promise<void>;
   succeeded?: (ctx: TxContext, payload: Payload, state: Partial<State>) => Promise<void>;
@@ -107,7 +112,12 @@ export function saga<Payload, State = object>(definition: Saga<Payload, State>):
 export function job<Payload>(
   name: string,
   work: (run: Run<Payload, object>) => Promise<void>,
-  options: { attempts?: number; queue?: Queue; failed?: Saga<Payload>['failed'] } = {},
+  options: {
+    attempts?: number;
+    queue?: Queue;
+    outages?: readonly string[];
+    failed?: Saga<Payload>['failed'];
+  } = {},
 ): Saga<Payload> {
   const { attempts, ...rest } = options;
   return { name, ...rest, steps: [{ name: 'run', do: work, attempts }] };

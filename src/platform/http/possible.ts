@@ -1,0 +1,47 @@
+import { type TObject, Type } from 'typebox';
+import { Choice, Nullable, named } from './schema.ts';
+
+/** Why something cannot be done right now. */
+export interface ReasonAgainst<Code extends string> {
+  code: Code;
+  /** In words: why not, and what to do. */
+  message: string;
+}
+
+/** What may be done with a thing, as its answers show it (contract §3): each action, and why not. */
+export function PossibleActions<Action extends string, const Codes extends readonly string[]>(
+  names: { each: string; all: string },
+  actions: readonly Action[],
+  codes: Codes,
+) {
+  const Possible = named(
+    names.each,
+    Type.Object({
+      allowed: Type.Boolean(),
+      reason: Nullable(Type.String({ description: 'Why not, and what to do' })),
+      code: Nullable(Choice(codes)),
+    }),
+    'Whether an action is possible now, and why not',
+  );
+  const each = Object.fromEntries(actions.map((action) => [action, Possible])) as Record<
+    Action,
+    typeof Possible
+  >;
+  return named(names.all, Type.Object(each) as TObject<Record<Action, typeof Possible>>);
+}
+
+/** The same as values, by the rule that also enforces them: null when an action is possible. */
+export function possibleActions<Action extends string, Code extends string>(
+  actions: readonly Action[],
+  reasonAgainst: (action: Action) => ReasonAgainst<Code> | null,
+) {
+  const each = actions.map((action) => {
+    const refusal = reasonAgainst(action);
+    const { code = null, message: reason = null } = refusal ?? {};
+    return [action, { allowed: refusal === null, reason, code }] as const;
+  });
+  return Object.fromEntries(each) as Record<
+    Action,
+    { allowed: boolean; reason: string | null; code: Code | null }
+  >;
+}
