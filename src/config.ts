@@ -36,6 +36,8 @@ export interface Config {
   workerHost: string;
   demo: boolean;
   rateLimits: boolean;
+  /** When a session ends: unused for so long, and in any case. */
+  sessions: { idleHours: number; longestHours: number };
   logLevel: string;
   /** `auto` is text on a terminal and JSON elsewhere. */
   logFormat: 'auto' | 'json' | 'text';
@@ -144,6 +146,16 @@ export const settings: Setting[] = [
   { name: 'WORKER_HOST', fallback: '127.0.0.1', meaning: 'Address for the same.' },
   { name: 'DEMO', fallback: 'on', meaning: '`off` leaves an empty database empty.' },
   { name: 'RATE_LIMITS', fallback: 'on', meaning: '`off` for tests and benches.' },
+  {
+    name: 'SESSION_IDLE_HOURS',
+    fallback: '168',
+    meaning: 'Hours after which a session ends that nobody uses.',
+  },
+  {
+    name: 'SESSION_LONGEST_HOURS',
+    fallback: '720',
+    meaning: 'Hours after which a session ends however much it is used.',
+  },
   { name: 'LOG_LEVEL', fallback: 'info', meaning: '`trace`, `debug`, `info`, `warn`, `error` or `silent`.' },
   {
     name: 'LOG_FORMAT',
@@ -349,6 +361,10 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     workerHost: read(matching, 'WORKER_HOST', /^[\w.:-]+$/, 'an address such as 127.0.0.1'),
     demo: read(onOff, 'DEMO'),
     rateLimits: read(onOff, 'RATE_LIMITS'),
+    sessions: {
+      idleHours: read(whole, 'SESSION_IDLE_HOURS', 1, 24 * 365),
+      longestHours: read(whole, 'SESSION_LONGEST_HOURS', 1, 24 * 365),
+    },
     logLevel: read(choice, 'LOG_LEVEL', logLevels),
     logFormat: read(choice, 'LOG_FORMAT', ['auto', 'json', 'text'] as const),
     publicUrl: origin('PUBLIC_URL', text('PUBLIC_URL') || `http://localhost:${port}`),

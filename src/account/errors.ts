@@ -5,6 +5,21 @@ const accountErrors = errors({
     409,
     'This is your last API key, and without one nobody gets in. Make another first; to be left with none, say leave_none=true. An administrator, or add-key at the console, can make you one again',
   ],
+  invalid_credentials: [401, 'This address and password do not belong together'],
+  email_unverified: [
+    403,
+    'Confirm your address first, by the link in the mail; POST /auth/email/resend has it sent again',
+  ],
+  account_blocked: [403, 'This account is blocked; ask support what for'],
+  insecure_connection: [
+    400,
+    'Browsers keep a session only over https, or on their own machine. Open the dashboard by its https address, or at http://localhost through an SSH tunnel',
+  ],
+  invalid_code: [401, 'This code is wrong, or was used already; wait for the next one'],
+  second_factor_enabled: [409, 'Your account has an authenticator app already; disable it first'],
+  second_factor_missing: [409, 'Your account has no authenticator app; set one up first'],
+  password_refused: [400, 'This password is too easy to guess; see details'],
+  invalid_link: [400, 'This link was used already, has expired, or is not whole; have a new one sent'],
   duplicate_ssh_key: [409, 'This SSH key is already in your account'],
   invalid_ssh_key: [400, 'This is not an OpenSSH public key we can use'],
 });

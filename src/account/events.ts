@@ -29,6 +29,106 @@ interface ApiKeyRevoked {
   by_other: boolean;
 }
 
+interface AccountRegistered {
+  user_id: number;
+  organization_name: string;
+  country: string | null;
+  link_id: number;
+}
+
+interface LinkSent {
+  user_id: number;
+  link_id: number;
+}
+
+interface AboutAccount {
+  user_id: number;
+}
+
+interface PasswordReset {
+  user_id: number;
+  sessions_ended: number;
+}
+
+interface SessionOpened {
+  user_id: number;
+  session_id: number;
+  method: 'password' | 'passkey';
+  second_factor: boolean;
+  user_agent: string | null;
+  new_device: boolean;
+}
+
+interface SignInRefused {
+  user_id: number;
+  reason: 'wrong_password' | 'wrong_code';
+  user_agent: string | null;
+}
+
+interface SessionEnded {
+  user_id: number;
+  session_id: number;
+}
+
+interface SessionsEnded {
+  user_id: number;
+  count: number;
+}
+
+export const accountRegistered = event<AccountRegistered>(
+  'account.registered',
+  'a stranger registered; their first organization follows, and the address is to be confirmed',
+);
+export const registrationRepeated = event<LinkSent>(
+  'account.registration_repeated',
+  'somebody registered with the address of an account that there is',
+);
+export const verificationSent = event<LinkSent>(
+  'account.verification_sent',
+  'somebody asked for the link again that confirms an address',
+);
+export const emailVerified = event<AboutAccount>('account.email_verified', 'an address was confirmed');
+export const passwordForgotten = event<LinkSent>(
+  'password.forgotten',
+  'somebody asked for a link by which a password is set anew',
+);
+export const passwordReset = event<PasswordReset>(
+  'password.reset',
+  'a password was set anew by a link, and all sessions ended',
+);
+export const sessionOpened = event<SessionOpened>('session.opened', 'somebody signed in');
+export const signInRefused = event<SignInRefused>(
+  'sign_in.refused',
+  'somebody tried to sign in to an account',
+);
+export const sessionProven = event<SessionEnded>(
+  'session.proven',
+  'somebody signed in proved again who they are',
+);
+export const sessionEnded = event<SessionEnded>(
+  'session.ended',
+  'a session was ended, by signing out or from elsewhere',
+);
+export const sessionsEnded = event<SessionsEnded>(
+  'session.others_ended',
+  'somebody ended all their other sessions',
+);
+export const secondFactorSetUp = event<AboutAccount>(
+  'second_factor.set_up',
+  'somebody got the secret for an authenticator app, which does not count yet',
+);
+export const secondFactorEnabled = event<AboutAccount>(
+  'second_factor.enabled',
+  'an account is signed in to with codes of an authenticator app from now on',
+);
+export const secondFactorDisabled = event<AboutAccount>(
+  'second_factor.disabled',
+  'an account is signed in to without a second factor from now on',
+);
+export const recoveryCodesMade = event<AboutAccount>(
+  'second_factor.recovery_codes_made',
+  'an account got new recovery codes; the old ones are good no more',
+);
 export const apiKeyCreated = event<ApiKeyCreated>('api_key.created', 'an API key was made');
 export const apiKeyRotated = event<ApiKeyRotated>(
   'api_key.rotated',

@@ -39,6 +39,23 @@ const staffKey = {
 };
 const shownOnce = 'ink_Jb3k1sVQ2Y0d8Xq5t7wZr4uK9mPcLhTe0a1b2c';
 
+const session = {
+  id: 4503599627370801,
+  current: true,
+  method: 'password',
+  second_factor: false,
+  ip: '192.0.2.10',
+  user_agent: 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0',
+  last_seen_at: '2026-01-31T22:05:10.402Z',
+  expires_at: '2026-03-02T22:05:10.402Z',
+  created_at: '2026-01-31T22:05:10.402Z',
+};
+const recoveryCodes = [
+  ...['k7mq-2xwz-h4cp', 'd9ra-vn3t-6ybe', 'w5hs-8fjk-m2qz', 'p3cx-7ged-t9nu', 'b6yv-4rka-s8hw'],
+  ...['z2nf-9mpt-c5jd', 'g8qe-3wxb-k7rv', 'u4ts-6hya-n9cf', 'e7jd-2pzm-w3kq', 'r5vb-8xgn-y6th'],
+];
+const linkToken = '0vX2m7Qy1cZ8sTtW5nB4kLhE9uRfJpGaDdYxKiMoQwA';
+
 /** A request and its answer for each operation, parts of one story. */
 export const examples = {
   getAccountDetails: {
@@ -75,6 +92,84 @@ export const examples = {
         },
       ],
       passkeys: [],
+    },
+  },
+  register: {
+    body: {
+      email: 'grace@example.com',
+      password: 'seven otters read maps',
+      first_name: 'Grace',
+      last_name: 'Lindqvist',
+      organization_name: 'Lindqvist AB',
+      country: 'SE',
+    },
+    data: { mail_sent: true },
+  },
+  verifyEmail: { body: { token: linkToken }, data: { email_verified: true } },
+  resendVerification: { body: { email: 'grace@example.com' }, data: { mail_sent: true } },
+  logIn: {
+    body: { email: 'grace@example.com', password: 'seven otters read maps' },
+    data: {
+      second_factor_required: false,
+      methods: [],
+      user: {
+        id: 4503599627370802,
+        email: 'grace@example.com',
+        first_name: 'Grace',
+        last_name: 'Lindqvist',
+        staff_role: null,
+      },
+    },
+  },
+  showSecondFactor: {
+    body: { code: '492039' },
+    data: {
+      second_factor_required: false,
+      methods: [],
+      user: {
+        id: 4503599627370803,
+        email: 'sam@example.com',
+        first_name: 'Sam',
+        last_name: 'Keeper',
+        staff_role: 'administrator',
+      },
+    },
+  },
+  setUpSecondFactor: {
+    data: {
+      secret: 'JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP',
+      otpauth_url:
+        'otpauth://totp/panel.example.com:grace%40example.com?issuer=panel.example.com&secret=JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP&algorithm=SHA1&digits=6&period=30',
+    },
+  },
+  enableSecondFactor: { body: { code: '492039' }, data: { recovery_codes: recoveryCodes } },
+  disableSecondFactor: { body: { code: '118204' }, data: { disabled: true } },
+  renewRecoveryCodes: { data: { recovery_codes: recoveryCodes } },
+  logOut: { data: { signed_out: true } },
+  reauthenticate: { body: { password: 'seven otters read maps' }, data: { proven: true } },
+  forgetPassword: { body: { email: 'grace@example.com' }, data: { mail_sent: true } },
+  resetPassword: {
+    body: { token: linkToken, password: 'nine herons fold linen' },
+    data: { password_set: true },
+  },
+  listSessions: { data: { sessions: [session], ...onlyPage(1) } },
+  getSession: { params: { id: session.id }, data: { session } },
+  endSession: { params: { id: session.id }, data: { ended: true } },
+  endOtherSessions: { data: { ended: 2 } },
+  listSignIns: {
+    data: {
+      sign_ins: [
+        {
+          outcome: 'signed_in',
+          method: 'password',
+          second_factor: false,
+          new_device: true,
+          ip: session.ip,
+          user_agent: session.user_agent,
+          created_at: session.created_at,
+        },
+      ],
+      ...onlyPage(1),
     },
   },
   listSshKeys: { data: { ssh_keys: [sshKey], ...onlyPage(1) } },

@@ -1,14 +1,27 @@
 /**
- * People: who they are, the keys they sign in with, and the SSH keys they bring to their machines.
+ * People: who they are, how they sign in (`signIn/`, `factors/`), where they are signed in (`sessions/`), the API keys of their
+ * programs, and the SSH keys they bring to their machines. Every way of signing in ends in `openSession`.
  */
 
 import './errors.ts';
 import './limits.ts';
 
 export { type Area, areas, keptTo, type Scopes, wholeScopes } from './areas.ts';
+export { accountRegistered } from './events.ts';
+export { factorRoutes } from './factors/routes.ts';
+export { giveTotp, sealedFactors } from './factors/totp.ts';
 export { createApiKey, hashKey, looksLikeKey, type NewApiKey, noteUse } from './keys.ts';
 export { accountMails } from './mails.ts';
 export { accountRoutes } from './routes.ts';
+export { purgeSessions } from './sessions/end.ts';
+export { forgetSignIns } from './sessions/forget.ts';
+export { type Method, openSession, type Proven, type Visit } from './sessions/open.ts';
+export { sessionRoutes } from './sessions/routes.ts';
+export { hashToken, looksLikeSession } from './sessions/token.ts';
+export { noteSession } from './sessions/use.ts';
+export { passwordLink, purgeLinks } from './signIn/links.ts';
+export { addressRequests } from './signIn/register.ts';
+export { authRoutes } from './signIn/routes.ts';
 export { type SshKey, sshKeysOf } from './sshKeys.ts';
 export { staffKeyRoutes, userStaffRoutes } from './staffRoutes.ts';
 export {

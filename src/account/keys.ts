@@ -1,13 +1,11 @@
-import { createHash, randomBytes } from 'node:crypto';
-import { crc32 } from 'node:zlib';
+import { createHash } from 'node:crypto';
 import { record } from '../events/index.ts';
 import { newId, type Queryable, statement, type TxContext } from '../platform/index.ts';
 import { type Scopes, wholeScopes } from './areas.ts';
 import { apiKeyCreated } from './events.ts';
+import { isWhole, randomToken } from './tokens.ts';
 
 const scheme = 'ink_';
-const secretBytes = 24;
-const checksumLength = 6;
 const prefixLength = scheme.length + 6;
 const noteUseEveryMs = 60_000;
 
@@ -62,7 +60,7 @@ export async function createApiKey(
   { scopes = wholeScopes, expiresAt = null, byOther = false }: KeyTerms = {},
 ): Promise<NewApiKey> {
   const id = newId();
-  const key = randomKey();
+  const key = randomToken(scheme);
   const prefix = key.slice(0, prefixLength);
   const { billing, shield, vps } = scopes;
   const facts = { id, userId, name, prefix, billing, shield, vps };
@@ -79,23 +77,9 @@ export async function createApiKey(
   return { id, key };
 }
 
-/** `ink_` + 32 random characters + a checksum of what stands before it, so that a typo needs no database. */
-function randomKey(): string {
-  const body = scheme + randomBytes(secretBytes).toString('base64url');
-  return body + checksum(body);
-}
-
-function checksum(text: string): string {
-  return crc32(text)
-    .toString(36)
-    .padStart(checksumLength + 1, '0')
-    .slice(-checksumLength);
-}
-
 /** Whether this can be one of our keys at all. */
 export function looksLikeKey(text: string): boolean {
-  if (!text.startsWith(scheme) || text.length !== scheme.length + 32 + checksumLength) return false;
-  return checksum(text.slice(0, -checksumLength)) === text.slice(-checksumLength);
+  return isWhole(scheme, text);
 }
 
 /** What the database keeps of a key. The key has 192 random bits, so one round of SHA-256 is enough. */

@@ -2,6 +2,13 @@ import { limits } from '../platform/http/index.ts';
 
 const accountLimits = limits({
   'sign-in': { quota: 20, windowS: 60, per: 'ip' },
+  /** Wrong ones: by browser for who signed in there before, else by address and by account. */
+  password: { quota: 10, windowS: 900, per: 'ip' },
+  /** Wrong codes of an account, or of a browser in which its person signed in before. */
+  'second-factor': { quota: 10, windowS: 900, per: 'ip' },
+  registration: { quota: 10, windowS: 3_600, per: 'ip' },
+  /** Each is a mail to somebody who may not have asked for it. */
+  'mail-link': { quota: 10, windowS: 3_600, per: 'ip' },
 });
 
 type AccountLimits = typeof accountLimits;

@@ -12,6 +12,7 @@ interface AccountRow {
   email_verified: boolean;
   email_subscribed: boolean;
   show_cancelled_items: boolean;
+  has_totp: boolean;
   last_activity_at: Date | null;
   created_at: Date;
   updated_at: Date;
@@ -30,6 +31,7 @@ interface AccountRow {
 const readAccountRow = statement<AccountRow, { userId: number }>(
   'account.read',
   `select u.*,
+     exists (select 1 from totp_factors f where f.user_id = u.id and f.enabled_at is not null) as has_totp,
      coalesce((select jsonb_agg(jsonb_build_object('id', k.id, 'name', k.name, 'prefix', k.prefix,
          'billing', k.billing, 'shield', k.shield, 'vps', k.vps, 'created_at', k.created_at,
          'last_used_at', k.last_used_at) order by k.created_at desc)
@@ -47,7 +49,7 @@ export async function readAccount(ctx: AccountContext, readCredit: ReadCredit) {
     readCredit(ctx),
   ]);
   return {
-    twofa_status: false,
+    twofa_status: row.has_totp,
     user: {
       id: row.id,
       first_name: row.first_name,
@@ -60,7 +62,7 @@ export async function readAccount(ctx: AccountContext, readCredit: ReadCredit) {
       credit,
       email_verified: row.email_verified,
       email_subscribed: row.email_subscribed,
-      twoFactorAuthentication: false,
+      twoFactorAuthentication: row.has_totp,
       lastActivity: row.last_activity_at?.toISOString() ?? null,
       created_at: row.created_at.toISOString(),
       updated_at: row.updated_at.toISOString(),

@@ -1,7 +1,7 @@
-import { hash } from '@node-rs/argon2';
 import { record } from '../events/index.ts';
 import { type Context, newId, statement, type TxContext } from '../platform/index.ts';
 import { accountCreated } from './events.ts';
+import { hashPassword } from './signIn/passwords.ts';
 
 export const staffRoles = ['administrator', 'billing', 'support', 'operator'] as const;
 export type StaffRole = (typeof staffRoles)[number];
@@ -36,20 +36,29 @@ const insertUser = statement<
    values (:id, :email, :firstName, :lastName, :passwordHash, :staffRole, :emailVerified, :now, :now)`,
 );
 
-// OWASP's first choice for argon2id; the default algorithm of the library.
-const passwordCost = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };
-
 /** Makes an account whose e-mail address counts as verified. Returns its id. */
-export async function createUser(ctx: TxContext, user: NewUser): Promise<number> {
+export async function createUser(ctx: TxContext, { password, ...user }: NewUser): Promise<number> {
+  const passwordHash = await hashPassword(password);
+  return insertAccount(ctx, { ...user, passwordHash, emailVerified: true });
+}
+
+/** What an account begins with. */
+interface NewAccount extends Omit<NewUser, 'password'> {
+  passwordHash: string;
+  emailVerified: boolean;
+}
+
+/** Makes an account with a password that was hashed before. Returns its id. */
+export async function insertAccount(ctx: TxContext, user: NewAccount): Promise<number> {
   const id = newId();
   await ctx.db.run(insertUser, {
     id,
     email: user.email,
     firstName: user.firstName,
     lastName: user.lastName,
-    passwordHash: await hash(user.password, passwordCost),
+    passwordHash: user.passwordHash,
     staffRole: user.staffRole ?? null,
-    emailVerified: true,
+    emailVerified: user.emailVerified,
     now: ctx.clock.now(),
   });
   await record(ctx, accountCreated, { subject: { type: 'user', id }, organizationId: null });

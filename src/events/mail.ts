@@ -1,10 +1,13 @@
 import type { Happened } from '../platform/index.ts';
 import type { Event } from './event.ts';
+import { linesWithPlace, type MailLink } from './mailLink.ts';
 
 /** What a mail says; greeting and signature are added. */
 export interface MailText {
   subject: string;
   lines: string[];
+  /** Stands after the first line, where only the recipient reads it. */
+  link?: MailLink;
 }
 
 /** A mail that tells of an event. */
@@ -58,12 +61,15 @@ export function mailTo<Data extends object>(
 
 /** The whole mail: header and body. */
 export function composeMail(
-  { subject, lines }: MailText,
+  { subject, lines, link }: MailText,
   firstName: string | null,
   publicUrl: string,
 ): { subject: string; body: string } {
   const greeting = firstName ? `Hello ${oneLine(firstName)},` : 'Hello,';
-  return { subject: oneLine(subject), body: [greeting, '', ...lines, '', publicUrl, ''].join('\n') };
+  return {
+    subject: oneLine(subject),
+    body: [greeting, '', ...linesWithPlace(lines, link), '', publicUrl, ''].join('\n'),
+  };
 }
 
 /** A name with a line break in it must not become a header of its own. */

@@ -143,7 +143,11 @@ describe('other mails', () => {
     await payByCredit(person, id);
     await settled(product);
     const subjects = server.mails.map((mail) => headersOf(mail.text).subject);
-    expect(subjects.toSorted()).toEqual([`Payment received for invoice ${id}`, `Your order: invoice ${id}`]);
+    expect(subjects.toSorted()).toEqual([
+      `Payment received for invoice ${id}`,
+      'We are setting up Web hosting',
+      `Your order: invoice ${id}`,
+    ]);
   });
 });
 
@@ -173,6 +177,7 @@ describe('the mail about money', () => {
     const person = await newCustomer(product, { creditMinor: 300 });
     const id = await newInvoice(product, person);
     await payByCredit(person, id);
+    await settled(product);
     for (const amount of ['1.00', '2.00']) {
       await product.staff.post(`/staff/invoices/${id}/refund`, {
         amount,
@@ -184,7 +189,8 @@ describe('the mail about money', () => {
       expect(lastMail().text).toContain(`${amount} EUR`);
       expect(lastMail().text).toContain('Reason: A slow week');
     }
-    expect(server.mails).toHaveLength(4);
+    // The order, its payment, its delivery that staff is at, and two refunds.
+    expect(server.mails).toHaveLength(5);
   });
 
   it('of a transfer that came too late says that it became credit', async () => {

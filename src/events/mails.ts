@@ -1,3 +1,4 @@
+import { MailError } from '../drivers/mail/index.ts';
 import {
   enqueue,
   job,
@@ -11,6 +12,7 @@ import {
   type TxRun,
 } from '../platform/index.ts';
 import { composeMail, type MailDeclaration } from './mail.ts';
+import { type MailLink, withLink } from './mailLink.ts';
 
 interface EntryForMail {
   id: number;
@@ -42,13 +44,14 @@ const keepMail = statement<
     recipient: string;
     subject: string;
     body: string;
+    link: MailLink | null;
     state: 'queued' | 'kept';
     now: Date;
   }
 >(
   'events.keepMail',
-  `insert into mails (id, organization_id, journal_id, template, recipient, subject, body, state, created_at)
-   values (:id, :organizationId, :journalId, :template, :recipient, :subject, :body, :state, :now)
+  `insert into mails (id, organization_id, journal_id, template, recipient, subject, body, link, state, created_at)
+   values (:id, :organizationId, :journalId, :template, :recipient, :subject, :body, :link, :state, :now)
    on conflict on constraint mails_once do update set state = excluded.state, error = null
      where mails.state = 'failed'`,
 );
@@ -60,12 +63,13 @@ interface MailRow {
   recipient: string;
   subject: string;
   body: string;
+  link: MailLink | null;
   state: 'queued' | 'kept' | 'sent' | 'failed';
 }
 
 const mailOfEntry = statement<MailRow, { journalId: number }>(
   'events.mailOfEntry',
-  'select id, journal_id, template, recipient, subject, body, state from mails where journal_id = :journalId',
+  'select id, journal_id, template, recipient, subject, body, link, state from mails where journal_id = :journalId',
 );
 
 const markMail = statement<
@@ -101,12 +105,16 @@ export function mailDelivery(mails: readonly MailDeclaration[]): Saga<Payload> {
   return saga<Payload>({ name: deliver.name, steps });
 }
 
+/** Code of a mail that its server does not take for now: a mailbox is full, or the sender is not known there yet. */
+const putOff = 'mail_put_off';
+
 /**
  * Sends a mail that is written down, and marks it. Between the server's "accepted" and that mark a crash can send it
  * again, with the same Message-ID, by which mail systems drop the double.
  */
 export const mailSending = job<Payload>('mail.send', send, {
   attempts: 12,
+  outages: ['mail_unreachable', putOff],
   failed: async (ctx, { journalId }, { message }) => {
     await ctx.db.run(markMail, { journalId, state: 'failed', sentAt: null, error: message });
   },
@@ -136,6 +144,7 @@ async function write(
     template: entry.action,
     recipient,
     ...composeMail(text, entry.first_name, ctx.config.publicUrl),
+    link: text.link ?? null,
     state: delivers ? 'queued' : 'kept',
     now: ctx.clock.now(),
   });
@@ -148,17 +157,25 @@ async function send(run: Run<Payload, object>): Promise<void> {
   const mail = await ctx.db.maybe(mailOfEntry, { journalId: payload.journalId });
   if (mail?.state !== 'queued' && mail?.state !== 'failed') return;
   const domain = new URL(ctx.config.publicUrl).hostname;
-  await drivers.mail.send({
-    messageId: `<${mail.journal_id}.${mail.template}@${domain}>`,
-    from: ctx.config.mailFrom,
-    to: mail.recipient,
-    subject: mail.subject,
-    text: mail.body,
-  });
+  await drivers.mail
+    .send({
+      messageId: `<${mail.journal_id}.${mail.template}@${domain}>`,
+      from: ctx.config.mailFrom,
+      to: mail.recipient,
+      subject: mail.subject,
+      text: withLink(mail.body, mail.link, ctx.seal, ctx.config.publicUrl),
+    })
+    .catch(sayPutOff);
   await ctx.db.run(markMail, {
     journalId: payload.journalId,
     state: 'sent',
     sentAt: ctx.clock.now(),
     error: null,
   });
+}
+
+function sayPutOff(error: unknown): never {
+  const isForNow = error instanceof MailError && error.code === 'mail_refused' && !error.permanent;
+  if (isForNow) throw Object.assign(new Error(error.message, { cause: error }), { code: putOff });
+  throw error;
 }

@@ -1,47 +1,121 @@
-import { hashKey, keptTo, looksLikeKey, noteUse, type Scopes } from '../account/index.ts';
-import type { Authenticate } from '../platform/http/index.ts';
+import {
+  hashKey,
+  hashToken,
+  keptTo,
+  looksLikeKey,
+  looksLikeSession,
+  noteSession,
+  noteUse,
+  type Scopes,
+} from '../account/index.ts';
+import type { Config } from '../config.ts';
+import type { Authenticate, Principal } from '../platform/http/index.ts';
 import { type Clock, type Queryable, statement } from '../platform/index.ts';
 import { permissionsOf } from './permissions.ts';
 
-interface CallerRow {
-  key_id: number;
-  last_used_at: Date | null;
+interface PersonRow {
   user_id: number;
   staff_role: string | null;
   role: string | null;
-  scopes: Scopes;
   default_organization_id: number | null;
+  is_member: boolean;
 }
 
-// One round trip: the key, its account, and the membership in the organization that was asked for.
-const findCaller = statement<CallerRow, { hash: Buffer; organizationId: number | null; now: Date }>(
-  'organizations.findCaller',
-  `select k.id as key_id, k.last_used_at, u.id as user_id, u.staff_role, m.role,
-     jsonb_build_object('billing', k.billing, 'shield', k.shield, 'vps', k.vps) as scopes,
+interface KeyRow extends PersonRow {
+  key_id: number;
+  last_used_at: Date | null;
+  scopes: Scopes;
+}
+
+interface SessionRow extends PersonRow {
+  session_id: number;
+  strong: boolean;
+  proven_at: Date;
+  last_seen_at: Date;
+}
+
+const person = `u.id as user_id, u.staff_role, m.role,
      coalesce(u.default_organization_id,
        (select case when count(*) = 1 then min(own.organization_id) end from memberships own where own.user_id = u.id)
-     ) as default_organization_id
+     ) as default_organization_id,
+     exists (select 1 from memberships own where own.user_id = u.id) as is_member`;
+
+// One round trip: the key, its account, and the membership in the organization that was asked for.
+const findKeyHolder = statement<KeyRow, { hash: Buffer; organizationId: number | null; now: Date }>(
+  'organizations.findCaller',
+  `select k.id as key_id, k.last_used_at, ${person},
+     jsonb_build_object('billing', k.billing, 'shield', k.shield, 'vps', k.vps) as scopes
    from api_keys k
    join users u on u.id = k.user_id and u.status = 'active'
    left join memberships m on m.user_id = u.id and m.organization_id = :organizationId
    where k.hash = :hash and k.revoked_at is null and (k.expires_at is null or k.expires_at > :now)`,
 );
 
-/** Decides who an API key belongs to and what it may do in an organization. */
-export function authenticator(db: Queryable, clock: Clock): Authenticate {
-  return async (credential, organizationId, ip) => {
-    if (!looksLikeKey(credential)) return null;
+// The same of somebody who signed in. Half a sign-in is nobody's yet.
+const findSignedIn = statement<
+  SessionRow,
+  { hash: Buffer; organizationId: number | null; now: Date; idleSince: Date }
+>(
+  'organizations.findSignedIn',
+  `select s.id as session_id, s.strong, s.proven_at, s.last_seen_at, ${person}
+   from sessions s
+   join users u on u.id = s.user_id and u.status = 'active'
+   left join memberships m on m.user_id = u.id and m.organization_id = :organizationId
+   where s.hash = :hash and not s.half and s.expires_at > :now and s.last_seen_at > :idleSince`,
+);
+
+/** Decides who an API key or a session belongs to, and what it may do in an organization. */
+export function authenticator(
+  db: Queryable,
+  clock: Clock,
+  { sessions }: Pick<Config, 'sessions'>,
+): Authenticate {
+  const idleMs = sessions.idleHours * 3_600_000;
+
+  const byKey = async (key: string, organizationId: number | null, ip: string): Promise<Principal | null> => {
     const now = clock.now();
-    const row = await db.maybe(findCaller, { hash: hashKey(credential), organizationId, now });
+    const row = await db.maybe(findKeyHolder, { hash: hashKey(key), organizationId, now });
     if (row === null) return null;
     noteUse(db, { id: row.key_id, lastUsedAt: row.last_used_at }, now);
     return {
       actor: { type: 'api_key', userId: row.user_id, apiKeyId: row.key_id, ip },
       sessionId: null,
-      staffRole: row.staff_role,
+      signIn: null,
       keptTo: keptTo(row.scopes),
-      permissions: row.role === null ? null : permissionsOf(row.role, row.scopes),
-      defaultOrganizationId: row.default_organization_id,
+      ...personOf(row, row.scopes),
     };
+  };
+
+  const bySession = async (
+    token: string,
+    organizationId: number | null,
+    ip: string,
+  ): Promise<Principal | null> => {
+    const now = clock.now();
+    const idleSince = new Date(now.getTime() - idleMs);
+    const row = await db.maybe(findSignedIn, { hash: hashToken(token), organizationId, now, idleSince });
+    if (row === null) return null;
+    noteSession(db, { id: row.session_id, lastSeenAt: row.last_seen_at }, now);
+    return {
+      actor: { type: 'user', userId: row.user_id, apiKeyId: null, ip },
+      sessionId: row.session_id,
+      signIn: { strong: row.strong, provenAt: row.proven_at },
+      keptTo: null,
+      ...personOf(row),
+    };
+  };
+
+  return async (credential, organizationId, ip) => {
+    if (looksLikeKey(credential)) return byKey(credential, organizationId, ip);
+    return looksLikeSession(credential) ? bySession(credential, organizationId, ip) : null;
+  };
+}
+
+function personOf(row: PersonRow, scopes?: Scopes) {
+  return {
+    staffRole: row.staff_role,
+    permissions: row.role === null ? null : permissionsOf(row.role, scopes),
+    defaultOrganizationId: row.default_organization_id,
+    isMember: row.is_member,
   };
 }

@@ -1,0 +1,34 @@
+import { type Context, fail, type TxContext } from '../../platform/index.ts';
+import { takeRecoveryCode } from './recoveryCodes.ts';
+import { hasTotp, takeCode } from './totp.ts';
+
+/** What somebody shows as second factor: one of the two. */
+export interface Shown {
+  code?: string | undefined;
+  recovery_code?: string | undefined;
+}
+
+export type SecondFactor = 'totp' | 'recovery_code';
+
+/** What this person has to show beside the password; empty for who has set up nothing. */
+export async function factorsOf(ctx: Context, userId: number): Promise<SecondFactor[]> {
+  return (await hasTotp(ctx, userId)) ? ['totp', 'recovery_code'] : [];
+}
+
+/** Whether what is shown is right; then it is used up. */
+export async function takeFactor(
+  tx: TxContext,
+  userId: number,
+  { code, recovery_code }: Shown,
+): Promise<boolean> {
+  if (code !== undefined) return takeCode(tx, userId, code);
+  return recovery_code !== undefined && takeRecoveryCode(tx, userId, recovery_code);
+}
+
+/** Neither and both are a mistake. */
+export function requireOne({ code, recovery_code }: Shown): void {
+  if ((code === undefined) !== (recovery_code === undefined)) return;
+  const message =
+    code === undefined ? 'is missing: send it, or a recovery_code' : 'is one too many beside recovery_code';
+  throw fail('invalid_request', { details: [{ field: 'code', message }] });
+}

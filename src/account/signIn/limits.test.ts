@@ -1,0 +1,55 @@
+import { randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { newCustomer, signedIn } from '../../../test/people.ts';
+import { startTestProduct, type TestProduct } from '../../../test/product.ts';
+
+let limited: TestProduct;
+beforeAll(async () => {
+  limited = await startTestProduct({ env: { RATE_LIMITS: 'on', TRUSTED_PROXIES: '127.0.0.1' } });
+});
+afterAll(() => limited.stop());
+const attempt = (who: { email: string }, password: string, from: string, cookie = '') =>
+  limited.nobody.post('/auth/login', { email: who.email, password }, { 'x-forwarded-for': from, cookie });
+
+it('nobody guesses on and on, from wherever, and a browser that was there before is not locked out', async () => {
+  const person = await newCustomer(limited);
+  const { cookie } = await signedIn(limited, person, { 'x-forwarded-for': '192.0.2.200' });
+  const guesses = await Promise.all(
+    Array.from({ length: 25 }, (_, at) => attempt(person, `guess number ${at}`, `192.0.2.${at + 1}`)),
+  );
+  const statuses = guesses.map(({ status }) => status);
+  expect(statuses.filter((status) => status === 401)).toHaveLength(10);
+  expect(statuses.filter((status) => status === 429)).toHaveLength(15);
+  expect((await attempt(person, person.password, '192.0.2.99')).status).toBe(429);
+  expect((await attempt(person, person.password, '192.0.2.99', cookie)).status).toBe(200);
+  const other = await newCustomer(limited);
+  expect((await attempt(other, other.password, '192.0.2.99')).status).toBe(200);
+});
+
+it('a browser that was there before guesses no more than others', async () => {
+  const person = await newCustomer(limited);
+  const { cookie } = await signedIn(limited, person, { 'x-forwarded-for': '198.51.100.1' });
+  const guesses = await Promise.all(
+    Array.from({ length: 14 }, (_, at) => attempt(person, `guess number ${at}`, '198.51.100.1', cookie)),
+  );
+  expect(guesses.filter(({ status }) => status === 401)).toHaveLength(10);
+});
+
+it('an address registers and has mails sent so often and no more', async () => {
+  const from = { 'x-forwarded-for': '203.0.113.7' };
+  const count = async (path: string, body: (at: number) => object) => {
+    const answers = await Promise.all(
+      Array.from({ length: 12 }, (_, at) => limited.nobody.post(path, body(at), from)),
+    );
+    return answers.filter(({ status }) => status === 200).length;
+  };
+  expect(
+    await count('/auth/register', () => ({
+      email: `${randomBytes(6).toString('hex')}@example.com`,
+      password: 'seven otters read maps',
+      first_name: 'Grace',
+      last_name: 'Lindqvist',
+    })),
+  ).toBe(10);
+  expect(await count('/auth/password/forgot', (at) => ({ email: `x${at}@example.com` }))).toBe(10);
+});

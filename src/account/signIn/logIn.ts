@@ -1,0 +1,107 @@
+import { record } from '../../events/index.ts';
+import { answer, type GuessKeys } from '../../platform/http/index.ts';
+import { type Context, fail, type TxContext, transaction } from '../../platform/index.ts';
+import { signInRefused } from '../events.ts';
+import { factorsOf } from '../factors/factor.ts';
+import { cookiesOf, deviceTokenOf, requireCookies } from '../sessions/cookies.ts';
+import { findDevice } from '../sessions/devices.ts';
+import { type Opened, openHalf, openSession, shortened, type Visit } from '../sessions/open.ts';
+import { hashToken } from '../sessions/token.ts';
+import { hashPassword, isOutdated, isPassword } from './passwords.ts';
+import { lockedPerson, type PersonRow, personByEmail, setPassword } from './person.ts';
+
+/** What is read of a request beside its body. */
+export interface Asked {
+  headers: Readonly<Record<string, string | string[] | undefined>>;
+  userAgent: string | null;
+}
+
+interface Credentials {
+  email: string;
+  password: string;
+}
+
+/**
+ * Signs somebody in by address and password. `invalid_credentials`, the same and after the same time whether there is
+ * such an account; `email_unverified` and `account_blocked` only for who knows the password.
+ */
+export async function logIn(ctx: Context, { email, password }: Credentials, asked: Asked) {
+  requireCookies(ctx, asked.headers);
+  const person = await ctx.db.maybe(personByEmail, { email });
+  const isRight = await isPassword(password, person?.password_hash ?? null);
+  if (person === null || !isRight) {
+    if (person !== null) noteRefusal(ctx, person.id, 'wrong_password', asked.userAgent);
+    throw fail('invalid_credentials');
+  }
+  if (person.status !== 'active') throw fail('account_blocked');
+  if (!person.email_verified) throw fail('email_unverified');
+  const renewed = isOutdated(person.password_hash) ? await hashPassword(password) : null;
+  return transaction(ctx, 'account.logIn', async (tx) => {
+    await requireSame(tx, person);
+    if (renewed !== null)
+      await tx.db.run(setPassword, { id: person.id, passwordHash: renewed, now: tx.clock.now() });
+    const methods = await factorsOf(tx, person.id);
+    if (methods.length > 0) {
+      const half = await openHalf(tx, person.id, visitOf(asked));
+      return answer({ second_factor_required: true, methods }, cookiesOf(half.token, null, half.seconds));
+    }
+    const opened = await openSession(
+      tx,
+      { userId: person.id, method: 'password', strong: false },
+      visitOf(asked),
+    );
+    return signedIn(person, opened);
+  });
+}
+
+/** Between the look at the password and the session, somebody may have set another one, which ends all sessions. */
+async function requireSame(tx: TxContext, { id, password_hash, status }: PersonRow): Promise<void> {
+  const now = await tx.db.one(lockedPerson, { id });
+  if (now.password_hash !== password_hash || now.status !== status) throw fail('invalid_credentials');
+}
+
+/** The answer to whoever is signed in now. */
+export function signedIn(person: PersonRow, { token, device, seconds }: Opened) {
+  const { id, email, first_name, last_name, staff_role } = person;
+  const user = { id, email, first_name, last_name, staff_role };
+  return answer({ second_factor_required: false, methods: [], user }, cookiesOf(token, device, seconds));
+}
+
+export function visitOf({ headers, userAgent }: Asked): Visit {
+  return { userAgent, device: deviceTokenOf(headers) };
+}
+
+/**
+ * What wrong passwords are counted by: a browser in which this person signed in before counts for itself, so that
+ * nobody else's guesses lock them out; all others count for the address they come from and the account they aim at.
+ */
+export async function guessesAt(
+  ctx: Context,
+  email: string,
+  { headers }: Pick<Asked, 'headers'>,
+): Promise<GuessKeys> {
+  const device = await findDevice(ctx, deviceTokenOf(headers), email);
+  if (device !== null) return { keys: [`d${device}`], byAddress: false };
+  return { keys: [`a${hashToken(email.toLowerCase()).toString('base64url')}`], byAddress: true };
+}
+
+/**
+ * Writes down that somebody tried, for the account's history. Nobody waits for it: what an unknown address does not
+ * have must not show in how long the answer takes.
+ */
+export function noteRefusal(
+  ctx: Context,
+  userId: number,
+  reason: 'wrong_password' | 'wrong_code',
+  userAgent: string | null,
+): void {
+  const note = transaction(ctx, 'account.noteRefusal', (tx) =>
+    // Whoever tried is nobody we know, and least of all the person.
+    record({ ...tx, actor: { ...tx.actor, type: 'user', userId: null } }, signInRefused, {
+      subject: { type: 'user', id: userId },
+      organizationId: null,
+      data: { user_id: userId, reason, user_agent: shortened(userAgent) },
+    }),
+  );
+  note.catch((error: unknown) => ctx.log.warn({ err: error }, 'a refused sign-in was not written down'));
+}
