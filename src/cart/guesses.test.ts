@@ -41,4 +41,6 @@ it('codes of coupons cannot be guessed: after a few wrong ones no more are looke
   // Ordering is no way round it.
   expect((await customer.post('/cart/checkout/invoice', cart('GUESS'))).status).toBe(429);
   expect((await customer.post('/cart/checkout/invoice', cart())).status).toBe(200);
+  const upgrade = { product_id: product.demo.products.hosting, couponcode: 'GUESS', dry_run: true };
+  expect((await customer.post('/dashboard/services/1/upgrade', upgrade)).status).toBe(429);
 });

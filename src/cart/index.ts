@@ -4,7 +4,6 @@
  */
 
 import './errors.ts';
-import './limits.ts';
 import './permissions.ts';
 
 export { cartRoutes } from './routes.ts';

@@ -1,3 +1,4 @@
+import { codeGuess } from '../catalog/index.ts';
 import { type Problem, routes } from '../platform/http/index.ts';
 import { type AppError, fail } from '../platform/index.ts';
 import { checkout } from './checkout.ts';
@@ -18,14 +19,6 @@ const causes = [
   'amount_too_large',
 ] as const;
 
-// Whoever may quote may try codes: without a limit of their own, six hundred a minute.
-const guess = {
-  limit: 'coupon',
-  isMade: ({ body }: { body: { couponcode?: string } }) => body.couponcode !== undefined,
-  wrong: 'invalid_coupon',
-  message: 'Too many coupon codes were wrong; go on without one, or try again later',
-} as const;
-
 const group = { tag: 'Cart', about: 'From a list of wishes to an invoice.', examples };
 
 export const cartRoutes = routes('/cart', group, (route) => {
@@ -45,7 +38,7 @@ export const cartRoutes = routes('/cart', group, (route) => {
       // A header that is no integer is refused; only one that is absent has a default.
       errors: [...causes, 'organization_required', 'too_many'],
       limit: 'checkout',
-      guess,
+      guess: codeGuess,
       onInvalid: missingFields,
     },
     (ctx, req) => checkout(ctx, req.body),
@@ -63,7 +56,7 @@ export const cartRoutes = routes('/cart', group, (route) => {
       body: S.Cart,
       data: S.Quote,
       errors: causes,
-      guess,
+      guess: codeGuess,
       onInvalid: missingFields,
       idempotency: 'off',
     },

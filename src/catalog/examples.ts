@@ -116,6 +116,8 @@ const product = {
   ],
 };
 
+const asStaff = { status: 'active', downgrade: 'now', position: 1, retired_options: [] };
+
 /** A request and its answer for each operation, parts of one story. */
 export const examples = {
   listProducts: {
@@ -125,7 +127,42 @@ export const examples = {
   getProduct: { params: { id: 1 }, data: { product: product } },
   getProductAsStaff: {
     params: { id: 1 },
-    data: { product: { ...product, status: 'active', downgrade: 'now' } },
+    data: { product: { ...product, ...asStaff } },
+  },
+  createProduct: {
+    body: {
+      type: 'Hosting',
+      moduleId: 3,
+      group_id: 3,
+      name: 'Web hosting, large',
+      currency: 'EUR',
+      prices: [{ cycle: 'monthly', price: '9.00' }],
+      options: [
+        {
+          ...{ key: 'option2', name: 'storage_gb', label: 'Storage (GB)' },
+          ...{ min: 10, max: 100, unit_price: '0.10' },
+        },
+      ],
+    },
+    data: {
+      product: {
+        id: 5,
+        type: 'Hosting',
+        moduleId: 3,
+        name: 'Web hosting, large',
+        description: '',
+        group: { id: 3, name: 'Web hosting' },
+        stock: null,
+        prices: [{ cycle: 'monthly', price: '9.00', setup_fee: '0.00', currency: 'EUR' }],
+        options: [
+          {
+            ...{ key: 'option2', name: 'storage_gb', label: 'Storage (GB)', kind: 'integer' },
+            ...{ min: 10, max: 100, step: 1, values: [], unit_price: '0.10', required: true },
+          },
+        ],
+        ...{ status: 'hidden', downgrade: 'now', position: 2, retired_options: [] },
+      },
+    },
   },
   updateProduct: {
     params: { id: 1 },
@@ -139,13 +176,12 @@ export const examples = {
           { cycle: 'quarterly', price: '12.00', setup_fee: '0.00', currency: 'EUR' },
           { cycle: 'annually', price: '40.00', setup_fee: '0.00', currency: 'EUR' },
         ],
-        status: 'active',
-        downgrade: 'now',
+        ...asStaff,
       },
     },
   },
   listProductsAsStaff: {
     query: { search: 'vps', status: 'active' },
-    data: { products: [{ ...product, status: 'active', downgrade: 'now' }], ...onlyPage(1) },
+    data: { products: [{ ...product, ...asStaff }], ...onlyPage(1) },
   },
 } satisfies Record<string, Example>;

@@ -6,12 +6,13 @@
 import './errors.ts';
 
 export { addProduct, type NewProduct } from './addProduct.ts';
+export { lockProduct } from './changeProduct.ts';
 export { checkOptions, missingOptions, type Price, priceOf } from './configure.ts';
+export { type CouponLine, discountOf } from './coupons/discount.ts';
+export { codeGuess } from './coupons/limits.ts';
 export { couponStaffRoutes } from './coupons/routes.ts';
 export {
   type Coupon,
-  type CouponLine,
-  discountOf,
   redeemCoupon,
   renewalDiscountOf,
   requireCoupon,
@@ -19,12 +20,14 @@ export {
 } from './coupons/use.ts';
 export { requireSold, soldCurrencies } from './currencies.ts';
 export { addMonths, type Cycle, cycles, isCycle, monthsOf } from './cycles.ts';
+export { groupStaffRoutes } from './groups/routes.ts';
 export { ChosenOptions, optionMeanings } from './optionSchema.ts';
 export type { Options } from './options.ts';
 export type { Option } from './products.ts';
 export { findProducts, findProductsOfKind, type Product } from './products.ts';
 export { catalogRoutes } from './routes.ts';
 export { CycleName, ProductGroup, ProductType } from './schema.ts';
+export type { Selling } from './selling.ts';
 export { catalogStaffRoutes } from './staffRoutes.ts';
 export { reserveStock, returnStock } from './stock.ts';
-export { changedPrice, changeLots, type Lots, monthlyOf } from './units.ts';
+export { changedPrice, changeLots, followLots, type Lots, lotsOf, monthlyOf } from './units.ts';

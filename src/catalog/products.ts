@@ -1,4 +1,4 @@
-import { type ListRequest, listData, pagedList } from '../platform/http/index.ts';
+import { type ListRequest, listData, pagedList, type SortKey } from '../platform/http/index.ts';
 import { type Context, fail, formatMoney, statement } from '../platform/index.ts';
 import { type Cycle, cycles } from './cycles.ts';
 
@@ -39,9 +39,13 @@ export interface Product {
   status: 'active' | 'hidden' | 'retired';
   /** When a change of a service to what costs less counts: at once, or with its next period. */
   downgrade: 'now' | 'period_end';
+  /** Where it stands in its group; lower ones first. */
+  position: number;
   updatedAt: Date;
   prices: { cycle: Cycle; priceMinor: number; setupFeeMinor: number }[];
   options: Option[];
+  /** What nobody orders with any more; what was bought with it keeps it. */
+  retiredOptions: Option[];
 }
 
 interface ProductRow {
@@ -56,6 +60,8 @@ interface ProductRow {
   stock: number | null;
   status: 'active' | 'hidden' | 'retired';
   downgrade: 'now' | 'period_end';
+  position: number;
+  place: number;
   updated_at: Date;
   prices: { cycle: Cycle; price_minor: number; setup_fee_minor: number }[];
   options: OptionRow[];
@@ -72,11 +78,12 @@ interface OptionRow {
   choices: { value: string; label: string; price_minor: number }[] | null;
   unit_price_minor: number;
   required: boolean;
+  retired: boolean;
 }
 
 const selectProduct = `
   select p.id, p.type, p.module_id, p.group_id, g.name as group_name, p.name, p.description, p.currency, p.stock,
-    p.status, p.downgrade, p.updated_at,
+    p.status, p.downgrade, p.position, p.place, p.updated_at,
     (select coalesce(jsonb_agg(jsonb_build_object('cycle', c.cycle, 'price_minor', c.price_minor,
         'setup_fee_minor', c.setup_fee_minor)), '[]')
        from product_prices c where c.product_id = p.id) as prices,
@@ -91,8 +98,9 @@ const productsById = statement<ProductRow, { ids: number[] }>(
 );
 const ofKind = statement<ProductRow, { moduleId: number; limit: number }>(
   'catalog.ofKind',
-  `${selectProduct} where p.module_id = :moduleId and p.status = 'active' order by p.id limit :limit`,
+  `${selectProduct} where p.module_id = :moduleId and p.status = 'active' order by p.place, p.id limit :limit`,
 );
+const byPlace: SortKey<ProductRow> = { by: 'p.place', type: 'bigint', of: (row) => row.place };
 const byName = 'lower(p.name) collate "C"';
 const everyProduct = pagedList<ProductRow & { by_name: string }>({
   name: 'catalog.all',
@@ -100,7 +108,7 @@ const everyProduct = pagedList<ProductRow & { by_name: string }>({
   select: selectProduct.replace('p.updated_at,', `p.updated_at, ${byName} as by_name,`),
   filters: { status: 'p.status = :status' },
   key: { by: 'p.id', type: 'bigint', of: (row) => row.id },
-  sorts: { id: null, name: { by: byName, type: 'text', of: (row) => row.by_name } },
+  sorts: { id: null, position: byPlace, name: { by: byName, type: 'text', of: (row) => row.by_name } },
   order: 'id',
   search: [{ by: byName, type: 'text', of: (row) => row.by_name }],
 });
@@ -110,8 +118,8 @@ const forSale = pagedList<ProductRow>({
   select: selectProduct,
   within: `p.status = 'active'`,
   key: { by: 'p.id', type: 'bigint', of: (row) => row.id },
-  sorts: { id: null, name: { by: 'p.name', type: 'text', of: (row) => row.name } },
-  order: 'id',
+  sorts: { id: null, position: byPlace, name: { by: 'p.name', type: 'text', of: (row) => row.name } },
+  order: 'position',
 });
 
 /** The products with these ids, whatever their status; an id without a product is missing from the answer. */
@@ -147,7 +155,10 @@ export async function listEveryProduct(ctx: Context, query: ListRequest & { stat
 
 /** A product as staff sees it. */
 export function viewProductForStaff(product: Product) {
-  return { ...viewProduct(product), status: product.status, downgrade: product.downgrade };
+  const { status, downgrade, position } = product;
+  const money = (minor: number) => formatMoney(minor, product.currency);
+  const retired = product.retiredOptions.map((option) => viewOption(option, money));
+  return { ...viewProduct(product), status, downgrade, position, retired_options: retired };
 }
 
 function fromRow(row: ProductRow): Product {
@@ -162,6 +173,7 @@ function fromRow(row: ProductRow): Product {
     stock: row.stock,
     status: row.status,
     downgrade: row.downgrade,
+    position: row.position,
     updatedAt: row.updated_at,
     prices: row.prices
       .map((price) => ({
@@ -170,7 +182,8 @@ function fromRow(row: ProductRow): Product {
         setupFeeMinor: price.setup_fee_minor,
       }))
       .sort((a, b) => cycles.indexOf(a.cycle) - cycles.indexOf(b.cycle)),
-    options: row.options.map(optionFromRow),
+    options: row.options.filter(({ retired }) => !retired).map(optionFromRow),
+    retiredOptions: row.options.filter(({ retired }) => retired).map(optionFromRow),
   };
 }
 
@@ -212,20 +225,24 @@ export function viewProduct(product: Product) {
       setup_fee: money(price.setupFeeMinor),
       currency: product.currency,
     })),
-    options: product.options.map((option) => ({
-      key: option.key,
-      name: option.name,
-      label: option.label,
-      kind: option.kind,
-      min: option.kind === 'integer' ? option.min : null,
-      max: option.kind === 'integer' ? option.max : null,
-      step: option.kind === 'integer' ? option.step : null,
-      values:
-        option.kind === 'choice'
-          ? option.choices.map(({ value, label, priceMinor }) => ({ value, label, price: money(priceMinor) }))
-          : [],
-      unit_price: option.kind === 'integer' ? money(option.unitPriceMinor) : null,
-      required: option.required,
-    })),
+    options: product.options.map((option) => viewOption(option, money)),
+  };
+}
+
+function viewOption(option: Option, money: (minor: number) => string) {
+  return {
+    key: option.key,
+    name: option.name,
+    label: option.label,
+    kind: option.kind,
+    min: option.kind === 'integer' ? option.min : null,
+    max: option.kind === 'integer' ? option.max : null,
+    step: option.kind === 'integer' ? option.step : null,
+    values:
+      option.kind === 'choice'
+        ? option.choices.map(({ value, label, priceMinor }) => ({ value, label, price: money(priceMinor) }))
+        : [],
+    unit_price: option.kind === 'integer' ? money(option.unitPriceMinor) : null,
+    required: option.required,
   };
 }

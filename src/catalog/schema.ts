@@ -5,6 +5,7 @@ import {
   ListQuery,
   listOf,
   MoneyText,
+  meaning,
   Nullable,
   named,
   Search,
@@ -12,6 +13,7 @@ import {
   Strict,
 } from '../platform/http/index.ts';
 import { cycles } from './cycles.ts';
+import { Line, Place } from './fields.ts';
 import { OptionKey } from './optionSchema.ts';
 
 export const CycleName = named(
@@ -32,6 +34,31 @@ export const ProductGroup = named(
   'What a product is listed under',
 );
 
+const Option = named(
+  'ProductOption',
+  Type.Object({
+    key: Type.String({ examples: ['option1'] }),
+    name: Type.String({ examples: ['memory_gb'] }),
+    label: Type.String(),
+    kind: Choice(['integer', 'choice']),
+    min: Nullable(Type.Integer()),
+    max: Nullable(Type.Integer()),
+    step: Nullable(Type.Integer()),
+    values: Type.Array(
+      named(
+        'OptionValue',
+        Type.Object({ value: Type.String(), label: Type.String(), price: MoneyText }),
+        'One value to choose',
+      ),
+    ),
+    unit_price: Nullable(
+      Type.String({ description: "A month's price of each unit above min", examples: ['2.00'] }),
+    ),
+    required: Type.Boolean(),
+  }),
+  'Something to choose about a product',
+);
+
 export const Product = named(
   'Product',
   Type.Object({
@@ -49,32 +76,7 @@ export const Product = named(
         'What one cycle costs',
       ),
     ),
-    options: Type.Array(
-      named(
-        'ProductOption',
-        Type.Object({
-          key: Type.String({ examples: ['option1'] }),
-          name: Type.String({ examples: ['memory_gb'] }),
-          label: Type.String(),
-          kind: Choice(['integer', 'choice']),
-          min: Nullable(Type.Integer()),
-          max: Nullable(Type.Integer()),
-          step: Nullable(Type.Integer()),
-          values: Type.Array(
-            named(
-              'OptionValue',
-              Type.Object({ value: Type.String(), label: Type.String(), price: MoneyText }),
-              'One value to choose',
-            ),
-          ),
-          unit_price: Nullable(
-            Type.String({ description: "A month's price of each unit above min", examples: ['2.00'] }),
-          ),
-          required: Type.Boolean(),
-        }),
-        'Something to choose about a product',
-      ),
-    ),
+    options: Type.Array(Option),
   }),
   'Something for sale, with its prices and what can be chosen about it',
 );
@@ -91,12 +93,21 @@ const Downgrade = named(
 );
 const StaffProduct = named(
   'StaffProduct',
-  Type.Object({ ...Product.properties, status: Status, downgrade: Downgrade }),
+  Type.Object({
+    ...Product.properties,
+    status: Status,
+    downgrade: Downgrade,
+    position: Type.Integer({ description: 'Products with lower ones come first in their group' }),
+    retired_options: meaning(
+      'What nobody orders with any more; what was bought with it keeps it',
+      Type.Array(Option),
+    ),
+  }),
   'A product as staff sees it',
 );
 
 export const ProductData = named('ProductAnswer', Type.Object({ product: Product }));
-export const ProductQuery = ListQuery({ sort: SortBy(['id', 'name'], 'id') });
+export const ProductQuery = ListQuery({ sort: SortBy(['position', 'id', 'name'], 'position') });
 export const ProductList = named('ProductList', listOf('products', Product));
 export const StaffProductData = named('StaffProductAnswer', Type.Object({ product: StaffProduct }));
 
@@ -104,42 +115,98 @@ export const StaffProductList = named('StaffProductList', listOf('products', Sta
 export const StaffProductQuery = ListQuery({
   status: Type.Optional(Status),
   search: Search('Finds names that begin with this, in their order; `sort` is left out of account'),
-  sort: SortBy(['id', 'name'], 'id'),
+  sort: SortBy(['id', 'name', 'position'], 'id'),
 });
 
 const Amount = Type.String({ maxLength: 20, examples: ['4.00'] });
 const Bound = Type.Integer({ minimum: 0, maximum: 1_000_000 });
 
+const PriceChange = named(
+  'NewPrice',
+  Strict({
+    cycle: CycleName,
+    price: Nullable(meaning('Null: it is no longer sold so', Amount)),
+    setup_fee: Type.Optional(Amount),
+  }),
+);
+
+const OptionValue = named(
+  'NewOptionValue',
+  Strict({
+    value: Line(100, 'debian'),
+    label: Line(100, 'Debian 12'),
+    price: Type.Optional(meaning('A month; default: nothing', Amount)),
+  }),
+);
+
+const OptionChange = named(
+  'OptionBounds',
+  Strict({
+    key: OptionKey,
+    name: Type.Optional(Line(40, 'memory_gb')),
+    label: Type.Optional(Line(100, 'Memory (GB)')),
+    required: Type.Optional(Type.Boolean({ description: 'Whether an order must name it; default: true' })),
+    min: Type.Optional(Bound),
+    max: Type.Optional(Bound),
+    step: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000_000 })),
+    unit_price: Type.Optional(meaning("A month's price of each unit above min", Amount)),
+    values: Type.Optional(
+      Type.Array(OptionValue, {
+        minItems: 1,
+        maxItems: 100,
+        description: 'All that can be chosen; instead of min and max',
+      }),
+    ),
+    retired: Type.Optional(
+      Type.Boolean({ description: 'Nobody orders with it any more; what was bought with it keeps it' }),
+    ),
+  }),
+  'An option as it is to be: a number from `min` to `max`, or one of `values`. One that the product lacks is added',
+);
+
+const ModuleId = Type.Integer({
+  minimum: 1,
+  maximum: 5,
+  description: '1 manual, 2 VPS, 3 web hosting, 4 domain, 5 dedicated server; fixed once it was sold',
+});
+const Currency = Type.String({
+  pattern: '^[A-Z]{3}$',
+  'x-message': 'must be a currency in three capital letters, such as EUR',
+  description: 'Of all its prices; fixed',
+  examples: ['EUR'],
+});
+const Stock = Nullable(Type.Integer({ minimum: 0, maximum: 1_000_000_000 }));
+
+const parts = {
+  description: Type.Optional(Type.String({ maxLength: 5000 })),
+  stock: Type.Optional(Stock),
+  status: Type.Optional(Status),
+  downgrade: Type.Optional(Downgrade),
+  position: Type.Optional(Place),
+  prices: Type.Optional(Type.Array(PriceChange, { maxItems: 6 })),
+  options: Type.Optional(Type.Array(OptionChange, { maxItems: 8 })),
+};
+
+export const NewProduct = named(
+  'NewProduct',
+  Strict({
+    type: ProductType,
+    moduleId: ModuleId,
+    group_id: Id,
+    name: Line(200, 'Web hosting, large'),
+    currency: Currency,
+    ...parts,
+  }),
+);
+
 export const ProductChange = named(
   'ProductChange',
   Strict({
+    type: Type.Optional(ProductType),
+    moduleId: Type.Optional(ModuleId),
+    group_id: Type.Optional(Id),
     name: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
-    description: Type.Optional(Type.String({ maxLength: 5000 })),
-    stock: Type.Optional(Nullable(Type.Integer({ minimum: 0, maximum: 1_000_000_000 }))),
-    status: Type.Optional(Status),
-    downgrade: Type.Optional(Downgrade),
-    prices: Type.Optional(
-      Type.Array(
-        named('NewPrice', Strict({ cycle: CycleName, price: Amount, setup_fee: Type.Optional(Amount) })),
-        {
-          maxItems: 6,
-        },
-      ),
-    ),
-    options: Type.Optional(
-      Type.Array(
-        named(
-          'OptionBounds',
-          Strict({
-            key: OptionKey,
-            min: Type.Optional(Bound),
-            max: Type.Optional(Bound),
-            step: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000_000 })),
-            unit_price: Type.Optional(Amount),
-          }),
-        ),
-        { maxItems: 8 },
-      ),
-    ),
+    currency: Type.Optional(Currency),
+    ...parts,
   }),
 );

@@ -21,6 +21,8 @@ function productAt(first: number, second: number, choice: number): Product {
     stock: null,
     status: 'active',
     downgrade: 'now',
+    position: 1,
+    retiredOptions: [],
     updatedAt: new Date(0),
     prices: [{ cycle: 'quarterly', priceMinor: 900, setupFeeMinor: 0 }],
     options: [

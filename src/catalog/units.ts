@@ -12,7 +12,7 @@ export interface Lot {
 export type Lots = Record<string, Lot[]>;
 
 /** What a configuration consists of at today's prices. */
-export function lotsOf(product: Product, options: Options): Lots {
+export function lotsOf(product: Pick<Product, 'options'>, options: Options): Lots {
   return Object.fromEntries(
     product.options
       .map((option) => [option.key, lotsOfOption(option, options[option.key])] as const)
@@ -55,6 +55,26 @@ export function changeLots(product: Product, lots: Lots, before: Options, after:
     else changed[option.key] = takeNewest(held, was - is);
   }
   return changed;
+}
+
+/**
+ * The same change to lots of other prices: what is added was sold at the price that stands in `sold`, the lots after the
+ * change, and what is given up goes from the newest. So what is announced for a service follows what its customer does.
+ */
+export function followLots(
+  lots: Lots,
+  { before, changes, sold }: { before: Options; changes: Options; sold: Lots },
+): Lots {
+  const followed = { ...lots };
+  for (const [key, is] of Object.entries(changes)) {
+    const was = before[key];
+    if (was === is) continue;
+    const newest = sold[key] ?? [];
+    if (typeof was !== 'number' || typeof is !== 'number') followed[key] = newest;
+    else if (is > was) followed[key] = [...(lots[key] ?? []), ...newest.slice(-1)];
+    else followed[key] = takeNewest(lots[key] ?? [], was - is);
+  }
+  return followed;
 }
 
 /** Units below the minimum of their time were part of the cycle's price: nothing comes off for them. */

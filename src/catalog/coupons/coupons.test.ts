@@ -1,10 +1,8 @@
-import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { newCustomer, newStaff, type Person } from '../../../test/people.ts';
 import { startTestProduct, type TestProduct } from '../../../test/product.ts';
 import { newHosting } from '../../../test/products.ts';
 import { contents, settled } from '../../../test/sql.ts';
-import { type Coupon, type CouponLine, discountOf, discountOfRenewal } from './use.ts';
 
 let product: TestProduct;
 let hosting: number;
@@ -166,93 +164,5 @@ describe('a coupon that cannot be', () => {
     const support = await newStaff(product, 'support');
     expect((await support.post('/staff/coupons', { code: 'SUPPORT', percent: 10 })).status).toBe(403);
     expect((await support.get('/staff/coupons')).status).toBe(200);
-  });
-});
-
-describe('what a coupon takes off', () => {
-  const line = fc.record({
-    productId: fc.constantFrom(1, 2),
-    cycle: fc.constantFrom('monthly', 'annually'),
-    amountMinor: fc.nat(10 ** 9),
-  }) as fc.Arbitrary<CouponLine>;
-  const lines = fc.array(line, { minLength: 1, maxLength: 8 });
-  const terms = fc.record({
-    productIds: fc.constantFrom(null, [1]),
-    cycles: fc.constantFrom(null, ['annually'] as const),
-    recurring: fc.boolean(),
-  });
-  const discount = fc.oneof(
-    fc.record({
-      percent: fc.integer({ min: 1, max: 100 }),
-      amountMinor: fc.constant(null),
-      currency: fc.constant(null),
-    }),
-    fc.record({
-      percent: fc.constant(null),
-      amountMinor: fc.integer({ min: 1, max: 10 ** 9 }),
-      currency: fc.constant('EUR'),
-    }),
-  );
-  const coupon = fc.tuple(terms, discount).map(
-    ([term, off]) =>
-      ({
-        id: 1,
-        code: 'X',
-        maxUses: null,
-        uses: 0,
-        maxUsesPerCustomer: null,
-        usesOfCustomer: 0,
-        ...term,
-        ...off,
-      }) as Coupon,
-  );
-  const covers = (of: Coupon, { productId, cycle }: CouponLine) =>
-    (of.productIds === null || productId === 1) && (of.cycles === null || cycle === 'annually');
-
-  it('is never below zero nor above a line, nothing of what it does not cover, and in all what it says', () => {
-    fc.assert(
-      fc.property(coupon, lines, (of, drawn) => {
-        const covered = drawn
-          .filter((each) => covers(of, each))
-          .reduce((sum, each) => sum + each.amountMinor, 0);
-        const exact =
-          of.percent === null ? Math.min(of.amountMinor ?? 0, covered) : (covered * of.percent) / 100;
-        if (Math.round(exact) === 0) {
-          expect(() => discountOf(of, 'EUR', drawn)).toThrow();
-          return;
-        }
-        const off = discountOf(of, 'EUR', drawn);
-        for (const [at, minor] of off.entries()) {
-          const each = drawn[at] as CouponLine;
-          expect(minor).toBeGreaterThanOrEqual(0);
-          expect(minor).toBeLessThanOrEqual(covers(of, each) ? each.amountMinor : 0);
-        }
-        const sum = off.reduce((total, minor) => total + minor, 0);
-        expect(Math.abs(sum - exact)).toBeLessThanOrEqual(0.5);
-      }),
-    );
-  });
-
-  it('is nothing in another currency', () => {
-    const of = { ...fc.sample(coupon, 1)[0], percent: null, amountMinor: 100, currency: 'EUR' } as Coupon;
-    expect(() => discountOf(of, 'USD', [{ productId: 1, cycle: 'annually', amountMinor: 500 }])).toThrow();
-  });
-
-  it('a renewal, is nothing unless it is recurring, and never more than the service had of it in its order', () => {
-    fc.assert(
-      fc.property(
-        coupon,
-        line,
-        fc.nat(10 ** 9),
-        fc.constantFrom('EUR', 'USD'),
-        (of, drawn, first, currency) => {
-          const off = discountOfRenewal(of, { ...drawn, currency, firstDiscountMinor: first });
-          const counts = of.recurring && covers(of, drawn) && (of.percent !== null || currency === 'EUR');
-          if (!counts) expect(off).toBe(0);
-          else if (of.percent === null) expect(off).toBe(Math.min(first, drawn.amountMinor));
-          else expect(Math.abs(off - (drawn.amountMinor * of.percent) / 100)).toBeLessThanOrEqual(0.5);
-        },
-      ),
-    );
   });
 });

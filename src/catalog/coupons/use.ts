@@ -1,28 +1,14 @@
-import { allocate, type Context, fail, shareOf, statement, type TxContext } from '../../platform/index.ts';
-import type { Cycle } from '../cycles.ts';
+import { type Context, fail, statement, type TxContext } from '../../platform/index.ts';
+import { type Discount, discountOfRenewal, type Renewal } from './discount.ts';
 
-export interface Coupon {
+export interface Coupon extends Discount {
   id: number;
   code: string;
-  percent: number | null;
-  amountMinor: number | null;
-  currency: string | null;
   maxUses: number | null;
   uses: number;
   maxUsesPerCustomer: number | null;
   /** How often the organization that asks used it. */
   usesOfCustomer: number;
-  productIds: number[] | null;
-  cycles: Cycle[] | null;
-  /** Whether renewals are cheaper too. */
-  recurring: boolean;
-}
-
-/** Something that a coupon may take something off. */
-export interface CouponLine {
-  productId: number;
-  cycle: Cycle;
-  amountMinor: number;
 }
 
 const selectCoupon = `select c.id, c.code, c.percent, c.amount_minor as "amountMinor", c.currency,
@@ -89,51 +75,8 @@ export async function returnCoupon(ctx: TxContext, couponId: number, organizatio
   await ctx.db.run(giveCouponBack, { couponId, organizationId });
 }
 
-/**
- * What a coupon takes off each line, in the lines' order. A line that it does not cover gets 0; `invalid_coupon` when
- * that is every line, for the order would use the coupon up and get nothing for it.
- */
-export function discountOf(coupon: Coupon, currency: string, lines: readonly CouponLine[]): number[] {
-  const covered = lines.map((line) => (isCovered(coupon, line) ? line.amountMinor : 0));
-  const total = covered.reduce((a, b) => a + b, 0);
-  const discountMinor = takenOff(coupon, currency, total);
-  if (discountMinor === 0) {
-    const message = 'takes nothing off what is in the cart';
-    throw fail('invalid_coupon', { details: [{ field: 'couponcode', message }] });
-  }
-  return allocate(discountMinor, covered);
-}
-
-/** A renewal of what was ordered with a coupon. */
-export interface Renewal extends CouponLine {
-  currency: string;
-  /** What the coupon took off this service in its order. */
-  firstDiscountMinor: number;
-}
-
-/**
- * What a coupon takes off a renewal: nothing unless it is recurring. Per cent count anew, of what is renewed; an amount is
- * the service's part of it in the order, so that those who were ordered together do not get it once each. Dates, limits
- * and the coupon's end are about orders: who has it keeps it.
- */
+/** What a coupon takes off a renewal ({@link discountOfRenewal}). */
 export async function renewalDiscountOf(ctx: Context, couponId: number, renewal: Renewal): Promise<number> {
   const coupon = await ctx.db.one(couponById, { id: couponId, organizationId: null });
   return discountOfRenewal(coupon, renewal);
-}
-
-export function discountOfRenewal(coupon: Coupon, renewal: Renewal): number {
-  const { amountMinor, firstDiscountMinor, currency } = renewal;
-  if (!coupon.recurring || !isCovered(coupon, renewal)) return 0;
-  if (coupon.percent !== null) return shareOf(amountMinor, coupon.percent * 100);
-  return coupon.currency === currency ? Math.min(firstDiscountMinor, amountMinor) : 0;
-}
-
-function isCovered({ productIds, cycles }: Coupon, { productId, cycle }: CouponLine): boolean {
-  return (productIds?.includes(productId) ?? true) && (cycles?.includes(cycle) ?? true);
-}
-
-function takenOff(coupon: Coupon, currency: string, totalMinor: number): number {
-  if (coupon.percent !== null) return shareOf(totalMinor, coupon.percent * 100);
-  if (coupon.currency !== currency) throw fail('invalid_coupon');
-  return Math.min(coupon.amountMinor ?? 0, totalMinor);
 }
