@@ -14,6 +14,14 @@ const billingErrors = errors({
   payment_method_unknown: [400, 'The organization has no such payment method; list them, or add one'],
   payment_not_possible: [409, 'The payment provider does not take such an amount; pay in another way'],
   signature_invalid: [400, 'The signature is not that of this message'],
+  period_open: [
+    409,
+    'The books of this month are not closed yet; they close by themselves an hour after its end, once all of it is earned',
+  ],
+  bookkeeping_incomplete: [
+    409,
+    'DATEV needs the numbers of the consultant and the client; set them in the settings, section bookkeeping',
+  ],
   invalid_statement: [400, 'This is not a bank statement that can be read'],
 });
 

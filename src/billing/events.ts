@@ -205,7 +205,7 @@ export const invoiceExpired = event<InvoiceEnded>(
 );
 export const invoiceCancelled = event<InvoiceCancelled>(
   'invoice.cancelled',
-  'an invoice that was not paid was cancelled, by its customer or because what it was for has ended',
+  'an invoice that was not paid was cancelled, by its customer, by staff or because what it was for has ended',
 );
 export const invoiceRefunded = event<InvoiceRefunded>(
   'invoice.refunded',

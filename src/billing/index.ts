@@ -7,15 +7,19 @@ import './errors.ts';
 import './limits.ts';
 import './permissions.ts';
 
+export { type Month, monthOf, monthsLater } from './bookkeeping/month.ts';
+export { bookkeepingRoutes } from './bookkeeping/routes.ts';
+export { bookkeeping } from './bookkeeping/settings.ts';
 export { comparing } from './charges/compare.ts';
 export { chargeConcerns } from './charges/concerns.ts';
 export { paymentRoutes } from './charges/routes.ts';
 export { chargeSaved } from './charges/saved.ts';
 export { company } from './documents/company.ts';
-export { invoiceOfReference, referenceOf } from './documents/reference.ts';
+export { referenceOf } from './documents/reference.ts';
 export { documentRoutes } from './documents/routes.ts';
 export { documentStaffRoutes } from './documents/staffRoutes.ts';
 export { invoiceCancelled, invoiceCreated, invoiceExpired, invoicePaid, invoiceRefunded } from './events.ts';
+export { type MoneyOfMonth, moneyFigures } from './figures/money.ts';
 export { cancelInvoice, cancelInvoicesOf, withdrawInvoice } from './invoices/cancel.ts';
 export { expireInvoices } from './invoices/expire.ts';
 export {
@@ -23,18 +27,18 @@ export {
   issueInvoice,
   type Line,
   type NewInvoice,
-  type Totals,
-  totalsOf,
 } from './invoices/issue.ts';
 export { numbering } from './invoices/numbering.ts';
-export { type PaidInvoice, paidFor, unpaidFor } from './invoices/ofService.ts';
+export { type PaidInvoice, paidFor, unpaidFor, wasConsumer } from './invoices/ofService.ts';
 export { recurringDiscountOf } from './invoices/recurringCoupon.ts';
+export { invoiceStaffRoutes } from './invoices/staffRoutes.ts';
+export { type Totals, totalsOf } from './invoices/totals.ts';
 export { requireFewUnpaid, reservableAddresses } from './invoices/unpaid.ts';
 export { billingJobs } from './jobs.ts';
 export { readAccountCredit } from './ledger/accountCredit.ts';
 export { ledgerMeasures, ledgerPeriodicJobs } from './ledger/check.ts';
 export { ledgerConcerns } from './ledger/concerns.ts';
-export { beginEarning, earnRest } from './ledger/deferred.ts';
+export { beginEarning, earnRest, upgradeIsUnderWay } from './ledger/deferred.ts';
 export { findCredit, grantCredit } from './ledger/ledger.ts';
 export { creditRoutes } from './ledger/routes.ts';
 export { billingMails } from './mails.ts';
@@ -43,6 +47,7 @@ export { settleFree } from './payments/pay.ts';
 export { couponOf, holdInvoice, isPaid, isRefunded, statusOf } from './payments/refund.ts';
 export { refundInvoice } from './payments/refundInvoice.ts';
 export { topUpRoutes } from './payments/routes.ts';
+export { providerStaffRoutes } from './payouts/routes.ts';
 export { type Profile, profileOf } from './profile/read.ts';
 export { profileRoutes } from './profile/routes.ts';
 export { billingRoutes } from './routes.ts';

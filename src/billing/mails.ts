@@ -13,6 +13,7 @@ import {
   paymentMethodRemoved,
   paymentMethodSaved,
 } from './events.ts';
+import type { InvoiceKind } from './invoices/kind.ts';
 import { taxMails } from './tax/mails.ts';
 
 interface Bill {
@@ -64,11 +65,26 @@ function renewal(id: number, data: Created): MailText {
   };
 }
 
-const created = mail(
-  invoiceCreated,
-  ({ subject: { id }, data }) => (data.kind === 'renewal' ? renewal : order)(id, data),
-  { isBill: true },
-);
+/** What nobody ordered: a late fee, and what staff invoices. */
+function demand(id: number, data: Created): MailText {
+  const { total, currency, duedate } = data;
+  return {
+    subject: `A new invoice: ${id}`,
+    lines: [
+      'We have issued an invoice for you:',
+      '',
+      ...linesOf(data),
+      '',
+      isFree(data) ? 'There is nothing to pay.' : `To pay: ${total} ${currency}, by ${duedate}.`,
+    ],
+  };
+}
+
+const textOf: Partial<Record<InvoiceKind, typeof order>> = { renewal, late_fee: demand, manual: demand };
+
+const created = mail(invoiceCreated, ({ subject: { id }, data }) => (textOf[data.kind] ?? order)(id, data), {
+  isBill: true,
+});
 
 const paid = mail(
   invoicePaid,
@@ -85,7 +101,7 @@ const partPaid = mail(
     subject: `A part of invoice ${subject.id} is paid`,
     lines: [
       `We received ${data.amount} ${data.currency} for invoice ${subject.id}. Thank you.`,
-      `${data.due} ${data.currency} are still due, by ${data.duedate}. Once they are paid, your order is delivered.`,
+      `${data.due} ${data.currency} are still due, by ${data.duedate}.${data.kind === 'order' ? ' Once they are paid, your order is delivered.' : ''}`,
       '',
       'You can pay them by another transfer or with credit. What you paid becomes credit if the rest does not come.',
     ],

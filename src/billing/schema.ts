@@ -10,12 +10,14 @@ import {
   meaning,
   Nullable,
   named,
+  PossibleActions,
   Search,
   SortBy,
   Strict,
   Timestamp,
 } from '../platform/http/index.ts';
-import { type InvoiceAction, invoiceActions, invoiceStatuses, refusalCodes } from './invoices/states.ts';
+import { invoiceKinds } from './invoices/kind.ts';
+import { invoiceActions, invoiceStatuses, refusalCodes } from './invoices/states.ts';
 import { InvoiceTaxFacts, Treatment } from './tax/schema.ts';
 
 const Currency = Type.String({ examples: ['EUR'] });
@@ -25,23 +27,10 @@ const InvoiceStatus = named(
   'An invoice is `unpaid` until it is paid in full or its due date passes; `amount_due` says what is missing',
 );
 
-const Possible = named(
-  'PossibleInvoiceAction',
-  Type.Object({
-    allowed: Type.Boolean(),
-    reason: Nullable(Type.String({ description: 'Why not, and what to do' })),
-    code: Nullable(Choice(refusalCodes)),
-  }),
-  'Whether an action is possible now, and why not',
-);
-const PossibleActions = named(
-  'PossibleInvoiceActions',
-  Type.Object(
-    Object.fromEntries(invoiceActions.map((name) => [name, Possible])) as Record<
-      InvoiceAction,
-      typeof Possible
-    >,
-  ),
+const Possible = PossibleActions(
+  { each: 'PossibleInvoiceAction', all: 'PossibleInvoiceActions' },
+  invoiceActions,
+  refusalCodes,
 );
 
 export const Invoice = named(
@@ -56,15 +45,13 @@ export const Invoice = named(
         examples: ['2026-000123'],
       }),
     ),
-    kind: named(
-      'InvoiceKind',
-      Choice(['order', 'renewal', 'upgrade', 'late_fee', 'top_up', 'manual', 'credit_note']),
-    ),
+    kind: named('InvoiceKind', Choice(invoiceKinds)),
     issued_at: Nullable(meaning('When it got its number', Timestamp)),
     corrects_invoice_id: Nullable(
       meaning('Of a credit note: the invoice that it takes back, wholly or in part', Id),
     ),
     reason: Nullable(Type.String({ description: 'Of a credit note' })),
+    note: Nullable(Type.String({ description: 'What staff wrote on an invoice that it issued by hand' })),
     payment_reference: Type.String({
       description: 'What to write on a transfer, so that it finds the invoice (ISO 11649)',
       examples: ['RF18539007547034'],
@@ -106,14 +93,16 @@ export const Invoice = named(
           description: Type.String(),
           product_id: Nullable(Id),
           service_id: Nullable(Id),
-          price: MoneyText,
+          quantity: Type.String({ description: 'How much of it', examples: ['2.5'] }),
+          unit_price: meaning('What one costs', MoneyText),
+          price: meaning('What the quantity costs', MoneyText),
           setup_fee: MoneyText,
           discount: MoneyText,
         }),
         'One line of an invoice',
       ),
     ),
-    actions: PossibleActions,
+    actions: Possible,
     payments: Type.Array(
       named(
         'Payment',
@@ -134,7 +123,7 @@ export const Invoice = named(
 
 export const InvoiceData = named('InvoiceAnswer', Type.Object({ invoice: Invoice }));
 
-const StaffInvoice = named(
+export const StaffInvoice = named(
   'StaffInvoice',
   Type.Object({ ...Invoice.properties, ...InvoiceTaxFacts, organization: OrganizationName }),
   'An invoice as staff sees it',

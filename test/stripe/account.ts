@@ -113,6 +113,7 @@ export class Account {
 
   /** Takes a payment's money; `402` when that is declined, with the payment in its error. */
   confirm(id: string, means: { offSession: boolean; authenticates: boolean }): StripeObject {
+    const { offSession } = means;
     const intent = this.require(id, 'payment_intent');
     if (
       !['requires_confirmation', 'requires_payment_method'].includes(intent.status) ||
@@ -125,6 +126,8 @@ export class Account {
       });
     }
     const method = this.require(intent.payment_method, 'payment_method');
+    if (offSession && method.customer === null)
+      throw invalid('The provided PaymentMethod was detached from its customer and cannot be used again.');
     const card = cardOf(method.number);
     if (card === null) return this.#debit(intent, method);
     const decline = this.#declineOf(card, method, means);
@@ -298,6 +301,43 @@ export class Account {
       this.#tell('charge.dispute.funds_reinstated', dispute);
     }
     this.#tell('charge.dispute.closed', dispute);
+  }
+
+  // Payouts
+
+  /** Sends money to the bank, which has it tomorrow. One that is sent at once costs a fee. */
+  payOut(amount: number, currency: string, fee = 0): StripeObject {
+    const payout = this.objects.make('po', 'payout', {
+      ...{
+        amount,
+        currency,
+        status: 'in_transit',
+        automatic: fee === 0,
+        method: fee === 0 ? 'standard' : 'instant',
+      },
+      ...{ failure_code: null, failure_message: null, failure_balance_transaction: null },
+      arrival_date: Math.ceil(nowS() / 86_400) * 86_400,
+    });
+    // The fee is taken from what is left, and not from what arrives.
+    payout.balance_transaction = this.#move('payout', payout.id, -amount, currency, fee).id;
+    this.#tell('payout.created', payout);
+    return payout;
+  }
+
+  /** The day has come. */
+  arrivePayout(id: string): void {
+    const payout = this.require(id, 'payout');
+    payout.status = 'paid';
+    this.#tell('payout.paid', payout);
+  }
+
+  /** The bank does not take it, or gives it back days after it seemed to have arrived. */
+  failPayout(id: string): void {
+    const payout = this.require(id, 'payout');
+    const failure = { failure_code: 'account_closed', failure_message: 'The bank account has been closed.' };
+    Object.assign(payout, { status: 'failed', ...failure });
+    payout.failure_balance_transaction = this.#move('payout_failure', id, payout.amount, payout.currency).id;
+    this.#tell('payout.failed', payout);
   }
 
   // Pages

@@ -1,5 +1,6 @@
 import type { Client } from '../client.ts';
 import { startTestProduct, type TestOptions, type TestProduct, until } from '../product.ts';
+import { sql } from '../sql.ts';
 import type { Means } from './account.ts';
 import { type StripeStandIn, startStripe } from './standIn.ts';
 
@@ -14,6 +15,42 @@ export interface PaidProduct {
   /** Saves a method by the page, and gives its id once it is in the list. */
   saveMethod(client: Client, number?: string): Promise<number>;
   stop(): Promise<void>;
+}
+
+/** Has the provider be away while a job that `work` asks for tries to reach it, until it has failed for good. */
+export async function failFor(
+  { product, stripe }: PaidProduct,
+  name: string,
+  on: RegExp,
+  work: () => Promise<unknown>,
+): Promise<void> {
+  // Faults that another test has left would come first.
+  stripe.heal();
+  stripe.fail(on, 'gone', 1_000);
+  await work();
+  const jobs = (state: string) =>
+    sql<{ id: number }>(
+      product,
+      'select id from jobs where name = $1 and state = $2 and error_code is not null and dismissed_at is null',
+      name,
+      state,
+    );
+  // Nobody waits here for the pauses between the tries.
+  const [job] = await until(
+    () => jobs('ready'),
+    (found) => found.length > 0,
+  );
+  await sql(
+    product,
+    'update jobs set attempts = 11, run_at = $2 where id = $1',
+    job?.id,
+    product.clock.now(),
+  );
+  await until(
+    () => jobs('failed'),
+    (found) => found.some(({ id }) => id === job?.id),
+  );
+  stripe.heal();
 }
 
 export function stripeEnv(stripe: Pick<StripeStandIn, 'url' | 'secretKey' | 'webhookSecret'>) {

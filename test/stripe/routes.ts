@@ -141,6 +141,7 @@ export const endpoints: Endpoint[] = [
   listing('/v1/refunds', 'refund', ['payment_intent']),
   listing('/v1/disputes', 'dispute', ['payment_intent']),
   reading('/v1/disputes', 'dispute'),
+  reading('/v1/payouts', 'payout'),
   listing('/v1/events', 'event', []),
 ];
 

@@ -27,6 +27,10 @@ export interface StripeStandIn {
   versions: Set<string>;
   /** Has the next requests go wrong whose `POST /v1/…` matches. */
   fail(on: RegExp, fault: Fault, times?: number): void;
+  /** Faults that are left go away. */
+  heal(): void;
+  /** Has something happen once the work of the next such request is done, before it is answered. */
+  meanwhile(on: RegExp, happens: () => Promise<void>): void;
   /** Fills in a page as its customer. Gives where they are sent then, or what the page says instead. */
   click(page: string, means?: Partial<Means>): Promise<{ location: string | null; says: string }>;
   close(): Promise<void>;
@@ -44,6 +48,7 @@ export async function startStripe(): Promise<StripeStandIn> {
   const account: Account = new Account((type, object) => events.tell(type, object));
   const events = new Deliveries(account.objects, webhookSecret);
   const faults: { on: RegExp; fault: Fault; left: number }[] = [];
+  const interludes: { on: RegExp; happens: () => Promise<void> }[] = [];
   const asked: string[] = [];
   const versions = new Set<string>();
   const kept = new Map<string, { of: string; answer: Answer }>();
@@ -68,6 +73,8 @@ export async function startStripe(): Promise<StripeStandIn> {
     if (fault === 'error') return send(response, broken);
     if (fault === 'limited') return send(response, limited);
     const answer = answerOnce(request, pathname, request.method === 'GET' ? search.slice(1) : sent);
+    const interlude = interludes.findIndex(({ on }) => on.test(name));
+    if (interlude >= 0) await interludes.splice(interlude, 1)[0]?.happens();
     if (fault === 'silent') return;
     if (fault === 'lost') return void request.socket.destroy();
     if (fault === 'failed') return send(response, broken);
@@ -135,6 +142,12 @@ export async function startStripe(): Promise<StripeStandIn> {
     ...{ url, secretKey, webhookSecret, account, events, asked, versions },
     fail(on, fault, times = 1) {
       faults.push({ on, fault, left: times });
+    },
+    heal() {
+      faults.length = 0;
+    },
+    meanwhile(on, happens) {
+      interludes.push({ on, happens });
     },
     async click(page, { number = '4242424242424242', authenticates = true } = {}) {
       const body = new URLSearchParams({ number, authenticates: String(authenticates) });

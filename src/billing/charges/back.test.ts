@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { audit } from '../../../test/crash/audit.ts';
-import { newInvoice } from '../../../test/invoices.ts';
+import { newInvoice, payByCredit } from '../../../test/invoices.ts';
 import { newCustomer, type Person } from '../../../test/people.ts';
 import { until } from '../../../test/product.ts';
+import { newHosting } from '../../../test/products.ts';
 import { settled, sql } from '../../../test/sql.ts';
-import { type PaidProduct, startPaidProduct } from '../../../test/stripe/product.ts';
+import { failFor, type PaidProduct, startPaidProduct } from '../../../test/stripe/product.ts';
 
 let paid: PaidProduct;
 beforeAll(async () => {
@@ -78,6 +79,16 @@ describe('a refund to where the money came from', () => {
     paid.stripe.fail(/POST .*refunds/, 'failed', 2);
     paid.stripe.fail(/POST .*refunds/, 'garbage', 1);
     await refund(id, { amount: '2.00' });
+    await settled(paid.product);
+    expect(refunded(intent)).toBe(200);
+  });
+
+  it('arrives after all when the provider was away for longer than we tried', async () => {
+    const { id, intent } = await paidByCard();
+    await failFor(paid, 'billing.sendBack', /POST .*refunds/, () => refund(id, { amount: '2.00' }));
+    expect(refunded(intent)).toBe(0);
+    paid.product.clock.travel(3_601_000);
+    await paid.product.periodic('jobs.heal');
     await settled(paid.product);
     expect(refunded(intent)).toBe(200);
   });
@@ -199,6 +210,51 @@ describe('a dispute', () => {
     expect(told).toEqual([{ outcome: 'lost' }]);
   });
 
+  it('of what paid a part of an open invoice makes that part due again, and nobody has it twice', async () => {
+    const who = await newCustomer(paid.product, { creditMinor: 200 });
+    const id = await newInvoice(paid.product, who, 2);
+    const { body } = await who.post(`/dashboard/invoices/${id}/pay`, { method: 'card', use_credit: true });
+    // What was to come from credit is spent before the page is paid.
+    const space = { id: await newHosting(paid.product, 200), cycle: 'monthly', type: 'Hosting' };
+    const other = (await who.post('/cart/checkout/invoice', { products: [space] })).body.data.invoice_id;
+    expect((await payByCredit(who, other)).status).toBe(200);
+    await paid.click(body.data.redirect_url);
+    const part = await until(
+      () => invoiceOf(who, id),
+      ({ payments }) => payments.length > 0,
+    );
+    expect(part).toMatchObject({ status: 'unpaid', amount_paid: '4.00', amount_due: '2.00' });
+    const dispute = paid.stripe.account.dispute(part.payments[0].reference);
+    paid.stripe.account.closeDispute(dispute.id, 'lost');
+    const open = await until(
+      () => invoiceOf(who, id),
+      ({ amount_due }) => amount_due !== '2.00',
+    );
+    expect(open).toMatchObject({ status: 'unpaid', amount_paid: '0.00', amount_due: '6.00' });
+    expect((await who.post(`/dashboard/invoices/${id}/cancel`)).status).toBe(200);
+    expect(await credit(who)).toBe('0.00');
+  });
+
+  it('that is open keeps its money from becoming credit as well, by staff and by a cancellation', async () => {
+    const { who, id, dispute } = await opened();
+    const had = await credit(who);
+    expect((await refund(id, { method: 'credit' })).body.code).toBe('conflict');
+    const [service] = (await invoiceOf(who, id)).items.map((item: { service_id: number }) => item.service_id);
+    const path = `/dashboard/services/${service}/cancel`;
+    const shown = (await who.get(path)).body.data.immediate.refund;
+    expect(shown).toMatchObject({ because: 'none', total: '0.00' });
+    expect((await who.post(path, { type: 'immediate' })).status).toBe(200);
+    await settled(paid.product);
+    expect(await credit(who)).toBe(had);
+    paid.stripe.account.closeDispute(dispute, 'lost');
+    await until(
+      () => invoiceOf(who, id),
+      ({ status }) => status === 'refunded',
+    );
+    await settled(paid.product);
+    expect([await account('goodwill', id), await credit(who)]).toEqual([0, had]);
+  });
+
   it('of which the bank only asks takes nothing', async () => {
     const { id, intent } = await paidByCard();
     const dispute = paid.stripe.account.dispute(intent, 'warning_needs_response');
@@ -214,6 +270,30 @@ describe('a dispute', () => {
       () => account('disputes', id),
       (minor) => minor === 600,
     );
+  });
+});
+
+describe('money that goes back at two desks at once', () => {
+  it('by staff here and in the dashboard of the provider goes back once, never above what was paid', async () => {
+    for (let round = 0; round < 3; round += 1) {
+      const { who, id, intent } = await paidByCard();
+      const atDesk = async () => paid.stripe.account.refund(intent, 600, {});
+      const answers = await Promise.allSettled([refund(id), atDesk(), refund(id, { amount: '4.00' })]);
+      expect(answers.length).toBe(3);
+      await paid.stripe.events.quiet();
+      await settled(paid.product);
+      const { total, refunded: back, status } = await invoiceOf(who, id);
+      expect([total, back, status]).toEqual(['6.00', '6.00', 'refunded']);
+      expect(refunded(intent)).toBe(600);
+      // What the provider refused, since it had gone already, is no gift.
+      expect(await credit(who)).toBe('0.00');
+      const [provider] = await sql<{ minor: number }>(
+        paid.product,
+        'select amount_minor - returned_minor as minor from charges where invoice_id = $1',
+        id,
+      );
+      expect(Number(provider?.minor)).toBe(0);
+    }
   });
 });
 
@@ -281,6 +361,21 @@ describe('what we missed', () => {
     await paid.product.periodic('billing.compareProvider');
     expect(await jobs()).toEqual(before);
     await paid.stripe.events.release();
+  });
+
+  it('is looked for every night also after a clock that was ahead for a moment', async () => {
+    const day = 86_400_000;
+    const look = async () => {
+      await paid.product.periodic('billing.compareProvider');
+      await settled(paid.product);
+      return (await sql(paid.product, `select id from jobs where name = 'billing.compareWithProvider'`))
+        .length;
+    };
+    paid.product.clock.travel(400 * day);
+    const before = await look();
+    paid.product.clock.travel(-398 * day);
+    expect(await look()).toBe(before + 1);
+    expect(await look()).toBe(before + 1);
   });
 
   /** Taken at the provider, and nobody told us, and its page is not known either. */

@@ -11,6 +11,8 @@ import {
   payPart,
   payRest,
 } from '../payments/settle.ts';
+import { notePaidFrom } from '../tax/evidence.ts';
+import { adoptPayment } from './adopt.ts';
 import {
   addCredited,
   type Charge,
@@ -22,7 +24,7 @@ import {
   setReference,
   setState,
 } from './charge.ts';
-import { bookDecline } from './decline.ts';
+import { bookDecline, giveUpForgotten } from './decline.ts';
 import { bookDispute } from './disputes.ts';
 import { bookRefund } from './sendBack.ts';
 
@@ -30,22 +32,26 @@ const forgottenMs = 86_400_000;
 
 /**
  * Books how a payment stands at the provider, as far as it is not booked yet: any truth, in any order, any number of times.
- * The invoice's row is the lock. A payment that is none of ours changes nothing.
+ * The invoice's row is the lock. A payment that is none of ours changes nothing; one of ours that is in no row is taken on.
  */
 export async function bookPayment(tx: TxContext, truth: PaymentTruth): Promise<void> {
   const driver = tx.config.payments;
   const told = { driver, reference: truth.reference, id: truth.id };
-  const found = await tx.db.maybe(chargeOfPayment, told);
-  if (found === null) return;
+  const known = await tx.db.maybe(chargeOfPayment, told);
+  if (known === null && !(await adoptPayment(tx, truth))) return;
+  const found = known ?? (await tx.db.one(chargeOfPayment, told));
   const invoice = await tx.db.one(lockInvoice, { id: found.invoice_id });
   const charge = await named(tx, await tx.db.one(chargeOfPayment, told), truth);
-  if (charge.currency !== truth.currency)
-    throw new Error(
-      `payment ${truth.reference} is in ${truth.currency}, and its charge in ${charge.currency}`,
-    );
+  if (charge.currency !== truth.currency) {
+    const message = `payment ${truth.reference} is in ${truth.currency}, and its charge in ${charge.currency}`;
+    throw Object.assign(new Error(message), { permanent: true });
+  }
   const isTaken = truth.state === 'paid' && charge.state !== 'paid';
   const payment = paymentOf(charge, truth);
   const isInFull = isTaken && (await take(tx, invoice, charge, payment, truth.amountMinor));
+  // A truth that an earlier version wrote down does not say it.
+  if (isTaken && truth.paidFrom)
+    await notePaidFrom(tx, { id: invoice.id, organizationId: invoice.organization_id }, truth.paidFrom);
   if (truth.state !== 'paid') await follow(tx, charge, truth);
   else await bookReturns(tx, charge, truth);
   if (truth.fee !== null) await bookFee(tx, charge, truth.fee);
@@ -114,7 +120,10 @@ async function bookReturns(tx: TxContext, charge: Charge, truth: PaymentTruth): 
     if (more > 0) await enqueue(tx, lookAgain, { about: { kind: 'payment', reference: truth.reference } });
     return;
   }
-  for (const refund of truth.refunds) await bookRefund(tx, charge, refund);
+  // Ours first: what the provider has of them is not given up for what went back at its desk.
+  const ours = truth.refunds.filter(({ id }) => id !== null);
+  const others = truth.refunds.filter(({ id }) => id === null);
+  for (const refund of [...ours, ...others]) await bookRefund(tx, charge, refund);
   for (const dispute of truth.disputes) await bookDispute(tx, charge, dispute);
 }
 
@@ -128,7 +137,7 @@ async function follow(tx: TxContext, charge: Charge, { state, decline }: Payment
   // Prepared and never taken, for a day: whoever wanted it has given up.
   const isForgotten =
     charge.means === 'saved' && tx.clock.now().getTime() - charge.created_at.getTime() > forgottenMs;
-  if (state === 'open' && isForgotten) await tx.db.run(setState, { id, state: 'over', now: tx.clock.now() });
+  if (state === 'open' && charge.state === 'open' && isForgotten) await giveUpForgotten(tx, charge);
   if (charge.state === state) return;
   if (state === 'pending') await tx.db.run(setState, { id, state, now: null });
   if (state === 'over' && charge.state === 'open')

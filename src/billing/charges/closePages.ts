@@ -1,5 +1,6 @@
 import { job, statement, transaction } from '../../platform/index.ts';
 import { closingPages } from '../payments/settle.ts';
+import { providerOutages } from './provider.ts';
 import { lookAt } from './receive.ts';
 
 const openPages = statement<{ page_reference: string }, { invoiceId: number; driver: string }>(
@@ -21,5 +22,5 @@ export const pageClosing = job<{ invoiceId: number }>(
       await transaction(ctx, 'billing.lookAtClosed', (tx) => lookAt(tx, { kind: 'page', reference }));
     }
   },
-  { attempts: 8 },
+  { attempts: 8, outages: providerOutages },
 );

@@ -10,7 +10,11 @@ import {
   type TxRun,
   transaction,
 } from '../../platform/index.ts';
-import { askAgain } from './decline.ts';
+import { lockInvoice } from '../invoices/payable.ts';
+import { closingPages } from '../payments/settle.ts';
+import { chargeById } from './charge.ts';
+import { giveUpForgotten } from './decline.ts';
+import { providerOutages } from './provider.ts';
 import { lookAt, noteEvent } from './receive.ts';
 
 const minute = 60_000;
@@ -22,10 +26,12 @@ const overlapMs = 3_600_000;
 /** Of what is under way, younger charges have their own jobs. */
 const underWayMs = 15 * minute;
 
+// One that was begun later than now was begun by a clock that was ahead.
 const begin = statement<{ driver: string }, { driver: string; now: Date; night: Date }>(
   'billing.beginComparison',
   `insert into provider_comparisons (driver, begun_at) values (:driver, :now)
-   on conflict (driver) do update set begun_at = excluded.begun_at where provider_comparisons.begun_at < :night
+   on conflict (driver) do update set begun_at = excluded.begun_at
+     where provider_comparisons.begun_at < :night or provider_comparisons.begun_at > :now
    returning driver`,
 );
 const comparedUntil = statement<{ compared_until: Date | null }, { driver: string }>(
@@ -46,11 +52,26 @@ const underWay = statement<
      and (reference is not null or page_reference is not null)
    order by id limit :limit`,
 );
-const giveUpUnmade = statement<{ invoice_id: number }, { driver: string; before: Date; now: Date }>(
-  'billing.giveUpUnmade',
-  `update charges set state = 'over', finished_at = :now
+const payoutsUnderWay = statement<{ reference: string }, { driver: string; since: string; limit: number }>(
+  'billing.payoutsUnderWay',
+  // Those that arrived are looked at for a while: a bank may give them back, and its statement may come late.
+  `select reference from payouts where driver = :driver
+     and (state = 'pending' or (state = 'paid' and arrives_on >= :since::date))
+   order by arrives_on desc, id desc limit :limit`,
+);
+const pagesLeftOpen = statement<
+  { invoice_id: number; organization_id: number },
+  { driver: string; limit: number }
+>(
+  'billing.pagesLeftOpen',
+  `select distinct c.invoice_id, c.organization_id from charges c join invoices i on i.id = c.invoice_id
+   where c.driver = :driver and c.state = 'open' and c.page_reference is not null and i.status <> 'unpaid' limit :limit`,
+);
+const unmade = statement<{ id: number; invoice_id: number }, { driver: string; before: Date }>(
+  'billing.unmadeCharges',
+  `select id, invoice_id from charges
    where driver = :driver and means = 'saved' and state = 'open' and reference is null and created_at < :before
-   returning invoice_id`,
+   order by invoice_id, id`,
 );
 
 /**
@@ -87,9 +108,11 @@ interface State {
 
 export const compareProvider = saga<Payload, State>({
   name: 'billing.compareWithProvider',
+  outages: providerOutages,
   steps: [
     { name: 'events', do: hearMissed, attempts: 12 },
     { name: 'charges', do: lookAtAll },
+    { name: 'payouts', transactional: true, do: lookAtPayouts },
     { name: 'note', transactional: true, do: note },
   ],
 });
@@ -134,10 +157,31 @@ async function lookAtAll({ ctx, payload: { driver } }: Run<Payload, State>): Pro
   }
 }
 
+const msToReturn = 30 * day;
+
+async function lookAtPayouts({
+  ctx: tx,
+  payload: { driver },
+}: TxRun<Payload, State>): Promise<Partial<State>> {
+  const since = new Date(tx.clock.now().getTime() - msToReturn).toISOString().slice(0, 10);
+  for (const { reference } of await tx.db.many(payoutsUnderWay, { driver, since, limit: batch }))
+    await lookAt(tx, { kind: 'payout', reference });
+  return {};
+}
+
 async function note({ ctx: tx, payload: { driver }, state }: TxRun<Payload, State>): Promise<void> {
   if (state.until !== undefined) await tx.db.run(setCompared, { driver, until: state.until });
+  // The provider was away for longer than the job that closes them tries.
+  for (const { invoice_id: invoiceId, organization_id: organizationId } of await tx.db.many(pagesLeftOpen, {
+    driver,
+    limit: batch,
+  }))
+    await enqueue(tx, closingPages, { invoiceId }, { organizationId });
   // A charge whose payment could not even be made for a day is tried anew.
-  const now = tx.clock.now();
-  const unmade = await tx.db.many(giveUpUnmade, { driver, before: new Date(now.getTime() - day), now });
-  for (const { invoice_id: invoiceId } of unmade) await enqueue(tx, askAgain, { invoiceId });
+  const before = new Date(tx.clock.now().getTime() - day);
+  for (const { id, invoice_id } of await tx.db.many(unmade, { driver, before })) {
+    await tx.db.one(lockInvoice, { id: invoice_id });
+    const charge = await tx.db.one(chargeById, { id });
+    if (charge.state === 'open' && charge.reference === null) await giveUpForgotten(tx, charge);
+  }
 }

@@ -14,4 +14,31 @@ export const chargeConcerns: ConcernSource[] = [
        from disputes where state in ('asked', 'open') order by opened_at desc, id desc limit :limit`,
     ),
   },
+  {
+    kind: 'payment.unknown',
+    subject: 'unknown_payment',
+    title: 'Payments that the payment provider has and the database does not know',
+    find: statement<Concern, { limit: number }>(
+      'billing.openUnknownPayments',
+      `select id, organization_id, seen_at as since,
+         'payment ' || reference || ' at ' || driver || coalesce(' for invoice ' || told_invoice_id, '') ||
+         ' stands in no row: book it for an invoice, or give it back at the provider and dismiss it' as message
+       from unknown_payments where state = 'open' order by seen_at desc, id desc limit :limit`,
+    ),
+  },
+  {
+    kind: 'payout.failed',
+    subject: 'payout',
+    title: 'Payouts that our bank did not take',
+    find: statement<Concern, { limit: number }>(
+      'billing.failedPayouts',
+      // The money is at the provider again; one that arrives later says that the bank is in order.
+      `select p.id, null::bigint as organization_id, p.seen_at as since,
+         'payout ' || p.reference || ' of ' || p.driver || ' did not arrive' || coalesce(': ' || p.failure, '') as message
+       from payouts p
+       where p.state = 'failed' and not exists (select 1 from payouts l where l.driver = p.driver
+         and l.currency = p.currency and l.state = 'paid' and l.arrives_on > p.arrives_on)
+       order by p.arrives_on desc, p.id desc limit :limit`,
+    ),
+  },
 ];

@@ -1,6 +1,6 @@
 import type { Decline } from '../../drivers/payments/index.ts';
 import { record } from '../../events/index.ts';
-import { enqueue, formatMoney, type NamedJob, type TxContext } from '../../platform/index.ts';
+import { enqueue, formatMoney, jobStateAbout, type NamedJob, type TxContext } from '../../platform/index.ts';
 import { paymentConfirmationWanted, paymentDeclined } from '../events.ts';
 import { dueOf, lockInvoice, type Payable } from '../invoices/payable.ts';
 import { type Charge, chargeById, setDecline, setState } from './charge.ts';
@@ -8,6 +8,22 @@ import { wantPage } from './page.ts';
 
 /** Charges the default method for an invoice again; see `saved.ts`. */
 export const askAgain: NamedJob<{ invoiceId: number }> = { name: 'billing.chargeAgain' };
+
+/** Charges a saved method; see `saved.ts`. */
+export const chargingSaved: NamedJob<{ chargeId: number }> = { name: 'billing.chargeSaved' };
+
+/**
+ * Gives up a charge of a saved method that came to nothing for a day without an answer, and asks anew for what is due;
+ * one whose job is still to be done, or at it, is left alone, so that nobody is charged twice. The invoice's row is locked.
+ */
+export async function giveUpForgotten(tx: TxContext, { id, invoice_id: invoiceId }: ChargeOf): Promise<void> {
+  const job = await jobStateAbout(tx, chargingSaved, { chargeId: id });
+  if (job === 'ready' || job === 'running') return;
+  await tx.db.run(setState, { id, state: 'over', now: tx.clock.now() });
+  await enqueue(tx, askAgain, { invoiceId });
+}
+
+type ChargeOf = Pick<Charge, 'id' | 'invoice_id'>;
 
 /** Days after which we ask again for what was declined; then it is the customer's turn. */
 const pauseDays = [1, 3, 5];

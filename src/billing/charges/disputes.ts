@@ -31,10 +31,18 @@ const insertDispute = statement<
 );
 const setDispute = statement<
   never,
-  { id: number; state: DisputeTruth['state']; feeMinor: number; answerBy: Date | null; closedAt: Date | null }
+  {
+    id: number;
+    state: DisputeTruth['state'];
+    feeMinor: number;
+    feeCurrency: string | null;
+    answerBy: Date | null;
+    closedAt: Date | null;
+  }
 >(
   'billing.setDispute',
-  `update disputes set state = :state, fee_minor = :feeMinor, answer_by = :answerBy, closed_at = :closedAt
+  `update disputes set state = :state, fee_minor = :feeMinor,
+     fee_currency = coalesce(:feeCurrency, fee_currency), answer_by = :answerBy, closed_at = :closedAt
    where id = :id`,
 );
 
@@ -49,8 +57,9 @@ export async function bookDispute(tx: TxContext, charge: Charge, truth: DisputeT
   if (known === null) await tell(tx, charge, truth);
   const isClosed = before.state === 'won' || before.state === 'lost';
   const feeMinor = await bookFee(tx, charge, truth, before.fee_minor);
+  const cost = { feeMinor, feeCurrency: truth.fee?.currency ?? null };
   if (isClosed) {
-    await tx.db.run(setDispute, { id: before.id, state: before.state, feeMinor, answerBy, closedAt: now });
+    await tx.db.run(setDispute, { ...cost, id: before.id, state: before.state, answerBy, closedAt: now });
     return;
   }
   const move = { kind: 'dispute_opened', organizationId: charge.organization_id, currency } as const;
@@ -70,7 +79,7 @@ export async function bookDispute(tx: TxContext, charge: Charge, truth: DisputeT
     await takeBack(tx, charge.id, amountMinor, { method: 'dispute', reason, reference });
   }
   const isOver = state === 'won' || state === 'lost';
-  await tx.db.run(setDispute, { id: before.id, state, feeMinor, answerBy, closedAt: isOver ? now : null });
+  await tx.db.run(setDispute, { ...cost, id: before.id, state, answerBy, closedAt: isOver ? now : null });
   if (state === 'won' || state === 'lost') {
     await record(tx, disputeClosed, {
       ...subjectOf(before.id, charge),

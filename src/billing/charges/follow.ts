@@ -1,8 +1,10 @@
-import type { About, MethodTruth, PaymentTruth } from '../../drivers/payments/index.ts';
+import type { About, MethodTruth, PaymentTruth, PayoutTruth } from '../../drivers/payments/index.ts';
 import { type Run, saga, type TxRun } from '../../platform/index.ts';
 import { keepMethod } from '../methods/keep.ts';
+import { bookPayout } from '../payouts/book.ts';
 import { bookPayment } from './book.ts';
 import { forgetPage } from './charge.ts';
+import { providerOutages } from './provider.ts';
 
 interface Payload {
   about: About;
@@ -13,6 +15,7 @@ interface State {
   page: string;
   payment: PaymentTruth;
   method: MethodTruth;
+  payout: PayoutTruth;
 }
 
 /**
@@ -21,6 +24,7 @@ interface State {
  */
 export const followProvider = saga<Payload, State>({
   name: 'billing.followProvider',
+  outages: providerOutages,
   steps: [
     { name: 'look', do: look, attempts: 12 },
     { name: 'book', transactional: true, do: book },
@@ -31,6 +35,7 @@ async function look({ drivers, payload }: Run<Payload, State>): Promise<Partial<
   const seen = await drivers.payments.look(payload.about);
   if (seen?.kind === 'payment') return { payment: seen };
   if (seen?.kind === 'method') return { method: seen };
+  if (seen?.kind === 'payout') return { payout: seen };
   if (seen === null) return {};
   const { payment: reference, method } = seen;
   const paid = reference === null ? null : await drivers.payments.look({ kind: 'payment', reference });
@@ -41,5 +46,6 @@ async function look({ drivers, payload }: Run<Payload, State>): Promise<Partial<
 async function book({ ctx: tx, state }: TxRun<Payload, State>): Promise<void> {
   if (state.method !== undefined) await keepMethod(tx, state.method);
   if (state.page !== undefined) await tx.db.run(forgetPage, { reference: state.page });
+  if (state.payout !== undefined) await bookPayout(tx, state.payout);
   if (state.payment !== undefined) await bookPayment(tx, state.payment);
 }

@@ -1,7 +1,8 @@
 import type { Page, Payments } from '../../drivers/payments/index.ts';
 import type { Bytes } from '../../platform/http/index.ts';
-import { type Context, fail, requireRow, type TxContext } from '../../platform/index.ts';
-import { dueOf, invoiceById, type Payable } from '../invoices/payable.ts';
+import { type Context, fail, requireRow, type TxContext, transaction } from '../../platform/index.ts';
+import { dueOf, invoiceById, lockInvoice, type Payable } from '../invoices/payable.ts';
+import { closePages } from '../payments/settle.ts';
 import { type Charge, chargeById, newCharge, openPageOf, setAmount, setPage } from './charge.ts';
 import { customerAt } from './customer.ts';
 import { type Errand, errandOf, linkOf } from './link.ts';
@@ -72,7 +73,8 @@ async function chargePage(ctx: Context, payments: Payments, id: number): Promise
   const isFresh =
     charge.page_expires_at !== null && charge.page_expires_at.getTime() > ctx.clock.now().getTime() + freshMs;
   if (charge.page_url !== null && isFresh && amountMinor === charge.amount_minor) return charge.page_url;
-  return (await openPage(ctx, payments, charge, { amountMinor, back })).url;
+  const page = await openPage(ctx, payments, charge, { amountMinor, back });
+  return (await keepPage(ctx, charge, page, amountMinor)) ? page.url : back;
 }
 
 async function openPage(
@@ -82,19 +84,35 @@ async function openPage(
   { amountMinor, back }: { amountMinor: number; back: string },
 ): Promise<Page> {
   const { id, pages, currency, invoice_id: invoiceId, page_reference: before } = charge;
-  const page = await asking(async () => {
+  return asking(async () => {
     if (before !== null) await payments.closePage(before);
     const customer = await customerAt(ctx, payments, charge.organization_id);
     return payments.openPaymentPage({
       // Two who come at once, or again after an answer was lost, open one page.
       key: `page-${id}-${pages}-${amountMinor}`,
-      ...{ id, customer, currency, amountMinor },
+      ...{ id, customer, currency, amountMinor, invoiceId, organizationId: charge.organization_id },
       description: `Invoice ${invoiceId}`,
       returnUrl: `${back}?paid=true`,
       cancelUrl: back,
     });
   });
-  const { reference, url, expiresAt } = page;
-  await ctx.db.run(setPage, { id, pages, reference, url, expiresAt, amountMinor });
-  return page;
+}
+
+/**
+ * Writes down which page it is. The invoice may have been paid or given up while the provider opened it: then nobody else
+ * knows of the page, which is closed. Says whether it can be paid on.
+ */
+function keepPage(
+  ctx: Context,
+  { id, pages, invoice_id: invoiceId }: Charge,
+  { reference, url, expiresAt }: Page,
+  amountMinor: number,
+): Promise<boolean> {
+  return transaction(ctx, 'billing.keepPage', async (tx) => {
+    const invoice = await tx.db.one(lockInvoice, { id: invoiceId });
+    await tx.db.run(setPage, { id, pages, reference, url, expiresAt, amountMinor });
+    if (invoice.status === 'unpaid') return true;
+    await closePages(tx, invoice);
+    return false;
+  });
 }

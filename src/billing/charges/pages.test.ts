@@ -35,6 +35,8 @@ const pay = async (id: number, body: object = {}, client = who) => {
   expect(status, JSON.stringify(answer)).toBe(200);
   return answer.data;
 };
+const sessionOf = (page: string) =>
+  paid.stripe.account.require(page.split('/').at(-1) ?? '', 'checkout.session');
 const credit = async (client = who) => (await client.get('/dashboard/invoices')).body.data.credit_balance;
 const mails = (like: string) =>
   sql<{ subject: string; body: string }>(
@@ -56,6 +58,31 @@ async function booked(invoiceId: number): Promise<Record<string, number>> {
 }
 
 describe('an invoice paid on the page of the provider', () => {
+  it.each([
+    ['a card', {}, [{ kind: 'card', country: 'NL' }]],
+    ['an account', { number: ibans.arrives }, [{ kind: 'bank', country: 'AT' }]],
+  ] as const)('shows where %s is that paid for a consumer', async (_, means, evidence) => {
+    const consumer = await newCustomer(paid.product, { country: 'NL' });
+    const id = await newInvoice(paid.product, consumer);
+    const asked = await pay(id, {}, consumer);
+    await paid.click(asked.redirect_url, means);
+    if ('number' in means) {
+      const [pending] = await until(
+        () =>
+          sql<{ state: string; reference: string }>(
+            paid.product,
+            'select state, reference from charges where id = $1',
+            asked.charge.id,
+          ),
+        ([row]) => row?.state === 'pending',
+      );
+      paid.stripe.account.settleDebit(pending?.reference ?? '');
+    }
+    await becomes(id, 'paid', consumer);
+    const { invoice } = (await paid.product.staff.get(`/staff/invoices/${id}`)).body.data;
+    expect(invoice.tax_evidence).toMatchObject(evidence);
+  });
+
   it('is delivered once the provider says that the money is there, whatever the customer told us', async () => {
     const { invoiceId, serviceId } = await orderVps(paid.product, who);
     const asked = await pay(invoiceId);
@@ -158,6 +185,20 @@ describe('an invoice paid on the page of the provider', () => {
     await becomes(id, 'paid', saver);
   });
 
+  it('and another one, both with the same credit, spend it once', async () => {
+    const saver = await newCustomer(paid.product, { creditMinor: 300 });
+    const ids = [await newInvoice(paid.product, saver, 2), await newInvoice(paid.product, saver, 2)];
+    const pages = await Promise.all(ids.map((id) => pay(id, { use_credit: true }, saver)));
+    expect(pages.map(({ charge }) => charge.amount)).toEqual(['3.00', '3.00']);
+    await Promise.all(pages.map(({ redirect_url: link }) => paid.click(link)));
+    await paid.stripe.events.quiet();
+    await settled(paid.product);
+    const invoices = await Promise.all(ids.map((id) => invoiceOf(id, saver)));
+    expect(invoices.map(({ status }) => status).toSorted()).toEqual(['paid', 'unpaid']);
+    expect(invoices.map(({ amount_paid }) => amount_paid).toSorted()).toEqual(['3.00', '6.00']);
+    expect(await credit(saver)).toBe('0.00');
+  });
+
   it('needs no page when the credit is enough', async () => {
     const saver = await newCustomer(paid.product, { creditMinor: 300 });
     const id = await newInvoice(paid.product, saver);
@@ -200,6 +241,88 @@ describe('an invoice paid on the page of the provider', () => {
         (status) => status === 'expired',
       );
       expect((await paid.stripe.click(location)).location).toBeNull();
+    }
+  });
+
+  it('that nobody pays in time has its page closed', async () => {
+    const late = await newCustomer(paid.product);
+    const id = await newInvoice(paid.product, late);
+    const { location } = await paid.follow((await pay(id, {}, late)).redirect_url);
+    await sql(paid.product, 'update invoices set expires_at = created_at where id = $1', id);
+    await paid.product.periodic('billing.expire');
+    await until(
+      async () => sessionOf(location).status,
+      (status) => status === 'expired',
+    );
+    expect((await paid.stripe.click(location)).location).toBeNull();
+    expect((await invoiceOf(id, late)).status).toBe('cancelled');
+  });
+
+  it('that is paid in another way while the provider opens its page has that page closed', async () => {
+    const saver = await newCustomer(paid.product, { creditMinor: 300 });
+    const id = await newInvoice(paid.product, saver);
+    const { redirect_url: link } = await pay(id, {}, saver);
+    let opened = '';
+    paid.stripe.meanwhile(/POST .*checkout\/sessions$/, async () => {
+      expect((await payByCredit(saver, id)).status).toBe(200);
+      opened = paid.stripe.account.objects.every('checkout.session').at(-1)?.id ?? '';
+    });
+    // They are sent to their invoice, which is paid, and to no page.
+    expect((await paid.follow(link)).location).toMatch(new RegExp(`/invoices/${id}$`));
+    await until(
+      async () => paid.stripe.account.require(opened, 'checkout.session').status,
+      (status) => status === 'expired',
+    );
+  });
+
+  it('has its page closed in the night when the provider was away for long', async () => {
+    const saver = await newCustomer(paid.product, { creditMinor: 300 });
+    const id = await newInvoice(paid.product, saver);
+    const { location } = await paid.follow((await pay(id, {}, saver)).redirect_url);
+    await settled(paid.product);
+    paid.stripe.fail(/expire$/, 'error', 100);
+    expect((await payByCredit(saver, id)).status).toBe(200);
+    await until(
+      () =>
+        sql<{ id: number }>(
+          paid.product,
+          `select id from jobs where name = 'billing.closePages' and (payload->>'invoiceId')::bigint = $1 and attempts > 0`,
+          id,
+        ),
+      (jobs) => jobs.length === 1,
+    );
+    // As if it had been given up.
+    await sql(
+      paid.product,
+      `delete from jobs where name = 'billing.closePages' and (payload->>'invoiceId')::bigint = $1 and state = 'ready'`,
+      id,
+    );
+    paid.stripe.heal();
+    await paid.product.clock.travel(25 * 3_600_000);
+    await paid.product.periodic('billing.compareProvider');
+    await until(
+      async () => sessionOf(location).status,
+      (status) => status === 'expired',
+    );
+  });
+
+  it('on the page and by transfer at one moment is paid once; what came second is credit, and told', async () => {
+    for (let round = 0; round < 3; round += 1) {
+      const payer = await newCustomer(paid.product);
+      const id = await newInvoice(paid.product, payer);
+      const { location } = await paid.follow((await pay(id, {}, payer)).redirect_url);
+      const transfer = { amount: '3.00', reference: `both ${id}` };
+      const [, byTransfer] = await Promise.all([
+        paid.stripe.click(location),
+        paid.product.staff.post(`/staff/invoices/${id}/payments`, transfer),
+      ]);
+      await becomes(id, 'paid', payer);
+      await paid.stripe.events.quiet();
+      await settled(paid.product);
+      const came =
+        3 * (byTransfer.status === 200 ? 1 : 0) + 3 * (sessionOf(location).payment_status === 'paid' ? 1 : 0);
+      expect(await credit(payer)).toBe((came - 3).toFixed(2));
+      expect(await mails(`Your payment for invoice ${id} became credit`)).toHaveLength(came === 6 ? 1 : 0);
     }
   });
 

@@ -1,6 +1,12 @@
 import { PaymentError } from '../../drivers/payments/index.ts';
 import { type Context, fail } from '../../platform/index.ts';
 
+/**
+ * Failures of the payment provider that end by themselves, or once staff has given us another key. What jobs were to do
+ * there is done then, however long that takes.
+ */
+export const providerOutages = ['provider_unreachable', 'provider_refused'] as const;
+
 /** `payment_provider_missing` where customers pay by transfer and from credit alone. */
 export function requireProvider({ config }: Context): void {
   if (config.payments === 'none') throw fail('payment_provider_missing');

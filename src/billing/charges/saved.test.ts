@@ -4,13 +4,20 @@ import { newInvoice, payByCredit } from '../../../test/invoices.ts';
 import { newCustomer, type Person } from '../../../test/people.ts';
 import { until } from '../../../test/product.ts';
 import { settled, sql } from '../../../test/sql.ts';
-import { type PaidProduct, startPaidProduct } from '../../../test/stripe/product.ts';
-import { transaction } from '../../platform/index.ts';
+import { failFor, type PaidProduct, startPaidProduct } from '../../../test/stripe/product.ts';
+import { statement, transaction } from '../../platform/index.ts';
 import { chargeSaved } from '../index.ts';
+
+/** Has the charges wait that were asked for and not begun. */
+const putOff = statement<never, { runAt: Date }>(
+  'test.putOff',
+  `update jobs set run_at = :runAt, not_before = :runAt where name = 'billing.chargeSaved' and state = 'ready'`,
+);
 
 const alwaysAsks = '4000002760003184';
 const declines = '4000000000000341';
 const day = 86_400_000;
+const hour = 3_600_000;
 
 let paid: PaidProduct;
 beforeAll(async () => {
@@ -161,6 +168,117 @@ describe('a saved method', () => {
       ([row]) => row?.state === 'failed',
     );
     expect((await invoiceOf(who, invoiceId)).status).toBe('unpaid');
+  });
+
+  it('that is removed between the payment’s making and its taking is not charged, and its owner is told', async () => {
+    const { who, invoiceId, methodId } = await someone();
+    const before = taken();
+    paid.stripe.meanwhile(/POST .*payment_intents$/, async () => {
+      expect((await who.delete(`/dashboard/payment-methods/${methodId}`)).status).toBe(200);
+    });
+    await charge(invoiceId);
+    await until(
+      () => charges(invoiceId),
+      ([row]) => row?.state === 'failed',
+    );
+    await settled(paid.product);
+    expect(taken()).toBe(before);
+    expect((await invoiceOf(who, invoiceId)).status).toBe('unpaid');
+    expect(await mailOf(`Your payment for invoice ${invoiceId} was declined`)).toHaveLength(1);
+    expect((await paid.product.staff.get('/staff/jobs')).body.data.jobs).toEqual([]);
+  });
+
+  it('that the provider forgets in the very moment of charging ends the charge, and nothing hangs', async () => {
+    const { who, invoiceId, methodId } = await someone();
+    const [row] = await sql<{ reference: string }>(
+      paid.product,
+      'select reference from payment_methods where id = $1',
+      methodId,
+    );
+    paid.stripe.meanwhile(/GET .*payment_intents\/\w+$/, async () => {
+      expect((await who.delete(`/dashboard/payment-methods/${methodId}`)).status).toBe(200);
+      await until(
+        async () => paid.stripe.account.require(row?.reference ?? '', 'payment_method').customer,
+        (customer) => customer === null,
+      );
+    });
+    await charge(invoiceId);
+    await until(
+      () => charges(invoiceId),
+      ([each]) => each?.state === 'failed',
+    );
+    await settled(paid.product);
+    expect((await paid.product.staff.get('/staff/jobs')).body.data.jobs).toEqual([]);
+    // Another way is open.
+    const { body } = await who.post(`/dashboard/invoices/${invoiceId}/pay`, { method: 'card' });
+    await paid.click(body.data.redirect_url);
+    await becomesPaid(who, invoiceId);
+  });
+
+  it('that is removed once it was charged has paid all the same', async () => {
+    const { who, invoiceId, methodId } = await someone();
+    paid.stripe.meanwhile(/POST .*confirm$/, async () => {
+      expect((await who.delete(`/dashboard/payment-methods/${methodId}`)).status).toBe(200);
+    });
+    paid.stripe.fail(/POST .*confirm$/, 'lost');
+    const before = taken();
+    await charge(invoiceId);
+    await becomesPaid(who, invoiceId);
+    expect(taken()).toBe(before + 1);
+  });
+
+  it('is charged once, however often it is clicked, and beside no charge of ours', async () => {
+    const { who, invoiceId, methodId } = await someone();
+    const before = taken();
+    const pay = () =>
+      who.post(`/dashboard/invoices/${invoiceId}/pay`, { method: 'card', payment_method_id: methodId });
+    const answers = await Promise.all([pay(), pay(), pay()]);
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 409, 409]);
+    await becomesPaid(who, invoiceId);
+    await settled(paid.product);
+    expect(taken()).toBe(before + 1);
+  });
+
+  it('is charged after all when the provider was away for longer than we tried, with nobody doing anything', async () => {
+    const { who, invoiceId } = await someone();
+    await failFor(paid, 'billing.chargeSaved', /confirm/, () => charge(invoiceId));
+    expect((await invoiceOf(who, invoiceId)).status).toBe('unpaid');
+    paid.product.clock.travel(hour + 1_000);
+    await paid.product.periodic('jobs.heal');
+    await becomesPaid(who, invoiceId);
+    expect(await charges(invoiceId)).toMatchObject([{ state: 'paid' }]);
+  });
+
+  it('that was prepared and not taken for a day is asked for anew', async () => {
+    const { who, invoiceId } = await someone();
+    await failFor(paid, 'billing.chargeSaved', /confirm/, () => charge(invoiceId));
+    await sql(paid.product, `update jobs set dismissed_at = finished_at where state = 'failed'`);
+    paid.product.clock.travel(day + hour);
+    await paid.product.periodic('billing.compareProvider');
+    await becomesPaid(who, invoiceId);
+    expect(await charges(invoiceId)).toMatchObject([{ state: 'over' }, { state: 'paid' }]);
+  });
+
+  it('whose job waits for longer than a day is not asked for twice', async () => {
+    const { who, invoiceId } = await someone();
+    await transaction(paid.product.ctx, 'test.wait', async (tx) => {
+      await chargeSaved(tx, invoiceId);
+      await tx.db.run(putOff, { runAt: new Date(tx.clock.now().getTime() + 2 * day) });
+    });
+    paid.product.clock.travel(day + hour);
+    await paid.product.periodic('billing.compareProvider');
+    await until(
+      () =>
+        sql(
+          paid.product,
+          `select id from jobs where name = 'billing.compareWithProvider' and state <> 'done'`,
+        ),
+      (jobs) => jobs.length === 0,
+    );
+    expect(await charges(invoiceId)).toMatchObject([{ state: 'open' }]);
+    paid.product.clock.travel(day);
+    await becomesPaid(who, invoiceId);
+    expect(await charges(invoiceId)).toMatchObject([{ state: 'paid' }]);
   });
 
   it('and credit at the same moment pay an invoice once; what came twice is credit', async () => {

@@ -20,7 +20,8 @@ import {
   setState,
 } from './charge.ts';
 import { customerAt } from './customer.ts';
-import { askAgain, bookDecline } from './decline.ts';
+import { askAgain, bookDecline, chargingSaved } from './decline.ts';
+import { providerOutages } from './provider.ts';
 
 /** A saved method that can be charged. */
 export interface Chargeable {
@@ -108,7 +109,8 @@ interface State {
  * two of these, and an answer that is lost, is found again by asking how the payment stands.
  */
 export const savedCharge = saga<Payload, State>({
-  name: 'billing.chargeSaved',
+  name: chargingSaved.name,
+  outages: providerOutages,
   steps: [
     { name: 'begin', transactional: true, do: begin },
     { name: 'prepare', do: prepare, attempts: 8 },
@@ -133,12 +135,12 @@ async function prepare({ ctx, drivers, payload, state }: Run<Payload, State>): P
   const row = await ctx.db.one(chargeById, { id: payload.chargeId });
   if (row.reference !== null) return { reference: row.reference };
   const method = await ctx.db.one(chargedMethod, { id: row.method_id ?? 0 });
-  if (method.removed_at !== null)
-    return { refusal: refusal('method_removed', 'The saved method was removed') };
+  if (method.removed_at !== null) return { refusal: methodRemoved };
   try {
     const reference = await drivers.payments.prepareCharge({
       key: `charge-${row.invoice_id}-${row.id}`,
       customer: await customerAt(ctx, drivers.payments, row.organization_id),
+      ...{ organizationId: row.organization_id, invoiceId: row.invoice_id },
       ...{ method: method.reference, id: row.id, amountMinor: row.amount_minor, currency: row.currency },
       description: `Invoice ${row.invoice_id}`,
     });
@@ -153,12 +155,23 @@ async function prepare({ ctx, drivers, payload, state }: Run<Payload, State>): P
 async function charge({ ctx, drivers, payload, state }: Run<Payload, State>): Promise<Partial<State>> {
   const { reference } = state;
   if (reference === undefined) return {};
-  const { invoice_id: id } = await ctx.db.one(chargeById, { id: payload.chargeId });
+  const { invoice_id: id, method_id: methodId } = await ctx.db.one(chargeById, { id: payload.chargeId });
   const isDue = dueOf(await ctx.db.one(invoiceById, { id })) > 0;
-  if (isDue) return { truth: await drivers.payments.confirmCharge(reference) };
-  // Paid in another way this moment. It may have been taken before a crash all the same.
+  const isRemoved = async () => (await ctx.db.one(chargedMethod, { id: methodId ?? 0 })).removed_at !== null;
+  if (isDue && !(await isRemoved())) {
+    try {
+      return { truth: await drivers.payments.confirmCharge(reference) };
+    } catch (error) {
+      // The provider charges nothing to what it has forgotten; its owner took it away this moment.
+      const isRefused = error instanceof PaymentError && error.permanent;
+      if (!isRefused || !(await isRemoved())) throw error;
+    }
+  }
+  // Paid in another way this moment, or not to be charged any more. It may have been taken before a crash all the same.
   const truth = await drivers.payments.look({ kind: 'payment', reference });
-  return truth?.kind === 'payment' ? { truth } : {};
+  if (truth?.kind !== 'payment') return {};
+  const isTaken = truth.state === 'paid' || truth.state === 'pending';
+  return isTaken || !isDue ? { truth } : { refusal: methodRemoved };
 }
 
 async function book({ ctx: tx, payload, state }: TxRun<Payload, State>): Promise<void> {
@@ -167,6 +180,8 @@ async function book({ ctx: tx, payload, state }: TxRun<Payload, State>): Promise
     await tx.db.run(setState, { id: payload.chargeId, state: 'over', now: tx.clock.now() });
   if (state.refusal !== undefined) await bookDecline(tx, payload.chargeId, state.refusal);
 }
+
+const methodRemoved = refusal('method_removed', 'The saved method was removed');
 
 function refusal(code: string, message: string): Decline {
   return { code, message, needsCustomer: false, mayRetry: false };

@@ -12,8 +12,9 @@ import {
 import { creditGranted } from '../events.ts';
 import { lockInvoice } from '../invoices/payable.ts';
 import { post } from '../ledger/ledger.ts';
-import { giveBack, type RefundableRow } from '../payments/refund.ts';
+import { type GoingBack, moveBack, type RefundableRow, type Sum, shareOfTax } from '../payments/refund.ts';
 import { addCredited, addReturned, type Charge, chargeById } from './charge.ts';
+import { providerOutages } from './provider.ts';
 import { takeBack } from './takeBack.ts';
 
 const sendable = statement<{ id: number; left_minor: number }, { invoiceId: number }>(
@@ -33,9 +34,11 @@ interface RefundRow {
   amount_minor: number;
   currency: string;
   state: 'pending' | 'done' | 'failed';
+  /** Null until the provider has it. */
+  reference: string | null;
 }
 
-const columns = 'id, invoice_id, organization_id, charge_id, amount_minor, currency, state';
+const columns = 'id, invoice_id, organization_id, charge_id, amount_minor, currency, state, reference';
 const refundById = statement<RefundRow, { id: number }>(
   'billing.refundById',
   `select ${columns} from refunds where id = :id and charge_id is not null`,
@@ -44,34 +47,49 @@ const refundOf = statement<RefundRow, { reference: string; id: number | null; ch
   'billing.refundOfProvider',
   `select ${columns} from refunds where charge_id = :chargeId and (reference = :reference or id = :id) limit 1`,
 );
+const unsentOf = statement<RefundRow, { chargeId: number }>(
+  'billing.unsentRefunds',
+  `select ${columns} from refunds where charge_id = :chargeId and state = 'pending' and reference is null
+   order by created_at desc, id desc`,
+);
+// A refund that was made at the provider's desk stands in both tables.
+const goneOf = statement<{ minor: number; is_known: boolean }, { chargeId: number; reference: string }>(
+  'billing.goneOfCharge',
+  `select (select coalesce(sum(g.amount_minor), 0) from charge_returns g where g.charge_id = :chargeId)::bigint
+     + (select coalesce(sum(r.amount_minor), 0) from refunds r where r.charge_id = :chargeId and r.state <> 'failed'
+         and not exists (select 1 from charge_returns g where g.charge_id = r.charge_id and g.reference = r.reference))::bigint
+       as minor,
+     exists (select 1 from charge_returns g where g.charge_id = :chargeId and g.reference = :reference) as is_known`,
+);
 const setRefund = statement<never, { id: number; state: RefundRow['state']; reference: string | null }>(
   'billing.setRefund',
   'update refunds set state = :state, reference = coalesce(reference, :reference) where id = :id',
 );
 
 /**
- * Has the payment provider give back as much of an amount as it brought for an invoice, whose row is locked, the newest
- * charge first. Gives what is left.
+ * Has the payment provider give back as much of a sum as it brought for an invoice, whose row is locked, the newest charge
+ * first. Gives what is left. The credit note is the caller's.
  */
 export async function sendBack(
   tx: TxContext,
   invoice: RefundableRow,
-  amountMinor: number,
-  reason: string,
-): Promise<number> {
-  let leftMinor = amountMinor;
+  sum: Sum,
+  why: Pick<GoingBack, 'reason' | 'services'>,
+): Promise<Sum> {
+  let left = sum;
   let refundedMinor = invoice.refunded_minor;
   for (const charge of await tx.db.many(sendable, { invoiceId: invoice.id })) {
-    const partMinor = Math.min(leftMinor, charge.left_minor);
-    if (partMinor === 0) break;
-    const back = { method: 'original', reason, chargeId: charge.id } as const;
-    const refundId = await giveBack(tx, { ...invoice, refunded_minor: refundedMinor }, partMinor, back);
-    await tx.db.run(addReturned, { id: charge.id, amountMinor: partMinor });
+    const amountMinor = Math.min(left.amountMinor, charge.left_minor);
+    if (amountMinor === 0) break;
+    const part = { amountMinor, taxMinor: shareOfTax(left, amountMinor) };
+    const back = { ...why, method: 'original', chargeId: charge.id } as const;
+    const refundId = await moveBack(tx, { ...invoice, refunded_minor: refundedMinor }, part, back);
+    await tx.db.run(addReturned, { id: charge.id, amountMinor });
     await enqueue(tx, sendingBack, { refundId }, { organizationId: invoice.organization_id });
-    leftMinor -= partMinor;
-    refundedMinor += partMinor;
+    left = { amountMinor: left.amountMinor - amountMinor, taxMinor: left.taxMinor - part.taxMinor };
+    refundedMinor += amountMinor;
   }
-  return leftMinor;
+  return left;
 }
 
 interface Payload {
@@ -87,6 +105,7 @@ interface State {
 /** Asks the provider for a refund under our own id, by which it is found again however late it is asked for. */
 export const sendingBack = saga<Payload, State>({
   name: 'billing.sendBack',
+  outages: providerOutages,
   steps: [
     { name: 'send', do: send, attempts: 12 },
     { name: 'note', transactional: true, do: note },
@@ -97,6 +116,8 @@ async function send({ ctx, drivers, payload }: Run<Payload, State>): Promise<Par
   const refund = await ctx.db.one(refundById, { id: payload.refundId });
   const { reference } = await ctx.db.one(chargeById, { id: refund.charge_id });
   const { id, amount_minor: amountMinor, currency } = refund;
+  // Somebody was quicker at the provider's desk.
+  if (refund.state === 'failed') return {};
   try {
     const asked = { key: `refund-${id}`, id, payment: reference ?? '', amountMinor, currency };
     return { truth: await drivers.payments.refund(asked) };
@@ -122,12 +143,40 @@ export async function bookRefund(tx: TxContext, charge: Charge, truth: RefundTru
   if (refund === null) {
     // Given back by somebody at the provider's own desk.
     if (state === 'failed') return;
-    const reason = 'Given back at the payment provider';
-    await takeBack(tx, charge.id, amountMinor, { method: 'original', reason, reference });
+    await makeRoom(tx, charge, amountMinor, reference);
+    await takeBack(tx, charge.id, amountMinor, { ...atDesk, reference });
+    return;
+  }
+  // One that we gave up before the provider had it, and that it did all the same.
+  const wasGivenUp = refund.state === 'failed' && refund.reference === null;
+  if (wasGivenUp && state !== 'failed') {
+    await takeBack(tx, charge.id, amountMinor, { ...atDesk, reference });
     return;
   }
   if (state === 'failed') await noteFailed(tx, refund, reference);
   else if (refund.state !== 'failed') await tx.db.run(setRefund, { id: refund.id, state, reference });
+}
+
+const atDesk = { method: 'original', reason: 'Given back at the payment provider' } as const;
+
+/**
+ * Gives up refunds of ours that the provider has not heard of, when so much went back at its desk that it will refuse them:
+ * the same money goes back once. What they were to bring becomes credit, and is taken from there with what has gone.
+ */
+async function makeRoom(
+  tx: TxContext,
+  charge: Charge,
+  amountMinor: number,
+  reference: string,
+): Promise<void> {
+  const { minor: goneMinor, is_known: isKnown } = await tx.db.one(goneOf, { chargeId: charge.id, reference });
+  if (isKnown) return;
+  let overMinor = goneMinor + amountMinor - charge.amount_minor;
+  for (const refund of await tx.db.many(unsentOf, { chargeId: charge.id })) {
+    if (overMinor <= 0) return;
+    await noteFailed(tx, refund, null);
+    overMinor -= refund.amount_minor;
+  }
 }
 
 /** A refund that did not arrive: the money is with us again, and the customer's. */

@@ -2,6 +2,7 @@ import { requireRow, statement, type TxContext } from '../../platform/index.ts';
 import { heldCredit, post } from '../ledger/ledger.ts';
 import { giveBack, lockRefundable } from '../payments/refund.ts';
 import { addReturned, chargeById } from './charge.ts';
+import { lossOf } from './loss.ts';
 
 const keepReturn = statement<
   never,
@@ -19,6 +20,14 @@ const keepReturn = statement<
    values (:driver, :reference, :chargeId, :organizationId, :amountMinor, :now) on conflict (driver, reference) do nothing`,
 );
 
+// It is due again: what it paid is not the customer's money any more.
+const takeOffPart = statement<never, { invoiceId: number; chargeId: number; amountMinor: number }>(
+  'billing.takeOffChargedPart',
+  `with payment as (update payments set taken_back_minor = taken_back_minor + :amountMinor
+     where invoice_id = :invoiceId and charge_id = :chargeId)
+   update invoices set paid_minor = paid_minor - :amountMinor where id = :invoiceId`,
+);
+
 /** Money that has gone already, and that nobody here decided. */
 interface Taken {
   /** `original`: given back at the provider's desk. `dispute`: kept by a bank. */
@@ -30,7 +39,8 @@ interface Taken {
 
 /**
  * Books money of a charge that is gone; the invoice's row is locked. The invoice is refunded by what the charge brought to
- * it; what had become the customer's credit is taken from there, as far as it is there; the rest is our loss.
+ * it, and of one that is open that much is due again; what had become the customer's credit is taken from there, as far as
+ * it is there; the rest is our loss.
  */
 export async function takeBack(
   tx: TxContext,
@@ -43,35 +53,26 @@ export async function takeBack(
   const row = { driver, reference, chargeId: id, organizationId, amountMinor, now: tx.clock.now() };
   if ((await tx.db.run(keepReturn, row)) === 0) return;
   const invoice = await requireRow(tx, lockRefundable, { id: invoiceId });
-  const isPaid = invoice.status === 'paid' || invoice.status === 'partially_refunded';
-  const broughtMinor = charge.amount_minor - charge.credited_minor - charge.returned_minor;
-  const mostMinor = isPaid ? Math.min(broughtMinor, invoice.total_minor - invoice.refunded_minor) : 0;
   const heldMinor = await heldCredit(tx, organizationId, currency);
-  // Of an invoice that bought credit, the credit has to be there to go back.
-  const ofInvoiceMinor = Math.max(
-    0,
-    Math.min(amountMinor, mostMinor, isTopUp(invoice) ? heldMinor : mostMinor),
-  );
-  if (ofInvoiceMinor > 0)
-    await giveBack(tx, invoice, ofInvoiceMinor, { method, reason, reference, chargeId: id });
+  const loss = lossOf(amountMinor, charge, invoice, heldMinor);
+  if (loss.ofInvoiceMinor > 0)
+    await giveBack(tx, invoice, loss.ofInvoiceMinor, { method, reason, reference, chargeId: id });
   await tx.db.run(addReturned, {
     id,
     amountMinor: Math.min(amountMinor, charge.amount_minor - charge.returned_minor),
   });
-  const moreMinor = amountMinor - ofInvoiceMinor;
-  if (moreMinor === 0) return;
-  const creditMinor = Math.min(moreMinor, heldMinor - (isTopUp(invoice) ? ofInvoiceMinor : 0));
+  const restMinor = amountMinor - loss.ofInvoiceMinor;
+  if (restMinor === 0) return;
+  if (loss.partMinor > 0)
+    await tx.db.run(takeOffPart, { invoiceId, chargeId: id, amountMinor: loss.partMinor });
   await post(tx, {
     kind: 'charge_taken_back',
     ...{ organizationId, currency, invoiceId, description: reason },
-    creditMinor: -creditMinor,
+    creditMinor: -loss.ofCreditMinor,
     provider: {
-      goodwill: moreMinor - creditMinor,
-      [method === 'dispute' ? 'disputes' : 'provider']: -moreMinor,
+      parts: loss.partMinor,
+      goodwill: loss.oursMinor,
+      [method === 'dispute' ? 'disputes' : 'provider']: -restMinor,
     },
   });
-}
-
-function isTopUp({ kind }: { kind: string }): boolean {
-  return kind === 'top_up';
 }

@@ -115,11 +115,23 @@ describe('an invoice as PDF', () => {
   it('is kept where files are kept, and read from there', async () => {
     const id = await paidInvoice();
     const { bytes } = await pdfOf(customer, id);
-    const { issued_at: day } = (await customer.get(`/dashboard/invoices/${id}`)).body.data.invoice;
-    const kept = path.join(product.ctx.config.filesDir, 'invoices', day.slice(0, 7), `${id}.pdf`);
+    const { issued_at: day, number } = (await customer.get(`/dashboard/invoices/${id}`)).body.data.invoice;
+    const kept = path.join(product.ctx.config.filesDir, 'invoices', day.slice(0, 7), `${id}-${number}.pdf`);
     expect(readFileSync(kept).equals(bytes)).toBe(true);
     writeFileSync(kept, 'as it was then');
     expect((await pdfOf(customer, id)).bytes.toString()).toBe('as it was then');
+  });
+
+  it('is another one when a restored database gives its invoice another number', async () => {
+    const id = await paidInvoice();
+    await pdfOf(customer, id);
+    await sql(product, `insert into invoice_series values ('AGAIN-', 1)`);
+    // As it was in the backup, and paid again since.
+    await sql(product, 'alter table invoices disable trigger invoices_stay');
+    const again = `update invoices set series = 'AGAIN-', sequence = 1, number = 'AGAIN-1' where id = $1`;
+    await sql(product, again, id);
+    await sql(product, 'alter table invoices enable trigger invoices_stay');
+    expect(await textOf((await pdfOf(customer, id)).file)).toContain('Invoice AGAIN-1');
   });
 
   it('that is not paid asks for money, with a code that banking apps read, and is not kept', async () => {

@@ -1,9 +1,9 @@
 import type { Invoice } from '@e-invoice-eu/core';
-import type { Paper } from './paper.ts';
+import type { Paper, PaperLine } from './paper.ts';
 import type { Buyer, Party, Seller } from './parties.ts';
 import { plain as plainText } from './plain.ts';
 import { referenceOf } from './reference.ts';
-import { texts } from './texts.ts';
+import { categoriesOf, categoryOf, vat } from './taxCategory.ts';
 
 /** Electronic invoices that there are (EN 16931): what customers ask for, and what the library calls it. */
 export const electronicFormats = {
@@ -38,7 +38,9 @@ function naming(corrects: string | null, xml: string): string {
 }
 
 /** What a document lacks to be an electronic invoice of a format, in words that say whose setting it is. */
-export function lacking({ seller, buyer, number, total }: Paper, format: ElectronicFormat): string[] {
+export function lacking(paper: Paper, format: ElectronicFormat): string[] {
+  const { seller, buyer, number, total, lines } = paper;
+  const isReversed = lines.some(({ untaxed }) => untaxed === 'reverse_charge');
   const needs: [there: unknown, what: string][] = [
     [number, 'a number, which it gets later'],
     [Number(total) !== 0, 'an amount'],
@@ -46,6 +48,8 @@ export function lacking({ seller, buyer, number, total }: Paper, format: Electro
     [seller.country, "the company's country"],
     [seller.vat_id ?? seller.tax_id, "the company's VAT id or tax number"],
     [buyer.country, 'the country in your billing profile'],
+    [!isReversed || seller.vat_id, "the company's VAT id"],
+    [!isReversed || buyer.tax_id, 'the VAT id in your billing profile'],
   ];
   const ofUbl: typeof needs = [
     [seller.email, "the company's e-mail address"],
@@ -85,7 +89,7 @@ function ublOf(paper: Paper): Ubl {
   // A credit note is positive by definition: that it takes back is what it is.
   const sign = isCreditNote ? -1 : 1;
   const amount = (decimal: string) => signed(decimal, sign);
-  const category = categoryOf(paper);
+  const isOutside = paper.lines.some(({ untaxed }) => untaxed === 'outside');
   const net = amount(paper.net);
   const [total, payable] = [amount(paper.total), isCreditNote ? amount(paper.total) : paper.payable];
   const prepaid = isCreditNote || Number(payable) !== 0 ? {} : { 'cbc:PrepaidAmount': total };
@@ -94,7 +98,7 @@ function ublOf(paper: Paper): Ubl {
     'cbc:IssueDate': paper.date,
     ...(isCreditNote ? {} : { 'cbc:DueDate': paper.due }),
     'cbc:InvoiceTypeCode': isCreditNote ? '381' : '380',
-    ...(paper.reason === null ? {} : { 'cbc:Note': [plain(paper.reason)] }),
+    ...notesOf(paper),
     'cbc:DocumentCurrencyCode': currency,
     ...optional('cbc:BuyerReference', buyer.routing_id),
     ...(buyer.order_number ? { 'cac:OrderReference': { 'cbc:ID': plain(buyer.order_number) } } : {}),
@@ -103,21 +107,19 @@ function ublOf(paper: Paper): Ubl {
       : {
           'cac:BillingReference': [{ 'cac:InvoiceDocumentReference': { 'cbc:ID': plain(paper.corrects) } }],
         }),
-    'cac:AccountingSupplierParty': { 'cac:Party': sellerOf(paper.seller) },
-    'cac:AccountingCustomerParty': { 'cac:Party': buyerOf(buyer) },
+    'cac:AccountingSupplierParty': { 'cac:Party': sellerOf(paper.seller, !isOutside) },
+    'cac:AccountingCustomerParty': { 'cac:Party': buyerOf(buyer, !isOutside) },
     // What is sold runs from its payment on.
     'cac:Delivery': { 'cbc:ActualDeliveryDate': paper.date },
     'cac:PaymentMeans': [paymentOf(paper)],
     'cac:TaxTotal': [
       {
         'cbc:TaxAmount': amount(paper.tax),
-        'cac:TaxSubtotal': [
-          {
-            'cbc:TaxableAmount': net,
-            'cbc:TaxAmount': amount(paper.tax),
-            'cac:TaxCategory': { ...category.rate, ...category.reason, ...vat },
-          },
-        ],
+        'cac:TaxSubtotal': categoriesOf(paper).map(({ taxable, tax, category }) => ({
+          'cbc:TaxableAmount': amount(taxable),
+          'cbc:TaxAmount': amount(tax),
+          'cac:TaxCategory': { ...category.rate, ...category.reason, ...vat },
+        })),
       },
     ],
     'cac:LegalMonetaryTotal': {
@@ -129,38 +131,43 @@ function ublOf(paper: Paper): Ubl {
     },
     'cac:InvoiceLine': paper.lines.map((line, at) => ({
       'cbc:ID': String(at + 1),
-      'cbc:InvoicedQuantity': '1',
-      'cbc:InvoicedQuantity@unitCode': 'C62', // one
+      ...pricedOf(line, paper.taxIncluded, amount(line.net)),
       'cbc:LineExtensionAmount': amount(line.net),
       'cac:Item': {
-        'cbc:Name': named(line.description),
-        'cac:ClassifiedTaxCategory': { ...category.rate, ...vat },
+        'cbc:Name': named(nameOf(line, paper.taxIncluded)),
+        'cac:ClassifiedTaxCategory': { ...categoryOf(paper, line.untaxed).rate, ...vat },
       },
-      'cac:Price': { 'cbc:PriceAmount': amount(line.net) },
     })),
   };
   return withCurrency(ubl, currency) as unknown as Ubl;
 }
 
-const vat = { 'cac:TaxScheme': { 'cbc:ID': 'VAT' } };
-
-/** UNTDID 5305, and the reason where there is no tax. */
-function categoryOf({ untaxed, taxRate, seller, language }: Paper) {
-  const say = texts[language];
-  const because = (id: string, reason: string, code?: string) => ({
-    rate: { 'cbc:ID': id, ...(id === 'O' ? {} : { 'cbc:Percent': '0' }) },
-    reason: { ...(code && { 'cbc:TaxExemptionReasonCode': code }), 'cbc:TaxExemptionReason': reason },
-  });
-  if (untaxed === null) return { rate: { 'cbc:ID': 'S', 'cbc:Percent': taxRate }, reason: {} };
-  if (untaxed === 'reverse_charge') return because('AE', say.reverseCharge, 'VATEX-EU-AE');
-  // Outside the scope of VAT is only what a company without a VAT id sells.
-  if (untaxed === 'none' && !seller.vat_id) return because('O', say.noTax, 'VATEX-EU-O');
-  return because('E', untaxed === 'exempt' ? say.exempt : say.noTax);
+function notesOf({ reason, note }: Paper) {
+  const notes = [reason, note].flatMap((text) => plain(text ?? '') || []);
+  return notes.length === 0 ? {} : { 'cbc:Note': notes };
 }
 
-function sellerOf(seller: Seller) {
+/** What one costs before tax is known where prices are before tax; elsewhere the line is one thing, which says the rest. */
+function pricedOf({ quantity, unitPrice }: PaperLine, isIncluded: boolean, net: string) {
+  // A price is never negative: less than nothing is so many fewer.
+  const isLess = net.startsWith('-');
+  const one = { quantity: isLess ? '-1' : '1', price: isLess ? net.slice(1) : net };
+  const said = quantity === null || isIncluded ? one : { quantity, price: unitPrice };
+  return {
+    'cbc:InvoicedQuantity': said.quantity,
+    'cbc:InvoicedQuantity@unitCode': 'C62', // one
+    'cac:Price': { 'cbc:PriceAmount': said.price },
+  };
+}
+
+function nameOf({ description, quantity, unitPrice }: PaperLine, isIncluded: boolean): string {
+  return quantity === null || !isIncluded ? description : `${description} (${quantity} × ${unitPrice})`;
+}
+
+/** Where nothing is subject to VAT, VAT ids stand nowhere (EN 16931, BR-O-02 and on). */
+function sellerOf(seller: Seller, hasVat: boolean) {
   const taxIds = [
-    ...(seller.vat_id ? [{ 'cbc:CompanyID': plain(seller.vat_id), ...vat }] : []),
+    ...(hasVat && seller.vat_id ? [{ 'cbc:CompanyID': plain(seller.vat_id), ...vat }] : []),
     ...(seller.tax_id
       ? [{ 'cbc:CompanyID': plain(seller.tax_id), 'cac:TaxScheme': { 'cbc:ID': 'FC' } }]
       : []),
@@ -168,11 +175,11 @@ function sellerOf(seller: Seller) {
   return {
     ...endpointOf(seller),
     // Without a VAT id and a register, buyers know it by its tax number.
-    ...(seller.vat_id || seller.register
+    ...((hasVat && seller.vat_id) || seller.register
       ? {}
-      : { 'cac:PartyIdentification': [{ 'cbc:ID': plain(seller.tax_id ?? '') }] }),
+      : { 'cac:PartyIdentification': [{ 'cbc:ID': plain(seller.tax_id || seller.vat_id || '') }] }),
     'cac:PostalAddress': addressOf(seller),
-    'cac:PartyTaxScheme': taxIds,
+    ...(taxIds.length === 0 ? {} : { 'cac:PartyTaxScheme': taxIds }),
     'cac:PartyLegalEntity': {
       'cbc:RegistrationName': plain(seller.name),
       ...optional('cbc:CompanyID', seller.register),
@@ -181,8 +188,8 @@ function sellerOf(seller: Seller) {
   };
 }
 
-function buyerOf(buyer: Buyer) {
-  const isVatId = /^[A-Z]{2}[A-Z0-9]+$/.test(buyer.tax_id ?? '');
+function buyerOf(buyer: Buyer, hasVat: boolean) {
+  const isVatId = hasVat && /^[A-Z]{2}[A-Z0-9]+$/.test(buyer.tax_id ?? '');
   return {
     ...endpointOf(buyer),
     'cac:PostalAddress': addressOf(buyer),

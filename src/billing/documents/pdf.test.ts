@@ -43,10 +43,13 @@ async function look(paper: Paper) {
 
 const line = (description: string) => ({
   description,
+  quantity: null,
+  unitPrice: '1.00',
   price: '1.00',
   setupFee: '0.00',
   discount: '0.00',
   net: '1.00',
+  untaxed: null,
 });
 
 const hostile: [what: string, text: string][] = [

@@ -24,6 +24,7 @@ import { plain, plainLines } from './plain.ts';
 import { inGroups, referenceOf } from './reference.ts';
 import { type Texts, texts } from './texts.ts';
 import { clipped, wrapped } from './typeset.ts';
+import { whyUntaxed } from './untaxed.ts';
 
 /** A file inside the PDF, and what the PDF says of it. */
 export interface Attachment {
@@ -184,7 +185,9 @@ function drawLines(pen: Pen): void {
   root.add(table);
   drawHeading(pen, table);
   for (const line of paper.lines) {
-    row(pen, table, plainLines(line.description), line.price);
+    const { quantity, unitPrice } = line;
+    const each = quantity === null ? [] : [`${say.amountOf(quantity)} × ${say.amountOf(unitPrice)}`];
+    row(pen, table, [...plainLines(line.description), ...each], line.price);
     if (Number(line.setupFee) !== 0) row(pen, table, [say.setupFee], line.setupFee);
     if (Number(line.discount) !== 0) row(pen, table, [say.discount], negated(line.discount));
     pen.y += 4;
@@ -197,7 +200,8 @@ function drawHeading(pen: Pen, table: Element): void {
   const tr = doc.struct('TR');
   table.add(tr);
   put(pen, tr, 'TH', say.description, { x: page.left, y: pen.y, size: small, colour: grey });
-  put(pen, tr, 'TH', `${say.amount} (${pen.paper.currency})`, {
+  const amount = pen.paper.taxIncluded ? say.amountWithTax : say.amount;
+  put(pen, tr, 'TH', `${amount} (${pen.paper.currency})`, {
     x: page.right,
     y: pen.y,
     size: small,
@@ -251,11 +255,11 @@ function drawSums(pen: Pen): void {
 
 function drawNotes(pen: Pen): void {
   const { paper, say } = pen;
-  const { kind, untaxed, corrects, reason, paidOn } = paper;
-  if (untaxed !== null) {
-    paragraph(pen, { reverse_charge: say.reverseCharge, exempt: say.exempt, none: say.noTax }[untaxed]);
-  }
+  const { kind, corrects, reason, paidOn } = paper;
+  for (const untaxed of new Set(paper.lines.map((line) => line.untaxed)))
+    if (untaxed !== null) paragraph(pen, whyUntaxed(paper, untaxed));
   if (kind === 'proforma') paragraph(pen, say.proformaNote);
+  for (const line of plainLines(paper.note ?? '')) paragraph(pen, line);
   if (corrects !== null) paragraph(pen, say.creditNoteNote(plain(corrects)));
   if (reason !== null) paragraph(pen, `${say.reason}: ${plain(reason)}`);
   if (paidOn !== null && Number(paper.total) > 0) paragraph(pen, say.paidOn(say.day(paidOn)));

@@ -76,7 +76,9 @@ function nameOf({ number, invoiceId }: Paper): string {
  */
 async function kept(ctx: Context, files: Files, paper: Paper, format: Format): Promise<Buffer> {
   if (paper.number === null) return press(paper, format);
-  const name = `invoices/${paper.date.slice(0, 7)}/${paper.invoiceId}.${endings[format]}`;
+  // The number says which document it is: after a restore the same invoice is issued under another one.
+  const document = `${paper.invoiceId}-${paper.number.toLowerCase()}`;
+  const name = `invoices/${paper.date.slice(0, 7)}/${document}.${endings[format]}`;
   const found = await files.get(name).catch(nullIfAbsent);
   if (found !== null) return found;
   const made = await press(paper, format);

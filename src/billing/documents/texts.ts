@@ -13,16 +13,20 @@ export interface Texts {
   yourTaxId: string;
   description: string;
   amount: string;
+  amountWithTax: string;
   setupFee: string;
   discount: string;
   subtotal: string;
   tax: (rate: string, country: string | null) => string;
   total: string;
   reverseCharge: string;
-  exempt: string;
+  /** The same in a word, of a line. */
+  reverseCharged: string;
+  exempt: (reason: string | null) => string;
   noTax: string;
   proformaNote: string;
   creditNoteNote: (number: string) => string;
+  ofInvoice: (number: string) => string;
   reason: string;
   paidOn: (day: string) => string;
   nothingDue: string;
@@ -67,6 +71,7 @@ const en: Texts = {
   yourTaxId: 'Your VAT ID or tax number',
   description: 'Description',
   amount: 'Amount',
+  amountWithTax: 'Amount incl. VAT',
   setupFee: 'One-time setup',
   discount: 'Discount',
   subtotal: 'Total before tax',
@@ -74,11 +79,13 @@ const en: Texts = {
   total: 'Total',
   reverseCharge:
     'Reverse charge: VAT is to be accounted for by the recipient (Article 196, Directive 2006/112/EC).',
-  exempt: 'Exempt from VAT.',
+  reverseCharged: 'reverse charge',
+  exempt: (reason) => `Exempt from VAT${reason === null ? '' : `: ${reason}`}.`,
   noTax: 'No VAT is charged.',
   proformaNote:
     'This is a request for payment and no invoice in the sense of tax law. The invoice follows once it is paid.',
   creditNoteNote: (number) => `This credit note corrects invoice ${number}.`,
+  ofInvoice: (number) => `Invoice ${number}`,
   reason: 'Reason',
   paidOn: (day) => `Paid on ${day}. Thank you.`,
   nothingDue: 'There is nothing to pay.',
@@ -110,6 +117,7 @@ const de: Texts = {
   yourTaxId: 'Ihre USt-IdNr.',
   description: 'Leistung',
   amount: 'Betrag',
+  amountWithTax: 'Betrag inkl. USt.',
   setupFee: 'Einmalige Einrichtung',
   discount: 'Rabatt',
   subtotal: 'Summe netto',
@@ -117,11 +125,13 @@ const de: Texts = {
   total: 'Gesamtbetrag',
   reverseCharge:
     'Steuerschuldnerschaft des Leistungsempfängers (Reverse Charge, Artikel 196 der Richtlinie 2006/112/EG).',
-  exempt: 'Umsatzsteuerfrei.',
+  reverseCharged: 'Steuerschuldnerschaft des Leistungsempfängers',
+  exempt: (reason) => `Umsatzsteuerfrei${reason === null ? '' : `: ${reason}`}.`,
   noTax: 'Es wird keine Umsatzsteuer berechnet.',
   proformaNote:
     'Dies ist eine Zahlungsaufforderung und keine Rechnung im Sinne des Umsatzsteuerrechts. Die Rechnung folgt nach der Zahlung.',
   creditNoteNote: (number) => `Diese Rechnungskorrektur berichtigt die Rechnung ${number}.`,
+  ofInvoice: (number) => `Rechnung ${number}`,
   reason: 'Grund',
   paidOn: (day) => `Bezahlt am ${day}. Vielen Dank.`,
   nothingDue: 'Es ist nichts zu zahlen.',

@@ -1,5 +1,6 @@
 import { record } from '../../events/index.ts';
 import {
+  type Context,
   formatMoney,
   type OrganizationContext,
   requireRow,
@@ -11,9 +12,10 @@ import { invoiceCancelled } from '../events.ts';
 import { returnPart } from '../payments/returnPart.ts';
 import { closePages } from '../payments/settle.ts';
 import { lockForCorrection, takeBack } from './creditNote.ts';
+import { readInvoiceForStaff } from './invoiceStaff.ts';
 import { lockInvoice, lockOpenOf, lockOwnInvoice, type Payable } from './payable.ts';
 import { readInvoice } from './read.ts';
-import { requireAction } from './states.ts';
+import { requireAction, requireStaffAction } from './states.ts';
 
 const cancel = statement<{ has_page: boolean }, { id: number }>(
   'billing.cancel',
@@ -38,6 +40,20 @@ export async function cancelInvoice(ctx: OrganizationContext, id: number) {
 }
 
 /**
+ * Cancels an invoice that is not paid, whoever owns it and whatever it is for, and gives back what it holds as when its
+ * customer does. `reason` is for the customer. `conflict` for one that is paid or cancelled.
+ */
+export async function cancelInvoiceAsStaff(ctx: Context, id: number, reason: string) {
+  return transaction(ctx, 'billing.cancelAsStaff', async (tx) => {
+    await lockForCorrection(tx, id);
+    const invoice = await requireRow(tx, lockInvoice, { id });
+    requireStaffAction('cancel', invoice, '; what was paid is corrected or refunded');
+    await cancelUnpaid(tx, invoice, 'which was cancelled', reason);
+    return readInvoiceForStaff(tx, id);
+  });
+}
+
+/**
  * Cancels an invoice that the room it is of asks for no more, unless it is paid or cancelled already: what it is
  * afterwards. What was paid towards it becomes credit. `reason` is for its customer, as in "is cancelled: …".
  */
@@ -57,7 +73,13 @@ export async function cancelInvoicesOf(tx: TxContext, serviceId: number, reason:
     await cancelUnpaid(tx, invoice, 'which was cancelled', reason);
 }
 
-async function cancelUnpaid(tx: TxContext, invoice: Payable, why: string, reason?: string): Promise<void> {
+/** Cancels an invoice that is locked and not paid. `why` is for the list of credit, `reason` for its customer. */
+export async function cancelUnpaid(
+  tx: TxContext,
+  invoice: Payable,
+  why: string,
+  reason?: string,
+): Promise<void> {
   const { id, organization_id: organizationId, user_id, kind, currency, paid_minor: amountMinor } = invoice;
   const part = { id, organizationId, currency, amountMinor };
   const credited = amountMinor > 0 ? await returnPart(tx, { ...part, why }) : undefined;

@@ -7,7 +7,9 @@ const common = {
   select: selectInvoiceForStaff,
   filters: { status: 't.status = :status' },
   order: '-created_at',
-  search: [{ by: 't.number::text collate "C"', type: 'text', of: (row) => row.number ?? '' }],
+  search: [
+    { by: 'lower(t.number) collate "C"', type: 'text', of: (row) => (row.number ?? '').toLowerCase() },
+  ],
 } satisfies Partial<ListDefinition<StaffInvoiceRow>>;
 
 const everyInvoice = pagedList<StaffInvoiceRow>({

@@ -1,13 +1,5 @@
 import { record } from '../../events/index.ts';
-import {
-  type Context,
-  formatMoney,
-  requireExact,
-  shareOf,
-  shareWithin,
-  statement,
-  type TxContext,
-} from '../../platform/index.ts';
+import { type Context, formatMoney, statement, type TxContext } from '../../platform/index.ts';
 import { invoiceCreated } from '../events.ts';
 import type { Treatment } from '../tax/decide.ts';
 import { noteEvidence } from '../tax/evidence.ts';
@@ -15,6 +7,8 @@ import type { Tax, TaxProof } from '../tax/taxOf.ts';
 import type { InvoiceKind } from './kind.ts';
 import { giveNumber } from './number.ts';
 import { partiesOf } from './parties.ts';
+import { bookIssued, countsAtIssue } from './receivable.ts';
+import { type Totals, totalsOf } from './totals.ts';
 
 export interface Line {
   productId: number | null;
@@ -23,13 +17,9 @@ export interface Line {
   priceMinor: number;
   setupFeeMinor: number;
   discountMinor: number;
-}
-
-export interface Totals {
-  subtotalMinor: number;
-  discountMinor: number;
-  taxMinor: number;
-  totalMinor: number;
+  /** Of a line by quantity: how much of it, and what one costs; `priceMinor` is what both come to. */
+  quantityThousandths?: number;
+  unitPriceMinor?: number;
 }
 
 export interface NewInvoice {
@@ -42,6 +32,8 @@ export interface NewInvoice {
   tax: Tax;
   couponId: number | null;
   expiresAt: Date;
+  /** What the document says besides. */
+  note?: string | null;
 }
 
 const insertInvoice = statement<
@@ -66,10 +58,12 @@ const insertInvoice = statement<
     taxProof: TaxProof | null;
     taxAwaits: boolean;
     couponId: number | null;
+    bookedAtIssue: boolean;
     expiresAt: Date;
     now: Date;
     seller: object;
     buyer: object;
+    note: string | null;
     items: string;
   }
 >(
@@ -77,38 +71,21 @@ const insertInvoice = statement<
   `with invoice as (
      insert into invoices (id, organization_id, position, user_id, kind, status, currency, subtotal_minor,
        discount_minor, tax_minor, total_minor, tax_rate_basis_points, tax_country, tax_exempt, tax_treatment,
-       tax_included, tax_reason, tax_consumer, tax_proof, tax_awaits, coupon_id, expires_at, created_at,
-       seller, buyer)
+       tax_included, tax_reason, tax_consumer, tax_proof, tax_awaits, coupon_id, booked_at_issue, expires_at,
+       created_at, seller, buyer, note)
      values (:id, :organizationId, (select coalesce(max(position), 0) + 1 from invoices
        where organization_id = :organizationId), :userId, :kind,
        'unpaid', :currency, :subtotalMinor, :discountMinor, :taxMinor, :totalMinor, :taxRateBasisPoints, :taxCountry,
-       :taxExempt, :taxTreatment, :taxIncluded, :taxReason, :taxConsumer, :taxProof, :taxAwaits, :couponId, :expiresAt,
-       :now, :seller::jsonb, :buyer::jsonb))
+       :taxExempt, :taxTreatment, :taxIncluded, :taxReason, :taxConsumer, :taxProof, :taxAwaits, :couponId,
+       :bookedAtIssue, :expiresAt, :now, :seller::jsonb, :buyer::jsonb, :note))
    insert into invoice_items (invoice_id, ordinal, organization_id, product_id, service_id, description, price_minor,
-     setup_fee_minor, discount_minor)
+     setup_fee_minor, discount_minor, quantity_thousandths, unit_price_minor)
    select :id, i.ordinal, :organizationId, i.product_id, i.service_id, i.description, i.price_minor,
-     i.setup_fee_minor,
-     i.discount_minor
+     i.setup_fee_minor, i.discount_minor, i.quantity_thousandths, i.unit_price_minor
    from jsonb_to_recordset(:items::jsonb) as i(ordinal int, product_id bigint, service_id bigint,
-     description text,
-     price_minor bigint, setup_fee_minor bigint, discount_minor bigint)`,
+     description text, price_minor bigint, setup_fee_minor bigint, discount_minor bigint,
+     quantity_thousandths bigint, unit_price_minor bigint)`,
 );
-
-/**
- * Sums of an invoice. Tax is on what remains after discounts, once over the whole, rounded half up; or it is inside of
- * that already, where prices have it inside.
- */
-export function totalsOf(lines: readonly Line[], tax: Pick<Tax, 'included' | 'rateBasisPoints'>): Totals {
-  const subtotalMinor = requireExact(
-    lines.reduce((sum, line) => sum + requireExact(line.priceMinor) + requireExact(line.setupFeeMinor), 0),
-  );
-  const discountMinor = lines.reduce((sum, line) => sum + line.discountMinor, 0);
-  const leftMinor = subtotalMinor - discountMinor;
-  const { included, rateBasisPoints } = tax;
-  const taxMinor = (included ? shareWithin : shareOf)(leftMinor, rateBasisPoints);
-  const totalMinor = included ? leftMinor : requireExact(leftMinor + taxMinor);
-  return { subtotalMinor, discountMinor, taxMinor, totalMinor };
-}
 
 const msPerHour = 3_600_000;
 
@@ -124,8 +101,8 @@ export function dueAt(ctx: Context): Date {
 
 /**
  * Writes an unpaid invoice, with who sells and who buys as they are now. The caller holds the organization's lock
- * ({@link taxOf}). Where invoices are numbered when they are issued, it gets its number, for which others wait from here
- * to the end of the transaction.
+ * ({@link taxOf}). Where invoices are numbered when they are issued, it counts from now on: it is booked, and gets its
+ * number, for which others wait from here to the end of the transaction.
  */
 export async function issueInvoice(ctx: TxContext, invoice: NewInvoice): Promise<Totals> {
   const { tax } = invoice;
@@ -140,7 +117,10 @@ export async function issueInvoice(ctx: TxContext, invoice: NewInvoice): Promise
     price_minor: line.priceMinor,
     setup_fee_minor: line.setupFeeMinor,
     discount_minor: line.discountMinor,
+    quantity_thousandths: line.quantityThousandths ?? null,
+    unit_price_minor: line.unitPriceMinor ?? null,
   }));
+  const isBooked = countsAtIssue(ctx, { kind: invoice.kind, totalMinor: totals.totalMinor });
   const written = ctx.db.run(insertInvoice, {
     id: invoice.id,
     organizationId: invoice.organizationId,
@@ -161,9 +141,11 @@ export async function issueInvoice(ctx: TxContext, invoice: NewInvoice): Promise
     taxProof: tax.proof,
     taxAwaits: tax.awaits,
     couponId: invoice.couponId,
+    bookedAtIssue: isBooked,
     expiresAt: invoice.expiresAt,
     now,
     ...parties,
+    note: invoice.note ?? null,
     items: JSON.stringify(items),
   });
   // Told of without waiting: what the journal says fails with what it tells of.
@@ -184,6 +166,11 @@ export async function issueInvoice(ctx: TxContext, invoice: NewInvoice): Promise
   });
   const shown = noteEvidence(ctx, invoice, tax.evidence);
   await Promise.all([written, told, shown]);
+  const lines = invoice.lines.map(({ serviceId, ...line }) => ({
+    service_id: serviceId,
+    minor: line.priceMinor + line.setupFeeMinor - line.discountMinor,
+  }));
+  if (isBooked) await bookIssued(ctx, { ...invoice, ...totals }, lines);
   if (ctx.config.invoiceNumbering === 'issue')
     await giveNumber(ctx, { id: invoice.id, kind: 'invoice', now });
   return totals;

@@ -1,5 +1,15 @@
-/** What an invoice is for. */
-export type InvoiceKind = 'order' | 'renewal' | 'upgrade' | 'late_fee' | 'top_up' | 'manual' | 'credit_note';
+/** What an invoice is for; `manual`: what staff says. */
+export const invoiceKinds = [
+  'order',
+  'renewal',
+  'upgrade',
+  'late_fee',
+  'top_up',
+  'manual',
+  'credit_note',
+] as const;
+
+export type InvoiceKind = (typeof invoiceKinds)[number];
 
 /** How money came in: by which payment provider, if by one. `none` pays what asks for nothing. */
 export type PaymentMethod = 'credit' | 'bank_transfer' | 'stripe' | 'none';

@@ -1,4 +1,4 @@
-import { type Context, statement, type TxContext } from '../../platform/index.ts';
+import { type Context, lastRestoredAt, statement, type TxContext } from '../../platform/index.ts';
 import { readSettings } from '../../settings/index.ts';
 import { numbering } from './numbering.ts';
 
@@ -29,9 +29,19 @@ export async function giveNumber(
 
 /** The series of a document that is issued now. Its year is that of the day (UTC). */
 async function seriesOf(ctx: Context, kind: 'invoice' | 'credit_note', now: Date) {
-  const { prefix, credit_note_prefix: ofCreditNotes, digits } = await readSettings(ctx, numbering);
-  const year = now.getUTCFullYear();
+  const [settings, restoredAt] = await Promise.all([readSettings(ctx, numbering), lastRestoredAt(ctx)]);
+  const { prefix, credit_note_prefix: ofCreditNotes, digits } = settings;
   // Credit notes have something in front of what invoices have, so their series is never that of invoices.
   const front = kind === 'credit_note' ? `${ofCreditNotes}${prefix}` : prefix;
-  return { prefix: `${front}${year}-`, digits };
+  return { prefix: `${front}${now.getUTCFullYear()}-${sinceRestore(restoredAt, now)}`, digits };
+}
+
+/**
+ * A database that was restored does not know which numbers were given after its backup, to invoices that people hold. So
+ * the year's numbers go on in a series of their own, named after the minute of the restore: `R11220315-`.
+ */
+function sinceRestore(restoredAt: Date | null, now: Date): string {
+  if (restoredAt === null || restoredAt.getUTCFullYear() !== now.getUTCFullYear()) return '';
+  const [, month, day, hour, minute] = restoredAt.toISOString().split(/[-T:]/);
+  return `R${month}${day}${hour}${minute}-`;
 }

@@ -2,6 +2,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { newInvoice, payByCredit } from '../../../test/invoices.ts';
+import { runningVps } from '../../../test/orders.ts';
 import { newCustomer, type Person } from '../../../test/people.ts';
 import { startTestProduct, type TestProduct } from '../../../test/product.ts';
 import { sql } from '../../../test/sql.ts';
@@ -28,7 +29,10 @@ async function expectGapless(product: TestProduct): Promise<void> {
   for (const [series, ofSeries] of Map.groupBy(rows, (row) => row.series)) {
     expect(ofSeries.map((row) => row.sequence)).toEqual(ofSeries.map((_, at) => at + 1));
     for (const { number, sequence } of ofSeries)
-      expect(number).toBe(series + String(sequence).padStart(6, '0'));
+      expect([number.slice(0, series.length), Number(number.slice(series.length))]).toEqual([
+        series,
+        sequence,
+      ]);
   }
   const last = await sql<{ prefix: string; last: number }>(
     product,
@@ -107,6 +111,27 @@ describe('numbers that are given when an invoice is paid', () => {
       `${year(product)}-${String(before.filter((row) => row.series === `${year(product)}-`).length + 1).padStart(6, '0')}`,
     );
     for (const row of before) expect(await numbered(product)).toContainEqual(row);
+    product.clock.travel(366 * 86_400_000);
+    expect(await pay()).toBe(`${year(product)}-000001`);
+  });
+
+  it('that were given after a backup are never given again, once it is restored', async () => {
+    const pay = async () => {
+      const id = await newInvoice(product, customer);
+      await payByCredit(customer, id);
+      return (await invoiceOf(customer, id)).number;
+    };
+    const restore = async () => {
+      const now = product.clock.now();
+      await sql(product, 'insert into restores (made_at, restored_at, settled_at) values ($1, $1, $1)', now);
+      return `${year(product)}-R${now.toISOString().slice(5, 16).replaceAll(/[-T:]/g, '')}-`;
+    };
+    await pay();
+    const series = await restore();
+    expect([await pay(), await pay()]).toEqual([`${series}000001`, `${series}000002`]);
+    product.clock.travel(60_000);
+    expect(`${await restore()}000001`).toBe(await pay());
+    await expectGapless(product);
     product.clock.travel(366 * 86_400_000);
     expect(await pay()).toBe(`${year(product)}-000001`);
   });
@@ -270,6 +295,40 @@ describe('numbers that are given when an invoice is issued', () => {
       const notes = (await numbered(product)).filter((row) => row.corrects === id);
       expect(notes, number).toHaveLength(1);
     }
+    await expectGapless(product);
+  });
+
+  it.each<[string, (serviceId: number, invoiceId: number) => Promise<unknown>]>([
+    [
+      'of a renewal whose service ends',
+      (serviceId) => product.staff.post(`/staff/services/${serviceId}/terminate`, { reason: 'test' }),
+    ],
+    [
+      'of a renewal whose service is cancelled',
+      (serviceId) => customer.post(`/dashboard/services/${serviceId}/cancel`, { type: 'end_of_period' }),
+    ],
+    [
+      'of a renewal in whose place another is asked for',
+      (serviceId) => customer.post(`/dashboard/services/${serviceId}/renew`, { cycle: 'annually' }),
+    ],
+    [
+      'of what staff cancels',
+      (_, invoiceId) => product.staff.post(`/staff/invoices/${invoiceId}/cancel`, { reason: 'test' }),
+    ],
+  ])('%s are taken back by a credit note', async (_, end) => {
+    const { serviceId } = await runningVps(product, customer);
+    const renewal = await customer.post(`/dashboard/services/${serviceId}/renew`, { cycle: 'monthly' });
+    const id = renewal.body.data.invoice_id;
+    await end(serviceId, id);
+    const invoice = await invoiceOf(customer, id);
+    expect(invoice).toMatchObject({ status: 'cancelled', amount_due: '0.00' });
+    expect(invoice.number).not.toBeNull();
+    const notes = await sql<{ total: number; back: number }>(
+      product,
+      'select i.total_minor as total, n.total_minor as back from invoices n join invoices i on i.id = n.corrects where i.id = $1',
+      id,
+    );
+    expect(notes).toEqual([{ total: expect.any(Number), back: -Number(notes[0]?.total) }]);
     await expectGapless(product);
   });
 });

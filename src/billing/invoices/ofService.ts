@@ -4,38 +4,58 @@ import type { InvoiceKind } from './kind.ts';
 const unpaidOfService = statement<{ id: number; kind: InvoiceKind }, { serviceId: number }>(
   'billing.unpaidOfService',
   `select i.id, i.kind from invoices i
-   where i.status = 'unpaid' and i.id in (select invoice_id from invoice_items where service_id = :serviceId)
+   where i.status = 'unpaid' and i.kind <> 'manual' and i.id in (select invoice_id from invoice_items where service_id = :serviceId)
    order by i.id`,
 );
 
 /** An invoice that was paid, with what its lines for one service come to. */
 export interface PaidInvoice {
   id: number;
+  /** Without the tax that was given back because there was none to pay, in both. */
   totalMinor: number;
   refundedMinor: number;
+  /** What a bank asks about or holds: whoever gave it back would give it twice. */
+  disputedMinor: number;
   /** Of all its lines, before tax. */
   netMinor: number;
   priceMinor: number;
   setupFeeMinor: number;
+  /** With what staff has taken back of these lines since. */
   discountMinor: number;
 }
 
 const paidOfService = statement<PaidInvoice, { serviceId: number }>(
   'billing.paidOfService',
-  `select i.id, i.total_minor as "totalMinor", i.refunded_minor as "refundedMinor",
+  `select i.id, i.total_minor - i.tax_corrected_minor as "totalMinor",
+     i.refunded_minor - i.tax_corrected_minor as "refundedMinor",
+     (select coalesce(sum(d.amount_minor), 0)::bigint from disputes d join charges c on c.id = d.charge_id
+      where c.invoice_id = i.id and d.state in ('asked', 'open')) as "disputedMinor",
      i.subtotal_minor - i.discount_minor as "netMinor", sum(l.price_minor)::bigint as "priceMinor",
-     sum(l.setup_fee_minor)::bigint as "setupFeeMinor", sum(l.discount_minor)::bigint as "discountMinor"
+     sum(l.setup_fee_minor)::bigint as "setupFeeMinor",
+     sum(l.discount_minor)::bigint - (select coalesce(sum(c.price_minor), 0)::bigint from invoices n
+       join invoice_items c on c.invoice_id = n.id where n.corrects = i.id and c.service_id = :serviceId
+     ) as "discountMinor"
    from invoice_items l join invoices i on i.id = l.invoice_id
-   where l.service_id = :serviceId and i.status in ('paid', 'partially_refunded')
+   where l.service_id = :serviceId and i.kind <> 'manual' and i.status in ('paid', 'partially_refunded')
    group by i.id order by i.position`,
 );
 
-/** What was paid for a service and not given back whole, the oldest first. */
+const boughtByConsumer = statement<{ consumer: boolean }, { invoiceId: number }>(
+  'billing.boughtByConsumer',
+  'select tax_consumer as consumer from invoices where id = :invoiceId',
+);
+
+/** Whether a consumer bought it, as its invoice says: what somebody says of themselves later changes nothing. */
+export async function wasConsumer(ctx: Context, invoiceId: number): Promise<boolean> {
+  return (await ctx.db.one(boughtByConsumer, { invoiceId })).consumer;
+}
+
+/** What was paid for a service and not given back whole, the oldest first. Staff gives back itself what it invoiced itself. */
 export function paidFor(ctx: Context, serviceId: number): Promise<PaidInvoice[]> {
   return ctx.db.many(paidOfService, { serviceId });
 }
 
-/** The invoices of a service that wait for their payment. */
+/** The invoices of a service that wait for their payment; what staff issued by hand is none of its periods. */
 export function unpaidFor(ctx: Context, serviceId: number) {
   return ctx.db.many(unpaidOfService, { serviceId });
 }

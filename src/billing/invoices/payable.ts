@@ -21,13 +21,15 @@ export interface Payable {
   total_minor: number;
   /** What came in towards it so far. */
   paid_minor: number;
+  /** It counts since it was issued. */
+  booked_at_issue: boolean;
   expires_at: Date;
   /** What each line costs after its discount, before tax. */
   lines: { service_id: number | null; minor: number }[];
 }
 
 const selectPayable = `select id, number, organization_id, user_id, position, kind, status, currency, tax_minor, total_minor,
-     paid_minor, expires_at,
+     paid_minor, booked_at_issue, expires_at,
      (select coalesce(jsonb_agg(jsonb_build_object('service_id', l.service_id,
         'minor', l.price_minor + l.setup_fee_minor - l.discount_minor) order by l.ordinal), '[]')
         from invoice_items l where l.invoice_id = invoices.id) as lines
@@ -69,10 +71,10 @@ export const lockUnpaid = statement<Payable, { organizationId: number; currency:
    order by id for no key update`,
 );
 
-/** What is open for a service, but for the order that it came from. */
+/** What is open for a service, but for the order that it came from, and what staff issued by hand for work that was done. */
 export const lockOpenOf = statement<Payable, { serviceId: number }>(
   'billing.lockOpenOf',
-  `${selectPayable} where status = 'unpaid' and kind <> 'order'
+  `${selectPayable} where status = 'unpaid' and kind not in ('order', 'manual')
      and id in (select invoice_id from invoice_items where service_id = :serviceId)
    order by id for no key update`,
 );

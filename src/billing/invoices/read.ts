@@ -13,6 +13,7 @@ import type { EvidenceOf } from '../tax/evidence.ts';
 import type { TaxProof } from '../tax/taxOf.ts';
 import type { InvoiceKind, PaymentMethod } from './kind.ts';
 import { dueOf } from './payable.ts';
+import { formatQuantity } from './quantity.ts';
 import { actionsOf, type InvoiceStatus } from './states.ts';
 
 export interface InvoiceRow {
@@ -23,6 +24,7 @@ export interface InvoiceRow {
   issued_at: Date | null;
   corrects: number | null;
   reason: string | null;
+  note: string | null;
   user_id: number | null;
   kind: InvoiceKind;
   status: InvoiceStatus;
@@ -52,6 +54,10 @@ export interface InvoiceRow {
     price_minor: number;
     setup_fee_minor: number;
     discount_minor: number;
+    quantity_thousandths: number | null;
+    unit_price_minor: number | null;
+    corrects_ordinal: number | null;
+    tax_treatment: Treatment | null;
   }[];
   payments: {
     id: number;
@@ -64,7 +70,7 @@ export interface InvoiceRow {
 }
 
 export const invoiceColumns = `
-  t.id, t.organization_id, t.position, t.number, t.issued_at, t.corrects, t.reason, t.user_id, t.kind, t.status, t.currency, t.subtotal_minor,
+  t.id, t.organization_id, t.position, t.number, t.issued_at, t.corrects, t.reason, t.note, t.user_id, t.kind, t.status, t.currency, t.subtotal_minor,
     t.discount_minor, t.tax_minor, t.total_minor, t.tax_rate_basis_points, t.tax_country, t.tax_exempt,
     t.tax_treatment, t.tax_included, t.tax_reason,
     t.paid_with_credit_minor, t.paid_minor, t.credited_minor, t.refunded_minor, t.expires_at, t.date_paid, t.date_refunded, t.created_at,
@@ -119,6 +125,7 @@ export function viewInvoice(row: InvoiceRow, now: Date) {
     issued_at: row.issued_at,
     corrects_invoice_id: row.corrects,
     reason: row.reason,
+    note: row.note,
     payment_reference: referenceOf(row.id),
     duedate: row.expires_at.toISOString().slice(0, 10),
     date_paid: row.date_paid,
@@ -148,6 +155,8 @@ export function viewInvoice(row: InvoiceRow, now: Date) {
       description: item.description,
       product_id: item.product_id,
       service_id: item.service_id,
+      quantity: formatQuantity(item.quantity_thousandths ?? 1_000),
+      unit_price: money(item.unit_price_minor ?? item.price_minor),
       price: money(item.price_minor),
       setup_fee: money(item.setup_fee_minor),
       discount: money(item.discount_minor),

@@ -1,3 +1,4 @@
+import { possibleActions } from '../../platform/http/index.ts';
 import { fail } from '../../platform/index.ts';
 import type { InvoiceKind } from './kind.ts';
 
@@ -31,7 +32,19 @@ const rules = {
     not: {
       renewal: 'This invoice is for a service that runs; cancel the service',
       late_fee: 'This is the fee for an invoice that was not paid in time; write to us about it',
+      manual: 'This invoice was issued by our staff; write to us about it',
     },
+  },
+} as const satisfies Record<string, Rule>;
+
+/** What staff does; nothing that its customer may not keeps it from that. */
+const staffRules = {
+  cancel: { done: 'cancelled', from: ['unpaid'], code: 'conflict' },
+  correct: {
+    done: 'corrected',
+    from: ['unpaid', 'paid', 'partially_refunded'],
+    code: 'conflict',
+    not: { credit_note: 'This is a credit note, which corrects an invoice itself' },
   },
 } as const satisfies Record<string, Rule>;
 
@@ -48,8 +61,11 @@ interface Facts {
 }
 
 /** Why an action is not possible right now; null when it is possible. */
-export function reasonAgainst(action: InvoiceAction, { id, status, kind }: Facts) {
-  const rule: Rule = rules[action];
+export function reasonAgainst(action: InvoiceAction, invoice: Facts) {
+  return reasonBy(rules[action], invoice);
+}
+
+function reasonBy(rule: Rule, { id, status, kind }: Facts) {
   const { code } = rule;
   if (!rule.from.some((from) => from === status)) {
     return { code, message: `Invoice ${id} is ${status}, so it cannot be ${rule.done}` };
@@ -64,12 +80,13 @@ export function requireAction(action: InvoiceAction, invoice: Facts, advice = ''
   if (refusal !== null) throw fail(refusal.code, { message: `${refusal.message}${advice}` });
 }
 
+/** The same for what staff does. */
+export function requireStaffAction(action: keyof typeof staffRules, invoice: Facts, advice = ''): void {
+  const refusal = reasonBy(staffRules[action], invoice);
+  if (refusal !== null) throw fail(refusal.code, { message: `${refusal.message}${advice}` });
+}
+
 /** Each action with whether it is possible, and why not (contract §3). */
 export function actionsOf(invoice: Facts) {
-  const each = invoiceActions.map((action) => {
-    const refusal = reasonAgainst(action, invoice);
-    const { message: reason = null, code = null } = refusal ?? {};
-    return [action, { allowed: refusal === null, reason, code }] as const;
-  });
-  return Object.fromEntries(each) as Record<InvoiceAction, (typeof each)[number][1]>;
+  return possibleActions(invoiceActions, (action) => reasonAgainst(action, invoice));
 }

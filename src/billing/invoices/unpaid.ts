@@ -1,8 +1,9 @@
 import { type Context, fail, statement, type TxContext } from '../../platform/index.ts';
 
-// A customer is known by what it bought: a cent that came in, a gift or a free order is no reason to trust anybody.
+// A customer is known by what it bought: a cent that came in, also as credit, a gift or a free order is no reason to trust
+// anybody.
 const asKnown = `exists (select 1 from invoices where organization_id = :organizationId
-   and status in ('paid', 'partially_refunded') and total_minor > 0) as known`;
+   and status in ('paid', 'partially_refunded') and total_minor > 0 and kind <> 'top_up') as known`;
 
 const knownByMoney = statement<{ known: boolean }, { organizationId: number }>(
   'billing.knownByMoney',

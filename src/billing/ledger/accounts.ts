@@ -17,7 +17,7 @@ export const accounts = {
   receivable: {
     whose: 'organization',
     type: 'asset',
-    means: 'what a customer owes for invoices that count and are not paid',
+    means: 'what a customer owes for invoices that count since they were issued, whole until they are paid',
   },
   disputes: {
     whose: 'provider',
@@ -52,6 +52,8 @@ export type PostedAccount = Exclude<AccountKind, 'credit'>;
 
 /** What happens in the ledger, by name. */
 export const postingKinds = {
+  invoice_issued: 'an invoice that counts before it is paid was issued',
+  invoice_taken_back: 'an invoice that counted before it was paid was given up',
   invoice_paid: 'an invoice was paid in full',
   invoice_part_paid: 'a part of an invoice was paid',
   part_returned: 'what was paid towards an invoice went back to the credit',
@@ -60,6 +62,7 @@ export const postingKinds = {
   credit_granted: 'staff gave credit',
   transfer_credited: 'a bank transfer, or what was left of it, became credit',
   charge_credited: 'money by a payment provider, or what was left of it, became credit',
+  provider_payout: 'money went from a payment provider to the bank, or came back from there',
   provider_fee: 'what a payment provider kept for its work',
   refund_failed: 'a refund did not arrive, and became credit',
   charge_taken_back: 'money by a payment provider went back without our doing',

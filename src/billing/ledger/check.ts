@@ -5,10 +5,12 @@ import {
   statement,
   type TxContext,
 } from '../../platform/index.ts';
+import { closing } from '../bookkeeping/close.ts';
 import { earning } from './deferred.ts';
+import { receivablesThatDiffer } from './receivables.ts';
 import { type Difference, totalsThatDiffer } from './totals.ts';
 
-type Stage = 'transactions' | 'credit' | 'totals' | 'done';
+type Stage = 'transactions' | 'credit' | 'receivable' | 'totals' | 'done';
 
 interface Check {
   stage: Stage;
@@ -97,7 +99,7 @@ const hourOfCheck = 2;
  */
 const ledgerCheck: PeriodicJob = { name: 'billing.checkLedger', intervalMs: 60_000, work: checkLedger };
 
-export const ledgerPeriodicJobs: PeriodicJob[] = [ledgerCheck, earning];
+export const ledgerPeriodicJobs: PeriodicJob[] = [ledgerCheck, earning, closing];
 
 async function checkLedger(tx: TxContext): Promise<'more' | 'done'> {
   const now = tx.clock.now();
@@ -158,7 +160,15 @@ async function look(tx: TxContext, { stage, reached }: Check): Promise<Looked> {
     const last = found.at(-1);
     const isLast = found.length < accountsAtOnce || last === undefined;
     const differences = wrong.map(creditDifference);
-    return isLast ? { differences, stage: 'totals', reached: 0 } : { differences, stage, reached: last.id };
+    return isLast
+      ? { differences, stage: 'receivable', reached: 0 }
+      : { differences, stage, reached: last.id };
+  }
+  if (stage === 'receivable') {
+    const { differences, last } = await receivablesThatDiffer(tx, { after: reached, limit: accountsAtOnce });
+    return last === null
+      ? { differences, stage: 'totals', reached: 0 }
+      : { differences, stage, reached: last };
   }
   return { differences: await totalsThatDiffer(tx), stage: 'done', reached: 0 };
 }

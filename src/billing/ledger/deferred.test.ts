@@ -1,11 +1,9 @@
-import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { audit } from '../../../test/crash/audit.ts';
 import { newInvoice, payByCredit } from '../../../test/invoices.ts';
 import { newCustomer, type Person } from '../../../test/people.ts';
 import { startTestProduct, type TestProduct } from '../../../test/product.ts';
 import { settled, sql } from '../../../test/sql.ts';
-import { deferredOf, partOf } from './deferred.ts';
 
 let product: TestProduct;
 let person: Person;
@@ -115,61 +113,5 @@ describe('what is paid for a period', () => {
     expect(ended.status, JSON.stringify(ended.body)).toBe(200);
     expect(await held('deferred')).toBe(owed - 300);
     expect(await held('revenue')).toBe(earned + 300);
-  });
-});
-
-describe('the parts of a period', () => {
-  const day = (offset: number) =>
-    new Date(Date.UTC(2027, 0, 1) + offset * 86_400_000).toISOString().slice(0, 10);
-
-  it('add up to the whole, are never negative, and fall to months by their days', () => {
-    fc.assert(
-      fc.property(
-        fc.integer({ min: 0, max: 1_000 }),
-        fc.integer({ min: 1, max: 1_200 }),
-        fc.integer({ min: 0, max: 10_000_000 }),
-        (start, days, totalMinor) => {
-          const end = day(start + days);
-          let row = {
-            ...{ id: 1, organization_id: 1, currency: 'EUR', left_minor: totalMinor },
-            ...{ earned_until: day(start), ends_on: end, earns_on: '' },
-          };
-          const firstOf = (from: string) => {
-            const [year = 0, month = 0] = from.split('-').map(Number);
-            const following = new Date(Date.UTC(year, month, 1)).toISOString().slice(0, 10);
-            return following < end ? following : end;
-          };
-          let sum = 0;
-          for (let next: string | null = firstOf(row.earned_until); next !== null; ) {
-            const daysOfPart = (Date.parse(next) - Date.parse(row.earned_until)) / 86_400_000;
-            const part = partOf({ ...row, earns_on: next });
-            expect(part.amountMinor).toBeGreaterThanOrEqual(0);
-            // By days, give or take what rounding of the months before left over.
-            expect(Math.abs(part.amountMinor - (totalMinor * daysOfPart) / days)).toBeLessThan(
-              daysOfPart / 28 + 2,
-            );
-            sum += part.amountMinor;
-            row = { ...row, left_minor: row.left_minor - part.amountMinor, earned_until: part.until ?? '' };
-            next = part.next;
-          }
-          expect(sum).toBe(totalMinor);
-        },
-      ),
-      { numRuns: 500 },
-    );
-  });
-
-  it('of the lines of an invoice add up to what is not tax, by service', () => {
-    const lines = [
-      { service_id: 1, minor: 100 },
-      { service_id: 2, minor: 50 },
-      { service_id: 1, minor: 7 },
-      { service_id: null, minor: 3 },
-    ];
-    expect(deferredOf(160, lines)).toEqual([
-      { serviceId: 1, amountMinor: 107 },
-      { serviceId: 2, amountMinor: 50 },
-    ]);
-    expect(deferredOf(0, [{ service_id: 1, minor: 0 }])).toEqual([]);
   });
 });

@@ -1,21 +1,6 @@
-import { allocate, type PeriodicJob, statement, type TxContext } from '../../platform/index.ts';
+import { type Context, type PeriodicJob, statement, type TxContext } from '../../platform/index.ts';
 import { post } from './ledger.ts';
-
-/** What of an invoice is for a service. */
-export interface DeferredLine {
-  serviceId: number;
-  amountMinor: number;
-}
-
-interface DeferralRow {
-  id: number;
-  organization_id: number;
-  currency: string;
-  left_minor: number;
-  earned_until: string;
-  ends_on: string;
-  earns_on: string;
-}
+import { type DeferralRow, type DeferredLine, type Part, partOf } from './months.ts';
 
 const selectDeferral = `
   select id, organization_id, currency, amount_minor - earned_minor - returned_minor as left_minor, earned_until, ends_on,
@@ -49,6 +34,7 @@ const lockLeft = statement<
   `select id, organization_id, currency, amount_minor - earned_minor - returned_minor as left_minor,
      date_trunc('month', coalesce(earned_until, :today::date))::date as month
    from deferrals where service_id = :serviceId and earned_minor + returned_minor < amount_minor
+     and not exists (select 1 from invoices i where i.id = deferrals.invoice_id and i.status = 'unpaid')
    order by id for update`,
 );
 const writeEarned = statement<
@@ -75,9 +61,12 @@ const writeEarned = statement<
      earned_until = coalesce(e.earned_until, d.earned_until), earns_on = e.earns_on
    from earned e where e.id = d.id`,
 );
-const lockOfInvoice = statement<{ id: number; left_minor: number }, { invoiceId: number }>(
+const lockOfInvoice = statement<
+  { id: number; service_id: number; left_minor: number },
+  { invoiceId: number }
+>(
   'billing.lockDeferralsOfInvoice',
-  `select id, amount_minor - earned_minor - returned_minor as left_minor from deferrals
+  `select id, service_id, amount_minor - earned_minor - returned_minor as left_minor from deferrals
    where invoice_id = :invoiceId and earned_minor + returned_minor < amount_minor order by id for update`,
 );
 const giveBackOf = statement<never, { id: number; amountMinor: number }>(
@@ -87,30 +76,19 @@ const giveBackOf = statement<never, { id: number; amountMinor: number }>(
    where id = :id`,
 );
 
-/**
- * What of an invoice's net amount is owed as service: the lines of services, each with what it costs after discounts
- * and before tax, set-up included. The rest is earned when it is paid.
- */
-export function deferredOf(
-  netMinor: number,
-  lines: { service_id: number | null; minor: number }[],
-): DeferredLine[] {
-  const sumMinor = lines.reduce((sum, { minor }) => sum + minor, 0);
-  const weights = lines.map(({ minor }) => Math.max(0, minor));
-  const shares =
-    sumMinor === netMinor && weights.every((weight, at) => weight === lines[at]?.minor)
-      ? weights
-      : allocate(netMinor, weights);
-  const byService = new Map<number, number>();
-  for (const [at, { service_id }] of lines.entries()) {
-    if (service_id !== null) byService.set(service_id, (byService.get(service_id) ?? 0) + (shares[at] ?? 0));
-  }
-  return [...byService]
-    .filter(([, amountMinor]) => amountMinor > 0)
-    .map(([serviceId, amountMinor]) => ({ serviceId, amountMinor }));
+const waitingUpgrade = statement<{ invoice_id: number }, { serviceId: number }>(
+  'billing.waitingUpgrade',
+  `select d.invoice_id from deferrals d join invoices i on i.id = d.invoice_id
+   where d.service_id = :serviceId and d.earned_minor + d.returned_minor < d.amount_minor and d.starts_on is null
+     and i.kind = 'upgrade' and i.status in ('paid', 'partially_refunded') limit 1`,
+);
+
+/** Whether an upgrade of a service was paid and does not count yet: whoever delivers it has not said {@link beginEarning}. */
+export async function upgradeIsUnderWay(ctx: Context, serviceId: number): Promise<boolean> {
+  return (await ctx.db.maybe(waitingUpgrade, { serviceId })) !== null;
 }
 
-/** Writes down what an invoice that is paid owes; the posting that puts it on the account `deferred` is the caller's. */
+/** Writes down what an invoice that counts owes as service; the posting that puts it on the account `deferred` is the caller's. */
 export async function defer(
   tx: TxContext,
   invoice: { id: number; organizationId: number; currency: string },
@@ -136,10 +114,21 @@ export async function beginEarning(
   await tx.db.run(begin, period);
 }
 
-/** What of an amount that is given back of an invoice was not earned yet; it is owed no more. */
-export async function returnDeferred(tx: TxContext, invoiceId: number, amountMinor: number): Promise<number> {
+/**
+ * What of an amount that is given back of an invoice was not earned yet; it is owed no more. What is given back for some
+ * services is taken from theirs before that of others.
+ */
+export async function returnDeferred(
+  tx: TxContext,
+  invoiceId: number,
+  amountMinor: number,
+  services: readonly number[] = [],
+): Promise<number> {
   let openMinor = amountMinor;
-  for (const { id, left_minor } of await tx.db.many(lockOfInvoice, { invoiceId })) {
+  const locked = await tx.db.many(lockOfInvoice, { invoiceId });
+  const isFirst = (row: { service_id: number }) => services.includes(row.service_id);
+  const inOrder = [...locked.filter(isFirst), ...locked.filter((row) => !isFirst(row))];
+  for (const { id, left_minor } of inOrder) {
     const partMinor = Math.min(left_minor, openMinor);
     if (partMinor > 0) await tx.db.run(giveBackOf, { id, amountMinor: partMinor });
     openMinor -= partMinor;
@@ -147,7 +136,10 @@ export async function returnDeferred(tx: TxContext, invoiceId: number, amountMin
   return amountMinor - openMinor;
 }
 
-/** A service ended: what was paid for it and not given back is owed to nobody any more, so it is earned now. */
+/**
+ * A service ended: what was paid for it and not given back is owed to nobody any more, so it is earned now. What is not paid
+ * is no money that could be kept: whoever gives its invoice up takes it back.
+ */
 export async function earnRest(tx: TxContext, serviceId: number): Promise<void> {
   const today = tx.clock.now().toISOString().slice(0, 10);
   const left = await tx.db.many(lockLeft, { serviceId, today });
@@ -168,36 +160,6 @@ async function earnDue(tx: TxContext): Promise<'more' | 'done'> {
   await write(tx, due.map(partOf));
   // A service whose period ended months ago has several to earn, one after the other.
   return due.length > 0 ? 'more' : 'done';
-}
-
-interface Part {
-  id: number;
-  organization_id: number;
-  currency: string;
-  /** First day of the month that it is of. */
-  month: string;
-  /** Last day that it is of. */
-  countsOn: string;
-  amountMinor: number;
-  until: string | null;
-  next: string | null;
-}
-
-/** The part of what is left that falls to the days up to the due one; the last month gets the remainder. */
-export function partOf(row: DeferralRow): Part {
-  const { earned_until: from, earns_on: due, ends_on: end, left_minor: leftMinor } = row;
-  const isLast = due >= end;
-  const amountMinor = isLast
-    ? leftMinor
-    : Number((BigInt(leftMinor) * BigInt(daysBetween(from, due))) / BigInt(daysBetween(from, end)));
-  const following = monthAfter(due);
-  return {
-    ...{ id: row.id, organization_id: row.organization_id, currency: row.currency, amountMinor },
-    month: `${from.slice(0, 7)}-01`,
-    countsOn: dayBefore(due, from),
-    until: due,
-    next: isLast ? null : following < end ? following : end,
-  };
 }
 
 async function write(tx: TxContext, parts: Part[]): Promise<void> {
@@ -229,21 +191,4 @@ async function write(tx: TxContext, parts: Part[]): Promise<void> {
     untils: parts.map(({ until }) => until),
     nexts: parts.map(({ next }) => next),
   });
-}
-
-const msPerDay = 86_400_000;
-
-function daysBetween(from: string, to: string): number {
-  return Math.round((Date.parse(to) - Date.parse(from)) / msPerDay);
-}
-
-/** The last day of a part, which has at least one. */
-function dayBefore(day: string, first: string): string {
-  const before = new Date(Date.parse(day) - msPerDay).toISOString().slice(0, 10);
-  return before < first ? first : before;
-}
-
-function monthAfter(day: string): string {
-  const [year = 0, month = 0] = day.split('-').map(Number);
-  return new Date(Date.UTC(year, month, 1)).toISOString().slice(0, 10);
 }

@@ -12,7 +12,7 @@ import {
   transaction,
 } from '../../platform/index.ts';
 import { linkOf } from '../charges/link.ts';
-import { requireProvider } from '../charges/provider.ts';
+import { providerOutages, requireProvider } from '../charges/provider.ts';
 import { paymentMethodChosen } from '../events.ts';
 import { noteRemoved } from './keep.ts';
 import { inWords, lockMethods, type MethodRow, methodById, methodColumns, viewMethod } from './method.ts';
@@ -103,5 +103,5 @@ export async function removeOwnMethod(ctx: OrganizationContext, id: number) {
 export const forgetMethod = job<{ reference: string }>(
   'billing.forgetMethod',
   ({ drivers, payload }) => drivers.payments.forgetMethod(payload.reference),
-  { attempts: 12 },
+  { attempts: 12, outages: providerOutages },
 );

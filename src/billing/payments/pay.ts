@@ -6,7 +6,7 @@ import {
   type TxContext,
   transaction,
 } from '../../platform/index.ts';
-import type { Charge } from '../charges/charge.ts';
+import { type Charge, chargesOf } from '../charges/charge.ts';
 import { wantPage } from '../charges/page.ts';
 import { requireProvider } from '../charges/provider.ts';
 import { wantCharge } from '../charges/saved.ts';
@@ -67,10 +67,18 @@ async function askProvider(
     return nothing;
   }
   const asked = { amountMinor, usesCredit };
+  if (method !== null) await requireNoneUnderWay(tx, invoice);
   if (method !== null)
     return { ...nothing, charge: viewCharge(await wantCharge(tx, invoice, method, asked)) };
   const { charge, link } = await wantPage(tx, invoice, asked);
   return { redirect_url: link, charge: viewCharge({ ...charge, amount_minor: amountMinor }) };
+}
+
+/** Two charges of saved methods at once would both be taken. */
+async function requireNoneUnderWay(tx: TxContext, { id }: Payable): Promise<void> {
+  if ((await tx.db.one(chargesOf, { invoiceId: id })).under_way === 0) return;
+  const message = `Invoice ${id} is being charged to a saved method already; it is paid once that has an answer`;
+  throw fail('invoice_not_payable', { message });
 }
 
 async function requireMethod(tx: OrganizationContext & TxContext, id: number) {

@@ -5,6 +5,7 @@ import { issueCreditNote } from '../invoices/creditNote.ts';
 import type { InvoiceKind } from '../invoices/kind.ts';
 import { returnDeferred } from '../ledger/deferred.ts';
 import { post } from '../ledger/ledger.ts';
+import { taxWithin } from './taxWithin.ts';
 
 export interface RefundableRow {
   id: number;
@@ -112,17 +113,69 @@ export interface GoingBack {
   chargeId?: number;
   /** The payment provider's name for it, where the provider has given it back already. */
   reference?: string;
+  /** What it is given back for, where that is not the invoice as a whole. */
+  services?: readonly number[];
 }
 
-/** Gives back an amount of an invoice that was paid, whose row is locked. Returns the refund's id. */
+/** So much of an invoice, and the part of it that is tax. */
+export interface Sum {
+  amountMinor: number;
+  taxMinor: number;
+}
+
+const returnedTax = statement<{ minor: number }, { id: number }>(
+  'billing.returnedTax',
+  'select coalesce(sum(tax_minor), 0)::bigint as minor from refunds where invoice_id = :id',
+);
+
+/** What can still be given back of a paid invoice, whose row is locked. */
+export async function leftOf(tx: TxContext, invoice: RefundableRow): Promise<Sum> {
+  const { minor } = await tx.db.one(returnedTax, { id: invoice.id });
+  const amountMinor = invoice.total_minor - invoice.refunded_minor;
+  return { amountMinor, taxMinor: invoice.tax_minor - minor };
+}
+
+/** An amount of a paid invoice with the tax in it: parts add up to the invoice's tax exactly, whatever they were before. */
+export async function withTax(tx: TxContext, invoice: RefundableRow, amountMinor: number): Promise<Sum> {
+  const left = await leftOf(tx, invoice);
+  const returnedMinor = invoice.tax_minor - left.taxMinor;
+  const byNow = taxWithin(invoice, invoice.refunded_minor + amountMinor);
+  const netLeftMinor = left.amountMinor - left.taxMinor;
+  const least = Math.max(0, amountMinor - netLeftMinor);
+  const most = Math.min(amountMinor, left.taxMinor);
+  return { amountMinor, taxMinor: Math.min(most, Math.max(least, byNow - returnedMinor)) };
+}
+
+/** The tax in a part of a sum, rounded half up; all of it in the whole. */
+export function shareOfTax({ amountMinor, taxMinor }: Sum, partMinor: number): number {
+  return taxWithin({ total_minor: amountMinor, tax_minor: taxMinor, tax_corrected_minor: 0 }, partMinor);
+}
+
+/**
+ * Gives back an amount of an invoice that was paid, whose row is locked, and corrects it by a credit note. Returns the
+ * refund's id.
+ */
 export async function giveBack(
   tx: TxContext,
   invoice: RefundableRow,
   amountMinor: number,
   back: GoingBack,
 ): Promise<number> {
+  const sum = await withTax(tx, invoice, amountMinor);
+  const refundId = await moveBack(tx, invoice, sum, back);
+  // What was paid has a number, and so a document that this one takes back.
+  if (amountMinor > 0) await issueCreditNote(tx, { invoiceId: invoice.id, ...sum, reason: back.reason });
+  return refundId;
+}
+
+/** Moves money of a paid invoice back; the credit note is the caller's. Returns the refund's id. */
+export async function moveBack(
+  tx: TxContext,
+  invoice: RefundableRow,
+  { amountMinor, taxMinor }: Sum,
+  back: GoingBack,
+): Promise<number> {
   const { id, organization_id: organizationId, currency, refunded_minor: beforeMinor } = invoice;
-  const taxMinor = taxWithin(invoice, beforeMinor + amountMinor) - taxWithin(invoice, beforeMinor);
   const now = tx.clock.now();
   const refundId = newId();
   const { method, reason, chargeId = null, reference = null } = back;
@@ -132,7 +185,7 @@ export async function giveBack(
   if (amountMinor > 0) {
     const netMinor = amountMinor - taxMinor;
     // What is owed still is given back first: it was never earned.
-    const owedMinor = await returnDeferred(tx, id, netMinor);
+    const owedMinor = await returnDeferred(tx, id, netMinor, back.services);
     await post(tx, {
       kind: 'invoice_refunded',
       organizationId,
@@ -177,15 +230,5 @@ export async function giveBack(
       full: beforeMinor + amountMinor === invoice.total_minor,
     },
   });
-  // What was paid has a number, and so a document that this one takes back.
-  if (amountMinor > 0) await issueCreditNote(tx, { invoiceId: id, amountMinor, taxMinor, reason });
   return refundId;
-}
-
-/** The tax in the first so many cents that are given back: parts add up to the invoice's tax exactly. */
-function taxWithin(invoice: RefundableRow, refundedMinor: number): number {
-  // After a correction of the tax none is left in what remains.
-  if (invoice.total_minor === 0 || invoice.tax_corrected_minor > 0) return 0;
-  const total = BigInt(invoice.total_minor);
-  return Number((2n * BigInt(invoice.tax_minor) * BigInt(refundedMinor) + total) / (2n * total));
 }

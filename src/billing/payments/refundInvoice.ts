@@ -7,12 +7,13 @@ import {
   type TxContext,
   transaction,
 } from '../../platform/index.ts';
+import { heldByBanks } from '../charges/held.ts';
 import { sendBack } from '../charges/sendBack.ts';
 import { invoicePartReturned } from '../events.ts';
-import { lockForCorrection } from '../invoices/creditNote.ts';
+import { type CorrectedLine, issueCreditNote, lockForCorrection } from '../invoices/creditNote.ts';
 import { inWords } from '../invoices/payable.ts';
 import { readInvoice } from '../invoices/read.ts';
-import { giveBack, lockRefundable, type RefundableRow } from './refund.ts';
+import { type GoingBack, lockRefundable, moveBack, type RefundableRow, type Sum, withTax } from './refund.ts';
 import { returnPart } from './returnPart.ts';
 
 export interface Refund {
@@ -27,7 +28,7 @@ export interface Refund {
  * Gives a paid invoice's money back to the customer's credit, in whole or in part, with a credit note: revenue and tax go
  * down in the proportion in which they went up. Other rooms take back what was never delivered
  * once all of it is given back. What was paid towards an invoice that is not paid in full goes back whole, and the invoice
- * stays open. `conflict` unless something was paid; `invalid_amount` for more than is left.
+ * stays open. `conflict` unless something was paid, and of what a bank holds; `invalid_amount` for more than is left.
  */
 export async function refundInvoice(ctx: Context, id: number, refund: Refund) {
   return transaction(ctx, 'billing.refund', async (tx) => {
@@ -35,8 +36,7 @@ export async function refundInvoice(ctx: Context, id: number, refund: Refund) {
     const invoice = await requireRow(tx, lockRefundable, { id });
     const amountMinor = amountOf(invoice, refund.amount);
     if (invoice.status === 'unpaid') await giveBackPart(tx, invoice, amountMinor, refund);
-    else if (refund.method === 'original') await giveBackOriginal(tx, invoice, amountMinor, refund.reason);
-    else await giveBackAsCredit(tx, invoice, amountMinor, refund.reason);
+    else await takeOff(tx, invoice, await withTax(tx, invoice, amountMinor), refund);
     return readInvoice(tx, id);
   });
 }
@@ -81,32 +81,56 @@ async function giveBackPart(
   });
 }
 
-async function giveBackAsCredit(
+/** What of a paid invoice is taken off: a sum, and which lines it is of. */
+export interface TakenOff extends Sum {
+  lines?: readonly CorrectedLine[] | undefined;
+}
+
+/**
+ * Gives a sum of a paid invoice back, in the way that is wished, and corrects the invoice by one credit note. The invoice
+ * is locked, and its organization before it. Gives the credit note's id; null of nothing. `conflict`.
+ */
+export async function takeOff(
   tx: TxContext,
   invoice: RefundableRow,
-  amountMinor: number,
-  reason: string,
-): Promise<void> {
+  { lines, ...sum }: TakenOff,
+  { method, reason }: Pick<Refund, 'method' | 'reason'>,
+): Promise<number | null> {
+  await requireNotHeld(tx, invoice, sum.amountMinor);
+  const services = lines?.flatMap(({ serviceId }) => serviceId ?? []) ?? [];
+  const why = { reason, services };
+  if (method === 'original') await giveBackOriginal(tx, invoice, sum, why);
+  else await giveBackAsCredit(tx, invoice, sum, why);
+  return sum.amountMinor === 0 ? null : issueCreditNote(tx, { invoiceId: invoice.id, ...sum, reason, lines });
+}
+
+/** What a bank holds may never come back: given back by us besides, it would be given twice. */
+async function requireNotHeld(tx: TxContext, invoice: RefundableRow, amountMinor: number): Promise<void> {
+  const heldMinor = await heldByBanks(tx, invoice.id);
+  const { total_minor: totalMinor, refunded_minor: refundedMinor, currency } = invoice;
+  if (heldMinor === 0 || amountMinor <= totalMinor - refundedMinor - heldMinor) return;
+  const message = `A bank holds ${inWords(heldMinor, currency)} of this invoice, which its customer disputes; give it back once that is decided`;
+  throw fail('conflict', { message });
+}
+
+type Why = Pick<GoingBack, 'reason' | 'services'>;
+
+async function giveBackAsCredit(tx: TxContext, invoice: RefundableRow, sum: Sum, why: Why): Promise<void> {
   if (invoice.kind === 'top_up')
     throw fail('conflict', { message: 'This invoice bought credit; give it back with method original' });
-  await giveBack(tx, invoice, amountMinor, { method: 'credit', reason });
+  await moveBack(tx, invoice, sum, { ...why, method: 'credit' });
 }
 
 /** The payment provider takes back what it brought; the rest came from credit or by transfer, and becomes credit. */
-async function giveBackOriginal(
-  tx: TxContext,
-  invoice: RefundableRow,
-  amountMinor: number,
-  reason: string,
-): Promise<void> {
-  const leftMinor = await sendBack(tx, invoice, amountMinor, reason);
-  if (leftMinor === amountMinor) {
+async function giveBackOriginal(tx: TxContext, invoice: RefundableRow, sum: Sum, why: Why): Promise<void> {
+  const left = await sendBack(tx, invoice, sum, why);
+  if (left.amountMinor === sum.amountMinor) {
     throw fail('conflict', {
       message:
         'Nothing of this invoice came by the payment provider that could go back there; use method credit',
     });
   }
-  if (leftMinor === 0) return;
-  const refundedMinor = invoice.refunded_minor + amountMinor - leftMinor;
-  await giveBackAsCredit(tx, { ...invoice, refunded_minor: refundedMinor }, leftMinor, reason);
+  if (left.amountMinor === 0) return;
+  const refundedMinor = invoice.refunded_minor + sum.amountMinor - left.amountMinor;
+  await giveBackAsCredit(tx, { ...invoice, refunded_minor: refundedMinor }, left, why);
 }

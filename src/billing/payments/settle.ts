@@ -11,8 +11,9 @@ import { creditGranted, invoicePaid, invoicePartPaid } from '../events.ts';
 import type { PaymentMethod } from '../invoices/kind.ts';
 import { giveNumber } from '../invoices/number.ts';
 import { dueOf, type Payable } from '../invoices/payable.ts';
+import { soldBy } from '../invoices/receivable.ts';
 import { requireAction } from '../invoices/states.ts';
-import { defer, deferredOf } from '../ledger/deferred.ts';
+import { defer } from '../ledger/deferred.ts';
 import { post } from '../ledger/ledger.ts';
 
 /** Money on its way to an invoice. */
@@ -77,11 +78,12 @@ export async function payRest(tx: TxContext, invoice: Payable, payment: Payment)
   const { organization_id: organizationId, currency, total_minor: totalMinor, tax_minor: taxMinor } = invoice;
   const dueMinor = dueOf(invoice);
   const fromCreditMinor = payment.method === 'credit' ? dueMinor : 0;
-  const netMinor = totalMinor - taxMinor;
-  // What is for a service's period is owed from now on, and earned month by month.
-  const owed = isForPeriods(invoice) ? deferredOf(netMinor, invoice.lines) : [];
-  const owedMinor = owed.reduce((sum, { amountMinor }) => sum + amountMinor, 0);
-  const isTopUp = invoice.kind === 'top_up';
+  const { id, kind, booked_at_issue: isBooked } = invoice;
+  // What it sells counts since it was issued, or counts from now on: then what is for a service's period is owed, and
+  // earned month by month.
+  const sold = soldBy({ id, organizationId, kind, currency, totalMinor, taxMinor }, invoice.lines);
+  const counts = { deferred: -sold.owedMinor, revenue: -sold.earnedMinor, tax: -sold.taxMinor };
+  const isTopUp = kind === 'top_up';
   if (totalMinor > 0) {
     await post(tx, {
       kind: 'invoice_paid',
@@ -94,14 +96,12 @@ export async function payRest(tx: TxContext, invoice: Payable, payment: Payment)
       provider: {
         [accountOf(payment)]: dueMinor - fromCreditMinor,
         parts: invoice.paid_minor,
-        deferred: -owedMinor,
-        revenue: isTopUp ? 0 : -(netMinor - owedMinor),
-        tax: isTopUp ? 0 : -taxMinor,
+        ...(isBooked ? { receivable: -totalMinor } : counts),
       },
     });
   }
   // None needs another's answer, so they travel together.
-  const deferred = defer(tx, { id: invoice.id, organizationId, currency }, owed);
+  const deferred = defer(tx, { id, organizationId, currency }, isBooked ? [] : sold.owed);
   const paid = writePayment(tx, invoice, dueMinor, payment);
   const told = record(tx, invoicePaid, {
     subject: { type: 'invoice', id: invoice.id },
@@ -115,11 +115,6 @@ export async function payRest(tx: TxContext, invoice: Payable, payment: Payment)
     },
   });
   await Promise.all([deferred, paid, told]);
-}
-
-/** Whether whoever delivers what an invoice is for says from when to when that is (`beginEarning`). */
-function isForPeriods({ kind }: Payable): boolean {
-  return kind === 'order' || kind === 'renewal' || kind === 'upgrade';
 }
 
 /**
@@ -139,7 +134,10 @@ export async function numberPaid(tx: TxContext, invoice: Payable, { method }: Pa
 export const closingPages: NamedJob<{ invoiceId: number }> = { name: 'billing.closePages' };
 
 /** Has the pages closed on which an invoice could still be paid. */
-export async function closePages(tx: TxContext, invoice: Payable): Promise<void> {
+export async function closePages(
+  tx: TxContext,
+  invoice: Pick<Payable, 'id' | 'organization_id'>,
+): Promise<void> {
   const { id: invoiceId, organization_id: organizationId } = invoice;
   await enqueue(tx, closingPages, { invoiceId }, { organizationId });
 }
@@ -211,26 +209,12 @@ export async function keepAsCredit(
   amountMinor: number,
   payment: Payment,
 ): Promise<void> {
-  const { id, organization_id: organizationId, currency, user_id } = invoice;
-  const description = `${nameOf(payment)} for invoice ${id}, which was ${becauseOf(invoice)} before`;
+  const { id } = invoice;
+  const invoice_was = becauseOf(invoice);
   await writePayment(tx, invoice, amountMinor, payment);
   await tx.db.run(addCredited, { id, amountMinor });
-  await post(tx, {
-    kind: payment.chargeId === null ? 'transfer_credited' : 'charge_credited',
-    organizationId,
-    currency,
-    invoiceId: id,
-    description,
-    creditMinor: amountMinor,
-    provider: { [accountOf(payment)]: amountMinor },
-  });
-  const amount = formatMoney(amountMinor, currency);
-  const invoice_was = becauseOf(invoice);
-  await record(tx, creditGranted, {
-    subject: { type: 'organization', id: organizationId },
-    organizationId,
-    data: { user_id, amount, currency, description, invoice_id: id, invoice_was },
-  });
+  const description = `${nameOf(payment)} for invoice ${id}, which was ${invoice_was} before`;
+  await becomeCredit(tx, invoice, amountMinor, payment, { description, invoice_was });
 }
 
 /** Makes credit of what a charge brought beyond what was still due when it came. */
@@ -240,22 +224,31 @@ export async function creditSurplus(
   amountMinor: number,
   payment: Payment,
 ): Promise<void> {
+  const description = `${nameOf(payment)} for invoice ${invoice.id}, more than was due`;
+  await becomeCredit(tx, invoice, amountMinor, payment, { description, invoice_was: 'paid' });
+}
+
+async function becomeCredit(
+  tx: TxContext,
+  invoice: Payable,
+  amountMinor: number,
+  payment: Payment,
+  why: { description: string; invoice_was: 'cancelled' | 'paid' },
+): Promise<void> {
   const { id, organization_id: organizationId, currency, user_id } = invoice;
-  const description = `${nameOf(payment)} for invoice ${id}, more than was due`;
   await post(tx, {
-    kind: 'charge_credited',
+    kind: payment.chargeId === null ? 'transfer_credited' : 'charge_credited',
     organizationId,
     currency,
     invoiceId: id,
-    description,
+    description: why.description,
     creditMinor: amountMinor,
     provider: { [accountOf(payment)]: amountMinor },
   });
-  const amount = formatMoney(amountMinor, currency);
   await record(tx, creditGranted, {
     subject: { type: 'organization', id: organizationId },
     organizationId,
-    data: { user_id, amount, currency, description, invoice_id: id, invoice_was: 'paid' },
+    data: { user_id, amount: formatMoney(amountMinor, currency), currency, invoice_id: id, ...why },
   });
 }
 

@@ -1,12 +1,7 @@
 import { fail, parseMoney, type TxContext } from '../../platform/index.ts';
 import { dueOf, inWords, lockInvoices, lockUnpaid, type Payable } from '../invoices/payable.ts';
+import { overOldest, type Part } from './parts.ts';
 import { requireUnpaid } from './settle.ts';
-
-/** What of a transfer goes to one invoice, whose row is locked. */
-export interface Part {
-  invoice: Payable;
-  amountMinor: number;
-}
 
 /** As staff names it; without an amount, all that is due and there. */
 export interface NamedPart {
@@ -23,15 +18,7 @@ interface Money {
 /** What an organization has to pay, the oldest first, as far as the money goes. */
 export async function splitOverUnpaid(tx: TxContext, money: Money): Promise<Part[]> {
   const { organizationId, currency } = money;
-  const unpaid = await tx.db.many(lockUnpaid, { organizationId, currency });
-  let leftMinor = money.amountMinor;
-  const parts: Part[] = [];
-  for (const invoice of unpaid.toSorted((one, other) => one.position - other.position)) {
-    const amountMinor = Math.min(dueOf(invoice), leftMinor);
-    leftMinor -= amountMinor;
-    if (amountMinor > 0) parts.push({ invoice, amountMinor });
-  }
-  return parts;
+  return overOldest(await tx.db.many(lockUnpaid, { organizationId, currency }), money.amountMinor);
 }
 
 /**
@@ -91,9 +78,4 @@ function amountOf(invoice: Payable, { amount }: NamedPart, at: number, leftMinor
 
 function invalid(field: string, message: string) {
   return fail('invalid_request', { details: [{ field, message }] });
-}
-
-/** What of a transfer no invoice takes. */
-export function leftOf(amountMinor: number, parts: readonly Part[]): number {
-  return amountMinor - parts.reduce((sum, part) => sum + part.amountMinor, 0);
 }

@@ -16,8 +16,9 @@ import { creditGranted } from '../events.ts';
 import { dueOf, inWords, lockInvoice } from '../invoices/payable.ts';
 import { readInvoice } from '../invoices/read.ts';
 import { post } from '../ledger/ledger.ts';
+import { leftOf, type Part } from './parts.ts';
 import { keepAsCredit, numberPaid, type Payment, payPart, payRest, requireUnpaid } from './settle.ts';
-import { leftOf, type NamedPart, type Part, splitAsNamed, splitOverUnpaid } from './split.ts';
+import { type NamedPart, splitAsNamed, splitOverUnpaid } from './split.ts';
 
 interface TransferRow {
   id: number;

@@ -2,6 +2,7 @@ import { fail, statement, type TxContext } from '../../platform/index.ts';
 import { inWords } from '../invoices/payable.ts';
 import type { NamedPart } from '../payments/split.ts';
 import { type BookedTransfer, bookMoney } from '../payments/transfer.ts';
+import { notePaidFrom } from '../tax/evidence.ts';
 
 /** Whose an entry may be, and why. */
 export interface Proposal {
@@ -93,6 +94,11 @@ export async function bookEntry(
     receivedOn: entry.booked_on,
     ...(invoices && { invoices }),
   });
+  const country = entry.iban?.slice(0, 2);
+  if (country !== undefined) {
+    for (const { invoice } of booked.parts)
+      await notePaidFrom(tx, { id: invoice.id, organizationId }, { kind: 'bank', country });
+  }
   const transferId = booked.transfer.id;
   await settleEntry(tx, entry, 'booked', outcomeOf(booked), [], { organizationId, transferId });
 }

@@ -7,6 +7,7 @@ import {
   type TxContext,
   transaction,
 } from '../../platform/index.ts';
+import { matchPayout } from '../payouts/match.ts';
 import { type BankEntryRow, bookEntry, type Proposal, settleEntry } from './book.ts';
 import { proposalsFor } from './propose.ts';
 import { referencesIn } from './references.ts';
@@ -35,7 +36,7 @@ const namedInvoices = statement<Named, { ids: number[]; numbers: string[]; amoun
    from invoices where id = any(:ids::bigint[])
    union
    select id, organization_id, position, currency, status, total_minor - paid_minor, false
-   from invoices where number::text collate "C" = any(:numbers::text[]) and status = 'unpaid'
+   from invoices where number = any(:numbers::text[]) and status = 'unpaid'
      and total_minor - paid_minor = :amountMinor and not id = any(:ids::bigint[])
    order by position`,
 );
@@ -77,9 +78,14 @@ async function matchEntry(tx: TxContext, entry: BankEntryRow): Promise<void> {
   if (entry.is_reversal)
     return settleEntry(tx, entry, 'open', 'The bank takes back an earlier entry with it');
   if (entry.amount_minor === 0) return settleEntry(tx, entry, 'dismissed', 'It is of nothing');
+  const { isMatched, hint } = await matchPayout(tx, entry);
+  if (isMatched) return;
   const { ids, numbers } = referencesIn(entry.text);
   const named = await tx.db.many(namedInvoices, { ids, numbers, amountMinor: entry.amount_minor });
-  if (named.length === 0) return propose(tx, entry, await proposalsFor(tx, entry), 'It names no invoice');
+  if (named.length === 0) {
+    const why = hint === null ? 'It names no invoice' : `It names no invoice; ${hint}`;
+    return propose(tx, entry, hint === null ? await proposalsFor(tx, entry) : [], why);
+  }
   const payers = [...new Set(named.map((invoice) => invoice.organization_id))];
   const [payer] = payers;
   if (payer === undefined || payers.length > 1) {

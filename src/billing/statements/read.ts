@@ -1,6 +1,6 @@
 import { type ListRequest, listData, pagedList } from '../../platform/http/index.ts';
 import { type Context, formatMoney, requireRow, statement } from '../../platform/index.ts';
-import type { EntryState, Proposal } from './book.ts';
+import type { BankEntryRow, EntryState, Proposal } from './book.ts';
 
 interface StatementRow {
   id: number;
@@ -36,23 +36,11 @@ const statementsByIds = statement<StatementRow, { ids: number[] }>(
   `${selectStatement} where t.id = any(:ids::bigint[])`,
 );
 
-interface EntryRow {
-  id: number;
+interface EntryRow extends Omit<BankEntryRow, 'statement_id' | 'account' | 'proposals'> {
   ordinal: number;
-  direction: 'in' | 'out';
-  amount_minor: number;
-  currency: string;
-  booked_on: string;
-  reference: string;
-  name: string | null;
-  iban: string | null;
-  text: string;
-  is_reversal: boolean;
-  state: EntryState;
   outcome: string | null;
   proposals: (Proposal & { name: string })[];
   transfer_id: number | null;
-  organization_id: number | null;
   organization_name: string | null;
 }
 

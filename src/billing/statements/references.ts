@@ -1,3 +1,5 @@
+import { invoiceOfReference } from '../documents/reference.ts';
+
 /** What in the words of a payment may name an invoice. */
 export interface References {
   /** Ids of invoices, as they stand in the text or in a reference of ISO 11649. */
@@ -14,7 +16,7 @@ export function referencesIn(text: string): References {
   const ids = new Set<number>();
   const plain = text.toUpperCase();
   const joined = plain.replace(/[^0-9A-Z]+/g, '');
-  for (const body of creditorReferencesIn(joined)) addId(ids, body);
+  for (const id of creditorReferencesIn(joined)) ids.add(id);
   // As printed, and in groups of digits.
   for (const [digits] of plain.matchAll(/\d{4,16}/g)) addId(ids, digits);
   for (const [digits] of plain.matchAll(/\d{1,8}(?:[ .-]\d{1,8}){1,7}/g))
@@ -28,24 +30,16 @@ function addId(ids: Set<number>, digits: string): void {
   if (digits.length <= 16 && Number.isSafeInteger(id) && id > 0) ids.add(id);
 }
 
-/** Bodies of references that are sound: `RF`, two check digits, and what they check; where they end, the check tells. */
-function creditorReferencesIn(joined: string): string[] {
-  const found: string[] = [];
+/** Invoices of the references that are sound: `RF`, two check digits, and what they check; where they end, the check tells. */
+function creditorReferencesIn(joined: string): number[] {
+  const found: number[] = [];
   for (const { index } of joined.matchAll(/RF\d\d/g)) {
     for (let length = 1; length <= 21 && found.length < most; length += 1) {
       const reference = joined.slice(index, index + 4 + length);
       if (reference.length < 4 + length) break;
-      if (isSound(reference) && /^\d+$/.test(reference.slice(4))) found.push(reference.slice(4));
+      const id = invoiceOfReference(reference);
+      if (id !== null) found.push(id);
     }
   }
   return found;
-}
-
-/** ISO 11649: with its first four characters at the end, and letters as 10 to 35, it leaves 1 when divided by 97. */
-export function isSound(reference: string): boolean {
-  if (!/^RF\d\d[0-9A-Z]{1,21}$/.test(reference)) return false;
-  const digits = (reference.slice(4) + reference.slice(0, 4)).replace(/[A-Z]/g, (letter) =>
-    String(letter.charCodeAt(0) - 55),
-  );
-  return BigInt(digits) % 97n === 1n;
 }

@@ -75,6 +75,23 @@ describe('money that names its invoice', () => {
     });
   });
 
+  it('shows where the account is that it came from, of consumers', async () => {
+    const consumer = await newCustomer(product, { country: 'DE' });
+    const business = await newCustomer(product, { country: 'DE' });
+    await business.patch('/dashboard/billing/profile', { consumer: false });
+    for (const [person, evidence] of [
+      [consumer, [{ kind: 'bank', country: 'FR' }]],
+      [business, []],
+    ] as const) {
+      const id = await newInvoice(product, person);
+      await received({ text: `${id}`, iban: 'FR1420041010050500013M02606' });
+      const { invoice } = (await product.staff.get(`/staff/invoices/${id}`)).body.data;
+      expect(invoice.status).toBe('paid');
+      expect(invoice.tax_evidence).toMatchObject(evidence);
+      expect(invoice.tax_evidence).toHaveLength(evidence.length);
+    }
+  });
+
   it('pays a part of it, says what is due, and with the rest of it becomes credit', async () => {
     const person = await newCustomer(product);
     const id = await newInvoice(product, person);

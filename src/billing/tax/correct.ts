@@ -1,6 +1,7 @@
 import { record } from '../../events/index.ts';
 import { formatMoney, newId, statement, systemActor, type TxContext } from '../../platform/index.ts';
 import { invoiceRefunded } from '../events.ts';
+import { issueCreditNote } from '../invoices/creditNote.ts';
 import { post } from '../ledger/ledger.ts';
 import type { TaxProof } from './taxOf.ts';
 
@@ -12,6 +13,8 @@ interface Awaiting {
   currency: string;
   treatment: 'taxed' | 'reverse_charge';
   tax_minor: number;
+  total_minor: number;
+  refunded_minor: number;
   /** Of the tax, what went back with refunds before. */
   returned_minor: number;
   tax_id: string;
@@ -20,18 +23,32 @@ interface Awaiting {
   consultation_number: string | null;
 }
 
-const batch = 100;
+const batch = 20;
+
+const answeredTaxes = `i.tax_awaits and s.state <> 'unknown' and (i.status <> 'unpaid' or s.state = 'invalid')
+     and not (i.tax_treatment = 'reverse_charge' and s.state = 'invalid')`;
+const fromAwaiting = `from invoices i
+   join tax_standings s on s.organization_id = i.organization_id and s.tax_id = i.tax_proof->>'tax_id'`;
+
+const findAnswered = statement<{ id: number; organization_id: number }, { limit: number }>(
+  'billing.findAnsweredTaxes',
+  `select i.id, i.organization_id ${fromAwaiting} where ${answeredTaxes} order by i.id limit :limit`,
+);
+// Documents of an organization wait for one another; its lock comes before those of its invoices.
+const lockOrganizations = statement<never, { ids: number[] }>(
+  'billing.lockAnsweredOrganizations',
+  'select id from organizations where id = any(:ids::bigint[]) order by id for no key update',
+);
 
 // One without tax whose id is invalid after all stays: nobody but staff can bill the tax; see `taxConcerns`.
-const lockAnswered = statement<Awaiting, { limit: number }>(
+const lockAnswered = statement<Awaiting, { ids: number[] }>(
   'billing.lockAnsweredTaxes',
   `select i.id, i.organization_id, i.user_id, i.status, i.currency, i.tax_treatment as treatment, i.tax_minor,
+     i.total_minor, i.refunded_minor,
      (select coalesce(sum(r.tax_minor), 0)::bigint from refunds r where r.invoice_id = i.id) as returned_minor,
      s.tax_id, s.state, s.checked_at, s.consultation_number
-   from invoices i join tax_standings s on s.organization_id = i.organization_id and s.tax_id = i.tax_proof->>'tax_id'
-   where i.tax_awaits and s.state <> 'unknown' and (i.status <> 'unpaid' or s.state = 'invalid')
-     and not (i.tax_treatment = 'reverse_charge' and s.state = 'invalid')
-   order by i.id limit :limit for update of i skip locked`,
+   ${fromAwaiting} where i.id = any(:ids::bigint[]) and ${answeredTaxes}
+   order by i.id for update of i`,
 );
 const keepAnswer = statement<never, { id: number; proof: TaxProof; correctedMinor: number; now: Date }>(
   'billing.keepTaxAnswer',
@@ -61,14 +78,17 @@ const insertCorrection = statement<
 
 /**
  * Invoices whose tax hung on what the register would say of a VAT id, once it has said it: a batch. The answer is kept
- * with each; where the id is valid, the tax that was paid meanwhile becomes credit. One that is not paid yet waits for
- * its money first.
+ * with each; where the id is valid, the tax that was paid meanwhile becomes credit, and a credit note says what is taxed
+ * anew. One that is not paid yet waits for its money first.
  */
 export async function correctTaxes(ctx: TxContext): Promise<'more' | 'done'> {
   const tx = { ...ctx, actor: systemActor };
-  const answered = await tx.db.many(lockAnswered, { limit: batch });
-  for (const invoice of answered) await settle(tx, invoice);
-  return answered.length === batch ? 'more' : 'done';
+  const found = await tx.db.many(findAnswered, { limit: batch });
+  if (found.length === 0) return 'done';
+  await tx.db.many(lockOrganizations, { ids: [...new Set(found.map((each) => each.organization_id))] });
+  for (const invoice of await tx.db.many(lockAnswered, { ids: found.map(({ id }) => id) }))
+    await settle(tx, invoice);
+  return found.length === batch ? 'more' : 'done';
 }
 
 async function settle(tx: TxContext, invoice: Awaiting): Promise<void> {
@@ -114,4 +134,7 @@ async function giveTaxBack(tx: TxContext, invoice: Awaiting, amountMinor: number
       amount: formatMoney(amountMinor, currency),
     },
   });
+  const netMinor = invoice.total_minor - invoice.refunded_minor - amountMinor;
+  const retaxed = { netMinor, treatment: 'reverse_charge' } as const;
+  await issueCreditNote(tx, { invoiceId: id, amountMinor, taxMinor: amountMinor, reason, retaxed });
 }

@@ -46,3 +46,19 @@ export async function noteEvidence(
   const now = tx.clock.now();
   await tx.db.run(insertEvidence, { invoiceId, organizationId, now, evidence: JSON.stringify(evidence) });
 }
+
+const isConsumers = statement<{ consumer: boolean }, { invoiceId: number }>(
+  'billing.isInvoiceOfConsumer',
+  'select tax_consumer as consumer from invoices where id = :invoiceId',
+);
+
+/** Keeps where the card or account is that paid for an invoice; of consumers alone, since nobody else has to show it. */
+export async function notePaidFrom(
+  tx: TxContext,
+  invoice: { id: number; organizationId: number },
+  { kind, country }: { kind: 'card' | 'bank'; country: string },
+): Promise<void> {
+  if (!/^[A-Z]{2}$/.test(country)) return;
+  const { consumer } = await tx.db.one(isConsumers, { invoiceId: invoice.id });
+  if (consumer) await noteEvidence(tx, invoice, [{ kind, country }]);
+}

@@ -30,21 +30,38 @@ const notSupplied = `('top_up', 'credit_note')`;
 const reportRows = statement<Row, Span>(
   'billing.taxReport',
   `with moved as (
-     select i.id, 1 as invoices, i.total_minor - i.tax_minor as net, i.tax_minor as tax, 0::bigint as returned_net,
+     select i.id, null::text as treatment, null::text as country, 1 as invoices, i.total_minor - i.tax_minor as net, i.tax_minor as tax, 0::bigint as returned_net,
        0::bigint as returned_tax
-     from invoices i where i.date_paid >= :from and i.date_paid < :until
+     from invoices i where i.date_paid >= :from and i.date_paid < :until and not i.booked_at_issue
      union all
-     select r.invoice_id, 0, 0, 0, r.amount_minor - r.tax_minor, r.tax_minor
-     from refunds r where r.created_at >= :from and r.created_at < :until)
-   select i.tax_country as country, i.tax_treatment as treatment, i.tax_rate_basis_points as rate_basis_points,
+     select i.id, null, null, 1, i.total_minor - i.tax_minor, i.tax_minor, 0, 0
+     from invoices i where i.issued_at >= :from and i.issued_at < :until and i.booked_at_issue
+     union all
+     select i.id, null, null, 0, 0, 0, c.tax_minor - c.total_minor, -c.tax_minor
+     from invoices c join invoices i on i.id = c.corrects and i.booked_at_issue and i.status = 'cancelled'
+     where c.issued_at >= :from and c.issued_at < :until
+     union all
+     -- What goes back of what is taxed anew goes back as it is taxed then.
+     select r.invoice_id, case when isAnew then 'reverse_charge' end, case when isAnew then i.buyer->>'country' end,
+       0, 0, 0, r.amount_minor - r.tax_minor, r.tax_minor
+     from refunds r join invoices i on i.id = r.invoice_id
+     cross join lateral (select i.tax_corrected_minor > 0 and r.tax_minor = 0 as isAnew) a
+     where r.created_at >= :from and r.created_at < :until
+     union all
+     select n.corrects, case when w.isAnew then l.tax_treatment end, case when w.isAnew then n.buyer->>'country' end, 0,
+       case when w.isAnew then l.price_minor else 0 end, 0, case when w.isAnew then 0 else l.price_minor end, 0
+     from invoices n join invoice_items l on l.invoice_id = n.id and l.tax_treatment is not null
+     cross join (values (true), (false)) w(isAnew)
+     where n.kind = 'credit_note' and n.issued_at >= :from and n.issued_at < :until)
+   select coalesce(m.country, i.tax_country) as country, coalesce(m.treatment, i.tax_treatment) as treatment,
+     case when m.treatment is null then i.tax_rate_basis_points else 0 end as rate_basis_points,
      i.tax_consumer as consumer, i.currency, sum(m.invoices)::int as invoices, sum(m.net)::bigint as net_minor,
      sum(m.tax)::bigint as tax_minor, sum(m.returned_net)::bigint as returned_net_minor,
      sum(m.returned_tax)::bigint as returned_tax_minor,
      coalesce(sum(m.invoices) filter (where i.tax_consumer and i.tax_treatment = 'taxed' and (
        select count(*) from tax_evidence e where e.invoice_id = i.id and e.country = i.tax_country) < 2), 0)::int as unproven
    from moved m join invoices i on i.id = m.id and i.kind not in ${notSupplied}
-   group by 1, 2, 3, 4, 5 order by i.tax_country nulls last, i.tax_treatment, i.tax_rate_basis_points, i.tax_consumer,
-     i.currency`,
+   group by 1, 2, 3, 4, 5 order by 1 nulls last, 2, 3, 4, 5`,
 );
 const bookedTax = statement<{ currency: string; minor: number }, Span>(
   'billing.taxBooked',
@@ -57,7 +74,7 @@ const bookedTax = statement<{ currency: string; minor: number }, Span>(
 /**
  * What was sold and given back in a quarter (in UTC) by country, rate and kind of buyer, for tax returns and the one-stop
  * shop; with what the ledger says of the same days, which has to be the same. An invoice counts on the day it was paid,
- * money that went back on the day it did. `invalid_request` for what is no quarter.
+ * or issued where invoices count from then on; what went back, or was given up, on the day it was. `invalid_request` for what is no quarter.
  */
 export async function reportTax(ctx: Context, quarter: string) {
   const span = spanOf(quarter);

@@ -14,13 +14,20 @@ export interface PaymentsUnderTest {
   save(customer: string, method: TestMethod): Promise<string>;
   /** Fills in a page as its customer; null where no browser is at hand. */
   click: ((page: string, method: TestMethod) => Promise<void>) | null;
+  /** Has the provider send money to our bank, which takes it or does not; gives its reference. Null where that takes days. */
+  payOut: ((amountMinor: number, outcome: 'arrives' | 'fails') => Promise<string>) | null;
   /** A message as the provider would send it, signed so many seconds ago, about something of this kind. */
   message(about: MessageAbout, agedS?: number): { body: Buffer; headers: Record<string, string> };
   close(): Promise<void>;
 }
 
-/** A payment of ours; something of another account, of another mode, of a kind that is none of ours. */
-export type MessageAbout = { payment: string } | 'other account' | 'other mode' | 'other kind';
+/** A payment or payout of ours; something of another account, of another mode, of a kind that is none of ours. */
+export type MessageAbout =
+  | { payment: string }
+  | { payout: string }
+  | 'other account'
+  | 'other mode'
+  | 'other kind';
 
 /** What every driver must do; `skip` is the reason why this host cannot run the suite, or null. */
 export function describePayments(
@@ -48,9 +55,10 @@ export function describePayments(
       returnUrl: 'https://panel.example.com/paid',
       cancelUrl: 'https://panel.example.com/back',
     });
-    const paymentPage = () => ({ ...page(), amountMinor: 1_234, description: 'Invoice 7' });
+    const paidFor = () => ({ organizationId: newId(), invoiceId: newId() });
+    const paymentPage = () => ({ ...page(), ...paidFor(), amountMinor: 1_234, description: 'Invoice 7' });
     const charge = async (method: TestMethod, amountMinor = 1_234): Promise<NewCharge> => ({
-      ...{ key: randomUUID(), id: newId(), customer, amountMinor, currency: test.currency },
+      ...{ key: randomUUID(), id: newId(), customer, amountMinor, currency: test.currency, ...paidFor() },
       ...{ method: await test.save(customer, method), description: 'Invoice 7' },
     });
     const charged = async (method: TestMethod) => {
@@ -104,6 +112,9 @@ export function describePayments(
       expect(truth).toMatchObject({
         reference,
         id: asked.id,
+        customer,
+        organizationId: asked.organizationId,
+        invoiceId: asked.invoiceId,
         state: 'paid',
         amountMinor: 1_234,
         refunds: [],
@@ -166,7 +177,7 @@ export function describePayments(
     });
 
     it('knows nothing of what is not in its account', async () => {
-      for (const kind of ['page', 'payment', 'method'] as const) {
+      for (const kind of ['page', 'payment', 'method', 'payout'] as const) {
         expect(await payments.look({ kind, reference: 'pi_unknown' })).toBeNull();
       }
     });
@@ -228,8 +239,27 @@ export function describePayments(
       if (truth?.kind !== 'page' || truth.payment === null) throw new Error('nothing was paid');
       expect(truth).toMatchObject({ id: asked.id, state: 'finished' });
       const payment = await payments.look({ kind: 'payment', reference: truth.payment });
-      expect(payment).toMatchObject({ id: asked.id, state: 'paid', amountMinor: 1_234 });
+      const { id, organizationId, invoiceId } = asked;
+      const ours = { id, customer, organizationId, invoiceId };
+      expect(payment).toMatchObject({ ...ours, state: 'paid', amountMinor: 1_234 });
       await payments.closePage(opened.reference);
+    });
+
+    it('says what it sent to our bank, what it kept for that, and whether it arrived', async ({
+      skip: leaveOut,
+    }) => {
+      if (test.payOut === null) return leaveOut();
+      await charged('good');
+      const about = { kind: 'payout', reference: await test.payOut(700, 'arrives') } as const;
+      const { currency } = test;
+      const truth = await payments.look(about);
+      expect(truth).toMatchObject({ ...about, state: 'paid', amountMinor: 700, currency, failure: null });
+      expect(truth).toMatchObject({ arrivesOn: expect.stringMatching(/^\d{4}-\d\d-\d\d$/) });
+      expect(truth?.kind === 'payout' && truth.fee?.minor).toBeGreaterThanOrEqual(0);
+      const failed = await payments.look({ kind: 'payout', reference: await test.payOut(300, 'fails') });
+      expect(failed).toMatchObject({ state: 'failed', amountMinor: 300, failure: expect.any(String) });
+      const { body, headers } = test.message({ payout: about.reference });
+      expect(payments.readEvent(body, headers)).toMatchObject({ about });
     });
 
     it('keeps a method that was saved on a page', async ({ skip: leaveOut }) => {

@@ -69,10 +69,16 @@ export interface NewPage {
   cancelUrl: string;
 }
 
-export interface NewPaymentPage extends NewPage {
+export interface NewPaymentPage extends NewPage, PaidFor {
   amountMinor: number;
   /** What the customer reads: `Invoice 2026-000123`. */
   description: string;
+}
+
+/** What a payment is for. It comes back with what is looked at, also where our own rows are gone. */
+export interface PaidFor {
+  organizationId: number;
+  invoiceId: number;
 }
 
 export interface Page {
@@ -82,7 +88,7 @@ export interface Page {
   expiresAt: Date;
 }
 
-export interface NewCharge {
+export interface NewCharge extends PaidFor {
   key: string;
   customer: string;
   /** The saved method's reference. */
@@ -105,7 +111,7 @@ export type MessageHeaders = Readonly<Record<string, string | string[] | undefin
 
 /** Where to look. A dispute, a refund or a fee is looked at with its payment. */
 export interface About {
-  kind: 'page' | 'payment' | 'method';
+  kind: 'page' | 'payment' | 'method' | 'payout';
   reference: string;
 }
 
@@ -130,7 +136,8 @@ export interface EventPage {
 export type Truth =
   | ({ kind: 'page' } & PageTruth)
   | ({ kind: 'payment' } & PaymentTruth)
-  | ({ kind: 'method' } & MethodTruth);
+  | ({ kind: 'method' } & MethodTruth)
+  | ({ kind: 'payout' } & PayoutTruth);
 
 export interface PageTruth {
   reference: string;
@@ -153,6 +160,11 @@ export interface PaymentTruth {
   reference: string;
   /** Our own id, as it was made with; null when somebody else made it. */
   id: number | null;
+  /** Who paid, by the provider's reference; null when nobody it knows. */
+  customer: string | null;
+  /** What it was made with; null when somebody else made it. */
+  organizationId: number | null;
+  invoiceId: number | null;
   state: PaymentState;
   amountMinor: number;
   currency: string;
@@ -162,6 +174,8 @@ export interface PaymentTruth {
   decline: Decline | null;
   refunds: RefundTruth[];
   disputes: DisputeTruth[];
+  /** Where the card or account is that was used, as far as the provider tells: evidence of where its owner is. */
+  paidFrom: { kind: 'card' | 'bank'; country: string } | null;
 }
 
 export interface Fee {
@@ -202,6 +216,22 @@ export interface DisputeTruth {
   answerBy: string | null;
   /** What it cost us by now, whoever wins. */
   fee: Fee | null;
+}
+
+/** Money that the provider sent to our bank. */
+export interface PayoutTruth {
+  reference: string;
+  /** `paid`: it has arrived. `failed`: the bank did not take it, also after it seemed to. `over`: it was called off. */
+  state: 'pending' | 'paid' | 'failed' | 'over';
+  /** Negative when the provider took from our bank what we owed it. */
+  amountMinor: number;
+  currency: string;
+  /** What the provider kept for sending it; null while it does not say. */
+  fee: Fee | null;
+  /** When the bank has it, `YYYY-MM-DD`. */
+  arrivesOn: string;
+  /** Why it failed, for staff. */
+  failure: string | null;
 }
 
 export interface MethodTruth {

@@ -1,11 +1,11 @@
 import { Agent as HttpAgent } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
 import Stripe from 'stripe';
-import type { NewPage, Page, Payments, PaymentTruth } from '../contract.ts';
+import type { NewPage, Page, PaidFor, Payments, PaymentTruth } from '../contract.ts';
 import { toStripe } from './amounts.ts';
 import { failureOf, isMissing, isTold } from './errors.ts';
 import { eventTypes, readMessage, viewEvent } from './events.ts';
-import { idFields, methodTruth, pageTruth, paymentTruth, refundTruth } from './truths.ts';
+import { idFields, methodTruth, pageTruth, paymentTruth, payoutTruth, refundTruth } from './truths.ts';
 
 export interface StripeOptions {
   secretKey: string;
@@ -96,7 +96,7 @@ export function stripePayments(options: StripeOptions): Payments {
             ...shared(page),
             mode: 'payment',
             line_items: [{ quantity: 1, price_data: price }],
-            payment_intent_data: { description, metadata: idFields('charge', page.id) },
+            payment_intent_data: { description, metadata: forWhat(page) },
           },
           { idempotencyKey: page.key },
         );
@@ -121,7 +121,7 @@ export function stripePayments(options: StripeOptions): Payments {
       });
     },
 
-    prepareCharge({ key, id, customer, method, amountMinor, currency, description }) {
+    prepareCharge({ key, customer, method, amountMinor, currency, description, ...paid }) {
       const amount = toStripe(amountMinor, currency);
       return call('preparing a charge', async () => {
         const intent = await stripe.paymentIntents.create(
@@ -129,7 +129,7 @@ export function stripePayments(options: StripeOptions): Payments {
             ...{ amount, currency: currency.toLowerCase(), customer, payment_method: method, description },
             // Nobody is there to be sent elsewhere.
             automatic_payment_methods: { enabled: true, allow_redirects: 'never' },
-            metadata: idFields('charge', id),
+            metadata: forWhat(paid),
           },
           { idempotencyKey: key },
         );
@@ -192,6 +192,13 @@ export function stripePayments(options: StripeOptions): Payments {
         const method = await found('looking at a method', () => stripe.paymentMethods.retrieve(reference));
         return method && { kind, ...methodTruth(method) };
       }
+      if (kind === 'payout') {
+        const expand = ['balance_transaction', 'failure_balance_transaction'];
+        const payout = await found('looking at a payout', () =>
+          stripe.payouts.retrieve(reference, { expand }),
+        );
+        return payout && { kind, ...payoutTruth(payout) };
+      }
       const truth = await found('looking at a payment', async () =>
         paymentOf(await retrieveIntent(reference)),
       );
@@ -226,6 +233,15 @@ function placeOf(address: string) {
     host: hostname,
     port: port || (isPlain ? '80' : '443'),
     agent: isPlain ? new HttpAgent({ keepAlive: true }) : new HttpsAgent({ keepAlive: true }),
+  };
+}
+
+/** Our ids, by which a payment is known again when all that we have is an older backup. */
+function forWhat({ id, organizationId, invoiceId }: PaidFor & { id: number }): Record<string, string> {
+  return {
+    ...idFields('charge', id),
+    ...idFields('organization', organizationId),
+    ...idFields('invoice', invoiceId),
   };
 }
 

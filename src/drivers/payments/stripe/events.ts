@@ -13,6 +13,7 @@ export const eventTypes = [
   ...(['charge.refunded', 'charge.updated', 'refund.updated', 'refund.failed'] as const),
   ...(['charge.dispute.created', 'charge.dispute.updated', 'charge.dispute.closed'] as const),
   ...(['charge.dispute.funds_withdrawn', 'charge.dispute.funds_reinstated'] as const),
+  ...(['payout.created', 'payout.updated', 'payout.paid', 'payout.failed', 'payout.canceled'] as const),
   ...(['payment_method.detached', 'payment_method.updated', 'payment_method.automatically_updated'] as const),
 ] as const;
 
@@ -66,6 +67,7 @@ interface Subject {
 
 function aboutOf({ object, id, payment_intent: intent }: Subject): About | null {
   if (object === 'checkout.session') return { kind: 'page', reference: id };
+  if (object === 'payout') return { kind: 'payout', reference: id };
   if (object === 'payment_method') return { kind: 'method', reference: id };
   if (object === 'payment_intent') return { kind: 'payment', reference: id };
   // A charge, a refund, a dispute: part of a payment.

@@ -29,7 +29,10 @@ interface Place {
 }
 
 /** The driver with what arranges things at Stripe past it: the library itself. */
-function underTest(place: Place, more: Pick<PaymentsUnderTest, 'click'> & { close?: () => Promise<void> }) {
+function underTest(
+  place: Place,
+  more: Pick<PaymentsUnderTest, 'click' | 'payOut'> & { close?: () => Promise<void> },
+) {
   const payments = stripePayments(place);
   const { protocol, hostname: host, port } = new URL(place.url ?? 'https://api.stripe.com');
   const stripe = new Stripe(place.secretKey, {
@@ -40,6 +43,7 @@ function underTest(place: Place, more: Pick<PaymentsUnderTest, 'click'> & { clos
     payments,
     currency: 'EUR',
     click: more.click,
+    payOut: more.payOut,
     save: async (customer: string, method: TestMethod) =>
       (await stripe.paymentMethods.attach(tokens[method], { customer })).id,
     message: (about: MessageAbout, agedS = 0) => {
@@ -57,13 +61,15 @@ function underTest(place: Place, more: Pick<PaymentsUnderTest, 'click'> & { clos
 }
 
 function messageAbout(about: MessageAbout): string {
-  const id = typeof about === 'object' ? about.payment : 'pi_1';
+  const id = typeof about === 'string' ? 'pi_1' : 'payment' in about ? about.payment : about.payout;
+  const kind = typeof about === 'object' && 'payout' in about ? 'payout' : 'payment_intent';
+  const isOther = about === 'other kind';
   return JSON.stringify({
     ...{ id: 'evt_1', object: 'event', created: 1_790_000_000, api_version: stripeApiVersion },
     ...(about === 'other account' && { account: 'acct_other' }),
     livemode: about === 'other mode',
-    type: about === 'other kind' ? 'plan.created' : 'payment_intent.succeeded',
-    data: { object: { id, object: about === 'other kind' ? 'plan' : 'payment_intent' } },
+    type: isOther ? 'plan.created' : kind === 'payout' ? 'payout.paid' : 'payment_intent.succeeded',
+    data: { object: { id, object: isOther ? 'plan' : kind } },
   });
 }
 
@@ -72,7 +78,13 @@ describePayments('Stripe, as the stand-in has it', async () => {
   const click = async (page: string, method: TestMethod) => {
     await standIn.click(page, { number: numbers[method] });
   };
-  return underTest(standIn, { click, close: () => standIn.close() });
+  const payOut = async (amount: number, outcome: 'arrives' | 'fails') => {
+    const { id } = standIn.account.payOut(amount, 'eur');
+    standIn.account.arrivePayout(id);
+    if (outcome === 'fails') standIn.account.failPayout(id);
+    return id;
+  };
+  return underTest(standIn, { click, payOut, close: () => standIn.close() });
 });
 
 const testKey = process.env.STRIPE_TEST_KEY ?? '';
@@ -81,7 +93,7 @@ describePayments(
   "Stripe's test mode",
   async () => {
     const webhookSecret = `whsec_${randomBytes(16).toString('hex')}`;
-    return underTest({ secretKey: testKey, webhookSecret }, { click: null });
+    return underTest({ secretKey: testKey, webhookSecret }, { click: null, payOut: null });
   },
   testKey === '' ? 'STRIPE_TEST_KEY is not set' : null,
 );

@@ -7,13 +7,14 @@ import type {
   PageTruth,
   PaymentState,
   PaymentTruth,
+  PayoutTruth,
   RefundTruth,
 } from '../contract.ts';
 import { currencyOf, fromStripe } from './amounts.ts';
 
 /** How Stripe's objects read in the words of the contract. */
 
-type Ours = 'organization' | 'charge' | 'refund';
+type Ours = 'organization' | 'invoice' | 'charge' | 'refund';
 
 /** Our id, as what we make at Stripe carries it. */
 export function idFields(what: Ours, id: number): Record<string, string> {
@@ -71,6 +72,9 @@ export function paymentTruth(
   return {
     reference: intent.id,
     id: idIn(intent.metadata, 'charge'),
+    customer: referenceOf(intent.customer),
+    organizationId: idIn(intent.metadata, 'organization'),
+    invoiceId: idIn(intent.metadata, 'invoice'),
     state,
     amountMinor: fromStripe(state === 'paid' ? intent.amount_received : intent.amount, currency),
     currency,
@@ -78,7 +82,18 @@ export function paymentTruth(
     decline: declineOf(intent.last_payment_error),
     refunds: refunds.map(refundTruth),
     disputes: disputes.map(disputeTruth),
+    paidFrom: paidFromOf(expanded(intent.latest_charge)?.payment_method_details),
   };
+}
+
+/** Cards and direct debits tell their country. Of others, such as wallets of banks, it is not asked. */
+function paidFromOf(
+  details: Stripe.Charge.PaymentMethodDetails | null | undefined,
+): PaymentTruth['paidFrom'] {
+  const card = details?.card?.country;
+  if (card) return { kind: 'card', country: card };
+  const bank = details?.sepa_debit?.country;
+  return bank ? { kind: 'bank', country: bank } : null;
 }
 
 function stateOf({ status, last_payment_error: error }: Stripe.PaymentIntent): PaymentState {
@@ -158,5 +173,26 @@ function disputeTruth(dispute: Stripe.Dispute): DisputeTruth {
     reason: dispute.reason,
     answerBy: answerBy ? new Date(answerBy * 1_000).toISOString() : null,
     fee: feeOf(dispute.balance_transactions),
+  };
+}
+
+const payoutStates: Readonly<Record<string, PayoutTruth['state']>> = {
+  paid: 'paid',
+  failed: 'failed',
+  canceled: 'over',
+};
+
+export function payoutTruth(payout: Stripe.Payout): PayoutTruth {
+  const currency = currencyOf(payout.currency);
+  const sent = expanded(payout.balance_transaction);
+  const back = expanded(payout.failure_balance_transaction);
+  return {
+    reference: payout.id,
+    state: payoutStates[payout.status] ?? 'pending',
+    amountMinor: fromStripe(payout.amount, currency),
+    currency,
+    fee: feeOf([sent, back].filter((each) => each !== null)),
+    arrivesOn: new Date(payout.arrival_date * 1_000).toISOString().slice(0, 10),
+    failure: payout.failure_message ?? payout.failure_code ?? null,
   };
 }
