@@ -1,24 +1,35 @@
-import { accountRoutes, staffKeyRoutes, userStaffRoutes } from './account/index.ts';
+import {
+  accountRoutes,
+  authRoutes,
+  factorRoutes,
+  sessionRoutes,
+  staffKeyRoutes,
+  userStaffRoutes,
+} from './account/index.ts';
 import { attentionStaffRoutes, jobDismissalRoutes } from './attention/index.ts';
 import {
   bankStatementRoutes,
   billingRoutes,
   billingStaffRoutes,
+  bookkeeping,
+  bookkeepingRoutes,
   company,
   creditRoutes,
   documentRoutes,
   documentStaffRoutes,
+  invoiceStaffRoutes,
   methodRoutes,
   numbering,
   paymentRoutes,
   profileRoutes,
+  providerStaffRoutes,
   readAccountCredit,
   taxSettings,
   taxStaffRoutes,
   topUpRoutes,
 } from './billing/index.ts';
 import { cartRoutes } from './cart/index.ts';
-import { catalogRoutes, catalogStaffRoutes, couponStaffRoutes } from './catalog/index.ts';
+import { catalogRoutes, catalogStaffRoutes, couponStaffRoutes, groupStaffRoutes } from './catalog/index.ts';
 import { mailStaffRoutes } from './events/index.ts';
 import { fleetStaffRoutes } from './fleet/index.ts';
 import { organizationRoutes, organizationStaffRoutes } from './organizations/index.ts';
@@ -28,9 +39,14 @@ import {
   calendar,
   calendarStaffRoutes,
   cancellation,
+  figuresRoutes,
   orderStaffRoutes,
+  ownedServices,
+  priceMoveStaffRoutes,
+  prices,
   productUpgradeRoutes,
   review,
+  selling,
   serviceRoutes,
   serviceStaffRoutes,
   suspendStaffRoutes,
@@ -40,13 +56,25 @@ import { growth, upgradeRoutes, vpsRoutes } from './vps/index.ts';
 import { allConcerns } from './worker.ts';
 
 /** Everything that staff can set while the product runs. */
-const allSettings: AnySection[] = [company, numbering, review, calendar, cancellation, taxSettings];
+const allSettings: AnySection[] = [
+  company,
+  numbering,
+  review,
+  calendar,
+  cancellation,
+  prices,
+  taxSettings,
+  bookkeeping,
+];
 
 /** Every endpoint of the product. */
 export const allRoutes: RouteGroup[] = [
   catalogRoutes,
   cartRoutes,
+  authRoutes,
   accountRoutes(readAccountCredit),
+  sessionRoutes,
+  factorRoutes,
   organizationRoutes,
   documentRoutes,
   billingRoutes,
@@ -62,13 +90,19 @@ export const allRoutes: RouteGroup[] = [
   organizationStaffRoutes,
   userStaffRoutes,
   staffKeyRoutes,
-  catalogStaffRoutes,
+  catalogStaffRoutes(selling),
+  groupStaffRoutes,
+  ...priceMoveStaffRoutes,
   documentStaffRoutes,
   couponStaffRoutes,
   billingStaffRoutes,
+  invoiceStaffRoutes(ownedServices),
   orderStaffRoutes,
   bankStatementRoutes,
+  providerStaffRoutes,
   taxStaffRoutes,
+  bookkeepingRoutes,
+  figuresRoutes,
   serviceStaffRoutes,
   suspendStaffRoutes,
   settingsStaffRoutes(allSettings),

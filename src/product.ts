@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import type { Registry } from 'prom-client';
+import { forgetSignIns } from './account/index.ts';
 import { allRoutes } from './api.ts';
 import type { Config } from './config.ts';
 import { openDatabase } from './database.ts';
@@ -114,7 +115,7 @@ async function start(config: Config, progress: StartProgress, parts: Parts, undo
   await warnOfRewriting(ctx, progress);
 
   undo.push(startTellingReaders(ctx));
-  if (config.role !== 'api') await settleRestore(ctx, vpsJobs);
+  if (config.role !== 'api') await settleRestore(ctx, vpsJobs, forgetSignIns);
   const { drivers, node, watch } = await openWorld(ctx, data, progress, parts, undo);
   const build = { version, commit: commitOf(join(import.meta.dirname, '..')), role: config.role };
   const registry = createRegistry(() => ctx.db.connections(), build);
@@ -256,7 +257,7 @@ async function makeApi(
     ...ctx,
     drivers,
     registry,
-    authenticate: authenticator(ctx.db, ctx.clock),
+    authenticate: authenticator(ctx.db, ctx.clock, ctx.config),
     routes: allRoutes,
     ready: async () => {
       if (!isReady()) throw fail('unavailable', { message: 'The product is still starting' });

@@ -1,4 +1,4 @@
-import { accountMails } from './account/index.ts';
+import { accountMails, addressRequests, purgeLinks, purgeSessions, sealedFactors } from './account/index.ts';
 import { attentionMeasures, attentionPeriodicJob, staffMails } from './attention/index.ts';
 import {
   askDueTaxIds,
@@ -31,11 +31,13 @@ import {
   fleetWatches,
   nodesCheck,
 } from './fleet/index.ts';
+import { organizationReactions } from './organizations/index.ts';
 import { purgeIdempotencyKeys, sealedAnswers } from './platform/http/index.ts';
 import {
   type AnySaga,
   type ConcernSource,
   type HealthCheck,
+  healing,
   jobConcerns,
   jobMeasures,
   type MeasureSource,
@@ -48,6 +50,8 @@ import {
 import {
   applyDueChanges,
   attendCalendar,
+  carryOutPriceMoves,
+  notingRecurring,
   sealedPasswords,
   serviceConcerns,
   serviceMails,
@@ -68,13 +72,19 @@ const minute = 60 * second;
 const mails = [...accountMails, ...billingMails, ...serviceMails, ...staffMails];
 
 /** Everything that follows from an event; the process that records one enqueues it. */
-export const allReactions: Reaction[] = [...mailReactions(mails), ...serviceReactions, ...vpsReactions];
+export const allReactions: Reaction[] = [
+  ...mailReactions(mails),
+  ...organizationReactions,
+  ...serviceReactions,
+  ...vpsReactions,
+];
 
 /** Everything that is done outside a request, once, because something happened. */
 export const allJobs: AnySaga[] = [
   mailDelivery(mails),
   mailSending,
   ...reactionJobs(allReactions),
+  addressRequests,
   matchStatement,
   ...fleetJobs,
   ...billingJobs,
@@ -119,15 +129,20 @@ export const allPeriodicJobs: PeriodicJob[] = [
   ...ledgerPeriodicJobs,
   comparing,
   { name: 'services.calendar', intervalMs: 10 * second, work: attendCalendar },
+  { name: 'services.priceMoves', intervalMs: 10 * second, work: carryOutPriceMoves },
   { name: 'services.applyDueChanges', intervalMs: minute, work: applyDueChanges },
+  notingRecurring,
   { name: 'billing.askTaxIds', intervalMs: minute, work: askDueTaxIds },
   { name: 'billing.correctTaxes', intervalMs: minute, work: correctTaxes },
   ...fleetPeriodicJobs,
+  { name: 'account.purgeSessions', intervalMs: 10 * minute, work: purgeSessions },
+  { name: 'account.purgeLinks', intervalMs: 10 * minute, work: purgeLinks },
   { name: 'http.purgeIdempotencyKeys', intervalMs: 10 * minute, work: purgeIdempotencyKeys },
+  healing(allJobs),
   { name: 'jobs.purgeDone', intervalMs: 10 * minute, work: purgeDoneJobs },
   ...vpsPeriodicJobs,
   ...allWatches,
 ];
 
 /** Everything that waits sealed in the database: an unknown key is proved by it. */
-export const allSealed: SealedSource[] = [sealedPasswords, sealedSecrets, sealedAnswers];
+export const allSealed: SealedSource[] = [sealedPasswords, sealedSecrets, sealedAnswers, sealedFactors];

@@ -5,7 +5,7 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createApiKey, createUser, type StaffRole } from '../account/index.ts';
+import { createApiKey, createUser, giveTotp, type StaffRole } from '../account/index.ts';
 import { grantCredit } from '../billing/index.ts';
 import { addProduct } from '../catalog/index.ts';
 import { foundOrganization } from '../organizations/index.ts';
@@ -24,7 +24,8 @@ export interface Demo {
   dashboard_url: string;
   customer: DemoCustomer;
   other_customer: DemoCustomer;
-  staff: { email: string; password: string; api_key: string };
+  /** With the secret of the authenticator app that staff signs in with. */
+  staff: { email: string; password: string; api_key: string; totp_secret: string };
   products: Record<'vps' | 'dedicated' | 'hosting' | 'domain', number>;
 }
 
@@ -92,8 +93,8 @@ async function customer(tx: TxContext, name: Name, company: string): Promise<Dem
 }
 
 async function person(tx: TxContext, name: Name, staffRole: StaffRole) {
-  const { userId: _, ...signIn } = await account(tx, name, staffRole);
-  return signIn;
+  const { userId, ...signIn } = await account(tx, name, staffRole);
+  return { ...signIn, totp_secret: await giveTotp(tx, userId, name.email) };
 }
 
 async function account(tx: TxContext, name: Name, staffRole?: StaffRole) {

@@ -4,6 +4,13 @@ interface DeliveryWanted {
   module_id: number;
 }
 
+interface StaffDeliveryWanted extends DeliveryWanted {
+  user_id: number;
+  /** Name of the product. */
+  product: string;
+  hostname: string | null;
+}
+
 interface Provisioned {
   user_id: number;
   /** Name of the product. */
@@ -56,7 +63,7 @@ interface Promised {
   note: string | null;
 }
 
-interface DoneByHand {
+interface DoneByHand extends StateChanged {
   task: string;
 }
 
@@ -105,6 +112,51 @@ interface Renewed {
   currency: string;
 }
 
+interface PriceChangeAnnounced {
+  user_id: number;
+  /** Name of the product. */
+  product: string;
+  hostname: string | null;
+  cycle: string;
+  /** Of a period, before tax. */
+  price_before: string;
+  price: string;
+  currency: string;
+  /** The first day of the first period at the new price. */
+  from: string;
+}
+
+interface PriceChanged {
+  price_move_id: number;
+  invoice_id: number;
+  cycle: string;
+  price_before: string;
+  price: string;
+  currency: string;
+  from: string;
+}
+
+interface PriceChangeRevoked {
+  user_id: number;
+  product: string;
+  hostname: string | null;
+  /** What it costs as before. */
+  price: string;
+  currency: string;
+}
+
+interface PriceMoveRevoked {
+  product_id: number;
+  product: string;
+  from: string;
+}
+
+interface PriceMoveCreated extends PriceMoveRevoked {
+  currency: string;
+  /** By cycle, without units beyond it. */
+  prices: Record<string, string>;
+}
+
 interface ProductChanged {
   user_id: number;
   module_id: number;
@@ -115,6 +167,8 @@ interface ProductChanged {
   /** The options. */
   before: Record<string, unknown>;
   after: Record<string, unknown>;
+  cycle: string;
+  duedate: string | null;
   price: string;
   currency: string;
 }
@@ -136,13 +190,19 @@ interface OrderHeld {
   reasons: string[];
 }
 
+interface OrderRefused extends Reason {
+  user_id: number | null;
+}
+
 interface OrderReleased {
+  user_id: number | null;
+  /** For staff. */
   note: string | null;
 }
 
 export const orderHeld = event<OrderHeld>('order.held', 'a paid order waits until staff has looked at it');
 export const orderReleased = event<OrderReleased>('order.released', 'staff let a held order be delivered');
-export const orderRefused = event<Reason>(
+export const orderRefused = event<OrderRefused>(
   'order.refused',
   'staff refused a held order and gave its money back',
 );
@@ -150,7 +210,7 @@ export const deliveryWanted = event<DeliveryWanted>(
   'service.delivery_wanted',
   'a service was paid and is to be delivered by the room of its kind',
 );
-export const staffDeliveryWanted = event<DeliveryWanted>(
+export const staffDeliveryWanted = event<StaffDeliveryWanted>(
   'service.staff_delivery_wanted',
   'a service was paid and is to be delivered by staff, by hand',
 );
@@ -210,6 +270,26 @@ export const cancelScheduled = event<CancelScheduled>(
 export const cancelRevoked = event<CancelRevoked>(
   'service.cancel_revoked',
   'its customer took the cancellation of a service back',
+);
+export const priceMoveCreated = event<PriceMoveCreated>(
+  'price_move.created',
+  'staff moves the services of a product to what it costs, from a day on',
+);
+export const priceMoveRevoked = event<PriceMoveRevoked>(
+  'price_move.revoked',
+  'staff took a move of prices back for all services that do not pay the new price yet',
+);
+export const priceChangeAnnounced = event<PriceChangeAnnounced>(
+  'service.price_change_announced',
+  'a customer was told that a service costs something else from a renewal on',
+);
+export const priceChanged = event<PriceChanged>(
+  'service.price_changed',
+  'a service was renewed at the price that its customer was told of',
+);
+export const priceChangeRevoked = event<PriceChangeRevoked>(
+  'service.price_change_revoked',
+  'a customer was told that a service keeps its price after all',
 );
 export const productChanged = event<ProductChanged>(
   'service.product_changed',

@@ -9,6 +9,7 @@ import './permissions.ts';
 export { calendarStaffRoutes } from './calendar/routes.ts';
 export { attendCalendar } from './calendar/work.ts';
 export { cancellation } from './cancel/settings.ts';
+export { changeDueAt } from './changeDue.ts';
 export { serviceConcerns } from './concerns.ts';
 export { createServices, type NewService, sealedPasswords } from './create.ts';
 export {
@@ -34,12 +35,19 @@ export {
   serviceUpgraded,
   upgradeExpired,
 } from './events.ts';
+export { notingRecurring } from './figures/record.ts';
+export { figuresRoutes } from './figures/routes.ts';
 export type { Kind } from './kinds/kind.ts';
+export { selling } from './kinds/selling.ts';
 export { kindOf, kinds } from './kinds/table.ts';
 export { resourcesOf, type VpsOptions, vpsOptions } from './kinds/vps.ts';
 export { serviceMails } from './mails.ts';
+export { ownedServices } from './owned.ts';
 export { isStrongPassword } from './password.ts';
 export { writePeriod } from './periods.ts';
+export { priceMoveStaffRoutes } from './priceMoves/routes.ts';
+export { prices } from './priceMoves/settings.ts';
+export { carryOutPriceMoves } from './priceMoves/work.ts';
 export { prorate, prorateRise, remainingOf } from './prorate.ts';
 export { serviceReactions } from './reactions.ts';
 export { closeRenewal, issueRenewal } from './renew/issue.ts';

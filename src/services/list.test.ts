@@ -26,7 +26,7 @@ async function fill(person: Person, domains: (string | null)[], firstId: number)
     product,
     `insert into services (id, organization_id, position, user_id, product_id, invoice_id, status, provisioning_state,
        domain, cycle, currency, first_price_minor, price_minor, options, holds_stock, created_at)
-     select $1::bigint + n, $2, n, $3, (select min(id) from products), 0, case when n % 2 = 0 then 'active' else 'suspended' end,
+     select $1::bigint + n, $2, n, $3, (select min(id) from products), 1, case when n % 2 = 0 then 'active' else 'suspended' end,
        'done', domain, 'monthly', 'EUR', 400, 400, '{}', false, now()
      from unnest($4::text[]) with ordinality as d(domain, n)`,
     ...[firstId, person.organizationId, person.userId, domains],

@@ -4,13 +4,20 @@ import {
   cancelRevoked,
   cancelScheduled,
   orderHeld,
+  orderRefused,
+  orderReleased,
   productChanged,
+  serviceDoneByHand,
   serviceProvisioned,
   serviceRenewed,
   serviceSuspended,
   serviceTerminated,
   serviceUnsuspended,
+  staffDeliveryWanted,
 } from './events.ts';
+import { isByHand } from './kinds/kind.ts';
+import { kindOf } from './kinds/table.ts';
+import { priceMoveMails } from './priceMoves/mails.ts';
 
 const ready = mail(serviceProvisioned, ({ data: { product, hostname, primary_ip: address } }) => ({
   subject: `${hostname ?? product} is ready`,
@@ -47,15 +54,24 @@ const suspended = mail(serviceSuspended, ({ data }) => ({
   ],
 }));
 
+/** What staff does by hand is not done yet when it is told; a mail of its own says when it is. */
+const isStaffs = ({ module_id }: { module_id: number }) => isByHand(kindOf(module_id));
+
 const unsuspended = mail(serviceUnsuspended, ({ data }) => ({
   subject: `${nameOf(data)} is no longer suspended`,
-  lines: [`${nameOf(data)} can be used again, as it was before.`],
+  lines: isStaffs(data)
+    ? [
+        `${nameOf(data)} is no longer suspended. Our staff is switching it on again, and we tell you once it is.`,
+      ]
+    : [`${nameOf(data)} can be used again, as it was before.`],
 }));
 
 const terminated = mail(serviceTerminated, ({ data }) => ({
   subject: `${nameOf(data)} has ended`,
   lines: [
-    `${nameOf(data)} has ended. What was stored on it is deleted, and its addresses are no longer yours.`,
+    isStaffs(data)
+      ? `${nameOf(data)} has ended. Our staff is taking it down, with all that is stored on it, and we tell you once it is gone.`
+      : `${nameOf(data)} has ended. What was stored on it is deleted, and its addresses are no longer yours.`,
     'Invoices for it that were open are cancelled.',
     '',
     `Reason: ${data.reason}`,
@@ -69,6 +85,44 @@ const held = mail(orderHeld, ({ subject: { id } }) => ({
     'If we cannot take it, you get all of your money back.',
   ],
 }));
+
+const released = mail(orderReleased, ({ subject: { id } }) => ({
+  subject: `Your order ${id} goes on`,
+  lines: [`We have looked at your order ${id}. It is being set up, and we tell you once it is ready.`],
+}));
+
+const refused = mail(orderRefused, ({ subject: { id }, data }) => ({
+  subject: `We cannot take your order ${id}`,
+  lines: [
+    `We have looked at your order ${id} and cannot take it. You get all of your money back, and owe us nothing.`,
+    '',
+    `Reason: ${data.reason}`,
+  ],
+}));
+
+const beingSetUp = mail(staffDeliveryWanted, ({ data }) => ({
+  subject: `We are setting up ${nameOf(data)}`,
+  lines: [
+    `${nameOf(data)} is paid, and our staff is setting it up by hand. We tell you once it is ready; you need not do`,
+    'anything. The time that you paid for begins on that day.',
+  ],
+}));
+
+const doneWords: Readonly<Record<string, string>> = {
+  change: 'is changed to what you chose',
+  unsuspend: 'can be used again, as it was before',
+  terminate: 'is taken down, with all that was stored on it',
+};
+
+/** A suspension and a renewal were told when they began to count. */
+const doneByHand = mail(
+  serviceDoneByHand,
+  ({ data }) => ({
+    subject: `${nameOf(data)} ${doneWords[data.task]}`,
+    lines: [`Our staff has done what was left to do: ${nameOf(data)} ${doneWords[data.task]}.`],
+  }),
+  { when: ({ task }) => task in doneWords },
+);
 
 const ends = mail(cancelScheduled, ({ data }) => ({
   subject: `${nameOf(data)} ends on ${data.effective_on}`,
@@ -86,13 +140,16 @@ const goesOn = mail(cancelRevoked, ({ data }) => ({
 const changed = mail(productChanged, ({ data: { hostname, product_before: before, ...data } }) => ({
   subject: `${hostname ?? before} is ${data.product} now`,
   lines: [
-    `${hostname ?? before} was ${before} and is ${data.product} now. From the next period on it costs`,
-    `${data.price} ${data.currency}, before tax.`,
+    `${hostname ?? before} was ${before} and is ${data.product} now. It is paid until ${data.duedate}; then a period,`,
+    `${data.cycle}, costs ${data.price} ${data.currency}, before tax.`,
+    ...(isStaffs(data) ? ['Our staff is changing it by hand, and we tell you once that is done.'] : []),
   ],
 }));
 
 /** What customers are told of their orders and services. */
 export const serviceMails: MailDeclaration[] = [
-  ...[ready, held, renewed, suspended, unsuspended, terminated, ends, goesOn, changed],
+  ...[held, released, refused, beingSetUp, ready, doneByHand],
+  ...[renewed, suspended, unsuspended, terminated, ends, goesOn, changed],
   ...calendarMails,
+  ...priceMoveMails,
 ];

@@ -30,8 +30,8 @@ export const serviceReactions: OwnReaction[] = [
   on(invoiceExpired, 'services.giveBackExpired', (tx, { subject: invoice }) =>
     giveBack(tx, invoice.id, 'the invoice was not paid in time'),
   ),
-  on(invoiceCancelled, 'services.giveBackCancelled', (tx, { subject: invoice }) =>
-    giveBack(tx, invoice.id, 'its customer cancelled the order'),
+  on(invoiceCancelled, 'services.giveBackCancelled', (tx, { subject: invoice, data: { reason } }) =>
+    giveBack(tx, invoice.id, reason ?? 'you cancelled the order'),
   ),
   on(
     invoiceRefunded,

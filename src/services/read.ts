@@ -1,3 +1,4 @@
+import type { Lots } from '../catalog/index.ts';
 import { type ListRequest, listData, pagedList, type SortKey } from '../platform/http/index.ts';
 import {
   type Context,
@@ -8,20 +9,21 @@ import {
   statement,
 } from '../platform/index.ts';
 import { kindOf } from './kinds/table.ts';
-import { actionsOf, type ServiceStatus } from './states.ts';
+import { type Coming, firstRenewalOn, nextOf, priceWith } from './priceMoves/coming.ts';
+import { comingOfService } from './priceMoves/queries.ts';
+import { actionsOf } from './states.ts';
+import { type WaitingFacts, waitingOf } from './waiting.ts';
 
-interface ServiceRow {
+interface ServiceRow extends WaitingFacts {
   id: number;
   organization_id: number;
   position: number;
   domain: string | null;
-  status: ServiceStatus;
-  provisioning_state: 'queued' | 'running' | 'done' | 'failed';
   suspend_reason: string | null;
   suspended_at: Date | null;
   cycle: string;
   cancelled: boolean;
-  created_at: Date;
+  end_reason: string | null;
   first_price_minor: number;
   price_minor: number;
   currency: string;
@@ -31,23 +33,38 @@ interface ServiceRow {
   options: Record<string, unknown>;
   product_id: number;
   product_type: string;
-  module_id: number;
   product_name: string;
   product_description: string;
   product_price_minor: number | null;
   group_id: number;
   group_name: string;
   primary_ip: string | null;
+  /** Until when somebody promised to pay, for it or for all of its organization's. */
+  promised_until: string | null;
+  anchor_day: number | null;
+  unit_prices: Lots;
+  coming: Coming[] | null;
+  open_renewal: { endsOn: string; priceMoveId: number | null } | null;
 }
 
 const serviceColumns = `
-  t.id, t.organization_id, t.position, t.domain, t.status, t.provisioning_state, t.suspend_reason,
+  t.id, t.organization_id, t.invoice_id, t.position, t.domain, t.status, t.provisioning_state, t.suspend_reason,
     t.suspended_at, t.cycle, t.cancelled, t.created_at, t.first_price_minor, t.price_minor, t.currency, t.duedate,
     t.note, t.auto_renew, t.options, p.id as product_id, p.type as product_type, p.module_id,
     p.name as product_name, p.description as product_description, c.price_minor as product_price_minor,
-    g.id as group_id, g.name as group_name,
+    g.id as group_id, g.name as group_name, t.delivery_since, t.end_reason,
+    case when t.status = 'pending' then (select i.status from invoices i where i.id = t.invoice_id) end as invoice_status,
+    case when t.status = 'pending' then (select r.held_at from order_reviews r
+      where r.invoice_id = t.invoice_id and r.status = 'held') end as held_at,
+    (select coalesce(jsonb_agg(jsonb_build_object('task', w.task, 'since', w.since) order by w.since, w.task), '[]')
+     from service_tasks w where w.service_id = t.id) as tasks,
+    (select max(w.until) from payment_promises w where w.organization_id = t.organization_id
+       and (w.service_id is null or w.service_id = t.id)) as promised_until,
     (select host(a.address) from addresses a where a.service_id = t.id and t.status <> 'pending' and not a.held
-     order by family(a.address), a.ordinal limit 1) as primary_ip`;
+     order by family(a.address), a.ordinal limit 1) as primary_ip, t.anchor_day, t.unit_prices,
+    (${comingOfService('t.id')}) as coming,
+    (select jsonb_build_object('endsOn', w.ends_on, 'priceMoveId', w.price_move_id) from service_renewals w
+     where w.service_id = t.id and w.state = 'waiting') as open_renewal`;
 const withProduct = `
   join products p on p.id = t.product_id
   join product_groups g on g.id = p.group_id
@@ -57,13 +74,12 @@ const selectService = `select ${serviceColumns} from services t ${withProduct}`;
 /** A service with whose it is and where, for staff. */
 export interface StaffServiceRow extends ServiceRow {
   user_id: number;
-  invoice_id: number;
   node_id: number | null;
   organization_name: string;
 }
 
 export const selectServiceForStaff = `
-  select ${serviceColumns}, t.user_id, t.invoice_id, o.name as organization_name,
+  select ${serviceColumns}, t.user_id, o.name as organization_name,
     (select l.node_id from placements l where l.service_id = t.id) as node_id
   from services t join organizations o on o.id = t.organization_id ${withProduct}`;
 
@@ -130,7 +146,6 @@ export function viewForStaff(row: StaffServiceRow, now: Date) {
     ...view(row, now),
     organization: { id: row.organization_id, name: row.organization_name },
     user_id: row.user_id,
-    invoice_id: row.invoice_id,
     node_id: row.node_id,
   };
 }
@@ -144,19 +159,25 @@ function view(row: ServiceRow, now: Date) {
     hostname: row.domain,
     status: row.status,
     provisioning_state: row.provisioning_state,
+    waiting: waitingOf(row),
+    invoice_id: row.invoice_id,
     suspend_reason: row.suspend_reason,
     suspended_at: row.suspended_at,
     billingCycle: row.cycle,
     cancelled: row.cancelled,
+    end_reason: row.end_reason,
     created_at: row.created_at,
     firstPrice: money(row.first_price_minor),
     price: money(row.price_minor),
     currency: row.currency,
     duedate: row.duedate,
+    // One that is over is forgotten: the calendar goes on.
+    promised_until: (row.promised_until ?? '') < now.toISOString().slice(0, 10) ? null : row.promised_until,
     note: row.note,
     auto_renew: row.auto_renew,
     primary_ip: row.primary_ip,
     options: row.options,
+    coming_price: viewComing(row, now),
     product: {
       id: row.product_id,
       name: row.product_name,
@@ -166,4 +187,21 @@ function view(row: ServiceRow, now: Date) {
     },
     actions: actionsOf({ ...row, moduleId: row.module_id, provisioningState: row.provisioning_state }, now),
   };
+}
+
+/** The new price that its customer was told of, and the first renewal that has it; null while there is none. */
+function viewComing(row: ServiceRow, now: Date) {
+  const next = nextOf(row.coming ?? [], now.toISOString().slice(0, 10));
+  const runs = row.status === 'active' || row.status === 'suspended';
+  if (next === null || !runs || row.cancelled) return null;
+  const { cycle, duedate, anchor_day: anchorDay, price_minor: priceMinor } = row;
+  const service = { cycle, priceMinor, options: row.options, unitPrices: row.unit_prices };
+  const minor = priceWith(next, service);
+  const from = firstRenewalOn({ cycle, duedate, anchorDay }, next.earliestOn, openUntilOf(row, next));
+  return minor === null || from === null ? null : { price: formatMoney(minor, row.currency), from };
+}
+
+/** An invoice that asks for the new price already is not the one that keeps the old. */
+function openUntilOf(row: ServiceRow, { moveId }: Coming): string | null {
+  return row.open_renewal?.priceMoveId === moveId ? null : (row.open_renewal?.endsOn ?? null);
 }

@@ -1,4 +1,5 @@
 import { IdParams, type RouteGroup, routes } from '../platform/http/index.ts';
+import { promiseRoutes } from './calendar/routes.ts';
 import { cancelRoutes } from './cancel/routes.ts';
 import { changeNote, changeService, lockService } from './change.ts';
 import { examples } from './examples.ts';
@@ -87,4 +88,4 @@ const ownRoutes = routes('/dashboard/services', group, (route) => {
 });
 
 /** What customers do with their services. */
-export const serviceRoutes: RouteGroup[] = [ownRoutes, renewRoutes, cancelRoutes];
+export const serviceRoutes: RouteGroup[] = [ownRoutes, renewRoutes, cancelRoutes, promiseRoutes];

@@ -11,6 +11,7 @@ import {
   meaning,
   Nullable,
   named,
+  PossibleActions,
   Search,
   SortBy,
   Strict,
@@ -18,7 +19,8 @@ import {
   Timestamp,
 } from '../platform/http/index.ts';
 import { serviceTypes } from './kinds/kind.ts';
-import { refusalCodes, type ServiceAction, serviceActions, serviceStatuses } from './states.ts';
+import { refusalCodes, serviceActions, serviceStatuses } from './states.ts';
+import { waits, whose } from './waiting.ts';
 
 const Status = named(
   'ServiceStatus',
@@ -26,23 +28,21 @@ const Status = named(
   '`pending` until it is paid and delivered, `suspended` while it may not be used, `cancelled` or `terminated` at its end',
 );
 
-const Possible = named(
-  'PossibleServiceAction',
-  Type.Object({
-    allowed: Type.Boolean(),
-    reason: Nullable(Type.String({ description: 'Why not, and what to do' })),
-    code: Nullable(Choice(refusalCodes)),
-  }),
-  'Whether an action is possible now, and why not',
+const Possible = PossibleActions(
+  { each: 'PossibleServiceAction', all: 'PossibleServiceActions' },
+  serviceActions,
+  refusalCodes,
 );
-const PossibleActions = named(
-  'PossibleServiceActions',
-  Type.Object(
-    Object.fromEntries(serviceActions.map((name) => [name, Possible])) as Record<
-      ServiceAction,
-      typeof Possible
-    >,
-  ),
+
+const Waiting = named(
+  'ServiceWaiting',
+  Type.Object({
+    for: Choice(waits, { description: 'What has to happen' }),
+    by: Choice(whose, { description: 'Who does it' }),
+    message: Type.String({ description: 'The same in words' }),
+    since: Timestamp,
+  }),
+  'Something that a service waits for',
 );
 
 export const Service = named(
@@ -58,19 +58,35 @@ export const Service = named(
       Choice(['queued', 'running', 'done', 'failed']),
       'How far the delivery is',
     ),
+    waiting: Type.Array(Waiting, { description: 'What it waits for; empty when there is nothing' }),
+    invoice_id: meaning('The invoice of its order', Id),
     suspend_reason: Nullable(Type.String()),
     suspended_at: Nullable(Timestamp),
     billingCycle: shownAs(CycleName, Type.String()),
     cancelled: Type.Boolean(),
+    end_reason: Nullable(meaning('Why it was cancelled or terminated', Type.String())),
     created_at: Timestamp,
     firstPrice: MoneyText,
     price: MoneyText,
     currency: Type.String(),
     duedate: Nullable(Day),
+    promised_until: Nullable(
+      meaning('Until this day nothing happens to it for an invoice that is overdue, as was promised', Day),
+    ),
     note: Nullable(Type.String()),
     auto_renew: Type.Boolean(),
     primary_ip: Nullable(Type.String()),
     options: ChosenOptions,
+    coming_price: Nullable(
+      named(
+        'ComingPrice',
+        Type.Object({
+          price: meaning('Of a period, before tax', MoneyText),
+          from: meaning('The first renewal that has it', Day),
+        }),
+        'A new price that was announced',
+      ),
+    ),
     product: named(
       'ServiceProduct',
       Type.Object({
@@ -82,7 +98,7 @@ export const Service = named(
       }),
       'The product that was ordered',
     ),
-    actions: PossibleActions,
+    actions: Possible,
   }),
   'Something that was ordered: a virtual server, a domain, …',
 );
@@ -96,7 +112,6 @@ const StaffService = named(
     ...Service.properties,
     organization: OrganizationName,
     user_id: meaning('Who ordered it', Id),
-    invoice_id: meaning('The invoice of its order', Id),
     node_id: Nullable(meaning('The node that holds its resources', Id)),
   }),
   'A service as staff sees it',

@@ -1,3 +1,4 @@
+import { possibleActions, type ReasonAgainst } from '../platform/http/index.ts';
 import { fail } from '../platform/index.ts';
 import { isByHand } from './kinds/kind.ts';
 import { kindOf } from './kinds/table.ts';
@@ -18,7 +19,7 @@ interface StaffRule {
 interface Rule extends StaffRule {
   /** Whether it is for services that will end because their customer cancelled them; absent: for both. */
   ending?: 'no' | 'only';
-  /** Only while the period that runs is paid. */
+  /** Only while the period that runs is paid; of what is not delivered none runs. */
   paid?: true;
   /** Not while a room is at work on its delivery. */
   undelivered?: true;
@@ -33,7 +34,8 @@ const rules = {
   upgrade_vps: { doing: 'Changing its size', from: ['active'], ending: 'no', paid: true, type: 'vps' },
   cancel: { doing: 'Cancelling it', from: ['pending', 'active', 'suspended'], undelivered: true },
   revoke_cancel: { doing: 'Taking its cancellation back', from: ['active', 'suspended'], ending: 'only' },
-  auto_renew: { doing: 'Changing auto_renew', from: ['pending', 'active', 'suspended'] },
+  // Once it is due the calendar is at work, and would begin anew with each change of mind.
+  auto_renew: { doing: 'Changing auto_renew', from: ['pending', 'active', 'suspended'], paid: true },
   note: { doing: 'Changing its note', from: serviceStatuses },
 } as const satisfies Record<string, Rule>;
 
@@ -62,11 +64,7 @@ export interface Facts {
 
 export const refusalCodes = ['conflict', 'not_a_vps'] as const;
 
-export interface Refusal {
-  code: (typeof refusalCodes)[number];
-  /** In words for the customer. */
-  message: string;
-}
+type Refusal = ReasonAgainst<(typeof refusalCodes)[number]>;
 
 /** Why an action is not possible `today`, which is `YYYY-MM-DD`; null when it is possible. */
 export function reasonAgainst(action: ServiceAction, service: Facts, today: string): Refusal | null {
@@ -83,8 +81,8 @@ export function reasonAgainst(action: ServiceAction, service: Facts, today: stri
   if (rule.ending === 'only' && !service.cancelled) {
     return no('The service is not going to end, so there is no cancellation to take back');
   }
-  if (rule.paid && (service.duedate === null || service.duedate <= today)) {
-    return no(`The service was due on ${service.duedate}; renew it first`);
+  if (rule.paid && service.status !== 'pending' && (service.duedate === null || service.duedate <= today)) {
+    return no(`The service was due on ${service.duedate}; pay its renewal first, or cancel it`);
   }
   const isUnderWay =
     service.status === 'pending' && service.provisioningState === 'running' && !isByHand(kind);
@@ -117,12 +115,7 @@ export function requireStaffAction(action: StaffAction, service: Pick<Facts, 'st
 
 /** Each action with whether it is possible, and why not (contract §3). */
 export function actionsOf(service: Facts, now: Date) {
-  const each = serviceActions.map((action) => {
-    const refusal = reasonAgainst(action, service, dayOf(now));
-    const { message: reason = null, code = null } = refusal ?? {};
-    return [action, { allowed: refusal === null, reason, code }] as const;
-  });
-  return Object.fromEntries(each) as Record<ServiceAction, (typeof each)[number][1]>;
+  return possibleActions(serviceActions, (action) => reasonAgainst(action, service, dayOf(now)));
 }
 
 function dayOf(now: Date): string {

@@ -1,5 +1,6 @@
 import type { Lots } from '../catalog/index.ts';
 import { type Context, statement, type TxContext } from '../platform/index.ts';
+import { followTerms } from './priceMoves/queries.ts';
 import type { ServiceStatus } from './states.ts';
 
 /** What a service is, what it costs and what is paid for: whoever changes any of it looks here. */
@@ -41,16 +42,22 @@ export interface NewTerms {
   lots: Lots;
 }
 
-const selectTerms = `
+const columns = `
   select s.id, s.organization_id as "organizationId", s.user_id as "userId", s.product_id as "productId",
     p.name as "productName", p.module_id as "moduleId", p.downgrade, s.status,
     s.provisioning_state as "provisioningState", s.cancelled, s.domain, s.created_at as "createdAt", s.cycle, s.currency, s.price_minor as "priceMinor", s.duedate, s.period_start as "periodStart",
-    s.anchor_day as "anchorDay", s.options, s.holds_stock as "holdsStock", s.unit_prices as "unitPrices"
-  from services s join products p on p.id = s.product_id where s.id = :id`;
-const termsById = statement<Terms, { id: number }>('services.terms', selectTerms);
+    s.anchor_day as "anchorDay", s.options, s.holds_stock as "holdsStock", s.unit_prices as "unitPrices"`;
+const withProduct = 'join products p on p.id = s.product_id';
+const termsById = statement<Terms, { id: number }>(
+  'services.terms',
+  `${columns} from services s ${withProduct} where s.id = :id`,
+);
+// The row first, and then what belongs to it: where both are one join, a service that becomes another product while it is
+// waited for would be no service at all.
 const termsLocked = statement<Terms, { id: number }>(
   'services.termsLocked',
-  `${selectTerms} for no key update of s`,
+  `with locked as materialized (select * from services where id = :id for no key update)
+   ${columns} from locked s ${withProduct}`,
 );
 const setTerms = statement<never, { id: number; changes: object; priceMinor: number; unitPrices: Lots }>(
   'services.setTerms',
@@ -68,8 +75,9 @@ export function lockTerms(ctx: TxContext, id: number): Promise<Terms> {
   return ctx.db.one(termsLocked, { id });
 }
 
-/** Gives a service new options and a new price on paper; its row is locked. */
-export async function changeTerms(tx: TxContext, id: number, terms: NewTerms): Promise<void> {
+/** Gives a service, as it was `before`, new options and a new price on paper; its row is locked. */
+export async function changeTerms(tx: TxContext, before: Terms, terms: NewTerms): Promise<void> {
   const { changes, newPriceMinor: priceMinor, lots: unitPrices } = terms;
-  await tx.db.run(setTerms, { id, changes, priceMinor, unitPrices });
+  await tx.db.run(setTerms, { id: before.id, changes, priceMinor, unitPrices });
+  await followTerms(tx, before, terms);
 }

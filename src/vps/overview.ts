@@ -2,12 +2,13 @@ import { isIPv6 } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import type { ReverseDns } from '../drivers/dns/index.ts';
 import { listAddresses, lockAddresses, setReverseName } from '../fleet/index.ts';
+import { possibleActions } from '../platform/http/index.ts';
 import { fail, type OrganizationContext, statement, type TxContext, transaction } from '../platform/index.ts';
 import { resourcesOf, vpsOptions } from '../services/index.ts';
 import { factsOf } from './actions/act.ts';
 import { viewAction } from './actions/history.ts';
 import { lockOwnVps, requireUsable, requireVps, stateOf, type VpsRow } from './queries.ts';
-import { actionNames, type Refusal, reasonAgainst } from './states.ts';
+import { actionNames, reasonAgainst } from './states.ts';
 
 interface UsageRow {
   cpu: number | null;
@@ -38,6 +39,7 @@ export async function readOverview(ctx: OrganizationContext, id: number) {
   const ordered = vpsOptions.read(vps.options);
   const resources = resourcesOf(ordered);
   const state = stateOf(vps);
+  const machine = factsOf(vps);
   const now = ctx.clock.now();
   const usage = await ctx.db.one(usageOf, { serviceId: id, now });
   const isUp = state === 'running' && vps.started_at !== null;
@@ -64,7 +66,7 @@ export async function readOverview(ctx: OrganizationContext, id: number) {
       },
       ips: await viewIps(ctx, vps),
       current_action: vps.action === null ? null : viewAction(vps.action),
-      actions: possibleActions(vps),
+      actions: possibleActions(actionNames, (name) => reasonAgainst(name, machine)),
     },
   };
 }
@@ -83,19 +85,6 @@ function viewUsage(usage: UsageRow) {
 
 function secondsSince(then: Date | null, now: Date): number {
   return then === null ? 0 : Math.max(0, Math.floor((now.getTime() - then.getTime()) / 1_000));
-}
-
-function possibleActions(vps: VpsRow) {
-  const machine = factsOf(vps);
-  const entries = actionNames.map((name) => {
-    const refusal = reasonAgainst(name, machine);
-    const { code = null, message: reason = null } = refusal ?? {};
-    return [name, { allowed: refusal === null, reason, code }] as const;
-  });
-  return Object.fromEntries(entries) as Record<
-    (typeof actionNames)[number],
-    { allowed: boolean; reason: string | null; code: Refusal['code'] | null }
-  >;
 }
 
 /** The addresses of a VPS. An order that is not paid yet holds addresses but does not show them. */

@@ -7,12 +7,13 @@ import {
   listOf,
   Nullable,
   named,
+  PossibleActions,
   SortBy,
   Strict,
   Timestamp,
 } from '../platform/http/index.ts';
 import { periods } from './charts.ts';
-import { actionNames, actionStatuses, machineStates } from './states.ts';
+import { actionNames, actionStatuses, machineStates, refusalCodes } from './states.ts';
 
 const Moment = Type.String({ format: 'date-time' });
 
@@ -64,23 +65,10 @@ const Ip = named(
   'An address of a machine',
 );
 
-const Possible = named(
-  'PossibleAction',
-  Type.Object({
-    allowed: Type.Boolean(),
-    reason: Nullable(Type.String({ description: 'Why not, and what to do' })),
-    code: Nullable(Choice(['locked', 'action_not_allowed', 'not_supported'])),
-  }),
-  'Whether an action is possible now, and why not',
-);
-const PossibleActions = named(
-  'PossibleActions',
-  Type.Object(
-    Object.fromEntries(actionNames.map((name) => [name, Possible])) as Record<
-      (typeof actionNames)[number],
-      typeof Possible
-    >,
-  ),
+const Possible = PossibleActions(
+  { each: 'PossibleAction', all: 'PossibleActions' },
+  actionNames,
+  refusalCodes,
 );
 
 const Usage = named(
@@ -136,7 +124,7 @@ export const Overview = named(
         ),
         ips: Type.Array(Ip),
         current_action: Nullable(Action),
-        actions: PossibleActions,
+        actions: Possible,
       }),
       'A virtual server as it is now',
     ),

@@ -1,4 +1,5 @@
 import type { HypervisorCapability } from '../drivers/hypervisor/index.ts';
+import type { ReasonAgainst } from '../platform/http/index.ts';
 import { type Capable, lackOf } from './capabilities.ts';
 
 /** States of a machine and what may be done in each: the one table that enforces it and that customers see. */
@@ -87,11 +88,9 @@ export interface Machine extends Capable {
   protection: { delete: boolean; reinstall: boolean };
 }
 
-export interface Refusal {
-  code: 'locked' | 'action_not_allowed' | 'not_supported';
-  /** In words for the customer. */
-  message: string;
-}
+export const refusalCodes = ['locked', 'action_not_allowed', 'not_supported'] as const;
+
+export type Refusal = ReasonAgainst<(typeof refusalCodes)[number]>;
 
 /** Why an action is not possible right now; null when it is possible. */
 export function reasonAgainst(action: ActionName, machine: Machine): Refusal | null {

@@ -4,20 +4,8 @@ import { serviceDoneByHand } from '../events.ts';
 import { isByHand } from '../kinds/kind.ts';
 import { kindOf } from '../kinds/table.ts';
 import { readServiceForStaff } from '../read.ts';
-import { lockService } from '../suspend/lock.ts';
-
-/** What staff may have to do by hand with a service that no room looks after, and what it makes needless. */
-export const tasks = {
-  suspend: { undoes: ['unsuspend'] },
-  unsuspend: { undoes: ['suspend'] },
-  renew: { undoes: [] },
-  change: { undoes: [] },
-  terminate: { undoes: ['suspend', 'unsuspend', 'renew', 'change'] },
-} as const satisfies Record<string, { undoes: readonly string[] }>;
-
-export type Task = keyof typeof tasks;
-
-export const taskNames = Object.keys(tasks) as Task[];
+import { factsOf, lockService } from '../suspend/lock.ts';
+import { type Task, tasks } from './table.ts';
 
 const dropTasks = statement<{ task: Task }, { serviceId: number; tasks: readonly string[] }>(
   'services.dropTasks',
@@ -48,12 +36,13 @@ export async function askByHand(
 /** Staff has done what a service waited for. `not_found`; `conflict` when it does not wait for that. */
 export async function finishByHand(ctx: Context, id: number, task: Task) {
   return transaction(ctx, 'services.finishByHand', async (tx) => {
-    const { organizationId } = await lockService(tx, id);
+    const service = await lockService(tx, id);
+    const { organizationId } = service;
     if ((await tx.db.many(dropTasks, { serviceId: id, tasks: [task] })).length === 0) {
       throw fail('conflict', { message: `Nobody has to ${task} this service by hand` });
     }
     const subject = { type: 'service', id };
-    await record(tx, serviceDoneByHand, { subject, organizationId, data: { task } });
+    await record(tx, serviceDoneByHand, { subject, organizationId, data: { ...factsOf(service), task } });
     return readServiceForStaff(tx, id);
   });
 }

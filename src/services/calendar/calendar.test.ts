@@ -180,6 +180,52 @@ describe('a service that nobody pays', () => {
   });
 });
 
+describe('who does not pay', () => {
+  const renew = (id: number, cycle: string) => customer.post(`/dashboard/services/${id}/renew`, { cycle });
+  const suspendedOn = async (id: number) => (await done(id)).find(([step]) => step === 'suspend')?.[1];
+
+  it('gains no second month by asking for another cycle again and again', async () => {
+    const id = await newService();
+    const { duedate } = await service(id);
+    await pass(daysBetween(today(), duedate));
+    for (let day = 0; day < 40 && (await suspendedOn(id)) === undefined; day += 2) {
+      await renew(id, day % 4 === 0 ? 'quarterly' : 'monthly');
+      await pass(2);
+    }
+    expect(await suspendedOn(id)).toBeLessThanOrEqual(28);
+  });
+
+  it('gains nothing by turning auto_renew off and on again after the day', async () => {
+    const id = await newService();
+    const { duedate } = await service(id);
+    const auto = (auto_renew: boolean) => customer.patch(`/dashboard/services/${id}`, { auto_renew });
+    await pass(daysBetween(today(), duedate) + 12);
+    expect((await auto(false)).body.code).toBe('conflict');
+    await pass(2);
+    expect(await suspendedOn(id)).toBe(14);
+  });
+
+  it('keeps the late fee when a cancellation is taken back at once', async () => {
+    await set({
+      late_fee_days_after: 3,
+      late_fee_percent: 10,
+      late_fee_amounts: [{ currency: 'EUR', amount: '5.00' }],
+    });
+    const id = await newService();
+    const { duedate } = await service(id);
+    await pass(daysBetween(today(), duedate) + 12);
+    const fees = async () =>
+      (await customer.get('/dashboard/invoices')).body.data.invoices.filter(
+        ({ kind }: { kind: string }) => kind === 'late_fee',
+      );
+    expect(await fees()).toMatchObject([{ status: 'unpaid' }]);
+    const path = `/dashboard/services/${id}/cancel`;
+    expect((await customer.post(path, { type: 'end_of_period' })).status).toBe(200);
+    expect((await customer.delete(path)).status).toBe(200);
+    expect(await fees()).toMatchObject([{ status: 'unpaid' }]);
+  });
+});
+
 describe('a promise to pay', () => {
   it.each(['services', 'organizations'] as const)(
     'of %s holds the calendar until its day, and no longer',
@@ -237,11 +283,11 @@ describe('a service that is not renewed', () => {
     const { duedate } = await service(id);
     await pass(daysBetween(today(), duedate) - 5);
     await auto(true);
-    await pass(5);
+    await pass(4);
     expect((await renewals(id)).map(({ status }) => status)).toEqual(['unpaid']);
     await auto(false);
-    await auto(true);
-    await pass(3);
+    expect((await auto(true)).status).toBe(200);
+    await pass(4);
     expect((await service(id)).status).toBe('active');
     expect(await renewals(id)).toHaveLength(1);
   });

@@ -43,6 +43,12 @@ export const examples = {
     body: { until: '2126-03-20', note: 'By telephone' },
     data: { promise: ofService },
   },
+  getPaymentPromise: {
+    params: { id: ids.service },
+    data: { promise: { service_id: ids.service, until: ofService.until } },
+  },
+  getPromiseOfService: { params: { id: ids.service }, data: { promise: ofService } },
+  getPromiseOfOrganization: { params: { id: ids.organization }, data: { promise: null } },
   promisePaymentOfOrganization: {
     params: { id: ids.organization },
     body: { until: null },

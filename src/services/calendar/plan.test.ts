@@ -174,6 +174,8 @@ describe('what comes next', () => {
       do: 'start_over',
       from: null,
     });
+    const again = { ...cancelledAt('reminder'), invoice: { ...invoice, issuedOn: dueOn } };
+    expect(nextOf(again, calendar.defaults)).toMatchObject({ do: 'charge' });
     expect(nextOf(cancelledAt(null), calendar.defaults)).toMatchObject({ do: 'invoice' });
     expect(nextOf(cancelledAt('overdue'), calendar.defaults)).toMatchObject({ do: 'last_reminder' });
   });

@@ -72,8 +72,9 @@ function nextOfEnding(
 
 function nextOfUnpaid(situation: Situation, invoice: Invoice, settings: CalendarSettings): Next {
   const { status, suspendedBy, warning, promisedUntil } = situation;
-  // It was cancelled, or another cycle was asked for, before it was due: the invoice in its place is told of at once.
-  if (invoice.status === 'cancelled' && beforeDue.has(situation.step))
+  // It was cancelled, or another cycle was asked for, before it was due: the invoice in its place is told of at once. One
+  // that was issued in its place on the day or later is not: asking again and again gains nobody another month.
+  if (invoice.status === 'cancelled' && beforeDue.has(situation.step) && invoice.issuedOn < situation.dueOn)
     return { do: 'start_over', from: null, on: longAgo };
   const days = daysOf(settings);
   const order: readonly (Step | null)[] = steps;

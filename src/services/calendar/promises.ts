@@ -1,6 +1,15 @@
 import { record } from '../../events/index.ts';
-import { type Context, fail, statement, type TxContext, transaction } from '../../platform/index.ts';
+import {
+  type Context,
+  fail,
+  type OrganizationContext,
+  requireRow,
+  statement,
+  type TxContext,
+  transaction,
+} from '../../platform/index.ts';
 import { paymentPromised } from '../events.ts';
+import { readService } from '../read.ts';
 import { lockService } from '../suspend/lock.ts';
 import { dayOf } from './schedule.ts';
 
@@ -11,6 +20,30 @@ export interface NewPromise {
   note?: string;
 }
 
+/** A promise that holds today. */
+interface Held {
+  organization_id: number;
+  /** Null: for all services of the organization. */
+  service_id: number | null;
+  until: string;
+  note: string | null;
+}
+
+// Of two that hold, the longer one decides.
+const heldFor = statement<Held, { organizationId: number; serviceId: number | null; today: string }>(
+  'services.heldPromise',
+  `select organization_id, service_id, until, note from payment_promises
+   where organization_id = :organizationId and (service_id is null or service_id = :serviceId) and until >= :today::date
+   order by until desc, service_id limit 1`,
+);
+const ownerOf = statement<{ organizationId: number }, { id: number }>(
+  'services.ownerForPromise',
+  'select organization_id as "organizationId" from services where id = :id',
+);
+const organizationFor = statement<{ id: number }, { id: number }>(
+  'services.organizationForPromise',
+  'select id from organizations where id = :id',
+);
 const writePromise = statement<
   never,
   {
@@ -43,6 +76,29 @@ const lookNow = statement<never, { organizationId: number; serviceId: number | n
   `update service_calendar set look_on = least(look_on, :today::date) where organization_id = :organizationId
      and (:serviceId::bigint is null or service_id = :serviceId)`,
 );
+
+/** The promise that holds for a service, its own or its organization's; null without one. `not_found`. */
+export async function readPromiseForService(ctx: Context, id: number) {
+  const { organizationId } = await requireRow(ctx, ownerOf, { id });
+  return { promise: await held(ctx, organizationId, id) };
+}
+
+/** The promise that holds for all services of an organization. `not_found`. */
+export async function readPromiseForOrganization(ctx: Context, id: number) {
+  await requireRow(ctx, organizationFor, { id });
+  return { promise: await held(ctx, id, null) };
+}
+
+/** The same for whoever promised, without what staff noted. `not_found`, `forbidden`. */
+export async function readOwnPromise(ctx: OrganizationContext, id: number) {
+  await readService(ctx, id);
+  const promise = await held(ctx, ctx.organizationId, id);
+  return { promise: promise && { service_id: promise.service_id, until: promise.until } };
+}
+
+function held(ctx: Context, organizationId: number, serviceId: number | null): Promise<Held | null> {
+  return ctx.db.maybe(heldFor, { organizationId, serviceId, today: dayOf(ctx.clock.now()) });
+}
 
 /** Until that day nothing happens to a service that is not paid. `not_found`, `invalid_request` for a day that is over. */
 export function promiseForService(ctx: Context, id: number, promise: NewPromise) {

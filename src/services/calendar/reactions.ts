@@ -6,12 +6,20 @@ import { serviceUnsuspended, serviceUpdated } from '../events.ts';
 import { calendar } from '../settings.ts';
 import { lockService } from '../suspend/lock.ts';
 import { unsuspendService } from '../suspend/suspend.ts';
-import { leaveCalendar } from './row.ts';
 import { dayOf } from './schedule.ts';
 
-const renewedBy = statement<{ id: number }, { invoiceId: number }>(
+// One whose money was given back before it counted renewed nothing.
+const renewedBy = statement<{ id: number; startsOn: string }, { invoiceId: number }>(
   'services.renewedBy',
-  'select service_id as id from service_renewals where invoice_id = :invoiceId',
+  `select service_id as id, starts_on as "startsOn" from service_renewals where invoice_id = :invoiceId and state <> 'ended'`,
+);
+const leavePeriod = statement<never, { serviceId: number; dueOn: string }>(
+  'services.leavePeriod',
+  'delete from service_calendar where service_id = :serviceId and due_on <= :dueOn',
+);
+const suspendedSince = statement<{ id: number }, { serviceId: number }>(
+  'services.suspendedSince',
+  `select service_id as id from service_calendar where service_id = :serviceId and step = 'suspend'`,
 );
 const lookAtAll = statement<never, { today: string }>(
   'services.lookAtAll',
@@ -45,12 +53,16 @@ async function lookAt(tx: TxContext, { subject }: Happened): Promise<void> {
   await tx.db.run(lookAtOne, { serviceId: subject.id, today: dayOf(tx.clock.now()) });
 }
 
-/** The renewal was paid: what the calendar did for want of it is taken back. Repeating it changes nothing. */
+/**
+ * The renewal was paid: what the calendar did for want of it is taken back. However late this runs, what it does for a
+ * later period stays. Repeating it changes nothing.
+ */
 async function endDunning(tx: TxContext, invoiceId: number): Promise<void> {
   const renewed = await tx.db.maybe(renewedBy, { invoiceId });
   if (renewed === null) return;
   const service = await lockService(tx, renewed.id);
-  await leaveCalendar(tx, service.id);
-  if (service.status === 'suspended' && service.suspendedBy === 'calendar')
+  await tx.db.run(leavePeriod, { serviceId: service.id, dueOn: renewed.startsOn });
+  if (service.status !== 'suspended' || service.suspendedBy !== 'calendar') return;
+  if ((await tx.db.maybe(suspendedSince, { serviceId: service.id })) === null)
     await unsuspendService(tx, service.id);
 }

@@ -1,7 +1,13 @@
 import { IdParams, routes } from '../../platform/http/index.ts';
 import { examples } from './examples.ts';
 import { previewCalendar } from './preview.ts';
-import { promiseForOrganization, promiseForService } from './promises.ts';
+import {
+  promiseForOrganization,
+  promiseForService,
+  readOwnPromise,
+  readPromiseForOrganization,
+  readPromiseForService,
+} from './promises.ts';
 import * as S from './schema.ts';
 
 const money = { auth: 'staff', area: 'billing', staffRoles: ['administrator', 'billing'] } as const;
@@ -12,13 +18,9 @@ const preview = {
   data: S.Preview,
 } as const;
 
-const promise = {
-  ...money,
-  params: IdParams,
-  body: S.NewPromise,
-  data: S.PromiseData,
-  errors: ['not_found'],
-} as const;
+const promised = { ...money, params: IdParams, data: S.PromiseData, errors: ['not_found'] } as const;
+
+const promise = { ...promised, body: S.NewPromise } as const;
 
 export const calendarStaffRoutes = routes('/staff', { tag: 'Staff: settings', examples }, (route) => {
   route.get(
@@ -44,6 +46,18 @@ export const calendarStaffRoutes = routes('/staff', { tag: 'Staff: settings', ex
     },
     (ctx, req) => previewCalendar(ctx, req.body.calendar, req.query.cursor),
   );
+  route.get(
+    '/services/:id/promise',
+    {
+      ...promised,
+      staffRoles: ['administrator', 'billing', 'support'],
+      operation: 'getPromiseOfService',
+      summary: 'Get the promise to pay for a service',
+      description:
+        'The promise that holds for it today: its own, or that for all services of its organization, whichever is longer.',
+    },
+    (ctx, req) => readPromiseForService(ctx, req.params.id),
+  );
   route.post(
     '/services/:id/promise',
     {
@@ -56,6 +70,17 @@ export const calendarStaffRoutes = routes('/staff', { tag: 'Staff: settings', ex
     },
     (ctx, req) => promiseForService(ctx, req.params.id, req.body),
   );
+  route.get(
+    '/organizations/:id/promise',
+    {
+      ...promised,
+      staffRoles: ['administrator', 'billing', 'support'],
+      operation: 'getPromiseOfOrganization',
+      summary: 'Get the promise to pay for an organization',
+      description: 'The promise that holds today for all of its services.',
+    },
+    (ctx, req) => readPromiseForOrganization(ctx, req.params.id),
+  );
   route.post(
     '/organizations/:id/promise',
     {
@@ -65,5 +90,24 @@ export const calendarStaffRoutes = routes('/staff', { tag: 'Staff: settings', ex
       description: 'The same for all services of an organization.',
     },
     (ctx, req) => promiseForOrganization(ctx, req.params.id, req.body),
+  );
+});
+
+export const promiseRoutes = routes('/dashboard/services', { tag: 'Services', examples }, (route) => {
+  route.get(
+    '/:id/promise',
+    {
+      auth: 'organization',
+      permission: 'service.read',
+      operation: 'getPaymentPromise',
+      summary: 'Get the promise to pay for a service',
+      description:
+        'Until when you promised to pay, as our staff noted it: until then the service is not suspended or terminated for an ' +
+        'invoice that is overdue.',
+      params: IdParams,
+      data: S.OwnPromiseData,
+      errors: ['not_found'],
+    },
+    (ctx, req) => readOwnPromise(ctx, req.params.id),
   );
 });

@@ -26,6 +26,18 @@ export const PromiseData = named(
   }),
 );
 
+export const OwnPromiseData = named(
+  'OwnPaymentPromiseAnswer',
+  Type.Object({
+    promise: Nullable(
+      Type.Object({
+        service_id: Nullable(meaning('Null: for all services of the organization', Id)),
+        until: meaning('The last day that it holds', Day),
+      }),
+    ),
+  }),
+);
+
 const Step = named('CalendarStep', Choice([...steps, ...endings]));
 
 export const PreviewQuery = Strict({

@@ -21,7 +21,7 @@ import { addDays, dayOf } from './schedule.ts';
 const attendedAtOnce = 50;
 const takenUpAtOnce = 1_000;
 
-// A row of an earlier period is replaced: what it was for has been paid.
+// A row of an earlier period is replaced: what it was for has been paid. One of the same has its steps once more.
 const takeUp = statement<never, { today: string; until: string; limit: number }>(
   'services.takeUp',
   `with due as (
@@ -30,9 +30,11 @@ const takeUp = statement<never, { today: string; until: string; limit: number }>
        and duedate <= :until::date
      order by duedate, id limit :limit for no key update skip locked),
    marked as (update services s set calendar_on = due.duedate from due where s.id = due.id)
-   insert into service_calendar (service_id, organization_id, due_on, look_on)
-   select id, organization_id, duedate, :today::date from due
-   on conflict (service_id) do update set due_on = excluded.due_on, round = 1, invoice_id = null, step = null,
+   insert into service_calendar (service_id, organization_id, due_on, look_on, round)
+   select id, organization_id, duedate, :today::date,
+     1 + coalesce((select max(d.round) from service_calendar_steps d where d.service_id = due.id and d.due_on = due.duedate), 0)
+   from due
+   on conflict (service_id) do update set due_on = excluded.due_on, round = excluded.round, invoice_id = null, step = null,
      warned_step = null, warning_id = null, warned_on = null, look_on = excluded.look_on, problem = null,
      problem_since = null`,
 );

@@ -113,6 +113,63 @@ describe('at the end of the period', () => {
   });
 });
 
+describe('a dry run', () => {
+  const dry = (type: string, of = id) => owner.post(path(of), { type, reason: 'We move', dry_run: true });
+
+  /** Says what then happens, to the letter but for the moment, and leaves no trace. */
+  async function foretells(type: string, of = id) {
+    await settled(product);
+    const before = await contents(product);
+    const foretold = await dry(type, of);
+    expect(foretold.status, JSON.stringify(foretold.body)).toBe(200);
+    await settled(product);
+    expect(await contents(product)).toEqual(before);
+    const { data } = (await cancel(type, of)).body;
+    const { effective_at: then, ...rest } = data;
+    const { effective_at: said, ...saidRest } = foretold.body.data;
+    expect(saidRest).toEqual(rest);
+    expect(Math.abs(Date.parse(said) - Date.parse(then))).toBeLessThan(60_000);
+    return data;
+  }
+
+  it('at once says what is given back: of all that was paid, of the unused days, of nothing', async () => {
+    await at('2027-04-16T09:30:00Z'); // the withdrawal's last day was yesterday
+    const [second, third] = [await delivered('annually'), await delivered()];
+    expect((await foretells('immediate')).refund).toEqual(nothing);
+    expect((await foretells('immediate', second)).refund).toMatchObject({ because: 'withdrawal' });
+    await rule({ refund: 'unused', withdrawal_days: 0 });
+    await at('2027-05-01T09:30:00Z'); // 14 of 30 days have not begun
+    expect((await foretells('immediate', third)).refund).toMatchObject({ because: 'unused', total: '1.40' });
+  });
+
+  it('at the end of the period, beside a renewal that is open or was paid this moment', async () => {
+    const renew = () => owner.post(`/dashboard/services/${id}/renew`, { cycle: 'monthly' });
+    await payByCredit(owner, (await renew()).body.data.invoice_id);
+    const { invoice_id: open } = (await renew()).body.data;
+    const { effective_at: effectiveAt } = await foretells('end_of_period');
+    expect(effectiveAt).toBe('2027-06-01T00:00:00.000Z');
+    expect((await invoice(open)).status).toBe('cancelled');
+    await foretells('end_of_period');
+  });
+
+  it('of what is not delivered, paid or not', async () => {
+    const [unpaid, paid] = [await hosting(), await hosting()];
+    await payByCredit(owner, paid.invoiceId);
+    await foretells('immediate', unpaid.serviceId);
+    expect((await foretells('immediate', paid.serviceId)).refund).toMatchObject({ because: 'not_delivered' });
+  });
+
+  it('is refused where cancelling is, in the same words', async () => {
+    const { serviceId } = await hosting();
+    await refused(() => dry('end_of_period', serviceId), 'conflict', /cancel it at once/);
+    await cancel('immediate', serviceId);
+    await cancel('immediate');
+    await refused(() => dry('immediate'), 'conflict', /is terminated/);
+    const answer = await owner.post(path(), { type: 'immediate', dry_run: 'yes' });
+    expect(answer.body.code).toBe('invalid_request');
+  });
+});
+
 describe('at once', () => {
   it('a service ends, and within the days of withdrawal all that was paid for it goes back', async () => {
     await at('2027-04-15T23:30:00Z');
@@ -148,6 +205,13 @@ describe('at once', () => {
   it('gives nothing back of what a company bought, where the right is that of consumers', async () => {
     const company = { kind: 'company', consumer: false, name: 'A company' };
     expect((await owner.patch('/dashboard/billing/profile', company)).status).toBe(200);
+    // What was bought before was bought by a consumer, whose right stays.
+    expect((await preview()).immediate.refund.total).toBe('3.00');
+    id = await delivered();
+    expect((await preview()).immediate.refund).toEqual(nothing);
+    // Nobody becomes a consumer after the order.
+    const person = { kind: 'person', consumer: true };
+    expect((await owner.patch('/dashboard/billing/profile', person)).status).toBe(200);
     expect((await preview()).immediate.refund).toEqual(nothing);
     expect((await preview()).withdrawal_until).toBeNull();
     await rule({ withdrawal_for: 'everyone' });
@@ -247,6 +311,18 @@ describe('what is not delivered', () => {
     expect(await service(one)).toMatchObject({ status: 'cancelled' });
     expect(await service(other)).toMatchObject({ status: 'pending' });
     expect(await invoice(invoiceId)).toMatchObject({ status: 'partially_refunded', refunded: '3.00' });
+  });
+
+  it('and was taken off the bill by staff gives nothing back of what was paid for another', async () => {
+    const invoiceId = await newInvoice(product, owner, 2);
+    const [one] = (await invoice(invoiceId)).items;
+    await payByCredit(owner, invoiceId);
+    await settled(product);
+    const correction = { method: 'credit', reason: 'A slip', lines: [{ line: 1 }] };
+    expect((await product.staff.post(`/staff/invoices/${invoiceId}/correct`, correction)).status).toBe(200);
+    await settled(product);
+    expect((await preview(one.service_id)).immediate.refund).toEqual(nothing);
+    expect((await cancel('immediate', one.service_id)).body.data.refund).toEqual(nothing);
   });
 
   it('has no period to end with', async () => {

@@ -16,6 +16,7 @@ import { requireAction } from '../states.ts';
 import { terminateService } from '../suspend/terminate.ts';
 import { lockTerms, type Terms } from '../terms.ts';
 import { giveBack, type Returned, returnedFor } from './refund.ts';
+import { rehearse } from './rehearse.ts';
 import { type Ended, viewEnd } from './view.ts';
 
 const setCancelled = statement<never, { id: number; reason: string | null; now: Date }>(
@@ -30,6 +31,7 @@ const takeBack = statement<never, { id: number }>(
 export interface Cancellation {
   type: 'immediate' | 'end_of_period';
   reason?: string | undefined;
+  dry_run?: boolean | undefined;
 }
 
 type Tx = OrganizationContext & TxContext;
@@ -37,18 +39,22 @@ type Tx = OrganizationContext & TxContext;
 /**
  * Cancels a service of the organization: at once, or at the end of the time that is paid for. Its open invoices are
  * cancelled with it, and what goes back is what {@link returnedFor} says. `conflict` for one that has ended, or that is
- * being delivered.
+ * being delivered. With `dry_run` all of it is taken back again, and the answer says what would have happened.
  */
 export async function cancelService(ctx: OrganizationContext, id: number, wanted: Cancellation) {
-  return transaction(ctx, 'services.cancel', async (tx) => {
-    await readService(tx, id);
-    const before = await lockTerms(tx, id);
-    requireAction('cancel', before, tx.clock.now());
-    if (before.status === 'pending') return cancelPending(tx, before, wanted);
-    await closeRenewal(tx, before, `${before.domain ?? before.productName} was cancelled`);
-    const service = await lockTerms(tx, id);
-    return wanted.type === 'immediate' ? endNow(tx, service, wanted) : endLater(tx, service, wanted);
-  });
+  return transaction(ctx, 'services.cancel', (tx) =>
+    wanted.dry_run === true ? rehearse(tx, (inner) => cancel(inner, id, wanted)) : cancel(tx, id, wanted),
+  );
+}
+
+async function cancel(tx: Tx, id: number, wanted: Cancellation): Promise<Ended> {
+  await readService(tx, id);
+  const before = await lockTerms(tx, id);
+  requireAction('cancel', before, tx.clock.now());
+  if (before.status === 'pending') return cancelPending(tx, before, wanted);
+  await closeRenewal(tx, before, `${before.domain ?? before.productName} was cancelled`);
+  const service = await lockTerms(tx, id);
+  return wanted.type === 'immediate' ? endNow(tx, service, wanted) : endLater(tx, service, wanted);
 }
 
 /** Takes a cancellation back that has not come true yet. `conflict` when there is none. */
@@ -80,7 +86,7 @@ async function cancelPending(tx: Tx, service: Terms, wanted: Cancellation): Prom
   else await holdInvoice(tx, invoiceId);
   const returned = await returnedFor(tx, service);
   await tx.db.run(setCancelled, { id: service.id, reason: wanted.reason ?? null, now: tx.clock.now() });
-  const reason = 'its customer cancelled the order';
+  const reason = 'you cancelled the order';
   await cancelUndelivered(tx, services, await couponOf(tx, invoiceId), reason, service.id);
   await giveBack(tx, service, returned);
   return viewEnd({ ...service, cancelled: true }, { at: tx.clock.now(), returned });
@@ -102,6 +108,8 @@ async function endLater(tx: Tx, service: Terms, wanted: Cancellation): Promise<E
   const end = { at: new Date(`${duedate}T00:00:00.000Z`), returned: nothing };
   if (service.cancelled) return viewEnd(service, end);
   for (const invoice of await unpaidFor(tx, id)) {
+    // What is owed for a delay goes when the service does: a cancellation can be taken back.
+    if (invoice.kind === 'late_fee') continue;
     await withdrawInvoice(tx, invoice.id, `${service.domain ?? service.productName} was cancelled`);
   }
   await tx.db.run(setCancelled, { id, reason, now: tx.clock.now() });

@@ -1,8 +1,8 @@
-import { paidFor, profileOf, refundInvoice } from '../../billing/index.ts';
+import { paidFor, refundInvoice, wasConsumer } from '../../billing/index.ts';
 import { type Context, formatMoney, type TxContext } from '../../platform/index.ts';
 import { readSettings } from '../../settings/index.ts';
+import { requireOrder } from '../delivery/delivery.ts';
 import { periodsOf } from '../periods.ts';
-
 import type { Terms } from '../terms.ts';
 import { cancellation } from './settings.ts';
 import { type Rule, type Share, shareOf } from './share.ts';
@@ -57,8 +57,8 @@ async function mayWithdraw(ctx: Context, service: Terms): Promise<boolean> {
 export async function withdrawalUntil(ctx: Context, service: Terms): Promise<string | null> {
   const { withdrawal_days: days, withdrawal_for: whose } = await readSettings(ctx, cancellation);
   if (days === 0) return null;
-  const { organizationId } = service;
-  if (whose === 'consumers' && !(await profileOf(ctx, organizationId)).consumer) return null;
+  const { invoiceId } = await requireOrder(ctx, service.id);
+  if (whose === 'consumers' && !(await wasConsumer(ctx, invoiceId))) return null;
   return new Date(service.createdAt.getTime() + days * msPerDay).toISOString().slice(0, 10);
 }
 

@@ -20,6 +20,9 @@ export const Cancel = named(
         '`immediate` ends it now, with all that is on it; `end_of_period` when the time that is paid for ends',
     }),
     reason: Type.Optional(Type.String({ maxLength: 500, description: 'Why, for the provider' })),
+    dry_run: Type.Optional(
+      Type.Boolean({ description: 'Says what would happen and be given back, and changes nothing' }),
+    ),
   }),
 );
 

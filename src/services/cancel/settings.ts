@@ -20,7 +20,7 @@ export const cancellation = settings({
         'What a withdrawal gives back. `unused` needs the consent of the customer in the countries of the EU',
     }),
     withdrawal_for: Choice(['consumers', 'everyone'], {
-      description: 'Whose right it is; who is a consumer says the billing profile',
+      description: 'Whose right it is; who was a consumer says the invoice of the order',
     }),
   }),
   defaults: { refund: 'none', withdrawal_days: 14, withdrawal_refund: 'full', withdrawal_for: 'consumers' },

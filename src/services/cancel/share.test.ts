@@ -17,14 +17,16 @@ const paid: fc.Arbitrary<PaidInvoice> = fc
     others: money,
     tax: fc.nat(3_000),
     refunded: fc.nat(100),
+    disputed: fc.nat(100),
   })
-  .map(({ price, setup, off, others, tax, refunded }) => {
+  .map(({ price, setup, off, others, tax, refunded, disputed }) => {
     const discountMinor = Math.floor(((price + setup) * off) / 100);
     const netMinor = price + setup - discountMinor + others;
     const totalMinor = netMinor + Math.round((netMinor * tax) / 10_000);
     return {
       ...{ id: 1, priceMinor: price, setupFeeMinor: setup, discountMinor, netMinor, totalMinor },
       refundedMinor: Math.floor((totalMinor * refunded) / 100),
+      disputedMinor: Math.floor((totalMinor * disputed) / 100),
     };
   });
 const period = fc
@@ -45,7 +47,8 @@ describe('what goes back of an invoice', () => {
         const back = amount(invoice, time, rule, today);
         expect(Number.isSafeInteger(back)).toBe(true);
         expect(back).toBeGreaterThanOrEqual(0);
-        expect(back).toBeLessThanOrEqual(invoice.totalMinor - invoice.refundedMinor);
+        const { totalMinor, refundedMinor, disputedMinor } = invoice;
+        expect(back).toBeLessThanOrEqual(Math.max(0, totalMinor - refundedMinor - disputedMinor));
         const own = invoice.priceMinor + invoice.setupFeeMinor - invoice.discountMinor;
         const most =
           invoice.netMinor === 0 ? 0 : (BigInt(invoice.totalMinor) * BigInt(own)) / BigInt(invoice.netMinor);
@@ -62,7 +65,7 @@ describe('what goes back of an invoice', () => {
           ...invoice,
           netMinor: invoice.priceMinor + invoice.setupFeeMinor - invoice.discountMinor,
         };
-        const whole = { ...alone, totalMinor: alone.netMinor, refundedMinor: 0 };
+        const whole = { ...alone, totalMinor: alone.netMinor, refundedMinor: 0, disputedMinor: 0 };
         expect(amount(whole, time, 'full', today)).toBe(whole.totalMinor);
         expect(amount(whole, time, 'none', today)).toBe(0);
       }),
@@ -101,6 +104,7 @@ describe('what goes back of an invoice', () => {
             totalMinor: minor,
           },
           refundedMinor: 0,
+          disputedMinor: 0,
         });
         // Each half costs its days of the price, rounded down as every prorated charge is.
         const first = Math.floor((price * (at % days)) / days);
@@ -110,5 +114,36 @@ describe('what goes back of an invoice', () => {
         expect(halves).toBeLessThanOrEqual(amount(invoice(price), time, 'unused', today) + 2);
       }),
     );
+  });
+
+  /** Thirty days of a service beside another one: 12.00 and 3.00 to set it up, 20 % off, and tax. */
+  const one: PaidInvoice = {
+    ...{ id: 7, priceMinor: 1_200, setupFeeMinor: 300, discountMinor: 300 },
+    ...{ netMinor: 2_400, totalMinor: 2_880, refundedMinor: 0, disputedMinor: 0 },
+  };
+  const april = { invoiceId: 7, startsOn: '2027-04-01', endsOn: '2027-05-01' };
+
+  it.each([
+    // Half of the invoice was for it.
+    ['full', '2027-04-20', april, one, 1_440],
+    ['full', '2027-04-20', undefined, one, 1_440],
+    ['none', '2027-04-01', april, one, 0],
+    // Of the price, 9.60 without the setup's part of what was off: so many thirtieths, with its tax.
+    ['unused', '2027-03-31', april, one, 1_152],
+    ['unused', '2027-03-01', april, one, 1_152],
+    ['unused', '2027-04-01', april, one, 1_113],
+    ['unused', '2027-04-10', april, one, 768],
+    ['unused', '2027-04-30', april, one, 0],
+    ['unused', '2027-06-30', april, one, 0],
+    ['unused', '2027-04-10', undefined, one, 0],
+    ['unused', '2027-04-10', { ...april, endsOn: april.startsOn }, one, 0],
+    ['unused', '2027-03-10', { ...april, endsOn: '2027-03-20' }, one, 0],
+    ['unused', '2027-04-10', april, { ...one, priceMinor: 0, setupFeeMinor: 0, discountMinor: 0 }, 0],
+    ['unused', '2027-04-10', april, { ...one, priceMinor: 0, discountMinor: 0 }, 0],
+    // What went back before does not go back again.
+    ['full', '2027-04-10', april, { ...one, refundedMinor: 2_000 }, 880],
+    ['full', '2027-04-10', april, { ...one, netMinor: 0, totalMinor: 0 }, 0],
+  ] as const)('of %s on %s in %j is so much', (rule, today, time, invoice, expected) => {
+    expect(shareOf(invoice, time, rule, today)).toEqual({ invoiceId: 7, amountMinor: expected });
   });
 });

@@ -11,14 +11,15 @@ export interface Share {
 }
 
 /**
- * What goes back of an invoice that was paid for a service. Never more than is left of it, and never more than the
- * service's lines were: rounded down to the minor unit, once for the days and once for the tax. A day that has begun
+ * What goes back of an invoice that was paid for a service. Never more than is left of it and no bank disputes, and never
+ * more than the service's lines were: rounded down to the minor unit, once for the days and once for the tax. A day that has begun
  * is used.
  */
 export function shareOf(paid: PaidInvoice, period: Period | undefined, rule: Rule, today: string): Share {
   const netMinor = rule === 'full' ? paidNet(paid) : rule === 'unused' ? unusedNet(paid, period, today) : 0;
   const ofTotal = paid.netMinor === 0 ? 0 : partOf(paid.totalMinor, netMinor, paid.netMinor);
-  return { invoiceId: paid.id, amountMinor: Math.min(ofTotal, paid.totalMinor - paid.refundedMinor) };
+  const leftMinor = Math.max(0, paid.totalMinor - paid.refundedMinor - paid.disputedMinor);
+  return { invoiceId: paid.id, amountMinor: Math.min(ofTotal, leftMinor) };
 }
 
 function paidNet({ priceMinor, setupFeeMinor, discountMinor }: PaidInvoice): number {

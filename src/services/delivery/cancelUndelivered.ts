@@ -4,10 +4,14 @@ import { statement, type TxContext } from '../../platform/index.ts';
 import { serviceCancelled } from '../events.ts';
 import { isByHand } from '../kinds/kind.ts';
 import { kindOf } from '../kinds/table.ts';
+import { endPriceMoves } from '../priceMoves/queries.ts';
 
 export interface Ordered {
   id: number;
   organizationId: number;
+  userId: number;
+  productName: string;
+  domain: string | null;
   productId: number;
   moduleId: number;
   status: string;
@@ -15,16 +19,17 @@ export interface Ordered {
   holdsStock: boolean;
 }
 
+// The rows first: a service that becomes another product meanwhile is still there; see `terms.ts`.
 const lockServices = statement<Ordered, { invoiceId: number }>(
   'services.lockOfInvoice',
-  `select s.id, s.organization_id as "organizationId", s.product_id as "productId", s.status,
+  `with locked as materialized (select * from services where invoice_id = :invoiceId order by id for update)
+   select s.id, s.organization_id as "organizationId", s.user_id as "userId", s.domain, p.name as "productName", s.product_id as "productId", s.status,
      s.provisioning_state as "provisioningState", s.holds_stock as "holdsStock", p.module_id as "moduleId"
-   from services s join products p on p.id = s.product_id
-   where s.invoice_id = :invoiceId order by s.id for update of s`,
+   from locked s join products p on p.id = s.product_id order by s.id`,
 );
-const markCancelled = statement<never, { ids: number[] }>(
+const markCancelled = statement<never, { ids: number[]; reason: string }>(
   'services.markCancelled',
-  `update services set status = 'cancelled' where id = any(:ids::bigint[])`,
+  `update services set status = 'cancelled', end_reason = :reason where id = any(:ids::bigint[])`,
 );
 const dropSecrets = statement<never, { serviceIds: number[] }>(
   'services.dropSecrets',
@@ -52,8 +57,9 @@ export async function cancelUndelivered(
   const [first] = undelivered;
   if (first === undefined) return;
   const ids = undelivered.map((service) => service.id);
-  await tx.db.run(markCancelled, { ids });
+  await tx.db.run(markCancelled, { ids, reason });
   await tx.db.run(dropSecrets, { serviceIds: ids });
+  await endPriceMoves(tx, ids);
   // The coupon before the stock, as at checkout, so that the two never wait for each other in a circle.
   const isLast = services.every((service) => service.status === 'cancelled' || undelivered.includes(service));
   if (isLast && couponId !== null) await returnCoupon(tx, couponId, first.organizationId);

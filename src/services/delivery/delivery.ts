@@ -39,9 +39,14 @@ const dropSecret = statement<never, { serviceId: number }>(
   'services.dropSecret',
   'delete from service_secrets where service_id = :serviceId',
 );
-const setProvisioning = statement<never, { serviceId: number; provisioningState: 'running' | 'failed' }>(
+const setProvisioning = statement<
+  never,
+  { serviceId: number; provisioningState: 'running' | 'failed'; now: Date }
+>(
   'services.setProvisioning',
-  'update services set provisioning_state = :provisioningState where id = :serviceId',
+  `update services set provisioning_state = :provisioningState,
+     delivery_since = case when provisioning_state = :provisioningState then delivery_since else :now end
+   where id = :serviceId`,
 );
 const activate = statement<never, { id: number; duedate: string; periodStart: string }>(
   'services.activate',
@@ -67,7 +72,7 @@ export async function dropPassword(ctx: Context, serviceId: number): Promise<voi
 
 /** A delivery is under way from the moment it is asked for; the service's row is locked. */
 export async function markDelivering(tx: TxContext, serviceId: number): Promise<void> {
-  await tx.db.run(setProvisioning, { serviceId, provisioningState: 'running' });
+  await tx.db.run(setProvisioning, { serviceId, provisioningState: 'running', now: tx.clock.now() });
 }
 
 /** The first step of a delivery: it is under way, unless {@link requireWanted} says that it is for nothing. */
@@ -142,7 +147,7 @@ export async function failDelivery(
     (service) => service.id === serviceId && service.status === 'pending',
   );
   if (!isPending) return 'unwanted';
-  await ctx.db.run(setProvisioning, { serviceId, provisioningState: 'failed' });
+  await ctx.db.run(setProvisioning, { serviceId, provisioningState: 'failed', now: ctx.clock.now() });
   // Held since checkout, and not by a step: a delivery that failed before it took them over still lets go of them.
   await kindOf(order.moduleId).giveBack(ctx, serviceId);
   if (await isRefunded(ctx, order.invoiceId)) {

@@ -1,5 +1,7 @@
 import { hasHappened, record } from '../../events/index.ts';
 import type { Context, TxContext } from '../../platform/index.ts';
+import { deliveryWanted, staffDeliveryWanted } from '../events.ts';
+import { isByHand } from '../kinds/kind.ts';
 import { kindOf } from '../kinds/table.ts';
 import type { Ordered } from './cancelUndelivered.ts';
 import { markDelivering } from './delivery.ts';
@@ -13,12 +15,17 @@ export async function startDelivery(tx: TxContext, services: Ordered[]): Promise
     if (service.status !== 'pending') continue;
     if (service.provisioningState !== 'queued' && !(await neverStarted(tx, service))) continue;
     await markDelivering(tx, service.id);
-    await record(tx, kindOf(service.moduleId).deliver, {
-      subject: { type: 'service', id: service.id },
-      organizationId: service.organizationId,
-      data: { module_id: service.moduleId },
-    });
+    await want(tx, service);
   }
+}
+
+/** Tells whoever delivers such services; what staff delivers, its customer hears of too, since it takes longer. */
+async function want(tx: TxContext, service: Ordered): Promise<void> {
+  const { id, organizationId, moduleId: module_id } = service;
+  const about = { subject: { type: 'service', id }, organizationId };
+  if (!isByHand(kindOf(module_id))) return record(tx, deliveryWanted, { ...about, data: { module_id } });
+  const { userId: user_id, productName: product, domain: hostname } = service;
+  await record(tx, staffDeliveryWanted, { ...about, data: { module_id, user_id, product, hostname } });
 }
 
 /** Failed because this very job did, which is now tried again; otherwise the delivery itself is to be retried. */

@@ -3,17 +3,19 @@ import { addMonths, isCycle, monthsOf } from '../../catalog/index.ts';
 import { record } from '../../events/index.ts';
 import { formatMoney, type TxContext } from '../../platform/index.ts';
 import { askByHand } from '../byHand/tasks.ts';
-import { serviceRenewed } from '../events.ts';
+import { priceChanged, serviceRenewed } from '../events.ts';
 import { writePeriod } from '../periods.ts';
+import { priceWith } from '../priceMoves/coming.ts';
+import { findComing, markMoved } from '../priceMoves/queries.ts';
 import { lockTerms, type Terms } from '../terms.ts';
-import { dropRenewal, extendService, findWaitingRenewal, type Renewal } from './queries.ts';
+import { dropRefunded, dropRenewal, extendService, findWaitingRenewal, type Renewal } from './queries.ts';
 
 /** The invoice of a renewal was paid: the due date moves. Repeating it changes nothing. */
 export async function applyPaidRenewal(tx: TxContext, invoiceId: number): Promise<void> {
   await withWaiting(tx, invoiceId, async (service, renewal) => {
     // Between the payment and this moment somebody may have given the money back.
     await holdInvoice(tx, invoiceId);
-    if (await isRefunded(tx, invoiceId)) await dropRenewal(tx, invoiceId);
+    if (await isRefunded(tx, invoiceId)) await dropRefunded(tx, renewal);
     else await applyRenewal(tx, service, renewal);
   });
 }
@@ -28,7 +30,7 @@ export async function endRenewal(tx: TxContext, invoiceId: number): Promise<void
  * nothing is left out. A service that has ended meanwhile gives the money back, as credit. Its row is locked.
  */
 export async function applyRenewal(tx: TxContext, service: Terms, renewal: Renewal): Promise<void> {
-  const { invoiceId, cycle } = renewal;
+  const { invoiceId, cycle, priceMoveId } = renewal;
   const { duedate: startsOn } = service;
   if ((service.status !== 'active' && service.status !== 'suspended') || startsOn === null) {
     await dropRenewal(tx, invoiceId);
@@ -39,8 +41,12 @@ export async function applyRenewal(tx: TxContext, service: Terms, renewal: Renew
   if (!isCycle(cycle)) throw new Error(`there is no cycle ${cycle}`);
   const endsOn = addMonths(startsOn, monthsOf[cycle], service.anchorDay);
   // What changed the price since the invoice was issued counts for the periods after this one.
-  const priceMinor = cycle === service.cycle ? service.priceMinor : renewal.priceMinor;
-  await extendService(tx, { ...renewal, startsOn, endsOn }, { cycle, priceMinor });
+  const moved = priceMoveId === null ? null : await findComing(tx, service.id, priceMoveId);
+  const ownMinor = moved === null ? service.priceMinor : priceWith(moved, service);
+  const priceMinor = cycle === service.cycle && ownMinor !== null ? ownMinor : renewal.priceMinor;
+  const unitPrices = moved?.unitPrices ?? service.unitPrices;
+  await extendService(tx, { ...renewal, startsOn, endsOn }, { cycle, priceMinor, unitPrices });
+  if (moved !== null) await countMove(tx, service, { ...renewal, startsOn, priceMinor });
   await writePeriod(tx, service.id, { invoiceId, startsOn, endsOn });
   await beginEarning(tx, { invoiceId, serviceId: service.id, from: startsOn, to: endsOn });
   await askByHand(tx, service, 'renew');
@@ -58,6 +64,25 @@ export async function applyRenewal(tx: TxContext, service: Terms, renewal: Renew
       duedate: endsOn,
       price: formatMoney(renewal.priceMinor, service.currency),
       currency: service.currency,
+    },
+  });
+}
+
+/** From this period on a service pays the price that its customer was told of. */
+async function countMove(
+  tx: TxContext,
+  { id: serviceId, organizationId, priceMinor: beforeMinor, currency }: Terms,
+  { invoiceId, priceMoveId, cycle, startsOn: from, priceMinor: afterMinor }: Renewal,
+): Promise<void> {
+  if (priceMoveId === null) return;
+  await markMoved(tx, { moveId: priceMoveId, serviceId, movedOn: from, beforeMinor, afterMinor });
+  await record(tx, priceChanged, {
+    subject: { type: 'service', id: serviceId },
+    organizationId,
+    data: {
+      ...{ price_move_id: priceMoveId, invoice_id: invoiceId, cycle, currency, from },
+      price_before: formatMoney(beforeMinor, currency),
+      price: formatMoney(afterMinor, currency),
     },
   });
 }

@@ -10,9 +10,27 @@ export const examples = {
     data: {
       service,
       cycles: [
-        { cycle: 'monthly', price: '7.00', discount_percent: 0, new_duedate: '2026-03-31' },
-        { cycle: 'quarterly', price: '21.00', discount_percent: 0, new_duedate: '2026-05-31' },
-        { cycle: 'annually', price: '76.00', discount_percent: 9, new_duedate: '2027-02-28' },
+        {
+          cycle: 'monthly',
+          price: '7.00',
+          discount_percent: 0,
+          new_duedate: '2026-03-31',
+          coming_price: null,
+        },
+        {
+          cycle: 'quarterly',
+          price: '21.00',
+          discount_percent: 0,
+          new_duedate: '2026-05-31',
+          coming_price: null,
+        },
+        {
+          cycle: 'annually',
+          price: '76.00',
+          discount_percent: 9,
+          new_duedate: '2027-02-28',
+          coming_price: null,
+        },
       ],
       auto_renew: true,
       open_invoice_id: null,

@@ -12,9 +12,12 @@ import {
 import { fail, newId, type TxContext } from '../../platform/index.ts';
 import { requireAction } from '../states.ts';
 import { lockTerms, requireTerms, type Terms } from '../terms.ts';
+import { applyPaidChange } from '../upgrade/apply.ts';
+import { findChange } from '../upgrade/queries.ts';
+import { requireNoneUnderWay } from '../upgrade/underWay.ts';
 import { applyRenewal } from './apply.ts';
 import { type Offer, requireOffer } from './offer.ts';
-import { dropRenewal, findWaitingRenewal, type Renewal, writeRenewal } from './queries.ts';
+import { dropRefunded, dropRenewal, findWaitingRenewal, type Renewal, writeRenewal } from './queries.ts';
 
 /**
  * The invoice for the next period of a service, whoever owns it; its id. One that is open is returned, one for another
@@ -33,6 +36,7 @@ export async function issueRenewal(tx: TxContext, serviceId: number, cycle?: str
   if (waiting !== null && (await settle(tx, before, waiting, { keep: isWanted })) === 'open')
     return waiting.invoiceId;
 
+  await settleUpgrade(tx, serviceId);
   const service = await lockTerms(tx, serviceId);
   await requireNoUpgrade(tx, serviceId);
   const offer = await requireOffer(tx, service, cycle ?? service.cycle);
@@ -51,9 +55,11 @@ export async function issueRenewal(tx: TxContext, serviceId: number, cycle?: str
     lines: [{ ...lineOf(service, offer), discountMinor }],
     tax,
     couponId: null,
-    expiresAt: dueBy(tx, offer),
+    // One that was paid has moved the due date.
+    expiresAt: dueBy(tx, offer, waiting !== null && service.duedate === before.duedate),
   });
-  await writeRenewal(tx, { ...offer, invoiceId, organizationId, serviceId });
+  const { comingMinor: _, ...renewal } = offer;
+  await writeRenewal(tx, { ...renewal, invoiceId, organizationId, serviceId });
   if (totalMinor === 0) await settleFree(tx, invoiceId);
   return invoiceId;
 }
@@ -67,6 +73,8 @@ export async function closeRenewal(tx: TxContext, service: Terms, reason: string
   if (waiting !== null) await settle(tx, service, waiting, { keep: false, reason });
 }
 
+const paid = ['paid', 'partially_refunded'];
+
 /** What has become of an invoice that waits, also of one whose payment is being carried out. */
 async function settle(
   tx: TxContext,
@@ -77,12 +85,21 @@ async function settle(
   const { invoiceId } = waiting;
   const status = keep ? await statusOf(tx, invoiceId) : await withdrawInvoice(tx, invoiceId, reason);
   if (status === 'unpaid') return 'open';
-  if (status === 'paid' || status === 'partially_refunded') await applyRenewal(tx, service, waiting);
+  if (paid.includes(status)) await applyRenewal(tx, service, waiting);
+  else if (status === 'refunded') await dropRefunded(tx, waiting);
   else await dropRenewal(tx, invoiceId);
   return 'over';
 }
 
+/** Another product that was paid a moment ago counts first, for its price is the renewal's. */
+async function settleUpgrade(tx: TxContext, serviceId: number): Promise<void> {
+  const invoiceId = (await findChange(tx, { serviceId }))?.invoiceId ?? null;
+  const isPaid = invoiceId !== null && paid.includes(await statusOf(tx, invoiceId));
+  if (isPaid) await applyPaidChange(tx, invoiceId);
+}
+
 async function requireNoUpgrade(tx: TxContext, serviceId: number): Promise<void> {
+  await requireNoneUnderWay(tx, serviceId);
   const upgrade = (await unpaidFor(tx, serviceId)).find(({ kind }) => kind === 'upgrade');
   if (upgrade === undefined) return;
   throw fail('conflict', {
@@ -90,9 +107,18 @@ async function requireNoUpgrade(tx: TxContext, serviceId: number): Promise<void>
   });
 }
 
-/** On the day the service is due, or as late as any invoice when that day is near or over. */
-function dueBy(tx: TxContext, { startsOn }: Offer): Date {
-  return new Date(Math.max(dueAt(tx).getTime(), Date.parse(`${startsOn}T23:59:59.999Z`)));
+/**
+ * On the day the service is due, or as late as any invoice when that day is near or over. One that takes another's place
+ * brings no more time to pay.
+ */
+function dueBy(tx: TxContext, { startsOn }: Offer, takesAPlace: boolean): Date {
+  const now = tx.clock.now();
+  const earliest = takesAPlace ? endOf(now.toISOString().slice(0, 10)) : dueAt(tx).getTime();
+  return new Date(Math.max(earliest, endOf(startsOn)));
+}
+
+function endOf(day: string): number {
+  return Date.parse(`${day}T23:59:59.999Z`);
 }
 
 function lineOf(service: Terms, { cycle, priceMinor, startsOn, endsOn }: Offer) {

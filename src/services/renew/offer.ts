@@ -3,11 +3,14 @@ import {
   type Cycle,
   cycles,
   findProducts,
+  isCycle,
   monthlyOf,
   monthsOf,
   type Product,
 } from '../../catalog/index.ts';
 import { type Context, fail, requireExact } from '../../platform/index.ts';
+import { type Coming, countingOn, nextOf, priceWith } from '../priceMoves/coming.ts';
+import { comingOf } from '../priceMoves/queries.ts';
 import type { Terms } from '../terms.ts';
 import { type Change, findChange } from '../upgrade/queries.ts';
 
@@ -19,6 +22,10 @@ export interface Offer {
   startsOn: string;
   /** The due date once it is paid. */
   endsOn: string;
+  /** The move that this price is of; null: what the service costs without one. */
+  priceMoveId: number | null;
+  /** What such a period costs once a move counts that its customer was told of; null: none, or it counts already. */
+  comingMinor: number | null;
 }
 
 /** Nobody pays ahead for longer: prices and rates of so far ahead are not ours to promise. */
@@ -27,11 +34,18 @@ const mostYearsAhead = 10;
 /** The cycles that a service can be renewed for, the shortest first; none before it was delivered. */
 export async function offersOf(ctx: Context, service: Terms): Promise<Offer[]> {
   const product = (await findProducts(ctx, [service.productId])).get(service.productId);
-  const scheduled = await findChange(ctx, { serviceId: service.id });
-  return cycles.flatMap((cycle) => offerOf(ctx, product, termsThen(service, scheduled), cycle) ?? []);
+  const scheduled = await scheduledFor(ctx, service);
+  const terms = termsThen(service, scheduled);
+  // What it becomes was bought at a price of its own, for a period as long as this one, and for no other.
+  const coming = scheduled === null ? await comingOf(ctx, service.id) : [];
+  const sold = cycles.filter((cycle) => scheduled === null || cycle === service.cycle);
+  return sold.flatMap((cycle) => offerOf(ctx, { product, service: terms, coming }, cycle) ?? []);
 }
 
-/** One more period of that length; `invalid_configuration` when the product is not sold so, `conflict` for over ten years. */
+/**
+ * One more period of that length; `invalid_configuration` when the product is not sold so, `conflict` for over ten years,
+ * and for another cycle while a change of product waits for its day.
+ */
 export async function requireOffer(ctx: Context, service: Terms, cycle: string): Promise<Offer> {
   const offers = await offersOf(ctx, service);
   const found = offers.find((offer) => offer.cycle === cycle);
@@ -41,38 +55,72 @@ export async function requireOffer(ctx: Context, service: Terms, cycle: string):
       message: `The service is paid until ${service.duedate}; nobody pays more than ${mostYearsAhead} years ahead`,
     });
   }
+  const scheduled = await scheduledFor(ctx, service);
+  if (scheduled !== null && isCycle(cycle)) {
+    const message = `The service becomes another product on ${scheduled.effectiveOn}; renew it ${service.cycle}, or for another cycle from that day on`;
+    throw fail('conflict', { message });
+  }
   const sold = offers.map((offer) => offer.cycle).join(', ');
   throw fail('invalid_configuration', {
     details: [{ field: 'cycle', message: `${service.productName} can be renewed ${sold}` }],
   });
 }
 
+/** The change of product that waits for its day; null without one. */
+async function scheduledFor(ctx: Context, service: Terms): Promise<Change | null> {
+  const change = await findChange(ctx, { serviceId: service.id });
+  return change?.state === 'scheduled' ? change : null;
+}
+
 /** What it will be by then: what waits for its day changes the price of the periods after it. */
 function termsThen(service: Terms, change: Change | null): Terms {
-  if (change?.state !== 'scheduled') return service;
+  if (change === null) return service;
   const { priceMinor, unitPrices } = change;
   return { ...service, priceMinor, unitPrices };
 }
 
-function offerOf(ctx: Context, product: Product | undefined, service: Terms, cycle: Cycle): Offer | null {
+interface Offered {
+  product: Product | undefined;
+  service: Terms;
+  coming: Coming[];
+}
+
+function offerOf(ctx: Context, { product, service, coming }: Offered, cycle: Cycle): Offer | null {
   const { duedate: startsOn, anchorDay } = service;
-  const priceMinor = priceFor(product, service, cycle);
-  if (startsOn === null || priceMinor === null) return null;
+  if (startsOn === null) return null;
+  const counting = countingOn(coming, startsOn);
+  const priceMinor = priceFor(product, service, cycle, counting);
+  if (priceMinor === null) return null;
   const endsOn = addMonths(startsOn, monthsOf[cycle], anchorDay);
   const today = ctx.clock.now().toISOString().slice(0, 10);
-  return endsOn > addMonths(today, mostYearsAhead * 12) ? null : { cycle, priceMinor, startsOn, endsOn };
+  if (endsOn > addMonths(today, mostYearsAhead * 12)) return null;
+  const next = nextOf(
+    coming.filter(({ moveId }) => moveId > (counting?.moveId ?? 0)),
+    today,
+  );
+  const comingMinor = next === null ? null : (priceWith(next, service, cycle) ?? priceMinor);
+  return { cycle, priceMinor, startsOn, endsOn, priceMoveId: counting?.moveId ?? null, comingMinor };
 }
 
 /**
- * The price of a period. In its own cycle a service keeps its price, whatever the catalogue says today; in another one
- * the cycle is what it costs today, and the units beyond it what they were sold for.
+ * The price of a period. In its own cycle a service keeps its price, whatever the catalogue says today, until a move of
+ * prices counts that its customer was told of; in another one the cycle is what it costs today, and the units beyond it
+ * what they were sold for, or cost by such a move.
  */
-function priceFor(product: Product | undefined, service: Terms, cycle: Cycle): number | null {
-  if (cycle === service.cycle) return service.priceMinor;
+function priceFor(
+  product: Product | undefined,
+  service: Terms,
+  cycle: Cycle,
+  counting: Coming | null,
+): number | null {
+  if (cycle === service.cycle) return counting === null ? service.priceMinor : priceWith(counting, service);
   const price = product?.prices.find((sold) => sold.cycle === cycle);
   return price === undefined
     ? null
-    : requireExact(price.priceMinor + requireExact(monthlyOf(service.unitPrices) * monthsOf[cycle]));
+    : requireExact(
+        price.priceMinor +
+          requireExact(monthlyOf(counting?.unitPrices ?? service.unitPrices) * monthsOf[cycle]),
+      );
 }
 
 /** How many per cent less a month costs than with the shortest cycle on offer, rounded down; never negative. */

@@ -97,12 +97,13 @@ async function settledContents() {
 
 describe('what a service can be renewed for', () => {
   it('is every cycle of its product, with what a year saves and when it would be due', async () => {
+    const same = { coming_price: null };
     expect(await options()).toEqual({
       service: await service(),
       cycles: [
-        { cycle: 'monthly', price: '3.00', discount_percent: 0, new_duedate: '2027-03-31' },
-        { cycle: 'quarterly', price: '9.00', discount_percent: 0, new_duedate: '2027-05-31' },
-        { cycle: 'annually', price: '30.00', discount_percent: 16, new_duedate: '2028-02-29' },
+        { cycle: 'monthly', price: '3.00', discount_percent: 0, new_duedate: '2027-03-31', ...same },
+        { cycle: 'quarterly', price: '9.00', discount_percent: 0, new_duedate: '2027-05-31', ...same },
+        { cycle: 'annually', price: '30.00', discount_percent: 16, new_duedate: '2028-02-29', ...same },
       ],
       auto_renew: true,
       open_invoice_id: null,

@@ -20,6 +20,7 @@ export async function readRenewal(ctx: OrganizationContext, id: number) {
       price: formatMoney(offer.priceMinor, terms.currency),
       discount_percent: discountPercent(offer, offers[0] ?? offer),
       new_duedate: offer.endsOn,
+      coming_price: offer.comingMinor === null ? null : formatMoney(offer.comingMinor, terms.currency),
     })),
     auto_renew: service.auto_renew,
     open_invoice_id: isOpen ? waiting.invoiceId : null,

@@ -13,7 +13,7 @@ export const renewRoutes = routes('/dashboard/services', { tag: 'Services', exam
       summary: 'Get renewal options',
       description:
         'The cycles that the service can be renewed for. In its own cycle it keeps its price; another one costs what ' +
-        'the catalogue says today.',
+        'the catalogue says today. What it will cost by a new price that was announced stands in `coming_price`.',
       params: IdParams,
       data: S.RenewalOptions,
       errors: ['not_found'],

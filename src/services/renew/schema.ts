@@ -19,6 +19,12 @@ export const RenewalOptions = named(
             description: 'How much less a month costs than with the shortest of these cycles',
           }),
           new_duedate: meaning('The due date once it is paid', Day),
+          coming_price: Nullable(
+            meaning(
+              "What it costs from the day of the service's `coming_price` on; null: the same",
+              MoneyText,
+            ),
+          ),
         }),
         'One period more of a service',
       ),

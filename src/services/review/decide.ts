@@ -1,4 +1,4 @@
-import { isPaid, refundInvoice } from '../../billing/index.ts';
+import { couponOf, isPaid, refundInvoice } from '../../billing/index.ts';
 import { record } from '../../events/index.ts';
 import {
   type Context,
@@ -8,7 +8,7 @@ import {
   type TxContext,
   transaction,
 } from '../../platform/index.ts';
-import { lockServicesOf } from '../delivery/cancelUndelivered.ts';
+import { cancelUndelivered, lockServicesOf } from '../delivery/cancelUndelivered.ts';
 import { startDelivery } from '../delivery/start.ts';
 import { orderRefused, orderReleased } from '../events.ts';
 import { readOrder } from './orders.ts';
@@ -16,13 +16,14 @@ import { readOrder } from './orders.ts';
 interface Review {
   invoiceId: number;
   organizationId: number;
+  userId: number | null;
   status: 'held' | 'released' | 'refused' | null;
 }
 
 // An order that no rule held is an order all the same, and the answer about it says so.
 const lockReview = statement<Review, { invoiceId: number }>(
   'services.lockReview',
-  `select i.id as "invoiceId", i.organization_id as "organizationId", r.status
+  `select i.id as "invoiceId", i.organization_id as "organizationId", i.user_id as "userId", r.status
    from invoices i left join order_reviews r on r.invoice_id = i.id
    where i.id = :invoiceId and i.kind = 'order' for no key update of i`,
 );
@@ -40,10 +41,11 @@ export async function releaseOrder(ctx: Context, id: number, note: string | null
   return transaction(ctx, 'services.releaseOrder', async (tx) => {
     // In the order in which a refund and a delivery lock them.
     const services = await lockServicesOf(tx, id);
-    const { organizationId } = await requireHeld(tx, id);
+    const { organizationId, userId: user_id } = await requireHeld(tx, id);
     if (!(await isPaid(tx, id))) throw conflict(`Invoice ${id} was paid back: there is nothing to deliver`);
     await write(tx, id, 'released', note);
-    await record(tx, orderReleased, { subject: { type: 'invoice', id }, organizationId, data: { note } });
+    const about = { subject: { type: 'invoice', id }, organizationId };
+    await record(tx, orderReleased, { ...about, data: { user_id, note } });
     await startDelivery(tx, services);
     return readOrder(tx, id);
   });
@@ -52,10 +54,13 @@ export async function releaseOrder(ctx: Context, id: number, note: string | null
 /** Gives all of a held order's money back, with the reason, and cancels what it ordered. `conflict` as above. */
 export async function refuseOrder(ctx: Context, id: number, reason: string) {
   return transaction(ctx, 'services.refuseOrder', async (tx) => {
-    await lockServicesOf(tx, id);
-    const { organizationId } = await requireHeld(tx, id);
+    const services = await lockServicesOf(tx, id);
+    const { organizationId, userId: user_id } = await requireHeld(tx, id);
     await write(tx, id, 'refused', reason);
-    await record(tx, orderRefused, { subject: { type: 'invoice', id }, organizationId, data: { reason } });
+    const about = { subject: { type: 'invoice', id }, organizationId };
+    await record(tx, orderRefused, { ...about, data: { user_id, reason } });
+    // Here, and not when the refund is heard of, which says why money went back and not why the order did.
+    await cancelUndelivered(tx, services, await couponOf(tx, id), `We could not take the order: ${reason}`);
     if (await isPaid(tx, id)) await refundInvoice(tx, id, { reason, method: 'credit' });
     return readOrder(tx, id);
   });

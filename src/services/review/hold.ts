@@ -10,6 +10,8 @@ const statusOf = statement<{ status: ReviewStatus }, { invoiceId: number }>(
   'services.reviewStatus',
   'select status from order_reviews where invoice_id = :invoiceId',
 );
+// Credit that was bought says nothing of who bought it, nor does an order that nobody has looked at: two at once would
+// each vouch for the other.
 const orderFacts = statement<
   OrderFacts & { organizationId: number; userId: number | null },
   { invoiceId: number }
@@ -18,7 +20,9 @@ const orderFacts = statement<
   `select i.organization_id as "organizationId", i.user_id as "userId", i.total_minor as "totalMinor", i.currency,
      o.country, (select count(*)::int from services s where s.invoice_id = i.id) as services,
      exists (select 1 from invoices b where b.organization_id = i.organization_id and b.id <> i.id
-       and b.status in ('paid', 'partially_refunded') and b.total_minor > 0) as known
+       and b.status in ('paid', 'partially_refunded') and b.total_minor > 0 and b.kind <> 'top_up'
+       and (b.kind <> 'order' or exists (select 1 from order_reviews r where r.invoice_id = b.id and r.status = 'released')
+         or exists (select 1 from services d where d.invoice_id = b.id and d.status not in ('pending', 'cancelled')))) as known
    from invoices i join organizations o on o.id = i.organization_id where i.id = :invoiceId`,
 );
 const insertReview = statement<
@@ -26,8 +30,8 @@ const insertReview = statement<
   { invoiceId: number; organizationId: number; reasons: string[]; now: Date }
 >(
   'services.holdOrder',
-  `insert into order_reviews (invoice_id, organization_id, reasons, status, held_at)
-   values (:invoiceId, :organizationId, :reasons, 'held', :now)`,
+  `insert into order_reviews (invoice_id, organization_id, reasons, status, held_at, ordered_at)
+   select id, :organizationId, :reasons, 'held', :now, created_at from invoices where id = :invoiceId`,
 );
 
 /**

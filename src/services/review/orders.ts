@@ -55,12 +55,15 @@ const orders = pagedList<OrderRow>({
   within: `t.kind = 'order'`,
   filters: { organizationId: 't.organization_id = :organizationId' },
 });
+/** By what the review knows of its order, so that no order without one is looked at. */
 const reviewed = pagedList<OrderRow>({
   ...common,
   name: 'services.reviewedOrders',
-  from: 'invoices t join order_reviews r on r.invoice_id = t.id',
+  from: 'order_reviews r',
   within: 'r.status = :review',
-  filters: { organizationId: 't.organization_id = :organizationId' },
+  filters: { organizationId: 'r.organization_id = :organizationId' },
+  key: { by: 'r.invoice_id', type: 'bigint', of: (row) => row.id },
+  sorts: { created_at: { ...newest, by: 'r.ordered_at' } },
 });
 
 interface OrderFilters {

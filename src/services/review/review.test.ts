@@ -90,6 +90,36 @@ describe('a paid order', () => {
   });
 });
 
+describe('the first order of an organization', () => {
+  const order = async (person: Person) => {
+    const item = { id: product.demo.products.hosting, cycle: 'monthly', type: 'Hosting' };
+    const { data } = (await person.post('/cart/checkout/invoice', { products: [item] })).body;
+    return data.invoice_id as number;
+  };
+
+  it('is held whatever credit it bought before, and so is the next one until one was delivered', async () => {
+    await setRules({ first_orders: true });
+    const person = await someone({ creditMinor: 0 });
+    const { invoice_id: topUp } = (await person.post('/dashboard/credit/top-up', { amount: '20.00' })).body
+      .data;
+    const came = { amount: '20.00', reference: `top-up ${topUp}` };
+    expect((await product.staff.post(`/staff/invoices/${topUp}/payments`, came)).status).toBe(200);
+    const orders = [await order(person), await order(person)];
+    for (const id of orders) expect((await payByCredit(person, id)).status).toBe(200);
+    await settled(product);
+    for (const id of orders) expect((await orderOf(id)).review).toMatchObject({ status: 'held' });
+    const third = await order(person);
+    await payByCredit(person, third);
+    await settled(product);
+    expect((await orderOf(third)).review).toMatchObject({ status: 'held' });
+    expect((await product.staff.post(`/staff/orders/${third}/release`, {})).status).toBe(200);
+    const fourth = await order(person);
+    await payByCredit(person, fourth);
+    await settled(product);
+    expect((await orderOf(fourth)).review).toBeNull();
+  });
+});
+
 describe('an order that is held', () => {
   it('is delivered once staff releases it, and once only', async () => {
     await setRules({ first_orders: true });

@@ -9,7 +9,8 @@ export const review = settings({
   about: 'Which paid orders are held until staff has looked at them',
   shape: Strict({
     first_orders: Type.Boolean({
-      description: 'Hold orders of organizations that have paid for nothing before',
+      description:
+        'Hold orders of organizations that have paid for nothing before that was delivered or released',
     }),
     above: Nullable(
       Type.String({
@@ -47,7 +48,7 @@ export interface OrderFacts {
   currency: string;
   country: string | null;
   services: number;
-  /** Whether the organization has paid for something before. */
+  /** Whether the organization has paid for something before, and had it. */
   known: boolean;
 }
 

@@ -18,12 +18,14 @@ export interface Owned {
 /** What the calendar did, a payment takes back; what staff did, staff does. */
 export type SuspendedBy = 'staff' | 'calendar';
 
+// The row first: a service that becomes another product meanwhile is still there; see `terms.ts`.
 const lockOwned = statement<Owned, { id: number }>(
   'services.lockOwned',
-  `select s.id, s.organization_id as "organizationId", s.user_id as "userId", s.product_id as "productId",
+  `with locked as materialized (select * from services where id = :id for update)
+   select s.id, s.organization_id as "organizationId", s.user_id as "userId", s.product_id as "productId",
      p.name as "productName", p.module_id as "moduleId", s.domain, s.status, s.suspended_by as "suspendedBy",
      s.holds_stock as "holdsStock"
-   from services s join products p on p.id = s.product_id where s.id = :id for update of s`,
+   from locked s join products p on p.id = s.product_id`,
 );
 
 /** A service, its row locked: of two changes to it, the second sees the first. `not_found`. */

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { Choice, named, Strict } from '../../platform/http/index.ts';
-import { taskNames } from '../byHand/tasks.ts';
+import { taskNames } from '../byHand/table.ts';
 
 const Reason = Type.String({ minLength: 1, maxLength: 200, description: 'Shown to the customer' });
 

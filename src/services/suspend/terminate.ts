@@ -4,12 +4,14 @@ import { record } from '../../events/index.ts';
 import { statement, type TxContext } from '../../platform/index.ts';
 import { askByHand } from '../byHand/tasks.ts';
 import { serviceTerminated } from '../events.ts';
+import { endPriceMoves } from '../priceMoves/queries.ts';
 import { requireStaffAction } from '../states.ts';
 import { factsOf, lockService } from './lock.ts';
 
-const markTerminated = statement<never, { id: number; now: Date }>(
+const markTerminated = statement<never, { id: number; reason: string; now: Date }>(
   'services.markTerminated',
-  `update services set status = 'terminated', terminated_at = :now, holds_stock = false where id = :id`,
+  `update services set status = 'terminated', terminated_at = :now, end_reason = :reason,
+     holds_stock = false where id = :id`,
 );
 
 /**
@@ -19,10 +21,11 @@ const markTerminated = statement<never, { id: number; now: Date }>(
 export async function terminateService(tx: TxContext, id: number, reason: string): Promise<void> {
   const service = await lockService(tx, id);
   requireStaffAction('terminate', service);
-  await tx.db.run(markTerminated, { id, now: tx.clock.now() });
+  await tx.db.run(markTerminated, { id, reason, now: tx.clock.now() });
   await cancelInvoicesOf(tx, id, `${service.domain ?? service.productName} has ended`);
   // What was paid and is not given back is owed to nobody any more.
   await earnRest(tx, id);
+  await endPriceMoves(tx, [id]);
   if (service.holdsStock) await returnStock(tx, new Map([[service.productId, 1]]));
   await askByHand(tx, service, 'terminate');
   await record(tx, serviceTerminated, {

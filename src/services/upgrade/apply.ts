@@ -3,8 +3,10 @@ import { findProducts, returnCoupon, returnStock } from '../../catalog/index.ts'
 import { record } from '../../events/index.ts';
 import { formatMoney, type TxContext } from '../../platform/index.ts';
 import { askByHand } from '../byHand/tasks.ts';
+import { leaveCalendar } from '../calendar/row.ts';
 import { productChanged, productChangeEnded } from '../events.ts';
 import { writePeriod } from '../periods.ts';
+import { endPriceMoves } from '../priceMoves/queries.ts';
 import { lockTerms, type Terms } from '../terms.ts';
 import { becomeProduct, type Change, endChange, findChange, findDueChanges } from './queries.ts';
 
@@ -16,14 +18,19 @@ export async function applyChange(tx: TxContext, service: Terms, change: Change)
   await endChange(tx, change.id, 'applied');
   if (service.holdsStock) await returnStock(tx, new Map([[service.productId, 1]]));
   await becomeProduct(tx, change);
+  // It was bought as what it is now at today's price.
+  await endPriceMoves(tx, [service.id]);
   const { invoiceId } = change;
   const from = tx.clock.now().toISOString().slice(0, 10);
   if (invoiceId !== null) {
-    // What it costs is for the days that remain.
-    const to = service.duedate === null || service.duedate < from ? from : service.duedate;
-    await writePeriod(tx, service.id, { invoiceId, startsOn: from, endsOn: to });
-    await beginEarning(tx, { invoiceId, serviceId: service.id, from, to });
+    // What it costs is for the days that remain, or for the period that begins with it.
+    const rest = service.duedate === null || service.duedate < from ? from : service.duedate;
+    const [startsOn, endsOn] = [change.startsOn ?? from, change.endsOn ?? rest];
+    await writePeriod(tx, service.id, { invoiceId, startsOn, endsOn });
+    await beginEarning(tx, { invoiceId, serviceId: service.id, from: startsOn, to: endsOn });
   }
+  // It is due on another day, and the calendar takes it up anew when that is near.
+  if (change.endsOn !== null) await leaveCalendar(tx, service.id);
   await askByHand(tx, service, 'change');
   const product = (await findProducts(tx, [change.productId])).get(change.productId);
   await record(tx, productChanged, {
@@ -37,6 +44,8 @@ export async function applyChange(tx: TxContext, service: Terms, change: Change)
       product: product?.name ?? '',
       before: service.options,
       after: change.options,
+      cycle: change.cycle ?? service.cycle,
+      duedate: change.endsOn ?? service.duedate,
       price: formatMoney(change.priceMinor, service.currency),
       currency: service.currency,
     },

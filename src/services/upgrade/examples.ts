@@ -10,6 +10,8 @@ const terms = {
   currency: 'EUR',
   effective: 'on_payment',
   effective_on: null,
+  cycle: 'monthly',
+  new_duedate: '2026-02-28',
   options: { ...service.options, option1: 4 },
 };
 
@@ -25,7 +27,6 @@ export const examples = {
           name: 'VPS Plus',
           description: 'Begins with 4 GB of memory.',
           group: { id: 1, name: 'Virtual servers' },
-          cycle: 'monthly',
           ...terms,
         },
       ],

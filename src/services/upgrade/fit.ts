@@ -10,14 +10,17 @@ export type Fitted = { options: Record<string, unknown> } | { problems: ErrorDet
  * What a service is as another product of its kind. What it has it keeps; where the product begins with more, it gets
  * more. Where the product ends with less, or lacks the option, the service does not fit: nothing is taken away unasked.
  */
-export function fitInto(service: Terms, product: Product): Fitted {
+export function fitInto(service: Terms, product: Product, cycle = service.cycle): Fitted {
   const problem = (message: string): Fitted => ({ problems: [{ field: 'product_id', message }] });
-  if (product.id === service.productId) return problem('the service is this product already');
+  if (product.id === service.productId)
+    return problem('the service is this product already; renew it (`POST …/renew`) to change its cycle');
   if (product.status !== 'active') return problem('this product is not for sale');
   if (product.moduleId !== service.moduleId) return problem(`${product.name} is not of the same kind`);
   if (product.currency !== service.currency) return problem(`${product.name} is sold in ${product.currency}`);
-  if (!product.prices.some(({ cycle }) => cycle === service.cycle)) {
-    return problem(`${product.name} is not sold ${service.cycle}; renew the service for another cycle first`);
+  if (!product.prices.some((price) => price.cycle === cycle)) {
+    const sold = product.prices.map((price) => price.cycle).join(', ');
+    const message = `${product.name} is not sold ${cycle}, but ${sold}; name one of these as cycle`;
+    return { problems: [{ field: cycle === service.cycle ? 'product_id' : 'cycle', message }] };
   }
   const lacking = Object.keys(service.options).filter(
     (key) => /^option\d$/.test(key) && !product.options.some((option) => option.key === key),

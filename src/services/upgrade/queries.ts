@@ -19,13 +19,18 @@ export interface Change {
   holdsStock: boolean;
   state: 'waiting' | 'scheduled' | 'applied' | 'ended';
   effectiveOn: string | null;
+  /** The period of another length that begins with it; all null when the one that runs goes on. */
+  cycle: string | null;
+  startsOn: string | null;
+  endsOn: string | null;
 }
 
 const selectChange = `
   select id, organization_id as "organizationId", service_id as "serviceId", invoice_id as "invoiceId",
     product_id as "productId", options, price_minor as "priceMinor", unit_prices as "unitPrices",
     charge_minor as "chargeMinor", credit_minor as "creditMinor", discount_minor as "discountMinor",
-    coupon_id as "couponId", holds_stock as "holdsStock", state, effective_on as "effectiveOn"
+    coupon_id as "couponId", holds_stock as "holdsStock", state, effective_on as "effectiveOn", cycle,
+    starts_on as "startsOn", ends_on as "endsOn"
   from service_changes where state in ('waiting', 'scheduled')`;
 const openOfService = statement<Change, { serviceId: number }>(
   'services.openChange',
@@ -46,9 +51,10 @@ const insertChange = statement<
 >(
   'services.insertChange',
   `insert into service_changes (id, organization_id, service_id, invoice_id, product_id, options, price_minor, unit_prices,
-     charge_minor, credit_minor, discount_minor, coupon_id, holds_stock, state, effective_on, created_at)
+     charge_minor, credit_minor, discount_minor, coupon_id, holds_stock, state, effective_on, cycle, starts_on, ends_on,
+     created_at)
    values (:id, :organizationId, :serviceId, :invoiceId, :productId, :options, :priceMinor, :unitPrices, :chargeMinor,
-     :creditMinor, :discountMinor, :couponId, :holdsStock, :state, :effectiveOn, :now)`,
+     :creditMinor, :discountMinor, :couponId, :holdsStock, :state, :effectiveOn, :cycle, :startsOn, :endsOn, :now)`,
 );
 const markChange = statement<never, { id: number; state: Change['state'] }>(
   'services.markChange',
@@ -63,11 +69,16 @@ const setProduct = statement<
     priceMinor: number;
     unitPrices: Lots;
     holdsStock: boolean;
+    cycle: string | null;
+    startsOn: string | null;
+    endsOn: string | null;
   }
 >(
   'services.setProduct',
   `update services set product_id = :productId, options = :options, price_minor = :priceMinor, unit_prices = :unitPrices,
-     holds_stock = :holdsStock
+     holds_stock = :holdsStock, cycle = coalesce(:cycle, cycle), duedate = coalesce(:endsOn::date, duedate),
+     period_start = coalesce(:startsOn::date, period_start),
+     anchor_day = coalesce(extract(day from :startsOn::date), anchor_day)
    where id = :id`,
 );
 
@@ -86,13 +97,15 @@ export function findDueChanges(ctx: Context, limit: number) {
 
 export async function writeChange(
   tx: TxContext,
-  { product, options, newPriceMinor: priceMinor, lots: unitPrices, ...amounts }: Priced,
+  { product, options, newPriceMinor: priceMinor, lots: unitPrices, period, ...amounts }: Priced,
   rest: Pick<
     Change,
     'id' | 'organizationId' | 'serviceId' | 'invoiceId' | 'couponId' | 'holdsStock' | 'state' | 'effectiveOn'
   >,
 ): Promise<Change> {
-  const change = { ...rest, ...amounts, productId: product.id, options, priceMinor, unitPrices };
+  const { cycle = null, startsOn = null, endsOn = null } = period ?? {};
+  const begins = { cycle, startsOn, endsOn };
+  const change = { ...rest, ...amounts, ...begins, productId: product.id, options, priceMinor, unitPrices };
   await tx.db.run(insertChange, { ...change, now: tx.clock.now() });
   return change;
 }
@@ -104,5 +117,7 @@ export async function endChange(tx: TxContext, id: number, state: 'applied' | 'e
 /** A service is another product from now on; its row is locked. */
 export async function becomeProduct(tx: TxContext, change: Change): Promise<void> {
   const { serviceId: id, productId, options, priceMinor, unitPrices, holdsStock } = change;
-  await tx.db.run(setProduct, { id, productId, options, priceMinor, unitPrices, holdsStock });
+  const { cycle, startsOn, endsOn } = change;
+  const begins = { cycle, startsOn, endsOn };
+  await tx.db.run(setProduct, { id, productId, options, priceMinor, unitPrices, holdsStock, ...begins });
 }

@@ -1,5 +1,4 @@
 import {
-  dueAt,
   issueInvoice,
   requireFewUnpaid,
   settleFree,
@@ -11,6 +10,7 @@ import {
 } from '../../billing/index.ts';
 import {
   findProducts,
+  isCycle,
   type Product,
   redeemCoupon,
   requireCoupon,
@@ -24,7 +24,9 @@ import {
   type TxContext,
   transaction,
 } from '../../platform/index.ts';
+import { changeDueAt } from '../changeDue.ts';
 import { kindOf } from '../kinds/table.ts';
+import { paidAhead } from '../paidAhead.ts';
 import { readService } from '../read.ts';
 import { closeRenewal } from '../renew/issue.ts';
 import { requireAction } from '../states.ts';
@@ -32,8 +34,9 @@ import { lockTerms, requireTerms, type Terms } from '../terms.ts';
 import { applyChange, giveUpChange } from './apply.ts';
 import { fitInto } from './fit.ts';
 import type { Growths } from './growth.ts';
-import { type Priced, priceChange } from './price.ts';
+import { type NewPeriod, type Priced, priceChange } from './price.ts';
 import { type Change, findChange, writeChange } from './queries.ts';
+import { requireNoneUnderWay, underWay } from './underWay.ts';
 import { viewOffer } from './view.ts';
 
 export interface UpgradeRequest {
@@ -49,7 +52,7 @@ type Running = Terms & { duedate: string };
 /**
  * Makes a service of the organization another product of its kind (contract §3). When there is something to pay for the
  * days that remain, what it needs is held and it counts once its invoice is paid; otherwise it counts at once, or with
- * the next period when the product says so. Asked for again, a change that waits for its payment is returned as it is.
+ * the next period when the product says so. With another cycle a new period begins today. Asked for again, a change that waits for its payment is returned as it is.
  * `product_unknown`, `invalid_configuration`, `invalid_coupon`, `insufficient_stock`, `conflict`.
  */
 export async function upgradeService(
@@ -86,15 +89,14 @@ function running(ctx: Context, service: Terms): Running {
 /** What the service would be and cost; the product is looked for first. */
 async function price(ctx: Context, service: Running, wanted: UpgradeRequest, growths: Growths) {
   const product = await requireProduct(ctx, wanted.product_id);
-  if (wanted.cycle !== undefined && wanted.cycle !== service.cycle) {
-    throw invalid('cycle', `the period that runs is ${service.cycle}; renew the service for another cycle`);
-  }
-  const fitted = fitInto(service, product);
+  const fitted = fitInto(service, product, wanted.cycle);
   if ('problems' in fitted) throw fail('invalid_configuration', { details: fitted.problems });
   const problems = await growths[kindOf(service.moduleId).type]?.problems(ctx, service, fitted.options);
   if (problems?.length) throw fail('invalid_configuration', { details: problems });
   const coupon = wanted.couponcode === undefined ? null : await requireCoupon(ctx, wanted.couponcode);
-  return { ...priceChange(ctx, service, { product, options: fitted.options }, coupon), coupon };
+  const paidAheadMinor = await paidAhead(ctx, service.id);
+  const asked = { coupon, cycle: wanted.cycle, paidAheadMinor };
+  return { ...priceChange(ctx, service, { product, options: fitted.options }, asked), coupon };
 }
 
 type PricedRequest = Awaited<ReturnType<typeof price>>;
@@ -108,19 +110,13 @@ async function requireProduct(ctx: Context, id: number): Promise<Product> {
   });
 }
 
-function invalid(field: string, message: string) {
-  return fail('invalid_configuration', { details: [{ field, message }] });
-}
-
 /** The change that waits for its payment; one whose invoice has just ended, or that waits for its day, is given up. */
 async function reopen(tx: Tx, service: Running): Promise<Change | null> {
   const open = await findChange(tx, { serviceId: service.id });
   if (open === null) return null;
   const status = open.invoiceId === null ? null : await statusOf(tx, open.invoiceId);
   if (status === 'unpaid') return open;
-  if (status === 'paid') {
-    throw fail('conflict', { message: 'An upgrade of this service was paid and is being carried out' });
-  }
+  if (status === 'paid') throw underWay();
   if (open.effectiveOn !== null && service.duedate > open.effectiveOn) {
     const message = `The service was renewed as what it becomes on ${open.effectiveOn}; change it after that day`;
     throw fail('conflict', { message });
@@ -131,7 +127,8 @@ async function reopen(tx: Tx, service: Running): Promise<Change | null> {
 
 async function sameAs(tx: Tx, service: Running, open: Change, wanted: UpgradeRequest, growths: Growths) {
   await requireProduct(tx, wanted.product_id);
-  if (open.productId !== wanted.product_id) {
+  const cycle = open.cycle ?? service.cycle;
+  if (open.productId !== wanted.product_id || cycle !== (wanted.cycle ?? service.cycle)) {
     const message = `Invoice ${open.invoiceId} for another change of this service is open; pay or cancel it first`;
     throw fail('conflict', { message });
   }
@@ -141,11 +138,14 @@ async function sameAs(tx: Tx, service: Running, open: Change, wanted: UpgradeReq
     ...priced,
     ...{ newPriceMinor: open.priceMinor, chargeMinor: open.chargeMinor },
     ...{ creditMinor: open.creditMinor, discountMinor: open.discountMinor },
+    period: periodOf(open),
   };
   return viewOffer(service, agreed, { invoiceId: open.invoiceId, totalMinor: totalOf(service, agreed, tax) });
 }
 
+/** Also one of the size of a machine: what is priced before it counts would be priced by what it is no more. */
 async function requireNoOther(tx: Tx, serviceId: number): Promise<void> {
+  await requireNoneUnderWay(tx, serviceId);
   const other = (await unpaidFor(tx, serviceId)).find(({ kind }) => kind === 'upgrade');
   if (other === undefined) return;
   const message = `Invoice ${other.id} for another change of this service is open; pay or cancel it first`;
@@ -171,8 +171,7 @@ async function order(tx: Tx, service: Running, priced: PricedRequest, tax: Tax, 
     lines: [lineOf(service, priced)],
     tax,
     couponId: priced.coupon?.id ?? null,
-    // Its price is of this period, so it ends with it: before the day from which the next one counts.
-    expiresAt: new Date(Math.min(dueAt(tx).getTime(), Date.parse(service.duedate) - 1)),
+    expiresAt: changeDueAt(tx, service.duedate),
   });
   const { id: serviceId, organizationId } = service;
   const couponId = priced.coupon?.id ?? null;
@@ -220,12 +219,21 @@ export function totalOf(service: Running, priced: Priced, tax: Tax): number {
   return totalsOf([lineOf(service, priced)], tax).totalMinor;
 }
 
-function lineOf(service: Running, { product, chargeMinor, discountMinor }: Priced) {
+function periodOf({ cycle, startsOn, endsOn }: Change): NewPeriod | null {
+  if (cycle === null || startsOn === null || endsOn === null || !isCycle(cycle)) return null;
+  return { cycle, startsOn, endsOn };
+}
+
+function lineOf(service: Running, { product, chargeMinor, discountMinor, period }: Priced) {
+  const time =
+    period === null
+      ? `until ${service.duedate}`
+      : `${period.cycle}, from ${period.startsOn} to ${period.endsOn}`;
   const name = service.domain === null ? service.productName : `${service.productName}, ${service.domain}`;
   return {
     productId: product.id,
     serviceId: service.id,
-    description: `${name}: ${service.productName} → ${product.name}, until ${service.duedate}`,
+    description: `${name}: ${service.productName} → ${product.name}, ${time}`,
     priceMinor: chargeMinor,
     setupFeeMinor: 0,
     discountMinor,

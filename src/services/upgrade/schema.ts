@@ -26,6 +26,8 @@ const terms = {
   currency: Type.String(),
   effective: named('ChangeEffective', Choice(moments), 'When the change counts'),
   effective_on: Nullable(meaning('The day on which it counts, when that is the end of the period', Day)),
+  cycle: meaning('Of the periods from then on', shownAs(CycleName, Type.String())),
+  new_duedate: meaning('The due date then: another one when a period of another cycle begins', Day),
   options: ChosenOptions,
 };
 
@@ -41,7 +43,6 @@ export const UpgradeOptions = named(
           name: Type.String(),
           description: Type.String(),
           group: ProductGroup,
-          cycle: shownAs(CycleName, Type.String()),
           ...terms,
         }),
         'Another product that the service can become, and what it would cost now',
@@ -51,11 +52,17 @@ export const UpgradeOptions = named(
   'What a service can become',
 );
 
+export const UpgradeQuery = Strict({
+  cycle: Type.Optional(meaning('Default: the one it has', CycleName)),
+});
+
 export const Upgrade = named(
   'ServiceUpgrade',
   Strict({
     product_id: Id,
-    cycle: Type.Optional(CycleName),
+    cycle: Type.Optional(
+      meaning('Default: the one it has. With another one a new period begins today', CycleName),
+    ),
     couponcode: Type.Optional(Type.String({ minLength: 1, maxLength: 100 })),
     dry_run: Type.Optional(Type.Boolean({ description: 'Says what it would cost, and reserves nothing' })),
   }),

@@ -16,6 +16,7 @@ let large: number;
 let small: number;
 let plus: number;
 let narrow: number;
+let both: number;
 
 beforeAll(async () => {
   const capacity = { cpuCores: 100, memoryMib: 1_000_000, diskGib: 10_000, acceleration: 'none' as const };
@@ -32,6 +33,8 @@ beforeAll(async () => {
   large = await add({ ...hosting, name: 'Large', prices: monthly(900), stock: 5 });
   small = await add({ ...hosting, name: 'Small', prices: monthly(100) });
   plus = await add({ ...vps, name: 'VPS Plus', prices: monthly(1_000), options: from(4, 20, 8) });
+  const cycles = [...monthly(900), { cycle: 'annually' as const, priceMinor: 9_000, setupFeeMinor: 0 }];
+  both = await add({ ...hosting, name: 'Both', prices: cycles });
   narrow = await add({ ...vps, name: 'VPS Narrow', prices: monthly(200), options: from(1, 10, 1) });
 });
 afterAll(() => product.stop());
@@ -53,9 +56,9 @@ async function at(moment: string): Promise<void> {
   await product.periodic('fleet.watchNodes');
 }
 
-async function delivered(): Promise<number> {
+async function delivered(couponcode?: string): Promise<number> {
   const item = { id: product.demo.products.hosting, cycle: 'monthly', type: 'Hosting' };
-  const { data } = (await owner.post('/cart/checkout/invoice', { products: [item] })).body;
+  const { data } = (await owner.post('/cart/checkout/invoice', { products: [item], couponcode })).body;
   await payByCredit(owner, data.invoice_id);
   await settled(product);
   await product.staff.post(`/staff/services/${data.service_ids[0]}/deliver`, {});
@@ -93,7 +96,7 @@ describe('another product', () => {
       effective: 'on_payment',
     });
     expect(availableProducts.map((each: { id: number }) => each.id).toSorted()).toEqual(
-      [large, small].toSorted(),
+      [large, small, both].toSorted(),
     );
     const tried = (await upgrade({ product_id: large, dry_run: true })).body.data;
     const asked = (await upgrade({ product_id: large })).body.data;
@@ -200,6 +203,28 @@ describe('another product', () => {
     }
   });
 
+  it('that waits for its day is not renewed for another cycle, whose price it would not have', async () => {
+    const later = (downgrade: string) =>
+      product.staff.patch(`/staff/products/${product.demo.products.hosting}`, { downgrade });
+    await later('period_end');
+    try {
+      expect((await upgrade({ product_id: small })).body.data.effective).toBe('period_end');
+      const renew = (cycle: string) => owner.post(`/dashboard/services/${id}/renew`, { cycle });
+      const cycles = (await owner.get(`/dashboard/services/${id}/renew`)).body.data.cycles;
+      expect(cycles.map(({ cycle }: { cycle: string }) => cycle)).toEqual(['monthly']);
+      const year = await renew('annually');
+      expect([year.status, year.body.code]).toEqual([409, 'conflict']);
+      expect(year.body.message).toContain('2027-05-01');
+      await at('2027-05-01T00:00:00Z');
+      await product.periodic('services.applyDueChanges');
+      // The small one is sold by the month alone.
+      expect((await renew('annually')).body.code).toBe('invalid_configuration');
+      expect(await service()).toMatchObject({ price: '1.00', billingCycle: 'monthly' });
+    } finally {
+      await later('now');
+    }
+  });
+
   it('asked for again is the same invoice, and for something else is refused until that is settled', async () => {
     const first = (await upgrade({ product_id: large })).body.data;
     expect((await upgrade({ product_id: large })).body.data).toEqual(first);
@@ -252,6 +277,21 @@ describe('a machine', () => {
     await refused(() => upgrade({ product_id: narrow }, vps), 400, 'invalid_configuration');
   });
 
+  it('is neither changed nor renewed while a size that was paid does not count yet', async () => {
+    const { serviceId: vps } = await runningVps(product, owner);
+    const resize = await owner.post(`/dashboard/services/${vps}/upgrade-vps`, { option3: 2 });
+    const { invoice_id: invoiceId } = resize.body.data;
+    // As it is between the payment and the job that it enqueued.
+    const become = (state: string) =>
+      sql(product, 'update vps_upgrades set state = $2 where invoice_id = $1', invoiceId, state);
+    await become('expired');
+    await paid(invoiceId);
+    await become('waiting');
+    const renew = () => owner.post(`/dashboard/services/${vps}/renew`, { cycle: 'monthly' });
+    await refused(() => upgrade({ product_id: plus }, vps), 409, 'conflict');
+    await refused(renew, 409, 'conflict');
+  });
+
   it('gives back what it was held when nobody pays', async () => {
     const { serviceId: vps } = await runningVps(product, owner);
     const asked = (await upgrade({ product_id: plus }, vps)).body.data;
@@ -262,6 +302,100 @@ describe('a machine', () => {
   });
 });
 
+describe('another product together with another cycle', () => {
+  it('begins a new period today, of which the days that remain have paid a part', async () => {
+    await at('2027-04-16T09:30:00Z'); // 15 of 30 days are left: 1.50
+    const { availableProducts } = (await owner.get(`/dashboard/services/${id}/upgrade?cycle=annually`)).body
+      .data;
+    const offered = {
+      prorated_charge: '88.50',
+      credit: '1.50',
+      new_price: '90.00',
+      cycle: 'annually',
+      new_duedate: '2028-04-16',
+      effective: 'on_payment',
+    };
+    expect(availableProducts).toMatchObject([{ id: both, ...offered }]);
+    const tried = (await upgrade({ product_id: both, cycle: 'annually', dry_run: true })).body.data;
+    const asked = (await upgrade({ product_id: both, cycle: 'annually' })).body.data;
+    expect(asked).toMatchObject(offered);
+    expect({ ...asked, invoice_id: null }).toEqual(tried);
+    expect((await upgrade({ product_id: both, cycle: 'annually' })).body.data).toEqual(asked);
+    await refused(() => upgrade({ product_id: both }), 409, 'conflict');
+    expect(await invoice(asked.invoice_id)).toMatchObject({
+      total: '88.50',
+      items: [{ description: 'Web hosting: Web hosting → Both, annually, from 2027-04-16 to 2028-04-16' }],
+    });
+    // Who pays later has the same period.
+    await at('2027-04-18T20:00:00Z');
+    await paid(asked.invoice_id);
+    expect(await service()).toMatchObject({
+      product: { name: 'Both' },
+      billingCycle: 'annually',
+      price: '90.00',
+      duedate: '2028-04-16',
+    });
+    const { cycles } = (await owner.get(`/dashboard/services/${id}/renew`)).body.data;
+    expect(cycles).toContainEqual(
+      expect.objectContaining({ cycle: 'annually', price: '90.00', new_duedate: '2029-04-16' }),
+    );
+  });
+
+  it('takes off what was paid for the days that remain, and not what they would have cost', async () => {
+    await sql(
+      product,
+      `insert into coupons (code, percent, created_at) values ('HALF', 50, now()), ('ALL', 100, now())`,
+    );
+    const [half, all] = [await delivered('HALF'), await delivered('ALL')];
+    await at('2027-04-16T09:30:00Z');
+    const tried = async (of: number) =>
+      (await upgrade({ product_id: both, cycle: 'annually', dry_run: true }, of)).body.data;
+    expect(await tried(half)).toMatchObject({ credit: '0.75', prorated_charge: '89.25' });
+    expect(await tried(all)).toMatchObject({ credit: '0.00', prorated_charge: '90.00' });
+  });
+
+  it('is taken off the calendar of the day on which it would have been due, and is in none until the new one', async () => {
+    await at('2027-04-20T09:30:00Z');
+    await product.periodic('services.calendar');
+    await settled(product);
+    const asked = (await upgrade({ product_id: both, cycle: 'annually' })).body.data;
+    await paid(asked.invoice_id);
+    expect(await sql(product, 'select 1 from service_calendar where service_id = $1', id)).toEqual([]);
+    await at('2027-05-20T09:30:00Z');
+    await product.periodic('services.calendar');
+    await settled(product);
+    expect(await service()).toMatchObject({ status: 'active', duedate: '2028-04-20' });
+    const { invoices } = (await owner.get('/dashboard/invoices')).body.data;
+    expect(invoices.filter(({ status }: { status: string }) => status === 'unpaid')).toEqual([]);
+  });
+
+  it('that nobody pays leaves cycle and due date as they were', async () => {
+    const was = await service();
+    const asked = (await upgrade({ product_id: both, cycle: 'annually' })).body.data;
+    await owner.post(`/dashboard/invoices/${asked.invoice_id}/cancel`);
+    await settled(product);
+    expect(await service()).toEqual(was);
+  });
+
+  it('of no more than is paid for already is refused, and says how', async () => {
+    await renewed('annually');
+    const ask = () => upgrade({ product_id: both, cycle: 'monthly' });
+    await refused(ask, 400, 'invalid_configuration');
+    expect((await ask()).body.details).toEqual([
+      { field: 'cycle', message: expect.stringMatching(/worth as much as a period monthly.*POST …\/renew/) },
+    ]);
+    const { availableProducts } = (await owner.get(`/dashboard/services/${id}/upgrade?cycle=monthly`)).body
+      .data;
+    expect(availableProducts.map((each: { id: number }) => each.id)).not.toContain(both);
+  });
+
+  async function renewed(cycle: string): Promise<void> {
+    const { invoice_id: renewal } = (await owner.post(`/dashboard/services/${id}/renew`, { cycle })).body
+      .data;
+    await paid(renewal);
+  }
+});
+
 describe('refused, and nothing changes', () => {
   it('a product that there is not, is the same, of another kind, or not sold so', async () => {
     await refused(() => upgrade({ product_id: 987_654 }), 404, 'not_found');
@@ -269,6 +403,13 @@ describe('refused, and nothing changes', () => {
     await refused(() => upgrade({ product_id: plus }), 400, 'invalid_configuration');
     await refused(() => upgrade({ product_id: product.demo.products.domain }), 400, 'invalid_configuration');
     await refused(() => upgrade({ product_id: large, cycle: 'annually' }), 400, 'invalid_configuration');
+    const asked = await upgrade({ product_id: large, cycle: 'annually' });
+    expect(asked.body.details).toEqual([
+      {
+        field: 'cycle',
+        message: 'Large is not sold annually, but monthly; name one of these as cycle',
+      },
+    ]);
     await refused(() => upgrade({ product_id: large, couponcode: 'no-such' }), 400, 'invalid_coupon');
     await sql(product, `update products set status = 'retired' where id = $1`, large);
     await refused(() => upgrade({ product_id: large }), 400, 'invalid_configuration');
@@ -305,4 +446,18 @@ describe('refused, and nothing changes', () => {
     ])
       await refused(() => upgrade(body), 400, 'invalid_request');
   });
+});
+
+it('counts before a renewal that is asked for in the moment after it was paid', async () => {
+  const ids = [id];
+  while (ids.length < 4) ids.push(await delivered());
+  for (const each of ids) {
+    const { invoice_id } = (await upgrade({ product_id: large }, each)).body.data;
+    expect((await payByCredit(owner, invoice_id)).status).toBe(200);
+    const renewal = await owner.post(`/dashboard/services/${each}/renew`, { cycle: 'monthly' });
+    expect(renewal.status, JSON.stringify(renewal.body)).toBe(200);
+    expect(await invoice(renewal.body.data.invoice_id)).toMatchObject({ status: 'unpaid', total: '9.00' });
+    await settled(product);
+    expect(await service(each)).toMatchObject({ price: '9.00', duedate: '2027-05-01' });
+  }
 });

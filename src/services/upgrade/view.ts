@@ -24,6 +24,8 @@ export function viewOffer(
     currency: service.currency,
     effective,
     effective_on: effective === 'period_end' ? service.duedate : null,
+    cycle: priced.period?.cycle ?? service.cycle,
+    new_duedate: priced.period?.endsOn ?? service.duedate,
     options: priced.options,
   };
 }

@@ -1,4 +1,4 @@
-import { beginEarning, holdInvoice, isRefunded } from '../../billing/index.ts';
+import { beginEarning, holdInvoice, isRefunded, refundInvoice } from '../../billing/index.ts';
 import { record } from '../../events/index.ts';
 import {
   holdMoreAddresses,
@@ -6,7 +6,7 @@ import {
   returnHeldAddresses,
   useHeldAddresses,
 } from '../../fleet/index.ts';
-import { enqueue, fail, formatMoney, type TxContext } from '../../platform/index.ts';
+import { enqueue, formatMoney, type TxContext } from '../../platform/index.ts';
 import {
   changeTerms,
   lockTerms,
@@ -47,7 +47,7 @@ export async function reserveGrowth(
 export async function applyUpgrade(tx: TxContext, service: Terms, upgrade: NewTerms): Promise<ActionRow> {
   const options = { ...service.options, ...upgrade.changes };
   const { ipv4Count: count4, ipv6Count: count6 } = vpsOptions.read(options);
-  await changeTerms(tx, service.id, upgrade);
+  await changeTerms(tx, service, upgrade);
   await useHeldAddresses(tx, service.id);
   await releaseAddresses(tx, service.id, { count4, count6 });
   const { id: serviceId, organizationId } = service;
@@ -66,15 +66,20 @@ export async function applyUpgrade(tx: TxContext, service: Terms, upgrade: NewTe
   return action;
 }
 
-/** The invoice of an upgrade was paid. Repeating it changes nothing. */
+/**
+ * The invoice of an upgrade was paid. A service that has ended meanwhile gives the money back, as credit. Repeating it
+ * changes nothing.
+ */
 export async function applyPaidUpgrade(tx: TxContext, invoiceId: number): Promise<void> {
   await withWaiting(tx, invoiceId, async (_, service, upgrade) => {
     // Between the payment and this moment somebody may have given the money back.
     await holdInvoice(tx, invoiceId);
     if (await isRefunded(tx, invoiceId)) return giveBackWaiting(tx, service, upgrade);
     if (service.status !== 'active' && service.status !== 'suspended') {
-      const message = `the upgrade was paid, but the service is ${service.status}; refund invoice ${invoiceId}`;
-      throw Object.assign(fail('conflict', { message }), { permanent: true });
+      await giveBackWaiting(tx, service, upgrade);
+      const reason = `the service was ${service.status} before it was changed`;
+      await refundInvoice(tx, invoiceId, { method: 'credit', reason });
+      return;
     }
     const { id, options: changes, price_minor: newPriceMinor, unit_prices: lots } = upgrade;
     await markUpgrade(tx, id, 'applied');

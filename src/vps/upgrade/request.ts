@@ -1,4 +1,4 @@
-import { dueAt, issueInvoice, requireFewUnpaid, taxOf, totalsOf } from '../../billing/index.ts';
+import { issueInvoice, requireFewUnpaid, taxOf, totalsOf } from '../../billing/index.ts';
 import {
   fail,
   formatMoney,
@@ -8,6 +8,7 @@ import {
   transaction,
 } from '../../platform/index.ts';
 import {
+  changeDueAt,
   closeRenewal,
   findChange,
   lockTerms,
@@ -129,8 +130,7 @@ async function order(
     lines: [lineOf(service, priced)],
     tax,
     couponId: null,
-    // Its price is of this period, so it ends with it: before the day from which the next one counts.
-    expiresAt: new Date(Math.min(dueAt(tx).getTime(), Date.parse(service.duedate) - 1)),
+    expiresAt: changeDueAt(tx, service.duedate),
   });
   await writeUpgrade(tx, { ...upgradeOf(service, priced), invoiceId, state: 'waiting' });
   return view(service, { ...priced, invoiceId, totalMinor });

@@ -1,0 +1,30 @@
+import type { Selling } from '../../catalog/index.ts';
+import { statement } from '../../platform/index.ts';
+import { kindOf } from './table.ts';
+
+const sold = statement<{ sold: boolean }, { productId: number }>(
+  'services.sold',
+  `select exists (select 1 from services where product_id = :productId)
+     or exists (select 1 from service_changes where product_id = :productId) as sold`,
+);
+
+/** What services know of the products that they are made of. */
+export const selling: Selling = {
+  problems: ({ moduleId, options }) => {
+    const kind = kindOf(moduleId);
+    const any = Object.fromEntries(
+      options.map((option) => [option.key, option.kind === 'choice' ? option.choices[0]?.value : option.min]),
+    );
+    const missing = kind.missing(any).map((key) => `${kind.type} needs ${key}`);
+    const unreadable = options.flatMap((option) => {
+      const values = option.kind === 'choice' ? option.choices.map(({ value }) => value) : [option.min];
+      const wrong = values.filter((value) => kind.unreadable({ [option.key]: value }).length > 0);
+      return wrong.map((value) => `no ${kind.type} can be delivered with ${option.key} ${value}`);
+    });
+    return [...missing, ...unreadable].map((message) => ({
+      field: 'options',
+      message: `${message}; change the options, or keep the product hidden`,
+    }));
+  },
+  isSold: async (ctx, productId) => (await ctx.db.one(sold, { productId })).sold,
+};
