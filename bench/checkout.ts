@@ -178,7 +178,7 @@ async function scriptFor(access: Access, people: readonly Person[], goods: Goods
   const db = recording(access.ctx.db, sent);
   // That a key was used is noted once a minute, not with each order.
   const asking = { ...db, run: access.ctx.db.run };
-  const authenticate = authenticator(asking, access.ctx.clock);
+  const authenticate = authenticator(asking, access.ctx.clock, access.ctx.config);
   const principal = await authenticate(buyer.token, buyer.organizationId, '127.0.0.1');
   if (principal === null) throw new Error('the key of the bench is not known');
   const ctx: OrganizationContext = {

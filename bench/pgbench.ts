@@ -12,17 +12,18 @@ import { runProgram } from '../src/platform/host/program.ts';
 import { type House, undo } from './house.ts';
 import type { Access } from './people.ts';
 
-/** A statement as it was sent; null values and all. `begin` and `commit` have no parameters. */
+/** A statement as it was sent; null values and all. `begin` and `commit` have no parameters, and are their names. */
 export interface Sent {
+  name: string;
   text: string;
   values: unknown[];
 }
 
 /** The database, and a list of everything that is sent to it from now on. */
 export function recording(db: Database, sent: Sent[]): Database {
-  const note = (text: string, values: unknown[] = []) => void sent.push({ text, values });
+  const note = (name: string, text = name, values: unknown[] = []) => void sent.push({ name, text, values });
   const noted = <S extends Statement<unknown, object>>(statement: S, [params]: object[]): S => {
-    note(statement.text, valuesOf(statement, params));
+    note(statement.name, statement.text, valuesOf(statement, params));
     return statement;
   };
   const noting = (to: Queryable): Queryable => ({

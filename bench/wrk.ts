@@ -16,6 +16,7 @@ export interface Load {
   /** Requests a second that were answered with 2xx. */
   perSecond: number;
   p50Ms: number;
+  p95Ms: number;
   p99Ms: number;
   failed: number;
 }
@@ -38,8 +39,8 @@ end
 function done(summary, latency)
   local errors = summary.errors
   local failed = errors.status + errors.connect + errors.read + errors.write + errors.timeout
-  io.write(string.format('\\nRESULT {"requests":%d,"seconds":%f,"failed":%d,"p50":%f,"p99":%f}\\n', summary.requests,
-    summary.duration / 1e6, failed, latency:percentile(50) / 1e3, latency:percentile(99) / 1e3))
+  io.write(string.format('\\nRESULT {"requests":%d,"seconds":%f,"failed":%d,"p50":%f,"p95":%f,"p99":%f}\\n', summary.requests,
+    summary.duration / 1e6, failed, latency:percentile(50) / 1e3, latency:percentile(95) / 1e3, latency:percentile(99) / 1e3))
 end
 `;
 
@@ -67,10 +68,14 @@ export function volley(requests: readonly Request[]): Volley {
       ]);
       const found = /RESULT (.*)/.exec(stdout)?.[1];
       if (found === undefined) throw new Error(`wrk said nothing:\n${stdout}`);
-      const result = JSON.parse(found) as Record<'requests' | 'seconds' | 'failed' | 'p50' | 'p99', number>;
+      const result = JSON.parse(found) as Record<
+        'requests' | 'seconds' | 'failed' | 'p50' | 'p95' | 'p99',
+        number
+      >;
       return {
         perSecond: (result.requests - result.failed) / result.seconds,
         p50Ms: result.p50,
+        p95Ms: result.p95,
         p99Ms: result.p99,
         failed: result.failed,
       };

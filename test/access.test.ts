@@ -10,7 +10,7 @@ import { listRoutes, type Route } from '../src/platform/http/index.ts';
 import { transaction } from '../src/platform/index.ts';
 import type { Client, Response } from './client.ts';
 import { runningVps } from './orders.ts';
-import { newCustomer, newMember, newStaff, type Person } from './people.ts';
+import { newCustomer, newMember, newStaff, type Person, signedIn } from './people.ts';
 import { startTestProduct, type TestProduct } from './product.ts';
 import { bodyFor } from './samples.ts';
 import { contents, sql } from './sql.ts';
@@ -44,6 +44,7 @@ const resources: [RegExp, keyof Owned][] = [
   [/^\/dashboard\/invoices\/:id/, 'invoice'],
   [/^\/dashboard\/account\/ssh-keys\/:id/, 'sshKey'],
   [/^\/dashboard\/payment-methods\/:id/, 'paymentMethod'],
+  [/^\/dashboard\/account\/sessions\/:id/, 'session'],
 ];
 
 let product: TestProduct;
@@ -76,6 +77,7 @@ async function possessionsOf(person: Person) {
     action: Number(history.body.data.actions[0].id),
     sshKey: Number(key.body.data.ssh_key.id),
     paymentMethod: await methodOf(person),
+    session: (await signedIn(product, person)).sessionId,
   };
 }
 
@@ -294,10 +296,14 @@ describe('an endpoint without an owner', () => {
     const named = (auth: Route['auth']) => routes.filter((route) => route.auth === auth).map(nameOf);
     expect(named('public')).toEqual([
       ...['GET /products', 'GET /products/:id', 'POST /cart/quote'],
+      ...['POST /auth/register', 'POST /auth/email/verify', 'POST /auth/email/resend', 'POST /auth/login'],
+      'POST /auth/login/2fa',
+      ...['POST /auth/password/forgot', 'POST /auth/password/reset'],
       ...['GET /payment-pages/:page', 'POST /payments/:driver/events'],
     ]);
-    // The three that the specification (§5, rule 4) lets go without an organization.
+    // Of a session itself, and the three that the specification (§5, rule 4) lets go without an organization.
     expect(named('account')).toEqual([
+      ...['POST /auth/logout', 'POST /auth/reauthenticate'],
       'GET /dashboard/account',
       'GET /dashboard/organizations',
       'POST /dashboard/organizations',

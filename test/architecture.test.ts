@@ -57,7 +57,10 @@ const tablesOf: Record<string, string[]> = {
   jobs: ['jobs', 'job_steps', 'workers'],
   restores: ['restores'],
   idempotency: ['idempotency_keys'],
-  account: ['users', 'api_keys', 'ssh_keys'],
+  account: [
+    ...['users', 'api_keys', 'ssh_keys'],
+    ...['sessions', 'devices', 'account_links', 'address_requests', 'totp_factors', 'recovery_codes'],
+  ],
   attention: ['staff_concerns', 'staff_mailings'],
   organizations: ['organizations', 'memberships'],
   settings: ['settings'],
@@ -75,6 +78,8 @@ const tablesOf: Record<string, string[]> = {
         'provider_comparisons',
         'provider_customers',
         'provider_events',
+        'payouts',
+        'unknown_payments',
       ],
       'tax_rates',
       'tax_standings',
@@ -88,6 +93,7 @@ const tablesOf: Record<string, string[]> = {
     ],
     ...['ledger_accounts', 'ledger_transactions', 'ledger_entries', 'ledger_checks', 'ledger_differences'],
     ...['deferrals', 'earnings'],
+    ...['ledger_periods', 'ledger_period_transactions', 'ledger_period_sums'],
     ...['bank_statements', 'bank_entries'],
   ],
   services: [
@@ -100,7 +106,9 @@ const tablesOf: Record<string, string[]> = {
       'service_changes',
     ],
     'order_reviews',
+    ...['recurring_revenue', 'recurring_changes'],
     ...['service_calendar', 'service_calendar_steps', 'payment_promises'],
+    ...['price_moves', 'service_price_moves'],
   ],
   vps: [
     ...[
@@ -123,11 +131,11 @@ const tablesOf: Record<string, string[]> = {
 const readsOf: Record<string, { tables: string[]; why: string }> = {
   events: { tables: ['users'], why: 'to whom a mail goes' },
   account: {
-    tables: ['memberships'],
-    why: 'staff asks who is in an organization',
+    tables: ['journal', 'memberships'],
+    why: "a person's sign-ins are entries of the journal; staff asks who is in an organization",
   },
   organizations: {
-    tables: ['api_keys', 'billing_profiles', 'users'],
+    tables: ['api_keys', 'billing_profiles', 'sessions', 'users'],
     why: 'who a request comes from, asked at every request; address and tax id are shown, and said in the billing profile',
   },
   billing: {
@@ -152,6 +160,12 @@ const withoutOrganization: Record<string, string> = {
   users: 'a person may act in several organizations',
   api_keys: "a person's",
   ssh_keys: "a person's",
+  sessions: "a person's",
+  devices: "a person's",
+  account_links: "a person's",
+  address_requests: "a stranger's",
+  totp_factors: "a person's",
+  recovery_codes: "a person's",
   installation: "the provider's: one row for the whole installation",
   idempotency_keys: "a person's; the organization is part of the hashed scope",
   organizations: 'is the organization',
@@ -170,12 +184,17 @@ const withoutOrganization: Record<string, string> = {
   products: "the provider's",
   product_prices: "the provider's",
   product_options: "the provider's",
+  price_moves: "the provider's; what it does to a service stands with that",
   coupons: "the provider's; their use is part of an invoice",
   tax_rates: "the provider's",
   provider_comparisons: "the provider's",
+  payouts: "the provider's",
   provider_events:
     "the provider's: what a payment provider told, of whom it is known only when it is looked at",
   ledger_checks: "the provider's",
+  ledger_periods: "the provider's",
+  ledger_period_transactions: "the provider's; whose a posting is stands in it",
+  ledger_period_sums: "the provider's",
   bank_statements: "the provider's; whose money an entry is stands in it",
   invoice_series: "the provider's: sequences over all organizations",
 };

@@ -1,3 +1,5 @@
+import { randomUUID } from 'node:crypto';
+
 /** An answer as it came. `body` is parsed JSON, whatever it is; tests name the parts they look at. */
 export interface Response {
   status: number;
@@ -34,6 +36,10 @@ export function apiClient(
     const text = await response.text();
     return { status: response.status, headers: response.headers, body: parse(text) };
   };
+  return methodsOf(request);
+}
+
+function methodsOf(request: Client['request']): Client {
   return {
     request,
     get: (path, headers) => request('GET', path, undefined, headers),
@@ -42,6 +48,22 @@ export function apiClient(
     put: (path, body, headers) => request('PUT', path, body, headers),
     delete: (path, headers) => request('DELETE', path, undefined, headers),
   };
+}
+
+/**
+ * The same client, which waits and repeats what a busy machine refused (429, 503) until it is answered, each change under a
+ * key of its own, so that it is done once.
+ */
+export function patient(client: Client): Client {
+  const request: Client['request'] = async (method, path, body, headers) => {
+    const key: Record<string, string> = method === 'POST' ? { 'idempotency-key': randomUUID() } : {};
+    for (;;) {
+      const answer = await client.request(method, path, body, { ...key, ...headers });
+      if (answer.status !== 429 && answer.status !== 503) return answer;
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+  };
+  return methodsOf(request);
 }
 
 function parse(text: string): unknown {

@@ -7,7 +7,7 @@ import { allRoutes } from '../src/api.ts';
 import { listRoutes, type Route } from '../src/platform/http/index.ts';
 import type { Client } from './client.ts';
 import { runningVps } from './orders.ts';
-import { newCustomer, type Person } from './people.ts';
+import { newCustomer, type Person, signedIn } from './people.ts';
 import type { TestProduct } from './product.ts';
 import { contents, settled, sql } from './sql.ts';
 import { type PaidProduct, startPaidProduct } from './stripe/product.ts';
@@ -68,6 +68,14 @@ const things: Record<string, () => Promise<Thing>> = {
     const stock = (more: number) => ({ stock: made * 2 + more });
     return { path: `/staff/products/${product.demo.products.hosting}`, bodies: [stock(0), stock(1)] };
   },
+  updateProductGroup: async () => {
+    made += 1;
+    const { product_group } = await madeBy(
+      product.staff.post('/staff/product-groups', { name: `Group ${made}` }),
+    );
+    const name = (word: string) => ({ name: `${word} ${made}` });
+    return { path: `/staff/product-groups/${product_group?.id}`, bodies: [name('One'), name('Other')] };
+  },
   updateService: async () => {
     const path = `/dashboard/services/${service}`;
     const { auto_renew: was } = (await owner.get(path)).body.data.service;
@@ -124,6 +132,14 @@ const things: Record<string, () => Promise<Thing>> = {
     made += 1;
     const named = (name: string) => ({ company: { name: `${name} ${made}` } });
     return { path: '/staff/settings', bodies: [named('One'), named('Other')] };
+  },
+  endSession: async () => ({
+    path: `/dashboard/account/sessions/${(await signedIn(product, owner)).sessionId}`,
+    bodies: [],
+  }),
+  endOtherSessions: async () => {
+    await signedIn(product, owner);
+    return { path: '/dashboard/account/sessions', bodies: [] };
   },
   deleteSshKey: async () => {
     made += 1;

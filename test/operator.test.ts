@@ -201,6 +201,9 @@ describe('the first administrator', () => {
     expect(made.code).toBe(0);
     const key = /ink_\S+/.exec(made.stdout)?.[0] ?? '';
     const staff = apiClient(`${product.url}/api`, { token: key });
+    const token = /\?token=(\S+)/.exec(made.stdout)?.[1];
+    const set = { token, password: 'nine herons fold linen' };
+    expect((await staff.post('/auth/password/reset', set)).body.data).toEqual({ password_set: true });
     expect((await staff.get('/staff/nodes')).status).toBe(200);
     const { user } = (await staff.get('/dashboard/account')).body.data;
     expect(user).toMatchObject({

@@ -3,7 +3,7 @@ import { createApiKey, createUser, type StaffRole } from '../src/account/index.t
 import { grantCredit } from '../src/billing/index.ts';
 import { foundOrganization, type Role } from '../src/organizations/index.ts';
 import { type TxContext, transaction } from '../src/platform/index.ts';
-import { apiClient, type Client } from './client.ts';
+import { apiClient, type Client, type Response } from './client.ts';
 import type { TestProduct } from './product.ts';
 import { sql } from './sql.ts';
 
@@ -13,6 +13,7 @@ export interface Person extends Client {
   organizationId: number;
   email: string;
   key: string;
+  password: string;
 }
 
 interface NewPerson {
@@ -49,23 +50,24 @@ export async function newMember(product: TestProduct, organizationId: number, ro
 }
 
 /** Somebody of the provider's. */
-export async function newStaff(product: TestProduct, staffRole: StaffRole): Promise<Client> {
-  const { key } = await transaction(product.ctx, 'test.newStaff', (tx) => newPerson(tx, { staffRole }));
-  return apiClient(`${product.url}/api`, { token: key });
+export async function newStaff(product: TestProduct, staffRole: StaffRole) {
+  const person = await transaction(product.ctx, 'test.newStaff', (tx) => newPerson(tx, { staffRole }));
+  return { ...person, ...apiClient(`${product.url}/api`, { token: person.key }) };
 }
 
 async function newPerson(tx: TxContext, { firstName = 'Test', staffRole }: NewPerson) {
   const email = `${randomBytes(6).toString('hex')}@example.com`;
+  const password = randomBytes(12).toString('base64url');
   const userId = await createUser(tx, {
-    ...{ email, firstName, lastName: 'Person', password: 'not-used-here' },
+    ...{ email, firstName, lastName: 'Person', password },
     ...(staffRole ? { staffRole } : {}),
   });
-  return { userId, email, key: (await createApiKey(tx, userId, 'Test')).key };
+  return { userId, email, password, key: (await createApiKey(tx, userId, 'Test')).key };
 }
 
 function withClient(
   product: TestProduct,
-  person: { userId: number; email: string; key: string },
+  person: { userId: number; email: string; key: string; password: string },
   organizationId: number,
 ): Person {
   return {
@@ -73,4 +75,57 @@ function withClient(
     organizationId,
     ...apiClient(`${product.url}/api`, { token: person.key, organizationId }),
   };
+}
+
+/** A client of somebody who signed in, with what their browser keeps. */
+export interface SignedIn extends Client {
+  sessionId: number;
+  token: string;
+  /** The whole header `cookie`. */
+  cookie: string;
+}
+
+/** Signs somebody in as their browser does; a browser that was here before sends its cookies. */
+export async function signedIn(
+  product: TestProduct,
+  person: { email: string; password: string; organizationId?: number },
+  headers: Record<string, string> = {},
+): Promise<SignedIn> {
+  const { email, password } = person;
+  const answer = await product.nobody.post('/auth/login', { email, password }, headers);
+  if (answer.status !== 200) throw new Error(`not signed in: ${JSON.stringify(answer.body)}`);
+  return sessionOf(product, answer, person.organizationId);
+}
+
+/** The client of the session that an answer opened. */
+export async function sessionOf(
+  product: TestProduct,
+  answer: Response,
+  organizationId?: number,
+): Promise<SignedIn> {
+  const cookies = cookiesOf(answer);
+  const token = cookies['__Host-innkeeper'] ?? '';
+  const [row] = await sql<{ id: number }>(
+    product,
+    `select id from sessions where hash = sha256(convert_to($1, 'UTF8'))`,
+    token,
+  );
+  return {
+    ...apiClient(`${product.url}/api`, { token, organizationId }),
+    sessionId: Number(row?.id),
+    token,
+    cookie: Object.entries(cookies)
+      .map(([name, value]) => `${name}=${value}`)
+      .join('; '),
+  };
+}
+
+/** The cookies that an answer sets, by name. */
+export function cookiesOf({ headers }: Response): Record<string, string> {
+  return Object.fromEntries(
+    headers.getSetCookie().map((line) => {
+      const [name = '', value = ''] = (line.split(';', 1)[0] ?? '').split('=');
+      return [name, value];
+    }),
+  );
 }

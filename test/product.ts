@@ -14,6 +14,7 @@ import {
   createLog,
   runPeriodicJob,
   type TravellingClock,
+  type TxContext,
   travellingClock,
 } from '../src/platform/index.ts';
 import { lookForWorkers } from '../src/platform/jobs/index.ts';
@@ -100,7 +101,21 @@ export async function startTestProduct(options: TestOptions = {}): Promise<TestP
     periodic: async (name) => {
       const job = allPeriodicJobs.find((candidate) => candidate.name === name);
       if (!job) throw new Error(`there is no periodic job ${name}`);
-      await runPeriodicJob(ctx, job);
+      // The product has turns of its own, and who comes during one is sent away: once more until nothing is left to do.
+      let isDone = false;
+      const work = async (tx: TxContext) => {
+        const answer = await job.work(tx);
+        isDone = answer !== 'more';
+        return answer;
+      };
+      await until(
+        async () => {
+          await runPeriodicJob(ctx, { ...job, work });
+          return isDone;
+        },
+        (done) => done,
+        180_000,
+      );
     },
     stop: async () => {
       await product.stop();

@@ -57,9 +57,10 @@ export async function tableNames(product: OnDatabase): Promise<string[]> {
 }
 
 /** Waits until the workers have nothing left to do. */
-export async function settled(product: OnDatabase): Promise<void> {
+export async function settled(product: OnDatabase, timeoutMs?: number): Promise<void> {
   await until(
     () => sql(product, `select name, state, error_message from jobs where state in ('ready', 'running')`),
     (jobs) => jobs.length === 0,
+    timeoutMs,
   );
 }

@@ -112,6 +112,18 @@ describe('what staff searches for', () => {
     const found = await find('invoices', 'invoices', { search: number });
     expect(ids(found)).toContain(invoice);
     expect((await find('invoices', 'invoices', { search: '999' })).rows).toEqual([]);
+    await product.staff.patch('/staff/settings', { numbering: { prefix: 'INV-' } });
+    const named = await newInvoice(product, owner);
+    await payByCredit(owner, named);
+    const filters: Record<string, string | number>[] = [
+      {},
+      { status: 'paid' },
+      { organization_id: owner.organizationId },
+    ];
+    for (const search of ['INV-', 'inv-2'])
+      for (const more of filters)
+        expect(ids(await find('invoices', 'invoices', { search, ...more })), search).toEqual([named]);
+    await product.staff.patch('/staff/settings', { numbering: { prefix: '' } });
   });
 
   it('are services by name, by the name behind its first label, and by their whole address', async () => {

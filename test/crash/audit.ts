@@ -10,6 +10,17 @@ const questions: Record<string, string> = {
   'a job that is not finished': `
     select id, name, state, direction, attempts, error_message from jobs where state in ('ready', 'running')`,
 
+  'a customer who was told of one price twice': `
+    select subject_id, data->>'price' as price from journal where action = 'service.price_change_announced'
+    group by 1, 2, data->>'from' having count(*) > 1`,
+  'a new price that waits for a service that has ended': `
+    select r.move_id, r.service_id, r.state, s.status from service_price_moves r join services s on s.id = r.service_id
+    where r.state in ('waiting', 'telling', 'told') and s.status in ('terminated', 'cancelled')`,
+  'a period at the price of a move that does not count for the service': `
+    select r.invoice_id, r.price_move_id, m.state from service_renewals r
+    left join service_price_moves m on m.move_id = r.price_move_id and m.service_id = r.service_id
+    where r.state = 'applied' and r.price_move_id is not null and m.state is distinct from 'moved'`,
+
   'an invoice without items': `
     select id from invoices i where not exists (select 1 from invoice_items where invoice_id = i.id)`,
   'an ordered item without its service, or a service without its item': `
@@ -30,9 +41,11 @@ const questions: Record<string, string> = {
   'a transfer that is not what it paid and what became credit': `
     select t.id, t.amount_minor, sum(p.amount_minor) from transfers t left join payments p on p.transfer_id = t.id
     group by t.id having coalesce(sum(p.amount_minor), 0) > t.amount_minor`,
-  'money at the bank that no transfer brought, or the other way round': `
+  'money at the bank that no transfer or payout brought, or the other way round': `
     select t.minor as transfers, l.minor as ledger from
-      (select coalesce(sum(amount_minor), 0) as minor from transfers where taken_back_at is null) t,
+      (select coalesce(sum(minor), 0) as minor from (
+         select amount_minor as minor from transfers where taken_back_at is null
+         union all select booked_minor from payouts) each) t,
       (select coalesce(sum(e.amount_minor), 0) as minor from ledger_entries e
         join ledger_accounts a on a.id = e.account_id and a.kind = 'bank') l
     where t.minor <> l.minor`,
@@ -42,7 +55,9 @@ const questions: Record<string, string> = {
          select currency, amount_minor - returned_minor - case when fee_currency = currency then fee_minor else 0 end as minor
            from charges where state = 'paid'
          union all select currency, -fee_minor - case when state = 'open' then amount_minor else 0 end
-           from disputes) each group by currency) c
+           from disputes
+         union all select currency, -booked_minor from payouts
+         union all select fee_currency, -fee_minor from payouts where fee_minor <> 0) each group by currency) c
       full join (select a.currency, sum(e.amount_minor) as minor from ledger_entries e
         join ledger_accounts a on a.id = e.account_id and a.kind = 'provider' group by a.currency) l using (currency)
     where coalesce(c.minor, 0) <> coalesce(l.minor, 0)`,
@@ -61,6 +76,13 @@ const questions: Record<string, string> = {
       (select coalesce(-sum(e.amount_minor), 0) as minor from ledger_entries e
         join ledger_accounts a on a.id = e.account_id and a.kind = 'parts') l
     where i.minor <> l.minor`,
+  'an open invoice that counts and is not owed, or is owed and not open': `
+    select i.id, i.minor as open, l.minor as ledger from
+      (select id, total_minor as minor from invoices where status = 'unpaid' and booked_at_issue) i
+      full join (select t.invoice_id as id, sum(e.amount_minor) as minor from ledger_entries e
+        join ledger_accounts a on a.id = e.account_id and a.kind = 'receivable'
+        join ledger_transactions t on t.id = e.transaction_id group by t.invoice_id) l using (id)
+    where coalesce(i.minor, 0) <> coalesce(l.minor, 0)`,
   'what is owed as service and is not on the account for it': `
     select d.minor as deferrals, l.minor as ledger from
       (select coalesce(sum(amount_minor - earned_minor - returned_minor), 0) as minor from deferrals) d,

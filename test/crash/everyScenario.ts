@@ -1,17 +1,23 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { scenarios } from './scenarios.ts';
+import type { Scenario } from './scenarios.ts';
 import { failpointsOf, sweepCrashes } from './sweep.ts';
 import { openWorld, type World } from './world.ts';
 
-/** Kills the product at every failpoint that any scenario passes, with every step done once or twice. */
-export function sweepEveryScenario(steps: 'once' | 'twice'): void {
+/** Kills the product at every failpoint that any of the scenarios passes, with every step done once or twice. */
+export function sweepEvery(
+  scenarios: readonly Scenario[],
+  steps: 'once' | 'twice',
+  env: Record<string, string> = {},
+): void {
   /** What several scenarios pass is crashed in the first of them, unless it does something else in the others. */
   const seen = new Set<string>();
 
   describe(`with every step done ${steps}, kill -9`, { timeout: 3_600_000 }, () => {
     let world: World;
     beforeAll(async () => {
-      world = await openWorld({ env: { INNKEEPER_REPEAT_STEPS: steps === 'twice' ? 'on' : 'off' } });
+      world = await openWorld({
+        env: { ...env, INNKEEPER_REPEAT_STEPS: steps === 'twice' ? 'on' : 'off' },
+      });
     });
     afterAll(() => world?.stop());
 

@@ -1,3 +1,4 @@
-import { sweepEveryScenario } from './everyScenario.ts';
+import { sweepEvery } from './everyScenario.ts';
+import { scenarios } from './scenarios.ts';
 
-sweepEveryScenario('once');
+sweepEvery(scenarios, 'once');

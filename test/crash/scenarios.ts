@@ -16,6 +16,8 @@ export interface Scenario<Given = unknown, Started = unknown> {
   done: (world: World, given: Given, started: Started) => Promise<void>;
   /** It passes failpoints of an earlier scenario and does something else at them, so it is crashed there as well. */
   otherwise?: boolean;
+  /** It is about what the clock brings: the periodic job whose failpoints are its own. */
+  periodic?: string;
 }
 
 export interface Order {
@@ -176,7 +178,7 @@ async function transfer(world: World, { invoiceId }: Order): Promise<void> {
   await ask(world.staff.post(`/staff/invoices/${invoiceId}/payments`, body));
 }
 
-async function ask(answer: Promise<Response>): Promise<void> {
+export async function ask(answer: Promise<Response>): Promise<void> {
   const { status, body } = await answer;
   if (status !== 200) throw new Error(`${status} ${JSON.stringify(body)}`);
 }
@@ -190,7 +192,7 @@ export function refund(body: object) {
     ask(world.staff.post(`/staff/invoices/${invoiceId}/refund`, { method: 'credit', ...body }));
 }
 
-function scenario<Given, Started>(
+export function scenario<Given, Started>(
   name: string,
   arrange: Scenario<Given, Started>['arrange'],
   start: Scenario<Given, Started>['start'],
@@ -327,12 +329,35 @@ async function expire(world: World, { invoiceId }: Order): Promise<void> {
   );
 }
 
+let pricesSaid = 4_00;
+
+/** Moves everyone with a VPS to a price that there was not before. */
+async function movePrices(world: World): Promise<void> {
+  pricesSaid += 1;
+  const path = `/staff/products/${world.demo.products.vps}`;
+  const price = (pricesSaid / 100).toFixed(2);
+  await ask(world.staff.patch(path, { prices: [{ cycle: 'monthly', price }] }));
+  const from = new Date(Date.now() + 60 * 86_400_000).toISOString().slice(0, 10);
+  await ask(world.staff.post(`${path}/price-moves`, { from }));
+}
+
+async function allAreTold(world: World): Promise<void> {
+  const waiting = () =>
+    sql(
+      world,
+      `select 1 from price_moves where gathered_at is null
+       union all select 1 from service_price_moves r join services s on s.id = r.service_id and s.status = 'active'
+         and not s.cancelled where r.state = 'waiting'`,
+    );
+  await until(waiting, (rows) => rows.length === 0, 180_000);
+}
+
 /** Every saga and verb that has to survive. A later one is one line more. */
 export const scenarios: Scenario[] = [
   scenario('checkout', nothing, order),
   scenario('pay', order, pay, becomes('status', 'active')),
   scenario('transfer', order, transfer, becomes('status', 'active')),
-  scenario('expiry', order, expire, becomes('status', 'cancelled')),
+  { ...scenario('expiry', order, expire, becomes('status', 'cancelled')), periodic: 'billing.expire' },
   powering('stop', running, power('stop')),
   powering('start', stopped, power('start')),
   powering('restart', sameMachine, power('restart')),
@@ -352,8 +377,9 @@ export const scenarios: Scenario[] = [
     (world, { serviceId }) => ask(world.staff.post(`/staff/services/${serviceId}/retry`)),
     becomes('status', 'active'),
   ),
-  scenario('renewal', running, nearItsEnd, hasRenewal),
-  scenario('unpaid', running, longOverdue, machineBecomes('suspended')),
+  { ...scenario('renewal', running, nearItsEnd, hasRenewal), periodic: 'services.calendar' },
+  scenario('price move', unsuspended, movePrices, allAreTold),
+  { ...scenario('unpaid', running, longOverdue, machineBecomes('suspended')), periodic: 'services.calendar' },
   scenario('suspend', unsuspended, suspend, machineBecomes('suspended')),
   scenario('unsuspend', suspended, unsuspend, machineBecomes('running')),
   scenario('terminate', running, terminate, becomes('status', 'terminated')),

@@ -16,20 +16,13 @@ export interface Swept {
 const recoveredWithinMs = 30_000;
 const periodicJobs = allPeriodicJobs.map((periodic) => periodic.name);
 
-/** Scenarios that are about what the clock brings. */
-const periodicOf: Record<string, string> = {
-  expiry: 'billing.expire',
-  renewal: 'services.calendar',
-  unpaid: 'services.calendar',
-};
-
 /** Failpoints of a scenario in the order in which they are passed first, without what only the clock brings. */
 export async function failpointsOf(world: World, scenario: Scenario): Promise<string[]> {
   await run(world, scenario);
   const passed = [...new Set(world.passed())];
   return passed.filter((name) => {
     const periodic = periodicJobs.find((each) => name.startsWith(`${each}:`));
-    return periodic === undefined || periodicOf[scenario.name] === periodic;
+    return periodic === undefined || scenario.periodic === periodic;
   });
 }
 

@@ -18,6 +18,7 @@ describe.skipIf(skip !== null)('a first boot whose power goes', { timeout: 900_0
   });
 
   afterAll(async () => {
+    await hypervisor?.destroy(bed.spec(1).id);
     await hypervisor?.close();
     bed?.remove();
   });

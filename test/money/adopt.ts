@@ -1,0 +1,131 @@
+import { expect } from 'vitest';
+import { sql } from '../sql.ts';
+import { type Customer, cancels, dueDateOf, dueOf, ends, type Invoice, type Service } from './books.ts';
+import { addDays, percentOf } from './rules.ts';
+import type { Shop } from './shop.ts';
+
+interface Row {
+  id: number;
+  kind: Invoice['kind'];
+  status: string;
+  total_minor: number;
+  service_id: number | null;
+}
+
+const invoicesOf = `
+  select i.id, i.kind, i.status, i.total_minor,
+    (select min(l.service_id) from invoice_items l where l.invoice_id = i.id) as service_id
+  from invoices i where i.organization_id = $1 and i.kind <> 'credit_note' order by i.position`;
+
+/**
+ * What the calendar did by itself: on which day has tests of its own, but what it asks for and takes is what the books
+ * say. So are expired invoices.
+ */
+export async function adopt(shop: Shop, customer: Customer): Promise<void> {
+  const rows = await sql<Row>(shop.product, invoicesOf, customer.person.organizationId);
+  for (const row of rows) {
+    const known = customer.invoices.find(({ id }) => id === row.id) ?? adoptInvoice(shop, customer, row);
+    if (known.status === 'unpaid' && row.status === 'cancelled') cancels(customer, known);
+    else if (known.status === 'unpaid' && row.status === 'paid') await adoptCharge(shop, customer, known);
+  }
+  const services = await sql<{ id: number; status: Service['status'] }>(
+    shop.product,
+    'select id, status from services where organization_id = $1',
+    customer.person.organizationId,
+  );
+  for (const { id, status } of services) {
+    const service = customer.services.find((each) => each.id === id);
+    if (service === undefined) throw new Error(`seed ${shop.seed}: nobody ordered service ${id}`);
+    if (status === service.status) continue;
+    expect(`${service.status} → ${status}`, `seed ${shop.seed}, service ${id}`).toMatch(
+      /^(active → suspended|(active|suspended) → terminated)$/,
+    );
+    if (status === 'terminated') {
+      // Nobody's service ends whose time is paid.
+      expect((dueDateOf(service) ?? '') <= shop.today, `seed ${shop.seed}, service ${id}`).toBe(true);
+      ends(customer, service);
+    } else service.status = status;
+  }
+}
+
+function adoptInvoice(shop: Shop, customer: Customer, row: Row): Invoice {
+  const service = customer.services.find(({ id }) => id === row.service_id);
+  const why = `seed ${shop.seed}, ${shop.today}: ${JSON.stringify(row)} for ${describe(service)}`;
+  if (service === undefined) throw new Error(`${why} is for no service`);
+  expect(['renewal', 'late_fee'], why).toContain(row.kind);
+  const open = customer.openOf(service, 'renewal');
+  if (row.kind === 'renewal') expect(open, `${why} beside another one`).toBeUndefined();
+  const netMinor =
+    row.kind === 'renewal'
+      ? renewalOf(service)
+      : percentOf(open ? dueOf(open) : 0, shop.lateFee.percent) + shop.lateFee.minor;
+  const invoice = customer.owes(row.id, row.kind, [{ service, netMinor }]);
+  expect(row.total_minor, why).toBe(invoice.totalMinor);
+  return invoice;
+}
+
+/** A service as the model has it, for whoever looks for the reason of a difference. */
+function describe(service: Service | undefined): string {
+  if (service === undefined) return 'nobody';
+  const { periods, changes, ...facts } = service;
+  const times = [...periods, ...changes].map(({ from, to, invoice: { kind, id } }) => ({
+    from,
+    to,
+    kind,
+    id,
+  }));
+  return JSON.stringify({ ...facts, times });
+}
+
+/** What a service costs for one more period, before tax. */
+export function renewalOf({ priceMinor, couponPercent }: Service): number {
+  return priceMinor - percentOf(priceMinor, couponPercent);
+}
+
+/** The calendar charged a saved method. */
+async function adoptCharge(shop: Shop, customer: Customer, invoice: Invoice): Promise<void> {
+  const [charge, ...more] = await sql<{ id: number; reference: string; amount_minor: number }>(
+    shop.product,
+    `select id, reference, amount_minor from charges where invoice_id = $1 and state = 'paid'`,
+    invoice.id,
+  );
+  const minor = dueOf(invoice);
+  expect([charge?.amount_minor, more], `seed ${shop.seed}, invoice ${invoice.id}`).toEqual([minor, []]);
+  if (charge === undefined) return;
+  const { id, reference } = charge;
+  customer.charges.push({
+    ...{ id, reference, invoice, minor, creditedMinor: 0, returnedMinor: 0, dispute: null },
+  });
+  shop.books.takes(minor);
+  shop.books.pays(customer, invoice, minor, shop.today);
+}
+
+const invoicedDaysAhead = 14;
+
+/**
+ * After a renewal that was paid late the next one may be asked for at once. The calendar is run for it, so that it does not
+ * come between two later steps.
+ */
+export async function catchUp(shop: Shop, customer: Customer): Promise<void> {
+  for (const service of customer.services) {
+    const isRenewed = service.isRenewed;
+    service.isRenewed = false;
+    if (!isRenewed || !isToInvoice(shop, customer, service)) continue;
+    await shop.product.periodic('services.calendar');
+    await shop.becomes(
+      (rows) => rows.length === 1,
+      `select 1 from service_renewals r join invoices i on i.id = r.invoice_id and i.status = 'unpaid'
+       where r.service_id = $1 and r.state = 'waiting'`,
+      service.id,
+    );
+    await adopt(shop, customer);
+  }
+}
+
+function isToInvoice(shop: Shop, customer: Customer, service: Service): boolean {
+  const due = dueDateOf(service) ?? '';
+  if (service.status !== 'active' && service.status !== 'suspended') return false;
+  if (service.isEnding || customer.openOf(service, 'renewal') || customer.openOf(service, 'upgrade'))
+    return false;
+  return addDays(shop.today, invoicedDaysAhead) >= due;
+}

@@ -1,0 +1,208 @@
+import type { Person } from '../people.ts';
+import { monthAfter, percentOf } from './rules.ts';
+
+/** The same books as the product's, kept in memory by rules written down a second time. */
+
+export type ProductName = 'small' | 'large';
+
+export interface Period {
+  invoice: Invoice;
+  from: string;
+  to: string;
+}
+
+export interface Service {
+  id: number;
+  orderedOn: string;
+  product: ProductName;
+  priceMinor: number;
+  status: 'pending' | 'active' | 'suspended' | 'cancelled' | 'terminated';
+  /** It ends with its paid time. */
+  isEnding: boolean;
+  anchor: number;
+  /** Time that is paid for, one after the other. */
+  periods: Period[];
+  /** Days that an upgrade was paid for. */
+  changes: Period[];
+  /** What its coupon takes off renewals, in per cent. */
+  couponPercent: number;
+  /** The product has not been asked yet whether it says the same. */
+  isToShow: boolean;
+  /** A renewal was paid, and the calendar may have work anew. */
+  isRenewed: boolean;
+}
+
+export interface Line {
+  service: Service | null;
+  netMinor: number;
+}
+
+export interface Invoice {
+  id: number;
+  kind: 'order' | 'renewal' | 'upgrade' | 'late_fee' | 'top_up';
+  lines: Line[];
+  totalMinor: number;
+  taxMinor: number;
+  paidMinor: number;
+  refundedMinor: number;
+  status: 'unpaid' | 'paid' | 'cancelled';
+  /** What an upgrade makes of its service. */
+  change?: { product: ProductName; priceMinor: number };
+}
+
+export interface Transfer {
+  id: number;
+  minor: number;
+  parts: { invoice: Invoice; minor: number }[];
+  isTakenBack: boolean;
+}
+
+export interface Charge {
+  id: number;
+  /** The provider's name for it. */
+  reference: string;
+  invoice: Invoice;
+  minor: number;
+  creditedMinor: number;
+  returnedMinor: number;
+  dispute: { reference: string; state: 'open' | 'won' | 'lost' } | null;
+}
+
+/** A customer, and everything between them and the provider. */
+export class Customer {
+  readonly person: Person;
+  readonly hasTax: boolean;
+  readonly methodId: number;
+  creditMinor = 0;
+  readonly invoices: Invoice[] = [];
+  readonly services: Service[] = [];
+  readonly transfers: Transfer[] = [];
+  readonly charges: Charge[] = [];
+  constructor(person: Person, hasTax: boolean, methodId: number) {
+    this.person = person;
+    this.hasTax = hasTax;
+    this.methodId = methodId;
+  }
+
+  /** An invoice over these lines, unpaid. */
+  owes(id: number, kind: Invoice['kind'], lines: Line[], totalMinor?: number): Invoice {
+    const netMinor = lines.reduce((sum, line) => sum + line.netMinor, 0);
+    const isTaxed = this.hasTax && kind !== 'late_fee' && kind !== 'top_up';
+    const taxMinor = isTaxed ? percentOf(netMinor, 21) : 0;
+    const sums = { totalMinor: totalMinor ?? netMinor + taxMinor, taxMinor, paidMinor: 0, refundedMinor: 0 };
+    const invoice: Invoice = { id, kind, lines, ...sums, status: 'unpaid' };
+    this.invoices.push(invoice);
+    return invoice;
+  }
+
+  openOf(service: Service, kind: Invoice['kind']): Invoice | undefined {
+    return this.invoices.find(
+      (invoice) => invoice.kind === kind && invoice.status === 'unpaid' && isFor(invoice, service),
+    );
+  }
+}
+
+export function isFor({ lines }: Invoice, service: Service): boolean {
+  return lines.some((line) => line.service === service);
+}
+
+/** What of the ledger is nobody's in particular. */
+export class Books {
+  bank = 0;
+  provider = 0;
+  fees = 0;
+  disputes = 0;
+  goodwill = 0;
+  tax = 0;
+  /** Earned, or owed as service. */
+  sold = 0;
+
+  /** Money towards an invoice, which has come from elsewhere. */
+  pays(customer: Customer, invoice: Invoice, minor: number, today: string): void {
+    invoice.paidMinor += minor;
+    if (invoice.paidMinor < invoice.totalMinor) return;
+    invoice.status = 'paid';
+    if (invoice.kind === 'top_up') {
+      customer.creditMinor += invoice.totalMinor;
+      return;
+    }
+    this.tax += invoice.taxMinor;
+    this.sold += invoice.totalMinor - invoice.taxMinor;
+    const [line] = invoice.lines;
+    if (invoice.kind === 'renewal' && line?.service) renews(line.service, invoice);
+    if (invoice.kind === 'upgrade' && line?.service) changes(line.service, invoice, today);
+  }
+
+  /** Money of a paid invoice that goes back; where to is the caller's. */
+  givesBack(invoice: Invoice, minor: number): void {
+    const isTopUp = invoice.kind === 'top_up';
+    const taxMinor = isTopUp
+      ? 0
+      : taxWithin(invoice, invoice.refundedMinor + minor) - taxWithin(invoice, invoice.refundedMinor);
+    invoice.refundedMinor += minor;
+    this.tax -= taxMinor;
+    if (!isTopUp) this.sold -= minor - taxMinor;
+    if (invoice.refundedMinor === invoice.totalMinor) undelivered(invoice);
+  }
+
+  /** The provider has taken money of a card, and its fee. */
+  takes(minor: number): void {
+    const feeMinor = Math.round(minor * 0.015) + 25;
+    this.provider += minor - feeMinor;
+    this.fees += feeMinor;
+  }
+}
+
+/** What was paid towards an open invoice becomes credit. */
+export function cancels(customer: Customer, invoice: Invoice): void {
+  customer.creditMinor += invoice.paidMinor;
+  invoice.paidMinor = 0;
+  invoice.status = 'cancelled';
+  undelivered(invoice);
+}
+
+/** Nobody delivers what is not paid any more. */
+function undelivered(invoice: Invoice): void {
+  if (invoice.kind !== 'order') return;
+  for (const { service } of invoice.lines) {
+    if (service?.status !== 'pending') continue;
+    service.status = 'cancelled';
+    service.isToShow = true;
+  }
+}
+
+export function dueDateOf({ periods }: Service): string | null {
+  return periods.at(-1)?.to ?? null;
+}
+
+function renews(service: Service, invoice: Invoice): void {
+  const from = dueDateOf(service) ?? '';
+  service.periods.push({ invoice, from, to: monthAfter(from, service.anchor) });
+  if (service.status === 'suspended') service.status = 'active';
+  service.isToShow = true;
+  service.isRenewed = true;
+}
+
+function changes(service: Service, invoice: Invoice, today: string): void {
+  const to = dueDateOf(service) ?? today;
+  service.changes.push({ invoice, from: today, to: to < today ? today : to });
+  Object.assign(service, invoice.change, { isToShow: true });
+}
+
+/** The service is over, for good; what was open for it is not asked for any more. */
+export function ends(customer: Customer, service: Service): void {
+  service.status = 'terminated';
+  service.isToShow = true;
+  for (const invoice of customer.invoices) {
+    if (invoice.status === 'unpaid' && invoice.kind !== 'order' && isFor(invoice, service))
+      cancels(customer, invoice);
+  }
+}
+
+export function dueOf({ status, totalMinor, paidMinor }: Invoice): number {
+  return status === 'unpaid' ? totalMinor - paidMinor : 0;
+}
+
+function taxWithin({ taxMinor, totalMinor }: Invoice, refundedMinor: number): number {
+  return totalMinor === 0 ? 0 : Math.floor((2 * taxMinor * refundedMinor + totalMinor) / (2 * totalMinor));
+}

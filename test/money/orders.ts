@@ -1,0 +1,252 @@
+import { expect } from 'vitest';
+import { adopt, renewalOf } from './adopt.ts';
+import {
+  type Customer,
+  cancels,
+  dueDateOf,
+  dueOf,
+  ends,
+  type Invoice,
+  isFor,
+  type Period,
+  type Service,
+} from './books.ts';
+import {
+  addDays,
+  daysBetween,
+  inEqualParts,
+  minorOf,
+  monthAfter,
+  percentOf,
+  textOf,
+  worthFrom,
+} from './rules.ts';
+import type { Shop } from './shop.ts';
+import type { Step } from './steps.ts';
+
+/** What customers and staff do with services. */
+
+export async function order(shop: Shop, customer: Customer, what: Step<'order'>, name: string) {
+  const { id: productId, price } = shop.goods[what.product];
+  const oldest = price.now;
+  const item = { id: productId, cycle: 'monthly', type: 'Hosting' };
+  const cart = {
+    products: Array(what.pieces).fill(item),
+    ...(what.coupon && { couponcode: shop.coupons[what.coupon] }),
+  };
+  const answer = await customer.person.post('/cart/checkout/invoice', cart);
+  expect(answer.status, shop.says(name, what, answer)).toBe(200);
+  const { invoice_id: id, service_ids: ids } = answer.body.data;
+  const { body } = await customer.person.get(`/dashboard/invoices/${id}`);
+  const isOfThatPrice = (minor: number) => minorOf(body.data.invoice.subtotal) === minor * what.pieces;
+  const priceMinor = price.since(oldest).find(isOfThatPrice) ?? Number.NaN;
+  const offMinor = what.coupon === null ? 0 : percentOf(priceMinor * what.pieces, shop.couponPercent);
+  const offs = inEqualParts(offMinor, what.pieces);
+  const lines = offs.map((off, at) => {
+    const service: Service = {
+      ...{ id: ids[at], orderedOn: shop.today, product: what.product, priceMinor, status: 'pending' },
+      ...{ isEnding: false, anchor: 0, periods: [], changes: [], isToShow: true, isRenewed: false },
+      couponPercent: what.coupon === 'recurring' ? shop.couponPercent : 0,
+    };
+    customer.services.push(service);
+    return { service, netMinor: priceMinor - off };
+  });
+  const invoice = customer.owes(id, 'order', lines);
+  expect(minorOf(body.data.invoice.total), shop.says(name, what, answer)).toBe(invoice.totalMinor);
+}
+
+export async function deliver(shop: Shop, customer: Customer, what: Step<'deliver'>, name: string) {
+  const service = pick(customer.services, what.which, (each) => isDeliverable(customer, each));
+  if (service === undefined) return;
+  const invoice = orderOf(customer, service);
+  const isDone = isDeliverable(customer, service);
+  const answer = await shop.staff.post(`/staff/services/${service.id}/deliver`);
+  expect(answer.status, shop.says(name, what, answer)).toBe(isDone ? 200 : 409);
+  if (!isDone) return;
+  service.status = 'active';
+  service.anchor = Number(shop.today.slice(8));
+  service.periods.push({ invoice, from: shop.today, to: monthAfter(shop.today, service.anchor) });
+  service.isToShow = true;
+}
+
+function orderOf(customer: Customer, service: Service): Invoice {
+  const found = customer.invoices.find((each) => each.kind === 'order' && isFor(each, service));
+  if (found === undefined) throw new Error(`nobody ordered service ${service.id}`);
+  return found;
+}
+
+function isDeliverable(customer: Customer, service: Service): boolean {
+  const { status, refundedMinor, totalMinor } = orderOf(customer, service);
+  return service.status === 'pending' && status === 'paid' && refundedMinor < totalMinor;
+}
+
+const isRunning = ({ status }: Service) => status === 'active' || status === 'suspended';
+
+export async function renew(shop: Shop, customer: Customer, what: Step<'renew'>, name: string) {
+  const service = pick(customer.services, what.which, isRunning);
+  if (service === undefined) return;
+  const isDone = isRunning(service) && !service.isEnding && !customer.openOf(service, 'upgrade');
+  const open = customer.openOf(service, 'renewal');
+  const answer = await customer.person.post(`/dashboard/services/${service.id}/renew`, { cycle: 'monthly' });
+  expect(answer.status, shop.says(name, what, answer)).toBe(isDone ? 200 : 409);
+  if (!isDone) return;
+  const { invoice_id: id } = answer.body.data;
+  if (open !== undefined) return expect(id, shop.says(name, what, answer)).toBe(open.id);
+  const invoice = customer.owes(id, 'renewal', [{ service, netMinor: renewalOf(service) }]);
+  const { body } = await customer.person.get(`/dashboard/invoices/${id}`);
+  expect(minorOf(body.data.invoice.total), shop.says(name, what, answer)).toBe(invoice.totalMinor);
+}
+
+/** To the other product, up or down. */
+export async function upgrade(shop: Shop, customer: Customer, what: Step<'upgrade'>, name: string) {
+  const service = pick(customer.services, what.which, isRunning);
+  if (service === undefined) return;
+  const { today } = shop;
+  const product = service.product === 'small' ? 'large' : 'small';
+  const { id: productId, price } = shop.goods[product];
+  const isDone = service.status === 'active' && !service.isEnding && (dueDateOf(service) ?? '') > today;
+  const oldest = price.now;
+  const path = `/dashboard/services/${service.id}/upgrade`;
+  const answer = await customer.person.post(path, { product_id: productId });
+  const says = shop.says(name, what, answer);
+  expect(answer.status, says).toBe(isDone ? 200 : 409);
+  if (!isDone) return;
+  const { invoice_id: id, new_price, prorated_charge, total } = answer.body.data;
+  const open = customer.openOf(service, 'upgrade');
+  if (open !== undefined) return expect(id, says).toBe(open.id);
+  const renewal = customer.openOf(service, 'renewal');
+  if (renewal !== undefined) cancels(customer, renewal);
+  const priceMinor = minorOf(new_price);
+  expect(price.since(oldest), says).toContain(priceMinor);
+  const worth = (minor: number) => worthFrom(today, minor, service.periods);
+  const netMinor = Math.max(0, worth(priceMinor) - worth(service.priceMinor));
+  expect(minorOf(prorated_charge), says).toBe(netMinor);
+  if (netMinor === 0) {
+    expect(id, says).toBe(null);
+    Object.assign(service, { product, priceMinor, isToShow: true });
+    return;
+  }
+  const invoice = customer.owes(id, 'upgrade', [{ service, netMinor }]);
+  invoice.change = { product, priceMinor };
+  expect(minorOf(total), says).toBe(invoice.totalMinor);
+}
+
+/** Cancels a service at once, with what goes back of what was paid for it. */
+export async function end(shop: Shop, customer: Customer, what: Step<'end'>, name: string) {
+  const service = pick(customer.services, what.which, isRunning);
+  if (service === undefined) return;
+  const ordered = orderOf(customer, service);
+  const isWanted = service.status === 'pending' && ordered.status === 'unpaid';
+  const isShared = ordered.lines.some(
+    (line) => line.service !== service && line.service?.status === 'pending',
+  );
+  const isDone = (isRunning(service) || service.status === 'pending') && !(isWanted && isShared);
+  const path = `/dashboard/services/${service.id}/cancel`;
+  const shown = (await customer.person.get(path)).body.data.immediate;
+  const answer = await customer.person.post(path, { type: 'immediate' });
+  const says = shop.says(name, what, answer);
+  expect(answer.status, says).toBe(isDone ? 200 : 409);
+  if (!isDone) return;
+  const shares = sharesOf(shop, customer, service);
+  const { refund } = answer.body.data;
+  expect(shown.refund, says).toEqual(refund);
+  expect(refund.invoices, says).toEqual(
+    shares.map(({ invoice, minor }) => ({ invoice_id: invoice.id, amount: textOf(minor) })),
+  );
+  service.isEnding = true;
+  if (isWanted) cancels(customer, ordered);
+  if (service.status === 'pending') service.status = 'cancelled';
+  else if (isRunning(service)) ends(customer, service);
+  service.isToShow = true;
+  for (const { invoice, minor } of shares) {
+    shop.books.givesBack(invoice, minor);
+    customer.creditMinor += minor;
+  }
+}
+
+const withdrawalDays = 14;
+
+/** What goes back of each invoice when a service ends now. */
+function sharesOf(shop: Shop, customer: Customer, service: Service): { invoice: Invoice; minor: number }[] {
+  const isWhole = service.status === 'pending' || shop.today <= addDays(service.orderedOn, withdrawalDays);
+  const shares = customer.invoices
+    .filter((invoice) => invoice.status === 'paid' && isFor(invoice, service))
+    .map((invoice) => {
+      const netMinor = invoice.lines.reduce((sum, line) => sum + line.netMinor, 0);
+      const ours = invoice.lines.find((line) => line.service === service)?.netMinor ?? 0;
+      const period = [...service.periods, ...service.changes].find((each) => each.invoice === invoice);
+      const backMinor = isWhole ? ours : unusedOf(ours, period, shop.today);
+      const minor = netMinor === 0 ? 0 : Math.floor((invoice.totalMinor * backMinor) / netMinor);
+      return { invoice, minor: Math.min(minor, invoice.totalMinor - invoice.refundedMinor) };
+    });
+  return shares.filter(({ minor }) => minor > 0);
+}
+
+/** A day that has begun is used. */
+function unusedOf(minor: number, period: Period | undefined, today: string): number {
+  if (period === undefined) return 0;
+  const days = daysBetween(period.from, period.to);
+  const left = days - Math.max(0, daysBetween(period.from, today) + 1);
+  return days <= 0 || left <= 0 ? 0 : Math.floor((minor * left) / days);
+}
+
+/** Cancels a service for the end of its paid time. */
+export async function endLater(shop: Shop, customer: Customer, what: Step<'endLater'>, name: string) {
+  const service = pick(customer.services, what.which, isRunning);
+  if (service === undefined) return;
+  const isDone = isRunning(service);
+  const path = `/dashboard/services/${service.id}/cancel`;
+  const answer = await customer.person.post(path, { type: 'end_of_period' });
+  expect(answer.status, shop.says(name, what, answer)).toBe(isDone ? 200 : 409);
+  if (!isDone || service.isEnding) return;
+  for (const invoice of customer.invoices) {
+    if (dueOf(invoice) > 0 && isFor(invoice, service)) cancels(customer, invoice);
+  }
+  service.isEnding = true;
+  service.isToShow = true;
+}
+
+export async function revoke(shop: Shop, customer: Customer, what: Step<'revoke'>, name: string) {
+  const service = pick(
+    customer.services.filter(({ isEnding }) => isEnding),
+    what.which,
+  );
+  if (service === undefined) return;
+  const isDone = isRunning(service);
+  const answer = await customer.person.delete(`/dashboard/services/${service.id}/cancel`);
+  expect(answer.status, shop.says(name, what, answer)).toBe(isDone ? 200 : 409);
+  if (!isDone) return;
+  service.isEnding = false;
+  service.isToShow = true;
+  await adopt(shop, customer);
+}
+
+export async function terminate(shop: Shop, customer: Customer, what: Step<'terminate'>, name: string) {
+  const service = pick(customer.services, what.which, isRunning);
+  if (service === undefined) return;
+  const isDone = isRunning(service);
+  const answer = await shop.staff.post(`/staff/services/${service.id}/terminate`, { reason: 'A test' });
+  expect(answer.status, shop.says(name, what, answer)).toBe(isDone ? 200 : 409);
+  if (isDone) ends(customer, service);
+}
+
+/** Staff changes a price: what runs keeps its own. */
+export async function price(shop: Shop, _: Customer, what: Step<'price'>, name: string) {
+  const { id, price } = shop.goods[what.product];
+  await price.change(what.minor, async () => {
+    const prices = [{ cycle: 'monthly', price: textOf(what.minor) }];
+    const answer = await shop.staff.patch(`/staff/products/${id}`, { prices });
+    expect(answer.status, shop.says(name, what, answer)).toBe(200);
+  });
+}
+
+/** One of them; three times of four one of those that something comes of, if there are any. */
+export function pick<Thing>(
+  things: readonly Thing[],
+  which: number,
+  isLikely: (thing: Thing) => boolean = () => true,
+): Thing | undefined {
+  const likely = which % 4 === 0 ? [] : things.filter(isLikely);
+  const among = likely.length > 0 ? likely : things;
+  return among[which % Math.max(1, among.length)];
+}
