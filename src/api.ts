@@ -1,6 +1,7 @@
 import {
   accountRoutes,
   authRoutes,
+  emailChangeRoutes,
   factorRoutes,
   sessionRoutes,
   staffKeyRoutes,
@@ -72,6 +73,7 @@ export const allRoutes: RouteGroup[] = [
   catalogRoutes,
   cartRoutes,
   authRoutes,
+  emailChangeRoutes,
   accountRoutes(readAccountCredit),
   sessionRoutes,
   factorRoutes,

@@ -1,4 +1,11 @@
-import { accountMails, addressRequests, purgeLinks, purgeSessions, sealedFactors } from './account/index.ts';
+import {
+  accountMails,
+  addressRequests,
+  purgeEmailChanges,
+  purgeLinks,
+  purgeSessions,
+  sealedFactors,
+} from './account/index.ts';
 import { attentionMeasures, attentionPeriodicJob, staffMails } from './attention/index.ts';
 import {
   askDueTaxIds,
@@ -137,6 +144,7 @@ export const allPeriodicJobs: PeriodicJob[] = [
   ...fleetPeriodicJobs,
   { name: 'account.purgeSessions', intervalMs: 10 * minute, work: purgeSessions },
   { name: 'account.purgeLinks', intervalMs: 10 * minute, work: purgeLinks },
+  { name: 'account.purgeEmailChanges', intervalMs: 10 * minute, work: purgeEmailChanges },
   { name: 'http.purgeIdempotencyKeys', intervalMs: 10 * minute, work: purgeIdempotencyKeys },
   healing(allJobs),
   { name: 'jobs.purgeDone', intervalMs: 10 * minute, work: purgeDoneJobs },

@@ -299,6 +299,7 @@ describe('an endpoint without an owner', () => {
       ...['POST /auth/register', 'POST /auth/email/verify', 'POST /auth/email/resend', 'POST /auth/login'],
       'POST /auth/login/2fa',
       ...['POST /auth/password/forgot', 'POST /auth/password/reset'],
+      ...['POST /auth/email/change/confirm', 'POST /auth/email/change/revoke'],
       ...['GET /payment-pages/:page', 'POST /payments/:driver/events'],
     ]);
     // Of a session itself, and the three that the specification (§5, rule 4) lets go without an organization.

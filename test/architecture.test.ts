@@ -58,7 +58,7 @@ const tablesOf: Record<string, string[]> = {
   restores: ['restores'],
   idempotency: ['idempotency_keys'],
   account: [
-    ...['users', 'api_keys', 'ssh_keys'],
+    ...['users', 'api_keys', 'ssh_keys', 'email_changes'],
     ...['sessions', 'devices', 'account_links', 'address_requests', 'totp_factors', 'recovery_codes'],
   ],
   attention: ['staff_concerns', 'staff_mailings'],
@@ -129,7 +129,7 @@ const tablesOf: Record<string, string[]> = {
 
 /** Tables that a room reads although another writes them: one statement says what two rooms know. */
 const readsOf: Record<string, { tables: string[]; why: string }> = {
-  events: { tables: ['users'], why: 'to whom a mail goes' },
+  events: { tables: ['email_changes', 'users'], why: 'to whom a mail goes' },
   account: {
     tables: ['journal', 'memberships'],
     why: "a person's sign-ins are entries of the journal; staff asks who is in an organization",
@@ -160,6 +160,7 @@ const withoutOrganization: Record<string, string> = {
   users: 'a person may act in several organizations',
   api_keys: "a person's",
   ssh_keys: "a person's",
+  email_changes: "a person's",
   sessions: "a person's",
   devices: "a person's",
   account_links: "a person's",

@@ -133,6 +133,11 @@ const things: Record<string, () => Promise<Thing>> = {
     const named = (name: string) => ({ company: { name: `${name} ${made}` } });
     return { path: '/staff/settings', bodies: [named('One'), named('Other')] };
   },
+  updateAccountDetails: async () => {
+    made += 1;
+    const phone = (last: number) => ({ phone: `+31 20 ${made} 010${last}` });
+    return { path: '/dashboard/account', bodies: [phone(0), phone(1)] };
+  },
   endSession: async () => ({
     path: `/dashboard/account/sessions/${(await signedIn(product, owner)).sessionId}`,
     bodies: [],

@@ -75,6 +75,22 @@ interface SessionsEnded {
   count: number;
 }
 
+interface AccountChanged {
+  user_id: number;
+  fields: string[];
+}
+
+interface EmailChanging {
+  user_id: number;
+  email_change_id: number;
+}
+
+interface EmailChangeRevoked {
+  user_id: number;
+  link_id: number;
+  sessions_ended: number;
+}
+
 export const accountRegistered = event<AccountRegistered>(
   'account.registered',
   'a stranger registered; their first organization follows, and the address is to be confirmed',
@@ -95,6 +111,34 @@ export const passwordForgotten = event<LinkSent>(
 export const passwordReset = event<PasswordReset>(
   'password.reset',
   'a password was set anew by a link, and all sessions ended',
+);
+export const accountChanged = event<AccountChanged>(
+  'account.updated',
+  'somebody changed what their account says of them, or their preferences',
+);
+export const passwordChanged = event<PasswordReset>(
+  'password.changed',
+  'somebody set another password by showing the one before, and their other sessions ended',
+);
+export const emailChangeAsked = event<EmailChanging>(
+  'email_change.asked',
+  'somebody wants their account to have another address, which is to be confirmed there',
+);
+export const emailChangeRefused = event<EmailChanging>(
+  'email_change.refused',
+  'somebody wants for their account the address of another one',
+);
+export const emailChanged = event<EmailChanging>(
+  'email_change.confirmed',
+  'an account has another address; from the one before it can be taken back for a week',
+);
+export const emailChangeRevoked = event<EmailChangeRevoked>(
+  'email_change.revoked',
+  'an account has its address of before again: its sessions ended, and its password is to be set anew',
+);
+export const addressHeld = event<EmailChanging>(
+  'email_change.address_held',
+  'a stranger registered with an address that an account gave up less than a week ago',
 );
 export const sessionOpened = event<SessionOpened>('session.opened', 'somebody signed in');
 export const signInRefused = event<SignInRefused>(

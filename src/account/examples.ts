@@ -56,44 +56,73 @@ const recoveryCodes = [
 ];
 const linkToken = '0vX2m7Qy1cZ8sTtW5nB4kLhE9uRfJpGaDdYxKiMoQwA';
 
+const preferences = {
+  email_subscribed: false,
+  show_cancelled_items: true,
+  language: 'en',
+  timezone: 'UTC',
+  theme: 'system',
+  notifications: { payments: true, services: true },
+};
+const account = {
+  twofa_status: false,
+  user: {
+    id: 4503599627370601,
+    first_name: 'Ada',
+    last_name: 'Novak',
+    email: 'ada@example.com',
+    billing_email: null,
+    abuse_email: null,
+    phone: null,
+    status: 'active',
+    credit: '200.00',
+    email_verified: true,
+    email_subscribed: false,
+    twoFactorAuthentication: false,
+    lastActivity: '2026-01-31T22:02:14.047Z',
+    created_at: '2026-01-31T22:02:13.550Z',
+    updated_at: '2026-01-31T22:02:13.550Z',
+    show_cancelled_items: true,
+    pending_email: null,
+  },
+  preferences,
+  apikeys: [
+    {
+      id: 4503599627370602,
+      name: 'Demo',
+      key: 'ink_Ex446R…',
+      billing: true,
+      shield: true,
+      vps: true,
+      created_at: '2026-01-31T22:02:13.562Z',
+      lastUsed: '2026-01-31T22:02:14.047Z',
+    },
+  ],
+  passkeys: [],
+};
+
 /** A request and its answer for each operation, parts of one story. */
 export const examples = {
-  getAccountDetails: {
+  getAccountDetails: { data: account },
+  updateAccountDetails: {
+    body: { phone: '+31 20 555 0100', billing_email: 'books@example.com' },
     data: {
-      twofa_status: false,
-      user: {
-        id: 4503599627370601,
-        first_name: 'Ada',
-        last_name: 'Novak',
-        email: 'ada@example.com',
-        billing_email: null,
-        abuse_email: null,
-        phone: null,
-        status: 'active',
-        credit: '200.00',
-        email_verified: true,
-        email_subscribed: false,
-        twoFactorAuthentication: false,
-        lastActivity: '2026-01-31T22:02:14.047Z',
-        created_at: '2026-01-31T22:02:13.550Z',
-        updated_at: '2026-01-31T22:02:13.550Z',
-        show_cancelled_items: false,
-      },
-      apikeys: [
-        {
-          id: 4503599627370602,
-          name: 'Demo',
-          key: 'ink_Ex446R…',
-          billing: true,
-          shield: true,
-          vps: true,
-          created_at: '2026-01-31T22:02:13.562Z',
-          lastUsed: '2026-01-31T22:02:14.047Z',
-        },
-      ],
-      passkeys: [],
+      ...account,
+      user: { ...account.user, phone: '+31 20 555 0100', billing_email: 'books@example.com' },
     },
   },
+  updatePreferences: {
+    body: { timezone: 'Europe/Amsterdam', notifications: { services: false } },
+    data: {
+      preferences: {
+        ...preferences,
+        timezone: 'Europe/Amsterdam',
+        notifications: { payments: true, services: false },
+      },
+    },
+  },
+  confirmEmailChange: { body: { token: linkToken }, data: { email_changed: true } },
+  revokeEmailChange: { body: { token: linkToken }, data: { email_restored: true } },
   register: {
     body: {
       email: 'grace@example.com',

@@ -7,6 +7,8 @@ import './errors.ts';
 import './limits.ts';
 
 export { type Area, areas, keptTo, type Scopes, wholeScopes } from './areas.ts';
+export { emailChangeRoutes } from './emailChange/routes.ts';
+export { purgeEmailChanges } from './emailChange/rows.ts';
 export { accountRegistered } from './events.ts';
 export { factorRoutes } from './factors/routes.ts';
 export { giveTotp, sealedFactors } from './factors/totp.ts';

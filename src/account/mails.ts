@@ -1,8 +1,15 @@
 import { type MailDeclaration, mail } from '../events/index.ts';
+import { changeLink } from './emailChange/rows.ts';
 import {
   accountRegistered,
+  addressHeld,
   apiKeyCreated,
   apiKeyRevoked,
+  emailChangeAsked,
+  emailChanged,
+  emailChangeRefused,
+  emailChangeRevoked,
+  passwordChanged,
   passwordForgotten,
   passwordReset,
   recoveryCodesMade,
@@ -76,6 +83,70 @@ const reset = mail(passwordReset, () => ({
   ],
 }));
 
+const passwordSet = mail(passwordChanged, () => ({
+  subject: 'Your password was changed',
+  lines: [
+    'Another password was set for your account by somebody who knew the one before. All its other sessions have ended.',
+    'If that was not you, set another one by "forgotten password", and look through your API keys.',
+  ],
+}));
+
+const emailWanted = mail(
+  emailChangeAsked,
+  ({ data }) => ({
+    subject: 'Confirm your new address',
+    lines: ['Follow this link within a day, and your account has this address from then on:', notYou],
+    link: changeLink('confirm', data.email_change_id),
+  }),
+  { address: 'new_email' },
+);
+
+const emailTaken = mail(
+  emailChangeRefused,
+  () => ({
+    subject: 'This address has an account already',
+    lines: [
+      'Somebody wants to give their account your address, which has an account of its own. Both stay as they are.',
+      'If that was you, sign in with this address, or give that account another one first.',
+    ],
+  }),
+  { address: 'new_email' },
+);
+
+const emailGone = mail(
+  emailChanged,
+  ({ data }) => ({
+    subject: 'Your account has another address',
+    lines: [
+      'Your account has another address from now on. If that was not you, follow this link within seven days to have it back:',
+      'Then all sessions end, the password is good no more, and we send you a link to set another one.',
+    ],
+    link: changeLink('revoke', data.email_change_id),
+  }),
+  { address: 'old_email' },
+);
+
+const emailBack = mail(emailChangeRevoked, ({ data }) => ({
+  subject: 'Your account has its old address again',
+  lines: [
+    'Your account has this address again. All its sessions have ended, and its password is good no more. Set another one by this link within an hour:',
+    'Then look through your API keys and your second factor: whoever changed the address could change them too.',
+  ],
+  link: mailLink('reset', data.link_id),
+}));
+
+const held = mail(
+  addressHeld,
+  () => ({
+    subject: 'This address cannot have an account yet',
+    lines: [
+      'Somebody registered with your address. An account gave it up less than a week ago and can still have it back, so nobody else gets it until then.',
+      'If you want an account with it, register again in a week.',
+    ],
+  }),
+  { address: 'old_email' },
+);
+
 const signedIn = mail(
   sessionOpened,
   ({ data }) => ({
@@ -110,5 +181,6 @@ const newCodes = mail(recoveryCodesMade, () => ({
 export const accountMails: MailDeclaration[] = [
   ...[made, revoked],
   ...[registered, again, repeated, forgotten, reset, signedIn],
+  ...[passwordSet, emailWanted, emailTaken, emailGone, emailBack, held],
   ...[enabled, disabled, newCodes],
 ];

@@ -1,6 +1,7 @@
 import { type AccountContext, statement } from '../platform/index.ts';
+import { type Preferences, shown } from './preferences.ts';
 
-interface AccountRow {
+interface AccountRow extends Preferences {
   id: number;
   email: string;
   first_name: string;
@@ -10,8 +11,7 @@ interface AccountRow {
   abuse_email: string | null;
   status: 'active' | 'blocked' | 'closed';
   email_verified: boolean;
-  email_subscribed: boolean;
-  show_cancelled_items: boolean;
+  pending_email: string | null;
   has_totp: boolean;
   last_activity_at: Date | null;
   created_at: Date;
@@ -28,10 +28,12 @@ interface AccountRow {
   }[];
 }
 
-const readAccountRow = statement<AccountRow, { userId: number }>(
+const readAccountRow = statement<AccountRow, { userId: number; now: Date }>(
   'account.read',
   `select u.*,
      exists (select 1 from totp_factors f where f.user_id = u.id and f.enabled_at is not null) as has_totp,
+     (select e.new_email from email_changes e where e.user_id = u.id and e.state in ('asked', 'taken') and e.until > :now
+        order by e.created_at desc limit 1) as pending_email,
      coalesce((select jsonb_agg(jsonb_build_object('id', k.id, 'name', k.name, 'prefix', k.prefix,
          'billing', k.billing, 'shield', k.shield, 'vps', k.vps, 'created_at', k.created_at,
          'last_used_at', k.last_used_at) order by k.created_at desc)
@@ -45,7 +47,7 @@ export type ReadCredit = (ctx: AccountContext) => Promise<string>;
 /** The account of whoever asks, with its API keys shortened to what identifies them. */
 export async function readAccount(ctx: AccountContext, readCredit: ReadCredit) {
   const [row, credit] = await Promise.all([
-    ctx.db.one(readAccountRow, { userId: ctx.actor.userId }),
+    ctx.db.one(readAccountRow, { userId: ctx.actor.userId, now: ctx.clock.now() }),
     readCredit(ctx),
   ]);
   return {
@@ -67,7 +69,9 @@ export async function readAccount(ctx: AccountContext, readCredit: ReadCredit) {
       created_at: row.created_at.toISOString(),
       updated_at: row.updated_at.toISOString(),
       show_cancelled_items: row.show_cancelled_items,
+      pending_email: row.pending_email,
     },
+    preferences: shown(row),
     apikeys: row.apikeys.map((key) => ({
       id: key.id,
       name: key.name,

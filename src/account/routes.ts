@@ -1,10 +1,28 @@
-import { IdParams, type RouteGroup, routes } from '../platform/http/index.ts';
+import { IdParams, type Principal, type RouteGroup, routes } from '../platform/http/index.ts';
+import { type AccountChange, changeAccount } from './change.ts';
 import { examples } from './examples.ts';
+import { changePreferences, type Preferences } from './preferences.ts';
 import { type ReadCredit, readAccount } from './read.ts';
 import * as S from './schema.ts';
 import { createSshKey, deleteSshKey, listSshKeys, lockSshKey, readSshKey } from './sshKeys.ts';
+import { lockUser } from './users.ts';
 
 const group = { tag: 'Account', about: 'Who you are, and the SSH keys that your machines let in.', examples };
+
+// About the person, so whoever is in no organization names none.
+const own = { auth: 'organization', organization: 'of-members' } as const;
+
+/** Whoever has a session could try passwords by it. */
+const guess = {
+  limit: 'password',
+  isMade: ({ body }: { body: AccountChange }) => body.current_password !== undefined,
+  keys: async (_ctx: unknown, { principal }: { principal: Principal }) => ({
+    keys: [`s${principal.sessionId}`],
+    byAddress: false,
+  }),
+  wrong: 'invalid_credentials',
+  message: 'Too many wrong passwords; wait as long as Retry-After says',
+} as const;
 
 // The specification (§5) asks for the organization header everywhere but on GET /dashboard/account.
 export function accountRoutes(readCredit: ReadCredit): RouteGroup {
@@ -17,8 +35,49 @@ export function accountRoutes(readCredit: ReadCredit): RouteGroup {
         summary: 'Get account details',
         description: 'The person that the key belongs to, and their keys. It needs no organization.',
         data: S.Account,
+        etag: { without: ['lastActivity', 'lastUsed', 'credit'] },
       },
       (ctx) => readAccount(ctx, readCredit),
+    );
+    route.patch(
+      '',
+      {
+        ...own,
+        area: 'all',
+        guess,
+        operation: 'updateAccountDetails',
+        summary: 'Update account details',
+        description:
+          'What is absent stays, null clears. Another `email` counts once the link in the mail to it is followed, and can be ' +
+          'taken back from the old one for seven days; it and `password` are for sessions alone. `password` comes with ' +
+          '`current_password`, ends all other sessions, and the session goes on under a new cookie.',
+        body: S.AccountChange,
+        data: S.Account,
+        errors: [
+          ...([
+            'invalid_credentials',
+            'password_refused',
+            'session_required',
+            'reauthentication_required',
+          ] as const),
+          ...(['too_many', 'not_found', 'forbidden'] as const),
+        ],
+        lock: (tx) => lockUser(tx, tx.actor.userId),
+      },
+      (ctx, req) => changeAccount(ctx, req.body as AccountChange, req, readCredit),
+    );
+    route.post(
+      '/preferences',
+      {
+        ...own,
+        area: 'all',
+        operation: 'updatePreferences',
+        summary: 'Update preferences',
+        description: 'Those that are named; the others stay as they are.',
+        body: S.NewPreferences,
+        data: S.PreferencesData,
+      },
+      (ctx, req) => changePreferences(ctx, req.body as Partial<Preferences>),
     );
     route.get(
       '/ssh-keys',

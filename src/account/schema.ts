@@ -11,8 +11,79 @@ import {
   Strict,
   Timestamp,
 } from '../platform/http/index.ts';
+import { EmailAddress } from './signIn/emailAddress.ts';
+import { line, NewPassword, Password } from './signIn/schema.ts';
+
+/** Names of places; UTC is none of them. */
+const timezones = ['UTC', ...Intl.supportedValuesOf('timeZone')];
 
 const Moment = Type.String({ format: 'date-time' });
+
+const Theme = Choice(['system', 'light', 'dark']);
+const wanted = {
+  payments: 'Receipts of what you paid',
+  services: 'Services that are ready, renewed or changed',
+};
+
+const Preferences = named(
+  'Preferences',
+  Type.Object({
+    email_subscribed: Type.Boolean({ description: 'Whether you want news by mail' }),
+    show_cancelled_items: Type.Boolean({
+      description:
+        'Whether lists show services and invoices that are cancelled or over, unless asked for a status',
+    }),
+    language: Type.String({ description: 'ISO 639-1; of the dashboard, and of mails that there are in it' }),
+    timezone: Type.String({ description: 'Of the IANA: in it mails say when something is' }),
+    theme: Theme,
+    notifications: Type.Object({
+      payments: Type.Boolean({ description: wanted.payments }),
+      services: Type.Boolean({ description: wanted.services }),
+    }),
+  }),
+  'How you are shown and told things',
+);
+export const PreferencesData = named('PreferencesAnswer', Type.Object({ preferences: Preferences }));
+export const NewPreferences = named(
+  'NewPreferences',
+  Strict({
+    email_subscribed: Type.Optional(Type.Boolean()),
+    show_cancelled_items: Type.Optional(Type.Boolean()),
+    language: Type.Optional(
+      Type.String({
+        pattern: '^[a-z]{2}$',
+        'x-message': 'must be a language in two small letters, such as de',
+      }),
+    ),
+    timezone: Type.Optional(Choice(timezones, { description: 'Of the IANA, such as Europe/Vienna' })),
+    theme: Type.Optional(Theme),
+    notifications: Type.Optional(
+      Strict({
+        payments: Type.Optional(Type.Boolean({ description: wanted.payments })),
+        services: Type.Optional(Type.Boolean({ description: wanted.services })),
+      }),
+    ),
+  }),
+);
+
+const Phone = Type.String({
+  pattern: '^\\+?[0-9][0-9 ()./-]{3,38}[0-9]$',
+  'x-message': 'must be a telephone number such as +31 20 555 0100',
+  examples: ['+31 20 555 0100'],
+});
+export const AccountChange = named(
+  'AccountChange',
+  Strict({
+    first_name: Type.Optional(line(100)),
+    last_name: Type.Optional(line(100)),
+    phone: Type.Optional(Nullable(Phone)),
+    billing_email: Type.Optional(Nullable(EmailAddress)),
+    abuse_email: Type.Optional(Nullable(EmailAddress)),
+    email: Type.Optional(EmailAddress),
+    password: Type.Optional(NewPassword),
+    current_password: Type.Optional(Password),
+  }),
+);
 
 export const Account = named(
   'Account',
@@ -37,9 +108,15 @@ export const Account = named(
         created_at: Moment,
         updated_at: Moment,
         show_cancelled_items: Type.Boolean(),
+        pending_email: Nullable(
+          Type.String({
+            description: 'What the address is to be, once the link that was sent to it is followed',
+          }),
+        ),
       }),
       'A person with an account',
     ),
+    preferences: Preferences,
     apikeys: Type.Array(
       named(
         'ApiKey',

@@ -1,6 +1,6 @@
 import { record } from '../events/index.ts';
-import { type Context, newId, statement, type TxContext } from '../platform/index.ts';
-import { accountCreated } from './events.ts';
+import { type AccountContext, type Context, newId, statement, type TxContext } from '../platform/index.ts';
+import { accountChanged, accountCreated } from './events.ts';
 import { hashPassword } from './signIn/passwords.ts';
 
 export const staffRoles = ['administrator', 'billing', 'support', 'operator'] as const;
@@ -96,4 +96,14 @@ const addressesOfStaff = statement<{ email: string }>(
 /** Where the provider's people are told what needs them. */
 export async function staffAddresses(ctx: Context): Promise<string[]> {
   return (await ctx.db.many(addressesOfStaff)).map(({ email }) => email);
+}
+
+/** Says which fields changed, and not to what: the journal stays when an account is closed. */
+export async function recordChange(tx: AccountContext & TxContext, fields: string[]): Promise<void> {
+  const { userId } = tx.actor;
+  await record(tx, accountChanged, {
+    subject: { type: 'user', id: userId },
+    organizationId: null,
+    data: { user_id: userId, fields },
+  });
 }

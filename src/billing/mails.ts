@@ -92,7 +92,7 @@ const paid = mail(
     subject: `Payment received for invoice ${subject.id}`,
     lines: [`We received ${data.total} ${data.currency} for invoice ${subject.id}. Thank you.`],
   }),
-  { isBill: true },
+  { isBill: true, about: 'payments' },
 );
 
 const partPaid = mail(

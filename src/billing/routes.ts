@@ -16,11 +16,13 @@ export const billingRoutes = routes('/dashboard/invoices', group, (route) => {
       permission: 'billing.read',
       operation: 'listInvoices',
       summary: 'List invoices',
-      description: 'The invoices of the organization, newest first, with its account credit.',
+      description:
+        'The invoices of the organization, newest first, with its account credit. Your preference `show_cancelled_items` says ' +
+        'whether cancelled ones are among them, unless you ask for a status.',
       query: S.InvoiceListQuery,
       data: S.InvoiceList,
     },
-    (ctx, req) => listInvoices(ctx, req.query),
+    (ctx, req) => listInvoices(ctx, req.query, req.principal),
   );
   route.get(
     '/:id',

@@ -7,7 +7,16 @@ export { mailConcerns } from './concerns.ts';
 export { allEvents, type Event, event, type NoData } from './event.ts';
 export { followJournal, startTellingReaders } from './followJournal.ts';
 export { type Entry, entryOf, hasHappened, record, recordEntry } from './journal.ts';
-export { type MailDeclaration, type MailText, mail, mailTo } from './mail.ts';
+export {
+  type MailDeclaration,
+  type MailText,
+  mail,
+  mailTo,
+  momentFor,
+  type Notification,
+  notifications,
+  type Reader,
+} from './mail.ts';
 export { linkToken, type MailLink } from './mailLink.ts';
 export { mailDelivery, mailReactions, mailSending } from './mails.ts';
 export { eventMeasures } from './measures.ts';

@@ -24,13 +24,18 @@ interface EntryForMail {
   email: string | null;
   billing_email: string | null;
   first_name: string | null;
+  timezone: string | null;
+  notifications: Record<string, boolean> | null;
+  old_email: string | null;
+  new_email: string | null;
 }
 
 const entryForMail = statement<EntryForMail, { journalId: number }>(
   'events.entryForMail',
   `select j.id, j.organization_id, j.action, j.subject_type, j.subject_id, j.data, u.email, u.billing_email,
-     u.first_name
+     u.first_name, u.timezone, u.notifications, e.old_email, e.new_email
    from journal j left join users u on u.id = (j.data->>'user_id')::bigint
+   left join email_changes e on e.id = (j.data->>'email_change_id')::bigint
    where j.id = :journalId`,
 );
 
@@ -128,15 +133,18 @@ async function write(
   const entry = await ctx.db.one(entryForMail, { journalId: payload.journalId });
   const declared = mails.get(entry.action);
   if (declared === undefined) throw new Error(`no mail tells of ${entry.action}`);
-  const account = declared.isBill ? (entry.billing_email ?? entry.email) : entry.email;
-  const recipient = declared.to(entry.data) ?? account;
+  if (declared.about !== null && entry.notifications?.[declared.about] === false) return;
+  const recipient = declared.to(entry.data) ?? recipientOf(entry, declared);
   if (recipient === null) return;
-  const text = declared.text({
-    journalId: entry.id,
-    subject: { type: entry.subject_type, id: entry.subject_id },
-    organizationId: entry.organization_id,
-    data: entry.data,
-  });
+  const text = declared.text(
+    {
+      journalId: entry.id,
+      subject: { type: entry.subject_type, id: entry.subject_id },
+      organizationId: entry.organization_id,
+      data: entry.data,
+    },
+    { timezone: entry.timezone ?? 'UTC' },
+  );
   await ctx.db.run(keepMail, {
     id: newId(),
     organizationId: entry.organization_id,
@@ -150,6 +158,11 @@ async function write(
   });
   const { organization_id: organizationId } = entry;
   if (delivers) await enqueue(ctx, mailSending, { journalId: entry.id }, { organizationId });
+}
+
+function recipientOf(entry: EntryForMail, { address, isBill }: MailDeclaration): string | null {
+  if (address !== 'own') return entry[address];
+  return isBill ? (entry.billing_email ?? entry.email) : entry.email;
 }
 
 async function send(run: Run<Payload, object>): Promise<void> {

@@ -19,6 +19,7 @@ interface PersonRow {
   role: string | null;
   default_organization_id: number | null;
   is_member: boolean;
+  show_cancelled_items: boolean;
 }
 
 interface KeyRow extends PersonRow {
@@ -34,7 +35,7 @@ interface SessionRow extends PersonRow {
   last_seen_at: Date;
 }
 
-const person = `u.id as user_id, u.staff_role, m.role,
+const person = `u.id as user_id, u.staff_role, u.show_cancelled_items, m.role,
      coalesce(u.default_organization_id,
        (select case when count(*) = 1 then min(own.organization_id) end from memberships own where own.user_id = u.id)
      ) as default_organization_id,
@@ -117,5 +118,6 @@ function personOf(row: PersonRow, scopes?: Scopes) {
     permissions: row.role === null ? null : permissionsOf(row.role, scopes),
     defaultOrganizationId: row.default_organization_id,
     isMember: row.is_member,
+    hidesCancelled: !row.show_cancelled_items,
   };
 }

@@ -19,24 +19,34 @@ import { isByHand } from './kinds/kind.ts';
 import { kindOf } from './kinds/table.ts';
 import { priceMoveMails } from './priceMoves/mails.ts';
 
-const ready = mail(serviceProvisioned, ({ data: { product, hostname, primary_ip: address } }) => ({
-  subject: `${hostname ?? product} is ready`,
-  lines:
-    address === null
-      ? [`What you ordered is ready: ${hostname === null ? product : `${product}, ${hostname}`}.`]
-      : [
-          `Your server ${hostname} is running.`,
-          '',
-          `  ssh root@${address}`,
-          '',
-          'Sign in with the password of your order, or with any SSH key of your account.',
-        ],
-}));
+const ready = mail(
+  serviceProvisioned,
+  ({ data: { product, hostname, primary_ip: address } }) => ({
+    subject: `${hostname ?? product} is ready`,
+    lines:
+      address === null
+        ? [`What you ordered is ready: ${hostname === null ? product : `${product}, ${hostname}`}.`]
+        : [
+            `Your server ${hostname} is running.`,
+            '',
+            `  ssh root@${address}`,
+            '',
+            'Sign in with the password of your order, or with any SSH key of your account.',
+          ],
+  }),
+  { about: 'services' },
+);
 
-const renewed = mail(serviceRenewed, ({ data: { product, hostname, duedate } }) => ({
-  subject: `${hostname ?? product} is renewed until ${duedate}`,
-  lines: [`${hostname === null ? product : `${product}, ${hostname}`}, is paid until ${duedate}. Thank you.`],
-}));
+const renewed = mail(
+  serviceRenewed,
+  ({ data: { product, hostname, duedate } }) => ({
+    subject: `${hostname ?? product} is renewed until ${duedate}`,
+    lines: [
+      `${hostname === null ? product : `${product}, ${hostname}`}, is paid until ${duedate}. Thank you.`,
+    ],
+  }),
+  { about: 'services' },
+);
 
 interface Named {
   product: string;
@@ -100,13 +110,17 @@ const refused = mail(orderRefused, ({ subject: { id }, data }) => ({
   ],
 }));
 
-const beingSetUp = mail(staffDeliveryWanted, ({ data }) => ({
-  subject: `We are setting up ${nameOf(data)}`,
-  lines: [
-    `${nameOf(data)} is paid, and our staff is setting it up by hand. We tell you once it is ready; you need not do`,
-    'anything. The time that you paid for begins on that day.',
-  ],
-}));
+const beingSetUp = mail(
+  staffDeliveryWanted,
+  ({ data }) => ({
+    subject: `We are setting up ${nameOf(data)}`,
+    lines: [
+      `${nameOf(data)} is paid, and our staff is setting it up by hand. We tell you once it is ready; you need not do`,
+      'anything. The time that you paid for begins on that day.',
+    ],
+  }),
+  { about: 'services' },
+);
 
 const doneWords: Readonly<Record<string, string>> = {
   change: 'is changed to what you chose',
@@ -121,7 +135,7 @@ const doneByHand = mail(
     subject: `${nameOf(data)} ${doneWords[data.task]}`,
     lines: [`Our staff has done what was left to do: ${nameOf(data)} ${doneWords[data.task]}.`],
   }),
-  { when: ({ task }) => task in doneWords },
+  { when: ({ task }) => task in doneWords, about: 'services' },
 );
 
 const ends = mail(cancelScheduled, ({ data }) => ({
@@ -132,10 +146,14 @@ const ends = mail(cancelScheduled, ({ data }) => ({
   ],
 }));
 
-const goesOn = mail(cancelRevoked, ({ data }) => ({
-  subject: `${nameOf(data)} goes on`,
-  lines: [`You took your cancellation of ${nameOf(data)} back. It goes on as before.`],
-}));
+const goesOn = mail(
+  cancelRevoked,
+  ({ data }) => ({
+    subject: `${nameOf(data)} goes on`,
+    lines: [`You took your cancellation of ${nameOf(data)} back. It goes on as before.`],
+  }),
+  { about: 'services' },
+);
 
 const changed = mail(productChanged, ({ data: { hostname, product_before: before, ...data } }) => ({
   subject: `${hostname ?? before} is ${data.product} now`,

@@ -105,7 +105,11 @@ const services = pagedList<ServiceRow>({
   from: 'services t',
   select: selectService,
   within: 't.organization_id = :organizationId',
-  filters: { status: 't.status = :status', productId: 't.product_id = :productId' },
+  filters: {
+    status: 't.status = :status',
+    productId: 't.product_id = :productId',
+    hidesCancelled: `(t.status not in ('cancelled', 'terminated')) = :hidesCancelled::boolean`,
+  },
   key: { by: 't.position', type: 'bigint', of: (row) => row.position },
   sorts: { created_at: null },
   order: '-created_at',
@@ -113,13 +117,18 @@ const services = pagedList<ServiceRow>({
   search: [nameOf, parentOf],
 });
 
-/** The organization's services, newest first unless sorted; what is searched for comes in the order of the names. */
+/**
+ * The organization's services, newest first unless sorted; what is searched for comes in the order of the names. Whoever
+ * prefers it does not see those that are over, unless they ask for a status.
+ */
 export async function listServices(
   ctx: OrganizationContext,
   query: ListRequest & { status?: string | undefined; product_id?: number | undefined },
+  prefers: { hidesCancelled?: boolean } = {},
 ) {
   const { organizationId } = ctx;
-  const filters = { status: query.status, productId: query.product_id };
+  const hidesCancelled = (prefers.hidesCancelled === true && query.status === undefined) || undefined;
+  const filters = { status: query.status, productId: query.product_id, hidesCancelled };
   const { rows, at } = await services(ctx, query, { organizationId, ...filters });
   const now = ctx.clock.now();
   return listData(

@@ -17,11 +17,13 @@ const ownRoutes = routes('/dashboard/services', group, (route) => {
       permission: 'service.read',
       operation: 'listServices',
       summary: 'List services',
-      description: 'What the organization ordered, newest first.',
+      description:
+        'What the organization ordered, newest first. Your preference `show_cancelled_items` says whether those are among ' +
+        'it that are cancelled or over, unless you ask for a status.',
       query: S.ServiceListQuery,
       data: S.ServiceList,
     },
-    (ctx, req) => listServices(ctx, req.query),
+    (ctx, req) => listServices(ctx, req.query, req.principal),
   );
   route.get(
     '/:id',

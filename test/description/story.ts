@@ -4,6 +4,8 @@ export const story = [
     'listProducts',
     'getProduct',
     'getAccountDetails',
+    'updateAccountDetails',
+    'updatePreferences',
     'listOrganizations',
     ...[
       'register',
@@ -127,6 +129,8 @@ export const story = [
 export const cannotBeSent: Record<string, string> = {
   verifyEmail: 'needs the link of a mail: account/signIn/signIn.test.ts',
   resetPassword: 'needs the link of a mail: account/signIn/signIn.test.ts',
+  confirmEmailChange: 'needs the link of a mail: account/change.test.ts',
+  revokeEmailChange: 'needs the link of a mail: account/change.test.ts',
   logIn: 'needs a password that is the same each time: account/signIn/signIn.test.ts',
   logOut: 'needs a session: account/signIn/signIn.test.ts',
   reauthenticate: 'needs a session: account/signIn/signIn.test.ts',

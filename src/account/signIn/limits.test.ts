@@ -53,3 +53,13 @@ it('an address registers and has mails sent so often and no more', async () => {
   ).toBe(10);
   expect(await count('/auth/password/forgot', (at) => ({ email: `x${at}@example.com` }))).toBe(10);
 });
+
+it('a session tries a few passwords by changing its own, and then none for a while', async () => {
+  const session = await signedIn(limited, await newCustomer(limited));
+  const change = (current_password: string) =>
+    session.patch('/dashboard/account', { password: 'nine herons fold linen', current_password });
+  const tries = [];
+  for (let turn = 0; turn < 12; turn += 1) tries.push((await change(`wrong ${turn}`)).status);
+  expect(tries).toEqual([...Array(10).fill(401), 429, 429]);
+  expect((await session.patch('/dashboard/account', { phone: null })).status).toBe(200);
+});

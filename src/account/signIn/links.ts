@@ -35,6 +35,10 @@ const dropLinks = statement<never, { userId: number; kind: LinkKind }>(
   'account.dropLinks',
   'delete from account_links where user_id = :userId and kind = :kind',
 );
+const dropAll = statement<never, { userId: number }>(
+  'account.dropAllLinks',
+  'delete from account_links where user_id = :userId',
+);
 const purge = statement<never, { now: Date; limit: number }>(
   'account.purgeLinks',
   'delete from account_links where id in (select id from account_links where expires_at <= :now limit :limit)',
@@ -75,6 +79,11 @@ export async function takeLink(tx: TxContext, kind: LinkKind, token: string): Pr
   if (row === null) throw fail('invalid_link');
   await tx.db.run(dropLinks, { userId: row.user_id, kind });
   return row.user_id;
+}
+
+/** Ends all links of a person: they were sent to an address that is theirs no more. */
+export async function dropLinksOf(tx: TxContext, userId: number): Promise<void> {
+  await tx.db.run(dropAll, { userId });
 }
 
 const batch = 1_000;

@@ -34,6 +34,10 @@ export const setPassword = statement<never, { id: number; passwordHash: string; 
   'account.setPassword',
   'update users set password_hash = :passwordHash, updated_at = :now where id = :id',
 );
+export const setEmail = statement<never, { id: number; email: string; now: Date }>(
+  'account.setEmail',
+  'update users set email = :email, email_verified = true, updated_at = :now where id = :id',
+);
 export const verifyEmail = statement<never, { id: number; now: Date }>(
   'account.verifyEmail',
   'update users set email_verified = true, updated_at = :now where id = :id and not email_verified',

@@ -1,7 +1,13 @@
 import { record } from '../../events/index.ts';
 import { actingAs, attempt, type Context, isDuplicate, type TxContext } from '../../platform/index.ts';
-
-import { accountRegistered, passwordForgotten, registrationRepeated, verificationSent } from '../events.ts';
+import { heldAddress } from '../emailChange/rows.ts';
+import {
+  accountRegistered,
+  addressHeld,
+  passwordForgotten,
+  registrationRepeated,
+  verificationSent,
+} from '../events.ts';
 import { insertAccount } from '../users.ts';
 import { makeLink } from './links.ts';
 import { requireGoodPassword } from './passwordRules.ts';
@@ -64,6 +70,8 @@ export const addressRequests = answeringRequests(async (tx, request) => {
 async function enter(tx: TxContext, email: string, data: Registration): Promise<void> {
   const there = await tx.db.maybe(personByEmail, { email });
   if (there !== null) return tellAgain(tx, there);
+  const held = await heldAddress(tx, email);
+  if (held !== null) return tellHeld(tx, held);
   let userId: number;
   try {
     userId = await attempt(tx, (inner) =>
@@ -83,6 +91,15 @@ async function enter(tx: TxContext, email: string, data: Registration): Promise<
     subject: { type: 'user', id: userId },
     organizationId: null,
     data: { user_id: userId, organization_name, country, link_id },
+  });
+}
+
+/** The account that had the address can have it back for a week, so for so long it is nobody else's. */
+async function tellHeld(tx: TxContext, held: { id: number; user_id: number }): Promise<void> {
+  await record(tx, addressHeld, {
+    subject: { type: 'user', id: held.user_id },
+    organizationId: null,
+    data: { user_id: held.user_id, email_change_id: held.id },
   });
 }
 

@@ -13,7 +13,7 @@ import {
 import { EmailAddress } from './emailAddress.ts';
 import { longestPassword, shortestPassword } from './passwordRules.ts';
 
-const line = (maxLength: number) =>
+export const line = (maxLength: number) =>
   Type.String({
     minLength: 1,
     maxLength,
@@ -22,12 +22,12 @@ const line = (maxLength: number) =>
   });
 
 /** A password that is to be one; which are too easy to guess the rule says. */
-const NewPassword = Type.String({
+export const NewPassword = Type.String({
   minLength: shortestPassword,
   maxLength: longestPassword,
   description: 'Any characters; refused when it is one that is guessed first, or holds your name or address',
 });
-const Password = Type.String({ minLength: 1, maxLength: longestPassword });
+export const Password = Type.String({ minLength: 1, maxLength: longestPassword });
 const LinkToken = Type.String({
   minLength: 1,
   maxLength: 200,
@@ -59,6 +59,8 @@ export const MailSent = named(
 );
 export const LinkOnly = named('LinkOnly', Strict({ token: LinkToken }));
 export const EmailVerified = named('EmailVerified', Type.Object({ email_verified: Type.Boolean() }));
+export const EmailChanged = named('EmailChanged', Type.Object({ email_changed: Type.Boolean() }));
+export const EmailRestored = named('EmailRestored', Type.Object({ email_restored: Type.Boolean() }));
 export const NewPasswordByLink = named(
   'NewPasswordByLink',
   Strict({ token: LinkToken, password: NewPassword }),

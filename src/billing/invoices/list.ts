@@ -7,20 +7,28 @@ const invoices = pagedList<InvoiceRow>({
   from: 'invoices t',
   select: selectInvoice,
   within: 't.organization_id = :organizationId',
-  filters: { status: 't.status = :status' },
+  filters: {
+    status: 't.status = :status',
+    hidesCancelled: `(t.status <> 'cancelled') = :hidesCancelled::boolean`,
+  },
   key: { by: 't.position', type: 'bigint', of: (row) => row.position },
   sorts: { created_at: null },
   order: '-created_at',
   numbered: true,
 });
 
-/** The organization's invoices, newest first unless sorted, with what credit it has. */
+/**
+ * The organization's invoices, newest first unless sorted, with what credit it has. Whoever prefers it does not see those
+ * that are cancelled, unless they ask for a status.
+ */
 export async function listInvoices(
   ctx: OrganizationContext,
   query: ListRequest & { status?: string | undefined },
+  prefers: { hidesCancelled?: boolean } = {},
 ) {
   const { organizationId } = ctx;
-  const { rows, at } = await invoices(ctx, query, { organizationId, status: query.status });
+  const hidesCancelled = (prefers.hidesCancelled === true && query.status === undefined) || undefined;
+  const { rows, at } = await invoices(ctx, query, { organizationId, status: query.status, hidesCancelled });
   const now = ctx.clock.now();
   return {
     ...listData(

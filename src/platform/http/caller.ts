@@ -150,6 +150,7 @@ function checkAllowed(
     checkArea(wanted.area, principal.keptTo);
     return;
   }
+  if (wanted.area !== undefined) checkArea(wanted.area, principal.keptTo);
   const isOf = wanted.organization !== 'of-members' || organizationId !== null;
   if (wanted.auth === 'organization' && isOf && principal.permissions === null) {
     throw refuseFor('forbidden', 'names an organization that you are no member of');
@@ -157,15 +158,23 @@ function checkAllowed(
   if (wanted.permission !== undefined && !principal.permissions?.has(wanted.permission)) {
     throw refuseFor('permission_denied', `names an organization in which you lack ${wanted.permission}`);
   }
-  if ((wanted.sessionOnly || wanted.fresh) && signIn === null) throw fail('session_required');
-  if (wanted.fresh && signIn !== null && clock.now().getTime() - signIn.provenAt.getTime() >= freshForMs) {
+  if (wanted.sessionOnly && signIn === null) throw fail('session_required');
+  if (wanted.fresh) requireFresh(principal, clock);
+}
+
+/**
+ * For what endangers an account in only some of a route's requests: only somebody signed in, who proved in the last ten
+ * minutes who they are, goes on. `session_required`, `reauthentication_required`.
+ */
+export function requireFresh({ signIn }: Pick<Principal, 'signIn'>, clock: Clock): void {
+  if (signIn === null) throw fail('session_required');
+  if (clock.now().getTime() - signIn.provenAt.getTime() >= freshForMs)
     throw fail('reauthentication_required');
-  }
 }
 
 function checkArea(area: string | undefined, keptTo: Principal['keptTo']): void {
   if (keptTo === null || area === 'any' || (area !== undefined && keptTo.has(area))) return;
-  const wants = area === undefined ? 'that is kept to no area' : `for ${area}`;
+  const wants = area === undefined || area === 'all' ? 'that is kept to nothing' : `for ${area}`;
   const message = `Your key is kept to ${[...keptTo].join(' and ') || 'no area at all'}, and this wants one ${wants}`;
   throw fail('permission_denied', { message });
 }

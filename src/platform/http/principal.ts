@@ -20,6 +20,8 @@ export interface Principal {
   readonly permissions: ReadonlySet<string> | null;
   /** The caller's only or chosen organization; null when that is ambiguous or there is none. */
   readonly defaultOrganizationId: number | null;
+  /** Whether lists leave out what is cancelled or over, as the caller prefers; absent when not. */
+  readonly hidesCancelled?: boolean;
   /** Whether the caller belongs to any organization; the provider's own people often do not. */
   readonly isMember: boolean;
 }

@@ -59,7 +59,8 @@ export function codesOf(route: Route): Set<ErrorCode> {
   if (route.caller === 'when-given')
     add('unauthorized', 'organization_required', 'forbidden', 'origin_refused');
   if (route.auth === 'staff') add('staff_only', 'permission_denied', 'second_factor_required');
-  if (route.permission !== undefined || route.staffRoles !== undefined) add('permission_denied');
+  if (route.permission !== undefined || route.staffRoles !== undefined || route.area !== undefined)
+    add('permission_denied');
   if (route.sessionOnly || route.fresh) add('session_required');
   if (route.fresh) add('reauthentication_required');
   if (route.lock !== undefined) add('precondition_failed');

@@ -58,8 +58,9 @@ export interface RouteOptions<
   /** Staff roles that may use it; every one when absent. */
   staffRoles?: readonly string[];
   /**
-   * Staff routes: the area of keys that this belongs to, or `any` for what every key may ask. Without it a key that is
-   * kept to areas is refused.
+   * The area of keys that this belongs to, `any` for what every key may ask, `all` for keys that are kept to nothing.
+   * Without it a staff route refuses keys that are kept to areas. Other routes have it where they are about the person
+   * alone, and no permission says it.
    */
   area?: string;
   /** Refuses API keys: only somebody signed in may do this. */
@@ -323,7 +324,8 @@ function misplacedOption(method: Method, options: Loose): string | null {
     return 'permission is for auth: organization';
   }
   if (options.staffRoles !== undefined && options.auth !== 'staff') return 'staffRoles is for auth: staff';
-  if (options.area !== undefined && options.auth !== 'staff') return 'area is for auth: staff';
+  if (options.area !== undefined && options.auth === 'public') return 'area is for callers that are known';
+  if (options.area !== undefined && options.permission !== undefined) return 'a permission has its own area';
   if (options.organization !== undefined && options.auth !== 'organization') {
     return 'organization is for auth: organization';
   }

@@ -53,7 +53,9 @@ export function serveRoutes(app: FastifyInstance, api: Api, routes: readonly Rou
 /** What If-Match of a change speaks of: the GET of its path, which gives the tag. */
 function readingOf({ method, path, auth }: Route, routes: readonly Route[]): Route {
   const found = routes.find((other) => other.method === 'GET' && other.path === path);
-  if (found?.etag !== undefined && found.auth === auth && found.drivers === undefined) return found;
+  // What is asked about a person alone can also be asked for an organization.
+  const isOfKind = found?.auth === auth || (found?.auth === 'account' && auth === 'organization');
+  if (found?.etag !== undefined && isOfKind && found.drivers === undefined) return found;
   throw new Error(`${method} ${path} honours If-Match: it needs a GET of its path and kind that has an etag`);
 }
 
