@@ -8,19 +8,32 @@ interface OnDatabase {
   databaseUrl: string;
 }
 
+/** Connections that are kept for a moment: whoever waits for something asks every few milliseconds. */
+const pools = new Map<string, pg.Pool>();
+
+function poolOf({ databaseUrl }: OnDatabase): pg.Pool {
+  const kept = pools.get(databaseUrl);
+  if (kept !== undefined) return kept;
+  const pool = new pg.Pool({
+    connectionString: databaseUrl,
+    types,
+    max: 20,
+    idleTimeoutMillis: 500,
+    allowExitOnIdle: true,
+  });
+  // A database that is dropped, or whose server goes away, cuts off those that wait here.
+  pool.on('error', () => undefined);
+  pools.set(databaseUrl, pool);
+  return pool;
+}
+
 /** Runs one SQL text on the product's database, past the product: to arrange what no endpoint can, or to look. */
 export async function sql<Row extends object>(
-  { databaseUrl }: OnDatabase,
+  product: OnDatabase,
   text: string,
   ...values: unknown[]
 ): Promise<Row[]> {
-  const client = new pg.Client({ connectionString: databaseUrl, types });
-  await client.connect();
-  try {
-    return (await client.query<Row>(text, values)).rows;
-  } finally {
-    await client.end();
-  }
+  return (await poolOf(product).query<Row>(text, values)).rows;
 }
 
 /** Measurements, which the product takes every few seconds whatever a test does. */

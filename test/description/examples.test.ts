@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { allRoutes } from '../../src/api.ts';
 import { exampleIds, listRoutes } from '../../src/platform/http/index.ts';
 import type { Problem } from '../../src/platform/http/problem.ts';
-import { compileResponseCheck } from '../../src/platform/http/responses.ts';
+import { responseCheck } from '../../src/platform/http/responses.ts';
 import { compileValidator } from '../../src/platform/http/validate.ts';
 import type { Client } from '../client.ts';
 import { startTestProduct, type TestProduct, until } from '../product.ts';
@@ -29,7 +29,7 @@ describe('every operation', () => {
     compileValidator('query', route.query)(structuredClone(query), 0, problems);
     compileValidator('body', route.body)(structuredClone(body), 0, problems);
     expect(problems).toEqual([]);
-    compileResponseCheck(route).success({ success: true, data });
+    responseCheck(route).success({ success: true, data });
   });
 });
 

@@ -9,7 +9,7 @@ import { kindsOf, readParams, readQuery } from './parameters.ts';
 import type { Principal } from './principal.ts';
 import type { Problem } from './problem.ts';
 import { type AnyReq, type AnySchema, compileRespond, type Envelopes } from './respond.ts';
-import { compileResponseCheck, envelopeOf, type ResponseCheck } from './responses.ts';
+import { envelopeOf, type ResponseCheck, responseCheck } from './responses.ts';
 import type { Route } from './route.ts';
 import { compileValidator } from './validate.ts';
 
@@ -60,7 +60,7 @@ function readingOf({ method, path, auth }: Route, routes: readonly Route[]): Rou
 }
 
 function serveRoute(app: FastifyInstance, api: Api, route: Route, envelopes: Envelopes): void {
-  const check = api.config.checkResponses ? compileResponseCheck(route) : null;
+  const check = api.config.checkResponses ? responseCheck(route) : null;
   const outside = outsideOf(route, api.drivers);
   const read = compileReader(route, outside);
   const respond = compileRespond(api, route, check, envelopes);
