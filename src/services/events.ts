@@ -112,6 +112,16 @@ interface Renewed {
   currency: string;
 }
 
+interface RenewalRefunded {
+  user_id: number;
+  invoice_id: number;
+  /** Name of the product. */
+  product: string;
+  hostname: string | null;
+  duedate_before: string;
+  duedate: string;
+}
+
 interface PriceChangeAnnounced {
   user_id: number;
   /** Name of the product. */
@@ -259,6 +269,10 @@ export const upgradeExpired = event<UpgradeExpired>(
   'an upgrade was not paid, or paid back, and what it held is free again',
 );
 export const serviceRenewed = event<Renewed>('service.renewed', 'a service is paid for one period more');
+export const renewalRefunded = event<RenewalRefunded>(
+  'service.renewal_refunded',
+  'the money of a renewal was given back, and the service is paid for one period less',
+);
 export const serviceUpdated = event<Updated>(
   'service.updated',
   'somebody of its organization changed what a service is noted as, or whether it renews by itself',

@@ -7,6 +7,7 @@ import {
   orderRefused,
   orderReleased,
   productChanged,
+  renewalRefunded,
   serviceDoneByHand,
   serviceProvisioned,
   serviceRenewed,
@@ -47,6 +48,14 @@ const renewed = mail(
   }),
   { about: 'services' },
 );
+
+const renewalBack = mail(renewalRefunded, ({ data: { product, hostname, duedate } }) => ({
+  subject: `${hostname ?? product} is paid until ${duedate}`,
+  lines: [
+    `The money of a renewal of ${hostname === null ? product : `${product}, ${hostname}`}, was given back.`,
+    `It is paid until ${duedate} now. We tell you before anything happens to it.`,
+  ],
+}));
 
 interface Named {
   product: string;
@@ -167,7 +176,7 @@ const changed = mail(productChanged, ({ data: { hostname, product_before: before
 /** What customers are told of their orders and services. */
 export const serviceMails: MailDeclaration[] = [
   ...[held, released, refused, beingSetUp, ready, doneByHand],
-  ...[renewed, suspended, unsuspended, terminated, ends, goesOn, changed],
+  ...[renewed, renewalBack, suspended, unsuspended, terminated, ends, goesOn, changed],
   ...calendarMails,
   ...priceMoveMails,
 ];

@@ -27,3 +27,23 @@ export async function writePeriod(tx: TxContext, serviceId: number, period: Peri
 export function periodsOf(ctx: Context, serviceId: number): Promise<Period[]> {
   return ctx.db.many(periodsOfService, { serviceId });
 }
+
+const deletePeriod = statement<never, { serviceId: number; invoiceId: number }>(
+  'services.deletePeriod',
+  'delete from service_periods where service_id = :serviceId and invoice_id = :invoiceId',
+);
+const setPeriod = statement<never, Period & { serviceId: number }>(
+  'services.setPeriod',
+  `update service_periods set starts_on = :startsOn, ends_on = :endsOn
+   where service_id = :serviceId and invoice_id = :invoiceId`,
+);
+
+/** An invoice paid for no time after all. */
+export async function dropPeriod(tx: TxContext, serviceId: number, invoiceId: number): Promise<void> {
+  await tx.db.run(deletePeriod, { serviceId, invoiceId });
+}
+
+/** The time that an invoice paid for is another one than it was. */
+export async function movePeriod(tx: TxContext, serviceId: number, period: Period): Promise<void> {
+  await tx.db.run(setPeriod, { serviceId, ...period });
+}

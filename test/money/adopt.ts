@@ -107,10 +107,7 @@ const invoicedDaysAhead = 14;
  * come between two later steps.
  */
 export async function catchUp(shop: Shop, customer: Customer): Promise<void> {
-  for (const service of customer.services) {
-    const isRenewed = service.isRenewed;
-    service.isRenewed = false;
-    if (!isRenewed || !isToInvoice(shop, customer, service)) continue;
+  for (const service of toInvoice(shop, customer)) {
     await shop.product.periodic('services.calendar');
     await shop.becomes(
       (rows) => rows.length === 1,
@@ -120,6 +117,15 @@ export async function catchUp(shop: Shop, customer: Customer): Promise<void> {
     );
     await adopt(shop, customer);
   }
+}
+
+/** Services that the calendar has to ask a renewal for at once, because of one that was paid or given back; each is named once. */
+export function toInvoice(shop: Shop, customer: Customer): Service[] {
+  return customer.services.filter((service) => {
+    const { isRenewed } = service;
+    service.isRenewed = false;
+    return isRenewed && isToInvoice(shop, customer, service);
+  });
 }
 
 function isToInvoice(shop: Shop, customer: Customer, service: Service): boolean {

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { Charge, Customer, Invoice } from './books.ts';
+import { type Charge, type Customer, heldOf, type Invoice } from './books.ts';
 import { pick } from './orders.ts';
 import { textOf } from './rules.ts';
 import type { Shop } from './shop.ts';
@@ -14,7 +14,8 @@ export async function refund(shop: Shop, customer: Customer, what: Step<'refund'
   const minor = what.minor ?? mostMinor;
   const isOriginal = what.method === 'original';
   const back = isOriginal ? backTo(customer, invoice, minor) : { parts: [], restMinor: minor };
-  const isGiven = mostMinor > 0 && minor <= mostMinor && isPossible(customer, invoice, what, back);
+  const isHeld = invoice.status === 'paid' && minor > mostMinor - heldOf(customer, invoice);
+  const isGiven = mostMinor > 0 && minor <= mostMinor && !isHeld && isPossible(customer, invoice, what, back);
   const answer = await shop.staff.post(`/staff/invoices/${invoice.id}/refund`, {
     ...{ reason: 'A test', method: what.method },
     ...(what.minor !== null && { amount: textOf(what.minor) }),
@@ -26,7 +27,7 @@ export async function refund(shop: Shop, customer: Customer, what: Step<'refund'
     customer.creditMinor += minor;
     return;
   }
-  shop.books.givesBack(invoice, minor);
+  shop.books.givesBack(customer, invoice, minor);
   customer.creditMinor += back.restMinor;
   for (const { charge, minor: partMinor } of back.parts) sendsBack(shop, customer, charge, partMinor);
   if (back.parts.length > 0) await sent(shop, invoice);
@@ -112,7 +113,7 @@ export async function takeBack(shop: Shop, customer: Customer, what: Step<'takeB
   customer.creditMinor -= creditMinor + boughtMinor;
   shop.books.bank -= transfer.minor;
   for (const { invoice, minor } of taken) {
-    if (invoice.status === 'paid') shop.books.givesBack(invoice, minor);
+    if (invoice.status === 'paid') shop.books.givesBack(customer, invoice, minor);
     else invoice.paidMinor -= minor;
   }
 }
@@ -162,7 +163,7 @@ function loses(shop: Shop, customer: Customer, charge: Charge): void {
   const broughtMinor = minor - charge.creditedMinor - charge.returnedMinor;
   const mostMinor = invoice.status === 'paid' ? Math.min(broughtMinor, leftOf(invoice)) : 0;
   const ofInvoiceMinor = Math.max(0, isTopUp ? Math.min(mostMinor, heldMinor) : mostMinor);
-  if (ofInvoiceMinor > 0) shop.books.givesBack(invoice, ofInvoiceMinor);
+  if (ofInvoiceMinor > 0) shop.books.givesBack(customer, invoice, ofInvoiceMinor);
   if (isTopUp) customer.creditMinor -= ofInvoiceMinor;
   charge.returnedMinor += Math.min(minor, minor - charge.returnedMinor);
   const moreMinor = minor - ofInvoiceMinor;

@@ -28,7 +28,7 @@ export interface Service {
   couponPercent: number;
   /** The product has not been asked yet whether it says the same. */
   isToShow: boolean;
-  /** A renewal was paid, and the calendar may have work anew. */
+  /** A renewal was paid or given back, and the calendar may have work anew. */
   isRenewed: boolean;
 }
 
@@ -102,6 +102,15 @@ export class Customer {
   }
 }
 
+/** What banks hold of an invoice's money until its disputes are decided. */
+export function heldOf({ charges }: Customer, invoice: Invoice): number {
+  return charges.reduce(
+    (sum, charge) =>
+      sum + (charge.invoice === invoice && charge.dispute?.state === 'open' ? charge.minor : 0),
+    0,
+  );
+}
+
 export function isFor({ lines }: Invoice, service: Service): boolean {
   return lines.some((line) => line.service === service);
 }
@@ -134,7 +143,7 @@ export class Books {
   }
 
   /** Money of a paid invoice that goes back; where to is the caller's. */
-  givesBack(invoice: Invoice, minor: number): void {
+  givesBack(customer: Customer, invoice: Invoice, minor: number): void {
     const isTopUp = invoice.kind === 'top_up';
     const taxMinor = isTopUp
       ? 0
@@ -142,7 +151,9 @@ export class Books {
     invoice.refundedMinor += minor;
     this.tax -= taxMinor;
     if (!isTopUp) this.sold -= minor - taxMinor;
-    if (invoice.refundedMinor === invoice.totalMinor) undelivered(invoice);
+    if (invoice.refundedMinor < invoice.totalMinor) return;
+    undelivered(invoice);
+    takesBack(customer, invoice);
   }
 
   /** The provider has taken money of a card, and its fee. */
@@ -181,6 +192,26 @@ function renews(service: Service, invoice: Invoice): void {
   if (service.status === 'suspended') service.status = 'active';
   service.isToShow = true;
   service.isRenewed = true;
+}
+
+/** Nobody has a period of a service whose renewal was given back whole: those after it move up, and what is open is not asked for. */
+function takesBack(customer: Customer, invoice: Invoice): void {
+  const service = invoice.kind === 'renewal' ? invoice.lines[0]?.service : null;
+  if (!service || (service.status !== 'active' && service.status !== 'suspended')) return;
+  const at = service.periods.findIndex((period) => period.invoice === invoice);
+  const gone = service.periods[at];
+  if (gone === undefined) return;
+  let from = gone.from;
+  service.periods.splice(at, 1);
+  for (const period of service.periods.slice(at)) {
+    Object.assign(period, { from, to: monthAfter(from, service.anchor) });
+    from = period.to;
+  }
+  for (const kind of ['renewal', 'upgrade'] as const) {
+    const open = customer.openOf(service, kind);
+    if (open) cancels(customer, open);
+  }
+  Object.assign(service, { isToShow: true, isRenewed: true });
 }
 
 function changes(service: Service, invoice: Invoice, today: string): void {

@@ -6,6 +6,7 @@ import {
   dueDateOf,
   dueOf,
   ends,
+  heldOf,
   type Invoice,
   isFor,
   type Period,
@@ -159,7 +160,7 @@ export async function end(shop: Shop, customer: Customer, what: Step<'end'>, nam
   else if (isRunning(service)) ends(customer, service);
   service.isToShow = true;
   for (const { invoice, minor } of shares) {
-    shop.books.givesBack(invoice, minor);
+    shop.books.givesBack(customer, invoice, minor);
     customer.creditMinor += minor;
   }
 }
@@ -177,7 +178,8 @@ function sharesOf(shop: Shop, customer: Customer, service: Service): { invoice: 
       const period = [...service.periods, ...service.changes].find((each) => each.invoice === invoice);
       const backMinor = isWhole ? ours : unusedOf(ours, period, shop.today);
       const minor = netMinor === 0 ? 0 : Math.floor((invoice.totalMinor * backMinor) / netMinor);
-      return { invoice, minor: Math.min(minor, invoice.totalMinor - invoice.refundedMinor) };
+      const leftMinor = invoice.totalMinor - invoice.refundedMinor - heldOf(customer, invoice);
+      return { invoice, minor: Math.min(minor, leftMinor) };
     });
   return shares.filter(({ minor }) => minor > 0);
 }

@@ -98,3 +98,32 @@ it('a renewal whose money was given back before it counted is asked for anew', a
   await pass(40);
   expect((await service(id)).status).toBe('suspended');
 });
+
+it('a renewal whose money was given back after it counted is asked for anew, with every warning', async () => {
+  const id = await unpaidSince(2);
+  const { duedate } = await service(id);
+  const invoiceId = await openInvoice(id);
+  await payByCredit(customer, invoiceId);
+  await settled(product);
+  expect((await service(id)).duedate > duedate).toBe(true);
+  await pass(1);
+  const body = { method: 'credit', reason: 'asked for' };
+  expect((await product.staff.post(`/staff/invoices/${invoiceId}/refund`, body)).status).toBe(200);
+  await settled(product);
+  expect((await service(id)).duedate).toBe(duedate);
+  await pass(60);
+  expect((await service(id)).status).toBe('terminated');
+  const done = await sql<{ step: string }>(
+    product,
+    `select step from service_calendar_steps where service_id = $1 and due_on = $2::date and round = 2 order by done_at, step`,
+    id,
+    duedate,
+  );
+  const steps = ['invoice', 'reminder', 'charge', 'overdue', 'last_reminder', 'suspend', 'terminate'];
+  expect(
+    done
+      .map(({ step }) => step)
+      .filter((step) => steps.includes(step))
+      .toSorted(),
+  ).toEqual(steps.toSorted());
+});

@@ -39,7 +39,10 @@ const endRenewal = statement<never, { invoiceId: number }>(
 );
 const markApplied = statement<never, { invoiceId: number; startsOn: string; endsOn: string }>(
   'services.markRenewed',
-  `update service_renewals set state = 'applied', starts_on = :startsOn, ends_on = :endsOn
+  // What it changes stands here, for when its money goes back; a price that was moved stays moved.
+  `update service_renewals r set state = 'applied', starts_on = :startsOn, ends_on = :endsOn,
+     (cycle_before, price_before_minor) = (select s.cycle, s.price_minor from services s
+       where s.id = r.service_id and s.cycle <> r.cycle and r.price_move_id is null)
    where invoice_id = :invoiceId and state = 'waiting'`,
 );
 const extend = statement<
@@ -87,4 +90,87 @@ export async function extendService(
   const { invoiceId, serviceId: id, startsOn, endsOn } = renewal;
   await tx.db.run(markApplied, { invoiceId, startsOn, endsOn });
   await tx.db.run(extend, { id, duedate: endsOn, periodStart: startsOn, ...terms });
+}
+
+/** A renewal that counted, with what it changed of its service's cycle and price; both null where it changed neither. */
+export interface AppliedRenewal {
+  invoiceId: number;
+  organizationId: number;
+  serviceId: number;
+  cycle: string;
+  priceMinor: number;
+  startsOn: string;
+  endsOn: string;
+  cycleBefore: string | null;
+  priceBeforeMinor: number | null;
+}
+
+const selectApplied = `
+  select invoice_id as "invoiceId", organization_id as "organizationId", service_id as "serviceId", cycle,
+    price_minor as "priceMinor", starts_on as "startsOn", ends_on as "endsOn", cycle_before as "cycleBefore",
+    price_before_minor as "priceBeforeMinor"
+  from service_renewals where state = 'applied'`;
+const appliedOfInvoice = statement<AppliedRenewal, { invoiceId: number }>(
+  'services.appliedRenewal',
+  `${selectApplied} and invoice_id = :invoiceId`,
+);
+const appliedAfter = statement<AppliedRenewal, { serviceId: number; startsOn: string }>(
+  'services.renewalsAfter',
+  `${selectApplied} and service_id = :serviceId and starts_on > :startsOn::date order by starts_on`,
+);
+const endApplied = statement<never, { invoiceId: number }>(
+  'services.endAppliedRenewal',
+  `update service_renewals set state = 'ended' where invoice_id = :invoiceId and state = 'applied'`,
+);
+const setApplied = statement<never, { invoiceId: number; startsOn: string; endsOn: string }>(
+  'services.moveRenewal',
+  'update service_renewals set starts_on = :startsOn, ends_on = :endsOn where invoice_id = :invoiceId',
+);
+const begunAnew = statement<{ id: number }, { invoiceId: number }>(
+  'services.begunAnew',
+  `select c.id from service_changes c join service_renewals r on r.service_id = c.service_id
+   where r.invoice_id = :invoiceId and c.state = 'applied' and c.starts_on is not null and c.created_at > r.created_at
+   limit 1`,
+);
+// The first day of the period before is known where an invoice says it; of several, an upgrade began later.
+const shorten = statement<never, { id: number; duedate: string; cycle: string; priceMinor: number }>(
+  'services.shorten',
+  `update services set duedate = :duedate::date, cycle = :cycle, price_minor = :priceMinor, calendar_on = null,
+     period_start = (select min(p.starts_on) from service_periods p
+       where p.service_id = services.id and p.ends_on = :duedate::date)
+   where id = :id`,
+);
+
+export function findApplied(ctx: Context, invoiceId: number): Promise<AppliedRenewal | null> {
+  return ctx.db.maybe(appliedOfInvoice, { invoiceId });
+}
+
+/** Renewals of periods after that one, the first one first. */
+export function laterRenewals(ctx: Context, { serviceId, startsOn }: AppliedRenewal) {
+  return ctx.db.many(appliedAfter, { serviceId, startsOn });
+}
+
+/** Whether a change of product began periods anew since: those before it are no part of the paid time any more. */
+export async function hasBegunAnew(ctx: Context, { invoiceId }: AppliedRenewal): Promise<boolean> {
+  return (await ctx.db.maybe(begunAnew, { invoiceId })) !== null;
+}
+
+/** A renewal that counted does so no more. */
+export async function dropApplied(tx: TxContext, invoiceId: number): Promise<void> {
+  await tx.db.run(endApplied, { invoiceId });
+}
+
+export async function moveApplied(
+  tx: TxContext,
+  period: Pick<Renewal, 'invoiceId' | 'startsOn' | 'endsOn'>,
+): Promise<void> {
+  await tx.db.run(setApplied, period);
+}
+
+/** A service is paid for less than it was; its row is locked. The calendar takes it up anew when that day is near. */
+export async function shortenService(
+  tx: TxContext,
+  terms: { id: number; duedate: string; cycle: string; priceMinor: number },
+): Promise<void> {
+  await tx.db.run(shorten, terms);
 }

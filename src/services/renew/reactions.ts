@@ -1,6 +1,7 @@
-import { invoiceCancelled, invoiceExpired, invoicePaid } from '../../billing/index.ts';
+import { invoiceCancelled, invoiceExpired, invoicePaid, invoiceRefunded } from '../../billing/index.ts';
 import { type OwnReaction, on } from '../../events/index.ts';
 import { applyPaidRenewal, endRenewal } from './apply.ts';
+import { takeBackRenewal } from './takeBack.ts';
 
 const ofRenewals = { when: ({ kind }: { kind: string }) => kind === 'renewal' };
 
@@ -23,5 +24,11 @@ export const renewReactions: OwnReaction[] = [
     'services.endCancelledRenewal',
     (tx, { subject: invoice }) => endRenewal(tx, invoice.id),
     ofRenewals,
+  ),
+  on(
+    invoiceRefunded,
+    'services.takeBackRenewal',
+    (tx, { subject: invoice }) => takeBackRenewal(tx, invoice.id),
+    { when: ({ full }) => full },
   ),
 ];

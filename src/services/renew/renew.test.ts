@@ -291,6 +291,82 @@ describe('a renewal', () => {
     expect(await told()).toEqual([]);
   });
 
+  const refund = async (invoiceId: number) => {
+    const body = { method: 'credit', reason: 'a mistake' };
+    const answer = await product.staff.post(`/staff/invoices/${invoiceId}/refund`, body);
+    expect(answer.status, JSON.stringify(answer.body)).toBe(200);
+    await settled(product);
+  };
+
+  it('whose money was all given back takes the due date back, once, and says so', async () => {
+    const invoiceId = await renewed();
+    const part = { method: 'credit', amount: '1.00', reason: 'a bad day' };
+    await product.staff.post(`/staff/invoices/${invoiceId}/refund`, part);
+    await settled(product);
+    expect(await service()).toMatchObject({ duedate: '2027-03-31' });
+    await refund(invoiceId);
+    expect(await service()).toMatchObject({ duedate: '2027-02-28', status: 'active', price: '3.00' });
+    await sql(
+      product,
+      `insert into jobs (name, organization_id, payload, run_at, created_at)
+       select name, organization_id, payload, run_at, created_at from jobs
+       where name = 'services.takeBackRenewal' and payload->'subject'->'id' = to_jsonb($1::bigint) limit 1`,
+      invoiceId,
+    );
+    await settled(product);
+    expect(await service()).toMatchObject({ duedate: '2027-02-28' });
+    const [entry, ...more] = await sql<{ data: object }>(
+      product,
+      `select data from journal where action = 'service.renewal_refunded' and subject_id = $1`,
+      id,
+    );
+    expect(entry?.data).toMatchObject({
+      ...{ invoice_id: invoiceId, duedate_before: '2027-03-31', duedate: '2027-02-28' },
+    });
+    expect(more).toEqual([]);
+    await renewed();
+    expect(await service()).toMatchObject({ duedate: '2027-03-31' });
+  });
+
+  it('whose money was all given back moves up what was paid for after it, and cancels what is open', async () => {
+    const first = await renewed();
+    await renewed();
+    const { invoice_id: openId } = (await renew()).body.data;
+    expect(await service()).toMatchObject({ duedate: '2027-04-30' });
+    await refund(first);
+    expect(await service()).toMatchObject({ duedate: '2027-03-31' });
+    expect(await invoice(openId)).toMatchObject({ status: 'cancelled' });
+    // All that is paid is the time to then: what goes back at once of it is the period that has not begun.
+    await product.staff.patch('/staff/settings', { cancellation: { refund: 'unused', withdrawal_days: 0 } });
+    try {
+      const shown = (await owner.get(`/dashboard/services/${id}/cancel`)).body.data.immediate.refund;
+      expect(shown.invoices.at(-1)).toMatchObject({ amount: '3.00' });
+      expect(shown.invoices).toHaveLength(2);
+    } finally {
+      await product.staff.patch('/staff/settings', { cancellation: { refund: 'none', withdrawal_days: 14 } });
+    }
+    const { invoice_id: nextId } = (await renew()).body.data;
+    expect((await invoice(nextId)).items[0].description).toContain('from 2027-03-31 to 2027-04-30');
+  });
+
+  it('for another cycle whose money was all given back leaves cycle and price as they were', async () => {
+    await refund(await renewed('annually'));
+    const before = { duedate: '2027-02-28', price: '3.00' };
+    expect(await service()).toMatchObject(before);
+    const year = await renewed('annually');
+    await renewed('annually');
+    await refund(year);
+    expect(await service()).toMatchObject({ duedate: '2028-02-29', price: '30.00' });
+  });
+
+  it('of a service that has ended is given back as money alone', async () => {
+    const invoiceId = await renewed();
+    await product.staff.post(`/staff/services/${id}/terminate`, { reason: 'a test' });
+    await settled(product);
+    await refund(invoiceId);
+    expect(await service()).toMatchObject({ duedate: '2027-03-31', status: 'terminated' });
+  });
+
   it('paid for a service that has ended becomes credit', async () => {
     const { invoice_id: invoiceId } = (await renew()).body.data;
     await sql(product, `update services set status = 'terminated' where id = $1`, id);

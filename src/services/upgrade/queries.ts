@@ -121,3 +121,14 @@ export async function becomeProduct(tx: TxContext, change: Change): Promise<void
   const begins = { cycle, startsOn, endsOn };
   await tx.db.run(setProduct, { id, productId, options, priceMinor, unitPrices, holdsStock, ...begins });
 }
+
+const moveScheduled = statement<never, { serviceId: number; day: string }>(
+  'services.moveScheduledChange',
+  `update service_changes set effective_on = least(effective_on, :day::date)
+   where service_id = :serviceId and state = 'scheduled'`,
+);
+
+/** The period that runs ends earlier than it did: what waits for its end counts from then on. */
+export async function movePeriodEnd(tx: TxContext, serviceId: number, day: string): Promise<void> {
+  await tx.db.run(moveScheduled, { serviceId, day });
+}
