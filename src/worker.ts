@@ -1,6 +1,7 @@
 import {
   accountMails,
   addressRequests,
+  purgeChallenges,
   purgeEmailChanges,
   purgeLinks,
   purgeSessions,
@@ -143,6 +144,7 @@ export const allPeriodicJobs: PeriodicJob[] = [
   { name: 'billing.correctTaxes', intervalMs: minute, work: correctTaxes },
   ...fleetPeriodicJobs,
   { name: 'account.purgeSessions', intervalMs: 10 * minute, work: purgeSessions },
+  { name: 'account.purgeChallenges', intervalMs: 10 * minute, work: purgeChallenges },
   { name: 'account.purgeLinks', intervalMs: 10 * minute, work: purgeLinks },
   { name: 'account.purgeEmailChanges', intervalMs: 10 * minute, work: purgeEmailChanges },
   { name: 'http.purgeIdempotencyKeys', intervalMs: 10 * minute, work: purgeIdempotencyKeys },

@@ -10,7 +10,8 @@ import { listRoutes, type Route } from '../src/platform/http/index.ts';
 import { transaction } from '../src/platform/index.ts';
 import type { Client, Response } from './client.ts';
 import { runningVps } from './orders.ts';
-import { newCustomer, newMember, newStaff, type Person, signedIn } from './people.ts';
+import { plantPasskey } from './passkeys.ts';
+import { newCustomer, newMember, newStaff, type Person, type SignedIn, signedIn } from './people.ts';
 import { startTestProduct, type TestProduct } from './product.ts';
 import { bodyFor } from './samples.ts';
 import { contents, sql } from './sql.ts';
@@ -45,12 +46,16 @@ const resources: [RegExp, keyof Owned][] = [
   [/^\/dashboard\/account\/ssh-keys\/:id/, 'sshKey'],
   [/^\/dashboard\/payment-methods\/:id/, 'paymentMethod'],
   [/^\/dashboard\/account\/sessions\/:id/, 'session'],
+  [/^\/dashboard\/account\/passkeys\/:id/, 'passkey'],
 ];
 
 let product: TestProduct;
 let owner: Person;
 let stranger: Person;
 let owned: Owned;
+/** The two signed in, for what no key may do. */
+let ownerHere: SignedIn;
+let strangerHere: SignedIn;
 /** Sound in itself, and nobody's. */
 let goneKey: string;
 
@@ -58,6 +63,7 @@ beforeAll(async () => {
   product = await startTestProduct();
   owner = await newCustomer(product, { creditMinor: 50_000 });
   stranger = await newCustomer(product, { creditMinor: 50_000 });
+  [ownerHere, strangerHere] = [await signedIn(product, owner), await signedIn(product, stranger)];
   owned = await possessionsOf(owner);
   const gone = await transaction(product.ctx, 'test.key', (tx) => createApiKey(tx, owner.userId, 'Gone'));
   await sql(product, 'delete from api_keys where id = $1', gone.id);
@@ -78,6 +84,7 @@ async function possessionsOf(person: Person) {
     sshKey: Number(key.body.data.ssh_key.id),
     paymentMethod: await methodOf(person),
     session: (await signedIn(product, person)).sessionId,
+    passkey: await plantPasskey(product, person.userId),
   };
 }
 
@@ -114,6 +121,11 @@ function pathOf(route: Route, of: Owned): string {
 function send(client: Client, route: Route, headers?: Record<string, string>): Promise<Response> {
   const body = route.method === 'GET' ? undefined : bodyFor(route);
   return client.request(route.method, pathOf(route, owned), body, headers);
+}
+
+/** Whether a key may ask at all. */
+function isForKeys({ fresh, sessionOnly }: Route): boolean {
+  return !fresh && !sessionOnly;
 }
 
 function faceOf(answer: Response) {
@@ -165,7 +177,7 @@ describe('an endpoint of an organization', () => {
     "%s answers 403 for another organization's resource, and changes nothing",
     async (_, route) => {
       const before = await contents(product);
-      const answer = await send(stranger, route);
+      const answer = await send(isForKeys(route) ? stranger : strangerHere, route);
       expect(faceOf(answer)).toMatchObject({ status: 403, success: false, error: 'Forbidden' });
       expect(await contents(product)).toEqual(before);
     },
@@ -176,7 +188,8 @@ describe('an endpoint of an organization', () => {
     async (_, route) => {
       const nothing = Object.fromEntries(Object.keys(owned).map((name) => [name, 4242])) as Owned;
       const body = route.method === 'GET' ? undefined : bodyFor(route);
-      const answer = await owner.request(route.method, pathOf(route, nothing), body);
+      const client = isForKeys(route) ? owner : ownerHere;
+      const answer = await client.request(route.method, pathOf(route, nothing), body);
       expect(faceOf(answer)).toMatchObject({ status: 404, success: false, error: 'Not Found' });
     },
   );
@@ -300,12 +313,14 @@ describe('an endpoint without an owner', () => {
       'POST /auth/login/2fa',
       ...['POST /auth/password/forgot', 'POST /auth/password/reset'],
       ...['POST /auth/email/change/confirm', 'POST /auth/email/change/revoke'],
+      ...['POST /auth/passkeys/options', 'POST /auth/passkeys/verify'],
       ...['GET /payment-pages/:page', 'POST /payments/:driver/events'],
     ]);
     // Of a session itself, and the three that the specification (§5, rule 4) lets go without an organization.
     expect(named('account')).toEqual([
       ...['POST /auth/logout', 'POST /auth/reauthenticate'],
       'GET /dashboard/account',
+      ...['POST /auth/reauthenticate/passkey/options', 'POST /auth/reauthenticate/passkey'],
       'GET /dashboard/organizations',
       'POST /dashboard/organizations',
     ]);

@@ -60,6 +60,7 @@ const tablesOf: Record<string, string[]> = {
   account: [
     ...['users', 'api_keys', 'ssh_keys', 'email_changes'],
     ...['sessions', 'devices', 'account_links', 'address_requests', 'totp_factors', 'recovery_codes'],
+    ...['passkeys', 'passkey_challenges'],
   ],
   attention: ['staff_concerns', 'staff_mailings'],
   organizations: ['organizations', 'memberships'],
@@ -167,6 +168,8 @@ const withoutOrganization: Record<string, string> = {
   address_requests: "a stranger's",
   totp_factors: "a person's",
   recovery_codes: "a person's",
+  passkeys: "a person's",
+  passkey_challenges: "a person's, or a stranger's who is about to sign in",
   installation: "the provider's: one row for the whole installation",
   idempotency_keys: "a person's; the organization is part of the hashed scope",
   organizations: 'is the organization',

@@ -7,6 +7,7 @@ import { allRoutes } from '../src/api.ts';
 import { listRoutes, type Route } from '../src/platform/http/index.ts';
 import type { Client } from './client.ts';
 import { runningVps } from './orders.ts';
+import { plantPasskey } from './passkeys.ts';
 import { newCustomer, type Person, signedIn } from './people.ts';
 import type { TestProduct } from './product.ts';
 import { contents, settled, sql } from './sql.ts';
@@ -18,12 +19,16 @@ let paid: PaidProduct;
 let product: TestProduct;
 let owner: Person;
 let service: number;
+/** Somebody signed in, for what no key may do. */
+let holder: { userId: number; here: Client };
 let made = 0;
 beforeAll(async () => {
   paid = await startPaidProduct();
   ({ product } = paid);
   owner = await newCustomer(product, { creditMinor: 50_000 });
   ({ serviceId: service } = await runningVps(product, owner));
+  const person = await newCustomer(product);
+  holder = { userId: person.userId, here: await signedIn(product, person) };
 });
 beforeEach(() => settled(product));
 afterAll(() => paid.stop());
@@ -146,6 +151,15 @@ const things: Record<string, () => Promise<Thing>> = {
     await signedIn(product, owner);
     return { path: '/dashboard/account/sessions', bodies: [] };
   },
+  renamePasskey: async () => {
+    made += 1;
+    const path = `/dashboard/account/passkeys/${await plantPasskey(product, holder.userId)}`;
+    return { path, bodies: [{ name: `One ${made}` }, { name: `Other ${made}` }] };
+  },
+  removePasskey: async () => ({
+    path: `/dashboard/account/passkeys/${await plantPasskey(product, holder.userId)}`,
+    bodies: [],
+  }),
   deleteSshKey: async () => {
     made += 1;
     const public_key = `ssh-ed25519 ${Buffer.concat([
@@ -202,7 +216,10 @@ const things: Record<string, () => Promise<Thing>> = {
   removeOperatingSystemImage: async () => ({ path: `/staff/images/${await newImage()}`, bodies: [] }),
 };
 
-const clientOf = ({ auth }: Route): Client => (auth === 'staff' ? product.staff : owner);
+const clientOf = ({ auth, fresh, sessionOnly }: Route): Client => {
+  if (auth === 'staff') return product.staff;
+  return fresh || sessionOnly ? holder.here : owner;
+};
 
 async function tagOf(route: Route, { path }: Thing): Promise<string> {
   const answer = await clientOf(route).get(path);

@@ -16,8 +16,12 @@ export const testPackages: WantedPackage[] = [
   { package: 'sshpass', why: 'signing in to test machines with a password' },
 ];
 
+/** What the long tests need beside: some hundred megabytes, for one file. */
+export const longTestPackages: WantedPackage[] = [{ package: 'chromium', why: 'passkeys in a real browser' }];
+
 /** All Debian packages that a test run needs: ours and those of the driver it runs for real. */
 export function packagesForTests(long: boolean): WantedPackage[] {
   // Only the long tests boot a whole Debian.
-  return [...testPackages, ...hostPackages.filter((each) => long || each.use !== 'debian-12')];
+  const ours = [...testPackages, ...(long ? longTestPackages : [])];
+  return [...ours, ...hostPackages.filter((each) => long || each.use !== 'debian-12')];
 }

@@ -61,8 +61,14 @@ interface SessionOpened {
 
 interface SignInRefused {
   user_id: number;
-  reason: 'wrong_password' | 'wrong_code';
+  reason: 'wrong_password' | 'wrong_code' | 'wrong_passkey';
   user_agent: string | null;
+}
+
+interface AboutPasskey {
+  user_id: number;
+  passkey_id: number;
+  name: string;
 }
 
 interface SessionEnded {
@@ -172,6 +178,16 @@ export const secondFactorDisabled = event<AboutAccount>(
 export const recoveryCodesMade = event<AboutAccount>(
   'second_factor.recovery_codes_made',
   'an account got new recovery codes; the old ones are good no more',
+);
+export const passkeyAdded = event<AboutPasskey>('passkey.added', 'somebody added a passkey to their account');
+export const passkeyRenamed = event<AboutPasskey>('passkey.renamed', 'somebody gave a passkey another name');
+export const passkeyRemoved = event<AboutPasskey>(
+  'passkey.removed',
+  'a passkey was removed: nobody signs in with it any more',
+);
+export const passkeyWentBack = event<AboutPasskey>(
+  'passkey.went_back',
+  'a passkey was refused whose counter went back, so there may be a copy of it',
 );
 export const apiKeyCreated = event<ApiKeyCreated>('api_key.created', 'an API key was made');
 export const apiKeyRotated = event<ApiKeyRotated>(

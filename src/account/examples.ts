@@ -54,6 +54,39 @@ const recoveryCodes = [
   ...['k7mq-2xwz-h4cp', 'd9ra-vn3t-6ybe', 'w5hs-8fjk-m2qz', 'p3cx-7ged-t9nu', 'b6yv-4rka-s8hw'],
   ...['z2nf-9mpt-c5jd', 'g8qe-3wxb-k7rv', 'u4ts-6hya-n9cf', 'e7jd-2pzm-w3kq', 'r5vb-8xgn-y6th'],
 ];
+const passkey = {
+  id: 4503599627370811,
+  name: 'Phone',
+  synced: true,
+  created_at: '2026-01-31T22:07:41.280Z',
+  last_used: null,
+};
+const challenge = 'q3nT0bY5cW7uJk1xLr9fZaE2vHs8mPdXgQo4iNtUyRw';
+const credentialId = 'b9QeT4mYcLw2sV7nXj0uKg';
+const requestOptions = {
+  ...{ challenge, rpId: 'panel.example.com', timeout: 300_000, userVerification: 'required' },
+  allowCredentials: [],
+};
+const knownPasskey = { id: credentialId, type: 'public-key', transports: ['internal', 'hybrid'] };
+const clientDataJSON =
+  'eyJ0eXBlIjoid2ViYXV0aG4uZ2V0IiwiY2hhbGxlbmdlIjoicTNuVDBiWTVjVzd1SmsxeExyOWZaYUUydkhzOG1QZFhnUW80aU50VXlSdyIsIm9yaWdpbiI6Imh0dHBzOi8vcGFuZWwuZXhhbXBsZS5jb20ifQ';
+const assertion = {
+  ...{ id: credentialId, rawId: credentialId, type: 'public-key' },
+  response: {
+    clientDataJSON,
+    authenticatorData: 'Zx3mQ8rT1vLk5cYw0uHs2nBj7gFa9dPe4iXo6tUzKqMdAAAABQ',
+    signature:
+      'MEUCIQDk4vQ7bX1cT9mYw2sL0uJr8nHf5gPe3aZd6iKoVxWtUgIgB2qN7hRy4cLm9sTk1vXe8wJf0uPd5aZg3iHoKbQxUtM',
+    userHandle: 'NDUwMzU5OTYyNzM3MDgwMg',
+  },
+};
+const signedInUser = {
+  id: 4503599627370802,
+  email: 'grace@example.com',
+  first_name: 'Grace',
+  last_name: 'Lindqvist',
+  staff_role: null,
+};
 const linkToken = '0vX2m7Qy1cZ8sTtW5nB4kLhE9uRfJpGaDdYxKiMoQwA';
 
 const preferences = {
@@ -141,13 +174,7 @@ export const examples = {
     data: {
       second_factor_required: false,
       methods: [],
-      user: {
-        id: 4503599627370802,
-        email: 'grace@example.com',
-        first_name: 'Grace',
-        last_name: 'Lindqvist',
-        staff_role: null,
-      },
+      user: signedInUser,
     },
   },
   showSecondFactor: {
@@ -174,6 +201,50 @@ export const examples = {
   enableSecondFactor: { body: { code: '492039' }, data: { recovery_codes: recoveryCodes } },
   disableSecondFactor: { body: { code: '118204' }, data: { disabled: true } },
   renewRecoveryCodes: { data: { recovery_codes: recoveryCodes } },
+  listPasskeys: { data: { passkeys: [passkey], ...onlyPage(1) } },
+  getPasskey: { params: { id: passkey.id }, data: { passkey } },
+  renamePasskey: { params: { id: passkey.id }, body: { name: 'Phone' }, data: { passkey } },
+  removePasskey: { params: { id: passkey.id }, data: { removed: true } },
+  askForNewPasskey: {
+    data: {
+      options: {
+        challenge,
+        rp: { id: 'panel.example.com', name: 'panel.example.com' },
+        user: {
+          ...{ id: 'NDUwMzU5OTYyNzM3MDgwMg', name: 'grace@example.com', displayName: 'Grace Lindqvist' },
+        },
+        pubKeyCredParams: [{ type: 'public-key', alg: -7 }],
+        timeout: 300_000,
+        attestation: 'none',
+        excludeCredentials: [],
+        authenticatorSelection: {
+          ...{ residentKey: 'required', requireResidentKey: true, userVerification: 'required' },
+        },
+      },
+    },
+  },
+  addPasskey: {
+    body: {
+      credential: {
+        ...{ id: credentialId, rawId: credentialId, type: 'public-key' },
+        response: {
+          clientDataJSON,
+          attestationObject:
+            'o2NmbXRkbm9uZWdhdHRTdG10oGhhdXRoRGF0YViUSZYN5YgOjGh0NBcPZHZgW4_krrmihjLHmVzzuoMdl2NFAAAAAAAAAAAAAAAAAAAAAAAAAAAAEG',
+          transports: ['internal', 'hybrid'],
+        },
+      },
+      name: 'Phone',
+    },
+    data: { passkey, recovery_codes: recoveryCodes },
+  },
+  askForPasskey: { body: {}, data: { options: requestOptions } },
+  signInWithPasskey: {
+    body: { credential: assertion },
+    data: { second_factor_required: false, methods: [], user: signedInUser },
+  },
+  askForPasskeyAgain: { data: { options: { ...requestOptions, allowCredentials: [knownPasskey] } } },
+  reauthenticateWithPasskey: { body: { credential: assertion }, data: { proven: true } },
   logOut: { data: { signed_out: true } },
   reauthenticate: { body: { password: 'seven otters read maps' }, data: { proven: true } },
   forgetPassword: { body: { email: 'grace@example.com' }, data: { mail_sent: true } },

@@ -14,6 +14,8 @@ export { factorRoutes } from './factors/routes.ts';
 export { giveTotp, sealedFactors } from './factors/totp.ts';
 export { createApiKey, hashKey, looksLikeKey, type NewApiKey, noteUse } from './keys.ts';
 export { accountMails } from './mails.ts';
+export { purgeChallenges } from './passkeys/challenge.ts';
+export { passkeyRoutes, passkeySignInRoutes } from './passkeys/routes.ts';
 export { accountRoutes } from './routes.ts';
 export { purgeSessions } from './sessions/end.ts';
 export { forgetSignIns } from './sessions/forget.ts';

@@ -9,6 +9,9 @@ import {
   emailChanged,
   emailChangeRefused,
   emailChangeRevoked,
+  passkeyAdded,
+  passkeyRemoved,
+  passkeyWentBack,
   passwordChanged,
   passwordForgotten,
   passwordReset,
@@ -177,10 +180,29 @@ const newCodes = mail(recoveryCodesMade, () => ({
   lines: ['Ten new recovery codes were made for your account. The old ones are good no more.', ifNotYou],
 }));
 
+const passkeyNew = mail(passkeyAdded, ({ data }) => ({
+  subject: 'Your account has a new passkey',
+  lines: [`From now on your account is signed in to with the passkey "${data.name}" as well.`, ifNotYou],
+}));
+
+const passkeyGone = mail(passkeyRemoved, ({ data }) => ({
+  subject: 'A passkey was removed from your account',
+  lines: [`Nobody signs in with the passkey "${data.name}" any more.`, ifNotYou],
+}));
+
+const passkeyCopied = mail(passkeyWentBack, ({ data }) => ({
+  subject: 'A passkey of your account was refused',
+  lines: [
+    `Somebody showed the passkey "${data.name}", and it counted fewer uses than before. That is so when there is a copy of it. We did not let it in.`,
+    'Sign in another way, remove this passkey and add a new one.',
+  ],
+}));
+
 /** Mails about who gets into an account, and how. */
 export const accountMails: MailDeclaration[] = [
   ...[made, revoked],
   ...[registered, again, repeated, forgotten, reset, signedIn],
   ...[passwordSet, emailWanted, emailTaken, emailGone, emailBack, held],
   ...[enabled, disabled, newCodes],
+  ...[passkeyNew, passkeyGone, passkeyCopied],
 ];

@@ -1,4 +1,6 @@
 import { type AccountContext, statement } from '../platform/index.ts';
+import { shownPasskey } from './passkeys/list.ts';
+import { passkeysOf } from './passkeys/rows.ts';
 import { type Preferences, shown } from './preferences.ts';
 
 interface AccountRow extends Preferences {
@@ -12,7 +14,7 @@ interface AccountRow extends Preferences {
   status: 'active' | 'blocked' | 'closed';
   email_verified: boolean;
   pending_email: string | null;
-  has_totp: boolean;
+  has_factor: boolean;
   last_activity_at: Date | null;
   created_at: Date;
   updated_at: Date;
@@ -31,9 +33,10 @@ interface AccountRow extends Preferences {
 const readAccountRow = statement<AccountRow, { userId: number; now: Date }>(
   'account.read',
   `select u.*,
-     exists (select 1 from totp_factors f where f.user_id = u.id and f.enabled_at is not null) as has_totp,
      (select e.new_email from email_changes e where e.user_id = u.id and e.state in ('asked', 'taken') and e.until > :now
         order by e.created_at desc limit 1) as pending_email,
+     (exists (select 1 from totp_factors f where f.user_id = u.id and f.enabled_at is not null)
+       or exists (select 1 from passkeys p where p.user_id = u.id)) as has_factor,
      coalesce((select jsonb_agg(jsonb_build_object('id', k.id, 'name', k.name, 'prefix', k.prefix,
          'billing', k.billing, 'shield', k.shield, 'vps', k.vps, 'created_at', k.created_at,
          'last_used_at', k.last_used_at) order by k.created_at desc)
@@ -46,12 +49,13 @@ export type ReadCredit = (ctx: AccountContext) => Promise<string>;
 
 /** The account of whoever asks, with its API keys shortened to what identifies them. */
 export async function readAccount(ctx: AccountContext, readCredit: ReadCredit) {
-  const [row, credit] = await Promise.all([
+  const [row, credit, passkeys] = await Promise.all([
     ctx.db.one(readAccountRow, { userId: ctx.actor.userId, now: ctx.clock.now() }),
     readCredit(ctx),
+    passkeysOf(ctx, ctx.actor.userId),
   ]);
   return {
-    twofa_status: row.has_totp,
+    twofa_status: row.has_factor,
     user: {
       id: row.id,
       first_name: row.first_name,
@@ -64,7 +68,7 @@ export async function readAccount(ctx: AccountContext, readCredit: ReadCredit) {
       credit,
       email_verified: row.email_verified,
       email_subscribed: row.email_subscribed,
-      twoFactorAuthentication: row.has_totp,
+      twoFactorAuthentication: row.has_factor,
       lastActivity: row.last_activity_at?.toISOString() ?? null,
       created_at: row.created_at.toISOString(),
       updated_at: row.updated_at.toISOString(),
@@ -82,6 +86,6 @@ export async function readAccount(ctx: AccountContext, readCredit: ReadCredit) {
       created_at: new Date(key.created_at).toISOString(),
       lastUsed: key.last_used_at === null ? null : new Date(key.last_used_at).toISOString(),
     })),
-    passkeys: [],
+    passkeys: passkeys.map(shownPasskey),
   };
 }

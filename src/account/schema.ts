@@ -17,6 +17,8 @@ import { line, NewPassword, Password } from './signIn/schema.ts';
 /** Names of places; UTC is none of them. */
 const timezones = ['UTC', ...Intl.supportedValuesOf('timeZone')];
 
+import { Passkey } from './passkeys/schema.ts';
+
 const Moment = Type.String({ format: 'date-time' });
 
 const Theme = Choice(['system', 'light', 'dark']);
@@ -133,19 +135,7 @@ export const Account = named(
         'A key, as far as it is shown again',
       ),
     ),
-    passkeys: Type.Array(
-      named(
-        'Passkey',
-        Type.Object({
-          id: Id,
-          name: Type.String(),
-          synced: Type.Boolean(),
-          created_at: Moment,
-          last_used: Nullable(Moment),
-        }),
-        'A passkey to sign in with',
-      ),
-    ),
+    passkeys: Type.Array(Passkey),
   }),
   'Who a key belongs to',
 );

@@ -13,6 +13,8 @@ export const story = [
       'forgetPassword',
       'listSessions',
       'listSignIns',
+      'listPasskeys',
+      'askForPasskey',
       'endOtherSessions',
     ],
     'createSshKey',
@@ -139,6 +141,12 @@ export const cannotBeSent: Record<string, string> = {
   enableSecondFactor: 'needs a session: account/factors/factors.test.ts',
   disableSecondFactor: 'needs a session: account/factors/factors.test.ts',
   renewRecoveryCodes: 'needs a session: account/factors/factors.test.ts',
+  ...Object.fromEntries(
+    [
+      ...['getPasskey', 'renamePasskey', 'removePasskey', 'askForNewPasskey', 'addPasskey'],
+      ...['signInWithPasskey', 'askForPasskeyAgain', 'reauthenticateWithPasskey'],
+    ].map((name) => [name, 'needs a device: account/passkeys/passkeys.test.ts']),
+  ),
   getSession: 'needs a session: account/sessions/sessions.test.ts',
   endSession: 'needs a session: account/sessions/sessions.test.ts',
   upgradeService: 'needs a second product of the kind: services/upgrade/upgrade.test.ts',

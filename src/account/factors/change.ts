@@ -1,13 +1,6 @@
 import { type Event, record } from '../../events/index.ts';
 import { answer, forgetPrincipals } from '../../platform/http/index.ts';
-import {
-  type AccountContext,
-  fail,
-  requireRow,
-  statement,
-  type TxContext,
-  transaction,
-} from '../../platform/index.ts';
+import { type AccountContext, fail, requireRow, type TxContext, transaction } from '../../platform/index.ts';
 import {
   recoveryCodesMade,
   secondFactorDisabled,
@@ -18,14 +11,10 @@ import { renewSession } from '../sessions/renew.ts';
 import { noteRefusal } from '../signIn/logIn.ts';
 import { personById } from '../signIn/person.ts';
 import { lockUser } from '../users.ts';
-import { requireOne, type Shown, takeFactor } from './factor.ts';
-import { dropRecoveryCodes, newRecoveryCodes } from './recoveryCodes.ts';
+import { factorsOf, requireOne, type Shown, takeFactor } from './factor.ts';
+import { gainFactor, loseFactor } from './gained.ts';
+import { newRecoveryCodes } from './recoveryCodes.ts';
 import { enableTotp, hasTotp, newSecret, removeTotp, takeCode } from './totp.ts';
-
-const weaken = statement<never, { userId: number }>(
-  'account.weakenSessions',
-  'update sessions set strong = false where user_id = :userId',
-);
 
 /** Makes a secret for an authenticator app, in the place of one that was never enabled. `second_factor_enabled`. */
 export function setUpTotp(ctx: AccountContext) {
@@ -51,8 +40,8 @@ export async function enableSecondFactor(
   const done = await ofPerson(ctx, 'account.enableTotp', async (tx, userId) => {
     if (await hasTotp(tx, userId)) throw fail('second_factor_enabled');
     if (!(await takeCode(tx, userId, code))) return null;
+    const recovery_codes = (await gainFactor(tx, userId, sessionId)) ?? (await newRecoveryCodes(tx, userId));
     await enableTotp(tx, userId);
-    const recovery_codes = await newRecoveryCodes(tx, userId);
     await tell(tx, secondFactorEnabled);
     return answer({ recovery_codes }, await renewSession(tx, sessionId, { strong: true }));
   });
@@ -66,8 +55,7 @@ export async function disableSecondFactor(ctx: AccountContext, shown: Shown, use
     if (!(await hasTotp(tx, userId))) throw fail('second_factor_missing');
     if (!(await takeFactor(tx, userId, shown))) return null;
     await removeTotp(tx, userId);
-    await dropRecoveryCodes(tx, userId);
-    await tx.db.run(weaken, { userId });
+    await loseFactor(tx, userId);
     await tell(tx, secondFactorDisabled);
     return { disabled: true };
   });
@@ -77,7 +65,7 @@ export async function disableSecondFactor(ctx: AccountContext, shown: Shown, use
 /** Ten new recovery codes; the old ones are good no more. `second_factor_missing`. */
 export function renewRecoveryCodes(ctx: AccountContext) {
   return ofPerson(ctx, 'account.renewRecoveryCodes', async (tx, userId) => {
-    if (!(await hasTotp(tx, userId))) throw fail('second_factor_missing');
+    if ((await factorsOf(tx, userId)).length === 0) throw fail('second_factor_missing');
     const recovery_codes = await newRecoveryCodes(tx, userId);
     await tell(tx, recoveryCodesMade);
     return { recovery_codes };

@@ -1,4 +1,5 @@
 import { type Context, fail, type TxContext } from '../../platform/index.ts';
+import { hasPasskey } from '../passkeys/rows.ts';
 import { takeRecoveryCode } from './recoveryCodes.ts';
 import { hasTotp, takeCode } from './totp.ts';
 
@@ -8,11 +9,13 @@ export interface Shown {
   recovery_code?: string | undefined;
 }
 
-export type SecondFactor = 'totp' | 'recovery_code';
+export type SecondFactor = 'totp' | 'recovery_code' | 'passkey';
 
 /** What this person has to show beside the password; empty for who has set up nothing. */
 export async function factorsOf(ctx: Context, userId: number): Promise<SecondFactor[]> {
-  return (await hasTotp(ctx, userId)) ? ['totp', 'recovery_code'] : [];
+  const [totp, passkey] = [await hasTotp(ctx, userId), await hasPasskey(ctx, userId)];
+  if (!totp && !passkey) return [];
+  return [...(totp ? (['totp'] as const) : []), 'recovery_code', ...(passkey ? (['passkey'] as const) : [])];
 }
 
 /** Whether what is shown is right; then it is used up. */

@@ -1,5 +1,5 @@
 import { readCredential } from '../../platform/http/index.ts';
-import { type Context, fail, statement, transaction } from '../../platform/index.ts';
+import { type Context, fail, statement, type TxContext, transaction } from '../../platform/index.ts';
 import { requireOne, type Shown, takeFactor } from '../factors/factor.ts';
 import { deviceTokenOf, requireCookies } from '../sessions/cookies.ts';
 import { findDeviceOf } from '../sessions/devices.ts';
@@ -13,7 +13,7 @@ const halfSession = statement<{ id: number; user_id: number }, { hash: Buffer; n
   'select id, user_id from sessions where hash = :hash and half and expires_at > :now',
 );
 // Whoever deletes the row goes on from it; the next one finds none.
-const endHalf = statement<never, { id: number }>(
+const deleteHalf = statement<never, { id: number }>(
   'account.endHalfSession',
   'delete from sessions where id = :id and half',
 );
@@ -26,8 +26,7 @@ export async function showFactor(ctx: Context, shown: Shown, asked: Asked) {
   const done = await transaction(ctx, 'account.showFactor', async (tx) => {
     const person = await tx.db.one(lockedPerson, { id: half.user_id });
     if (!(await takeFactor(tx, person.id, shown))) return null;
-    if ((await tx.db.run(endHalf, { id: half.id })) === 0 || person.status !== 'active')
-      throw fail('unauthorized');
+    if (!(await endHalf(tx, half.id)) || person.status !== 'active') throw fail('unauthorized');
     return signedIn(
       person,
       await openSession(tx, { userId: person.id, method: 'password', strong: true }, visitOf(asked)),
@@ -48,7 +47,13 @@ export async function guessesAtFactor(ctx: Context, asked: Asked) {
   return { keys: [device === null ? `u${half.user_id}` : `d${device}`], byAddress: false };
 }
 
-async function requireHalf(ctx: Context, { headers }: Asked) {
+/** Ends half a session, for who goes on from it. False when somebody did already. */
+export async function endHalf(tx: TxContext, id: number): Promise<boolean> {
+  return (await tx.db.run(deleteHalf, { id })) > 0;
+}
+
+/** Whose password was right a few minutes ago. `unauthorized` when nobody's was. */
+export async function requireHalf(ctx: Context, { headers }: Asked) {
   const token = readCredential('POST', headers, new URL(ctx.config.publicUrl).origin);
   if (token === null || !looksLikeSession(token)) throw fail('unauthorized');
   const half = await ctx.db.maybe(halfSession, { hash: hashToken(token), now: ctx.clock.now() });

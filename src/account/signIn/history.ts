@@ -7,7 +7,7 @@ interface EntryRow {
   ip: string | null;
   data: {
     method?: 'password' | 'passkey';
-    reason?: 'wrong_password' | 'wrong_code';
+    reason?: 'wrong_password' | 'wrong_code' | 'wrong_passkey';
     second_factor?: boolean;
     new_device?: boolean;
     user_agent: string | null;

@@ -1,6 +1,6 @@
 import { record } from '../../events/index.ts';
 import { answer } from '../../platform/http/index.ts';
-import { type AccountContext, fail, requireRow, transaction } from '../../platform/index.ts';
+import { type AccountContext, fail, requireRow, type TxContext, transaction } from '../../platform/index.ts';
 import { sessionProven } from '../events.ts';
 import { noSession } from '../sessions/cookies.ts';
 import { endSession } from '../sessions/end.ts';
@@ -26,19 +26,21 @@ export async function reauthenticate(ctx: AccountContext, sessionId: number, pas
     noteRefusal(ctx, userId, 'wrong_password', asked.userAgent);
     throw fail('invalid_credentials', { message: 'This is not the password of your account' });
   }
-  return proveAgain(ctx, sessionId);
+  return transaction(ctx, 'account.proveSession', (tx) => proveAgain(tx, sessionId, { strong: false }));
 }
 
 /** Whatever proved it: from now on it counts for ten minutes. */
-function proveAgain(ctx: AccountContext, sessionId: number) {
-  return transaction(ctx, 'account.proveSession', async (tx) => {
-    const { userId } = ctx.actor;
-    const cookies = await renewSession(tx, sessionId, { strong: false });
-    await record(tx, sessionProven, {
-      subject: { type: 'user', id: userId },
-      organizationId: null,
-      data: { user_id: userId, session_id: sessionId },
-    });
-    return answer({ proven: true }, cookies);
+export async function proveAgain(
+  tx: AccountContext & TxContext,
+  sessionId: number,
+  how: { strong: boolean },
+) {
+  const { userId } = tx.actor;
+  const cookies = await renewSession(tx, sessionId, how);
+  await record(tx, sessionProven, {
+    subject: { type: 'user', id: userId },
+    organizationId: null,
+    data: { user_id: userId, session_id: sessionId },
   });
+  return answer({ proven: true }, cookies);
 }

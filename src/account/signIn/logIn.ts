@@ -92,7 +92,7 @@ export async function guessesAt(
 export function noteRefusal(
   ctx: Context,
   userId: number,
-  reason: 'wrong_password' | 'wrong_code',
+  reason: 'wrong_password' | 'wrong_code' | 'wrong_passkey',
   userAgent: string | null,
 ): void {
   const note = transaction(ctx, 'account.noteRefusal', (tx) =>

@@ -135,7 +135,7 @@ export const SignInQuery = ListQuery({ sort: SortBy(['created_at'], '-created_at
 const SignIn = named(
   'SignIn',
   Type.Object({
-    outcome: Choice(['signed_in', 'wrong_password', 'wrong_code']),
+    outcome: Choice(['signed_in', 'wrong_password', 'wrong_code', 'wrong_passkey']),
     method: Nullable(Choice(['password', 'passkey'])),
     second_factor: Type.Boolean(),
     new_device: Type.Boolean({
