@@ -44,6 +44,7 @@ import { purgeIdempotencyKeys, sealedAnswers } from './platform/http/index.ts';
 import {
   type AnySaga,
   type ConcernSource,
+  forgetSetAside,
   type HealthCheck,
   healing,
   jobConcerns,
@@ -150,6 +151,7 @@ export const allPeriodicJobs: PeriodicJob[] = [
   { name: 'http.purgeIdempotencyKeys', intervalMs: 10 * minute, work: purgeIdempotencyKeys },
   healing(allJobs),
   { name: 'jobs.purgeDone', intervalMs: 10 * minute, work: purgeDoneJobs },
+  { name: 'jobs.forgetSetAside', intervalMs: 10 * minute, work: forgetSetAside },
   ...vpsPeriodicJobs,
   ...allWatches,
 ];

@@ -54,7 +54,7 @@ const doorsOfRoots = [/^platform\/database\/embedded\/index\.ts$/, /^platform\/j
 /** Who writes which table. Platform's statements are named after its parts. */
 const tablesOf: Record<string, string[]> = {
   installation: ['installation'],
-  jobs: ['jobs', 'job_steps', 'workers'],
+  jobs: ['jobs', 'job_steps', 'workers', 'set_aside'],
   restores: ['restores'],
   idempotency: ['idempotency_keys'],
   account: [
@@ -140,13 +140,13 @@ const readsOf: Record<string, { tables: string[]; why: string }> = {
     why: 'who a request comes from, asked at every request; address and tax id are shown, and said in the billing profile',
   },
   billing: {
-    tables: ['organizations'],
-    why: 'the country that taxes, the lock that numbers invoices, and whose they are for staff',
+    tables: ['organizations', 'set_aside'],
+    why: 'the country that taxes, the lock that numbers invoices, whose they are for staff, and what a periodic job leaves out',
   },
   services: {
     tables: [
       ...['addresses', 'charges', 'invoices', 'mails', 'organizations', 'placements', 'product_groups'],
-      ...['product_prices', 'products'],
+      ...['product_prices', 'products', 'set_aside'],
     ],
     why: 'each row of a list shows them, and a row is one of a hundred; what unpaid orders hold is one sum; the calendar looks at fifty services at once, what they owe and what their customers were told',
   },

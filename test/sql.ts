@@ -77,3 +77,16 @@ export async function settled(product: OnDatabase, timeoutMs?: number): Promise<
     timeoutMs,
   );
 }
+
+/** From here on a row of a table cannot be changed, until its trigger `is_broken` is dropped. */
+export async function broken(product: OnDatabase, table: string, id: number): Promise<void> {
+  await sql(
+    product,
+    `create or replace function is_broken() returns trigger language plpgsql as $$ begin raise 'row % is broken', old.id; end $$`,
+  );
+  await sql(
+    product,
+    `create trigger is_broken before update on ${table} for each row when (old.id = ${Number(id)})
+     execute function is_broken()`,
+  );
+}

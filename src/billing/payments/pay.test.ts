@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { newInvoice, payByCredit } from '../../../test/invoices.ts';
 import { newCustomer, type Person } from '../../../test/people.ts';
 import { startTestProduct, type TestProduct } from '../../../test/product.ts';
-import { contents, settled, sql } from '../../../test/sql.ts';
+import { broken, contents, settled, sql } from '../../../test/sql.ts';
 
 let product: TestProduct;
 let customer: Person;
@@ -182,6 +182,27 @@ describe('an invoice that nobody pays', () => {
       expect([answer.status, answer.body.code]).toEqual([409, 'conflict']);
     }
     expect(await sql(product, accounts, id)).toEqual(entries);
+  });
+
+  it('and that cannot be cancelled keeps none of the others waiting; staff sees it, and it is tried again', async () => {
+    const [id, other] = [await newInvoice(product, customer), await newInvoice(product, customer)];
+    await broken(product, 'invoices', id);
+    product.clock.travel(97 * hoursMs);
+    await product.periodic('billing.expire');
+    expect(await invoiceOf(customer, other)).toMatchObject({ status: 'cancelled' });
+    expect(await invoiceOf(customer, id)).toMatchObject({ status: 'unpaid' });
+    const list = async () => {
+      const { data } = (await product.staff.get('/staff/attention')).body;
+      return data.concerns.filter(({ kind }: { kind: string }) => kind === 'job.set_aside');
+    };
+    expect(await list()).toMatchObject([{ subject: { id }, organization_id: customer.organizationId }]);
+    await sql(product, 'drop trigger is_broken on invoices');
+    await product.periodic('billing.expire');
+    expect(await invoiceOf(customer, id)).toMatchObject({ status: 'unpaid' });
+    product.clock.travel(hoursMs);
+    await product.periodic('billing.expire');
+    expect(await invoiceOf(customer, id)).toMatchObject({ status: 'cancelled' });
+    expect(await list()).toEqual([]);
   });
 
   it('is either paid or cancelled when both happen at once, and its services follow', async () => {

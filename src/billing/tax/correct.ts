@@ -1,5 +1,13 @@
 import { record } from '../../events/index.ts';
-import { formatMoney, newId, statement, systemActor, type TxContext } from '../../platform/index.ts';
+import {
+  doEach,
+  formatMoney,
+  newId,
+  notSetAside,
+  statement,
+  systemActor,
+  type TxContext,
+} from '../../platform/index.ts';
 import { invoiceRefunded } from '../events.ts';
 import { issueCreditNote } from '../invoices/creditNote.ts';
 import { post } from '../ledger/ledger.ts';
@@ -8,6 +16,7 @@ import type { TaxProof } from './taxOf.ts';
 interface Awaiting {
   id: number;
   organization_id: number;
+  organizationId: number;
   user_id: number | null;
   status: string;
   currency: string;
@@ -24,15 +33,16 @@ interface Awaiting {
 }
 
 const batch = 20;
+const job = 'billing.correctTaxes';
 
 const answeredTaxes = `i.tax_awaits and s.state <> 'unknown' and (i.status <> 'unpaid' or s.state = 'invalid')
      and not (i.tax_treatment = 'reverse_charge' and s.state = 'invalid')`;
 const fromAwaiting = `from invoices i
    join tax_standings s on s.organization_id = i.organization_id and s.tax_id = i.tax_proof->>'tax_id'`;
 
-const findAnswered = statement<{ id: number; organization_id: number }, { limit: number }>(
+const findAnswered = statement<{ id: number; organization_id: number }, { now: Date; limit: number }>(
   'billing.findAnsweredTaxes',
-  `select i.id, i.organization_id ${fromAwaiting} where ${answeredTaxes} order by i.id limit :limit`,
+  `select i.id, i.organization_id ${fromAwaiting} where ${answeredTaxes} and ${notSetAside(job, 'i.id')} order by i.id limit :limit`,
 );
 // Documents of an organization wait for one another; its lock comes before those of its invoices.
 const lockOrganizations = statement<never, { ids: number[] }>(
@@ -43,7 +53,7 @@ const lockOrganizations = statement<never, { ids: number[] }>(
 // One without tax whose id is invalid after all stays: nobody but staff can bill the tax; see `taxConcerns`.
 const lockAnswered = statement<Awaiting, { ids: number[] }>(
   'billing.lockAnsweredTaxes',
-  `select i.id, i.organization_id, i.user_id, i.status, i.currency, i.tax_treatment as treatment, i.tax_minor,
+  `select i.id, i.organization_id, i.organization_id as "organizationId", i.user_id, i.status, i.currency, i.tax_treatment as treatment, i.tax_minor,
      i.total_minor, i.refunded_minor,
      (select coalesce(sum(r.tax_minor), 0)::bigint from refunds r where r.invoice_id = i.id) as returned_minor,
      s.tax_id, s.state, s.checked_at, s.consultation_number
@@ -83,11 +93,11 @@ const insertCorrection = statement<
  */
 export async function correctTaxes(ctx: TxContext): Promise<'more' | 'done'> {
   const tx = { ...ctx, actor: systemActor };
-  const found = await tx.db.many(findAnswered, { limit: batch });
+  const found = await tx.db.many(findAnswered, { now: tx.clock.now(), limit: batch });
   if (found.length === 0) return 'done';
   await tx.db.many(lockOrganizations, { ids: [...new Set(found.map((each) => each.organization_id))] });
-  for (const invoice of await tx.db.many(lockAnswered, { ids: found.map(({ id }) => id) }))
-    await settle(tx, invoice);
+  const locked = await tx.db.many(lockAnswered, { ids: found.map(({ id }) => id) });
+  await doEach(tx, job, locked, settle);
   return found.length === batch ? 'more' : 'done';
 }
 

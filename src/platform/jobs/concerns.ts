@@ -27,6 +27,16 @@ export const jobConcerns: ConcernSource[] = [
     ),
   },
   {
+    kind: 'job.set_aside',
+    subject: 'row',
+    title: 'What periodic jobs cannot do anything about',
+    find: statement<Concern, { limit: number }>(
+      'jobs.setAsideConcerns',
+      `select row_id as id, organization_id, since, job || ' of ' || row_id || ', tried every hour: ' || problem as message
+       from set_aside order by since desc, row_id desc limit :limit`,
+    ),
+  },
+  {
     kind: 'worker.away',
     subject: 'worker',
     title: 'Nothing is delivered, because no worker runs',

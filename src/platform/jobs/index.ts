@@ -26,6 +26,7 @@ export {
   type TransactionalStep,
   type TxRun,
 } from './saga.ts';
+export { doEach, forgetSetAside, notSetAside } from './setAside.ts';
 export { startStandIn } from './standIn.ts';
 export { startWorker, type Worker, type WorkerOptions } from './worker.ts';
 export { watchWorker } from './workerMetrics.ts';

@@ -1,5 +1,5 @@
 import { recordEntry } from '../../events/index.ts';
-import { attempt, causesOf, formatMoney, statement, type TxContext } from '../../platform/index.ts';
+import { doEach, formatMoney, notSetAside, statement, type TxContext } from '../../platform/index.ts';
 import { addDays, dayOf, latest } from '../calendar/schedule.ts';
 import { priceChangeAnnounced } from '../events.ts';
 import type { ServiceStatus } from '../states.ts';
@@ -8,10 +8,12 @@ import { firstRenewalOn, type Priced, priceWith } from './coming.ts';
 const toldAtOnce = 50;
 const checkedAtOnce = 500;
 const minuteMs = 60_000;
+const job = 'services.tellOfPriceMoves';
 
 interface Waiting extends Priced {
   moveId: number;
-  serviceId: number;
+  /** Of the service. */
+  id: number;
   organizationId: number;
   userId: number;
   product: string;
@@ -32,7 +34,7 @@ interface Waiting extends Priced {
 // The rows of the move alone are locked: whoever changes a service holds it first, and these after it.
 const waiting = statement<Waiting, { now: Date; limit: number }>(
   'services.priceMovesToTell',
-  `select r.move_id as "moveId", r.service_id as "serviceId", r.organization_id as "organizationId",
+  `select r.move_id as "moveId", r.service_id as id, r.organization_id as "organizationId",
      s.user_id as "userId", p.name as product, s.domain as hostname, s.status, s.cancelled, s.cycle, s.currency,
      s.price_minor as "priceMinor", s.options, s.unit_prices as "unitPrices", s.duedate,
      s.anchor_day as "anchorDay", m.from_on as "fromOn", m.notice_days as "noticeDays", m.prices as cycles,
@@ -41,7 +43,7 @@ const waiting = statement<Waiting, { now: Date; limit: number }>(
    from service_price_moves r
      join price_moves m on m.id = r.move_id and m.revoked_at is null
      join services s on s.id = r.service_id join products p on p.id = s.product_id
-   where r.state = 'waiting' and r.look_at <= :now
+   where r.state = 'waiting' and r.look_at <= :now and ${notSetAside(job, 'r.service_id')}
    order by r.look_at, r.service_id limit :limit for update of r skip locked`,
 );
 const putOff = statement<never, { moveId: number; serviceId: number; lookAt: Date }>(
@@ -81,16 +83,7 @@ const check = statement<never, { now: Date; later: Date; limit: number }>(
 /** Tells customers of what is coming, a batch of them; null when there is nobody to tell. */
 export async function tell(tx: TxContext): Promise<'more' | null> {
   const found = await tx.db.many(waiting, { now: tx.clock.now(), limit: toldAtOnce });
-  for (const row of found) {
-    // One of them who cannot be told keeps none of the others waiting.
-    await attempt(tx, (one) => tellOne(one, row)).catch((error: Error) => {
-      tx.log.warn(
-        { service: row.serviceId, err: causesOf(error) },
-        'a customer cannot be told of a new price',
-      );
-      return later(tx, row, 24 * 60);
-    });
-  }
+  await doEach(tx, job, found, tellOne);
   return found.length > 0 ? 'more' : null;
 }
 
@@ -105,7 +98,7 @@ export async function checkNotices(tx: TxContext): Promise<'more' | null> {
 }
 
 async function tellOne(tx: TxContext, row: Waiting): Promise<void> {
-  const { moveId, serviceId, status, cycle, currency, product, hostname } = row;
+  const { moveId, id: serviceId, status, cycle, currency, product, hostname } = row;
   if (status === 'terminated' || status === 'cancelled')
     return void (await tx.db.run(markEnded, { moveId, serviceId }));
   // What is not delivered has no period yet; what ends with its period pays no more, unless its customer comes back.
@@ -128,7 +121,7 @@ async function tellOne(tx: TxContext, row: Waiting): Promise<void> {
   await tx.db.run(markTelling, { moveId, serviceId, noticeId, afterMinor, lookAt });
 }
 
-async function later(tx: TxContext, { moveId, serviceId }: Waiting, minutes: number): Promise<void> {
+async function later(tx: TxContext, { moveId, id: serviceId }: Waiting, minutes: number): Promise<void> {
   const lookAt = new Date(tx.clock.now().getTime() + minutes * minuteMs);
   await tx.db.run(putOff, { moveId, serviceId, lookAt });
 }

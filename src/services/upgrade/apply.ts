@@ -1,14 +1,21 @@
 import { beginEarning, holdInvoice, isRefunded, refundInvoice } from '../../billing/index.ts';
 import { findProducts, returnCoupon, returnStock } from '../../catalog/index.ts';
 import { record } from '../../events/index.ts';
-import { formatMoney, type TxContext } from '../../platform/index.ts';
+import { doEach, formatMoney, type TxContext } from '../../platform/index.ts';
 import { askByHand } from '../byHand/tasks.ts';
 import { leaveCalendar } from '../calendar/row.ts';
 import { productChanged, productChangeEnded } from '../events.ts';
 import { writePeriod } from '../periods.ts';
 import { endPriceMoves } from '../priceMoves/queries.ts';
 import { lockTerms, type Terms } from '../terms.ts';
-import { becomeProduct, type Change, endChange, findChange, findDueChanges } from './queries.ts';
+import {
+  becomeProduct,
+  type Change,
+  dueChangesJob,
+  endChange,
+  findChange,
+  findDueChanges,
+} from './queries.ts';
 
 /**
  * Makes a change count: the service is the other product, at its price, and whoever looks after its kind follows. Its
@@ -88,13 +95,13 @@ const batch = 50;
 /** Makes changes count whose day has come, a batch of them. */
 export async function applyDueChanges(tx: TxContext): Promise<'more' | 'done'> {
   const due = await findDueChanges(tx, batch);
-  for (const { serviceId } of due) {
-    await withOpen(tx, { serviceId }, (service, change) =>
+  await doEach(tx, dueChangesJob, due, (one, { id: serviceId }) =>
+    withOpen(one, { serviceId }, (service, change) =>
       service.status === 'active' || service.status === 'suspended'
-        ? applyChange(tx, service, change)
-        : giveUpChange(tx, service, change),
-    );
-  }
+        ? applyChange(one, service, change)
+        : giveUpChange(one, service, change),
+    ),
+  );
   return due.length === batch ? 'more' : 'done';
 }
 

@@ -1,5 +1,5 @@
 import type { Lots } from '../../catalog/index.ts';
-import { type Context, statement, type TxContext } from '../../platform/index.ts';
+import { type Context, notSetAside, statement, type TxContext } from '../../platform/index.ts';
 import type { Priced } from './price.ts';
 
 /** Another product that a service is to become, with what its invoice says. */
@@ -40,9 +40,16 @@ const openOfInvoice = statement<Change, { invoiceId: number }>(
   'services.changeOfInvoice',
   `${selectChange} and invoice_id = :invoiceId`,
 );
-const dueChanges = statement<{ serviceId: number }, { today: string; limit: number }>(
+/** See `worker.ts`. */
+export const dueChangesJob = 'services.applyDueChanges';
+
+const dueChanges = statement<
+  { id: number; organizationId: number },
+  { today: string; now: Date; limit: number }
+>(
   'services.dueChanges',
-  `select service_id as "serviceId" from service_changes where state = 'scheduled' and effective_on <= :today
+  `select service_id as id, organization_id as "organizationId" from service_changes
+   where state = 'scheduled' and effective_on <= :today and ${notSetAside(dueChangesJob, 'service_id')}
    order by effective_on, id limit :limit`,
 );
 const insertChange = statement<
@@ -91,8 +98,8 @@ export function findChange(ctx: Context, by: { serviceId: number } | { invoiceId
 
 /** Services whose day has come. */
 export function findDueChanges(ctx: Context, limit: number) {
-  const today = ctx.clock.now().toISOString().slice(0, 10);
-  return ctx.db.many(dueChanges, { today, limit });
+  const now = ctx.clock.now();
+  return ctx.db.many(dueChanges, { today: now.toISOString().slice(0, 10), now, limit });
 }
 
 export async function writeChange(

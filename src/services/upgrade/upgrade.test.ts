@@ -3,7 +3,7 @@ import { payByCredit } from '../../../test/invoices.ts';
 import { runningVps } from '../../../test/orders.ts';
 import { newCustomer, newMember, type Person } from '../../../test/people.ts';
 import { startTestProduct, type TestProduct, until } from '../../../test/product.ts';
-import { contents, settled, sql } from '../../../test/sql.ts';
+import { broken, contents, settled, sql } from '../../../test/sql.ts';
 import { addProduct } from '../../catalog/index.ts';
 import { demoProducts } from '../../demo/products.ts';
 import { transaction } from '../../platform/index.ts';
@@ -198,6 +198,31 @@ describe('another product', () => {
         product: { name: 'Small' },
         duedate: '2027-06-01',
       });
+    } finally {
+      await later('now');
+    }
+  });
+
+  it('that cannot count on its day keeps none of the others waiting, and is tried again', async () => {
+    const other = await delivered();
+    const later = (downgrade: string) =>
+      product.staff.patch(`/staff/products/${product.demo.products.hosting}`, { downgrade });
+    await later('period_end');
+    try {
+      for (const each of [id, other]) expect((await upgrade({ product_id: small }, each)).status).toBe(200);
+      await broken(product, 'services', id);
+      await at('2027-05-01T00:00:00Z');
+      await product.periodic('services.applyDueChanges');
+      expect((await service(other)).product.name).toBe('Small');
+      expect((await service()).product.name).toBe('Web hosting');
+      const kinds = (await product.staff.get('/staff/attention')).body.data.concerns;
+      expect(kinds).toContainEqual(
+        expect.objectContaining({ kind: 'job.set_aside', subject: { type: 'row', id } }),
+      );
+      await sql(product, 'drop trigger is_broken on services');
+      await at('2027-05-01T01:01:00Z');
+      await product.periodic('services.applyDueChanges');
+      expect((await service()).product.name).toBe('Small');
     } finally {
       await later('now');
     }
