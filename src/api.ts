@@ -35,7 +35,7 @@ import { cartRoutes } from './cart/index.ts';
 import { catalogRoutes, catalogStaffRoutes, couponStaffRoutes, groupStaffRoutes } from './catalog/index.ts';
 import { mailStaffRoutes } from './events/index.ts';
 import { fleetStaffRoutes } from './fleet/index.ts';
-import { organizationRoutes, organizationStaffRoutes } from './organizations/index.ts';
+import { memberRoutes, organizationRoutes, organizationStaffRoutes } from './organizations/index.ts';
 import type { RouteGroup } from './platform/http/index.ts';
 import { jobStaffRoutes } from './platform/jobs/staffRoutes.ts';
 import {
@@ -82,6 +82,7 @@ export const allRoutes: RouteGroup[] = [
   passkeyRoutes,
   passkeySignInRoutes,
   organizationRoutes,
+  memberRoutes,
   documentRoutes,
   billingRoutes,
   profileRoutes,

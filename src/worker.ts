@@ -39,7 +39,7 @@ import {
   fleetWatches,
   nodesCheck,
 } from './fleet/index.ts';
-import { organizationReactions } from './organizations/index.ts';
+import { organizationMails, organizationReactions } from './organizations/index.ts';
 import { purgeIdempotencyKeys, sealedAnswers } from './platform/http/index.ts';
 import {
   type AnySaga,
@@ -78,7 +78,7 @@ import {
 const second = 1_000;
 const minute = 60 * second;
 
-const mails = [...accountMails, ...billingMails, ...serviceMails, ...staffMails];
+const mails = [...accountMails, ...organizationMails, ...billingMails, ...serviceMails, ...staffMails];
 
 /** Everything that follows from an event; the process that records one enqueues it. */
 export const allReactions: Reaction[] = [

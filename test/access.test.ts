@@ -29,7 +29,9 @@ const everything = [
     'billing.pay',
     'billing.read',
     'members.manage',
+    'members.read',
     'order',
+    'organization.manage',
     'service.cancel',
     'service.manage',
     'service.read',
@@ -42,6 +44,7 @@ type Owned = Awaited<ReturnType<typeof possessionsOf>>;
 /** The resource that a path names, by the words before its parameter. A path not listed here fails. */
 const resources: [RegExp, keyof Owned][] = [
   [/^\/dashboard\/services?\/:id/, 'service'],
+  [/^\/dashboard\/organizations\/:id/, 'organization'],
   [/^\/dashboard\/invoices\/:id/, 'invoice'],
   [/^\/dashboard\/account\/ssh-keys\/:id/, 'sshKey'],
   [/^\/dashboard\/payment-methods\/:id/, 'paymentMethod'],
@@ -78,6 +81,7 @@ async function possessionsOf(person: Person) {
   const key = await person.post('/dashboard/account/ssh-keys', { name: 'laptop', public_key });
   const history = await person.get(`/dashboard/service/${serviceId}/vps/history`);
   return {
+    organization: person.organizationId,
     service: serviceId,
     invoice: invoiceId,
     action: Number(history.body.data.actions[0].id),
@@ -248,9 +252,15 @@ describe('a key', () => {
       return everything.filter((name) => ![...allowed].some((each) => each === name));
     };
     expect(Object.fromEntries(areas.map((area) => [area, without(area)]))).toEqual({
-      billing: ['billing.manage', 'billing.pay', 'billing.read', 'members.manage', 'order', 'service.cancel'],
-      shield: ['members.manage', 'service.cancel'],
-      vps: ['members.manage', 'service.cancel', 'service.manage', 'vps.manage', 'vps.power', 'vps.read'],
+      billing: [
+        ...['billing.manage', 'billing.pay', 'billing.read', 'members.manage', 'members.read', 'order'],
+        ...['organization.manage', 'service.cancel'],
+      ],
+      shield: ['members.manage', 'members.read', 'organization.manage', 'service.cancel'],
+      vps: [
+        ...['members.manage', 'members.read', 'organization.manage', 'service.cancel', 'service.manage'],
+        ...['vps.manage', 'vps.power', 'vps.read'],
+      ],
     });
   });
 });
@@ -260,10 +270,20 @@ describe('the roles', () => {
     expect(Object.fromEntries(roles.map((role) => [role, [...permissionsOf(role)].sort()]))).toEqual({
       owner: everything,
       admin: everything,
-      billing: ['billing.manage', 'billing.pay', 'billing.read', 'order', 'service.read', 'vps.read'],
-      technical: ['service.manage', 'service.read', 'vps.manage', 'vps.power', 'vps.read'],
-      support: ['service.read', 'vps.power', 'vps.read'],
-      viewer: ['service.read', 'vps.read'],
+      billing: [
+        ...[
+          'billing.manage',
+          'billing.pay',
+          'billing.read',
+          'members.read',
+          'order',
+          'service.read',
+          'vps.read',
+        ],
+      ],
+      technical: ['members.read', 'service.manage', 'service.read', 'vps.manage', 'vps.power', 'vps.read'],
+      support: ['members.read', 'service.read', 'vps.power', 'vps.read'],
+      viewer: ['members.read', 'service.read', 'vps.read'],
     });
   });
 });

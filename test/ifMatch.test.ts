@@ -8,7 +8,7 @@ import { listRoutes, type Route } from '../src/platform/http/index.ts';
 import type { Client } from './client.ts';
 import { runningVps } from './orders.ts';
 import { plantPasskey } from './passkeys.ts';
-import { newCustomer, type Person, signedIn } from './people.ts';
+import { newCustomer, newMember, type Person, signedIn } from './people.ts';
 import type { TestProduct } from './product.ts';
 import { contents, settled, sql } from './sql.ts';
 import { type PaidProduct, startPaidProduct } from './stripe/product.ts';
@@ -66,6 +66,11 @@ async function newImage(): Promise<string> {
   return slug;
 }
 
+async function newColleague(): Promise<string> {
+  const { userId } = await newMember(product, owner.organizationId, 'viewer');
+  return `/dashboard/organizations/${owner.organizationId}/members/${userId}`;
+}
+
 /** A thing of its own for each operation that changes one. */
 const things: Record<string, () => Promise<Thing>> = {
   updateProduct: async () => {
@@ -96,6 +101,19 @@ const things: Record<string, () => Promise<Thing>> = {
     const note = (text: string) => ({ note: `${text} ${made}` });
     return { path: `/dashboard/services/${service}/note`, bodies: [note('one'), note('other')] };
   },
+  updateOrganization: async () => {
+    made += 1;
+    const named = (name: string) => ({ name: `${name} ${made}` });
+    return {
+      path: `/dashboard/organizations/${owner.organizationId}`,
+      bodies: [named('One'), named('Other')],
+    };
+  },
+  updateOrganizationMember: async () => ({
+    path: await newColleague(),
+    bodies: [{ role: 'support' }, { role: 'billing' }],
+  }),
+  removeOrganizationMember: async () => ({ path: await newColleague(), bodies: [] }),
   updateBillingProfile: async () => {
     made += 1;
     const city = (name: string) => ({ city: `${name} ${made}` });

@@ -7,9 +7,11 @@ import './errors.ts';
 import './limits.ts';
 
 export { type Area, areas, keptTo, type Scopes, wholeScopes } from './areas.ts';
+export { forgetDefaultOrganization } from './defaultOrganization.ts';
 export { emailChangeRoutes } from './emailChange/routes.ts';
 export { purgeEmailChanges } from './emailChange/rows.ts';
 export { accountRegistered } from './events.ts';
+export { isSecured } from './factors/factor.ts';
 export { factorRoutes } from './factors/routes.ts';
 export { giveTotp, sealedFactors } from './factors/totp.ts';
 export { createApiKey, hashKey, looksLikeKey, type NewApiKey, noteUse } from './keys.ts';

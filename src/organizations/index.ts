@@ -2,8 +2,14 @@
  * Organizations own everything a customer buys; people act in them by a role. Who a request comes from and what
  * it may do is decided here, in one statement.
  */
+
+import './errors.ts';
+
 export { authenticator } from './authenticate.ts';
-export { foundOrganization, organizationExists, ownerAddress, ownerOf } from './organizations.ts';
+export { organizationExists } from './chosen.ts';
+export { organizationMails } from './mails.ts';
+export { memberRoutes } from './members/routes.ts';
+export { foundOrganization, ownerAddress, ownerOf } from './organizations.ts';
 export { permissions, permissionsOf, type Role, roles } from './permissions.ts';
 export { organizationsPermitting } from './permitted.ts';
 export { organizationReactions } from './reactions.ts';

@@ -1,4 +1,4 @@
-import { lockUser } from '../account/index.ts';
+import { lockUser, type Scopes } from '../account/index.ts';
 import { record } from '../events/index.ts';
 import { forgetPrincipals, type ListRequest, listData, pagedList } from '../platform/http/index.ts';
 import {
@@ -6,13 +6,16 @@ import {
   type Context,
   fail,
   newId,
+  type OrganizationContext,
   statement,
   type TxContext,
   transaction,
 } from '../platform/index.ts';
 import { joinProfile, shownOfProfile } from './billing.ts';
-import { organizationCreated } from './events.ts';
-import type { Role } from './permissions.ts';
+import { lockOrganization, requireChosen } from './chosen.ts';
+import { organizationCreated, organizationUpdated } from './events.ts';
+import { permissionsOf, type Role } from './permissions.ts';
+import { scopesOf } from './permitted.ts';
 
 const ownedPerAccount = 50;
 
@@ -66,9 +69,9 @@ const insertMembership = statement<never, { organizationId: number; userId: numb
   `insert into memberships (organization_id, user_id, role, joined_at)
    values (:organizationId, :userId, :role, :now)`,
 );
-const findOrganization = statement<{ id: number }, { id: number }>(
-  'organizations.find',
-  'select id from organizations where id = :id',
+const rename = statement<never, { id: number; name: string }>(
+  'organizations.rename',
+  'update organizations set name = :name where id = :id',
 );
 
 const firstOwner = statement<{ user_id: number }, { organizationId: number }>(
@@ -90,10 +93,45 @@ const billAddress = statement<BillAddress, { organizationId: number }>(
    from organizations o where o.id = :organizationId`,
 );
 
-/** The organizations the caller belongs to, with the role in each. */
+/** The organizations the caller belongs to, with the role in each and what it allows. */
 export async function listOrganizations(ctx: AccountContext, query: ListRequest) {
-  const { rows, at } = await organizationsOf(ctx, query, { userId: ctx.actor.userId });
-  return listData('organizations', rows.map(view), at);
+  const [{ rows, at }, scopes] = await Promise.all([
+    organizationsOf(ctx, query, { userId: ctx.actor.userId }),
+    scopesOf(ctx),
+  ]);
+  return listData(
+    'organizations',
+    rows.map((row) => view(row, permissionsIn(row, scopes))),
+    at,
+  );
+}
+
+/** The one that the header chose. `not_found`, `forbidden`. */
+export async function readOrganization(ctx: OrganizationContext, id: number) {
+  await requireChosen(ctx, id);
+  const row = await ctx.db.one(organizationOf, { userId: ctx.actor.userId, id });
+  return { organization: view(row, ctx.permissions) };
+}
+
+/** Changes what is named of it. `not_found`, `forbidden`. */
+export function updateOrganization(
+  ctx: OrganizationContext,
+  id: number,
+  change: { name?: string | undefined },
+) {
+  return transaction(ctx, 'organizations.update', async (tx) => {
+    await requireChosen(tx, id);
+    const { name: before } = await lockOrganization(tx, id);
+    const { name = before } = change;
+    if (name !== before) {
+      await tx.db.run(rename, { id, name });
+      await record(tx, organizationUpdated, {
+        subject: { type: 'organization', id },
+        data: { change: { name }, before: { name: before } },
+      });
+    }
+    return readOrganization(tx, id);
+  });
 }
 
 /** Makes an organization whose first owner is the caller. `too_many`. */
@@ -106,7 +144,8 @@ export async function createOrganization(ctx: AccountContext, body: { name: stri
     const organization = { name: body.name, country: body.country ?? null, ownerId: userId };
     const id = await foundOrganization(tx, organization);
     tx.db.afterCommit(forgetPrincipals); // what is remembered of the founder lacks it
-    return { organization: view(await tx.db.one(organizationOf, { userId, id })) };
+    const row = await tx.db.one(organizationOf, { userId, id });
+    return { organization: view(row, permissionsIn(row, await scopesOf(tx))) };
   });
 }
 
@@ -142,11 +181,10 @@ export function ownerAddress(ctx: Context, organizationId: number): Promise<Bill
   return ctx.db.one(billAddress, { organizationId });
 }
 
-/** Whether there is such an organization; for staff, who are no members. */
-export async function organizationExists(ctx: Context, id: number): Promise<boolean> {
-  return (await ctx.db.maybe(findOrganization, { id })) !== null;
+function permissionsIn({ role }: OrganizationRow, scopes: Scopes): ReadonlySet<string> {
+  return permissionsOf(role, scopes);
 }
 
-function view({ joined_at: _, ...row }: OrganizationRow) {
-  return { ...row, created_at: row.created_at.toISOString() };
+function view({ joined_at: _, ...row }: OrganizationRow, permissions: ReadonlySet<string>) {
+  return { ...row, permissions: [...permissions].sort(), created_at: row.created_at.toISOString() };
 }

@@ -61,7 +61,11 @@ function isWithin(permission: Permission, scopes: Scopes): boolean {
   return area === 'all' ? areas.every((each) => scopes[each]) : scopes[area];
 }
 
-const organizationPermissions = permissions('all', { 'members.manage': [] });
+const organizationPermissions = permissions('all', {
+  'organization.manage': [],
+  'members.read': specialists,
+  'members.manage': [],
+});
 
 type OrganizationPermissions = typeof organizationPermissions;
 

@@ -1,4 +1,4 @@
-import type { Scopes } from '../account/index.ts';
+import { type Scopes, wholeScopes } from '../account/index.ts';
 import type { Permission } from '../platform/http/index.ts';
 import { type AccountContext, statement } from '../platform/index.ts';
 import { permissionsOf, type Role } from './permissions.ts';
@@ -21,6 +21,16 @@ const membershipsOf = statement<MembershipRow, { userId: number; apiKeyId: numbe
    where m.user_id = :userId
    order by m.organization_id = u.default_organization_id desc nulls last, m.joined_at, m.organization_id`,
 );
+
+const scopesOfKey = statement<Scopes, { id: number }>(
+  'organizations.scopesOfKey',
+  'select billing, shield, vps from api_keys where id = :id',
+);
+
+/** What the caller's key is kept to; to nothing for somebody who signed in. */
+export async function scopesOf({ db, actor: { apiKeyId } }: AccountContext): Promise<Scopes> {
+  return apiKeyId === null ? wholeScopes : db.one(scopesOfKey, { id: apiKeyId });
+}
 
 /** Ids of the organizations in which the caller may do this, the default one first, then as they were joined. */
 export async function organizationsPermitting(

@@ -1,6 +1,12 @@
-import { routes } from '../platform/http/index.ts';
+import { IdParams, routes } from '../platform/http/index.ts';
+import { lockOrganization } from './chosen.ts';
 import { examples } from './examples.ts';
-import { createOrganization, listOrganizations } from './organizations.ts';
+import {
+  createOrganization,
+  listOrganizations,
+  readOrganization,
+  updateOrganization,
+} from './organizations.ts';
 import * as S from './schema.ts';
 
 const group = {
@@ -17,7 +23,7 @@ export const organizationRoutes = routes('/dashboard/organizations', group, (rou
       operation: 'listOrganizations',
       summary: 'List organizations',
       description:
-        'The organizations that you belong to, with your role. Their ids go into the header `x-organization-id`.',
+        'The organizations that you belong to, with your role and what it allows. Their ids go into the header `x-organization-id`.',
       query: S.OrganizationQuery,
       data: S.OrganizationList,
     },
@@ -36,5 +42,36 @@ export const organizationRoutes = routes('/dashboard/organizations', group, (rou
       errors: ['too_many'],
     },
     (ctx, req) => createOrganization(ctx, req.body),
+  );
+  route.get(
+    '/:id',
+    {
+      auth: 'organization',
+      operation: 'getOrganization',
+      summary: 'Get organization',
+      description: 'The organization that the header chose.',
+      params: IdParams,
+      data: S.OrganizationData,
+      errors: ['not_found'],
+      etag: true,
+    },
+    (ctx, req) => readOrganization(ctx, req.params.id),
+  );
+  route.patch(
+    '/:id',
+    {
+      auth: 'organization',
+      permission: 'organization.manage',
+      operation: 'updateOrganization',
+      summary: 'Update organization',
+      description:
+        'Address and tax id are parts of the billing profile (`PATCH /dashboard/billing/profile`).',
+      params: IdParams,
+      body: S.OrganizationChange,
+      data: S.OrganizationData,
+      errors: ['not_found'],
+      lock: (tx, req) => lockOrganization(tx, req.params.id),
+    },
+    (ctx, req) => updateOrganization(ctx, req.params.id, req.body),
   );
 });

@@ -1,6 +1,5 @@
 import { Type } from 'typebox';
 import {
-  Choice,
   Id,
   ListQuery,
   listOf,
@@ -11,13 +10,17 @@ import {
   Strict,
   Timestamp,
 } from '../platform/http/index.ts';
+import { Role } from './members/schema.ts';
 
 const Organization = named(
   'Organization',
   Type.Object({
     id: Id,
     name: Type.String(),
-    role: Choice(['owner', 'admin', 'billing', 'technical', 'support', 'viewer']),
+    role: Role,
+    permissions: Type.Array(Type.String(), {
+      description: 'What you may do in it with the credential that asks',
+    }),
     members_count: Type.Integer(),
     created_at: Type.String({ format: 'date-time' }),
     require_2fa: Type.Boolean(),
@@ -66,10 +69,22 @@ export const StaffOrganizationData = named(
   Type.Object({ organization: StaffOrganization }),
 );
 
+const Name = Type.String({
+  minLength: 1,
+  maxLength: 100,
+  pattern: '\\S',
+  'x-message': 'must not be blank',
+});
+
+export const OrganizationChange = named(
+  'OrganizationChange',
+  Strict({ name: Type.Optional(Name) }),
+  'What is left out stays',
+);
 export const NewOrganization = named(
   'NewOrganization',
   Strict({
-    name: Type.String({ minLength: 1, maxLength: 100, pattern: '\\S', 'x-message': 'must not be blank' }),
+    name: Name,
     country: Type.Optional(
       Type.String({
         pattern: '^[A-Z]{2}$',

@@ -7,6 +7,7 @@ export const story = [
     'updateAccountDetails',
     'updatePreferences',
     'listOrganizations',
+    ...['getOrganization', 'updateOrganization', 'listOrganizationMembers', 'getOrganizationMember'],
     ...[
       'register',
       'resendVerification',
@@ -149,6 +150,9 @@ export const cannotBeSent: Record<string, string> = {
   ),
   getSession: 'needs a session: account/sessions/sessions.test.ts',
   endSession: 'needs a session: account/sessions/sessions.test.ts',
+  updateOrganizationMember: 'needs a second member: organizations/members/members.test.ts',
+  removeOrganizationMember: 'needs a second member: organizations/members/members.test.ts',
+  handOverOrganization: 'needs a session: organizations/members/members.test.ts',
   upgradeService: 'needs a second product of the kind: services/upgrade/upgrade.test.ts',
   listOrders: 'needs an order that is held: services/review/review.test.ts',
   getOrder: 'needs an order that is held: services/review/review.test.ts',

@@ -18,6 +18,11 @@ export async function factorsOf(ctx: Context, userId: number): Promise<SecondFac
   return [...(totp ? (['totp'] as const) : []), 'recovery_code', ...(passkey ? (['passkey'] as const) : [])];
 }
 
+/** SQL that says whether the person whose id this is has a second factor set up. */
+export function isSecured(userId: string): string {
+  return `exists (select 1 from totp_factors f where f.user_id = ${userId} and f.enabled_at is not null)`;
+}
+
 /** Whether what is shown is right; then it is used up. */
 export async function takeFactor(
   tx: TxContext,
