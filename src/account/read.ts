@@ -1,4 +1,5 @@
 import { type AccountContext, statement } from '../platform/index.ts';
+import { isSecured } from './factors/factor.ts';
 import { shownPasskey } from './passkeys/list.ts';
 import { passkeysOf } from './passkeys/rows.ts';
 import { type Preferences, shown } from './preferences.ts';
@@ -35,8 +36,7 @@ const readAccountRow = statement<AccountRow, { userId: number; now: Date }>(
   `select u.*,
      (select e.new_email from email_changes e where e.user_id = u.id and e.state in ('asked', 'taken') and e.until > :now
         order by e.created_at desc limit 1) as pending_email,
-     (exists (select 1 from totp_factors f where f.user_id = u.id and f.enabled_at is not null)
-       or exists (select 1 from passkeys p where p.user_id = u.id)) as has_factor,
+     ${isSecured('u.id')} as has_factor,
      coalesce((select jsonb_agg(jsonb_build_object('id', k.id, 'name', k.name, 'prefix', k.prefix,
          'billing', k.billing, 'shield', k.shield, 'vps', k.vps, 'created_at', k.created_at,
          'last_used_at', k.last_used_at) order by k.created_at desc)

@@ -18,9 +18,10 @@ export async function factorsOf(ctx: Context, userId: number): Promise<SecondFac
   return [...(totp ? (['totp'] as const) : []), 'recovery_code', ...(passkey ? (['passkey'] as const) : [])];
 }
 
-/** SQL that says whether the person whose id this is has a second factor set up. */
+/** SQL that says whether the person whose id this is has something to show beside the password. */
 export function isSecured(userId: string): string {
-  return `exists (select 1 from totp_factors f where f.user_id = ${userId} and f.enabled_at is not null)`;
+  return `(exists (select 1 from totp_factors f where f.user_id = ${userId} and f.enabled_at is not null)
+    or exists (select 1 from passkeys p where p.user_id = ${userId}))`;
 }
 
 /** Whether what is shown is right; then it is used up. */
