@@ -136,8 +136,8 @@ const readsOf: Record<string, { tables: string[]; why: string }> = {
     why: "a person's sign-ins are entries of the journal; staff asks who is in an organization",
   },
   organizations: {
-    tables: ['api_keys', 'billing_profiles', 'sessions', 'users'],
-    why: 'who a request comes from, asked at every request; address and tax id are shown, and said in the billing profile',
+    tables: ['api_keys', 'billing_profiles', 'passkeys', 'sessions', 'totp_factors', 'users'],
+    why: 'who a request comes from, asked at every request; who is a member, and whether by a second factor; address and tax id are shown, and said in the billing profile',
   },
   billing: {
     tables: ['organizations', 'set_aside'],
