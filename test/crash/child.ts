@@ -15,6 +15,7 @@ export interface ProductChild {
 }
 
 const main = path.join(import.meta.dirname, '../../src/main.ts');
+const compileCache = process.env.NODE_COMPILE_CACHE;
 const alive = new Set<ChildProcess>();
 process.on('exit', () => {
   for (const child of alive) child.kill('SIGKILL');
@@ -29,6 +30,7 @@ export function startProductChild(env: Record<string, string>): ProductChild {
       HOME: process.env.HOME ?? '/',
       PORT: '0',
       HOST: '127.0.0.1',
+      ...(compileCache !== undefined && { NODE_COMPILE_CACHE: compileCache }),
       ...env,
     },
     stdio: ['ignore', 'pipe', 'pipe'],
