@@ -52,8 +52,15 @@ const questions: Record<string, string> = {
   'money at the payment provider that no charge brought, or the other way round': `
     select c.currency, c.minor as charges, l.minor as ledger from
       (select currency, sum(minor) as minor from (
-         select currency, amount_minor - returned_minor - case when fee_currency = currency then fee_minor else 0 end as minor
+         select currency, amount_minor - case when fee_currency = currency then fee_minor else 0 end as minor
            from charges where state = 'paid'
+         union all select c.currency, -r.amount_minor from charge_returns r join charges c on c.id = r.charge_id
+         -- One that was made at the provider's desk, or by a bank, stands in both; and may fail all the same. What a bank
+         -- keeps of what was given back before is more than the charge brought.
+         union all select r.currency, case when exists (select 1 from charge_returns g where g.reference = r.reference)
+             then case r.state when 'failed' then r.amount_minor else 0 end
+             else case r.state when 'failed' then 0 else -r.amount_minor end end
+           from refunds r where r.charge_id is not null
          union all select currency, -fee_minor - case when state = 'open' then amount_minor else 0 end
            from disputes
          union all select currency, -booked_minor from payouts

@@ -365,6 +365,8 @@ describe('a renewal', () => {
     await settled(product);
     await refund(invoiceId);
     expect(await service()).toMatchObject({ duedate: '2027-03-31', status: 'terminated' });
+    const renewals = await sql(product, 'select state from service_renewals where service_id = $1', id);
+    expect(renewals).toEqual([{ state: 'applied' }]);
   });
 
   it('paid for a service that has ended becomes credit', async () => {

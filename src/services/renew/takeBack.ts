@@ -32,10 +32,10 @@ export async function takeBackRenewal(tx: TxContext, invoiceId: number): Promise
   const before = await lockTerms(tx, found.serviceId);
   const renewal = await findApplied(tx, invoiceId);
   if (renewal === null) return;
-  await dropApplied(tx, invoiceId);
-  await dropPeriod(tx, before.id, invoiceId);
   const isRunning = before.status === 'active' || before.status === 'suspended';
   if (!isRunning || (await hasBegunAnew(tx, renewal))) return;
+  await dropApplied(tx, invoiceId);
+  await dropPeriod(tx, before.id, invoiceId);
   const reason = 'a period before it was given back';
   // One that was paid a moment ago counts first.
   await closeRenewal(tx, before, reason);
