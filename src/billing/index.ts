@@ -24,6 +24,7 @@ export { cancelInvoice, cancelInvoicesOf, withdrawInvoice } from './invoices/can
 export { expireInvoices } from './invoices/expire.ts';
 export {
   dueAt,
+  endOfDay,
   issueInvoice,
   type Line,
   type NewInvoice,

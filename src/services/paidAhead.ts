@@ -1,17 +1,23 @@
 import { paidFor } from '../billing/index.ts';
 import type { Context } from '../platform/index.ts';
-import { shareOf } from './cancel/share.ts';
+import { addDays, dayOf } from './calendar/schedule.ts';
 import { periodsOf } from './periods.ts';
-
-const msPerDay = 86_400_000;
+import { shareOf } from './share.ts';
+import type { Terms } from './terms.ts';
 
 /**
  * What was paid for a service and is not used up, today included, in the terms of its price: before tax, or with the tax
- * inside where prices have it so. What a coupon took off, and what was given back, was not paid.
+ * inside where prices have it so. What a coupon took off, and what was given back, was not paid. Only a change to another
+ * `cycle` begins a new period, which this is taken off; for any other it is 0.
  */
-export async function paidAhead(ctx: Context, serviceId: number): Promise<number> {
-  const [paid, periods] = await Promise.all([paidFor(ctx, serviceId), periodsOf(ctx, serviceId)]);
-  const yesterday = new Date(ctx.clock.now().getTime() - msPerDay).toISOString().slice(0, 10);
+export async function paidAhead(
+  ctx: Context,
+  service: Pick<Terms, 'id' | 'cycle'>,
+  cycle: string = service.cycle,
+): Promise<number> {
+  if (cycle === service.cycle) return 0;
+  const [paid, periods] = await Promise.all([paidFor(ctx, service.id), periodsOf(ctx, service.id)]);
+  const yesterday = addDays(dayOf(ctx.clock.now()), -1);
   return paid.reduce((sum, invoice) => {
     const period = periods.find(({ invoiceId }) => invoiceId === invoice.id);
     const { amountMinor } = shareOf(invoice, period, 'unused', yesterday);

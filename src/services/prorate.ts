@@ -1,4 +1,5 @@
 import { addMonths } from '../catalog/index.ts';
+import { daysBetween } from './calendar/schedule.ts';
 
 /** What is paid for and not used up yet: whole periods, and the days left of the one that runs. */
 export interface Remaining {
@@ -6,8 +7,6 @@ export interface Remaining {
   daysLeft: number;
   daysOfPeriod: number;
 }
-
-const msPerDay = 86_400_000;
 
 /**
  * How much of a service is paid for, by the calendar. Days are `YYYY-MM-DD` in UTC; today counts whole. Several
@@ -40,10 +39,6 @@ export function remainingOf(service: {
     daysLeft: Math.max(0, daysBetween(today, end)),
     daysOfPeriod: daysBetween(start, end),
   };
-}
-
-function daysBetween(from: string, to: string): number {
-  return Math.round((Date.parse(to) - Date.parse(from)) / msPerDay);
 }
 
 /**

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { PaidInvoice } from '../../billing/index.ts';
+import type { PaidInvoice } from '../billing/index.ts';
 import { type Rule, shareOf } from './share.ts';
 
 const addDays = (day: string, days: number) =>

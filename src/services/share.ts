@@ -1,5 +1,6 @@
-import type { PaidInvoice } from '../../billing/index.ts';
-import type { Period } from '../periods.ts';
+import type { PaidInvoice } from '../billing/index.ts';
+import { daysBetween } from './calendar/schedule.ts';
+import type { Period } from './periods.ts';
 
 /** Which part of what was paid for a service goes back: all of it, the days that have not begun, or nothing. */
 export type Rule = 'full' | 'unused' | 'none';
@@ -40,8 +41,4 @@ function unusedNet(paid: PaidInvoice, period: Period | undefined, today: string)
 /** `amount` × `part` ÷ `whole`, rounded down, exact however large. */
 function partOf(amount: number, part: number, whole: number): number {
   return Number((BigInt(amount) * BigInt(part)) / BigInt(whole));
-}
-
-function daysBetween(from: string, to: string): number {
-  return Math.round((Date.parse(to) - Date.parse(from)) / 86_400_000);
 }

@@ -1,6 +1,8 @@
+import { expect } from 'vitest';
 import type { Client } from '../client.ts';
+import { audit } from '../crash/audit.ts';
 import { startTestProduct, type TestOptions, type TestProduct, until } from '../product.ts';
-import { sql } from '../sql.ts';
+import { settled, sql } from '../sql.ts';
 import type { Means } from './account.ts';
 import { type StripeStandIn, startStripe } from './standIn.ts';
 
@@ -14,7 +16,10 @@ export interface PaidProduct {
   click(link: string, means?: Partial<Means>): Promise<{ location: string | null; says: string }>;
   /** Saves a method by the page, and gives its id once it is in the list. */
   saveMethod(client: Client, number?: string): Promise<number>;
-  stop(): Promise<void>;
+  /** What the provider has given back of a payment, in its minor unit. */
+  refunded(intent: string): number;
+  /** `audited`: once nothing is left to do, and the whole database holds what must always hold. */
+  stop(options?: { audited?: boolean }): Promise<void>;
 }
 
 /** Has the provider be away while a job that `work` asks for tries to reach it, until it has failed for good. */
@@ -83,9 +88,17 @@ export async function startPaidProduct(options: TestOptions = {}): Promise<PaidP
     const after = await until(list, (methods) => methods.length > before.length);
     return after.find(({ id }: { id: number }) => !before.includes(id)).id as number;
   };
-  const stop = async () => {
+  const refunded = (intent: string) => {
+    const { latest_charge: id } = stripe.account.require(intent, 'payment_intent');
+    return stripe.account.require(id, 'charge').amount_refunded;
+  };
+  const stop = async ({ audited = false } = {}) => {
+    if (audited) {
+      await settled(product);
+      expect(await audit(product.databaseUrl)).toEqual([]);
+    }
     await stripe.close();
     await product.stop();
   };
-  return { product, stripe, follow, click, saveMethod, stop };
+  return { product, stripe, follow, click, saveMethod, refunded, stop };
 }

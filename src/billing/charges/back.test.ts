@@ -50,11 +50,6 @@ async function paidByCard(options: { creditMinor?: number; number?: string } = {
   const payment = invoice.payments.find(({ method }: { method: string }) => method === 'stripe');
   return { who, id, intent: payment.reference as string };
 }
-const refunded = (intent: string) => {
-  const { latest_charge: id } = paid.stripe.account.require(intent, 'payment_intent');
-  return paid.stripe.account.require(id, 'charge').amount_refunded;
-};
-
 describe('a refund to where the money came from', () => {
   it('goes back in parts, and never above what was paid, also when asked for at once', async () => {
     const { who, id, intent } = await paidByCard();
@@ -67,7 +62,7 @@ describe('a refund to where the money came from', () => {
     expect((await refund(id)).status).toBe(200);
     expect((await refund(id)).body.code).toBe('conflict');
     await settled(paid.product);
-    expect(refunded(intent)).toBe(600);
+    expect(paid.refunded(intent)).toBe(600);
     expect(await credit(who)).toBe('0.00');
     expect(await invoiceOf(who, id)).toMatchObject({ status: 'refunded', refunded: '6.00' });
     const states = await sql(paid.product, 'select distinct state from refunds where invoice_id = $1', id);
@@ -80,24 +75,24 @@ describe('a refund to where the money came from', () => {
     paid.stripe.fail(/POST .*refunds/, 'garbage', 1);
     await refund(id, { amount: '2.00' });
     await settled(paid.product);
-    expect(refunded(intent)).toBe(200);
+    expect(paid.refunded(intent)).toBe(200);
   });
 
   it('arrives after all when the provider was away for longer than we tried', async () => {
     const { id, intent } = await paidByCard();
     await failFor(paid, 'billing.sendBack', /POST .*refunds/, () => refund(id, { amount: '2.00' }));
-    expect(refunded(intent)).toBe(0);
+    expect(paid.refunded(intent)).toBe(0);
     paid.product.clock.travel(3_601_000);
     await paid.product.periodic('jobs.heal');
     await settled(paid.product);
-    expect(refunded(intent)).toBe(200);
+    expect(paid.refunded(intent)).toBe(200);
   });
 
   it('gives as credit what came from credit', async () => {
     const { who, id, intent } = await paidByCard({ creditMinor: 200 });
     expect((await refund(id)).status).toBe(200);
     await settled(paid.product);
-    expect([refunded(intent), await credit(who)]).toEqual([400, '2.00']);
+    expect([paid.refunded(intent), await credit(who)]).toEqual([400, '2.00']);
   });
 
   it('is refused where nothing came by the provider', async () => {
@@ -284,7 +279,7 @@ describe('money that goes back at two desks at once', () => {
       await settled(paid.product);
       const { total, refunded: back, status } = await invoiceOf(who, id);
       expect([total, back, status]).toEqual(['6.00', '6.00', 'refunded']);
-      expect(refunded(intent)).toBe(600);
+      expect(paid.refunded(intent)).toBe(600);
       // What the provider refused, since it had gone already, is no gift.
       expect(await credit(who)).toBe('0.00');
       const [provider] = await sql<{ minor: number }>(

@@ -12,7 +12,7 @@ import {
 import { settleFree } from '../payments/pay.ts';
 import { taxOf } from '../tax/taxOf.ts';
 import { readInvoiceForStaff } from './invoiceStaff.ts';
-import { dueAt, issueInvoice, type Line } from './issue.ts';
+import { dueAt, endOfDay, issueInvoice, type Line } from './issue.ts';
 import { parseQuantity, priceOf } from './quantity.ts';
 import { notIssued, tryOut } from './tryOut.ts';
 
@@ -104,7 +104,7 @@ const longestDays = 366;
 /** The end of a day (UTC), which is neither over nor far away. */
 function dueOn(tx: TxContext, day: string | undefined): Date {
   if (day === undefined) return dueAt(tx);
-  const due = new Date(`${day}T23:59:59.999Z`);
+  const due = endOfDay(day);
   const ahead = due.getTime() - tx.clock.now().getTime();
   if (ahead >= 0 && ahead < longestDays * 86_400_000) return due;
   throw invalid('duedate', 'must be a day from today on, and within a year');

@@ -95,8 +95,12 @@ const msPerHour = 3_600_000;
  */
 export function dueAt(ctx: Context): Date {
   const due = new Date(ctx.clock.now().getTime() + ctx.config.invoiceDueHours * msPerHour);
-  due.setUTCHours(23, 59, 59, 999);
-  return due;
+  return endOfDay(due.toISOString().slice(0, 10));
+}
+
+/** The last moment of a day, `YYYY-MM-DD` in UTC. */
+export function endOfDay(day: string): Date {
+  return new Date(`${day}T23:59:59.999Z`);
 }
 
 /**

@@ -101,8 +101,6 @@ const invoiceById = statement<InvoiceRow, { id: number }>(
   `${selectInvoice} where t.id = :id`,
 );
 
-export type InvoiceView = ReturnType<typeof viewInvoice>;
-
 /** An invoice by its id, whoever owns it. */
 export async function readInvoice(ctx: Context, id: number) {
   const row = await requireRow(ctx, invoiceById, { id });

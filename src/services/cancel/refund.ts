@@ -1,11 +1,12 @@
 import { paidFor, refundInvoice, wasConsumer } from '../../billing/index.ts';
 import { type Context, formatMoney, type TxContext } from '../../platform/index.ts';
 import { readSettings } from '../../settings/index.ts';
+import { addDays, dayOf } from '../calendar/schedule.ts';
 import { requireOrder } from '../delivery/delivery.ts';
 import { periodsOf } from '../periods.ts';
+import { type Rule, type Share, shareOf } from '../share.ts';
 import type { Terms } from '../terms.ts';
 import { cancellation } from './settings.ts';
-import { type Rule, type Share, shareOf } from './share.ts';
 
 /** Why something goes back, or nothing does. */
 export const grounds = ['not_delivered', 'withdrawal', 'unused', 'none'] as const;
@@ -16,8 +17,6 @@ export interface Returned {
   shares: Share[];
   totalMinor: number;
 }
-
-const msPerDay = 86_400_000;
 
 /**
  * What goes back when a service ends now. What was not delivered is paid back whole; within the days of withdrawal what
@@ -59,7 +58,7 @@ export async function withdrawalUntil(ctx: Context, service: Terms): Promise<str
   if (days === 0) return null;
   const { invoiceId } = await requireOrder(ctx, service.id);
   if (whose === 'consumers' && !(await wasConsumer(ctx, invoiceId))) return null;
-  return new Date(service.createdAt.getTime() + days * msPerDay).toISOString().slice(0, 10);
+  return addDays(dayOf(service.createdAt), days);
 }
 
 /** Gives it back, as credit. */

@@ -1,5 +1,7 @@
 import {
   dueAt,
+  endOfDay,
+  isPaid,
   issueInvoice,
   lockForTax,
   recurringDiscountOf,
@@ -73,8 +75,6 @@ export async function closeRenewal(tx: TxContext, service: Terms, reason: string
   if (waiting !== null) await settle(tx, service, waiting, { keep: false, reason });
 }
 
-const paid = ['paid', 'partially_refunded'];
-
 /** What has become of an invoice that waits, also of one whose payment is being carried out. */
 async function settle(
   tx: TxContext,
@@ -85,7 +85,7 @@ async function settle(
   const { invoiceId } = waiting;
   const status = keep ? await statusOf(tx, invoiceId) : await withdrawInvoice(tx, invoiceId, reason);
   if (status === 'unpaid') return 'open';
-  if (paid.includes(status)) await applyRenewal(tx, service, waiting);
+  if (status === 'paid' || status === 'partially_refunded') await applyRenewal(tx, service, waiting);
   else if (status === 'refunded') await dropRefunded(tx, waiting);
   else await dropRenewal(tx, invoiceId);
   return 'over';
@@ -94,8 +94,7 @@ async function settle(
 /** Another product that was paid a moment ago counts first, for its price is the renewal's. */
 async function settleUpgrade(tx: TxContext, serviceId: number): Promise<void> {
   const invoiceId = (await findChange(tx, { serviceId }))?.invoiceId ?? null;
-  const isPaid = invoiceId !== null && paid.includes(await statusOf(tx, invoiceId));
-  if (isPaid) await applyPaidChange(tx, invoiceId);
+  if (invoiceId !== null && (await isPaid(tx, invoiceId))) await applyPaidChange(tx, invoiceId);
 }
 
 async function requireNoUpgrade(tx: TxContext, serviceId: number): Promise<void> {
@@ -113,12 +112,9 @@ async function requireNoUpgrade(tx: TxContext, serviceId: number): Promise<void>
  */
 function dueBy(tx: TxContext, { startsOn }: Offer, takesAPlace: boolean): Date {
   const now = tx.clock.now();
-  const earliest = takesAPlace ? endOf(now.toISOString().slice(0, 10)) : dueAt(tx).getTime();
-  return new Date(Math.max(earliest, endOf(startsOn)));
-}
-
-function endOf(day: string): number {
-  return Date.parse(`${day}T23:59:59.999Z`);
+  const earliest = takesAPlace ? endOfDay(now.toISOString().slice(0, 10)) : dueAt(tx);
+  const due = endOfDay(startsOn);
+  return due > earliest ? due : earliest;
 }
 
 function lineOf(service: Terms, { cycle, priceMinor, startsOn, endsOn }: Offer) {

@@ -28,7 +28,7 @@ export async function readUpgrades(
   }
   const running = { ...terms, duedate };
   const tax = await taxOf(ctx, ctx.organizationId, { lock: false });
-  const asked = { cycle, paidAheadMinor: await paidAhead(ctx, id) };
+  const asked = { cycle, paidAheadMinor: await paidAhead(ctx, terms, cycle) };
   const growth = growths[kindOf(terms.moduleId).type];
   const availableProducts = [];
   for (const product of await findProductsOfKind(ctx, terms.moduleId)) {

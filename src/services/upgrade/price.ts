@@ -100,10 +100,3 @@ function ofNewPeriod(creditMinor: number, afterMinor: number, { cycle }: NewPeri
   const message = `the time that is paid for is worth as much as a period ${cycle}: change the product without a cycle, and have a period ${cycle} begin with a renewal (\`POST …/renew\`)`;
   throw fail('invalid_configuration', { details: [{ field: 'cycle', message }] });
 }
-
-/** A service whose period runs; the table of states has said so. */
-export function withDueDate(service: Terms): Terms & { duedate: string } {
-  const { duedate } = service;
-  if (duedate === null) throw fail('conflict');
-  return { ...service, duedate };
-}

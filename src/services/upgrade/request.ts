@@ -94,7 +94,7 @@ async function price(ctx: Context, service: Running, wanted: UpgradeRequest, gro
   const problems = await growths[kindOf(service.moduleId).type]?.problems(ctx, service, fitted.options);
   if (problems?.length) throw fail('invalid_configuration', { details: problems });
   const coupon = wanted.couponcode === undefined ? null : await requireCoupon(ctx, wanted.couponcode);
-  const paidAheadMinor = await paidAhead(ctx, service.id);
+  const paidAheadMinor = await paidAhead(ctx, service, wanted.cycle);
   const asked = { coupon, cycle: wanted.cycle, paidAheadMinor };
   return { ...priceChange(ctx, service, { product, options: fitted.options }, asked), coupon };
 }
