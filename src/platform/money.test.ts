@@ -15,7 +15,24 @@ describe('an amount', () => {
     expect(['EUR', 'JPY', 'KWD'].map((c) => formatMoney(5, c))).toEqual(['0.05', '5', '0.005']);
     expect(formatMoney(-1_250, 'EUR')).toBe('-12.50');
     // Of those that nobody asked for yet as well.
-    expect(['CHF', 'KRW', 'BHD'].map(currencyDigits)).toEqual([2, 0, 3]);
+    expect(['CHF', 'KRW', 'BHD', 'CLF'].map(currencyDigits)).toEqual([2, 0, 3, 4]);
+  });
+
+  // ISO 4217, and what payment providers count in; tables made for showing prices leave digits out that nobody pays in.
+  it.each([
+    ...['AFN', 'ALL', 'COP', 'HUF', 'IDR', 'IRR', 'KPW', 'LAK', 'LBP'],
+    ...['MGA', 'MMK', 'PKR', 'SOS', 'SYP', 'TWD', 'YER'],
+  ])('of %s has two digits, also where its small coins are gone', (code) => {
+    expect(currencyDigits(code)).toBe(2);
+    expect(parseMoney('1990.50', code)).toBe(199_050);
+    expect(formatMoney(199_050, code)).toBe('1990.50');
+  });
+
+  it('of which a cent would be lost is none', () => {
+    expect([parseMoney('999999999999.9999', 'CLF'), parseMoney('99999999999.9999', 'CLF')]).toEqual([
+      null,
+      999_999_999_999_999,
+    ]);
   });
 
   it.each(['', '.5', '5.', '1,50', '1.234', '-1.00', '+1', '1e3', ' 1', '1\n', '0x10', '١', '1234567890123'])(

@@ -2,17 +2,21 @@ import { fail } from './errors.ts';
 
 /** Amounts are integers in the currency's minor unit inside, decimal strings outside (`1250` ↔ `"12.50"`). */
 
-const digitsByCurrency = new Map<string, number>();
+/**
+ * Currencies that have not two digits after the point (ISO 4217). The runtime's own table is not that: of money that has no
+ * coins left, such as the forint, it shows none, and what an amount that was written down is worth must not change with it.
+ */
+const otherDigits: ReadonlyMap<string, number> = new Map([
+  ...'BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF'
+    .split(' ')
+    .map((code) => [code, 0] as const),
+  ...'BHD IQD JOD KWD LYD OMR TND'.split(' ').map((code) => [code, 3] as const),
+  ...'CLF UYW'.split(' ').map((code) => [code, 4] as const),
+]);
 
-/** Digits after the point: 2 for EUR, 0 for JPY, 3 for KWD (ISO 4217, from the runtime's tables). */
+/** Digits after the point (ISO 4217): 2 for EUR and HUF, 0 for JPY, 3 for KWD. */
 export function currencyDigits(currency: string): number {
-  let digits = digitsByCurrency.get(currency);
-  if (digits === undefined) {
-    const format = new Intl.NumberFormat('en', { style: 'currency', currency });
-    digits = format.resolvedOptions().maximumFractionDigits ?? 2;
-    digitsByCurrency.set(currency, digits);
-  }
-  return digits;
+  return otherDigits.get(currency) ?? 2;
 }
 
 /** `formatMoney(1250, 'EUR')` is `"12.50"`. */
@@ -31,7 +35,8 @@ export function parseMoney(text: string, currency: string): number | null {
   if (!match) return null;
   const fraction = match[2] ?? '';
   if (fraction.length > digits) return null;
-  return Number(`${match[1]}${fraction.padEnd(digits, '0')}`);
+  const minor = Number(`${match[1]}${fraction.padEnd(digits, '0')}`);
+  return Number.isSafeInteger(minor) ? minor : null;
 }
 
 /** A sum, unless it is so large that a number would lose cents of it: then `amount_too_large`. */

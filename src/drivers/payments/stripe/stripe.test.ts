@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import Stripe from 'stripe';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type StripeStandIn, startStripe } from '../../../../test/stripe/standIn.ts';
+import { parseMoney } from '../../../platform/index.ts';
 import {
   describePayments,
   type MessageAbout,
@@ -9,6 +10,7 @@ import {
   type TestMethod,
 } from '../conformance.ts';
 import { stripePayments } from '../index.ts';
+import { fromStripe, toStripe } from './amounts.ts';
 import { stripeApiVersion } from './engine.ts';
 
 const tokens: Record<TestMethod, string> = {
@@ -150,5 +152,33 @@ describe('Stripe that is not well', () => {
     await open();
     expect([...standIn.versions]).toEqual([stripeApiVersion]);
     expect(stripeApiVersion).toMatch(/^\d{4}-\d\d-\d\d\.\w+$/);
+  });
+});
+
+// Source: https://docs.stripe.com/currencies#zero-decimal and #special-cases
+describe('an amount at Stripe', () => {
+  it.each([
+    ['EUR', '19.90', 1_990],
+    ['HUF', '1990.00', 199_000],
+    ['COP', '1990.50', 199_050],
+    ['IDR', '1990.00', 199_000],
+    ['PKR', '1990.00', 199_000],
+    ['JPY', '1990', 1_990],
+    ['ISK', '1990', 199_000],
+    ['UGX', '1990', 199_000],
+    ['MGA', '1990.00', 1_990],
+    ['KWD', '1.990', 1_990],
+  ])('of %s %s is %i', (currency, text, amount) => {
+    const minor = parseMoney(text, currency) ?? Number.NaN;
+    expect(toStripe(minor, currency)).toBe(amount);
+    expect(fromStripe(amount, currency)).toBe(minor);
+  });
+
+  it('that it cannot take is refused', () => {
+    for (const [minor, currency] of [
+      [199_001, 'MGA'],
+      [1_991, 'KWD'],
+    ] as const)
+      expect(() => toStripe(minor, currency)).toThrow(expect.objectContaining({ code: 'payment_invalid' }));
   });
 });
