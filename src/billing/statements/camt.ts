@@ -18,6 +18,8 @@ export interface BankEntry {
   bookedOn: string;
   /** The bank's own reference; null where it gives none. */
   reference: string | null;
+  /** That reference is only how the file counts its entries (`NtryRef`): the next file may have the same. */
+  isCount: boolean;
   /** Who paid, or was paid. */
   name: string | null;
   iban: string | null;
@@ -28,7 +30,7 @@ export interface BankEntry {
 }
 
 /** What is read of one file; more is a mistake, or no statement. */
-export const statementLimits = { bytes: 16 * 1_048_576, entries: 20_000, depth: 40, text: 1_000 };
+export const statementLimits = { bytes: 16 * 1_048_576, entries: 20_000, depth: 40, name: 64, text: 1_000 };
 
 /** So much is parsed before others have a turn. */
 const chunkLength = 65_536;
@@ -104,6 +106,8 @@ function createReader() {
   parser.onopentag = (tag) => {
     if (!('local' in tag)) return;
     if (path.length === 0) requireCamt(tag.local, tag.uri);
+    // The path of names is looked at with each element: long ones would keep everybody waiting.
+    if (tag.name.length > statementLimits.name) throw wrong('one of its elements has a name of no statement');
     if (path.length >= statementLimits.depth) throw wrong('its elements lie too deep in each other');
     const currency = Object.values(tag.attributes).find(({ local }) => local === 'Ccy')?.value ?? null;
     path.push({ name: tag.local, text: '', currency });
@@ -246,14 +250,14 @@ function entryOf(payment: Fields, whole: Fields, wrong: Wrong): BankEntry {
     ...(payment.get('RmtInf/Ustrd') ?? []),
     ...[given(oneOf(payment, 'Refs/EndToEndId')), payment.size === 0 ? oneOf(whole, 'AddtlNtryInf') : null],
   ].filter((line) => line !== null);
+  const own = oneOf(payment, 'Refs/AcctSvcrRef', 'Refs/TxId') ?? oneOf(whole, 'AcctSvcrRef');
   return {
     direction,
     amountMinor,
     currency,
     bookedOn,
-    reference: given(
-      oneOf(payment, 'Refs/AcctSvcrRef', 'Refs/TxId') ?? oneOf(whole, 'AcctSvcrRef', 'NtryRef'),
-    ),
+    reference: given(own ?? oneOf(whole, 'NtryRef')),
+    isCount: own === null,
     name: oneOf(payment, `RltdPties/${party}/Nm`, `RltdPties/${party}/Pty/Nm`)?.slice(0, 140) ?? null,
     iban:
       oneOf(payment, `RltdPties/${party}Acct/Id/IBAN`, `RltdPties/${party}Acct/Id/Othr/Id`)?.slice(0, 40) ??
@@ -271,7 +275,7 @@ function amountIn(fields: Fields, name: string): [string, string] | null {
 /** Banks write up to five digits after the point, of which those that the currency lacks are zeros. */
 function minorOf(amount: string, currency: string): number | null {
   if (!/^[A-Z]{3}$/.test(currency)) return null;
-  const [whole = '', fraction = ''] = amount.split('.', 2);
+  const [, whole = '', fraction = ''] = /^(\d+)(?:\.(\d*))?$/.exec(amount) ?? [];
   const shown = fraction.replace(/0+$/, '');
   return parseMoney(shown === '' ? whole : `${whole}.${shown}`, currency);
 }

@@ -65,7 +65,7 @@ export async function receiveStatements(ctx: Context, bytes: Buffer) {
 }
 
 async function receive(tx: TxContext, { account, name, entries }: BankStatement): Promise<number> {
-  const digest = digestOf([account, name, entries]);
+  const digest = digestOf([account, name, entries.map(identityOf)]);
   const given = { id: newId(), account, name: name.slice(0, 140), digest };
   const made = await tx.db.maybe(insertStatement, { ...given, userId: tx.actor.userId, now: tx.clock.now() });
   // One that is received at this moment was waited for.
@@ -81,6 +81,11 @@ async function receive(tx: TxContext, { account, name, entries }: BankStatement)
   return made.id;
 }
 
+/** What an entry is known by again. What is in here must not change: all that was received before would be new. */
+function identityOf({ isCount: _, ...identity }: BankEntry) {
+  return identity;
+}
+
 /** Entries that are alike are told apart by being the first, second … of their kind on that day. */
 function rowsOf(account: string, entries: BankEntry[]) {
   const counts = new Map<string, number>();
@@ -90,8 +95,9 @@ function rowsOf(account: string, entries: BankEntry[]) {
     return count;
   };
   return entries.map((entry, index) => {
-    const alike = digestOf([account, entry]);
-    const fingerprint = digestOf([account, entry, nth(alike.toString('hex'))]).toString('hex');
+    const identity = identityOf(entry);
+    const alike = digestOf([account, identity]);
+    const fingerprint = digestOf([account, identity, nth(alike.toString('hex'))]).toString('hex');
     return {
       id: newId(),
       ordinal: index + 1,
@@ -111,11 +117,11 @@ function rowsOf(account: string, entries: BankEntry[]) {
 
 /** What the transfer is booked under, once: the bank's reference, or a name made of what the entry is. */
 function referenceOf(
-  { reference, bookedOn }: BankEntry,
+  { reference, isCount, bookedOn }: BankEntry,
   fingerprint: string,
   nth: (what: string) => number,
 ): string {
-  if (reference === null) return `${bookedOn} ${fingerprint.slice(0, 16)}`;
+  if (reference === null || isCount) return `${bookedOn} ${fingerprint.slice(0, 16)}`;
   const count = nth(`reference ${reference}`);
   return `${reference.slice(0, 120)}${count === 1 ? '' : ` /${count}`}`;
 }

@@ -249,6 +249,17 @@ describe('a statement', () => {
     expect(await creditOf(person)).toBe('3.00');
   });
 
+  it('of a bank that only numbers the entries of each file is booked in each of them', async () => {
+    const person = await newCustomer(product);
+    for (const day of ['2026-01-30', '2026-01-31']) {
+      const id = await newInvoice(product, person);
+      const file = camt([{ text: `${id}`, reference: '1', day }]).replaceAll('AcctSvcrRef', 'NtryRef');
+      const answer = await sendStatement(product.staff, file);
+      const entries = await entriesOf(answer.body.data.statements[0].id);
+      expect(entries).toMatchObject([{ state: 'booked', outcome: `paid invoice ${id}` }]);
+    }
+  });
+
   it('of the version before is read the same', async () => {
     const person = await newCustomer(product);
     const id = await newInvoice(product, person);
@@ -260,6 +271,11 @@ describe('a statement', () => {
 describe('what is no statement is refused, and nothing is written', () => {
   const good = camt([{ text: 'x' }]);
   const bomb = `<!DOCTYPE lolz [<!ENTITY lol "lol"><!ENTITY lol2 "&lol;&lol;&lol;">]>`;
+  const named = (name: string, times: number, inside: string) =>
+    good.replace(
+      '</Stmt>',
+      () => `${`<${name}>`.repeat(times)}${inside}${`</${name}>`.repeat(times)}</Stmt>`,
+    );
   const cases: [string, string, RegExp][] = [
     ['a document type', good.replace('?>', `?>${bomb}`), /document type/],
     ['an entity of its own', good.replace('>x<', '>&lol;<'), /line \d+/],
@@ -269,9 +285,12 @@ describe('what is no statement is refused, and nothing is written', () => {
     ['half a file', good.slice(0, good.length / 2), /line \d+/],
     ['no XML', 'amount;name\n3.00;Ada', /line \d+/],
     ['an amount that is none', good.replace('>3.00<', '>3.001<'), /no amount of EUR/],
+    ['an amount with two points', good.replace('>3.00<', '>3.0.9<'), /no amount of EUR/],
     ['a negative amount', good.replace('>3.00<', '>-3.00<'), /no amount of EUR/],
     ['no day', good.replace('2026-01-31', '2026-02-31'), /no day/],
     ['elements without end', `${good.slice(0, good.indexOf('<Stmt>'))}${'<a>'.repeat(100_000)}`, /too deep/],
+    // Each name is short enough for a parser; looked at with all that are around it, these took hours.
+    ['names without end', named('n'.repeat(60_000), 30, '<b/>'.repeat(2_000_000)), /a name of no statement/],
     ['no account', good.replace(/<Acct>.*?<\/Acct>/s, ''), /which account/],
   ];
   it.each(cases)('%s', async (_, file, words) => {
