@@ -390,6 +390,8 @@ describe('DATEV gets', () => {
   it('texts that its encoding has, on one line, and none that begins a formula', () => {
     expect(windows1252('Grüße – 5 €').toString('hex')).toBe('4772fcdf6520962035 2080'.replaceAll(' ', ''));
     expect(windows1252('Őź日\u0085').toString('latin1')).toBe('Oz??');
+    // What looks like a quotation mark ends no field, and what looks like a sign of calculation begins no formula.
+    expect(windows1252('＂；１ ⁼﹦﬩₊﹣﹫\u2003½').toString('latin1')).toBe('??1 ?????? ½');
     for (const text of ['=1+1', '\t=1', '@x', '\u202e-1', '＝1', '+x', ' \r\n=x'])
       expect(plainText(text, 60)).toMatch(/^'/);
     fc.assert(
@@ -397,7 +399,10 @@ describe('DATEV gets', () => {
         const plain = plainText(text, 60);
         expect([...plain].length).toBeLessThanOrEqual(60);
         expect(plain).not.toMatch(/[\p{Cc}\p{Zl}\p{Zp}]|^[=+\-@|%]/u);
-        expect(windows1252(plain)).toHaveLength([...plain.normalize('NFC')].length);
+        const bytes = windows1252(plain);
+        expect(bytes).toHaveLength([...plain.normalize('NFC')].length);
+        for (const sign of '"=+-@|%;')
+          expect(bytes.toString('latin1').split(sign)).toHaveLength(plain.split(sign).length);
       }),
     );
   });

@@ -2,12 +2,15 @@
 const special = '€\u0081‚ƒ„…†‡ˆ‰Š‹Œ\u008dŽ\u008f\u0090‘’“”•–—˜™š›œ\u009džŸ';
 const places = new Map([...special].map((char, at) => [char, 128 + at]));
 
-/** A text in Windows-1252. A letter that it lacks loses its accents (`ő` is `o`), and is a question mark if that does not help. */
+/**
+ * A text in Windows-1252. A letter that it lacks loses its accents (`ő` is `o`), and is a question mark if that does not help,
+ * as is a sign: what only looks like `"` or `=` must not become one, since who wrote the text has seen to those already.
+ */
 export function windows1252(text: string): Buffer {
   const bytes: number[] = [];
   for (const char of text.normalize('NFC')) {
     const [plain = ''] = char.normalize('NFKD');
-    bytes.push(placeOf(char) ?? placeOf(plain) ?? 63);
+    bytes.push(placeOf(char) ?? (/[\p{L}\p{N}\p{Zs}]/u.test(plain) ? placeOf(plain) : null) ?? 63);
   }
   return Buffer.from(bytes);
 }
