@@ -5,6 +5,7 @@ import {
   purgeEmailChanges,
   purgeLinks,
   purgeSessions,
+  resetFactors,
   sealedFactors,
 } from './account/index.ts';
 import { attentionMeasures, attentionPeriodicJob, staffMails } from './attention/index.ts';
@@ -146,6 +147,7 @@ export const allPeriodicJobs: PeriodicJob[] = [
   ...fleetPeriodicJobs,
   { name: 'account.purgeSessions', intervalMs: 10 * minute, work: purgeSessions },
   { name: 'account.purgeChallenges', intervalMs: 10 * minute, work: purgeChallenges },
+  { name: 'account.resetFactors', intervalMs: minute, work: resetFactors },
   { name: 'account.purgeLinks', intervalMs: 10 * minute, work: purgeLinks },
   { name: 'account.purgeEmailChanges', intervalMs: 10 * minute, work: purgeEmailChanges },
   { name: 'http.purgeIdempotencyKeys', intervalMs: 10 * minute, work: purgeIdempotencyKeys },

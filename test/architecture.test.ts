@@ -60,7 +60,7 @@ const tablesOf: Record<string, string[]> = {
   account: [
     ...['users', 'api_keys', 'ssh_keys', 'email_changes'],
     ...['sessions', 'devices', 'account_links', 'address_requests', 'totp_factors', 'recovery_codes'],
-    ...['passkeys', 'passkey_challenges'],
+    ...['passkeys', 'passkey_challenges', 'factor_resets'],
   ],
   attention: ['staff_concerns', 'staff_mailings'],
   organizations: ['organizations', 'memberships'],
@@ -132,8 +132,8 @@ const tablesOf: Record<string, string[]> = {
 const readsOf: Record<string, { tables: string[]; why: string }> = {
   events: { tables: ['email_changes', 'users'], why: 'to whom a mail goes' },
   account: {
-    tables: ['journal', 'memberships'],
-    why: "a person's sign-ins are entries of the journal; staff asks who is in an organization",
+    tables: ['journal', 'mails', 'memberships'],
+    why: "a person's sign-ins are entries of the journal; staff asks who is in an organization; factors go days after their person was told",
   },
   organizations: {
     tables: ['api_keys', 'billing_profiles', 'passkeys', 'sessions', 'totp_factors', 'users'],
@@ -169,6 +169,7 @@ const withoutOrganization: Record<string, string> = {
   totp_factors: "a person's",
   recovery_codes: "a person's",
   passkeys: "a person's",
+  factor_resets: "a person's",
   passkey_challenges: "a person's, or a stranger's who is about to sign in",
   installation: "the provider's: one row for the whole installation",
   idempotency_keys: "a person's; the organization is part of the hashed scope",

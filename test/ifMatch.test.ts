@@ -8,7 +8,7 @@ import { listRoutes, type Route } from '../src/platform/http/index.ts';
 import type { Client } from './client.ts';
 import { runningVps } from './orders.ts';
 import { plantPasskey } from './passkeys.ts';
-import { newCustomer, newMember, type Person, signedIn } from './people.ts';
+import { newCustomer, newMember, newStaff, type Person, signedIn, staffHere } from './people.ts';
 import type { TestProduct } from './product.ts';
 import { contents, settled, sql } from './sql.ts';
 import { type PaidProduct, startPaidProduct } from './stripe/product.ts';
@@ -20,6 +20,7 @@ let product: TestProduct;
 let owner: Person;
 let service: number;
 /** Somebody signed in, for what no key may do. */
+let staff: Client;
 let holder: { userId: number; here: Client };
 let made = 0;
 beforeAll(async () => {
@@ -27,6 +28,7 @@ beforeAll(async () => {
   ({ product } = paid);
   owner = await newCustomer(product, { creditMinor: 50_000 });
   ({ serviceId: service } = await runningVps(product, owner));
+  staff = await staffHere(product, 'administrator');
   const person = await newCustomer(product);
   holder = { userId: person.userId, here: await signedIn(product, person) };
 });
@@ -178,6 +180,28 @@ const things: Record<string, () => Promise<Thing>> = {
     path: `/dashboard/account/passkeys/${await plantPasskey(product, holder.userId)}`,
     bodies: [],
   }),
+  correctUser: async () => {
+    made += 1;
+    const name = (first_name: string) => ({ first_name: `${first_name} ${made}` });
+    return { path: `/staff/users/${owner.userId}`, bodies: [name('One'), name('Other')] };
+  },
+  revokeFactorReset: async () => {
+    const { userId } = await newCustomer(product);
+    await plantPasskey(product, userId);
+    const path = `/staff/users/${userId}/factor-reset`;
+    await madeBy(staff.post(path, { reason: 'Lost' }));
+    return { path, bodies: [] };
+  },
+  updateStaff: async () => {
+    made += 1;
+    const { userId } = await newStaff(product, 'support');
+    const name = (first_name: string) => ({ first_name: `${first_name} ${made}` });
+    return { path: `/staff/staff/${userId}`, bodies: [name('One'), name('Other')] };
+  },
+  removeStaff: async () => ({
+    path: `/staff/staff/${(await newStaff(product, 'support')).userId}`,
+    bodies: [],
+  }),
   deleteSshKey: async () => {
     made += 1;
     const public_key = `ssh-ed25519 ${Buffer.concat([
@@ -235,7 +259,7 @@ const things: Record<string, () => Promise<Thing>> = {
 };
 
 const clientOf = ({ auth, fresh, sessionOnly }: Route): Client => {
-  if (auth === 'staff') return product.staff;
+  if (auth === 'staff') return fresh ? staff : product.staff;
   return fresh || sessionOnly ? holder.here : owner;
 };
 

@@ -55,6 +55,14 @@ export async function newStaff(product: TestProduct, staffRole: StaffRole) {
   return { ...person, ...apiClient(`${product.url}/api`, { token: person.key }) };
 }
 
+/** Somebody of the provider's, signed in as if with a second factor. */
+export async function staffHere(product: TestProduct, staffRole: StaffRole) {
+  const person = await newStaff(product, staffRole);
+  const here = await signedIn(product, person);
+  await sql(product, 'update sessions set strong = true where id = $1', here.sessionId);
+  return { ...here, userId: person.userId, email: person.email, password: person.password, key: person.key };
+}
+
 async function newPerson(tx: TxContext, { firstName = 'Test', staffRole }: NewPerson) {
   const email = `${randomBytes(6).toString('hex')}@example.com`;
   const password = randomBytes(12).toString('base64url');

@@ -33,7 +33,8 @@ export interface AccountChange {
   current_password?: string;
 }
 
-interface Facts {
+/** What an account says of its person. */
+export interface Facts {
   first_name: string;
   last_name: string;
   phone: string | null;
@@ -45,7 +46,7 @@ const readFacts = statement<Facts, { userId: number }>(
   'account.facts',
   'select first_name, last_name, phone, billing_email, abuse_email from users where id = :userId',
 );
-const writeFacts = statement<never, Facts & { userId: number; now: Date }>(
+const putFacts = statement<never, Facts & { userId: number; now: Date }>(
   'account.writeFacts',
   `update users set first_name = :first_name, last_name = :last_name, phone = :phone, billing_email = :billing_email,
      abuse_email = :abuse_email, updated_at = :now
@@ -97,13 +98,17 @@ export async function changeAccount(
 }
 
 async function changeFacts(tx: AccountContext & TxContext, change: Partial<Facts>): Promise<void> {
-  const { userId } = tx.actor;
+  const fields = await writeFacts(tx, tx.actor.userId, change);
+  if (fields.length > 0) await recordChange(tx, fields);
+}
+
+/** Changes what an account says; answers which fields are others now. */
+export async function writeFacts(tx: TxContext, userId: number, change: Partial<Facts>): Promise<string[]> {
   const before = await tx.db.one(readFacts, { userId });
   const after: Facts = { ...before, ...change };
   const fields = (Object.keys(before) as (keyof Facts)[]).filter((field) => before[field] !== after[field]);
-  if (fields.length === 0) return;
-  await tx.db.run(writeFacts, { ...after, userId, now: tx.clock.now() });
-  await recordChange(tx, fields);
+  if (fields.length > 0) await tx.db.run(putFacts, { ...after, userId, now: tx.clock.now() });
+  return fields;
 }
 
 async function replacePassword(tx: AccountContext & TxContext, passwordHash: string, sessionId: number) {

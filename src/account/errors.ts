@@ -26,6 +26,15 @@ const accountErrors = errors({
     401,
     'This passkey counted fewer uses than before, so somebody may have a copy of it. Sign in another way, and remove it',
   ],
+  email_taken: [409, 'There is an account with this address already'],
+  last_administrator: [
+    409,
+    'This is the last administrator who is let in, and without one nobody makes others. Make another one first',
+  ],
+  staff_account: [
+    409,
+    "This is an account of the provider's people; administrators see to it at /staff/staff",
+  ],
   second_factor_enabled: [409, 'Your account has an authenticator app already; disable it first'],
   second_factor_missing: [409, 'Your account has no such second factor; set one up first'],
   password_refused: [400, 'This password is too easy to guess; see details'],

@@ -71,6 +71,40 @@ interface AboutPasskey {
   name: string;
 }
 
+interface StaffAdded {
+  user_id: number;
+  role: string;
+  link_id: number;
+}
+
+interface StaffChanged {
+  user_id: number;
+  role: string;
+  was: string;
+}
+
+interface StaffRemoved {
+  user_id: number;
+  was: string;
+}
+
+interface FactorResetAsked {
+  user_id: number;
+  reason: string;
+  link_id: number;
+  due_at: string;
+}
+
+interface AccountCorrected {
+  user_id: number;
+  fields: string[];
+}
+
+interface AccountBlocked {
+  user_id: number;
+  reason: string;
+}
+
 interface SessionEnded {
   user_id: number;
   session_id: number;
@@ -189,6 +223,36 @@ export const passkeyWentBack = event<AboutPasskey>(
   'passkey.went_back',
   'a passkey was refused whose counter went back, so there may be a copy of it',
 );
+export const factorResetAsked = event<FactorResetAsked>(
+  'second_factor.reset_asked',
+  'staff wants the second factors of an account taken away; its person can stop it',
+);
+export const factorResetStopped = event<AboutAccount>(
+  'second_factor.reset_stopped',
+  'the second factors of an account stay: its person or staff said so',
+);
+export const factorReset = event<AboutAccount>(
+  'second_factor.reset',
+  'the second factors of an account were taken away, as staff had asked; all sessions ended',
+);
+export const staffAdded = event<StaffAdded>('staff.added', 'an account of staff was made');
+export const staffChanged = event<StaffChanged>(
+  'staff.changed',
+  'somebody of staff got another role or another name',
+);
+export const staffRemoved = event<StaffRemoved>(
+  'staff.removed',
+  'somebody is of staff no more; the account stays',
+);
+export const accountCorrected = event<AccountCorrected>(
+  'account.corrected',
+  'staff corrected what an account says of its person',
+);
+export const accountBlocked = event<AccountBlocked>(
+  'account.blocked',
+  'staff lets somebody in no more; their sessions ended',
+);
+export const accountUnblocked = event<AboutAccount>('account.unblocked', 'staff lets somebody in again');
 export const apiKeyCreated = event<ApiKeyCreated>('api_key.created', 'an API key was made');
 export const apiKeyRotated = event<ApiKeyRotated>(
   'api_key.rotated',

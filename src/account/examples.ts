@@ -37,6 +37,24 @@ const staffKey = {
   created_at: '2026-01-31T22:06:02.101Z',
   current: false,
 };
+const staffMember = {
+  id: 4503599627370711,
+  email: 'kim@example.com',
+  first_name: 'Kim',
+  last_name: 'Berg',
+  role: 'support',
+  status: 'active',
+  second_factor: false,
+  last_activity_at: null,
+  created_at: '2026-01-31T22:06:40.312Z',
+};
+const factorReset = {
+  user_id: 4503599627370601,
+  asked_by: { id: 4503599627370702, email: 'sam@example.com' },
+  reason: 'Lost the phone; called back at the number of the account',
+  due_at: '2026-02-03T22:08:00.512Z',
+  created_at: '2026-01-31T22:08:00.512Z',
+};
 const shownOnce = 'ink_Jb3k1sVQ2Y0d8Xq5t7wZr4uK9mPcLhTe0a1b2c';
 
 const session = {
@@ -284,6 +302,43 @@ export const examples = {
   listUsers: { query: { search: 'ada@' }, data: { users: [user], ...onlyPage(1) } },
   getUser: { params: { id: 4503599627370601 }, data: { user } },
   getSshKey: { params: { id: ids.sshKey }, data: { ssh_key: sshKey } },
+  correctUser: {
+    params: { id: 4503599627370601 },
+    body: { last_name: 'Novak' },
+    data: { user },
+  },
+  blockUser: {
+    params: { id: 4503599627370601 },
+    body: { reason: 'Sends spam; ticket a1b2c3d4' },
+    data: { user: { ...user, status: 'blocked' } },
+  },
+  unblockUser: { params: { id: 4503599627370601 }, data: { user } },
+  askForFactorReset: {
+    params: { id: 4503599627370601 },
+    body: { reason: 'Lost the phone; called back at the number of the account' },
+    data: { factor_reset: factorReset },
+  },
+  getFactorReset: { params: { id: 4503599627370601 }, data: { factor_reset: factorReset } },
+  revokeFactorReset: { params: { id: 4503599627370601 }, data: { stopped: true } },
+  keepFactors: { body: { token: linkToken }, data: { kept: true } },
+  listStaff: { query: { role: 'support' }, data: { staff: [], ...onlyPage(0) } },
+  getStaff: { params: { id: staffMember.id }, data: { member: staffMember } },
+  addStaff: {
+    body: { email: 'kim@example.com', first_name: 'Kim', last_name: 'Berg', role: 'support' },
+    data: { member: staffMember },
+  },
+  updateStaff: {
+    params: { id: staffMember.id },
+    body: { role: 'support' },
+    data: { member: staffMember },
+  },
+  removeStaff: { params: { id: staffMember.id }, data: { removed: true } },
+  blockStaff: {
+    params: { id: staffMember.id },
+    body: { reason: 'Left the company' },
+    data: { member: { ...staffMember, status: 'blocked' } },
+  },
+  unblockStaff: { params: { id: staffMember.id }, data: { member: staffMember } },
   createStaffKey: {
     body: { name: 'monitoring', billing: false },
     data: { api_key: staffKey, token: shownOnce },

@@ -12,6 +12,8 @@ export { emailChangeRoutes } from './emailChange/routes.ts';
 export { purgeEmailChanges } from './emailChange/rows.ts';
 export { accountRegistered } from './events.ts';
 export { isSecured } from './factors/factor.ts';
+export { resetFactors } from './factors/reset.ts';
+export { factorResetRoutes, keepFactorsRoutes } from './factors/resetRoutes.ts';
 export { factorRoutes } from './factors/routes.ts';
 export { giveTotp, sealedFactors } from './factors/totp.ts';
 export { createApiKey, hashKey, looksLikeKey, type NewApiKey, noteUse } from './keys.ts';
@@ -29,6 +31,7 @@ export { passwordLink, purgeLinks } from './signIn/links.ts';
 export { addressRequests } from './signIn/register.ts';
 export { authRoutes } from './signIn/routes.ts';
 export { type SshKey, sshKeysOf } from './sshKeys.ts';
+export { staffAccountRoutes } from './staff/routes.ts';
 export { staffKeyRoutes, userStaffRoutes } from './staffRoutes.ts';
 export {
   createUser,

@@ -1,7 +1,10 @@
 import { type MailDeclaration, mail } from '../events/index.ts';
 import { changeLink } from './emailChange/rows.ts';
 import {
+  accountBlocked,
+  accountCorrected,
   accountRegistered,
+  accountUnblocked,
   addressHeld,
   apiKeyCreated,
   apiKeyRevoked,
@@ -9,6 +12,9 @@ import {
   emailChanged,
   emailChangeRefused,
   emailChangeRevoked,
+  factorReset,
+  factorResetAsked,
+  factorResetStopped,
   passkeyAdded,
   passkeyRemoved,
   passkeyWentBack,
@@ -20,8 +26,10 @@ import {
   secondFactorDisabled,
   secondFactorEnabled,
   sessionOpened,
+  staffAdded,
   verificationSent,
 } from './events.ts';
+import { keepLink } from './factors/reset.ts';
 import { mailLink } from './signIn/links.ts';
 
 const made = mail(
@@ -198,6 +206,61 @@ const passkeyCopied = mail(passkeyWentBack, ({ data }) => ({
   ],
 }));
 
+const resetAsked = mail(factorResetAsked, ({ data }) => ({
+  subject: 'Your second factor will be taken away',
+  lines: [
+    'Our staff was told that you lost your second factor. If that is not so, or you have it again, stop it by this link:',
+    'If you do nothing, authenticator app, passkeys and recovery codes of your account count no more in three days. From then on your password alone signs you in, so set up new ones then.',
+  ],
+  link: keepLink(data.link_id),
+}));
+
+const resetStopped = mail(factorResetStopped, () => ({
+  subject: 'Your second factor stays',
+  lines: [
+    'It was asked to take the second factors of your account away. That was stopped, and all is as it was.',
+  ],
+}));
+
+const resetDone = mail(factorReset, () => ({
+  subject: 'Your second factor was taken away',
+  lines: [
+    'Authenticator app, passkeys and recovery codes of your account count no more, and all its sessions have ended.',
+    'Sign in with your password, and set up new ones. If you did not ask for this, set a new password and tell us at once.',
+  ],
+}));
+
+const ofStaff = mail(staffAdded, ({ data }) => ({
+  subject: 'You have an account of staff',
+  lines: [
+    'Follow this link within an hour to set your password. It works once:',
+    `Your role is ${data.role}. After you signed in, add a passkey or set up an authenticator app: without one nothing of staff opens.`,
+    'If the hour is over, have a new link sent where you sign in.',
+  ],
+  link: mailLink('reset', data.link_id),
+}));
+
+const corrected = mail(accountCorrected, ({ data }) => ({
+  subject: 'Your account was corrected',
+  lines: [
+    `Our staff changed this of your account: ${data.fields.join(', ')}. It shows what it says now.`,
+    'If that is wrong, change it, or answer this mail.',
+  ],
+}));
+
+const blocked = mail(accountBlocked, () => ({
+  subject: 'Your account was blocked',
+  lines: [
+    'You are signed out everywhere, and neither your password nor your API keys let you in. What you have ordered goes on.',
+    'Ask support what for: answer this mail.',
+  ],
+}));
+
+const unblocked = mail(accountUnblocked, () => ({
+  subject: 'Your account is open again',
+  lines: ['You can sign in again, and API keys that were not revoked work again.'],
+}));
+
 /** Mails about who gets into an account, and how. */
 export const accountMails: MailDeclaration[] = [
   ...[made, revoked],
@@ -205,4 +268,6 @@ export const accountMails: MailDeclaration[] = [
   ...[passwordSet, emailWanted, emailTaken, emailGone, emailBack, held],
   ...[enabled, disabled, newCodes],
   ...[passkeyNew, passkeyGone, passkeyCopied],
+  ...[resetAsked, resetStopped, resetDone],
+  ...[ofStaff, corrected, blocked, unblocked],
 ];

@@ -68,7 +68,7 @@ export const NewPreferences = named(
   }),
 );
 
-const Phone = Type.String({
+export const Phone = Type.String({
   pattern: '^\\+?[0-9][0-9 ()./-]{3,38}[0-9]$',
   'x-message': 'must be a telephone number such as +31 20 555 0100',
   examples: ['+31 20 555 0100'],

@@ -1,7 +1,10 @@
 import { IdParams, routes } from '../platform/http/index.ts';
+import { blockUser, lockCustomer, unblockUser } from './block.ts';
 import { lockKey } from './changeKeys.ts';
+import { correctUser } from './correct.ts';
 import { examples } from './examples.ts';
 import { listStaffKeys, makeStaffKey, readStaffKey, revokeStaffKey, rotateStaffKey } from './keyStaff.ts';
+import * as Staff from './staff/schema.ts';
 import * as S from './staffSchema.ts';
 import { listUsers, readUser } from './userStaff.ts';
 
@@ -9,6 +12,7 @@ const people = { tag: 'Staff: people', about: 'Everybody who has an account.', e
 
 /** Operators look after machines, which people own only through their organizations. */
 const staffRoles = ['administrator', 'billing', 'support'];
+const correctors = ['administrator', 'support'];
 
 export const userStaffRoutes = routes('/staff/users', people, (route) => {
   route.get(
@@ -38,8 +42,61 @@ export const userStaffRoutes = routes('/staff/users', people, (route) => {
       params: IdParams,
       data: S.UserData,
       errors: ['not_found'],
+      etag: { without: ['last_activity_at'] },
     },
     (ctx, req) => readUser(ctx, req.params.id),
+  );
+  route.patch(
+    '/:id',
+    {
+      auth: 'staff',
+      staffRoles: correctors,
+      area: 'billing',
+      operation: 'correctUser',
+      summary: 'Correct user',
+      description:
+        'Corrects what a customer got wrong. The address to sign in with is theirs alone to change, and so are password, factors ' +
+        'and keys.',
+      params: IdParams,
+      body: S.UserCorrection,
+      data: S.UserData,
+      errors: ['not_found', 'staff_account'],
+      lock: (tx, req) => lockCustomer(tx, req.params.id),
+    },
+    (ctx, req) => correctUser(ctx, req.params.id, req.body),
+  );
+  route.post(
+    '/:id/block',
+    {
+      auth: 'staff',
+      staffRoles: correctors,
+      area: 'billing',
+      operation: 'blockUser',
+      summary: 'Block user',
+      description:
+        'Ends the sessions of a customer and lets them in no more, with API keys neither. What they ordered goes on, and so do ' +
+        'the others of their organizations.',
+      params: IdParams,
+      body: Staff.Blocking,
+      data: S.UserData,
+      errors: ['not_found', 'staff_account', 'conflict'],
+    },
+    (ctx, req) => blockUser(ctx, req.params.id, req.body.reason),
+  );
+  route.post(
+    '/:id/unblock',
+    {
+      auth: 'staff',
+      staffRoles: correctors,
+      area: 'billing',
+      operation: 'unblockUser',
+      summary: 'Unblock user',
+      description: 'Lets a customer in again.',
+      params: IdParams,
+      data: S.UserData,
+      errors: ['not_found', 'staff_account', 'conflict'],
+    },
+    (ctx, req) => unblockUser(ctx, req.params.id),
   );
 });
 

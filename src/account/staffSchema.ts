@@ -11,9 +11,12 @@ import {
   Strict,
   Timestamp,
 } from '../platform/http/index.ts';
+import { Phone } from './schema.ts';
+import { EmailAddress } from './signIn/emailAddress.ts';
+import { line } from './signIn/schema.ts';
 import { staffRoles } from './users.ts';
 
-const StaffRoleName = named('StaffRole', Choice(staffRoles), 'What somebody of the provider may do');
+export const StaffRoleName = named('StaffRole', Choice(staffRoles), 'What somebody of the provider may do');
 const UserStatus = named(
   'UserStatus',
   Choice(['active', 'blocked', 'closed']),
@@ -52,6 +55,17 @@ export const UserQuery = ListQuery({
 });
 export const UserList = named('UserList', listOf('users', StaffUser));
 export const UserData = named('UserAnswer', Type.Object({ user: StaffUser }));
+
+export const UserCorrection = named(
+  'UserCorrection',
+  Strict({
+    first_name: Type.Optional(line(100)),
+    last_name: Type.Optional(line(100)),
+    phone: Type.Optional(Nullable(Phone)),
+    billing_email: Type.Optional(Nullable(EmailAddress)),
+    abuse_email: Type.Optional(Nullable(EmailAddress)),
+  }),
+);
 
 const areaOf = (words: string) => Type.Boolean({ description: words });
 const Areas = {

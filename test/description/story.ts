@@ -44,7 +44,8 @@ export const story = [
     'updateServiceNote',
   ],
   ...['createStaffKey', 'listStaffKeys', 'getStaffKey', 'rotateStaffKey', 'revokeStaffKey'],
-  ...['listUsers', 'getUser', 'listOrganizationsAsStaff', 'getOrganizationAsStaff', 'listInvoicesAsStaff'],
+  ...['listUsers', 'getUser', 'correctUser', 'blockUser', 'unblockUser', 'listStaff'],
+  ...['listOrganizationsAsStaff', 'getOrganizationAsStaff', 'listInvoicesAsStaff'],
   ...['getInvoicePdfAsStaff', 'exportInvoicesAsStaff'],
   ...['getInvoiceAsStaff', 'listServicesAsStaff', 'getServiceAsStaff', 'listProductsAsStaff'],
   ...['stopVps', 'getVpsAction', 'startVps', 'restartVps', 'getVpsOverview', 'getVpsConsole', 'reinstallVps'],
@@ -130,6 +131,7 @@ export const story = [
 
 /** Examples that need what a story where all goes well does not have, with the tests that send them instead. */
 export const cannotBeSent: Record<string, string> = {
+  keepFactors: 'needs the link of a mail: account/factors/reset.test.ts',
   verifyEmail: 'needs the link of a mail: account/signIn/signIn.test.ts',
   resetPassword: 'needs the link of a mail: account/signIn/signIn.test.ts',
   confirmEmailChange: 'needs the link of a mail: account/change.test.ts',
@@ -147,6 +149,19 @@ export const cannotBeSent: Record<string, string> = {
       ...['getPasskey', 'renamePasskey', 'removePasskey', 'askForNewPasskey', 'addPasskey'],
       ...['signInWithPasskey', 'askForPasskeyAgain', 'reauthenticateWithPasskey'],
     ].map((name) => [name, 'needs a device: account/passkeys/passkeys.test.ts']),
+  ),
+  ...Object.fromEntries(
+    [
+      'getStaff',
+      'addStaff',
+      'updateStaff',
+      'removeStaff',
+      'blockStaff',
+      'unblockStaff',
+      'askForFactorReset',
+      'getFactorReset',
+      'revokeFactorReset',
+    ].map((name) => [name, 'needs a session of staff: account/staff/staff.test.ts']),
   ),
   getSession: 'needs a session: account/sessions/sessions.test.ts',
   endSession: 'needs a session: account/sessions/sessions.test.ts',

@@ -39,6 +39,16 @@ const takeCounter = statement<never, { id: number; counter: number; synced: bool
    where id = :id and (counter < :counter::bigint or (counter = 0 and :counter::bigint = 0))`,
 );
 
+const drop = statement<never, { userId: number }>(
+  'account.dropPasskeys',
+  'delete from passkeys where user_id = :userId',
+);
+
+/** Takes all of a person's. */
+export async function dropPasskeys(tx: TxContext, userId: number): Promise<void> {
+  await tx.db.run(drop, { userId });
+}
+
 export function findPasskey(ctx: Context, credentialId: Buffer): Promise<PasskeyRow | null> {
   return ctx.db.maybe(byCredential, { credentialId });
 }

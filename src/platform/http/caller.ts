@@ -148,6 +148,7 @@ function checkAllowed(
       throw fail('permission_denied', { message: 'Your staff role does not allow this' });
     }
     checkArea(wanted.area, principal.keptTo);
+    checkProven(wanted, principal, clock);
     return;
   }
   if (wanted.area !== undefined) checkArea(wanted.area, principal.keptTo);
@@ -158,7 +159,11 @@ function checkAllowed(
   if (wanted.permission !== undefined && !principal.permissions?.has(wanted.permission)) {
     throw refuseFor('permission_denied', `names an organization in which you lack ${wanted.permission}`);
   }
-  if (wanted.sessionOnly && signIn === null) throw fail('session_required');
+  checkProven(wanted, principal, clock);
+}
+
+function checkProven(wanted: Admission, principal: Principal, clock: Clock): void {
+  if (wanted.sessionOnly && principal.signIn === null) throw fail('session_required');
   if (wanted.fresh) requireFresh(principal, clock);
 }
 
