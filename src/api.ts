@@ -1,5 +1,6 @@
 import {
   accountRoutes,
+  apiKeyRoutes,
   authRoutes,
   emailChangeRoutes,
   factorResetRoutes,
@@ -38,7 +39,12 @@ import { cartRoutes } from './cart/index.ts';
 import { catalogRoutes, catalogStaffRoutes, couponStaffRoutes, groupStaffRoutes } from './catalog/index.ts';
 import { mailStaffRoutes } from './events/index.ts';
 import { fleetStaffRoutes } from './fleet/index.ts';
-import { memberRoutes, organizationRoutes, organizationStaffRoutes } from './organizations/index.ts';
+import {
+  memberRoutes,
+  organizationRoutes,
+  organizationStaffRoutes,
+  permissionNames,
+} from './organizations/index.ts';
 import type { RouteGroup } from './platform/http/index.ts';
 import { jobStaffRoutes } from './platform/jobs/staffRoutes.ts';
 import {
@@ -80,6 +86,7 @@ export const allRoutes: RouteGroup[] = [
   authRoutes,
   emailChangeRoutes,
   accountRoutes(readAccountCredit),
+  apiKeyRoutes(permissionNames()),
   sessionRoutes,
   factorRoutes,
   passkeyRoutes,

@@ -7,6 +7,7 @@ import {
   purgeSessions,
   resetFactors,
   sealedFactors,
+  warnOfEndingKeys,
 } from './account/index.ts';
 import { attentionMeasures, attentionPeriodicJob, staffMails } from './attention/index.ts';
 import {
@@ -149,6 +150,7 @@ export const allPeriodicJobs: PeriodicJob[] = [
   { name: 'account.purgeChallenges', intervalMs: 10 * minute, work: purgeChallenges },
   { name: 'account.resetFactors', intervalMs: minute, work: resetFactors },
   { name: 'account.purgeLinks', intervalMs: 10 * minute, work: purgeLinks },
+  { name: 'account.warnOfEndingKeys', intervalMs: 10 * minute, work: warnOfEndingKeys },
   { name: 'account.purgeEmailChanges', intervalMs: 10 * minute, work: purgeEmailChanges },
   { name: 'http.purgeIdempotencyKeys', intervalMs: 10 * minute, work: purgeIdempotencyKeys },
   healing(allJobs),

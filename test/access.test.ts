@@ -3,7 +3,7 @@
  * endpoint is tested from its first day, and fails here until its resource is known.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { areas, createApiKey, type Scopes } from '../src/account/index.ts';
+import { type Areas, areas, createApiKey } from '../src/account/index.ts';
 import { allRoutes } from '../src/api.ts';
 import { permissionsOf, roles } from '../src/organizations/index.ts';
 import { listRoutes, type Route } from '../src/platform/http/index.ts';
@@ -50,6 +50,7 @@ const resources: [RegExp, keyof Owned][] = [
   [/^\/dashboard\/payment-methods\/:id/, 'paymentMethod'],
   [/^\/dashboard\/account\/sessions\/:id/, 'session'],
   [/^\/dashboard\/account\/passkeys\/:id/, 'passkey'],
+  [/^\/dashboard\/account\/api-keys\/:id/, 'apiKey'],
 ];
 
 let product: TestProduct;
@@ -67,6 +68,8 @@ beforeAll(async () => {
   owner = await newCustomer(product, { creditMinor: 50_000 });
   stranger = await newCustomer(product, { creditMinor: 50_000 });
   [ownerHere, strangerHere] = [await signedIn(product, owner), await signedIn(product, stranger)];
+  // What they proved stays proved, however long tests take.
+  await sql(product, `update sessions set proven_at = proven_at + interval '1 year'`);
   owned = await possessionsOf(owner);
   const gone = await transaction(product.ctx, 'test.key', (tx) => createApiKey(tx, owner.userId, 'Gone'));
   await sql(product, 'delete from api_keys where id = $1', gone.id);
@@ -89,6 +92,7 @@ async function possessionsOf(person: Person) {
     paymentMethod: await methodOf(person),
     session: (await signedIn(product, person)).sessionId,
     passkey: await plantPasskey(product, person.userId),
+    apiKey: (await transaction(product.ctx, 'test.key', (tx) => createApiKey(tx, person.userId, 'Named'))).id,
   };
 }
 
@@ -183,6 +187,7 @@ describe('an endpoint of an organization', () => {
       const before = await contents(product);
       const answer = await send(isForKeys(route) ? stranger : strangerHere, route);
       expect(faceOf(answer)).toMatchObject({ status: 403, success: false, error: 'Forbidden' });
+      expect(answer.body.code).not.toBe('session_required');
       expect(await contents(product)).toEqual(before);
     },
   );
@@ -216,20 +221,20 @@ describe('an endpoint of an organization', () => {
 
 describe('a key', () => {
   it.each(areas)('that is not for %s is refused what belongs to it, whoever owns it', async (area) => {
-    const scopes: Scopes = { billing: true, shield: true, vps: true, [area]: false };
+    const kept: Areas = { billing: true, shield: true, vps: true, [area]: false };
     const key = await transaction(product.ctx, 'test.key', (tx) => createApiKey(tx, owner.userId, 'Kept'));
     await sql(product, `update api_keys set ${area} = false where id = $1`, key.id);
-    const kept: Client = {
+    const client: Client = {
       ...owner,
       request: (method, path, body, headers) =>
         owner.request(method, path, body, { ...headers, token: key.key }),
     };
     const before = await contents(product);
-    const allowed = permissionsOf('owner', scopes);
+    const allowed = permissionsOf('owner', kept);
     const refused: string[] = [];
     for (const route of ofOrganizations) {
       if (route.permission === undefined || allowed.has(route.permission)) continue;
-      const answer = await send(kept, route);
+      const answer = await send(client, route);
       expect(faceOf(answer), nameOf(route)).toMatchObject({ status: 403, code: 'permission_denied' });
       refused.push(nameOf(route));
     }

@@ -30,7 +30,14 @@ beforeAll(async () => {
   ({ serviceId: service } = await runningVps(product, owner));
   staff = await staffHere(product, 'administrator');
   const person = await newCustomer(product);
-  holder = { userId: person.userId, here: await signedIn(product, person) };
+  const here = await signedIn(product, person);
+  holder = { userId: person.userId, here };
+  // What they proved stays proved, however long tests take.
+  await sql(
+    product,
+    `update sessions set proven_at = proven_at + interval '1 year' where id = $1`,
+    here.sessionId,
+  );
 });
 beforeEach(() => settled(product));
 afterAll(() => paid.stop());
@@ -71,6 +78,12 @@ async function newImage(): Promise<string> {
 async function newColleague(): Promise<string> {
   const { userId } = await newMember(product, owner.organizationId, 'viewer');
   return `/dashboard/organizations/${owner.organizationId}/members/${userId}`;
+}
+
+async function newKey(): Promise<number> {
+  made += 1;
+  const { api_key } = await madeBy(holder.here.post('/dashboard/account/api-keys', { name: `Key ${made}` }));
+  return Number(api_key?.id);
 }
 
 /** A thing of its own for each operation that changes one. */
@@ -163,6 +176,12 @@ const things: Record<string, () => Promise<Thing>> = {
     const phone = (last: number) => ({ phone: `+31 20 ${made} 010${last}` });
     return { path: '/dashboard/account', bodies: [phone(0), phone(1)] };
   },
+  updateApiKey: async () => {
+    made += 1;
+    const name = (word: string) => ({ name: `${word} ${made}` });
+    return { path: `/dashboard/account/api-keys/${await newKey()}`, bodies: [name('one'), name('other')] };
+  },
+  revokeApiKey: async () => ({ path: `/dashboard/account/api-keys/${await newKey()}`, bodies: [] }),
   endSession: async () => ({
     path: `/dashboard/account/sessions/${(await signedIn(product, owner)).sessionId}`,
     bodies: [],

@@ -38,7 +38,7 @@ export async function sql<Row extends object>(
 
 /** Measurements, which the product takes every few seconds whatever a test does. */
 const measured = ['vps_samples', 'vps_traffic'];
-const moments = ['seen_at', 'last_used_at', 'last_activity_at'];
+const moments = ['seen_at', 'last_used_at', 'last_used_ip', 'last_activity_at'];
 
 /**
  * Every row of every table as text, by table: what must be the same before and after a request that failed.

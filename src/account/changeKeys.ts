@@ -1,9 +1,10 @@
 import { hasHappened, record } from '../events/index.ts';
 import { forgetPrincipals } from '../platform/http/index.ts';
 import { type AccountContext, type Context, fail, statement, type TxContext } from '../platform/index.ts';
-import { areaBeyond, areas, type Scopes, wholeScopes } from './areas.ts';
-import { apiKeyRevoked, apiKeyRotated } from './events.ts';
-import { createApiKey, type NewApiKey } from './keys.ts';
+import { addressRange } from './addressRange.ts';
+import { areaBeyond, areas, type KeyLimits } from './areas.ts';
+import { apiKeyChanged, apiKeyRevoked, apiKeyRotated } from './events.ts';
+import { copied, createApiKey, type KeyTerms, type NewApiKey, wholeTerms } from './keys.ts';
 import { lockUser } from './users.ts';
 
 /**
@@ -15,7 +16,7 @@ const keysPerAccount = 100;
 const hourMs = 3_600_000;
 
 /** A key that was not revoked, with whose it is. */
-export interface ApiKey extends Scopes {
+export interface ApiKey extends KeyTerms {
   id: number;
   user_id: number;
   name: string;
@@ -24,19 +25,22 @@ export interface ApiKey extends Scopes {
   created_at: Date;
 }
 
-/** What is asked of a new key; what is absent is as with the key that asks. */
-export interface KeyWish {
-  name: string;
-  billing?: boolean | undefined;
-  shield?: boolean | undefined;
-  vps?: boolean | undefined;
-  expires_at?: Date | string | null | undefined;
-}
+/** What is asked of a new key; what is absent is as with the key that asks, or kept to nothing. */
+export type KeyWish = { name: string } & KeyChange & { test?: boolean | undefined };
+
+/** What is changed of a key; what is absent stays. */
+export type KeyChange = { name?: string | undefined; expires_at?: Date | string | null | undefined } & {
+  [term in Exclude<keyof KeyTerms, 'test'>]?: KeyTerms[term] | undefined;
+};
+
+/** What a key is kept to, as a statement gives it. */
+export const termsOfKey = `t.billing, t.shield, t.vps, t.scopes, to_jsonb(t.organization_ids) as organization_ids,
+    to_jsonb(t.ip_allowlist) as ip_allowlist, t.test`;
 
 const keyById = statement<ApiKey, { id: number }>(
   'account.keyById',
-  `select id, user_id, name, prefix, billing, shield, vps, expires_at, created_at
-   from api_keys where id = :id and revoked_at is null`,
+  `select t.id, t.user_id, t.name, t.prefix, ${termsOfKey}, t.expires_at, t.created_at
+   from api_keys t where t.id = :id and t.revoked_at is null`,
 );
 const countKeys = statement<{ all: number; good: number }, { userId: number; but: number; now: Date }>(
   'account.countKeys',
@@ -46,7 +50,29 @@ const countKeys = statement<{ all: number; good: number }, { userId: number; but
 );
 const setExpiry = statement<never, { id: number; expiresAt: Date }>(
   'account.setKeyExpiry',
-  'update api_keys set expires_at = :expiresAt where id = :id',
+  // It was said already that this one ends.
+  'update api_keys set expires_at = :expiresAt, warned_at = :expiresAt where id = :id',
+);
+const writeKey = statement<
+  never,
+  Omit<KeyTerms, 'scopes' | 'organization_ids' | 'ip_allowlist' | 'test'> & {
+    id: number;
+    name: string;
+    scopes: string[] | null;
+    organizationIds: number[] | null;
+    ipAllowlist: string[] | null;
+    expiresAt: Date | null;
+  }
+>(
+  'account.writeKey',
+  `update api_keys set name = :name, billing = :billing, shield = :shield, vps = :vps, scopes = :scopes::text[],
+     organization_ids = :organizationIds::bigint[], ip_allowlist = :ipAllowlist::inet[], expires_at = :expiresAt::timestamptz,
+     warned_at = case when expires_at is not distinct from :expiresAt::timestamptz then warned_at end
+   where id = :id`,
+);
+const organizationsOf = statement<{ organization_id: number }, { userId: number }>(
+  'account.organizationsOf',
+  'select organization_id from memberships where user_id = :userId',
 );
 const revoke = statement<never, { id: number; now: Date }>(
   'account.revokeKey',
@@ -75,19 +101,87 @@ export async function makeKey(
   wish: KeyWish,
 ): Promise<NewApiKey> {
   const asking = await askingKey(ctx);
-  const held = asking ?? wholeScopes;
-  const scopes: Scopes = {
-    billing: wish.billing ?? held.billing,
-    shield: wish.shield ?? held.shield,
-    vps: wish.vps ?? held.vps,
-  };
+  const terms = termsOf(wish, asking ?? wholeTerms);
   const longest = asking?.expires_at ?? null;
   const expiresAt = wish.expires_at === undefined ? longest : asDate(wish.expires_at);
   if (expiresAt !== null && expiresAt <= ctx.clock.now()) throw invalidExpiry();
-  requireNoMightier(asking, { ...scopes, expires_at: expiresAt });
+  requireNoMightier(asking, { ...terms, expires_at: expiresAt });
   await requireFewKeys(ctx, userId);
+  await requireMember(ctx, userId, terms.organization_ids);
   const byOther = userId !== ctx.actor.userId;
-  return createApiKey(ctx, userId, wish.name, { scopes, expiresAt, byOther });
+  return createApiKey(ctx, userId, wish.name, { terms, expiresAt, byOther });
+}
+
+/** Changes a key of somebody who signed in. `conflict` when it has ended, `invalid_request`. */
+export async function changeKey(
+  ctx: AccountContext & TxContext,
+  key: ApiKey,
+  change: KeyChange,
+): Promise<void> {
+  const now = ctx.clock.now();
+  requireGoing(key, now);
+  const terms = termsOf(change, key);
+  const name = change.name ?? key.name;
+  const expiresAt = change.expires_at === undefined ? key.expires_at : asDate(change.expires_at);
+  if (change.expires_at !== undefined && expiresAt !== null && expiresAt <= now) throw invalidExpiry();
+  if (change.organization_ids !== undefined) await requireMember(ctx, key.user_id, terms.organization_ids);
+  const before: Record<string, unknown> = { ...key, expires_at: key.expires_at?.getTime() };
+  const after: Record<string, unknown> = { name, ...terms, expires_at: expiresAt?.getTime() };
+  const fields = Object.keys(after).filter((field) => String(before[field]) !== String(after[field]));
+  if (fields.length === 0) return;
+  const { billing, shield, vps, scopes, organization_ids, ip_allowlist } = terms;
+  await ctx.db.run(writeKey, {
+    ...{ id: key.id, name, billing, shield, vps, expiresAt },
+    ...{
+      scopes: copied(scopes),
+      organizationIds: copied(organization_ids),
+      ipAllowlist: copied(ip_allowlist),
+    },
+  });
+  await record(ctx, apiKeyChanged, {
+    subject: { type: 'api_key', id: key.id },
+    organizationId: null,
+    data: { user_id: key.user_id, name, fields },
+  });
+  ctx.db.afterCommit(forgetPrincipals);
+}
+
+/** What is wished, and the rest as it is; lists without doubles and in the form in which they are compared. */
+function termsOf(wish: KeyChange & { test?: boolean | undefined }, rest: KeyTerms): KeyTerms {
+  const { scopes, organization_ids, ip_allowlist } = wish;
+  return {
+    billing: wish.billing ?? rest.billing,
+    shield: wish.shield ?? rest.shield,
+    vps: wish.vps ?? rest.vps,
+    scopes: scopes === undefined ? rest.scopes : once(scopes),
+    organization_ids: organization_ids === undefined ? rest.organization_ids : once(organization_ids),
+    ip_allowlist: ip_allowlist === undefined ? rest.ip_allowlist : once(rangesOf(ip_allowlist)),
+    test: wish.test ?? rest.test,
+  };
+}
+
+function once<T>(list: readonly T[] | null): T[] | null {
+  return list === null ? null : [...new Set(list)].sort();
+}
+
+function rangesOf(texts: readonly string[] | null): string[] | null {
+  if (texts === null) return null;
+  return texts.map((text, at) => {
+    const range = addressRange(text);
+    if (range !== null) return range;
+    const message =
+      'must be an address such as 192.0.2.1, or a network such as 192.0.2.0/24 or 2001:db8::/32';
+    throw fail('invalid_request', { details: [{ field: `ip_allowlist[${at}]`, message }] });
+  });
+}
+
+/** A key is for organizations that its person is in. `invalid_request`. */
+async function requireMember(ctx: TxContext, userId: number, ids: readonly number[] | null): Promise<void> {
+  if (ids === null) return;
+  const own = new Set((await ctx.db.many(organizationsOf, { userId })).map((row) => row.organization_id));
+  if (ids.every((id) => own.has(id))) return;
+  const message = 'names an organization that you are no member of';
+  throw fail('invalid_request', { details: [{ field: 'organization_ids', message }] });
 }
 
 /**
@@ -102,15 +196,14 @@ export async function rotateKey(
   const asking = await askingKey(ctx);
   if (asking?.id !== key.id) requireNoMightier(asking, key);
   const now = ctx.clock.now();
-  if (key.expires_at !== null && key.expires_at <= now)
-    throw fail('conflict', { message: 'This key has ended; make a new one instead' });
+  requireGoing(key, now);
   // Whoever found the old one must not get a third of it in the time that is left to it.
   if (await hasHappened(ctx, apiKeyRotated, { type: 'api_key', id: key.id }))
     throw fail('conflict', { message: 'This key was rotated already; rotate the one that took its place' });
   await requireFewKeys(ctx, key.user_id);
   const lifeMs = key.expires_at === null ? null : key.expires_at.getTime() - key.created_at.getTime();
   const made = await createApiKey(ctx, key.user_id, key.name, {
-    scopes: key,
+    terms: key,
     expiresAt: lifeMs === null ? null : new Date(now.getTime() + lifeMs),
     byOther: key.user_id !== ctx.actor.userId,
   });
@@ -158,8 +251,18 @@ async function askingKey(ctx: AccountContext): Promise<ApiKey | null> {
   return key;
 }
 
-function requireNoMightier(asking: ApiKey | null, wanted: Scopes & { expires_at: Date | null }): void {
+function requireNoMightier(asking: ApiKey | null, wanted: KeyLimits & { expires_at: Date | null }): void {
   if (asking === null) return;
+  if (
+    asking.scopes !== null ||
+    asking.organization_ids !== null ||
+    asking.ip_allowlist !== null ||
+    asking.test
+  )
+    throw fail('permission_denied', {
+      message:
+        'Your key is kept to scopes, organizations or addresses, or is for tests; ask with one that is not',
+    });
   const area = areaBeyond(asking, wanted);
   if (area !== null) {
     const mine = areas.filter((each) => asking[each]);
@@ -170,6 +273,11 @@ function requireNoMightier(asking: ApiKey | null, wanted: Scopes & { expires_at:
   if (wanted.expires_at !== null && wanted.expires_at <= asking.expires_at) return;
   const message = `Your key ends on ${asking.expires_at.toISOString()}, and this one would outlive it; ask with a key that lives as long`;
   throw fail('permission_denied', { message });
+}
+
+function requireGoing({ expires_at }: ApiKey, now: Date): void {
+  if (expires_at !== null && expires_at <= now)
+    throw fail('conflict', { message: 'This key has ended; make a new one instead' });
 }
 
 async function requireFewKeys(ctx: TxContext, userId: number): Promise<void> {

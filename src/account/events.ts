@@ -13,6 +13,23 @@ interface ApiKeyCreated {
   vps: boolean;
   expires_at: string | null;
   by_other: boolean;
+  scopes: string[] | null;
+  organization_ids: number[] | null;
+  ip_allowlist: string[] | null;
+  test: boolean;
+}
+
+interface ApiKeyChanged {
+  user_id: number;
+  name: string;
+  fields: string[];
+}
+
+interface ApiKeyEnding {
+  user_id: number;
+  name: string;
+  prefix: string;
+  expires_at: string;
 }
 
 interface ApiKeyRotated {
@@ -254,6 +271,11 @@ export const accountBlocked = event<AccountBlocked>(
 );
 export const accountUnblocked = event<AboutAccount>('account.unblocked', 'staff lets somebody in again');
 export const apiKeyCreated = event<ApiKeyCreated>('api_key.created', 'an API key was made');
+export const apiKeyChanged = event<ApiKeyChanged>(
+  'api_key.updated',
+  'the name of an API key was changed, or what it is kept to, or when it ends',
+);
+export const apiKeyEnding = event<ApiKeyEnding>('api_key.ending', 'an API key ends soon');
 export const apiKeyRotated = event<ApiKeyRotated>(
   'api_key.rotated',
   'a new API key took the place of one, which goes on for a while',

@@ -107,6 +107,34 @@ const signedInUser = {
 };
 const linkToken = '0vX2m7Qy1cZ8sTtW5nB4kLhE9uRfJpGaDdYxKiMoQwA';
 
+const unlimited = { scopes: null, organization_ids: null, ip_allowlist: null, test: false };
+const demoKey = {
+  id: 4503599627370602,
+  name: 'Demo',
+  key: 'ink_Ex446R…',
+  ...{ billing: true, shield: true, vps: true, ...unlimited },
+  expires_at: null,
+  created_at: '2026-01-31T22:02:13.562Z',
+  lastUsed: '2026-01-31T22:02:14.047Z',
+  last_used_ip: '192.0.2.10',
+  current: true,
+};
+const apiKey = {
+  id: 4503599627370603,
+  name: 'deploy',
+  key: 'ink_Vn8s3K…',
+  ...{ billing: false, shield: false, vps: true },
+  scopes: ['service.read', 'vps.power', 'vps.read'],
+  organization_ids: [ids.organization],
+  ip_allowlist: ['192.0.2.0/24', '2001:db8::/32'],
+  test: false,
+  expires_at: '2027-01-31T00:00:00.000Z',
+  created_at: '2026-01-31T22:06:02.101Z',
+  lastUsed: null,
+  last_used_ip: null,
+  current: false,
+};
+
 const preferences = {
   email_subscribed: false,
   show_cancelled_items: true,
@@ -137,18 +165,7 @@ const account = {
     pending_email: null,
   },
   preferences,
-  apikeys: [
-    {
-      id: 4503599627370602,
-      name: 'Demo',
-      key: 'ink_Ex446R…',
-      billing: true,
-      shield: true,
-      vps: true,
-      created_at: '2026-01-31T22:02:13.562Z',
-      lastUsed: '2026-01-31T22:02:14.047Z',
-    },
-  ],
+  apikeys: [demoKey],
   passkeys: [],
 };
 
@@ -290,6 +307,35 @@ export const examples = {
       ...onlyPage(1),
     },
   },
+  listApiKeys: { data: { api_keys: [demoKey], ...onlyPage(1) } },
+  getApiKey: { params: { id: demoKey.id }, data: { api_key: demoKey } },
+  createApiKey: {
+    body: {
+      name: 'deploy',
+      billing: false,
+      shield: false,
+      scopes: ['service.read', 'vps.power', 'vps.read'],
+      organization_ids: [ids.organization],
+      ip_allowlist: ['192.0.2.0/24', '2001:db8::/32'],
+      expires_at: '2027-01-31T00:00:00.000Z',
+    },
+    data: { api_key: apiKey, token: 'ink_Vn8s3KVQ2Y0d8Xq5t7wZr4uK9mPcLhTe0a1b2c' },
+  },
+  updateApiKey: {
+    params: { id: apiKey.id },
+    body: { ip_allowlist: ['192.0.2.0/24'] },
+    data: { api_key: { ...apiKey, ip_allowlist: ['192.0.2.0/24'] } },
+  },
+  rotateApiKey: {
+    params: { id: apiKey.id },
+    body: { overlap_hours: 48 },
+    data: {
+      api_key: { ...apiKey, id: 4503599627370604, key: 'ink_Qw8e2r…' },
+      token: 'ink_Qw8e2rT6y1U4i7o0P3aSdFgHjKlZxCvBnM9q8w7e',
+      replaced: { id: apiKey.id, expires_at: '2026-02-02T22:06:02.101Z' },
+    },
+  },
+  revokeApiKey: { params: { id: apiKey.id }, data: { revoked: true } },
   listSshKeys: { data: { ssh_keys: [sshKey], ...onlyPage(1) } },
   createSshKey: {
     body: {

@@ -6,7 +6,19 @@
 import './errors.ts';
 import './limits.ts';
 
-export { type Area, areas, keptTo, type Scopes, wholeScopes } from './areas.ts';
+export { plainAddress } from './addressRange.ts';
+export { warnOfEndingKeys } from './apiKeys/ending.ts';
+export { apiKeyRoutes } from './apiKeys/routes.ts';
+export {
+  type Area,
+  type Areas,
+  areas,
+  isForOrganization,
+  type KeyLimits,
+  keptTo,
+  limitsOfKey,
+  wholeAreas,
+} from './areas.ts';
 export { forgetDefaultOrganization } from './defaultOrganization.ts';
 export { emailChangeRoutes } from './emailChange/routes.ts';
 export { purgeEmailChanges } from './emailChange/rows.ts';

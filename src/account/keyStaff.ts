@@ -7,7 +7,15 @@ import {
   statement,
   transaction,
 } from '../platform/index.ts';
-import { type ApiKey, findKey, type KeyWish, makeKey, revokeKey, rotateKey } from './changeKeys.ts';
+import {
+  type ApiKey,
+  findKey,
+  type KeyWish,
+  makeKey,
+  revokeKey,
+  rotateKey,
+  termsOfKey,
+} from './changeKeys.ts';
 
 /** Each looks after their own keys; administrators see, make and revoke those of the others too. */
 
@@ -19,7 +27,7 @@ interface StaffKeyRow extends ApiKey {
 const from = 'api_keys t join users u on u.id = t.user_id';
 const ofStaff = 'u.staff_role is not null and t.revoked_at is null';
 const selectKey = `
-  select t.id, t.user_id, u.email, t.name, t.prefix, t.billing, t.shield, t.vps, t.expires_at, t.last_used_at,
+  select t.id, t.user_id, u.email, t.name, t.prefix, ${termsOfKey}, t.expires_at, t.last_used_at,
     t.created_at
   from ${from}`;
 

@@ -1,12 +1,14 @@
 import { createHash } from 'node:crypto';
 import { record } from '../events/index.ts';
 import { newId, type Queryable, statement, type TxContext } from '../platform/index.ts';
-import { type Scopes, wholeScopes } from './areas.ts';
+import { type Areas, type KeyLimits, wholeAreas } from './areas.ts';
 import { apiKeyCreated } from './events.ts';
 import { isWhole, randomToken } from './tokens.ts';
 
 const scheme = 'ink_';
-const prefixLength = scheme.length + 6;
+/** Says at a glance that nothing comes of what is asked with it. */
+const testScheme = 'ink_test_';
+const shownCharacters = 6;
 const noteUseEveryMs = 60_000;
 
 export interface NewApiKey {
@@ -17,36 +19,53 @@ export interface NewApiKey {
 
 const insertKey = statement<
   never,
-  {
+  Areas & {
     id: number;
     userId: number;
     name: string;
     prefix: string;
     hash: Buffer;
-    billing: boolean;
-    shield: boolean;
-    vps: boolean;
+    scopes: string[] | null;
+    organizationIds: number[] | null;
+    ipAllowlist: string[] | null;
+    test: boolean;
     expiresAt: Date | null;
     now: Date;
   }
 >(
   'account.insertKey',
-  `insert into api_keys (id, user_id, name, prefix, hash, billing, shield, vps, expires_at, created_at)
-   values (:id, :userId, :name, :prefix, :hash, :billing, :shield, :vps, :expiresAt, :now)`,
+  `insert into api_keys (id, user_id, name, prefix, hash, billing, shield, vps, scopes, organization_ids, ip_allowlist,
+     test, expires_at, created_at)
+   values (:id, :userId, :name, :prefix, :hash, :billing, :shield, :vps, :scopes::text[], :organizationIds::bigint[],
+     :ipAllowlist::inet[], :test, :expiresAt, :now)`,
 );
 
 // Says again how old the last note has to be: other processes may have taken one meanwhile.
-const noteKeyUse = statement<never, { id: number; now: Date; before: Date }>(
+const noteKeyUse = statement<never, { id: number; ip: string; now: Date; before: Date }>(
   'account.noteKeyUse',
-  `with used as (update api_keys set last_used_at = :now where id = :id
+  `with used as (update api_keys set last_used_at = :now, last_used_ip = :ip::inet where id = :id
      and (last_used_at is null or last_used_at <= :before)
                  returning user_id)
    update users u set last_activity_at = :now from used where u.id = used.user_id`,
 );
 
-/** What a key may be for, and until when; a key is for all its person may do, and for good, unless this says otherwise. */
-export interface KeyTerms {
-  scopes?: Scopes;
+/** What a key is kept to. */
+export interface KeyTerms extends KeyLimits {
+  /** Networks that it is good from; null for everywhere. */
+  readonly ip_allowlist: readonly string[] | null;
+  /** Whether all that it asks for is tried out and taken back. */
+  readonly test: boolean;
+}
+
+/** Of a key that is kept to nothing. */
+export const wholeTerms: KeyTerms = {
+  ...wholeAreas,
+  ...{ scopes: null, organization_ids: null, ip_allowlist: null, test: false },
+};
+
+interface NewKey {
+  /** What is absent it is not kept to. */
+  terms?: Partial<KeyTerms>;
   expiresAt?: Date | null;
   /** Whether somebody else than its person has it made: then they are told. */
   byOther?: boolean;
@@ -57,14 +76,31 @@ export async function createApiKey(
   ctx: TxContext,
   userId: number,
   name: string,
-  { scopes = wholeScopes, expiresAt = null, byOther = false }: KeyTerms = {},
+  { terms, expiresAt = null, byOther = false }: NewKey = {},
 ): Promise<NewApiKey> {
   const id = newId();
-  const key = randomToken(scheme);
-  const prefix = key.slice(0, prefixLength);
-  const { billing, shield, vps } = scopes;
-  const facts = { id, userId, name, prefix, billing, shield, vps };
-  await ctx.db.run(insertKey, { ...facts, hash: hashKey(key), expiresAt, now: ctx.clock.now() });
+  const { billing, shield, vps, scopes, organization_ids, ip_allowlist, test } = { ...wholeTerms, ...terms };
+  const kind = test ? testScheme : scheme;
+  const key = randomToken(kind);
+  const prefix = key.slice(0, kind.length + shownCharacters);
+  await ctx.db.run(insertKey, {
+    ...{
+      id,
+      userId,
+      name,
+      prefix,
+      billing,
+      shield,
+      vps,
+      hash: hashKey(key),
+      test,
+      expiresAt,
+      now: ctx.clock.now(),
+    },
+    scopes: copied(scopes),
+    organizationIds: copied(organization_ids),
+    ipAllowlist: copied(ip_allowlist),
+  });
   await record(ctx, apiKeyCreated, {
     subject: { type: 'api_key', id },
     organizationId: null,
@@ -72,14 +108,24 @@ export async function createApiKey(
       ...{ user_id: userId, name, prefix, billing, shield, vps },
       expires_at: expiresAt?.toISOString() ?? null,
       by_other: byOther,
+      ...{
+        scopes: copied(scopes),
+        organization_ids: copied(organization_ids),
+        ip_allowlist: copied(ip_allowlist),
+        test,
+      },
     },
   });
   return { id, key };
 }
 
+export function copied<T>(list: readonly T[] | null): T[] | null {
+  return list === null ? null : [...list];
+}
+
 /** Whether this can be one of our keys at all. */
 export function looksLikeKey(text: string): boolean {
-  return isWhole(scheme, text);
+  return isWhole(scheme, text) || isWhole(testScheme, text);
 }
 
 /** What the database keeps of a key. The key has 192 random bits, so one round of SHA-256 is enough. */
@@ -91,8 +137,13 @@ export function hashKey(key: string): Buffer {
  * Notes that a key was used, at most once a minute. The request does not wait for it, nor fail with it: what is lost
  * is only a moment that nobody is told.
  */
-export function noteUse(db: Queryable, key: { id: number; lastUsedAt: Date | null }, now: Date): void {
+export function noteUse(
+  db: Queryable,
+  key: { id: number; lastUsedAt: Date | null },
+  ip: string,
+  now: Date,
+): void {
   const before = new Date(now.getTime() - noteUseEveryMs);
   if (key.lastUsedAt !== null && key.lastUsedAt > before) return;
-  db.run(noteKeyUse, { id: key.id, now, before }).catch(() => undefined);
+  db.run(noteKeyUse, { id: key.id, ip, now, before }).catch(() => undefined);
 }

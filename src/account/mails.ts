@@ -1,4 +1,4 @@
-import { type MailDeclaration, mail } from '../events/index.ts';
+import { type MailDeclaration, mail, momentFor } from '../events/index.ts';
 import { changeLink } from './emailChange/rows.ts';
 import {
   accountBlocked,
@@ -7,6 +7,7 @@ import {
   accountUnblocked,
   addressHeld,
   apiKeyCreated,
+  apiKeyEnding,
   apiKeyRevoked,
   emailChangeAsked,
   emailChanged,
@@ -55,6 +56,14 @@ const revoked = mail(
   }),
   { when: ({ by_other }) => by_other },
 );
+
+const ending = mail(apiKeyEnding, ({ data }, reader) => ({
+  subject: 'An API key of yours ends soon',
+  lines: [
+    `Your API key "${data.name}", ${data.prefix}…, ends on ${momentFor(reader, data.expires_at)}. Programs that use it are let in no more then.`,
+    'If one of them is to go on, rotate the key: it gets a new one that is kept to the same, and the old one goes on meanwhile.',
+  ],
+}));
 
 const confirm = 'Follow this link within a day to confirm your address:';
 const notYou = 'If you did not ask for this, do nothing: without the link it leads nowhere.';
@@ -263,7 +272,7 @@ const unblocked = mail(accountUnblocked, () => ({
 
 /** Mails about who gets into an account, and how. */
 export const accountMails: MailDeclaration[] = [
-  ...[made, revoked],
+  ...[made, revoked, ending],
   ...[registered, again, repeated, forgotten, reset, signedIn],
   ...[passwordSet, emailWanted, emailTaken, emailGone, emailBack, held],
   ...[enabled, disabled, newCodes],

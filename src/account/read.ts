@@ -1,4 +1,5 @@
 import { type AccountContext, statement } from '../platform/index.ts';
+import { allKeys } from './apiKeys/ownKeys.ts';
 import { isSecured } from './factors/factor.ts';
 import { shownPasskey } from './passkeys/list.ts';
 import { passkeysOf } from './passkeys/rows.ts';
@@ -19,16 +20,6 @@ interface AccountRow extends Preferences {
   last_activity_at: Date | null;
   created_at: Date;
   updated_at: Date;
-  apikeys: {
-    id: number;
-    name: string;
-    prefix: string;
-    billing: boolean;
-    shield: boolean;
-    vps: boolean;
-    created_at: string;
-    last_used_at: string | null;
-  }[];
 }
 
 const readAccountRow = statement<AccountRow, { userId: number; now: Date }>(
@@ -36,11 +27,7 @@ const readAccountRow = statement<AccountRow, { userId: number; now: Date }>(
   `select u.*,
      (select e.new_email from email_changes e where e.user_id = u.id and e.state in ('asked', 'taken') and e.until > :now
         order by e.created_at desc limit 1) as pending_email,
-     ${isSecured('u.id')} as has_factor,
-     coalesce((select jsonb_agg(jsonb_build_object('id', k.id, 'name', k.name, 'prefix', k.prefix,
-         'billing', k.billing, 'shield', k.shield, 'vps', k.vps, 'created_at', k.created_at,
-         'last_used_at', k.last_used_at) order by k.created_at desc)
-        from api_keys k where k.user_id = u.id and k.revoked_at is null), '[]') as apikeys
+     ${isSecured('u.id')} as has_factor
    from users u where u.id = :userId`,
 );
 
@@ -49,8 +36,9 @@ export type ReadCredit = (ctx: AccountContext) => Promise<string>;
 
 /** The account of whoever asks, with its API keys shortened to what identifies them. */
 export async function readAccount(ctx: AccountContext, readCredit: ReadCredit) {
-  const [row, credit, passkeys] = await Promise.all([
+  const [row, apikeys, credit, passkeys] = await Promise.all([
     ctx.db.one(readAccountRow, { userId: ctx.actor.userId, now: ctx.clock.now() }),
+    allKeys(ctx),
     readCredit(ctx),
     passkeysOf(ctx, ctx.actor.userId),
   ]);
@@ -76,16 +64,7 @@ export async function readAccount(ctx: AccountContext, readCredit: ReadCredit) {
       pending_email: row.pending_email,
     },
     preferences: shown(row),
-    apikeys: row.apikeys.map((key) => ({
-      id: key.id,
-      name: key.name,
-      key: `${key.prefix}…`,
-      billing: key.billing,
-      shield: key.shield,
-      vps: key.vps,
-      created_at: new Date(key.created_at).toISOString(),
-      lastUsed: key.last_used_at === null ? null : new Date(key.last_used_at).toISOString(),
-    })),
+    apikeys,
     passkeys: passkeys.map(shownPasskey),
   };
 }

@@ -35,7 +35,7 @@ export function accountRoutes(readCredit: ReadCredit): RouteGroup {
         summary: 'Get account details',
         description: 'The person that the key belongs to, and their keys. It needs no organization.',
         data: S.Account,
-        etag: { without: ['lastActivity', 'lastUsed', 'credit'] },
+        etag: { without: ['lastActivity', 'lastUsed', 'last_used_ip', 'credit'] },
       },
       (ctx) => readAccount(ctx, readCredit),
     );

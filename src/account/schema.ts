@@ -11,6 +11,7 @@ import {
   Strict,
   Timestamp,
 } from '../platform/http/index.ts';
+import { ApiKey } from './apiKeys/schema.ts';
 import { EmailAddress } from './signIn/emailAddress.ts';
 import { line, NewPassword, Password } from './signIn/schema.ts';
 
@@ -119,22 +120,7 @@ export const Account = named(
       'A person with an account',
     ),
     preferences: Preferences,
-    apikeys: Type.Array(
-      named(
-        'ApiKey',
-        Type.Object({
-          id: Id,
-          name: Type.String(),
-          key: Type.String({ description: 'The first characters; the whole key was shown once' }),
-          billing: Type.Boolean(),
-          shield: Type.Boolean(),
-          vps: Type.Boolean(),
-          created_at: Moment,
-          lastUsed: Nullable(Moment),
-        }),
-        'A key, as far as it is shown again',
-      ),
-    ),
+    apikeys: Type.Array(ApiKey),
     passkeys: Type.Array(Passkey),
   }),
   'Who a key belongs to',

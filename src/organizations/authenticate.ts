@@ -1,12 +1,15 @@
 import {
   hashKey,
   hashToken,
+  isForOrganization,
+  type KeyLimits,
   keptTo,
+  limitsOfKey,
   looksLikeKey,
   looksLikeSession,
   noteSession,
   noteUse,
-  type Scopes,
+  plainAddress,
 } from '../account/index.ts';
 import type { Config } from '../config.ts';
 import type { Authenticate, Principal } from '../platform/http/index.ts';
@@ -25,7 +28,8 @@ interface PersonRow {
 interface KeyRow extends PersonRow {
   key_id: number;
   last_used_at: Date | null;
-  scopes: Scopes;
+  limits: KeyLimits;
+  test: boolean;
 }
 
 interface SessionRow extends PersonRow {
@@ -35,21 +39,28 @@ interface SessionRow extends PersonRow {
   last_seen_at: Date;
 }
 
-const person = `u.id as user_id, u.staff_role, u.show_cancelled_items, m.role,
-     coalesce(u.default_organization_id,
-       (select case when count(*) = 1 then min(own.organization_id) end from memberships own where own.user_id = u.id)
+/** Of a person `u`, with the membership `m` that was asked for, as far as memberships count. */
+const person = (counts: string) => `u.id as user_id, u.staff_role, u.show_cancelled_items, m.role,
+     coalesce(case when u.default_organization_id is not null then
+         (select own.organization_id from memberships own
+          where own.user_id = u.id and own.organization_id = u.default_organization_id and ${counts}) end,
+       (select case when count(*) = 1 then min(own.organization_id) end from memberships own
+         where own.user_id = u.id and ${counts})
      ) as default_organization_id,
      exists (select 1 from memberships own where own.user_id = u.id) as is_member`;
 
 // One round trip: the key, its account, and the membership in the organization that was asked for.
-const findKeyHolder = statement<KeyRow, { hash: Buffer; organizationId: number | null; now: Date }>(
+const findKeyHolder = statement<
+  KeyRow,
+  { hash: Buffer; organizationId: number | null; ip: string; now: Date }
+>(
   'organizations.findCaller',
-  `select k.id as key_id, k.last_used_at, ${person},
-     jsonb_build_object('billing', k.billing, 'shield', k.shield, 'vps', k.vps) as scopes
+  `select k.id as key_id, k.last_used_at, k.test, ${person(isForOrganization('own'))}, ${limitsOfKey} as limits
    from api_keys k
    join users u on u.id = k.user_id and u.status = 'active'
-   left join memberships m on m.user_id = u.id and m.organization_id = :organizationId
-   where k.hash = :hash and k.revoked_at is null and (k.expires_at is null or k.expires_at > :now)`,
+   left join memberships m on m.user_id = u.id and m.organization_id = :organizationId and ${isForOrganization('m')}
+   where k.hash = :hash and k.revoked_at is null and (k.expires_at is null or k.expires_at > :now)
+     and (k.ip_allowlist is null or :ip::inet <<= any (k.ip_allowlist))`,
 );
 
 // The same of somebody who signed in. Half a sign-in is nobody's yet.
@@ -58,7 +69,7 @@ const findSignedIn = statement<
   { hash: Buffer; organizationId: number | null; now: Date; idleSince: Date }
 >(
   'organizations.findSignedIn',
-  `select s.id as session_id, s.strong, s.proven_at, s.last_seen_at, ${person}
+  `select s.id as session_id, s.strong, s.proven_at, s.last_seen_at, ${person('true')}
    from sessions s
    join users u on u.id = s.user_id and u.status = 'active'
    left join memberships m on m.user_id = u.id and m.organization_id = :organizationId
@@ -75,15 +86,17 @@ export function authenticator(
 
   const byKey = async (key: string, organizationId: number | null, ip: string): Promise<Principal | null> => {
     const now = clock.now();
-    const row = await db.maybe(findKeyHolder, { hash: hashKey(key), organizationId, now });
+    const from = plainAddress(ip);
+    const row = await db.maybe(findKeyHolder, { hash: hashKey(key), organizationId, ip: from, now });
     if (row === null) return null;
-    noteUse(db, { id: row.key_id, lastUsedAt: row.last_used_at }, now);
+    noteUse(db, { id: row.key_id, lastUsedAt: row.last_used_at }, from, now);
     return {
       actor: { type: 'api_key', userId: row.user_id, apiKeyId: row.key_id, ip },
       sessionId: null,
       signIn: null,
-      keptTo: keptTo(row.scopes),
-      ...personOf(row, row.scopes),
+      keptTo: keptTo(row.limits),
+      isTest: row.test,
+      ...personOf(row, row.limits),
     };
   };
 
@@ -112,10 +125,10 @@ export function authenticator(
   };
 }
 
-function personOf(row: PersonRow, scopes?: Scopes) {
+function personOf(row: PersonRow, limits?: KeyLimits) {
   return {
     staffRole: row.staff_role,
-    permissions: row.role === null ? null : permissionsOf(row.role, scopes),
+    permissions: row.role === null ? null : permissionsOf(row.role, limits),
     defaultOrganizationId: row.default_organization_id,
     isMember: row.is_member,
     hidesCancelled: !row.show_cancelled_items,

@@ -10,7 +10,7 @@ export { organizationExists } from './chosen.ts';
 export { organizationMails } from './mails.ts';
 export { memberRoutes } from './members/routes.ts';
 export { foundOrganization, ownerAddress, ownerOf } from './organizations.ts';
-export { permissions, permissionsOf, type Role, roles } from './permissions.ts';
+export { permissionNames, permissions, permissionsOf, type Role, roles } from './permissions.ts';
 export { organizationsPermitting } from './permitted.ts';
 export { organizationReactions } from './reactions.ts';
 export { organizationRoutes } from './routes.ts';

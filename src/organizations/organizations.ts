@@ -1,4 +1,4 @@
-import { lockUser, type Scopes } from '../account/index.ts';
+import { isForOrganization, type KeyLimits, lockUser } from '../account/index.ts';
 import { record } from '../events/index.ts';
 import { forgetPrincipals, type ListRequest, listData, pagedList } from '../platform/http/index.ts';
 import {
@@ -15,7 +15,7 @@ import { joinProfile, shownOfProfile } from './billing.ts';
 import { lockOrganization, requireChosen } from './chosen.ts';
 import { organizationCreated, organizationUpdated } from './events.ts';
 import { permissionsOf, type Role } from './permissions.ts';
-import { scopesOf } from './permitted.ts';
+import { limitsOf } from './permitted.ts';
 
 const ownedPerAccount = 50;
 
@@ -41,6 +41,9 @@ const organizationsOf = pagedList<OrganizationRow>({
   from: 'memberships m join organizations o on o.id = m.organization_id',
   select: selectOrganization,
   within: 'm.user_id = :userId',
+  filters: {
+    apiKeyId: `exists (select 1 from api_keys k where k.id = :apiKeyId and ${isForOrganization('m')})`,
+  },
   key: { by: 'o.id', type: 'bigint', of: (row) => row.id },
   sorts: {
     joined_at: {
@@ -93,15 +96,16 @@ const billAddress = statement<BillAddress, { organizationId: number }>(
    from organizations o where o.id = :organizationId`,
 );
 
-/** The organizations the caller belongs to, with the role in each and what it allows. */
+/** The organizations the caller belongs to, and the key that asks is for, with the role in each and what it allows. */
 export async function listOrganizations(ctx: AccountContext, query: ListRequest) {
-  const [{ rows, at }, scopes] = await Promise.all([
-    organizationsOf(ctx, query, { userId: ctx.actor.userId }),
-    scopesOf(ctx),
+  const { userId, apiKeyId } = ctx.actor;
+  const [{ rows, at }, limits] = await Promise.all([
+    organizationsOf(ctx, query, { userId, apiKeyId: apiKeyId ?? undefined }),
+    limitsOf(ctx),
   ]);
   return listData(
     'organizations',
-    rows.map((row) => view(row, permissionsIn(row, scopes))),
+    rows.map((row) => view(row, permissionsIn(row, limits))),
     at,
   );
 }
@@ -145,7 +149,7 @@ export async function createOrganization(ctx: AccountContext, body: { name: stri
     const id = await foundOrganization(tx, organization);
     tx.db.afterCommit(forgetPrincipals); // what is remembered of the founder lacks it
     const row = await tx.db.one(organizationOf, { userId, id });
-    return { organization: view(row, permissionsIn(row, await scopesOf(tx))) };
+    return { organization: view(row, permissionsIn(row, await limitsOf(tx))) };
   });
 }
 
@@ -181,8 +185,8 @@ export function ownerAddress(ctx: Context, organizationId: number): Promise<Bill
   return ctx.db.one(billAddress, { organizationId });
 }
 
-function permissionsIn({ role }: OrganizationRow, scopes: Scopes): ReadonlySet<string> {
-  return permissionsOf(role, scopes);
+function permissionsIn({ role }: OrganizationRow, limits: KeyLimits | undefined): ReadonlySet<string> {
+  return permissionsOf(role, limits);
 }
 
 function view({ joined_at: _, ...row }: OrganizationRow, permissions: ReadonlySet<string>) {

@@ -1,4 +1,4 @@
-import { type Area, areas, type Scopes, wholeScopes } from '../account/index.ts';
+import { type Area, type Areas, areas, type KeyLimits, wholeAreas } from '../account/index.ts';
 import type { Permission } from '../platform/http/index.ts';
 
 /** Roles that hold whatever there is. */
@@ -41,24 +41,38 @@ export function permissions<const Declared extends Record<string, readonly Speci
   return declared;
 }
 
+/** Names of all permissions there are, which are the scopes that keys can be kept to. Rooms have declared theirs by now. */
+export function permissionNames(): string[] {
+  return [...within.keys()].sort();
+}
+
 /**
- * What members of this role may do, with a key that is kept to some areas: the one table that enforcement, the
- * dashboard and the documents read.
+ * What members of this role may do, with a key that is kept to some areas and scopes: the one table that enforcement, the
+ * dashboard and the documents read. Which organizations a key is for is part of who is a member there: `isForOrganization`.
  */
-export function permissionsOf(role: string, scopes: Scopes = wholeScopes): ReadonlySet<Permission> {
-  const key = `${role} ${areas.filter((area) => scopes[area])}`;
+export function permissionsOf(
+  role: string,
+  limits: Areas & { scopes?: KeyLimits['scopes'] } = wholeAreas,
+): ReadonlySet<Permission> {
+  const ofAreas = permissionsWithin(role, limits);
+  const { scopes = null } = limits;
+  return scopes === null ? ofAreas : new Set([...ofAreas].filter((name) => scopes.includes(name)));
+}
+
+function permissionsWithin(role: string, kept: Areas): ReadonlySet<Permission> {
+  const key = `${role} ${areas.filter((area) => kept[area])}`;
   let found = cut.get(key);
   if (found === undefined) {
-    found = new Set([...(held.get(role) ?? [])].filter((name) => isWithin(name, scopes)));
+    found = new Set([...(held.get(role) ?? [])].filter((name) => isWithin(name, kept)));
     cut.set(key, found);
   }
   return found;
 }
 
-function isWithin(permission: Permission, scopes: Scopes): boolean {
+function isWithin(permission: Permission, kept: Areas): boolean {
   const area = within.get(permission) ?? 'all';
   if (area === 'any') return true;
-  return area === 'all' ? areas.every((each) => scopes[each]) : scopes[area];
+  return area === 'all' ? areas.every((each) => kept[each]) : kept[area];
 }
 
 const organizationPermissions = permissions('all', {

@@ -11,7 +11,10 @@ export interface Principal {
   readonly signIn: SignIn | null;
   /** `administrator`, `billing`, `support`, `operator`; null for customers. */
   readonly staffRole: string | null;
-  /** The areas that a key is kept to, which bind on staff routes; null for one that is kept to none, and for sessions. */
+  /**
+   * What a key is kept to, where no permission says it, as on staff routes: areas, or a word for what is no area; null for one
+   * that is kept to nothing, and for sessions.
+   */
   readonly keptTo: ReadonlySet<string> | null;
   /**
    * What this credential may do in the organization that was asked for: the member's role, cut down to the
@@ -20,6 +23,8 @@ export interface Principal {
   readonly permissions: ReadonlySet<string> | null;
   /** The caller's only or chosen organization; null when that is ambiguous or there is none. */
   readonly defaultOrganizationId: number | null;
+  /** Whether all that a key asks for is tried out and taken back; absent when not. */
+  readonly isTest?: boolean;
   /** Whether lists leave out what is cancelled or over, as the caller prefers; absent when not. */
   readonly hidesCancelled?: boolean;
   /** Whether the caller belongs to any organization; the provider's own people often do not. */

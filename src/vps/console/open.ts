@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import type { Scopes } from '../../account/index.ts';
+import { isForOrganization, type KeyLimits, limitsOfKey } from '../../account/index.ts';
 import { record } from '../../events/index.ts';
 import { permissionsOf, type Role } from '../../organizations/index.ts';
 import {
@@ -63,17 +63,16 @@ const dropTickets = statement<never, { before: Date }>(
 
 // What must still hold while a console is open: account, key, membership and its role, and the machine itself.
 const stillAllowed = statement<
-  { role: Role; scopes: Scopes | null },
+  { role: Role; limits: KeyLimits | null },
   { organizationId: number; userId: number; serviceId: number; apiKeyId: number | null; now: Date }
 >(
   'vps.consoleStillAllowed',
-  `select m.role, case when k.id is not null
-     then jsonb_build_object('billing', k.billing, 'shield', k.shield, 'vps', k.vps) end as scopes
+  `select m.role, case when k.id is not null then ${limitsOfKey} end as limits
    from memberships m left join api_keys k on k.id = :apiKeyId
    join users u on u.id = m.user_id and u.status = 'active'
    join services s on s.organization_id = m.organization_id and s.id = :serviceId and s.status = 'active'
    join machines v on v.service_id = s.id
-   where m.organization_id = :organizationId and m.user_id = :userId
+   where m.organization_id = :organizationId and m.user_id = :userId and ${isForOrganization('m')}
      and (:apiKeyId::bigint is null
        or k.id is not null and k.revoked_at is null and (k.expires_at is null or k.expires_at > :now))`,
 );
@@ -123,7 +122,7 @@ export async function mayStayOpen(ctx: Context, ticket: Ticket): Promise<boolean
     apiKeyId: ticket.api_key_id,
     now: ctx.clock.now(),
   });
-  return row !== null && permissionsOf(row.role, row.scopes ?? undefined).has(permission);
+  return row !== null && permissionsOf(row.role, row.limits ?? undefined).has(permission);
 }
 
 function hashOf(ticket: string): Buffer {
