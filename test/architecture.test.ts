@@ -389,6 +389,28 @@ describe('on the real schema', () => {
     expect(strangers, 'ask the room that writes the table for a verb').toEqual([]);
   });
 
+  it('every table stands in ARCHITECTURE.md, in the row of its room', () => {
+    const text = readFileSync(path.join(root, 'ARCHITECTURE.md'), 'utf8');
+    const rows = [...text.matchAll(/^\| `(\w+)\/` \|[^|]*\| ([^|]*) \|$/gm)];
+    const named = Object.fromEntries(
+      rows.map(([, room = '', tables = '']) => [
+        room,
+        [...tables.matchAll(/`([\w*]+)`/g)].map(([, name = '']) => name),
+      ]),
+    );
+    const missing = Object.entries(tablesOf).flatMap(([room, tables]) => {
+      const said = named[stairs.includes(room) ? room : 'platform'] ?? [];
+      return tables
+        .filter((table) => !said.some((name) => isNamed(table, name)))
+        .map((table) => `${room}: ${table}`);
+    });
+    const owned = Object.values(tablesOf).flat();
+    const gone = Object.values(named)
+      .flat()
+      .filter((name) => !owned.some((table) => isNamed(table, name)));
+    expect({ missing, gone }, 'the column "Its tables" of the rooms').toEqual({ missing: [], gone: [] });
+  });
+
   it('a table is read by the room that writes it, and by those that say why', () => {
     const owned = Object.values(tablesOf).flat();
     const read: Record<string, Set<string>> = {};
@@ -437,6 +459,11 @@ function writtenBy(text: string): string[] {
   return [
     ...text.matchAll(/\b(?:insert\s+into|delete\s+from|(?<!for\s+|for\s+no\s+key\s+|do\s+)update)\s+(\w+)/g),
   ].map((match) => match[1] ?? '');
+}
+
+/** A name may end in a star. */
+function isNamed(table: string, name: string): boolean {
+  return name.endsWith('*') ? table.startsWith(name.slice(0, -1)) : table === name;
 }
 
 function readBy(text: string): string[] {

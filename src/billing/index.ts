@@ -1,5 +1,6 @@
 /**
- * Money: invoices, what pays them, and the ledger behind every balance. Billing knows nothing of what is sold;
+ * Money: invoices and their documents, the tax on them, what pays them, and the ledger behind every balance, with what
+ * bookkeepers get of it. Billing knows nothing of what is sold;
  * an invoice that is paid, expires or is refunded is an event, and other rooms react.
  */
 

@@ -1,6 +1,7 @@
 /**
  * What customers own. An order makes services that are pending; a paid invoice has them delivered by the room
- * of their kind; an invoice nobody paid gives everything back that they held.
+ * of their kind, or by staff; an invoice nobody paid gives everything back that they held. From then on they are renewed by
+ * their calendar or their customer, become another product, go over to new prices, are suspended, cancelled, and end.
  */
 
 import './errors.ts';

@@ -8,8 +8,8 @@ const anyOptions = optionSet({});
 const byHand = { options: anyOptions, means: null, deliver: staffDeliveryWanted };
 
 /**
- * Every kind of service there is. Another one is a row here, and the room that delivers it; without a room, staff
- * delivers it by hand.
+ * Every kind of service there is. Another one is a row here, its `moduleId` in `catalog/schema.ts` and in the check of
+ * `products`, and the room that delivers it; without a room, staff delivers it by hand.
  */
 export const kinds = {
   manual: kind({ id: 1, type: 'other', isServer: false, ...byHand }),
