@@ -53,6 +53,7 @@ export {
   shareWithin,
 } from './money.ts';
 export type { Happened, Reaction, Reactions } from './reactions.ts';
+export { rehearse } from './rehearse.ts';
 export { requireOwn, requireRow } from './require.ts';
 export { lastRestoredAt, settleRestore } from './restores.ts';
 export { createSeal, readSecretKey, type Seal } from './seal.ts';

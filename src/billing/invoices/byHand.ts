@@ -6,6 +6,7 @@ import {
   formatMoney,
   newId,
   parseMoney,
+  rehearse,
   type TxContext,
   transaction,
 } from '../../platform/index.ts';
@@ -13,8 +14,8 @@ import { settleFree } from '../payments/pay.ts';
 import { taxOf } from '../tax/taxOf.ts';
 import { readInvoiceForStaff } from './invoiceStaff.ts';
 import { dueAt, endOfDay, issueInvoice, type Line } from './issue.ts';
+import { notIssued } from './notIssued.ts';
 import { parseQuantity, priceOf } from './quantity.ts';
-import { notIssued, tryOut } from './tryOut.ts';
 
 /** What staff invoices. Amounts are decimals of the currency, with the tax inside where prices have it. */
 export interface ByHand {
@@ -41,7 +42,7 @@ export type OwnedServices = (
 export async function issueByHand(ctx: Context, asked: ByHand, owned: OwnedServices) {
   return transaction(ctx, 'billing.issueByHand', async (tx) => {
     if (asked.dry_run !== true) return { dry_run: false, ...(await issue(tx, asked, owned)) };
-    const tried = await tryOut(tx, (trial) => issue(trial, asked, owned));
+    const tried = await rehearse(tx, (trial) => issue(trial, asked, owned));
     return { dry_run: true, invoice: { ...tried.invoice, ...notIssued } };
   });
 }

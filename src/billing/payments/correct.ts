@@ -2,6 +2,7 @@ import {
   type Context,
   fail,
   parseMoney,
+  rehearse,
   requireRow,
   shareOf,
   shareWithin,
@@ -12,9 +13,9 @@ import {
 import { cancelUnpaid } from '../invoices/cancel.ts';
 import { type CorrectedLine, lockForCorrection } from '../invoices/creditNote.ts';
 import { readInvoiceForStaff } from '../invoices/invoiceStaff.ts';
+import { notIssued } from '../invoices/notIssued.ts';
 import { inWords, lockInvoice } from '../invoices/payable.ts';
 import { requireStaffAction } from '../invoices/states.ts';
-import { notIssued, tryOut } from '../invoices/tryOut.ts';
 import { leftOf, lockRefundable, type RefundableRow, type Sum } from './refund.ts';
 import { type TakenOff, takeOff } from './refundInvoice.ts';
 
@@ -61,7 +62,7 @@ const newestCorrection = statement<{ id: number }, { id: number }>(
 export async function correctInvoice(ctx: Context, id: number, asked: InvoiceCorrection) {
   return transaction(ctx, 'billing.correct', async (tx) => {
     if (asked.dry_run !== true) return { dry_run: false, ...(await correct(tx, id, asked)) };
-    const { invoice, credit_note } = await tryOut(tx, (trial) => correct(trial, id, asked));
+    const { invoice, credit_note } = await rehearse(tx, (trial) => correct(trial, id, asked));
     return { dry_run: true, invoice, credit_note: { ...credit_note, ...notIssued } };
   });
 }

@@ -3,6 +3,7 @@ import { record } from '../../events/index.ts';
 import {
   fail,
   type OrganizationContext,
+  rehearse,
   statement,
   type TxContext,
   transaction,
@@ -16,7 +17,6 @@ import { requireAction } from '../states.ts';
 import { terminateService } from '../suspend/terminate.ts';
 import { lockTerms, type Terms } from '../terms.ts';
 import { giveBack, type Returned, returnedFor } from './refund.ts';
-import { rehearse } from './rehearse.ts';
 import { type Ended, viewEnd } from './view.ts';
 
 const setCancelled = statement<never, { id: number; reason: string | null; now: Date }>(

@@ -1,4 +1,4 @@
-import { attempt, type TxContext } from '../../platform/index.ts';
+import { attempt, type TxContext } from './context.ts';
 
 /** What a rehearsal ends with. It carries the answer out of what is taken back. */
 class CurtainFall<T> extends Error {
@@ -10,7 +10,7 @@ class CurtainFall<T> extends Error {
 }
 
 /**
- * Does something, takes all of it back, and says what the answer was: so what is shown before cannot differ from what
+ * Does something, takes all of it back, and says what the answer was: so what a dry run shows cannot differ from what
  * happens then. Nothing is told to anybody, since jobs and the journal are taken back as well; failures are real.
  */
 export async function rehearse<C extends TxContext, T>(tx: C, work: (tx: C) => Promise<T>): Promise<T> {
