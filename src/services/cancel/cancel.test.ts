@@ -68,6 +68,26 @@ async function refused(ask: () => ReturnType<typeof cancel>, code: string, words
   expect(await contents(product)).toEqual(before);
 }
 
+/** How often two transactions of this database have waited for each other. */
+async function deadlocks(): Promise<number> {
+  const [row] = await sql<{ deadlocks: number }>(
+    product,
+    'select deadlocks::int from pg_stat_database where datname = current_database()',
+  );
+  return row?.deadlocks ?? 0;
+}
+
+it('and a renewal at one moment wait for one another in one order', async () => {
+  const renew = () => owner.post(`/dashboard/services/${id}/renew`, { cycle: 'monthly' });
+  const rehearsed = () => owner.post(path(), { type: 'immediate', dry_run: true });
+  const before = await deadlocks();
+  const answers = await Promise.all(Array.from({ length: 4 }, () => [rehearsed(), renew()]).flat());
+  expect(answers.map(({ status }) => status)).toEqual(Array(8).fill(200));
+  // What a connection has counted it tells a second later.
+  await new Promise((resolve) => setTimeout(resolve, 1_200));
+  expect(await deadlocks()).toBe(before);
+});
+
 describe('at the end of the period', () => {
   it('a service runs until then, is not renewed, and its open invoice is cancelled', async () => {
     const { invoice_id: renewal } = (

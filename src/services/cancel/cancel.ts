@@ -1,4 +1,11 @@
-import { cancelInvoice, couponOf, holdInvoice, unpaidFor, withdrawInvoice } from '../../billing/index.ts';
+import {
+  cancelInvoice,
+  couponOf,
+  holdInvoice,
+  lockForTax,
+  unpaidFor,
+  withdrawInvoice,
+} from '../../billing/index.ts';
 import { record } from '../../events/index.ts';
 import {
   fail,
@@ -49,6 +56,8 @@ export async function cancelService(ctx: OrganizationContext, id: number, wanted
 
 async function cancel(tx: Tx, id: number, wanted: Cancellation): Promise<Ended> {
   await readService(tx, id);
+  // In the order of every invoice: the organization first, whose documents a refund numbers, then what it is for.
+  await lockForTax(tx, tx.organizationId);
   const before = await lockTerms(tx, id);
   requireAction('cancel', before, tx.clock.now());
   if (before.status === 'pending') return cancelPending(tx, before, wanted);
