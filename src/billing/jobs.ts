@@ -1,9 +1,12 @@
-import type { AnySaga } from '../platform/index.ts';
+import type { AnySaga, PeriodicJob } from '../platform/index.ts';
+import { closing } from './bookkeeping/close.ts';
 import { pageClosing } from './charges/closePages.ts';
-import { compareProvider } from './charges/compare.ts';
+import { compareProvider, comparing } from './charges/compare.ts';
 import { followProvider } from './charges/follow.ts';
 import { chargeAgain, savedCharge } from './charges/saved.ts';
 import { sendingBack } from './charges/sendBack.ts';
+import { ledgerCheck } from './ledger/check.ts';
+import { earning } from './ledger/deferred.ts';
 import { forgetMethod } from './methods/methods.ts';
 import { taxIdCheck } from './tax/ask.ts';
 
@@ -12,3 +15,6 @@ export const billingJobs: AnySaga[] = [
   ...[followProvider, savedCharge, chargeAgain, forgetMethod],
   ...[sendingBack, compareProvider, pageClosing, taxIdCheck],
 ];
+
+/** What the books and the payment provider need again and again. */
+export const billingPeriodicJobs: PeriodicJob[] = [ledgerCheck, earning, closing, comparing];

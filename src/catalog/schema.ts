@@ -59,12 +59,15 @@ const Option = named(
   'Something to choose about a product',
 );
 
+/** Each is a row of `services/kinds/table.ts`. */
+const kinds = '1 manual, 2 VPS, 3 web hosting, 4 domain, 5 dedicated server';
+
 export const Product = named(
   'Product',
   Type.Object({
     id: Id,
     type: ProductType,
-    moduleId: Type.Integer({ description: '1 manual, 2 VPS, 3 web hosting, 4 domain, 5 dedicated server' }),
+    moduleId: Type.Integer({ description: kinds }),
     name: Type.String(),
     description: Type.String(),
     group: ProductGroup,
@@ -167,7 +170,7 @@ const OptionChange = named(
 const ModuleId = Type.Integer({
   minimum: 1,
   maximum: 5,
-  description: '1 manual, 2 VPS, 3 web hosting, 4 domain, 5 dedicated server; fixed once it was sold',
+  description: `${kinds}; fixed once it was sold`,
 });
 const Currency = Type.String({
   pattern: '^[A-Z]{3}$',

@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import { Choice, Day, Strict } from '../../platform/http/index.ts';
+import { type ElectronicFormat, electronicFormats } from './electronic.ts';
 
 export const ExportQuery = Strict({
   from: Type.Optional({ ...Day, description: 'First day of issue (UTC); default: the first there is' }),
@@ -14,7 +15,7 @@ export const PdfQuery = Strict({
 });
 
 export const XmlQuery = Strict({
-  format: Choice(['ubl', 'cii', 'xrechnung', 'xrechnung-cii'], {
+  format: Choice(Object.keys(electronicFormats) as ElectronicFormat[], {
     default: 'ubl',
     description: 'The syntax; XRechnung is what public buyers in Germany take, in either',
   }),

@@ -5,8 +5,6 @@ import {
   statement,
   type TxContext,
 } from '../../platform/index.ts';
-import { closing } from '../bookkeeping/close.ts';
-import { earning } from './deferred.ts';
 import { receivablesThatDiffer } from './receivables.ts';
 import { type Difference, totalsThatDiffer } from './totals.ts';
 
@@ -97,9 +95,11 @@ const hourOfCheck = 2;
  * product shows. A difference is a bug or somebody's hand in the database: staff is told, and it stands in
  * `/metrics`, until a check finds it gone.
  */
-const ledgerCheck: PeriodicJob = { name: 'billing.checkLedger', intervalMs: 60_000, work: checkLedger };
-
-export const ledgerPeriodicJobs: PeriodicJob[] = [ledgerCheck, earning, closing];
+export const ledgerCheck: PeriodicJob = {
+  name: 'billing.checkLedger',
+  intervalMs: 60_000,
+  work: checkLedger,
+};
 
 async function checkLedger(tx: TxContext): Promise<'more' | 'done'> {
   const now = tx.clock.now();

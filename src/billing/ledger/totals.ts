@@ -1,4 +1,5 @@
 import { type Context, formatMoney, statement } from '../../platform/index.ts';
+import { accounts } from './accounts.ts';
 
 /** Something that is shown and is not what the entries say. */
 export interface Difference {
@@ -79,7 +80,9 @@ const kept = {
 
 type Total = keyof typeof kept;
 
-const credited = `'credit', 'parts', 'deferred', 'tax', 'revenue'`;
+const credited = Object.entries(accounts)
+  .flatMap(([kind, { type }]) => (type === 'liability' || type === 'income' ? `'${kind}'` : []))
+  .join(', ');
 
 /** All of it is one statement, so that both sides are of one moment. */
 const totals = statement<{ name: Total; currency: string; ledger_minor: number; rows_minor: number }>(

@@ -115,8 +115,8 @@ export async function completeDelivery(
   await holdInvoice(ctx, order.invoiceId);
   await requireWanted(ctx, order.id);
   const today = ctx.clock.now().toISOString().slice(0, 10);
-  const months = isCycle(order.cycle) ? monthsOf[order.cycle] : 1;
-  const duedate = addMonths(today, months);
+  if (!isCycle(order.cycle)) throw new Error(`there is no cycle ${order.cycle}`);
+  const duedate = addMonths(today, monthsOf[order.cycle]);
   await ctx.db.run(activate, { id: order.id, duedate, periodStart: today });
   await writePeriod(ctx, order.id, { invoiceId: order.invoiceId, startsOn: today, endsOn: duedate });
   await beginEarning(ctx, { invoiceId: order.invoiceId, serviceId: order.id, from: today, to: duedate });
