@@ -209,7 +209,7 @@ function optionFromRow({ key, name, label, required, ...row }: OptionRow): Optio
 }
 
 /** A product as customers see it. */
-export function viewProduct(product: Product) {
+function viewProduct(product: Product) {
   const money = (minor: number) => formatMoney(minor, product.currency);
   return {
     id: product.id,

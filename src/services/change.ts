@@ -19,7 +19,7 @@ const setNote = statement<never, { id: number; note: string | null }>(
 );
 
 /** Nobody changes the service until the transaction ends; one that is not there is nobody's to lock. */
-export async function lockService(tx: TxContext, id: number): Promise<void> {
+export async function lockForChange(tx: TxContext, id: number): Promise<void> {
   await tx.db.maybe(lock, { id });
 }
 
@@ -46,7 +46,7 @@ function changing(
   write: (tx: TxContext) => Promise<unknown>,
 ) {
   return transaction(ctx, 'services.change', async (tx) => {
-    await lockService(tx, id);
+    await lockForChange(tx, id);
     const { service } = await readService(tx, id);
     requireAction(action, await lockTerms(tx, id), tx.clock.now());
     if (Object.values(change)[0] === service[action]) return { service };

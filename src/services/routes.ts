@@ -1,7 +1,7 @@
 import { IdParams, type RouteGroup, routes } from '../platform/http/index.ts';
 import { promiseRoutes } from './calendar/routes.ts';
 import { cancelRoutes } from './cancel/routes.ts';
-import { changeNote, changeService, lockService } from './change.ts';
+import { changeNote, changeService, lockForChange } from './change.ts';
 import { examples } from './examples.ts';
 import { listServices, readService } from './read.ts';
 import { renewRoutes } from './renew/routes.ts';
@@ -52,7 +52,7 @@ const ownRoutes = routes('/dashboard/services', group, (route) => {
       body: S.ServiceChange,
       data: S.ServiceData,
       errors: ['not_found', 'conflict'],
-      lock: (tx, req) => lockService(tx, req.params.id),
+      lock: (tx, req) => lockForChange(tx, req.params.id),
     },
     (ctx, req) => changeService(ctx, req.params.id, req.body),
   );
@@ -83,7 +83,7 @@ const ownRoutes = routes('/dashboard/services', group, (route) => {
       body: S.NoteChange,
       data: S.ServiceData,
       errors: ['not_found', 'conflict'],
-      lock: (tx, req) => lockService(tx, req.params.id),
+      lock: (tx, req) => lockForChange(tx, req.params.id),
     },
     (ctx, req) => changeNote(ctx, req.params.id, req.body),
   );

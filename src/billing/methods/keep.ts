@@ -4,7 +4,7 @@ import { ownerOf } from '../../organizations/index.ts';
 import { newId, statement, type TxContext } from '../../platform/index.ts';
 import { organizationAt } from '../charges/customer.ts';
 import { paymentMethodRemoved, paymentMethodSaved } from '../events.ts';
-import { inWords, lockMethods, type MethodRow, methodColumns } from './method.ts';
+import { lockMethods, type MethodRow, methodColumns, nameOfMethod } from './method.ts';
 
 const insertMethod = statement<
   MethodRow,
@@ -69,7 +69,7 @@ async function save(
     organizationId,
     data: {
       user_id: await ownerOf(tx, organizationId),
-      method: inWords(method),
+      method: nameOfMethod(method),
       is_default: method.is_default,
     },
   });
@@ -82,6 +82,6 @@ export async function noteRemoved(tx: TxContext, method: MethodRow): Promise<voi
   await record(tx, paymentMethodRemoved, {
     subject: { type: 'payment_method', id },
     organizationId,
-    data: { user_id: await ownerOf(tx, organizationId), method: inWords(method) },
+    data: { user_id: await ownerOf(tx, organizationId), method: nameOfMethod(method) },
   });
 }

@@ -29,7 +29,7 @@ export const methodById = statement<MethodRow, { id: number }>(
   `select ${methodColumns} from payment_methods where id = :id and removed_at is null`,
 );
 /** As people know it: `visa ending in 4242`. */
-export function inWords({ brand, type, last4 }: Pick<MethodRow, 'brand' | 'type' | 'last4'>): string {
+export function nameOfMethod({ brand, type, last4 }: Pick<MethodRow, 'brand' | 'type' | 'last4'>): string {
   const name = brand ?? type.replaceAll('_', ' ');
   return last4 === null ? name : `${name} ending in ${last4}`;
 }

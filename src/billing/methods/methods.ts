@@ -15,7 +15,14 @@ import { linkOf } from '../charges/link.ts';
 import { providerOutages, requireProvider } from '../charges/provider.ts';
 import { paymentMethodChosen } from '../events.ts';
 import { noteRemoved } from './keep.ts';
-import { inWords, lockMethods, type MethodRow, methodById, methodColumns, viewMethod } from './method.ts';
+import {
+  lockMethods,
+  type MethodRow,
+  methodById,
+  methodColumns,
+  nameOfMethod,
+  viewMethod,
+} from './method.ts';
 
 /** A link to save a method is somebody's errand of today. */
 const linkMs = 86_400_000;
@@ -79,7 +86,7 @@ export async function changeMethod(ctx: OrganizationContext, id: number, change:
       if (isDefault) await tx.db.run(choose, { id, isDefault });
       await record(tx, paymentMethodChosen, {
         subject: { type: 'payment_method', id },
-        data: { method: inWords(method), is_default: isDefault },
+        data: { method: nameOfMethod(method), is_default: isDefault },
       });
     }
     return readMethod(tx, id);

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Payable } from '../invoices/payable.ts';
-import { leftOf, overOldest } from './parts.ts';
+import { overOldest, restOf } from './parts.ts';
 
 const minor = fc.integer({ min: 0, max: 100_000 });
 const unpaid = fc.uniqueArray(fc.record({ position: fc.nat(100), total: minor, paid: minor }), {
@@ -25,7 +25,7 @@ describe('money that is split over open invoices', () => {
         const parts = overOldest(invoices, amountMinor);
         const due = ({ total_minor, paid_minor }: Payable) => total_minor - paid_minor;
         const dueMinor = invoices.reduce((sum, invoice) => sum + due(invoice), 0);
-        expect(leftOf(amountMinor, parts)).toBe(Math.max(0, amountMinor - dueMinor));
+        expect(restOf(amountMinor, parts)).toBe(Math.max(0, amountMinor - dueMinor));
         for (const [at, part] of parts.entries()) {
           expect(part.amountMinor).toBeGreaterThan(0);
           const isLast = at === parts.length - 1;

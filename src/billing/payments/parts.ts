@@ -19,6 +19,6 @@ export function overOldest(unpaid: readonly Payable[], amountMinor: number): Par
 }
 
 /** What of a transfer no invoice takes. */
-export function leftOf(amountMinor: number, parts: readonly Part[]): number {
+export function restOf(amountMinor: number, parts: readonly Part[]): number {
   return amountMinor - parts.reduce((sum, part) => sum + part.amountMinor, 0);
 }

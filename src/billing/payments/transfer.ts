@@ -16,7 +16,7 @@ import { creditGranted } from '../events.ts';
 import { dueOf, inWords, lockInvoice } from '../invoices/payable.ts';
 import { readInvoice } from '../invoices/read.ts';
 import { post } from '../ledger/ledger.ts';
-import { leftOf, type Part } from './parts.ts';
+import { type Part, restOf } from './parts.ts';
 import { keepAsCredit, numberPaid, type Payment, payPart, payRest, requireUnpaid } from './settle.ts';
 import { type NamedPart, splitAsNamed, splitOverUnpaid } from './split.ts';
 
@@ -115,7 +115,7 @@ export async function bookMoney(tx: TxContext, { invoices, ...money }: Money): P
   return {
     transfer,
     parts: parts.map((part) => ({ ...part, leftMinor: dueOf(part.invoice) - part.amountMinor })),
-    creditedMinor: leftOf(money.amountMinor, parts),
+    creditedMinor: restOf(money.amountMinor, parts),
   };
 }
 
@@ -211,7 +211,7 @@ async function payAll(tx: TxContext, transfer: TransferRow, parts: readonly Part
 /** What was more than due is the organization's credit, of which it is told. */
 async function creditRest(tx: TxContext, transfer: TransferRow, parts: readonly Part[]): Promise<void> {
   const { organization_id: organizationId, currency, reference } = transfer;
-  const restMinor = leftOf(transfer.amount_minor, parts);
+  const restMinor = restOf(transfer.amount_minor, parts);
   if (restMinor === 0) return;
   const description = `Bank transfer ${reference}, more than was due`;
   await post(tx, {
@@ -247,7 +247,7 @@ function view(row: TransferRow, parts: readonly Part[]) {
     currency: row.currency,
     reference: row.reference,
     received_on: row.received_on,
-    credited: formatMoney(leftOf(row.amount_minor, parts) + lateMinor, row.currency),
+    credited: formatMoney(restOf(row.amount_minor, parts) + lateMinor, row.currency),
     created_at: row.created_at,
   };
 }

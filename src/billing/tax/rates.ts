@@ -150,7 +150,7 @@ export async function removeRate(ctx: Context, id: number) {
 }
 
 /** `"21.00"` is 2100; null for what is no rate. */
-export function basisPointsOf(text: string): number | null {
+function basisPointsOf(text: string): number | null {
   const match = /^(\d{1,3})(?:\.(\d{1,2}))?$/.exec(text);
   if (!match) return null;
   const points = Number(match[1]) * 100 + Number((match[2] ?? '').padEnd(2, '0'));

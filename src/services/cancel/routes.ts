@@ -1,5 +1,5 @@
 import { IdParams, routes } from '../../platform/http/index.ts';
-import { lockService } from '../change.ts';
+import { lockForChange } from '../change.ts';
 import { cancelService, revokeCancellation } from './cancel.ts';
 import { examples } from './examples.ts';
 import { readCancellation } from './preview.ts';
@@ -50,7 +50,7 @@ export const cancelRoutes = routes('/dashboard/services', { tag: 'Services', exa
       params: IdParams,
       data: S.Cancelled,
       errors: ['not_found', 'conflict'],
-      lock: (tx, req) => lockService(tx, req.params.id),
+      lock: (tx, req) => lockForChange(tx, req.params.id),
     },
     (ctx, req) => revokeCancellation(ctx, req.params.id),
   );

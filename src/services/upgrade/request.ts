@@ -1,4 +1,5 @@
 import {
+  isPaid,
   issueInvoice,
   requireFewUnpaid,
   settleFree,
@@ -114,9 +115,10 @@ async function requireProduct(ctx: Context, id: number): Promise<Product> {
 async function reopen(tx: Tx, service: Running): Promise<Change | null> {
   const open = await findChange(tx, { serviceId: service.id });
   if (open === null) return null;
-  const status = open.invoiceId === null ? null : await statusOf(tx, open.invoiceId);
-  if (status === 'unpaid') return open;
-  if (status === 'paid') throw underWay();
+  if (open.invoiceId !== null) {
+    if ((await statusOf(tx, open.invoiceId)) === 'unpaid') return open;
+    if (await isPaid(tx, open.invoiceId)) throw underWay();
+  }
   if (open.effectiveOn !== null && service.duedate > open.effectiveOn) {
     const message = `The service was renewed as what it becomes on ${open.effectiveOn}; change it after that day`;
     throw fail('conflict', { message });
