@@ -26,7 +26,7 @@ const isFree = ({ total }: Bill) => Number(total) === 0;
 
 const howToPay = ({ total, currency, duedate }: Bill) => [
   `To pay: ${total} ${currency}, by ${duedate}.`,
-  'Once it is paid, your order is delivered at once. Orders that are not paid by then are cancelled.',
+  'Once it is paid, we deliver your order. Orders that are not paid by then are cancelled.',
 ];
 
 interface Created extends Bill {
@@ -44,7 +44,7 @@ function order(id: number, data: Created): MailText {
       '',
       ...linesOf(data),
       '',
-      ...(isFree(data) ? ['There is nothing to pay, so it is delivered at once.'] : howToPay(data)),
+      ...(isFree(data) ? ['There is nothing to pay, so we deliver it now.'] : howToPay(data)),
     ],
   };
 }
@@ -65,6 +65,18 @@ function renewal(id: number, data: Created): MailText {
   };
 }
 
+function credit(id: number, { total, currency, duedate }: Created): MailText {
+  return {
+    subject: `Your credit: invoice ${id}`,
+    lines: [
+      `You want to buy ${total} ${currency} of credit for your account.`,
+      '',
+      `To pay: ${total} ${currency}, by ${duedate}. Once it is paid, it is credit in your account.`,
+      'If it is not paid by then, the invoice is cancelled.',
+    ],
+  };
+}
+
 /** What nobody ordered: a late fee, and what staff invoices. */
 function demand(id: number, data: Created): MailText {
   const { total, currency, duedate } = data;
@@ -80,7 +92,10 @@ function demand(id: number, data: Created): MailText {
   };
 }
 
-const textOf: Partial<Record<InvoiceKind, typeof order>> = { renewal, late_fee: demand, manual: demand };
+const textOf: Partial<Record<InvoiceKind, typeof order>> = {
+  ...{ renewal, top_up: credit },
+  ...{ late_fee: demand, manual: demand },
+};
 
 const created = mail(invoiceCreated, ({ subject: { id }, data }) => (textOf[data.kind] ?? order)(id, data), {
   isBill: true,

@@ -24,7 +24,8 @@ const Currency = Type.String({ examples: ['EUR'] });
 const InvoiceStatus = named(
   'InvoiceStatus',
   Choice(invoiceStatuses),
-  'An invoice is `unpaid` until it is paid in full or its due date passes; `amount_due` says what is missing',
+  'An invoice is `unpaid` until it is paid in full; `amount_due` says what is missing. Orders, upgrades and purchases of credit ' +
+    'that are not paid in time are `cancelled`; others stay open',
 );
 
 const Possible = PossibleActions(

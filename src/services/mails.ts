@@ -43,7 +43,7 @@ const renewed = mail(
   ({ data: { product, hostname, duedate } }) => ({
     subject: `${hostname ?? product} is renewed until ${duedate}`,
     lines: [
-      `${hostname === null ? product : `${product}, ${hostname}`}, is paid until ${duedate}. Thank you.`,
+      `${hostname === null ? product : `${product}, ${hostname},`} is paid until ${duedate}. Thank you.`,
     ],
   }),
   { about: 'services' },
@@ -52,7 +52,7 @@ const renewed = mail(
 const renewalBack = mail(renewalRefunded, ({ data: { product, hostname, duedate } }) => ({
   subject: `${hostname ?? product} is paid until ${duedate}`,
   lines: [
-    `The money of a renewal of ${hostname === null ? product : `${product}, ${hostname}`}, was given back.`,
+    `The money of a renewal of ${hostname === null ? product : `${product}, ${hostname},`} was given back.`,
     `It is paid until ${duedate} now. We tell you before anything happens to it.`,
   ],
 }));
@@ -101,7 +101,7 @@ const held = mail(orderHeld, ({ subject: { id } }) => ({
   subject: `We look at your order ${id}`,
   lines: [
     `Your order ${id} is paid. One of us looks at it before it is delivered; you need not do anything.`,
-    'If we cannot take it, you get all of your money back.',
+    'If we cannot take it, all that you paid becomes credit in your account.',
   ],
 }));
 
@@ -113,7 +113,8 @@ const released = mail(orderReleased, ({ subject: { id } }) => ({
 const refused = mail(orderRefused, ({ subject: { id }, data }) => ({
   subject: `We cannot take your order ${id}`,
   lines: [
-    `We have looked at your order ${id} and cannot take it. You get all of your money back, and owe us nothing.`,
+    `We have looked at your order ${id} and cannot take it. All that you paid is credit in your account, and`,
+    'you owe us nothing.',
     '',
     `Reason: ${data.reason}`,
   ],

@@ -142,7 +142,11 @@ export const ServiceChange = named(
   'ServiceChange',
   Strict({
     auto_renew: Type.Optional(
-      Type.Boolean({ description: 'Whether its renewal is paid with what the organization has on file' }),
+      Type.Boolean({
+        description:
+          'Whether it is renewed by itself: invoiced before its paid time ends, and charged to the default payment method if ' +
+          'there is one. false: it ends on its due date, with all that is stored on it, unless you renew it before',
+      }),
     ),
   }),
 );

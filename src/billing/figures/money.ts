@@ -1,10 +1,11 @@
 import { type Context, statement } from '../../platform/index.ts';
 import { type Month, monthsLater } from '../bookkeeping/month.ts';
+import type { AccountKind, PostingKind } from '../ledger/accounts.ts';
 
 interface SumRow {
   month: Month;
-  kind: string;
-  account: string;
+  kind: PostingKind;
+  account: AccountKind;
   currency: string;
   debit_minor: number;
   credit_minor: number;
@@ -73,13 +74,19 @@ export interface MoneyOfMonth {
   cashOutMinor: number;
 }
 
-const comesBy = new Set(['invoice_paid', 'invoice_part_paid', 'transfer_credited', 'charge_credited']);
-const goesBy = new Set(['invoice_refunded', 'charge_taken_back', 'transfer_taken_back', 'refund_failed']);
-const money = new Set(['bank', 'provider', 'disputes']);
+/** Which postings bring customers' money or give it back, on the accounts where money lies. Others move it among us. */
+const flows: Readonly<Record<PostingKind, 'in' | 'out' | null>> = {
+  ...{ invoice_issued: null, invoice_taken_back: null, part_returned: null, revenue_earned: null },
+  ...{ invoice_paid: 'in', invoice_part_paid: 'in', transfer_credited: 'in', charge_credited: 'in' },
+  ...{ invoice_refunded: 'out', charge_taken_back: 'out', transfer_taken_back: 'out', refund_failed: 'out' },
+  ...{ credit_granted: null, provider_payout: null, provider_fee: null },
+  ...{ dispute_opened: null, dispute_won: null },
+};
+const money: ReadonlySet<AccountKind> = new Set<AccountKind>(['bank', 'provider', 'disputes']);
 
 /**
- * What the ledger says of months, both included, by currency, and how old what is open is now. Only months in which
- * something was posted since the first are in it.
+ * What the ledger says of each month, both included, by currency, and how old what is open is now. A currency in which
+ * nothing was ever posted is not in it.
  */
 export async function moneyFigures(ctx: Context, { from, to }: { from: Month; to: Month }) {
   const [rows, aged] = await Promise.all([
@@ -106,9 +113,13 @@ function monthsOf(currency: string, rows: SumRow[], from: Month, to: Month): Mon
       currency,
       earnedMinor: sum(ofMonth, (row) => (row.account === 'revenue' ? grown(row) : 0)),
       deferredMinor,
-      cashInMinor: sum(ofMonth, (row) => (money.has(row.account) && comesBy.has(row.kind) ? -grown(row) : 0)),
-      cashOutMinor: sum(ofMonth, (row) => (money.has(row.account) && goesBy.has(row.kind) ? grown(row) : 0)),
+      cashInMinor: sum(ofMonth, (row) => (isFlow(row, 'in') ? -grown(row) : 0)),
+      cashOutMinor: sum(ofMonth, (row) => (isFlow(row, 'out') ? grown(row) : 0)),
     });
   }
   return found;
+}
+
+function isFlow({ account, kind }: SumRow, way: 'in' | 'out'): boolean {
+  return money.has(account) && flows[kind] === way;
 }

@@ -30,7 +30,9 @@ export const CreditTransactionList = named(
         kind: named(
           'CreditTransactionKind',
           Choice(Object.keys(postingKinds) as PostingKind[]),
-          'What changed the account credit',
+          Object.entries(postingKinds)
+            .map(([kind, means]) => `\`${kind}\`: ${means}`)
+            .join('; '),
         ),
         amount: meaning('What was added; with a minus, what was taken', MoneyText),
         balance: meaning('What there was afterwards', MoneyText),

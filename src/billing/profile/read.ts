@@ -18,9 +18,9 @@ export interface Profile {
   declared_country: string | null;
   /** A VAT id within the European Union, with its country in front; elsewhere any number of a tax office. */
   tax_id: string | null;
-  /** ISO 639-1, for what is written to the customer; null leaves it to the provider. */
+  /** ISO 639-1, for documents; null: by the country. */
   language: string | null;
-  /** Where invoices go besides whoever ordered; null: nowhere else. */
+  /** Where mails about invoices go instead of whoever ordered; null: to them. */
   email: string | null;
   /** What a public buyer is found by, such as a Leitweg-ID (EN 16931: BT-10). */
   routing_id: string | null;

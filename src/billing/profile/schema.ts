@@ -40,14 +40,15 @@ const texts = {
   language: Type.String({
     pattern: '^[a-z]{2}$',
     'x-message': 'must be a language in two small letters, such as de',
-    description: 'ISO 639-1, for invoices and mails about them; null leaves it to the provider',
+    description:
+      'ISO 639-1, for the documents of invoices: `de` or `en`, which stands for all others; null: by the country',
     examples: ['de'],
   }),
   email: Type.String({
     maxLength: 254,
     pattern: '^[^\\s<>@,;]+@[^\\s<>@,;]+$',
     'x-message': 'must be one address, such as billing@example.com',
-    description: 'Where invoices go besides whoever ordered',
+    description: 'Where mails about invoices go; null: to whoever ordered',
     examples: ['billing@example.com'],
   }),
   routing_id: Text(100, 'What a public buyer is found by, such as a Leitweg-ID', ['04011000-12345-34']),

@@ -101,8 +101,8 @@ export const taxStaffRoutes = routes('/staff', group, (route) => {
       operation: 'getTaxReport',
       summary: 'Report the tax of a quarter',
       description:
-        'What was paid and given back in a quarter (in UTC) by country, rate and kind of buyer, for tax returns and the ' +
-        'one-stop shop. It is made from invoices, and says whether the ledger has the same.',
+        'What was paid (or issued, where invoices count from then on) and given back in a quarter (in UTC) by country, rate ' +
+        'and kind of buyer, for tax returns and the one-stop shop. It is made from invoices, and says whether the ledger has the same.',
       query: S.TaxReportQuery,
       data: S.TaxReport,
     },

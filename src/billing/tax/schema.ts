@@ -199,7 +199,9 @@ export const TaxReport = named(
             description: "Declared in the company's country for another one of the union",
           }),
           currency: Type.String(),
-          invoices: Type.Integer({ description: 'Paid in the quarter' }),
+          invoices: Type.Integer({
+            description: 'Paid in the quarter, or issued in it where they count from then on',
+          }),
           net: Signed,
           tax: Signed,
           returned_net: Signed,
