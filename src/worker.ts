@@ -1,6 +1,7 @@
 import {
   accountMails,
   addressRequests,
+  purgeAddressRequests,
   purgeChallenges,
   purgeEmailChanges,
   purgeLinks,
@@ -147,6 +148,7 @@ export const allPeriodicJobs: PeriodicJob[] = [
   { name: 'account.purgeSessions', intervalMs: 10 * minute, work: purgeSessions },
   { name: 'account.purgeChallenges', intervalMs: 10 * minute, work: purgeChallenges },
   { name: 'account.resetFactors', intervalMs: minute, work: resetFactors },
+  { name: 'account.purgeAddressRequests', intervalMs: 10 * minute, work: purgeAddressRequests },
   { name: 'account.purgeLinks', intervalMs: 10 * minute, work: purgeLinks },
   { name: 'account.warnOfEndingKeys', intervalMs: 10 * minute, work: warnOfEndingKeys },
   { name: 'account.purgeEmailChanges', intervalMs: 10 * minute, work: purgeEmailChanges },

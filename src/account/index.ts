@@ -41,6 +41,7 @@ export { hashToken, looksLikeSession } from './sessions/token.ts';
 export { noteSession } from './sessions/use.ts';
 export { passwordLink, purgeLinks } from './signIn/links.ts';
 export { addressRequests } from './signIn/register.ts';
+export { purgeAddressRequests } from './signIn/requests.ts';
 export { authRoutes } from './signIn/routes.ts';
 export { type SshKey, sshKeysOf } from './sshKeys.ts';
 export { staffAccountRoutes } from './staff/routes.ts';

@@ -14,7 +14,7 @@ import { lockUser } from '../users.ts';
 import { factorsOf, requireOne, type Shown, takeFactor } from './factor.ts';
 import { gainFactor, loseFactor } from './gained.ts';
 import { newRecoveryCodes } from './recoveryCodes.ts';
-import { enableTotp, hasTotp, newSecret, removeTotp, takeCode } from './totp.ts';
+import { enableTotp, hasTotp, isSetUp, newSecret, removeTotp, takeCode } from './totp.ts';
 
 /** Makes a secret for an authenticator app, in the place of one that was never enabled. `second_factor_enabled`. */
 export function setUpTotp(ctx: AccountContext) {
@@ -39,6 +39,7 @@ export async function enableSecondFactor(
 ) {
   const done = await ofPerson(ctx, 'account.enableTotp', async (tx, userId) => {
     if (await hasTotp(tx, userId)) throw fail('second_factor_enabled');
+    if (!(await isSetUp(tx, userId))) throw fail('second_factor_missing');
     if (!(await takeCode(tx, userId, code))) return null;
     const recovery_codes = (await gainFactor(tx, userId, sessionId)) ?? (await newRecoveryCodes(tx, userId));
     await enableTotp(tx, userId);

@@ -111,6 +111,10 @@ describe('a second factor', () => {
   it('does not count before a code of it was shown, and its secret stands nowhere in clear', async () => {
     const person = await newCustomer(product);
     const session = await signedIn(product, person);
+    expect(face(await session.post(`${path}/enable`, { code: '123456' }))).toEqual([
+      409,
+      'second_factor_missing',
+    ]);
     const { secret } = (await session.post(`${path}/setup`)).body.data;
     expect(face(await session.post(`${path}/enable`, { code: wrongCode(secret) }))).toEqual([
       401,

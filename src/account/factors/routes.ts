@@ -48,7 +48,7 @@ export const factorRoutes = routes('/dashboard/account/2fa', group, (route) => {
         'With a code of the app. Answers with ten recovery codes, shown this once. The session goes on under a new cookie.',
       body: S.FirstCode,
       data: S.RecoveryCodes,
-      errors: ['invalid_code', 'second_factor_enabled', 'not_found', 'forbidden'],
+      errors: ['invalid_code', 'second_factor_enabled', 'second_factor_missing', 'not_found', 'forbidden'],
     },
     (ctx, req) => enableSecondFactor(ctx, sessionOf(req.principal), req.body.code, req.userAgent),
   );

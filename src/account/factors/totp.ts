@@ -65,6 +65,11 @@ export async function hasTotp(ctx: Context, userId: number): Promise<boolean> {
   return (await ctx.db.maybe(readFactor, { userId }))?.enabled === true;
 }
 
+/** Whether this person has a secret, also one that does not count yet. */
+export async function isSetUp(ctx: Context, userId: number): Promise<boolean> {
+  return (await ctx.db.maybe(readFactor, { userId })) !== null;
+}
+
 /** Whether a code is right, and was never used before nor after; then it is used up. */
 export async function takeCode(tx: TxContext, userId: number, code: string): Promise<boolean> {
   const factor = await tx.db.maybe(readFactor, { userId });

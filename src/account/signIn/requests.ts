@@ -49,6 +49,12 @@ const takeRequest = statement<
   'delete from address_requests where id = :id returning kind, email, data, host(ip) as ip, request_id',
 );
 
+const purge = statement<never, { before: Date; limit: number }>(
+  'account.purgeAddressRequests',
+  `delete from address_requests where id in
+     (select id from address_requests where created_at < :before order by created_at limit :limit)`,
+);
+
 interface Payload {
   id: number;
 }
@@ -82,4 +88,14 @@ export function answeringRequests(answer: (tx: TxContext, request: AddressReques
     const actor = { type: 'user' as const, userId: null, apiKeyId: null, ip: request.ip };
     await answer({ ...tx, actor, requestId: request.request_id }, request);
   });
+}
+
+/** Long enough for staff to retry a job that failed; then nobody waits for an answer any more. */
+const keptMs = 7 * 24 * 3_600_000;
+const batch = 1_000;
+
+/** Forgets what was asked for and never answered, since its job failed: it holds addresses and passwords. A batch at a time. */
+export async function purgeAddressRequests(ctx: Context): Promise<'more' | 'done'> {
+  const before = new Date(ctx.clock.now().getTime() - keptMs);
+  return (await ctx.db.run(purge, { before, limit: batch })) >= batch ? 'more' : 'done';
 }

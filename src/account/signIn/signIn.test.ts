@@ -248,6 +248,19 @@ describe('a link in a mail', () => {
     expect(await count()).toBe(before + 1); // the address of this one is confirmed
     expect(await sql(product, 'select 1 from address_requests')).toEqual([]);
   });
+
+  it('is forgotten after a week when nobody could answer it', async () => {
+    await sql(
+      product,
+      `insert into address_requests (id, kind, email, data, created_at)
+       values (1, 'reset', 'a@example.com', '{}', $1::timestamptz - interval '8 days'),
+         (2, 'reset', 'b@example.com', '{}', $1::timestamptz - interval '6 days')`,
+      product.clock.now(),
+    );
+    await product.periodic('account.purgeAddressRequests');
+    expect(await sql(product, 'select id from address_requests')).toEqual([{ id: 2 }]);
+    await sql(product, 'delete from address_requests');
+  });
 });
 
 describe('a password that is set anew', () => {
