@@ -11,9 +11,12 @@ export interface Renewed {
   amountMinor: number;
 }
 
-const couponOfLine = statement<{ coupon_id: number; discount_minor: number }, { serviceId: number }>(
+const couponOfLine = statement<
+  { coupon_id: number; discount_minor: number; price_minor: number },
+  { serviceId: number }
+>(
   'billing.couponOfLine',
-  `select i.coupon_id, l.discount_minor from invoice_items l join invoices i on i.id = l.invoice_id
+  `select i.coupon_id, l.discount_minor, l.price_minor + l.setup_fee_minor as price_minor from invoice_items l join invoices i on i.id = l.invoice_id
    where l.service_id = :serviceId and i.kind = 'order' and i.coupon_id is not null`,
 );
 
@@ -22,5 +25,6 @@ export async function recurringDiscountOf(ctx: Context, renewed: Renewed): Promi
   const { serviceId, ...line } = renewed;
   const ordered = await ctx.db.maybe(couponOfLine, { serviceId });
   if (ordered === null) return 0;
-  return renewalDiscountOf(ctx, ordered.coupon_id, { ...line, firstDiscountMinor: ordered.discount_minor });
+  const first = { firstDiscountMinor: ordered.discount_minor, firstPriceMinor: ordered.price_minor };
+  return renewalDiscountOf(ctx, ordered.coupon_id, { ...line, ...first });
 }

@@ -70,13 +70,20 @@ describe('what a coupon takes off', () => {
         coupon,
         line,
         fc.nat(10 ** 9),
+        fc.nat(10 ** 9),
         fc.constantFrom('EUR', 'USD'),
-        (of, drawn, first, currency) => {
-          const off = discountOfRenewal(of, { ...drawn, currency, firstDiscountMinor: first });
+        (of, drawn, first, more, currency) => {
+          const before = { firstDiscountMinor: first, firstPriceMinor: first + more };
+          const off = discountOfRenewal(of, { ...drawn, currency, ...before });
           const counts = of.recurring && covers(of, drawn) && (of.percent !== null || currency === 'EUR');
           if (!counts) expect(off).toBe(0);
-          else if (of.percent === null) expect(off).toBe(Math.min(first, drawn.amountMinor));
-          else expect(Math.abs(off - (drawn.amountMinor * of.percent) / 100)).toBeLessThanOrEqual(0.5);
+          else if (of.percent === null) {
+            expect(off).toBeLessThanOrEqual(first);
+            // Never a greater part of the price than it was.
+            expect(BigInt(off) * BigInt(first + more)).toBeLessThanOrEqual(
+              BigInt(drawn.amountMinor) * BigInt(first),
+            );
+          } else expect(Math.abs(off - (drawn.amountMinor * of.percent) / 100)).toBeLessThanOrEqual(0.5);
         },
       ),
     );
@@ -93,10 +100,12 @@ describe('what a coupon takes off', () => {
     expect(discountOf({ ...tenth, productIds: [2] }, 'EUR', [of(100), { ...of(100), productId: 2 }])).toEqual(
       [0, 10],
     );
-    const renewed = { ...of(400), currency: 'EUR', firstDiscountMinor: 125 };
+    const renewed = { ...of(400), currency: 'EUR', firstDiscountMinor: 125, firstPriceMinor: 400 };
     expect(discountOfRenewal(tenth, renewed)).toBe(40);
     expect(discountOfRenewal(five, renewed)).toBe(125);
-    expect(discountOfRenewal(five, { ...renewed, amountMinor: 90 })).toBe(90);
+    expect(discountOfRenewal(five, { ...renewed, amountMinor: 800 })).toBe(125);
+    // A month after a year.
+    expect(discountOfRenewal(five, { ...renewed, amountMinor: 90 })).toBe(28);
     expect(discountOfRenewal(five, { ...renewed, currency: 'USD' })).toBe(0);
     expect(discountOfRenewal({ ...tenth, recurring: false }, renewed)).toBe(0);
     expect(discountOfRenewal({ ...tenth, cycles: ['annually'] }, renewed)).toBe(0);

@@ -38,20 +38,24 @@ export function discountOf(coupon: Discount, currency: string, lines: readonly C
 /** A renewal of what was ordered with a coupon. */
 export interface Renewal extends CouponLine {
   currency: string;
-  /** What the coupon took off this service in its order. */
+  /** What the coupon took off this service in its order, and what that cost before, set-up included. */
   firstDiscountMinor: number;
+  firstPriceMinor: number;
 }
 
 /**
  * What a coupon takes off a renewal: nothing unless it is recurring. Per cent count anew, of what is renewed; an amount is
- * the service's part of it in the order, so that those who were ordered together do not get it once each. Dates, limits
- * and the coupon's end are about orders: who has it keeps it.
+ * the service's part of it in the order, so that those who were ordered together do not get it once each, and of what costs
+ * less, such as a month after a year, no greater a part than it was. Dates, limits and the coupon's end are about orders:
+ * who has it keeps it.
  */
 export function discountOfRenewal(coupon: Discount, renewal: Renewal): number {
-  const { amountMinor, firstDiscountMinor, currency } = renewal;
+  const { amountMinor, firstDiscountMinor, firstPriceMinor, currency } = renewal;
   if (!coupon.recurring || !isCovered(coupon, renewal)) return 0;
   if (coupon.percent !== null) return shareOf(amountMinor, coupon.percent * 100);
-  return coupon.currency === currency ? Math.min(firstDiscountMinor, amountMinor) : 0;
+  if (coupon.currency !== currency || firstPriceMinor === 0) return 0;
+  const partMinor = (BigInt(amountMinor) * BigInt(firstDiscountMinor)) / BigInt(firstPriceMinor);
+  return Math.min(firstDiscountMinor, Number(partMinor));
 }
 
 function isCovered({ productIds, cycles }: Discount, { productId, cycle }: CouponLine): boolean {
