@@ -92,8 +92,28 @@ function demand(id: number, data: Created): MailText {
   };
 }
 
+/** A change of what somebody has; nothing of it is cancelled when nobody pays. */
+function upgrade(id: number, data: Created): MailText {
+  const { total, currency, duedate } = data;
+  return {
+    subject: `Your upgrade: invoice ${id}`,
+    lines: [
+      'This is for the change that you asked for:',
+      '',
+      ...linesOf(data),
+      '',
+      ...(isFree(data)
+        ? ['There is nothing to pay, so it is made at once.']
+        : [
+            `To pay: ${total} ${currency}, by ${duedate}. Once it is paid, the change is made.`,
+            'If it is not paid by then, everything stays as it is.',
+          ]),
+    ],
+  };
+}
+
 const textOf: Partial<Record<InvoiceKind, typeof order>> = {
-  ...{ renewal, top_up: credit },
+  ...{ renewal, upgrade, top_up: credit },
   ...{ late_fee: demand, manual: demand },
 };
 

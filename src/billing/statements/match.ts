@@ -112,8 +112,8 @@ async function matchEntry(tx: TxContext, entry: BankEntryRow): Promise<void> {
   try {
     await attempt(tx, (inner) => bookEntry(inner, entry, payer, invoices));
   } catch (error) {
-    // What billing refuses, a person has to see; anything else is tried again.
-    if (!(error instanceof AppError) || error.status >= 500) throw error;
+    // What billing refuses, a person has to see; anything else, and what somebody else is at, is tried again.
+    if (!(error instanceof AppError) || error.status >= 500 || error.code === 'busy') throw error;
     await propose(tx, entry, named.map(asProposal), error.message);
   }
 }

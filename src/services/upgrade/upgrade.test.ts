@@ -252,6 +252,14 @@ describe('another product', () => {
 
   it('asked for again is the same invoice, and for something else is refused until that is settled', async () => {
     const first = (await upgrade({ product_id: large })).body.data;
+    await settled(product);
+    const mails = await sql<{ subject: string; body: string }>(
+      product,
+      'select subject, body from mails where recipient = $1 and subject like $2',
+      ...[owner.email, `%invoice ${first.invoice_id}`],
+    );
+    expect(mails.map(({ subject }) => subject)).toEqual([`Your upgrade: invoice ${first.invoice_id}`]);
+    expect(mails[0]?.body).not.toContain('cancelled');
     expect((await upgrade({ product_id: large })).body.data).toEqual(first);
     await refused(() => upgrade({ product_id: small }), 409, 'conflict');
     await paid(first.invoice_id);
