@@ -111,6 +111,19 @@ export function heldOf({ charges }: Customer, invoice: Invoice): number {
   );
 }
 
+/** What a customer can pay with: credit that a bank holds the money of is not theirs to spend. */
+export function spendableOf(customer: Customer): number {
+  const heldMinor = customer.charges
+    .filter(({ dispute }) => dispute?.state === 'open')
+    .reduce((sum, { invoice, minor, creditedMinor, returnedMinor }) => {
+      const { status, kind, refundedMinor, totalMinor } = invoice;
+      const isGone = status === 'cancelled' || (status === 'paid' && refundedMinor === totalMinor);
+      const isCredit = isGone || (kind === 'top_up' && status !== 'unpaid');
+      return sum + Math.min(minor, isCredit ? minor - returnedMinor : creditedMinor);
+    }, 0);
+  return Math.max(0, customer.creditMinor - heldMinor);
+}
+
 export function isFor({ lines }: Invoice, service: Service): boolean {
   return lines.some((line) => line.service === service);
 }

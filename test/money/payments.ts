@@ -1,6 +1,14 @@
 import { expect } from 'vitest';
 import { payByCredit } from '../invoices.ts';
-import { type Charge, type Customer, cancels, dueOf, type Invoice, type Transfer } from './books.ts';
+import {
+  type Charge,
+  type Customer,
+  cancels,
+  dueOf,
+  type Invoice,
+  spendableOf,
+  type Transfer,
+} from './books.ts';
 import { pick } from './orders.ts';
 import { textOf } from './rules.ts';
 import type { Shop } from './shop.ts';
@@ -70,8 +78,8 @@ export async function pay(shop: Shop, customer: Customer, what: Step<'pay'>, nam
   if (isPaid) paysByCredit(shop, customer, invoice);
 }
 
-function mayPayByCredit({ creditMinor }: Customer, invoice: Invoice): boolean {
-  return invoice.kind !== 'top_up' && invoice.status === 'unpaid' && creditMinor >= dueOf(invoice);
+function mayPayByCredit(customer: Customer, invoice: Invoice): boolean {
+  return invoice.kind !== 'top_up' && invoice.status === 'unpaid' && spendableOf(customer) >= dueOf(invoice);
 }
 
 function paysByCredit(shop: Shop, customer: Customer, invoice: Invoice): void {
@@ -106,7 +114,7 @@ export async function card(shop: Shop, customer: Customer, what: Step<'card'>, n
   const isPaid = body.data.invoice.status === 'paid';
   if (charge === null) {
     // By credit alone, whoever of the two it was; or not at all, since no card takes so little.
-    const restMinor = usesCredit ? dueMinor - customer.creditMinor : dueMinor;
+    const restMinor = usesCredit ? dueMinor - spendableOf(customer) : dueMinor;
     expect(isPaid, says).toBe(isRace || restMinor <= 0);
     if (!isPaid) expect(restMinor, says).toBeLessThan(leastMinor);
     if (isPaid) paysByCredit(shop, customer, invoice);

@@ -250,6 +250,38 @@ describe('a dispute', () => {
     expect([await account('goodwill', id), await credit(who)]).toEqual([0, had]);
   });
 
+  it('of money that bought credit keeps that from being spent until it is decided', async () => {
+    const who = await newCustomer(paid.product, { creditMinor: 200 });
+    const { invoice_id: topUp } = (await who.post('/dashboard/credit/top-up', { amount: '5.00' })).body.data;
+    const { body } = await who.post(`/dashboard/invoices/${topUp}/pay`, { method: 'card' });
+    await paid.click(body.data.redirect_url);
+    const { payments } = await until(
+      () => invoiceOf(who, topUp),
+      ({ status }) => status === 'paid',
+    );
+    const dispute = paid.stripe.account.dispute(payments[0].reference);
+    await until(
+      () => account('disputes', topUp),
+      (minor) => minor === 500,
+    );
+    const id = await newInvoice(paid.product, who);
+    const refused = await payByCredit(who, id);
+    expect([refused.status, refused.body.code]).toEqual([409, 'insufficient_credit']);
+    expect(refused.body.message).toContain('2.00 can be spent');
+    // What is no bank's can be, and the rest comes otherwise.
+    const way = { method: 'card', use_credit: true };
+    const asked = await who.post(`/dashboard/invoices/${id}/pay`, way);
+    expect(asked.body.data.charge).toMatchObject({ amount: '1.00' });
+    paid.stripe.account.closeDispute(dispute.id, 'won');
+    await until(
+      () => account('disputes', topUp),
+      (minor) => minor === 0,
+    );
+    expect((await payByCredit(who, id)).status).toBe(200);
+    expect(await credit(who)).toBe('4.00');
+    await settled(paid.product);
+  });
+
   it('of which the bank only asks takes nothing', async () => {
     const { id, intent } = await paidByCard();
     const dispute = paid.stripe.account.dispute(intent, 'warning_needs_response');

@@ -1,7 +1,7 @@
 import type { About, Decline, Fee, PaymentTruth } from '../../drivers/payments/index.ts';
 import { enqueue, type NamedJob, type TxContext } from '../../platform/index.ts';
 import { dueOf, lockInvoice, type Payable } from '../invoices/payable.ts';
-import { heldCredit, post } from '../ledger/ledger.ts';
+import { post } from '../ledger/ledger.ts';
 import {
   creditSurplus,
   keepAsCredit,
@@ -26,6 +26,7 @@ import {
 } from './charge.ts';
 import { bookDecline, giveUpForgotten } from './decline.ts';
 import { bookDispute } from './disputes.ts';
+import { spendableCredit } from './held.ts';
 import { bookRefund } from './sendBack.ts';
 
 const forgottenMs = 86_400_000;
@@ -100,7 +101,7 @@ async function take(
   // What was to come from credit may be gone by now; then the invoice stays open for it.
   const shortMinor = -surplusMinor;
   const { organization_id: organizationId, currency } = invoice;
-  const isThere = charge.uses_credit && (await heldCredit(tx, organizationId, currency)) >= shortMinor;
+  const isThere = charge.uses_credit && (await spendableCredit(tx, organizationId, currency)) >= shortMinor;
   if (!isThere) {
     await payPart(tx, invoice, amountMinor, payment);
     return false;

@@ -1,4 +1,5 @@
-import { type Context, statement } from '../../platform/index.ts';
+import { type Context, statement, type TxContext } from '../../platform/index.ts';
+import { heldCredit } from '../ledger/ledger.ts';
 
 const held = statement<{ minor: number }, { invoiceId: number }>(
   'billing.heldByBanks',
@@ -9,4 +10,30 @@ const held = statement<{ minor: number }, { invoiceId: number }>(
 /** What banks hold of an invoice's money until a dispute is decided. */
 export async function heldByBanks(ctx: Context, invoiceId: number): Promise<number> {
   return (await ctx.db.one(held, { invoiceId })).minor;
+}
+
+// What of a disputed charge became credit: what it brought for credit, or for what was given up or given back since, and
+// what was more than was due.
+const creditHeld = statement<{ minor: number }, { organizationId: number; currency: string }>(
+  'billing.creditHeldByBanks',
+  `select coalesce(sum(least(d.amount_minor, case
+       when i.status in ('cancelled', 'refunded') or i.kind = 'top_up' and i.status <> 'unpaid'
+         then c.amount_minor - c.returned_minor else c.credited_minor end)), 0)::bigint as minor
+   from disputes d join charges c on c.id = d.charge_id join invoices i on i.id = c.invoice_id
+   where d.organization_id = :organizationId and d.currency = :currency and d.state = 'open'`,
+);
+
+/**
+ * What an organization can pay with its credit, which is locked: all of it, but for what a bank holds of the money that
+ * brought it. Spent, it would be gone when the bank keeps it.
+ */
+export async function spendableCredit(
+  tx: TxContext,
+  organizationId: number,
+  currency: string,
+): Promise<number> {
+  const hasMinor = await heldCredit(tx, organizationId, currency);
+  if (hasMinor === 0) return 0;
+  const { minor } = await tx.db.one(creditHeld, { organizationId, currency });
+  return Math.max(0, hasMinor - minor);
 }

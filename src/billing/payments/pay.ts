@@ -7,12 +7,12 @@ import {
   transaction,
 } from '../../platform/index.ts';
 import { type Charge, chargesOf } from '../charges/charge.ts';
+import { spendableCredit } from '../charges/held.ts';
 import { wantPage } from '../charges/page.ts';
 import { requireProvider } from '../charges/provider.ts';
 import { wantCharge } from '../charges/saved.ts';
 import { dueOf, lockInvoice, lockOwnInvoice, type Payable } from '../invoices/payable.ts';
 import { readInvoice } from '../invoices/read.ts';
-import { heldCredit } from '../ledger/ledger.ts';
 import { methodById } from '../methods/method.ts';
 import { numberPaid, type Payment, payRest, requireUnpaid } from './settle.ts';
 
@@ -60,7 +60,7 @@ async function askProvider(
   const method = methodId === undefined ? null : await requireMethod(tx, methodId);
   if (usesCredit) requireCreditTaken(invoice);
   const { organization_id: organizationId, currency } = invoice;
-  const heldMinor = usesCredit ? await heldCredit(tx, organizationId, currency) : 0;
+  const heldMinor = usesCredit ? await spendableCredit(tx, organizationId, currency) : 0;
   const amountMinor = dueOf(invoice) - heldMinor;
   if (amountMinor <= 0) {
     await payWithCredit(tx, invoice);
@@ -95,6 +95,14 @@ function viewCharge({ id, amount_minor: amountMinor, currency, state }: Charge) 
 /** Takes what is due from credit. `insufficient_credit`, `invoice_not_payable`. */
 async function payWithCredit(tx: TxContext, invoice: Payable): Promise<void> {
   requireCreditTaken(invoice);
+  requireUnpaid(invoice);
+  const { organization_id: organizationId, currency } = invoice;
+  const spendableMinor = await spendableCredit(tx, organizationId, currency);
+  if (spendableMinor < dueOf(invoice)) {
+    const [due, there] = [dueOf(invoice), spendableMinor].map((minor) => formatMoney(minor, currency));
+    const message = `There is not enough account credit to pay this invoice: ${due} ${currency} are due, and ${there} can be spent`;
+    throw fail('insufficient_credit', { message });
+  }
   await pay(tx, invoice, 'credit');
 }
 
