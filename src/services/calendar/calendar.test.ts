@@ -359,6 +359,27 @@ describe('after a standstill', () => {
     expect((day.terminate ?? 0) - (day.suspend ?? 0)).toBeGreaterThanOrEqual(30);
   });
 
+  it('of the mail a clock that was ahead for a moment puts nothing off', async () => {
+    const id = await newService();
+    const { duedate } = await service(id);
+    await pass(daysBetween(today(), duedate) + 1);
+    const mails = (state: string, sentAt: Date | null) =>
+      sql(
+        product,
+        `update mails set state = $1, sent_at = $2 from journal j
+         where j.id = mails.journal_id and j.action = 'invoice.overdue' and mails.recipient = $3`,
+        ...[state, sentAt, customer.email],
+      );
+    await mails('queued', null);
+    const year = 365 * 86_400_000;
+    product.clock.travel(year);
+    await product.periodic('services.calendar');
+    product.clock.travel(-year);
+    await mails('sent', product.clock.now());
+    await pass(14);
+    expect((await done(id)).map(([step]) => step).slice(-2)).toEqual(['last_reminder', 'suspend']);
+  });
+
   it('of the mail nothing follows a warning that was not sent, and then after its days', async () => {
     const id = await newService();
     const { duedate } = await service(id);

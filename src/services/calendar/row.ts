@@ -113,13 +113,14 @@ const writeInvoice = statement<never, { serviceId: number; invoiceId: number }>(
   'services.replaceCalendarInvoice',
   'update service_calendar set invoice_id = :invoiceId where service_id = :serviceId',
 );
-const writeLook = statement<never, { serviceId: number; lookOn: string; warnedOn: string | null }>(
+const writeLook = statement<never, { serviceId: number; lookOn: string; warnedOn: string | null; now: Date }>(
   'services.lookAgainOn',
-  'update service_calendar set look_on = :lookOn, warned_on = :warnedOn where service_id = :serviceId',
+  `update service_calendar set look_on = :lookOn, warned_on = :warnedOn, looked_at = :now
+   where service_id = :serviceId`,
 );
 const writeProblem = statement<never, { serviceId: number; lookOn: string; problem: string; now: Date }>(
   'services.writeCalendarProblem',
-  `update service_calendar set look_on = :lookOn, problem_since = coalesce(problem_since, :now), problem = :problem
+  `update service_calendar set look_on = :lookOn, looked_at = :now, problem_since = coalesce(problem_since, :now), problem = :problem
    where service_id = :serviceId`,
 );
 const deleteRow = statement<never, { serviceId: number }>(
@@ -169,7 +170,7 @@ export async function lookAgain(
   lookOn: string,
   warnedOn: string | null,
 ): Promise<void> {
-  await tx.db.run(writeLook, { serviceId, lookOn, warnedOn });
+  await tx.db.run(writeLook, { serviceId, lookOn, warnedOn, now: tx.clock.now() });
 }
 
 /** Keeps why a service cannot go on, for staff; it is tried again. */

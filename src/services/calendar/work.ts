@@ -1,5 +1,5 @@
 import { statusOf } from '../../billing/index.ts';
-import { attempt, causesOf, statement, systemActor, type TxContext } from '../../platform/index.ts';
+import { aheadMs, attempt, causesOf, statement, systemActor, type TxContext } from '../../platform/index.ts';
 import { readSettings } from '../../settings/index.ts';
 import { findWaitingRenewal } from '../renew/queries.ts';
 import { type CalendarSettings, calendar } from '../settings.ts';
@@ -38,9 +38,14 @@ const takeUp = statement<never, { today: string; until: string; limit: number }>
      warned_step = null, warning_id = null, warned_on = null, look_on = excluded.look_on, problem = null,
      problem_since = null`,
 );
-const toAttend = statement<{ id: number; organizationId: number }, { today: string; limit: number }>(
+// What was put off by a clock that was ahead is looked at now.
+const toAttend = statement<
+  { id: number; organizationId: number },
+  { today: string; ahead: Date; limit: number }
+>(
   'services.toAttend',
-  `select service_id as id, organization_id as "organizationId" from service_calendar where look_on <= :today::date
+  `select service_id as id, organization_id as "organizationId" from service_calendar
+   where look_on <= :today::date or looked_at > :ahead
    order by look_on, service_id limit :limit`,
 );
 // In the order of every invoice: organizations first, then what it is for.
@@ -75,7 +80,8 @@ export async function attendCalendar(ctx: TxContext): Promise<'more' | 'done'> {
   });
   // In a transaction of their own: those that follow lock organizations first.
   if (taken > 0) return 'more';
-  const found = await tx.db.many(toAttend, { today, limit: attendedAtOnce });
+  const ahead = new Date(tx.clock.now().getTime() + aheadMs);
+  const found = await tx.db.many(toAttend, { today, ahead, limit: attendedAtOnce });
   if (found.length === 0) return 'done';
   const ids = found.map(({ id }) => id);
   await tx.db.many(lockOrganizations, {
