@@ -14,7 +14,7 @@ import { plantPasskey } from './passkeys.ts';
 import { newCustomer, newMember, newStaff, type Person, type SignedIn, signedIn } from './people.ts';
 import { startTestProduct, type TestProduct } from './product.ts';
 import { bodyFor } from './samples.ts';
-import { contents, sql } from './sql.ts';
+import { contents, settled, sql } from './sql.ts';
 
 const routes = listRoutes(allRoutes);
 const guarded = routes.filter((route) => route.auth !== 'public');
@@ -267,6 +267,27 @@ describe('a key', () => {
         ...['vps.manage', 'vps.power', 'vps.read'],
       ],
     });
+  });
+});
+
+describe('a test key', () => {
+  it.each(['a customer', 'an administrator'])('of %s changes nothing, whatever it asks for', async (who) => {
+    const isStaff = who !== 'a customer';
+    const person = isStaff ? await newStaff(product, 'administrator') : owner;
+    const { key } = await transaction(product.ctx, 'test.key', (tx) =>
+      createApiKey(tx, person.userId, 'Tried', { terms: { test: true } }),
+    );
+    await product.nobody.get('/dashboard/account', { token: key });
+    await settled(product);
+    const before = await contents(product);
+    for (const route of guarded.filter(({ auth }) => (auth === 'staff') === isStaff)) {
+      const answer = await send(person, route, { token: key });
+      if (answer.status === 200)
+        expect([nameOf(route), answer.headers.get('test-key')]).toEqual([nameOf(route), 'true']);
+      expect(answer.status, `${nameOf(route)}: ${JSON.stringify(answer.body)}`).not.toBe(500);
+    }
+    await settled(product);
+    expect(await contents(product)).toEqual(before);
   });
 });
 

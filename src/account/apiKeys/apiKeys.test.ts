@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { apiClient, type Client } from '../../../test/client.ts';
+import { newInvoice } from '../../../test/invoices.ts';
 import { newCustomer, newMember, type Person, type SignedIn, signedIn } from '../../../test/people.ts';
 import { startTestProduct, type TestProduct } from '../../../test/product.ts';
 import { contents, settled, sql } from '../../../test/sql.ts';
@@ -298,6 +299,52 @@ describe('an API key', () => {
     const before = (await contents(product)).api_keys;
     expect(face(await session.post(path, body))).toEqual([400, 'invalid_request']);
     expect((await contents(product)).api_keys).toEqual(before);
+  });
+});
+
+describe('a test key', () => {
+  it('is known by its beginning, and gets real answers while nothing changes and no job starts', async () => {
+    const invoice = await newInvoice(product, person);
+    await settled(product);
+    const key = await make({ test: true });
+    expect(key.token).toMatch(/^ink_test_/);
+    expect((await key.get('/dashboard/services')).status).toBe(200); // its use is noted, as of every key
+    await settled(product);
+    const before = await contents(product);
+    const item = { id: product.demo.products.hosting, cycle: 'monthly', type: 'Hosting' };
+    const order = await key.post(
+      '/cart/checkout/invoice',
+      { products: [item] },
+      { 'idempotency-key': 'tried' },
+    );
+    expect(order.status, JSON.stringify(order.body)).toBe(200);
+    expect(order.headers.get('test-key')).toBe('true');
+    expect((await key.get(`/dashboard/invoices/${order.body.data.invoice_id}`)).status).toBe(404);
+    const again = await key.post(
+      '/cart/checkout/invoice',
+      { products: [item] },
+      { 'idempotency-key': 'tried' },
+    );
+    expect(again.headers.get('idempotency-replayed')).toBeNull();
+    const paid = await key.post(`/dashboard/invoices/${invoice}/pay`, { method: 'credit' });
+    expect(paid.body.data.invoice.status).toBe('paid');
+    const changed = await key.patch('/dashboard/account', { first_name: 'Tried' }, { 'if-match': '*' });
+    expect(changed.body.data.user.first_name).toBe('Tried');
+    const refused = await key.post('/cart/checkout/invoice', { products: [{ ...item, id: 4242 }] });
+    expect([...face(refused), refused.headers.get('test-key')]).toEqual([404, 'product_unknown', 'true']);
+    await settled(product);
+    expect(await contents(product)).toEqual(before);
+    expect((await person.get('/dashboard/services')).headers.get('test-key')).toBeNull();
+    const real = await person.post(`/dashboard/invoices/${invoice}/pay`, { method: 'credit' });
+    expect(real.body.data.invoice.status).toBe('paid');
+  });
+
+  it('stays one: nothing makes a real one of it', async () => {
+    const key = await make({ test: true });
+    expect(face(await session.patch(`${path}/${key.id}`, { test: false }))).toEqual([400, 'invalid_request']);
+    const { data } = (await session.post(`${path}/${key.id}/rotate`, {})).body;
+    expect(data.api_key.test).toBe(true);
+    expect(data.token).toMatch(/^ink_test_/);
   });
 });
 

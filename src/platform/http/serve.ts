@@ -89,6 +89,7 @@ function compileGate(api: Api, route: Route, { refusal }: Outside) {
   };
   const admit = (caller: Caller | null, request: FastifyRequest, reply: FastifyReply): void => {
     request.caller = caller;
+    if (caller?.principal.isTest) reply.header('test-key', 'true');
     if (caller === null) count(null, request, reply);
     if (refusal !== null) throw refusal();
   };
