@@ -159,6 +159,19 @@ describe('an invoice as PDF', () => {
     expect(await textOf((await pdfOf(customer, id)).file)).not.toContain('Pro forma');
   });
 
+  it('that is paid in part asks for the rest, and for nothing once it is cancelled', async () => {
+    const person = await newCustomer(product);
+    const id = await newInvoice(product, person);
+    const part = { amount: '1.00', currency: 'EUR', reference: referenceOf(id) };
+    const of = `/staff/organizations/${person.organizationId}/transfers`;
+    expect((await product.staff.post(of, part)).status).toBe(200);
+    expect(await textOf((await pdfOf(person, id)).file)).toContain('Please transfer 2.00 EUR');
+    expect((await person.post(`/dashboard/invoices/${id}/cancel`)).status).toBe(200);
+    const text = await textOf((await pdfOf(person, id)).file);
+    expect(text).not.toContain('Please transfer');
+    expect(text).toContain('There is nothing to pay');
+  });
+
   it('speaks the language of its customer, and has no code without an account', async () => {
     await product.staff.patch('/staff/settings', { company: { iban: null } });
     const german = await newCustomer(product, { creditMinor: 10_000, country: 'DE' });

@@ -1,4 +1,5 @@
 import { allocate, formatMoney } from '../../platform/index.ts';
+import { dueOf } from '../invoices/payable.ts';
 import { formatQuantity } from '../invoices/quantity.ts';
 import type { InvoiceRow } from '../invoices/read.ts';
 import type { Treatment } from '../tax/decide.ts';
@@ -45,7 +46,7 @@ export interface Paper {
   total: string;
   /** The day on which it was paid when it was issued; null when it asks for money. */
   paidOn: string | null;
-  /** What it asks for. */
+  /** What it asks for; of a pro forma invoice, what is open of it. */
   payable: string;
 }
 
@@ -117,7 +118,7 @@ export function paperOf(row: PaperRow, company: Seller): Paper {
     exemptReason: row.tax_reason,
     total: money(row.total_minor),
     paidOn: paidOn && dayOf(paidOn),
-    payable: money(isCreditNote || paidOn !== null ? 0 : row.total_minor),
+    payable: money(isCreditNote || paidOn !== null ? 0 : issued === null ? dueOf(row) : row.total_minor),
   };
 }
 

@@ -36,7 +36,7 @@ const paidOfService = statement<PaidInvoice, { serviceId: number }>(
        join invoice_items c on c.invoice_id = n.id where n.corrects = i.id and c.service_id = :serviceId
      ) as "discountMinor"
    from invoice_items l join invoices i on i.id = l.invoice_id
-   where l.service_id = :serviceId and i.kind <> 'manual' and i.status in ('paid', 'partially_refunded')
+   where l.service_id = :serviceId and i.kind not in ('manual', 'late_fee') and i.status in ('paid', 'partially_refunded')
    group by i.id order by i.position`,
 );
 
@@ -50,7 +50,10 @@ export async function wasConsumer(ctx: Context, invoiceId: number): Promise<bool
   return (await ctx.db.one(boughtByConsumer, { invoiceId })).consumer;
 }
 
-/** What was paid for a service and not given back whole, the oldest first. Staff gives back itself what it invoiced itself. */
+/**
+ * What was paid for a service and not given back whole, the oldest first. Staff gives back itself what it invoiced itself, and
+ * a late fee was for paying late.
+ */
 export function paidFor(ctx: Context, serviceId: number): Promise<PaidInvoice[]> {
   return ctx.db.many(paidOfService, { serviceId });
 }

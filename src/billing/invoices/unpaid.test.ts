@@ -96,6 +96,14 @@ describe('what is ordered and not paid', () => {
     },
   );
 
+  it('counts credit that was ordered, which is an invoice and a mail each time as well', async () => {
+    const fresh = await newCustomer(product);
+    const topUp = () => fresh.post('/dashboard/credit/top-up', { amount: '10.00' });
+    expect([(await topUp()).status, (await topUp()).status]).toEqual([200, 200]);
+    await refused(await topUp(), /2 unpaid invoices/);
+    await refused(await order(fresh, machines(1)), /2 unpaid invoices/);
+  });
+
   it('is never more than its limit, however many orders come at once', async () => {
     const fresh = await newCustomer(product);
     const answers = await Promise.all(Array.from({ length: 12 }, () => order(fresh, machines(1))));

@@ -12,7 +12,7 @@ const knownByMoney = statement<{ known: boolean }, { organizationId: number }>(
 const standing = statement<{ orders: number; known: boolean }, { organizationId: number }>(
   'billing.standing',
   `select (select count(*)::int from invoices where organization_id = :organizationId and status = 'unpaid'
-       and kind in ('order', 'upgrade')) as orders,
+       and kind in ('order', 'upgrade', 'top_up')) as orders,
      ${asKnown}`,
 );
 

@@ -1,4 +1,4 @@
-import { issueInvoice, untaxed } from '../../billing/index.ts';
+import { endOfDay, issueInvoice, untaxed } from '../../billing/index.ts';
 import { newId, parseMoney, shareOf, type TxContext } from '../../platform/index.ts';
 import type { CalendarSettings } from '../settings.ts';
 import type { CalendarRow, Done } from './row.ts';
@@ -35,7 +35,7 @@ export async function issueLateFee(
     // Compensation for a late payment is no supply.
     tax: untaxed,
     couponId: null,
-    expiresAt: new Date(tx.clock.now().getTime() + daysToPay * msPerDay),
+    expiresAt: endOfDay(new Date(tx.clock.now().getTime() + daysToPay * msPerDay).toISOString().slice(0, 10)),
   });
   return {};
 }
