@@ -3,6 +3,7 @@ import { newInvoice, payByCredit } from '../../../test/invoices.ts';
 import { orderVps, runningVps } from '../../../test/orders.ts';
 import { newCustomer, newMember, type Person } from '../../../test/people.ts';
 import { startTestProduct, type TestProduct } from '../../../test/product.ts';
+import { newHosting } from '../../../test/products.ts';
 import { contents, settled, sql } from '../../../test/sql.ts';
 
 // Web hosting of the demonstration: 3.00 a month; April has 30 days.
@@ -270,6 +271,21 @@ describe('at once', () => {
     });
     expect((await preview()).immediate.refund.total).toBe('5.40');
     expect((await cancel('immediate')).status).toBe(200);
+  });
+
+  it('gives back what paid a part of a shorter period by the days of that one', async () => {
+    await rule({ refund: 'unused', withdrawal_days: 0 });
+    const dear = await newHosting(product, 3_100, { name: 'Dear' });
+    const year = await delivered('annually'); // 30.00
+    const asked = { product_id: dear, cycle: 'monthly' };
+    const { data } = (await owner.post(`/dashboard/services/${year}/upgrade`, asked)).body;
+    expect(data).toMatchObject({ credit: '30.00', total: '1.00', new_duedate: '2027-05-01' });
+    await payByCredit(owner, data.invoice_id);
+    await settled(product);
+    await at('2027-04-16T00:00:00Z'); // 14 of 30 days have not begun, of 31.00
+    expect((await preview(year)).immediate.refund.total).toBe('14.46');
+    await at('2027-04-30T00:00:00Z');
+    expect((await preview(year)).immediate.refund).toEqual(nothing);
   });
 
   it('ends a machine, and its open upgrade with it', async () => {
