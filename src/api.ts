@@ -40,6 +40,8 @@ import { catalogRoutes, catalogStaffRoutes, couponStaffRoutes, groupStaffRoutes 
 import { mailStaffRoutes } from './events/index.ts';
 import { fleetStaffRoutes } from './fleet/index.ts';
 import {
+  activityRoutes,
+  invitationRoutes,
   memberRoutes,
   organizationRoutes,
   organizationStaffRoutes,
@@ -94,6 +96,8 @@ export const allRoutes: RouteGroup[] = [
   keepFactorsRoutes,
   organizationRoutes,
   memberRoutes,
+  invitationRoutes,
+  activityRoutes,
   documentRoutes,
   billingRoutes,
   profileRoutes,

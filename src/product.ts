@@ -11,7 +11,7 @@ import { type GivenDrivers, openDrivers, requireAll } from './drivers/index.ts';
 import { gatherReactions, startTellingReaders } from './events/index.ts';
 import { introduction } from './introduction.ts';
 import { enlistNode, ensureInventory, knownHost, type LocalNode, watchNode } from './node.ts';
-import { authenticator } from './organizations/index.ts';
+import { authenticator, expireInvitations } from './organizations/index.ts';
 import { commitOf } from './platform/host/commit.ts';
 import { type DataDir, prepareDataDir } from './platform/host/dataDir.ts';
 import { closeApi, createApi, createProbeServer, createRegistry } from './platform/http/index.ts';
@@ -32,6 +32,7 @@ import {
   startWorker,
   systemActor,
   systemClock,
+  type TxContext,
   type Worker,
   watchWorker,
 } from './platform/index.ts';
@@ -115,7 +116,7 @@ async function start(config: Config, progress: StartProgress, parts: Parts, undo
   await warnOfRewriting(ctx, progress);
 
   undo.push(startTellingReaders(ctx));
-  if (config.role !== 'api') await settleRestore(ctx, vpsJobs, forgetSignIns);
+  if (config.role !== 'api') await settleRestore(ctx, vpsJobs, closeOldDoors);
   const { drivers, node, watch } = await openWorld(ctx, data, progress, parts, undo);
   const build = { version, commit: commitOf(join(import.meta.dirname, '..')), role: config.role };
   const registry = createRegistry(() => ctx.db.connections(), build);
@@ -146,6 +147,12 @@ async function start(config: Config, progress: StartProgress, parts: Parts, undo
 type Whole = Context & { db: ReturnType<typeof connect>; log: ProcessLog };
 
 /** Says loudly when the ledger and the journal are only kept from being changed by their triggers. */
+/** What was closed since the backup must not stand open again after a restore. */
+async function closeOldDoors(tx: TxContext): Promise<void> {
+  await forgetSignIns(tx);
+  await expireInvitations(tx);
+}
+
 async function warnOfRewriting(ctx: Whole, progress: StartProgress): Promise<void> {
   const { role, tables } = await rewritableTables(ctx.db);
   if (tables.length === 0) return;

@@ -41,7 +41,7 @@ import {
   fleetWatches,
   nodesCheck,
 } from './fleet/index.ts';
-import { organizationMails, organizationReactions } from './organizations/index.ts';
+import { organizationMails, organizationReactions, purgeInvitations } from './organizations/index.ts';
 import { purgeIdempotencyKeys, sealedAnswers } from './platform/http/index.ts';
 import {
   type AnySaga,
@@ -152,6 +152,7 @@ export const allPeriodicJobs: PeriodicJob[] = [
   { name: 'account.purgeLinks', intervalMs: 10 * minute, work: purgeLinks },
   { name: 'account.warnOfEndingKeys', intervalMs: 10 * minute, work: warnOfEndingKeys },
   { name: 'account.purgeEmailChanges', intervalMs: 10 * minute, work: purgeEmailChanges },
+  { name: 'organizations.purgeInvitations', intervalMs: 10 * minute, work: purgeInvitations },
   { name: 'http.purgeIdempotencyKeys', intervalMs: 10 * minute, work: purgeIdempotencyKeys },
   healing(allJobs),
   { name: 'jobs.purgeDone', intervalMs: 10 * minute, work: purgeDoneJobs },

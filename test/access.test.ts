@@ -25,6 +25,7 @@ const withResource = ofOrganizations.filter((route) => route.path.includes('/:')
 /** Every permission there is; a new one is new here too. */
 const everything = [
   ...[
+    'activity.read',
     'billing.manage',
     'billing.pay',
     'billing.read',
@@ -258,12 +259,20 @@ describe('a key', () => {
     };
     expect(Object.fromEntries(areas.map((area) => [area, without(area)]))).toEqual({
       billing: [
-        ...['billing.manage', 'billing.pay', 'billing.read', 'members.manage', 'members.read', 'order'],
-        ...['organization.manage', 'service.cancel'],
+        ...[
+          'activity.read',
+          'billing.manage',
+          'billing.pay',
+          'billing.read',
+          'members.manage',
+          'members.read',
+        ],
+        ...['order', 'organization.manage', 'service.cancel'],
       ],
-      shield: ['members.manage', 'members.read', 'organization.manage', 'service.cancel'],
+      shield: ['activity.read', 'members.manage', 'members.read', 'organization.manage', 'service.cancel'],
       vps: [
-        ...['members.manage', 'members.read', 'organization.manage', 'service.cancel', 'service.manage'],
+        ...['activity.read', 'members.manage', 'members.read', 'organization.manage', 'service.cancel'],
+        'service.manage',
         ...['vps.manage', 'vps.power', 'vps.read'],
       ],
     });

@@ -63,7 +63,7 @@ const tablesOf: Record<string, string[]> = {
     ...['passkeys', 'passkey_challenges', 'factor_resets'],
   ],
   attention: ['staff_concerns', 'staff_mailings'],
-  organizations: ['organizations', 'memberships'],
+  organizations: ['organizations', 'memberships', 'invitations'],
   settings: ['settings'],
   events: ['journal', 'mails'],
   fleet: ['nodes', 'placements', 'address_pools', 'addresses', 'images'],
@@ -136,8 +136,8 @@ const readsOf: Record<string, { tables: string[]; why: string }> = {
     why: "a person's sign-ins are entries of the journal; staff asks who is in an organization; factors go days after their person was told",
   },
   organizations: {
-    tables: ['api_keys', 'billing_profiles', 'passkeys', 'sessions', 'totp_factors', 'users'],
-    why: 'who a request comes from, asked at every request; who is a member, and whether by a second factor; address and tax id are shown, and said in the billing profile',
+    tables: ['api_keys', 'billing_profiles', 'journal', 'passkeys', 'sessions', 'totp_factors', 'users'],
+    why: 'who a request comes from, asked at every request; who is a member, and whether by a second factor; activity is the journal, with the names of people and keys; address and tax id are shown, and said in the billing profile',
   },
   billing: {
     tables: ['organizations', 'set_aside'],

@@ -128,6 +128,14 @@ const things: Record<string, () => Promise<Thing>> = {
     path: await newColleague(),
     bodies: [{ role: 'support' }, { role: 'billing' }],
   }),
+  withdrawInvitation: async () => {
+    made += 1;
+    const path = `/dashboard/organizations/${owner.organizationId}/invitations`;
+    const { invitation } = await madeBy(
+      owner.post(path, { email: `guest${made}@example.com`, role: 'viewer' }),
+    );
+    return { path: `${path}/${invitation?.id}`, bodies: [] };
+  },
   removeOrganizationMember: async () => ({ path: await newColleague(), bodies: [] }),
   updateBillingProfile: async () => {
     made += 1;

@@ -39,6 +39,7 @@ export { type Method, openSession, type Proven, type Visit } from './sessions/op
 export { sessionRoutes } from './sessions/routes.ts';
 export { hashToken, looksLikeSession } from './sessions/token.ts';
 export { noteSession } from './sessions/use.ts';
+export { EmailAddress } from './signIn/emailAddress.ts';
 export { passwordLink, purgeLinks } from './signIn/links.ts';
 export { addressRequests } from './signIn/register.ts';
 export { purgeAddressRequests } from './signIn/requests.ts';

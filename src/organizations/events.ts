@@ -10,6 +10,26 @@ interface OrganizationUpdated {
   before: object;
 }
 
+export interface InvitationSent {
+  organization: string;
+  email: string;
+  role: Role;
+  invited_by: string;
+  sending: number;
+}
+
+interface InvitationWithdrawn {
+  email: string;
+  role: Role;
+}
+
+interface MemberJoined {
+  user_id: number;
+  organization: string;
+  role: Role;
+  invited_by: number;
+}
+
 interface MemberRoleChanged {
   user_id: number;
   organization: string;
@@ -31,6 +51,22 @@ export const organizationCreated = event<OrganizationCreated>(
 export const organizationUpdated = event<OrganizationUpdated>(
   'organization.updated',
   'an organization was changed',
+);
+export const memberInvited = event<InvitationSent>(
+  'member.invited',
+  'somebody was invited by mail to act for an organization',
+);
+export const invitationSentAgain = event<InvitationSent>(
+  'invitation.sent_again',
+  'an invitation was sent again; the link of the mail before is good no more',
+);
+export const invitationWithdrawn = event<InvitationWithdrawn>(
+  'invitation.withdrawn',
+  'an invitation was withdrawn before anybody accepted it',
+);
+export const memberJoined = event<MemberJoined>(
+  'member.joined',
+  'somebody accepted an invitation and acts for the organization from now on',
 );
 export const memberRoleChanged = event<MemberRoleChanged>(
   'member.role_changed',

@@ -1,7 +1,15 @@
 import { type Example, exampleIds as ids, onlyPage } from '../platform/http/index.ts';
 
 const permissions = [
-  ...['billing.manage', 'billing.pay', 'billing.read', 'members.manage', 'members.read', 'order'],
+  ...[
+    'activity.read',
+    'billing.manage',
+    'billing.pay',
+    'billing.read',
+    'members.manage',
+    'members.read',
+    'order',
+  ],
   ...['organization.manage', 'service.cancel', 'service.manage', 'service.read'],
   ...['vps.manage', 'vps.power', 'vps.read'],
 ];
@@ -36,6 +44,18 @@ const colleague = {
   last_active_at: null,
 };
 const ofColleague = { id: ids.organization, user_id: colleague.user.id };
+
+const invitation = {
+  id: 4503599627370141,
+  email: 'carla@example.com',
+  role: 'technical',
+  invited_by: { id: ids.user, first_name: 'Ada', last_name: 'Novak' },
+  expired: false,
+  sent_at: '2026-01-31T22:03:10.221Z',
+  expires_at: '2026-02-07T22:03:10.221Z',
+  created_at: '2026-01-31T22:03:10.221Z',
+};
+const ofInvitation = { id: ids.organization, invitation_id: invitation.id };
 
 const forStaff = {
   id: ids.organization,
@@ -86,6 +106,44 @@ export const examples = {
     params: { id: ids.organization },
     body: { user_id: colleague.user.id },
     data: { member: { ...colleague, role: 'owner' } },
+  },
+  createInvitation: {
+    params: { id: ids.organization },
+    body: { email: invitation.email, role: invitation.role },
+    data: { invitation },
+  },
+  listInvitations: {
+    params: { id: ids.organization },
+    data: { invitations: [invitation], ...onlyPage(1) },
+  },
+  getInvitation: { params: ofInvitation, data: { invitation } },
+  resendInvitation: { params: ofInvitation, data: { invitation } },
+  withdrawInvitation: { params: ofInvitation, data: { withdrawn: true } },
+  acceptInvitation: {
+    body: { token: 'mW3yLwq0Yc5n9mCq0F1oV6v0b1u8r3dK2s7xJ4tPzEg' },
+    data: { organization: { ...organization, role: 'technical', members_count: 2 } },
+  },
+  getOrganizationActivity: {
+    params: { id: ids.organization },
+    query: { action: 'member_invited' },
+    data: {
+      activity: [
+        {
+          id: 1042,
+          action: 'member_invited',
+          description: 'Somebody was invited by mail to act for an organization',
+          created_at: '2026-01-31T22:03:10.221Z',
+          user: { id: ids.user, first_name: 'Ada', last_name: 'Novak', email: 'ada@example.com' },
+          admin: null,
+          api_key: { id: 4503599627370142, name: 'Automation', key: 'ik_3fQ9…' },
+          ip: '203.0.113.7',
+          subject: { type: 'invitation', id: invitation.id },
+          invoice: null,
+          service: null,
+        },
+      ],
+      ...onlyPage(1),
+    },
   },
   listOrganizationsAsStaff: {
     query: { search: 'novak l' },

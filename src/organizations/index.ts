@@ -4,9 +4,13 @@
  */
 
 import './errors.ts';
+import './limits.ts';
 
+export { activityRoutes } from './activity/routes.ts';
 export { authenticator } from './authenticate.ts';
 export { organizationExists } from './chosen.ts';
+export { expireInvitations, purgeInvitations } from './invitations/forget.ts';
+export { invitationRoutes } from './invitations/routes.ts';
 export { organizationMails } from './mails.ts';
 export { memberRoutes } from './members/routes.ts';
 export { foundOrganization, ownerAddress, ownerOf } from './organizations.ts';

@@ -1,8 +1,28 @@
-import { type MailDeclaration, mail } from '../events/index.ts';
-import { memberRemoved, memberRoleChanged } from './events.ts';
+import { type MailDeclaration, mail, mailTo } from '../events/index.ts';
+import type { Happened } from '../platform/index.ts';
+import {
+  type InvitationSent,
+  invitationSentAgain,
+  memberInvited,
+  memberRemoved,
+  memberRoleChanged,
+} from './events.ts';
+import { invitationLink } from './invitations/link.ts';
 
 /** Names come from people, and must not begin a line of their own. */
 const quoted = (name: string) => `"${name.replace(/[\p{Cc}]+/gu, ' ').trim()}"`;
+
+/** The same for every address: whether there is an account is not for who invites to learn. */
+const invitation = ({ subject, data }: Happened<InvitationSent>) => ({
+  subject: `${quoted(data.invited_by)} invites you to ${quoted(data.organization)}`,
+  lines: [
+    `${quoted(data.invited_by)} invites you to act for the organization ${quoted(data.organization)}, as ${data.role}. Follow this link within a week, signed in with this address, to accept:`,
+    'Without an account, register first, with this address. If you do not know who asks, do nothing: without the link nothing happens.',
+  ],
+  link: invitationLink(subject.id, data.sending),
+});
+const invited = mailTo(memberInvited, ({ email }) => email, invitation);
+const invitedAgain = mailTo(invitationSentAgain, ({ email }) => email, invitation);
 
 const roleChanged = mail(memberRoleChanged, ({ data }) => ({
   subject: `Your role in ${quoted(data.organization)} changed`,
@@ -26,4 +46,4 @@ const removed = mail(memberRemoved, ({ data }) => ({
 }));
 
 /** Mails about who is in an organization. */
-export const organizationMails: MailDeclaration[] = [roleChanged, removed];
+export const organizationMails: MailDeclaration[] = [invited, invitedAgain, roleChanged, removed];

@@ -117,6 +117,12 @@ export async function readOrganization(ctx: OrganizationContext, id: number) {
   return { organization: view(row, ctx.permissions) };
 }
 
+/** One that the caller is in, whatever the header says. */
+export async function readOwnOrganization(ctx: AccountContext, id: number) {
+  const row = await ctx.db.one(organizationOf, { userId: ctx.actor.userId, id });
+  return { organization: view(row, permissionsIn(row, await limitsOf(ctx))) };
+}
+
 /** Changes what is named of it. `not_found`, `forbidden`. */
 export function updateOrganization(
   ctx: OrganizationContext,
@@ -148,8 +154,7 @@ export async function createOrganization(ctx: AccountContext, body: { name: stri
     const organization = { name: body.name, country: body.country ?? null, ownerId: userId };
     const id = await foundOrganization(tx, organization);
     tx.db.afterCommit(forgetPrincipals); // what is remembered of the founder lacks it
-    const row = await tx.db.one(organizationOf, { userId, id });
-    return { organization: view(row, permissionsIn(row, await limitsOf(tx))) };
+    return readOwnOrganization(tx, id);
   });
 }
 

@@ -76,6 +76,7 @@ function isWithin(permission: Permission, kept: Areas): boolean {
 }
 
 const organizationPermissions = permissions('all', {
+  'activity.read': [],
   'organization.manage': [],
   'members.read': specialists,
   'members.manage': [],

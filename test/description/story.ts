@@ -11,6 +11,14 @@ export const story = [
     'listOrganizations',
     ...['getOrganization', 'updateOrganization', 'listOrganizationMembers', 'getOrganizationMember'],
     ...[
+      'createInvitation',
+      'listInvitations',
+      'getInvitation',
+      'resendInvitation',
+      'getOrganizationActivity',
+    ],
+    'withdrawInvitation',
+    ...[
       'register',
       'resendVerification',
       'forgetPassword',
@@ -171,6 +179,7 @@ export const cannotBeSent: Record<string, string> = {
   ),
   getSession: 'needs a session: account/sessions/sessions.test.ts',
   endSession: 'needs a session: account/sessions/sessions.test.ts',
+  acceptInvitation: 'needs the link of a mail: organizations/invitations/invitations.test.ts',
   updateOrganizationMember: 'needs a second member: organizations/members/members.test.ts',
   removeOrganizationMember: 'needs a second member: organizations/members/members.test.ts',
   handOverOrganization: 'needs a session: organizations/members/members.test.ts',

@@ -11,13 +11,10 @@ import {
 } from '../../platform/index.ts';
 import { lockOrganization, requireChosen } from '../chosen.ts';
 import { memberRemoved, memberRoleChanged } from '../events.ts';
-import { permissionsOf, type Role } from '../permissions.ts';
+import type { Role } from '../permissions.ts';
 import { readMember } from './list.ts';
+import { requireRuler, roleOf } from './ruler.ts';
 
-const roleOf = statement<{ role: Role }, { organizationId: number; userId: number }>(
-  'organizations.roleOfMember',
-  'select role from memberships where organization_id = :organizationId and user_id = :userId',
-);
 const setRole = statement<never, { organizationId: number; userId: number; role: Role }>(
   'organizations.setRole',
   'update memberships set role = :role where organization_id = :organizationId and user_id = :userId',
@@ -113,10 +110,7 @@ function ofMember<T>(
     await requireChosen(tx, id);
     const organization = await lockOrganization(tx, id);
     const isSelf = userId === tx.actor.userId;
-    const mine = await tx.db.maybe(roleOf, { organizationId: id, userId: tx.actor.userId });
-    if (mine === null) throw fail('forbidden');
-    const may = (role: Role) => permissionsOf(role).has('members.manage');
-    if (!isSelf && !(may(mine.role) && tx.permissions.has('members.manage'))) throw fail('permission_denied');
+    if (!isSelf) await requireRuler(tx);
     const { role } = await requireRow(tx, roleOf, { organizationId: id, userId });
     tx.db.afterCommit(forgetPrincipals);
     return work(tx, { userId, role, isSelf, organization: organization.name });

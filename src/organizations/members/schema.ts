@@ -19,13 +19,18 @@ const Member = named(
   Type.Object({
     user: named(
       'MemberUser',
-      Type.Object({ id: Id, email: Type.String(), first_name: Type.String(), last_name: Type.String() }),
-      'Who it is',
+      Type.Object({
+        id: Nullable(Id),
+        email: Type.String(),
+        first_name: Nullable(Type.String()),
+        last_name: Nullable(Type.String()),
+      }),
+      'Who it is; of somebody who was invited the address alone',
     ),
     role: Role,
     status: Choice(['active', 'invited']),
     two_factor: Type.Boolean({ description: 'Whether they have a second factor set up' }),
-    joined_at: Timestamp,
+    joined_at: Nullable(Timestamp),
     last_active_at: Nullable(Timestamp),
   }),
   'Somebody who acts for an organization, in a role',
@@ -34,6 +39,7 @@ const Member = named(
 export const MemberParams = Strict({ id: Id, user_id: Id });
 export const MemberQuery = ListQuery({
   role: Type.Optional(Role),
+  status: Type.Optional(Choice(['active', 'invited'])),
   sort: SortBy(['joined_at', 'email'], 'joined_at'),
 });
 export const MemberList = named('MemberList', listOf('members', Member));

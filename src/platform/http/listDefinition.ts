@@ -28,6 +28,8 @@ export interface ListDefinition<Row> {
   order: string;
   /** The key counts 1, 2, 3 … in the list: without filters a page is a range of it, however deep. */
   numbered?: boolean;
+  /** Up to how many entries are counted; 10,000 when absent. */
+  countCap?: number;
   /** Texts that `search` finds by their beginning, in their order; each has an index that ends in the key. */
   search?: SortKey<Row>[];
 }

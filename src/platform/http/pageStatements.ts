@@ -24,7 +24,7 @@ export function declareOrders<Row>(definition: ListDefinition<Row>): [string, St
       [name, 'count', ...filters].join('.'),
       definition.numbered && filters.length === 0
         ? `select coalesce(max(${key.by}), 0)::bigint as total from ${from} where ${where}`
-        : counted(`select 1 from ${from} where ${where}`, countCap),
+        : counted(`select 1 from ${from} where ${where}`, definition.countCap ?? countCap),
     );
     return Object.entries(sorts).flatMap(([sort, by]) =>
       ['-', ''].map((direction): [string, Statements<Row>] => {
