@@ -2,6 +2,7 @@ import {
   hashKey,
   hashToken,
   isForOrganization,
+  isSecured,
   type KeyLimits,
   keptTo,
   limitsOfKey,
@@ -22,6 +23,8 @@ interface PersonRow {
   role: string | null;
   default_organization_id: number | null;
   is_member: boolean;
+  /** Whether the organization wants a second factor, and this caller stands without one. */
+  lacks_factor: boolean | null;
   show_cancelled_items: boolean;
 }
 
@@ -49,13 +52,17 @@ const person = (counts: string) => `u.id as user_id, u.staff_role, u.show_cancel
      ) as default_organization_id,
      exists (select 1 from memberships own where own.user_id = u.id) as is_member`;
 
+const lacksFactor = (isStrong: string) =>
+  `(select o.require_2fa and not ${isStrong} from organizations o where o.id = m.organization_id) as lacks_factor`;
+
 // One round trip: the key, its account, and the membership in the organization that was asked for.
 const findKeyHolder = statement<
   KeyRow,
   { hash: Buffer; organizationId: number | null; ip: string; now: Date }
 >(
   'organizations.findCaller',
-  `select k.id as key_id, k.last_used_at, k.test, ${person(isForOrganization('own'))}, ${limitsOfKey} as limits
+  `select k.id as key_id, k.last_used_at, k.test, ${person(isForOrganization('own'))}, ${limitsOfKey} as limits,
+     ${lacksFactor(isSecured('u.id'))}
    from api_keys k
    join users u on u.id = k.user_id and u.status = 'active'
    left join memberships m on m.user_id = u.id and m.organization_id = :organizationId and ${isForOrganization('m')}
@@ -69,7 +76,7 @@ const findSignedIn = statement<
   { hash: Buffer; organizationId: number | null; now: Date; idleSince: Date }
 >(
   'organizations.findSignedIn',
-  `select s.id as session_id, s.strong, s.proven_at, s.last_seen_at, ${person('true')}
+  `select s.id as session_id, s.strong, s.proven_at, s.last_seen_at, ${person('true')}, ${lacksFactor('s.strong')}
    from sessions s
    join users u on u.id = s.user_id and u.status = 'active'
    left join memberships m on m.user_id = u.id and m.organization_id = :organizationId
@@ -131,6 +138,7 @@ function personOf(row: PersonRow, limits?: KeyLimits) {
     permissions: row.role === null ? null : permissionsOf(row.role, limits),
     defaultOrganizationId: row.default_organization_id,
     isMember: row.is_member,
+    lacksFactor: row.lacks_factor === true,
     hidesCancelled: !row.show_cancelled_items,
   };
 }

@@ -1,6 +1,12 @@
-import { isForOrganization, type KeyLimits, lockUser } from '../account/index.ts';
+import { isForOrganization, isSecured, type KeyLimits, lockUser } from '../account/index.ts';
 import { record } from '../events/index.ts';
-import { forgetPrincipals, type ListRequest, listData, pagedList } from '../platform/http/index.ts';
+import {
+  forgetPrincipals,
+  type ListRequest,
+  listData,
+  pagedList,
+  type SignIn,
+} from '../platform/http/index.ts';
 import {
   type AccountContext,
   type Context,
@@ -27,12 +33,14 @@ interface OrganizationRow {
   created_at: Date;
   joined_at: Date;
   require_2fa: boolean;
+  is_locked_out: boolean;
   billing_address: string | null;
   tax_id: string | null;
 }
 
 const selectOrganization = `
   select o.id, o.name, m.role, o.created_at, m.joined_at, o.require_2fa, ${shownOfProfile},
+    o.require_2fa and not ${isSecured('m.user_id')} as is_locked_out,
     (select count(*)::int from memberships c where c.organization_id = o.id) as members_count
   from memberships m join organizations o on o.id = m.organization_id ${joinProfile}`;
 
@@ -72,9 +80,13 @@ const insertMembership = statement<never, { organizationId: number; userId: numb
   `insert into memberships (organization_id, user_id, role, joined_at)
    values (:organizationId, :userId, :role, :now)`,
 );
-const rename = statement<never, { id: number; name: string }>(
-  'organizations.rename',
-  'update organizations set name = :name where id = :id',
+const setOrganization = statement<never, { id: number; name: string; require2fa: boolean }>(
+  'organizations.set',
+  'update organizations set name = :name, require_2fa = :require2fa where id = :id',
+);
+const secured = statement<{ is: boolean }, { userId: number }>(
+  'organizations.isSecured',
+  `select ${isSecured('u.id')} as is from users u where u.id = :userId`,
 );
 
 const firstOwner = statement<{ user_id: number }, { organizationId: number }>(
@@ -123,25 +135,44 @@ export async function readOwnOrganization(ctx: AccountContext, id: number) {
   return { organization: view(row, permissionsIn(row, await limitsOf(ctx))) };
 }
 
-/** Changes what is named of it. `not_found`, `forbidden`. */
+interface Change {
+  name?: string | undefined;
+  require_2fa?: boolean | undefined;
+}
+
+/**
+ * Changes what is named of it. `not_found`, `forbidden`, `second_factor_missing` for who would lock themselves out;
+ * `signIn` is how the caller came in, null with a key.
+ */
 export function updateOrganization(
   ctx: OrganizationContext,
   id: number,
-  change: { name?: string | undefined },
+  change: Change,
+  signIn: SignIn | null,
 ) {
   return transaction(ctx, 'organizations.update', async (tx) => {
     await requireChosen(tx, id);
-    const { name: before } = await lockOrganization(tx, id);
-    const { name = before } = change;
-    if (name !== before) {
-      await tx.db.run(rename, { id, name });
+    const before = await lockOrganization(tx, id);
+    const now = { name: change.name ?? before.name, require_2fa: change.require_2fa ?? before.require_2fa };
+    if (now.require_2fa && !before.require_2fa) await requireFactor(tx, signIn);
+    if (now.name !== before.name || now.require_2fa !== before.require_2fa) {
+      await tx.db.run(setOrganization, { id, name: now.name, require2fa: now.require_2fa });
       await record(tx, organizationUpdated, {
         subject: { type: 'organization', id },
-        data: { change: { name }, before: { name: before } },
+        data: { change, before },
       });
+      tx.db.afterCommit(forgetPrincipals);
     }
     return readOrganization(tx, id);
   });
+}
+
+async function requireFactor(tx: OrganizationContext & TxContext, signIn: SignIn | null): Promise<void> {
+  const { is } = await tx.db.one(secured, { userId: tx.actor.userId });
+  if (is && signIn?.strong !== false) return;
+  const message =
+    'You would lock yourself out: set up a second factor for your own account, and sign in with it, first';
+  throw fail('second_factor_missing', { message });
 }
 
 /** Makes an organization whose first owner is the caller. `too_many`. */
@@ -190,10 +221,18 @@ export function ownerAddress(ctx: Context, organizationId: number): Promise<Bill
   return ctx.db.one(billAddress, { organizationId });
 }
 
-function permissionsIn({ role }: OrganizationRow, limits: KeyLimits | undefined): ReadonlySet<string> {
-  return permissionsOf(role, limits);
+const nothing: ReadonlySet<string> = new Set();
+
+function permissionsIn(
+  { role, is_locked_out }: OrganizationRow,
+  limits: KeyLimits | undefined,
+): ReadonlySet<string> {
+  return is_locked_out ? nothing : permissionsOf(role, limits);
 }
 
-function view({ joined_at: _, ...row }: OrganizationRow, permissions: ReadonlySet<string>) {
+function view(
+  { joined_at: _, is_locked_out: __, ...row }: OrganizationRow,
+  permissions: ReadonlySet<string>,
+) {
   return { ...row, permissions: [...permissions].sort(), created_at: row.created_at.toISOString() };
 }

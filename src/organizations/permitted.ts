@@ -1,4 +1,4 @@
-import { isForOrganization, type KeyLimits, limitsOfKey } from '../account/index.ts';
+import { isForOrganization, isSecured, type KeyLimits, limitsOfKey } from '../account/index.ts';
 import type { Permission } from '../platform/http/index.ts';
 import { type AccountContext, statement } from '../platform/index.ts';
 import { permissionsOf, type Role } from './permissions.ts';
@@ -16,6 +16,7 @@ const membershipsOf = statement<MembershipRow, { userId: number; apiKeyId: numbe
      case when k.id is not null then ${limitsOfKey} end as limits
    from memberships m
    join users u on u.id = m.user_id
+   join organizations o on o.id = m.organization_id and (not o.require_2fa or ${isSecured('u.id')})
    left join api_keys k on k.id = :apiKeyId
    where m.user_id = :userId and ${isForOrganization('m')}
    order by m.organization_id = u.default_organization_id desc nulls last, m.joined_at, m.organization_id`,

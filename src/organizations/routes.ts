@@ -69,9 +69,9 @@ export const organizationRoutes = routes('/dashboard/organizations', group, (rou
       params: IdParams,
       body: S.OrganizationChange,
       data: S.OrganizationData,
-      errors: ['not_found'],
+      errors: ['not_found', 'second_factor_missing'],
       lock: (tx, req) => lockOrganization(tx, req.params.id),
     },
-    (ctx, req) => updateOrganization(ctx, req.params.id, req.body),
+    (ctx, req) => updateOrganization(ctx, req.params.id, req.body, req.principal.signIn),
   );
 });

@@ -78,7 +78,15 @@ const Name = Type.String({
 
 export const OrganizationChange = named(
   'OrganizationChange',
-  Strict({ name: Type.Optional(Name) }),
+  Strict({
+    name: Type.Optional(Name),
+    require_2fa: Type.Optional(
+      Type.Boolean({
+        description:
+          'Whether members need a second factor; who has none is locked out (403 `second_factor_required`)',
+      }),
+    ),
+  }),
   'What is left out stays',
 );
 export const NewOrganization = named(

@@ -1,5 +1,7 @@
+import { TOTP } from 'otpauth';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { newCustomer, newMember, type Person, signedIn } from '../../../test/people.ts';
+import { plantPasskey } from '../../../test/passkeys.ts';
+import { newCustomer, newMember, type Person, sessionOf, signedIn } from '../../../test/people.ts';
 import { startTestProduct, type TestProduct } from '../../../test/product.ts';
 import { contents, settled, sql } from '../../../test/sql.ts';
 import { type Role, roles } from '../index.ts';
@@ -279,6 +281,48 @@ describe('at once', () => {
     const second = await newMember(product, owner.organizationId, 'owner');
     await sql(product, `update users set status = 'blocked' where id = $1`, second.userId);
     expect(face(await owner.delete(at(owner, `/members/${owner.userId}`)))).toEqual([409, 'last_owner']);
+  });
+});
+
+describe('an organization that wants a second factor', () => {
+  it('locks out whoever has none, names the page where they set one up, and lets them in with it', async () => {
+    const { owner, people } = await company();
+    const before = await contents(product);
+    expect(face(await owner.patch(at(owner), { require_2fa: true }))).toEqual([409, 'second_factor_missing']);
+    expect(await contents(product)).toEqual(before);
+    await plantPasskey(product, owner.userId);
+    const weak = await signedIn(product, people.admin);
+    await plantPasskey(product, people.admin.userId);
+    expect(face(await weak.patch(at(owner), { require_2fa: true }))).toEqual([409, 'second_factor_missing']);
+    const { organization } = (await owner.patch(at(owner), { require_2fa: true })).body.data;
+    expect(organization.require_2fa).toBe(true);
+
+    const { viewer } = people;
+    const session = await signedIn(product, viewer);
+    for (const client of [viewer, session, weak]) {
+      for (const path of [at(owner), at(owner, '/members'), '/dashboard/services', '/dashboard/invoices']) {
+        const answer = await client.get(path);
+        expect(face(answer), path).toEqual([403, 'second_factor_required']);
+        expect(answer.body.message).toMatch(/https?:\/\/\S+\/account\/security/);
+      }
+    }
+    expect((await owner.get(at(owner, '/members'))).status).toBe(200);
+    const [listed] = (await viewer.get('/dashboard/organizations')).body.data.organizations;
+    expect(listed).toMatchObject({ require_2fa: true, permissions: [] });
+    expect((await viewer.get('/dashboard/account')).status).toBe(200);
+
+    const setup = await session.post('/dashboard/account/2fa/setup');
+    expect(setup.status, JSON.stringify(setup.body)).toBe(200);
+    const { secret } = setup.body.data;
+    const timestamp = product.clock.now().getTime();
+    const code = TOTP.generate({ secret: new TOTP({ secret }).secret, timestamp });
+    const enabled = await session.post('/dashboard/account/2fa/enable', { code });
+    const strong = await sessionOf(product, enabled, owner.organizationId);
+    expect((await strong.get(at(owner))).body.data.organization.permissions).toContain('members.read');
+    expect((await viewer.get(at(owner))).status).toBe(200);
+
+    expect((await owner.patch(at(owner), { require_2fa: false })).status).toBe(200);
+    expect((await people.billing.get(at(owner))).status).toBe(200);
   });
 });
 

@@ -69,10 +69,10 @@ export function requireCaller(
       count(principal);
     };
     const refuse = () => limiter.countRefused(request.address, credential);
-    return requireAnew(wanted, request, asked, found, { find, admit, refuse, clock });
+    return requireAnew(wanted, request, asked, found, { find, admit, refuse, clock, publicOrigin });
   }
   count(found);
-  checkAllowed(wanted, found, asked, clock);
+  checkAllowed(wanted, found, asked, { clock, publicOrigin });
   return { principal: found, organizationId: asked };
 }
 
@@ -87,6 +87,7 @@ async function requireAnew(
     admit: (principal: Principal) => void;
     refuse: () => void;
     clock: Clock;
+    publicOrigin: string;
   },
 ): Promise<Caller> {
   const refusal: ErrorCode = wanted.unauthorized ?? 'unauthorized';
@@ -107,7 +108,7 @@ async function requireAnew(
     principal = await how.find(organizationId);
     if (principal === null) throw fail(refusal);
   }
-  checkAllowed(wanted, principal, organizationId, how.clock);
+  checkAllowed(wanted, principal, organizationId, how);
   return { principal, organizationId };
 }
 
@@ -138,7 +139,7 @@ function checkAllowed(
   wanted: Admission,
   principal: Principal,
   organizationId: number | null,
-  clock: Clock,
+  { clock, publicOrigin }: Pick<Knowing, 'clock' | 'publicOrigin'>,
 ): void {
   const { signIn } = principal;
   if (wanted.auth === 'staff') {
@@ -156,10 +157,21 @@ function checkAllowed(
   if (wanted.auth === 'organization' && isOf && principal.permissions === null) {
     throw refuseFor('forbidden', 'names an organization that you are no member of');
   }
+  // What is about people themselves stays open: there they set one up.
+  if (wanted.auth === 'organization' && wanted.organization !== 'of-members' && principal.lacksFactor)
+    throw lockedOut(publicOrigin);
   if (wanted.permission !== undefined && !principal.permissions?.has(wanted.permission)) {
     throw refuseFor('permission_denied', `names an organization in which you lack ${wanted.permission}`);
   }
   checkProven(wanted, principal, clock);
+}
+
+function lockedOut(publicOrigin: string) {
+  const message = `This organization wants a second factor: set one up at ${publicOrigin}/account/security, then sign in with it`;
+  const details = [
+    { field: 'x-organization-id', message: 'names an organization that wants a second factor' },
+  ];
+  return fail('second_factor_required', { message, details });
 }
 
 function checkProven(wanted: Admission, principal: Principal, clock: Clock): void {

@@ -29,6 +29,8 @@ export interface Principal {
   readonly hidesCancelled?: boolean;
   /** Whether the caller belongs to any organization; the provider's own people often do not. */
   readonly isMember: boolean;
+  /** Whether the organization that was asked for wants a second factor, and this caller stands without one; absent when not. */
+  readonly lacksFactor?: boolean;
 }
 
 export interface SignIn {

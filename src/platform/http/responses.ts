@@ -55,6 +55,7 @@ export function codesOf(route: Route): Set<ErrorCode> {
     if (route.organization === 'default-when-absent') add('organization_ambiguous');
     add('organization_required');
     add('forbidden');
+    if (route.organization !== 'of-members') add('second_factor_required');
   }
   if (route.caller === 'when-given')
     add('unauthorized', 'organization_required', 'forbidden', 'origin_refused');
