@@ -60,7 +60,7 @@ const tablesOf: Record<string, string[]> = {
   account: [
     ...['users', 'api_keys', 'ssh_keys', 'email_changes'],
     ...['sessions', 'devices', 'account_links', 'address_requests', 'totp_factors', 'recovery_codes'],
-    ...['passkeys', 'passkey_challenges', 'factor_resets'],
+    ...['passkeys', 'passkey_challenges', 'factor_resets', 'impersonations'],
   ],
   attention: ['staff_concerns', 'staff_mailings'],
   organizations: ['organizations', 'memberships', 'invitations'],
@@ -136,7 +136,10 @@ const readsOf: Record<string, { tables: string[]; why: string }> = {
     why: "a person's sign-ins are entries of the journal; staff asks who is in an organization; factors go days after their person was told",
   },
   organizations: {
-    tables: ['api_keys', 'billing_profiles', 'journal', 'passkeys', 'sessions', 'totp_factors', 'users'],
+    tables: [
+      ...['api_keys', 'billing_profiles', 'impersonations', 'journal', 'passkeys', 'sessions'],
+      ...['totp_factors', 'users'],
+    ],
     why: 'who a request comes from, asked at every request; who is a member, and whether by a second factor; activity is the journal, with the names of people and keys; address and tax id are shown, and said in the billing profile',
   },
   billing: {

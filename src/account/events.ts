@@ -112,6 +112,13 @@ interface FactorResetAsked {
   due_at: string;
 }
 
+interface ImpersonationStarted {
+  user_id: number;
+  reason: string;
+  read_only: boolean;
+  ends_at: string;
+}
+
 interface AccountCorrected {
   user_id: number;
   fields: string[];
@@ -251,6 +258,14 @@ export const factorResetStopped = event<AboutAccount>(
 export const factorReset = event<AboutAccount>(
   'second_factor.reset',
   'the second factors of an account were taken away, as staff had asked; all sessions ended',
+);
+export const impersonationStarted = event<ImpersonationStarted>(
+  'impersonation.started',
+  'staff acts as a customer from now on, for thirty minutes at most',
+);
+export const impersonationEnded = event<AboutAccount>(
+  'impersonation.ended',
+  'staff ended it before its time that they act as a customer',
 );
 export const staffAdded = event<StaffAdded>('staff.added', 'an account of staff was made');
 export const staffChanged = event<StaffChanged>(

@@ -55,6 +55,17 @@ const factorReset = {
   due_at: '2026-02-03T22:08:00.512Z',
   created_at: '2026-01-31T22:08:00.512Z',
 };
+const impersonation = {
+  id: 4503599627370721,
+  staff: { id: 4503599627370702, email: 'sam@example.com' },
+  user: { id: 4503599627370601, email: 'ada@example.com' },
+  organization_id: 4503599627370603,
+  reason: 'Ticket a1b2c3d4: the invoice is not shown',
+  read_only: true,
+  expires_at: '2026-01-31T22:40:02.733Z',
+  ended_at: null,
+  created_at: '2026-01-31T22:10:02.733Z',
+};
 const shownOnce = 'ink_Jb3k1sVQ2Y0d8Xq5t7wZr4uK9mPcLhTe0a1b2c';
 
 const session = {
@@ -367,6 +378,16 @@ export const examples = {
   getFactorReset: { params: { id: 4503599627370601 }, data: { factor_reset: factorReset } },
   revokeFactorReset: { params: { id: 4503599627370601 }, data: { stopped: true } },
   keepFactors: { body: { token: linkToken }, data: { kept: true } },
+  impersonateUser: {
+    params: { id: 4503599627370601 },
+    body: { reason: 'Ticket a1b2c3d4: the invoice is not shown' },
+    data: { impersonation, token: 'ini_Qx7b2mVn9T4kLw8cRz1yHs5dJf3gPaUe0o6iq8w2e4' },
+  },
+  listImpersonations: { query: { limit: 1 }, data: { impersonations: [impersonation], ...onlyPage(1) } },
+  endImpersonation: {
+    params: { id: impersonation.id },
+    data: { impersonation: { ...impersonation, ended_at: '2026-01-31T22:14:09.120Z' } },
+  },
   listStaff: { query: { role: 'support' }, data: { staff: [], ...onlyPage(0) } },
   getStaff: { params: { id: staffMember.id }, data: { member: staffMember } },
   addStaff: {

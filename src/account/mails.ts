@@ -16,6 +16,7 @@ import {
   factorReset,
   factorResetAsked,
   factorResetStopped,
+  impersonationStarted,
   passkeyAdded,
   passkeyRemoved,
   passkeyWentBack,
@@ -239,6 +240,15 @@ const resetDone = mail(factorReset, () => ({
   ],
 }));
 
+const impersonated = mail(impersonationStarted, ({ data }) => ({
+  subject: 'Our staff looks at your account',
+  lines: [
+    `For thirty minutes our staff sees what you see${data.read_only ? ', and changes nothing' : ', and may change things for you'}. The reason: ${data.reason}`,
+    'They do not reach passwords, second factors, keys, or your machines. What they do stands in the activity of your organization.',
+    'If you did not expect this, answer this mail.',
+  ],
+}));
+
 const ofStaff = mail(staffAdded, ({ data }) => ({
   subject: 'You have an account of staff',
   lines: [
@@ -278,5 +288,6 @@ export const accountMails: MailDeclaration[] = [
   ...[enabled, disabled, newCodes],
   ...[passkeyNew, passkeyGone, passkeyCopied],
   ...[resetAsked, resetStopped, resetDone],
+  impersonated,
   ...[ofStaff, corrected, blocked, unblocked],
 ];

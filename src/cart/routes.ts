@@ -30,6 +30,8 @@ export const cartRoutes = routes('/cart', group, (route) => {
       unauthorized: 'unauthenticated',
       permission: 'order',
       operation: 'checkout',
+      // An order sets a machine's password.
+      personal: true,
       summary: 'Generate an invoice from the cart',
       description:
         'Reserves what is in the cart until the invoice is due. An order confirmation goes out by mail.',

@@ -6,6 +6,7 @@ import {
   type KeyLimits,
   keptTo,
   limitsOfKey,
+  looksLikeImpersonation,
   looksLikeKey,
   looksLikeSession,
   noteSession,
@@ -40,6 +41,14 @@ interface SessionRow extends PersonRow {
   strong: boolean;
   proven_at: Date;
   last_seen_at: Date;
+}
+
+interface ImpersonatedRow extends PersonRow {
+  impersonation_id: number;
+  staff_id: number;
+  read_only: boolean;
+  expires_at: Date;
+  only_organization_id: number | null;
 }
 
 /** Of a person `u`, with the membership `m` that was asked for, as far as memberships count. */
@@ -81,6 +90,22 @@ const findSignedIn = statement<
    join users u on u.id = s.user_id and u.status = 'active'
    left join memberships m on m.user_id = u.id and m.organization_id = :organizationId
    where s.hash = :hash and not s.half and s.expires_at > :now and s.last_seen_at > :idleSince`,
+);
+
+// The same of somebody of staff who acts as a customer, in one organization and no other.
+const findImpersonated = statement<
+  ImpersonatedRow,
+  { hash: Buffer; organizationId: number | null; now: Date }
+>(
+  'organizations.findImpersonated',
+  `select i.id as impersonation_id, i.staff_id, i.read_only, i.expires_at, i.organization_id as only_organization_id,
+     ${person('own.organization_id = i.organization_id')}, false as lacks_factor
+   from impersonations i
+   join users u on u.id = i.user_id and u.status = 'active' and u.staff_role is null
+   join users s on s.id = i.staff_id and s.status = 'active' and s.staff_role in ('administrator', 'support')
+   left join memberships m on m.user_id = u.id and m.organization_id = :organizationId
+     and m.organization_id = i.organization_id
+   where i.hash = :hash and i.ended_at is null and i.expires_at > :now`,
 );
 
 /** Decides who an API key or a session belongs to, and what it may do in an organization. */
@@ -126,7 +151,27 @@ export function authenticator(
     };
   };
 
+  const byImpersonation = async (
+    token: string,
+    organizationId: number | null,
+    ip: string,
+  ): Promise<Principal | null> => {
+    const now = clock.now();
+    const row = await db.maybe(findImpersonated, { hash: hashToken(token), organizationId, now });
+    if (row === null) return null;
+    return {
+      ...personOf(row),
+      actor: { type: 'user', userId: row.user_id, apiKeyId: null, ip, staffId: row.staff_id },
+      sessionId: `i${row.impersonation_id}`,
+      signIn: null,
+      keptTo: null,
+      impersonation: { staffId: row.staff_id, readOnly: row.read_only, until: row.expires_at },
+      defaultOrganizationId: row.only_organization_id,
+    };
+  };
+
   return async (credential, organizationId, ip) => {
+    if (looksLikeImpersonation(credential)) return byImpersonation(credential, organizationId, ip);
     if (looksLikeKey(credential)) return byKey(credential, organizationId, ip);
     return looksLikeSession(credential) ? bySession(credential, organizationId, ip) : null;
   };

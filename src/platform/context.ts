@@ -12,6 +12,8 @@ export interface Actor {
   userId: number | null;
   apiKeyId: number | null;
   ip: string | null;
+  /** Whoever of staff acts as this account; the journal names them. */
+  staffId?: number;
   /** Where the request comes from, as a trusted proxy says: ISO 3166-1. */
   country?: string | null;
 }

@@ -95,6 +95,7 @@ export const vpsRoutes = routes('/dashboard/service', group, (route) => {
       permission: 'vps.manage',
       params: IdParams,
       operation: 'getVpsConsole',
+      personal: true,
       summary: 'Get VPS console',
       description:
         'A WebSocket that works once, within 30 seconds, and carries the bytes of RFB or of the serial line.',
@@ -114,6 +115,7 @@ export const vpsRoutes = routes('/dashboard/service', group, (route) => {
     {
       ...managing,
       operation: 'reinstallVps',
+      personal: true,
       summary: 'Reinstall VPS',
       description:
         'Installs a system anew. The disk and its snapshots are deleted; addresses and backups stay.',
@@ -292,6 +294,7 @@ export const vpsRoutes = routes('/dashboard/service', group, (route) => {
     {
       ...managing,
       operation: 'resetVpsPassword',
+      personal: true,
       summary: 'Reset VPS password',
       description:
         'Sets the password of `root` on the running machine. Without one in the body it is made up and shown this once.',
@@ -318,6 +321,7 @@ export const vpsRoutes = routes('/dashboard/service', group, (route) => {
     {
       ...managing,
       operation: 'updateVpsSshKeys',
+      personal: true,
       summary: 'Update SSH keys of VPS',
       description: 'Replaces the SSH keys that the running machine lets in.',
       body: S.AccessChange,

@@ -4,7 +4,8 @@ import { type ErrorCode, fail } from '../errors.ts';
 import { readCredential, readOrganization } from './credential.ts';
 import { whyNoKey, whyNotAKey } from './hints.ts';
 import type { Limiter } from './limits.ts';
-import type { Principal, Principals } from './principal.ts';
+import type { Impersonation, Principal, Principals } from './principal.ts';
+import type { Reach } from './reach.ts';
 import type { Auth } from './route.ts';
 
 /** Who calls, and for which organization; settled before anything of the request's content is looked at. */
@@ -23,6 +24,8 @@ export interface Admission {
   area?: string;
   sessionOnly?: boolean;
   fresh?: boolean;
+  /** What staff needs who acts as the caller: to read, to change, or nothing lets them. */
+  reach: Reach;
 }
 
 /** How long it counts that somebody proved who they are, for what endangers their account. */
@@ -141,7 +144,7 @@ function checkAllowed(
   organizationId: number | null,
   { clock, publicOrigin }: Pick<Knowing, 'clock' | 'publicOrigin'>,
 ): void {
-  const { signIn } = principal;
+  const { signIn, impersonation } = principal;
   if (wanted.auth === 'staff') {
     if (principal.staffRole === null) throw fail('staff_only');
     if (signIn?.strong === false) throw fail('second_factor_required');
@@ -152,6 +155,7 @@ function checkAllowed(
     checkProven(wanted, principal, clock);
     return;
   }
+  if (impersonation !== undefined) checkReach(wanted.reach, impersonation);
   if (wanted.area !== undefined) checkArea(wanted.area, principal.keptTo);
   const isOf = wanted.organization !== 'of-members' || organizationId !== null;
   if (wanted.auth === 'organization' && isOf && principal.permissions === null) {
@@ -172,6 +176,12 @@ function lockedOut(publicOrigin: string) {
     { field: 'x-organization-id', message: 'names an organization that wants a second factor' },
   ];
   return fail('second_factor_required', { message, details });
+}
+
+function checkReach(reach: Reach, { readOnly }: Impersonation): void {
+  if (reach === 'personal') throw fail('impersonation_refused');
+  if (reach === 'change' && readOnly)
+    throw fail('impersonation_refused', { message: 'You asked to read alone as this customer' });
 }
 
 function checkProven(wanted: Admission, principal: Principal, clock: Clock): void {

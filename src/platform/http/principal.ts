@@ -9,6 +9,8 @@ export interface Principal {
   readonly sessionId: number | string | null;
   /** How and when they proved who they are; null for an API key. */
   readonly signIn: SignIn | null;
+  /** Of staff that acts as this person; absent for the person. */
+  readonly impersonation?: Impersonation;
   /** `administrator`, `billing`, `support`, `operator`; null for customers. */
   readonly staffRole: string | null;
   /**
@@ -31,6 +33,12 @@ export interface Principal {
   readonly isMember: boolean;
   /** Whether the organization that was asked for wants a second factor, and this caller stands without one; absent when not. */
   readonly lacksFactor?: boolean;
+}
+
+export interface Impersonation {
+  readonly staffId: number;
+  readonly readOnly: boolean;
+  readonly until: Date;
 }
 
 export interface SignIn {

@@ -70,6 +70,8 @@ export interface RouteOptions<
    * 403 `reauthentication_required`.
    */
   fresh?: boolean;
+  /** The person's alone, as what is below their account is: staff that acts as them is refused. */
+  personal?: boolean;
   /**
    * Without the header, the caller's only or chosen organization is used; or, where it is about people themselves,
    * those who are in no organization need none. The handler of such a route looks at the person alone.

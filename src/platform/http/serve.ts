@@ -6,8 +6,9 @@ import { type Admission, type Caller, requireCaller } from './caller.ts';
 import { readCredential } from './credential.ts';
 import { type Outside, outsideOf } from './live.ts';
 import { kindsOf, readParams, readQuery } from './parameters.ts';
-import type { Principal } from './principal.ts';
+import type { Impersonation, Principal } from './principal.ts';
 import type { Problem } from './problem.ts';
+import { reachOf } from './reach.ts';
 import { type AnyReq, type AnySchema, compileRespond, type Envelopes } from './respond.ts';
 import { envelopeOf, type ResponseCheck, responseCheck } from './responses.ts';
 import type { Route } from './route.ts';
@@ -80,10 +81,12 @@ function serveRoute(app: FastifyInstance, api: Api, route: Route, envelopes: Env
 /** Authentication, organization and limits: all that is settled before the body is read. */
 function compileGate(api: Api, route: Route, { refusal }: Outside) {
   const { auth } = route;
-  const admission: Admission | null = auth === 'public' ? null : { ...route, auth };
+  const admission: Admission | null = auth === 'public' ? null : { ...route, auth, reach: reachOf(route) };
   const names = Object.keys(route.params.properties);
   const isEmpty = (params: unknown) => names.some((name) => (params as Record<string, string>)[name] === '');
   const count = (principal: Principal | null, request: FastifyRequest, reply: FastifyReply): void => {
+    if (principal?.impersonation !== undefined)
+      reply.header('x-impersonation', markOf(principal.impersonation));
     const limit = api.limiter.take(principal, request.address, route.limit);
     if (limit !== null) reply.headers(limit);
   };
@@ -108,6 +111,11 @@ function compileGate(api: Api, route: Route, { refusal }: Outside) {
   };
 }
 
+/** Says on every answer that staff acted, as whom the credential tells. */
+function markOf({ staffId, readOnly, until }: Impersonation): string {
+  return `staff=${staffId}; until=${until.toISOString()}; ${readOnly ? 'read-only' : 'may-change'}`;
+}
+
 /** On a public route that says something else to those it knows: the caller, when a credential was sent. */
 function callerWhenGiven(
   api: Api,
@@ -118,7 +126,7 @@ function callerWhenGiven(
   if (route.caller !== 'when-given') return null;
   if (readCredential(request.method, request.headers, api.publicOrigin) === null) return null;
   const auth = request.headers['x-organization-id'] === undefined ? 'account' : 'organization';
-  return withDefaultOrganization(requireCaller({ auth }, request, api, known));
+  return withDefaultOrganization(requireCaller({ auth, reach: 'read' }, request, api, known));
 }
 
 async function withDefaultOrganization(finding: Caller | Promise<Caller>): Promise<Caller> {

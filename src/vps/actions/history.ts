@@ -139,8 +139,10 @@ export function queueAction(
 }
 
 function askedBy({ actor, clock }: Context) {
-  const initiatorId = actor.type === 'api_key' ? actor.apiKeyId : actor.userId;
-  return { id: newId(), initiatorType: actor.type, initiatorId, initiatorIp: actor.ip, now: clock.now() };
+  const isKey = actor.type === 'api_key';
+  const initiatorId = isKey ? actor.apiKeyId : (actor.staffId ?? actor.userId);
+  const initiatorType = actor.staffId === undefined ? actor.type : ('staff' as const);
+  return { id: newId(), initiatorType, initiatorId, initiatorIp: actor.ip, now: clock.now() };
 }
 
 export function locked(command: string) {
