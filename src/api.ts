@@ -38,7 +38,7 @@ import {
 } from './billing/index.ts';
 import { cartRoutes } from './cart/index.ts';
 import { catalogRoutes, catalogStaffRoutes, couponStaffRoutes, groupStaffRoutes } from './catalog/index.ts';
-import { mailStaffRoutes } from './events/index.ts';
+import { auditRoutes, mailStaffRoutes } from './events/index.ts';
 import { fleetStaffRoutes } from './fleet/index.ts';
 import {
   activityRoutes,
@@ -135,6 +135,7 @@ export const allRoutes: RouteGroup[] = [
   calendarStaffRoutes,
   attentionStaffRoutes(allConcerns),
   mailStaffRoutes,
+  auditRoutes,
   jobStaffRoutes,
   jobDismissalRoutes,
   ...fleetStaffRoutes,

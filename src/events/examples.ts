@@ -2,6 +2,34 @@ import type { Example } from '../platform/http/index.ts';
 
 /** A request and its answer for each operation, parts of one story. */
 export const examples = {
+  listAudit: {
+    query: { subject_type: 'user', subject_id: 4503599627370601, limit: 1 },
+    data: {
+      audit_entries: [
+        {
+          id: 1204,
+          action: 'account.corrected',
+          organization_id: null,
+          subject: { type: 'user', id: 4503599627370601 },
+          actor: {
+            type: 'staff',
+            user_id: 4503599627370702,
+            email: 'sam@example.com',
+            api_key_id: null,
+            ip: '192.0.2.10',
+          },
+          request_id: '04dK.X.G9B_9-2b',
+          data: { user_id: 4503599627370601, fields: ['last_name'] },
+          created_at: '2026-01-31T22:12:15.747Z',
+        },
+      ],
+      pages: 1,
+      current_page: 1,
+      entries: 1,
+      total: 1,
+      next_cursor: null,
+    },
+  },
   listMails: {
     query: { recipient: 'ada@example.com' },
     data: {

@@ -22,4 +22,4 @@ export { mailDelivery, mailReactions, mailSending } from './mails.ts';
 export { eventMeasures } from './measures.ts';
 export { gatherReactions, type OwnReaction, on, reactionJobs, starts } from './reactions.ts';
 export { type JournalEntry, readJournal } from './readJournal.ts';
-export { mailStaffRoutes } from './staffRoutes.ts';
+export { auditRoutes, mailStaffRoutes } from './staffRoutes.ts';

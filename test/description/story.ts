@@ -126,6 +126,7 @@ export const story = [
     'listPriceMoveServices',
     'revokePriceMove',
     'listMails',
+    'listAudit',
     'listFailedJobs',
     'listConcerns',
     'listNodes',

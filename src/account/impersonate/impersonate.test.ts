@@ -14,7 +14,7 @@ import { allRoutes } from '../../api.ts';
 import { listRoutes } from '../../platform/http/index.ts';
 
 let product: TestProduct;
-let support: SignedIn & { userId: number };
+let support: SignedIn & { userId: number; email: string };
 let customer: Person;
 beforeAll(async () => {
   product = await startTestProduct();
@@ -170,6 +170,32 @@ describe('staff that acts as a customer', () => {
     const viewer = await newMember(product, customer.organizationId, 'viewer');
     const here = await act({ read_only: false }, viewer);
     expect(face(await here.get('/dashboard/invoices'))).toEqual([403, 'permission_denied']);
+  });
+});
+
+describe('the audit', () => {
+  it('shows administrators all that somebody of staff did, and what was done to one thing', async () => {
+    const admin = await newStaff(product, 'administrator');
+    await act();
+    const find = async (query: string) => {
+      const { status, body } = await admin.get(`/staff/audit?${query}`);
+      expect(status, JSON.stringify(body)).toBe(200);
+      return body.data.audit_entries as { action: string; subject: object; actor: object; data: object }[];
+    };
+    const mine = await find(`staff_id=${support.userId}&limit=1`);
+    expect(mine).toMatchObject([
+      {
+        action: 'impersonation.started',
+        organization_id: customer.organizationId,
+        subject: { type: 'user', id: customer.userId },
+        actor: { type: 'staff', user_id: support.userId, email: support.email },
+        data: { reason },
+      },
+    ]);
+    expect(await find(`subject_type=user&subject_id=${customer.userId}&limit=1`)).toEqual(mine);
+    expect((await find(`organization_id=${customer.organizationId}&limit=1`))[0]).toBeDefined();
+    expect(face(await admin.get('/staff/audit?subject_type=user'))).toEqual([400, 'invalid_request']);
+    expect(face(await support.get('/staff/audit'))).toEqual([403, 'permission_denied']);
   });
 });
 
