@@ -8,6 +8,7 @@ import { startTestProduct, type TestProduct, until } from '../../test/product.ts
 import { contents, settled, sql } from '../../test/sql.ts';
 import { permissionsOf, roles } from '../organizations/index.ts';
 import { looksLikeKey } from './keys.ts';
+import { parsePublicKey } from './sshKeys.ts';
 
 let product: TestProduct;
 let customer: Person;
@@ -38,6 +39,14 @@ function add(public_key: string, person: Person = customer, name = 'laptop') {
   return person.post(path, { name, public_key });
 }
 
+function fingerprintOf(line: string): string | null {
+  try {
+    return parsePublicKey(line).fingerprint;
+  } catch {
+    return null;
+  }
+}
+
 describe('an SSH key', () => {
   it.each([
     ['ssh-ed25519', ['-t', 'ed25519']],
@@ -63,6 +72,46 @@ describe('an SSH key', () => {
     const { ssh_key } = (await add(line)).body.data;
     expect(ssh_key).toMatchObject({ type, fingerprint: printed.split(' ')[1] });
     expect((await add(`${line.slice(0, -8)}AAAA`)).status).toBe(400);
+  });
+
+  it('is never taken where ssh-keygen does not read it, and shows what that prints', () => {
+    const lines = [
+      newKey('-t', 'ed25519').line,
+      newKey('-t', 'rsa', '-b', '2048').line,
+      newKey('-t', 'ecdsa').line,
+    ];
+    const field = (bytes: Buffer) => Buffer.concat([Buffer.from([0, 0, 0, bytes.length]), bytes]);
+    const [, encoded = ''] = (lines[2] ?? '').split(' ');
+    const point = Buffer.from(encoded, 'base64').subarray(-65);
+    const onToken = (...fields: Buffer[]) => {
+      const type = 'sk-ecdsa-sha2-nistp256@openssh.com';
+      return `${type} ${Buffer.concat([Buffer.from(type), ...fields].map(field)).toString('base64')}`;
+    };
+    const [curve, app] = [Buffer.from('nistp256'), Buffer.from('ssh:')];
+    lines.push(
+      onToken(curve, point, app),
+      onToken(curve, Buffer.alloc(65, 4), app),
+      onToken(Buffer.from('x'), point, app),
+    );
+    let taken = 0;
+    for (const line of lines) {
+      const [type = '', key = ''] = line.split(' ');
+      const blob = Buffer.from(key, 'base64');
+      for (let turn = 0; turn < 12; turn += 1) {
+        const changed = Buffer.from(blob);
+        if (turn > 0)
+          changed[(turn * 37) % blob.length] = (changed[(turn * 37) % blob.length] ?? 0) ^ (1 << (turn % 8));
+        const text = `${type}\t${changed.toString('base64')}`;
+        const ours = fingerprintOf(text);
+        if (ours === null) continue;
+        taken += 1;
+        const printed = execFileSync('ssh-keygen', ['-lf', '-'], { input: text, encoding: 'utf8' });
+        expect([text, printed.split(' ')[1]]).toEqual([text, ours]);
+      }
+    }
+    expect(taken).toBeGreaterThanOrEqual(4);
+    expect(fingerprintOf(lines[4] ?? '')).toBeNull();
+    expect(fingerprintOf(lines[5] ?? '')).toBeNull();
   });
 
   it('loses its comment: what is kept is type and key alone', async () => {

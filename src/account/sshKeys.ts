@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, createPublicKey, type JsonWebKey } from 'node:crypto';
 import sshpk from 'sshpk';
 import { identityLimits, keysBytes } from '../drivers/hypervisor/index.ts';
 import { record } from '../events/index.ts';
@@ -19,6 +19,8 @@ import { lockUser } from './users.ts';
 
 const keysPerAccount = 100;
 const smallestRsaBits = 2048;
+/** OpenSSH reads no larger numbers. */
+const largestRsaBits = 16_384;
 
 export interface SshKey {
   id: number;
@@ -181,7 +183,7 @@ function view(row: SshKey) {
  * somebody's text, and the line is going to stand in a file that gives access.
  */
 export function parsePublicKey(text: string): { type: string; publicKey: string; fingerprint: string } {
-  const match = /^([a-z0-9@.-]+) +([A-Za-z0-9+/]+={0,2})(?: [^\r\n]*)?$/.exec(text.trim());
+  const match = /^([a-z0-9@.-]+)[ \t]+([A-Za-z0-9+/]+={0,2})(?:[ \t][^\r\n]*)?$/.exec(text.trim());
   const [, type, encoded] = match ?? [];
   if (type === undefined || encoded === undefined) {
     throw fail('invalid_ssh_key', {
@@ -190,8 +192,9 @@ export function parsePublicKey(text: string): { type: string; publicKey: string;
   }
   const blob = Buffer.from(encoded, 'base64');
   if (!isSound(type, blob)) {
+    const dsa = type === 'ssh-dss' ? 'DSA keys are too weak, and OpenSSH takes them no more. ' : '';
     throw fail('invalid_ssh_key', {
-      message: `Use an Ed25519, ECDSA or security-key (sk-) key, or RSA of at least ${smallestRsaBits} bits`,
+      message: `${dsa}Use an Ed25519, ECDSA or security-key (sk-) key, or RSA of at least ${smallestRsaBits} bits`,
     });
   }
   const fingerprint = createHash('sha256').update(blob).digest('base64').replace(/=+$/, '');
@@ -213,12 +216,41 @@ function isSound(type: string, blob: Buffer): boolean {
   const fields = fieldsOf(blob);
   if (fields === null || fields.length !== fieldsByType[type] || fields[0]?.toString('latin1') !== type)
     return false;
-  if (type.startsWith('sk-')) return fields.every((field) => field.length > 0) && blob.length > 60;
+  if (type.startsWith('sk-')) return isSoundOnToken(type, fields);
+  const curve = curves[type];
+  if (curve !== undefined && !isOnCurve(curve, fields[2])) return false;
   try {
     const key = sshpk.parseKey(`${type} ${blob.toString('base64')}`, 'ssh');
-    return key.type !== 'rsa' || key.size >= smallestRsaBits;
+    return key.type !== 'rsa' || (key.size >= smallestRsaBits && key.size <= largestRsaBits);
   } catch {
     return false; // the library's own words say nothing to a customer
+  }
+}
+
+/** A key that a security key holds: the library does not know the types. */
+function isSoundOnToken(type: string, fields: Buffer[]): boolean {
+  const application = fields.at(-1);
+  if (application === undefined || application.length === 0) return false;
+  if (type === 'sk-ssh-ed25519@openssh.com') return fields[1]?.length === 32;
+  return fields[1]?.toString('latin1') === 'nistp256' && isOnCurve('P-256', fields[2]);
+}
+
+const curves: Record<string, string> = {
+  'ecdsa-sha2-nistp256': 'P-256',
+  'ecdsa-sha2-nistp384': 'P-384',
+  'ecdsa-sha2-nistp521': 'P-521',
+};
+
+/** Whether a point is one of the curve, as OpenSSH wants it: written in full. */
+function isOnCurve(crv: string, point: Buffer | undefined): boolean {
+  if (point === undefined || point[0] !== 4 || point.length % 2 === 0) return false;
+  const half = (point.length + 1) / 2;
+  const [x, y] = [point.subarray(1, half), point.subarray(half)].map((part) => part.toString('base64url'));
+  try {
+    createPublicKey({ key: { kty: 'EC', crv, x, y } as JsonWebKey, format: 'jwk' });
+    return true;
+  } catch {
+    return false;
   }
 }
 
