@@ -36,8 +36,8 @@ export async function sql<Row extends object>(
   return (await poolOf(product).query<Row>(text, values)).rows;
 }
 
-/** Measurements, which the product takes every few seconds whatever a test does. */
-const measured = ['vps_samples', 'vps_traffic'];
+/** Measurements and checks, which the product makes by itself whatever a test does. */
+const measured = ['vps_samples', 'vps_traffic', 'ledger_checks'];
 const moments = ['seen_at', 'last_used_at', 'last_used_ip', 'last_activity_at'];
 
 /**

@@ -30,7 +30,9 @@ const entries = pagedList<AuditRow>({
     thing: 't.subject_id = :thing',
   },
   key: { by: 't.id', type: 'bigint', of: (row) => row.id },
-  sorts: { created_at: null },
+  sorts: {
+    created_at: { by: 't.created_at', type: 'timestamptz', of: (row) => row.created_at.toISOString() },
+  },
   order: '-created_at',
 });
 

@@ -91,6 +91,7 @@ export const invitationRoutes = routes('/dashboard', group, (route) => {
     {
       auth: 'organization',
       organization: 'of-members',
+      personal: true,
       operation: 'acceptInvitation',
       summary: 'Accept invitation',
       description:
