@@ -35,6 +35,19 @@ const busy = () =>
      values (floor(random() * 1e15), $1, $2, 'create_backup', 'running', 'system', now())`,
     ...[owner.organizationId, id],
   );
+/** Lets go of what keeps the machine busy, while the resize is not to be tried for an hour. */
+const postpone = async () => {
+  // It may be at work just now, and comes back as soon as it has seen that the machine is busy.
+  await until(
+    () =>
+      sql(
+        product,
+        `update jobs set run_at = now() + interval '1 hour' where name = 'vps.resize' and state = 'ready' returning id`,
+      ),
+    (jobs) => jobs.length > 0,
+  );
+  await sql(product, `delete from vps_actions where service_id = $1 and command = 'create_backup'`, id);
+};
 const idle = async () => {
   await sql(product, `delete from vps_actions where service_id = $1 and command = 'create_backup'`, id);
   await sql(product, `update jobs set run_at = '2000-01-01' where name = 'vps.resize' and state = 'ready'`);
@@ -81,11 +94,7 @@ describe('a machine whose smaller size waits', () => {
   it('gets it before its owner does anything else with it', async () => {
     await busy();
     await upgrade({ option1: 1 });
-    await sql(product, `delete from vps_actions where service_id = $1 and command = 'create_backup'`, id);
-    await sql(
-      product,
-      `update jobs set run_at = now() + interval '1 hour' where name = 'vps.resize' and state = 'ready'`,
-    );
+    await postpone();
     for (const [path, body] of [['restart'], ['stop'], ['snapshots', { name: 'keeps-it-busy' }]] as const) {
       const asked = await owner.post(`/dashboard/service/${id}/vps/${path}`, body ?? {});
       expect(asked.body, path).toMatchObject({ code: 'locked', message: expect.stringContaining('resize') });
@@ -101,11 +110,7 @@ describe('a machine whose smaller size waits', () => {
   it('is switched off with force all the same', async () => {
     await busy();
     await upgrade({ option1: 1 });
-    await sql(product, `delete from vps_actions where service_id = $1 and command = 'create_backup'`, id);
-    await sql(
-      product,
-      `update jobs set run_at = now() + interval '1 hour' where name = 'vps.resize' and state = 'ready'`,
-    );
+    await postpone();
     expect((await owner.post(`/dashboard/service/${id}/vps/stop`, { force: true })).status).toBe(200);
     const power = async () => (await product.hypervisor.inspect(`vps-${id}`)).power;
     await until(power, (seen) => seen === 'stopped');
