@@ -44,13 +44,21 @@ export function startAnnouncing(url: string, log: Logger, isTheirs: (job: Ready)
     if (last !== null) await endAlone(last);
   };
 
+  const notify = async (payload: string): Promise<void> => {
+    await (await connected()).query('select pg_notify($1, $2)', [channel, payload]);
+  };
+
   const send = async (): Promise<void> => {
     await new Promise((resolve) => setImmediate(resolve)); // with what else this turn has committed
     while (names.size > 0 && !stopped) {
       const payload = [...names].join(',');
       names.clear();
       const short = Buffer.byteLength(payload) > longestPayload ? '' : payload;
-      await (await connected()).query('select pg_notify($1, $2)', [channel, short]);
+      // A connection that was cut is known to be so only once something is sent over it.
+      await notify(short).catch(async () => {
+        await disconnect();
+        await notify(short);
+      });
       await new Promise((resolve) => setTimeout(resolve, gatherMs));
     }
   };
