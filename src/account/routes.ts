@@ -95,6 +95,7 @@ export function accountRoutes(readCredit: ReadCredit): RouteGroup {
       '/ssh-keys',
       {
         auth: 'organization',
+        area: 'all',
         operation: 'createSshKey',
         summary: 'Create SSH key',
         description: 'Machines ordered from now on let this key in.',
@@ -122,6 +123,7 @@ export function accountRoutes(readCredit: ReadCredit): RouteGroup {
       '/ssh-keys/:id',
       {
         auth: 'organization',
+        area: 'all',
         operation: 'deleteSshKey',
         summary: 'Delete SSH key',
         description:

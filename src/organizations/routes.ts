@@ -33,6 +33,7 @@ export const organizationRoutes = routes('/dashboard/organizations', group, (rou
     '',
     {
       auth: 'account',
+      area: 'all',
       personal: true,
       operation: 'createOrganization',
       summary: 'Create organization',

@@ -92,6 +92,8 @@ describe('staff that acts as a customer', () => {
     expect(personal).toContain('POST /cart/checkout/invoice');
     expect(personal).toContain('GET /dashboard/service/:id/vps/console');
     expect(personal).toContain('PATCH /dashboard/account');
+    expect(personal).toContain('POST /dashboard/organizations/:id/invitations');
+    expect(personal).toContain('PATCH /dashboard/organizations/:id/members/:user_id');
   });
 
   it('changes when asked to, and the journal names who did it', async () => {

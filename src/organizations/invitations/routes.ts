@@ -31,6 +31,7 @@ export const invitationRoutes = routes('/dashboard', group, (route) => {
     '/organizations/:id/invitations',
     {
       ...manages,
+      personal: true,
       operation: 'createInvitation',
       summary: 'Invite somebody',
       description:
@@ -76,6 +77,7 @@ export const invitationRoutes = routes('/dashboard', group, (route) => {
     '/organizations/:id/invitations/:invitation_id/resend',
     {
       ...manages,
+      personal: true,
       operation: 'resendInvitation',
       summary: 'Send invitation again',
       description: 'For another week. The link of the mail before is good no more.',

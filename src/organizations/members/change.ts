@@ -53,6 +53,8 @@ export function changeRole(
 ) {
   return ofMember(ctx, 'organizations.changeRole', id, userId, async (tx, member) => {
     if (role === member.role) return readMember(tx, id, userId);
+    // Of themselves too: who was lowered meanwhile must not raise themselves again.
+    await requireRuler(tx);
     if (member.role === 'owner') await requireOwnerLeft(tx, id, userId);
     if (role === 'owner' || (member.role === 'owner' && !member.isSelf)) await requireOwner(tx, requireFresh);
     await giveRole(tx, member, role);

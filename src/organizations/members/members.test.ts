@@ -1,3 +1,4 @@
+import http from 'node:http';
 import { TOTP } from 'otpauth';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { plantPasskey } from '../../../test/passkeys.ts';
@@ -364,4 +365,32 @@ describe('handing over', () => {
     const left = Object.values(await rolesIn(owner.organizationId));
     expect(left.filter((role) => role === 'owner').length).toBe(1);
   });
+});
+
+/** A request whose body is held back until it is sent: it was let in long before it does anything. */
+async function withheld(who: Person, path: string, body: object): Promise<() => Promise<number | undefined>> {
+  const text = JSON.stringify(body);
+  const headers = {
+    ...{ token: who.key, 'x-organization-id': String(who.organizationId) },
+    ...{ 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) },
+  };
+  const request = http.request(`${product.url}/api${path}`, { method: 'PATCH', headers });
+  const answer = new Promise<number | undefined>((resolve, reject) => {
+    request.on('response', (response) => resolve(response.resume().statusCode)).on('error', reject);
+  });
+  request.flushHeaders();
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  return () => {
+    request.end(text);
+    return answer;
+  };
+}
+
+it('nobody who was lowered raises themselves again by a request that was let in before', async () => {
+  const { owner, session, people } = await company();
+  const path = at(owner, `/members/${people.admin.userId}`);
+  const send = await withheld(people.admin, path, { role: 'admin' });
+  expect((await session.patch(path, { role: 'viewer' })).status).toBe(200);
+  expect(await send()).toBe(403);
+  expect((await rolesIn(owner.organizationId))[people.admin.userId]).toBe('viewer');
 });

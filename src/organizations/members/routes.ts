@@ -45,6 +45,7 @@ export const memberRoutes = routes('/dashboard/organizations', group, (route) =>
     {
       auth: 'organization',
       permission: 'members.manage',
+      personal: true,
       operation: 'updateOrganizationMember',
       summary: 'Change the role of a member',
       description:
@@ -66,6 +67,7 @@ export const memberRoutes = routes('/dashboard/organizations', group, (route) =>
     {
       auth: 'organization',
       permission: 'members.read',
+      personal: true,
       operation: 'removeOrganizationMember',
       summary: 'Remove a member, or leave',
       description:
