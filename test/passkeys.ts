@@ -144,8 +144,8 @@ export async function plantPasskey(product: TestProduct, userId: number): Promis
   await sql(
     product,
     `insert into passkeys (id, user_id, name, credential_id, public_key, counter, transports, synced, created_at)
-     values ($1, $2, 'Phone', $3, '', 0, '{}', true, now())`,
-    ...[id, userId, randomBytes(16)],
+     values ($1, $2, 'Phone', $3, '', 0, '{}', true, $4)`,
+    ...[id, userId, randomBytes(16), product.clock.now()],
   );
   return id;
 }

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { newInvoice, payByCredit } from '../../test/invoices.ts';
+import { plantPasskey } from '../../test/passkeys.ts';
 import { cookiesOf, newCustomer, type Person, sessionOf, signedIn } from '../../test/people.ts';
 import { startTestProduct, type TestProduct } from '../../test/product.ts';
 import { contents, settled, sql } from '../../test/sql.ts';
@@ -196,6 +197,38 @@ describe('another address', () => {
     const reset = { token: await tokenTo(someone.email), password };
     expect((await product.nobody.post('/auth/password/reset', reset)).status).toBe(200);
     expect((await logIn(someone.email, password)).status).toBe(200);
+  });
+
+  it('is not confirmed any more once the password was set anew', async () => {
+    const someone = await newCustomer(product);
+    const thiefs = newAddress();
+    await (await signedIn(product, someone)).patch(path, { email: thiefs });
+    const token = await tokenTo(thiefs);
+    await product.nobody.post('/auth/password/forgot', { email: someone.email });
+    const reset = { token: await tokenTo(someone.email), password: 'nine herons fold linen' };
+    expect((await product.nobody.post('/auth/password/reset', reset)).status).toBe(200);
+    expect(face(await follow('confirm', token))).toEqual([400, 'invalid_link']);
+  });
+
+  it('is asked for together with another password', async () => {
+    const someone = await newCustomer(product);
+    const [email, password] = [newAddress(), 'nine herons fold linen'];
+    const body = { email, password, current_password: someone.password };
+    expect((await (await signedIn(product, someone)).patch(path, body)).status).toBe(200);
+    expect((await follow('confirm', await tokenTo(email))).status).toBe(200);
+    expect((await logIn(email, password)).status).toBe(200);
+  });
+
+  it('is had back with all that was added since taken away, and what was there before left', async () => {
+    const { someone, session } = await moved();
+    const before = await sql(product, 'select id from api_keys where user_id = $1', someone.userId);
+    const { status } = await session.post('/dashboard/account/api-keys', { name: 'for later' });
+    expect(status).toBe(200);
+    await plantPasskey(product, someone.userId);
+    await follow('revoke', await tokenTo(someone.email));
+    const good = 'select id from api_keys where user_id = $1 and revoked_at is null';
+    expect(await sql(product, good, someone.userId)).toEqual(before);
+    expect(await sql(product, 'select id from passkeys where user_id = $1', someone.userId)).toEqual([]);
   });
 
   it('is not had back after seven days', async () => {

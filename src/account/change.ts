@@ -9,6 +9,7 @@ import {
   transaction,
 } from '../platform/index.ts';
 import { askForEmail } from './emailChange/ask.ts';
+import { dropAskedChange } from './emailChange/rows.ts';
 import { passwordChanged } from './events.ts';
 import { type ReadCredit, readAccount } from './read.ts';
 import { endSessionsOf } from './sessions/end.ts';
@@ -88,11 +89,15 @@ export async function changeAccount(
   return transaction(ctx, 'account.change', async (tx) => {
     const now = await tx.db.one(lockedPerson, { id: userId });
     await changeFacts(tx, facts);
-    if (wantsEmail) await askForEmail(tx, now, email);
-    if (passwordHash === null) return readAccount(tx, readCredit);
+    if (passwordHash === null) {
+      if (wantsEmail) await askForEmail(tx, now, email);
+      return readAccount(tx, readCredit);
+    }
     // Somebody else may have set one meanwhile.
     if (now.password_hash !== person.password_hash) throw fail('invalid_credentials');
     const cookies = await replacePassword(tx, passwordHash, Number(principal.sessionId));
+    // After the password, with which what was asked for before falls.
+    if (wantsEmail) await askForEmail(tx, now, email);
     return answer(await readAccount(tx, readCredit), cookies);
   });
 }
@@ -116,6 +121,7 @@ async function replacePassword(tx: AccountContext & TxContext, passwordHash: str
   await tx.db.run(setPassword, { id: userId, passwordHash, now: tx.clock.now() });
   const sessions_ended = await endSessionsOf(tx, userId, sessionId);
   await dropLinksOf(tx, userId);
+  await dropAskedChange(tx, userId);
   await record(tx, passwordChanged, {
     subject: { type: 'user', id: userId },
     organizationId: null,

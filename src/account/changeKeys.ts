@@ -243,6 +243,25 @@ export async function revokeKey(
   ctx.db.afterCommit(forgetPrincipals);
 }
 
+const keysSince = statement<{ id: number; name: string; prefix: string }, { userId: number; since: Date }>(
+  'account.keysSince',
+  'select id, name, prefix from api_keys where user_id = :userId and created_at >= :since and revoked_at is null for update',
+);
+
+/** Ends the keys that were made for an account since a moment from which on somebody else had it. */
+export async function revokeKeysSince(tx: AccountContext & TxContext, since: Date): Promise<void> {
+  const { userId } = tx.actor;
+  for (const { id, name, prefix } of await tx.db.many(keysSince, { userId, since })) {
+    await tx.db.run(revoke, { id, now: tx.clock.now() });
+    await record(tx, apiKeyRevoked, {
+      subject: { type: 'api_key', id },
+      organizationId: null,
+      data: { user_id: userId, name, prefix, by_other: false },
+    });
+  }
+  tx.db.afterCommit(forgetPrincipals);
+}
+
 /** The key that the request came with; null for a session, which is kept to nothing. */
 async function askingKey(ctx: AccountContext): Promise<ApiKey | null> {
   if (ctx.actor.apiKeyId === null) return null;

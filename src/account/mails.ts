@@ -151,7 +151,7 @@ const emailBack = mail(emailChangeRevoked, ({ data }) => ({
   subject: 'Your account has its old address again',
   lines: [
     'Your account has this address again. All its sessions have ended, and its password is good no more. Set another one by this link within an hour:',
-    'Then look through your API keys and your second factor: whoever changed the address could change them too.',
+    'API keys, passkeys and an authenticator app that were added since the address was changed are gone. Look through those from before: whoever changed the address could change them too.',
   ],
   link: mailLink('reset', data.link_id),
 }));

@@ -1,4 +1,5 @@
-import { IdParams, routes } from '../platform/http/index.ts';
+import { IdParams, type Principal, requireFresh, routes } from '../platform/http/index.ts';
+import type { Clock } from '../platform/index.ts';
 import { blockUser, lockCustomer, unblockUser } from './block.ts';
 import { lockKey } from './changeKeys.ts';
 import { correctUser } from './correct.ts';
@@ -109,6 +110,11 @@ const keys = {
 // Every key may see to keys: how far, the rules of each say.
 const key = { auth: 'staff', area: 'any' } as const;
 
+/** A program rotates its own key; a person proves first who they are, as for everything that opens the account. */
+function requireProof(principal: Principal, clock: Clock): void {
+  if (principal.signIn !== null) requireFresh(principal, clock);
+}
+
 export const staffKeyRoutes = routes('/staff/keys', keys, (route) => {
   route.get(
     '',
@@ -149,9 +155,12 @@ export const staffKeyRoutes = routes('/staff/keys', keys, (route) => {
         'the whole key, shown this once. What the body leaves out is as with the key that asks.',
       body: S.NewStaffKey,
       data: S.StaffKeyMade,
-      errors: ['not_found', 'permission_denied', 'too_many'],
+      errors: ['not_found', 'permission_denied', 'too_many', 'reauthentication_required'],
     },
-    (ctx, req) => makeStaffKey(ctx, req.body),
+    (ctx, req) => {
+      requireProof(req.principal, ctx.clock);
+      return makeStaffKey(ctx, req.body);
+    },
   );
   route.post(
     '/:id/rotate',
@@ -165,9 +174,12 @@ export const staffKeyRoutes = routes('/staff/keys', keys, (route) => {
       params: IdParams,
       body: S.KeyRotation,
       data: S.StaffKeyRotated,
-      errors: ['not_found', 'permission_denied', 'conflict', 'too_many'],
+      errors: ['not_found', 'permission_denied', 'conflict', 'too_many', 'reauthentication_required'],
     },
-    (ctx, req) => rotateStaffKey(ctx, req.params.id, req.body.overlap_hours ?? 24),
+    (ctx, req) => {
+      requireProof(req.principal, ctx.clock);
+      return rotateStaffKey(ctx, req.params.id, req.body.overlap_hours ?? 24);
+    },
   );
   route.delete(
     '/:id',

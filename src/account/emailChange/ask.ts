@@ -2,7 +2,7 @@ import { record } from '../../events/index.ts';
 import { type AccountContext, fail, newId, statement, type TxContext } from '../../platform/index.ts';
 import { emailChangeAsked, emailChangeRefused } from '../events.ts';
 import { type PersonRow, personByEmail } from '../signIn/person.ts';
-import { confirmMs, type EmailChange, hashOfLink, heldAddress } from './rows.ts';
+import { confirmMs, dropAskedChange, type EmailChange, hashOfLink, heldAddress } from './rows.ts';
 
 const asksADay = 10;
 
@@ -22,10 +22,6 @@ const insertChange = statement<
   'account.insertEmailChange',
   `insert into email_changes (id, user_id, old_email, new_email, state, hash, until, created_at)
    values (:id, :userId, :oldEmail, :newEmail, :state, :hash, :until, :now)`,
-);
-const replace = statement<never, { userId: number }>(
-  'account.replaceEmailChange',
-  `update email_changes set state = 'replaced' where user_id = :userId and state = 'asked'`,
 );
 const countAsked = statement<{ count: number }, { userId: number; since: Date }>(
   'account.countEmailChanges',
@@ -50,7 +46,7 @@ export async function askForEmail(
   const other = (await tx.db.maybe(personByEmail, { email }))?.id ?? (await heldAddress(tx, email))?.user_id;
   const state = other === undefined || other === person.id ? 'asked' : 'taken';
   const id = newId();
-  await tx.db.run(replace, { userId: person.id });
+  await dropAskedChange(tx, person.id);
   await tx.db.run(insertChange, {
     ...{ id, userId: person.id, oldEmail: person.email, newEmail: email, state },
     ...{ hash: hashOfLink(tx, 'confirm', id), until: new Date(now.getTime() + confirmMs), now },

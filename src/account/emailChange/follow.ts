@@ -9,7 +9,9 @@ import {
   statement,
   transaction,
 } from '../../platform/index.ts';
+import { revokeKeysSince } from '../changeKeys.ts';
 import { emailChanged, emailChangeRevoked } from '../events.ts';
+import { dropFactorsSince } from '../factors/gained.ts';
 import { endSessionsOf } from '../sessions/end.ts';
 import { hashToken } from '../sessions/token.ts';
 import { dropLinksOf, makeLink } from '../signIn/links.ts';
@@ -59,7 +61,7 @@ export function confirmEmailChange(ctx: Context, token: string) {
 
 /**
  * Gives an account the address back that it had, whatever happened since. Whoever took it away knows the password, so that
- * is good no more: all sessions end, and a mail to the old address brings a link to set another. `invalid_link`.
+ * is good no more: all sessions end, what was added since the change was asked for (API keys, passkeys, an authenticator app) goes, and a mail to the old address brings a link to set another. `invalid_link`.
  */
 export async function revokeEmailChange(ctx: Context, token: string) {
   const passwordHash = await hashPassword(randomBytes(32).toString('base64url'));
@@ -76,6 +78,8 @@ export async function revokeEmailChange(ctx: Context, token: string) {
     const sessions_ended = await endSessionsOf(tx, userId, null);
     await dropLinksOf(tx, userId);
     await tx.db.run(dropChanges, { userId, since: change.created_at });
+    await dropFactorsSince(tx, userId, change.created_at);
+    await revokeKeysSince(tx, change.created_at);
     await record(tx, emailChangeRevoked, {
       subject: { type: 'user', id: userId },
       organizationId: null,

@@ -1,5 +1,5 @@
 import { linkToken, type MailLink } from '../../events/index.ts';
-import { type Context, statement } from '../../platform/index.ts';
+import { type Context, statement, type TxContext } from '../../platform/index.ts';
 import { hashToken } from '../sessions/token.ts';
 
 /** Changes of addresses, from the wish to the last moment at which they can be taken back. */
@@ -28,6 +28,10 @@ const held = statement<{ id: number; user_id: number }, { email: string; now: Da
   `select id, user_id from email_changes where lower(old_email) = lower(:email) and state = 'confirmed' and until > :now
    order by created_at desc limit 1`,
 );
+const replace = statement<never, { userId: number }>(
+  'account.replaceEmailChange',
+  `update email_changes set state = 'replaced' where user_id = :userId and state = 'asked'`,
+);
 const purge = statement<never, { now: Date; limit: number }>(
   'account.purgeEmailChanges',
   'delete from email_changes where id in (select id from email_changes where until <= :now limit :limit)',
@@ -46,6 +50,11 @@ export function hashOfLink(ctx: Context, what: 'confirm' | 'revoke', id: number)
 /** The change by which an account gave this address up, while its person can still have it back; null otherwise. */
 export function heldAddress(ctx: Context, email: string): Promise<{ id: number; user_id: number } | null> {
   return ctx.db.maybe(held, { email, now: ctx.clock.now() });
+}
+
+/** No link that waits confirms a change any more: another wish takes its place, or who asked for it may be a thief. */
+export async function dropAskedChange(tx: TxContext, userId: number): Promise<void> {
+  await tx.db.run(replace, { userId });
 }
 
 const batch = 1_000;

@@ -30,7 +30,8 @@ export async function takeFactor(
   userId: number,
   { code, recovery_code }: Shown,
 ): Promise<boolean> {
-  if (code !== undefined) return takeCode(tx, userId, code);
+  // A secret that was made and never enabled may be known to whoever was signed in then.
+  if (code !== undefined) return (await hasTotp(tx, userId)) && takeCode(tx, userId, code);
   return recovery_code !== undefined && takeRecoveryCode(tx, userId, recovery_code);
 }
 

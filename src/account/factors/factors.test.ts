@@ -1,5 +1,6 @@
 import { TOTP } from 'otpauth';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { plantPasskey } from '../../../test/passkeys.ts';
 import { newCustomer, type Person, type SignedIn, sessionOf, signedIn } from '../../../test/people.ts';
 import { startTestProduct, type TestProduct } from '../../../test/product.ts';
 import { contents, settled, sql } from '../../../test/sql.ts';
@@ -62,6 +63,19 @@ async function half(person: Person): Promise<SignedIn> {
 }
 
 describe('a second factor', () => {
+  it('that was set up and never enabled opens nothing, also beside one that was', async () => {
+    const person = await newCustomer(product);
+    const thief = await signedIn(product, person);
+    const { secret } = (await thief.post(`${path}/setup`)).body.data;
+    await plantPasskey(product, person.userId);
+    const { email, password } = person;
+    const begun = await sessionOf(product, await product.nobody.post('/auth/login', { email, password }));
+    expect(face(await begun.post('/auth/login/2fa', { code: codeOf(secret) }))).toEqual([
+      401,
+      'invalid_code',
+    ]);
+  });
+
   it('is set up, enabled by a code, asked for at sign-in, and disabled by a code', async () => {
     const { person, before, session, secret, otpauth_url, codes } = await withFactor();
     expect(otpauth_url).toContain(`secret=${secret}`);

@@ -1,5 +1,6 @@
 import { record } from '../../events/index.ts';
 import { actingAs, type Context, requireRow, transaction } from '../../platform/index.ts';
+import { dropAskedChange } from '../emailChange/rows.ts';
 import { emailVerified, passwordReset } from '../events.ts';
 import { endSessionsOf } from '../sessions/end.ts';
 import { readLink, takeLink } from './links.ts';
@@ -32,6 +33,7 @@ export async function resetPassword(ctx: Context, token: string, password: strin
     await tx.db.one(lockedPerson, { id: userId });
     await tx.db.run(setPassword, { id: userId, passwordHash, now: tx.clock.now() });
     await markVerified(tx);
+    await dropAskedChange(tx, userId);
     const sessions_ended = await endSessionsOf(tx, userId, null);
     await record(tx, passwordReset, {
       subject: { type: 'user', id: userId },
