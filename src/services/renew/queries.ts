@@ -126,11 +126,9 @@ const setApplied = statement<never, { invoiceId: number; startsOn: string; endsO
   'services.moveRenewal',
   'update service_renewals set starts_on = :startsOn, ends_on = :endsOn where invoice_id = :invoiceId',
 );
-const begunAnew = statement<{ id: number }, { invoiceId: number }>(
-  'services.begunAnew',
-  `select c.id from service_changes c join service_renewals r on r.service_id = c.service_id
-   where r.invoice_id = :invoiceId and c.state = 'applied' and c.starts_on is not null and c.created_at > r.created_at
-   limit 1`,
+const endAllApplied = statement<never, { serviceId: number }>(
+  'services.endAppliedRenewals',
+  `update service_renewals set state = 'ended' where service_id = :serviceId and state = 'applied'`,
 );
 // The first day of the period before is known where an invoice says it; of several, an upgrade began later.
 const shorten = statement<never, { id: number; duedate: string; cycle: string; priceMinor: number }>(
@@ -150,9 +148,12 @@ export function laterRenewals(ctx: Context, { serviceId, startsOn }: AppliedRene
   return ctx.db.many(appliedAfter, { serviceId, startsOn });
 }
 
-/** Whether a change of product began periods anew since: those before it are no part of the paid time any more. */
-export async function hasBegunAnew(ctx: Context, { invoiceId }: AppliedRenewal): Promise<boolean> {
-  return (await ctx.db.maybe(begunAnew, { invoiceId })) !== null;
+/**
+ * Periods begin anew with a change of product: those that were renewed before it paid for a part of that, and are no part of
+ * the paid time any more. What they paid stays where it was paid.
+ */
+export async function endAppliedRenewals(tx: TxContext, serviceId: number): Promise<void> {
+  await tx.db.run(endAllApplied, { serviceId });
 }
 
 /** A renewal that counted does so no more. */

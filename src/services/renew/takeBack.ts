@@ -12,7 +12,6 @@ import {
   type AppliedRenewal,
   dropApplied,
   findApplied,
-  hasBegunAnew,
   laterRenewals,
   moveApplied,
   shortenService,
@@ -33,7 +32,7 @@ export async function takeBackRenewal(tx: TxContext, invoiceId: number): Promise
   const renewal = await findApplied(tx, invoiceId);
   if (renewal === null) return;
   const isRunning = before.status === 'active' || before.status === 'suspended';
-  if (!isRunning || (await hasBegunAnew(tx, renewal))) return;
+  if (!isRunning) return;
   await dropApplied(tx, invoiceId);
   await dropPeriod(tx, before.id, invoiceId);
   const reason = 'a period before it was given back';

@@ -7,6 +7,7 @@ import { leaveCalendar } from '../calendar/row.ts';
 import { productChanged, productChangeEnded } from '../events.ts';
 import { writePeriod } from '../periods.ts';
 import { endPriceMoves } from '../priceMoves/queries.ts';
+import { endAppliedRenewals } from '../renew/queries.ts';
 import { lockTerms, type Terms } from '../terms.ts';
 import {
   becomeProduct,
@@ -36,8 +37,11 @@ export async function applyChange(tx: TxContext, service: Terms, change: Change)
     await writePeriod(tx, service.id, { invoiceId, startsOn, endsOn });
     await beginEarning(tx, { invoiceId, serviceId: service.id, from: startsOn, to: endsOn });
   }
-  // It is due on another day, and the calendar takes it up anew when that is near.
-  if (change.endsOn !== null) await leaveCalendar(tx, service.id);
+  if (change.endsOn !== null) {
+    await endAppliedRenewals(tx, service.id);
+    // It is due on another day, and the calendar takes it up anew when that is near.
+    await leaveCalendar(tx, service.id);
+  }
   await askByHand(tx, service, 'change');
   const product = (await findProducts(tx, [change.productId])).get(change.productId);
   await record(tx, productChanged, {
