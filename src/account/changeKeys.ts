@@ -234,32 +234,31 @@ export async function revokeKey(
   const byOther = key.user_id !== ctx.actor.userId;
   const { good } = await ctx.db.one(countKeys, { userId: key.user_id, but: key.id, now });
   if (good === 0 && !byOther && !mayLeaveNone) throw fail('last_key');
-  await ctx.db.run(revoke, { id: key.id, now });
-  await record(ctx, apiKeyRevoked, {
-    subject: { type: 'api_key', id: key.id },
-    organizationId: null,
-    data: { user_id: key.user_id, name: key.name, prefix: key.prefix, by_other: byOther },
-  });
-  ctx.db.afterCommit(forgetPrincipals);
+  await endKey(ctx, key, byOther);
 }
 
-const keysSince = statement<{ id: number; name: string; prefix: string }, { userId: number; since: Date }>(
+type EndedKey = Pick<ApiKey, 'id' | 'user_id' | 'name' | 'prefix'>;
+
+async function endKey(tx: AccountContext & TxContext, key: EndedKey, by_other: boolean): Promise<void> {
+  const { id, user_id, name, prefix } = key;
+  await tx.db.run(revoke, { id, now: tx.clock.now() });
+  await record(tx, apiKeyRevoked, {
+    subject: { type: 'api_key', id },
+    organizationId: null,
+    data: { user_id, name, prefix, by_other },
+  });
+  tx.db.afterCommit(forgetPrincipals);
+}
+
+const keysSince = statement<EndedKey, { userId: number; since: Date }>(
   'account.keysSince',
-  'select id, name, prefix from api_keys where user_id = :userId and created_at >= :since and revoked_at is null for update',
+  'select id, user_id, name, prefix from api_keys where user_id = :userId and created_at >= :since and revoked_at is null for update',
 );
 
 /** Ends the keys that were made for an account since a moment from which on somebody else had it. */
 export async function revokeKeysSince(tx: AccountContext & TxContext, since: Date): Promise<void> {
   const { userId } = tx.actor;
-  for (const { id, name, prefix } of await tx.db.many(keysSince, { userId, since })) {
-    await tx.db.run(revoke, { id, now: tx.clock.now() });
-    await record(tx, apiKeyRevoked, {
-      subject: { type: 'api_key', id },
-      organizationId: null,
-      data: { user_id: userId, name, prefix, by_other: false },
-    });
-  }
-  tx.db.afterCommit(forgetPrincipals);
+  for (const key of await tx.db.many(keysSince, { userId, since })) await endKey(tx, key, false);
 }
 
 /** The key that the request came with; null for a session, which is kept to nothing. */

@@ -2,9 +2,9 @@ import { endOfDay, issueInvoice, untaxed } from '../../billing/index.ts';
 import { newId, parseMoney, shareOf, type TxContext } from '../../platform/index.ts';
 import type { CalendarSettings } from '../settings.ts';
 import type { CalendarRow, Done } from './row.ts';
+import { addDays } from './schedule.ts';
 
 const basisPointsPerPercent = 100;
-const msPerDay = 86_400_000;
 const daysToPay = 14;
 
 /** Issues the late fee for an invoice that is not paid, on an invoice of its own; none when it comes to nothing. */
@@ -35,7 +35,7 @@ export async function issueLateFee(
     // Compensation for a late payment is no supply.
     tax: untaxed,
     couponId: null,
-    expiresAt: endOfDay(new Date(tx.clock.now().getTime() + daysToPay * msPerDay).toISOString().slice(0, 10)),
+    expiresAt: endOfDay(addDays(tx.clock.now().toISOString().slice(0, 10), daysToPay)),
   });
   return {};
 }
