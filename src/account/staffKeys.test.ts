@@ -71,6 +71,19 @@ describe('a key that staff makes', () => {
     expect(await mailsTo(person)).toEqual([]);
   });
 
+  it('is told to nobody who repeats the request with another key of the same person', async () => {
+    const person = await newStaff(product, 'operator');
+    const wide = await make(person);
+    const narrow = await make(person, { billing: false, shield: false });
+    const repeat = { 'idempotency-key': 'made-once' };
+    const body = { name: 'wide', billing: true };
+    const first = await wide.client.post(path, body, repeat);
+    expect(first.status, JSON.stringify(first.body)).toBe(200);
+    expect((await wide.client.post(path, body, repeat)).body).toEqual(first.body);
+    const second = await narrow.client.post(path, body, repeat);
+    expect([second.status, second.body.code]).toEqual([403, 'permission_denied']);
+  });
+
   it('tells when it was used', async () => {
     const made = await make(admin);
     expect(made.last_used_at).toBeNull();

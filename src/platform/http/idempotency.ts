@@ -48,6 +48,8 @@ const purge = statement<never, { expired: Date; limit: number }>(
 export interface RepeatableRequest {
   key: string;
   userId: number;
+  /** What the caller came with: another credential may be allowed less, and reads no answer that was made for this one. */
+  credential: string;
   /** Path with its parameters filled in, and the query apart. */
   path: string;
   query: string;
@@ -111,7 +113,7 @@ export async function purgeIdempotencyKeys(ctx: Context): Promise<'more' | 'done
 }
 
 function scopeOf(ctx: Context, request: RepeatableRequest): Buffer {
-  const parts = [request.userId, ctx.organizationId, 'POST', request.path, request.key];
+  const parts = [request.userId, request.credential, ctx.organizationId, 'POST', request.path, request.key];
   return createHash('sha256').update(JSON.stringify(parts)).digest();
 }
 

@@ -7,6 +7,7 @@ import { bytesOf } from './bytes.ts';
 import { etagOf, etagWithout, matchesTag } from './etag.ts';
 import { checkIdempotencyKey, once } from './idempotency.ts';
 import type { Guesser } from './limits.ts';
+import type { Principal } from './principal.ts';
 import { contextFor } from './requestContext.ts';
 import type { ResponseCheck } from './responses.ts';
 import { isRepeatable, type Req, type Route } from './route.ts';
@@ -206,6 +207,7 @@ async function answerOnce(
     {
       key,
       userId: caller.principal.actor.userId,
+      credential: credentialOf(caller.principal),
       path,
       query,
       body: request.rawBody,
@@ -215,6 +217,11 @@ async function answerOnce(
   );
   if (replayed) reply.header('idempotency-replayed', 'true');
   return sendJson(reply, json);
+}
+
+/** An API key, a session, or staff that acts as somebody. */
+function credentialOf({ actor, sessionId }: Principal): string {
+  return actor.apiKeyId === null ? `session ${sessionId}` : `key ${actor.apiKeyId}`;
 }
 
 function sendBytes(api: Api, reply: FastifyReply, route: Route, bytes: Bytes): unknown {
