@@ -1,3 +1,4 @@
+import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { newDevice, plantPasskey } from '../../../test/passkeys.ts';
 import { newCustomer, type Person, type SignedIn, signedIn, staffHere } from '../../../test/people.ts';
@@ -111,6 +112,30 @@ describe('a lost factor', () => {
     );
     product.clock.travel(200 * hour);
     await product.periodic('account.resetFactors');
+    expect(await wantsFactor(person)).toBe(true);
+  });
+
+  it('stays when it was stopped and asked for anew while its end was under way', async () => {
+    const person = await withLost();
+    await support.post(pathOf(person.userId), reason);
+    await settled(product);
+    product.clock.travel(80 * hour);
+    const other = new pg.Client({ connectionString: product.databaseUrl });
+    await other.connect();
+    await other.query('begin');
+    await other.query('select 1 from users where id = $1 for update', [person.userId]);
+    const ending = product.periodic('account.resetFactors');
+    await expect
+      .poll(() =>
+        sql(product, `select 1 from pg_locks where not granted and locktype in ('transactionid', 'tuple')`),
+      )
+      .not.toEqual([]);
+    await other.query(`update factor_resets set due_at = due_at + interval '1 year' where user_id = $1`, [
+      person.userId,
+    ]);
+    await other.query('commit');
+    await ending;
+    await other.end();
     expect(await wantsFactor(person)).toBe(true);
   });
 

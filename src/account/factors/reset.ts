@@ -58,6 +58,11 @@ const deleteReset = statement<{ user_id: number }, { userId: number }>(
   'account.deleteFactorReset',
   'delete from factor_resets where user_id = :userId returning user_id',
 );
+// Asked for anew since we looked, it waits anew.
+const deleteDue = statement<{ user_id: number }, { userId: number; now: Date }>(
+  'account.deleteDueFactorReset',
+  'delete from factor_resets where user_id = :userId and due_at <= :now returning user_id',
+);
 const deleteByLink = statement<{ user_id: number }, { hash: Buffer }>(
   'account.stopFactorReset',
   'delete from factor_resets where hash = :hash returning user_id',
@@ -139,14 +144,14 @@ export async function resetFactors(tx: TxContext): Promise<'more' | 'done'> {
   const now = tx.clock.now();
   const toldBefore = new Date(now.getTime() - waitMs);
   const due = await tx.db.many(dueResets, { now, toldBefore, limit: batch });
-  for (const { user_id: userId } of due) await resetOne(tx, userId);
+  for (const { user_id: userId } of due) await resetOne(tx, userId, now);
   return due.length >= batch ? 'more' : 'done';
 }
 
-async function resetOne(tx: TxContext, userId: number): Promise<void> {
+async function resetOne(tx: TxContext, userId: number, now: Date): Promise<void> {
   await tx.db.one(lockedPerson, { id: userId });
   // Stopped since we looked.
-  if ((await tx.db.maybe(deleteReset, { userId })) === null) return;
+  if ((await tx.db.maybe(deleteDue, { userId, now })) === null) return;
   await removeTotp(tx, userId);
   await dropPasskeys(tx, userId);
   await dropRecoveryCodes(tx, userId);
