@@ -11,6 +11,7 @@ import {
   transaction,
 } from '../../platform/index.ts';
 import { setStatus, tellBlocked, tellUnblocked } from '../block.ts';
+import { heldAddress } from '../emailChange/rows.ts';
 import { staffAdded, staffChanged, staffRemoved } from '../events.ts';
 import { endSessionsOf } from '../sessions/end.ts';
 import { makeLink } from '../signIn/links.ts';
@@ -36,6 +37,11 @@ export interface NewMember {
 /** Makes an account of staff; a mail brings the link that sets its password. `email_taken`. */
 export function addMember(ctx: StaffContext, { email, first_name, last_name, role }: NewMember) {
   return transaction(ctx, 'account.addStaff', async (tx) => {
+    // Whoever gave it up can have it back for a week, and would then share it with this account.
+    if ((await heldAddress(tx, email)) !== null)
+      throw fail('email_taken', {
+        message: 'An account gave this address up less than a week ago and can still have it back',
+      });
     // Nobody knows it: the link sets another.
     const password = randomBytes(24).toString('base64url');
     const user = { email, firstName: first_name, lastName: last_name, password, staffRole: role };

@@ -47,6 +47,21 @@ describe('an account of staff', () => {
     expect(face(await admin.post(path, again))).toEqual([409, 'email_taken']);
   });
 
+  it('has no address that an account gave up and can still have back', async () => {
+    const { userId } = await newCustomer(product);
+    const email = 'given-up@example.com';
+    await sql(
+      product,
+      `insert into email_changes (id, user_id, old_email, new_email, state, hash, until, created_at)
+       values (1, $1, $2, 'now@example.com', 'confirmed', '\\x00', $3::timestamptz + interval '7 days', $3)`,
+      ...[userId, email, product.clock.now()],
+    );
+    const body = { email, first_name: 'Kim', last_name: 'Berg', role: 'support' };
+    expect(face(await admin.post(path, body))).toEqual([409, 'email_taken']);
+    await sql(product, 'delete from email_changes where id = 1');
+    expect((await admin.post(path, body)).status).toBe(200);
+  });
+
   it('is listed by role, and customers are none', async () => {
     const member = await add('operator');
     const { staff } = (await admin.get(`${path}?role=operator`)).body.data;
