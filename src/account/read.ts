@@ -34,13 +34,17 @@ const readAccountRow = statement<AccountRow, { userId: number; now: Date }>(
 /** The credit that an account shows, as text: `12.34`. Billing knows it, which stands upstairs. */
 export type ReadCredit = (ctx: AccountContext) => Promise<string>;
 
-/** The account of whoever asks, with its API keys shortened to what identifies them. */
+/**
+ * The account of whoever asks, with its API keys shortened to what identifies them. Staff that acts as a customer is shown
+ * neither keys nor passkeys.
+ */
 export async function readAccount(ctx: AccountContext, readCredit: ReadCredit) {
+  const isOwn = ctx.actor.staffId === undefined;
   const [row, apikeys, credit, passkeys] = await Promise.all([
     ctx.db.one(readAccountRow, { userId: ctx.actor.userId, now: ctx.clock.now() }),
-    allKeys(ctx),
+    isOwn ? allKeys(ctx) : [],
     readCredit(ctx),
-    passkeysOf(ctx, ctx.actor.userId),
+    isOwn ? passkeysOf(ctx, ctx.actor.userId) : [],
   ]);
   return {
     twofa_status: row.has_factor,

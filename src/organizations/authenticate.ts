@@ -161,7 +161,10 @@ export function authenticator(
     if (row === null) return null;
     return {
       ...personOf(row),
-      actor: { type: 'user', userId: row.user_id, apiKeyId: null, ip, staffId: row.staff_id },
+      actor: {
+        ...{ type: 'user', userId: row.user_id, apiKeyId: null, ip, staffId: row.staff_id },
+        onlyOrganizationId: row.only_organization_id,
+      },
       sessionId: `i${row.impersonation_id}`,
       signIn: null,
       keptTo: null,

@@ -50,6 +50,7 @@ const organizationsOf = pagedList<OrganizationRow>({
   select: selectOrganization,
   within: 'm.user_id = :userId',
   filters: {
+    onlyId: 'o.id = :onlyId',
     apiKeyId: `exists (select 1 from api_keys k where k.id = :apiKeyId and ${isForOrganization('m')})`,
   },
   key: { by: 'o.id', type: 'bigint', of: (row) => row.id },
@@ -108,11 +109,13 @@ const billAddress = statement<BillAddress, { organizationId: number }>(
    from organizations o where o.id = :organizationId`,
 );
 
-/** The organizations the caller belongs to, and the key that asks is for, with the role in each and what it allows. */
+/** The organizations the caller belongs to, and the key that asks is for, or in which staff acts as them, with the role in each and what it allows. */
 export async function listOrganizations(ctx: AccountContext, query: ListRequest) {
-  const { userId, apiKeyId } = ctx.actor;
+  const { userId, apiKeyId, onlyOrganizationId } = ctx.actor;
+  // No organization has this id: staff that acts in none of them sees none.
+  const onlyId = onlyOrganizationId === null ? 0 : onlyOrganizationId;
   const [{ rows, at }, limits] = await Promise.all([
-    organizationsOf(ctx, query, { userId, apiKeyId: apiKeyId ?? undefined }),
+    organizationsOf(ctx, query, { userId, onlyId, apiKeyId: apiKeyId ?? undefined }),
     limitsOf(ctx),
   ]);
   return listData(

@@ -37,9 +37,12 @@ export async function organizationsPermitting(
   ctx: AccountContext,
   permission: Permission,
 ): Promise<number[]> {
-  const { userId, apiKeyId } = ctx.actor;
+  const { userId, apiKeyId, onlyOrganizationId } = ctx.actor;
   const memberships = await ctx.db.many(membershipsOf, { userId, apiKeyId });
   return memberships
+    .filter(
+      ({ organization_id }) => onlyOrganizationId === undefined || organization_id === onlyOrganizationId,
+    )
     .filter(({ role, limits }) => permissionsOf(role, limits ?? undefined).has(permission))
     .map((membership) => membership.organization_id);
 }

@@ -14,6 +14,8 @@ export interface Actor {
   ip: string | null;
   /** Whoever of staff acts as this account; the journal names them. */
   staffId?: number;
+  /** The one organization in which they act so; null for none. Absent for everybody else. */
+  onlyOrganizationId?: number | null;
   /** Where the request comes from, as a trusted proxy says: ISO 3166-1. */
   country?: string | null;
 }

@@ -39,6 +39,7 @@ describe('staff that acts as a customer', () => {
     const here = await act();
     const account = await here.get('/dashboard/account');
     expect(account.body.data.user.email).toBe(customer.email);
+    expect([account.body.data.apikeys, account.body.data.passkeys]).toEqual([[], []]);
     expect(account.headers.get('x-impersonation')).toBe(
       `staff=${support.userId}; until=${here.impersonation.expires_at}; read-only`,
     );
@@ -165,6 +166,13 @@ describe('staff that acts as a customer', () => {
     expect(face(await here.get('/dashboard/invoices', foreign))).toEqual([403, 'forbidden']);
     const there = await act({ organization_id: other.organizationId });
     expect((await there.get('/dashboard/invoices', foreign)).status).toBe(200);
+    const idsIn = async (who: Client) =>
+      (await who.get('/dashboard/organizations')).body.data.organizations.map(({ id }: { id: number }) => id);
+    expect(await idsIn(customer)).toEqual([customer.organizationId, other.organizationId]);
+    expect([await idsIn(here), await idsIn(there)]).toEqual([
+      [customer.organizationId],
+      [other.organizationId],
+    ]);
     expect(face(await there.get('/dashboard/invoices'))).toEqual([403, 'forbidden']);
   });
 
