@@ -176,6 +176,18 @@ describe('another address', () => {
     for (const secret of [token, await tokenTo(someone.email)]) expect(kept).not.toContain(secret);
   });
 
+  it('is told of where it is now as soon as it is asked for, the same whether somebody has it', async () => {
+    const someone = await newCustomer(product);
+    const session = await signedIn(product, someone);
+    const told = async () =>
+      (await mailsTo(someone.email)).filter(({ subject }) => /is to have another address/.test(subject));
+    await session.patch(path, { email: newAddress() });
+    await session.patch(path, { email: person.email });
+    const [second, first] = await told();
+    expect(second?.body).toBe(first?.body);
+    expect(first?.body).not.toContain('token=');
+  });
+
   it('is had back from the one before for seven days: sessions end, and the password is good no more', async () => {
     const { someone, session, email } = await moved();
     const token = await tokenTo(someone.email);

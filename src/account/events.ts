@@ -188,6 +188,10 @@ export const emailChangeAsked = event<EmailChanging>(
   'email_change.asked',
   'somebody wants their account to have another address, which is to be confirmed there',
 );
+export const emailChangeTold = event<EmailChanging>(
+  'email_change.told',
+  'the address that an account has was told that it is to have another one',
+);
 export const emailChangeRefused = event<EmailChanging>(
   'email_change.refused',
   'somebody wants for their account the address of another one',

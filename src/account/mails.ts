@@ -13,6 +13,7 @@ import {
   emailChanged,
   emailChangeRefused,
   emailChangeRevoked,
+  emailChangeTold,
   factorReset,
   factorResetAsked,
   factorResetStopped,
@@ -120,6 +121,18 @@ const emailWanted = mail(
     link: changeLink('confirm', data.email_change_id),
   }),
   { address: 'new_email' },
+);
+
+const emailLeaving = mail(
+  emailChangeTold,
+  () => ({
+    subject: 'Your account is to have another address',
+    lines: [
+      'Somebody who is signed in wants your account to have another address. It has it once the link is followed that was sent there; until then all is as it was.',
+      'If that was not you, sign in and set another password: that ends all other sessions, and the link is good no more.',
+    ],
+  }),
+  { address: 'old_email' },
 );
 
 const emailTaken = mail(
@@ -284,7 +297,7 @@ const unblocked = mail(accountUnblocked, () => ({
 export const accountMails: MailDeclaration[] = [
   ...[made, revoked, ending],
   ...[registered, again, repeated, forgotten, reset, signedIn],
-  ...[passwordSet, emailWanted, emailTaken, emailGone, emailBack, held],
+  ...[passwordSet, emailWanted, emailLeaving, emailTaken, emailGone, emailBack, held],
   ...[enabled, disabled, newCodes],
   ...[passkeyNew, passkeyGone, passkeyCopied],
   ...[resetAsked, resetStopped, resetDone],

@@ -30,6 +30,14 @@ interface MemberJoined {
   invited_by: number;
 }
 
+interface InvitationAccepted {
+  /** Who sent it; null when they are no member any more. */
+  user_id: number | null;
+  organization: string;
+  email: string;
+  role: Role;
+}
+
 interface MemberRoleChanged {
   user_id: number;
   organization: string;
@@ -63,6 +71,10 @@ export const invitationSentAgain = event<InvitationSent>(
 export const invitationWithdrawn = event<InvitationWithdrawn>(
   'invitation.withdrawn',
   'an invitation was withdrawn before anybody accepted it',
+);
+export const invitationAccepted = event<InvitationAccepted>(
+  'invitation.accepted',
+  'an invitation was accepted, which whoever sent it is told',
 );
 export const memberJoined = event<MemberJoined>(
   'member.joined',

@@ -2,6 +2,7 @@ import { type MailDeclaration, mail, mailTo } from '../events/index.ts';
 import type { Happened } from '../platform/index.ts';
 import {
   type InvitationSent,
+  invitationAccepted,
   invitationSentAgain,
   memberInvited,
   memberRemoved,
@@ -23,6 +24,14 @@ const invitation = ({ subject, data }: Happened<InvitationSent>) => ({
 });
 const invited = mailTo(memberInvited, ({ email }) => email, invitation);
 const invitedAgain = mailTo(invitationSentAgain, ({ email }) => email, invitation);
+
+const accepted = mail(invitationAccepted, ({ data }) => ({
+  subject: `Your invitation to ${quoted(data.organization)} was accepted`,
+  lines: [
+    `Whoever you invited at ${quoted(data.email)} acts for the organization ${quoted(data.organization)} now, as ${data.role}.`,
+    'If that was a mistake, an owner or administrator takes them out of it.',
+  ],
+}));
 
 const roleChanged = mail(memberRoleChanged, ({ data }) => ({
   subject: `Your role in ${quoted(data.organization)} changed`,
@@ -46,4 +55,4 @@ const removed = mail(memberRemoved, ({ data }) => ({
 }));
 
 /** Mails about who is in an organization. */
-export const organizationMails: MailDeclaration[] = [invited, invitedAgain, roleChanged, removed];
+export const organizationMails: MailDeclaration[] = [invited, invitedAgain, accepted, roleChanged, removed];

@@ -1,6 +1,6 @@
 import { record } from '../../events/index.ts';
 import { type AccountContext, fail, newId, statement, type TxContext } from '../../platform/index.ts';
-import { emailChangeAsked, emailChangeRefused } from '../events.ts';
+import { emailChangeAsked, emailChangeRefused, emailChangeTold } from '../events.ts';
 import { type PersonRow, personByEmail } from '../signIn/person.ts';
 import { confirmMs, dropAskedChange, type EmailChange, hashOfLink, heldAddress } from './rows.ts';
 
@@ -51,9 +51,12 @@ export async function askForEmail(
     ...{ id, userId: person.id, oldEmail: person.email, newEmail: email, state },
     ...{ hash: hashOfLink(tx, 'confirm', id), until: new Date(now.getTime() + confirmMs), now },
   });
-  await record(tx, state === 'asked' ? emailChangeAsked : emailChangeRefused, {
+  const entry = {
     subject: { type: 'user', id: person.id },
     organizationId: null,
     data: { user_id: person.id, email_change_id: id },
-  });
+  };
+  await record(tx, state === 'asked' ? emailChangeAsked : emailChangeRefused, entry);
+  // The same whatever the new address is, which is not for whoever reads this one to learn.
+  await record(tx, emailChangeTold, entry);
 }

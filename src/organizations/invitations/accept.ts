@@ -3,7 +3,8 @@ import { record } from '../../events/index.ts';
 import { forgetPrincipals } from '../../platform/http/index.ts';
 import { type AccountContext, fail, statement, transaction } from '../../platform/index.ts';
 import { lockOrganization } from '../chosen.ts';
-import { memberJoined } from '../events.ts';
+import { invitationAccepted, memberJoined } from '../events.ts';
+import { roleOf } from '../members/ruler.ts';
 import { readOwnOrganization } from '../organizations.ts';
 import type { InvitedRole } from './list.ts';
 
@@ -58,6 +59,15 @@ export function acceptInvitation(ctx: AccountContext, token: string) {
       subject: { type: 'user', id: userId },
       organizationId,
       data: { user_id: userId, organization: organization.name, role, invited_by: invited.invited_by },
+    });
+    const inviter = await tx.db.maybe(roleOf, { organizationId, userId: invited.invited_by });
+    await record(tx, invitationAccepted, {
+      subject: { type: 'invitation', id: invited.id },
+      organizationId,
+      data: {
+        user_id: inviter === null ? null : invited.invited_by,
+        ...{ organization: organization.name, email: invited.email, role },
+      },
     });
     tx.db.afterCommit(forgetPrincipals);
     return readOwnOrganization(tx, organizationId);

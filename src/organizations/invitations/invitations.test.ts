@@ -63,6 +63,25 @@ describe('an invitation', () => {
     expect((await owner.get(at(owner))).body.data.invitations).toEqual([]);
   });
 
+  it('is told of to whoever sent it once it is accepted, as long as they are a member', async () => {
+    const [owner, guest, late] = [await newCustomer(product), await newCustomer(product), newAddress()];
+    const inviter = await newMember(product, owner.organizationId, 'admin');
+    await invited(inviter, guest.email);
+    expect(await mailsTo(inviter.email)).toEqual([]);
+    expect((await guest.post(accept, { token: await tokenTo(guest.email) })).status).toBe(200);
+    const [mail] = await mailsTo(inviter.email);
+    expect(mail?.subject).toContain('was accepted');
+    expect(mail?.body).toContain(guest.email);
+    expect((await mailsTo(owner.email)).filter(({ subject }) => /was accepted/.test(subject))).toEqual([]);
+
+    await invited(inviter, late);
+    await sql(product, 'delete from memberships where user_id = $1', inviter.userId);
+    const another = await newCustomer(product);
+    await sql(product, 'update users set email = $2 where id = $1', another.userId, late);
+    expect((await another.post(accept, { token: await tokenTo(late) })).status).toBe(200);
+    expect(await mailsTo(inviter.email)).toHaveLength(1);
+  });
+
   it('has a mail that is the same for an address with an account and one without', async () => {
     const owner = await newCustomer(product);
     const [known, unknown] = [(await newCustomer(product)).email, newAddress()];
