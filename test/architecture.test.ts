@@ -154,7 +154,7 @@ const readsOf: Record<string, { tables: string[]; why: string }> = {
     why: 'each row of a list shows them, and a row is one of a hundred; what unpaid orders hold is one sum; the calendar looks at fifty services at once, what they owe and what their customers were told',
   },
   vps: {
-    tables: [...['api_keys', 'images', 'invoices', 'memberships', 'nodes', 'products', 'services', 'users']],
+    tables: [...['images', 'invoices', 'nodes', 'products', 'services']],
     why: 'a machine is answered for, locked and looked after together with its service',
   },
 };

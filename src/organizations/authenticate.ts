@@ -15,7 +15,7 @@ import {
 } from '../account/index.ts';
 import type { Config } from '../config.ts';
 import type { Authenticate, Principal } from '../platform/http/index.ts';
-import { type Clock, type Queryable, statement } from '../platform/index.ts';
+import { type Clock, type Context, type Queryable, statement } from '../platform/index.ts';
 import { permissionsOf } from './permissions.ts';
 
 interface PersonRow {
@@ -65,31 +65,53 @@ const lacksFactor = (isStrong: string) =>
   `(select o.require_2fa and not ${isStrong} from organizations o where o.id = m.organization_id) as lacks_factor`;
 
 // One round trip: the key, its account, and the membership in the organization that was asked for.
-const findKeyHolder = statement<
-  KeyRow,
-  { hash: Buffer; organizationId: number | null; ip: string; now: Date }
->(
-  'organizations.findCaller',
-  `select k.id as key_id, k.last_used_at, k.test, ${person(isForOrganization('own'))}, ${limitsOfKey} as limits,
+const keyHolder = (
+  which: string,
+) => `select k.id as key_id, k.last_used_at, k.test, ${person(isForOrganization('own'))}, ${limitsOfKey} as limits,
      ${lacksFactor(isSecured('u.id'))}
    from api_keys k
    join users u on u.id = k.user_id and u.status = 'active'
    left join memberships m on m.user_id = u.id and m.organization_id = :organizationId and ${isForOrganization('m')}
-   where k.hash = :hash and k.revoked_at is null and (k.expires_at is null or k.expires_at > :now)
-     and (k.ip_allowlist is null or :ip::inet <<= any (k.ip_allowlist))`,
+   where ${which} and k.revoked_at is null and (k.expires_at is null or k.expires_at > :now)
+     and (k.ip_allowlist is null or :ip::inet <<= any (k.ip_allowlist))`;
+
+interface AskingKey {
+  organizationId: number | null;
+  ip: string | null;
+  now: Date;
+}
+
+const findKeyHolder = statement<KeyRow, AskingKey & { hash: Buffer }>(
+  'organizations.findCaller',
+  keyHolder('k.hash = :hash'),
+);
+const findKeyHolderAgain = statement<KeyRow, AskingKey & { id: number }>(
+  'organizations.findCallerAgain',
+  keyHolder('k.id = :id'),
 );
 
 // The same of somebody who signed in. Half a sign-in is nobody's yet.
-const findSignedIn = statement<
-  SessionRow,
-  { hash: Buffer; organizationId: number | null; now: Date; idleSince: Date }
->(
-  'organizations.findSignedIn',
-  `select s.id as session_id, s.strong, s.proven_at, s.last_seen_at, ${person('true')}, ${lacksFactor('s.strong')}
+const signedIn = (
+  which: string,
+) => `select s.id as session_id, s.strong, s.proven_at, s.last_seen_at, ${person('true')}, ${lacksFactor('s.strong')}
    from sessions s
    join users u on u.id = s.user_id and u.status = 'active'
    left join memberships m on m.user_id = u.id and m.organization_id = :organizationId
-   where s.hash = :hash and not s.half and s.expires_at > :now and s.last_seen_at > :idleSince`,
+   where ${which} and not s.half and s.expires_at > :now and s.last_seen_at > :idleSince`;
+
+interface AskingSession {
+  organizationId: number | null;
+  now: Date;
+  idleSince: Date;
+}
+
+const findSignedIn = statement<SessionRow, AskingSession & { hash: Buffer }>(
+  'organizations.findSignedIn',
+  signedIn('s.hash = :hash'),
+);
+const findSignedInAgain = statement<SessionRow, AskingSession & { id: number }>(
+  'organizations.findSignedInAgain',
+  signedIn('s.id = :id'),
 );
 
 // The same of somebody of staff who acts as a customer, in one organization and no other.
@@ -114,8 +136,6 @@ export function authenticator(
   clock: Clock,
   { sessions }: Pick<Config, 'sessions'>,
 ): Authenticate {
-  const idleMs = sessions.idleHours * 3_600_000;
-
   const byKey = async (key: string, organizationId: number | null, ip: string): Promise<Principal | null> => {
     const now = clock.now();
     const from = plainAddress(ip);
@@ -138,7 +158,7 @@ export function authenticator(
     ip: string,
   ): Promise<Principal | null> => {
     const now = clock.now();
-    const idleSince = new Date(now.getTime() - idleMs);
+    const idleSince = idleSinceOf(now, sessions);
     const row = await db.maybe(findSignedIn, { hash: hashToken(token), organizationId, now, idleSince });
     if (row === null) return null;
     noteSession(db, { id: row.session_id, lastSeenAt: row.last_seen_at }, now);
@@ -178,6 +198,43 @@ export function authenticator(
     if (looksLikeKey(credential)) return byKey(credential, organizationId, ip);
     return looksLikeSession(credential) ? bySession(credential, organizationId, ip) : null;
   };
+}
+
+/** With what something was opened that goes on by itself, such as a console. */
+export interface Opener {
+  organizationId: number;
+  /** One of the two; whoever has neither is let in nowhere. */
+  apiKeyId: number | null;
+  sessionId: number | null;
+  ip: string | null;
+}
+
+/**
+ * What a key or session that was let in before may do in its organization now; empty once it would not be let in any more,
+ * whatever the reason.
+ */
+export async function permissionsNow(
+  { db, clock, config }: Context,
+  { organizationId, apiKeyId, sessionId, ip }: Opener,
+): Promise<ReadonlySet<string>> {
+  const now = clock.now();
+  let found: ReturnType<typeof personOf> | null = null;
+  if (apiKeyId !== null) {
+    const asking = { id: apiKeyId, organizationId, ip: ip === null ? null : plainAddress(ip), now };
+    const row = await db.maybe(findKeyHolderAgain, asking);
+    if (row !== null) found = personOf(row, row.limits);
+  } else if (sessionId !== null) {
+    const idleSince = idleSinceOf(now, config.sessions);
+    const row = await db.maybe(findSignedInAgain, { id: sessionId, organizationId, now, idleSince });
+    if (row !== null) found = personOf(row);
+  }
+  return (found?.lacksFactor ? null : found?.permissions) ?? nothing;
+}
+
+const nothing: ReadonlySet<string> = new Set();
+
+function idleSinceOf(now: Date, { idleHours }: Config['sessions']): Date {
+  return new Date(now.getTime() - idleHours * 3_600_000);
 }
 
 function personOf(row: PersonRow, limits?: KeyLimits) {

@@ -7,7 +7,7 @@ import './errors.ts';
 import './limits.ts';
 
 export { activityRoutes } from './activity/routes.ts';
-export { authenticator } from './authenticate.ts';
+export { authenticator, permissionsNow } from './authenticate.ts';
 export { organizationExists } from './chosen.ts';
 export { expireInvitations, purgeInvitations } from './invitations/forget.ts';
 export { invitationRoutes } from './invitations/routes.ts';

@@ -98,7 +98,8 @@ export const vpsRoutes = routes('/dashboard/service', group, (route) => {
       personal: true,
       summary: 'Get VPS console',
       description:
-        'A WebSocket that works once, within 30 seconds, and carries the bytes of RFB or of the serial line.',
+        'A WebSocket that works once, within 30 seconds, and carries the bytes of RFB or of the serial line. It closes within ' +
+        'five seconds of the moment that the session or key it was asked for with ends or may no longer.',
       query: S.ConsoleQuery,
       data: S.Console,
       errors: refused,
@@ -107,7 +108,9 @@ export const vpsRoutes = routes('/dashboard/service', group, (route) => {
       limit: 'vps',
     },
     async (ctx, req) =>
-      answer(await openConsole(ctx, req.params.id, req.query.type ?? 'vnc'), { 'cache-control': 'no-store' }),
+      answer(await openConsole(ctx, req.params.id, req.query.type ?? 'vnc', req.principal), {
+        'cache-control': 'no-store',
+      }),
   );
 
   route.post(

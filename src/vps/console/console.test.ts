@@ -5,9 +5,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { WebSocket } from 'ws';
-import type { Client } from '../../../test/client.ts';
+import { apiClient, type Client } from '../../../test/client.ts';
 import { runningVps } from '../../../test/orders.ts';
-import { newMember } from '../../../test/people.ts';
+import { newMember, type SignedIn, signedIn } from '../../../test/people.ts';
 import { startTestProduct, type TestProduct } from '../../../test/product.ts';
 import { sql } from '../../../test/sql.ts';
 import { statement } from '../../platform/index.ts';
@@ -78,6 +78,9 @@ function rawViewer(url: string): Promise<Socket> {
   );
 }
 
+/** Longer than any session lives. */
+const longAgo = () => new Date(product.clock.now().getTime() - 365 * 86_400_000);
+
 const typed = (text: string) =>
   Buffer.concat([Buffer.of(0x82, 0x80 | text.length, 0, 0, 0, 0), Buffer.from(text)]);
 
@@ -145,6 +148,78 @@ describe('a console', () => {
     clearInterval(typing);
     expect(Date.now() - began).toBeLessThan(5_000);
     expect(received).toBe(atEnd);
+  });
+
+  /** Each is open, and has a ticket more, when what opened it ends; then neither is good any longer. */
+  async function allEnd(ends: [why: string, opener: Client, end: () => Promise<unknown>][]): Promise<void> {
+    const open: [string, Session, string][] = [];
+    for (const [why, opener] of ends) {
+      const session = connect(await consoleUrl('serial', opener));
+      await session.greeting;
+      open.push([why, session, await consoleUrl('vnc', opener)]);
+    }
+    const began = Date.now();
+    for (const [, , end] of ends) await end();
+    for (const [why, , ticket] of open) expect([why, await refusal(ticket)]).toEqual([why, 401]);
+    for (const [why, { closed }] of open) expect([why, await closed]).toEqual([why, 1008]);
+    expect(Date.now() - began).toBeLessThan(5_000);
+  }
+
+  it('ends within five seconds with the session that opened it, however that ended', async () => {
+    const { organization_id: organizationId } = product.demo.customer;
+    const member = { ...(await newMember(product, organizationId, 'technical')), organizationId };
+    const here = () => signedIn(product, member);
+    const [out, ended, idle, old, other, left] = [
+      ...[await here(), await here(), await here()],
+      ...[await here(), await here(), await here()],
+    ];
+    const age = (what: string, { sessionId }: SignedIn) =>
+      sql(product, `update sessions set ${what} = $2 where id = $1`, sessionId, longAgo());
+    const change = { current_password: member.password, password: 'Another-Pass-Word-7' };
+    await allEnd([
+      ['signed out', out, () => out.post('/auth/logout')],
+      ['ended elsewhere', ended, () => left.delete(`/dashboard/account/sessions/${ended.sessionId}`)],
+      ['idle', idle, () => age('last_seen_at', idle)],
+      ['too old', old, () => age('expires_at', old)],
+      ['another password', other, () => left.patch('/dashboard/account', change)],
+    ]);
+
+    // Where a second factor is wanted, who came without one is locked out.
+    const weak = await signedIn(product, { ...member, password: change.password });
+    const wanted = (is: boolean) =>
+      sql(product, 'update organizations set require_2fa = $2 where id = $1', organizationId, is);
+    await allEnd([['a second factor wanted', weak, () => wanted(true)]]);
+    await wanted(false);
+    await delay(1_100); // who lacks it may be remembered for a second
+  });
+
+  it('ends within five seconds with the key that opened it, or with what that was for; another goes on', async () => {
+    const { organization_id: organizationId } = product.demo.customer;
+    const member = await newMember(product, organizationId, 'technical');
+    const person = await signedIn(product, { ...member, organizationId });
+    const keys = '/dashboard/account/api-keys';
+    const newKey = async (terms: object = {}) => {
+      const { api_key, token } = (await person.post(keys, { name: 'Console', ...terms })).body.data;
+      return { id: api_key.id, ...apiClient(`${product.url}/api`, { token, organizationId }) };
+    };
+    const [revoked, expired, moved, elsewhere, narrowed] = [
+      ...[await newKey(), await newKey(), await newKey()],
+      ...[await newKey(), await newKey()],
+    ];
+    const kept = connect(await consoleUrl('serial', await newKey({ ip_allowlist: ['127.0.0.0/8', '::1'] })));
+    await kept.greeting;
+    const change = ({ id: key }: { id: number }, terms: object) => person.patch(`${keys}/${key}`, terms);
+    const expire = 'update api_keys set expires_at = $2 where id = $1';
+    const own = (await person.post('/dashboard/organizations', { name: 'Own' })).body.data.organization.id;
+    await allEnd([
+      ['revoked', revoked, () => person.delete(`${keys}/${revoked.id}`)],
+      ['expired', expired, () => sql(product, expire, expired.id, longAgo())],
+      ['other addresses', moved, () => change(moved, { ip_allowlist: ['192.0.2.0/24'] })],
+      ['other organizations', elsewhere, () => change(elsewhere, { organization_ids: [own] })],
+      ['other scopes', narrowed, () => change(narrowed, { scopes: ['vps.read'] })],
+    ]);
+    expect(kept.socket.readyState).toBe(WebSocket.OPEN);
+    kept.socket.close();
   });
 
   it('takes no more from its viewer than the guest reads', async () => {

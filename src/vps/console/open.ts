@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { isForOrganization, type KeyLimits, limitsOfKey } from '../../account/index.ts';
 import { record } from '../../events/index.ts';
-import { permissionsOf, type Role } from '../../organizations/index.ts';
+import { permissionsNow } from '../../organizations/index.ts';
+import type { Principal } from '../../platform/http/index.ts';
 import {
   type Context,
   fail,
@@ -30,20 +30,24 @@ const insertTicket = statement<
     serviceId: number;
     userId: number;
     apiKeyId: number | null;
+    sessionId: number | null;
+    ip: string | null;
     kind: 'vnc' | 'serial';
     expiresAt: Date;
   }
 >(
   'vps.insertTicket',
-  `insert into console_tickets (hash, organization_id, service_id, user_id, api_key_id, kind, expires_at)
-   values (:hash, :organizationId, :serviceId, :userId, :apiKeyId, :kind, :expiresAt)`,
+  `insert into console_tickets (hash, organization_id, service_id, user_id, api_key_id, session_id, ip, kind, expires_at)
+   values (:hash, :organizationId, :serviceId, :userId, :apiKeyId, :sessionId, :ip::inet, :kind, :expiresAt)`,
 );
 
 export interface Ticket {
   organization_id: number;
   service_id: number;
-  user_id: number;
   api_key_id: number | null;
+  session_id: number | null;
+  /** From where the ticket was asked for; who uses it may be elsewhere. */
+  ip: string | null;
   kind: ConsoleKind;
   node_id: number;
 }
@@ -53,7 +57,8 @@ const useTicket = statement<Ticket, { hash: Buffer; now: Date }>(
   `update console_tickets t set used_at = :now from machines m, services s
    where t.hash = :hash and t.used_at is null and t.expires_at > :now and m.service_id = t.service_id
      and s.id = t.service_id and s.status = 'active'
-   returning t.organization_id, t.service_id, t.user_id, t.api_key_id, t.kind, m.node_id`,
+   returning t.organization_id, t.service_id, t.api_key_id, t.session_id, host(t.ip) as ip, t.kind,
+     m.node_id`,
 );
 
 const dropTickets = statement<never, { before: Date }>(
@@ -61,27 +66,23 @@ const dropTickets = statement<never, { before: Date }>(
   'delete from console_tickets where expires_at < :before',
 );
 
-// What must still hold while a console is open: account, key, membership and its role, and the machine itself.
-const stillAllowed = statement<
-  { role: Role; limits: KeyLimits | null },
-  { organizationId: number; userId: number; serviceId: number; apiKeyId: number | null; now: Date }
->(
-  'vps.consoleStillAllowed',
-  `select m.role, case when k.id is not null then ${limitsOfKey} end as limits
-   from memberships m left join api_keys k on k.id = :apiKeyId
-   join users u on u.id = m.user_id and u.status = 'active'
-   join services s on s.organization_id = m.organization_id and s.id = :serviceId and s.status = 'active'
-   join machines v on v.service_id = s.id
-   where m.organization_id = :organizationId and m.user_id = :userId and ${isForOrganization('m')}
-     and (:apiKeyId::bigint is null
-       or k.id is not null and k.revoked_at is null and (k.expires_at is null or k.expires_at > :now))`,
+// What must still hold of the machine while a console is open; whoever opened it is asked about beside it.
+const stillThere = statement<{ id: number }, { organizationId: number; serviceId: number }>(
+  'vps.consoleStillThere',
+  `select s.id from services s join machines v on v.service_id = s.id
+   where s.id = :serviceId and s.organization_id = :organizationId and s.status = 'active'`,
 );
 
 /**
  * Opens the way to a machine's screen or serial line: a WebSocket of ours that works once and within 30 s. The
  * hypervisor's address never shows.
  */
-export async function openConsole(ctx: OrganizationContext, id: number, kind: ConsoleKind) {
+export async function openConsole(
+  ctx: OrganizationContext,
+  id: number,
+  kind: ConsoleKind,
+  { sessionId }: Pick<Principal, 'sessionId'>,
+) {
   return transaction(ctx, 'vps.openConsole', async (tx) => {
     const vps = await requireVps(tx, id);
     requireCapability(vps, kind);
@@ -92,13 +93,15 @@ export async function openConsole(ctx: OrganizationContext, id: number, kind: Co
     }
     const ticket = randomBytes(ticketBytes).toString('base64url');
     const expiresAt = new Date(tx.clock.now().getTime() + ticketMs);
-    const { userId, apiKeyId } = ctx.actor;
+    const { userId, apiKeyId, ip } = ctx.actor;
     await tx.db.run(insertTicket, {
       hash: hashOf(ticket),
       organizationId: vps.organization_id,
       serviceId: id,
       userId,
       apiKeyId,
+      sessionId: typeof sessionId === 'number' ? sessionId : null,
+      ip,
       kind,
       expiresAt,
     });
@@ -108,21 +111,21 @@ export async function openConsole(ctx: OrganizationContext, id: number, kind: Co
   });
 }
 
-/** Takes a ticket; null when there is none that is still good. */
-export function redeemTicket(ctx: Context, ticket: string): Promise<Ticket | null> {
-  return ctx.db.maybe(useTicket, { hash: hashOf(ticket), now: ctx.clock.now() });
+/** Takes a ticket; null when there is none that is still good, or whoever asked for it may no longer. */
+export async function redeemTicket(ctx: Context, ticket: string): Promise<Ticket | null> {
+  const found = await ctx.db.maybe(useTicket, { hash: hashOf(ticket), now: ctx.clock.now() });
+  return found !== null && (await mayStayOpen(ctx, found)) ? found : null;
 }
 
-/** Whether whoever opened a console may still look at it. */
+/**
+ * Whether a console may go on: its machine is there, and the key or session it was opened with is let in and may do the
+ * same again.
+ */
 export async function mayStayOpen(ctx: Context, ticket: Ticket): Promise<boolean> {
-  const row = await ctx.db.maybe(stillAllowed, {
-    organizationId: ticket.organization_id,
-    userId: ticket.user_id,
-    serviceId: ticket.service_id,
-    apiKeyId: ticket.api_key_id,
-    now: ctx.clock.now(),
-  });
-  return row !== null && permissionsOf(row.role, row.limits ?? undefined).has(permission);
+  const { organization_id: organizationId, service_id: serviceId, ip } = ticket;
+  if ((await ctx.db.maybe(stillThere, { organizationId, serviceId })) === null) return false;
+  const opener = { organizationId, apiKeyId: ticket.api_key_id, sessionId: ticket.session_id, ip };
+  return (await permissionsNow(ctx, opener)).has(permission);
 }
 
 function hashOf(ticket: string): Buffer {
