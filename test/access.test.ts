@@ -2,8 +2,11 @@
  * Who may do what, proved for every endpoint there is: the cases are made from the list of routes, so a new
  * endpoint is tested from its first day, and fails here until its resource is known.
  */
+import { once } from 'node:events';
+import { type IncomingMessage, request } from 'node:http';
+import { json } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Areas, areas, createApiKey } from '../src/account/index.ts';
+import { type Areas, areas, createApiKey, type NewApiKey } from '../src/account/index.ts';
 import { allRoutes } from '../src/api.ts';
 import { permissionsOf, roles } from '../src/organizations/index.ts';
 import { listRoutes, type Route } from '../src/platform/http/index.ts';
@@ -12,7 +15,7 @@ import type { Client, Response } from './client.ts';
 import { runningVps } from './orders.ts';
 import { plantPasskey } from './passkeys.ts';
 import { newCustomer, newMember, newStaff, type Person, type SignedIn, signedIn } from './people.ts';
-import { startTestProduct, type TestProduct } from './product.ts';
+import { startTestProduct, type TestProduct, until } from './product.ts';
 import { bodyFor } from './samples.ts';
 import { contents, settled, sql } from './sql.ts';
 
@@ -296,6 +299,68 @@ describe('a test key', () => {
       expect(answer.status, `${nameOf(route)}: ${JSON.stringify(answer.body)}`).not.toBe(500);
     }
     await settled(product);
+    expect(await contents(product)).toEqual(before);
+  });
+});
+
+/** A change whose caller is let in at once, and whose body comes when it is told to. Resolves to the answer. */
+async function withheld(path: string, key: NewApiKey, body: object) {
+  const sent = request(`${product.url}/api${path}`, {
+    method: 'POST',
+    headers: {
+      ...{ token: key.key, 'x-organization-id': owner.organizationId },
+      'content-type': 'application/json',
+    },
+  });
+  sent.write(' ');
+  await until(
+    () =>
+      sql<{ used: boolean }>(
+        product,
+        'select last_used_at is not null as used from api_keys where id = $1',
+        key.id,
+      ),
+    ([row]) => row?.used === true,
+  );
+  return async () => {
+    sent.end(JSON.stringify(body));
+    const [answer] = (await once(sent, 'response')) as [IncomingMessage];
+    const { code } = (await json(answer)) as { code?: string };
+    return [answer.statusCode, code];
+  };
+}
+
+describe('a request whose body comes late', () => {
+  it('is for who may still make it, not for who was let in, and changes nothing otherwise', async () => {
+    const technical = await newMember(product, owner.organizationId, 'technical');
+    const stop = `/dashboard/service/${owned.service}/vps/stop`;
+    const newKey = () =>
+      transaction(product.ctx, 'test.key', (tx) => createApiKey(tx, technical.userId, 'Late'));
+    const [revoked, kept, narrowed] = [await newKey(), await newKey(), await newKey()];
+    const lowered = await newMember(product, owner.organizationId, 'technical');
+    const ofLowered = await transaction(product.ctx, 'test.key', (tx) =>
+      createApiKey(tx, lowered.userId, 'Late'),
+    );
+    const late = [
+      await withheld(stop, revoked, {}),
+      await withheld(stop, narrowed, {}),
+      await withheld(stop, ofLowered, {}),
+    ];
+    const inTime = await withheld('/cart/quote', kept, {
+      products: [{ id: 1, cycle: 'monthly', type: 'Hosting' }],
+    });
+    // By another process: nobody tells this one.
+    await sql(product, 'update api_keys set revoked_at = now() where id = $1', revoked.id);
+    await sql(product, `update api_keys set scopes = '{vps.read}' where id = $1`, narrowed.id);
+    await sql(product, `update memberships set role = 'viewer' where user_id = $1`, lowered.userId);
+    const before = await contents(product);
+    product.clock.travel(1_000);
+    expect(await Promise.all(late.map((finish) => finish()))).toEqual([
+      [401, 'unauthorized'],
+      [403, 'permission_denied'],
+      [403, 'permission_denied'],
+    ]);
+    expect((await inTime())[0]).not.toBe(401);
     expect(await contents(product)).toEqual(before);
   });
 });

@@ -103,6 +103,7 @@ export async function createApi(options: ApiOptions): Promise<FastifyInstance> {
 
   app.decorateRequest('address', '');
   app.decorateRequest('caller', null);
+  app.decorateRequest('admittedAt', 0);
   app.decorateRequest('rawBody', null);
   app.decorateRequest('failure', null);
   app.addHook('onRequest', (request, reply, done) => {

@@ -28,12 +28,19 @@ export interface Envelopes {
 /** How an endpoint answers a request that was read. */
 export type Respond = (request: FastifyRequest, reply: FastifyReply, req: AnyReq) => Promise<unknown>;
 
+/**
+ * Asks again who calls, for a request that was let in a while ago; null when that was just now. Fails when whoever it was
+ * would be let in no more.
+ */
+export type StillAdmitted = (request: FastifyRequest) => Promise<void> | null;
+
 /** The way from a parsed request to the payload: plain, guarded by If-Match, or once per Idempotency-Key. */
 export function compileRespond(
   api: Api,
   route: Route,
   check: ResponseCheck | null,
   envelopes: Envelopes,
+  stillAdmitted: StillAdmitted,
 ): Respond {
   const repeatable = isRepeatable(route.method, route);
   const plainQuery = queryOf(envelopes.shown);
@@ -57,10 +64,17 @@ export function compileRespond(
     }
     return handle(ctx, req, reply);
   };
-  const answer: Respond = (request, reply, req) => {
+  const answerNow: Respond = (request, reply, req) => {
     const ctx = contextFor(api, route, request);
     if (!isTest(request)) return answerIn(ctx, request, reply, req);
     return tryOut(ctx, route.operation, (tx) => answerIn(tx, request, reply, req));
+  };
+  // Innermost: whoever waited for the body, or for their turn, waited before it.
+  const answer: Respond = (request, reply, req) => {
+    const asking = stillAdmitted(request);
+    if (asking === null) return answerNow(request, reply, req);
+    const asNow = () => ({ ...req, principal: request.caller?.principal ?? null }) as AnyReq;
+    return asking.then(() => answerNow(request, reply, asNow()));
   };
   const guarded = route.guess === undefined ? answer : countingGuesses(api, route, route.guess, answer);
   const waiting = inTurn(api.writers, guarded);

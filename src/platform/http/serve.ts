@@ -9,7 +9,13 @@ import { kindsOf, readParams, readQuery } from './parameters.ts';
 import type { Impersonation, Principal } from './principal.ts';
 import type { Problem } from './problem.ts';
 import { reachOf } from './reach.ts';
-import { type AnyReq, type AnySchema, compileRespond, type Envelopes } from './respond.ts';
+import {
+  type AnyReq,
+  type AnySchema,
+  compileRespond,
+  type Envelopes,
+  type StillAdmitted,
+} from './respond.ts';
 import { envelopeOf, type ResponseCheck, responseCheck } from './responses.ts';
 import type { Route } from './route.ts';
 import { compileValidator } from './validate.ts';
@@ -17,6 +23,8 @@ import { compileValidator } from './validate.ts';
 declare module 'fastify' {
   interface FastifyRequest {
     caller: Caller | null;
+    /** When it was asked who calls, in milliseconds. */
+    admittedAt: number;
     /** The body's bytes, while somebody may want their hash. */
     rawBody: Buffer | null;
     /** Code of the error that was answered, for the access log. */
@@ -64,7 +72,8 @@ function serveRoute(app: FastifyInstance, api: Api, route: Route, envelopes: Env
   const check = api.config.checkResponses ? responseCheck(route) : null;
   const outside = outsideOf(route, api.drivers);
   const read = compileReader(route, outside);
-  const respond = compileRespond(api, route, check, envelopes);
+  const gate = compileGate(api, route, outside);
+  const respond = compileRespond(api, route, check, envelopes, gate.again);
   const url = `/api${route.path}`;
   app.route({
     method: route.method,
@@ -73,13 +82,21 @@ function serveRoute(app: FastifyInstance, api: Api, route: Route, envelopes: Env
     config: { check, pattern: url },
     ...(route.bodyLimit !== undefined && { bodyLimit: route.bodyLimit }),
     ...(envelopes.own && { schema: { response: { 200: envelopes.own } } }),
-    onRequest: compileGate(api, route, outside),
+    onRequest: gate.enter,
     handler: (request, reply) => respond(request, reply, read(request)),
   });
 }
 
-/** Authentication, organization and limits: all that is settled before the body is read. */
-function compileGate(api: Api, route: Route, { refusal }: Outside) {
+/** A body may take half a minute to arrive, and a change may wait for its turn: who was let in longer ago is asked for again. */
+const admittedForMs = 1_000;
+
+interface Gate {
+  /** Authentication, organization and limits: all that is settled before the body is read. */
+  enter(request: FastifyRequest, reply: FastifyReply, goOn: () => void): Promise<void> | void;
+  again: StillAdmitted;
+}
+
+function compileGate(api: Api, route: Route, { refusal }: Outside): Gate {
   const { auth } = route;
   const admission: Admission | null = auth === 'public' ? null : { ...route, auth, reach: reachOf(route) };
   const names = Object.keys(route.params.properties);
@@ -96,19 +113,29 @@ function compileGate(api: Api, route: Route, { refusal }: Outside) {
     if (caller === null) count(null, request, reply);
     if (refusal !== null) throw refusal();
   };
+  const find = (request: FastifyRequest, known: (principal: Principal) => void) =>
+    admission === null
+      ? callerWhenGiven(api, route, request, known)
+      : requireCaller(admission, request, api, known);
+  const findAgain = async (request: FastifyRequest): Promise<void> => {
+    request.caller = await find(request, () => undefined);
+  };
   // Without a promise where the caller is known at once. The framework goes on when it is called, or at the promise.
-  return (request: FastifyRequest, reply: FastifyReply, goOn: () => void): Promise<void> | void => {
+  const enter: Gate['enter'] = (request, reply, goOn) => {
     // The router takes a slash at the end for an empty parameter.
     if (isEmpty(request.params)) return reply.callNotFound();
-    const known = (principal: Principal) => count(principal, request, reply);
-    const caller =
-      admission === null
-        ? callerWhenGiven(api, route, request, known)
-        : requireCaller(admission, request, api, known);
+    request.admittedAt = api.clock.now().getTime();
+    const caller = find(request, (principal) => count(principal, request, reply));
     if (caller instanceof Promise) return caller.then((found) => admit(found, request, reply));
     admit(caller, request, reply);
     goOn();
   };
+  const again: StillAdmitted = (request) => {
+    if (request.caller === null) return null;
+    const age = api.clock.now().getTime() - request.admittedAt;
+    return age >= 0 && age < admittedForMs ? null : findAgain(request);
+  };
+  return { enter, again };
 }
 
 /** Says on every answer that staff acted, as whom the credential tells. */

@@ -169,10 +169,8 @@ describe('a console', () => {
     const { organization_id: organizationId } = product.demo.customer;
     const member = { ...(await newMember(product, organizationId, 'technical')), organizationId };
     const here = () => signedIn(product, member);
-    const [out, ended, idle, old, other, left] = [
-      ...[await here(), await here(), await here()],
-      ...[await here(), await here(), await here()],
-    ];
+    const [out, ended, idle] = [await here(), await here(), await here()];
+    const [old, other, left] = [await here(), await here(), await here()];
     const age = (what: string, { sessionId }: SignedIn) =>
       sql(product, `update sessions set ${what} = $2 where id = $1`, sessionId, longAgo());
     const change = { current_password: member.password, password: 'Another-Pass-Word-7' };
@@ -202,10 +200,8 @@ describe('a console', () => {
       const { api_key, token } = (await person.post(keys, { name: 'Console', ...terms })).body.data;
       return { id: api_key.id, ...apiClient(`${product.url}/api`, { token, organizationId }) };
     };
-    const [revoked, expired, moved, elsewhere, narrowed] = [
-      ...[await newKey(), await newKey(), await newKey()],
-      ...[await newKey(), await newKey()],
-    ];
+    const [revoked, expired, moved] = [await newKey(), await newKey(), await newKey()];
+    const [elsewhere, narrowed] = [await newKey(), await newKey()];
     const kept = connect(await consoleUrl('serial', await newKey({ ip_allowlist: ['127.0.0.0/8', '::1'] })));
     await kept.greeting;
     const change = ({ id: key }: { id: number }, terms: object) => person.patch(`${keys}/${key}`, terms);
