@@ -24,10 +24,12 @@ export async function refund(shop: Shop, customer: Customer, what: Step<'refund'
   if (!isGiven) return;
   if (invoice.status === 'unpaid') {
     invoice.paidMinor -= minor;
+    invoice.partsToCreditMinor += minor;
     customer.creditMinor += minor;
     return;
   }
   shop.books.givesBack(customer, invoice, minor);
+  invoice.refundsToCreditMinor += back.restMinor;
   customer.creditMinor += back.restMinor;
   for (const { charge, minor: partMinor } of back.parts) sendsBack(shop, customer, charge, partMinor);
   if (back.parts.length > 0) await sent(shop, invoice);
@@ -106,16 +108,32 @@ export async function takeBack(shop: Shop, customer: Customer, what: Step<'takeB
   const creditMinor = transfer.minor - taken.reduce((sum, { minor }) => sum + minor, 0);
   const bought = taken.filter(({ invoice: { kind, status } }) => kind === 'top_up' && status === 'paid');
   const boughtMinor = bought.reduce((sum, { minor }) => sum + minor, 0);
-  const isDone = !transfer.isTakenBack && customer.creditMinor >= creditMinor + boughtMinor;
+  // What else had paid the invoices becomes credit first.
+  const restMinor = taken.reduce(
+    (sum, { invoice, minor }) => sum + (isSale(invoice) ? leftOf(invoice) - minor : 0),
+    0,
+  );
+  const isThere =
+    customer.creditMinor >= boughtMinor && customer.creditMinor + restMinor >= creditMinor + boughtMinor;
+  const isDone = !transfer.isTakenBack && isThere;
   expect(answer.status, shop.says(name, what, answer)).toBe(isDone ? 200 : 409);
   if (!isDone) return;
   transfer.isTakenBack = true;
   customer.creditMinor -= creditMinor + boughtMinor;
   shop.books.bank -= transfer.minor;
   for (const { invoice, minor } of taken) {
-    if (invoice.status === 'paid') shop.books.givesBack(customer, invoice, minor);
-    else invoice.paidMinor -= minor;
+    if (invoice.status !== 'paid') {
+      invoice.paidMinor -= minor;
+      continue;
+    }
+    if (minor === 0) continue;
+    shop.books.givesBack(customer, invoice, minor);
+    shop.books.undoes(customer, invoice);
   }
+}
+
+function isSale({ kind, status }: Invoice): boolean {
+  return status === 'paid' && (kind === 'order' || kind === 'renewal' || kind === 'upgrade');
 }
 
 const disputeFeeMinor = 2_000;
@@ -163,11 +181,14 @@ function loses(shop: Shop, customer: Customer, charge: Charge): void {
   const broughtMinor = minor - charge.creditedMinor - charge.returnedMinor;
   const mostMinor = invoice.status === 'paid' ? Math.min(broughtMinor, leftOf(invoice)) : 0;
   const ofInvoiceMinor = Math.max(0, isTopUp ? Math.min(mostMinor, heldMinor) : mostMinor);
-  if (ofInvoiceMinor > 0) shop.books.givesBack(customer, invoice, ofInvoiceMinor);
+  if (ofInvoiceMinor > 0) {
+    shop.books.givesBack(customer, invoice, ofInvoiceMinor);
+    shop.books.undoes(customer, invoice);
+  }
   if (isTopUp) customer.creditMinor -= ofInvoiceMinor;
   charge.returnedMinor += Math.min(minor, minor - charge.returnedMinor);
   const moreMinor = minor - ofInvoiceMinor;
   const ofCreditMinor = Math.min(moreMinor, customer.creditMinor);
   customer.creditMinor -= ofCreditMinor;
-  shop.books.goodwill += moreMinor - ofCreditMinor;
+  shop.books.losses += moreMinor - ofCreditMinor;
 }

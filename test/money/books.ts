@@ -45,6 +45,9 @@ export interface Invoice {
   taxMinor: number;
   paidMinor: number;
   refundedMinor: number;
+  /** What of it became credit: of what was paid while it is unpaid, or of what was refunded. */
+  partsToCreditMinor: number;
+  refundsToCreditMinor: number;
   status: 'unpaid' | 'paid' | 'cancelled';
   /** What an upgrade makes of its service. */
   change?: { product: ProductName; priceMinor: number };
@@ -90,7 +93,8 @@ export class Customer {
     const isTaxed = this.hasTax && kind !== 'late_fee' && kind !== 'top_up';
     const taxMinor = isTaxed ? percentOf(netMinor, 21) : 0;
     const sums = { totalMinor: totalMinor ?? netMinor + taxMinor, taxMinor, paidMinor: 0, refundedMinor: 0 };
-    const invoice: Invoice = { id, kind, lines, ...sums, status: 'unpaid' };
+    const toCredit = { partsToCreditMinor: 0, refundsToCreditMinor: 0 };
+    const invoice: Invoice = { id, kind, lines, ...sums, ...toCredit, status: 'unpaid' };
     this.invoices.push(invoice);
     return invoice;
   }
@@ -119,7 +123,10 @@ export function spendableOf(customer: Customer): number {
       const { status, kind, refundedMinor, totalMinor } = invoice;
       const isGone = status === 'cancelled' || (status === 'paid' && refundedMinor === totalMinor);
       const isCredit = isGone || (kind === 'top_up' && status !== 'unpaid');
-      return sum + Math.min(minor, isCredit ? minor - returnedMinor : creditedMinor);
+      const partsMinor = status === 'unpaid' ? invoice.partsToCreditMinor : 0;
+      const becameMinor = creditedMinor + partsMinor + invoice.refundsToCreditMinor;
+      const leftMinor = minor - returnedMinor;
+      return sum + Math.min(minor, isCredit ? leftMinor : Math.min(leftMinor, becameMinor));
     }, 0);
   return Math.max(0, customer.creditMinor - heldMinor);
 }
@@ -135,6 +142,7 @@ export class Books {
   fees = 0;
   disputes = 0;
   goodwill = 0;
+  losses = 0;
   tax = 0;
   /** Earned, or owed as service. */
   sold = 0;
@@ -167,6 +175,20 @@ export class Books {
     if (invoice.refundedMinor < invoice.totalMinor) return;
     undelivered(invoice);
     takesBack(customer, invoice);
+  }
+
+  /** The same, where the money becomes credit. */
+  givesCredit(customer: Customer, invoice: Invoice, minor: number): void {
+    this.givesBack(customer, invoice, minor);
+    invoice.refundsToCreditMinor += minor;
+    customer.creditMinor += minor;
+  }
+
+  /** A bank took money of a paid invoice back: it is not paid any more, and what is left of it becomes credit. */
+  undoes(customer: Customer, invoice: Invoice): void {
+    const leftMinor = invoice.totalMinor - invoice.refundedMinor;
+    const isSale = ['order', 'renewal', 'upgrade'].includes(invoice.kind);
+    if (isSale && leftMinor > 0) this.givesCredit(customer, invoice, leftMinor);
   }
 
   /** The provider has taken money of a card, and its fee. */

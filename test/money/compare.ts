@@ -32,7 +32,8 @@ export async function compare(shop: Shop, before: Record<string, number>): Promi
   const owed = (...kinds: string[]) => kinds.reduce((sum, kind) => sum - moved(kind), 0);
   const found = {
     ...{ bank: moved('bank'), provider: moved('provider'), disputes: moved('disputes') },
-    ...{ goodwill: moved('goodwill'), fees: moved('fees'), tax: owed('tax'), parts: owed('parts') },
+    ...{ goodwill: moved('goodwill'), losses: moved('losses'), fees: moved('fees') },
+    ...{ tax: owed('tax'), parts: owed('parts') },
     ...{ credit: owed('credit'), sold: owed('deferred', 'revenue'), receivable: moved('receivable') },
   };
   expect(found, `seed ${seed}`).toEqual({ ...books, tax, sold, receivable, parts, credit });

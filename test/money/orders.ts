@@ -160,8 +160,7 @@ export async function end(shop: Shop, customer: Customer, what: Step<'end'>, nam
   else if (isRunning(service)) ends(customer, service);
   service.isToShow = true;
   for (const { invoice, minor } of shares) {
-    shop.books.givesBack(customer, invoice, minor);
-    customer.creditMinor += minor;
+    shop.books.givesCredit(customer, invoice, minor);
   }
 }
 

@@ -16,7 +16,7 @@ const presets: Record<'SKR03' | 'SKR04', Record<AccountKind, string>> = {
       credit: '1700',
       parts: '1710',
     },
-    ...{ deferred: '0990', tax: '1776', revenue: '8200', goodwill: '4900', fees: '4970' },
+    ...{ deferred: '0990', tax: '1776', revenue: '8200', goodwill: '4900', fees: '4970', losses: '2400' },
   },
   SKR04: {
     ...{
@@ -27,7 +27,7 @@ const presets: Record<'SKR03' | 'SKR04', Record<AccountKind, string>> = {
       credit: '3500',
       parts: '3250',
     },
-    ...{ deferred: '3900', tax: '3806', revenue: '4200', goodwill: '6300', fees: '6855' },
+    ...{ deferred: '3900', tax: '3806', revenue: '4200', goodwill: '6300', fees: '6855', losses: '6930' },
   },
 };
 

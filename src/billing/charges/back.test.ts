@@ -247,7 +247,7 @@ describe('a dispute', () => {
       ({ status }) => status === 'refunded',
     );
     await settled(paid.product);
-    expect([await account('goodwill', id), await credit(who)]).toEqual([0, had]);
+    expect([await account('losses', id), await credit(who)]).toEqual([0, had]);
   });
 
   it('of money that bought credit keeps that from being spent until it is decided', async () => {
@@ -280,6 +280,70 @@ describe('a dispute', () => {
     expect((await payByCredit(who, id)).status).toBe(200);
     expect(await credit(who)).toBe('4.00');
     await settled(paid.product);
+  });
+
+  it('that is lost undoes the sale also where a cent came otherwise, and that becomes credit', async () => {
+    const who = await newCustomer(paid.product);
+    const id = await newInvoice(paid.product, who, 2);
+    const path = `/staff/organizations/${who.organizationId}/transfers`;
+    const cent = { amount: '0.01', currency: 'EUR', reference: `CENT-${id}`, invoices: [{ invoice_id: id }] };
+    expect((await paid.product.staff.post(path, cent)).status).toBe(200);
+    const { body } = await who.post(`/dashboard/invoices/${id}/pay`, { method: 'card' });
+    await paid.click(body.data.redirect_url);
+    const { payments, items } = await until(
+      () => invoiceOf(who, id),
+      ({ status }) => status === 'paid',
+    );
+    await settled(paid.product);
+    const { reference } = payments.find(({ method }: { method: string }) => method === 'stripe');
+    const dispute = paid.stripe.account.dispute(reference);
+    paid.stripe.account.closeDispute(dispute.id, 'lost');
+    const seen = await until(
+      () => invoiceOf(who, id),
+      ({ refunded: back }) => back !== '0.00',
+    );
+    expect(seen).toMatchObject({ status: 'refunded', refunded: '6.00' });
+    await settled(paid.product);
+    expect([await credit(who), await account('losses', id)]).toEqual(['0.01', 0]);
+    for (const { service_id: serviceId } of items) {
+      const { service } = (await who.get(`/dashboard/services/${serviceId}`)).body.data;
+      expect(service.status).toBe('cancelled');
+    }
+  });
+
+  it('that is lost after its money was given back and spent is our loss, by name', async () => {
+    const { who, id, intent } = await paidByCard();
+    expect((await refund(id, { method: 'credit', amount: '3.00' })).status).toBe(200);
+    expect((await payByCredit(who, await newInvoice(paid.product, who))).status).toBe(200);
+    const dispute = paid.stripe.account.dispute(intent);
+    paid.stripe.account.closeDispute(dispute.id, 'lost');
+    await until(
+      () => account('losses', id),
+      (minor) => minor === 300,
+    );
+    await settled(paid.product);
+    expect([await account('goodwill', id), await credit(who)]).toEqual([0, '0.00']);
+  });
+
+  it('that is open keeps what was given back of its money, in part, from being spent', async () => {
+    const { who, id, intent } = await paidByCard();
+    expect((await refund(id, { method: 'credit', amount: '4.00' })).status).toBe(200);
+    const dispute = paid.stripe.account.dispute(intent);
+    await until(
+      () => account('disputes', id),
+      (minor) => minor === 600,
+    );
+    const other = await newInvoice(paid.product, who);
+    const refused = await payByCredit(who, other);
+    expect([refused.status, refused.body.code]).toEqual([409, 'insufficient_credit']);
+    expect(refused.body.message).toContain('0.00 can be spent');
+    paid.stripe.account.closeDispute(dispute.id, 'won');
+    await until(
+      () => account('disputes', id),
+      (minor) => minor === 0,
+    );
+    expect((await payByCredit(who, other)).status).toBe(200);
+    await until(concerns, (all) => all.length === 0);
   });
 
   it('of which the bank only asks takes nothing', async () => {

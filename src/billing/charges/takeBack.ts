@@ -1,6 +1,7 @@
 import { requireRow, statement, type TxContext } from '../../platform/index.ts';
 import { heldCredit, post } from '../ledger/ledger.ts';
 import { giveBack, lockRefundable } from '../payments/refund.ts';
+import { giveBackRest } from '../payments/rest.ts';
 import { addReturned, chargeById } from './charge.ts';
 import { lossOf } from './loss.ts';
 
@@ -39,8 +40,9 @@ interface Taken {
 
 /**
  * Books money of a charge that is gone; the invoice's row is locked. The invoice is refunded by what the charge brought to
- * it, and of one that is open that much is due again; what had become the customer's credit is taken from there, as far as
- * it is there; the rest is our loss.
+ * it, and of one that is open that much is due again; what a bank took of a service's price undoes the sale, and what else
+ * paid for that becomes credit. What had become the customer's credit is taken from there, as far as it is there; the rest is
+ * our loss.
  */
 export async function takeBack(
   tx: TxContext,
@@ -54,14 +56,18 @@ export async function takeBack(
   if ((await tx.db.run(keepReturn, row)) === 0) return;
   const invoice = await requireRow(tx, lockRefundable, { id: invoiceId });
   const heldMinor = await heldCredit(tx, organizationId, currency);
-  const loss = lossOf(amountMinor, charge, invoice, heldMinor);
-  if (loss.ofInvoiceMinor > 0)
-    await giveBack(tx, invoice, loss.ofInvoiceMinor, { method, reason, reference, chargeId: id });
+  const { ofInvoiceMinor } = lossOf(amountMinor, charge, invoice, heldMinor);
+  if (ofInvoiceMinor > 0)
+    await giveBack(tx, invoice, ofInvoiceMinor, { method, reason, reference, chargeId: id });
+  // What somebody gave back at the provider's desk was decided by a person, and may be a rebate.
+  const isUndone = ofInvoiceMinor > 0 && method === 'dispute';
+  const restOfInvoiceMinor = isUndone ? await giveBackRest(tx, invoiceId) : 0;
+  const loss = lossOf(amountMinor, charge, invoice, heldMinor + restOfInvoiceMinor);
   await tx.db.run(addReturned, {
     id,
     amountMinor: Math.min(amountMinor, charge.amount_minor - charge.returned_minor),
   });
-  const restMinor = amountMinor - loss.ofInvoiceMinor;
+  const restMinor = amountMinor - ofInvoiceMinor;
   if (restMinor === 0) return;
   if (loss.partMinor > 0)
     await tx.db.run(takeOffPart, { invoiceId, chargeId: id, amountMinor: loss.partMinor });
@@ -71,7 +77,7 @@ export async function takeBack(
     creditMinor: -loss.ofCreditMinor,
     provider: {
       parts: loss.partMinor,
-      goodwill: loss.oursMinor,
+      losses: loss.oursMinor,
       [method === 'dispute' ? 'disputes' : 'provider']: -restMinor,
     },
   });

@@ -43,6 +43,11 @@ export const accounts = {
   revenue: { whose: 'provider', type: 'income', means: 'what was earned, without tax' },
   goodwill: { whose: 'provider', type: 'expense', means: 'credit that customers got and did not pay for' },
   fees: { whose: 'provider', type: 'expense', means: 'what payment providers keep for their work' },
+  losses: {
+    whose: 'provider',
+    type: 'expense',
+    means: 'money that a bank took back after the customer had spent it, and that nobody has any more',
+  },
 } satisfies Record<string, Account>;
 
 export type AccountKind = keyof typeof accounts;

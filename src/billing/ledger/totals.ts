@@ -13,7 +13,7 @@ export interface Difference {
 /**
  * Accounts of the books, by themselves or several together, with the rows that have to add up to the same: what those are
  * in words, and as SQL of `currency` and `minor`. Assets and expenses are what was debited, the others what was credited.
- * The one thing that no row says besides the ledger is `goodwill`: a gift is in the ledger alone.
+ * Two things no row says besides the ledger: a gift (`goodwill`), and what nobody bears but us (`losses`).
  */
 const kept = {
   bank: {

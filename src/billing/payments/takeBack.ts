@@ -12,6 +12,7 @@ import { transferTakenBack } from '../events.ts';
 import { inWords } from '../invoices/payable.ts';
 import { post } from '../ledger/ledger.ts';
 import { giveBack, lockRefundable, type RefundableRow } from './refund.ts';
+import { giveBackRest } from './rest.ts';
 import { readTransfer } from './transferList.ts';
 
 interface Booked {
@@ -56,7 +57,8 @@ const reopenEntry = statement<never, { transferId: number; outcome: string }>(
 
 /**
  * Takes back a transfer that was booked by mistake: the money was never this organization's. What it paid in full counts
- * as given back, and what was ordered with it and is not delivered yet is cancelled; what was paid in part is due again;
+ * as given back, whatever else paid for it becomes credit, and what was ordered with it and is not delivered yet is cancelled;
+ * what was paid in part is due again;
  * what became credit is taken from the credit. Its reference can be booked again, and the entry of the statement that
  * it came from is open again. `not_found`; `conflict` for one that is taken back already, or whose money was spent.
  */
@@ -67,9 +69,9 @@ export async function takeBackTransfer(ctx: Context, id: number, reason: string)
     if (transfer.taken_back_at !== null)
       throw fail('conflict', { message: 'This transfer is taken back already' });
     let creditMinor = transfer.amount_minor;
-    for (const payment of await tx.db.many(paymentsOf, { transferId: id })) {
-      creditMinor -= await takeFromInvoice(tx, transfer, payment, reason);
-    }
+    const payments = await tx.db.many(paymentsOf, { transferId: id });
+    for (const payment of payments) creditMinor -= await takeFromInvoice(tx, transfer, payment, reason);
+    for (const payment of payments) await giveBackRest(tx, payment.invoice_id);
     if (creditMinor > 0) await takeFromCredit(tx, transfer, creditMinor, reason);
     await tx.db.run(markTakenBack, { id, now: tx.clock.now(), userId: tx.actor.userId, reason });
     await tx.db.run(reopenEntry, { transferId: id, outcome: `It was booked by mistake: ${reason}` });

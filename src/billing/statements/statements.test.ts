@@ -410,6 +410,19 @@ describe('a transfer that was booked by mistake', () => {
     expect(await invoiceOf(person, late)).toMatchObject({ status: 'refunded' });
   });
 
+  it('that paid a part of what is paid undoes all of it, and what else paid becomes credit', async () => {
+    const person = await newCustomer(product, { creditMinor: 200 });
+    const id = await newInvoice(product, person);
+    await received({ amount: '1.00', text: `${id}`, reference: 'SOME' });
+    await payByCredit(person, id);
+    const transfer = (await transfersOf(person)).find(
+      (each: { reference: string }) => each.reference === 'SOME',
+    );
+    expect((await takeBack(transfer.id)).status).toBe(200);
+    expect(await invoiceOf(person, id)).toMatchObject({ status: 'refunded', refunded: '3.00' });
+    expect(await creditOf(person)).toBe('2.00');
+  });
+
   it('that there is not is not found', async () => {
     expect((await takeBack(4_242)).status).toBe(404);
   });
