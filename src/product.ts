@@ -8,7 +8,7 @@ import { openDatabase } from './database.ts';
 import { type Demo, openDemo } from './demo/index.ts';
 import type { Hypervisor } from './drivers/hypervisor/index.ts';
 import { type GivenDrivers, openDrivers, requireAll } from './drivers/index.ts';
-import { gatherReactions, startTellingReaders } from './events/index.ts';
+import { describeMessages, gatherReactions, startTellingReaders } from './events/index.ts';
 import { introduction } from './introduction.ts';
 import { enlistNode, ensureInventory, knownHost, type LocalNode, watchNode } from './node.ts';
 import { authenticator, expireInvitations } from './organizations/index.ts';
@@ -272,6 +272,7 @@ async function makeApi(
     checks: allChecks,
     measures: allMeasures,
     info: introduction(version, ctx.config.publicUrl),
+    sends: describeMessages(),
   });
   await api.ready();
   return api;

@@ -1,9 +1,11 @@
 /** The events of the product, as customers' webhooks know them, are documented as the code has them. */
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { expect, it } from 'vitest';
-import { allEvents, gatherReactions } from '../src/events/index.ts';
+import { describe, expect, it } from 'vitest';
+import { allEvents, gatherReactions, type JournalEntry, messageOf, toldEvents } from '../src/events/index.ts';
+import { permissionNames } from '../src/organizations/index.ts';
 import { allJobs, allReactions } from '../src/worker.ts';
+import { ourDescription } from './description/document.ts';
 
 const root = path.join(import.meta.dirname, '..');
 
@@ -73,4 +75,45 @@ it('two reactions to one event cannot have one name', () => {
   const [reaction] = allReactions;
   if (reaction === undefined) throw new Error('there are no reactions');
   expect(() => gatherReactions([...allReactions, reaction])).toThrow(`two reactions to ${reaction.event}`);
+});
+
+describe('what customers are told of', () => {
+  // Contract §11; those of tickets and of Shield come with their rooms.
+  const promised = [
+    ...['invoice.created', 'invoice.paid', 'invoice.overdue', 'invoice.refunded'],
+    ...['service.provisioned', 'service.failed', 'service.suspended', 'service.unsuspended'],
+    ...['service.cancelled', 'service.terminated', 'service.renewed'],
+    ...['vps.action.started', 'vps.action.succeeded', 'vps.action.failed'],
+    ...['ticket.created', 'ticket.replied', 'ticket.closed'],
+    ...['shield.attack.started', 'shield.attack.updated', 'shield.attack.ended'],
+    ...['member.invited', 'member.joined', 'member.removed'],
+  ];
+
+  it('has the names that were promised, and no other', () => {
+    const declaredNow = new Set(allEvents().map(({ name }) => name));
+    const expected = promised.filter((name) => declaredNow.has(name));
+    expect(toldEvents().map(({ name }) => name)).toEqual(expected.toSorted());
+  });
+
+  it('is told to those who hold a permission that there is, and stands under `webhooks` in the description', () => {
+    const known = new Set<string>(permissionNames());
+    expect(toldEvents().filter(({ told }) => !known.has(told.permission))).toEqual([]);
+    const { webhooks } = ourDescription() as { webhooks: object };
+    expect(Object.keys(webhooks)).toEqual(toldEvents().map(({ name }) => name));
+  });
+
+  it('holds no more than its schema says: neither whom a mail goes to nor the words of a driver', () => {
+    const entry: JournalEntry = {
+      ...{ id: 7, organizationId: 3, subject: { type: 'service', id: 5 }, createdAt: new Date(0) },
+      event: 'service.failed',
+      data: { reason: 'disk: /var/lib/x on node ams-1', user_id: 9 },
+    };
+    const message = { type: 'service.failed', timestamp: new Date(0) };
+    expect(messageOf(entry)?.message).toEqual({
+      ...message,
+      data: { organization_id: 3, subject: { type: 'service', id: 5 } },
+    });
+    expect(messageOf({ ...entry, event: 'api_key.created' })).toBeNull();
+    expect(messageOf({ ...entry, event: 'nothing.of_ours' })).toBeNull();
+  });
 });

@@ -1,5 +1,7 @@
+import { Type } from 'typebox';
 import { event } from '../events/index.ts';
-import type { InvoiceKind, PaymentMethod } from './invoices/kind.ts';
+import { Choice, Day, MoneyText } from '../platform/http/index.ts';
+import { type InvoiceKind, invoiceKinds, type PaymentMethod } from './invoices/kind.ts';
 
 interface InvoiceCreated {
   user_id: number | null;
@@ -193,8 +195,20 @@ export const billingProfileChanged = event<BillingProfileChanged>(
   'billing_profile.updated',
   'an organization said anew who its invoices are made out to',
 );
-export const invoiceCreated = event<InvoiceCreated>('invoice.created', 'an invoice was issued');
-export const invoicePaid = event<InvoicePaid>('invoice.paid', 'an invoice was paid');
+export const invoiceCreated = event<InvoiceCreated>('invoice.created', 'an invoice was issued', {
+  permission: 'billing.read',
+  data: {
+    kind: Choice(invoiceKinds),
+    currency: Type.String(),
+    total: MoneyText,
+    duedate: Day,
+    items: Type.Array(Type.Object({ description: Type.String(), amount: MoneyText })),
+  },
+});
+export const invoicePaid = event<InvoicePaid>('invoice.paid', 'an invoice was paid', {
+  permission: 'billing.read',
+  data: { kind: Choice(invoiceKinds), method: Type.String(), currency: Type.String(), total: MoneyText },
+});
 export const invoicePartPaid = event<InvoicePartPaid>(
   'invoice.part_paid',
   'a part of an invoice was paid; what it is for waits for the rest',
@@ -210,6 +224,16 @@ export const invoiceCancelled = event<InvoiceCancelled>(
 export const invoiceRefunded = event<InvoiceRefunded>(
   'invoice.refunded',
   'money of an invoice was given back, all of it or a part',
+  {
+    permission: 'billing.read',
+    data: {
+      amount: MoneyText,
+      currency: Type.String(),
+      method: Choice(['credit', 'original', 'dispute', 'taken_back']),
+      reason: Type.String(),
+      full: Type.Boolean(),
+    },
+  },
 );
 export const invoicePartReturned = event<InvoicePartReturned>(
   'invoice.part_returned',

@@ -4,7 +4,7 @@
  * room declares what it does when something happened elsewhere, with `on`, and how people are told, with `mail`.
  */
 export { mailConcerns } from './concerns.ts';
-export { allEvents, type Event, event, type NoData } from './event.ts';
+export { allEvents, type Event, event, type NoData, type Told, type ToldEvent, toldEvents } from './event.ts';
 export { followJournal, startTellingReaders } from './followJournal.ts';
 export { type Entry, entryOf, hasHappened, record, recordEntry } from './journal.ts';
 export {
@@ -20,6 +20,7 @@ export {
 export { linkToken, type MailLink } from './mailLink.ts';
 export { mailDelivery, mailReactions, mailSending } from './mails.ts';
 export { eventMeasures } from './measures.ts';
+export { describeMessages, type Message, messageOf, messageSchema } from './message.ts';
 export { gatherReactions, type OwnReaction, on, reactionJobs, starts } from './reactions.ts';
 export { type JournalEntry, readJournal } from './readJournal.ts';
 export { auditRoutes, mailStaffRoutes } from './staffRoutes.ts';

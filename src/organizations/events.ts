@@ -1,5 +1,7 @@
+import { Type } from 'typebox';
 import { event } from '../events/index.ts';
-import type { Role } from './permissions.ts';
+import { Choice, Id } from '../platform/http/index.ts';
+import { type Role, roles } from './permissions.ts';
 
 interface OrganizationCreated {
   name: string;
@@ -63,6 +65,7 @@ export const organizationUpdated = event<OrganizationUpdated>(
 export const memberInvited = event<InvitationSent>(
   'member.invited',
   'somebody was invited by mail to act for an organization',
+  { permission: 'members.manage', data: { email: Type.String(), role: Choice(roles) } },
 );
 export const invitationSentAgain = event<InvitationSent>(
   'invitation.sent_again',
@@ -79,6 +82,7 @@ export const invitationAccepted = event<InvitationAccepted>(
 export const memberJoined = event<MemberJoined>(
   'member.joined',
   'somebody accepted an invitation and acts for the organization from now on',
+  { permission: 'members.read', data: { user_id: Id, role: Choice(roles) } },
 );
 export const memberRoleChanged = event<MemberRoleChanged>(
   'member.role_changed',
@@ -87,4 +91,5 @@ export const memberRoleChanged = event<MemberRoleChanged>(
 export const memberRemoved = event<MemberRemoved>(
   'member.removed',
   'a member left an organization, or was removed from it',
+  { permission: 'members.read', data: { user_id: Id, role: Choice(roles), left: Type.Boolean() } },
 );

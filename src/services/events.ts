@@ -1,4 +1,6 @@
+import { Type } from 'typebox';
 import { event } from '../events/index.ts';
+import { Day, Id, MoneyText, Nullable } from '../platform/http/index.ts';
 
 interface DeliveryWanted {
   module_id: number;
@@ -224,24 +226,40 @@ export const staffDeliveryWanted = event<StaffDeliveryWanted>(
   'service.staff_delivery_wanted',
   'a service was paid and is to be delivered by staff, by hand',
 );
-export const serviceProvisioned = event<Provisioned>('service.provisioned', 'a service was delivered');
-export const serviceFailed = event<Reason>('service.failed', 'the delivery of a service failed');
+export const serviceProvisioned = event<Provisioned>('service.provisioned', 'a service was delivered', {
+  permission: 'service.read',
+  data: { product: Type.String(), hostname: Nullable(Type.String()), primary_ip: Nullable(Type.String()) },
+});
+export const serviceFailed = event<Reason>('service.failed', 'the delivery of a service failed', {
+  permission: 'service.read',
+  data: {},
+});
 export const serviceRetried = event<Retried>('service.retried', 'staff had a failed delivery tried again');
 export const serviceCancelled = event<Reason>(
   'service.cancelled',
   'a service was cancelled before its delivery',
+  { permission: 'service.read', data: { reason: Type.String() } },
 );
 export const serviceSuspended = event<StateChangedFor>(
   'service.suspended',
   'a service may not be used for a while',
+  {
+    permission: 'service.read',
+    data: { product: Type.String(), hostname: Nullable(Type.String()), reason: Type.String() },
+  },
 );
 export const serviceUnsuspended = event<StateChanged>(
   'service.unsuspended',
   'a service that was suspended may be used again',
+  { permission: 'service.read', data: { product: Type.String(), hostname: Nullable(Type.String()) } },
 );
 export const serviceTerminated = event<StateChangedFor>(
   'service.terminated',
   'a service has ended, and what it held is given back',
+  {
+    permission: 'service.read',
+    data: { product: Type.String(), hostname: Nullable(Type.String()), reason: Type.String() },
+  },
 );
 export const serviceDoneByHand = event<DoneByHand>(
   'service.done_by_hand',
@@ -254,6 +272,19 @@ export const invoiceReminded = event<Reminded>(
 export const invoiceOverdue = event<Reminded>(
   'invoice.overdue',
   'a customer was told that an invoice is overdue, once more before the service is suspended',
+  {
+    permission: 'billing.read',
+    data: {
+      service_id: Id,
+      product: Type.String(),
+      hostname: Nullable(Type.String()),
+      due: MoneyText,
+      currency: Type.String(),
+      duedate: Day,
+      suspends_on: Nullable(Day),
+      last: Type.Boolean(),
+    },
+  },
 );
 export const serviceEnding = event<Ending>(
   'service.ending',
@@ -268,7 +299,20 @@ export const upgradeExpired = event<UpgradeExpired>(
   'service.upgrade_expired',
   'an upgrade was not paid, or paid back, and what it held is free again',
 );
-export const serviceRenewed = event<Renewed>('service.renewed', 'a service is paid for one period more');
+export const serviceRenewed = event<Renewed>('service.renewed', 'a service is paid for one period more', {
+  permission: 'service.read',
+  data: {
+    invoice_id: Id,
+    product: Type.String(),
+    hostname: Nullable(Type.String()),
+    status: Type.String(),
+    cycle: Type.String(),
+    duedate_before: Day,
+    duedate: Day,
+    price: MoneyText,
+    currency: Type.String(),
+  },
+});
 export const renewalRefunded = event<RenewalRefunded>(
   'service.renewal_refunded',
   'the money of a renewal was given back, and the service is paid for one period less',

@@ -1,4 +1,6 @@
+import { Type } from 'typebox';
 import { event } from '../events/index.ts';
+import { Id } from '../platform/http/index.ts';
 
 interface ActionTold {
   action_id: number;
@@ -24,9 +26,16 @@ interface Reason {
 export const actionStarted = event<ActionTold>(
   'vps.action.started',
   'somebody asked for an action on a machine',
+  { permission: 'vps.read', data: { action_id: Id, command: Type.String() } },
 );
-export const actionSucceeded = event<ActionTold>('vps.action.succeeded', 'an action on a machine was done');
-export const actionFailed = event<ActionFailed>('vps.action.failed', 'an action on a machine failed');
+export const actionSucceeded = event<ActionTold>('vps.action.succeeded', 'an action on a machine was done', {
+  permission: 'vps.read',
+  data: { action_id: Id, command: Type.String() },
+});
+export const actionFailed = event<ActionFailed>('vps.action.failed', 'an action on a machine failed', {
+  permission: 'vps.read',
+  data: { action_id: Id, command: Type.String() },
+});
 export const consoleOpened = event<ConsoleOpened>(
   'vps.console.opened',
   'somebody opened a console of a machine',

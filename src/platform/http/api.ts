@@ -24,7 +24,7 @@ import { measureHouse } from './houseMetrics.ts';
 import { readJson } from './json.ts';
 import { createLimiter, limitHeadersOf } from './limits.ts';
 import { createRegistry, type PoolCounts, watchRequests } from './metrics.ts';
-import { type ApiInfo, describeApi } from './openapi.ts';
+import { type ApiInfo, type Described, describeApi } from './openapi.ts';
 import { type Authenticate, rememberPrincipals } from './principal.ts';
 import { serveProbes } from './probes.ts';
 import { referenceFiles } from './reference.ts';
@@ -54,6 +54,8 @@ export interface ApiOptions {
   /** What is counted of the whole house for `/metrics`. */
   measures?: readonly MeasureSource[];
   info: ApiInfo;
+  /** What the product sends by itself, for the description. */
+  sends?: readonly Described[];
   /** What browsers get beside the API; without one they find the reference at `/`. */
   site?: Site;
   /** Registry that others measure into as well; one of its own when absent. */
@@ -139,7 +141,7 @@ export async function createApi(options: ApiOptions): Promise<FastifyInstance> {
   const home = site === undefined ? null : fileServer(site.home);
   serveUnanswered(app, routes, home);
   serveRoutes(app, api, routes);
-  serveFiles(app, referenceFiles(describeApi(routes, options.info), options.info.title));
+  serveFiles(app, referenceFiles(describeApi(routes, options.info, options.sends), options.info.title));
   if (site !== undefined) serveFiles(app, site.files);
   // Whoever opens the address in a browser finds the site, or the reference. The start prints it with /api.
   const toReference = (_request: FastifyRequest, reply: FastifyReply) => reply.redirect('/api/docs');

@@ -26,7 +26,7 @@ export {
   SortBy,
 } from './lists.ts';
 export { createRegistry, type PoolCounts } from './metrics.ts';
-export { describeApi } from './openapi.ts';
+export { type Described, describeApi } from './openapi.ts';
 export { type ListRequest, pagedList } from './pages.ts';
 export type { Permission } from './permission.ts';
 export { PossibleActions, possibleActions, type ReasonAgainst } from './possible.ts';

@@ -16,8 +16,20 @@ export interface ApiInfo {
   contact?: { name: string; url?: string };
 }
 
-/** The OpenAPI 3.1 document of these routes, from the same schemas that validate them. */
-export function describeApi(routes: readonly Route[], info: ApiInfo): Json {
+/** Something that the product sends to whoever asked for it, as its section `webhooks` tells. */
+export interface Described {
+  name: string;
+  summary: string;
+  description: string;
+  body: TObject;
+}
+
+/** The OpenAPI 3.1 document of these routes, from the same schemas that validate them, and of what is sent by itself. */
+export function describeApi(
+  routes: readonly Route[],
+  info: ApiInfo,
+  webhooks: readonly Described[] = [],
+): Json {
   checkOperationIds(routes);
   const components = collectComponents();
   const paths: Record<string, Json> = {};
@@ -30,8 +42,9 @@ export function describeApi(routes: readonly Route[], info: ApiInfo): Json {
     openapi: '3.1.0',
     info: { license: { name: 'Apache-2.0', identifier: 'Apache-2.0' }, ...info },
     servers: [{ url: '/api', description: 'This installation' }],
-    tags: tagsOf(routes),
+    tags: [...tagsOf(routes), ...(webhooks.length > 0 ? [sentTag] : [])],
     paths,
+    ...(webhooks.length > 0 && { webhooks: describeWebhooks(webhooks, components) }),
     components: {
       securitySchemes: {
         token: {
@@ -54,6 +67,48 @@ export function describeApi(routes: readonly Route[], info: ApiInfo): Json {
   };
   // TypeBox keeps marks of its own beside the schema; JSON leaves them behind.
   return withoutUnused(JSON.parse(JSON.stringify(document)) as Json);
+}
+
+const sentTag = {
+  name: 'Sent events',
+  description: 'What your webhooks get: one request for each event that an endpoint has chosen.',
+};
+
+/** By Standard Webhooks 1.0. */
+const sentHeaders = [
+  ['webhook-id', 'The same at every try, and of one event at one endpoint: by it you know what you have'],
+  [
+    'webhook-timestamp',
+    'Seconds since 1970 at which this try was signed; refuse what is older than five minutes',
+  ],
+  ['webhook-signature', 'One or several signatures with blanks between them; one of them has to be right'],
+] as const;
+
+function describeWebhooks(webhooks: readonly Described[], components: Components): Json {
+  const parameters = sentHeaders.map(([name, description]) => ({
+    ...{ name, in: 'header', required: true, description, schema: { type: 'string' } },
+  }));
+  return Object.fromEntries(
+    webhooks.map(({ name, summary, description, body }) => [
+      name,
+      {
+        post: {
+          operationId: `on${camel(name)}`,
+          ...{ summary, description, tags: [sentTag.name], security: [], parameters },
+          requestBody: { required: true, content: { 'application/json': { schema: components.show(body) } } },
+          responses: {
+            '2XX': { description: 'You have it' },
+            default: { description: 'It is tried again, for three days' },
+          },
+        },
+      },
+    ]),
+  );
+}
+
+/** `invoice.paid` is `InvoicePaid`. */
+function camel(name: string): string {
+  return name.replaceAll(/(?:^|[._])(\w)/g, (_, first: string) => first.toUpperCase());
 }
 
 function checkOperationIds(routes: readonly Route[]): void {
