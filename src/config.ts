@@ -47,6 +47,8 @@ export interface Config {
   /** Set with `mail: 'smtp'`. */
   smtpUrl: string;
   mailFrom: string;
+  /** Where the provider's own texts and layout of mails are; null: there are none. */
+  textsDir: string | null;
   /** Null: the accounts of administrators and operators; `off`: nobody. */
   staffEmail: string | null;
   dns: 'powerdns' | 'database';
@@ -178,6 +180,11 @@ export const settings: Setting[] = [
     meaning: 'Mail server, smtp://user:password@host:port or smtps://…; needed with MAIL=smtp.',
   },
   { name: 'MAIL_FROM', fallback: 'Innkeeper <billing@localhost>', meaning: 'Sender of mails.' },
+  {
+    name: 'TEXTS_DIR',
+    fallback: '',
+    meaning: 'Folder with texts of yours (en.json, de.json) and a layout for mails (mail.html).',
+  },
   {
     name: 'STAFF_EMAIL',
     fallback: '',
@@ -387,6 +394,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
       /^[^\r\n]*[^\s<>]+@[^\s<>]+>?$/,
       'a sender such as Example Hosting <billing@example.com>',
     ),
+    textsDir: path('TEXTS_DIR'),
     ...dns(
       read(choice, 'DNS', ['auto', 'powerdns', 'database'] as const),
       read(url, 'DNS_URL', ['http', 'https'], 'http://127.0.0.1:8081'),

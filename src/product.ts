@@ -8,7 +8,7 @@ import { openDatabase } from './database.ts';
 import { type Demo, openDemo } from './demo/index.ts';
 import type { Hypervisor } from './drivers/hypervisor/index.ts';
 import { type GivenDrivers, openDrivers, requireAll } from './drivers/index.ts';
-import { describeMessages, gatherReactions, startTellingReaders } from './events/index.ts';
+import { describeMessages, gatherReactions, openLayout, startTellingReaders } from './events/index.ts';
 import { introduction } from './introduction.ts';
 import { enlistNode, ensureInventory, knownHost, type LocalNode, watchNode } from './node.ts';
 import { authenticator, expireInvitations } from './organizations/index.ts';
@@ -22,6 +22,7 @@ import {
   createLog,
   type Drivers,
   fail,
+  openDictionary,
   openSeal,
   type ProcessLog,
   rewritableTables,
@@ -107,6 +108,8 @@ async function stopAll(undo: Undo[]): Promise<void> {
 
 async function start(config: Config, progress: StartProgress, parts: Parts, undo: Undo[]): Promise<Product> {
   const log = parts.log ?? createLog(config.logLevel, { format: config.logFormat });
+  openDictionary(config.textsDir);
+  openLayout(config.textsDir);
   progress.stage('data directory');
   const data = await prepareDataDir(config.dataDir);
   const database = await openDatabase(config, data, progress, log);

@@ -22,6 +22,7 @@ import {
   ledgerConcerns,
   ledgerMeasures,
   matchStatement,
+  readBrand,
   statementConcerns,
   taxConcerns,
 } from './billing/index.ts';
@@ -80,11 +81,20 @@ import {
 const second = 1_000;
 const minute = 60 * second;
 
-const mails = [...accountMails, ...organizationMails, ...billingMails, ...serviceMails, ...staffMails];
+/** Every mail that the product writes. */
+export const allMails = [
+  ...accountMails,
+  ...organizationMails,
+  ...billingMails,
+  ...serviceMails,
+  ...staffMails,
+];
+
+const mailJobs: AnySaga[] = [mailDelivery(allMails, readBrand), mailSending(readBrand)];
 
 /** Everything that follows from an event; the process that records one enqueues it. */
 export const allReactions: Reaction[] = [
-  ...mailReactions(mails),
+  ...mailReactions(allMails),
   ...organizationReactions,
   ...serviceReactions,
   ...vpsReactions,
@@ -92,8 +102,7 @@ export const allReactions: Reaction[] = [
 
 /** Everything that is done outside a request, once, because something happened. */
 export const allJobs: AnySaga[] = [
-  mailDelivery(mails),
-  mailSending,
+  ...mailJobs,
   ...reactionJobs(allReactions),
   addressRequests,
   matchStatement,
@@ -103,7 +112,7 @@ export const allJobs: AnySaga[] = [
 ];
 
 /** What a process that does no jobs does while no worker lives: staff is to hear of it. */
-export const standInJobs: AnySaga[] = [mailDelivery(mails), mailSending];
+export const standInJobs: AnySaga[] = mailJobs;
 
 /** What can be out of order while a process serves. */
 export const allChecks: HealthCheck[] = [workersCheck, nodesCheck];

@@ -1,4 +1,5 @@
 import type { AddressInfo } from 'node:net';
+import { simpleParser } from 'mailparser';
 import { SMTPServer } from 'smtp-server';
 
 export interface Received {
@@ -6,6 +7,9 @@ export interface Received {
   to: string[];
   /** Head and body as they came over the wire. */
   text: string;
+  /** What of it is text and HTML, as its reader's program has it. */
+  plain: string;
+  html: string;
 }
 
 /** A mail server that keeps what it takes, and refuses when it is told to. */
@@ -32,12 +36,14 @@ export async function mailServer(): Promise<MailServer> {
     onData(stream, session, callback) {
       const parts: Buffer[] = [];
       stream.on('data', (part: Buffer) => parts.push(part));
-      stream.on('end', () => {
+      stream.on('end', async () => {
         const { mailFrom, rcptTo } = session.envelope;
+        const { text: plain = '', html } = await simpleParser(Buffer.concat(parts));
         made.mails.push({
           from: mailFrom === false ? '' : mailFrom.address,
           to: rcptTo.map((recipient) => recipient.address),
           text: Buffer.concat(parts).toString(),
+          ...{ plain, html: html || '' },
         });
         callback();
       });

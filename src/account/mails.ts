@@ -1,4 +1,5 @@
-import { type MailDeclaration, mail, momentFor } from '../events/index.ts';
+import { type MailDeclaration, mail } from '../events/index.ts';
+import { momentFor } from '../platform/index.ts';
 import { changeLink } from './emailChange/rows.ts';
 import {
   accountBlocked,

@@ -14,6 +14,7 @@ export { bookkeeping } from './bookkeeping/settings.ts';
 export { chargeConcerns } from './charges/concerns.ts';
 export { paymentRoutes } from './charges/routes.ts';
 export { chargeSaved } from './charges/saved.ts';
+export { readBrand } from './documents/brand.ts';
 export { company } from './documents/company.ts';
 export { referenceOf } from './documents/reference.ts';
 export { documentRoutes } from './documents/routes.ts';

@@ -3,19 +3,20 @@
  * the events that it makes happen and writes them with `record`, in the transaction that makes them happen; each
  * room declares what it does when something happened elsewhere, with `on`, and how people are told, with `mail`.
  */
+export type { Block } from './blocks.ts';
 export { mailConcerns } from './concerns.ts';
 export { allEvents, type Event, event, type NoData, type Told, type ToldEvent, toldEvents } from './event.ts';
 export { followJournal, startTellingReaders } from './followJournal.ts';
+export type { Brand } from './html.ts';
 export { type Entry, entryOf, hasHappened, record, recordEntry } from './journal.ts';
+export { openLayout } from './layout.ts';
 export {
   type MailDeclaration,
   type MailText,
   mail,
   mailTo,
-  momentFor,
   type Notification,
   notifications,
-  type Reader,
 } from './mail.ts';
 export { linkToken, type MailLink } from './mailLink.ts';
 export { mailDelivery, mailReactions, mailSending } from './mails.ts';

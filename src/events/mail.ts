@@ -1,24 +1,31 @@
-import type { Happened } from '../platform/index.ts';
+import { type Happened, languageOf, openDictionary, type Reader } from '../platform/index.ts';
+import { asText, type Block, linkOf } from './blocks.ts';
 import type { Event } from './event.ts';
-import { linesWithPlace, type MailLink } from './mailLink.ts';
+import type { Brand } from './html.ts';
+import { type MailLink, place } from './mailLink.ts';
+import { frameTexts } from './texts/index.ts';
 
-/** What a mail says; greeting and signature are added. */
-export interface MailText {
+/** What a mail says, in its reader's language; greeting and footer are added. */
+interface InBlocks {
+  subject: string;
+  blocks: readonly Block[];
+}
+
+/** As mails were written before they had blocks: lines of English. */
+interface InLines {
   subject: string;
   lines: string[];
-  /** Stands after the first line, where only the recipient reads it. */
   link?: MailLink;
 }
 
-/** What mails are about that nobody has to have: people say which of these they want. */
+export type MailText = InBlocks | InLines;
+
+/**
+ * What mails are about that nobody has to have: people say which of these they want, and each such mail brings a link by
+ * which they get no more of its kind. Invoices, reminders and what is about the safety of an account are none of these.
+ */
 export const notifications = ['payments', 'services'] as const;
 export type Notification = (typeof notifications)[number];
-
-/** Who reads it, as far as its text goes by them. */
-export interface Reader {
-  /** As of the IANA: `Europe/Vienna`. */
-  timezone: string;
-}
 
 /** Which address of an account: its own or, of a change that the event's data names, the one before or after it. */
 type Address = 'own' | 'old_email' | 'new_email';
@@ -34,7 +41,7 @@ export interface MailDeclaration {
   when(data: object): boolean;
   /** Where it goes when that is no matter of the account. */
   to(data: object): string | null;
-  text(happened: Happened, reader: Reader): MailText;
+  text(happened: Happened, reader: Reader): InBlocks;
 }
 
 /** Events that are told of by mail say whom they concern; null when nobody is known. */
@@ -55,7 +62,7 @@ interface Options<Data> {
 interface Declared<Data extends object> {
   when(data: Data): boolean;
   to(data: Data): string | null;
-  text(happened: Happened<Data>, reader: Reader): MailText;
+  text(happened: Happened<Data>, reader: Reader): InBlocks;
 }
 
 /** Declares the mail that tells of an event, in the room whose event it is. */
@@ -64,7 +71,7 @@ export function mail<Data extends Concerning>(
   text: (happened: Happened<Data>, reader: Reader) => MailText,
   { isBill = false, when = () => true, about, address = 'own' }: Options<Data> = {},
 ): MailDeclaration {
-  const declared: Declared<Data> = { when, to: () => null, text };
+  const declared: Declared<Data> = { when, to: () => null, text: (...given) => inBlocks(text(...given)) };
   return { event: event.name, isBill, about: about ?? null, address, ...declared };
 }
 
@@ -72,33 +79,66 @@ export function mail<Data extends Concerning>(
 export function mailTo<Data extends object>(
   event: Event<Data>,
   to: (data: Data) => string,
-  text: (happened: Happened<Data>) => MailText,
+  text: (happened: Happened<Data>, reader: Reader) => MailText,
 ): MailDeclaration {
-  const declared: Declared<Data> = { when: () => true, to, text };
+  const declared: Declared<Data> = { when: () => true, to, text: (...given) => inBlocks(text(...given)) };
   return { event: event.name, isBill: false, about: null, address: 'own', ...declared };
 }
 
-/** The whole mail: header and body. */
-export function composeMail(
-  { subject, lines, link }: MailText,
-  firstName: string | null,
-  publicUrl: string,
-): { subject: string; body: string } {
-  const greeting = firstName ? `Hello ${oneLine(firstName)},` : 'Hello,';
+/** A paragraph for each run of lines; the link stands after the first. */
+function inBlocks(text: MailText): InBlocks {
+  if ('blocks' in text) return text;
+  const { subject, lines, link } = text;
+  const blocks: Block[] = lines.join('\n').split('\n\n');
+  if (link === undefined) return { subject, blocks };
+  const [first = '', ...rest] = lines;
+  return { subject, blocks: [first, { button: 'Follow the link', link }, ...rest] };
+}
+
+/** Who a mail is written to. */
+export interface Recipient {
+  first_name: string | null;
+  last_name: string | null;
+  language: string | null;
+  timezone: string | null;
+}
+
+export function readerOf({ language, timezone }: Recipient, textsDir: string | null): Reader {
   return {
-    subject: oneLine(subject),
-    body: [greeting, '', ...linesWithPlace(lines, link), '', publicUrl, ''].join('\n'),
+    language: languageOf(language),
+    timezone: timezone ?? 'UTC',
+    dictionary: openDictionary(textsDir),
   };
 }
 
-/** A moment as its reader's clock shows it: `1 February 2026, 09:30 (Europe/Vienna)`. */
-export function momentFor({ timezone }: Reader, at: string): string {
-  const style = { dateStyle: 'long', timeStyle: 'short', hourCycle: 'h23', timeZone: timezone } as const;
-  const text = new Intl.DateTimeFormat('en-GB', style).format(new Date(at)).replace(' at ', ', ');
-  return `${text} (${timezone})`;
+/** The whole mail: header, greeting and blocks, and all of it as text. */
+export function composeMail(
+  { subject, blocks }: InBlocks,
+  recipient: Recipient,
+  reader: Reader,
+  brand: Brand,
+  publicUrl: string,
+): { subject: string; blocks: Block[]; body: string; link: MailLink | null } {
+  const all = [greeting(recipient, reader), ...blocks];
+  const signature = [brand.name, ...brand.imprint, publicUrl].filter(Boolean).join('\n');
+  return {
+    subject: oneLine(subject),
+    blocks: all,
+    body: `${asText(all, () => place)}\n\n-- \n${signature}\n`,
+    link: linkOf(blocks),
+  };
+}
+
+/** German says Sie, so it greets by the whole name. */
+function greeting({ first_name: first, last_name: last }: Recipient, reader: Reader): string {
+  const isFormal = reader.language === 'de';
+  const name = (isFormal ? `${first ?? ''} ${last ?? ''}` : (first ?? '')).trim();
+  return name === ''
+    ? frameTexts(reader, 'frame.greetingToNobody')
+    : frameTexts(reader, 'frame.greeting', { name });
 }
 
 /** A name with a line break in it must not become a header of its own. */
 function oneLine(text: string): string {
-  return text.replace(/[\p{Cc}]+/gu, ' ').trim();
+  return text.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ').trim();
 }

@@ -12,23 +12,22 @@ export interface MailLink {
 }
 
 /** Stands in the text of the mail, as a line of its own. */
-const place = '[The link is in the mail itself]';
-
-/** The lines of a mail with the place of its link. */
-export function linesWithPlace(lines: readonly string[], link: MailLink | undefined): string[] {
-  const [first = '', ...rest] = lines;
-  return link === undefined ? [...lines] : [first, '', place, '', ...rest];
-}
+export const place = '[The link is in the mail itself]';
 
 /** The token that a link carries; whoever takes it knows it by its hash. */
 export function linkToken(seal: Seal, wanted: string): string {
   return seal.fingerprint(`mail link ${wanted}`).toString('base64url');
 }
 
+/** Where a link leads. */
+export function urlOfLink(link: MailLink, seal: Seal, publicUrl: string): string {
+  return `${publicUrl}${link.page}?token=${linkToken(seal, link.for)}`;
+}
+
 /** The text as its recipient gets it. */
 export function withLink(body: string, link: MailLink | null, seal: Seal, publicUrl: string): string {
   if (link === null) return body;
-  const url = `${publicUrl}${link.page}?token=${linkToken(seal, link.for)}`;
+  const url = urlOfLink(link, seal, publicUrl);
   return body
     .split('\n')
     .map((line) => (line === place ? url : line))

@@ -55,9 +55,12 @@ describe('the confirmation of an order', () => {
     expect(mail).toMatchObject({ from: 'billing@inn.example', to: [person.email] });
     const headers = headersOf(mail?.text ?? '');
     expect(headers.subject).toBe(`Your order: invoice ${id}`);
-    expect(headers['message-id']).toMatch(/^<\d+\.invoice\.created@inn\.example>$/);
-    expect(mail?.text).toContain('Hello Ada,');
-    expect(mail?.text).toContain('To pay: 3.00 EUR');
+    expect(headers['message-id']).toMatch(/^<\d+\.1\.invoice\.created@inn\.example>$/);
+    expect(headers['auto-submitted']).toBe('auto-generated');
+    for (const part of [mail?.plain, mail?.html]) {
+      expect(part).toContain('Hello Ada,');
+      expect(part).toContain('To pay: 3.00 EUR');
+    }
     expect(await loggedMails(person.email)).toMatchObject([{ state: 'sent', error: null }]);
   });
 
@@ -155,7 +158,7 @@ describe('the mail about money', () => {
   /** What the last mail says, to whom it went; the mails before it are of the order. */
   function lastMail() {
     const mail = server.mails.at(-1);
-    return { to: mail?.to, subject: headersOf(mail?.text ?? '').subject, text: mail?.text ?? '' };
+    return { to: mail?.to, subject: headersOf(mail?.text ?? '').subject, text: mail?.plain ?? '' };
   }
 
   async function expired(person: Person): Promise<number> {

@@ -1,7 +1,9 @@
-import { MailError } from '../drivers/mail/index.ts';
+import { MailError, type OutgoingMail } from '../drivers/mail/index.ts';
 import {
+  type Context,
   enqueue,
   job,
+  type Language,
   type NamedJob,
   newId,
   type Reaction,
@@ -11,20 +13,25 @@ import {
   statement,
   type TxRun,
 } from '../platform/index.ts';
-import { composeMail, type MailDeclaration } from './mail.ts';
-import { type MailLink, withLink } from './mailLink.ts';
+import type { Block } from './blocks.ts';
+import { asHtml, type Brand } from './html.ts';
+import { openLayout } from './layout.ts';
+import { composeMail, type MailDeclaration, type Recipient, readerOf } from './mail.ts';
+import { type MailLink, urlOfLink, withLink } from './mailLink.ts';
+import { frameTexts } from './texts/index.ts';
 
-interface EntryForMail {
+interface EntryForMail extends Recipient {
   id: number;
   organization_id: number | null;
+  /** Who did it. */
+  actor_id: number | null;
+  user_id: number | null;
   action: string;
   subject_type: string;
   subject_id: number;
   data: object;
   email: string | null;
   billing_email: string | null;
-  first_name: string | null;
-  timezone: string | null;
   notifications: Record<string, boolean> | null;
   old_email: string | null;
   new_email: string | null;
@@ -32,12 +39,22 @@ interface EntryForMail {
 
 const entryForMail = statement<EntryForMail, { journalId: number }>(
   'events.entryForMail',
-  `select j.id, j.organization_id, j.action, j.subject_type, j.subject_id, j.data, u.email, u.billing_email,
-     u.first_name, u.timezone, u.notifications, e.old_email, e.new_email
+  `select j.id, j.organization_id, j.user_id as actor_id, j.action, j.subject_type, j.subject_id, j.data, u.id as user_id,
+     u.email, u.billing_email, u.first_name, u.last_name, u.language, u.timezone, u.notifications, e.old_email, e.new_email
    from journal j left join users u on u.id = (j.data->>'user_id')::bigint
    left join email_changes e on e.id = (j.data->>'email_change_id')::bigint
    where j.id = :journalId`,
 );
+
+// Whoever has the address, otherwise as whoever did it reads.
+const recipientAt = statement<Recipient, { address: string; actorId: number | null }>(
+  'events.recipientAt',
+  `select first_name, last_name, language, timezone from (
+     select first_name, last_name, language, timezone, 1 as nth from users where lower(email) = lower(:address)
+     union all select null, null, language, timezone, 2 from users where id = :actorId) known
+   order by nth limit 1`,
+);
+const nobodyKnown: Recipient = { first_name: null, last_name: null, language: null, timezone: null };
 
 const keepMail = statement<
   never,
@@ -49,14 +66,21 @@ const keepMail = statement<
     recipient: string;
     subject: string;
     body: string;
+    /** As JSON: an array by itself would become one of PostgreSQL's. */
+    blocks: string;
+    language: Language;
+    about: string | null;
+    userId: number | null;
     link: MailLink | null;
     state: 'queued' | 'kept';
     now: Date;
   }
 >(
   'events.keepMail',
-  `insert into mails (id, organization_id, journal_id, template, recipient, subject, body, link, state, created_at)
-   values (:id, :organizationId, :journalId, :template, :recipient, :subject, :body, :link, :state, :now)
+  `insert into mails (id, organization_id, journal_id, template, recipient, subject, body, blocks, language, about,
+     user_id, link, state, created_at)
+   values (:id, :organizationId, :journalId, :template, :recipient, :subject, :body, :blocks::jsonb, :language, :about,
+     :userId, :link, :state, :now)
    on conflict on constraint mails_once do update set state = excluded.state, error = null
      where mails.state = 'failed'`,
 );
@@ -68,21 +92,33 @@ interface MailRow {
   recipient: string;
   subject: string;
   body: string;
+  /** Null for mails of versions that sent plain text. */
+  blocks: Block[] | null;
+  language: Language;
   link: MailLink | null;
   state: 'queued' | 'kept' | 'sent' | 'failed';
+  /** How often it was to be sent, with this time. */
+  sendings: number;
 }
 
 const mailOfEntry = statement<MailRow, { journalId: number }>(
   'events.mailOfEntry',
-  'select id, journal_id, template, recipient, subject, body, link, state from mails where journal_id = :journalId',
+  `select id, journal_id, template, recipient, subject, body, blocks, language, link, state, sendings from mails
+   where journal_id = :journalId`,
 );
 
 const markMail = statement<
   never,
-  { journalId: number; state: 'failed' | 'sent'; sentAt: Date | null; error: string | null }
+  {
+    journalId: number;
+    state: 'failed' | 'sent';
+    sentAt: Date | null;
+    error: string | null;
+    answer: string | null;
+  }
 >(
   'events.markMail',
-  `update mails set state = :state, sent_at = :sentAt, error = :error
+  `update mails set state = :state, sent_at = :sentAt, error = :error, answer = :answer
      where journal_id = :journalId and state in ('queued', 'failed')`,
 );
 
@@ -91,6 +127,10 @@ interface Payload {
 }
 
 const deliver: NamedJob<Payload> = { name: 'mail.deliver' };
+const sending: NamedJob<Payload> = { name: 'mail.send' };
+
+/** Says who the company is. */
+type BrandReader = (ctx: Context) => Promise<Brand>;
 
 /** Asks for the delivery of each declared mail when its event happens. */
 export function mailReactions(mails: readonly MailDeclaration[]): Reaction[] {
@@ -102,10 +142,14 @@ export function mailReactions(mails: readonly MailDeclaration[]): Reaction[] {
 }
 
 /** Writes the mail down that tells a customer of a journal entry, once, and has it sent where mails are sent. */
-export function mailDelivery(mails: readonly MailDeclaration[]): Saga<Payload> {
+export function mailDelivery(mails: readonly MailDeclaration[], readBrand: BrandReader): Saga<Payload> {
   const byEvent = new Map(mails.map((mail) => [mail.event, mail]));
   const steps = [
-    { name: 'write', transactional: true, do: (run: TxRun<Payload, object>) => write(run, byEvent) },
+    {
+      name: 'write',
+      transactional: true,
+      do: (run: TxRun<Payload, object>) => write(run, byEvent, readBrand),
+    },
   ] as const;
   return saga<Payload>({ name: deliver.name, steps });
 }
@@ -117,25 +161,31 @@ const putOff = 'mail_put_off';
  * Sends a mail that is written down, and marks it. Between the server's "accepted" and that mark a crash can send it
  * again, with the same Message-ID, by which mail systems drop the double.
  */
-export const mailSending = job<Payload>('mail.send', send, {
-  attempts: 12,
-  outages: ['mail_unreachable', putOff],
-  failed: async (ctx, { journalId }, { message }) => {
-    await ctx.db.run(markMail, { journalId, state: 'failed', sentAt: null, error: message });
-  },
-});
+export function mailSending(readBrand: BrandReader): Saga<Payload> {
+  return job<Payload>(sending.name, (run) => send(run, readBrand), {
+    attempts: 12,
+    outages: ['mail_unreachable', putOff],
+    failed: async (ctx, { journalId }, { message }) => {
+      await ctx.db.run(markMail, { journalId, state: 'failed', sentAt: null, error: message, answer: null });
+    },
+  });
+}
 
 async function write(
   { ctx, can, payload }: TxRun<Payload, object>,
   mails: ReadonlyMap<string, MailDeclaration>,
+  readBrand: BrandReader,
 ): Promise<void> {
   const delivers = can('mail', 'delivery');
   const entry = await ctx.db.one(entryForMail, { journalId: payload.journalId });
   const declared = mails.get(entry.action);
   if (declared === undefined) throw new Error(`no mail tells of ${entry.action}`);
   if (declared.about !== null && entry.notifications?.[declared.about] === false) return;
-  const recipient = declared.to(entry.data) ?? recipientOf(entry, declared);
-  if (recipient === null) return;
+  const named = declared.to(entry.data);
+  const address = named ?? addressOf(entry, declared);
+  if (address === null) return;
+  const recipient = named === null ? entry : await whoHas(ctx, named, entry.actor_id);
+  const reader = readerOf(recipient, ctx.config.textsDir);
   const text = declared.text(
     {
       journalId: entry.id,
@@ -143,48 +193,70 @@ async function write(
       organizationId: entry.organization_id,
       data: entry.data,
     },
-    { timezone: entry.timezone ?? 'UTC' },
+    reader,
   );
+  const composed = composeMail(text, recipient, reader, await readBrand(ctx), ctx.config.publicUrl);
   await ctx.db.run(keepMail, {
     id: newId(),
     organizationId: entry.organization_id,
     journalId: entry.id,
     template: entry.action,
-    recipient,
-    ...composeMail(text, entry.first_name, ctx.config.publicUrl),
-    link: text.link ?? null,
+    recipient: address,
+    ...composed,
+    blocks: JSON.stringify(composed.blocks),
+    language: reader.language,
+    about: declared.about,
+    userId: named === null ? entry.user_id : null,
     state: delivers ? 'queued' : 'kept',
     now: ctx.clock.now(),
   });
   const { organization_id: organizationId } = entry;
-  if (delivers) await enqueue(ctx, mailSending, { journalId: entry.id }, { organizationId });
+  if (delivers) await enqueue(ctx, sending, { journalId: entry.id }, { organizationId });
 }
 
-function recipientOf(entry: EntryForMail, { address, isBill }: MailDeclaration): string | null {
+async function whoHas(ctx: Context, address: string, actorId: number | null): Promise<Recipient> {
+  return (await ctx.db.maybe(recipientAt, { address, actorId })) ?? nobodyKnown;
+}
+
+function addressOf(entry: EntryForMail, { address, isBill }: MailDeclaration): string | null {
   if (address !== 'own') return entry[address];
   return isBill ? (entry.billing_email ?? entry.email) : entry.email;
 }
 
-async function send(run: Run<Payload, object>): Promise<void> {
+async function send(run: Run<Payload, object>, readBrand: BrandReader): Promise<void> {
   const { ctx, drivers, payload } = run;
-  const mail = await ctx.db.maybe(mailOfEntry, { journalId: payload.journalId });
+  const { journalId } = payload;
+  const mail = await ctx.db.maybe(mailOfEntry, { journalId });
   if (mail?.state !== 'queued' && mail?.state !== 'failed') return;
-  const domain = new URL(ctx.config.publicUrl).hostname;
-  await drivers.mail
-    .send({
-      messageId: `<${mail.journal_id}.${mail.template}@${domain}>`,
-      from: ctx.config.mailFrom,
-      to: mail.recipient,
-      subject: mail.subject,
-      text: withLink(mail.body, mail.link, ctx.seal, ctx.config.publicUrl),
-    })
-    .catch(sayPutOff);
-  await ctx.db.run(markMail, {
-    journalId: payload.journalId,
-    state: 'sent',
-    sentAt: ctx.clock.now(),
-    error: null,
-  });
+  const answer = await drivers.mail.send(await asItLeaves(ctx, mail, await readBrand(ctx))).catch(sayPutOff);
+  await ctx.db.run(markMail, { journalId, state: 'sent', sentAt: ctx.clock.now(), error: null, answer });
+}
+
+/** The whole mail, in text and HTML, with the links that nobody but its recipient reads. */
+async function asItLeaves(ctx: Context, mail: MailRow, brand: Brand): Promise<OutgoingMail> {
+  const { seal, config } = ctx;
+  const { subject, language, blocks } = mail;
+  const reader = readerOf({ ...nobodyKnown, language }, config.textsDir);
+  const page = {
+    ...{ subject, language, brand },
+    footer: [frameTexts(reader, 'frame.why', { company: brand.name })],
+    unsubscribe: null,
+    urlOf: (link: MailLink) => urlOfLink(link, seal, config.publicUrl),
+  };
+  return {
+    messageId: messageIdOf(mail, config.publicUrl),
+    from: config.mailFrom,
+    to: mail.recipient,
+    subject,
+    text: withLink(mail.body, mail.link, seal, config.publicUrl),
+    ...(blocks === null ? {} : { html: asHtml({ ...page, blocks }, openLayout(config.textsDir)) }),
+    headers: { 'Auto-Submitted': 'auto-generated', 'X-Auto-Response-Suppress': 'All' },
+  };
+}
+
+/** The same for every try, another one when staff sends it again: mail systems drop what has the same. */
+function messageIdOf({ id, sendings, template }: MailRow, publicUrl: string): string {
+  return `<${id}.${sendings}.${template}@${new URL(publicUrl).hostname}>`;
 }
 
 function sayPutOff(error: unknown): never {

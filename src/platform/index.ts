@@ -57,3 +57,4 @@ export { rehearse } from './rehearse.ts';
 export { requireOwn, requireRow } from './require.ts';
 export { lastRestoredAt, settleRestore } from './restores.ts';
 export { createSeal, readSecretKey, type Seal } from './seal.ts';
+export * from './texts/index.ts';

@@ -11,6 +11,10 @@ export function checkMail(mail: OutgoingMail): void {
   for (const header of ['messageId', 'from', 'to', 'subject'] as const) {
     if (hasControlCharacters(mail[header])) refuse(`${header} is not one line of text`);
   }
+  for (const [name, value] of Object.entries(mail.headers ?? {})) {
+    if (!/^[A-Za-z][\w-]*$/.test(name)) refuse('a header field has no name');
+    if (hasControlCharacters(value)) refuse(`${name} is not one line of text`);
+  }
 }
 
 function hasControlCharacters(text: string): boolean {

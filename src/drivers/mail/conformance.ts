@@ -7,6 +7,8 @@ export interface Arrived {
   /** By lower-case name, decoded and on one line. */
   headers: Record<string, string>;
   text: string;
+  /** The part that is to be looked at; null without one. */
+  html: string | null;
 }
 
 /** How the other side treats whatever it is given from now on. `breaks off`: after the whole mail, before its answer. */
@@ -82,6 +84,24 @@ export function describeMail(
         subject: 'Überweisung für Grüße: 3 €',
       });
       expect(mail?.text).toBe(plain.text);
+    });
+
+    it('carries text and HTML as two faces of one mail, and header fields in full', async () => {
+      const html = '<p>Grüße, <b>Ada</b></p>\n<p>.</p>\n';
+      const url = `<https://inn.example/api/unsubscribe?token=${'a1B2'.repeat(40)}>`;
+      await send({ html, headers: { 'Auto-Submitted': 'auto-generated', 'List-Unsubscribe': url } });
+      const [mail] = test.world?.arrived() ?? [];
+      if (!test.world) return;
+      expect(mail?.headers['content-type']).toMatch(/^multipart\/alternative/);
+      expect(mail?.html?.replaceAll('\r\n', '\n')).toBe(html);
+      expect(mail?.text.trim()).toBe(plain.text.trim());
+      expect(mail?.headers).toMatchObject({ 'auto-submitted': 'auto-generated', 'list-unsubscribe': url });
+    });
+
+    it('refuses a header field of several lines', async () => {
+      const headers = { 'List-Unsubscribe': '<https://x.example>\r\nBcc: evil@example.com' };
+      await expect(send({ headers })).rejects.toEqual(fails('mail_invalid', true));
+      if (test.world) expect(recipients()).toEqual([]);
     });
 
     it.each([

@@ -10,7 +10,8 @@ export interface Mail {
   readonly kind: string;
   /** What it can beyond what every engine must; conformance holds it to this. */
   readonly capabilities: readonly MailCapability[];
-  send(mail: OutgoingMail): Promise<void>;
+  /** What the other side said when it took the mail: `250 2.0.0 Ok: queued as 4F1B`; null when there is nobody to say it. */
+  send(mail: OutgoingMail): Promise<string | null>;
   /** Lets go of connections. */
   close(): Promise<void>;
 }
@@ -27,6 +28,10 @@ export interface OutgoingMail {
   to: string;
   subject: string;
   text: string;
+  /** The same to look at: then both go in one mail (`multipart/alternative`). */
+  html?: string;
+  /** Further header fields, a line each: `{ 'Auto-Submitted': 'auto-generated' }`. */
+  headers?: Readonly<Record<string, string>>;
 }
 
 export type MailErrorCode =

@@ -9,7 +9,10 @@ export function databaseMail(): Mail {
   return {
     kind: 'database',
     capabilities: [],
-    send: async (mail) => checkMail(mail),
+    send: async (mail) => {
+      checkMail(mail);
+      return null;
+    },
     close: async () => undefined,
   };
 }

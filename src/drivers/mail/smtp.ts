@@ -30,7 +30,9 @@ export function smtpMail({ url, ca, timeoutMs = 10_000 }: SmtpOptions): Mail {
     send: async (mail) => {
       checkMail(mail);
       try {
-        await transport.sendMail(mail);
+        const { headers = {}, ...rest } = mail;
+        const { response } = await transport.sendMail({ ...rest, headers: { ...headers } });
+        return response;
       } catch (error) {
         throw asMailError(error);
       }

@@ -4,6 +4,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { simpleParser } from 'mailparser';
 import { SMTPServer } from 'smtp-server';
 import type { Arrived, MailWorld, Treatment } from './conformance.ts';
 
@@ -52,9 +53,9 @@ export async function startMailServer(options: BedOptions = {}): Promise<MailSer
       done();
     },
     onData(stream, session, done) {
-      text(stream).then((source) => {
+      text(stream).then(async (source) => {
         if (treatment === 'refuses the text') return done(reply(554, 'looks like spam'));
-        mails.push({ to: session.envelope.rcptTo.map((each) => each.address), ...parse(source) });
+        mails.push({ to: session.envelope.rcptTo.map((each) => each.address), ...(await parse(source)) });
         encrypted.push(session.secure);
         if (treatment === 'says nothing') return;
         if (treatment === 'breaks off') for (const socket of sockets) socket.destroy();
@@ -87,23 +88,14 @@ function reply(responseCode: number, message: string): Error {
   return Object.assign(new Error(message), { responseCode });
 }
 
-/** Head and text of a mail in one part, as receivers read them (RFC 5322, 2045, 2047). */
-function parse(source: string): Pick<Arrived, 'headers' | 'text'> {
-  const end = source.indexOf('\r\n\r\n');
-  const lines = source
-    .slice(0, end)
-    .replaceAll(/\r\n[ \t]+/g, ' ')
-    .split('\r\n');
-  const headers = Object.fromEntries(
-    lines.map((line) => {
-      const colon = line.indexOf(':');
-      return [line.slice(0, colon).toLowerCase(), decodeWords(line.slice(colon + 1).trim())];
-    }),
-  );
-  const body = source.slice(end + 4).replaceAll('\r\n', '\n');
-  const encoding = headers['content-transfer-encoding'];
-  if (encoding === 'base64') return { headers, text: Buffer.from(body, 'base64').toString() };
-  return { headers, text: encoding === 'quoted-printable' ? decodeQuoted(body.replaceAll('=\n', '')) : body };
+/** A mail as its reader's program has it. */
+async function parse(source: string): Promise<Pick<Arrived, 'headers' | 'text' | 'html'>> {
+  const { headerLines, text: plain = '', html } = await simpleParser(source);
+  const headers = headerLines.map(({ key, line }) => {
+    const value = line.slice(line.indexOf(':') + 1).replaceAll(/\r?\n[ \t]+/g, ' ');
+    return [key, decodeWords(value.trim())];
+  });
+  return { headers: Object.fromEntries(headers), text: plain, html: html || null };
 }
 
 function decodeWords(value: string): string {

@@ -1,0 +1,99 @@
+import type { Block } from './blocks.ts';
+import type { MailLink } from './mailLink.ts';
+
+/** What a mail shows of the company that sends it. */
+export interface Brand {
+  name: string;
+  /** `#1b4965`; null: our own. */
+  colour: string | null;
+  /** Who it is and where, as under a letter. */
+  imprint: readonly string[];
+}
+
+export interface Page {
+  language: string;
+  subject: string;
+  blocks: readonly Block[];
+  brand: Brand;
+  /** Paragraphs under the mail; the last one may have a link. */
+  footer: readonly string[];
+  unsubscribe: { text: string; url: string } | null;
+  urlOf: (link: MailLink) => string;
+}
+
+const ownColour = '#1b4965';
+const escapes: Record<string, string> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
+
+/** Text for an element or an attribute in double quotes. */
+export function escapeHtml(text: string): string {
+  return text.replace(/[&<>"']/g, (character) => escapes[character] ?? '');
+}
+
+/** The mail as HTML: the layout with everything put in its places. */
+export function asHtml(page: Page, layout: string): string {
+  const colour = page.brand.colour ?? ownColour;
+  const parts: Record<string, string> = {
+    language: page.language,
+    subject: escapeHtml(page.subject),
+    company: escapeHtml(page.brand.name),
+    colour,
+    content: page.blocks.map((block) => blockHtml(block, colour, page.urlOf)).join('\n'),
+    footer: footerHtml(page),
+  };
+  return layout.replace(/\{\{(\w+)\}\}/g, (_, name: string) => parts[name] ?? '');
+}
+
+function blockHtml(block: Block, colour: string, urlOf: (link: MailLink) => string): string {
+  if (typeof block === 'string')
+    return `<p style="margin:0 0 16px">${escapeHtml(block).replaceAll('\n', '<br>\n')}</p>`;
+  if ('heading' in block)
+    return `<h2 style="margin:24px 0 12px;font-size:17px;line-height:1.4">${escapeHtml(block.heading)}</h2>`;
+  if ('code' in block)
+    return `<p class="box" style="margin:0 0 16px;padding:12px 14px;border-radius:6px;background:#eef2f5;font:14px/1.5 ui-monospace,Consolas,Menlo,monospace;overflow-wrap:anywhere">${escapeHtml(block.code)}</p>`;
+  if ('table' in block) return tableHtml(block.table);
+  return buttonHtml(block.button, 'url' in block ? block.url : urlOf(block.link), colour);
+}
+
+function tableHtml(rows: readonly (readonly [string, string])[]): string {
+  const line = 'padding:8px 0;border-bottom:1px solid #dde3e8;vertical-align:top';
+  const cells = rows.map(
+    ([label, value]) =>
+      `<tr><td class="line" style="${line}">${escapeHtml(label)}</td><td class="line" style="${line};padding-left:16px;text-align:right;font-weight:600">${escapeHtml(value)}</td></tr>`,
+  );
+  return `<table width="100%" cellpadding="0" cellspacing="0" style="margin:0 0 16px;border-collapse:collapse;overflow-wrap:anywhere">\n${cells.join('\n')}\n</table>`;
+}
+
+/** With its address under it, for who cannot or would rather not click. */
+function buttonHtml(label: string, url: string, colour: string): string {
+  const style = `display:inline-block;padding:12px 22px;border-radius:6px;background:${colour};color:${readableOn(colour)};font-weight:600;text-decoration:none`;
+  return `<p style="margin:8px 0 8px"><a class="button" href="${escapeHtml(url)}" style="${style}">${escapeHtml(label)}</a></p>
+<p class="quiet" style="margin:0 0 20px;font-size:12px;line-height:1.5;color:#5b6873;overflow-wrap:anywhere;word-break:break-all">${escapeHtml(url)}</p>`;
+}
+
+function footerHtml({ footer, unsubscribe, brand }: Page): string {
+  const lines = [...footer, brand.imprint.join(' · ')].filter(Boolean).map(escapeHtml);
+  const link =
+    unsubscribe === null
+      ? []
+      : [
+          `<a class="quiet" href="${escapeHtml(unsubscribe.url)}" style="color:#5b6873">${escapeHtml(unsubscribe.text)}</a>`,
+        ];
+  const [why = '', ...rest] = lines;
+  return [[why, ...link].filter(Boolean).join(' '), ...rest].join('<br>\n');
+}
+
+/** Black or white, whichever is told apart better (the luminance of WCAG 2). */
+function readableOn(colour: string): string {
+  const [red = 0, green = 0, blue = 0] = [1, 3, 5].map((at) => {
+    const part = Number.parseInt(colour.slice(at, at + 2), 16) / 255;
+    return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
+  });
+  const luminance = 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+  return luminance > 0.179 ? '#000000' : '#ffffff';
+}
