@@ -114,7 +114,7 @@ const findSignedInAgain = statement<SessionRow, AskingSession & { id: number }>(
   signedIn('s.id = :id'),
 );
 
-// The same of somebody of staff who acts as a customer, in one organization and no other.
+// The same of somebody of staff who acts as a customer, in one organization and no other, while they are signed in.
 const findImpersonated = statement<
   ImpersonatedRow,
   { hash: Buffer; organizationId: number | null; now: Date }
@@ -125,6 +125,7 @@ const findImpersonated = statement<
    from impersonations i
    join users u on u.id = i.user_id and u.status = 'active' and u.staff_role is null
    join users s on s.id = i.staff_id and s.status = 'active' and s.staff_role in ('administrator', 'support')
+   join sessions b on b.id = i.session_id and b.strong and b.expires_at > :now
    left join memberships m on m.user_id = u.id and m.organization_id = :organizationId
      and m.organization_id = i.organization_id
    where i.hash = :hash and i.ended_at is null and i.expires_at > :now`,

@@ -101,6 +101,24 @@ describe('a lost factor', () => {
     expect(await wantsFactor(person)).toBe(true);
   });
 
+  it.each([
+    ['is blocked', `status = 'blocked'`],
+    ['is of staff no more', 'staff_role = null'],
+    ['has another role', `staff_role = 'billing'`],
+  ])('stays when who asked for it %s by then, and its person is told', async (_, change) => {
+    const person = await withLost();
+    await support.post(pathOf(person.userId), reason);
+    await settled(product);
+    await sql(product, `update users set ${change} where id = $1`, support.userId);
+    product.clock.travel(80 * hour);
+    await product.periodic('account.resetFactors');
+    expect(await wantsFactor(person)).toBe(true);
+    await settled(product);
+    const { mails } = (await product.staff.get(`/staff/mails?recipient=${encodeURIComponent(person.email)}`))
+      .body.data;
+    expect(mails.map(({ subject }: { subject: string }) => subject)).toContain('Your second factor stays');
+  });
+
   it('stays as long as the mail did not leave', async () => {
     const person = await withLost();
     await support.post(pathOf(person.userId), reason);

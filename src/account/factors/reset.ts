@@ -23,7 +23,8 @@ import { removeTotp } from './totp.ts';
 
 /**
  * The way for who lost phone, passkeys and recovery codes. Staff asks for it, after it made sure who it talks to; the person is
- * told by a mail whose link stops it; three days after that mail left, the factors are gone and the password is left.
+ * told by a mail whose link stops it; three days after that mail left, the factors are gone and the password is left. Who asked has
+ * to be of staff still: what a thief of their account began ends with them.
  */
 
 export const waitMs = 72 * 3_600_000;
@@ -59,9 +60,12 @@ const deleteReset = statement<{ user_id: number }, { userId: number }>(
   'delete from factor_resets where user_id = :userId returning user_id',
 );
 // Asked for anew since we looked, it waits anew.
-const deleteDue = statement<{ user_id: number }, { userId: number; now: Date }>(
+const deleteDue = statement<{ may_ask: boolean }, { userId: number; now: Date }>(
   'account.deleteDueFactorReset',
-  'delete from factor_resets where user_id = :userId and due_at <= :now returning user_id',
+  `delete from factor_resets r using users a, users u
+   where r.user_id = :userId and r.due_at <= :now and a.id = r.asked_by and u.id = r.user_id
+   returning a.status = 'active' and (a.staff_role = 'administrator' or a.staff_role = 'support' and u.staff_role is null)
+     as may_ask`,
 );
 const deleteByLink = statement<{ user_id: number }, { hash: Buffer }>(
   'account.stopFactorReset',
@@ -150,8 +154,13 @@ export async function resetFactors(tx: TxContext): Promise<'more' | 'done'> {
 
 async function resetOne(tx: TxContext, userId: number, now: Date): Promise<void> {
   await tx.db.one(lockedPerson, { id: userId });
+  const due = await tx.db.maybe(deleteDue, { userId, now });
   // Stopped since we looked.
-  if ((await tx.db.maybe(deleteDue, { userId, now })) === null) return;
+  if (due === null) return;
+  if (!due.may_ask) {
+    await record(tx, factorResetStopped, { ...(await about(tx, userId)), data: { user_id: userId } });
+    return;
+  }
   await removeTotp(tx, userId);
   await dropPasskeys(tx, userId);
   await dropRecoveryCodes(tx, userId);

@@ -1,5 +1,11 @@
 import { record } from '../../events/index.ts';
-import { forgetPrincipals, type ListRequest, listData, pagedList } from '../../platform/http/index.ts';
+import {
+  forgetPrincipals,
+  type ListRequest,
+  listData,
+  type Principal,
+  pagedList,
+} from '../../platform/http/index.ts';
 import {
   type Context,
   fail,
@@ -59,6 +65,7 @@ const insertOne = statement<
   {
     id: number;
     staffId: number;
+    sessionId: number;
     userId: number;
     organizationId: number | null;
     reason: string;
@@ -69,8 +76,9 @@ const insertOne = statement<
   }
 >(
   'account.insertImpersonation',
-  `insert into impersonations (id, staff_id, user_id, organization_id, reason, hash, read_only, expires_at, created_at)
-   values (:id, :staffId, :userId, :organizationId, :reason, :hash, :readOnly, :expiresAt, :now)`,
+  `insert into impersonations (id, staff_id, session_id, user_id, organization_id, reason, hash, read_only, expires_at,
+     created_at)
+   values (:id, :staffId, :sessionId, :userId, :organizationId, :reason, :hash, :readOnly, :expiresAt, :now)`,
 );
 const endOne = statement<never, { id: number; now: Date }>(
   'account.endImpersonation',
@@ -89,10 +97,17 @@ export interface Wish {
 }
 
 /**
- * Begins to act as a customer. The answer is the one time that the token can be read. `not_found`, `staff_account`, `conflict`
- * for who is blocked, `invalid_request` for an organization that the person is not in.
+ * Begins to act as a customer, at most for as long as the session lasts that asks. The answer is the one time that the token
+ * can be read. `not_found`, `staff_account`, `conflict` for who is blocked, `invalid_request` for an organization that the
+ * person is not in, `session_required`.
  */
-export function startImpersonation(ctx: StaffContext, userId: number, wish: Wish) {
+export function startImpersonation(
+  ctx: StaffContext,
+  userId: number,
+  wish: Wish,
+  { sessionId }: Pick<Principal, 'sessionId'>,
+) {
+  if (typeof sessionId !== 'number') throw fail('session_required');
   return transaction(ctx, 'account.impersonate', async (tx) => {
     const person = await lockCustomer(tx, userId);
     if (person.status !== 'active') throw fail('conflict', { message: 'This account is let in nowhere' });
@@ -106,7 +121,7 @@ export function startImpersonation(ctx: StaffContext, userId: number, wish: Wish
     const { reason, read_only: readOnly = true } = wish;
     const expiresAt = new Date(now.getTime() + lifeMs);
     await tx.db.run(insertOne, {
-      ...{ id, staffId: ctx.actor.userId, userId, organizationId, reason },
+      ...{ id, staffId: ctx.actor.userId, sessionId, userId, organizationId, reason },
       ...{ hash: hashToken(token), readOnly, expiresAt, now },
     });
     await record(tx, impersonationStarted, {

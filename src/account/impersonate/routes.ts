@@ -65,14 +65,14 @@ export const impersonationRoutes = routes('/staff', group, (route) => {
       summary: 'Impersonate user',
       description:
         'A token that acts as this customer in one organization, the first they joined unless you name another: reading alone ' +
-        'unless you ask for more, never passwords, factors, keys and what opens machines, and for thirty minutes. Answers to ' +
+        'unless you ask for more, never passwords, factors, keys and what opens machines, and for thirty minutes or until you sign out. Answers to ' +
         'it bear the header `x-impersonation`. The customer gets a mail with the reason, and finds all that is done in their activity.',
       params: IdParams,
       body: NewImpersonation,
       data: ImpersonationStarted,
       errors: ['not_found', 'staff_account', 'conflict'],
     },
-    (ctx, req) => startImpersonation(ctx, req.params.id, req.body),
+    (ctx, req) => startImpersonation(ctx, req.params.id, req.body, req.principal),
   );
   route.get(
     '/impersonations',

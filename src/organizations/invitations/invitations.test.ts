@@ -146,6 +146,49 @@ describe('an invitation', () => {
     for (const token of [first, second]) expect(stored).not.toContain(token);
   });
 
+  it('ends with the right of who sent it to invite: nobody comes back by an address of their own', async () => {
+    const owner = await newCustomer(product);
+    const admins: Person[] = [];
+    for (let nth = 0; nth < 3; nth += 1) admins.push(await newMember(product, owner.organizationId, 'admin'));
+    const [removed, lowered] = admins as [Person, Person, Person];
+    const emails = admins.map(newAddress);
+    const ids: number[] = [];
+    for (const [nth, admin] of admins.entries()) ids.push(await invited(admin, emails[nth] ?? '', 'admin'));
+    // Whoever sends it again stands for it from then on.
+    const again = newAddress();
+    const adopted = await invited(removed, again);
+    expect((await owner.post(at(owner, `/${adopted}/resend`))).status).toBe(200);
+    const tokens = await Promise.all(emails.map(tokenTo));
+
+    const members = `/dashboard/organizations/${owner.organizationId}/members`;
+    expect((await owner.delete(`${members}/${removed.userId}`)).status).toBe(200);
+    expect((await owner.patch(`${members}/${lowered.userId}`, { role: 'billing' })).status).toBe(200);
+    const listed = (await owner.get(at(owner))).body.data.invitations;
+    expect(listed.map(({ email }: { email: string }) => email).toSorted()).toEqual(
+      [emails[2], again].toSorted(),
+    );
+    const join = async (email: string, token: string) => {
+      const person = await newCustomer(product);
+      await sql(product, 'update users set email = $2 where id = $1', person.userId, email);
+      return face(await person.post(accept, { token }));
+    };
+    expect([
+      await join(emails[0] ?? '', tokens[0] ?? ''),
+      await join(emails[1] ?? '', tokens[1] ?? ''),
+    ]).toEqual([
+      [400, 'invalid_link'],
+      [400, 'invalid_link'],
+    ]);
+    expect((await join(emails[2] ?? '', tokens[2] ?? ''))[0]).toBe(200);
+    expect((await join(again, await tokenTo(again)))[0]).toBe(200);
+    const rows = await sql<{ subject_id: number }>(
+      product,
+      `select subject_id from journal where action = 'invitation.withdrawn' and organization_id = $1 order by id`,
+      owner.organizationId,
+    );
+    expect(rows.map(({ subject_id }) => Number(subject_id))).toEqual([ids[0], ids[1]]);
+  });
+
   it('is forgotten a month after it expired', async () => {
     const owner = await newCustomer(product);
     await invited(owner, newAddress());

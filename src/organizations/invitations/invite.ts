@@ -36,10 +36,12 @@ const insertInvitation = statement<
 );
 const sendAgain = statement<
   never,
-  { id: number; hash: Buffer; sendings: number; expiresAt: Date; now: Date }
+  { id: number; hash: Buffer; sendings: number; invitedBy: number; expiresAt: Date; now: Date }
 >(
   'organizations.sendInvitationAgain',
-  `update invitations set hash = :hash, sendings = :sendings, sent_at = :now, expires_at = :expiresAt where id = :id`,
+  `update invitations set hash = :hash, sendings = :sendings, invited_by = :invitedBy, sent_at = :now,
+     expires_at = :expiresAt
+   where id = :id`,
 );
 const deleteInvitation = statement<never, { id: number }>(
   'organizations.deleteInvitation',
@@ -92,7 +94,10 @@ export function sendInvitationAgain(ctx: OrganizationContext, id: number, invita
     const sending = sendings + 1;
     const now = tx.clock.now();
     const hash = hashOfLink(tx, invitationId, sending);
-    await tx.db.run(sendAgain, { id: invitationId, hash, sendings: sending, expiresAt: endOf(now), now });
+    await tx.db.run(sendAgain, {
+      ...{ id: invitationId, hash, sendings: sending, invitedBy: tx.actor.userId },
+      ...{ expiresAt: endOf(now), now },
+    });
     await tell(tx, invitationSentAgain, invitationId, { organization, email, role, sending });
     return readInvitation(tx, id, invitationId);
   });

@@ -11,7 +11,8 @@ import {
 } from '../../platform/index.ts';
 import { lockOrganization, requireChosen } from '../chosen.ts';
 import { memberRemoved, memberRoleChanged } from '../events.ts';
-import type { Role } from '../permissions.ts';
+import { withdrawInvitationsOf } from '../invitations/withdraw.ts';
+import { permissionsOf, type Role } from '../permissions.ts';
 import { readMember } from './list.ts';
 import { requireRuler, roleOf } from './ruler.ts';
 
@@ -58,6 +59,7 @@ export function changeRole(
     if (member.role === 'owner') await requireOwnerLeft(tx, id, userId);
     if (role === 'owner' || (member.role === 'owner' && !member.isSelf)) await requireOwner(tx, requireFresh);
     await giveRole(tx, member, role);
+    if (!permissionsOf(role).has('members.manage')) await withdrawInvitationsOf(tx, userId);
     return readMember(tx, id, userId);
   });
 }
@@ -76,6 +78,7 @@ export function removeMember(
     }
     await tx.db.run(deleteMembership, { organizationId: id, userId });
     await forgetDefaultOrganization(tx, userId, id);
+    await withdrawInvitationsOf(tx, userId);
     const { role, organization, isSelf } = member;
     await record(tx, memberRemoved, {
       subject: { type: 'user', id: userId },
@@ -94,6 +97,8 @@ export function handOver(ctx: OrganizationContext, id: number, userId: number) {
     await requireOwner(tx, () => undefined);
     if (member.isSelf) throw fail('conflict', { message: 'You are its owner; name the member who is to be' });
     if (member.role !== 'owner') await giveRole(tx, member, 'owner');
+    if (!(await tx.db.one(hasOtherOwner, { organizationId: id, userId: tx.actor.userId })).has)
+      throw fail('conflict', { message: 'This member is blocked; name another one' });
     const self: Member = { ...member, userId: tx.actor.userId, role: 'owner', isSelf: true };
     await giveRole(tx, self, 'admin');
     return readMember(tx, id, userId);

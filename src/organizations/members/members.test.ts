@@ -355,6 +355,15 @@ describe('handing over', () => {
     expect(await mailTo(owner.email, 'member.role_changed')).toContain('are admin now');
   });
 
+  it('to somebody who is blocked is refused: an organization keeps an owner who is let in', async () => {
+    const { owner, session, people } = await company();
+    await sql(product, `update users set status = 'blocked' where id = $1`, people.admin.userId);
+    const before = await contents(product);
+    const answer = await session.post(at(owner, '/hand-over'), { user_id: people.admin.userId });
+    expect(face(answer)).toEqual([409, 'conflict']);
+    expect(await contents(product)).toEqual(before);
+  });
+
   it('to two members at once hands it to one', async () => {
     const { owner, session, people } = await company();
     const wishes = [people.technical.userId, people.viewer.userId];
