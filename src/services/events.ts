@@ -315,7 +315,7 @@ export const serviceRenewed = event<Renewed>('service.renewed', 'a service is pa
 });
 export const renewalRefunded = event<RenewalRefunded>(
   'service.renewal_refunded',
-  'the money of a renewal was given back, and the service is paid for one period less',
+  'the money of a period was given back, and the service is paid until an earlier day',
 );
 export const serviceUpdated = event<Updated>(
   'service.updated',

@@ -52,7 +52,7 @@ const renewed = mail(
 const renewalBack = mail(renewalRefunded, ({ data: { product, hostname, duedate } }) => ({
   subject: `${hostname ?? product} is paid until ${duedate}`,
   lines: [
-    `The money of a renewal of ${hostname === null ? product : `${product}, ${hostname},`} was given back.`,
+    `Money that was paid for ${hostname === null ? product : `${product}, ${hostname},`} has gone back.`,
     `It is paid until ${duedate} now. We tell you before anything happens to it.`,
   ],
 }));

@@ -27,15 +27,16 @@ function paidNet({ priceMinor, setupFeeMinor, discountMinor }: PaidInvoice): num
   return priceMinor + setupFeeMinor - discountMinor;
 }
 
-/** Of the price, without the setup: that was done. A discount is off both, in proportion. */
-function unusedNet(paid: PaidInvoice, period: Period | undefined, today: string): number {
+/** Of the price, before tax and without the setup: that was done. A discount is off both, in proportion. */
+export function unusedNet(paid: PaidInvoice, period: Period | undefined, today: string): number {
   if (period === undefined) return 0;
   const days = daysBetween(period.startsOn, period.endsOn);
   const used = Math.max(0, daysBetween(period.startsOn, today) + 1);
   const left = Math.max(0, days - used);
   const gross = paid.priceMinor + paid.setupFeeMinor;
   if (days <= 0 || gross === 0) return 0;
-  return partOf(partOf(paidNet(paid), paid.priceMinor, gross), left, days);
+  const { netReturnedMinor = 0 } = period;
+  return partOf(Math.max(0, partOf(paidNet(paid), paid.priceMinor, gross) - netReturnedMinor), left, days);
 }
 
 /** `amount` × `part` ÷ `whole`, rounded down, exact however large. */

@@ -67,7 +67,7 @@ function adoptInvoice(shop: Shop, customer: Customer, row: Row): Invoice {
 /** A service as the model has it, for whoever looks for the reason of a difference. */
 function describe(service: Service | undefined): string {
   if (service === undefined) return 'nobody';
-  const { periods, changes, ...facts } = service;
+  const { periods, changes, became: _, ...facts } = service;
   const times = [...periods, ...changes].map(({ from, to, invoice: { kind, id } }) => ({
     from,
     to,

@@ -127,6 +127,7 @@ export async function takeBack(shop: Shop, customer: Customer, what: Step<'takeB
       continue;
     }
     if (minor === 0) continue;
+    invoice.isTakenBack = true;
     shop.books.givesBack(customer, invoice, minor);
     shop.books.undoes(customer, invoice);
   }
@@ -182,6 +183,7 @@ function loses(shop: Shop, customer: Customer, charge: Charge): void {
   const mostMinor = invoice.status === 'paid' ? Math.min(broughtMinor, leftOf(invoice)) : 0;
   const ofInvoiceMinor = Math.max(0, isTopUp ? Math.min(mostMinor, heldMinor) : mostMinor);
   if (ofInvoiceMinor > 0) {
+    invoice.isTakenBack = true;
     shop.books.givesBack(customer, invoice, ofInvoiceMinor);
     shop.books.undoes(customer, invoice);
   }

@@ -1,5 +1,5 @@
 import type { Person } from '../people.ts';
-import { monthAfter, percentOf } from './rules.ts';
+import { daysBetween, monthAfter, percentOf } from './rules.ts';
 
 /** The same books as the product's, kept in memory by rules written down a second time. */
 
@@ -9,6 +9,15 @@ export interface Period {
   invoice: Invoice;
   from: string;
   to: string;
+  /** What went back of its price with days that are no part of it any more. */
+  netReturnedMinor?: number;
+}
+
+/** What a change made of a service; its invoice, when there was something to pay. */
+export interface Became {
+  invoice: Invoice | null;
+  is: { product: ProductName; priceMinor: number };
+  was: { product: ProductName; priceMinor: number };
 }
 
 export interface Service {
@@ -20,10 +29,12 @@ export interface Service {
   /** It ends with its paid time. */
   isEnding: boolean;
   anchor: number;
+  deliveredOn: string | null;
   /** Time that is paid for, one after the other. */
   periods: Period[];
   /** Days that an upgrade was paid for. */
   changes: Period[];
+  became: Became[];
   /** What its coupon takes off renewals, in per cent. */
   couponPercent: number;
   /** The product has not been asked yet whether it says the same. */
@@ -48,6 +59,8 @@ export interface Invoice {
   /** What of it became credit: of what was paid while it is unpaid, or of what was refunded. */
   partsToCreditMinor: number;
   refundsToCreditMinor: number;
+  /** A bank took money of it back, or it was never its customer's. */
+  isTakenBack: boolean;
   status: 'unpaid' | 'paid' | 'cancelled';
   /** What an upgrade makes of its service. */
   change?: { product: ProductName; priceMinor: number };
@@ -93,7 +106,7 @@ export class Customer {
     const isTaxed = this.hasTax && kind !== 'late_fee' && kind !== 'top_up';
     const taxMinor = isTaxed ? percentOf(netMinor, 21) : 0;
     const sums = { totalMinor: totalMinor ?? netMinor + taxMinor, taxMinor, paidMinor: 0, refundedMinor: 0 };
-    const toCredit = { partsToCreditMinor: 0, refundsToCreditMinor: 0 };
+    const toCredit = { partsToCreditMinor: 0, refundsToCreditMinor: 0, isTakenBack: false };
     const invoice: Invoice = { id, kind, lines, ...sums, ...toCredit, status: 'unpaid' };
     this.invoices.push(invoice);
     return invoice;
@@ -174,7 +187,43 @@ export class Books {
     if (!isTopUp) this.sold -= minor - taxMinor;
     if (invoice.refundedMinor < invoice.totalMinor) return;
     undelivered(invoice);
-    takesBack(customer, invoice);
+    for (const service of unpaidNow(invoice)) this.takesBack(customer, service, invoice);
+  }
+
+  /** What an invoice paid for is paid by nobody any more. */
+  takesBack(customer: Customer, service: Service, invoice: Invoice): void {
+    const became = service.became.at(-1);
+    if (invoice.kind === 'upgrade') {
+      if (became?.invoice !== invoice || isRenewedSince(customer, service, invoice)) return;
+      if (service.product !== became.is.product || service.priceMinor !== became.is.priceMinor) return;
+      closes(customer, service);
+      service.became.pop();
+      service.changes = service.changes.filter((change) => change.invoice !== invoice);
+      Object.assign(service, became.was, { isToShow: true });
+      return;
+    }
+    if (service.periods.every((period) => period.invoice !== invoice)) return;
+    closes(customer, service);
+    dropsPeriod(service, invoice);
+    for (const change of [...service.changes]) this.cuts(customer, service, change);
+  }
+
+  /** Of an upgrade the days that are not paid any more go back. */
+  cuts(customer: Customer, service: Service, change: Period): void {
+    const due = dueDateOf(service) ?? '';
+    const { invoice, from, to, netReturnedMinor = 0 } = change;
+    if (to <= due) return;
+    if (from >= due) service.changes.splice(service.changes.indexOf(change), 1);
+    if (invoice.refundedMinor === invoice.totalMinor) return;
+    const netMinor = invoice.lines[0]?.netMinor ?? 0;
+    const days = daysBetween(from, to);
+    const left = days - Math.max(0, daysBetween(from, due));
+    const partMinor = days <= 0 ? 0 : Math.floor(((netMinor - netReturnedMinor) * left) / days);
+    const shareMinor = Math.floor((invoice.totalMinor * partMinor) / netMinor);
+    const mostMinor = invoice.totalMinor - invoice.refundedMinor - heldOf(customer, invoice);
+    Object.assign(change, { to: due, netReturnedMinor: netReturnedMinor + partMinor });
+    const minor = Math.min(shareMinor, Math.max(0, mostMinor));
+    if (minor > 0) this.givesCredit(customer, invoice, minor);
   }
 
   /** The same, where the money becomes credit. */
@@ -217,8 +266,8 @@ function undelivered(invoice: Invoice): void {
   }
 }
 
-export function dueDateOf({ periods }: Service): string | null {
-  return periods.at(-1)?.to ?? null;
+export function dueDateOf({ periods, deliveredOn }: Service): string | null {
+  return periods.at(-1)?.to ?? deliveredOn;
 }
 
 function renews(service: Service, invoice: Invoice): void {
@@ -229,30 +278,50 @@ function renews(service: Service, invoice: Invoice): void {
   service.isRenewed = true;
 }
 
-/** Nobody has a period of a service whose renewal was given back whole: those after it move up, and what is open is not asked for. */
-function takesBack(customer: Customer, invoice: Invoice): void {
-  const service = invoice.kind === 'renewal' ? invoice.lines[0]?.service : null;
-  if (!service || (service.status !== 'active' && service.status !== 'suspended')) return;
+/** Services that run and that an invoice, given back whole, had paid for: what staff gives back of an order leaves its period. */
+function unpaidNow({ kind, lines, isTakenBack }: Invoice): Service[] {
+  if (kind === 'order' ? !isTakenBack : kind !== 'renewal' && kind !== 'upgrade') return [];
+  return lines.flatMap(({ service }) =>
+    service?.status === 'active' || service?.status === 'suspended' ? [service] : [],
+  );
+}
+
+/** Periods after one that is gone move up. */
+function dropsPeriod(service: Service, invoice: Invoice): void {
   const at = service.periods.findIndex((period) => period.invoice === invoice);
-  const gone = service.periods[at];
-  if (gone === undefined) return;
-  let from = gone.from;
+  let from = service.periods[at]?.from ?? '';
   service.periods.splice(at, 1);
   for (const period of service.periods.slice(at)) {
     Object.assign(period, { from, to: monthAfter(from, service.anchor) });
     from = period.to;
   }
+  Object.assign(service, { isToShow: true, isRenewed: true });
+}
+
+/** What is open for a service was priced for what it is no more. */
+function closes(customer: Customer, service: Service): void {
   for (const kind of ['renewal', 'upgrade'] as const) {
     const open = customer.openOf(service, kind);
     if (open) cancels(customer, open);
   }
-  Object.assign(service, { isToShow: true, isRenewed: true });
+}
+
+function isRenewedSince({ invoices }: Customer, { periods }: Service, change: Invoice): boolean {
+  const since = invoices.indexOf(change);
+  return periods.some(({ invoice }) => invoice.kind === 'renewal' && invoices.indexOf(invoice) > since);
 }
 
 function changes(service: Service, invoice: Invoice, today: string): void {
   const to = dueDateOf(service) ?? today;
   service.changes.push({ invoice, from: today, to: to < today ? today : to });
-  Object.assign(service, invoice.change, { isToShow: true });
+  if (invoice.change) becomes(service, invoice, invoice.change);
+}
+
+/** A service is the other product. */
+export function becomes(service: Service, invoice: Invoice | null, is: Became['is']): void {
+  const { product, priceMinor } = service;
+  service.became.push({ invoice, is, was: { product, priceMinor } });
+  Object.assign(service, is, { isToShow: true });
 }
 
 /** The service is over, for good; what was open for it is not asked for any more. */

@@ -1,6 +1,7 @@
 import { expect } from 'vitest';
 import { adopt, renewalOf } from './adopt.ts';
 import {
+  becomes,
   type Customer,
   cancels,
   dueDateOf,
@@ -46,7 +47,8 @@ export async function order(shop: Shop, customer: Customer, what: Step<'order'>,
   const lines = offs.map((off, at) => {
     const service: Service = {
       ...{ id: ids[at], orderedOn: shop.today, product: what.product, priceMinor, status: 'pending' },
-      ...{ isEnding: false, anchor: 0, periods: [], changes: [], isToShow: true, isRenewed: false },
+      ...{ isEnding: false, anchor: 0, deliveredOn: null, periods: [], changes: [], became: [] },
+      ...{ isToShow: true, isRenewed: false },
       couponPercent: what.coupon === 'recurring' ? shop.couponPercent : 0,
     };
     customer.services.push(service);
@@ -66,6 +68,7 @@ export async function deliver(shop: Shop, customer: Customer, what: Step<'delive
   if (!isDone) return;
   service.status = 'active';
   service.anchor = Number(shop.today.slice(8));
+  service.deliveredOn = shop.today;
   service.periods.push({ invoice, from: shop.today, to: monthAfter(shop.today, service.anchor) });
   service.isToShow = true;
 }
@@ -124,7 +127,7 @@ export async function upgrade(shop: Shop, customer: Customer, what: Step<'upgrad
   expect(minorOf(prorated_charge), says).toBe(netMinor);
   if (netMinor === 0) {
     expect(id, says).toBe(null);
-    Object.assign(service, { product, priceMinor, isToShow: true });
+    becomes(service, null, { product, priceMinor });
     return;
   }
   const invoice = customer.owes(id, 'upgrade', [{ service, netMinor }]);
@@ -188,7 +191,8 @@ function unusedOf(minor: number, period: Period | undefined, today: string): num
   if (period === undefined) return 0;
   const days = daysBetween(period.from, period.to);
   const left = days - Math.max(0, daysBetween(period.from, today) + 1);
-  return days <= 0 || left <= 0 ? 0 : Math.floor((minor * left) / days);
+  const { netReturnedMinor = 0 } = period;
+  return days <= 0 || left <= 0 ? 0 : Math.floor(((minor - netReturnedMinor) * left) / days);
 }
 
 /** Cancels a service for the end of its paid time. */

@@ -1,6 +1,6 @@
 import { type Context, type PeriodicJob, statement, type TxContext } from '../../platform/index.ts';
 import { post } from './ledger.ts';
-import { type DeferralRow, type DeferredLine, type Part, partOf } from './months.ts';
+import { type DeferralRow, type DeferredLine, type Part, partOf, partUntil } from './months.ts';
 
 const selectDeferral = `
   select id, organization_id, currency, amount_minor - earned_minor - returned_minor as left_minor, earned_until, ends_on,
@@ -27,12 +27,13 @@ const lockDue = statement<DeferralRow, { today: string; limit: number }>(
   `${selectDeferral} where earns_on <= :today::date order by earns_on, id limit :limit for update skip locked`,
 );
 const lockLeft = statement<
-  Omit<DeferralRow, 'earned_until' | 'ends_on' | 'earns_on'> & { month: string },
+  Omit<DeferralRow, 'earned_until' | 'ends_on' | 'earns_on'> & { month: string; from_day: number },
   { serviceId: number; today: string }
 >(
   'billing.lockDeferralsOfService',
   `select id, organization_id, currency, amount_minor - earned_minor - returned_minor as left_minor,
-     date_trunc('month', coalesce(earned_until, :today::date))::date as month
+     date_trunc('month', coalesce(earned_until, :today::date))::date as month,
+     extract(day from coalesce(earned_until, :today::date))::int as from_day
    from deferrals where service_id = :serviceId and earned_minor + returned_minor < amount_minor
      and not exists (select 1 from invoices i where i.id = deferrals.invoice_id and i.status = 'unpaid')
    order by id for update`,
@@ -45,6 +46,7 @@ const writeEarned = statement<
     months: string[];
     organizationIds: number[];
     transactionIds: (number | null)[];
+    fromDays: number[];
     untils: (string | null)[];
     nexts: (string | null)[];
   }
@@ -52,11 +54,11 @@ const writeEarned = statement<
   'billing.writeEarnings',
   `with earned as (
      select * from unnest(:ids::bigint[], :amounts::bigint[], :months::date[], :organizationIds::bigint[],
-       :transactionIds::bigint[], :untils::date[], :nexts::date[])
-       as e(id, amount_minor, month, organization_id, transaction_id, earned_until, earns_on)),
+       :transactionIds::bigint[], :fromDays::smallint[], :untils::date[], :nexts::date[])
+       as e(id, amount_minor, month, organization_id, transaction_id, from_day, earned_until, earns_on)),
    written as (
-     insert into earnings (deferral_id, month, organization_id, transaction_id, amount_minor)
-     select id, month, organization_id, transaction_id, amount_minor from earned where amount_minor > 0)
+     insert into earnings (deferral_id, month, from_day, organization_id, transaction_id, amount_minor)
+     select id, month, from_day, organization_id, transaction_id, amount_minor from earned where amount_minor > 0)
    update deferrals d set earned_minor = d.earned_minor + e.amount_minor,
      earned_until = coalesce(e.earned_until, d.earned_until), earns_on = e.earns_on
    from earned e where e.id = d.id`,
@@ -145,8 +147,66 @@ export async function earnRest(tx: TxContext, serviceId: number): Promise<void> 
   const left = await tx.db.many(lockLeft, { serviceId, today });
   await write(
     tx,
-    left.map((row) => ({ ...row, countsOn: today, amountMinor: row.left_minor, until: null, next: null })),
+    left.map(({ from_day: fromDay, ...row }) => ({
+      ...{ ...row, fromDay, countsOn: today, amountMinor: row.left_minor },
+      ...{ until: null, next: null },
+    })),
   );
+}
+
+const lockMoved = statement<DeferralRow & { starts_on: string }, { invoiceId: number; serviceId: number }>(
+  'billing.lockMovedDeferral',
+  `select id, organization_id, currency, amount_minor - earned_minor - returned_minor as left_minor, earned_until, ends_on,
+     earns_on, starts_on from deferrals
+   where invoice_id = :invoiceId and service_id = :serviceId and starts_on is not null
+     and earned_minor + returned_minor < amount_minor for update`,
+);
+const setSpan = statement<never, { id: number; from: string; until: string; to: string }>(
+  'billing.moveEarning',
+  `update deferrals set starts_on = :from::date, earned_until = :until::date, ends_on = greatest(:to::date, :until::date),
+     earns_on = case when earned_minor + returned_minor < amount_minor
+       then least((date_trunc('month', :until::date) + interval '1 month')::date, greatest(:to::date, :until::date)) end
+   where id = :id`,
+);
+
+/**
+ * The time that a service's part of an invoice is for is another one from today on. What the days that have passed used up is
+ * earned now; the rest is spread over the days from then to the new end. One that has not begun begins with the new first day.
+ */
+export async function moveEarning(
+  tx: TxContext,
+  { invoiceId, serviceId, from, to }: { invoiceId: number; serviceId: number; from: string; to: string },
+): Promise<void> {
+  const row = await tx.db.maybe(lockMoved, { invoiceId, serviceId });
+  if (row === null) return;
+  const today = tx.clock.now().toISOString().slice(0, 10);
+  if (row.starts_on >= today) {
+    await tx.db.run(setSpan, { id: row.id, from, until: from, to });
+    return;
+  }
+  const until = today < row.ends_on ? today : row.ends_on;
+  const isBehind = row.earned_until < until;
+  if (isBehind) await write(tx, [partUntil(row, until)]);
+  const reached = isBehind ? until : row.earned_until;
+  await tx.db.run(setSpan, { id: row.id, from: row.starts_on, until: reached, to });
+}
+
+const leftOfService = statement<{ invoice_id: number }, { serviceId: number; into: number }>(
+  'billing.deferralsLeft',
+  `select invoice_id from deferrals where service_id = :serviceId and invoice_id <> :into and starts_on is not null
+     and earned_minor + returned_minor < amount_minor order by id`,
+);
+
+/**
+ * A service's periods begin anew, and what was left of the old ones has paid a part of the new one, which another invoice
+ * asked for (`into`): it is earned over the days of that.
+ */
+export async function carryEarning(
+  tx: TxContext,
+  { serviceId, into, from, to }: { serviceId: number; into: number; from: string; to: string },
+): Promise<void> {
+  for (const { invoice_id: invoiceId } of await tx.db.many(leftOfService, { serviceId, into }))
+    await moveEarning(tx, { invoiceId, serviceId, from, to });
 }
 
 const atOnce = 500;
@@ -188,6 +248,7 @@ async function write(tx: TxContext, parts: Part[]): Promise<void> {
     months: parts.map(({ month }) => month),
     organizationIds: parts.map(({ organization_id }) => organization_id),
     transactionIds: parts.map((part) => posted.get(part) ?? null),
+    fromDays: parts.map(({ fromDay }) => fromDay),
     untils: parts.map(({ until }) => until),
     nexts: parts.map(({ next }) => next),
   });

@@ -81,12 +81,12 @@ describe('the parts of a period', () => {
     const about = { id: 7, organization_id: 8, currency: 'EUR' };
     expect(partOf(row)).toEqual({
       ...{ ...about, amountMinor: 1_600, month: '2027-01-01', countsOn: '2027-01-31' },
-      ...{ until: '2027-02-01', next: '2027-02-16' },
+      ...{ fromDay: 16, until: '2027-02-01', next: '2027-02-16' },
     });
     const rest = { ...row, left_minor: 1_500, earned_until: '2027-02-01', earns_on: '2027-02-16' };
     expect(partOf(rest)).toEqual({
       ...{ ...about, amountMinor: 1_500, month: '2027-02-01', countsOn: '2027-02-15' },
-      ...{ until: '2027-02-16', next: null },
+      ...{ fromDay: 1, until: '2027-02-16', next: null },
     });
     const december = { ...row, earned_until: '2027-11-16', ends_on: '2028-03-01', earns_on: '2027-12-01' };
     expect(partOf(december)).toMatchObject({ countsOn: '2027-11-30', next: '2028-01-01' });

@@ -45,8 +45,9 @@ export interface Part {
   id: number;
   organization_id: number;
   currency: string;
-  /** First day of the month that it is of. */
+  /** First day of the month that it is of, and the day of that month on which it begins. */
   month: string;
+  fromDay: number;
   /** Last day that it is of. */
   countsOn: string;
   amountMinor: number;
@@ -56,7 +57,12 @@ export interface Part {
 
 /** The part of what is left that falls to the days up to the due one; the last month gets the remainder. */
 export function partOf(row: DeferralRow): Part {
-  const { earned_until: from, earns_on: due, ends_on: end, left_minor: leftMinor } = row;
+  return partUntil(row, row.earns_on);
+}
+
+/** The same for the days up to any one that is not earned yet. */
+export function partUntil(row: DeferralRow, due: string): Part {
+  const { earned_until: from, ends_on: end, left_minor: leftMinor } = row;
   const isLast = due >= end;
   const amountMinor = isLast
     ? leftMinor
@@ -65,6 +71,7 @@ export function partOf(row: DeferralRow): Part {
   return {
     ...{ id: row.id, organization_id: row.organization_id, currency: row.currency, amountMinor },
     month: `${from.slice(0, 7)}-01`,
+    fromDay: Number(from.slice(8)),
     countsOn: dayBefore(due, from),
     until: due,
     next: isLast ? null : following < end ? following : end,

@@ -85,6 +85,16 @@ export async function isRefunded(ctx: Context, id: number): Promise<boolean> {
   return (await statusOf(ctx, id)) === 'refunded';
 }
 
+const takenBack = statement<{ is_so: boolean }, { id: number }>(
+  'billing.wasTakenBack',
+  `select exists (select 1 from refunds where invoice_id = :id and method in ('dispute', 'taken_back')) as is_so`,
+);
+
+/** Whether a bank took back money that had paid an invoice, or it was never its customer's. */
+export async function wasTakenBack(ctx: Context, id: number): Promise<boolean> {
+  return (await ctx.db.one(takenBack, { id })).is_so;
+}
+
 /** Whether an invoice was paid, and not all of its money given back. */
 export async function isPaid(ctx: Context, id: number): Promise<boolean> {
   const status = await statusOf(ctx, id);

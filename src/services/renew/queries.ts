@@ -114,9 +114,9 @@ const appliedOfInvoice = statement<AppliedRenewal, { invoiceId: number }>(
   'services.appliedRenewal',
   `${selectApplied} and invoice_id = :invoiceId`,
 );
-const appliedAfter = statement<AppliedRenewal, { serviceId: number; startsOn: string }>(
-  'services.renewalsAfter',
-  `${selectApplied} and service_id = :serviceId and starts_on > :startsOn::date order by starts_on`,
+const appliedFrom = statement<AppliedRenewal, { serviceId: number; day: string }>(
+  'services.renewalsFrom',
+  `${selectApplied} and service_id = :serviceId and starts_on >= :day::date order by starts_on`,
 );
 const endApplied = statement<never, { invoiceId: number }>(
   'services.endAppliedRenewal',
@@ -143,9 +143,34 @@ export function findApplied(ctx: Context, invoiceId: number): Promise<AppliedRen
   return ctx.db.maybe(appliedOfInvoice, { invoiceId });
 }
 
-/** Renewals of periods after that one, the first one first. */
-export function laterRenewals(ctx: Context, { serviceId, startsOn }: AppliedRenewal) {
-  return ctx.db.many(appliedAfter, { serviceId, startsOn });
+/** Renewals of periods that begin on that day or later, the first one first. */
+export function renewalsFrom(ctx: Context, serviceId: number, day: string) {
+  return ctx.db.many(appliedFrom, { serviceId, day });
+}
+
+const appliedSince = statement<AppliedRenewal, { serviceId: number; since: Date }>(
+  'services.renewalsSince',
+  `${selectApplied} and service_id = :serviceId and created_at > :since order by starts_on`,
+);
+
+/** Renewals that were asked for after that moment, by their periods. */
+export function renewalsSince(ctx: Context, serviceId: number, since: Date) {
+  return ctx.db.many(appliedSince, { serviceId, since });
+}
+
+const restore = statement<{ invoiceId: number }, { serviceId: number; before: Date }>(
+  'services.restoreRenewals',
+  `update service_renewals r set state = 'applied'
+   where r.service_id = :serviceId and r.state = 'ended' and r.created_at < :before
+     and exists (select 1 from service_periods p where p.service_id = r.service_id and p.invoice_id = r.invoice_id)
+     and not exists (select 1 from service_changes c where c.service_id = r.service_id and c.state = 'applied'
+       and c.starts_on is not null and c.created_at > r.created_at)
+   returning r.invoice_id as "invoiceId"`,
+);
+
+/** Periods that were renewed before a change counts no more are paid time again: see {@link endAppliedRenewals}. */
+export function restoreRenewals(tx: TxContext, serviceId: number, before: Date) {
+  return tx.db.many(restore, { serviceId, before });
 }
 
 /**

@@ -1,7 +1,7 @@
 import { invoiceCancelled, invoiceExpired, invoicePaid, invoiceRefunded } from '../../billing/index.ts';
 import { type OwnReaction, on } from '../../events/index.ts';
 import { applyPaidRenewal, endRenewal } from './apply.ts';
-import { takeBackRenewal } from './takeBack.ts';
+import { takeBackOrder, takeBackRenewal } from './takeBack.ts';
 
 const ofRenewals = { when: ({ kind }: { kind: string }) => kind === 'renewal' };
 
@@ -31,4 +31,7 @@ export const renewReactions: OwnReaction[] = [
     (tx, { subject: invoice }) => takeBackRenewal(tx, invoice.id),
     { when: ({ full }) => full },
   ),
+  on(invoiceRefunded, 'services.takeBackOrder', (tx, { subject: invoice }) => takeBackOrder(tx, invoice.id), {
+    when: ({ full }) => full,
+  }),
 ];

@@ -349,6 +349,28 @@ describe('a renewal', () => {
     expect((await invoice(nextId)).items[0].description).toContain('from 2027-03-31 to 2027-04-30');
   });
 
+  it('moves up to the first day of all where the transfer that paid the order was none of the customer’s', async () => {
+    const person = await newCustomer(product);
+    const item = { id: product.demo.products.hosting, cycle: 'monthly', type: 'Hosting' };
+    const { data } = (await person.post('/cart/checkout/invoice', { products: [item] })).body;
+    const [serviceId] = data.service_ids;
+    const path = `/staff/organizations/${person.organizationId}/transfers`;
+    const money = { amount: '3.00', currency: 'EUR', reference: `T-${serviceId}` };
+    const sent = await product.staff.post(path, { ...money, invoices: [{ invoice_id: data.invoice_id }] });
+    await settled(product);
+    await product.staff.post(`/staff/services/${serviceId}/deliver`, {});
+    await settled(product);
+    const seen = async () => (await person.get(`/dashboard/services/${serviceId}`)).body.data.service;
+    const { duedate: until } = await seen();
+    const transferId = sent.body.data.transfer.id;
+    const back = await product.staff.post(`/staff/transfers/${transferId}/take-back`, { reason: 'a slip' });
+    expect(back.status, JSON.stringify(back.body)).toBe(200);
+    await settled(product);
+    const today = product.clock.now().toISOString().slice(0, 10);
+    expect(until > today).toBe(true);
+    expect(await seen()).toMatchObject({ status: 'active', duedate: today, price: '3.00' });
+  });
+
   it('for another cycle whose money was all given back leaves cycle and price as they were', async () => {
     await refund(await renewed('annually'));
     const before = { duedate: '2027-02-28', price: '3.00' };

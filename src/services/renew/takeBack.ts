@@ -1,21 +1,14 @@
-import { lockForTax, unpaidFor, withdrawInvoice } from '../../billing/index.ts';
-import { addMonths, isCycle, monthsOf } from '../../catalog/index.ts';
+import { lockForTax, unpaidFor, wasTakenBack, withdrawInvoice } from '../../billing/index.ts';
 import { record } from '../../events/index.ts';
-import type { TxContext } from '../../platform/index.ts';
-import { leaveCalendar } from '../calendar/row.ts';
+import { statement, type TxContext } from '../../platform/index.ts';
+import { lockServicesOf } from '../delivery/cancelUndelivered.ts';
 import { renewalRefunded } from '../events.ts';
-import { dropPeriod, movePeriod } from '../periods.ts';
+import { goBack } from '../goBack.ts';
+import { dropPeriod, findPeriod } from '../periods.ts';
 import { lockTerms, type Terms } from '../terms.ts';
-import { movePeriodEnd } from '../upgrade/queries.ts';
+import { hasBegunAnew } from '../upgrade/queries.ts';
 import { closeRenewal } from './issue.ts';
-import {
-  type AppliedRenewal,
-  dropApplied,
-  findApplied,
-  laterRenewals,
-  moveApplied,
-  shortenService,
-} from './queries.ts';
+import { type AppliedRenewal, dropApplied, findApplied, renewalsFrom } from './queries.ts';
 
 /**
  * All of the money of a renewal that counted was given back: its period is paid by nobody any more. The due date goes back
@@ -30,47 +23,77 @@ export async function takeBackRenewal(tx: TxContext, invoiceId: number): Promise
   await lockForTax(tx, found.organizationId);
   const before = await lockTerms(tx, found.serviceId);
   const renewal = await findApplied(tx, invoiceId);
-  if (renewal === null) return;
-  const isRunning = before.status === 'active' || before.status === 'suspended';
-  if (!isRunning) return;
+  if (renewal === null || !isRunning(before)) return;
   await dropApplied(tx, invoiceId);
   await dropPeriod(tx, before.id, invoiceId);
-  const reason = 'a period before it was given back';
-  // One that was paid a moment ago counts first.
-  await closeRenewal(tx, before, reason);
-  for (const { id, kind } of await unpaidFor(tx, before.id))
-    if (kind === 'upgrade') await withdrawInvoice(tx, id, reason);
-  await goBack(tx, await lockTerms(tx, before.id), renewal);
+  await closeOpen(tx, before);
+  const service = await lockTerms(tx, before.id);
+  const later = await renewalsFrom(tx, service.id, renewal.startsOn);
+  const duedate = await goBack(
+    tx,
+    service,
+    renewal.startsOn,
+    later,
+    termsBefore(service, renewal, later.length > 0),
+  );
+  await tellPaidUntil(tx, service, invoiceId, duedate);
 }
 
-async function goBack(tx: TxContext, service: Terms, renewal: AppliedRenewal): Promise<void> {
-  const { id, organizationId, duedate: duedateBefore } = service;
-  let duedate = renewal.startsOn;
-  const later = await laterRenewals(tx, renewal);
-  for (const { invoiceId, cycle } of later) {
-    if (!isCycle(cycle)) throw new Error(`there is no cycle ${cycle}`);
-    const moved = {
-      invoiceId,
-      startsOn: duedate,
-      endsOn: addMonths(duedate, monthsOf[cycle], service.anchorDay),
-    };
-    await moveApplied(tx, moved);
-    await movePeriod(tx, id, moved);
-    duedate = moved.endsOn;
+const whoOrdered = statement<{ organizationId: number }, { invoiceId: number }>(
+  'services.whoOrdered',
+  'select organization_id as "organizationId" from services where invoice_id = :invoiceId limit 1',
+);
+
+/**
+ * A bank took back the money of an order, or it was never its customer's: the first period of what was delivered is paid by
+ * nobody either, and is taken back like a renewal's. What staff gives back of an order leaves its period, since staff may have
+ * meant that; see the decision 0079. Repeating it changes nothing.
+ */
+export async function takeBackOrder(tx: TxContext, invoiceId: number): Promise<void> {
+  if (!(await wasTakenBack(tx, invoiceId))) return;
+  const ordered = await tx.db.maybe(whoOrdered, { invoiceId });
+  if (ordered === null) return;
+  await lockForTax(tx, ordered.organizationId);
+  for (const { id } of await lockServicesOf(tx, invoiceId)) {
+    const before = await lockTerms(tx, id);
+    const period = await findPeriod(tx, id, invoiceId);
+    if (period === null || !isRunning(before) || (await hasBegunAnew(tx, id))) continue;
+    await dropPeriod(tx, id, invoiceId);
+    await closeOpen(tx, before);
+    const service = await lockTerms(tx, id);
+    const later = await renewalsFrom(tx, id, period.startsOn);
+    const duedate = await goBack(tx, service, period.startsOn, later, service);
+    await tellPaidUntil(tx, service, invoiceId, duedate);
   }
-  await shortenService(tx, { id, duedate, ...termsBefore(service, renewal, later.length > 0) });
-  await movePeriodEnd(tx, id, duedate);
-  await leaveCalendar(tx, id);
-  await record(tx, renewalRefunded, {
+}
+
+export function isRunning({ status }: Pick<Terms, 'status'>): boolean {
+  return status === 'active' || status === 'suspended';
+}
+
+/** What waits for its payment was priced for the time until the due date that is gone. */
+export async function closeOpen(tx: TxContext, service: Terms): Promise<void> {
+  const reason = 'a period before it was given back';
+  // One that was paid a moment ago counts first.
+  await closeRenewal(tx, service, reason);
+  for (const { id, kind } of await unpaidFor(tx, service.id))
+    if (kind === 'upgrade') await withdrawInvoice(tx, id, reason);
+}
+
+/** What was paid for a service ends on an earlier day than before. */
+export function tellPaidUntil(
+  tx: TxContext,
+  service: Terms,
+  invoiceId: number,
+  duedate: string,
+): Promise<unknown> {
+  const { id, organizationId, userId, productName: product, domain: hostname } = service;
+  return record(tx, renewalRefunded, {
     subject: { type: 'service', id },
     organizationId,
     data: {
-      user_id: service.userId,
-      invoice_id: renewal.invoiceId,
-      product: service.productName,
-      hostname: service.domain,
-      duedate_before: duedateBefore ?? renewal.endsOn,
-      duedate,
+      ...{ user_id: userId, invoice_id: invoiceId, product, hostname },
+      ...{ duedate_before: service.duedate ?? duedate, duedate },
     },
   });
 }

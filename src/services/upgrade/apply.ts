@@ -1,4 +1,4 @@
-import { beginEarning, holdInvoice, isRefunded, refundInvoice } from '../../billing/index.ts';
+import { beginEarning, carryEarning, holdInvoice, isRefunded, refundInvoice } from '../../billing/index.ts';
 import { findProducts, returnCoupon, returnStock } from '../../catalog/index.ts';
 import { record } from '../../events/index.ts';
 import { doEach, formatMoney, type TxContext } from '../../platform/index.ts';
@@ -16,6 +16,7 @@ import {
   endChange,
   findChange,
   findDueChanges,
+  keepBefore,
 } from './queries.ts';
 
 /**
@@ -24,6 +25,7 @@ import {
  */
 export async function applyChange(tx: TxContext, service: Terms, change: Change): Promise<void> {
   await endChange(tx, change.id, 'applied');
+  await keepBefore(tx, change.id, service);
   if (service.holdsStock) await returnStock(tx, new Map([[service.productId, 1]]));
   await becomeProduct(tx, change);
   // It was bought as what it is now at today's price.
@@ -37,7 +39,13 @@ export async function applyChange(tx: TxContext, service: Terms, change: Change)
     await writePeriod(tx, service.id, { invoiceId, startsOn, endsOn });
     await beginEarning(tx, { invoiceId, serviceId: service.id, from: startsOn, to: endsOn });
   }
-  if (change.endsOn !== null) {
+  if (invoiceId !== null && change.startsOn !== null && change.endsOn !== null) {
+    await carryEarning(tx, {
+      serviceId: service.id,
+      into: invoiceId,
+      from: change.startsOn,
+      to: change.endsOn,
+    });
     await endAppliedRenewals(tx, service.id);
     // It is due on another day, and the calendar takes it up anew when that is near.
     await leaveCalendar(tx, service.id);

@@ -1,6 +1,20 @@
 import type { Lots } from '../../catalog/index.ts';
 import { type Context, notSetAside, statement, type TxContext } from '../../platform/index.ts';
+import type { Terms } from '../terms.ts';
 import type { Priced } from './price.ts';
+
+/** What a service was before a change counted. */
+export interface Before {
+  productId: number;
+  options: Record<string, unknown>;
+  priceMinor: number;
+  unitPrices: Lots;
+  heldStock: boolean;
+  cycle: string;
+  duedate: string | null;
+  periodStart: string | null;
+  anchorDay: number | null;
+}
 
 /** Another product that a service is to become, with what its invoice says. */
 export interface Change {
@@ -127,6 +141,101 @@ export async function becomeProduct(tx: TxContext, change: Change): Promise<void
   const { cycle, startsOn, endsOn } = change;
   const begins = { cycle, startsOn, endsOn };
   await tx.db.run(setProduct, { id, productId, options, priceMinor, unitPrices, holdsStock, ...begins });
+}
+
+const writeBefore = statement<never, { id: number; before: Before }>(
+  'services.keepBeforeChange',
+  `update service_changes c set product_before = b."productId", options_before = b.options,
+     price_before_minor = b."priceMinor", unit_prices_before = b."unitPrices", held_stock_before = b."heldStock",
+     cycle_before = b.cycle, duedate_before = b.duedate, period_start_before = b."periodStart",
+     anchor_before = b."anchorDay"
+   from jsonb_to_record(:before::jsonb) as b("productId" bigint, options jsonb, "priceMinor" bigint,
+     "unitPrices" jsonb, "heldStock" boolean, cycle text, duedate date, "periodStart" date, "anchorDay" smallint)
+   where c.id = :id`,
+);
+
+/** Keeps what a change is about to change, for when its money goes back. */
+export async function keepBefore(tx: TxContext, id: number, service: Terms): Promise<void> {
+  const { productId, options, priceMinor, unitPrices, holdsStock: heldStock, cycle } = service;
+  const { duedate, periodStart, anchorDay } = service;
+  const terms = { productId, options, priceMinor, unitPrices, heldStock, cycle };
+  await tx.db.run(writeBefore, { id, before: { ...terms, duedate, periodStart, anchorDay } });
+}
+
+/** A change that counts, with what was before it; null where that was not written down. */
+export interface AppliedChange {
+  id: number;
+  organizationId: number;
+  serviceId: number;
+  productId: number;
+  options: Record<string, unknown>;
+  priceMinor: number;
+  /** The day on which it began a period anew; null where it did not. */
+  startsOn: string | null;
+  before: Before | null;
+  createdAt: Date;
+  /** Whether another change has counted since, and whether one has begun the periods anew. */
+  isFollowed: boolean;
+  isOver: boolean;
+}
+
+const appliedOfInvoice = statement<AppliedChange, { invoiceId: number }>(
+  'services.appliedChange',
+  `select id, organization_id as "organizationId", service_id as "serviceId", product_id as "productId", options,
+     price_minor as "priceMinor", starts_on as "startsOn", created_at as "createdAt",
+     case when product_before is not null then jsonb_build_object('productId', product_before,
+       'options', options_before, 'priceMinor', price_before_minor, 'unitPrices', unit_prices_before,
+       'heldStock', held_stock_before, 'cycle', cycle_before, 'duedate', duedate_before,
+       'periodStart', period_start_before, 'anchorDay', anchor_before) end as before,
+     exists (select 1 from service_changes l where l.service_id = c.service_id and l.state = 'applied'
+       and l.created_at > c.created_at) as "isFollowed",
+     exists (select 1 from service_changes l where l.service_id = c.service_id and l.state = 'applied'
+       and l.starts_on is not null and l.created_at > c.created_at) as "isOver"
+   from service_changes c where state = 'applied' and invoice_id = :invoiceId`,
+);
+
+export function findAppliedChange(ctx: Context, invoiceId: number): Promise<AppliedChange | null> {
+  return ctx.db.maybe(appliedOfInvoice, { invoiceId });
+}
+
+const begunAnew = statement<{ is_so: boolean }, { serviceId: number }>(
+  'services.hasBegunAnew',
+  `select exists (select 1 from service_changes where service_id = :serviceId and state = 'applied'
+     and starts_on is not null) as is_so`,
+);
+
+/** Whether the periods of a service began anew with a change. */
+export async function hasBegunAnew(ctx: Context, serviceId: number): Promise<boolean> {
+  return (await ctx.db.one(begunAnew, { serviceId })).is_so;
+}
+
+const setAnchor = statement<never, { id: number; anchorDay: number | null }>(
+  'services.returnAnchor',
+  'update services set anchor_day = :anchorDay where id = :id',
+);
+
+/** Periods begin on the day of the month on which they did before a change; the service's row is locked. */
+export async function returnAnchor(tx: TxContext, id: number, anchorDay: number | null): Promise<void> {
+  await tx.db.run(setAnchor, { id, anchorDay });
+}
+
+const setBefore = statement<
+  never,
+  { id: number; productId: number; priceMinor: number; unitPrices: Lots; holdsStock: boolean }
+>(
+  'services.returnProduct',
+  `update services set product_id = :productId, price_minor = :priceMinor, unit_prices = :unitPrices,
+     holds_stock = :holdsStock where id = :id`,
+);
+
+/** A service is the product again that it was; its row is locked. */
+export async function returnProduct(
+  tx: TxContext,
+  id: number,
+  { productId, priceMinor, unitPrices }: Before,
+  holdsStock: boolean,
+): Promise<void> {
+  await tx.db.run(setBefore, { id, productId, priceMinor, unitPrices, holdsStock });
 }
 
 const moveScheduled = statement<never, { serviceId: number; day: string }>(

@@ -1,6 +1,7 @@
 import { invoiceCancelled, invoiceExpired, invoicePaid, invoiceRefunded } from '../../billing/index.ts';
 import { type OwnReaction, on } from '../../events/index.ts';
 import { applyPaidChange, endUnpaidChange } from './apply.ts';
+import { takeBackChange } from './takeBack.ts';
 
 const ofUpgrades = { when: ({ kind }: { kind: string }) => kind === 'upgrade' };
 
@@ -28,6 +29,12 @@ export const upgradeReactions: OwnReaction[] = [
     invoiceRefunded,
     'services.endRefundedChange',
     (tx, { subject: invoice }) => endUnpaidChange(tx, invoice.id),
+    { when: ({ full }) => full },
+  ),
+  on(
+    invoiceRefunded,
+    'services.takeBackChange',
+    (tx, { subject: invoice }) => takeBackChange(tx, invoice.id),
     { when: ({ full }) => full },
   ),
 ];

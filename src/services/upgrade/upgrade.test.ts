@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { audit } from '../../../test/crash/audit.ts';
 import { payByCredit } from '../../../test/invoices.ts';
 import { runningVps } from '../../../test/orders.ts';
 import { newCustomer, newMember, type Person } from '../../../test/people.ts';
@@ -442,6 +443,115 @@ describe('another product together with another cycle', () => {
       .data;
     expect(availableProducts.map((each: { id: number }) => each.id)).not.toContain(both);
   });
+
+  it('earns what was left of the period before over the new one, and what was used up at once', async () => {
+    await renewed('monthly');
+    await at('2027-04-16T09:30:00Z');
+    await paid((await upgrade({ product_id: both, cycle: 'annually' })).body.data.invoice_id);
+    const ends = { starts: expect.any(String), ends: '2028-04-16', until: '2027-04-16' };
+    expect(await earning()).toEqual([
+      { ...ends, minor: 300, earned: 150 },
+      { ...ends, minor: 300, earned: 0 },
+      { ...ends, minor: 8_550, earned: 0 },
+    ]);
+    await at('2027-05-02T09:30:00Z');
+    await product.periodic('billing.earn');
+    expect((await earning()).map(({ earned }) => earned)).toEqual([150 + 6, 12, 350]);
+    expect(await differences()).toEqual([]);
+  });
+
+  it('whose money was all given back leaves the service what it was, with all that was paid for before', async () => {
+    const second = await renewed('monthly');
+    const was = await service();
+    const wereEarned = await earning();
+    await at('2027-04-16T09:30:00Z');
+    const asked = (await upgrade({ product_id: both, cycle: 'annually' })).body.data;
+    await paid(asked.invoice_id);
+    expect(await service()).toMatchObject({ duedate: '2028-04-16' });
+    await refund(asked.invoice_id);
+    const is = await service();
+    expect(is).toMatchObject({ duedate: '2027-06-01', price: '3.00', billingCycle: 'monthly' });
+    expect(is.product).toEqual(was.product);
+    const spans = (all: { starts: string; ends: string }[]) => all.map(({ starts, ends }) => [starts, ends]);
+    const [first, next] = spans(await earning());
+    expect([first?.[1], next?.[1]]).toEqual(spans(wereEarned).map(([, ends]) => ends));
+    // What was renewed before is a renewal like any again.
+    await refund(second);
+    expect(await service()).toMatchObject({ duedate: '2027-05-01' });
+    expect(await differences()).toEqual([]);
+  });
+
+  it('whose money was all given back after a renewal leaves product and price, and the time moves up', async () => {
+    await at('2027-04-16T09:30:00Z');
+    const asked = (await upgrade({ product_id: both, cycle: 'annually' })).body.data;
+    await paid(asked.invoice_id);
+    await renewed('annually');
+    expect(await service()).toMatchObject({ duedate: '2029-04-16' });
+    await refund(asked.invoice_id);
+    expect(await service()).toMatchObject({
+      ...{ duedate: '2028-05-01', price: '90.00', billingCycle: 'annually', product: { name: 'Both' } },
+    });
+  });
+
+  it('in the cycle that it had, whose money was all given back, leaves the product that it was', async () => {
+    const had = await stock();
+    const asked = (await upgrade({ product_id: large })).body.data;
+    await paid(asked.invoice_id);
+    expect(await service()).toMatchObject({ product: { name: 'Large' }, price: '9.00' });
+    const part = { reason: 'A slip', method: 'credit', amount: '1.00' };
+    await product.staff.post(`/staff/invoices/${asked.invoice_id}/refund`, part);
+    await settled(product);
+    expect(await service()).toMatchObject({ product: { name: 'Large' } });
+    await refund(asked.invoice_id);
+    const back = { product: { name: 'Web hosting' }, price: '3.00', duedate: '2027-05-01' };
+    expect(await service()).toMatchObject(back);
+    expect(await stock()).toBe(had);
+  });
+
+  it('paid over a period that is given back gives its days back as well, and no more', async () => {
+    const second = await renewed('monthly');
+    await at('2027-04-16T09:30:00Z');
+    const asked = (await upgrade({ product_id: large })).body.data;
+    expect(asked.prorated_charge).toBe('9.00');
+    await paid(asked.invoice_id);
+    await refund(second);
+    // 31 of the 46 days that it was paid for.
+    expect(await invoice(asked.invoice_id)).toMatchObject({ status: 'partially_refunded', refunded: '6.06' });
+    expect(await service()).toMatchObject({
+      duedate: '2027-05-01',
+      price: '9.00',
+      product: { name: 'Large' },
+    });
+    await product.staff.patch('/staff/settings', { cancellation: { refund: 'unused', withdrawal_days: 0 } });
+    try {
+      const { invoices } = (await owner.get(`/dashboard/services/${id}/cancel`)).body.data.immediate.refund;
+      // 14 of 30 days of the order, and of the 15 that are left of the change.
+      expect(invoices.map(({ amount }: { amount: string }) => amount)).toEqual(['1.40', '2.74']);
+    } finally {
+      await product.staff.patch('/staff/settings', { cancellation: { refund: 'none', withdrawal_days: 14 } });
+    }
+    expect(await differences()).toEqual([]);
+  });
+
+  async function refund(invoiceId: number): Promise<void> {
+    const body = { reason: 'A slip', method: 'credit' };
+    expect((await product.staff.post(`/staff/invoices/${invoiceId}/refund`, body)).status).toBe(200);
+    await settled(product);
+  }
+
+  /** Upgrades are left half done by tests of their own. */
+  const differences = async () =>
+    (await audit(product.databaseUrl)).filter((found) => !found.startsWith('an upgrade that'));
+
+  /** What is earned of each invoice of the service, and by when. */
+  const earning = () =>
+    sql<{ starts: string; ends: string; until: string; minor: number; earned: number }>(
+      product,
+      `select d.starts_on::text as starts, d.ends_on::text as ends, d.earned_until::text as until,
+         d.amount_minor as minor, d.earned_minor as earned
+       from deferrals d where d.service_id = $1 order by d.id`,
+      id,
+    );
 
   async function renewed(cycle: string): Promise<number> {
     const { invoice_id: renewal } = (await owner.post(`/dashboard/services/${id}/renew`, { cycle })).body
