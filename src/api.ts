@@ -38,7 +38,7 @@ import {
 } from './billing/index.ts';
 import { cartRoutes } from './cart/index.ts';
 import { catalogRoutes, catalogStaffRoutes, couponStaffRoutes, groupStaffRoutes } from './catalog/index.ts';
-import { auditRoutes, mailStaffRoutes } from './events/index.ts';
+import { auditRoutes, eventRoutes, eventStaffRoutes, mailStaffRoutes } from './events/index.ts';
 import { fleetStaffRoutes } from './fleet/index.ts';
 import {
   activityRoutes,
@@ -67,7 +67,7 @@ import {
   suspendStaffRoutes,
 } from './services/index.ts';
 import { type AnySection, settingsStaffRoutes } from './settings/index.ts';
-import { growth, upgradeRoutes, vpsRoutes } from './vps/index.ts';
+import { growth, sampleWatch, upgradeRoutes, vpsRoutes } from './vps/index.ts';
 import { allConcerns } from './worker.ts';
 
 /** Everything that staff can set while the product runs. */
@@ -110,6 +110,7 @@ export const allRoutes: RouteGroup[] = [
   productUpgradeRoutes({ vps: growth }),
   upgradeRoutes,
   vpsRoutes,
+  eventRoutes([sampleWatch]),
   organizationStaffRoutes,
   userStaffRoutes,
   factorResetRoutes,
@@ -136,6 +137,7 @@ export const allRoutes: RouteGroup[] = [
   attentionStaffRoutes(allConcerns),
   mailStaffRoutes,
   auditRoutes,
+  eventStaffRoutes,
   jobStaffRoutes,
   jobDismissalRoutes,
   ...fleetStaffRoutes,

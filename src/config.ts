@@ -78,6 +78,8 @@ export interface Config {
   diskLimits: { iops: number; mbPerSecond: number };
   guestNetworks: string[];
   guestPorts: string[];
+  /** How many streams of events one person may have open at one process. */
+  eventStreamsPerPerson: number;
   /** Addresses besides loopback that may read /metrics. */
   metricsAllow: string[];
   /** Proxies whose X-Forwarded-For is believed. */
@@ -282,6 +284,11 @@ export const settings: Setting[] = [
     meaning: "This host's services that guests may reach, by commas: tcp/80,udp/53.",
   },
   {
+    name: 'EVENT_STREAMS',
+    fallback: '20',
+    meaning: 'Streams of events that one person may have open at one process.',
+  },
+  {
     name: 'METRICS_ALLOW',
     fallback: '',
     meaning: 'Addresses besides loopback that may read /metrics, by commas.',
@@ -440,6 +447,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     )
       .split(',')
       .filter(Boolean),
+    eventStreamsPerPerson: read(whole, 'EVENT_STREAMS', 1, 100_000),
     metricsAllow: read(addresses, 'METRICS_ALLOW'),
     trustedProxies: read(addresses, 'TRUSTED_PROXIES'),
     invoiceNumbering: read(choice, 'INVOICE_NUMBERING', ['payment', 'issue'] as const),

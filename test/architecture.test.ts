@@ -65,7 +65,7 @@ const tablesOf: Record<string, string[]> = {
   attention: ['staff_concerns', 'staff_mailings'],
   organizations: ['organizations', 'memberships', 'invitations'],
   settings: ['settings'],
-  events: ['journal', 'mails'],
+  events: ['journal', 'journal_horizon', 'mails'],
   fleet: ['nodes', 'placements', 'address_pools', 'addresses', 'images'],
   catalog: ['product_groups', 'products', 'product_prices', 'product_options', 'coupons', 'coupon_uses'],
   billing: [
@@ -175,6 +175,7 @@ const withoutOrganization: Record<string, string> = {
   factor_resets: "a person's",
   passkey_challenges: "a person's, or a stranger's who is about to sign in",
   installation: "the provider's: one row for the whole installation",
+  journal_horizon: "the provider's: one row for the whole journal",
   idempotency_keys: "a person's; the organization is part of the hashed scope",
   organizations: 'is the organization',
   staff_concerns: "the provider's",

@@ -33,7 +33,10 @@ export function apiClient(
       headers: { ...identity, ...sent, ...headers },
       ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
     });
-    const text = await response.text();
+    // A stream has no end to wait for.
+    const isStream = response.headers.get('content-type') === 'text/event-stream';
+    if (isStream) await response.body?.cancel();
+    const text = isStream ? '' : await response.text();
     return { status: response.status, headers: response.headers, body: parse(text) };
   };
   return methodsOf(request);

@@ -2,6 +2,8 @@ import type { Example } from '../platform/http/index.ts';
 
 /** A request and its answer for each operation, parts of one story. */
 export const examples = {
+  followEvents: { data: null },
+  followAllEvents: { data: null },
   listAudit: {
     query: { subject_type: 'user', subject_id: 4503599627370601, limit: 1 },
     data: {

@@ -25,3 +25,5 @@ export { describeMessages, type Message, messageOf, messageSchema } from './mess
 export { gatherReactions, type OwnReaction, on, reactionJobs, starts } from './reactions.ts';
 export { type JournalEntry, readJournal } from './readJournal.ts';
 export { auditRoutes, mailStaffRoutes } from './staffRoutes.ts';
+export { eventRoutes, eventStaffRoutes } from './stream/routes.ts';
+export type { Measured, Watch } from './stream/watch.ts';

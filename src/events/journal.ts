@@ -27,13 +27,11 @@ const insertEntry = statement<
   }
 >(
   'events.insertEntry',
-  // The transaction has its number before the entry has its id; `readJournal` relies on it.
-  `with numbered as materialized (select pg_current_xact_id() as number)
-   insert into journal (organization_id, action, subject_type, subject_id, actor_type, user_id, api_key_id, ip,
+  // Its lock on the table is there before the entry has its id; `readJournal` relies on it.
+  `insert into journal (organization_id, action, subject_type, subject_id, actor_type, user_id, api_key_id, ip,
      request_id, data, created_at)
-   select :organizationId::bigint, :action::text, :subjectType::text, :subjectId::bigint, :actorType::text,
-     :userId::bigint, :apiKeyId::bigint, :ip::inet, :requestId::text, :data::jsonb, :now::timestamptz
-   from numbered where number is not null returning id`,
+   values (:organizationId, :action, :subjectType, :subjectId, :actorType, :userId, :apiKeyId, :ip, :requestId, :data, :now)
+   returning id`,
 );
 
 const findEntry = statement<{ id: number }, { type: string; id: number; action: string }>(

@@ -12,7 +12,7 @@ export interface JournalEntry {
   createdAt: Date;
 }
 
-const selectEntry = `
+export const selectEntry = `
   select id, organization_id as "organizationId", action as event, data, created_at as "createdAt",
     jsonb_build_object('type', subject_type, 'id', subject_id) as subject
   from journal`;
@@ -24,20 +24,24 @@ const entriesBetween = statement<JournalEntry, { after: number; last: number }>(
   'events.entriesBetween',
   `${selectEntry} where id > :after and id <= :last order by id`,
 );
-const newTransaction = statement<{ mark: string }>(
-  'events.newTransaction',
-  'select pg_current_xact_id()::text as mark',
+const newestId = statement<{ id: number }>(
+  'events.newestId',
+  'select coalesce(max(id), 0) as id from journal',
 );
-const allEndedBefore = statement<{ ended: boolean }, { mark: string }>(
-  'events.allEndedBefore',
-  'select pg_snapshot_xmin(pg_current_snapshot()) >= :mark::xid8 as ended',
+// Whoever writes into the journal holds this lock from before it has an id until after all see its end; a transaction
+// that writes elsewhere does not, however long it runs.
+const writers = statement<{ transactions: string[] }>(
+  'events.journalWriters',
+  `select coalesce(array_agg(virtualtransaction), '{}') as transactions from pg_locks
+   where locktype = 'relation' and relation = 'journal'::regclass and mode = 'RowExclusiveLock' and granted
+     and database = (select oid from pg_database where datname = current_database())`,
 );
 
 /**
  * The entries after one, in the order of their ids, at most `limit`; what comes later has greater ids than all of
  * these, so the last one's is the place to go on from. Ids are given out before transactions commit: where one is
  * missing, its transaction may be under way still, and this waits until it has ended. An entry is never skipped,
- * and whoever records one pays nothing for those who read.
+ * whoever records one pays nothing for those who read, and nobody waits for a transaction that records none.
  */
 export async function readJournal(
   ctx: Context,
@@ -48,14 +52,24 @@ export async function readJournal(
   const seen = await ctx.db.many(entriesAfter, { after, limit });
   const last = seen.at(-1)?.id ?? after;
   if (last - after === seen.length) return seen;
-  // Whoever took one of the missing ids had begun to write before the last of these was seen: before this moment.
-  const { mark } = await ctx.db.one(newTransaction);
-  for (
-    let waitMs = 1;
-    !(await ctx.db.one(allEndedBefore, { mark })).ended;
-    waitMs = Math.min(waitMs * 2, 100)
-  )
-    await pause(waitMs, undefined, { signal });
+  await writersEnded(ctx, signal);
   // What is missing now was rolled back. There may be more entries than before, but not after the last.
   return (await ctx.db.many(entriesBetween, { after, last })).slice(0, limit);
+}
+
+/** The newest entry's id, once every entry before it is there; what comes later has a greater one. */
+export async function newestEntry(ctx: Context, signal?: AbortSignal): Promise<number> {
+  const { id } = await ctx.db.one(newestId);
+  await writersEnded(ctx, signal);
+  return id;
+}
+
+/** Waits until all have ended that write into the journal now. */
+async function writersEnded(ctx: Context, signal?: AbortSignal): Promise<void> {
+  let waitedFor = (await ctx.db.one(writers)).transactions;
+  for (let waitMs = 1; waitedFor.length > 0; waitMs = Math.min(waitMs * 2, 50)) {
+    await pause(waitMs, undefined, { signal });
+    const now = new Set((await ctx.db.one(writers)).transactions);
+    waitedFor = waitedFor.filter((transaction) => now.has(transaction));
+  }
 }

@@ -137,12 +137,17 @@ export function authenticator(
   clock: Clock,
   { sessions }: Pick<Config, 'sessions'>,
 ): Authenticate {
-  const byKey = async (key: string, organizationId: number | null, ip: string): Promise<Principal | null> => {
+  const byKey = async (
+    key: string,
+    organizationId: number | null,
+    ip: string,
+    isIdle: boolean,
+  ): Promise<Principal | null> => {
     const now = clock.now();
     const from = plainAddress(ip);
     const row = await db.maybe(findKeyHolder, { hash: hashKey(key), organizationId, ip: from, now });
     if (row === null) return null;
-    noteUse(db, { id: row.key_id, lastUsedAt: row.last_used_at }, from, now);
+    if (!isIdle) noteUse(db, { id: row.key_id, lastUsedAt: row.last_used_at }, from, now);
     return {
       actor: { type: 'api_key', userId: row.user_id, apiKeyId: row.key_id, ip },
       sessionId: null,
@@ -157,12 +162,13 @@ export function authenticator(
     token: string,
     organizationId: number | null,
     ip: string,
+    isIdle: boolean,
   ): Promise<Principal | null> => {
     const now = clock.now();
     const idleSince = idleSinceOf(now, sessions);
     const row = await db.maybe(findSignedIn, { hash: hashToken(token), organizationId, now, idleSince });
     if (row === null) return null;
-    noteSession(db, { id: row.session_id, lastSeenAt: row.last_seen_at }, now);
+    if (!isIdle) noteSession(db, { id: row.session_id, lastSeenAt: row.last_seen_at }, now);
     return {
       actor: { type: 'user', userId: row.user_id, apiKeyId: null, ip },
       sessionId: row.session_id,
@@ -194,10 +200,10 @@ export function authenticator(
     };
   };
 
-  return async (credential, organizationId, ip) => {
+  return async (credential, organizationId, ip, isIdle = false) => {
     if (looksLikeImpersonation(credential)) return byImpersonation(credential, organizationId, ip);
-    if (looksLikeKey(credential)) return byKey(credential, organizationId, ip);
-    return looksLikeSession(credential) ? bySession(credential, organizationId, ip) : null;
+    if (looksLikeKey(credential)) return byKey(credential, organizationId, ip, isIdle);
+    return looksLikeSession(credential) ? bySession(credential, organizationId, ip, isIdle) : null;
   };
 }
 

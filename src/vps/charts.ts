@@ -1,4 +1,5 @@
 import type { MachineSample } from '../drivers/hypervisor/index.ts';
+import type { Watch } from '../events/index.ts';
 import { type Context, type OrganizationContext, type PeriodicJob, statement } from '../platform/index.ts';
 import { serviceIdOf } from './machine.ts';
 import { requireVps } from './queries.ts';
@@ -103,6 +104,31 @@ export async function readCharts(ctx: OrganizationContext, id: number, period: P
   const points = await ctx.db.many(pointsOf, { serviceId: id, intervalS, since });
   return { interval_s: intervalS, points };
 }
+
+const samplesSince = statement<
+  Point & { service_id: number; organization_id: number },
+  { ids: number[]; intervalS: number; since: Date }
+>(
+  'vps.samplesSince',
+  `select p.service_id, s.organization_id, p.time, p.cpu, p.mem, p.maxmem, p.disk_read, p.disk_write, p.netin, p.netout
+   from vps_samples p join services s on s.id = p.service_id
+   where p.service_id = any(:ids::bigint[]) and p.interval_s = :intervalS and p.time > :since order by p.time`,
+);
+
+/** The newest samples of a machine, for who has its page open. */
+export const sampleWatch: Watch = {
+  kind: 'vps',
+  event: 'vps.sample',
+  permission: 'vps.read',
+  require: requireVps,
+  since: async (ctx, ids, since) => {
+    const { intervalS } = resolutions.hour;
+    const points = await ctx.db.many(samplesSince, { ids, intervalS, since });
+    return points.map(({ service_id: id, organization_id: organizationId, time, ...sample }) => ({
+      ...{ id, organizationId, time, sample },
+    }));
+  },
+};
 
 /** Turns counters into rates; the first look at a machine, and the first after its restart, gives none. */
 export function rateBetween(

@@ -52,6 +52,8 @@ export const story = [
     'updateService',
     'getServiceNote',
     'updateServiceNote',
+    'followEvents',
+    'followAllEvents',
   ],
   ...['createStaffKey', 'listStaffKeys', 'getStaffKey', 'rotateStaffKey', 'revokeStaffKey'],
   ...['listUsers', 'getUser', 'correctUser', 'blockUser', 'unblockUser', 'listStaff', 'listImpersonations'],

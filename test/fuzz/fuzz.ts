@@ -165,9 +165,15 @@ function send(url: string, { method, url: path, headers, body }: FuzzRequest): P
     const sent = httpRequest(
       { hostname, port, method, path: `/api${path}`, headers: headers, agent: false },
       (response) => {
+        const type = response.headers['content-type'] ?? '';
+        const status = response.statusCode ?? 0;
+        if (type === 'text/event-stream') {
+          response.destroy(); // it has no end to wait for
+          resolve({ status, type, text: '', body: undefined });
+          return;
+        }
         text(response).then((whole) => {
-          const type = response.headers['content-type'] ?? '';
-          resolve({ status: response.statusCode ?? 0, type, text: whole, body: parse(whole) });
+          resolve({ status, type, text: whole, body: parse(whole) });
         }, reject);
       },
     );

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Clock } from '../clock.ts';
-import { type ErrorCode, fail } from '../errors.ts';
+import { AppError, type ErrorCode, fail } from '../errors.ts';
 import { readCredential, readOrganization } from './credential.ts';
 import { whyNoKey, whyNotAKey } from './hints.ts';
 import type { Limiter } from './limits.ts';
@@ -18,7 +18,7 @@ export interface Caller {
 export interface Admission {
   auth: Exclude<Auth, 'public'>;
   unauthorized?: 'unauthorized' | 'unauthenticated';
-  organization?: 'default-when-absent' | 'of-members';
+  organization?: 'default-when-absent' | 'of-members' | 'header-or-query';
   permission?: string;
   staffRoles?: readonly string[];
   area?: string;
@@ -62,7 +62,7 @@ export function requireCaller(
   const credential = readCredential(request.method, request.headers, publicOrigin);
   if (credential === null) throw fail(refusal, { details: whyNoKey(request.headers, request.url) });
   limiter.checkRefused(request.address, credential);
-  const asked = wanted.auth === 'organization' ? readOrganization(request.headers) : null;
+  const asked = wanted.auth === 'organization' ? organizationAsked(wanted, request) : null;
   const find = (organizationId: number | null) =>
     principals.find(credential, organizationId, request.address);
   const found = find(asked);
@@ -77,6 +77,43 @@ export function requireCaller(
   count(found);
   checkAllowed(wanted, found, asked, { clock, publicOrigin });
   return { principal: found, organizationId: asked };
+}
+
+/**
+ * Whether somebody who has a stream open may still have it: the same credential is good, and allows the same. Null when
+ * not. Nothing is counted, and no session lasts longer for it.
+ */
+export async function lookAgain(
+  wanted: Admission,
+  request: Asking,
+  organizationId: number | null,
+  { principals, publicOrigin, clock }: Knowing,
+): Promise<Principal | null> {
+  const credential = readCredential(request.method, request.headers, publicOrigin);
+  if (credential === null) return null;
+  const principal = await principals.look(credential, organizationId, request.address);
+  if (principal === null) return null;
+  try {
+    checkAllowed(wanted, principal, organizationId, { clock, publicOrigin });
+    return principal;
+  } catch (error) {
+    if (error instanceof AppError) return null;
+    throw error;
+  }
+}
+
+/** The organization of the header; where browsers can send none, that of `?organization_id=`. */
+function organizationAsked({ organization }: Admission, { headers, url }: Asking): number | null {
+  const byHeader = readOrganization(headers);
+  if (organization !== 'header-or-query') return byHeader;
+  const [, query = ''] = url.split('?', 2);
+  const named = new URLSearchParams(query).get('organization_id');
+  if (named === null) return byHeader;
+  const byQuery = readOrganization({ 'x-organization-id': named });
+  if (headers['x-organization-id'] === undefined) return byQuery;
+  if (byHeader === byQuery) return byHeader;
+  const message = 'names another organization than the header x-organization-id; send one of the two';
+  throw fail('organization_required', { details: [{ field: 'query.organization_id', message }] });
 }
 
 /** The same for who is not remembered, or named no organization. */

@@ -30,14 +30,22 @@ export { type Described, describeApi } from './openapi.ts';
 export { type ListRequest, pagedList } from './pages.ts';
 export type { Permission } from './permission.ts';
 export { PossibleActions, possibleActions, type ReasonAgainst } from './possible.ts';
-export { type Authenticate, forgetPrincipals, type Principal, type SignIn } from './principal.ts';
+export {
+  type Authenticate,
+  forgetPrincipals,
+  onForgotten,
+  type Principal,
+  type SignIn,
+} from './principal.ts';
 export { createProbeServer } from './probeServer.ts';
 export type { Problem } from './problem.ts';
 export {
   type Auth,
   type Example,
+  eventStream,
   type GuessKeys,
   listRoutes,
+  type OpenStream,
   type Req,
   type Route,
   type RouteGroup,

@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import { lineWriter, type ProcessLog } from '../log.ts';
 import { RequestDurations } from './durations.ts';
+import { eventStream } from './route.ts';
 
 /** Connections of the pool, for /metrics. */
 export interface PoolCounts {
@@ -35,7 +36,9 @@ export function watchRequests(app: FastifyInstance, registry: Registry, log: Pro
     inFlight -= 1;
     const { config, url } = request.routeOptions;
     const route = config.pattern ?? url ?? 'unknown';
-    durations.count(request.method, route, reply.statusCode, ms / 1000);
+    // How long somebody listened says nothing of how fast we answer.
+    if (reply.getHeader('content-type') !== eventStream)
+      durations.count(request.method, route, reply.statusCode, ms / 1000);
     if (!log.isLevelEnabled('info')) return;
     write(lineOf(request, route, reply.statusCode, ms, reply.raw.writableFinished));
   };

@@ -173,16 +173,17 @@ function parametersOf(route: Route, components: Components): Json[] {
     ...describeProperties('query', route.query, components, example?.query),
   ];
   if (route.auth === 'organization') {
-    list.push(
-      reference(
-        route.organization === 'default-when-absent' ? 'OptionalOrganizationHeader' : 'OrganizationHeader',
-      ),
-    );
+    list.push(reference(headerOf(route)));
   }
   if (isRepeatable(route.method, route)) list.push(reference('IdempotencyKey'));
   if (route.lock !== undefined) list.push(reference('IfMatch'));
   if (route.etag === true) list.push(reference('IfNoneMatch'));
   return list;
+}
+
+function headerOf({ organization }: Route): keyof typeof parameters {
+  if (organization === 'default-when-absent') return 'OptionalOrganizationHeader';
+  return organization === 'header-or-query' ? 'OrganizationHeaderOrQuery' : 'OrganizationHeader';
 }
 
 function describeProperties(

@@ -16,6 +16,14 @@ export const parameters = {
     schema: { type: 'integer', format: 'int64', minimum: 1 },
     example: 4503599627370101,
   },
+  OrganizationHeaderOrQuery: {
+    name: 'x-organization-id',
+    in: 'header',
+    required: false,
+    description: 'Organization whose resources are accessed; without it `organization_id` names one',
+    schema: { type: 'integer', format: 'int64', minimum: 1 },
+    example: 4503599627370101,
+  },
   IdempotencyKey: {
     name: 'Idempotency-Key',
     in: 'header',

@@ -57,10 +57,14 @@ export type Authenticate = (
   credential: string,
   organizationId: number | null,
   ip: string,
+  /** Nobody asks for anything: a stream is still open. It does not count as use of the credential. */
+  isIdle?: boolean,
 ) => Promise<Principal | null>;
 
 export interface Principals {
   find(credential: string, organizationId: number | null, ip: string): Promise<Principal | null> | Principal;
+  /** The same for who has a stream open, which does not keep their session from ending. */
+  look(credential: string, organizationId: number | null, ip: string): Promise<Principal | null> | Principal;
   forget(): void;
 }
 
@@ -85,6 +89,15 @@ export function forgetPrincipals(): void {
     if (principals === undefined) all.delete(reference);
     else principals.forget();
   }
+  for (const listener of listeners) listener();
+}
+
+const listeners = new Set<() => void>();
+
+/** Tells of each time that this process forgot its principals, until the returned function is called. */
+export function onForgotten(listener: () => void): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
 }
 
 /**
@@ -115,15 +128,19 @@ export function rememberPrincipals(authenticate: Authenticate, clock: Clock): Pr
     return answer;
   };
 
+  const recall = (key: string, ...question: Parameters<Authenticate>) => {
+    const now = clock.now().getTime();
+    const entry = remembered.get(key);
+    const age = entry === undefined ? -1 : now - entry.at;
+    if (entry !== undefined && age >= 0 && age < rememberMs) return entry.principal;
+    return ask(key, now, ...question);
+  };
+
   const principals: Principals = {
-    find(credential, organizationId, ip) {
-      const key = `${organizationId ?? ''} ${ip} ${credential}`;
-      const now = clock.now().getTime();
-      const entry = remembered.get(key);
-      const age = entry === undefined ? -1 : now - entry.at;
-      if (entry !== undefined && age >= 0 && age < rememberMs) return entry.principal;
-      return ask(key, now, credential, organizationId, ip);
-    },
+    find: (credential, organizationId, ip) =>
+      recall(`${organizationId ?? ''} ${ip} ${credential}`, credential, organizationId, ip),
+    look: (credential, organizationId, ip) =>
+      recall(`idle ${organizationId ?? ''} ${ip} ${credential}`, credential, organizationId, ip, true),
     forget: () => remembered.clear(),
   };
   all.add(new WeakRef(principals));

@@ -1,5 +1,6 @@
 import type { Static, TObject, TSchema } from 'typebox';
 import type { AccountContext, Context, OrganizationContext, StaffContext, TxContext } from '../context.ts';
+import type { Database } from '../database/index.ts';
 import type { DriverName, Drivers } from '../drivers.ts';
 import type { AppError, ErrorCode } from '../errors.ts';
 import type { Answer, Bytes } from './answer.ts';
@@ -12,6 +13,9 @@ import { Nothing } from './schema.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 export type Auth = 'public' | 'account' | 'organization' | 'staff';
+
+/** Content type of a stream of events, which has no end of its own. */
+export const eventStream = 'text/event-stream';
 
 /** What a handler gets first, by the route's `auth`. */
 export interface ContextFor {
@@ -32,6 +36,16 @@ export interface Req<P, Q, B, A extends Auth = Auth, N extends DriverName = neve
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   /** Those that the route's `drivers` names. */
   readonly drivers: Pick<Drivers, N>;
+  /** Of a route that produces `text/event-stream`: what it needs for as long as it is open; null of all others. */
+  readonly stream: OpenStream | null;
+}
+
+/** A stream outlives the request that opened it. */
+export interface OpenStream {
+  /** The process's own: neither in a transaction nor anybody's. */
+  readonly ctx: Context & { readonly db: Database };
+  /** Who has it open, as they stand now; null when they may have it no more. Throws when that cannot be known. */
+  lookAgain(): Promise<Principal | null>;
 }
 
 export interface RouteOptions<
@@ -74,9 +88,10 @@ export interface RouteOptions<
   personal?: boolean;
   /**
    * Without the header, the caller's only or chosen organization is used; or, where it is about people themselves,
-   * those who are in no organization need none. The handler of such a route looks at the person alone.
+   * those who are in no organization need none. The handler of such a route looks at the person alone. Where browsers
+   * can send no header, `?organization_id=` names it too.
    */
-  organization?: 'default-when-absent' | 'of-members';
+  organization?: 'default-when-absent' | 'of-members' | 'header-or-query';
   /**
    * Public routes that change something: whose act the journal says it is. A `visitor` is a person we do not know
    * yet, with an address; once the handler knows who it is, `actingAs` says so. `system` is another system that

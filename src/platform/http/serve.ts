@@ -1,8 +1,9 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { systemActor } from '../context.ts';
 import { fail } from '../errors.ts';
 import type { Api } from './apiParts.ts';
 import { bytesOf, checkBytes, readBytes } from './bytes.ts';
-import { type Admission, type Caller, requireCaller } from './caller.ts';
+import { type Admission, type Caller, lookAgain, requireCaller } from './caller.ts';
 import { readCredential } from './credential.ts';
 import { type Outside, outsideOf } from './live.ts';
 import { kindsOf, readParams, readQuery } from './parameters.ts';
@@ -17,7 +18,7 @@ import {
   type StillAdmitted,
 } from './respond.ts';
 import { envelopeOf, type ResponseCheck, responseCheck } from './responses.ts';
-import type { Route } from './route.ts';
+import { eventStream, type OpenStream, type Route } from './route.ts';
 import { compileValidator } from './validate.ts';
 
 declare module 'fastify' {
@@ -71,14 +72,14 @@ function readingOf({ method, path, auth }: Route, routes: readonly Route[]): Rou
 function serveRoute(app: FastifyInstance, api: Api, route: Route, envelopes: Envelopes): void {
   const check = api.config.checkResponses ? responseCheck(route) : null;
   const outside = outsideOf(route, api.drivers);
-  const read = compileReader(route, outside);
+  const read = compileReader(api, route, outside);
   const gate = compileGate(api, route, outside);
   const respond = compileRespond(api, route, check, envelopes, gate.again);
   const url = `/api${route.path}`;
   app.route({
     method: route.method,
     url,
-    exposeHeadRoute: route.method === 'GET' && route.produces !== 'text/event-stream',
+    exposeHeadRoute: route.method === 'GET' && route.produces !== eventStream,
     config: { check, pattern: url },
     ...(route.bodyLimit !== undefined && { bodyLimit: route.bodyLimit }),
     ...(envelopes.own && { schema: { response: { 200: envelopes.own } } }),
@@ -162,7 +163,7 @@ async function withDefaultOrganization(finding: Caller | Promise<Caller>): Promi
 }
 
 /** Reads params, query and body by the route's schemas; throws with everything that is wrong in any of them. */
-function compileReader(route: Route, { drivers }: Outside): (request: FastifyRequest) => AnyReq {
+function compileReader(api: Api, route: Route, { drivers }: Outside): (request: FastifyRequest) => AnyReq {
   const paramKinds = kindsOf(route.params);
   const queryKinds = kindsOf(route.query);
   const checkParams = compileValidator('params', route.params);
@@ -187,8 +188,23 @@ function compileReader(route: Route, { drivers }: Outside): (request: FastifyReq
       userAgent: request.headers['user-agent'] ?? null,
       headers: request.headers,
       drivers,
+      stream: route.produces === eventStream ? openStream(api, route, request) : null,
     } as AnyReq;
   };
+}
+
+function openStream(api: Api, route: Route, request: FastifyRequest): OpenStream {
+  const { config, db, clock, log, seal, reactions } = api;
+  const nobody = { actor: systemActor, organizationId: null, requestId: null };
+  const ctx = { config, db, clock, log, seal, reactions, ...nobody };
+  const { auth } = route;
+  const { method, url, headers, address, caller } = request;
+  const asking = { method, url, headers, address };
+  const lookAgainNow = async () => {
+    if (auth === 'public') throw new Error('nobody is known on a public route');
+    return lookAgain({ ...route, auth, reach: reachOf(route) }, asking, caller?.organizationId ?? null, api);
+  };
+  return { ctx, lookAgain: lookAgainNow };
 }
 
 function invalid(problems: Problem[]) {

@@ -1,0 +1,76 @@
+import type { Bytes, OpenStream, Principal } from '../../platform/http/index.ts';
+import { type AccountContext, fail, type OrganizationContext } from '../../platform/index.ts';
+import { beatEveryS, type Client, openBody, type Watching } from './clients.ts';
+import { hubOf } from './hub.ts';
+import type { Watch } from './watch.ts';
+
+/** What the routes hand over of a request. */
+interface Opening {
+  stream: OpenStream | null;
+  principal: Principal;
+  headers: Readonly<Record<string, string | string[] | undefined>>;
+  watches: readonly Watch[];
+}
+
+/** The stream of an organization; `watch` is `vps:12345`. `rate_limited`, and what the watched thing fails with. */
+export async function openEvents(
+  ctx: OrganizationContext,
+  watch: string | undefined,
+  opening: Opening,
+): Promise<Bytes> {
+  const watching = watch === undefined ? null : await requireWatch(ctx, watch, opening.watches);
+  return open(ctx, ctx.organizationId, watching, opening);
+}
+
+/** The stream of everything, for staff. */
+export function openAllEvents(ctx: AccountContext, opening: Opening): Promise<Bytes> {
+  return open(ctx, null, null, opening);
+}
+
+async function open(
+  { actor: { userId } }: AccountContext,
+  organizationId: number | null,
+  watching: Watching | null,
+  { stream, headers, watches }: Opening,
+): Promise<Bytes> {
+  if (stream === null) throw new Error('this route is no stream');
+  const lastId = lastIdOf(headers['last-event-id']);
+  const hub = hubOf(stream.ctx, watches);
+  hub.enter(userId);
+  const body = openBody(() => hub.leave(userId));
+  const beat = Math.floor(Math.random() * beatEveryS);
+  const client: Client = {
+    ...{ organizationId, userId, body, stream, watching, beat },
+    ...{ after: lastId ?? 0, isLive: false, unreadBytes: 0 },
+  };
+  try {
+    await hub.serve(client, lastId);
+  } catch (error) {
+    body.destroy();
+    throw error;
+  }
+  return { body };
+}
+
+function lastIdOf(header: string | string[] | undefined): number | null {
+  if (header === undefined || header === '') return null;
+  if (typeof header === 'string' && /^\d{1,15}$/.test(header)) return Number(header);
+  const message = 'is no id of an event; leave it out to begin with what happens now';
+  throw fail('invalid_request', { details: [{ field: 'Last-Event-ID', message }] });
+}
+
+async function requireWatch(
+  ctx: OrganizationContext,
+  text: string,
+  watches: readonly Watch[],
+): Promise<Watching> {
+  const [kind = '', id = ''] = text.split(':');
+  const watch = watches.find((each) => each.kind === kind);
+  if (watch === undefined) {
+    const kinds = watches.map((each) => `${each.kind}:{id}`).join(', ');
+    throw fail('invalid_request', { details: [{ field: 'query.watch', message: `can be ${kinds}` }] });
+  }
+  if (!ctx.permissions.has(watch.permission)) throw fail('permission_denied');
+  await watch.require(ctx, Number(id));
+  return { kind, id: Number(id) };
+}

@@ -1,0 +1,71 @@
+import { Type } from 'typebox';
+import { eventStream, Id, Nothing, routes, Strict } from '../../platform/http/index.ts';
+import { examples } from '../examples.ts';
+import { openAllEvents, openEvents } from './open.ts';
+import type { Watch } from './watch.ts';
+
+const group = {
+  tag: 'Events',
+  about: 'What happens in an organization, told within a moment over a connection that stays open.',
+  examples,
+};
+
+const EventsQuery = Strict({
+  organization_id: Type.Optional({
+    ...Id,
+    description: 'Your organization, where the header cannot be sent, as by EventSource in browsers',
+  }),
+  watch: Type.Optional(
+    Type.String({
+      pattern: '^[a-z]{1,20}:[1-9]\\d{0,15}$',
+      'x-message': 'must be what you look at, such as vps:4503599627370449',
+      description: 'Also brings the newest samples of a machine, as events `vps.sample`: `vps:` and its id',
+    }),
+  ),
+});
+
+/** Streams of events; rooms declare what can be watched beside them. */
+export const eventRoutes = (watches: readonly Watch[]) =>
+  routes('/dashboard/events', group, (route) => {
+    route.get(
+      '',
+      {
+        auth: 'organization',
+        organization: 'header-or-query',
+        operation: 'followEvents',
+        summary: 'Follow events',
+        description:
+          'Server-sent events, one for each thing that happens in the organization and that your role may see: those ' +
+          'that stand under `webhooks`, with the same `type`, `timestamp` and `data`, and their `id`. Send the last ' +
+          '`id` you have as `Last-Event-ID` (EventSource does) and nothing is lost or repeated. An event `reset` says that ' +
+          'what you missed is not kept any more: read anew what you show. Comments come every fifteen seconds; a ' +
+          'stream that is not read is closed, and so is that of somebody who may not see it any more.',
+        query: EventsQuery,
+        produces: eventStream,
+        errors: ['not_found', 'forbidden', 'permission_denied', 'rate_limited'],
+      },
+      (ctx, { query, principal, headers, stream }) =>
+        openEvents(ctx, query.watch, { principal, headers, stream, watches }),
+    );
+  });
+
+const staffGroup = { tag: 'Staff: events', about: 'Everything that happens, as it happens.', examples };
+
+export const eventStaffRoutes = routes('/staff/events', staffGroup, (route) => {
+  route.get(
+    '',
+    {
+      auth: 'staff',
+      staffRoles: ['administrator'],
+      operation: 'followAllEvents',
+      summary: 'Follow all events',
+      description:
+        'Server-sent events of the whole journal, also of what customers are not told. `Last-Event-ID` and `reset` ' +
+        'are as for customers.',
+      query: Nothing,
+      produces: eventStream,
+      errors: ['rate_limited'],
+    },
+    (ctx, { principal, headers, stream }) => openAllEvents(ctx, { principal, headers, stream, watches: [] }),
+  );
+});

@@ -1,0 +1,267 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { runningVps } from '../../../test/orders.ts';
+import { newCustomer, newMember, newStaff, type Person, signedIn } from '../../../test/people.ts';
+import { startTestProduct, type TestProduct } from '../../../test/product.ts';
+import { sql } from '../../../test/sql.ts';
+import { type EventStream, openStream } from '../../../test/stream.ts';
+import { type Data, recordPaid } from './testbed.ts';
+
+let product: TestProduct;
+let owner: Person;
+beforeAll(async () => {
+  product = await startTestProduct({ env: { EVENT_STREAMS: '3' } });
+  owner = await newCustomer(product, { creditMinor: 50_000 });
+});
+afterAll(() => product.stop());
+
+const opened: EventStream[] = [];
+afterEach(() => {
+  for (const stream of opened.splice(0)) stream.close();
+});
+
+async function follow(
+  who: { key?: string; organizationId?: number },
+  headers: Record<string, string> = {},
+  query = '',
+): Promise<EventStream> {
+  const identity: Record<string, string> = {};
+  if (who.key !== undefined) identity.token = who.key;
+  if (who.organizationId !== undefined) identity['x-organization-id'] = String(who.organizationId);
+  const path = who.organizationId === undefined && query === '' ? '/staff/events' : '/dashboard/events';
+  const stream = await openStream(`${product.url}/api${path}${query}`, { ...identity, ...headers });
+  opened.push(stream);
+  return stream;
+}
+
+const pay = (data: Partial<Data> = {}, options: Parameters<typeof recordPaid>[3] = {}) =>
+  recordPaid(product, owner.organizationId, data, options);
+const totals = ({ events }: EventStream) => events.map(({ data }) => data.data.total);
+const soon = { timeout: 4_000, interval: 10 };
+
+describe('a stream of events', () => {
+  it('tells what happens in the organization, and nothing of others or of the house', async () => {
+    const stream = await follow(owner);
+    await recordPaid(product, (await newCustomer(product)).organizationId, { total: '9.99' });
+    await sql(
+      product,
+      `insert into journal (organization_id, action, subject_type, subject_id, actor_type, data, created_at)
+       values ($1, 'api_key.created', 'api_key', 1, 'system', '{"name": "planted"}', now())`,
+      owner.organizationId,
+    );
+    await pay({ total: '1.00' });
+    await expect.poll(() => stream.events, soon).toHaveLength(1);
+    const [event] = stream.events;
+    expect(event).toEqual({
+      id: expect.stringMatching(/^\d+$/),
+      event: 'invoice.paid',
+      data: {
+        ...{ id: Number(event?.id), type: 'invoice.paid', timestamp: expect.stringMatching(/Z$/) },
+        data: {
+          ...{ organization_id: owner.organizationId, subject: { type: 'invoice', id: 7 } },
+          ...{ kind: 'order', method: 'credit', currency: 'EUR', total: '1.00' },
+        },
+      },
+    });
+  });
+
+  it('goes by the permissions of whoever reads it', async () => {
+    const technical = await newMember(product, owner.organizationId, 'technical');
+    const [theirs, own] = [await follow(technical), await follow(owner)];
+    await pay({ total: '2.00' });
+    await owner.post(`/dashboard/organizations/${owner.organizationId}/invitations`, {
+      ...{ email: 'someone@example.com', role: 'viewer' },
+    });
+    await runningVps(product, owner);
+    const names = () => theirs.events.map(({ event }) => event);
+    await expect.poll(names, { timeout: 20_000 }).toContain('vps.action.succeeded');
+    expect(names().filter((name) => /^(invoice|member)/.test(name))).toEqual([]);
+    expect(own.events.map(({ event }) => event)).toEqual(
+      expect.arrayContaining(['member.invited', 'invoice.created', 'service.provisioned', ...names()]),
+    );
+  });
+
+  it('is opened by a cookie and ?organization_id=, and never for two organizations at once', async () => {
+    const session = await signedIn(product, owner);
+    const query = `?organization_id=${owner.organizationId}`;
+    const stream = await follow({}, { cookie: session.cookie }, query);
+    await pay({ total: '3.00' });
+    await expect.poll(() => totals(stream), soon).toEqual(['3.00']);
+    const other = { 'x-organization-id': String(owner.organizationId + 1) };
+    await expect(follow({ key: owner.key }, other, query)).rejects.toThrow('400');
+    await expect(follow({ key: owner.key }, {}, '?organization_id=x')).rejects.toThrow('400');
+    const stranger = await newCustomer(product);
+    await expect(follow({ key: stranger.key }, {}, query)).rejects.toThrow('403');
+  });
+
+  it('ends for a member who is removed, a key that is revoked and a session that is ended', async () => {
+    const member = await newMember(product, owner.organizationId, 'billing');
+    const removed = await follow(member);
+    await owner.delete(`/dashboard/organizations/${owner.organizationId}/members/${member.userId}`);
+    await removed.ended;
+
+    const session = await signedIn(product, owner);
+    const bySession = await follow({ key: session.token, organizationId: owner.organizationId });
+    await session.post('/auth/logout');
+    await bySession.ended;
+
+    // Past the product, as another process would do it: at the next event nothing is sent any more.
+    const other = await newMember(product, owner.organizationId, 'admin');
+    const byKey = await follow(other);
+    await sql(product, 'update api_keys set revoked_at = now() where user_id = $1', other.userId);
+    product.clock.travel(2_000);
+    await pay({ total: '4.00' });
+    await byKey.ended;
+    expect([...removed.events, ...byKey.events]).toEqual([]);
+  });
+
+  it('does not keep a session from ending', async () => {
+    const session = await signedIn(product, owner);
+    await follow({ key: session.token, organizationId: owner.organizationId });
+    const [before] = await sql<{ at: string }>(
+      product,
+      'select last_seen_at::text as at from sessions where id = $1',
+      session.sessionId,
+    );
+    product.clock.travel(600_000);
+    await pay();
+    await expect.poll(() => opened.at(-1)?.events.length, soon).toBe(1);
+    const [after] = await sql<{ at: string }>(
+      product,
+      'select last_seen_at::text as at from sessions where id = $1',
+      session.sessionId,
+    );
+    expect(after).toEqual(before);
+  });
+
+  it('goes on after Last-Event-ID: nothing lost, nothing twice, however many were missed', async () => {
+    const first = await follow(owner);
+    await pay({ total: '5.00' });
+    await expect.poll(() => totals(first), soon).toEqual(['5.00']);
+    const lastId = first.lastId();
+    first.close();
+    const missed = Array.from({ length: 450 }, (_, nth) => `6.${String(nth).padStart(3, '0')}`);
+    await recordPaid(product, owner.organizationId, { total: missed }, {});
+    const second = await follow(owner, { 'last-event-id': lastId });
+    const writing = pay({ total: '7.00' });
+    await expect.poll(() => totals(second).length, { timeout: 10_000 }).toBe(451);
+    await writing;
+    expect(totals(second)).toEqual([...missed, '7.00']);
+    const ids = second.events.map(({ id }) => Number(id));
+    expect(ids).toEqual([...new Set(ids)].toSorted((one, other) => one - other));
+  });
+
+  it('begins with a position, from which a client goes on that got no event yet', async () => {
+    const first = await follow(owner);
+    await expect.poll(() => first.lastId(), soon).toMatch(/^\d+$/);
+    first.close();
+    await pay({ total: '8.00' });
+    const second = await follow(owner, { 'last-event-id': first.lastId() });
+    await expect.poll(() => totals(second), soon).toEqual(['8.00']);
+  });
+
+  it('loses nothing of transactions that commit in another order than they began', async () => {
+    const stream = await follow(owner);
+    const slow = pay({ total: 'slow' }, { holdMs: 500 });
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    await pay({ total: 'quick' });
+    await slow;
+    await expect.poll(() => totals(stream), soon).toEqual(['slow', 'quick']);
+  });
+
+  it('waits for no transaction that records nothing, however long it runs', async () => {
+    const stream = await follow(owner);
+    let finish: () => void = () => undefined;
+    const finished = new Promise<void>((resolve) => {
+      finish = resolve;
+    });
+    const long = pay({}, { records: false, until: finished });
+    await pay({ total: 'undone' }, { undo: true }); // leaves a gap, so that it is asked who writes
+    await pay({ total: 'kept' });
+    await expect.poll(() => totals(stream), soon).toEqual(['kept']);
+    finish();
+    await long;
+  });
+
+  it('says `reset` to who missed what is not kept, or has seen what is not there', async () => {
+    const stream = await follow(owner);
+    await pay();
+    await expect.poll(() => stream.events, soon).toHaveLength(1);
+    const last = Number(stream.lastId());
+    const ahead = await follow(owner, { 'last-event-id': String(last + 1_000_000) });
+    await expect.poll(() => ahead.events[0]?.event, soon).toBe('reset');
+    await sql(product, 'update journal_horizon set removed_through = $1', last);
+    const behind = await follow(owner, { 'last-event-id': String(last - 1) });
+    await expect.poll(() => behind.events[0]?.event, soon).toBe('reset');
+    await sql(product, 'update journal_horizon set removed_through = 0');
+    expect(behind.events[0]).toMatchObject({ data: { reason: expect.stringContaining('read anew') } });
+  });
+
+  it('is one of a few of a person, and room is made when one closes', async () => {
+    const [first] = [await follow(owner), await follow(owner), await follow(owner)];
+    await expect(follow(owner)).rejects.toThrow('429');
+    first.close();
+    await expect
+      .poll(
+        () =>
+          follow(owner).then(
+            () => true,
+            () => false,
+          ),
+        soon,
+      )
+      .toBe(true);
+  });
+
+  it.each(['nonsense', '-1', '1.5', '9'.repeat(20)])('refuses the Last-Event-ID %s', async (id) => {
+    await expect(follow(owner, { 'last-event-id': id })).rejects.toThrow(/400.*Last-Event-ID/);
+  });
+
+  it('cuts off who does not read, and goes on for others', async () => {
+    const [deaf, other] = [await follow(owner), await follow(owner)];
+    deaf.stall();
+    const long = 'x'.repeat(100_000);
+    for (let nth = 0; nth < 120 && !deaf.isEnded(); nth += 1) await pay({ total: `${nth}`, method: long });
+    await expect.poll(() => other.events.length, { timeout: 10_000 }).toBe(120);
+    // Three is the most: there is room for two more only once the deaf one has gone.
+    await follow(owner);
+    const hasRoom = () =>
+      follow(owner).then(
+        () => true,
+        () => false,
+      );
+    await expect.poll(hasRoom, { timeout: 5_000 }).toBe(true);
+  });
+
+  it('brings the newest samples of a machine to who watches it, and of no other', async () => {
+    const { serviceId } = await runningVps(product, owner);
+    const stream = await follow(owner, {}, `?watch=vps:${serviceId}`);
+    await sql(
+      product,
+      `insert into vps_samples (service_id, organization_id, interval_s, time, cpu, mem, maxmem, disk_read, disk_write, netin, netout)
+       values ($1, $2, 10, $3, 12.5, 1, 2, 3, 4, 5, 6)`,
+      ...[serviceId, owner.organizationId, product.clock.now()],
+    );
+    const samples = () => stream.events.filter(({ event }) => event === 'vps.sample');
+    await expect.poll(() => samples().length, { timeout: 6_000 }).toBeGreaterThan(0);
+    expect(samples().find(({ data }) => data.sample.cpu === 12.5)).toMatchObject({
+      ...{ id: null, data: { subject: { type: 'vps', id: serviceId }, sample: { mem: 1, netout: 6 } } },
+    });
+    const stranger = await newCustomer(product);
+    await expect(follow(stranger, {}, `?watch=vps:${serviceId}`)).rejects.toThrow('403');
+    await expect(follow(owner, {}, '?watch=vps:4242')).rejects.toThrow('404');
+    await expect(follow(owner, {}, '?watch=node:1')).rejects.toThrow('400');
+  });
+});
+
+describe("staff's stream", () => {
+  it('tells everything, and is for administrators alone', async () => {
+    const stream = await follow({ key: product.demo.staff.api_key });
+    await pay({ total: '11.00' });
+    await product.staff.patch('/staff/settings/company', { name: 'Ours' });
+    const paid = () => stream.events.find(({ data }) => data.data.total === '11.00');
+    await expect.poll(paid, soon).toMatchObject({ data: { data: { user_id: null } } });
+    const support = await newStaff(product, 'support');
+    await expect(follow(support)).rejects.toThrow('403');
+    await expect(follow({ key: owner.key })).rejects.toThrow('403');
+  });
+});
