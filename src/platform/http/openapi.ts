@@ -97,7 +97,7 @@ function describeWebhooks(webhooks: readonly Described[], components: Components
           ...{ summary, description, tags: [sentTag.name], security: [], parameters },
           requestBody: { required: true, content: { 'application/json': { schema: components.show(body) } } },
           responses: {
-            '2XX': { description: 'You have it' },
+            200: { description: 'You have it; any other status of 200 to 299 says the same' },
             default: { description: 'It is tried again, for three days' },
           },
         },
