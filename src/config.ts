@@ -36,6 +36,8 @@ export interface Config {
   workerHost: string;
   demo: boolean;
   rateLimits: boolean;
+  /** Where several processes count limits together; null: each counts by itself. */
+  valkeyUrl: string | null;
   /** When a session ends: unused for so long, and in any case. */
   sessions: { idleHours: number; longestHours: number };
   logLevel: string;
@@ -150,6 +152,12 @@ export const settings: Setting[] = [
   { name: 'WORKER_HOST', fallback: '127.0.0.1', meaning: 'Address for the same.' },
   { name: 'DEMO', fallback: 'on', meaning: '`off` leaves an empty database empty.' },
   { name: 'RATE_LIMITS', fallback: 'on', meaning: '`off` for tests and benches.' },
+  {
+    name: 'VALKEY_URL',
+    fallback: '',
+    meaning:
+      'Valkey or Redis, in which several API processes count limits together, valkey://user:password@host:6379/0 or valkeys://…; without it each counts by itself.',
+  },
   {
     name: 'SESSION_IDLE_HOURS',
     fallback: '168',
@@ -375,6 +383,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     workerHost: read(matching, 'WORKER_HOST', /^[\w.:-]+$/, 'an address such as 127.0.0.1'),
     demo: read(onOff, 'DEMO'),
     rateLimits: read(onOff, 'RATE_LIMITS'),
+    valkeyUrl: read(url, 'VALKEY_URL', ['valkey', 'valkeys', 'redis', 'rediss'], 'valkey://127.0.0.1:6379/0'),
     sessions: {
       idleHours: read(whole, 'SESSION_IDLE_HOURS', 1, 24 * 365),
       longestHours: read(whole, 'SESSION_LONGEST_HOURS', 1, 24 * 365),

@@ -8,6 +8,7 @@ export const testPackages: WantedPackage[] = [
   { package: 'pdns-server', why: 'reverse DNS against a real PowerDNS' },
   { package: 'pdns-backend-sqlite3', why: 'where the PowerDNS of the tests keeps its zones' },
   { package: 'prometheus', why: 'promtool, for names of metrics and rules of alerts' },
+  { package: 'redis-server', why: 'limits that several processes count together, as in Valkey' },
   { package: 'qpdf', why: 'whether PDFs are sound, by who did not write them' },
   { package: 'poppler-utils', why: 'what PDFs say, look like and carry' },
   { package: 'zbar-tools', why: 'what the codes on invoices say' },

@@ -8,8 +8,18 @@ const checksumLength = 6;
 
 /** A new one. The checksum spares the database a question about a typo. */
 export function randomToken(scheme: string): string {
-  const body = scheme + randomBytes(secretBytes).toString('base64url');
+  return tokenOf(scheme, randomBytes(secretBytes));
+}
+
+/** One that holds these 24 bytes, … */
+export function tokenOf(scheme: string, bytes: Buffer): string {
+  const body = scheme + bytes.toString('base64url');
   return body + checksum(body);
+}
+
+/** … and those that it holds. */
+export function bytesOfToken(scheme: string, text: string): Buffer {
+  return Buffer.from(text.slice(scheme.length, -checksumLength), 'base64url');
 }
 
 /** Whether this is one of this kind, as far as one can tell by looking. */

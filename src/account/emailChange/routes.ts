@@ -1,10 +1,11 @@
 import { routes } from '../../platform/http/index.ts';
 import { examples } from '../examples.ts';
+import { budgetOf } from '../sessions/cookies.ts';
 import { EmailChanged, EmailRestored, LinkOnly } from '../signIn/schema.ts';
 import { confirmEmailChange, revokeEmailChange } from './follow.ts';
 
 const group = { tag: 'Sign-in', about: 'How people get in by themselves.', examples };
-const stranger = { auth: 'public', actor: 'visitor', limit: 'sign-in' } as const;
+const stranger = { auth: 'public', actor: 'visitor', budget: budgetOf, limit: 'sign-in' } as const;
 
 export const emailChangeRoutes = routes('/auth/email/change', group, (route) => {
   route.post(

@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 import { Id, IdParams, named, routes, Strict, Timestamp } from '../../platform/http/index.ts';
 import { examples } from '../examples.ts';
+import { budgetOf } from '../sessions/cookies.ts';
 import { LinkOnly } from '../signIn/schema.ts';
 import { askForReset, keepFactors, lockReset, readFactorReset, revokeReset } from './reset.ts';
 
@@ -88,6 +89,7 @@ export const keepFactorsRoutes = routes('/auth/second-factor', { tag: 'Sign-in',
     {
       auth: 'public',
       actor: 'visitor',
+      budget: budgetOf,
       limit: 'sign-in',
       operation: 'keepFactors',
       summary: 'Keep the second factor',

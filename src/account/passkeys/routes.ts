@@ -1,6 +1,7 @@
 import { IdParams, type Principal, routes } from '../../platform/http/index.ts';
 import { fail } from '../../platform/index.ts';
 import { examples } from '../examples.ts';
+import { budgetOf } from '../sessions/cookies.ts';
 import * as SignIn from '../signIn/schema.ts';
 import { lockUser } from '../users.ts';
 import { addPasskey, askForNewPasskey } from './add.ts';
@@ -116,7 +117,7 @@ export const passkeyRoutes = routes('/dashboard/account/passkeys', group, (route
 });
 
 const signInGroup = { tag: 'Sign-in', examples };
-const stranger = { auth: 'public', actor: 'visitor', limit: 'sign-in' } as const;
+const stranger = { auth: 'public', actor: 'visitor', budget: budgetOf, limit: 'sign-in' } as const;
 const signedIn = { auth: 'account', sessionOnly: true, idempotency: 'off', limit: 'sign-in' } as const;
 
 export const passkeySignInRoutes = routes('/auth', signInGroup, (route) => {

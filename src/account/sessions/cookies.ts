@@ -1,6 +1,6 @@
 import { comesFromUs, readCookie, sessionCookie } from '../../platform/http/index.ts';
-import { type Context, fail } from '../../platform/index.ts';
-import { looksLikeDevice } from './token.ts';
+import { type Context, fail, type Seal } from '../../platform/index.ts';
+import { deviceOwnerOf, looksLikeDevice } from './token.ts';
 
 type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
@@ -23,6 +23,16 @@ export const noSession = { 'set-cookie': `${sessionCookie}=; ${attributes}; Max-
 export function deviceTokenOf(headers: Headers): string | null {
   const token = readCookie(headers, deviceCookie);
   return token !== null && looksLikeDevice(token) ? token : null;
+}
+
+/**
+ * What a browser in which somebody signed in before is counted by, instead of its address: strangers there cannot keep them from
+ * signing in. All browsers of a person share it, so that nobody collects them.
+ */
+export function budgetOf(headers: Headers, seal: Seal): string | null {
+  const token = deviceTokenOf(headers);
+  const owner = token === null ? null : deviceOwnerOf(seal, token);
+  return owner === null ? null : `v${owner}`;
 }
 
 /**

@@ -63,7 +63,7 @@ export async function meetDevice(tx: TxContext, userId: number, shown: string | 
     if (known !== null) return { id: known.id, isNew: false, token: shown };
   }
   const isOurs = shown !== null && (await tx.db.one(isAnybodys, { hash: hashToken(shown) })).has;
-  const token = isOurs ? shown : newDeviceToken();
+  const token = isOurs ? shown : newDeviceToken(tx.seal, userId);
   const id = newId();
   await tx.db.run(insertDevice, { id, hash: hashToken(token), userId, now });
   await tx.db.run(dropDevices, { userId, keep: devicesAtMost });

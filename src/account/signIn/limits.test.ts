@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { crc32 } from 'node:zlib';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { newCustomer, signedIn } from '../../../test/people.ts';
 import { startTestProduct, type TestProduct } from '../../../test/product.ts';
@@ -34,6 +35,36 @@ it('a browser that was there before guesses no more than others', async () => {
   );
   expect(guesses.filter(({ status }) => status === 401)).toHaveLength(10);
 });
+
+it('a browser that was there before signs in and has mails sent however much others at its address do', async () => {
+  const from = '198.51.100.77';
+  const person = await newCustomer(limited);
+  const { cookie } = await signedIn(limited, person, { 'x-forwarded-for': from });
+  const stranger = await newCustomer(limited);
+  const signIns = await Promise.all(
+    Array.from({ length: 24 }, () => attempt(stranger, stranger.password, from)),
+  );
+  expect(signIns.filter(({ status }) => status === 429).length).toBeGreaterThanOrEqual(4);
+  const forget = (more: object) =>
+    limited.nobody.post(
+      '/auth/password/forgot',
+      { email: person.email },
+      { 'x-forwarded-for': from, ...more },
+    );
+  for (let turn = 0; turn < 10; turn += 1) await forget({});
+  expect((await forget({})).status).toBe(429);
+  expect((await forget({ cookie })).status).toBe(200);
+  expect((await attempt(person, person.password, from, cookie)).status).toBe(200);
+  expect((await attempt(person, person.password, from, plantedFor(cookie))).status).toBe(429);
+});
+
+/** The same with a token that we never gave anybody, and that looks like one of ours. */
+function plantedFor(cookie: string): string {
+  return cookie.replace(/-device=ind_[^;]*/, () => {
+    const body = `ind_${randomBytes(24).toString('base64url')}`;
+    return `-device=${body}${crc32(body).toString(36).padStart(7, '0').slice(-6)}`;
+  });
+}
 
 it('an address registers and has mails sent so often and no more', async () => {
   const from = { 'x-forwarded-for': '203.0.113.7' };

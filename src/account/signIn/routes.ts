@@ -1,6 +1,7 @@
 import { type Req, routes } from '../../platform/http/index.ts';
 import { fail } from '../../platform/index.ts';
 import { examples } from '../examples.ts';
+import { budgetOf } from '../sessions/cookies.ts';
 import { guessesAtFactor, showFactor } from './challenge.ts';
 import { logOut, reauthenticate } from './leave.ts';
 import { guessesAt, logIn } from './logIn.ts';
@@ -14,7 +15,7 @@ const group = {
   examples,
 };
 
-const stranger = { auth: 'public', actor: 'visitor' } as const;
+const stranger = { auth: 'public', actor: 'visitor', budget: budgetOf } as const;
 // A session's cookie belongs to this one answer.
 const signedIn = { auth: 'account', sessionOnly: true, idempotency: 'off' } as const;
 const tooManyWrong =

@@ -22,7 +22,8 @@ import { type SecurityHeaders, securityHeaders } from './headers.ts';
 import { whyForbidden } from './hints.ts';
 import { measureHouse } from './houseMetrics.ts';
 import { readJson } from './json.ts';
-import { createLimiter, limitHeadersOf } from './limits.ts';
+import { createLimiter } from './limiter.ts';
+import { limitHeadersOf } from './limits.ts';
 import { createRegistry, type PoolCounts, watchRequests } from './metrics.ts';
 import { type ApiInfo, type Described, describeApi } from './openapi.ts';
 import { type Authenticate, rememberPrincipals } from './principal.ts';
@@ -31,6 +32,7 @@ import { referenceFiles } from './reference.ts';
 import { requestIdOf } from './requestId.ts';
 import { listRoutes, type RouteGroup } from './route.ts';
 import { serveRoutes } from './serve.ts';
+import { openSharedCounts, watchSharedCounts } from './sharedCounts.ts';
 import type { Site } from './site.ts';
 import { createWriters } from './turns.ts';
 import { serveUnanswered } from './unanswered.ts';
@@ -87,6 +89,9 @@ export async function createApi(options: ApiOptions): Promise<FastifyInstance> {
     clientErrorHandler: answerBrokenRequest,
     routerOptions: { maxParamLength: 300, querystringParser: () => noQuery },
   });
+  const shared =
+    config.rateLimits && config.valkeyUrl !== null ? await openSharedCounts(config.valkeyUrl, log) : null;
+  app.addHook('onClose', async () => shared?.close());
   const api: Api = {
     config,
     db,
@@ -96,7 +101,7 @@ export async function createApi(options: ApiOptions): Promise<FastifyInstance> {
     reactions: options.reactions,
     drivers: options.drivers,
     principals: rememberPrincipals(options.authenticate, clock),
-    limiter: createLimiter(config.rateLimits),
+    limiter: createLimiter(config.rateLimits, shared),
     writers: createWriters(config.databasePoolSize),
     publicOrigin: new URL(config.publicUrl).origin,
     streams: new Set(),
@@ -127,11 +132,12 @@ export async function createApi(options: ApiOptions): Promise<FastifyInstance> {
   const nobody = { actor: systemActor, organizationId: null, requestId: null };
   const ctx: Context = { config, db, clock, log, seal, reactions, ...nobody };
   watchRequests(app, registry, log);
+  const sharing = shared === null ? [] : [watchSharedCounts(shared, registry)];
   serveProbes(app, {
     db,
     ready: options.ready,
     isDraining: () => isDraining,
-    checks: rememberChecks(ctx, options.checks ?? []),
+    checks: rememberChecks(ctx, [...(options.checks ?? []), ...sharing]),
     house: measures.length === 0 ? null : measureHouse(ctx, measures),
     registry,
     metricsAllow: config.metricsAllow,

@@ -5,7 +5,7 @@ import type { Drivers } from '../drivers.ts';
 import type { ProcessLog } from '../log.ts';
 import type { Reactions } from '../reactions.ts';
 import type { Seal } from '../seal.ts';
-import type { Limiter } from './limits.ts';
+import type { Limiter } from './limiter.ts';
 import type { Principals } from './principal.ts';
 import type { Writers } from './turns.ts';
 

@@ -3,7 +3,8 @@ import type { Clock } from '../clock.ts';
 import { AppError, type ErrorCode, fail } from '../errors.ts';
 import { readCredential, readOrganization } from './credential.ts';
 import { whyNoKey, whyNotAKey } from './hints.ts';
-import type { Limiter } from './limits.ts';
+import type { Limiter } from './limiter.ts';
+import { limitHeadersOf } from './limits.ts';
 import type { Impersonation, Principal, Principals } from './principal.ts';
 import type { Reach } from './reach.ts';
 import type { Auth } from './route.ts';
@@ -47,6 +48,9 @@ interface Asking {
   address: string;
 }
 
+/** Counts who is known, in the organization that was asked for. Without a promise where nobody else has to be asked. */
+export type CountCaller = (principal: Principal, organizationId: number | null) => Promise<void> | void;
+
 /**
  * Settles who is asking: authentication first (401), then the organization (400, 403), then what the role
  * allows (403). Not being a member and there being no such organization get the same answer. Whoever is known is
@@ -55,28 +59,23 @@ interface Asking {
 export function requireCaller(
   wanted: Admission,
   request: Asking,
-  { principals, limiter, publicOrigin, clock }: Knowing,
-  count: (principal: Principal) => void,
+  knowing: Knowing,
+  count: CountCaller,
 ): Caller | Promise<Caller> {
-  const refusal: ErrorCode = wanted.unauthorized ?? 'unauthorized';
-  const credential = readCredential(request.method, request.headers, publicOrigin);
-  if (credential === null) throw fail(refusal, { details: whyNoKey(request.headers, request.url) });
-  limiter.checkRefused(request.address, credential);
-  const asked = wanted.auth === 'organization' ? organizationAsked(wanted, request) : null;
-  const find = (organizationId: number | null) =>
-    principals.find(credential, organizationId, request.address);
-  const found = find(asked);
-  if (found instanceof Promise || (wanted.auth === 'organization' && asked === null)) {
-    const admit = (principal: Principal): void => {
-      limiter.noteGood(credential);
-      count(principal);
-    };
-    const refuse = () => limiter.countRefused(request.address, credential);
-    return requireAnew(wanted, request, asked, found, { find, admit, refuse, clock, publicOrigin });
+  const credential = readCredential(request.method, request.headers, knowing.publicOrigin);
+  if (credential === null) {
+    throw fail(wanted.unauthorized ?? 'unauthorized', { details: whyNoKey(request.headers, request.url) });
   }
-  count(found);
-  checkAllowed(wanted, found, asked, { clock, publicOrigin });
-  return { principal: found, organizationId: asked };
+  const asked = wanted.auth === 'organization' ? organizationAsked(wanted, request) : null;
+  const found = knowing.principals.remembered(credential, asked, request.address);
+  if (found === null || (wanted.auth === 'organization' && asked === null))
+    return requireAnew(wanted, request, { credential, asked }, knowing, count);
+  const admit = (): Caller => {
+    checkAllowed(wanted, found, asked, knowing);
+    return { principal: found, organizationId: asked };
+  };
+  const counted = count(found, asked);
+  return counted instanceof Promise ? counted.then(admit) : admit();
 }
 
 /**
@@ -120,24 +119,23 @@ function organizationAsked({ organization }: Admission, { headers, url }: Asking
 async function requireAnew(
   wanted: Admission,
   request: Asking,
-  asked: number | null,
-  finding: ReturnType<Principals['find']>,
-  how: {
-    find: (organizationId: number) => ReturnType<Principals['find']>;
-    admit: (principal: Principal) => void;
-    refuse: () => void;
-    clock: Clock;
-    publicOrigin: string;
-  },
+  { credential, asked }: { credential: string; asked: number | null },
+  knowing: Knowing,
+  count: CountCaller,
 ): Promise<Caller> {
+  const { principals, limiter } = knowing;
   const refusal: ErrorCode = wanted.unauthorized ?? 'unauthorized';
-  let principal = await finding;
+  await limiter.checkRefused(request.address, credential);
+  let principal = await principals.find(credential, asked, request.address);
   if (principal === null) {
-    how.refuse();
+    const left = await limiter.countRefused(request.address, credential);
     const details = whyNotAKey(request.headers);
-    throw fail(refusal, details.length > 0 ? { details } : {});
+    const error = fail(refusal, details.length > 0 ? { details } : {});
+    if (left !== null) limitHeadersOf.set(error, left);
+    throw error;
   }
-  how.admit(principal);
+  limiter.noteGood(credential);
+  await count(principal, asked);
   let organizationId = asked;
   if (
     wanted.auth === 'organization' &&
@@ -145,10 +143,10 @@ async function requireAnew(
     !isAlone(wanted, request.headers, principal)
   ) {
     organizationId = organizationWithoutHeader(wanted, request.headers, principal);
-    principal = await how.find(organizationId);
+    principal = await principals.find(credential, organizationId, request.address);
     if (principal === null) throw fail(refusal);
   }
-  checkAllowed(wanted, principal, organizationId, how);
+  checkAllowed(wanted, principal, organizationId, knowing);
   return { principal, organizationId };
 }
 

@@ -127,8 +127,12 @@ describe('limits', () => {
     const checkout = (as: string) =>
       limited.call('POST', '/api/cart/checkout', { as, body: { products: [] } });
     const first = await checkout('ada');
-    expect(first.headers.get('ratelimit-policy')).toBe('"default";q=1200;w=60, "demo";q=60;w=60');
-    expect(first.headers.get('ratelimit')).toBe('"default";r=1199;t=60, "demo";r=59;t=60');
+    expect(first.headers.get('ratelimit-policy')).toBe(
+      '"default";q=1200;w=60, "account";q=3600;w=60, "organization";q=14400;w=60, "demo";q=60;w=60',
+    );
+    expect(first.headers.get('ratelimit')).toBe(
+      '"default";r=1199;t=60, "account";r=3599;t=60, "organization";r=14399;t=60, "demo";r=59;t=60',
+    );
     for (let i = 1; i < 60; i += 1) await checkout('ada');
     const over = await checkout('ada');
     expect([over.status, over.body.code, over.body.error]).toEqual([

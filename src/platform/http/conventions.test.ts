@@ -144,6 +144,30 @@ describe('the address of a caller', () => {
     }
   });
 
+  it('is the last one before the proxies that are trusted, of both families, however many forward', async () => {
+    const chained = await startDemo({
+      env: { TRUSTED_PROXIES: '127.0.0.0/8,10.1.0.0/16,fd00:1::/32', HOST: '127.0.0.1' },
+    });
+    const of = async (forwarded: string) => {
+      const headers = { 'x-forwarded-for': forwarded };
+      return (await chained.call('GET', '/api/hello', { as: null, headers })).body.data.hello;
+    };
+    expect(await of('203.0.113.9, 10.1.2.3')).toBe('203.0.113.9');
+    expect(await of('2001:db8::9, fd00:1:2::3, 10.1.255.1')).toBe('2001:db8::9');
+    expect(await of('203.0.113.9, ::ffff:10.1.2.3')).toBe('203.0.113.9');
+    // What stands before it anybody can write.
+    expect(await of('198.51.100.1, 203.0.113.9, fd00:1::3')).toBe('203.0.113.9');
+    expect(await of('198.51.100.1, 10.2.0.1, 10.1.2.3')).toBe('10.2.0.1');
+    expect(await of('198.51.100.1, fd00:2::3')).toBe('fd00:2::3');
+    expect(await of('10.1.2.3, fd00:1::3')).toBe('10.1.2.3');
+    await closeApi(chained.app);
+  });
+
+  it("is the connection's where no proxy is trusted", async () => {
+    const headers = { 'x-forwarded-for': '203.0.113.9', forwarded: 'for=203.0.113.9' };
+    expect((await demo.call('GET', '/api/hello', { as: null, headers })).body.data.hello).toBe('127.0.0.1');
+  });
+
   it('opens /metrics only when it is allowed itself', async () => {
     const metrics = async (forwarded: string) =>
       (await proxied.call('GET', '/metrics', { as: null, headers: { 'x-forwarded-for': forwarded } })).status;

@@ -19,7 +19,10 @@ export function factsOf(route: Route): string[] {
   }
   if (route.limit !== undefined) {
     const { quota, windowS, per } = limitOf(route.limit);
-    const whose = { person: 'account', ip: 'address', credential: 'key' }[per];
+    const countedBy = per === 'ip' && route.auth !== 'public' ? 'credential' : per;
+    const whose = { person: 'account', organization: 'organization', ip: 'address', credential: 'key' }[
+      countedBy
+    ];
     facts.push(
       `At most ${quota} times in ${windowS} seconds for each ${whose}, all requests of this kind together.`,
     );

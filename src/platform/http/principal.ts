@@ -65,6 +65,8 @@ export interface Principals {
   find(credential: string, organizationId: number | null, ip: string): Promise<Principal | null> | Principal;
   /** The same for who has a stream open, which does not keep their session from ending. */
   look(credential: string, organizationId: number | null, ip: string): Promise<Principal | null> | Principal;
+  /** Who was found a moment ago; null for all others. */
+  remembered(credential: string, organizationId: number | null, ip: string): Principal | null;
   forget(): void;
 }
 
@@ -128,21 +130,31 @@ export function rememberPrincipals(authenticate: Authenticate, clock: Clock): Pr
     return answer;
   };
 
-  const recall = (key: string, ...question: Parameters<Authenticate>) => {
-    const now = clock.now().getTime();
+  const fresh = (key: string, now: number): Remembered | null => {
     const entry = remembered.get(key);
     const age = entry === undefined ? -1 : now - entry.at;
-    if (entry !== undefined && age >= 0 && age < rememberMs) return entry.principal;
-    return ask(key, now, ...question);
+    return entry !== undefined && age >= 0 && age < rememberMs ? entry : null;
+  };
+  const recall = (key: string, ...question: Parameters<Authenticate>) => {
+    const now = clock.now().getTime();
+    return fresh(key, now)?.principal ?? ask(key, now, ...question);
   };
 
   const principals: Principals = {
     find: (credential, organizationId, ip) =>
-      recall(`${organizationId ?? ''} ${ip} ${credential}`, credential, organizationId, ip),
+      recall(keyOf(credential, organizationId, ip), credential, organizationId, ip),
     look: (credential, organizationId, ip) =>
-      recall(`idle ${organizationId ?? ''} ${ip} ${credential}`, credential, organizationId, ip, true),
+      recall(`idle ${keyOf(credential, organizationId, ip)}`, credential, organizationId, ip, true),
+    remembered(credential, organizationId, ip) {
+      const entry = fresh(keyOf(credential, organizationId, ip), clock.now().getTime());
+      return entry === null || entry.principal instanceof Promise ? null : entry.principal;
+    },
     forget: () => remembered.clear(),
   };
   all.add(new WeakRef(principals));
   return principals;
+}
+
+function keyOf(credential: string, organizationId: number | null, ip: string): string {
+  return `${organizationId ?? ''} ${ip} ${credential}`;
 }

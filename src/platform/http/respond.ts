@@ -6,7 +6,8 @@ import type { Api } from './apiParts.ts';
 import { bytesOf } from './bytes.ts';
 import { etagOf, etagWithout, matchesTag } from './etag.ts';
 import { checkIdempotencyKey, once } from './idempotency.ts';
-import type { Guesser } from './limits.ts';
+import type { Guesser } from './limiter.ts';
+import type { LimitHeaders } from './limits.ts';
 import type { Principal } from './principal.ts';
 import { contextFor } from './requestContext.ts';
 import type { ResponseCheck } from './responses.ts';
@@ -112,9 +113,17 @@ function countingGuesses(
       wasWrong = error instanceof AppError && error.code === guess.wrong;
       throw error;
     } finally {
-      settle(wasWrong);
+      tellToo(reply, await settle(wasWrong));
     }
   };
+}
+
+/** Says beside the other limits what is left of one. */
+function tellToo(reply: FastifyReply, left: LimitHeaders | null): void {
+  for (const [name, text] of Object.entries(left ?? {})) {
+    const said = reply.getHeader(name);
+    reply.header(name, said === undefined ? text : `${said}, ${text}`);
+  }
 }
 
 /**

@@ -1,8 +1,10 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import type { Static, TObject, TSchema } from 'typebox';
 import type { AccountContext, Context, OrganizationContext, StaffContext, TxContext } from '../context.ts';
 import type { Database } from '../database/index.ts';
 import type { DriverName, Drivers } from '../drivers.ts';
 import type { AppError, ErrorCode } from '../errors.ts';
+import type { Seal } from '../seal.ts';
 import type { Answer, Bytes } from './answer.ts';
 import { bytesOf } from './bytes.ts';
 import type { LimitClass } from './limits.ts';
@@ -104,6 +106,11 @@ export interface RouteOptions<
   unauthorized?: 'unauthorized' | 'unauthenticated';
   /** A stricter class of rate limits on top of the general one. */
   limit?: LimitClass;
+  /**
+   * Public routes: whose budget counts instead of the address's, for who shows that it is theirs, such as a browser in which
+   * somebody signed in before. Others at the same address then cannot lock them out.
+   */
+  budget?: (headers: IncomingHttpHeaders, seal: Seal) => string | null;
   /** A request may hold a code that people guess: wrong ones are counted by a class of limits of their own. */
   guess?: {
     limit: LimitClass;
@@ -346,6 +353,7 @@ function misplacedOption(method: Method, options: Loose): string | null {
   if (options.organization !== undefined && options.auth !== 'organization') {
     return 'organization is for auth: organization';
   }
+  if (options.budget !== undefined && options.auth !== 'public') return 'budget is for auth: public';
   const isPublicWrite = options.auth === 'public' && method !== 'GET';
   if (isPublicWrite && options.actor === undefined) return 'a public write says whose act it is: actor';
   if (!isPublicWrite && options.actor !== undefined) return 'actor is for public writes';

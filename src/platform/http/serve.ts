@@ -3,7 +3,7 @@ import { systemActor } from '../context.ts';
 import { fail } from '../errors.ts';
 import type { Api } from './apiParts.ts';
 import { bytesOf, checkBytes, readBytes } from './bytes.ts';
-import { type Admission, type Caller, lookAgain, requireCaller } from './caller.ts';
+import { type Admission, type Caller, type CountCaller, lookAgain, requireCaller } from './caller.ts';
 import { readCredential } from './credential.ts';
 import { type Outside, outsideOf } from './live.ts';
 import { kindsOf, readParams, readQuery } from './parameters.ts';
@@ -102,19 +102,26 @@ function compileGate(api: Api, route: Route, { refusal }: Outside): Gate {
   const admission: Admission | null = auth === 'public' ? null : { ...route, auth, reach: reachOf(route) };
   const names = Object.keys(route.params.properties);
   const isEmpty = (params: unknown) => names.some((name) => (params as Record<string, string>)[name] === '');
-  const count = (principal: Principal | null, request: FastifyRequest, reply: FastifyReply): void => {
+  const count = (
+    principal: Principal | null,
+    organizationId: number | null,
+    request: FastifyRequest,
+    reply: FastifyReply,
+  ): Promise<void> | void => {
     if (principal?.impersonation !== undefined)
       reply.header('x-impersonation', markOf(principal.impersonation));
-    const limit = api.limiter.take(principal, request.address, route.limit);
+    const budget = principal === null ? (route.budget?.(request.headers, api.seal) ?? null) : null;
+    const asker = { principal, organizationId, ip: request.address, budget };
+    const limit = api.limiter.take(asker, route.limit);
+    if (limit instanceof Promise) return limit.then((headers) => void reply.headers(headers));
     if (limit !== null) reply.headers(limit);
   };
   const admit = (caller: Caller | null, request: FastifyRequest, reply: FastifyReply): void => {
     request.caller = caller;
     if (caller?.principal.isTest) reply.header('test-key', 'true');
-    if (caller === null) count(null, request, reply);
     if (refusal !== null) throw refusal();
   };
-  const find = (request: FastifyRequest, known: (principal: Principal) => void) =>
+  const find = (request: FastifyRequest, known: CountCaller) =>
     admission === null
       ? callerWhenGiven(api, route, request, known)
       : requireCaller(admission, request, api, known);
@@ -126,8 +133,12 @@ function compileGate(api: Api, route: Route, { refusal }: Outside): Gate {
     // The router takes a slash at the end for an empty parameter.
     if (isEmpty(request.params)) return reply.callNotFound();
     request.admittedAt = api.clock.now().getTime();
-    const caller = find(request, (principal) => count(principal, request, reply));
+    const caller = find(request, (principal, organizationId) =>
+      count(principal, organizationId, request, reply),
+    );
     if (caller instanceof Promise) return caller.then((found) => admit(found, request, reply));
+    const counted = caller === null ? count(null, null, request, reply) : undefined;
+    if (counted instanceof Promise) return counted.then(() => admit(null, request, reply));
     admit(caller, request, reply);
     goOn();
   };
@@ -149,7 +160,7 @@ function callerWhenGiven(
   api: Api,
   route: Route,
   request: FastifyRequest,
-  known: (principal: Principal) => void,
+  known: CountCaller,
 ): Promise<Caller> | null {
   if (route.caller !== 'when-given') return null;
   if (readCredential(request.method, request.headers, api.publicOrigin) === null) return null;

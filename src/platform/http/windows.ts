@@ -9,6 +9,8 @@ export interface Window {
 export interface CountWindow {
   add(key: string, nowMs: number): Window;
   look(key: string, nowMs: number): Window | undefined;
+  /** Takes over what was counted elsewhere, so that counting goes on from there. */
+  put(key: string, window: Window, nowMs: number): void;
   isEmpty(): boolean;
 }
 
@@ -41,6 +43,10 @@ export function createCounter(windowMs: number): CountWindow {
       }
       window.used += 1;
       return window;
+    },
+    put(key, window, nowMs) {
+      look(key, nowMs);
+      young.set(key, window);
     },
     isEmpty: () => young.size === 0 && old.size === 0,
   };
