@@ -22,6 +22,7 @@ export { documentStaffRoutes } from './documents/staffRoutes.ts';
 export { invoiceCancelled, invoiceCreated, invoiceExpired, invoicePaid, invoiceRefunded } from './events.ts';
 export { type MoneyOfMonth, moneyFigures } from './figures/money.ts';
 export { cancelInvoice, cancelInvoicesOf, withdrawInvoice } from './invoices/cancel.ts';
+export { lockForCorrection } from './invoices/creditNote.ts';
 export { expireInvoices } from './invoices/expire.ts';
 export {
   dueAt,

@@ -87,15 +87,28 @@ export const bookkeeping = settings({
           'not to (BU key 40)',
       },
     ),
+    bank_accounts: Type.Array(
+      Type.String({
+        pattern: '^[A-Za-z0-9]{5,34}$',
+        'x-message': 'must be an IBAN or the number of an account, in letters and digits without spaces',
+        examples: ['NL91ABNA0417164300'],
+      }),
+      {
+        maxItems: 20,
+        description:
+          'Accounts of the company whose bank statements are taken, besides the one that customers transfer to (`iban` of the section `company`). Statements of any other account are refused',
+      },
+    ),
     ...accountFields,
   }),
   defaults: {
     ...{ chart: 'SKR03', account_length: 4, consultant: null, client: null, fiscal_year_start: 1 },
-    ...{ automatic_accounts: [], ...noAccounts },
+    ...{ automatic_accounts: [], bank_accounts: [], ...noAccounts },
   },
   example: {
     ...{ chart: 'SKR04', account_length: 4, consultant: 29_098, client: 55_003, fiscal_year_start: 1 },
-    ...{ automatic_accounts: ['4400'], ...noAccounts, account_revenue: '4400' },
+    ...{ automatic_accounts: ['4400'], bank_accounts: ['NL91ABNA0417164300'] },
+    ...{ ...noAccounts, account_revenue: '4400' },
   },
   check: (value) => {
     const { account_length: length, fiscal_year_start: _, ...fields } = value;

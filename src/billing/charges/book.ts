@@ -1,5 +1,6 @@
 import type { About, Decline, Fee, PaymentTruth } from '../../drivers/payments/index.ts';
 import { enqueue, type NamedJob, type TxContext } from '../../platform/index.ts';
+import { lockForCorrection } from '../invoices/creditNote.ts';
 import { dueOf, lockInvoice, type Payable } from '../invoices/payable.ts';
 import { post } from '../ledger/ledger.ts';
 import {
@@ -41,6 +42,8 @@ export async function bookPayment(tx: TxContext, truth: PaymentTruth): Promise<v
   const known = await tx.db.maybe(chargeOfPayment, told);
   if (known === null && !(await adoptPayment(tx, truth))) return;
   const found = known ?? (await tx.db.one(chargeOfPayment, told));
+  // In the order of every invoice: the organization first, whose documents are numbered when money goes back.
+  if (truth.refunds.length + truth.disputes.length > 0) await lockForCorrection(tx, found.invoice_id);
   const invoice = await tx.db.one(lockInvoice, { id: found.invoice_id });
   const charge = await named(tx, await tx.db.one(chargeOfPayment, told), truth);
   if (charge.currency !== truth.currency) {

@@ -10,6 +10,7 @@ import {
   type TxRun,
 } from '../../platform/index.ts';
 import { creditGranted } from '../events.ts';
+import { lockForCorrection } from '../invoices/creditNote.ts';
 import { lockInvoice } from '../invoices/payable.ts';
 import { post } from '../ledger/ledger.ts';
 import { type GoingBack, moveBack, type RefundableRow, type Sum, shareOfTax } from '../payments/refund.ts';
@@ -130,6 +131,7 @@ async function send({ ctx, drivers, payload }: Run<Payload, State>): Promise<Par
 
 async function note({ ctx: tx, payload, state }: TxRun<Payload, State>): Promise<void> {
   const { invoice_id: id, charge_id: chargeId } = await tx.db.one(refundById, { id: payload.refundId });
+  await lockForCorrection(tx, id);
   await tx.db.one(lockInvoice, { id });
   const charge = await tx.db.one(chargeById, { id: chargeId });
   if (state.truth !== undefined) await bookRefund(tx, charge, state.truth);

@@ -10,7 +10,7 @@ import {
 import { invoiceExpired } from '../events.ts';
 import { returnPart } from '../payments/returnPart.ts';
 import { closePages } from '../payments/settle.ts';
-import { takeBack } from './creditNote.ts';
+import { lockForCorrection, takeBack } from './creditNote.ts';
 import type { InvoiceKind } from './kind.ts';
 
 const job = 'billing.expire';
@@ -31,13 +31,18 @@ interface Expiring {
 
 const batch = 200;
 
-const lockExpiring = statement<Expiring, { now: Date; limit: number }>(
+const expiring = statement<Pick<Expiring, 'id' | 'number' | 'organizationId'>, { now: Date; limit: number }>(
+  'billing.expiring',
+  `select id, number, organization_id as "organizationId" from invoices
+   where status = 'unpaid' and kind not in ('renewal', 'late_fee', 'manual') and expires_at <= :now
+     and ${notSetAside(job, 'invoices.id')}
+   order by expires_at, id limit :limit`,
+);
+const lockExpiring = statement<Expiring, { id: number; now: Date }>(
   'billing.lockExpiring',
   `select id, number, organization_id, organization_id as "organizationId", user_id, kind, currency, total_minor, tax_minor, paid_minor,
      booked_at_issue from invoices
-   where status = 'unpaid' and kind not in ('renewal', 'late_fee', 'manual') and expires_at <= :now
-     and ${notSetAside(job, 'invoices.id')}
-   order by expires_at limit :limit for update skip locked`,
+   where id = :id and status = 'unpaid' and expires_at <= :now for update skip locked`,
 );
 const cancel = statement<{ id: number; organization_id: number; has_page: boolean }, { id: number }>(
   'billing.cancelExpired',
@@ -53,9 +58,19 @@ const cancel = statement<{ id: number; organization_id: number; has_page: boolea
  */
 export async function expireInvoices(ctx: TxContext): Promise<'more' | 'done'> {
   const tx = { ...ctx, actor: systemActor };
-  const expired = await tx.db.many(lockExpiring, { now: tx.clock.now(), limit: batch });
-  await doEach(tx, job, expired, expire);
-  return expired.length === batch ? 'more' : 'done';
+  const now = tx.clock.now();
+  const found = await tx.db.many(expiring, { now, limit: batch });
+  let cancelled = 0;
+  await doEach(tx, job, found, async (one, { id, number }) => {
+    // In the order of every invoice: the organization first, whose documents are numbered, as this one's credit note is.
+    if (number !== null) await lockForCorrection(one, id);
+    // Whoever is at it pays or cancels it; otherwise it is found again.
+    const invoice = await one.db.maybe(lockExpiring, { id, now });
+    if (invoice === null) return;
+    await expire(one, invoice);
+    cancelled += 1;
+  });
+  return found.length === batch && cancelled > 0 ? 'more' : 'done';
 }
 
 async function expire(tx: TxContext, invoice: Expiring): Promise<void> {

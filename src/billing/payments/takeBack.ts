@@ -29,6 +29,11 @@ const lockTransfer = statement<Booked, { id: number }>(
   `select id, organization_id, amount_minor, currency, reference, taken_back_at from transfers where id = :id
    for update`,
 );
+const lockPayer = statement<{ id: number }, { id: number }>(
+  'billing.lockPayerOfTransfer',
+  `select o.id from organizations o join transfers t on t.organization_id = o.id where t.id = :id
+   for no key update of o`,
+);
 const paymentsOf = statement<
   { id: number; invoice_id: number; amount_minor: number },
   { transferId: number }
@@ -64,6 +69,8 @@ const reopenEntry = statement<never, { transferId: number; outcome: string }>(
  */
 export async function takeBackTransfer(ctx: Context, id: number, reason: string) {
   return transaction(ctx, 'billing.takeBackTransfer', async (tx) => {
+    // In the order of every invoice: the organization first, whose documents a refund numbers.
+    await tx.db.maybe(lockPayer, { id });
     const transfer = await tx.db.maybe(lockTransfer, { id });
     if (transfer === null) throw fail('not_found');
     if (transfer.taken_back_at !== null)

@@ -52,6 +52,18 @@ const bookedByHand = statement<
    order by t.created_at desc limit 1`,
 );
 
+// The bank gave it no name of its own, and only its place in the file tells it from one that is alike.
+const alike = statement<{ statement: string }, { id: number }>(
+  'billing.entryAlike',
+  `select s.name as statement from bank_entries e join bank_entries o on o.account = e.account
+     and o.booked_on = e.booked_on and o.amount_minor = e.amount_minor and o.currency = e.currency
+     and o.direction = e.direction and o.text = e.text and o.name is not distinct from e.name
+     and o.iban is not distinct from e.iban and o.statement_id <> e.statement_id
+   join bank_statements s on s.id = o.statement_id join bank_statements n on n.id = e.statement_id
+   where e.id = :id and e.reference ~ '^[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9a-f]{16}$' and s.created_at < n.created_at
+   order by s.created_at, o.id limit 1`,
+);
+
 /**
  * Looks at each entry of a statement once, in a transaction of its own: paying takes the number of the invoice last
  * before its commit, which two payments in one transaction could not. An entry that was looked at waits no more, so
@@ -106,6 +118,11 @@ async function matchEntry(tx: TxContext, entry: BankEntryRow): Promise<void> {
   });
   if (before !== null) {
     const why = `As much of ${before.received_on} is booked by hand as ${before.reference}: is it the same?`;
+    return propose(tx, entry, named.map(asProposal), why);
+  }
+  const same = await tx.db.maybe(alike, { id: entry.id });
+  if (same !== null) {
+    const why = `The bank gives it no reference, and statement ${same.statement} has one like it: is it the same?`;
     return propose(tx, entry, named.map(asProposal), why);
   }
   const invoices = payable(named, entry.amount_minor).map((invoice) => ({ invoice_id: invoice.id }));

@@ -2,11 +2,15 @@ import { createHash } from 'node:crypto';
 import {
   type Context,
   enqueue,
+  fail,
   newId,
   statement,
   type TxContext,
   transaction,
 } from '../../platform/index.ts';
+import { readSettings } from '../../settings/index.ts';
+import { bookkeeping } from '../bookkeeping/settings.ts';
+import { company } from '../documents/company.ts';
 import { type BankEntry, type BankStatement, readCamt } from './camt.ts';
 import { matchStatement } from './match.ts';
 import { summariesOf } from './read.ts';
@@ -57,11 +61,31 @@ const batch = 1_000;
  */
 export async function receiveStatements(ctx: Context, bytes: Buffer) {
   const read = await readCamt(bytes);
+  await requireOurs(ctx, read);
   return transaction(ctx, 'billing.receiveStatements', async (tx) => {
     const ids: number[] = [];
     for (const each of read) ids.push(await receive(tx, each));
     return { statements: await summariesOf(tx, ids) };
   });
+}
+
+/** Money on somebody else's account pays none of our invoices. Where no account is set any statement is taken. */
+async function requireOurs(ctx: Context, read: readonly BankStatement[]): Promise<void> {
+  const [{ iban }, { bank_accounts: others }] = await Promise.all([
+    readSettings(ctx, company),
+    readSettings(ctx, bookkeeping),
+  ]);
+  if (iban === null) return;
+  const ours = new Set([iban, ...others].map(plainAccount));
+  const strange = read.find(({ account }) => !ours.has(plainAccount(account)));
+  if (strange === undefined) return;
+  throw fail('invalid_statement', {
+    message: `This is a statement of ${strange.account.slice(0, 40)}, which is none of the company's accounts; add it to \`bank_accounts\` in the settings \`bookkeeping\` if it is one`,
+  });
+}
+
+function plainAccount(account: string): string {
+  return account.replace(/\s+/g, '').toUpperCase();
 }
 
 async function receive(tx: TxContext, { account, name, entries }: BankStatement): Promise<number> {

@@ -344,6 +344,47 @@ describe('what is no statement is refused, and nothing is written', () => {
   }
 });
 
+describe('a statement', () => {
+  it('of an account that is none of the company’s is refused, and says what to do', async () => {
+    const ours = (iban: string | null, bank_accounts: string[] = []) =>
+      product.staff.patch('/staff/settings', { company: { iban }, bookkeeping: { bank_accounts } });
+    expect((await ours('NL91ABNA0417164300')).status).toBe(200);
+    try {
+      await settled(product);
+      const before = await contents(product);
+      const answer = await sendStatement(product.staff, camt([{ text: 'x' }]));
+      expect([answer.status, answer.body.code]).toEqual([400, 'invalid_statement']);
+      expect(answer.body.message).toContain('DE02120300000000202051');
+      expect(answer.body.message).toContain('bank_accounts');
+      expect(await contents(product)).toEqual(before);
+      await ours('NL91ABNA0417164300', ['DE02120300000000202051']);
+      expect((await sendStatement(product.staff, camt([{ text: 'y' }]))).status).toBe(200);
+    } finally {
+      await ours(null);
+      await settled(product);
+    }
+  });
+
+  it('that overlaps with another, of a bank that gives no references, books what both have once', async () => {
+    const person = await newCustomer(product);
+    const id = await newInvoice(product, person);
+    const counted = (number: number) => {
+      const file = camt([{ text: `${id}`, reference: null }]);
+      return file.replace('<BookgDt>', `<NtryRef>${number}</NtryRef><BookgDt>`);
+    };
+    const send = async (file: string) => {
+      const { data } = (await sendStatement(product.staff, file)).body;
+      return (await entriesOf(data.statements[0].id))[0];
+    };
+    expect(await send(counted(7))).toMatchObject({ state: 'booked' });
+    product.clock.travel(1_000);
+    const again = await send(counted(1));
+    expect(again).toMatchObject({ state: 'proposed', proposals: [{ invoice_ids: [id] }] });
+    expect(again?.outcome).toContain('is it the same?');
+    expect(await creditOf(person)).toBe('0.00');
+  });
+});
+
 describe('a transfer that was booked by mistake', () => {
   const takeBack = (id: number) =>
     product.staff.post(`/staff/transfers/${id}/take-back`, { reason: 'of another' });

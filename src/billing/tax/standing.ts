@@ -21,12 +21,13 @@ interface Standing {
   tries: number;
   failure: string | null;
   ask_at: Date | null;
+  updated_at: Date;
 }
 
 const standingOf = statement<Standing, { organizationId: number }>(
   'billing.taxStanding',
   `select exempt_reason, tax_id, state, checked_at, checked_by, consultation_number, registered_name,
-     registered_address, unknown_since, tries, failure, ask_at
+     registered_address, unknown_since, tries, failure, ask_at, updated_at
    from tax_standings where organization_id = :organizationId`,
 );
 // Of another id than before nothing is known.
@@ -68,8 +69,9 @@ const writeExemption = statement<never, { organizationId: number; reason: string
 );
 
 /**
- * Takes up what a profile says of its tax id: another one is unknown until the register has been asked, and the same
- * one, told again, is asked about again. The caller holds the organization's lock.
+ * Takes up what a profile says of its tax id: another one is unknown until the register has been asked. About the same one,
+ * told again, nobody is asked: what is valid stays so until its day comes, and anything else is asked about once an hour at
+ * most. The caller holds the organization's lock.
  */
 export async function expectTaxId(
   tx: TxContext,
@@ -85,9 +87,17 @@ export async function expectTaxId(
       await tx.db.run(startOver, { organizationId, taxId: null, state: null, askAt: null, now });
     return;
   }
+  if (before?.tax_id === asked && isKnown(before, now)) return;
   if (before?.tax_id === asked) await tx.db.run(askAgain, { organizationId, askAt, now });
   else await tx.db.run(startOver, { organizationId, taxId: asked, state: 'unknown', askAt, now });
   await askAbout(tx, { organizationId, taxId: asked });
+}
+
+const againAfterMs = 3_600_000;
+
+function isKnown({ state, updated_at: updatedAt }: Standing, now: Date): boolean {
+  const agoMs = now.getTime() - updatedAt.getTime();
+  return state === 'valid' || (agoMs >= 0 && agoMs < againAfterMs);
 }
 
 /** What an organization's next invoice carries, and why, for staff. `not_found`. */
@@ -110,7 +120,7 @@ export async function readTaxStanding(ctx: Context, organizationId: number) {
   };
 }
 
-function viewTaxId(taxId: string, { ask_at, exempt_reason: _, ...standing }: Standing) {
+function viewTaxId(taxId: string, { ask_at, exempt_reason: _, updated_at: __, ...standing }: Standing) {
   return { ...standing, tax_id: taxId, state: standing.state ?? 'unknown', next_ask_at: ask_at };
 }
 

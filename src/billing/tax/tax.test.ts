@@ -87,6 +87,10 @@ describe('a company of another country of the union', () => {
       treatment: 'reverse_charge',
       tax_id: { state: 'valid', checked_by: 'register', registered_name: 'BEISPIEL GMBH', failure: null },
     });
+    // Told again as it is, nobody is asked anew.
+    await person.patch(profile, { ...french, tax_id: ` ${frenchId.toLowerCase()} ` });
+    await settled(product);
+    expect(register.asked).toHaveLength(1);
     const quote = await person.post('/cart/quote', {
       products: [{ id: product.demo.products.hosting, cycle: 'monthly', type: 'Hosting' }],
     });

@@ -73,6 +73,18 @@ it('a connection may be lost in the moment in which it is handed out', async () 
   expect(await db.one(count, { name: 'd' })).toEqual({ count: 1 });
 });
 
+it('days begin in UTC, whatever time zone the database has', async () => {
+  const zone = statement<{ zone: string }>('test.zone', `select current_setting('TimeZone') as zone`);
+  const admin = new pg.Client({ connectionString: database.url });
+  await admin.connect();
+  const [{ name }] = (await admin.query('select current_database() as name')).rows;
+  await admin.query(`alter database "${name}" set timezone = 'Asia/Tokyo'`);
+  await admin.end();
+  const fresh = connect(database.url, { log: createLog('silent'), poolSize: 1 });
+  expect(await fresh.one(zone)).toEqual({ zone: 'UTC' });
+  await fresh.close();
+});
+
 it('a network that swallows packets makes statements unavailable, and the next ones get through when it is well', {
   timeout: 30_000,
 }, async () => {

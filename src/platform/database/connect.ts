@@ -28,6 +28,8 @@ export function connect(url: string, options: ConnectOptions): Database {
   const { statementTimeoutMs = 30_000 } = options;
   const pool = new pg.Pool({
     connectionString: url,
+    // A day begins in UTC wherever the server stands: `now()::date` and `date_trunc` go by it.
+    options: '-c TimeZone=UTC',
     types,
     max: options.poolSize ?? 8,
     // Statements that do not wait for each other travel together; see `transaction.ts`.

@@ -1,5 +1,6 @@
 import { attempt, type TxContext } from '../context.ts';
 import { statement } from '../database/index.ts';
+import { AppError } from '../errors.ts';
 import { causesOf } from '../log.ts';
 
 const pauseMs = 3_600_000;
@@ -19,9 +20,9 @@ const drop = statement<never, { job: string; ids: number[] }>(
   'jobs.dropSetAside',
   'delete from set_aside where job = :job and row_id = any(:ids::bigint[])',
 );
-const forget = statement<never, { before: Date }>(
+const forget = statement<never, { before: Date; after: Date }>(
   'jobs.forgetSetAside',
-  'delete from set_aside where again_at < :before',
+  'delete from set_aside where again_at < :before or again_at > :after',
 );
 
 /** One of a batch that a periodic job does something about. */
@@ -35,7 +36,9 @@ export interface Member {
  * with its id; the statement takes `:now`.
  */
 export function notSetAside(job: string, row: string): string {
-  return `not exists (select 1 from set_aside a where a.job = '${job}' and a.row_id = ${row} and a.again_at > :now)`;
+  // What is to wait for longer than the pause was set aside by a clock that was ahead.
+  return `not exists (select 1 from set_aside a where a.job = '${job}' and a.row_id = ${row} and a.again_at > :now
+     and a.again_at <= :now::timestamptz + interval '${pauseMs / 1_000} seconds')`;
 }
 
 /**
@@ -53,11 +56,16 @@ export async function doEach<Row extends Member>(
   for (const row of rows) {
     await attempt(tx, (one) => work(one, row)).then(
       () => done.push(row),
-      (error: Error) => setAside(tx, job, row, error),
+      // What somebody else is at is found again the next time.
+      (error: Error) => (isBusy(error) ? undefined : setAside(tx, job, row, error)),
     );
   }
   if (done.length > 0) await tx.db.run(drop, { job, ids: done.map(({ id }) => id) });
   return done;
+}
+
+function isBusy(error: Error): boolean {
+  return error instanceof AppError && error.code === 'busy';
 }
 
 async function setAside(
@@ -81,5 +89,6 @@ async function setAside(
 
 /** Forgets what was set aside and has not come again: somebody has seen to it otherwise. */
 export async function forgetSetAside(tx: TxContext): Promise<void> {
-  await tx.db.run(forget, { before: new Date(tx.clock.now().getTime() - forgottenMs) });
+  const now = tx.clock.now().getTime();
+  await tx.db.run(forget, { before: new Date(now - forgottenMs), after: new Date(now + forgottenMs) });
 }

@@ -1,4 +1,4 @@
-import { beginEarning, holdInvoice, isRefunded, refundInvoice } from '../../billing/index.ts';
+import { beginEarning, holdInvoice, isRefunded, lockForTax, refundInvoice } from '../../billing/index.ts';
 import { addMonths, isCycle, monthsOf } from '../../catalog/index.ts';
 import { record } from '../../events/index.ts';
 import { formatMoney, type TxContext } from '../../platform/index.ts';
@@ -94,6 +94,8 @@ async function withWaiting(
 ): Promise<void> {
   const found = await findWaitingRenewal(tx, { invoiceId });
   if (found === null) return;
+  // In the order of every invoice: the organization first, for one that is given back is numbered.
+  await lockForTax(tx, found.organizationId);
   const service = await lockTerms(tx, found.serviceId);
   // Again, now that nobody else can change it.
   const renewal = await findWaitingRenewal(tx, { invoiceId });

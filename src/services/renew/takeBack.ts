@@ -1,6 +1,12 @@
-import { lockForTax, unpaidFor, wasTakenBack, withdrawInvoice } from '../../billing/index.ts';
+import {
+  lockForCorrection,
+  lockForTax,
+  unpaidFor,
+  wasTakenBack,
+  withdrawInvoice,
+} from '../../billing/index.ts';
 import { record } from '../../events/index.ts';
-import { statement, type TxContext } from '../../platform/index.ts';
+import type { TxContext } from '../../platform/index.ts';
 import { lockServicesOf } from '../delivery/cancelUndelivered.ts';
 import { renewalRefunded } from '../events.ts';
 import { goBack } from '../goBack.ts';
@@ -39,11 +45,6 @@ export async function takeBackRenewal(tx: TxContext, invoiceId: number): Promise
   await tellPaidUntil(tx, service, invoiceId, duedate);
 }
 
-const whoOrdered = statement<{ organizationId: number }, { invoiceId: number }>(
-  'services.whoOrdered',
-  'select organization_id as "organizationId" from services where invoice_id = :invoiceId limit 1',
-);
-
 /**
  * A bank took back the money of an order, or it was never its customer's: the first period of what was delivered is paid by
  * nobody either, and is taken back like a renewal's. What staff gives back of an order leaves its period, since staff may have
@@ -51,9 +52,7 @@ const whoOrdered = statement<{ organizationId: number }, { invoiceId: number }>(
  */
 export async function takeBackOrder(tx: TxContext, invoiceId: number): Promise<void> {
   if (!(await wasTakenBack(tx, invoiceId))) return;
-  const ordered = await tx.db.maybe(whoOrdered, { invoiceId });
-  if (ordered === null) return;
-  await lockForTax(tx, ordered.organizationId);
+  await lockForCorrection(tx, invoiceId);
   for (const { id } of await lockServicesOf(tx, invoiceId)) {
     const before = await lockTerms(tx, id);
     const period = await findPeriod(tx, id, invoiceId);

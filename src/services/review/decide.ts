@@ -1,4 +1,4 @@
-import { couponOf, isPaid, refundInvoice } from '../../billing/index.ts';
+import { couponOf, isPaid, lockForCorrection, refundInvoice } from '../../billing/index.ts';
 import { record } from '../../events/index.ts';
 import {
   type Context,
@@ -54,6 +54,8 @@ export async function releaseOrder(ctx: Context, id: number, note: string | null
 /** Gives all of a held order's money back, with the reason, and cancels what it ordered. `conflict` as above. */
 export async function refuseOrder(ctx: Context, id: number, reason: string) {
   return transaction(ctx, 'services.refuseOrder', async (tx) => {
+    // In the order of every invoice: the organization first, whose documents a refund numbers.
+    await lockForCorrection(tx, id);
     const services = await lockServicesOf(tx, id);
     const { organizationId, userId: user_id } = await requireHeld(tx, id);
     await write(tx, id, 'refused', reason);

@@ -1,4 +1,4 @@
-import { cancelInvoicesOf, earnRest } from '../../billing/index.ts';
+import { cancelInvoicesOf, earnRest, lockForTax } from '../../billing/index.ts';
 import { returnStock } from '../../catalog/index.ts';
 import { record } from '../../events/index.ts';
 import { statement, type TxContext } from '../../platform/index.ts';
@@ -8,6 +8,10 @@ import { endPriceMoves } from '../priceMoves/queries.ts';
 import { requireStaffAction } from '../states.ts';
 import { factsOf, lockService } from './lock.ts';
 
+const ownerOf = statement<{ organizationId: number }, { id: number }>(
+  'services.ownerOf',
+  'select organization_id as "organizationId" from services where id = :id',
+);
 const markTerminated = statement<never, { id: number; reason: string; now: Date }>(
   'services.markTerminated',
   `update services set status = 'terminated', terminated_at = :now, end_reason = :reason,
@@ -19,6 +23,9 @@ const markTerminated = statement<never, { id: number; reason: string; now: Date 
  * reaction, and its open invoices are cancelled. Its row and its history stay. `not_found`; `conflict` in any other state.
  */
 export async function terminateService(tx: TxContext, id: number, reason: string): Promise<void> {
+  // In the order of every invoice: the organization first, whose documents are numbered, then what they are for.
+  const owner = await tx.db.maybe(ownerOf, { id });
+  if (owner !== null) await lockForTax(tx, owner.organizationId);
   const service = await lockService(tx, id);
   requireStaffAction('terminate', service);
   await tx.db.run(markTerminated, { id, reason, now: tx.clock.now() });

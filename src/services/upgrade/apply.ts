@@ -1,4 +1,11 @@
-import { beginEarning, carryEarning, holdInvoice, isRefunded, refundInvoice } from '../../billing/index.ts';
+import {
+  beginEarning,
+  carryEarning,
+  holdInvoice,
+  isRefunded,
+  lockForTax,
+  refundInvoice,
+} from '../../billing/index.ts';
 import { findProducts, returnCoupon, returnStock } from '../../catalog/index.ts';
 import { record } from '../../events/index.ts';
 import { doEach, formatMoney, type TxContext } from '../../platform/index.ts';
@@ -124,6 +131,8 @@ async function withOpen(
 ): Promise<void> {
   const found = await findChange(tx, by);
   if (found === null) return;
+  // In the order of every invoice: the organization first, for one that is given back is numbered.
+  if ('invoiceId' in by) await lockForTax(tx, found.organizationId);
   const service = await lockTerms(tx, found.serviceId);
   // Again, now that nobody else can change it.
   const change = await findChange(tx, by);

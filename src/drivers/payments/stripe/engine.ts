@@ -19,6 +19,9 @@ export interface StripeOptions {
 /** The version of Stripe's API that this engine was written for, whatever the account's default is. */
 export const stripeApiVersion = '2026-10-28.endive';
 
+/** Stripe lists a hundred at once; so many refunds or disputes of one payment are read, page by page. */
+const mostOfPayment = 10_000;
+
 /**
  * Payments by Stripe, over its own library: Checkout for pages, payment intents for charges of saved methods. What a call
  * makes carries our id in its metadata, by which it is found again after the day that Stripe remembers a key for.
@@ -57,9 +60,11 @@ export function stripePayments(options: StripeOptions): Payments {
     const charge = typeof intent.latest_charge === 'object' ? intent.latest_charge : null;
     if (charge?.paid !== true) return paymentTruth(intent, [], []);
     const about = { payment_intent: intent.id, limit: 100 };
-    const refunds = await stripe.refunds.list(about);
-    const disputes = charge.disputed ? await stripe.disputes.list(about) : { data: [] };
-    return paymentTruth(intent, refunds.data, disputes.data);
+    const refunds = await stripe.refunds.list(about).autoPagingToArray({ limit: mostOfPayment });
+    const disputes = charge.disputed
+      ? await stripe.disputes.list(about).autoPagingToArray({ limit: mostOfPayment })
+      : [];
+    return paymentTruth(intent, refunds, disputes);
   };
   const retrieveIntent = (reference: string) =>
     stripe.paymentIntents.retrieve(reference, { expand: ['latest_charge.balance_transaction'] });
@@ -157,8 +162,10 @@ export function stripePayments(options: StripeOptions): Payments {
     refund({ key, id, payment, amountMinor, currency }) {
       const amount = toStripe(amountMinor, currency);
       return call('giving money back', async () => {
-        const before = await stripe.refunds.list({ payment_intent: payment, limit: 100 });
-        const done = before.data.find((each) => refundTruth(each).id === id);
+        const before = await stripe.refunds
+          .list({ payment_intent: payment, limit: 100 })
+          .autoPagingToArray({ limit: mostOfPayment });
+        const done = before.find((each) => refundTruth(each).id === id);
         const metadata = idFields('refund', id);
         const made =
           done ??

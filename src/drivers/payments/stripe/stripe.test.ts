@@ -155,6 +155,29 @@ describe('Stripe that is not well', () => {
   });
 });
 
+it('a payment that went back in more parts than Stripe lists at once is read to the last of them', async () => {
+  const standIn = await startStripe();
+  const { payments, save, close } = underTest(standIn, {
+    ...{ click: null, payOut: null, close: () => standIn.close() },
+  });
+  const customer = await payments.openCustomer({ key: 'c', organizationId: 7, name: 'A', email: null });
+  const about = {
+    key: 'p',
+    id: 8,
+    customer,
+    amountMinor: 500,
+    currency: 'EUR',
+    organizationId: 7,
+    invoiceId: 9,
+  };
+  const asked = { ...about, method: await save(customer, 'good'), description: 'Invoice 9' };
+  const { reference } = await payments.confirmCharge(await payments.prepareCharge(asked));
+  for (let part = 0; part < 101; part += 1) standIn.account.refund(reference, 1, {});
+  const seen = await payments.look({ kind: 'payment', reference });
+  expect(seen?.kind === 'payment' && seen.refunds).toHaveLength(101);
+  await close();
+});
+
 // Source: https://docs.stripe.com/currencies#zero-decimal and #special-cases
 describe('an amount at Stripe', () => {
   it.each([
