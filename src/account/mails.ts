@@ -1,5 +1,5 @@
 import { type MailDeclaration, mail } from '../events/index.ts';
-import { momentFor } from '../platform/index.ts';
+import { momentFor, type Reader } from '../platform/index.ts';
 import { changeLink } from './emailChange/rows.ts';
 import {
   accountBlocked,
@@ -35,263 +35,240 @@ import {
 } from './events.ts';
 import { keepLink } from './factors/reset.ts';
 import { mailLink } from './signIn/links.ts';
+import { say } from './texts/index.ts';
 
 const made = mail(
   apiKeyCreated,
-  ({ subject, data }) => ({
-    subject: 'An API key was made for you',
-    lines: [
-      `Somebody else made an API key of your account: "${data.name}", ${data.prefix}…, number ${subject.id}.`,
-      'Whoever holds it can do what you can do with it. If you did not ask for it, revoke it and ask who made it.',
-    ],
+  ({ subject: { id }, data: { name, prefix } }, reader) => ({
+    subject: say(reader, 'keyMade.subject'),
+    blocks: [say(reader, 'keyMade.what', { name, prefix, id }), say(reader, 'keyMade.next')],
   }),
   { when: ({ by_other }) => by_other },
 );
 
 const revoked = mail(
   apiKeyRevoked,
-  ({ subject, data }) => ({
-    subject: 'An API key of yours was revoked',
-    lines: [
-      `Somebody else revoked your API key "${data.name}", ${data.prefix}…, number ${subject.id}. It works no more.`,
-      'If a program of yours needs it, make another one for it.',
-    ],
+  ({ subject: { id }, data: { name, prefix } }, reader) => ({
+    subject: say(reader, 'keyRevoked.subject'),
+    blocks: [say(reader, 'keyRevoked.what', { name, prefix, id }), say(reader, 'keyRevoked.next')],
   }),
   { when: ({ by_other }) => by_other },
 );
 
-const ending = mail(apiKeyEnding, ({ data }, reader) => ({
-  subject: 'An API key of yours ends soon',
-  lines: [
-    `Your API key "${data.name}", ${data.prefix}…, ends on ${momentFor(reader, data.expires_at)}. Programs that use it are let in no more then.`,
-    'If one of them is to go on, rotate the key: it gets a new one that is kept to the same, and the old one goes on meanwhile.',
+const ending = mail(apiKeyEnding, ({ data: { name, prefix, expires_at } }, reader) => ({
+  subject: say(reader, 'keyEnding.subject'),
+  blocks: [
+    say(reader, 'keyEnding.what', { name, prefix, at: momentFor(reader, expires_at) }),
+    say(reader, 'keyEnding.next'),
   ],
 }));
 
-const confirm = 'Follow this link within a day to confirm your address:';
-const notYou = 'If you did not ask for this, do nothing: without the link it leads nowhere.';
-
-const registered = mail(accountRegistered, ({ data }) => ({
-  subject: 'Confirm your address',
-  lines: [confirm, notYou],
-  link: mailLink('verify', data.link_id),
-}));
-
-const again = mail(verificationSent, ({ data }) => ({
-  subject: 'Confirm your address',
-  lines: [confirm, notYou],
-  link: mailLink('verify', data.link_id),
-}));
-
-const repeated = mail(registrationRepeated, ({ data }) => ({
-  subject: 'You have an account already',
-  lines: [
-    'Somebody registered with your address, for which there is an account. If that was you, sign in with it. Should you have forgotten its password, set another one by this link within an hour:',
-    'If it was not you, do nothing: your account is as it was.',
+const confirmation = (reader: Reader, linkId: number) => ({
+  subject: say(reader, 'verify.subject'),
+  blocks: [
+    say(reader, 'verify.what'),
+    { button: say(reader, 'shared.confirmAddress'), link: mailLink('verify', linkId) },
+    say(reader, 'shared.ifNotAsked'),
   ],
-  link: mailLink('reset', data.link_id),
+});
+const registered = mail(accountRegistered, ({ data }, reader) => confirmation(reader, data.link_id));
+const again = mail(verificationSent, ({ data }, reader) => confirmation(reader, data.link_id));
+
+/** The button by which a password is set anew. */
+const setPassword = (reader: Reader, linkId: number) => ({
+  button: say(reader, 'shared.setPassword'),
+  link: mailLink('reset', linkId),
+});
+
+const repeated = mail(registrationRepeated, ({ data }, reader) => ({
+  subject: say(reader, 'repeated.subject'),
+  blocks: [say(reader, 'repeated.what'), setPassword(reader, data.link_id), say(reader, 'repeated.ifNot')],
 }));
 
-const forgotten = mail(passwordForgotten, ({ data }) => ({
-  subject: 'Set a new password',
-  lines: ['Follow this link within an hour to set a new password. It works once:', notYou],
-  link: mailLink('reset', data.link_id),
-}));
-
-const reset = mail(passwordReset, () => ({
-  subject: 'Your password was changed',
-  lines: [
-    'The password of your account was set anew by a link in a mail, and all its sessions have ended.',
-    'If that was not you, somebody reads your mails: secure your mailbox, set the password again, and look through your API keys.',
+const forgotten = mail(passwordForgotten, ({ data }, reader) => ({
+  subject: say(reader, 'forgotten.subject'),
+  blocks: [
+    say(reader, 'forgotten.what'),
+    setPassword(reader, data.link_id),
+    say(reader, 'shared.ifNotAsked'),
   ],
 }));
 
-const passwordSet = mail(passwordChanged, () => ({
-  subject: 'Your password was changed',
-  lines: [
-    'Another password was set for your account by somebody who knew the one before. All its other sessions have ended.',
-    'If that was not you, set another one by "forgotten password", and look through your API keys.',
-  ],
+const reset = mail(passwordReset, (_, reader) => ({
+  subject: say(reader, 'passwordReset.subject'),
+  blocks: [say(reader, 'passwordReset.what'), say(reader, 'passwordReset.ifNot')],
+}));
+
+const passwordSet = mail(passwordChanged, (_, reader) => ({
+  subject: say(reader, 'passwordChanged.subject'),
+  blocks: [say(reader, 'passwordChanged.what'), say(reader, 'passwordChanged.ifNot')],
 }));
 
 const emailWanted = mail(
   emailChangeAsked,
-  ({ data }) => ({
-    subject: 'Confirm your new address',
-    lines: ['Follow this link within a day, and your account has this address from then on:', notYou],
-    link: changeLink('confirm', data.email_change_id),
+  ({ data }, reader) => ({
+    subject: say(reader, 'emailWanted.subject'),
+    blocks: [
+      say(reader, 'emailWanted.what'),
+      { button: say(reader, 'shared.confirmAddress'), link: changeLink('confirm', data.email_change_id) },
+      say(reader, 'shared.ifNotAsked'),
+    ],
   }),
   { address: 'new_email' },
 );
 
 const emailLeaving = mail(
   emailChangeTold,
-  () => ({
-    subject: 'Your account is to have another address',
-    lines: [
-      'Somebody who is signed in wants your account to have another address. It has it once the link is followed that was sent there; until then all is as it was.',
-      'If that was not you, sign in and set another password: that ends all other sessions, and the link is good no more.',
-    ],
+  (_, reader) => ({
+    subject: say(reader, 'emailLeaving.subject'),
+    blocks: [say(reader, 'emailLeaving.what'), say(reader, 'emailLeaving.ifNot')],
   }),
   { address: 'old_email' },
 );
 
 const emailTaken = mail(
   emailChangeRefused,
-  () => ({
-    subject: 'This address has an account already',
-    lines: [
-      'Somebody wants to give their account your address, which has an account of its own. Both stay as they are.',
-      'If that was you, sign in with this address, or give that account another one first.',
-    ],
+  (_, reader) => ({
+    subject: say(reader, 'emailTaken.subject'),
+    blocks: [say(reader, 'emailTaken.what'), say(reader, 'emailTaken.next')],
   }),
   { address: 'new_email' },
 );
 
 const emailGone = mail(
   emailChanged,
-  ({ data }) => ({
-    subject: 'Your account has another address',
-    lines: [
-      'Your account has another address from now on. If that was not you, follow this link within seven days to have it back:',
-      'Then all sessions end, the password is good no more, and we send you a link to set another one.',
+  ({ data }, reader) => ({
+    subject: say(reader, 'emailGone.subject'),
+    blocks: [
+      say(reader, 'emailGone.what'),
+      { button: say(reader, 'emailGone.button'), link: changeLink('revoke', data.email_change_id) },
+      say(reader, 'emailGone.next'),
     ],
-    link: changeLink('revoke', data.email_change_id),
   }),
   { address: 'old_email' },
 );
 
-const emailBack = mail(emailChangeRevoked, ({ data }) => ({
-  subject: 'Your account has its old address again',
-  lines: [
-    'Your account has this address again. All its sessions have ended, and its password is good no more. Set another one by this link within an hour:',
-    'API keys, passkeys and an authenticator app that were added since the address was changed are gone. Look through those from before: whoever changed the address could change them too.',
-  ],
-  link: mailLink('reset', data.link_id),
+const emailBack = mail(emailChangeRevoked, ({ data }, reader) => ({
+  subject: say(reader, 'emailBack.subject'),
+  blocks: [say(reader, 'emailBack.what'), setPassword(reader, data.link_id), say(reader, 'emailBack.next')],
 }));
 
 const held = mail(
   addressHeld,
-  () => ({
-    subject: 'This address cannot have an account yet',
-    lines: [
-      'Somebody registered with your address. An account gave it up less than a week ago and can still have it back, so nobody else gets it until then.',
-      'If you want an account with it, register again in a week.',
-    ],
+  (_, reader) => ({
+    subject: say(reader, 'addressHeld.subject'),
+    blocks: [say(reader, 'addressHeld.what'), say(reader, 'addressHeld.next')],
   }),
   { address: 'old_email' },
 );
 
 const signedIn = mail(
   sessionOpened,
-  ({ data }) => ({
-    subject: 'Somebody signed in to your account',
-    lines: [
-      `Your account was signed in to in a browser or program that it had not seen before: ${data.user_agent ?? 'it did not say which'}.`,
-      'If that was not you, set a new password, which ends all sessions, and look through your API keys.',
+  ({ data: { user_agent: program } }, reader) => ({
+    subject: say(reader, 'signedIn.subject'),
+    blocks: [
+      program === null ? say(reader, 'signedIn.whatUnknown') : say(reader, 'signedIn.what', { program }),
+      say(reader, 'signedIn.ifNot'),
     ],
   }),
   { when: ({ new_device }) => new_device },
 );
 
-const ifNotYou =
-  'If that was not you, somebody knows your password: set a new one, which ends all sessions, and ask support.';
-
-const enabled = mail(secondFactorEnabled, () => ({
-  subject: 'Your account has a second factor',
-  lines: ['From now on your account asks for a code of your authenticator app.', ifNotYou],
+const enabled = mail(secondFactorEnabled, (_, reader) => ({
+  subject: say(reader, 'factorOn.subject'),
+  blocks: [say(reader, 'factorOn.what'), say(reader, 'shared.ifNotYouPassword')],
 }));
 
-const disabled = mail(secondFactorDisabled, () => ({
-  subject: 'Your account has no second factor any more',
-  lines: ['From now on your account is signed in to without a code of your authenticator app.', ifNotYou],
+const disabled = mail(secondFactorDisabled, (_, reader) => ({
+  subject: say(reader, 'factorOff.subject'),
+  blocks: [say(reader, 'factorOff.what'), say(reader, 'shared.ifNotYouPassword')],
 }));
 
-const newCodes = mail(recoveryCodesMade, () => ({
-  subject: 'Your account has new recovery codes',
-  lines: ['Ten new recovery codes were made for your account. The old ones are good no more.', ifNotYou],
+const newCodes = mail(recoveryCodesMade, (_, reader) => ({
+  subject: say(reader, 'newCodes.subject'),
+  blocks: [say(reader, 'newCodes.what'), say(reader, 'shared.ifNotYouPassword')],
 }));
 
-const passkeyNew = mail(passkeyAdded, ({ data }) => ({
-  subject: 'Your account has a new passkey',
-  lines: [`From now on your account is signed in to with the passkey "${data.name}" as well.`, ifNotYou],
+const passkeyNew = mail(passkeyAdded, ({ data: { name } }, reader) => ({
+  subject: say(reader, 'passkeyAdded.subject'),
+  blocks: [say(reader, 'passkeyAdded.what', { name }), say(reader, 'shared.ifNotYouPassword')],
 }));
 
-const passkeyGone = mail(passkeyRemoved, ({ data }) => ({
-  subject: 'A passkey was removed from your account',
-  lines: [`Nobody signs in with the passkey "${data.name}" any more.`, ifNotYou],
+const passkeyGone = mail(passkeyRemoved, ({ data: { name } }, reader) => ({
+  subject: say(reader, 'passkeyRemoved.subject'),
+  blocks: [say(reader, 'passkeyRemoved.what', { name }), say(reader, 'shared.ifNotYouPassword')],
 }));
 
-const passkeyCopied = mail(passkeyWentBack, ({ data }) => ({
-  subject: 'A passkey of your account was refused',
-  lines: [
-    `Somebody showed the passkey "${data.name}", and it counted fewer uses than before. That is so when there is a copy of it. We did not let it in.`,
-    'Sign in another way, remove this passkey and add a new one.',
+const passkeyCopied = mail(passkeyWentBack, ({ data: { name } }, reader) => ({
+  subject: say(reader, 'passkeyCopied.subject'),
+  blocks: [say(reader, 'passkeyCopied.what', { name }), say(reader, 'passkeyCopied.next')],
+}));
+
+const resetAsked = mail(factorResetAsked, ({ data }, reader) => ({
+  subject: say(reader, 'resetAsked.subject'),
+  blocks: [
+    say(reader, 'resetAsked.what'),
+    { button: say(reader, 'resetAsked.button'), link: keepLink(data.link_id) },
+    say(reader, 'resetAsked.next'),
   ],
 }));
 
-const resetAsked = mail(factorResetAsked, ({ data }) => ({
-  subject: 'Your second factor will be taken away',
-  lines: [
-    'Our staff was told that you lost your second factor. If that is not so, or you have it again, stop it by this link:',
-    'If you do nothing, authenticator app, passkeys and recovery codes of your account count no more in three days. From then on your password alone signs you in, so set up new ones then.',
-  ],
-  link: keepLink(data.link_id),
+const resetStopped = mail(factorResetStopped, (_, reader) => ({
+  subject: say(reader, 'resetStopped.subject'),
+  blocks: [say(reader, 'resetStopped.what')],
 }));
 
-const resetStopped = mail(factorResetStopped, () => ({
-  subject: 'Your second factor stays',
-  lines: [
-    'It was asked to take the second factors of your account away. That was stopped, and all is as it was.',
-  ],
+const resetDone = mail(factorReset, (_, reader) => ({
+  subject: say(reader, 'resetDone.subject'),
+  blocks: [say(reader, 'resetDone.what'), say(reader, 'resetDone.next')],
 }));
 
-const resetDone = mail(factorReset, () => ({
-  subject: 'Your second factor was taken away',
-  lines: [
-    'Authenticator app, passkeys and recovery codes of your account count no more, and all its sessions have ended.',
-    'Sign in with your password, and set up new ones. If you did not ask for this, set a new password and tell us at once.',
+const impersonated = mail(impersonationStarted, ({ data: { read_only, reason } }, reader) => ({
+  subject: say(reader, 'impersonated.subject'),
+  blocks: [
+    say(reader, read_only ? 'impersonated.whatReading' : 'impersonated.whatChanging'),
+    say(reader, 'impersonated.reason', { reason }),
+    say(reader, 'impersonated.limits'),
+    say(reader, 'impersonated.ifNot'),
   ],
 }));
 
-const impersonated = mail(impersonationStarted, ({ data }) => ({
-  subject: 'Our staff looks at your account',
-  lines: [
-    `For thirty minutes our staff sees what you see${data.read_only ? ', and changes nothing' : ', and may change things for you'}. The reason: ${data.reason}`,
-    'They do not reach passwords, second factors, keys, or your machines. What they do stands in the activity of your organization.',
-    'If you did not expect this, answer this mail.',
-  ],
+const roles = ['administrator', 'billing', 'support', 'operator'] as const;
+
+const ofStaff = mail(staffAdded, ({ data: { role, link_id } }, reader) => {
+  const known = roles.find((each) => each === role);
+  return {
+    subject: say(reader, 'ofStaff.subject'),
+    blocks: [
+      say(reader, 'ofStaff.what'),
+      setPassword(reader, link_id),
+      say(reader, 'ofStaff.role', { role: known === undefined ? role : say(reader, `roles.${known}`) }),
+      say(reader, 'ofStaff.late'),
+    ],
+  };
+});
+
+const fields = ['email', 'first_name', 'last_name', 'phone', 'billing_email', 'abuse_email'] as const;
+
+const corrected = mail(accountCorrected, ({ data }, reader) => {
+  const names = data.fields.map((name) => {
+    const known = fields.find((each) => each === name);
+    return known === undefined ? name : say(reader, `fields.${known}`);
+  });
+  return {
+    subject: say(reader, 'corrected.subject'),
+    blocks: [say(reader, 'corrected.what', { fields: names.join(', ') }), say(reader, 'corrected.ifWrong')],
+  };
+});
+
+const blocked = mail(accountBlocked, (_, reader) => ({
+  subject: say(reader, 'blocked.subject'),
+  blocks: [say(reader, 'blocked.what'), say(reader, 'blocked.next')],
 }));
 
-const ofStaff = mail(staffAdded, ({ data }) => ({
-  subject: 'You have an account of staff',
-  lines: [
-    'Follow this link within an hour to set your password. It works once:',
-    `Your role is ${data.role}. After you signed in, add a passkey or set up an authenticator app: without one nothing of staff opens.`,
-    'If the hour is over, have a new link sent where you sign in.',
-  ],
-  link: mailLink('reset', data.link_id),
-}));
-
-const corrected = mail(accountCorrected, ({ data }) => ({
-  subject: 'Your account was corrected',
-  lines: [
-    `Our staff changed this of your account: ${data.fields.join(', ')}. It shows what it says now.`,
-    'If that is wrong, change it, or answer this mail.',
-  ],
-}));
-
-const blocked = mail(accountBlocked, () => ({
-  subject: 'Your account was blocked',
-  lines: [
-    'You are signed out everywhere, and neither your password nor your API keys let you in. What you have ordered goes on.',
-    'Ask support what for: answer this mail.',
-  ],
-}));
-
-const unblocked = mail(accountUnblocked, () => ({
-  subject: 'Your account is open again',
-  lines: ['You can sign in again, and API keys that were not revoked work again.'],
+const unblocked = mail(accountUnblocked, (_, reader) => ({
+  subject: say(reader, 'unblocked.subject'),
+  blocks: [say(reader, 'unblocked.what')],
 }));
 
 /** Mails about who gets into an account, and how. */

@@ -1,20 +1,19 @@
 import { type MailDeclaration, mailTo } from '../events/index.ts';
 import { staffTold } from './events.ts';
+import { say } from './texts/index.ts';
 
 const shown = 20;
 
 const told = mailTo(
   staffTold,
   ({ recipient }) => recipient,
-  ({ data: { title, concerns } }) => ({
-    subject: `${title}: ${concerns.length}`,
-    lines: [
-      `${title}, since the last mail of this kind:`,
-      '',
-      ...concerns.slice(0, shown).map(({ id, message }) => `  ${id}  ${message}`),
-      ...(concerns.length > shown ? [`  and ${concerns.length - shown} more`] : []),
-      '',
-      'All that needs a person: GET /api/staff/attention',
+  ({ data: { title, concerns } }, reader) => ({
+    subject: say(reader, 'told.subject', { title, number: concerns.length }),
+    blocks: [
+      say(reader, 'told.what', { title }),
+      ...concerns.slice(0, shown).map(({ id, message }) => say(reader, 'told.concern', { id, message })),
+      ...(concerns.length > shown ? [say(reader, 'told.more', { number: concerns.length - shown })] : []),
+      say(reader, 'told.all'),
     ],
   }),
 );

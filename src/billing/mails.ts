@@ -1,4 +1,5 @@
-import { type MailDeclaration, type MailText, mail } from '../events/index.ts';
+import { type Block, type MailDeclaration, mail } from '../events/index.ts';
+import { dayFor, moneyFor, type Reader } from '../platform/index.ts';
 import {
   creditGranted,
   invoiceCancelled,
@@ -13,159 +14,141 @@ import {
   paymentMethodRemoved,
   paymentMethodSaved,
 } from './events.ts';
-import type { InvoiceKind } from './invoices/kind.ts';
+import type { InvoiceKind, PaymentMethod } from './invoices/kind.ts';
 import { taxMails } from './tax/mails.ts';
+import { say } from './texts/index.ts';
 
-interface Bill {
+interface Created {
   total: string;
   currency: string;
   duedate: string;
-}
-
-const isFree = ({ total }: Bill) => Number(total) === 0;
-
-const howToPay = ({ total, currency, duedate }: Bill) => [
-  `To pay: ${total} ${currency}, by ${duedate}.`,
-  'Once it is paid, we deliver your order. Orders that are not paid by then are cancelled.',
-];
-
-interface Created extends Bill {
   items: { description: string; amount: string }[];
 }
 
-const linesOf = ({ items, currency }: Created) =>
-  items.map((item) => `  ${item.description}: ${item.amount} ${currency}`);
+const isFree = ({ total }: Created) => Number(total) === 0;
 
-function order(id: number, data: Created): MailText {
+/** What is on an invoice and, when there is something to pay, how much until when. */
+function bill(reader: Reader, data: Created): Block {
+  const { items, total, currency, duedate } = data;
+  const lines = items.map(
+    ({ description, amount }) => [description, moneyFor(reader, amount, currency)] as const,
+  );
+  const sum = [
+    [say(reader, 'shared.total'), moneyFor(reader, total, currency)],
+    [say(reader, 'shared.due'), dayFor(reader, duedate)],
+  ] as const;
+  return { table: isFree(data) ? lines : [...lines, ...sum] };
+}
+
+function order(reader: Reader, id: number, data: Created) {
   return {
-    subject: `Your order: invoice ${id}`,
-    lines: [
-      'Thank you for your order. We have reserved it for you:',
-      '',
-      ...linesOf(data),
-      '',
-      ...(isFree(data) ? ['There is nothing to pay, so we deliver it now.'] : howToPay(data)),
+    subject: say(reader, 'order.subject', { id }),
+    blocks: [
+      say(reader, 'order.what'),
+      bill(reader, data),
+      say(reader, isFree(data) ? 'order.free' : 'order.next'),
     ],
   };
 }
 
-function renewal(id: number, data: Created): MailText {
-  const { total, currency, duedate } = data;
+function renewal(reader: Reader, id: number, data: Created) {
   return {
-    subject: `Your renewal: invoice ${id}`,
-    lines: [
-      'This is for the next period of what you have with us:',
-      '',
-      ...linesOf(data),
-      '',
-      isFree(data)
-        ? 'There is nothing to pay.'
-        : `To pay: ${total} ${currency}, by ${duedate}. Once it is paid, your due date moves.`,
+    subject: say(reader, 'renewal.subject', { id }),
+    blocks: [
+      say(reader, 'renewal.what'),
+      bill(reader, data),
+      say(reader, isFree(data) ? 'shared.nothing' : 'renewal.next'),
     ],
   };
 }
 
-function credit(id: number, { total, currency, duedate }: Created): MailText {
+function credit(reader: Reader, id: number, data: Created) {
+  const total = moneyFor(reader, data.total, data.currency);
   return {
-    subject: `Your credit: invoice ${id}`,
-    lines: [
-      `You want to buy ${total} ${currency} of credit for your account.`,
-      '',
-      `To pay: ${total} ${currency}, by ${duedate}. Once it is paid, it is credit in your account.`,
-      'If it is not paid by then, the invoice is cancelled.',
+    subject: say(reader, 'credit.subject', { id }),
+    blocks: [
+      say(reader, 'credit.what', { total }),
+      bill(reader, { ...data, items: [] }),
+      say(reader, 'credit.next'),
     ],
   };
 }
 
 /** What nobody ordered: a late fee, and what staff invoices. */
-function demand(id: number, data: Created): MailText {
-  const { total, currency, duedate } = data;
+function demand(reader: Reader, id: number, data: Created) {
+  const what = [say(reader, 'demand.what'), bill(reader, data)];
   return {
-    subject: `A new invoice: ${id}`,
-    lines: [
-      'We have issued an invoice for you:',
-      '',
-      ...linesOf(data),
-      '',
-      isFree(data) ? 'There is nothing to pay.' : `To pay: ${total} ${currency}, by ${duedate}.`,
-    ],
+    subject: say(reader, 'demand.subject', { id }),
+    blocks: isFree(data) ? [...what, say(reader, 'shared.nothing')] : what,
   };
 }
 
 /** A change of what somebody has; nothing of it is cancelled when nobody pays. */
-function upgrade(id: number, data: Created): MailText {
-  const { total, currency, duedate } = data;
+function upgrade(reader: Reader, id: number, data: Created) {
   return {
-    subject: `Your upgrade: invoice ${id}`,
-    lines: [
-      'This is for the change that you asked for:',
-      '',
-      ...linesOf(data),
-      '',
-      ...(isFree(data)
-        ? ['There is nothing to pay, so it is made at once.']
-        : [
-            `To pay: ${total} ${currency}, by ${duedate}. Once it is paid, the change is made.`,
-            'If it is not paid by then, everything stays as it is.',
-          ]),
+    subject: say(reader, 'upgrade.subject', { id }),
+    blocks: [
+      say(reader, 'upgrade.what'),
+      bill(reader, data),
+      say(reader, isFree(data) ? 'upgrade.free' : 'upgrade.next'),
     ],
   };
 }
 
-const textOf: Partial<Record<InvoiceKind, typeof order>> = {
+const mailOf: Partial<
+  Record<InvoiceKind, (...given: Parameters<typeof order>) => { subject: string; blocks: Block[] }>
+> = {
   ...{ renewal, upgrade, top_up: credit },
   ...{ late_fee: demand, manual: demand },
 };
 
-const created = mail(invoiceCreated, ({ subject: { id }, data }) => (textOf[data.kind] ?? order)(id, data), {
-  isBill: true,
-});
+const created = mail(
+  invoiceCreated,
+  ({ subject: { id }, data }, reader) => (mailOf[data.kind] ?? order)(reader, id, data),
+  { isBill: true },
+);
 
 const paid = mail(
   invoicePaid,
-  ({ subject, data }) => ({
-    subject: `Payment received for invoice ${subject.id}`,
-    lines: [`We received ${data.total} ${data.currency} for invoice ${subject.id}. Thank you.`],
+  ({ subject: { id }, data }, reader) => ({
+    subject: say(reader, 'paid.subject', { id }),
+    blocks: [say(reader, 'paid.what', { id, total: moneyFor(reader, data.total, data.currency) })],
   }),
   { isBill: true, about: 'payments' },
 );
 
 const partPaid = mail(
   invoicePartPaid,
-  ({ subject, data }) => ({
-    subject: `A part of invoice ${subject.id} is paid`,
-    lines: [
-      `We received ${data.amount} ${data.currency} for invoice ${subject.id}. Thank you.`,
-      `${data.due} ${data.currency} are still due, by ${data.duedate}.${data.kind === 'order' ? ' Once they are paid, your order is delivered.' : ''}`,
-      '',
-      'You can pay them by another transfer or with credit. What you paid becomes credit if the rest does not come.',
+  ({ subject: { id }, data }, reader) => ({
+    subject: say(reader, 'partPaid.subject', { id }),
+    blocks: [
+      say(reader, 'partPaid.what', { id, amount: moneyFor(reader, data.amount, data.currency) }),
+      say(reader, data.kind === 'order' ? 'partPaid.dueOfOrder' : 'partPaid.due', {
+        due: moneyFor(reader, data.due, data.currency),
+        duedate: dayFor(reader, data.duedate),
+      }),
+      say(reader, 'partPaid.next'),
     ],
   }),
   { isBill: true },
 );
 
 /** What an invoice that ends leaves of the money that was paid towards it. */
-const whatIsLeft = ({ credited, currency }: { credited?: string; currency: string }) =>
-  credited === undefined
-    ? []
-    : ['', `The ${credited} ${currency} that you paid towards it are credit in your account.`];
+function whatIsLeft(reader: Reader, { credited, currency }: { credited?: string; currency: string }) {
+  if (credited === undefined) return [];
+  return [say(reader, 'shared.partIsCredit', { credited: moneyFor(reader, credited, currency) })];
+}
 
 const expired = mail(
   invoiceExpired,
-  ({ subject, data }) => ({
-    subject: `Invoice ${subject.id} is cancelled`,
-    lines: [
-      ...(data.kind === 'renewal'
-        ? [
-            `Invoice ${subject.id} for ${data.total} ${data.currency} was not paid in time, so it is cancelled.`,
-          ]
-        : [
-            `Invoice ${subject.id} for ${data.total} ${data.currency} was not paid in time, so it is cancelled and what`,
-            'was reserved for it is free again. You owe nothing.',
-          ]),
-      ...whatIsLeft(data),
-      '',
-      'If you still want it, order again. If your transfer is on its way already, it becomes credit in your account.',
+  ({ subject: { id }, data }, reader) => ({
+    subject: say(reader, 'ended.subject', { id }),
+    blocks: [
+      say(reader, data.kind === 'renewal' ? 'ended.renewalExpired' : 'ended.expired', {
+        ...{ id, total: moneyFor(reader, data.total, data.currency) },
+      }),
+      ...whatIsLeft(reader, data),
+      say(reader, 'ended.orderAgain'),
     ],
   }),
   { isBill: true },
@@ -173,60 +156,54 @@ const expired = mail(
 
 const cancelled = mail(
   invoiceCancelled,
-  ({ subject, data }) => ({
-    subject: `Invoice ${subject.id} is cancelled`,
-    lines: [
-      ...(data.reason === undefined
-        ? [
-            `Invoice ${subject.id} for ${data.total} ${data.currency} is cancelled, as you asked, and what was reserved for it`,
-            'is free again. You owe nothing.',
-          ]
-        : [
-            `Invoice ${subject.id} for ${data.total} ${data.currency} is cancelled: ${data.reason}.`,
-            'You owe nothing for it.',
-          ]),
-      ...whatIsLeft(data),
-      '',
-      'If your transfer is on its way already, it becomes credit in your account.',
-    ],
-  }),
+  ({ subject: { id }, data }, reader) => {
+    const total = moneyFor(reader, data.total, data.currency);
+    const { reason } = data;
+    return {
+      subject: say(reader, 'ended.subject', { id }),
+      blocks: [
+        ...(reason === undefined
+          ? [say(reader, 'ended.asAsked', { id, total })]
+          : [say(reader, 'ended.because', { id, total, reason }), say(reader, 'shared.youOweNothing')]),
+        ...whatIsLeft(reader, data),
+        say(reader, 'shared.onItsWay'),
+      ],
+    };
+  },
   { isBill: true },
 );
 
-const wentBack = (
-  id: number,
-  { amount, currency, method }: { amount: string; currency: string; method: string },
-) => {
-  const gone = `We gave back ${amount} ${currency} of invoice ${id}`;
+interface Refunded {
+  amount: string;
+  currency: string;
+  method: PaymentMethod | 'original' | 'dispute' | 'taken_back';
+}
+
+function wentBack(reader: Reader, id: number, { amount: gone, currency, method }: Refunded): string[] {
+  const amount = moneyFor(reader, gone, currency);
   if (method === 'credit')
-    return [`${gone}, as credit in your account.`, 'You can pay your next invoices with it.'];
-  if (method === 'taken_back')
-    return [
-      `${amount} ${currency} were booked for invoice ${id} by mistake: the payment was not yours.`,
-      'We have taken them back.',
-    ];
-  if (method === 'dispute') return [`Your bank took back ${amount} ${currency} of invoice ${id}.`];
-  return [`${gone}, to the card or account that you paid with. Banks take up to ten days for it.`];
-};
+    return [say(reader, 'refund.asCredit', { id, amount }), say(reader, 'shared.payNextWithIt')];
+  if (method === 'taken_back') return [say(reader, 'refund.takenBack', { id, amount })];
+  if (method === 'dispute') return [say(reader, 'refund.dispute', { id, amount })];
+  return [say(reader, 'refund.original', { id, amount })];
+}
 
 const refunded = mail(
   invoiceRefunded,
-  ({ subject, data }) => ({
-    subject: `Refund for invoice ${subject.id}`,
-    lines: [...wentBack(subject.id, data), '', `Reason: ${data.reason}`],
+  ({ subject: { id }, data }, reader) => ({
+    subject: say(reader, 'refund.subject', { id }),
+    blocks: [...wentBack(reader, id, data), say(reader, 'shared.reason', { reason: data.reason })],
   }),
   { isBill: true },
 );
 
 const partReturned = mail(
   invoicePartReturned,
-  ({ subject, data }) => ({
-    subject: `Refund for invoice ${subject.id}`,
-    lines: [
-      `We gave back ${data.amount} ${data.currency} that you paid towards invoice ${subject.id}, as credit in your account.`,
-      'The invoice is still open.',
-      '',
-      `Reason: ${data.reason}`,
+  ({ subject: { id }, data }, reader) => ({
+    subject: say(reader, 'refund.subject', { id }),
+    blocks: [
+      say(reader, 'refund.part', { id, amount: moneyFor(reader, data.amount, data.currency) }),
+      say(reader, 'shared.reason', { reason: data.reason }),
     ],
   }),
   { isBill: true },
@@ -234,66 +211,38 @@ const partReturned = mail(
 
 const becameCredit = mail(
   creditGranted,
-  ({ data }) => (data.invoice_id === null ? overpaid(data) : late(data)),
+  ({ data: { invoice_id: id, reference = '', invoice_was, ...data } }, reader) => {
+    const amount = moneyFor(reader, data.amount, data.currency);
+    if (id === null)
+      return {
+        subject: say(reader, 'becameCredit.subjectOfTransfer', { amount }),
+        blocks: [say(reader, 'becameCredit.overpaid', { amount, reference })],
+      };
+    if (invoice_was === 'refunded')
+      return {
+        subject: say(reader, 'becameCredit.subjectOfRefund', { id }),
+        blocks: [say(reader, 'becameCredit.wasRefunded', { id, amount })],
+      };
+    const key = invoice_was === 'paid' ? 'becameCredit.wasPaid' : 'becameCredit.wasCancelled';
+    return {
+      subject: say(reader, 'becameCredit.subject', { id }),
+      blocks: [say(reader, key, { id, amount })],
+    };
+  },
   { isBill: true, when: ({ invoice_id, reference }) => invoice_id !== null || reference !== undefined },
 );
 
-interface Credited {
-  amount: string;
-  currency: string;
-  invoice_id: number | null;
-  reference?: string;
-  invoice_was?: 'cancelled' | 'paid' | 'refunded';
-}
-
-function late({ amount, currency, invoice_id, invoice_was }: Credited): MailText {
-  const subject = `Your payment for invoice ${invoice_id} became credit`;
-  if (invoice_was === 'paid') {
-    const lines = [
-      `We received ${amount} ${currency} for invoice ${invoice_id} more than was due: it was paid already. They are now credit`,
-      'in your account, and you can pay your next invoices with them.',
-    ];
-    return { subject, lines };
-  }
-  if (invoice_was === 'refunded') {
-    const lines = [
-      `Your bank did not take the ${amount} ${currency} that we gave back of invoice ${invoice_id}. They are now credit in your`,
-      'account; tell us if you want them in another way.',
-    ];
-    return { subject: `Your refund of invoice ${invoice_id} became credit`, lines };
-  }
-  return {
-    subject,
-    lines: [
-      `We received ${amount} ${currency} for invoice ${invoice_id}, which was cancelled before the`,
-      'money came. It is now credit in your account; order again and pay with it.',
-    ],
-  };
-}
-
-function overpaid({ amount, currency, reference }: Credited): MailText {
-  return {
-    subject: `${amount} ${currency} of your transfer became credit`,
-    lines: [
-      `Your transfer ${reference} was ${amount} ${currency} more than was due. They are now credit in your account,`,
-      'and you can pay your next invoices with them.',
-    ],
-  };
-}
-
 const declined = mail(
   paymentDeclined,
-  ({ subject, data }) => ({
-    subject: `Your payment for invoice ${subject.id} was declined`,
-    lines: [
-      `We could not take ${data.amount} ${data.currency} for invoice ${subject.id}: ${data.reason}`,
-      'Nothing was taken, and the invoice is still open.',
-      '',
-      ...(data.next_try_on === null
-        ? ['We do not try again by ourselves.']
-        : [`We try again on ${data.next_try_on}.`]),
-      'You can pay it now, with another card as well:',
-      data.pay_url,
+  ({ subject: { id }, data: { reason, next_try_on: next, pay_url: url, ...data } }, reader) => ({
+    subject: say(reader, 'declined.subject', { id }),
+    blocks: [
+      say(reader, 'declined.what', { id, amount: moneyFor(reader, data.amount, data.currency), reason }),
+      say(reader, 'declined.open'),
+      next === null
+        ? say(reader, 'declined.noTry')
+        : say(reader, 'declined.tryAgain', { day: dayFor(reader, next) }),
+      { button: say(reader, 'shared.payNow'), url },
     ],
   }),
   { isBill: true },
@@ -301,12 +250,12 @@ const declined = mail(
 
 const confirmationWanted = mail(
   paymentConfirmationWanted,
-  ({ subject, data }) => ({
-    subject: `Please confirm your payment for invoice ${subject.id}`,
-    lines: [
-      `Your bank wants you to confirm the payment of ${data.amount} ${data.currency} for invoice ${subject.id} yourself.`,
-      'Nothing was taken yet. Please pay it here:',
-      data.pay_url,
+  ({ subject: { id }, data: { pay_url: url, ...data } }, reader) => ({
+    subject: say(reader, 'confirm.subject', { id }),
+    blocks: [
+      say(reader, 'confirm.what', { id, amount: moneyFor(reader, data.amount, data.currency) }),
+      say(reader, 'confirm.next'),
+      { button: say(reader, 'shared.payNow'), url },
     ],
   }),
   { isBill: true },
@@ -314,13 +263,12 @@ const confirmationWanted = mail(
 
 const methodSaved = mail(
   paymentMethodSaved,
-  ({ data }) => ({
-    subject: `Payment method saved: ${data.method}`,
-    lines: [
-      `${data.method} is saved with our payment provider.`,
-      ...(data.is_default ? ['Your renewals are charged to it.'] : []),
-      '',
-      'If that was not you, remove it in your account and tell us.',
+  ({ data: { method, is_default } }, reader) => ({
+    subject: say(reader, 'methodSaved.subject', { method }),
+    blocks: [
+      say(reader, 'methodSaved.what', { method }),
+      ...(is_default ? [say(reader, 'methodSaved.isDefault')] : []),
+      say(reader, 'methodSaved.ifNot'),
     ],
   }),
   { isBill: true },
@@ -328,9 +276,9 @@ const methodSaved = mail(
 
 const methodRemoved = mail(
   paymentMethodRemoved,
-  ({ data }) => ({
-    subject: `Payment method removed: ${data.method}`,
-    lines: [`${data.method} is removed, and nothing is charged to it any more.`],
+  ({ data: { method } }, reader) => ({
+    subject: say(reader, 'methodRemoved.subject', { method }),
+    blocks: [say(reader, 'methodRemoved.what', { method })],
   }),
   { isBill: true },
 );

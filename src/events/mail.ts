@@ -119,7 +119,7 @@ export function composeMail(
   brand: Brand,
   publicUrl: string,
 ): { subject: string; blocks: Block[]; body: string; link: MailLink | null } {
-  const all = [greeting(recipient, reader), ...blocks];
+  const all = [greeting(recipient, reader), ...blocks.map(tidy)];
   const signature = [brand.name, ...brand.imprint, publicUrl].filter(Boolean).join('\n');
   return {
     subject: oneLine(subject),
@@ -136,6 +136,12 @@ function greeting({ first_name: first, last_name: last }: Recipient, reader: Rea
   return name === ''
     ? frameTexts(reader, 'frame.greetingToNobody')
     : frameTexts(reader, 'frame.greeting', { name });
+}
+
+/** What stands in a table is of people as well, and begins no line of its own. */
+function tidy(block: Block): Block {
+  if (typeof block === 'string' || !('table' in block)) return block;
+  return { table: block.table.map(([label, value]) => [oneLine(label), oneLine(value)] as const) };
 }
 
 /** A name with a line break in it must not become a header of its own. */

@@ -46,12 +46,12 @@ const entryForMail = statement<EntryForMail, { journalId: number }>(
    where j.id = :journalId`,
 );
 
-// Whoever has the address, otherwise as whoever did it reads.
+// In the language of whoever has the address, otherwise of whoever did it. Without a name: it may go to somebody else.
 const recipientAt = statement<Recipient, { address: string; actorId: number | null }>(
   'events.recipientAt',
-  `select first_name, last_name, language, timezone from (
-     select first_name, last_name, language, timezone, 1 as nth from users where lower(email) = lower(:address)
-     union all select null, null, language, timezone, 2 from users where id = :actorId) known
+  `select null as first_name, null as last_name, language, timezone from (
+     select language, timezone, 1 as nth from users where lower(email) = lower(:address)
+     union all select language, timezone, 2 from users where id = :actorId) known
    order by nth limit 1`,
 );
 const nobodyKnown: Recipient = { first_name: null, last_name: null, language: null, timezone: null };

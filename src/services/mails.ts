@@ -1,4 +1,5 @@
-import { type MailDeclaration, mail } from '../events/index.ts';
+import { type Block, type MailDeclaration, mail } from '../events/index.ts';
+import { dayFor, moneyFor, type Reader } from '../platform/index.ts';
 import { calendarMails } from './calendar/mails.ts';
 import {
   cancelRevoked,
@@ -19,160 +20,155 @@ import {
 import { isByHand } from './kinds/kind.ts';
 import { kindOf } from './kinds/table.ts';
 import { priceMoveMails } from './priceMoves/mails.ts';
+import { say } from './texts/index.ts';
+import { nameOf, periodFor, wholeNameOf } from './texts/named.ts';
 
 const ready = mail(
   serviceProvisioned,
-  ({ data: { product, hostname, primary_ip: address } }) => ({
-    subject: `${hostname ?? product} is ready`,
-    lines:
-      address === null
-        ? [`What you ordered is ready: ${hostname === null ? product : `${product}, ${hostname}`}.`]
+  ({ data }, reader) => {
+    const name = nameOf(data);
+    const blocks: Block[] =
+      data.primary_ip === null
+        ? [say(reader, 'ready.other', { what: wholeNameOf(data) })]
         : [
-            `Your server ${hostname} is running.`,
-            '',
-            `  ssh root@${address}`,
-            '',
-            'Sign in with the password of your order, or with any SSH key of your account.',
-          ],
-  }),
+            say(reader, 'ready.server', { name }),
+            say(reader, 'ready.signIn'),
+            { code: `ssh root@${data.primary_ip}` },
+          ];
+    return { subject: say(reader, 'ready.subject', { name }), blocks };
+  },
   { about: 'services' },
 );
 
 const renewed = mail(
   serviceRenewed,
-  ({ data: { product, hostname, duedate } }) => ({
-    subject: `${hostname ?? product} is renewed until ${duedate}`,
-    lines: [
-      `${hostname === null ? product : `${product}, ${hostname},`} is paid until ${duedate}. Thank you.`,
-    ],
-  }),
+  ({ data }, reader) => {
+    const duedate = dayFor(reader, data.duedate);
+    return {
+      subject: say(reader, 'renewed.subject', { name: nameOf(data), duedate }),
+      blocks: [say(reader, 'renewed.what', { what: wholeNameOf(data), duedate })],
+    };
+  },
   { about: 'services' },
 );
 
-const renewalBack = mail(renewalRefunded, ({ data: { product, hostname, duedate } }) => ({
-  subject: `${hostname ?? product} is paid until ${duedate}`,
-  lines: [
-    `Money that was paid for ${hostname === null ? product : `${product}, ${hostname},`} has gone back.`,
-    `It is paid until ${duedate} now. We tell you before anything happens to it.`,
-  ],
-}));
+const renewalBack = mail(renewalRefunded, ({ data }, reader) => {
+  const duedate = dayFor(reader, data.duedate);
+  return {
+    subject: say(reader, 'renewalBack.subject', { name: nameOf(data), duedate }),
+    blocks: [
+      say(reader, 'renewalBack.what', { what: wholeNameOf(data) }),
+      say(reader, 'renewalBack.next', { duedate }),
+    ],
+  };
+});
 
-interface Named {
-  product: string;
-  hostname: string | null;
-}
+const because = (reader: Reader, { reason }: { reason: string }) => say(reader, 'shared.reason', { reason });
 
-const nameOf = ({ product, hostname }: Named) => hostname ?? product;
-
-const suspended = mail(serviceSuspended, ({ data }) => ({
-  subject: `${nameOf(data)} is suspended`,
-  lines: [
-    `${nameOf(data)} is suspended: it is switched off and cannot be used. Nothing of it is deleted.`,
-    '',
-    `Reason: ${data.reason}`,
-  ],
+const suspended = mail(serviceSuspended, ({ data }, reader) => ({
+  subject: say(reader, 'suspended.subject', { name: nameOf(data) }),
+  blocks: [say(reader, 'suspended.what', { name: nameOf(data) }), because(reader, data)],
 }));
 
 /** What staff does by hand is not done yet when it is told; a mail of its own says when it is. */
 const isStaffs = ({ module_id }: { module_id: number }) => isByHand(kindOf(module_id));
 
-const unsuspended = mail(serviceUnsuspended, ({ data }) => ({
-  subject: `${nameOf(data)} is no longer suspended`,
-  lines: isStaffs(data)
-    ? [
-        `${nameOf(data)} is no longer suspended. Our staff is switching it on again, and we tell you once it is.`,
-      ]
-    : [`${nameOf(data)} can be used again, as it was before.`],
+const unsuspended = mail(serviceUnsuspended, ({ data }, reader) => {
+  const name = nameOf(data);
+  return {
+    subject: say(reader, 'unsuspended.subject', { name }),
+    blocks: [say(reader, isStaffs(data) ? 'unsuspended.byHand' : 'unsuspended.what', { name })],
+  };
+});
+
+const terminated = mail(serviceTerminated, ({ data }, reader) => {
+  const name = nameOf(data);
+  return {
+    subject: say(reader, 'terminated.subject', { name }),
+    blocks: [
+      say(reader, isStaffs(data) ? 'terminated.byHand' : 'terminated.what', { name }),
+      say(reader, 'terminated.invoices'),
+      because(reader, data),
+    ],
+  };
+});
+
+const held = mail(orderHeld, ({ subject: { id } }, reader) => ({
+  subject: say(reader, 'held.subject', { id }),
+  blocks: [say(reader, 'held.what', { id }), say(reader, 'held.next')],
 }));
 
-const terminated = mail(serviceTerminated, ({ data }) => ({
-  subject: `${nameOf(data)} has ended`,
-  lines: [
-    isStaffs(data)
-      ? `${nameOf(data)} has ended. Our staff is taking it down, with all that is stored on it, and we tell you once it is gone.`
-      : `${nameOf(data)} has ended. What was stored on it is deleted, and its addresses are no longer yours.`,
-    'Invoices for it that were open are cancelled.',
-    '',
-    `Reason: ${data.reason}`,
-  ],
+const released = mail(orderReleased, ({ subject: { id } }, reader) => ({
+  subject: say(reader, 'released.subject', { id }),
+  blocks: [say(reader, 'released.what', { id })],
 }));
 
-const held = mail(orderHeld, ({ subject: { id } }) => ({
-  subject: `We look at your order ${id}`,
-  lines: [
-    `Your order ${id} is paid. One of us looks at it before it is delivered; you need not do anything.`,
-    'If we cannot take it, all that you paid becomes credit in your account.',
-  ],
-}));
-
-const released = mail(orderReleased, ({ subject: { id } }) => ({
-  subject: `Your order ${id} goes on`,
-  lines: [`We have looked at your order ${id}. It is being set up, and we tell you once it is ready.`],
-}));
-
-const refused = mail(orderRefused, ({ subject: { id }, data }) => ({
-  subject: `We cannot take your order ${id}`,
-  lines: [
-    `We have looked at your order ${id} and cannot take it. All that you paid is credit in your account, and`,
-    'you owe us nothing.',
-    '',
-    `Reason: ${data.reason}`,
-  ],
+const refused = mail(orderRefused, ({ subject: { id }, data }, reader) => ({
+  subject: say(reader, 'refused.subject', { id }),
+  blocks: [say(reader, 'refused.what', { id }), because(reader, data)],
 }));
 
 const beingSetUp = mail(
   staffDeliveryWanted,
-  ({ data }) => ({
-    subject: `We are setting up ${nameOf(data)}`,
-    lines: [
-      `${nameOf(data)} is paid, and our staff is setting it up by hand. We tell you once it is ready; you need not do`,
-      'anything. The time that you paid for begins on that day.',
-    ],
+  ({ data }, reader) => ({
+    subject: say(reader, 'beingSetUp.subject', { name: nameOf(data) }),
+    blocks: [say(reader, 'beingSetUp.what', { name: nameOf(data) })],
   }),
   { about: 'services' },
 );
 
-const doneWords: Readonly<Record<string, string>> = {
-  change: 'is changed to what you chose',
-  unsuspend: 'can be used again, as it was before',
-  terminate: 'is taken down, with all that was stored on it',
-};
-
 /** A suspension and a renewal were told when they began to count. */
+const toldWhenDone = ['change', 'unsuspend', 'terminate'] as const;
+const toldOf = (task: string) => toldWhenDone.find((each) => each === task);
+
 const doneByHand = mail(
   serviceDoneByHand,
-  ({ data }) => ({
-    subject: `${nameOf(data)} ${doneWords[data.task]}`,
-    lines: [`Our staff has done what was left to do: ${nameOf(data)} ${doneWords[data.task]}.`],
-  }),
-  { when: ({ task }) => task in doneWords, about: 'services' },
+  ({ data }, reader) => {
+    const name = nameOf(data);
+    const task = toldOf(data.task) ?? 'change';
+    return {
+      subject: say(reader, `${task}Done.subject`, { name }),
+      blocks: [say(reader, `${task}Done.what`, { name })],
+    };
+  },
+  { when: ({ task }) => toldOf(task) !== undefined, about: 'services' },
 );
 
-const ends = mail(cancelScheduled, ({ data }) => ({
-  subject: `${nameOf(data)} ends on ${data.effective_on}`,
-  lines: [
-    `You cancelled ${nameOf(data)}. It runs until ${data.effective_on}; then all that is stored on it is deleted.`,
-    'Until then you can take the cancellation back.',
-  ],
-}));
+const ends = mail(cancelScheduled, ({ data }, reader) => {
+  const name = nameOf(data);
+  const day = dayFor(reader, data.effective_on);
+  return {
+    subject: say(reader, 'ends.subject', { name, day }),
+    blocks: [say(reader, 'ends.what', { name, day }), say(reader, 'ends.next')],
+  };
+});
 
 const goesOn = mail(
   cancelRevoked,
-  ({ data }) => ({
-    subject: `${nameOf(data)} goes on`,
-    lines: [`You took your cancellation of ${nameOf(data)} back. It goes on as before.`],
+  ({ data }, reader) => ({
+    subject: say(reader, 'goesOn.subject', { name: nameOf(data) }),
+    blocks: [say(reader, 'goesOn.what', { name: nameOf(data) })],
   }),
   { about: 'services' },
 );
 
-const changed = mail(productChanged, ({ data: { hostname, product_before: before, ...data } }) => ({
-  subject: `${hostname ?? before} is ${data.product} now`,
-  lines: [
-    `${hostname ?? before} was ${before} and is ${data.product} now. It is paid until ${data.duedate}; then a period,`,
-    `${data.cycle}, costs ${data.price} ${data.currency}, before tax.`,
-    ...(isStaffs(data) ? ['Our staff is changing it by hand, and we tell you once that is done.'] : []),
-  ],
-}));
+const changed = mail(productChanged, ({ data }, reader) => {
+  const { product, product_before: before, duedate } = data;
+  const name = data.hostname ?? before;
+  const price = [
+    say(reader, 'changed.price', { period: periodFor(reader, data.cycle) }),
+    moneyFor(reader, data.price, data.currency),
+  ] as const;
+  const paid = duedate === null ? [] : [[say(reader, 'changed.paidUntil'), dayFor(reader, duedate)] as const];
+  return {
+    subject: say(reader, 'changed.subject', { name, product }),
+    blocks: [
+      say(reader, 'changed.what', { name, before, product }),
+      { table: [...paid, price] },
+      ...(isStaffs(data) ? [say(reader, 'changed.byHand')] : []),
+    ],
+  };
+});
 
 /** What customers are told of their orders and services. */
 export const serviceMails: MailDeclaration[] = [

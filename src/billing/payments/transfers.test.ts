@@ -103,7 +103,7 @@ describe('one transfer', () => {
     expect(await invoiceOf(person, id)).toMatchObject({ amount_paid: '1.00', amount_due: '2.00' });
     expect(await delivered(id)).toBe(false);
     const told = (await mailsTo(person)).find(({ subject }) => subject.startsWith('A part of'));
-    expect(told?.body).toMatch(/1\.00 EUR.*2\.00 EUR are still due/s);
+    expect(told?.body).toMatch(/€1\.00.*€2\.00 are still due/s);
     const paid = await payByCredit(person, id);
     expect(paid.body.data.invoice).toMatchObject({
       ...{ status: 'paid', paid_with_credit: '2.00', amount_paid: '3.00', amount_due: '0.00' },
@@ -136,7 +136,7 @@ describe('one transfer', () => {
     expect(await creditOf(person)).toBe('7.00');
     const told = (await mailsTo(person)).filter(({ subject }) => /became credit/.test(subject));
     expect(told).toHaveLength(1);
-    expect(told[0]?.body).toMatch(/TOO MUCH was 7\.00 EUR more/);
+    expect(told[0]?.body).toMatch(/TOO MUCH was €7\.00 more/);
     const nothingDue = await book(person, { amount: '1.00' });
     expect(nothingDue.body.data).toMatchObject({ transfer: { credited: '1.00' }, invoices: [] });
     expect(await creditOf(person)).toBe('8.00');
@@ -303,7 +303,7 @@ describe('an invoice of which a part is paid', () => {
     });
     expect(await creditOf(person)).toBe('1.00');
     expect(await mailsTo(person)).toContainEqual(
-      expect.objectContaining({ body: expect.stringMatching(/The 1\.00 EUR that you paid .* credit/) }),
+      expect.objectContaining({ body: expect.stringMatching(/The €1\.00 that you paid .* credit/) }),
     );
     // What comes later for it becomes credit as well.
     const late = await book(person, { amount: '2.00', invoices: [{ invoice_id: id }] });
@@ -318,7 +318,7 @@ describe('an invoice of which a part is paid', () => {
     expect(cancelled.body.data.invoice).toMatchObject({ status: 'cancelled', credited: '1.00' });
     expect(await creditOf(person)).toBe('1.00');
     expect(await mailsTo(person)).toContainEqual(
-      expect.objectContaining({ body: expect.stringMatching(/The 1\.00 EUR that you paid .* credit/) }),
+      expect.objectContaining({ body: expect.stringMatching(/The €1\.00 that you paid .* credit/) }),
     );
   });
 
@@ -337,7 +337,7 @@ describe('an invoice of which a part is paid', () => {
     expect((await refund()).status).toBe(409);
     expect(await creditOf(person)).toBe('1.00');
     const told = (await mailsTo(person)).filter(({ body }) => body.includes('A slip'));
-    expect(told.some(({ body }) => /0\.60 EUR/.test(body))).toBe(true);
+    expect(told.some(({ body }) => /€0\.60/.test(body))).toBe(true);
     expect(told).toHaveLength(2);
     expect((await book(person, { amount: '3.00' })).body.data.invoices).toMatchObject([{ status: 'paid' }]);
     const back = await product.staff.post(`/staff/invoices/${id}/refund`, { reason: 'x', method: 'credit' });

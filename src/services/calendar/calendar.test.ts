@@ -4,6 +4,7 @@ import { payByCredit } from '../../../test/invoices.ts';
 import { newCustomer, type Person } from '../../../test/people.ts';
 import { startTestProduct, type TestProduct } from '../../../test/product.ts';
 import { settled, sql } from '../../../test/sql.ts';
+import { dayFor } from '../../platform/index.ts';
 import { calendar, check } from '../settings.ts';
 import { addDays, daysBetween } from './schedule.ts';
 
@@ -100,7 +101,7 @@ describe('a service that nobody pays', () => {
     const told = (await subjects()).slice(-7);
     expect([...told.slice(0, 5), ...told.slice(5).toSorted()]).toEqual([
       `Your renewal: invoice ${invoice?.id}`,
-      `Invoice ${invoice?.id} is due on ${duedate}`,
+      `Invoice ${invoice?.id} is due on ${dayFor({ language: 'en' }, duedate)}`,
       `Invoice ${invoice?.id} is overdue`,
       `Last reminder: invoice ${invoice?.id} is overdue`,
       'Web hosting is suspended',
@@ -273,7 +274,7 @@ describe('a service that is not renewed', () => {
     ]);
     expect((await service(id)).status).toBe('terminated');
     expect(await renewals(id)).toEqual([]);
-    expect(await subjects()).toContain(`Web hosting ends on ${duedate}`);
+    expect(await subjects()).toContain(`Web hosting ends on ${dayFor({ language: 'en' }, duedate)}`);
   });
 
   it('is invoiced when its customer thinks better of it', async () => {

@@ -1,54 +1,57 @@
 import { type MailDeclaration, mail } from '../../events/index.ts';
+import { dayFor, moneyFor } from '../../platform/index.ts';
 import { invoiceOverdue, invoiceReminded, serviceEnding } from '../events.ts';
-
-interface Named {
-  product: string;
-  hostname: string | null;
-}
-
-const nameOf = ({ product, hostname }: Named) => hostname ?? product;
+import { say } from '../texts/index.ts';
+import { nameOf } from '../texts/named.ts';
 
 const reminder = mail(
   invoiceReminded,
-  ({ subject, data }) => ({
-    subject: `Invoice ${subject.id} is due on ${data.duedate}`,
-    lines: [
-      `Invoice ${subject.id} for ${nameOf(data)} is not paid yet: ${data.due} ${data.currency}, by ${data.duedate}.`,
-      '',
-      'If your payment is on its way, there is nothing for you to do.',
-    ],
-  }),
+  ({ subject: { id }, data }, reader) => {
+    const duedate = dayFor(reader, data.duedate);
+    const due = moneyFor(reader, data.due, data.currency);
+    return {
+      subject: say(reader, 'reminded.subject', { id, duedate }),
+      blocks: [
+        say(reader, 'reminded.what', { id, name: nameOf(data), due, duedate }),
+        say(reader, 'reminded.next'),
+      ],
+    };
+  },
   { isBill: true },
 );
 
 const overdue = mail(
   invoiceOverdue,
-  ({ subject, data }) => ({
-    subject: `${data.last ? 'Last reminder: invoice' : 'Invoice'} ${subject.id} is overdue`,
-    lines: [
-      `Invoice ${subject.id} for ${nameOf(data)} was due on ${data.duedate}, and ${data.due} ${data.currency} are not paid.`,
-      ...(data.suspends_on === null
+  ({ subject: { id }, data }, reader) => {
+    const name = nameOf(data);
+    const duedate = dayFor(reader, data.duedate);
+    const due = moneyFor(reader, data.due, data.currency);
+    const suspends =
+      data.suspends_on === null
         ? []
-        : [
-            `Unless it is paid, ${nameOf(data)} is suspended from ${data.suspends_on} on and cannot be used.`,
-          ]),
-      '',
-      'If you need more time, write to us before then.',
-    ],
-  }),
+        : [say(reader, 'overdue.suspends', { name, day: dayFor(reader, data.suspends_on) })];
+    return {
+      subject: say(reader, data.last ? 'overdue.lastSubject' : 'overdue.subject', { id }),
+      blocks: [
+        say(reader, 'overdue.what', { id, name, duedate, due }),
+        ...suspends,
+        say(reader, 'overdue.next'),
+      ],
+    };
+  },
   { isBill: true },
 );
 
 const ending = mail(
   serviceEnding,
-  ({ data }) => ({
-    subject: `${nameOf(data)} ends on ${data.ends_on}`,
-    lines: [
-      `${nameOf(data)} is not renewed by itself, so it ends on ${data.ends_on}. What is stored on it is deleted then.`,
-      '',
-      'To keep it, renew it or turn auto_renew on before that day.',
-    ],
-  }),
+  ({ data }, reader) => {
+    const name = nameOf(data);
+    const day = dayFor(reader, data.ends_on);
+    return {
+      subject: say(reader, 'ending.subject', { name, day }),
+      blocks: [say(reader, 'ending.what', { name, day }), say(reader, 'ending.next')],
+    };
+  },
   { isBill: true },
 );
 

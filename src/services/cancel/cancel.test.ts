@@ -106,7 +106,7 @@ describe('at the end of the period', () => {
     expect((await owner.post(`/dashboard/services/${id}/renew`, { cycle: 'monthly' })).body.code).toBe(
       'conflict',
     );
-    expect(await mails()).toContain('Web hosting ends on 2027-05-01');
+    expect(await mails()).toContain('Web hosting ends on 1 May 2027');
   });
 
   it('asked for again says the same, and tells nobody anew', async () => {

@@ -1,50 +1,47 @@
 import { type MailDeclaration, mail } from '../../events/index.ts';
+import { dayFor, moneyFor } from '../../platform/index.ts';
 import { priceChangeAnnounced, priceChangeRevoked } from '../events.ts';
-
-interface Named {
-  product: string;
-  hostname: string | null;
-}
-
-const nameOf = ({ product, hostname }: Named) => hostname ?? product;
-
-const periods: Record<string, string> = {
-  monthly: 'a month',
-  quarterly: 'a quarter',
-  semiannually: 'half a year',
-  annually: 'a year',
-  biennially: 'two years',
-  triennially: 'three years',
-};
+import { say } from '../texts/index.ts';
+import { nameOf, periodFor } from '../texts/named.ts';
 
 const announced = mail(
   priceChangeAnnounced,
-  ({ subject, data }) => ({
-    subject: `${nameOf(data)} costs ${data.price} ${data.currency} from ${data.from} on`,
-    lines: [
-      `The price of ${nameOf(data)} changes with its renewal on ${data.from}:`,
-      '',
-      `  until then:  ${data.price_before} ${data.currency} for ${periods[data.cycle] ?? data.cycle}`,
-      `  afterwards:  ${data.price} ${data.currency} for ${periods[data.cycle] ?? data.cycle}`,
-      '',
-      'Both are before tax. What you have paid for, and an invoice that is open, keep their price.',
-      '',
-      `If you agree there is nothing for you to do. If not, cancel it before ${data.from} to the end of its period: among your`,
-      `services, or with POST /api/dashboard/services/${subject.id}/cancel. It then costs you nothing more.`,
-    ],
-  }),
+  ({ subject: { id }, data }, reader) => {
+    const name = nameOf(data);
+    const day = dayFor(reader, data.from);
+    const period = periodFor(reader, data.cycle);
+    const price = moneyFor(reader, data.price, data.currency);
+    return {
+      subject: say(reader, 'priceAnnounced.subject', { name, price, day }),
+      blocks: [
+        say(reader, 'priceAnnounced.what', { name, day }),
+        {
+          table: [
+            [
+              say(reader, 'priceAnnounced.before', { period }),
+              moneyFor(reader, data.price_before, data.currency),
+            ],
+            [say(reader, 'priceAnnounced.after', { period }), price],
+          ],
+        },
+        say(reader, 'priceAnnounced.tax'),
+        say(reader, 'priceAnnounced.choice', { day, id }),
+      ],
+    };
+  },
   { isBill: true },
 );
 
 const revoked = mail(
   priceChangeRevoked,
-  ({ data }) => ({
-    subject: `${nameOf(data)} keeps its price`,
-    lines: [
-      `We told you of a new price of ${nameOf(data)}. That is off: it costs ${data.price} ${data.currency} as before.`,
-      'An invoice that asked for the new price is cancelled.',
-    ],
-  }),
+  ({ data }, reader) => {
+    const name = nameOf(data);
+    const price = moneyFor(reader, data.price, data.currency);
+    return {
+      subject: say(reader, 'priceKept.subject', { name }),
+      blocks: [say(reader, 'priceKept.what', { name, price }), say(reader, 'priceKept.next')],
+    };
+  },
   { isBill: true },
 );
 

@@ -5,6 +5,7 @@ import { newCustomer, newStaff, type Person } from '../../../test/people.ts';
 import { startTestProduct, type TestProduct } from '../../../test/product.ts';
 import { newHosting } from '../../../test/products.ts';
 import { contents, settled, sql } from '../../../test/sql.ts';
+import { dayFor } from '../../platform/index.ts';
 import { addDays } from '../calendar/schedule.ts';
 
 let product: TestProduct;
@@ -153,8 +154,8 @@ describe('a move of prices', () => {
     const moveId = await moved();
     const told = await mails();
     expect(told).toHaveLength(1);
-    expect(told[0]?.subject).toBe(`Space costs 12.00 EUR from ${duedate} on`);
-    for (const word of ['10.00 EUR', '12.00 EUR', duedate, `/dashboard/services/${id}/cancel`])
+    expect(told[0]?.subject).toBe(`Space costs €12.00 from ${dayFor({ language: 'en' }, duedate)} on`);
+    for (const word of ['€10.00', '€12.00', dayFor({ language: 'en' }, duedate), `/dashboard/services/${id}/cancel`])
       expect(told[0]?.body).toContain(word);
     expect((await service(id)).coming_price).toEqual({ price: '12.00', from: duedate });
     const list = (await customer.get('/dashboard/services')).body.data.services;
@@ -325,7 +326,7 @@ describe('a move of prices', () => {
     const first = await moved(30);
     const second = await moved(60, '15.00');
     expect(await mails()).toHaveLength(2);
-    expect((await mails())[1]?.body).toContain('12.00 EUR');
+    expect((await mails())[1]?.body).toContain('€12.00');
     expect((await service(id)).coming_price.price).toBe('12.00');
     expect(await renew(id)).toBe('12.00');
     expect((await service(id)).coming_price.price).toBe('15.00');

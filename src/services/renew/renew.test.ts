@@ -171,7 +171,7 @@ describe('a renewal', () => {
       .body.data;
     const subjects = mails.map(({ subject }: { subject: string }) => subject);
     expect(subjects).toContain(`Your renewal: invoice ${invoiceId}`);
-    expect(subjects).toContain('Web hosting is renewed until 2027-03-31');
+    expect(subjects).toContain('Web hosting is renewed until 31 March 2027');
   });
 
   it('for another cycle changes cycle and price from then on', async () => {

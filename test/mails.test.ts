@@ -1,0 +1,159 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { asHtml } from '../src/events/html.ts';
+import { openLayout } from '../src/events/layout.ts';
+import { composeMail, type MailDeclaration } from '../src/events/mail.ts';
+import { allTexts, type Language, languages, openDictionary, variablesIn } from '../src/platform/index.ts';
+import { allMails } from '../src/worker.ts';
+import { samples } from './mails/samples.ts';
+
+/** Where mails are written to, to be looked at. */
+const shown = path.join(import.meta.dirname, '../var/mails');
+const hostile =
+  '<img src=x onerror=alert(1)>"\'&amp;</td>{{content}} $t(frame.why) {{name}}\r\nBcc: evil@example.com\u2028Subject: x';
+const brand = {
+  name: 'Example Hosting B.V.',
+  colour: '#1b4965',
+  imprint: ['1 Harbour Street', '1011 AB Amsterdam', 'billing@example.com'],
+};
+const recipient = { first_name: '~Ada', last_name: '~Lovelace', language: 'en', timezone: 'Europe/Vienna' };
+
+/** A sample with its free texts as they are, or all hostile. */
+function fill<T>(value: T, isHostile: boolean): T {
+  const filled = JSON.stringify(value, (_, each) =>
+    typeof each === 'string' && each.startsWith('~') ? (isHostile ? hostile : each.slice(1)) : each,
+  );
+  return JSON.parse(filled);
+}
+
+function render(mail: MailDeclaration, data: object, language: Language, isHostile = false) {
+  const to = fill(recipient, isHostile);
+  const reader = { language, timezone: 'Europe/Vienna', dictionary: openDictionary(null) };
+  const subject = { type: 'thing', id: 4503599627370302 };
+  const happened = { journalId: 1, subject, organizationId: 1, data: fill(data, isHostile) };
+  const made = composeMail(mail.text(happened, reader), to, reader, brand, 'https://inn.example');
+  const page = {
+    ...made,
+    ...{ language, brand, footer: ['Why'], unsubscribe: null },
+    urlOf: () => 'https://inn.example/page?token=aaaabbbbccccddddeeeeffff',
+  };
+  return { ...made, html: asHtml(page, openLayout(null)) };
+}
+
+const all = allMails.flatMap((mail) =>
+  (samples[mail.event] ?? []).flatMap((data, nth) =>
+    languages.map((language) => ({ mail, data, language, name: `${mail.event}${nth || ''}` })),
+  ),
+);
+const tags = (html: string) => html.match(/<[^>]*>/g)?.map((tag) => tag.replace(/".*/s, ''));
+
+beforeAll(() => {
+  rmSync(shown, { recursive: true, force: true });
+});
+
+describe('every mail', () => {
+  it('has a sample here', () => {
+    expect(allMails.map(({ event }) => event).filter((event) => !(event in samples))).toEqual([]);
+  });
+
+  it.each(languages)('is written in %s, to be looked at in var/mails', (language) => {
+    const folder = path.join(shown, language);
+    mkdirSync(folder, { recursive: true });
+    for (const { mail, data, name } of all.filter((each) => each.language === language)) {
+      const { subject, body, html } = render(mail, data, language);
+      expect(subject, name).not.toBe('');
+      expect(`${subject}${body}`, name).not.toMatch(/undefined|NaN|Invalid|\{\{|\[object/);
+      writeFileSync(path.join(folder, `${name}.html`), html);
+      writeFileSync(path.join(folder, `${name}.txt`), `Subject: ${subject}\n\n${body}`);
+    }
+  });
+
+  it('is another text in each language', () => {
+    for (const { mail, data, name } of all.filter((each) => each.language === 'de'))
+      expect(render(mail, data, 'de').body, name).not.toBe(render(mail, data, 'en').body);
+  });
+
+  it('is led astray by no name: the same markup, the same lines, nothing looked up', () => {
+    for (const { mail, data, language, name } of all) {
+      const [harmless, made] = [render(mail, data, language), render(mail, data, language, true)];
+      expect(tags(made.html), name).toEqual(tags(harmless.html));
+      expect(made.html, name).toContain('&lt;img src=x onerror=alert(1)&gt;&quot;&#39;&amp;amp;');
+      expect(made.body.split('\n').length, name).toBe(harmless.body.split('\n').length);
+      expect(made.subject, name).not.toMatch(/[\p{Cc}\u2028]/u);
+      expect(made.body, name).toContain('{{content}} $t(frame.why) {{name}}');
+    }
+  });
+
+  it('asks no other host for anything', () => {
+    for (const { mail, data, language, name } of all)
+      expect(render(mail, data, language).html, name).not.toMatch(/<img|<link|<script|url\(|@import|src=/);
+  });
+});
+
+describe('the dictionary', () => {
+  it('has the same variables in every language', () => {
+    const different = [...allTexts()].flatMap(([room, { en, ...others }]) =>
+      Object.entries(en).flatMap(([group, texts]) =>
+        Object.entries(texts).flatMap(([key, text]) =>
+          Object.values(others)
+            .map((other) => other[group]?.[key] ?? '')
+            .filter((other) => `${[...variablesIn(other)].sort()}` !== `${[...variablesIn(text)].sort()}`)
+            .map((other) => `${room}.${group}.${key}: ${text} | ${other}`),
+        ),
+      ),
+    );
+    expect(different).toEqual([]);
+  });
+});
+
+describe("a provider's own words", () => {
+  const folders: string[] = [];
+  afterAll(() => {
+    for (const folder of folders) rmSync(folder, { recursive: true });
+  });
+  function folder(files: Record<string, string>): string {
+    const made = mkdtempSync(path.join(tmpdir(), 'innkeeper-texts-'));
+    folders.push(made);
+    for (const [name, text] of Object.entries(files)) writeFileSync(path.join(made, name), text);
+    return made;
+  }
+  const german = (room: object) => folder({ 'de.json': JSON.stringify(room) });
+
+  it('stand for ours, and ours for all they leave out', () => {
+    const dictionary = openDictionary(german({ events: { frame: { greeting: 'Servus {{name}}!' } } }));
+    const say = (lng: string, key: string) =>
+      dictionary.t(key, { lng, ns: 'events', replace: { name: 'Ada' } });
+    expect(say('de', 'frame.greeting')).toBe('Servus Ada!');
+    expect(say('en', 'frame.greeting')).toBe('Hello Ada,');
+    expect(say('de', 'frame.unsubscribe')).toBe('Abbestellen');
+  });
+
+  it.each([
+    [{ nowhere: {} }, /de\.json: nowhere is none of .*billing/],
+    [{ events: { frame: { greting: 'x' } } }, /events\.frame\.greting is no text of this version/],
+    [{ events: { __proto__x: { toString: 'x' } } }, /is no text of this version/],
+    [
+      { events: { frame: { greeting: 'Hallo {{vorname}}' } } },
+      /greeting uses \{\{vorname\}\}; it takes name/,
+    ],
+    [{ events: { frame: { greeting: 1 } } }, /events\.frame\.greeting has to be a text/],
+    [{ events: ['x'] }, /events has to be an object/],
+  ])('are refused by name when they fit nothing: %j', (words, message) => {
+    expect(() => openDictionary(german(words))).toThrow(message);
+  });
+
+  it('are refused when they cannot be read', () => {
+    expect(() => openDictionary('/nowhere/at/all')).toThrow(/TEXTS_DIR \/nowhere\/at\/all cannot be read/);
+    expect(() => openDictionary(folder({ 'en.json': '{' }))).toThrow(/en\.json is no JSON/);
+  });
+
+  it('may be put in a layout of their own, which has a place for what has to be there', () => {
+    const own = folder({ 'mail.html': '<b>{{company}}</b>{{content}}<hr>{{footer}}' });
+    expect(openLayout(own)).toContain('<hr>');
+    const strange = folder({ 'mail.html': '{{content}}{{footer}}{{logo}}' });
+    expect(() => openLayout(strange)).toThrow(/mail\.html uses \{\{logo\}\}; it may use/);
+    expect(() => openLayout(folder({ 'mail.html': '{{content}}' }))).toThrow(/lacks \{\{footer\}\}/);
+  });
+});

@@ -1,0 +1,156 @@
+/**
+ * What mails tell of, one or more of each event. Whoever adds a mail adds a sample; what begins with `~` is free text, which
+ * anybody may have written, and is replaced by something hostile in one of the tests.
+ */
+const service = { user_id: 7, product: '~Cloud S', hostname: '~web1.example.com' };
+const byHand = { ...service, module_id: 3, hostname: null };
+const machine = { ...service, module_id: 2 };
+const key = { user_id: 7, name: '~deploy', prefix: 'ink_live_4f1b', by_other: true };
+const passkey = { user_id: 7, passkey_id: 1, name: '~Phone' };
+const aboutLink = { user_id: 7, link_id: 4503599627370601 };
+const changing = { user_id: 7, email_change_id: 12 };
+const account = { user_id: 7 };
+const money = { user_id: 7, currency: 'EUR' };
+const items = [
+  { description: '~Cloud S, web1.example.com, 1 February to 28 February', amount: '1249.50' },
+  { description: '~Coupon WELCOME', amount: '-10.00' },
+];
+const invoice = { ...money, total: '1239.50', duedate: '2026-02-03', items };
+const credited = { ...money, amount: '3.00', description: '~x', invoice_id: 4503599627370302 };
+const refund = { ...money, amount: '3.00', reason: '~A slow week', full: true };
+const member = { user_id: 7, organization: '~Ada & Sons', role: 'billing' };
+const reminded = { ...service, service_id: 9, due: '3.00', currency: 'EUR', duedate: '2026-02-03' };
+const priced = { ...service, cycle: 'monthly', price_before: '3.00', price: '3.50', currency: 'EUR' };
+
+export const samples: Record<string, object[]> = {
+  'account.registered': [{ ...aboutLink, organization_name: '~x', country: null }],
+  'account.verification_sent': [aboutLink],
+  'account.registration_repeated': [aboutLink],
+  'account.blocked': [{ ...account, reason: '~x' }],
+  'account.unblocked': [account],
+  'account.corrected': [{ ...account, fields: ['first_name', 'last_name', 'phone'] }],
+  'api_key.created': [key],
+  'api_key.revoked': [key],
+  'api_key.ending': [{ ...key, expires_at: '2026-02-03T09:30:00.000Z' }],
+  'password.forgotten': [aboutLink],
+  'password.reset': [{ ...account, sessions_ended: 1 }],
+  'password.changed': [{ ...account, sessions_ended: 1 }],
+  'email_change.asked': [changing],
+  'email_change.told': [changing],
+  'email_change.refused': [changing],
+  'email_change.confirmed': [changing],
+  'email_change.revoked': [{ ...aboutLink, sessions_ended: 1 }],
+  'email_change.address_held': [changing],
+  'session.opened': [
+    { ...account, new_device: true, user_agent: '~Mozilla/5.0 (X11; Linux x86_64)' },
+    { ...account, new_device: true, user_agent: null },
+  ],
+  'second_factor.enabled': [account],
+  'second_factor.disabled': [account],
+  'second_factor.recovery_codes_made': [account],
+  'second_factor.reset_asked': [{ ...aboutLink, reason: '~x', due_at: '2026-02-03T09:30:00.000Z' }],
+  'second_factor.reset_stopped': [account],
+  'second_factor.reset': [account],
+  'passkey.added': [passkey],
+  'passkey.removed': [passkey],
+  'passkey.went_back': [passkey],
+  'impersonation.started': [
+    { ...account, reason: '~You asked for help', read_only: true },
+    { ...account, reason: '~You asked for help', read_only: false },
+  ],
+  'staff.added': [{ ...aboutLink, role: 'support' }],
+  'member.invited': [{ ...member, email: 'eve@example.com', invited_by: '~Ada Lovelace', sending: 1 }],
+  'invitation.sent_again': [{ ...member, email: 'eve@example.com', invited_by: '~Ada Lovelace', sending: 2 }],
+  'invitation.accepted': [{ ...member, email: '~eve@example.com' }],
+  'member.role_changed': [{ ...member, before: 'viewer' }],
+  'member.removed': [
+    { ...member, left: true },
+    { ...member, left: false },
+  ],
+  'invoice.created': [
+    ...['order', 'renewal', 'upgrade', 'top_up', 'late_fee', 'manual'].map((kind) => ({ ...invoice, kind })),
+    ...['order', 'renewal', 'upgrade', 'manual'].map((kind) => ({ ...invoice, kind, total: '0.00' })),
+  ],
+  'invoice.paid': [{ ...invoice, kind: 'order', method: 'credit' }],
+  'invoice.part_paid': [
+    { ...invoice, kind: 'order', amount: '1.00', due: '2.00' },
+    { ...invoice, kind: 'renewal', amount: '1.00', due: '2.00' },
+  ],
+  'invoice.expired': [
+    { ...invoice, kind: 'order', credited: '1.00' },
+    { ...invoice, kind: 'renewal' },
+  ],
+  'invoice.cancelled': [
+    { ...invoice, kind: 'order' },
+    { ...invoice, kind: 'order', credited: '1.00', reason: '~it was a mistake' },
+  ],
+  'invoice.refunded': [
+    ...['credit', 'original', 'dispute', 'taken_back'].map((method) => ({ ...refund, method })),
+  ],
+  'invoice.part_returned': [refund],
+  'credit.granted': [
+    { ...credited, invoice_was: 'cancelled' },
+    { ...credited, invoice_was: 'paid' },
+    { ...credited, invoice_was: 'refunded' },
+    { ...credited, invoice_id: null, reference: '~INV 4503' },
+  ],
+  'payment.declined': [
+    {
+      ...credited,
+      charge_id: 1,
+      reason: '~Not enough money',
+      next_try_on: '2026-02-05',
+      pay_url: 'https://x.example/p',
+    },
+    {
+      ...credited,
+      charge_id: 1,
+      reason: '~Not enough money',
+      next_try_on: null,
+      pay_url: 'https://x.example/p',
+    },
+  ],
+  'payment.confirmation_wanted': [{ ...credited, charge_id: 1, pay_url: 'https://x.example/p' }],
+  'payment_method.saved': [{ user_id: 7, method: '~visa ending in 4242', is_default: true }],
+  'payment_method.removed': [{ user_id: 7, method: '~visa ending in 4242' }],
+  'tax_id.checked': [{ user_id: 7, tax_id: '~NL123', state: 'invalid', by: 'register' }],
+  'order.held': [{ user_id: 7, reasons: ['~x'] }],
+  'order.released': [{ user_id: 7, note: '~x' }],
+  'order.refused': [{ user_id: 7, reason: '~We do not sell there' }],
+  'service.staff_delivery_wanted': [byHand],
+  'service.provisioned': [
+    { ...service, primary_ip: '192.0.2.7' },
+    { ...byHand, primary_ip: null },
+  ],
+  'service.done_by_hand': [...['change', 'unsuspend', 'terminate'].map((task) => ({ ...byHand, task }))],
+  'service.renewed': [{ ...machine, duedate: '2026-03-01' }],
+  'service.renewal_refunded': [{ ...machine, duedate: '2026-03-01' }],
+  'service.suspended': [{ ...machine, reason: '~It sends unsolicited mail' }],
+  'service.unsuspended': [machine, byHand],
+  'service.terminated': [
+    { ...machine, reason: '~It was not paid' },
+    { ...byHand, reason: '~It was not paid' },
+  ],
+  'service.cancel_scheduled': [{ ...service, effective_on: '2026-03-01', reason: null }],
+  'service.cancel_revoked': [service],
+  'service.product_changed': [
+    {
+      ...{ ...byHand, product_before: '~Cloud S', product: '~Cloud M', cycle: 'annually' },
+      ...{ duedate: '2026-03-01', price: '120.00', currency: 'EUR' },
+    },
+  ],
+  'service.ending': [{ ...service, ends_on: '2026-03-01' }],
+  'service.price_change_announced': [{ ...priced, from: '2026-03-01' }],
+  'service.price_change_revoked': [priced],
+  'invoice.reminded': [{ ...reminded, suspends_on: null, last: false }],
+  'invoice.overdue': [
+    { ...reminded, suspends_on: null, last: false },
+    { ...reminded, suspends_on: '2026-02-10', last: true },
+  ],
+  'staff.told': [
+    {
+      ...{ recipient: 'noc@example.com', kind: 'job.failed', title: 'Jobs that failed' },
+      concerns: Array.from({ length: 22 }, (_, nth) => ({ id: nth, message: '~vps.provision: no host' })),
+    },
+  ],
+};
