@@ -12,6 +12,7 @@ import {
   sessionRoutes,
   staffAccountRoutes,
   staffKeyRoutes,
+  unsubscribeRoutes,
   userStaffRoutes,
 } from './account/index.ts';
 import { attentionStaffRoutes, jobDismissalRoutes } from './attention/index.ts';
@@ -95,6 +96,7 @@ export const allRoutes: RouteGroup[] = [
   passkeyRoutes,
   passkeySignInRoutes,
   keepFactorsRoutes,
+  unsubscribeRoutes,
   organizationRoutes,
   memberRoutes,
   invitationRoutes,

@@ -65,7 +65,7 @@ const tablesOf: Record<string, string[]> = {
   attention: ['staff_concerns', 'staff_mailings'],
   organizations: ['organizations', 'memberships', 'invitations'],
   settings: ['settings'],
-  events: ['journal', 'journal_horizon', 'mails'],
+  events: ['journal', 'journal_horizon', 'mails', 'bounced_addresses'],
   fleet: ['nodes', 'placements', 'address_pools', 'addresses', 'images'],
   catalog: ['product_groups', 'products', 'product_prices', 'product_options', 'coupons', 'coupon_uses'],
   billing: [
@@ -178,6 +178,7 @@ const withoutOrganization: Record<string, string> = {
   journal_horizon: "the provider's: one row for the whole journal",
   idempotency_keys: "a person's; the organization is part of the hashed scope",
   organizations: 'is the organization',
+  bounced_addresses: "the provider's: what its mail server said of an address",
   staff_concerns: "the provider's",
   staff_mailings: "the provider's",
   job_steps: 'part of a job, which names the organization',

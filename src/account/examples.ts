@@ -116,6 +116,7 @@ const signedInUser = {
   last_name: 'Lindqvist',
   staff_role: null,
 };
+const unsubscribeToken = `4503599627370601.services.${'0vX2m7Qy1cZ8sTtW5nB4kLhE9uRfJpGaDdYxKiMoQwA'}`;
 const linkToken = '0vX2m7Qy1cZ8sTtW5nB4kLhE9uRfJpGaDdYxKiMoQwA';
 
 const unlimited = { scopes: null, organization_ids: null, ip_allowlist: null, test: false };
@@ -213,6 +214,8 @@ export const examples = {
     },
     data: { mail_sent: true },
   },
+  openUnsubscribePage: { query: { token: unsubscribeToken }, data: null },
+  unsubscribe: { query: { token: unsubscribeToken }, data: null },
   verifyEmail: { body: { token: linkToken }, data: { email_verified: true } },
   resendVerification: { body: { email: 'grace@example.com' }, data: { mail_sent: true } },
   logIn: {

@@ -49,6 +49,7 @@ export { authRoutes } from './signIn/routes.ts';
 export { type SshKey, sshKeysOf } from './sshKeys.ts';
 export { staffAccountRoutes } from './staff/routes.ts';
 export { staffKeyRoutes, userStaffRoutes } from './staffRoutes.ts';
+export { unsubscribeRoutes } from './unsubscribeRoutes.ts';
 export {
   createUser,
   findStaffMember,

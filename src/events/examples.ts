@@ -1,5 +1,21 @@
 import type { Example } from '../platform/http/index.ts';
 
+const paymentMail = {
+  id: 4503599627370614,
+  recipient: 'ada@example.com',
+  subject: 'Payment received for invoice 4503599627370302',
+  body: 'Hello Ada,\n\nWe received €7.50 for invoice 4503599627370302. Thank you.\n\n-- \nInnkeeper\nhttp://localhost:0\n',
+  event: 'invoice.paid',
+  language: 'en',
+  state: 'kept',
+  error: null,
+  answer: null,
+  sendings: 1,
+  address_bounced_at: null,
+  created_at: '2026-01-31T22:04:15.747Z',
+  sent_at: null,
+};
+
 /** A request and its answer for each operation, parts of one story. */
 export const examples = {
   followEvents: { data: null },
@@ -32,21 +48,15 @@ export const examples = {
       next_cursor: null,
     },
   },
+  getMail: { params: { id: 4503599627370614 }, data: { mail: paymentMail } },
+  sendMailAgain: {
+    params: { id: 4503599627370614 },
+    data: { mail: { ...paymentMail, state: 'queued', sendings: 2 } },
+  },
   listMails: {
     query: { recipient: 'ada@example.com' },
     data: {
-      mails: [
-        {
-          id: 4503599627370614,
-          recipient: 'ada@example.com',
-          subject: 'Payment received for invoice 4503599627370302',
-          body: 'Hello Ada,\n\nWe received 7.50 EUR for invoice 4503599627370302. Thank you.\n\nhttp://localhost:0\n',
-          state: 'kept',
-          error: null,
-          created_at: '2026-01-31T22:04:15.747Z',
-          sent_at: null,
-        },
-      ],
+      mails: [paymentMail],
       pages: 1,
       current_page: 1,
       entries: 1,

@@ -60,11 +60,14 @@ function blockHtml(block: Block, colour: string, urlOf: (link: MailLink) => stri
   return buttonHtml(block.button, 'url' in block ? block.url : urlOf(block.link), colour);
 }
 
+/** Amounts and days stay on one line. */
+const longest = 20;
+
 function tableHtml(rows: readonly (readonly [string, string])[]): string {
   const line = 'padding:8px 0;border-bottom:1px solid #dde3e8;vertical-align:top';
   const cells = rows.map(
     ([label, value]) =>
-      `<tr><td class="line" style="${line}">${escapeHtml(label)}</td><td class="line" style="${line};padding-left:16px;text-align:right;font-weight:600">${escapeHtml(value)}</td></tr>`,
+      `<tr><td class="line" style="${line}">${escapeHtml(label)}</td><td class="line" style="${line};padding-left:16px;text-align:right;font-weight:600${value.length > longest ? '' : ';white-space:nowrap'}">${escapeHtml(value)}</td></tr>`,
   );
   return `<table width="100%" cellpadding="0" cellspacing="0" style="margin:0 0 16px;border-collapse:collapse;overflow-wrap:anywhere">\n${cells.join('\n')}\n</table>`;
 }

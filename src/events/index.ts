@@ -3,7 +3,10 @@
  * the events that it makes happen and writes them with `record`, in the transaction that makes them happen; each
  * room declares what it does when something happened elsewhere, with `on`, and how people are told, with `mail`.
  */
+import './errors.ts';
+
 export type { Block } from './blocks.ts';
+export { type DeliveryReport, takeDeliveryReport } from './bounce.ts';
 export { mailConcerns } from './concerns.ts';
 export { allEvents, type Event, event, type NoData, type Told, type ToldEvent, toldEvents } from './event.ts';
 export { followJournal, startTellingReaders } from './followJournal.ts';
@@ -27,3 +30,4 @@ export { type JournalEntry, readJournal } from './readJournal.ts';
 export { auditRoutes, mailStaffRoutes } from './staffRoutes.ts';
 export { eventRoutes, eventStaffRoutes } from './stream/routes.ts';
 export type { Measured, Watch } from './stream/watch.ts';
+export { readUnsubscribeToken, type Unsubscription } from './unsubscribe.ts';

@@ -14,11 +14,13 @@ import {
   type TxRun,
 } from '../platform/index.ts';
 import type { Block } from './blocks.ts';
+import { bounce, hasBounced } from './bounce.ts';
 import { asHtml, type Brand } from './html.ts';
 import { openLayout } from './layout.ts';
-import { composeMail, type MailDeclaration, type Recipient, readerOf } from './mail.ts';
+import { composeMail, type MailDeclaration, type Notification, type Recipient, readerOf } from './mail.ts';
 import { type MailLink, urlOfLink, withLink } from './mailLink.ts';
 import { frameTexts } from './texts/index.ts';
+import { unsubscribeUrl } from './unsubscribe.ts';
 
 interface EntryForMail extends Recipient {
   id: number;
@@ -95,6 +97,8 @@ interface MailRow {
   /** Null for mails of versions that sent plain text. */
   blocks: Block[] | null;
   language: Language;
+  about: Notification | null;
+  user_id: number | null;
   link: MailLink | null;
   state: 'queued' | 'kept' | 'sent' | 'failed';
   /** How often it was to be sent, with this time. */
@@ -103,7 +107,8 @@ interface MailRow {
 
 const mailOfEntry = statement<MailRow, { journalId: number }>(
   'events.mailOfEntry',
-  `select id, journal_id, template, recipient, subject, body, blocks, language, link, state, sendings from mails
+  `select id, journal_id, template, recipient, subject, body, blocks, language, about, user_id, link, state,
+     sendings from mails
    where journal_id = :journalId`,
 );
 
@@ -127,7 +132,7 @@ interface Payload {
 }
 
 const deliver: NamedJob<Payload> = { name: 'mail.deliver' };
-const sending: NamedJob<Payload> = { name: 'mail.send' };
+export const sending: NamedJob<Payload> = { name: 'mail.send' };
 
 /** Says who the company is. */
 type BrandReader = (ctx: Context) => Promise<Brand>;
@@ -165,7 +170,11 @@ export function mailSending(readBrand: BrandReader): Saga<Payload> {
   return job<Payload>(sending.name, (run) => send(run, readBrand), {
     attempts: 12,
     outages: ['mail_unreachable', putOff],
-    failed: async (ctx, { journalId }, { message }) => {
+    failed: async (ctx, { journalId }, { code, message }) => {
+      if (code === 'address_refused') {
+        const mail = await ctx.db.maybe(mailOfEntry, { journalId });
+        if (mail !== null) await bounce(ctx, mail.recipient, mail.id, message);
+      }
       await ctx.db.run(markMail, { journalId, state: 'failed', sentAt: null, error: message, answer: null });
     },
   });
@@ -184,6 +193,7 @@ async function write(
   const named = declared.to(entry.data);
   const address = named ?? addressOf(entry, declared);
   if (address === null) return;
+  if (declared.about !== null && (await hasBounced(ctx, address))) return;
   const recipient = named === null ? entry : await whoHas(ctx, named, entry.actor_id);
   const reader = readerOf(recipient, ctx.config.textsDir);
   const text = declared.text(
@@ -235,12 +245,16 @@ async function send(run: Run<Payload, object>, readBrand: BrandReader): Promise<
 /** The whole mail, in text and HTML, with the links that nobody but its recipient reads. */
 async function asItLeaves(ctx: Context, mail: MailRow, brand: Brand): Promise<OutgoingMail> {
   const { seal, config } = ctx;
-  const { subject, language, blocks } = mail;
+  const { subject, language, blocks, about, user_id: userId } = mail;
   const reader = readerOf({ ...nobodyKnown, language }, config.textsDir);
+  const url =
+    about === null || userId === null ? null : unsubscribeUrl({ userId, about }, seal, config.publicUrl);
+  const why = frameTexts(reader, 'frame.why', { company: brand.name });
+  const whyWanted = frameTexts(reader, 'frame.whyNotify');
   const page = {
     ...{ subject, language, brand },
-    footer: [frameTexts(reader, 'frame.why', { company: brand.name })],
-    unsubscribe: null,
+    footer: [url === null ? why : whyWanted],
+    unsubscribe: url === null ? null : { text: frameTexts(reader, 'frame.unsubscribe'), url },
     urlOf: (link: MailLink) => urlOfLink(link, seal, config.publicUrl),
   };
   return {
@@ -248,10 +262,19 @@ async function asItLeaves(ctx: Context, mail: MailRow, brand: Brand): Promise<Ou
     from: config.mailFrom,
     to: mail.recipient,
     subject,
-    text: withLink(mail.body, mail.link, seal, config.publicUrl),
+    text: `${withLink(mail.body, mail.link, seal, config.publicUrl)}${url === null ? '' : `\n${whyWanted}\n${url}\n`}`,
     ...(blocks === null ? {} : { html: asHtml({ ...page, blocks }, openLayout(config.textsDir)) }),
-    headers: { 'Auto-Submitted': 'auto-generated', 'X-Auto-Response-Suppress': 'All' },
+    headers: {
+      'Auto-Submitted': 'auto-generated',
+      'X-Auto-Response-Suppress': 'All',
+      ...(url && lettingOut(url)),
+    },
   };
+}
+
+/** Header fields by which mail programs offer to get no more mails of this kind, by one click (RFC 2369, 8058). */
+function lettingOut(url: string): Record<string, string> {
+  return { 'List-Unsubscribe': `<${url}>`, 'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click' };
 }
 
 /** The same for every try, another one when staff sends it again: mail systems drop what has the same. */

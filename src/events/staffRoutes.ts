@@ -2,6 +2,7 @@ import { Type } from 'typebox';
 import {
   Choice,
   Id,
+  IdParams,
   ListQuery,
   listOf,
   Nullable,
@@ -13,7 +14,8 @@ import {
 import { fail } from '../platform/index.ts';
 import { listAudit } from './audit.ts';
 import { examples } from './examples.ts';
-import { listMails } from './mailList.ts';
+import { listMails, readMail } from './mailList.ts';
+import { sendAgain } from './sendAgain.ts';
 
 const Mail = named(
   'Mail',
@@ -26,12 +28,21 @@ const Mail = named(
       'MailState',
       Choice(['queued', 'kept', 'sent', 'failed'], { description: 'kept: no SMTP server is configured' }),
     ),
-    error: Nullable(Type.String()),
+    event: Type.String({ description: 'The name of the event that it tells of' }),
+    language: Type.String({ description: 'ISO 639-1' }),
+    error: Nullable(Type.String({ description: 'Why it could not be sent, or came back' })),
+    answer: Nullable(Type.String({ description: 'What the mail server said when it took it' })),
+    sendings: Type.Integer({
+      description: 'How often it was to be sent: 1, and once more each time that staff sent it again',
+    }),
+    address_bounced_at: Nullable(Timestamp),
     created_at: Timestamp,
     sent_at: Nullable(Timestamp),
   }),
   'A mail that was written',
 );
+
+const one = named('MailAnswer', Type.Object({ mail: Mail }));
 
 const group = { tag: 'Staff: mail log', about: 'Mails that were written to customers.', examples };
 
@@ -50,6 +61,36 @@ export const mailStaffRoutes = routes('/staff/mails', group, (route) => {
       data: named('MailList', listOf('mails', Mail)),
     },
     (ctx, req) => listMails(ctx, req.query),
+  );
+  route.get(
+    '/:id',
+    {
+      auth: 'staff',
+      operation: 'getMail',
+      summary: 'Get a mail',
+      description: 'A mail with what became of it.',
+      params: IdParams,
+      data: one,
+      errors: ['not_found'],
+    },
+    (ctx, req) => readMail(ctx, req.params.id),
+  );
+  route.post(
+    '/:id/send-again',
+    {
+      auth: 'staff',
+      operation: 'sendMailAgain',
+      summary: 'Send a mail again',
+      description:
+        'Sends a mail once more as it was written, to the same address: one that could not be sent or came back, or that ' +
+        'its reader cannot find. An address that mails came back from counts as good again until the next one does. A link ' +
+        'in it is good as long as it was from the beginning.',
+      params: IdParams,
+      data: one,
+      errors: ['not_found', 'mail_under_way', 'mail_server_missing'],
+      drivers: ['mail'],
+    },
+    (ctx, req) => sendAgain(ctx, req.drivers.mail, req.params.id),
   );
 });
 

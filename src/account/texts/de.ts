@@ -167,6 +167,15 @@ export const de: Translation<typeof en> = {
     subject: 'Ihr Konto ist wieder offen',
     what: 'Sie können sich wieder anmelden, und API-Schlüssel, die nicht widerrufen wurden, funktionieren wieder.',
   },
+  unsubscribe: {
+    title: 'E-Mails, die Sie nicht möchten',
+    payments:
+      'Möchten Sie keine E-Mails mehr über eingegangene Zahlungen? Rechnungen und Zahlungserinnerungen erhalten Sie weiterhin.',
+    services:
+      'Möchten Sie keine E-Mails mehr darüber, wie es mit Ihren Diensten weitergeht, etwa dass einer bereit oder verlängert ist? Was Sie wissen müssen, erhalten Sie weiterhin.',
+    button: 'Abbestellen',
+    done: 'Erledigt: Sie erhalten keine E-Mails dieser Art mehr. In den Einstellungen Ihres Kontos können Sie sie wieder einschalten.',
+  },
   roles: {
     administrator: 'Administrator',
     billing: 'Buchhaltung',

@@ -162,6 +162,14 @@ export const en = {
     subject: 'Your account is open again',
     what: 'You can sign in again, and API keys that were not revoked work again.',
   },
+  unsubscribe: {
+    title: 'Mails that you do not want',
+    payments: 'Do you want no more mails about payments that we received? Invoices and reminders go on.',
+    services:
+      'Do you want no more mails about how your services get on, such as that one is ready or renewed? What you have to know goes on.',
+    button: 'Unsubscribe',
+    done: 'Done: you get no more mails of this kind. You can switch them on again in the preferences of your account.',
+  },
   roles: {
     administrator: 'administrator',
     billing: 'billing',

@@ -5,7 +5,7 @@ import { newCustomer, type Person } from '../../../test/people.ts';
 import { until } from '../../../test/product.ts';
 import { settled, sql } from '../../../test/sql.ts';
 import { failFor, type PaidProduct, startPaidProduct } from '../../../test/stripe/product.ts';
-import { statement, transaction } from '../../platform/index.ts';
+import { dayFor, statement, transaction } from '../../platform/index.ts';
 import { chargeSaved } from '../index.ts';
 
 /** Has the charges wait that were asked for and not begun. */
@@ -127,7 +127,7 @@ describe('a saved method', () => {
         (mails) => mails.length === tries,
       );
       const next = new Date(paid.product.clock.now().getTime() + days * day).toISOString().slice(0, 10);
-      expect(told.at(-1)).toContain(`We try again on ${next}.`);
+      expect(told.at(-1)).toContain(`We try again on ${dayFor({ language: 'en' }, next)}.`);
       expect(told.at(-1)).toContain('Nothing was taken');
       await paid.product.clock.travel(days * day + 60_000);
     }

@@ -12,7 +12,14 @@ export interface Arrived {
 }
 
 /** How the other side treats whatever it is given from now on. `breaks off`: after the whole mail, before its answer. */
-export type Treatment = 'takes' | 'refuses' | 'refuses the text' | 'defers' | 'says nothing' | 'breaks off';
+export type Treatment =
+  | 'takes'
+  | 'refuses'
+  | 'refuses us'
+  | 'refuses the text'
+  | 'defers'
+  | 'says nothing'
+  | 'breaks off';
 
 /** The other side of an engine that claims `delivery`. */
 export interface MailWorld {
@@ -140,7 +147,8 @@ export function describeMail(
     });
 
     it.each([
-      ['refuses', 'mail_refused', true],
+      ['refuses', 'address_refused', true],
+      ['refuses us', 'mail_refused', true],
       ['refuses the text', 'mail_refused', true],
       ['defers', 'mail_refused', false],
       ['says nothing', 'mail_unreachable', false],

@@ -37,6 +37,8 @@ export interface OutgoingMail {
 export type MailErrorCode =
   /** Not one address, or a header of several lines. */
   | 'mail_invalid'
+  /** The server says for good (5xx) that no mail reaches this address. */
+  | 'address_refused'
   /** The server does not take this mail: for good (5xx), or for now (4xx). */
   | 'mail_refused'
   /** The server cannot be reached, cannot be believed, or went away in the middle. */

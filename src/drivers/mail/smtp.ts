@@ -41,15 +41,27 @@ export function smtpMail({ url, ca, timeoutMs = 10_000 }: SmtpOptions): Mail {
   };
 }
 
+interface SmtpFailure {
+  code?: string;
+  responseCode?: number;
+  /** What it was said to. */
+  command?: string;
+  response?: string;
+}
+
 /**
  * A server that answered has refused, for good from 500 on. One that did not let us in has not seen the mail, and in
  * every other case nobody knows what became of it.
  */
 function asMailError(error: unknown): MailError {
   const message = `SMTP: ${error instanceof Error ? error.message : String(error)}`;
-  const { code = '', responseCode = 0 } = error as { code?: string; responseCode?: number };
+  const { code = '', responseCode = 0, command, response } = error as SmtpFailure;
   if (responseCode < 400 || code === 'EAUTH' || code === 'ETLS') {
     return new MailError('mail_unreachable', message, { cause: error });
   }
+  // 5.7 is about who sends: a server that does not relay for us, or thinks ill of us.
+  const isOfAddress =
+    command === 'RCPT TO' && responseCode >= 500 && !/^\d{3}[ -]5\.7\./.test(response ?? '');
+  if (isOfAddress) return new MailError('address_refused', message, { permanent: true, cause: error });
   return new MailError('mail_refused', message, { permanent: responseCode >= 500, cause: error });
 }

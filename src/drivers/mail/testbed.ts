@@ -49,6 +49,7 @@ export async function startMailServer(options: BedOptions = {}): Promise<MailSer
     },
     onRcptTo(_address, _session, done) {
       if (treatment === 'refuses') return done(reply(550, 'no such mailbox'));
+      if (treatment === 'refuses us') return done(reply(554, '5.7.1 relay access denied'));
       if (treatment === 'defers') return done(reply(451, 'greylisted, come again'));
       done();
     },

@@ -155,7 +155,12 @@ describe('a move of prices', () => {
     const told = await mails();
     expect(told).toHaveLength(1);
     expect(told[0]?.subject).toBe(`Space costs €12.00 from ${dayFor({ language: 'en' }, duedate)} on`);
-    for (const word of ['€10.00', '€12.00', dayFor({ language: 'en' }, duedate), `/dashboard/services/${id}/cancel`])
+    for (const word of [
+      '€10.00',
+      '€12.00',
+      dayFor({ language: 'en' }, duedate),
+      `/dashboard/services/${id}/cancel`,
+    ])
       expect(told[0]?.body).toContain(word);
     expect((await service(id)).coming_price).toEqual({ price: '12.00', from: duedate });
     const list = (await customer.get('/dashboard/services')).body.data.services;

@@ -1,0 +1,38 @@
+import type { Mail } from '../drivers/mail/index.ts';
+import { enqueue, fail, type StaffContext, statement, transaction } from '../platform/index.ts';
+import { readMail } from './mailList.ts';
+import { sending } from './mails.ts';
+
+const lockMail = statement<
+  { journal_id: number; organization_id: number | null; state: string; recipient: string },
+  { id: number }
+>(
+  'events.lockMail',
+  'select journal_id, organization_id, state, recipient from mails where id = :id for update',
+);
+const queueAgain = statement<never, { id: number }>(
+  'events.queueAgain',
+  `update mails set state = 'queued', error = null, answer = null, sendings = sendings + 1 where id = :id`,
+);
+const trustAddress = statement<never, { address: string }>(
+  'events.trustAddress',
+  'delete from bounced_addresses where address = lower(:address)',
+);
+
+/**
+ * Sends a mail once more as it was written, to the address it was for, which counts as good again until it bounces. `not_found`,
+ * `mail_under_way`, `mail_server_missing`.
+ */
+export function sendAgain(ctx: StaffContext, mail: Mail, id: number) {
+  if (!mail.capabilities.includes('delivery')) throw fail('mail_server_missing');
+  return transaction(ctx, 'events.sendAgain', async (tx) => {
+    const found = await tx.db.maybe(lockMail, { id });
+    if (found === null) throw fail('not_found');
+    if (found.state === 'queued') throw fail('mail_under_way');
+    await tx.db.run(queueAgain, { id });
+    await tx.db.run(trustAddress, { address: found.recipient });
+    const { journal_id: journalId, organization_id: organizationId } = found;
+    await enqueue(tx, sending, { journalId }, { organizationId });
+    return readMail(tx, id);
+  });
+}
