@@ -3,6 +3,7 @@ import {
   Choice,
   Id,
   ListQuery,
+  line,
   listOf,
   MoneyText,
   Nullable,
@@ -13,7 +14,7 @@ import {
 } from '../platform/http/index.ts';
 import { ApiKey } from './apiKeys/schema.ts';
 import { EmailAddress } from './signIn/emailAddress.ts';
-import { line, NewPassword, Password } from './signIn/schema.ts';
+import { NewPassword, Password } from './signIn/schema.ts';
 
 /** Names of places; UTC is none of them. */
 const timezones = ['UTC', ...Intl.supportedValuesOf('timeZone')];

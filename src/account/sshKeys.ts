@@ -2,7 +2,7 @@ import { createHash, createPublicKey, type JsonWebKey } from 'node:crypto';
 import sshpk from 'sshpk';
 import { identityLimits, keysBytes } from '../drivers/hypervisor/index.ts';
 import { record } from '../events/index.ts';
-import { type ListRequest, listData, pagedList } from '../platform/http/index.ts';
+import { type ListRequest, listData, pagedList, requireLine } from '../platform/http/index.ts';
 import {
   type AccountContext,
   type Context,
@@ -119,6 +119,7 @@ export function sshKeysOf(ctx: Context, userId: number): Promise<SshKey[]> {
 
 /** Adds a key. `invalid_ssh_key`, `duplicate_ssh_key`, `too_many`. */
 export async function createSshKey(ctx: AccountContext, body: { name: string; public_key: string }) {
+  requireLine('name', body.name);
   const key = parsePublicKey(body.public_key);
   const row: SshKey = { id: newId(), name: body.name, ...key, createdAt: ctx.clock.now() };
   return transaction(ctx, 'account.createSshKey', async (tx) => {

@@ -3,6 +3,7 @@ import {
   Choice,
   Id,
   ListQuery,
+  line,
   listOf,
   Nullable,
   named,
@@ -13,7 +14,6 @@ import {
 } from '../platform/http/index.ts';
 import { Phone } from './schema.ts';
 import { EmailAddress } from './signIn/emailAddress.ts';
-import { line } from './signIn/schema.ts';
 import { staffRoles } from './users.ts';
 
 export const StaffRoleName = named('StaffRole', Choice(staffRoles), 'What somebody of the provider may do');

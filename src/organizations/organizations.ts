@@ -5,6 +5,7 @@ import {
   type ListRequest,
   listData,
   pagedList,
+  requireLine,
   type SignIn,
 } from '../platform/http/index.ts';
 import {
@@ -181,6 +182,7 @@ async function requireFactor(tx: OrganizationContext & TxContext, signIn: SignIn
 /** Makes an organization whose first owner is the caller. `too_many`. */
 export async function createOrganization(ctx: AccountContext, body: { name: string; country?: string }) {
   const { userId } = ctx.actor;
+  requireLine('name', body.name);
   return transaction(ctx, 'organizations.create', async (tx) => {
     await lockUser(tx, userId);
     if ((await tx.db.one(countOwned, { userId })).count >= ownedPerAccount)

@@ -2,6 +2,7 @@ import { Type } from 'typebox';
 import {
   Id,
   ListQuery,
+  line,
   listOf,
   Nullable,
   named,
@@ -69,7 +70,7 @@ export const StaffOrganizationData = named(
   Type.Object({ organization: StaffOrganization }),
 );
 
-const Name = Type.String({
+const ReleasedName = Type.String({
   minLength: 1,
   maxLength: 100,
   pattern: '\\S',
@@ -79,7 +80,7 @@ const Name = Type.String({
 export const OrganizationChange = named(
   'OrganizationChange',
   Strict({
-    name: Type.Optional(Name),
+    name: Type.Optional(line(100)),
     require_2fa: Type.Optional(
       Type.Boolean({
         description:
@@ -92,7 +93,7 @@ export const OrganizationChange = named(
 export const NewOrganization = named(
   'NewOrganization',
   Strict({
-    name: Name,
+    name: ReleasedName,
     country: Type.Optional(
       Type.String({
         pattern: '^[A-Z]{2}$',

@@ -15,6 +15,10 @@ interface ConsoleOpened {
   kind: 'vnc' | 'serial';
 }
 
+interface SettingsChanged {
+  fields: string[];
+}
+
 interface CopyNamed {
   name: string;
 }
@@ -39,6 +43,10 @@ export const actionFailed = event<ActionFailed>('vps.action.failed', 'an action 
 export const consoleOpened = event<ConsoleOpened>(
   'vps.console.opened',
   'somebody opened a console of a machine',
+);
+export const settingsChanged = event<SettingsChanged>(
+  'vps.settings.changed',
+  'the settings of a machine were changed',
 );
 export const vpsLost = event<Reason>('vps.lost', 'a machine cannot be kept running and needs a person');
 export const nodeFailing = event<Reason>(

@@ -1,9 +1,12 @@
 import { isIP } from 'node:net';
+import { isDeepStrictEqual } from 'node:util';
+import { record } from '../events/index.ts';
 import { fail, isDomain, type OrganizationContext, statement, transaction } from '../platform/index.ts';
 import { actionSaga, requestAction, withMachine } from './actions/act.ts';
 import { locked } from './actions/history.ts';
 import { type ActionPayload, actionJob } from './actions/job.ts';
 import { type Capable, lackOf, requireCapability } from './capabilities.ts';
+import { settingsChanged } from './events.ts';
 import { requireUsable, requireVps } from './queries.ts';
 
 const renameJob = actionJob<ActionPayload & { hostname: string }>('rename');
@@ -108,6 +111,11 @@ export async function changeSettings(ctx: OrganizationContext, id: number, chang
       nameservers: next.nameservers,
       notifications: next.notifications,
     });
+    const fields = (Object.keys(next) as (keyof Settings)[]).filter(
+      (field) => !isDeepStrictEqual(next[field], before[field]),
+    );
+    if (fields.length > 0)
+      await record(tx, settingsChanged, { subject: { type: 'service', id }, data: { fields } });
     if (next.hostname !== before.hostname) {
       if (vps.action !== null) throw locked(vps.action.command);
       // A node that cannot reach into its guests leaves the name for the next start, as does the rescue system.

@@ -6,6 +6,7 @@ import type { Problem } from '../../src/platform/http/problem.ts';
 import { responseCheck } from '../../src/platform/http/responses.ts';
 import { compileValidator } from '../../src/platform/http/validate.ts';
 import type { Client } from '../client.ts';
+import { watchChanges } from '../noted.ts';
 import { startTestProduct, type TestProduct, until } from '../product.ts';
 import { cannotBeSent, story } from './story.ts';
 
@@ -35,6 +36,7 @@ describe('every operation', () => {
 
 describe('the examples', () => {
   let product: TestProduct;
+  const changes = watchChanges();
   /** What the ids of the examples are in this product, learned from its answers. */
   const realIds = new Map<number, number>();
   beforeAll(async () => {
@@ -64,6 +66,19 @@ describe('the examples', () => {
     }
     expect(answer, said).toMatchObject({ status: 200, body: { success: true } });
     learn(example.data, answer.body.data);
+  });
+
+  it('that change something leave an entry in the journal, all but these', async () => {
+    expect(await changes.silent(product)).toEqual([
+      'askForPasskey', // a challenge, good for minutes
+      'correctUser', // to what it is
+      'forgetPassword', // of nobody
+      'prepareOperatingSystemImage', // a job, which staff sees
+      ...['previewChangedCalendar', 'quoteCart'], // they change nothing
+      'resendVerification', // for who waits for none
+      'updateOrganization', // to what it is
+      'upgradeVpsResources', // a dry run
+    ]);
   });
 
   /** The story's second order, which is paid by bank transfer. */

@@ -3,6 +3,7 @@ import {
   Choice,
   Id,
   ListQuery,
+  line,
   listOf,
   Nullable,
   named,
@@ -12,14 +13,6 @@ import {
 } from '../../platform/http/index.ts';
 import { EmailAddress } from './emailAddress.ts';
 import { longestPassword, shortestPassword } from './passwordRules.ts';
-
-export const line = (maxLength: number) =>
-  Type.String({
-    minLength: 1,
-    maxLength,
-    pattern: '^[^\\u0000-\\u001f\\u007f]*\\S[^\\u0000-\\u001f\\u007f]*$',
-    'x-message': 'must be one line of text, and not blank',
-  });
 
 /** A password that is to be one; which are too easy to guess the rule says. */
 export const NewPassword = Type.String({

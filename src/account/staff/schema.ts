@@ -3,6 +3,7 @@ import {
   Choice,
   Id,
   ListQuery,
+  line,
   listOf,
   Nullable,
   named,
@@ -11,7 +12,6 @@ import {
   Timestamp,
 } from '../../platform/http/index.ts';
 import { EmailAddress } from '../signIn/emailAddress.ts';
-import { line } from '../signIn/schema.ts';
 import { StaffRoleName } from '../staffSchema.ts';
 
 const Status = Choice(['active', 'blocked', 'closed']);

@@ -13,6 +13,7 @@ export { type Columns, csv } from './csv.ts';
 export { exampleIds, onlyPage } from './examples.ts';
 export { purgeIdempotencyKeys, sealedAnswers } from './idempotency.ts';
 export { type LimitClass, limits } from './limits.ts';
+export { line, requireLine } from './lines.ts';
 export type { ListDefinition, SortKey } from './listDefinition.ts';
 export {
   decodeCursor,
