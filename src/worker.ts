@@ -22,6 +22,7 @@ import {
   ledgerConcerns,
   ledgerMeasures,
   matchStatement,
+  readAddressees,
   readBrand,
   statementConcerns,
   taxConcerns,
@@ -90,7 +91,7 @@ export const allMails = [
   ...staffMails,
 ];
 
-const mailJobs: AnySaga[] = [mailDelivery(allMails, readBrand), mailSending(readBrand)];
+const mailJobs: AnySaga[] = [mailDelivery(allMails, { readBrand, readAddressees }), mailSending(readBrand)];
 
 /** Everything that follows from an event; the process that records one enqueues it. */
 export const allReactions: Reaction[] = [

@@ -20,9 +20,10 @@ export {
   mailTo,
   type Notification,
   notifications,
+  ofOrganization,
 } from './mail.ts';
 export { linkToken, type MailLink } from './mailLink.ts';
-export { mailDelivery, mailReactions, mailSending } from './mails.ts';
+export { type Addressee, type AddresseesReader, mailDelivery, mailReactions, mailSending } from './mails.ts';
 export { eventMeasures } from './measures.ts';
 export { describeMessages, type Message, messageOf, messageSchema } from './message.ts';
 export { gatherReactions, type OwnReaction, on, reactionJobs, starts } from './reactions.ts';

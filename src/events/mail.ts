@@ -38,6 +38,11 @@ export interface MailDeclaration {
   readonly address: Address;
   /** Whether it is about money and goes to the account's address for bills, if it has one. */
   readonly isBill: boolean;
+  /**
+   * Whether it is the organization's own affair, such as a bill or a warning about a service: then it follows the
+   * organization's people, and whoever left it hears no more.
+   */
+  readonly isOrganizations: boolean;
   when(data: object): boolean;
   /** Where it goes when that is no matter of the account. */
   to(data: object): string | null;
@@ -51,6 +56,8 @@ interface Concerning {
 
 interface Options<Data> {
   isBill?: boolean;
+  /** Whether it goes to the people of the organization, whoever began it; what is a bill does. */
+  isOrganizations?: boolean;
   /** Decided where it happens: no mail is written when it says no. */
   when?: (data: Data) => boolean;
   about?: Notification;
@@ -69,10 +76,10 @@ interface Declared<Data extends object> {
 export function mail<Data extends Concerning>(
   event: Event<Data>,
   text: (happened: Happened<Data>, reader: Reader) => MailText,
-  { isBill = false, when = () => true, about, address = 'own' }: Options<Data> = {},
+  { isBill = false, isOrganizations = isBill, when = () => true, about, address = 'own' }: Options<Data> = {},
 ): MailDeclaration {
   const declared: Declared<Data> = { when, to: () => null, text: (...given) => inBlocks(text(...given)) };
-  return { event: event.name, isBill, about: about ?? null, address, ...declared };
+  return { event: event.name, isBill, isOrganizations, about: about ?? null, address, ...declared };
 }
 
 /** The same to an address that the event's data names. */
@@ -82,7 +89,13 @@ export function mailTo<Data extends object>(
   text: (happened: Happened<Data>, reader: Reader) => MailText,
 ): MailDeclaration {
   const declared: Declared<Data> = { when: () => true, to, text: (...given) => inBlocks(text(...given)) };
-  return { event: event.name, isBill: false, about: null, address: 'own', ...declared };
+  const nobodys = { isBill: false, isOrganizations: false };
+  return { event: event.name, ...nobodys, about: null, address: 'own', ...declared };
+}
+
+/** The same mails, about what an organization owns: they go to its people. */
+export function ofOrganization(mails: readonly MailDeclaration[]): MailDeclaration[] {
+  return mails.map((declared) => ({ ...declared, isOrganizations: true }));
 }
 
 /** A paragraph for each run of lines; the link stands after the first. */

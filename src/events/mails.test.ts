@@ -7,7 +7,7 @@ import { apiClient } from '../../test/client.ts';
 import { testDatabase } from '../../test/database.ts';
 import { removeDataDir } from '../../test/dataDir.ts';
 import { newInvoice, payByCredit } from '../../test/invoices.ts';
-import { newCustomer, type Person } from '../../test/people.ts';
+import { newCustomer, newMember, type Person } from '../../test/people.ts';
 import { startTestProduct, type TestProduct, until } from '../../test/product.ts';
 import { headersOf, type MailServer, mailServer } from '../../test/smtp.ts';
 import { settled, sql } from '../../test/sql.ts';
@@ -136,6 +136,79 @@ describe('the confirmation of an order', () => {
     await second.end('SIGTERM');
     await database.drop();
     await removeDataDir(dataDir);
+  });
+});
+
+describe('the mails of an organization', () => {
+  /** An organization with an owner, an admin who ordered, and a technician who is nobody's addressee. */
+  async function company() {
+    const owner = await newCustomer(product);
+    const admin = await newMember(product, owner.organizationId, 'admin');
+    await newMember(product, owner.organizationId, 'technical');
+    return { owner, admin, organizationId: owner.organizationId };
+  }
+  const leave = (person: Person) => sql(product, 'delete from memberships where user_id = $1', person.userId);
+  const recipients = () => server.mails.flatMap(({ to }) => to).toSorted();
+  const remind = async (organizationId: number) => {
+    server.mails.length = 0;
+    await sql(
+      product,
+      `update invoices set expires_at = created_at where organization_id = $1 and status = 'unpaid'`,
+      organizationId,
+    );
+    await product.periodic('billing.expire');
+    await settled(product);
+  };
+
+  it('go to who ordered while a member, then to all active owners, and bills to the address for them', async () => {
+    const { owner, admin, organizationId } = await company();
+    await order(admin);
+    expect(recipients()).toEqual([admin.email]);
+    await leave(admin);
+    const second = await newMember(product, organizationId, 'owner');
+    const closed = await newMember(product, organizationId, 'owner');
+    await sql(product, `update users set status = 'closed' where id = $1`, closed.userId);
+    await remind(organizationId);
+    expect(recipients()).toEqual([owner.email, second.email].toSorted());
+
+    await order(owner);
+    await owner.patch('/dashboard/billing/profile', { email: 'ap@example.com' });
+    await remind(organizationId);
+    expect(recipients()).toEqual(['ap@example.com']);
+  });
+
+  it('about a service go to its people, not to the address for bills', async () => {
+    const { owner, admin, organizationId } = await company();
+    await sql(
+      product,
+      `insert into billing_profiles (organization_id, email, updated_at) values ($1, 'ap@example.com', $2)
+       on conflict (organization_id) do update set email = excluded.email`,
+      ...[organizationId, product.clock.now()],
+    );
+    const id = await order(admin);
+    await product.staff.post(`/staff/organizations/${organizationId}/credit`, {
+      ...{ amount: '10.00', currency: 'EUR', description: 'For a test' },
+    });
+    await payByCredit(owner, id);
+    await settled(product);
+    await leave(admin);
+    server.mails.length = 0;
+    const [service] = await sql<{ id: number }>(product, 'select id from services where invoice_id = $1', id);
+    await product.staff.post(`/staff/services/${service?.id}/deliver`, {});
+    await product.staff.post(`/staff/services/${service?.id}/suspend`, { reason: 'Abuse' });
+    await settled(product);
+    expect(new Set(recipients())).toEqual(new Set([owner.email]));
+    expect(server.mails.map(({ text }) => headersOf(text).subject)).toContain('Web hosting is suspended');
+  });
+
+  it('that nobody is left to get are in the list of staff', async () => {
+    const { owner, organizationId } = await company();
+    await order(owner);
+    await sql(product, `update users set status = 'blocked' where id = $1`, owner.userId);
+    await remind(organizationId);
+    expect(recipients()).toEqual([]);
+    const { body } = await product.staff.get('/staff/attention');
+    expect(JSON.stringify(body)).toContain(`nobody of organization ${organizationId} can be told`);
   });
 });
 

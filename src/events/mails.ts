@@ -2,6 +2,7 @@ import { MailError, type OutgoingMail } from '../drivers/mail/index.ts';
 import {
   type Context,
   enqueue,
+  type Happened,
   job,
   type Language,
   type NamedJob,
@@ -59,7 +60,7 @@ const recipientAt = statement<Recipient, { address: string; actorId: number | nu
 const nobodyKnown: Recipient = { first_name: null, last_name: null, language: null, timezone: null };
 
 const keepMail = statement<
-  never,
+  { id: number },
   {
     id: number;
     organizationId: number | null;
@@ -84,8 +85,26 @@ const keepMail = statement<
    values (:id, :organizationId, :journalId, :template, :recipient, :subject, :body, :blocks::jsonb, :language, :about,
      :userId, :link, :state, :now)
    on conflict on constraint mails_once do update set state = excluded.state, error = null
-     where mails.state = 'failed'`,
+     where mails.state = 'failed' returning id`,
 );
+
+/** Somebody, or a mail box, that one mail goes to. */
+export interface Addressee extends Recipient {
+  address: string;
+  /** Null: of no account. */
+  userId: number | null;
+  /** What its reader may have switched off. */
+  notifications: Record<string, boolean> | null;
+}
+
+/**
+ * Says who is told of an organization's affairs, after what one of its people, maybe of earlier days, has begun; nobody
+ * when it has nobody left.
+ */
+export type AddresseesReader = (
+  ctx: Context,
+  affair: { organizationId: number; userId: number | null; isBill: boolean },
+) => Promise<Addressee[]>;
 
 interface MailRow {
   id: number;
@@ -105,17 +124,18 @@ interface MailRow {
   sendings: number;
 }
 
-const mailOfEntry = statement<MailRow, { journalId: number }>(
+// A job of a version that wrote one mail for each entry names the entry alone.
+const mailOfEntry = statement<MailRow, { journalId: number; mailId: number | null }>(
   'events.mailOfEntry',
   `select id, journal_id, template, recipient, subject, body, blocks, language, about, user_id, link, state,
      sendings from mails
-   where journal_id = :journalId`,
+   where journal_id = :journalId and (:mailId::bigint is null or id = :mailId::bigint) order by id limit 1`,
 );
 
 const markMail = statement<
   never,
   {
-    journalId: number;
+    id: number;
     state: 'failed' | 'sent';
     sentAt: Date | null;
     error: string | null;
@@ -124,7 +144,7 @@ const markMail = statement<
 >(
   'events.markMail',
   `update mails set state = :state, sent_at = :sentAt, error = :error, answer = :answer
-     where journal_id = :journalId and state in ('queued', 'failed')`,
+     where id = :id and state in ('queued', 'failed')`,
 );
 
 interface Payload {
@@ -132,7 +152,11 @@ interface Payload {
 }
 
 const deliver: NamedJob<Payload> = { name: 'mail.deliver' };
-export const sending: NamedJob<Payload> = { name: 'mail.send' };
+/** One of the mails of an entry. */
+interface MailPayload extends Payload {
+  mailId?: number;
+}
+export const sending: NamedJob<MailPayload> = { name: 'mail.send' };
 
 /** Says who the company is. */
 type BrandReader = (ctx: Context) => Promise<Brand>;
@@ -146,14 +170,20 @@ export function mailReactions(mails: readonly MailDeclaration[]): Reaction[] {
   }));
 }
 
-/** Writes the mail down that tells a customer of a journal entry, once, and has it sent where mails are sent. */
-export function mailDelivery(mails: readonly MailDeclaration[], readBrand: BrandReader): Saga<Payload> {
+/** What mails take from rooms upstairs. */
+export interface MailReaders {
+  readBrand: BrandReader;
+  readAddressees: AddresseesReader;
+}
+
+/** Writes the mails down that tell customers of a journal entry, once each, and has them sent where mails are sent. */
+export function mailDelivery(mails: readonly MailDeclaration[], readers: MailReaders): Saga<Payload> {
   const byEvent = new Map(mails.map((mail) => [mail.event, mail]));
   const steps = [
     {
       name: 'write',
       transactional: true,
-      do: (run: TxRun<Payload, object>) => write(run, byEvent, readBrand),
+      do: (run: TxRun<Payload, object>) => write(run, byEvent, readers),
     },
   ] as const;
   return saga<Payload>({ name: deliver.name, steps });
@@ -166,16 +196,16 @@ const putOff = 'mail_put_off';
  * Sends a mail that is written down, and marks it. Between the server's "accepted" and that mark a crash can send it
  * again, with the same Message-ID, by which mail systems drop the double.
  */
-export function mailSending(readBrand: BrandReader): Saga<Payload> {
-  return job<Payload>(sending.name, (run) => send(run, readBrand), {
+export function mailSending(readBrand: BrandReader): Saga<MailPayload> {
+  return job<MailPayload>(sending.name, (run) => send(run, readBrand), {
     attempts: 12,
     outages: ['mail_unreachable', putOff],
-    failed: async (ctx, { journalId }, { code, message }) => {
-      if (code === 'address_refused') {
-        const mail = await ctx.db.maybe(mailOfEntry, { journalId });
-        if (mail !== null) await bounce(ctx, mail.recipient, mail.id, message);
-      }
-      await ctx.db.run(markMail, { journalId, state: 'failed', sentAt: null, error: message, answer: null });
+    failed: async (ctx, { journalId, mailId = null }, { code, message }) => {
+      const mail = await ctx.db.maybe(mailOfEntry, { journalId, mailId });
+      if (mail === null) return;
+      const { id, recipient } = mail;
+      if (code === 'address_refused') await bounce(ctx, recipient, id, message);
+      await ctx.db.run(markMail, { id, state: 'failed', sentAt: null, error: message, answer: null });
     },
   });
 }
@@ -183,45 +213,68 @@ export function mailSending(readBrand: BrandReader): Saga<Payload> {
 async function write(
   { ctx, can, payload }: TxRun<Payload, object>,
   mails: ReadonlyMap<string, MailDeclaration>,
-  readBrand: BrandReader,
+  { readBrand, readAddressees }: MailReaders,
 ): Promise<void> {
-  const delivers = can('mail', 'delivery');
+  const state = can('mail', 'delivery') ? 'queued' : 'kept';
   const entry = await ctx.db.one(entryForMail, { journalId: payload.journalId });
   const declared = mails.get(entry.action);
   if (declared === undefined) throw new Error(`no mail tells of ${entry.action}`);
-  if (declared.about !== null && entry.notifications?.[declared.about] === false) return;
-  const named = declared.to(entry.data);
-  const address = named ?? addressOf(entry, declared);
-  if (address === null) return;
-  if (declared.about !== null && (await hasBounced(ctx, address))) return;
-  const recipient = named === null ? entry : await whoHas(ctx, named, entry.actor_id);
-  const reader = readerOf(recipient, ctx.config.textsDir);
-  const text = declared.text(
-    {
-      journalId: entry.id,
-      subject: { type: entry.subject_type, id: entry.subject_id },
-      organizationId: entry.organization_id,
-      data: entry.data,
-    },
-    reader,
-  );
-  const composed = composeMail(text, recipient, reader, await readBrand(ctx), ctx.config.publicUrl);
-  await ctx.db.run(keepMail, {
-    id: newId(),
-    organizationId: entry.organization_id,
+  const brand = await readBrand(ctx);
+  for (const addressee of await addresseesOf(ctx, entry, declared, readAddressees)) {
+    if (declared.about !== null && addressee.notifications?.[declared.about] === false) continue;
+    if (declared.about !== null && (await hasBounced(ctx, addressee.address))) continue;
+    const reader = readerOf(addressee, ctx.config.textsDir);
+    const text = declared.text(happenedIn(entry), reader);
+    const composed = composeMail(text, addressee, reader, brand, ctx.config.publicUrl);
+    const { organization_id: organizationId, id: journalId } = entry;
+    const written = await ctx.db.maybe(keepMail, {
+      ...{ id: newId(), organizationId, journalId, template: entry.action, recipient: addressee.address },
+      ...composed,
+      blocks: JSON.stringify(composed.blocks),
+      language: reader.language,
+      about: declared.about,
+      userId: addressee.userId,
+      state,
+      now: ctx.clock.now(),
+    });
+    if (written === null || state === 'kept') continue;
+    await enqueue(ctx, sending, { journalId, mailId: written.id }, { organizationId });
+  }
+}
+
+function happenedIn(entry: EntryForMail): Happened {
+  return {
     journalId: entry.id,
-    template: entry.action,
-    recipient: address,
-    ...composed,
-    blocks: JSON.stringify(composed.blocks),
-    language: reader.language,
-    about: declared.about,
-    userId: named === null ? entry.user_id : null,
-    state: delivers ? 'queued' : 'kept',
-    now: ctx.clock.now(),
-  });
-  const { organization_id: organizationId } = entry;
-  if (delivers) await enqueue(ctx, sending, { journalId: entry.id }, { organizationId });
+    subject: { type: entry.subject_type, id: entry.subject_id },
+    organizationId: entry.organization_id,
+    data: entry.data,
+  };
+}
+
+/**
+ * Who is told: an address that the event names, the person that it is about, or, of an organization's affairs, whoever is
+ * in charge of them now. Fails when nobody is left to tell what everybody has to be told: staff finds the job in its list.
+ */
+async function addresseesOf(
+  ctx: Context,
+  entry: EntryForMail,
+  declared: MailDeclaration,
+  readAddressees: AddresseesReader,
+): Promise<Addressee[]> {
+  const named = declared.to(entry.data);
+  if (named !== null)
+    return [
+      { ...(await whoHas(ctx, named, entry.actor_id)), address: named, userId: null, notifications: null },
+    ];
+  const { organization_id: organizationId, user_id: userId, notifications } = entry;
+  if (!declared.isOrganizations || organizationId === null) {
+    const address = addressOf(entry, declared);
+    return address === null ? [] : [{ ...entry, address, userId, notifications }];
+  }
+  const told = await readAddressees(ctx, { organizationId, userId, isBill: declared.isBill });
+  if (told.length > 0 || declared.about !== null) return told;
+  const message = `nobody of organization ${organizationId} can be told of ${entry.action}: it has no active owner`;
+  throw Object.assign(new Error(message), { permanent: true, code: 'nobody_to_tell' });
 }
 
 async function whoHas(ctx: Context, address: string, actorId: number | null): Promise<Recipient> {
@@ -233,13 +286,13 @@ function addressOf(entry: EntryForMail, { address, isBill }: MailDeclaration): s
   return isBill ? (entry.billing_email ?? entry.email) : entry.email;
 }
 
-async function send(run: Run<Payload, object>, readBrand: BrandReader): Promise<void> {
+async function send(run: Run<MailPayload, object>, readBrand: BrandReader): Promise<void> {
   const { ctx, drivers, payload } = run;
-  const { journalId } = payload;
-  const mail = await ctx.db.maybe(mailOfEntry, { journalId });
+  const { journalId, mailId = null } = payload;
+  const mail = await ctx.db.maybe(mailOfEntry, { journalId, mailId });
   if (mail?.state !== 'queued' && mail?.state !== 'failed') return;
   const answer = await drivers.mail.send(await asItLeaves(ctx, mail, await readBrand(ctx))).catch(sayPutOff);
-  await ctx.db.run(markMail, { journalId, state: 'sent', sentAt: ctx.clock.now(), error: null, answer });
+  await ctx.db.run(markMail, { id: mail.id, state: 'sent', sentAt: ctx.clock.now(), error: null, answer });
 }
 
 /** The whole mail, in text and HTML, with the links that nobody but its recipient reads. */

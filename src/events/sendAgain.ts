@@ -32,7 +32,7 @@ export function sendAgain(ctx: StaffContext, mail: Mail, id: number) {
     await tx.db.run(queueAgain, { id });
     await tx.db.run(trustAddress, { address: found.recipient });
     const { journal_id: journalId, organization_id: organizationId } = found;
-    await enqueue(tx, sending, { journalId }, { organizationId });
+    await enqueue(tx, sending, { journalId, mailId: id }, { organizationId });
     return readMail(tx, id);
   });
 }

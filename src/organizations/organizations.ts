@@ -97,6 +97,29 @@ const firstOwner = statement<{ user_id: number }, { organizationId: number }>(
    order by joined_at, user_id limit 1`,
 );
 
+/** Somebody to whom an organization's affairs are told. */
+export interface Told {
+  user_id: number;
+  email: string;
+  /** Where bills go instead. */
+  billing_email: string | null;
+  first_name: string | null;
+  last_name: string | null;
+  language: string | null;
+  timezone: string | null;
+  notifications: Record<string, boolean> | null;
+}
+
+// Whoever began it, while that person is one of its people; then its owners.
+const told = statement<Told & { began: boolean }, { organizationId: number; userId: number | null }>(
+  'organizations.told',
+  `select u.id as user_id, u.email, u.billing_email, u.first_name, u.last_name, u.language, u.timezone, u.notifications,
+     u.id is not distinct from :userId::bigint as began
+   from memberships m join users u on u.id = m.user_id and u.status = 'active'
+   where m.organization_id = :organizationId and (m.role = 'owner' or u.id = :userId::bigint)
+   order by began desc, m.joined_at, u.id`,
+);
+
 interface BillAddress {
   name: string;
   /** That of its first owner; null without one. */
@@ -219,6 +242,16 @@ export async function foundOrganization(
 /** The person that an organization's own affairs are told to: who has been its owner for longest; null without one. */
 export async function ownerOf(ctx: Context, organizationId: number): Promise<number | null> {
   return (await ctx.db.maybe(firstOwner, { organizationId }))?.user_id ?? null;
+}
+
+/**
+ * Who is told of what an organization has: whoever began it, as long as that is an active member, otherwise all its
+ * active owners. Nobody when there are none.
+ */
+export async function toldOf(ctx: Context, organizationId: number, userId: number | null): Promise<Told[]> {
+  const [first, ...others] = await ctx.db.many(told, { organizationId, userId });
+  if (first === undefined) return [];
+  return first.began ? [first] : [first, ...others];
 }
 
 /** Under which name others outside know an organization, and where bills for it go. */

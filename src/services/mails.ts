@@ -1,4 +1,4 @@
-import { type Block, type MailDeclaration, mail } from '../events/index.ts';
+import { type Block, type MailDeclaration, mail, ofOrganization } from '../events/index.ts';
 import { dayFor, moneyFor, type Reader } from '../platform/index.ts';
 import { calendarMails } from './calendar/mails.ts';
 import {
@@ -171,9 +171,9 @@ const changed = mail(productChanged, ({ data }, reader) => {
 });
 
 /** What customers are told of their orders and services. */
-export const serviceMails: MailDeclaration[] = [
+export const serviceMails: MailDeclaration[] = ofOrganization([
   ...[held, released, refused, beingSetUp, ready, doneByHand],
   ...[renewed, renewalBack, suspended, unsuspended, terminated, ends, goesOn, changed],
   ...calendarMails,
   ...priceMoveMails,
-];
+]);

@@ -20,7 +20,7 @@ export interface Profile {
   tax_id: string | null;
   /** ISO 639-1, for documents; null: by the country. */
   language: string | null;
-  /** Where mails about invoices go instead of whoever ordered; null: to them. */
+  /** Where mails about invoices go instead of whoever ordered; null: see `addressees.ts`. */
   email: string | null;
   /** What a public buyer is found by, such as a Leitweg-ID (EN 16931: BT-10). */
   routing_id: string | null;

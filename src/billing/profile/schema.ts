@@ -48,7 +48,8 @@ const texts = {
     maxLength: 254,
     pattern: '^[^\\s<>@,;]+@[^\\s<>@,;]+$',
     'x-message': 'must be one address, such as billing@example.com',
-    description: 'Where mails about invoices go; null: to whoever ordered',
+    description:
+      'Where mails about invoices go; null: to whoever ordered, or to the owners once that person has left',
     examples: ['billing@example.com'],
   }),
   routing_id: Text(100, 'What a public buyer is found by, such as a Leitweg-ID', ['04011000-12345-34']),

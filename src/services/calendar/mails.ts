@@ -42,18 +42,14 @@ const overdue = mail(
   { isBill: true },
 );
 
-const ending = mail(
-  serviceEnding,
-  ({ data }, reader) => {
-    const name = nameOf(data);
-    const day = dayFor(reader, data.ends_on);
-    return {
-      subject: say(reader, 'ending.subject', { name, day }),
-      blocks: [say(reader, 'ending.what', { name, day }), say(reader, 'ending.next')],
-    };
-  },
-  { isBill: true },
-);
+const ending = mail(serviceEnding, ({ data }, reader) => {
+  const name = nameOf(data);
+  const day = dayFor(reader, data.ends_on);
+  return {
+    subject: say(reader, 'ending.subject', { name, day }),
+    blocks: [say(reader, 'ending.what', { name, day }), say(reader, 'ending.next')],
+  };
+});
 
 /** What customers are told before something happens to their services. */
 export const calendarMails: MailDeclaration[] = [reminder, overdue, ending];
