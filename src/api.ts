@@ -68,6 +68,13 @@ import {
   suspendStaffRoutes,
 } from './services/index.ts';
 import { type AnySection, settingsStaffRoutes } from './settings/index.ts';
+import {
+  cannedReplyRoutes,
+  feedbackRoutes,
+  support,
+  ticketRoutes,
+  ticketStaffRoutes,
+} from './tickets/index.ts';
 import { growth, sampleWatch, upgradeRoutes, vpsRoutes } from './vps/index.ts';
 import { allConcerns } from './worker.ts';
 
@@ -81,6 +88,7 @@ const allSettings: AnySection[] = [
   prices,
   taxSettings,
   bookkeeping,
+  support,
 ];
 
 /** Every endpoint of the product. */
@@ -113,6 +121,8 @@ export const allRoutes: RouteGroup[] = [
   upgradeRoutes,
   vpsRoutes,
   eventRoutes([sampleWatch]),
+  ticketRoutes,
+  feedbackRoutes,
   organizationStaffRoutes,
   userStaffRoutes,
   factorResetRoutes,
@@ -133,6 +143,8 @@ export const allRoutes: RouteGroup[] = [
   bookkeepingRoutes,
   figuresRoutes,
   serviceStaffRoutes,
+  ticketStaffRoutes,
+  cannedReplyRoutes,
   suspendStaffRoutes,
   settingsStaffRoutes(allSettings),
   calendarStaffRoutes,

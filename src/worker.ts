@@ -70,6 +70,7 @@ import {
   serviceMails,
   serviceReactions,
 } from './services/index.ts';
+import { ticketConcerns, ticketMails } from './tickets/index.ts';
 import {
   sealedSecrets,
   vpsConcerns,
@@ -88,6 +89,7 @@ export const allMails = [
   ...organizationMails,
   ...billingMails,
   ...serviceMails,
+  ...ticketMails,
   ...staffMails,
 ];
 
@@ -129,6 +131,7 @@ export const allConcerns: ConcernSource[] = [
   ...chargeConcerns,
   ...serviceConcerns,
   ...vpsConcerns,
+  ...ticketConcerns,
 ];
 
 /** Everything that is counted for whoever watches the product. */

@@ -39,6 +39,8 @@ const everything = [
     'service.cancel',
     'service.manage',
     'service.read',
+    'ticket.read',
+    'ticket.write',
   ],
   ...['vps.manage', 'vps.power', 'vps.read'],
 ];
@@ -97,7 +99,14 @@ async function possessionsOf(person: Person) {
     session: (await signedIn(product, person)).sessionId,
     passkey: await plantPasskey(product, person.userId),
     apiKey: (await transaction(product.ctx, 'test.key', (tx) => createApiKey(tx, person.userId, 'Named'))).id,
+    ticket: await ticketOf(person),
   };
+}
+
+/** The code of a ticket. */
+async function ticketOf(person: Person): Promise<string> {
+  const ticket = { subject: 'Where is it?', department: 'support', priority: 'low', message: 'Here?' };
+  return (await person.post('/dashboard/tickets/create', ticket)).body.data.ticket.tid;
 }
 
 /** A saved method, as if the payment provider had told of it. */
@@ -118,6 +127,7 @@ function nameOf(route: Route): string {
 /** The route's path with the ids of things that exist; other parameters get a value of the right shape. */
 function pathOf(route: Route, of: Owned): string {
   return route.path.replaceAll(/:(\w+)/g, (_, name: string) => {
+    if (name === 'tid') return String(of.ticket);
     if (name === 'id') {
       const resource = resources.find(([pattern]) => pattern.test(route.path));
       if (route.auth === 'organization' && !resource)
@@ -199,7 +209,7 @@ describe('an endpoint of an organization', () => {
   it.each(withResource.map((route) => [nameOf(route), route] as const))(
     '%s answers 404 for an id that nothing has',
     async (_, route) => {
-      const nothing = Object.fromEntries(Object.keys(owned).map((name) => [name, 4242])) as Owned;
+      const nothing = Object.fromEntries(Object.keys(owned).map((name) => [name, 4242])) as unknown as Owned;
       const body = route.method === 'GET' ? undefined : bodyFor(route);
       const client = isForKeys(route) ? owner : ownerHere;
       const answer = await client.request(route.method, pathOf(route, nothing), body);
@@ -270,12 +280,15 @@ describe('a key', () => {
           'members.manage',
           'members.read',
         ],
-        ...['order', 'organization.manage', 'service.cancel'],
+        ...['order', 'organization.manage', 'service.cancel', 'ticket.read', 'ticket.write'],
       ],
-      shield: ['activity.read', 'members.manage', 'members.read', 'organization.manage', 'service.cancel'],
+      shield: [
+        ...['activity.read', 'members.manage', 'members.read', 'organization.manage', 'service.cancel'],
+        ...['ticket.read', 'ticket.write'],
+      ],
       vps: [
         ...['activity.read', 'members.manage', 'members.read', 'organization.manage', 'service.cancel'],
-        'service.manage',
+        ...['service.manage', 'ticket.read', 'ticket.write'],
         ...['vps.manage', 'vps.power', 'vps.read'],
       ],
     });
@@ -378,12 +391,16 @@ describe('the roles', () => {
           'members.read',
           'order',
           'service.read',
+          ...['ticket.read', 'ticket.write'],
           'vps.read',
         ],
       ],
-      technical: ['members.read', 'service.manage', 'service.read', 'vps.manage', 'vps.power', 'vps.read'],
-      support: ['members.read', 'service.read', 'vps.power', 'vps.read'],
-      viewer: ['members.read', 'service.read', 'vps.read'],
+      technical: [
+        ...['members.read', 'service.manage', 'service.read', 'ticket.read', 'ticket.write'],
+        ...['vps.manage', 'vps.power', 'vps.read'],
+      ],
+      support: ['members.read', 'service.read', 'ticket.read', 'ticket.write', 'vps.power', 'vps.read'],
+      viewer: ['members.read', 'service.read', 'ticket.read', 'vps.read'],
     });
   });
 });

@@ -29,7 +29,7 @@ const stairs = [
     'catalog',
     'billing',
   ],
-  ...['services', 'vps', 'cart'],
+  ...['services', 'vps', 'cart', 'tickets'],
 ];
 /** On top of the stairs: they put the rooms together. */
 const roots = [
@@ -126,6 +126,10 @@ const tablesOf: Record<string, string[]> = {
     ],
     'console_tickets',
   ],
+  tickets: [
+    ...['tickets', 'ticket_messages', 'ticket_words'],
+    ...['ticket_canned_replies', 'ticket_feedback', 'ticket_writers'],
+  ],
 };
 
 /** Tables that a room reads although another writes them: one statement says what two rooms know. */
@@ -157,6 +161,10 @@ const readsOf: Record<string, { tables: string[]; why: string }> = {
     tables: [...['images', 'invoices', 'nodes', 'products', 'services']],
     why: 'a machine is answered for, locked and looked after together with its service',
   },
+  tickets: {
+    tables: ['invoices', 'memberships', 'organizations', 'products', 'services', 'users', 'vps_actions'],
+    why: 'each row says who wrote it; who is told has to be a member still; a ticket names a service of its organization; beside it staff sees what its customer has, owes, and what failed',
+  },
 };
 
 /** Tables without an organization: they belong to a person, or to the provider. */
@@ -185,6 +193,8 @@ const withoutOrganization: Record<string, string> = {
   workers: "the provider's",
   nodes: "the provider's",
   settings: "the provider's",
+  ticket_canned_replies: "the provider's",
+  ticket_writers: "the provider's: who of staff writes",
   restores: "the provider's",
   vps_node_alarms: "the provider's",
   vps_unknown_machines: "the provider's, until it is known whose they are",

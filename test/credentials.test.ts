@@ -481,7 +481,7 @@ describe('a body', () => {
     const headers = await headersFor();
     // Texts of several lines, secrets, and what is looked up or read by a rule of its own.
     const mayHave = [
-      ...['reason', 'note', 'description', 'user_data', 'password', 'current_password', 'token'],
+      ...['reason', 'note', 'message', 'description', 'user_data', 'password', 'current_password', 'token'],
       ...['recovery_code', 'couponcode', 'option7', 'os', 'hostname', 'address', 'reference', 'public_key'],
       'consultation_number',
     ];
@@ -670,6 +670,11 @@ describe("what is somebody else's", () => {
         owner.post(`/dashboard/invoices/${invoice}/pay`, { method: 'card', payment_method_id: method }),
       'reinstallVps ssh_key_ids': () => owner.post(`${vps}/reinstall`, { os: 'tiny', ssh_key_ids }),
       'updateVpsSshKeys ssh_key_ids': () => owner.post(`${vps}/access`, { ssh_key_ids }),
+      'listTickets service_id': () => owner.get(`/dashboard/tickets?service_id=${theirs}`),
+      'createTicket service_id': () =>
+        owner.post('/dashboard/tickets/create', {
+          ...{ subject: 'Theirs', department: 'support', priority: 'low', message: 'x', service_id: theirs },
+        }),
       'updateIpAddress address': () => owner.patch(`${vps}/ips`, { address, dns_name: 'mine.example.com' }),
     };
     // What everybody may name: products, and texts of one's own.
@@ -705,6 +710,8 @@ describe("what is somebody else's", () => {
       'payInvoice payment_method_id': '503 payment_provider_missing',
       'reinstallVps ssh_key_ids': '400 invalid_request',
       'updateVpsSshKeys ssh_key_ids': '400 invalid_request',
+      'listTickets service_id': '200 0',
+      'createTicket service_id': '403 forbidden',
       'updateIpAddress address': '404 not_found',
     });
   });

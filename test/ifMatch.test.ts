@@ -75,6 +75,13 @@ async function newImage(): Promise<string> {
   return slug;
 }
 
+async function newCannedReply(): Promise<string> {
+  made += 1;
+  const reply = { name: `Reply ${made}`, message: 'Hello' };
+  const { canned_reply } = await madeBy(product.staff.post('/staff/canned-replies', reply));
+  return `/staff/canned-replies/${canned_reply?.id}`;
+}
+
 async function newColleague(): Promise<string> {
   const { userId } = await newMember(product, owner.organizationId, 'viewer');
   return `/dashboard/organizations/${owner.organizationId}/members/${userId}`;
@@ -257,6 +264,24 @@ const things: Record<string, () => Promise<Thing>> = {
     made += 1;
     const keep = (hour: number) => ({ auto_backup: { enabled: true, hour, keep: 1 + (made % 5) } });
     return { path: `/dashboard/service/${service}/vps/settings`, bodies: [keep(3), keep(4)] };
+  },
+  updateTicket: async () => {
+    made += 1;
+    const opening = { subject: `Ticket ${made}`, department: 'support', priority: 'low', message: 'Help' };
+    const { ticket } = await madeBy(owner.post('/dashboard/tickets/create', opening));
+    return { path: `/staff/tickets/${ticket?.tid}`, bodies: [{ priority: 'high' }, { priority: 'urgent' }] };
+  },
+  updateCannedReply: async () => {
+    const name = (word: string) => ({ name: `${word} ${made}` });
+    return { path: await newCannedReply(), bodies: [name('One'), name('Other')] };
+  },
+  deleteCannedReply: async () => ({ path: await newCannedReply(), bodies: [] }),
+  updateTicketSubject: async () => {
+    made += 1;
+    const opening = { subject: `Ticket ${made}`, department: 'support', priority: 'low', message: 'Help' };
+    const { ticket } = await madeBy(owner.post('/dashboard/tickets/create', opening));
+    const subject = (word: string) => ({ subject: `${word} ${made}` });
+    return { path: `/dashboard/tickets/${ticket?.tid}/subject`, bodies: [subject('One'), subject('Other')] };
   },
   updateNode: async () => {
     made += 1;

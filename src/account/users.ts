@@ -88,14 +88,17 @@ export async function findStaffMember(ctx: Context, email: string): Promise<numb
   return (await ctx.db.maybe(staffMember, { email }))?.id ?? null;
 }
 
-const addressesOfStaff = statement<{ email: string }>(
+const addressesOfStaff = statement<{ email: string }, { roles: string[] }>(
   'account.staffAddresses',
-  `select email from users where staff_role in ('administrator', 'operator') and status = 'active' order by id`,
+  `select email from users where staff_role = any(:roles::text[]) and status = 'active' order by id`,
 );
 
-/** Where the provider's people are told what needs them. */
-export async function staffAddresses(ctx: Context): Promise<string[]> {
-  return (await ctx.db.many(addressesOfStaff)).map(({ email }) => email);
+/** Where the provider's people are told what needs them, by their roles. */
+export async function staffAddresses(
+  ctx: Context,
+  roles: StaffRole[] = ['administrator', 'operator'],
+): Promise<string[]> {
+  return (await ctx.db.many(addressesOfStaff, { roles })).map(({ email }) => email);
 }
 
 /** Says which fields changed, and not to what: the journal stays when an account is closed. */

@@ -13,6 +13,8 @@ import { cannotBeSent, story } from './story.ts';
 const routes = listRoutes(allRoutes);
 /** Smaller numbers in examples are amounts, and ids of what the demonstration always has. */
 const firstExampleId = 4_503_599_627_370_000;
+/** The short codes of tickets. */
+const codes = /^([a-z]\d){4}$/;
 const byName = new Map(routes.map((route) => [route.operation, route]));
 
 describe('every operation', () => {
@@ -38,7 +40,7 @@ describe('the examples', () => {
   let product: TestProduct;
   const changes = watchChanges();
   /** What the ids of the examples are in this product, learned from its answers. */
-  const realIds = new Map<number, number>();
+  const realIds = new Map<number | string, number | string>();
   beforeAll(async () => {
     product = await startTestProduct();
     realIds.set(exampleIds.organization, product.demo.customer.organization_id);
@@ -71,11 +73,13 @@ describe('the examples', () => {
   it('that change something leave an entry in the journal, all but these', async () => {
     expect(await changes.silent(product)).toEqual([
       'askForPasskey', // a challenge, good for minutes
+      'assignTicket', // to nobody, as it is
       'correctUser', // to what it is
       'forgetPassword', // of nobody
       'prepareOperatingSystemImage', // a job, which staff sees
-      ...['previewChangedCalendar', 'quoteCart'], // they change nothing
+      ...['previewCannedReply', 'previewChangedCalendar', 'quoteCart'], // they change nothing
       'resendVerification', // for who waits for none
+      'sayWritingInTicket', // for a minute
       'updateOrganization', // to what it is
       'upgradeVpsResources', // a dry run
     ]);
@@ -100,15 +104,19 @@ describe('the examples', () => {
   }
 
   function withRealIds(value: unknown): unknown {
-    if (typeof value === 'number') return realIds.get(value) ?? value;
+    if (typeof value === 'number' || typeof value === 'string') return realIds.get(value) ?? value;
     if (Array.isArray(value)) return value.map(withRealIds);
     if (typeof value !== 'object' || value === null) return value;
     return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, withRealIds(inner)]));
   }
 
+  function isId(value: unknown): value is number | string {
+    return typeof value === 'number' ? value >= firstExampleId : codes.test(String(value));
+  }
+
   function learn(shown: unknown, real: unknown): void {
-    if (typeof shown === 'number' && typeof real === 'number') {
-      if (shown < firstExampleId) return;
+    if (isId(shown)) {
+      if (typeof real !== 'number' && typeof real !== 'string') return;
       const known = realIds.get(shown) ?? real;
       expect(real, `the examples use ${shown} for two things; give one another id`).toBe(known);
       realIds.set(shown, real);

@@ -55,6 +55,18 @@ export const story = [
     'followEvents',
     'followAllEvents',
   ],
+  ...['listTicketDepartments', 'createTicket', 'listTickets', 'getTicketDetails', 'replyToTicket'],
+  ...['getTicketSubject', 'updateTicketSubject'],
+  ...['listTicketQueue', 'sayWritingInTicket', 'createCannedReply', 'listCannedReplies', 'getCannedReply'],
+  ...[
+    'updateCannedReply',
+    'previewCannedReply',
+    'answerTicket',
+    'noteInTicket',
+    'assignTicket',
+    'updateTicket',
+  ],
+  ...['getTicketAsStaff', 'splitTicket', 'mergeTicket', 'closeTicket', 'deleteCannedReply'],
   ...['createStaffKey', 'listStaffKeys', 'getStaffKey', 'rotateStaffKey', 'revokeStaffKey'],
   ...['listUsers', 'getUser', 'correctUser', 'blockUser', 'unblockUser', 'listStaff', 'listImpersonations'],
   ...['listOrganizationsAsStaff', 'getOrganizationAsStaff', 'listInvoicesAsStaff'],
@@ -145,6 +157,7 @@ export const story = [
 
 /** Examples that need what a story where all goes well does not have, with the tests that send them instead. */
 export const cannotBeSent: Record<string, string> = {
+  rateTicket: 'needs the link of a mail: tickets/staff/staff.test.ts',
   keepFactors: 'needs the link of a mail: account/factors/reset.test.ts',
   verifyEmail: 'needs the link of a mail: account/signIn/signIn.test.ts',
   resetPassword: 'needs the link of a mail: account/signIn/signIn.test.ts',

@@ -147,6 +147,24 @@ export const samples: Record<string, object[]> = {
     { ...reminded, suspends_on: null, last: false },
     { ...reminded, suspends_on: '2026-02-10', last: true },
   ],
+  'ticket.department_told': [
+    ...[true, false].map((is_new) => ({
+      ...{
+        recipient: 'desk@example.com',
+        tid: 'a1b2c3d4',
+        subject: '~It is down',
+        from: '~Ada Lovelace',
+        is_new,
+      },
+    })),
+  ],
+  'ticket.customer_told': [
+    ...[
+      { is_closed: false, is_asked: false },
+      { is_closed: true, is_asked: false },
+      { is_closed: true, is_asked: true },
+    ].map((told) => ({ ...account, tid: 'a1b2c3d4', subject: '~It is down', ticket_id: 12, ...told })),
+  ],
   'staff.told': [
     {
       ...{ recipient: 'noc@example.com', kind: 'job.failed', title: 'Jobs that failed' },

@@ -23,6 +23,7 @@ export {
   listData,
   listOf,
   type PageQuery,
+  type Position,
   Search,
   SortBy,
 } from './lists.ts';

@@ -1,0 +1,8 @@
+import type { Context } from '../platform/index.ts';
+import { departmentsOf } from './settings.ts';
+
+/** Whom customers can turn to. */
+export async function listDepartments(ctx: Context) {
+  const departments = await departmentsOf(ctx);
+  return { departments: departments.map(({ slug, name, description }) => ({ slug, name, description })) };
+}

@@ -1,0 +1,19 @@
+/**
+ * Tickets: what customers and the provider's people write to each other, whichever way it comes. Who answers is a
+ * department with hours and targets (`settings.ts`); by these each ticket says what is due first (`clocks.ts`). What may be
+ * done in which state is one table (`states.ts`). Notes are the provider's own and reach no customer.
+ */
+
+import './errors.ts';
+import './limits.ts';
+import './permissions.ts';
+
+export { ticketConcerns } from './concerns.ts';
+export { openTicket } from './create.ts';
+export { ticketMails } from './mails.ts';
+export { receiveReply } from './reply.ts';
+export { feedbackRoutes, ticketRoutes } from './routes.ts';
+export { lockTicket } from './rows.ts';
+export { support } from './settings.ts';
+export { cannedReplyRoutes, ticketStaffRoutes } from './staff/routes.ts';
+export type { Author } from './write.ts';

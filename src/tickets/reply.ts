@@ -1,0 +1,41 @@
+import { record } from '../events/index.ts';
+import { type OrganizationContext, type TxContext, transaction } from '../platform/index.ts';
+import { ticketReopened, ticketReplied } from './events.ts';
+import { readTicket } from './read.ts';
+import { lockOwnTicket, type TicketRow } from './rows.ts';
+import { departmentOf } from './settings.ts';
+import { afterCustomer, requireAction } from './states.ts';
+import { tellDepartment } from './told.ts';
+import { type Author, setTicketState, writeMessage } from './write.ts';
+
+/** A member of the organization writes in a ticket; one that is closed is open again. `not_found`, `forbidden`. */
+export async function replyToTicket(ctx: OrganizationContext, tid: string, { message }: { message: string }) {
+  return transaction(ctx, 'tickets.reply', async (tx) => {
+    const ticket = await lockOwnTicket(tx, tid);
+    await receiveReply(tx, ticket, { userId: tx.actor.userId }, message);
+    return readTicket(tx, ticket.tid);
+  });
+}
+
+/** What the customer wrote comes into a locked ticket, in whichever way. Returns the message's id. */
+export async function receiveReply(
+  tx: TxContext,
+  ticket: TicketRow,
+  author: Author,
+  text: string,
+): Promise<number> {
+  requireAction('reply', ticket.status);
+  const { id, organization_id: organizationId, tid } = ticket;
+  const messageId = await writeMessage(tx, ticket, { kind: 'customer', author, text });
+  const after = { ...ticket, status: afterCustomer(ticket.status) };
+  await setTicketState(tx, after, await departmentOf(tx, ticket.department), { writtenAt: tx.clock.now() });
+  const subject = { type: 'ticket', id };
+  await record(tx, ticketReplied, {
+    ...{ subject, organizationId },
+    data: { tid, subject: ticket.subject, message_id: messageId, by_staff: false },
+  });
+  if (ticket.status === 'closed')
+    await record(tx, ticketReopened, { subject, organizationId, data: { tid } });
+  await tellDepartment(tx, ticket, { author, isNew: false });
+  return messageId;
+}

@@ -1,0 +1,24 @@
+import type { Translation } from '../../platform/index.ts';
+import type { en } from './en.ts';
+
+export const de: Translation<typeof en> = {
+  department: {
+    subjectNew: '[{{tid}}] Neues Ticket: {{subject}}',
+    subject: '[{{tid}}] {{subject}}',
+    opened: '{{from}} hat das Ticket {{tid}} eröffnet: „{{subject}}“.',
+    wrote: '{{from}} hat im Ticket {{tid}} geschrieben: „{{subject}}“.',
+    next: 'Zum Lesen: GET /api/staff/tickets/{{tid}}',
+  },
+  answered: {
+    subject: '[{{tid}}] {{subject}}',
+    what: 'Wir haben Ihr Ticket {{tid}}, „{{subject}}“, beantwortet.',
+    next: 'Die Antwort finden Sie im Dashboard unter Ihren Tickets; dort können Sie auch zurückschreiben.',
+  },
+  closed: {
+    subject: '[{{tid}}] {{subject}}',
+    what: 'Ihr Ticket {{tid}}, „{{subject}}“, ist geschlossen.',
+    ask: 'Hat es geholfen? Ein Klick genügt.',
+    button: 'Sagen, ob es geholfen hat',
+    next: 'Wenn noch etwas offen ist, antworten Sie im Dashboard darauf: Damit ist es wieder offen.',
+  },
+};

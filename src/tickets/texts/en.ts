@@ -1,0 +1,22 @@
+/** What mails about tickets say. */
+export const en = {
+  department: {
+    subjectNew: '[{{tid}}] New ticket: {{subject}}',
+    subject: '[{{tid}}] {{subject}}',
+    opened: '{{from}} opened the ticket {{tid}}: "{{subject}}".',
+    wrote: '{{from}} wrote in the ticket {{tid}}: "{{subject}}".',
+    next: 'Read and answer it: GET /api/staff/tickets/{{tid}}',
+  },
+  answered: {
+    subject: '[{{tid}}] {{subject}}',
+    what: 'We answered your ticket {{tid}}, "{{subject}}".',
+    next: 'You find the answer in the dashboard, among your tickets, and can write back there.',
+  },
+  closed: {
+    subject: '[{{tid}}] {{subject}}',
+    what: 'Your ticket {{tid}}, "{{subject}}", is closed.',
+    ask: 'Did it help? Tell us by one click.',
+    button: 'Say whether it helped',
+    next: 'If something is still open, write a reply to it in the dashboard: that opens it again.',
+  },
+} as const;

@@ -1,0 +1,79 @@
+import { staffAddresses } from '../account/index.ts';
+import { record } from '../events/index.ts';
+import { ownerOf, permissionsOf } from '../organizations/index.ts';
+import { statement, type TxContext } from '../platform/index.ts';
+import { ticketCustomerTold, ticketDepartmentTold } from './events.ts';
+import { nameOf } from './read.ts';
+import type { TicketRow } from './rows.ts';
+import { departmentOf } from './settings.ts';
+import type { Author } from './write.ts';
+
+type Named = Pick<TicketRow, 'id' | 'organization_id' | 'tid' | 'subject' | 'department'>;
+
+const nameOfUser = statement<{ first_name: string; last_name: string }, { id: number }>(
+  'tickets.nameOfUser',
+  'select first_name, last_name from users where id = :id',
+);
+
+/** Tells the department of a ticket by mail that its customer wrote. */
+export async function tellDepartment(
+  tx: TxContext,
+  ticket: Named,
+  { author, isNew }: { author: Author; isNew: boolean },
+): Promise<void> {
+  const from =
+    author.userId === null ? author.name : nameOf(await tx.db.one(nameOfUser, { id: author.userId }));
+  for (const recipient of await addressesOf(tx, ticket.department)) {
+    await record(tx, ticketDepartmentTold, {
+      subject: { type: 'ticket', id: ticket.id },
+      // Who works for the provider is not its customers' to read.
+      organizationId: null,
+      data: { recipient, tid: ticket.tid, subject: ticket.subject, from, is_new: isNew },
+    });
+  }
+}
+
+async function addressesOf(tx: TxContext, slug: string): Promise<string[]> {
+  const { email } = await departmentOf(tx, slug);
+  if (email !== null) return [email];
+  const { staffEmail } = tx.config;
+  if (staffEmail === 'off') return [];
+  return staffEmail === null ? staffAddresses(tx, ['administrator', 'support']) : [staffEmail];
+}
+
+const takingPart = statement<{ user_id: number; role: string }, { ticketId: number; organizationId: number }>(
+  'tickets.takingPart',
+  `select m.user_id, m.role from memberships m
+   where m.organization_id = :organizationId and m.user_id in
+     (select t.user_id from tickets t where t.id = :ticketId
+      union select w.user_id from ticket_messages w where w.ticket_id = :ticketId and w.kind = 'customer')
+   order by m.user_id`,
+);
+
+/**
+ * Tells those of the customer who take part in a ticket by mail that it was answered or closed: who opened it or wrote in
+ * it, as long as they may still read it; without any, the organization's owner.
+ */
+export async function tellCustomers(
+  tx: TxContext,
+  ticket: Named,
+  { isClosed, isAsked }: { isClosed: boolean; isAsked: boolean },
+): Promise<void> {
+  const { id: ticketId, organization_id: organizationId } = ticket;
+  const members = await tx.db.many(takingPart, { ticketId, organizationId });
+  const readers = members
+    .filter(({ role }) => permissionsOf(role).has('ticket.read'))
+    .map((each) => each.user_id);
+  const owner = readers.length > 0 ? null : await ownerOf(tx, organizationId);
+  for (const userId of owner === null ? readers : [owner]) {
+    await record(tx, ticketCustomerTold, {
+      subject: { type: 'ticket', id: ticketId },
+      // The reply is what the organization reads of; whom it was mailed to is said in the mail log.
+      organizationId: null,
+      data: {
+        ...{ user_id: userId, tid: ticket.tid, subject: ticket.subject, ticket_id: ticketId },
+        ...{ is_closed: isClosed, is_asked: isAsked },
+      },
+    });
+  }
+}
