@@ -44,6 +44,7 @@ export const billingRoutes = routes('/dashboard/invoices', group, (route) => {
     {
       auth: 'organization',
       permission: 'billing.pay',
+      personal: true,
       operation: 'payInvoice',
       summary: 'Pay invoice',
       description:

@@ -91,6 +91,10 @@ describe('staff that acts as a customer', () => {
     const secret = /password|2fa|passkey|keys|sessions|console|reauthenticate|preferences|account\/export/;
     expect(reached.filter((name) => secret.test(name))).toEqual([]);
     expect(personal).toContain('POST /cart/checkout/invoice');
+    // What spends the customer's money, and what ends what they own for good.
+    for (const path of ['invoices/:id/pay', 'payment-methods', 'credit/top-up', 'services/:id/cancel'])
+      expect(personal).toContain(`POST /dashboard/${path}`);
+    expect(personal).toContain('DELETE /dashboard/payment-methods/:id');
     expect(personal).toContain('GET /dashboard/service/:id/vps/console');
     expect(personal).toContain('PATCH /dashboard/account');
     expect(personal).toContain('POST /dashboard/organizations/:id/invitations');

@@ -35,6 +35,7 @@ export const methodRoutes = routes('/dashboard/payment-methods', group, (route) 
     {
       auth: 'organization',
       permission: 'billing.pay',
+      personal: true,
       operation: 'addPaymentMethod',
       summary: 'Add a payment method',
       description:
@@ -66,6 +67,7 @@ export const methodRoutes = routes('/dashboard/payment-methods', group, (route) 
     {
       auth: 'organization',
       permission: 'billing.pay',
+      personal: true,
       operation: 'changePaymentMethod',
       summary: 'Change payment method',
       description: 'Chooses the default method, to which renewals are charged.',
@@ -82,6 +84,7 @@ export const methodRoutes = routes('/dashboard/payment-methods', group, (route) 
     {
       auth: 'organization',
       permission: 'billing.pay',
+      personal: true,
       operation: 'removePaymentMethod',
       summary: 'Remove payment method',
       description:

@@ -11,6 +11,7 @@ export const topUpRoutes = routes('/dashboard/credit', group, (route) => {
     {
       auth: 'organization',
       permission: 'billing.pay',
+      personal: true,
       operation: 'topUpCredit',
       summary: 'Buy account credit',
       description:

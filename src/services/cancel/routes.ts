@@ -26,6 +26,7 @@ export const cancelRoutes = routes('/dashboard/services', { tag: 'Services', exa
     {
       auth: 'organization',
       permission: 'service.cancel',
+      personal: true,
       operation: 'cancelService',
       summary: 'Cancel service',
       description:
