@@ -1,5 +1,6 @@
 import os from 'node:os';
 import { defineConfig } from 'vitest/config';
+import { LongestFirst } from './test/setup/longestFirst.ts';
 
 const workers = Math.max(2, os.availableParallelism());
 const machineTests = ['**/*.machine.test.ts'];
@@ -21,6 +22,7 @@ export default defineConfig({
   test: {
     // Stands here and not in the projects: one PostgreSQL serves the whole run.
     globalSetup: ['test/setup/postgres.ts'],
+    sequence: { sequencer: LongestFirst },
     projects: [
       {
         test: {
@@ -28,7 +30,8 @@ export default defineConfig({
           name: 'rules',
           include: ['**/*.test.ts'],
           exclude: [...never, ...machineTests, ...longTests],
-          maxWorkers: workers,
+          // One more than there are cores: most of the time a file waits, for a product of its own or the database.
+          maxWorkers: workers + 1,
           sequence: { groupOrder: 0 },
         },
       },

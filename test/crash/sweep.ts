@@ -63,6 +63,11 @@ async function expectWell(world: World, wanted: object, seen: object, except?: s
   expect({ ...wanted, ...seen, wrong: await world.audit(except) }).toEqual({ ...wanted, wrong: [] });
 }
 
+/** Every so-many-th, beginning with that of this number: parts of a sweep that run side by side. */
+export function partOf(failpoints: readonly string[], part: number, parts: number): string[] {
+  return failpoints.filter((_, at) => at % parts === part - 1);
+}
+
 /** The steps among failpoints: `vps.provision/boot`. */
 export function stepsOf(failpoints: readonly string[]): string[] {
   return failpoints.flatMap((name) => /^(.+): before do$/.exec(name)?.[1] ?? []);

@@ -205,7 +205,7 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
     deathsAudited = world.deaths;
     const sent = await sql<{ id: string }>(
       { databaseUrl },
-      `select '<' || journal_id || '.' || template || '@localhost>' as id from mails where state = 'sent'`,
+      `select '<' || id || '.' || sendings || '.' || template || '@localhost>' as id from mails where state = 'sent'`,
     );
     for (const { id } of sent)
       if (!mail.received.has(id)) found.push(`the mail ${id} is marked sent and never came`);

@@ -1,0 +1,3 @@
+import { describeProvisionSweep } from './provisionSweep.ts';
+
+describeProvisionSweep(2, 2);

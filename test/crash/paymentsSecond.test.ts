@@ -1,0 +1,3 @@
+import { describeChargeSweep } from './chargeSweep.ts';
+
+describeChargeSweep(2, 2);

@@ -1,0 +1,37 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { provision } from '../../src/vps/install/provision.ts';
+import { scenarioOf } from './scenarios.ts';
+import { failpointsOf, partOf, stepsOf, sweepCrashes } from './sweep.ts';
+import { openWorld, type World } from './world.ts';
+
+/**
+ * The main job, killed between what each step did and the line that remembers it. `once.long.test.ts` has every
+ * failpoint of every scenario. In parts, each on a product of its own, so that they run side by side.
+ */
+export function describeProvisionSweep(part: number, parts: number): void {
+  describe(`kill -9 of the product while a machine is made, part ${part} of ${parts}`, {
+    timeout: 300_000,
+  }, () => {
+    let world: World;
+    beforeAll(async () => {
+      world = await openWorld({ env: { INNKEEPER_REPEAT_STEPS: 'on' } });
+    });
+    afterAll(() => world?.stop());
+
+    it('loses nothing and doubles nothing, after any step', async () => {
+      const scenario = scenarioOf('pay');
+      const failpoints = await failpointsOf(world, scenario);
+      expect(stepsOf(failpoints).filter((step) => step.startsWith('vps.provision/'))).toHaveLength(
+        provision.steps.length,
+      );
+      const mine = partOf(failpoints.filter(isInTheMiddle), part, parts);
+      expect(mine).not.toEqual([]);
+      const swept = await sweepCrashes(world, scenario, mine);
+      console.log(`killed after a step: ${JSON.stringify(swept)}`);
+    });
+  });
+}
+
+function isInTheMiddle(name: string): boolean {
+  return /^vps\.provision\/\w+: after do$/.test(name) || /^(payInvoice|vps\.provision: done)/.test(name);
+}
