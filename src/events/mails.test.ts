@@ -179,12 +179,7 @@ describe('the mails of an organization', () => {
 
   it('about a service go to its people, not to the address for bills', async () => {
     const { owner, admin, organizationId } = await company();
-    await sql(
-      product,
-      `insert into billing_profiles (organization_id, email, updated_at) values ($1, 'ap@example.com', $2)
-       on conflict (organization_id) do update set email = excluded.email`,
-      ...[organizationId, product.clock.now()],
-    );
+    await owner.patch('/dashboard/billing/profile', { email: 'ap@example.com' });
     const id = await order(admin);
     await product.staff.post(`/staff/organizations/${organizationId}/credit`, {
       ...{ amount: '10.00', currency: 'EUR', description: 'For a test' },
