@@ -152,8 +152,8 @@ const readsOf: Record<string, { tables: string[]; why: string }> = {
   },
   services: {
     tables: [
-      ...['addresses', 'charges', 'invoices', 'mails', 'organizations', 'placements', 'product_groups'],
-      ...['product_prices', 'products', 'set_aside'],
+      ...['addresses', 'billing_profiles', 'charges', 'invoices', 'mails', 'organizations', 'placements'],
+      ...['product_groups', 'product_prices', 'products', 'set_aside'],
     ],
     why: 'each row of a list shows them, and a row is one of a hundred; what unpaid orders hold is one sum; the calendar looks at fifty services at once, what they owe and what their customers were told',
   },

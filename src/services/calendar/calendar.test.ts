@@ -206,7 +206,7 @@ describe('who does not pay', () => {
     expect(await suspendedOn(id)).toBe(14);
   });
 
-  it('keeps the late fee when a cancellation is taken back at once', async () => {
+  it('keeps the late fee, and the service, when it is to be cancelled at the end of a period that is over', async () => {
     await set({
       late_fee_days_after: 3,
       late_fee_percent: 10,
@@ -221,9 +221,15 @@ describe('who does not pay', () => {
       );
     expect(await fees()).toMatchObject([{ status: 'unpaid' }]);
     const path = `/dashboard/services/${id}/cancel`;
-    expect((await customer.post(path, { type: 'end_of_period' })).status).toBe(200);
-    expect((await customer.delete(path)).status).toBe(200);
+    expect((await customer.get(path)).body.data).toMatchObject({ end_of_period: null });
+    const answer = await customer.post(path, { type: 'end_of_period' });
+    expect(answer.body).toMatchObject({
+      code: 'conflict',
+      message: expect.stringContaining('Pay its renewal'),
+    });
+    await attend();
     expect(await fees()).toMatchObject([{ status: 'unpaid' }]);
+    expect((await service(id)).status).toBe('active');
   });
 });
 

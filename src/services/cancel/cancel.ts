@@ -24,7 +24,7 @@ import { requireAction } from '../states.ts';
 import { terminateService } from '../suspend/terminate.ts';
 import { lockTerms, type Terms } from '../terms.ts';
 import { giveBack, type Returned, returnedFor } from './refund.ts';
-import { type Ended, viewEnd } from './view.ts';
+import { type Ended, reasonAgainstLater, viewEnd } from './view.ts';
 
 const setCancelled = statement<never, { id: number; reason: string | null; now: Date }>(
   'services.setCancelled',
@@ -116,6 +116,8 @@ async function endLater(tx: Tx, service: Terms, wanted: Cancellation): Promise<E
   if (duedate === null) throw new Error(`service ${id} is ${service.status} and has no due date`);
   const end = { at: new Date(`${duedate}T00:00:00.000Z`), returned: nothing };
   if (service.cancelled) return viewEnd(service, end);
+  const refusal = reasonAgainstLater(service, tx.clock.now());
+  if (refusal !== null) throw fail('conflict', { message: refusal });
   for (const invoice of await unpaidFor(tx, id)) {
     // What is owed for a delay goes when the service does: a cancellation can be taken back.
     if (invoice.kind === 'late_fee') continue;

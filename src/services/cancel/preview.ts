@@ -2,7 +2,7 @@ import type { OrganizationContext } from '../../platform/index.ts';
 import { readService } from '../read.ts';
 import { requireTerms } from '../terms.ts';
 import { returnedFor, withdrawalUntil } from './refund.ts';
-import { viewEnd, viewReturned } from './view.ts';
+import { reasonAgainstLater, viewEnd, viewReturned } from './view.ts';
 
 /** Whether a service of the organization ends, and what cancelling it now would mean. */
 export async function readCancellation(ctx: OrganizationContext, id: number) {
@@ -15,6 +15,11 @@ export async function readCancellation(ctx: OrganizationContext, id: number) {
     ...viewEnd(service, service.cancelled && periodEnd ? { at: periodEnd, returned: nothing } : null),
     withdrawal_until: await withdrawalUntil(ctx, service),
     immediate: isOver ? null : { refund: viewReturned(service, await returnedFor(ctx, service)) },
-    end_of_period: isOver || periodEnd === null ? null : { effective_at: periodEnd },
+    end_of_period:
+      isOver ||
+      periodEnd === null ||
+      (!service.cancelled && reasonAgainstLater(service, ctx.clock.now()) !== null)
+        ? null
+        : { effective_at: periodEnd },
   };
 }

@@ -30,7 +30,7 @@ export const cancelRoutes = routes('/dashboard/services', { tag: 'Services', exa
       operation: 'cancelService',
       summary: 'Cancel service',
       description:
-        'At once, or at the end of the time that is paid for. Its open invoices are cancelled with it. What is given ' +
+        'At once, or at the end of the time that is paid for, as long as that runs. Its open invoices are cancelled with it. What is given ' +
         'back is what `GET` on this path says before; with `dry_run` the answer is the one that cancelling would have, and ' +
         'nothing changes.',
       params: IdParams,

@@ -66,7 +66,7 @@ export const CancellationOptions = named(
       named(
         'CancellationLater',
         Type.Object({ effective_at: Timestamp }),
-        'When a cancellation at the end of the period would come true',
+        'When a cancellation at the end of the period would come true; null when there is none to wait for: its time is over, and it is paid first or cancelled at once',
       ),
     ),
   }),

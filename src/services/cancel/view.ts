@@ -10,6 +10,15 @@ export interface End {
 
 export type Ended = ReturnType<typeof viewEnd>;
 
+/**
+ * Why a service cannot end with its paid time: that is over already, and all that is stored on it would be deleted at
+ * once. Null when it can.
+ */
+export function reasonAgainstLater({ duedate }: Pick<Terms, 'duedate'>, now: Date): string | null {
+  if (duedate === null || duedate > now.toISOString().slice(0, 10)) return null;
+  return `The service is paid until ${duedate}, so no period of it runs that it could end with. Pay its renewal first, or cancel it at once, which deletes all that is stored on it`;
+}
+
 /** A cancellation as the wire shows it (contract §3). */
 export function viewEnd(service: Pick<Terms, 'cancelled' | 'currency'>, end: End | null) {
   return {

@@ -18,12 +18,13 @@ const orderFacts = statement<
 >(
   'services.orderFacts',
   `select i.organization_id as "organizationId", i.user_id as "userId", i.total_minor as "totalMinor", i.currency,
-     o.country, (select count(*)::int from services s where s.invoice_id = i.id) as services,
+     coalesce(p.country, o.country) as country, (select count(*)::int from services s where s.invoice_id = i.id) as services,
      exists (select 1 from invoices b where b.organization_id = i.organization_id and b.id <> i.id
        and b.status in ('paid', 'partially_refunded') and b.total_minor > 0 and b.kind <> 'top_up'
        and (b.kind <> 'order' or exists (select 1 from order_reviews r where r.invoice_id = b.id and r.status = 'released')
          or exists (select 1 from services d where d.invoice_id = b.id and d.status not in ('pending', 'cancelled')))) as known
-   from invoices i join organizations o on o.id = i.organization_id where i.id = :invoiceId`,
+   from invoices i join organizations o on o.id = i.organization_id
+     left join billing_profiles p on p.organization_id = i.organization_id where i.id = :invoiceId`,
 );
 const insertReview = statement<
   never,

@@ -68,6 +68,16 @@ describe('a paid order', () => {
     expect(mails).toContainEqual(expect.objectContaining({ subject: `We look at your order ${invoiceId}` }));
   });
 
+  it('is held for the country that its customer is billed in, wherever the organization was founded', async () => {
+    await setRules({ countries: ['NL'] });
+    const person = await someone({ country: 'FR' });
+    const moved = await person.patch('/dashboard/billing/profile', { country: 'NL' });
+    expect(moved.status, JSON.stringify(moved.body)).toBe(200);
+    const { invoiceId } = await paidOrder(person);
+    const { review } = await orderOf(invoiceId);
+    expect(review).toMatchObject({ status: 'held', reasons: ['It comes from NL'] });
+  });
+
   it.each([
     ['its total', { above: '5.00' }, /total is more than 5.00 EUR/],
     ['the number of its services', { services: 1 }, /2 services/],
