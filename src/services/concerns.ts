@@ -6,6 +6,9 @@ const byHand = Object.values(kinds)
   .filter(({ deliver }) => deliver === staffDeliveryWanted)
   .map(({ id }) => id);
 
+/** So long a mail may be under way: servers are away for days. */
+const untoldDays = 3;
+
 /** Paid orders that are held, deliveries that failed, and what is a person's work. */
 export const serviceConcerns: ConcernSource[] = [
   {
@@ -68,6 +71,24 @@ export const serviceConcerns: ConcernSource[] = [
          coalesce(s.domain, p.name) || ', due on ' || c.due_on || ': ' || c.problem as message
        from service_calendar c join services s on s.id = c.service_id join products p on p.id = s.product_id
        where c.problem is not null order by c.problem_since desc, c.service_id desc limit :limit`,
+    ),
+  },
+  {
+    kind: 'service.untold',
+    subject: 'service',
+    title: 'Services whose calendar waits for a mail that is not sent',
+    find: statement<Concern, { limit: number; now: Date }>(
+      'services.calendarUntold',
+      `select c.service_id as id, c.organization_id, d.done_at as since,
+         coalesce(s.domain, p.name) || ', due on ' || c.due_on || ': its customer could not be told of ' || c.warned_step
+           || ', and nothing more happens until then' as message
+       from service_calendar c
+         join service_calendar_steps d on d.service_id = c.service_id and d.due_on = c.due_on and d.round = c.round
+           and d.step = c.warned_step
+         join services s on s.id = c.service_id join products p on p.id = s.product_id
+       where c.warned_on is null and d.done_at < :now::timestamptz - make_interval(days => ${untoldDays})
+         and not exists (select from mails m where m.journal_id = c.warning_id and m.state in ('sent', 'kept'))
+       order by d.done_at desc, c.service_id desc limit :limit`,
     ),
   },
 ];

@@ -387,6 +387,26 @@ describe('after a standstill', () => {
     expect((await done(id)).map(([step]) => step).slice(-2)).toEqual(['last_reminder', 'suspend']);
   });
 
+  it('of the mail of an invoice the charge comes on its day, nobody is warned, and staff hears of it', async () => {
+    const id = await newService();
+    const { duedate } = await service(id);
+    await pass(daysBetween(today(), duedate) - calendar.defaults.invoice_days_before);
+    expect((await done(id)).map(([step]) => step)).toEqual(['invoice']);
+    await sql(
+      product,
+      `update mails set state = 'queued', sent_at = null from journal j join service_calendar c on c.warning_id = j.id
+       where j.id = mails.journal_id and c.service_id = $1`,
+      id,
+    );
+    await pass(daysBetween(today(), duedate) + 20);
+    const charged = ['charge', -calendar.defaults.charge_days_before || 0];
+    expect(await done(id)).toEqual([['invoice', -calendar.defaults.invoice_days_before], charged]);
+    const { concerns } = (await product.staff.get('/staff/attention?limit=100')).body.data;
+    expect(concerns).toContainEqual(
+      expect.objectContaining({ kind: 'service.untold', subject: { type: 'service', id } }),
+    );
+  });
+
   it('of the mail nothing follows a warning that was not sent, and then after its days', async () => {
     const id = await newService();
     const { duedate } = await service(id);

@@ -20,11 +20,9 @@ export function foresee(
   let current = situation;
   // A calendar has few steps, and no rule that is changed by mistake shall make this go on for ever.
   for (let turn = 0; turn < 2 * steps.length + 2; turn += 1) {
-    let next = nextOf(current, settings);
-    if ('waits' in next && next.waits === 'mail' && current.warning !== null) {
+    if (current.warning?.sentOn === null)
       current = { ...current, warning: { ...current.warning, sentOn: now } };
-      next = nextOf(current, settings);
-    }
+    const next = nextOf(current, settings);
     if (!('do' in next)) return found;
     if (next.on > now) now = next.on;
     if (now > until) return found;

@@ -99,14 +99,14 @@ describe('what comes next', () => {
     );
   });
 
-  it('is nothing while the warning before it was not sent', () => {
+  it('is nothing but the charge on its day while the warning before it was not sent', () => {
     for (const step of ['invoice', 'reminder', 'overdue', 'last_reminder'] as const) {
       const invoice = { status: 'unpaid', issuedOn: '2027-02-15', dueOn };
       const situation = { ...taken, invoice, step, warning: { step, sentOn: null } };
       const next = nextOf(situation, calendar.defaults);
       expect([step, next]).toEqual([
         step,
-        step === 'reminder' ? { do: 'charge', on: dueOn } : { waits: 'mail' },
+        step === 'invoice' || step === 'reminder' ? { do: 'charge', on: dueOn } : { waits: 'mail' },
       ]);
     }
   });

@@ -90,7 +90,11 @@ function nextOfUnpaid(situation: Situation, invoice: Invoice, settings: Calendar
   const planned = addDays(invoice.dueOn, day);
   // Money may be asked for whatever became of a mail.
   if (warning === null || next === 'charge') return { do: next, on: planned };
-  if (warning.sentOn === null) return { waits: 'mail' };
+  // It is told of nothing more, but what is due is asked for all the same.
+  if (warning.sentOn === null)
+    return done < steps.indexOf('charge')
+      ? { do: 'charge', on: addDays(invoice.dueOn, days.charge ?? 0) }
+      : { waits: 'mail' };
   const told = spared.has(next) ? latest(warning.sentOn, promisedUntil) : warning.sentOn;
   return { do: next, on: latest(planned, addDays(told, gapBefore(day, warning.step, invoice, settings))) };
 }

@@ -113,9 +113,9 @@ async function attend(
   if ('over' in next) return leaveCalendar(tx, row.serviceId);
   const warnedOn = situation.warning?.sentOn ?? null;
   if ('waits' in next) return lookAgain(tx, row.serviceId, addDays(today, 1), warnedOn);
-  // A cancellation may be taken back on any day, and is a matter of few.
-  if (next.on > today)
-    return lookAgain(tx, row.serviceId, row.cancelled ? addDays(today, 1) : next.on, warnedOn);
+  // A cancellation may be taken back on any day, and a mail be sent; both are a matter of few.
+  const mayChange = row.cancelled || situation.warning?.sentOn === null;
+  if (next.on > today) return lookAgain(tx, row.serviceId, mayChange ? addDays(today, 1) : next.on, warnedOn);
   if (next.do === 'start_over') return startOver(tx, row.serviceId, next.from, today);
   if (next.do === 'invoice' && (await isJustPaid(tx, row.serviceId)))
     return lookAgain(tx, row.serviceId, addDays(today, 1), warnedOn);
