@@ -401,7 +401,7 @@ describe('after a standstill', () => {
     await pass(daysBetween(today(), duedate) + 20);
     const charged = ['charge', -calendar.defaults.charge_days_before || 0];
     expect(await done(id)).toEqual([['invoice', -calendar.defaults.invoice_days_before], charged]);
-    const { concerns } = (await product.staff.get('/staff/attention?limit=100')).body.data;
+    const { concerns } = (await product.staff.get('/staff/attention')).body.data;
     expect(concerns).toContainEqual(
       expect.objectContaining({ kind: 'service.untold', subject: { type: 'service', id } }),
     );
