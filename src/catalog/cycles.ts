@@ -1,3 +1,4 @@
+import { dayOf } from '../platform/index.ts';
 /** Billing cycles, by the names of the wire, and their length. */
 export const monthsOf = {
   monthly: 1,
@@ -26,5 +27,5 @@ export function addMonths(date: string, months: number, anchorDay: number | null
   const target = new Date(Date.UTC(year, month - 1 + months, 1));
   const lastDay = new Date(Date.UTC(target.getUTCFullYear(), target.getUTCMonth() + 1, 0)).getUTCDate();
   target.setUTCDate(Math.min(day, lastDay));
-  return target.toISOString().slice(0, 10);
+  return dayOf(target);
 }

@@ -2,6 +2,7 @@
  * The ground floor: what every room stands on and none of it knows about hosting. Time, errors, logs,
  * contexts, money, the database, jobs and the conventions of HTTP, each in one place.
  */
+
 export { type Concern, type ConcernSource, findConcerns, type HealthCheck } from './attention.ts';
 export { type Clock, systemClock, type TravellingClock, travellingClock } from './clock.ts';
 export {
@@ -28,6 +29,7 @@ export {
   type Statement,
   statement,
 } from './database/index.ts';
+export { addDays, dayOf, daysBetween, msPerDay } from './days.ts';
 export type { DriverName, Drivers } from './drivers.ts';
 export { AppError, type ErrorDetail, errors, fail } from './errors.ts';
 export { atFailpoint } from './failpoint.ts';

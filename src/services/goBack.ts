@@ -1,8 +1,8 @@
 import { moveEarning, paidFor, refundInvoice } from '../billing/index.ts';
 import { addMonths, isCycle, monthsOf } from '../catalog/index.ts';
-import { formatMoney, type TxContext } from '../platform/index.ts';
+import { addDays, formatMoney, type TxContext } from '../platform/index.ts';
 import { leaveCalendar } from './calendar/row.ts';
-import { addDays } from './calendar/schedule.ts';
+
 import { cutPeriod, dropPeriod, movePeriod, upgradesBeyond } from './periods.ts';
 import { type AppliedRenewal, moveApplied, shortenService } from './renew/queries.ts';
 import { shareOf, unusedNet } from './share.ts';

@@ -1,6 +1,6 @@
 import { paidFor } from '../billing/index.ts';
-import type { Context } from '../platform/index.ts';
-import { addDays, dayOf } from './calendar/schedule.ts';
+import { addDays, type Context, dayOf } from '../platform/index.ts';
+
 import { periodsOf } from './periods.ts';
 import { shareOf } from './share.ts';
 import type { Terms } from './terms.ts';

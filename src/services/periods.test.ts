@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { addDays, daysBetween } from './calendar/schedule.ts';
+import { addDays, daysBetween } from '../platform/index.ts';
+
 import { carried } from './periods.ts';
 
 describe('a period that paid a part of another one', () => {

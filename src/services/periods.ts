@@ -1,5 +1,4 @@
-import { type Context, statement, type TxContext } from '../platform/index.ts';
-import { addDays, daysBetween } from './calendar/schedule.ts';
+import { addDays, type Context, daysBetween, statement, type TxContext } from '../platform/index.ts';
 
 /** The time that an invoice paid for of a service: from its first day to the first one after it. */
 export interface Period {

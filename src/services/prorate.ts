@@ -1,5 +1,5 @@
 import { addMonths } from '../catalog/index.ts';
-import { daysBetween } from './calendar/schedule.ts';
+import { daysBetween } from '../platform/index.ts';
 
 /** What is paid for and not used up yet: whole periods, and the days left of the one that runs. */
 export interface Remaining {

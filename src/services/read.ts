@@ -2,6 +2,7 @@ import type { Lots } from '../catalog/index.ts';
 import { type ListRequest, listData, pagedList, type SortKey } from '../platform/http/index.ts';
 import {
   type Context,
+  dayOf,
   formatMoney,
   type OrganizationContext,
   requireOwn,
@@ -181,7 +182,7 @@ function view(row: ServiceRow, now: Date) {
     currency: row.currency,
     duedate: row.duedate,
     // One that is over is forgotten: the calendar goes on.
-    promised_until: (row.promised_until ?? '') < now.toISOString().slice(0, 10) ? null : row.promised_until,
+    promised_until: (row.promised_until ?? '') < dayOf(now) ? null : row.promised_until,
     note: row.note,
     auto_renew: row.auto_renew,
     primary_ip: row.primary_ip,
@@ -200,7 +201,7 @@ function view(row: ServiceRow, now: Date) {
 
 /** The new price that its customer was told of, and the first renewal that has it; null while there is none. */
 function viewComing(row: ServiceRow, now: Date) {
-  const next = nextOf(row.coming ?? [], now.toISOString().slice(0, 10));
+  const next = nextOf(row.coming ?? [], dayOf(now));
   const runs = row.status === 'active' || row.status === 'suspended';
   if (next === null || !runs || row.cancelled) return null;
   const { cycle, duedate, anchor_day: anchorDay, price_minor: priceMinor } = row;

@@ -1,5 +1,6 @@
 import type { PaidInvoice } from '../billing/index.ts';
-import { daysBetween } from './calendar/schedule.ts';
+import { daysBetween } from '../platform/index.ts';
+
 import type { Period } from './periods.ts';
 
 /** Which part of what was paid for a service goes back: all of it, the days that have not begun, or nothing. */

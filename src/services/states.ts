@@ -1,5 +1,5 @@
 import { possibleActions, type ReasonAgainst } from '../platform/http/index.ts';
-import { fail } from '../platform/index.ts';
+import { dayOf, fail } from '../platform/index.ts';
 import { isByHand } from './kinds/kind.ts';
 import { kindOf } from './kinds/table.ts';
 
@@ -116,8 +116,4 @@ export function requireStaffAction(action: StaffAction, service: Pick<Facts, 'st
 /** Each action with whether it is possible, and why not (contract §3). */
 export function actionsOf(service: Facts, now: Date) {
   return possibleActions(serviceActions, (action) => reasonAgainst(action, service, dayOf(now)));
-}
-
-function dayOf(now: Date): string {
-  return now.toISOString().slice(0, 10);
 }

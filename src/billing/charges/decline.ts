@@ -1,6 +1,13 @@
 import type { Decline } from '../../drivers/payments/index.ts';
 import { record } from '../../events/index.ts';
-import { enqueue, formatMoney, jobStateAbout, type NamedJob, type TxContext } from '../../platform/index.ts';
+import {
+  enqueue,
+  formatMoney,
+  jobStateAbout,
+  msPerDay,
+  type NamedJob,
+  type TxContext,
+} from '../../platform/index.ts';
 import { paymentConfirmationWanted, paymentDeclined } from '../events.ts';
 import { dueOf, lockInvoice, type Payable } from '../invoices/payable.ts';
 import { type Charge, chargeById, setDecline, setState } from './charge.ts';
@@ -27,8 +34,6 @@ type ChargeOf = Pick<Charge, 'id' | 'invoice_id'>;
 
 /** Days after which we ask again for what was declined; then it is the customer's turn. */
 const pauseDays = [1, 3, 5];
-const msPerDay = 86_400_000;
-
 /** Ends a charge that the provider or the bank did not take, and tells the customer what to do. */
 export async function bookDecline(tx: TxContext, chargeId: number, decline: Decline): Promise<void> {
   const { invoice_id: id } = await tx.db.one(chargeById, { id: chargeId });

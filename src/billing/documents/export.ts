@@ -3,6 +3,7 @@ import {
   type Context,
   fail,
   formatMoney,
+  msPerDay,
   type OrganizationContext,
   statement,
 } from '../../platform/index.ts';
@@ -59,7 +60,6 @@ export interface Period {
   to?: string | undefined;
 }
 
-const msPerDay = 86_400_000;
 const batch = 500;
 
 /**

@@ -1,4 +1,4 @@
-import { allocate, formatMoney } from '../../platform/index.ts';
+import { allocate, dayOf, formatMoney } from '../../platform/index.ts';
 import { dueOf } from '../invoices/payable.ts';
 import { formatQuantity } from '../invoices/quantity.ts';
 import type { InvoiceRow } from '../invoices/read.ts';
@@ -71,8 +71,6 @@ export interface PaperRow extends InvoiceRow {
   organization_name: string;
   corrects_number: string | null;
 }
-
-const dayOf = (time: Date) => time.toISOString().slice(0, 10);
 
 /** The paper of an invoice. `company` stands on what was written before invoices kept whose they are. */
 export function paperOf(row: PaperRow, company: Seller): Paper {

@@ -1,5 +1,5 @@
 import { record } from '../../events/index.ts';
-import { type Context, formatMoney, statement, type TxContext } from '../../platform/index.ts';
+import { type Context, dayOf, formatMoney, statement, type TxContext } from '../../platform/index.ts';
 import { invoiceCreated } from '../events.ts';
 import type { Treatment } from '../tax/decide.ts';
 import { noteEvidence } from '../tax/evidence.ts';
@@ -95,7 +95,7 @@ const msPerHour = 3_600_000;
  */
 export function dueAt(ctx: Context): Date {
   const due = new Date(ctx.clock.now().getTime() + ctx.config.invoiceDueHours * msPerHour);
-  return endOfDay(due.toISOString().slice(0, 10));
+  return endOfDay(dayOf(due));
 }
 
 /** The last moment of a day, `YYYY-MM-DD` in UTC. */
@@ -161,7 +161,7 @@ export async function issueInvoice(ctx: TxContext, invoice: NewInvoice): Promise
       user_id: invoice.userId,
       currency: invoice.currency,
       total: formatMoney(totals.totalMinor, invoice.currency),
-      duedate: invoice.expiresAt.toISOString().slice(0, 10),
+      duedate: dayOf(invoice.expiresAt),
       items: invoice.lines.map((line) => ({
         description: line.description,
         amount: formatMoney(line.priceMinor + line.setupFeeMinor - line.discountMinor, invoice.currency),

@@ -1,5 +1,6 @@
 import {
   type Context,
+  dayOf,
   formatMoney,
   type OrganizationContext,
   requireOwn,
@@ -125,7 +126,7 @@ export function viewInvoice(row: InvoiceRow, now: Date) {
     reason: row.reason,
     note: row.note,
     payment_reference: referenceOf(row.id),
-    duedate: row.expires_at.toISOString().slice(0, 10),
+    duedate: dayOf(row.expires_at),
     date_paid: row.date_paid,
     date_refunded: row.date_refunded,
     price: money(row.total_minor),

@@ -1,4 +1,4 @@
-import { type Context, type PeriodicJob, statement, type TxContext } from '../../platform/index.ts';
+import { type Context, dayOf, type PeriodicJob, statement, type TxContext } from '../../platform/index.ts';
 import { post } from './ledger.ts';
 import { type DeferralRow, type DeferredLine, type Part, partOf, partUntil } from './months.ts';
 
@@ -143,7 +143,7 @@ export async function returnDeferred(
  * is no money that could be kept: whoever gives its invoice up takes it back.
  */
 export async function earnRest(tx: TxContext, serviceId: number): Promise<void> {
-  const today = tx.clock.now().toISOString().slice(0, 10);
+  const today = dayOf(tx.clock.now());
   const left = await tx.db.many(lockLeft, { serviceId, today });
   await write(
     tx,
@@ -179,7 +179,7 @@ export async function moveEarning(
 ): Promise<void> {
   const row = await tx.db.maybe(lockMoved, { invoiceId, serviceId });
   if (row === null) return;
-  const today = tx.clock.now().toISOString().slice(0, 10);
+  const today = dayOf(tx.clock.now());
   if (row.starts_on >= today) {
     await tx.db.run(setSpan, { id: row.id, from, until: from, to });
     return;
@@ -215,7 +215,7 @@ const atOnce = 500;
 export const earning: PeriodicJob = { name: 'billing.earn', intervalMs: 60_000, work: earnDue };
 
 async function earnDue(tx: TxContext): Promise<'more' | 'done'> {
-  const today = tx.clock.now().toISOString().slice(0, 10);
+  const today = dayOf(tx.clock.now());
   const due = await tx.db.many(lockDue, { today, limit: atOnce });
   await write(tx, due.map(partOf));
   // A service whose period ended months ago has several to earn, one after the other.

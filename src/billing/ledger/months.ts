@@ -1,4 +1,4 @@
-import { allocate } from '../../platform/index.ts';
+import { addDays, allocate, dayOf, daysBetween } from '../../platform/index.ts';
 
 /** What of an invoice is for a service. */
 export interface DeferredLine {
@@ -78,19 +78,13 @@ export function partUntil(row: DeferralRow, due: string): Part {
   };
 }
 
-const msPerDay = 86_400_000;
-
-function daysBetween(from: string, to: string): number {
-  return Math.round((Date.parse(to) - Date.parse(from)) / msPerDay);
-}
-
 /** The last day of a part, which has at least one. */
 function dayBefore(day: string, first: string): string {
-  const before = new Date(Date.parse(day) - msPerDay).toISOString().slice(0, 10);
+  const before = addDays(day, -1);
   return before < first ? first : before;
 }
 
 function monthAfter(day: string): string {
   const [year = 0, month = 0] = day.split('-').map(Number);
-  return new Date(Date.UTC(year, month, 1)).toISOString().slice(0, 10);
+  return dayOf(new Date(Date.UTC(year, month, 1)));
 }

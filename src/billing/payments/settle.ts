@@ -1,5 +1,6 @@
 import { record } from '../../events/index.ts';
 import {
+  dayOf,
   enqueue,
   formatMoney,
   type NamedJob,
@@ -170,7 +171,7 @@ export async function payPart(
       currency,
       amount: formatMoney(amountMinor, currency),
       due: formatMoney(dueOf(invoice) - amountMinor, currency),
-      duedate: invoice.expires_at.toISOString().slice(0, 10),
+      duedate: dayOf(invoice.expires_at),
     },
   });
 }

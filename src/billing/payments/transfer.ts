@@ -5,6 +5,7 @@ import {
   type Context,
   fail,
   formatMoney,
+  msPerDay,
   newId,
   parseMoney,
   requireRow,
@@ -180,8 +181,6 @@ function dayReceived(tx: TxContext, told: string | undefined): string {
   if (told === undefined || told <= day(now + msPerDay)) return told ?? day(now);
   throw invalid('received_on', 'must not be in the future');
 }
-
-const msPerDay = 86_400_000;
 
 function invalid(field: string, message: string) {
   return fail('invalid_request', { details: [{ field, message }] });

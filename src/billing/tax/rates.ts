@@ -2,6 +2,7 @@ import { record } from '../../events/index.ts';
 import { type ListRequest, listData, pagedList } from '../../platform/http/index.ts';
 import {
   type Context,
+  dayOf,
   fail,
   isCountry,
   requireRow,
@@ -136,7 +137,7 @@ export async function endRate(ctx: Context, id: number, { valid_until: until }: 
 export async function removeRate(ctx: Context, id: number) {
   return transaction(ctx, 'billing.removeRate', async (tx) => {
     const rate = await requireRow(tx, rateById, { id });
-    if (rate.valid_from <= tx.clock.now().toISOString().slice(0, 10)) {
+    if (rate.valid_from <= dayOf(tx.clock.now())) {
       throw fail('conflict', { message: 'This rate counts already; end it, or add one that follows it' });
     }
     await tx.db.run(deleteRate, { id });

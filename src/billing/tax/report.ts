@@ -1,5 +1,5 @@
 import type { Bytes } from '../../platform/http/index.ts';
-import { type Context, fail, formatMoney, statement } from '../../platform/index.ts';
+import { type Context, dayOf, fail, formatMoney, statement } from '../../platform/index.ts';
 import { readSettings } from '../../settings/index.ts';
 import { company } from '../documents/company.ts';
 import type { Treatment } from './decide.ts';
@@ -168,8 +168,4 @@ function totalsOf(rows: readonly Row[], booked: readonly { currency: string; min
       difference: formatMoney(dueMinor - ledgerMinor, currency),
     };
   });
-}
-
-function dayOf(moment: Date): string {
-  return moment.toISOString().slice(0, 10);
 }

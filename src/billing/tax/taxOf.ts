@@ -1,5 +1,5 @@
 import type { Static } from 'typebox';
-import { type Context, statement, type TxContext } from '../../platform/index.ts';
+import { type Context, dayOf, statement, type TxContext } from '../../platform/index.ts';
 import { readSettings } from '../../settings/index.ts';
 import { company } from '../documents/company.ts';
 import { type Buyer, type Decision, decideTax, type TaxIdState } from './decide.ts';
@@ -148,5 +148,5 @@ function taxBy([{ country: home }, settings]: Settings, facts: Facts, evidence: 
 }
 
 function today(ctx: Context): string {
-  return ctx.clock.now().toISOString().slice(0, 10);
+  return dayOf(ctx.clock.now());
 }

@@ -1,13 +1,13 @@
 import { chargeSaved, invoiceCreated } from '../../billing/index.ts';
 import { entryOf } from '../../events/index.ts';
-import type { TxContext } from '../../platform/index.ts';
+import { dayOf, type TxContext } from '../../platform/index.ts';
 import { issueRenewal } from '../renew/issue.ts';
 import type { CalendarSettings } from '../settings.ts';
 import { suspendService } from '../suspend/suspend.ts';
 import { terminateService } from '../suspend/terminate.ts';
 import { issueLateFee } from './lateFee.ts';
 import { type CalendarRow, type Done, readRows, recordStep, replaceInvoice } from './row.ts';
-import { dayOf, type Step } from './schedule.ts';
+import type { Step } from './schedule.ts';
 import { remind, tellOfEnding } from './warn.ts';
 
 /** Does one step of the calendar for a service, whose row is locked, and writes down that it did. */

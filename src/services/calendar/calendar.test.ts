@@ -4,9 +4,8 @@ import { payByCredit } from '../../../test/invoices.ts';
 import { newCustomer, type Person } from '../../../test/people.ts';
 import { startTestProduct, type TestProduct } from '../../../test/product.ts';
 import { settled, sql } from '../../../test/sql.ts';
-import { dayFor } from '../../platform/index.ts';
+import { addDays, dayFor, daysBetween } from '../../platform/index.ts';
 import { calendar, check } from '../settings.ts';
-import { addDays, daysBetween } from './schedule.ts';
 
 let product: TestProduct;
 let customer: Person;

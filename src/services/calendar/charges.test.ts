@@ -3,7 +3,7 @@ import { payByCredit } from '../../../test/invoices.ts';
 import { newCustomer, type Person } from '../../../test/people.ts';
 import { settled, sql } from '../../../test/sql.ts';
 import { type PaidProduct, startPaidProduct } from '../../../test/stripe/product.ts';
-import { daysBetween } from './schedule.ts';
+import { daysBetween } from '../../platform/index.ts';
 
 let paid: PaidProduct;
 let customer: Person;

@@ -1,11 +1,12 @@
 /** What follows from a payment comes late: days after it, or after the money was given back. */
+
 import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { payByCredit } from '../../../test/invoices.ts';
 import { newCustomer, type Person } from '../../../test/people.ts';
 import { startTestProduct, type TestProduct } from '../../../test/product.ts';
 import { settled, sql } from '../../../test/sql.ts';
-import { daysBetween } from './schedule.ts';
+import { daysBetween } from '../../platform/index.ts';
 
 let product: TestProduct;
 let customer: Person;

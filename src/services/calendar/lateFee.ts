@@ -1,8 +1,7 @@
 import { endOfDay, issueInvoice, untaxed } from '../../billing/index.ts';
-import { newId, parseMoney, shareOf, type TxContext } from '../../platform/index.ts';
+import { addDays, dayOf, newId, parseMoney, shareOf, type TxContext } from '../../platform/index.ts';
 import type { CalendarSettings } from '../settings.ts';
 import type { CalendarRow, Done } from './row.ts';
-import { addDays } from './schedule.ts';
 
 const basisPointsPerPercent = 100;
 const daysToPay = 14;
@@ -35,7 +34,7 @@ export async function issueLateFee(
     // Compensation for a late payment is no supply.
     tax: untaxed,
     couponId: null,
-    expiresAt: endOfDay(addDays(tx.clock.now().toISOString().slice(0, 10), daysToPay)),
+    expiresAt: endOfDay(addDays(dayOf(tx.clock.now()), daysToPay)),
   });
   return {};
 }

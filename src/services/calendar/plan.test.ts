@@ -1,9 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { addDays, daysBetween } from '../../platform/index.ts';
 import { type CalendarSettings, calendar, check } from '../settings.ts';
 import { foresee } from './foresee.ts';
 import { nextOf, type Situation } from './plan.ts';
-import { addDays, daysBetween, daysOf, type Step, steps, warnings } from './schedule.ts';
+import { daysOf, type Step, steps, warnings } from './schedule.ts';
 
 const dueOn = '2027-03-01';
 const taken: Situation = {

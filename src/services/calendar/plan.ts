@@ -1,7 +1,8 @@
+import { addDays, daysBetween } from '../../platform/index.ts';
 import type { CalendarSettings } from '../settings.ts';
 import type { ServiceStatus } from '../states.ts';
 import type { SuspendedBy } from '../suspend/lock.ts';
-import { addDays, daysBetween, daysOf, latest, type Step, spared, steps } from './schedule.ts';
+import { daysOf, latest, type Step, spared, steps } from './schedule.ts';
 
 const longAgo = '0001-01-01';
 const beforeDue: ReadonlySet<Step | null> = new Set<Step>(['invoice', 'reminder', 'charge']);

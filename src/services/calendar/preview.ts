@@ -1,9 +1,9 @@
-import { type Context, fail, statement } from '../../platform/index.ts';
+import { addDays, type Context, dayOf, fail, statement } from '../../platform/index.ts';
 import { readSettings } from '../../settings/index.ts';
 import { type CalendarSettings, calendar, check } from '../settings.ts';
 import { type Foreseen, foresee } from './foresee.ts';
 import { type CalendarRow, rowsWhere, situationOf } from './row.ts';
-import { addDays, dayOf, type Step } from './schedule.ts';
+import type { Step } from './schedule.ts';
 import { daysAhead } from './work.ts';
 
 const daysForeseen = 30;

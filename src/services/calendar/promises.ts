@@ -1,6 +1,7 @@
 import { record } from '../../events/index.ts';
 import {
   type Context,
+  dayOf,
   fail,
   type OrganizationContext,
   requireRow,
@@ -11,7 +12,6 @@ import {
 import { paymentPromised } from '../events.ts';
 import { readService } from '../read.ts';
 import { lockService } from '../suspend/lock.ts';
-import { dayOf } from './schedule.ts';
 
 /** What somebody said of when the money comes. */
 export interface NewPromise {

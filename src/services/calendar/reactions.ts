@@ -1,12 +1,11 @@
 import { invoicePaid } from '../../billing/index.ts';
 import { type OwnReaction, on } from '../../events/index.ts';
-import { type Happened, statement, type TxContext } from '../../platform/index.ts';
+import { dayOf, type Happened, statement, type TxContext } from '../../platform/index.ts';
 import { settingsChanged } from '../../settings/index.ts';
 import { serviceUnsuspended, serviceUpdated } from '../events.ts';
 import { calendar } from '../settings.ts';
 import { lockService } from '../suspend/lock.ts';
 import { unsuspendService } from '../suspend/suspend.ts';
-import { dayOf } from './schedule.ts';
 
 // One whose money was given back before it counted renewed nothing.
 const renewedBy = statement<{ id: number; startsOn: string }, { invoiceId: number }>(

@@ -1,8 +1,8 @@
-import { type Context, statement, type TxContext } from '../../platform/index.ts';
+import { type Context, dayOf, statement, type TxContext } from '../../platform/index.ts';
 import type { ServiceStatus } from '../states.ts';
 import type { SuspendedBy } from '../suspend/lock.ts';
 import type { Situation } from './plan.ts';
-import { dayOf, latest, type Step } from './schedule.ts';
+import { latest, type Step } from './schedule.ts';
 
 /** A service as the calendar finds it, with what its customer is told of it. */
 export interface CalendarRow {

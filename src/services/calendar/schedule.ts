@@ -51,22 +51,6 @@ export function daysOf(settings: CalendarSettings): Record<(typeof steps)[number
   };
 }
 
-const msPerDay = 86_400_000;
-
-/** A day so many days later. Days are `YYYY-MM-DD` in UTC, whatever clock its customer lives by. */
-export function addDays(day: string, days: number): string {
-  return new Date(Date.parse(day) + days * msPerDay).toISOString().slice(0, 10);
-}
-
-export function daysBetween(from: string, to: string): number {
-  return Math.round((Date.parse(to) - Date.parse(from)) / msPerDay);
-}
-
-/** The day of a moment. */
-export function dayOf(moment: Date): string {
-  return moment.toISOString().slice(0, 10);
-}
-
 export function latest(...days: (string | null)[]): string {
   return days.reduce<string>((last, day) => (day !== null && day > last ? day : last), '0001-01-01');
 }

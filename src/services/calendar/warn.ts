@@ -1,9 +1,9 @@
 import { recordEntry } from '../../events/index.ts';
-import { formatMoney, type TxContext } from '../../platform/index.ts';
+import { addDays, dayOf, formatMoney, type TxContext } from '../../platform/index.ts';
 import { invoiceOverdue, invoiceReminded, serviceEnding } from '../events.ts';
 import type { CalendarSettings } from '../settings.ts';
 import type { CalendarRow, Done } from './row.ts';
-import { addDays, dayOf, daysOf, latest } from './schedule.ts';
+import { daysOf, latest } from './schedule.ts';
 
 /** Reminds of an invoice that is not paid, before its day or after. */
 export async function remind(

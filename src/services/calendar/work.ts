@@ -1,5 +1,14 @@
 import { statusOf } from '../../billing/index.ts';
-import { aheadMs, attempt, causesOf, statement, systemActor, type TxContext } from '../../platform/index.ts';
+import {
+  addDays,
+  aheadMs,
+  attempt,
+  causesOf,
+  dayOf,
+  statement,
+  systemActor,
+  type TxContext,
+} from '../../platform/index.ts';
 import { readSettings } from '../../settings/index.ts';
 import { findWaitingRenewal } from '../renew/queries.ts';
 import { type CalendarSettings, calendar } from '../settings.ts';
@@ -15,7 +24,6 @@ import {
   startOver,
   writeTrouble,
 } from './row.ts';
-import { addDays, dayOf } from './schedule.ts';
 
 /** So many services in one transaction: customers who change theirs wait for it. */
 const attendedAtOnce = 50;

@@ -1,7 +1,7 @@
 import { paidFor, refundInvoice, wasConsumer } from '../../billing/index.ts';
-import { type Context, formatMoney, type TxContext } from '../../platform/index.ts';
+import { addDays, type Context, dayOf, formatMoney, type TxContext } from '../../platform/index.ts';
 import { readSettings } from '../../settings/index.ts';
-import { addDays, dayOf } from '../calendar/schedule.ts';
+
 import { requireOrder } from '../delivery/delivery.ts';
 import { periodsOf } from '../periods.ts';
 import { type Rule, type Share, shareOf } from '../share.ts';
@@ -25,7 +25,7 @@ export interface Returned {
 export async function returnedFor(ctx: Context, service: Terms): Promise<Returned> {
   const { because, rule } = await ruleFor(ctx, service);
   const [paid, periods] = await Promise.all([paidFor(ctx, service.id), periodsOf(ctx, service.id)]);
-  const today = ctx.clock.now().toISOString().slice(0, 10);
+  const today = dayOf(ctx.clock.now());
   const shares = paid
     .map((invoice) =>
       shareOf(
@@ -49,7 +49,7 @@ async function ruleFor(ctx: Context, service: Terms): Promise<{ because: Returne
 
 async function mayWithdraw(ctx: Context, service: Terms): Promise<boolean> {
   const until = await withdrawalUntil(ctx, service);
-  return until !== null && ctx.clock.now().toISOString().slice(0, 10) <= until;
+  return until !== null && dayOf(ctx.clock.now()) <= until;
 }
 
 /** The last day on which a service can be withdrawn from, `YYYY-MM-DD`; null without such a right. */

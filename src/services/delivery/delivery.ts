@@ -1,7 +1,14 @@
 import { beginEarning, couponOf, holdInvoice, isRefunded } from '../../billing/index.ts';
 import { addMonths, isCycle, monthsOf } from '../../catalog/index.ts';
 import { record } from '../../events/index.ts';
-import { type Context, requireRow, statement, type TxContext, transaction } from '../../platform/index.ts';
+import {
+  type Context,
+  dayOf,
+  requireRow,
+  statement,
+  type TxContext,
+  transaction,
+} from '../../platform/index.ts';
 import { secretOf } from '../create.ts';
 import { serviceFailed, serviceProvisioned } from '../events.ts';
 import { kindOf } from '../kinds/table.ts';
@@ -114,7 +121,7 @@ export async function completeDelivery(
   await lockServicesOf(ctx, order.invoiceId);
   await holdInvoice(ctx, order.invoiceId);
   await requireWanted(ctx, order.id);
-  const today = ctx.clock.now().toISOString().slice(0, 10);
+  const today = dayOf(ctx.clock.now());
   if (!isCycle(order.cycle)) throw new Error(`there is no cycle ${order.cycle}`);
   const duedate = addMonths(today, monthsOf[order.cycle]);
   await ctx.db.run(activate, { id: order.id, duedate, periodStart: today });

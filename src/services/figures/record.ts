@@ -1,5 +1,5 @@
 import { cycles, monthsOf } from '../../catalog/index.ts';
-import { type PeriodicJob, statement, type TxContext } from '../../platform/index.ts';
+import { dayOf, type PeriodicJob, statement, type TxContext } from '../../platform/index.ts';
 
 // What a service brings a month: its price over the months that it is for, rounded half up. It brings nothing before it is
 // delivered and after it has ended; one that is suspended is still its customer's.
@@ -45,7 +45,7 @@ async function noteRecurring(tx: TxContext): Promise<'more' | 'done'> {
   const { noted } = await tx.db.one(note, {
     cycles: [...cycles],
     months: cycles.map((cycle) => monthsOf[cycle]),
-    today: tx.clock.now().toISOString().slice(0, 10),
+    today: dayOf(tx.clock.now()),
     limit: atOnce,
   });
   return noted === atOnce ? 'more' : 'done';

@@ -10,7 +10,8 @@ import {
   monthsOf,
   type Option,
 } from '../../catalog/index.ts';
-import { addDays } from '../calendar/schedule.ts';
+import { addDays } from '../../platform/index.ts';
+
 import { type Coming, countingOn, firstRenewalOn, nextOf, priceWith, unitsToday } from './coming.ts';
 
 const price = fc.integer({ min: 0, max: 5_000 });

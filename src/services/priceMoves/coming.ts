@@ -7,8 +7,8 @@ import {
   monthsOf,
   type Product,
 } from '../../catalog/index.ts';
-import { requireExact } from '../../platform/index.ts';
-import { addDays, daysBetween, latest } from '../calendar/schedule.ts';
+import { addDays, daysBetween, requireExact } from '../../platform/index.ts';
+import { latest } from '../calendar/schedule.ts';
 
 /** What of a service its price is made of. */
 export interface Priced {

@@ -5,7 +5,7 @@ import { newCustomer, type Person } from '../../../test/people.ts';
 import { startTestProduct, type TestProduct } from '../../../test/product.ts';
 import { newHosting } from '../../../test/products.ts';
 import { settled, sql } from '../../../test/sql.ts';
-import { addDays } from '../calendar/schedule.ts';
+import { addDays } from '../../platform/index.ts';
 
 const noticeDays = 30;
 const daysAStep = 6;

@@ -5,8 +5,7 @@ import { newCustomer, newStaff, type Person } from '../../../test/people.ts';
 import { startTestProduct, type TestProduct } from '../../../test/product.ts';
 import { newHosting } from '../../../test/products.ts';
 import { contents, settled, sql } from '../../../test/sql.ts';
-import { dayFor } from '../../platform/index.ts';
-import { addDays } from '../calendar/schedule.ts';
+import { addDays, dayFor } from '../../platform/index.ts';
 
 let product: TestProduct;
 let customer: Person;

@@ -1,8 +1,16 @@
 import { findProducts, lockProduct, type Product } from '../../catalog/index.ts';
 import { record } from '../../events/index.ts';
-import { type Context, fail, formatMoney, requireRow, transaction } from '../../platform/index.ts';
+import {
+  addDays,
+  type Context,
+  dayOf,
+  fail,
+  formatMoney,
+  requireRow,
+  transaction,
+} from '../../platform/index.ts';
 import { readSettings } from '../../settings/index.ts';
-import { addDays, dayOf } from '../calendar/schedule.ts';
+
 import { priceMoveCreated, priceMoveRevoked } from '../events.ts';
 import { cyclesOf } from './coming.ts';
 import { previewMove } from './preview.ts';

@@ -1,6 +1,14 @@
 import { recordEntry } from '../../events/index.ts';
-import { doEach, formatMoney, notSetAside, statement, type TxContext } from '../../platform/index.ts';
-import { addDays, dayOf, latest } from '../calendar/schedule.ts';
+import {
+  addDays,
+  dayOf,
+  doEach,
+  formatMoney,
+  notSetAside,
+  statement,
+  type TxContext,
+} from '../../platform/index.ts';
+import { latest } from '../calendar/schedule.ts';
 import { priceChangeAnnounced } from '../events.ts';
 import type { ServiceStatus } from '../states.ts';
 import { firstRenewalOn, type Priced, priceWith } from './coming.ts';

@@ -11,7 +11,7 @@ import {
   unpaidFor,
   withdrawInvoice,
 } from '../../billing/index.ts';
-import { fail, newId, type TxContext } from '../../platform/index.ts';
+import { dayOf, fail, newId, type TxContext } from '../../platform/index.ts';
 import { requireAction } from '../states.ts';
 import { lockTerms, requireTerms, type Terms } from '../terms.ts';
 import { applyPaidChange } from '../upgrade/apply.ts';
@@ -112,7 +112,7 @@ async function requireNoUpgrade(tx: TxContext, serviceId: number): Promise<void>
  */
 function dueBy(tx: TxContext, { startsOn }: Offer, takesAPlace: boolean): Date {
   const now = tx.clock.now();
-  const earliest = takesAPlace ? endOfDay(now.toISOString().slice(0, 10)) : dueAt(tx);
+  const earliest = takesAPlace ? endOfDay(dayOf(now)) : dueAt(tx);
   const due = endOfDay(startsOn);
   return due > earliest ? due : earliest;
 }

@@ -8,7 +8,7 @@ import {
   monthsOf,
   type Product,
 } from '../../catalog/index.ts';
-import { type Context, fail, requireExact } from '../../platform/index.ts';
+import { type Context, dayOf, fail, requireExact } from '../../platform/index.ts';
 import { type Coming, countingOn, nextOf, priceWith } from '../priceMoves/coming.ts';
 import { comingOf } from '../priceMoves/queries.ts';
 import type { Terms } from '../terms.ts';
@@ -92,7 +92,7 @@ function offerOf(ctx: Context, { product, service, coming }: Offered, cycle: Cyc
   const priceMinor = priceFor(product, service, cycle, counting);
   if (priceMinor === null) return null;
   const endsOn = addMonths(startsOn, monthsOf[cycle], anchorDay);
-  const today = ctx.clock.now().toISOString().slice(0, 10);
+  const today = dayOf(ctx.clock.now());
   if (endsOn > addMonths(today, mostYearsAhead * 12)) return null;
   const next = nextOf(
     coming.filter(({ moveId }) => moveId > (counting?.moveId ?? 0)),

@@ -8,7 +8,7 @@ import {
 } from '../../billing/index.ts';
 import { findProducts, returnCoupon, returnStock } from '../../catalog/index.ts';
 import { record } from '../../events/index.ts';
-import { doEach, formatMoney, type TxContext } from '../../platform/index.ts';
+import { dayOf, doEach, formatMoney, type TxContext } from '../../platform/index.ts';
 import { askByHand } from '../byHand/tasks.ts';
 import { leaveCalendar } from '../calendar/row.ts';
 import { productChanged, productChangeEnded } from '../events.ts';
@@ -38,7 +38,7 @@ export async function applyChange(tx: TxContext, service: Terms, change: Change)
   // It was bought as what it is now at today's price.
   await endPriceMoves(tx, [service.id]);
   const { invoiceId } = change;
-  const from = tx.clock.now().toISOString().slice(0, 10);
+  const from = dayOf(tx.clock.now());
   if (invoiceId !== null) {
     // What it costs is for the days that remain, or for the period that begins with it.
     const rest = service.duedate === null || service.duedate < from ? from : service.duedate;

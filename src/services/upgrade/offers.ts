@@ -1,6 +1,6 @@
 import { taxOf } from '../../billing/index.ts';
 import { findProductsOfKind } from '../../catalog/index.ts';
-import { AppError, type Context, type OrganizationContext } from '../../platform/index.ts';
+import { AppError, type Context, dayOf, type OrganizationContext } from '../../platform/index.ts';
 import { kindOf } from '../kinds/table.ts';
 import { paidAhead } from '../paidAhead.ts';
 import { readService } from '../read.ts';
@@ -22,7 +22,7 @@ export async function readUpgrades(
   const { service } = await readService(ctx, id);
   const terms = await requireTerms(ctx, id);
   const { duedate } = terms;
-  const today = ctx.clock.now().toISOString().slice(0, 10);
+  const today = dayOf(ctx.clock.now());
   if (duedate === null || reasonAgainst('upgrade', terms, today) !== null) {
     return { service, availableProducts: [] };
   }

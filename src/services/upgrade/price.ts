@@ -9,7 +9,7 @@ import {
   type Product,
   priceOf,
 } from '../../catalog/index.ts';
-import { type Context, fail, requireExact } from '../../platform/index.ts';
+import { type Context, dayOf, fail, requireExact } from '../../platform/index.ts';
 import { prorate, prorateRise, type Remaining, remainingOf } from '../prorate.ts';
 import type { Terms } from '../terms.ts';
 
@@ -59,7 +59,7 @@ export function priceChange(
   const price = priceOf(product, cycle, options);
   if (price === null) throw new Error(`${product.name} is not sold ${cycle}`);
   const newPriceMinor = requireExact(price.recurringMinor);
-  const today = ctx.clock.now().toISOString().slice(0, 10);
+  const today = dayOf(ctx.clock.now());
   const remaining = remainingOf({ today, dueDate, months: monthsOf[before], periodStart, anchorDay });
   const period =
     cycle === before ? null : { cycle, startsOn: today, endsOn: addMonths(today, monthsOf[cycle]) };

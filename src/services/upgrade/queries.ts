@@ -1,5 +1,5 @@
 import type { Lots } from '../../catalog/index.ts';
-import { type Context, notSetAside, statement, type TxContext } from '../../platform/index.ts';
+import { type Context, dayOf, notSetAside, statement, type TxContext } from '../../platform/index.ts';
 import type { Terms } from '../terms.ts';
 import type { Priced } from './price.ts';
 
@@ -113,7 +113,7 @@ export function findChange(ctx: Context, by: { serviceId: number } | { invoiceId
 /** Services whose day has come. */
 export function findDueChanges(ctx: Context, limit: number) {
   const now = ctx.clock.now();
-  return ctx.db.many(dueChanges, { today: now.toISOString().slice(0, 10), now, limit });
+  return ctx.db.many(dueChanges, { today: dayOf(now), now, limit });
 }
 
 export async function writeChange(
