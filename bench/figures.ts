@@ -8,7 +8,7 @@ import { openHouse, temporaryDir, undoAll } from './house.ts';
 import { measureJobs } from './jobs.ts';
 import { measureList } from './list.ts';
 import { measureNightly } from './nightly.ts';
-import { fillServices, firstId, openAccess, settle } from './people.ts';
+import { fillServices, firstId, measureExport, openAccess, settle } from './people.ts';
 import { measureSsh } from './ssh.ts';
 import { measureStart } from './start.ts';
 import { asTable, conditions, type Figure, keeps } from './table.ts';
@@ -48,7 +48,7 @@ async function take(name: string, measure: () => Promise<Figure[]>): Promise<voi
 for (const signal of ['SIGINT', 'SIGTERM'] as const)
   process.once(signal, () => void undoAll().finally(() => process.exit(1)));
 try {
-  if (['get', 'checkout', 'list'].some(wanted)) await api();
+  if (['get', 'checkout', 'list', 'export'].some(wanted)) await api();
   if (wanted('nightly')) await nightly();
   await take('jobs', jobs);
   await take('documents', () =>
@@ -97,6 +97,7 @@ async function api(): Promise<void> {
       quick ? { rounds: 3, seconds: 1, lookups: false } : { rounds: 9, seconds: 3, lookups: true },
     ),
   );
+  await take('export', () => measureExport(house, access, readers[0], quick ? 50_000 : 1_000_000));
   const shop = { house, access, people };
   await take('checkout', () =>
     measureCheckout(shop, quick ? { rounds: 2, seconds: 1 } : { rounds: 7, seconds: 4 }),

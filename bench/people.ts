@@ -16,6 +16,8 @@ import {
 } from '../src/platform/index.ts';
 import { allReactions } from '../src/worker.ts';
 import type { House } from './house.ts';
+import { memoryOf, nowMs, spreadOf } from './measure.ts';
+import type { Figure } from './table.ts';
 
 /** Ids of what the bench makes are counted from here, so that a script can choose one by its number. */
 export const firstId = 1_000_000_000_000;
@@ -107,4 +109,54 @@ export async function fillServices(
        (select coalesce(max(position), 0) as position from services where organization_id = $2) had`,
     [options.firstServiceId, organization.id, organization.userId, options.product, options.count],
   );
+}
+
+/**
+ * The export of an account with so many entries in the journal, read as fast as it comes: what the process grows by meanwhile,
+ * at most.
+ */
+export async function measureExport(
+  house: House,
+  access: Access,
+  person: Person | undefined,
+  rows: number,
+): Promise<Figure[]> {
+  if (person === undefined) throw new Error('nobody is there to be exported');
+  await access.sql(
+    `insert into journal (organization_id, action, subject_type, subject_id, actor_type, user_id, data, created_at)
+     select $1::bigint, 'bench.row', 'bench', i, 'user', $2::bigint, '{"text": "as long as most of them are, more or less"}', now()
+     from generate_series(1, $3::int) i`,
+    [person.organizationId, person.userId, rows],
+  );
+  await access.sql('analyze journal');
+  const headers = { token: person.token, 'x-organization-id': String(person.organizationId) };
+  await readExport(house, headers); // what is loaded once is loaded
+  const before = memoryOf(house.pid).rssMib;
+  let most = before;
+  const watch = setInterval(() => {
+    most = Math.max(most, memoryOf(house.pid).rssMib);
+  }, 100);
+  const began = nowMs();
+  const bytes = await readExport(house, headers).finally(() => clearInterval(watch));
+  const seconds = (nowMs() - began) / 1_000;
+  const mib = Math.round(bytes / 1_048_576);
+  return [
+    {
+      name: `Export of an account with ${rows.toLocaleString('en')} rows: memory it takes at most`,
+      against: 'the process before',
+      value: spreadOf([most - before]),
+      unit: 'MiB',
+      target: { atMost: 64 },
+      amounts: `${mib} MiB in ${seconds.toFixed(1)} s, ${Math.round(rows / seconds).toLocaleString('en')} rows a second`,
+      limit: 'garbage that is not collected yet; five hundred rows are held at a time',
+    },
+  ];
+}
+
+async function readExport(house: House, headers: Record<string, string>): Promise<number> {
+  const answer = await fetch(`${house.url}/api/dashboard/account/export`, { headers });
+  if (answer.status !== 200 || answer.body === null) throw new Error(`the export answered ${answer.status}`);
+  let bytes = 0;
+  for await (const chunk of answer.body) bytes += chunk.length;
+  return bytes;
 }

@@ -1,7 +1,9 @@
 import {
+  accountPersonal,
   accountRoutes,
   apiKeyRoutes,
   authRoutes,
+  closingRoutes,
   emailChangeRoutes,
   factorResetRoutes,
   factorRoutes,
@@ -18,6 +20,7 @@ import {
 import { attentionStaffRoutes, jobDismissalRoutes } from './attention/index.ts';
 import {
   bankStatementRoutes,
+  billingPersonal,
   billingRoutes,
   billingStaffRoutes,
   bookkeeping,
@@ -38,18 +41,34 @@ import {
   topUpRoutes,
 } from './billing/index.ts';
 import { cartRoutes } from './cart/index.ts';
-import { catalogRoutes, catalogStaffRoutes, couponStaffRoutes, groupStaffRoutes } from './catalog/index.ts';
-import { auditRoutes, eventRoutes, eventStaffRoutes, mailStaffRoutes } from './events/index.ts';
-import { fleetStaffRoutes } from './fleet/index.ts';
+import {
+  catalogPersonal,
+  catalogRoutes,
+  catalogStaffRoutes,
+  couponStaffRoutes,
+  groupStaffRoutes,
+} from './catalog/index.ts';
+import {
+  auditRoutes,
+  eventRoutes,
+  eventStaffRoutes,
+  eventsPersonal,
+  mailStaffRoutes,
+} from './events/index.ts';
+import { fleetPersonal, fleetStaffRoutes } from './fleet/index.ts';
 import {
   activityRoutes,
+  endingOrganizations,
   invitationRoutes,
   memberRoutes,
   organizationRoutes,
   organizationStaffRoutes,
+  organizationsPersonal,
+  ownedOrganizations,
   permissionNames,
 } from './organizations/index.ts';
-import type { RouteGroup } from './platform/http/index.ts';
+import { platformPersonal, type RouteGroup } from './platform/http/index.ts';
+import type { PersonalRoom } from './platform/index.ts';
 import { jobStaffRoutes } from './platform/jobs/staffRoutes.ts';
 import {
   calendar,
@@ -65,17 +84,19 @@ import {
   selling,
   serviceRoutes,
   serviceStaffRoutes,
+  servicesPersonal,
   suspendStaffRoutes,
 } from './services/index.ts';
-import { type AnySection, settingsStaffRoutes } from './settings/index.ts';
+import { type AnySection, settingsPersonal, settingsStaffRoutes } from './settings/index.ts';
 import {
   cannedReplyRoutes,
   feedbackRoutes,
   support,
   ticketRoutes,
   ticketStaffRoutes,
+  ticketsPersonal,
 } from './tickets/index.ts';
-import { growth, sampleWatch, upgradeRoutes, vpsRoutes } from './vps/index.ts';
+import { growth, sampleWatch, upgradeRoutes, vpsPersonal, vpsRoutes } from './vps/index.ts';
 import { allConcerns } from './worker.ts';
 
 /** Everything that staff can set while the product runs. */
@@ -91,6 +112,21 @@ const allSettings: AnySection[] = [
   support,
 ];
 
+/** What each room knows of people: who exports it, and what closing an account does with it. */
+export const allPersonal: PersonalRoom[] = [
+  accountPersonal,
+  organizationsPersonal,
+  eventsPersonal,
+  settingsPersonal,
+  billingPersonal,
+  servicesPersonal,
+  vpsPersonal,
+  ticketsPersonal,
+  fleetPersonal,
+  catalogPersonal,
+  platformPersonal,
+];
+
 /** Every endpoint of the product. */
 export const allRoutes: RouteGroup[] = [
   catalogRoutes,
@@ -98,6 +134,7 @@ export const allRoutes: RouteGroup[] = [
   authRoutes,
   emailChangeRoutes,
   accountRoutes(readAccountCredit),
+  closingRoutes(allPersonal, { ownedOrganizations, endingOrganizations }),
   apiKeyRoutes(permissionNames()),
   sessionRoutes,
   factorRoutes,

@@ -1,6 +1,7 @@
 import {
   accountMails,
   addressRequests,
+  forgetClosed,
   purgeAddressRequests,
   purgeChallenges,
   purgeEmailChanges,
@@ -159,6 +160,7 @@ export const allPeriodicJobs: PeriodicJob[] = [
   { name: 'billing.correctTaxes', intervalMs: minute, work: correctTaxes },
   ...fleetPeriodicJobs,
   { name: 'account.purgeSessions', intervalMs: 10 * minute, work: purgeSessions },
+  { name: 'account.forgetClosed', intervalMs: 10 * minute, work: forgetClosed },
   { name: 'account.purgeChallenges', intervalMs: 10 * minute, work: purgeChallenges },
   { name: 'account.resetFactors', intervalMs: minute, work: resetFactors },
   { name: 'account.purgeAddressRequests', intervalMs: 10 * minute, work: purgeAddressRequests },

@@ -10,6 +10,7 @@ const accountErrors = errors({
     403,
     'Confirm your address first, by the link in the mail; POST /auth/email/resend has it sent again',
   ],
+  account_in_use: [409, 'Your account is still in use; see details for what has to end first'],
   account_blocked: [403, 'This account is blocked; ask support what for'],
   insecure_connection: [
     400,

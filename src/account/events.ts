@@ -129,6 +129,12 @@ interface AccountBlocked {
   reason: string;
 }
 
+interface AccountClosed {
+  user_id: number;
+  email_change_id: number;
+  organization_ids: number[];
+}
+
 interface SessionEnded {
   user_id: number;
   session_id: number;
@@ -289,6 +295,10 @@ export const accountBlocked = event<AccountBlocked>(
   'staff lets somebody in no more; their sessions ended',
 );
 export const accountUnblocked = event<AboutAccount>('account.unblocked', 'staff lets somebody in again');
+export const accountClosed = event<AccountClosed>(
+  'account.closed',
+  'somebody closed their account, and with it the organizations that nobody else is in',
+);
 export const apiKeyCreated = event<ApiKeyCreated>('api_key.created', 'an API key was made');
 export const apiKeyChanged = event<ApiKeyChanged>(
   'api_key.updated',

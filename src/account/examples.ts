@@ -137,7 +137,7 @@ const apiKey = {
   key: 'ink_Vn8s3K…',
   ...{ billing: false, shield: false, vps: true },
   scopes: ['service.read', 'vps.power', 'vps.read'],
-  organization_ids: [ids.organization],
+  organization_ids: [1001],
   ip_allowlist: ['192.0.2.0/24', '2001:db8::/32'],
   test: false,
   expires_at: '2027-01-31T00:00:00.000Z',
@@ -189,6 +189,20 @@ export const examples = {
     data: {
       ...account,
       user: { ...account.user, phone: '+31 20 555 0100', billing_email: 'books@example.com' },
+    },
+  },
+  exportAccountData: { data: null },
+  closeAccount: {
+    body: {},
+    data: {
+      closed: true,
+      organization_ids: [1001],
+      kept: [
+        {
+          tables: ['invoices', 'payments'],
+          why: 'books, and what they stand on, are kept as long as the law wants them',
+        },
+      ],
     },
   },
   updatePreferences: {
@@ -329,7 +343,7 @@ export const examples = {
       billing: false,
       shield: false,
       scopes: ['service.read', 'vps.power', 'vps.read'],
-      organization_ids: [ids.organization],
+      organization_ids: [1001],
       ip_allowlist: ['192.0.2.0/24', '2001:db8::/32'],
       expires_at: '2027-01-31T00:00:00.000Z',
     },

@@ -19,6 +19,8 @@ export {
   limitsOfKey,
   wholeAreas,
 } from './areas.ts';
+export { forgetClosed } from './closing/forget.ts';
+export { closingRoutes } from './closing/routes.ts';
 export { forgetDefaultOrganization } from './defaultOrganization.ts';
 export { emailChangeRoutes } from './emailChange/routes.ts';
 export { purgeEmailChanges } from './emailChange/rows.ts';
@@ -34,6 +36,7 @@ export { createApiKey, hashKey, looksLikeKey, type NewApiKey, noteUse } from './
 export { accountMails } from './mails.ts';
 export { purgeChallenges } from './passkeys/challenge.ts';
 export { passkeyRoutes, passkeySignInRoutes } from './passkeys/routes.ts';
+export { accountPersonal } from './personal.ts';
 export { accountRoutes } from './routes.ts';
 export { purgeSessions } from './sessions/end.ts';
 export { forgetSignIns } from './sessions/forget.ts';

@@ -7,6 +7,7 @@ const accountLimits = limits({
   /** Wrong codes of an account, or of a browser in which its person signed in before. */
   'second-factor': { quota: 10, windowS: 900, per: 'ip' },
   registration: { quota: 10, windowS: 3_600, per: 'ip' },
+  export: { quota: 10, windowS: 3_600, per: 'person' },
   /** Each is a mail to somebody who may not have asked for it. */
   'mail-link': { quota: 10, windowS: 3_600, per: 'ip' },
 });

@@ -3,6 +3,7 @@ import { momentFor, type Reader } from '../platform/index.ts';
 import { changeLink } from './emailChange/rows.ts';
 import {
   accountBlocked,
+  accountClosed,
   accountCorrected,
   accountRegistered,
   accountUnblocked,
@@ -271,6 +272,18 @@ const unblocked = mail(accountUnblocked, (_, reader) => ({
   blocks: [say(reader, 'unblocked.what')],
 }));
 
+const closed = mail(
+  accountClosed,
+  () => ({
+    subject: 'Your account is closed',
+    lines: [
+      'You closed your account. Nobody signs in to it any more, and its name and addresses are forgotten; this one in a week, with the mails that were sent to it.',
+      'Invoices and payments are kept without them, as long as the law wants. If you want an account again, register with this address or another.',
+    ],
+  }),
+  { address: 'old_email' },
+);
+
 /** Mails about who gets into an account, and how. */
 export const accountMails: MailDeclaration[] = [
   ...[made, revoked, ending],
@@ -280,5 +293,5 @@ export const accountMails: MailDeclaration[] = [
   ...[passkeyNew, passkeyGone, passkeyCopied],
   ...[resetAsked, resetStopped, resetDone],
   impersonated,
-  ...[ofStaff, corrected, blocked, unblocked],
+  ...[ofStaff, corrected, blocked, unblocked, closed],
 ];

@@ -61,7 +61,7 @@ export const userStaffRoutes = routes('/staff/users', people, (route) => {
       params: IdParams,
       body: S.UserCorrection,
       data: S.UserData,
-      errors: ['not_found', 'staff_account'],
+      errors: ['not_found', 'staff_account', 'conflict'],
       lock: (tx, req) => lockCustomer(tx, req.params.id),
     },
     (ctx, req) => correctUser(ctx, req.params.id, req.body),

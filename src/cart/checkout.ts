@@ -1,5 +1,6 @@
 import { dueAt, issueInvoice, requireFewUnpaid, settleFree, taxOf } from '../billing/index.ts';
 import { redeemCoupon, reserveStock } from '../catalog/index.ts';
+import { requireOpen } from '../organizations/index.ts';
 import { newId, type OrganizationContext, type TxContext, transaction } from '../platform/index.ts';
 import { createServices } from '../services/index.ts';
 import type { Cart } from './find.ts';
@@ -25,6 +26,7 @@ export async function checkout(ctx: OrganizationContext, cart: Cart) {
       reserve(tx, ctx.organizationId, priced, items),
     ]);
 
+    await requireOpen(tx, ctx.organizationId);
     const invoiceId = newId();
     const expiresAt = dueAt(tx);
     const serviceIds = items.map((item) => item.serviceId);

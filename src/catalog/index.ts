@@ -23,6 +23,7 @@ export { addMonths, type Cycle, cycles, isCycle, monthsOf } from './cycles.ts';
 export { groupStaffRoutes } from './groups/routes.ts';
 export { ChosenOptions, optionMeanings } from './optionSchema.ts';
 export type { Options } from './options.ts';
+export { catalogPersonal } from './personal.ts';
 export type { Option } from './products.ts';
 export { findProducts, findProductsOfKind, type Product } from './products.ts';
 export { catalogRoutes } from './routes.ts';

@@ -11,6 +11,7 @@ export { mailConcerns } from './concerns.ts';
 export { allEvents, type Event, event, type NoData, type Told, type ToldEvent, toldEvents } from './event.ts';
 export { followJournal, startTellingReaders } from './followJournal.ts';
 export type { Brand } from './html.ts';
+export { forgetMailsTo } from './forgetMails.ts';
 export { type Entry, entryOf, hasHappened, record, recordEntry } from './journal.ts';
 export { openLayout } from './layout.ts';
 export {
@@ -26,6 +27,7 @@ export { linkToken, type MailLink } from './mailLink.ts';
 export { type Addressee, type AddresseesReader, mailDelivery, mailReactions, mailSending } from './mails.ts';
 export { eventMeasures } from './measures.ts';
 export { describeMessages, type Message, messageOf, messageSchema } from './message.ts';
+export { eventsPersonal } from './personal.ts';
 export { gatherReactions, type OwnReaction, on, reactionJobs, starts } from './reactions.ts';
 export { type JournalEntry, readJournal } from './readJournal.ts';
 export { auditRoutes, mailStaffRoutes } from './staffRoutes.ts';

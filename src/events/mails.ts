@@ -44,7 +44,7 @@ const entryForMail = statement<EntryForMail, { journalId: number }>(
   'events.entryForMail',
   `select j.id, j.organization_id, j.user_id as actor_id, j.action, j.subject_type, j.subject_id, j.data, u.id as user_id,
      u.email, u.billing_email, u.first_name, u.last_name, u.language, u.timezone, u.notifications, e.old_email, e.new_email
-   from journal j left join users u on u.id = (j.data->>'user_id')::bigint
+   from journal j left join users u on u.id = (j.data->>'user_id')::bigint and u.status <> 'closed'
    left join email_changes e on e.id = (j.data->>'email_change_id')::bigint
    where j.id = :journalId`,
 );

@@ -36,6 +36,7 @@ export {
 export { fleetJobs, fleetPeriodicJobs, fleetWatches } from './jobs.ts';
 export { fleetMeasures } from './measures.ts';
 export { type Host, NodeTaken, type Reserve, registerNode, requireOwnName } from './nodes.ts';
+export { fleetPersonal } from './personal.ts';
 export {
   findPlacement,
   type Placement,

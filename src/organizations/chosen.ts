@@ -11,6 +11,10 @@ const findOrganization = statement<{ id: number }, { id: number }>(
   'organizations.find',
   'select id from organizations where id = :id',
 );
+const openOrganization = statement<{ id: number }, { id: number }>(
+  'organizations.findOpen',
+  `select id from organizations where id = :id and status = 'active'`,
+);
 const lock = statement<{ name: string; require_2fa: boolean }, { id: number }>(
   'organizations.lock',
   'select name, require_2fa from organizations where id = :id for no key update',
@@ -30,6 +34,13 @@ export async function requireChosen(ctx: OrganizationContext, id: number): Promi
 /** Whether there is such an organization; for staff, who are no members. */
 export async function organizationExists(ctx: Context, id: number): Promise<boolean> {
   return (await ctx.db.maybe(findOrganization, { id })) !== null;
+}
+
+/**
+ * For what is ordered anew, once the organization is locked: it may have been closed since the request was let in. `forbidden`.
+ */
+export async function requireOpen(tx: TxContext, id: number): Promise<void> {
+  if ((await tx.db.maybe(openOrganization, { id })) === null) throw fail('forbidden');
 }
 
 /** Nobody changes the organization, or who is in it, until the transaction ends. `not_found`. */

@@ -62,6 +62,10 @@ export const organizationUpdated = event<OrganizationUpdated>(
   'organization.updated',
   'an organization was changed',
 );
+export const organizationClosed = event(
+  'organization.closed',
+  'an organization was closed, since nobody is in it any more',
+);
 export const memberInvited = event<InvitationSent>(
   'member.invited',
   'somebody was invited by mail to act for an organization',

@@ -8,7 +8,7 @@ import './limits.ts';
 
 export { activityRoutes } from './activity/routes.ts';
 export { authenticator, permissionsNow } from './authenticate.ts';
-export { organizationExists } from './chosen.ts';
+export { organizationExists, requireOpen } from './chosen.ts';
 export { expireInvitations, purgeInvitations } from './invitations/forget.ts';
 export { invitationRoutes } from './invitations/routes.ts';
 export { organizationMails } from './mails.ts';
@@ -16,6 +16,7 @@ export { memberRoutes } from './members/routes.ts';
 export { foundOrganization, ownerAddress, ownerOf, toldOf } from './organizations.ts';
 export { permissionNames, permissions, permissionsOf, type Role, roles } from './permissions.ts';
 export { organizationsPermitting } from './permitted.ts';
+export { endingOrganizations, organizationsPersonal, ownedOrganizations } from './personal.ts';
 export { organizationReactions } from './reactions.ts';
 export { organizationRoutes } from './routes.ts';
 export { OrganizationName } from './schema.ts';

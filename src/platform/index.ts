@@ -54,6 +54,13 @@ export {
   shareOf,
   shareWithin,
 } from './money.ts';
+export {
+  type ClosingAccount,
+  keptByLaw,
+  type PersonalRoom,
+  type PersonalTable,
+  personalTable,
+} from './personal.ts';
 export type { Happened, Reaction, Reactions } from './reactions.ts';
 export { rehearse } from './rehearse.ts';
 export { requireOwn, requireRow } from './require.ts';

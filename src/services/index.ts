@@ -46,6 +46,7 @@ export { serviceMails } from './mails.ts';
 export { ownedServices } from './owned.ts';
 export { isStrongPassword } from './password.ts';
 export { writePeriod } from './periods.ts';
+export { servicesPersonal } from './personal.ts';
 export { priceMoveStaffRoutes } from './priceMoves/routes.ts';
 export { prices } from './priceMoves/settings.ts';
 export { carryOutPriceMoves } from './priceMoves/work.ts';

@@ -11,6 +11,7 @@ import './permissions.ts';
 export { ticketConcerns } from './concerns.ts';
 export { openTicket } from './create.ts';
 export { ticketMails } from './mails.ts';
+export { ticketsPersonal } from './personal.ts';
 export { receiveReply } from './reply.ts';
 export { feedbackRoutes, ticketRoutes } from './routes.ts';
 export { lockTicket } from './rows.ts';

@@ -12,7 +12,7 @@ export interface EmailChange {
   user_id: number;
   old_email: string;
   new_email: string;
-  state: 'asked' | 'replaced' | 'taken' | 'confirmed';
+  state: 'asked' | 'replaced' | 'taken' | 'confirmed' | 'closed';
   created_at: Date;
 }
 
@@ -34,7 +34,8 @@ const replace = statement<never, { userId: number }>(
 );
 const purge = statement<never, { now: Date; limit: number }>(
   'account.purgeEmailChanges',
-  'delete from email_changes where id in (select id from email_changes where until <= :now limit :limit)',
+  `delete from email_changes where id in
+     (select id from email_changes where until <= :now and state <> 'closed' limit :limit)`,
 );
 
 /** How a mail names the link by which a change is confirmed or taken back. */

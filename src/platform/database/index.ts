@@ -5,6 +5,7 @@
 export { connect } from './connect.ts';
 export { rewritableTables, roleOf } from './grants.ts';
 export { migrate } from './migrate.ts';
+export type { Reading } from './reading.ts';
 export {
   allStatements,
   type Database,

@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import { asUnavailable } from './failures.ts';
 import { execute } from './prepared.ts';
+import { openReading } from './reading.ts';
 import { type Queryable, type Statement, valuesOf } from './statement.ts';
 
 /** Statements that stand or fall together: a transaction, or an attempt within one. */
@@ -29,6 +30,11 @@ export function queryable(connection: pg.Pool | pg.PoolClient, scope?: Scope): Q
     return (result.rows[0] as Row | undefined) ?? null;
   };
   return {
+    openReading: async () => {
+      if (scope !== undefined || !('options' in connection))
+        throw new Error('a reading is no part of a transaction');
+      return openReading(connection.options.connectionString ?? '');
+    },
     maybe: (statement, ...[params]) => maybe(statement, params),
     many: async <Row>(statement: Statement<Row, object>, ...[params]: object[]) =>
       (await rows(statement, params)).rows as Row[],

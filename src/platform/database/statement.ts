@@ -1,4 +1,5 @@
 import { compileSql } from './parameters.ts';
+import type { Reading } from './reading.ts';
 
 /** One SQL text with a name of its own, the shape of the rows it returns, and the values it takes by name. */
 export interface Statement<Row, Params extends object = NoParams> {
@@ -56,6 +57,8 @@ export function valuesOf(statement: Statement<unknown, object>, params: object |
 }
 
 export interface Queryable {
+  /** Begins to read what is too much for memory, beside whatever is under way here; null while others do. */
+  openReading(): Promise<Reading | null>;
   many<Row, Params extends object>(
     statement: Statement<Row, Params>,
     ...given: Given<NoInfer<Params>>

@@ -103,6 +103,16 @@ export function once<C extends Context>(
   });
 }
 
+const forgetOf = statement<never, { userId: number }>(
+  'idempotency.forgetOf',
+  'delete from idempotency_keys where user_id = :userId',
+);
+
+/** Forgets what a person was answered. */
+export async function forgetAnswersOf(tx: TxContext, userId: number): Promise<void> {
+  await tx.db.run(forgetOf, { userId });
+}
+
 /** Deletes what is older than a day, a batch at a time. */
 export async function purgeIdempotencyKeys(ctx: Context): Promise<'more' | 'done'> {
   const gone = await ctx.db.run(purge, {

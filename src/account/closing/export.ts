@@ -1,0 +1,74 @@
+import { Readable } from 'node:stream';
+import type { Bytes, Principal } from '../../platform/http/index.ts';
+import {
+  type AccountContext,
+  type Context,
+  fail,
+  type PersonalRoom,
+  statement,
+} from '../../platform/index.ts';
+
+const batch = 500;
+
+const addressesOf = statement<{ email: string; billing_email: string | null }, { userId: number }>(
+  'account.addressesOf',
+  'select email, billing_email from users where id = :userId',
+);
+
+/** The organizations whose rows somebody gets: they own them. Organizations know, which stand upstairs. */
+export type OwnedOrganizations = (ctx: Context, userId: number, isStrong: boolean) => Promise<number[]>;
+
+/**
+ * Every row that concerns the caller, of one moment, as JSON that is made while it is sent: a batch in memory at a time. Secrets
+ * are left out. `permission_denied` for a key for trying out, `rate_limited` while others are exported.
+ */
+export async function exportAccount(
+  ctx: AccountContext,
+  { signIn, isTest }: Principal,
+  rooms: readonly PersonalRoom[],
+  ownedOrganizations: OwnedOrganizations,
+): Promise<Bytes> {
+  // What is tried out ends with its answer, and this answer goes on and on.
+  if (isTest) throw fail('permission_denied', { message: 'A key for trying out exports nothing' });
+  const { userId } = ctx.actor;
+  const { email, billing_email } = await ctx.db.one(addressesOf, { userId });
+  const whose = {
+    userId,
+    emails: [email, ...(billing_email === null ? [] : [billing_email])],
+    organizationIds: await ownedOrganizations(ctx, userId, signIn?.strong !== false),
+  };
+  const reading = await ctx.db.openReading();
+  if (reading === null)
+    throw fail('rate_limited', {
+      message: 'Others are being exported; try again in a minute',
+      retryAfterS: 60,
+    });
+  const from = ctx.clock.now();
+  const tables = rooms.flatMap((room) => room.tables);
+
+  async function* text(): AsyncGenerator<string> {
+    if (reading === null) return;
+    try {
+      yield `{"success":true,"data":{"exported_at":"${from.toISOString()}","user_id":${userId},"tables":{`;
+      let first = true;
+      for (const { table, rows } of tables) {
+        if (rows === null) continue;
+        yield `${first ? '' : ','}"${table}":[`;
+        first = false;
+        let separator = '';
+        for await (const found of reading.batches(rows, whose, batch)) {
+          yield `${separator}${found.join(',')}`;
+          separator = ',';
+        }
+        yield ']';
+      }
+      yield '}}}\n';
+    } finally {
+      await reading.end();
+    }
+  }
+  const body = Readable.from(text(), { objectMode: false });
+  // Who goes away before the first word would leave the connection open.
+  body.once('close', () => void reading.end());
+  return { body, type: 'application/json; charset=utf-8', name: `account-${userId}.json` };
+}

@@ -1,0 +1,11 @@
+import { type PersonalRoom, personalTable } from '../platform/index.ts';
+
+/** What organizations used of what is for sale. */
+export const catalogPersonal: PersonalRoom = {
+  tables: [
+    personalTable('coupon_uses', {
+      organization: 'organization_id',
+      closing: { kept: 'a coupon is used as often as it says; the organization is a number' },
+    }),
+  ],
+};

@@ -1,0 +1,17 @@
+import { statement, type TxContext } from '../platform/index.ts';
+
+// The last one is written after the account is closed. Who has the address by now keeps their own.
+const forget = statement<never, { address: string; before: Date; limit: number }>(
+  'events.forgetMails',
+  `update mails set recipient = '', subject = '', body = '', link = null, error = null,
+     state = case when state in ('queued', 'failed') then 'kept' else state end
+   where id in (select id from mails where recipient = :address
+     and (created_at <= :before or template = 'account.closed') limit :limit)`,
+);
+
+const batch = 1_000;
+
+/** Takes address and text from the mails that went to an address until its account was closed, a batch at a time. */
+export async function forgetMailsTo(tx: TxContext, address: string, before: Date): Promise<'more' | 'done'> {
+  return (await tx.db.run(forget, { address, before, limit: batch })) >= batch ? 'more' : 'done';
+}

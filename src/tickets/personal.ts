@@ -1,0 +1,28 @@
+import { type PersonalRoom, personalTable } from '../platform/index.ts';
+
+const kept = { kept: 'what was agreed in writing is kept; it names its writers by numbers' };
+const own = { organization: 'organization_id', closing: kept } as const;
+
+/** What customers and the provider wrote to each other. */
+export const ticketsPersonal: PersonalRoom = {
+  tables: [
+    personalTable('tickets', {
+      ...own,
+      others: ['user_id', 'assigned_to'],
+      without: ['assigned_to'],
+    }),
+    personalTable('ticket_messages', {
+      ...own,
+      others: ['user_id'],
+      // Notes are the provider's own.
+      where: `t.organization_id = any(:organizationIds::bigint[]) and t.kind <> 'note'`,
+    }),
+    personalTable('ticket_words', { ...own, hidden: 'words of the messages, to search by' }),
+    personalTable('ticket_writers', {
+      others: ['user_id'],
+      hidden: 'who of staff writes at this moment',
+      closing: { kept: 'it is forgotten within minutes' },
+    }),
+    personalTable('ticket_feedback', { ...own, without: ['hash'] }),
+  ],
+};

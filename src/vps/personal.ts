@@ -1,0 +1,28 @@
+import { type PersonalRoom, personalTable } from '../platform/index.ts';
+
+const own = {
+  organization: 'organization_id',
+  closing: {
+    kept: 'what is left of a machine goes with its service, which ends before; its history tells who did what, by numbers',
+  },
+} as const;
+
+/** What is known of machines. */
+export const vpsPersonal: PersonalRoom = {
+  tables: [
+    personalTable('machines', own),
+    personalTable('vps_actions', { ...own, others: ['initiator_id'] }),
+    personalTable('vps_snapshots', own),
+    personalTable('vps_traffic', own),
+    personalTable('vps_access', own),
+    personalTable('vps_samples', own),
+    personalTable('vps_upgrades', own),
+    personalTable('vps_secrets', { ...own, hidden: 'a password that waits for its machine, sealed' }),
+    personalTable('console_tickets', {
+      people: ['user_id'],
+      organization: 'organization_id',
+      without: ['hash'],
+      closing: { kept: 'it opens a console for half a minute, and is gone within the hour' },
+    }),
+  ],
+};
