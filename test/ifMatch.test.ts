@@ -131,6 +131,14 @@ const things: Record<string, () => Promise<Thing>> = {
       bodies: [named('One'), named('Other')],
     };
   },
+  correctOrganization: async () => {
+    made += 1;
+    const named = (name: string) => ({ name: `${name} ${made}` });
+    return {
+      path: `/staff/organizations/${owner.organizationId}`,
+      bodies: [named('Right'), named('Better')],
+    };
+  },
   updateOrganizationMember: async () => ({
     path: await newColleague(),
     bodies: [{ role: 'support' }, { role: 'billing' }],

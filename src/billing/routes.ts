@@ -45,6 +45,7 @@ export const billingRoutes = routes('/dashboard/invoices', group, (route) => {
       auth: 'organization',
       permission: 'billing.pay',
       personal: true,
+      whileBlocked: true,
       operation: 'payInvoice',
       summary: 'Pay invoice',
       description:

@@ -26,6 +26,7 @@ interface PersonRow {
   is_member: boolean;
   /** Whether the organization wants a second factor, and this caller stands without one. */
   lacks_factor: boolean | null;
+  is_blocked: boolean | null;
   show_cancelled_items: boolean;
 }
 
@@ -59,6 +60,7 @@ const person = (counts: string) => `u.id as user_id, u.staff_role, u.show_cancel
        (select case when count(*) = 1 then min(own.organization_id) end from memberships own
          where own.user_id = u.id and ${counts})
      ) as default_organization_id,
+     (select o.status = 'blocked' from organizations o where o.id = m.organization_id) as is_blocked,
      exists (select 1 from memberships own where own.user_id = u.id) as is_member`;
 
 const lacksFactor = (isStrong: string) =>
@@ -251,6 +253,7 @@ function personOf(row: PersonRow, limits?: KeyLimits) {
     defaultOrganizationId: row.default_organization_id,
     isMember: row.is_member,
     lacksFactor: row.lacks_factor === true,
+    isBlocked: row.is_blocked === true,
     hidesCancelled: !row.show_cancelled_items,
   };
 }

@@ -11,9 +11,9 @@ const findOrganization = statement<{ id: number }, { id: number }>(
   'organizations.find',
   'select id from organizations where id = :id',
 );
-const openOrganization = statement<{ id: number }, { id: number }>(
-  'organizations.findOpen',
-  `select id from organizations where id = :id and status = 'active'`,
+const statusOf = statement<{ status: string }, { id: number }>(
+  'organizations.statusOf',
+  'select status from organizations where id = :id',
 );
 const lock = statement<{ name: string; require_2fa: boolean }, { id: number }>(
   'organizations.lock',
@@ -37,10 +37,12 @@ export async function organizationExists(ctx: Context, id: number): Promise<bool
 }
 
 /**
- * For what is ordered anew, once the organization is locked: it may have been closed since the request was let in. `forbidden`.
+ * For what is ordered anew, once the organization is locked: it may have been closed or blocked since the request was
+ * let in. `forbidden`, `organization_blocked`.
  */
 export async function requireOpen(tx: TxContext, id: number): Promise<void> {
-  if ((await tx.db.maybe(openOrganization, { id })) === null) throw fail('forbidden');
+  const { status } = await requireRow(tx, statusOf, { id });
+  if (status !== 'active') throw fail(status === 'blocked' ? 'organization_blocked' : 'forbidden');
 }
 
 /** Nobody changes the organization, or who is in it, until the transaction ends. `not_found`. */

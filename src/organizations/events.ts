@@ -7,6 +7,23 @@ interface OrganizationCreated {
   name: string;
 }
 
+interface OrganizationBlocked {
+  user_id: number | null;
+  organization: string;
+  reason: string;
+}
+
+interface OrganizationUnblocked {
+  user_id: number | null;
+  organization: string;
+}
+
+interface OrganizationCorrected {
+  user_id: number | null;
+  organization: string;
+  fields: string[];
+}
+
 interface OrganizationUpdated {
   change: object;
   before: object;
@@ -61,6 +78,18 @@ export const organizationCreated = event<OrganizationCreated>(
 export const organizationUpdated = event<OrganizationUpdated>(
   'organization.updated',
   'an organization was changed',
+);
+export const organizationCorrected = event<OrganizationCorrected>(
+  'organization.corrected',
+  'staff corrected what an organization says of itself',
+);
+export const organizationBlocked = event<OrganizationBlocked>(
+  'organization.blocked',
+  'staff lets an organization order and change nothing; what runs goes on',
+);
+export const organizationUnblocked = event<OrganizationUnblocked>(
+  'organization.unblocked',
+  'staff lets an organization go on that was blocked',
 );
 export const organizationClosed = event(
   'organization.closed',

@@ -22,6 +22,7 @@ const organization = {
   members_count: 1,
   created_at: '2026-01-31T22:02:13.563Z',
   require_2fa: false,
+  status: 'active',
   billing_address: null,
   tax_id: null,
 };
@@ -64,6 +65,9 @@ const forStaff = {
   tax_id: null,
   billing_address: null,
   require_2fa: false,
+  status: 'active',
+  status_since: null,
+  status_reason: null,
   members_count: 1,
   created_at: '2026-01-31T22:02:13.563Z',
 };
@@ -150,4 +154,23 @@ export const examples = {
     data: { organizations: [forStaff], ...onlyPage(1) },
   },
   getOrganizationAsStaff: { params: { id: ids.organization }, data: { organization: forStaff } },
+  correctOrganization: {
+    params: { id: ids.organization },
+    body: { country: 'NL' },
+    data: { organization: { ...forStaff, country: 'NL' } },
+  },
+  blockOrganization: {
+    params: { id: ids.organization },
+    body: { reason: 'Complaint 4711' },
+    data: {
+      organization: {
+        ...forStaff,
+        ...{ status: 'blocked', status_since: '2026-01-31T22:08:10.114Z', status_reason: 'Complaint 4711' },
+      },
+    },
+  },
+  unblockOrganization: {
+    params: { id: ids.organization },
+    data: { organization: { ...forStaff, status_since: '2026-01-31T22:08:11.520Z' } },
+  },
 } satisfies Record<string, Example>;

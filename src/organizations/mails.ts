@@ -7,6 +7,9 @@ import {
   memberInvited,
   memberRemoved,
   memberRoleChanged,
+  organizationBlocked,
+  organizationCorrected,
+  organizationUnblocked,
 } from './events.ts';
 import { invitationLink } from './invitations/link.ts';
 import { say } from './texts/index.ts';
@@ -54,5 +57,35 @@ const removed = mail(memberRemoved, ({ data: { organization, left } }, reader) =
     : [say(reader, 'removed.takenOut', { organization }), say(reader, 'removed.takenOutNext')],
 }));
 
+const blocked = mail(organizationBlocked, ({ data }) => ({
+  subject: `Your organization ${quoted(data.organization)} is blocked`,
+  lines: [
+    `The organization ${quoted(data.organization)} orders and changes nothing for now. What runs goes on, and invoices can be paid.`,
+    'Ask support what for: answer this mail.',
+  ],
+}));
+
+const unblocked = mail(organizationUnblocked, ({ data }) => ({
+  subject: `Your organization ${quoted(data.organization)} is open again`,
+  lines: [`The organization ${quoted(data.organization)} orders and changes things again as before.`],
+}));
+
+const corrected = mail(organizationCorrected, ({ data }) => ({
+  subject: `Your organization ${quoted(data.organization)} was corrected`,
+  lines: [
+    `Our staff changed this of your organization: ${data.fields.join(', ')}. It shows what it says now.`,
+    'If that is wrong, change it, or answer this mail.',
+  ],
+}));
+
 /** Mails about who is in an organization. */
-export const organizationMails: MailDeclaration[] = [invited, invitedAgain, accepted, roleChanged, removed];
+export const organizationMails: MailDeclaration[] = [
+  invited,
+  invitedAgain,
+  accepted,
+  roleChanged,
+  removed,
+  blocked,
+  unblocked,
+  corrected,
+];

@@ -9,6 +9,9 @@ interface OrganizationRow {
   tax_id: string | null;
   billing_address: string | null;
   require_2fa: boolean;
+  status: 'active' | 'blocked' | 'closed';
+  status_since: Date | null;
+  status_reason: string | null;
   members_count: number;
   created_at: Date;
 }
@@ -20,7 +23,7 @@ interface FoundRow extends OrganizationRow {
 
 const byName = 'lower(o.name) collate "C"';
 const selectOrganization = `
-  select o.id, o.name, ${shownOfProfile}, ${countryOfProfile}, o.require_2fa, o.created_at, ${byName} as by_name,
+  select o.id, o.name, ${shownOfProfile}, ${countryOfProfile}, o.require_2fa, o.status, o.status_since, o.status_reason, o.created_at, ${byName} as by_name,
     (select count(*)::int from memberships c where c.organization_id = o.id) as members_count
   from organizations o ${joinProfile}`;
 

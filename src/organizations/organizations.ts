@@ -34,13 +34,14 @@ interface OrganizationRow {
   created_at: Date;
   joined_at: Date;
   require_2fa: boolean;
+  status: 'active' | 'blocked' | 'closed';
   is_locked_out: boolean;
   billing_address: string | null;
   tax_id: string | null;
 }
 
 const selectOrganization = `
-  select o.id, o.name, m.role, o.created_at, m.joined_at, o.require_2fa, ${shownOfProfile},
+  select o.id, o.name, m.role, o.created_at, m.joined_at, o.require_2fa, o.status, ${shownOfProfile},
     o.require_2fa and not ${isSecured('m.user_id')} as is_locked_out,
     (select count(*)::int from memberships c where c.organization_id = o.id) as members_count
   from memberships m join organizations o on o.id = m.organization_id ${joinProfile}`;

@@ -15,6 +15,7 @@ import type { Role } from './permissions.ts';
 interface Membership {
   organization_id: number;
   name: string;
+  status: string;
   role: Role;
   /** Whether anybody else is in it. */
   is_shared: boolean;
@@ -28,7 +29,7 @@ const lockAll = statement<{ id: number }, { userId: number }>(
 );
 const membershipsOf = statement<Membership, { userId: number }>(
   'organizations.membershipsToClose',
-  `select m.organization_id, o.name, m.role,
+  `select m.organization_id, o.name, o.status, m.role,
      exists (select 1 from memberships c where c.organization_id = o.id and c.user_id <> m.user_id) as is_shared,
      exists (select 1 from memberships c join users u on u.id = c.user_id and u.status = 'active'
        where c.organization_id = o.id and c.user_id <> m.user_id and c.role = 'owner') as has_other_owner
@@ -72,10 +73,18 @@ export async function endingOrganizations(
   const orphans = memberships.filter((row) => row.is_shared && row.role === 'owner' && !row.has_other_owner);
   return {
     organizationIds: memberships.filter((row) => !row.is_shared).map((row) => row.organization_id),
-    obstacles: orphans.map(({ organization_id, name }) => ({
-      field: `organizations[${organization_id}]`,
-      message: `you are the last owner of "${name}", and others are in it: hand it over, or take them out`,
-    })),
+    obstacles: [
+      ...memberships
+        .filter((row) => !row.is_shared && row.status === 'blocked')
+        .map(({ organization_id, name }) => ({
+          field: `organizations[${organization_id}]`,
+          message: `"${name}" is blocked, and ends with your account: ask support`,
+        })),
+      ...orphans.map(({ organization_id, name }) => ({
+        field: `organizations[${organization_id}]`,
+        message: `you are the last owner of "${name}", and others are in it: hand it over, or take them out`,
+      })),
+    ],
   };
 }
 

@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import {
+  Choice,
   Id,
   ListQuery,
   line,
@@ -13,6 +14,11 @@ import {
 } from '../platform/http/index.ts';
 import { Role } from './members/schema.ts';
 
+const OrganizationStatus = named(
+  'OrganizationStatus',
+  Choice(['active', 'blocked', 'closed']),
+  'Whoever is `blocked` orders and changes nothing, and pays what is owed; in one that is `closed` nobody is',
+);
 const Organization = named(
   'Organization',
   Type.Object({
@@ -25,6 +31,7 @@ const Organization = named(
     members_count: Type.Integer(),
     created_at: Type.String({ format: 'date-time' }),
     require_2fa: Type.Boolean(),
+    status: OrganizationStatus,
     billing_address: Nullable(Type.String()),
     tax_id: Nullable(Type.String()),
   }),
@@ -43,6 +50,9 @@ const StaffOrganization = named(
     tax_id: Nullable(Type.String()),
     billing_address: Nullable(Type.String()),
     require_2fa: Type.Boolean(),
+    status: OrganizationStatus,
+    status_since: Nullable(Timestamp),
+    status_reason: Nullable(Type.String({ description: 'Why it is blocked' })),
     members_count: Type.Integer(),
     created_at: Timestamp,
   }),
@@ -101,5 +111,31 @@ export const NewOrganization = named(
         description: 'ISO 3166-1; decides the tax on invoices',
       }),
     ),
+  }),
+);
+const Country = Type.String({
+  pattern: '^[A-Z]{2}$',
+  'x-message': 'must be a country in two capital letters, such as DE',
+  description: 'ISO 3166-1; decides the tax on invoices while the billing profile names none',
+});
+export const OrganizationCorrection = named(
+  'OrganizationCorrection',
+  Strict({
+    name: Type.Optional(Name),
+    country: Type.Optional(Nullable(Country)),
+    require_2fa: Type.Optional(
+      Type.Literal(false, { description: 'For those who locked themselves out; only they put it on' }),
+    ),
+  }),
+  'What is left out stays',
+);
+export const OrganizationBlocking = named(
+  'OrganizationBlocking',
+  Strict({
+    reason: Type.String({
+      minLength: 1,
+      maxLength: 500,
+      description: 'It stands in the activity of the organization, and not in the mail to its owner',
+    }),
   }),
 );

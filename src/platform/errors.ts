@@ -42,6 +42,10 @@ const commonErrors = errors({
     403,
     'This needs a second factor: set up an authenticator app or a passkey for your account, then sign in with it',
   ],
+  organization_blocked: [
+    403,
+    'This organization is blocked: it orders and changes nothing until support lets it go on. What runs goes on, and invoices can be paid',
+  ],
   impersonation_refused: [403, 'Who acts as a customer does not reach this; only the customer does'],
   origin_refused: [403, 'A session cookie is only accepted when the request comes from the dashboard itself'],
   staff_only: [403, 'This part of the API is for staff accounts'],

@@ -36,6 +36,7 @@ export const methodRoutes = routes('/dashboard/payment-methods', group, (route) 
       auth: 'organization',
       permission: 'billing.pay',
       personal: true,
+      whileBlocked: true,
       operation: 'addPaymentMethod',
       summary: 'Add a payment method',
       description:

@@ -25,6 +25,8 @@ export interface Admission {
   area?: string;
   sessionOnly?: boolean;
   fresh?: boolean;
+  /** Whether an organization that is blocked may not do it. */
+  stopsWhenBlocked?: boolean;
   /** What staff needs who acts as the caller: to read, to change, or nothing lets them. */
   reach: Reach;
 }
@@ -199,6 +201,7 @@ function checkAllowed(
   // What is about people themselves stays open: there they set one up.
   if (wanted.auth === 'organization' && wanted.organization !== 'of-members' && principal.lacksFactor)
     throw lockedOut(publicOrigin);
+  if (wanted.stopsWhenBlocked && principal.isBlocked) throw fail('organization_blocked');
   if (wanted.permission !== undefined && !principal.permissions?.has(wanted.permission)) {
     throw refuseFor('permission_denied', `names an organization in which you lack ${wanted.permission}`);
   }

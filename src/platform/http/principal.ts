@@ -33,6 +33,8 @@ export interface Principal {
   readonly isMember: boolean;
   /** Whether the organization that was asked for wants a second factor, and this caller stands without one; absent when not. */
   readonly lacksFactor?: boolean;
+  /** Whether staff lets the organization that was asked for order and change nothing; absent when not. */
+  readonly isBlocked?: boolean;
 }
 
 export interface Impersonation {

@@ -11,4 +11,13 @@ export function reachOf({ method, path, personal, sessionOnly, fresh }: Reachabl
   return method === 'GET' ? 'read' : 'change';
 }
 
+/** Whether it is refused to an organization that is blocked: it changes something that belongs to it. */
+export function stopsWhenBlocked({ auth, method, organization, path, whileBlocked }: Stoppable): boolean {
+  const isPersons = organization === 'of-members' || path.startsWith('/dashboard/account/');
+  return auth === 'organization' && method !== 'GET' && !isPersons && !whileBlocked;
+}
+
+type Stoppable = Pick<Route, 'auth' | 'method' | 'path'> &
+  Partial<Pick<Route, 'organization' | 'whileBlocked'>>;
+
 type Reachable = Pick<Route, 'method' | 'path'> & Partial<Pick<Route, 'personal' | 'sessionOnly' | 'fresh'>>;

@@ -3,7 +3,7 @@ import formats from 'ajv-formats';
 import { type TSchema, Type } from 'typebox';
 import type { ErrorCode } from '../errors.ts';
 import { bytesOf } from './bytes.ts';
-import { reachOf } from './reach.ts';
+import { reachOf, stopsWhenBlocked } from './reach.ts';
 import { isRepeatable, type Route } from './route.ts';
 import { wordsFor } from './wording.ts';
 
@@ -62,6 +62,7 @@ export function codesOf(route: Route): Set<ErrorCode> {
     add('unauthorized', 'organization_required', 'forbidden', 'origin_refused');
   if ((route.auth === 'account' || route.auth === 'organization') && reachOf(route) !== 'read')
     add('impersonation_refused');
+  if (stopsWhenBlocked(route)) add('organization_blocked');
   if (route.auth === 'staff') add('staff_only', 'permission_denied', 'second_factor_required');
   if (route.permission !== undefined || route.staffRoles !== undefined || route.area !== undefined)
     add('permission_denied');

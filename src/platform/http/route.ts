@@ -86,6 +86,8 @@ export interface RouteOptions<
    * 403 `reauthentication_required`.
    */
   fresh?: boolean;
+  /** An organization that staff has blocked may do it nevertheless, such as paying what it owes. */
+  whileBlocked?: boolean;
   /** The person's alone, as what is below their account is: staff that acts as them is refused. */
   personal?: boolean;
   /**
@@ -347,6 +349,8 @@ function misplacedOption(method: Method, options: Loose): string | null {
   if (options.permission !== undefined && options.auth !== 'organization') {
     return 'permission is for auth: organization';
   }
+  if (options.whileBlocked && options.auth !== 'organization')
+    return 'whileBlocked is for auth: organization';
   if (options.staffRoles !== undefined && options.auth !== 'staff') return 'staffRoles is for auth: staff';
   if (options.area !== undefined && options.auth === 'public') return 'area is for callers that are known';
   if (options.area !== undefined && options.permission !== undefined) return 'a permission has its own area';

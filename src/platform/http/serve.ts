@@ -9,7 +9,7 @@ import { type Outside, outsideOf } from './live.ts';
 import { kindsOf, readParams, readQuery } from './parameters.ts';
 import type { Impersonation, Principal } from './principal.ts';
 import type { Problem } from './problem.ts';
-import { reachOf } from './reach.ts';
+import { reachOf, stopsWhenBlocked } from './reach.ts';
 import {
   type AnyReq,
   type AnySchema,
@@ -99,7 +99,10 @@ interface Gate {
 
 function compileGate(api: Api, route: Route, { refusal }: Outside): Gate {
   const { auth } = route;
-  const admission: Admission | null = auth === 'public' ? null : { ...route, auth, reach: reachOf(route) };
+  const admission: Admission | null =
+    auth === 'public'
+      ? null
+      : { ...route, auth, reach: reachOf(route), stopsWhenBlocked: stopsWhenBlocked(route) };
   const names = Object.keys(route.params.properties);
   const isEmpty = (params: unknown) => names.some((name) => (params as Record<string, string>)[name] === '');
   const count = (
