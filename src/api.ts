@@ -75,6 +75,7 @@ import {
   calendarStaffRoutes,
   cancellation,
   figuresRoutes,
+  moveRoutes,
   orderStaffRoutes,
   ownedServices,
   priceMoveStaffRoutes,
@@ -96,7 +97,7 @@ import {
   ticketStaffRoutes,
   ticketsPersonal,
 } from './tickets/index.ts';
-import { growth, sampleWatch, upgradeRoutes, vpsPersonal, vpsRoutes } from './vps/index.ts';
+import { growth, sampleWatch, upgradeRoutes, vpsMover, vpsPersonal, vpsRoutes } from './vps/index.ts';
 import { allConcerns } from './worker.ts';
 
 /** Everything that staff can set while the product runs. */
@@ -155,6 +156,7 @@ export const allRoutes: RouteGroup[] = [
   creditRoutes,
   ...serviceRoutes,
   productUpgradeRoutes({ vps: growth }),
+  moveRoutes([vpsMover]),
   upgradeRoutes,
   vpsRoutes,
   eventRoutes([sampleWatch]),

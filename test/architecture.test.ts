@@ -5,7 +5,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { allRoutes } from '../src/api.ts';
+import { allPersonal, allRoutes } from '../src/api.ts';
 import { settings } from '../src/config.ts';
 import { allStatements } from '../src/platform/database/index.ts';
 import { errorCodes, faceOf, statusName } from '../src/platform/errors.ts';
@@ -14,6 +14,7 @@ import { startTestProduct, type TestProduct } from './product.ts';
 import { sql, tableNames } from './sql.ts';
 
 const root = path.join(import.meta.dirname, '..');
+const personal = allPersonal.flatMap((room) => room.tables);
 
 /** A room knows the rooms before it, never those after it. */
 const stairs = [
@@ -455,6 +456,54 @@ describe('on the real schema', () => {
     const why = 'a table without organization_id (+) stands in `withoutOrganization` with the reason (-)';
     expect(without, why).toEqual(Object.keys(withoutOrganization).toSorted());
   });
+
+  it('every table that knows of people or organizations says what becomes of its rows', async () => {
+    const columns = await columnsOf();
+    const names = /^(user_id|staff_id|organization_id|initiator_id|assigned_to|.*_by)$/;
+    const nobody = ['machines.replaced_by']; // another node
+    const missing = columns
+      .filter(({ name, type }) => type === 'bigint' && names.test(name))
+      .filter(({ table, name }) => {
+        const {
+          people = [],
+          others = [],
+          organization,
+        } = personal.find((each) => each.table === table) ?? {};
+        return ![...people, ...others, organization].includes(name);
+      })
+      .map(({ table, name }) => `${table}.${name}`)
+      .filter((column) => !nobody.includes(column));
+    const how =
+      "declare it in the room's personal.ts: what is exported to whom it is about, and what closing an account does with it";
+    expect(missing, how).toEqual([]);
+    const twice = personal.map(({ table }) => table).filter((table, at, all) => all.indexOf(table) !== at);
+    expect(twice).toEqual([]);
+  });
+
+  it('no secret is exported', async () => {
+    const columns = await columnsOf();
+    const secret = columns
+      .filter(({ name, type }) => type === 'bytea' || /hash|secret|sealed|password|token/.test(name))
+      .filter(({ table, name }) =>
+        personal.some((each) => each.table === table && each.rows !== null && !each.without?.includes(name)),
+      );
+    expect(secret, 'name it in `without`, in the personal.ts of its room').toEqual([]);
+    const gone = personal.flatMap(({ table, without = [] }) =>
+      without
+        .filter((column) => !columns.some((each) => each.table === table && each.name === column))
+        .map((column) => `${table}.${column}`),
+    );
+    expect(gone, 'there is no such column').toEqual([]);
+  });
+
+  function columnsOf() {
+    return sql<{ table: string; name: string; type: string }>(
+      product,
+      `select c.table_name as table, c.column_name as name, c.data_type as type from information_schema.columns c
+       join information_schema.tables t using (table_schema, table_name)
+       where c.table_schema = 'public' and t.table_type = 'BASE TABLE' order by 1, 2`,
+    );
+  }
 
   it('every route is in the description', async () => {
     const { body } = await product.nobody.get('/openapi.json');

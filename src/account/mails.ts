@@ -274,12 +274,9 @@ const unblocked = mail(accountUnblocked, (_, reader) => ({
 
 const closed = mail(
   accountClosed,
-  () => ({
-    subject: 'Your account is closed',
-    lines: [
-      'You closed your account. Nobody signs in to it any more, and its name and addresses are forgotten; this one in a week, with the mails that were sent to it.',
-      'Invoices and payments are kept without them, as long as the law wants. If you want an account again, register with this address or another.',
-    ],
+  (_, reader) => ({
+    subject: say(reader, 'closed.subject'),
+    blocks: [say(reader, 'closed.what'), say(reader, 'closed.kept')],
   }),
   { address: 'old_email' },
 );

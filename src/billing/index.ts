@@ -51,8 +51,8 @@ export { couponOf, holdInvoice, isPaid, isRefunded, statusOf, wasTakenBack } fro
 export { refundInvoice } from './payments/refundInvoice.ts';
 export { topUpRoutes } from './payments/routes.ts';
 export { providerStaffRoutes } from './payouts/routes.ts';
-export { readAddressees } from './profile/addressees.ts';
 export { billingPersonal } from './personal.ts';
+export { readAddressees } from './profile/addressees.ts';
 export { type Profile, profileOf } from './profile/read.ts';
 export { profileRoutes } from './profile/routes.ts';
 export { billingRoutes } from './routes.ts';

@@ -10,8 +10,8 @@ export { type DeliveryReport, takeDeliveryReport } from './bounce.ts';
 export { mailConcerns } from './concerns.ts';
 export { allEvents, type Event, event, type NoData, type Told, type ToldEvent, toldEvents } from './event.ts';
 export { followJournal, startTellingReaders } from './followJournal.ts';
-export type { Brand } from './html.ts';
 export { forgetMailsTo } from './forgetMails.ts';
+export type { Brand } from './html.ts';
 export { type Entry, entryOf, hasHappened, record, recordEntry } from './journal.ts';
 export { openLayout } from './layout.ts';
 export {

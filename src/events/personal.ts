@@ -14,7 +14,9 @@ export const eventsPersonal: PersonalRoom = {
       },
     }),
     personalTable('mails', {
+      people: ['user_id'],
       organization: 'organization_id',
+      // Those of an organization go to one of its people each.
       where: 't.recipient = any(:emails::text[])',
       without: ['link'],
       closing: 'cleared',

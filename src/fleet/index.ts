@@ -35,6 +35,7 @@ export {
 } from './images.ts';
 export { fleetJobs, fleetPeriodicJobs, fleetWatches } from './jobs.ts';
 export { fleetMeasures } from './measures.ts';
+export { moveHeld } from './moveHeld.ts';
 export { type Host, NodeTaken, type Reserve, registerNode, requireOwnName } from './nodes.ts';
 export { fleetPersonal } from './personal.ts';
 export {

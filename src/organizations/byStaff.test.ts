@@ -49,7 +49,9 @@ describe('an organization that is blocked', () => {
       else open.push(route.operation);
     }
     // What is about people's own SSH keys is no matter of the organization.
-    expect(open.sort()).toEqual(['addPaymentMethod', 'createSshKey', 'deleteSshKey', 'payInvoice']);
+    expect(open.sort()).toEqual([
+      ...['addPaymentMethod', 'createSshKey', 'createTicket', 'deleteSshKey', 'payInvoice', 'replyToTicket'],
+    ]);
     expect(await contents(product)).toEqual(before);
 
     const state = (await customer.get(`/dashboard/service/${serviceId}/vps/overview`)).body.data.vps.state;

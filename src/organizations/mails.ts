@@ -57,26 +57,27 @@ const removed = mail(memberRemoved, ({ data: { organization, left } }, reader) =
     : [say(reader, 'removed.takenOut', { organization }), say(reader, 'removed.takenOutNext')],
 }));
 
-const blocked = mail(organizationBlocked, ({ data }) => ({
-  subject: `Your organization ${quoted(data.organization)} is blocked`,
-  lines: [
-    `The organization ${quoted(data.organization)} orders and changes nothing for now. What runs goes on, and invoices can be paid.`,
-    'Ask support what for: answer this mail.',
-  ],
+const blocked = mail(organizationBlocked, ({ data: { organization } }, reader) => ({
+  subject: say(reader, 'blocked.subject', { organization }),
+  blocks: [say(reader, 'blocked.what', { organization }), say(reader, 'blocked.next')],
 }));
 
-const unblocked = mail(organizationUnblocked, ({ data }) => ({
-  subject: `Your organization ${quoted(data.organization)} is open again`,
-  lines: [`The organization ${quoted(data.organization)} orders and changes things again as before.`],
+const unblocked = mail(organizationUnblocked, ({ data: { organization } }, reader) => ({
+  subject: say(reader, 'unblocked.subject', { organization }),
+  blocks: [say(reader, 'unblocked.what', { organization })],
 }));
 
-const corrected = mail(organizationCorrected, ({ data }) => ({
-  subject: `Your organization ${quoted(data.organization)} was corrected`,
-  lines: [
-    `Our staff changed this of your organization: ${data.fields.join(', ')}. It shows what it says now.`,
-    'If that is wrong, change it, or answer this mail.',
-  ],
-}));
+const fields = ['name', 'country', 'require_2fa'] as const;
+
+const corrected = mail(organizationCorrected, ({ data }, reader) => {
+  const names = fields
+    .filter((name) => data.fields.includes(name))
+    .map((name) => say(reader, `fields.${name}`));
+  return {
+    subject: say(reader, 'corrected.subject', { organization: data.organization }),
+    blocks: [say(reader, 'corrected.what', { fields: names.join(', ') }), say(reader, 'corrected.ifWrong')],
+  };
+});
 
 /** Mails about who is in an organization. */
 export const organizationMails: MailDeclaration[] = [

@@ -121,7 +121,7 @@ const Country = Type.String({
 export const OrganizationCorrection = named(
   'OrganizationCorrection',
   Strict({
-    name: Type.Optional(Name),
+    name: Type.Optional(line(100)),
     country: Type.Optional(Nullable(Country)),
     require_2fa: Type.Optional(
       Type.Literal(false, { description: 'For those who locked themselves out; only they put it on' }),

@@ -212,6 +212,15 @@ interface OrderReleased {
   note: string | null;
 }
 
+interface ServiceMoved {
+  user_id: number | null;
+  product: string;
+  hostname: string | null;
+  module_id: number;
+  organization_id: number;
+  organization: string;
+}
+
 export const orderHeld = event<OrderHeld>('order.held', 'a paid order waits until staff has looked at it');
 export const orderReleased = event<OrderReleased>('order.released', 'staff let a held order be delivered');
 export const orderRefused = event<OrderRefused>(
@@ -356,4 +365,12 @@ export const productChanged = event<ProductChanged>(
 export const productChangeEnded = event<ProductChangeEnded>(
   'service.product_change_ended',
   'a service does not become another product: that was not paid, or paid back',
+);
+export const serviceMovedAway = event<ServiceMoved>(
+  'service.moved_away',
+  'a service was moved to another organization',
+);
+export const serviceMovedIn = event<ServiceMoved>(
+  'service.moved_in',
+  'a service was moved here from another organization',
 );

@@ -55,6 +55,7 @@ export const service = {
       code: 'conflict',
     },
     auto_renew: possible,
+    move: possible,
     note: possible,
   },
 };

@@ -43,6 +43,8 @@ export { selling } from './kinds/selling.ts';
 export { kindOf, kinds } from './kinds/table.ts';
 export { resourcesOf, type VpsOptions, vpsOptions } from './kinds/vps.ts';
 export { serviceMails } from './mails.ts';
+export type { Mover } from './move/move.ts';
+export { moveRoutes } from './move/routes.ts';
 export { ownedServices } from './owned.ts';
 export { isStrongPassword } from './password.ts';
 export { writePeriod } from './periods.ts';

@@ -10,6 +10,8 @@ import {
   productChanged,
   renewalRefunded,
   serviceDoneByHand,
+  serviceMovedAway,
+  serviceMovedIn,
   serviceProvisioned,
   serviceRenewed,
   serviceSuspended,
@@ -170,10 +172,27 @@ const changed = mail(productChanged, ({ data }, reader) => {
   };
 });
 
+const movedAway = mail(serviceMovedAway, ({ data }, reader) => {
+  const name = data.hostname ?? data.product;
+  return {
+    subject: say(reader, 'movedAway.subject', { name }),
+    blocks: [say(reader, 'movedAway.what', { name }), say(reader, 'movedAway.ifNot')],
+  };
+});
+
+const movedIn = mail(serviceMovedIn, ({ data }, reader) => {
+  const name = data.hostname ?? data.product;
+  return {
+    subject: say(reader, 'movedIn.subject', { name }),
+    blocks: [say(reader, 'movedIn.what', { name }), say(reader, 'movedIn.next')],
+  };
+});
+
 /** What customers are told of their orders and services. */
 export const serviceMails: MailDeclaration[] = ofOrganization([
   ...[held, released, refused, beingSetUp, ready, doneByHand],
   ...[renewed, renewalBack, suspended, unsuspended, terminated, ends, goesOn, changed],
+  ...[movedAway, movedIn],
   ...calendarMails,
   ...priceMoveMails,
 ]);

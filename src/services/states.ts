@@ -36,6 +36,7 @@ const rules = {
   revoke_cancel: { doing: 'Taking its cancellation back', from: ['active', 'suspended'], ending: 'only' },
   // Once it is due the calendar is at work, and would begin anew with each change of mind.
   auto_renew: { doing: 'Changing auto_renew', from: ['pending', 'active', 'suspended'], paid: true },
+  move: { doing: 'Moving it to another organization', from: ['active'], ending: 'no', paid: true },
   note: { doing: 'Changing its note', from: serviceStatuses },
 } as const satisfies Record<string, Rule>;
 

@@ -1,5 +1,5 @@
 import type { Lots } from '../catalog/index.ts';
-import { type Context, statement, type TxContext } from '../platform/index.ts';
+import { type Context, fail, statement, type TxContext } from '../platform/index.ts';
 import { followTerms } from './priceMoves/queries.ts';
 import type { ServiceStatus } from './states.ts';
 
@@ -70,9 +70,16 @@ export function requireTerms(ctx: Context, id: number): Promise<Terms> {
   return ctx.db.one(termsById, { id });
 }
 
-/** The same, its row locked: of two changes to it, the second sees the first. */
-export function lockTerms(ctx: TxContext, id: number): Promise<Terms> {
-  return ctx.db.one(termsLocked, { id });
+/**
+ * The same, its row locked: of two changes to it, the second sees the first. `forbidden` for a customer from whose organization it
+ * was moved while they waited.
+ */
+export async function lockTerms(ctx: TxContext, id: number): Promise<Terms> {
+  const terms = await ctx.db.one(termsLocked, { id });
+  const { actor, organizationId } = ctx;
+  const isMember = actor.type === 'user' || actor.type === 'api_key';
+  if (isMember && organizationId !== null && terms.organizationId !== organizationId) throw fail('forbidden');
+  return terms;
 }
 
 /** Gives a service, as it was `before`, new options and a new price on paper; its row is locked. */

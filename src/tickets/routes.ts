@@ -44,6 +44,7 @@ export const ticketRoutes = routes('/dashboard/tickets', group, (route) => {
     '/create',
     {
       ...writing,
+      whileBlocked: true,
       operation: 'createTicket',
       summary: 'Create ticket',
       description: 'Opens a ticket. Its `tid` is the short code by which you and we call it.',
@@ -74,6 +75,7 @@ export const ticketRoutes = routes('/dashboard/tickets', group, (route) => {
     '/:tid',
     {
       ...writing,
+      whileBlocked: true,
       operation: 'replyToTicket',
       summary: 'Reply to ticket',
       description: 'Writes a reply. A ticket that is closed is open again.',

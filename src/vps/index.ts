@@ -30,6 +30,7 @@ export { createSampler, resolutions, sampleWatch } from './charts.ts';
 export { vpsConcerns } from './concerns.ts';
 export { serveConsoles } from './console/server.ts';
 export { vpsMeasures } from './measures.ts';
+export { vpsMover } from './move.ts';
 export { vpsPersonal } from './personal.ts';
 export { onMachineEvent, reconcileNode } from './reconcile.ts';
 export { vpsRoutes } from './routes.ts';

@@ -211,6 +211,7 @@ export const cannotBeSent: Record<string, string> = {
   updateOrganizationMember: 'needs a second member: organizations/members/members.test.ts',
   removeOrganizationMember: 'needs a second member: organizations/members/members.test.ts',
   handOverOrganization: 'needs a session: organizations/members/members.test.ts',
+  moveService: 'needs a session: services/move/move.test.ts',
   upgradeService: 'needs a second product of the kind: services/upgrade/upgrade.test.ts',
   listOrders: 'needs an order that is held: services/review/review.test.ts',
   getOrder: 'needs an order that is held: services/review/review.test.ts',

@@ -29,6 +29,7 @@ export const samples: Record<string, object[]> = {
   'account.blocked': [{ ...account, reason: '~x' }],
   'account.unblocked': [account],
   'account.corrected': [{ ...account, fields: ['first_name', 'last_name', 'phone'] }],
+  'account.closed': [{ ...changing, organization_ids: [] }],
   'api_key.created': [key],
   'api_key.revoked': [key],
   'api_key.ending': [{ ...key, expires_at: '2026-02-03T09:30:00.000Z' }],
@@ -62,6 +63,9 @@ export const samples: Record<string, object[]> = {
   'member.invited': [{ ...member, email: 'eve@example.com', invited_by: '~Ada Lovelace', sending: 1 }],
   'invitation.sent_again': [{ ...member, email: 'eve@example.com', invited_by: '~Ada Lovelace', sending: 2 }],
   'invitation.accepted': [{ ...member, email: '~eve@example.com' }],
+  'organization.blocked': [{ user_id: 7, organization: '~Ada & Sons', reason: '~x' }],
+  'organization.unblocked': [{ user_id: 7, organization: '~Ada & Sons' }],
+  'organization.corrected': [{ user_id: 7, organization: '~Ada & Sons', fields: ['name', 'country'] }],
   'member.role_changed': [{ ...member, before: 'viewer' }],
   'member.removed': [
     { ...member, left: true },
@@ -133,6 +137,8 @@ export const samples: Record<string, object[]> = {
   ],
   'service.cancel_scheduled': [{ ...service, effective_on: '2026-03-01', reason: null }],
   'service.cancel_revoked': [service],
+  'service.moved_away': [{ ...machine, organization_id: 1, organization: '~Ada & Sons' }],
+  'service.moved_in': [{ ...machine, organization_id: 1, organization: '~Ada & Sons' }],
   'service.product_changed': [
     {
       ...{ ...byHand, product_before: '~Cloud S', product: '~Cloud M', cycle: 'annually' },

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { recordEntry } from '../../events/index.ts';
+import { record } from '../../events/index.ts';
 import { answer } from '../../platform/http/index.ts';
 import {
   type AccountContext,
@@ -57,7 +57,7 @@ export async function closeAccount(
     for (const room of rooms) await room.forget?.(tx, closing);
     const email_change_id = await clearAccount(tx, person, addresses, passwordHash);
     await endSessionsOf(tx, userId, null);
-    await recordEntry(tx, accountClosed, {
+    await record(tx, accountClosed, {
       subject: { type: 'user', id: userId },
       organizationId: null,
       data: { user_id: userId, email_change_id, organization_ids: organizationIds },

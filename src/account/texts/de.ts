@@ -182,4 +182,9 @@ export const de: Translation<typeof en> = {
     support: 'Support',
     operator: 'Betrieb',
   },
+  closed: {
+    subject: 'Ihr Konto ist geschlossen',
+    what: 'Sie haben Ihr Konto geschlossen. Niemand kann sich mehr damit anmelden, und Name und Adressen sind gelöscht; diese Adresse in einer Woche, zusammen mit den E-Mails, die an sie gingen.',
+    kept: 'Rechnungen und Zahlungen bleiben ohne sie gespeichert, solange das Gesetz es verlangt. Wenn Sie wieder ein Konto möchten, registrieren Sie sich mit dieser oder einer anderen Adresse.',
+  },
 };

@@ -176,4 +176,9 @@ export const en = {
     support: 'support',
     operator: 'operator',
   },
+  closed: {
+    subject: 'Your account is closed',
+    what: 'You closed your account. Nobody signs in to it any more, and its name and addresses are forgotten; this one in a week, with the mails that were sent to it.',
+    kept: 'Invoices and payments are kept without them, as long as the law wants. If you want an account again, register with this address or another.',
+  },
 } as const;

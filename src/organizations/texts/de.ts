@@ -35,4 +35,23 @@ export const de: Translation<typeof en> = {
     support: 'Support',
     viewer: 'Lesezugriff',
   },
+  blocked: {
+    subject: 'Ihre Organisation „{{organization}}“ ist gesperrt',
+    what: 'Die Organisation „{{organization}}“ kann vorerst nichts bestellen und nichts ändern. Was läuft, läuft weiter, und Rechnungen können bezahlt werden.',
+    next: 'Den Grund erfahren Sie von unserem Support: Antworten Sie auf diese E-Mail.',
+  },
+  unblocked: {
+    subject: 'Ihre Organisation „{{organization}}“ ist wieder offen',
+    what: 'Die Organisation „{{organization}}“ kann wieder bestellen und ändern wie zuvor.',
+  },
+  corrected: {
+    subject: 'Ihre Organisation „{{organization}}“ wurde berichtigt',
+    what: 'Unser Support hat Folgendes an Ihrer Organisation geändert: {{fields}}. Dort sehen Sie, was jetzt eingetragen ist.',
+    ifWrong: 'Wenn das nicht stimmt, ändern Sie es oder antworten Sie auf diese E-Mail.',
+  },
+  fields: {
+    name: 'Name',
+    country: 'Land',
+    require_2fa: 'zweiter Faktor für alle',
+  },
 };

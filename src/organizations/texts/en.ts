@@ -33,4 +33,23 @@ export const en = {
     support: 'support',
     viewer: 'viewer',
   },
+  blocked: {
+    subject: 'Your organization "{{organization}}" is blocked',
+    what: 'The organization "{{organization}}" orders and changes nothing for now. What runs goes on, and invoices can be paid.',
+    next: 'Ask support what for: answer this mail.',
+  },
+  unblocked: {
+    subject: 'Your organization "{{organization}}" is open again',
+    what: 'The organization "{{organization}}" orders and changes things again as before.',
+  },
+  corrected: {
+    subject: 'Your organization "{{organization}}" was corrected',
+    what: 'Our staff changed this of your organization: {{fields}}. It shows what it says now.',
+    ifWrong: 'If that is wrong, change it, or answer this mail.',
+  },
+  fields: {
+    name: 'name',
+    country: 'country',
+    require_2fa: 'second factor for everybody',
+  },
 } as const;

@@ -5,11 +5,11 @@
 export { connect } from './connect.ts';
 export { rewritableTables, roleOf } from './grants.ts';
 export { migrate } from './migrate.ts';
-export type { Reading } from './reading.ts';
 export {
   allStatements,
   type Database,
   type Queryable,
+  type Reading,
   type Statement,
   statement,
   type Transaction,

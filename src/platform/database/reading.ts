@@ -1,22 +1,10 @@
 import { connectAlone, endAlone } from './alone.ts';
 import { asUnavailable } from './failures.ts';
-import { type Statement, valuesOf } from './statement.ts';
+import { type Reading, valuesOf } from './statement.ts';
 
 /** Long readings under way at a time in one process; each holds a connection of its own. */
 const atMost = 2;
 let underWay = 0;
-
-/** Rows that are too many for memory, of one moment: whatever is written meanwhile is not among them. */
-export interface Reading {
-  /** What a statement finds, a batch in memory at a time. */
-  batches<Params extends object>(
-    statement: Statement<{ row: string }, Params>,
-    params: Params,
-    size: number,
-  ): AsyncGenerator<string[]>;
-  /** Lets go of the connection. */
-  end(): Promise<void>;
-}
 
 /**
  * Begins a reading over a connection of its own, so that a slow reader keeps nobody from the pool. Null while as many are under

@@ -1,5 +1,4 @@
 import { compileSql } from './parameters.ts';
-import type { Reading } from './reading.ts';
 
 /** One SQL text with a name of its own, the shape of the rows it returns, and the values it takes by name. */
 export interface Statement<Row, Params extends object = NoParams> {
@@ -54,6 +53,18 @@ export function valuesOf(statement: Statement<unknown, object>, params: object |
     values[at] = value;
   }
   return values;
+}
+
+/** Rows that are too many for memory, of one moment: whatever is written meanwhile is not among them. */
+export interface Reading {
+  /** What a statement finds, a batch in memory at a time. */
+  batches<Params extends object>(
+    statement: Statement<{ row: string }, Params>,
+    params: Params,
+    size: number,
+  ): AsyncGenerator<string[]>;
+  /** Lets go of the connection. */
+  end(): Promise<void>;
 }
 
 export interface Queryable {

@@ -32,6 +32,8 @@ export async function issueRenewal(tx: TxContext, serviceId: number, cycle?: str
   // In the order of every invoice: the organization first, then what the invoice is for.
   await lockForTax(tx, organizationId);
   const before = await lockTerms(tx, serviceId);
+  // Moved while its organization was waited for: whoever asked looks again.
+  if (before.organizationId !== organizationId) throw fail('busy');
   requireAction('renew', before, tx.clock.now());
   const waiting = await findWaitingRenewal(tx, { serviceId });
   const isWanted = waiting !== null && (cycle === undefined || waiting.cycle === cycle);

@@ -121,4 +121,15 @@ export const de: Translation<typeof en> = {
     biennially: 'zwei Jahre',
     triennially: 'drei Jahre',
   },
+  movedAway: {
+    subject: '{{name}} gehört jetzt einer anderen Organisation',
+    what: '{{name}} gehört jetzt einer anderen Organisation, die von nun an dafür zahlt. Was Sie dafür bezahlt haben, bleibt Ihres.',
+    ifNot:
+      'Das hat ein Inhaber oder Administrator beider Organisationen getan. Wenn Sie es nicht erwartet haben, antworten Sie auf diese E-Mail.',
+  },
+  movedIn: {
+    subject: '{{name}} gehört jetzt Ihrer Organisation',
+    what: '{{name}} gehört jetzt Ihrer Organisation, die ab dem nächsten Zeitraum dafür zahlt.',
+    next: 'Passwörter und SSH-Schlüssel eines Servers bleiben gültig. Ändern Sie sie, wenn andere sie kennen.',
+  },
 };

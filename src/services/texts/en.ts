@@ -119,4 +119,14 @@ export const en = {
     biennially: 'two years',
     triennially: 'three years',
   },
+  movedAway: {
+    subject: '{{name}} was moved to another organization',
+    what: '{{name}} is of another organization now, which pays for it from now on. What you paid for it stays yours.',
+    ifNot: 'An owner or administrator of both did this. If you did not expect it, answer this mail.',
+  },
+  movedIn: {
+    subject: '{{name}} was moved to your organization',
+    what: '{{name}} is of your organization now, which pays for it from the next period on.',
+    next: 'Passwords and SSH keys of a machine stay good as they are. Change them if others know them.',
+  },
 } as const;

@@ -99,7 +99,8 @@ const history = pagedList<ActionRow>({
   name: 'vps.history',
   from: 'vps_actions t',
   select: `select ${columns} from vps_actions t`,
-  within: 't.service_id = :serviceId',
+  // What another organization did, before the machine was moved, is no matter of this one.
+  within: 't.service_id = :serviceId and t.organization_id = :organizationId',
   key: { by: 't.id', type: 'bigint', of: (row) => row.id },
   sorts: {
     created_at: { by: 't.created_at', type: 'timestamptz', of: (row) => toIso(row.created_at) ?? '' },
@@ -221,7 +222,7 @@ export async function finishAction(
 /** The machine's actions, newest first unless sorted. */
 export async function listHistory(ctx: OrganizationContext, id: number, query: ListRequest) {
   await requireVps(ctx, id);
-  const { rows, at } = await history(ctx, query, { serviceId: id });
+  const { rows, at } = await history(ctx, query, { serviceId: id, organizationId: ctx.organizationId });
   return listData('actions', rows.map(viewAction), at);
 }
 
