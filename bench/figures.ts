@@ -1,6 +1,7 @@
 /** Measures the figures one after another and prints the table; `run.ts` starts it in a network of its own. */
 import { writeFileSync } from 'node:fs';
 import { measureActions } from './actions.ts';
+import { measureActivity } from './activity.ts';
 import { measureCheckout } from './checkout.ts';
 import { measureDocuments } from './documents.ts';
 import { measureGet } from './get.ts';
@@ -9,6 +10,7 @@ import { measureJobs } from './jobs.ts';
 import { measureList } from './list.ts';
 import { measureNightly } from './nightly.ts';
 import { fillServices, firstId, measureExport, openAccess, settle } from './people.ts';
+import { measureSignIn } from './signIn.ts';
 import { measureSsh } from './ssh.ts';
 import { measureStart } from './start.ts';
 import { asTable, conditions, type Figure, keeps } from './table.ts';
@@ -48,7 +50,8 @@ async function take(name: string, measure: () => Promise<Figure[]>): Promise<voi
 for (const signal of ['SIGINT', 'SIGTERM'] as const)
   process.once(signal, () => void undoAll().finally(() => process.exit(1)));
 try {
-  if (['get', 'checkout', 'list', 'export'].some(wanted)) await api();
+  if (['get', 'checkout', 'list', 'activity', 'export'].some(wanted)) await api();
+  if (wanted('sign-in')) await signIn();
   if (wanted('nightly')) await nightly();
   await take('jobs', jobs);
   await take('documents', () =>
@@ -107,6 +110,24 @@ async function api(): Promise<void> {
       shop,
       quick ? { rows: 20_000, rounds: 4, requests: 40 } : { rows: 1_000_000, rounds: 15, requests: 100 },
     ),
+  );
+  await take('activity', () =>
+    measureActivity(
+      shop,
+      quick ? { rows: 20_000, rounds: 4, requests: 40 } : { rows: 1_000_000, rounds: 15, requests: 100 },
+    ),
+  );
+  await access.close();
+  await house.stop();
+}
+
+/** On a product of its own without limits: all who sign in come from one address. */
+async function signIn(): Promise<void> {
+  const house = await openHouse(await temporaryDir(), { HYPERVISOR: 'simulator', RATE_LIMITS: 'off' });
+  const access = await openAccess(house);
+  const people = await settle(access, 400);
+  await take('sign-in', () =>
+    measureSignIn({ house, access, people }, quick ? { rounds: 3, seconds: 2 } : { rounds: 15, seconds: 4 }),
   );
   await access.close();
   await house.stop();

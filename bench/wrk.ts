@@ -8,7 +8,9 @@ import type { Person } from './people.ts';
 export interface Request {
   method: 'GET' | 'POST';
   path: string;
-  as: Person;
+  /** Nobody when absent. */
+  as?: Person;
+  cookie?: string;
   body?: object;
 }
 
@@ -26,8 +28,14 @@ local requests = {}
 local at = 0
 function init(args)
   for line in io.lines(args[1]) do
-    local method, path, token, organization, body = line:match("([^\\t]*)\\t([^\\t]*)\\t([^\\t]*)\\t([^\\t]*)\\t(.*)")
-    local headers = { token = token, ["x-organization-id"] = organization }
+    local method, path, token, organization, cookie, body =
+      line:match("([^\\t]*)\\t([^\\t]*)\\t([^\\t]*)\\t([^\\t]*)\\t([^\\t]*)\\t(.*)")
+    local headers = {}
+    if token ~= "" then
+      headers["token"] = token
+      headers["x-organization-id"] = organization
+    end
+    if cookie ~= "" then headers["cookie"] = cookie end
     if body ~= "" then headers["content-type"] = "application/json" else body = nil end
     requests[#requests + 1] = wrk.format(method, path, headers, body)
   end
@@ -55,8 +63,10 @@ export function volley(requests: readonly Request[]): Volley {
   const dir = mkdtempSync(path.join(os.tmpdir(), 'innkeeper-load-'));
   const remove = () => rmSync(dir, { recursive: true, force: true });
   undo.push(remove); // it holds keys, and a failed figure does not come back to it
-  const lines = requests.map(({ method, path: where, as, body }) =>
-    [method, where, as.token, as.organizationId, body ? JSON.stringify(body) : ''].join('\t'),
+  const lines = requests.map(({ method, path: where, as, cookie = '', body }) =>
+    [method, where, as?.token ?? '', as?.organizationId ?? '', cookie, body ? JSON.stringify(body) : ''].join(
+      '\t',
+    ),
   );
   writeFileSync(path.join(dir, 'load.lua'), script);
   writeFileSync(path.join(dir, 'requests.tsv'), `${lines.join('\n')}\n`, { mode: 0o600 });
