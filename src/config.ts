@@ -82,6 +82,8 @@ export interface Config {
   guestPorts: string[];
   /** How many streams of events one person may have open at one process. */
   eventStreamsPerPerson: number;
+  /** Networks of the provider's own that webhooks may be sent to, over plain HTTP and any port too. */
+  webhookAllow: string[];
   /** Addresses besides loopback that may read /metrics. */
   metricsAllow: string[];
   /** Proxies whose X-Forwarded-For is believed. */
@@ -297,6 +299,12 @@ export const settings: Setting[] = [
     meaning: 'Streams of events that one person may have open at one process.',
   },
   {
+    name: 'WEBHOOK_ALLOW',
+    fallback: '',
+    meaning:
+      'Addresses and networks that webhooks may reach although they are private, by commas; also over plain HTTP and on any port.',
+  },
+  {
     name: 'METRICS_ALLOW',
     fallback: '',
     meaning: 'Addresses besides loopback that may read /metrics, by commas.',
@@ -457,6 +465,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
       .split(',')
       .filter(Boolean),
     eventStreamsPerPerson: read(whole, 'EVENT_STREAMS', 1, 100_000),
+    webhookAllow: read(addresses, 'WEBHOOK_ALLOW'),
     metricsAllow: read(addresses, 'METRICS_ALLOW'),
     trustedProxies: read(addresses, 'TRUSTED_PROXIES'),
     invoiceNumbering: read(choice, 'INVOICE_NUMBERING', ['payment', 'issue'] as const),

@@ -8,7 +8,7 @@ import './limits.ts';
 
 export { activityRoutes } from './activity/routes.ts';
 export { authenticator, permissionsNow } from './authenticate.ts';
-export { organizationExists, requireOpen } from './chosen.ts';
+export { lockOrganization, organizationExists, requireOpen } from './chosen.ts';
 export { expireInvitations, purgeInvitations } from './invitations/forget.ts';
 export { invitationRoutes } from './invitations/routes.ts';
 export { organizationMails } from './mails.ts';

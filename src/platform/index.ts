@@ -31,6 +31,7 @@ export {
 } from './database/index.ts';
 export { addDays, dayOf, daysBetween, msPerDay } from './days.ts';
 export type { DriverName, Drivers } from './drivers.ts';
+export { startLeading } from './database/lead.ts';
 export { AppError, type ErrorDetail, errors, fail } from './errors.ts';
 export { atFailpoint } from './failpoint.ts';
 export { isDomain } from './hostname.ts';

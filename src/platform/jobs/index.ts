@@ -11,6 +11,7 @@ export { jobMeasures } from './measures.ts';
 export type { NamedJob } from './named.ts';
 export { type PeriodicJob, runPeriodicJob, startPeriodicJobs } from './periodic.ts';
 export { purgeDoneJobs } from './purge.ts';
+export { type Openings, openingsIn } from './queues.ts';
 export { dismissJob, jobStateAbout, retryFailedJobAbout, settleFailedJobAbout } from './retry.ts';
 export {
   type AnySaga,

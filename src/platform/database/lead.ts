@@ -1,0 +1,56 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type pg from 'pg';
+import { causesOf, type Logger } from '../log.ts';
+import { connectAlone, endAlone } from './alone.ts';
+
+const againMs = 1_000;
+const leadingClass = 741_120;
+
+/**
+ * Has one process of the product at a time do something that goes on and on: whoever holds an advisory lock of this name,
+ * over a connection of its own. When the process dies or loses the connection, the database lets go of the lock and another
+ * one goes on within a second. `work` ends when its signal aborts. Returns how to stop.
+ */
+export function startLeading(
+  url: string,
+  name: string,
+  work: (signal: AbortSignal) => Promise<void>,
+  log: Logger,
+): () => Promise<void> {
+  const stop = new AbortController();
+  const lead = async (): Promise<void> => {
+    const lost = new AbortController();
+    const client = await connectAlone(url, name, async (next) => {
+      next.on('end', () => lost.abort());
+    });
+    const signal = AbortSignal.any([stop.signal, lost.signal]);
+    try {
+      while (!signal.aborted && !(await takeLead(client, name)))
+        await pause(againMs, undefined, { signal }).catch(() => undefined);
+      if (!signal.aborted) await work(signal);
+    } finally {
+      await endAlone(client);
+    }
+  };
+  const run = async (): Promise<void> => {
+    while (!stop.signal.aborted) {
+      await lead().catch((error: Error) =>
+        log.warn({ err: causesOf(error), name }, 'what one process does at a time has failed; trying again'),
+      );
+      await pause(againMs, undefined, { signal: stop.signal }).catch(() => undefined);
+    }
+  };
+  const running = run();
+  return async () => {
+    stop.abort();
+    await running;
+  };
+}
+
+async function takeLead(client: pg.Client, name: string): Promise<boolean> {
+  const { rows } = await client.query<{ mine: boolean }>(
+    'select pg_try_advisory_lock($1, hashtext($2)) as mine',
+    [leadingClass, name],
+  );
+  return rows[0]?.mine === true;
+}
