@@ -98,6 +98,7 @@ import {
   ticketsPersonal,
 } from './tickets/index.ts';
 import { growth, sampleWatch, upgradeRoutes, vpsMover, vpsPersonal, vpsRoutes } from './vps/index.ts';
+import { webhookRoutes, webhookStaffRoutes } from './webhooks/index.ts';
 import { allConcerns } from './worker.ts';
 
 /** Everything that staff can set while the product runs. */
@@ -162,6 +163,7 @@ export const allRoutes: RouteGroup[] = [
   eventRoutes([sampleWatch]),
   ticketRoutes,
   feedbackRoutes,
+  webhookRoutes,
   organizationStaffRoutes,
   userStaffRoutes,
   factorResetRoutes,
@@ -191,6 +193,7 @@ export const allRoutes: RouteGroup[] = [
   mailStaffRoutes,
   auditRoutes,
   eventStaffRoutes,
+  webhookStaffRoutes,
   jobStaffRoutes,
   jobDismissalRoutes,
   ...fleetStaffRoutes,

@@ -39,6 +39,7 @@ import {
 } from './platform/index.ts';
 import { version } from './version.ts';
 import { serveConsoles, vpsJobs } from './vps/index.ts';
+import { startWebhooks } from './webhooks/index.ts';
 import {
   allChecks,
   allJobs,
@@ -225,10 +226,11 @@ async function openWorld(
   };
 }
 
-function startBackground(ctx: Context, url: string, drivers: Drivers, nodes: number[], undo: Undo[]): Worker {
+function startBackground(ctx: Whole, url: string, drivers: Drivers, nodes: number[], undo: Undo[]): Worker {
   const worker = startWorker(ctx, url, { sagas: allJobs, drivers, nodes });
   undo.push(() => worker.stop());
   undo.push(startPeriodicJobs(ctx, allPeriodicJobs));
+  undo.push(startWebhooks(ctx, url));
   return worker;
 }
 

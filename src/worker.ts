@@ -80,6 +80,7 @@ import {
   vpsPeriodicJobs,
   vpsReactions,
 } from './vps/index.ts';
+import { purgeDeliveries, sealedWebhooks, webhookMails } from './webhooks/index.ts';
 
 const second = 1_000;
 const minute = 60 * second;
@@ -92,6 +93,7 @@ export const allMails = [
   ...serviceMails,
   ...ticketMails,
   ...staffMails,
+  ...webhookMails,
 ];
 
 const mailJobs: AnySaga[] = [mailDelivery(allMails, { readBrand, readAddressees }), mailSending(readBrand)];
@@ -173,8 +175,15 @@ export const allPeriodicJobs: PeriodicJob[] = [
   { name: 'jobs.purgeDone', intervalMs: 10 * minute, work: purgeDoneJobs },
   { name: 'jobs.forgetSetAside', intervalMs: 10 * minute, work: forgetSetAside },
   ...vpsPeriodicJobs,
+  purgeDeliveries,
   ...allWatches,
 ];
 
 /** Everything that waits sealed in the database: an unknown key is proved by it. */
-export const allSealed: SealedSource[] = [sealedPasswords, sealedSecrets, sealedAnswers, sealedFactors];
+export const allSealed: SealedSource[] = [
+  sealedPasswords,
+  sealedSecrets,
+  sealedAnswers,
+  sealedFactors,
+  sealedWebhooks,
+];

@@ -43,6 +43,7 @@ const everything = [
     'ticket.write',
   ],
   ...['vps.manage', 'vps.power', 'vps.read'],
+  'webhook.manage',
 ];
 
 type Owned = Awaited<ReturnType<typeof possessionsOf>>;
@@ -57,6 +58,8 @@ const resources: [RegExp, keyof Owned][] = [
   [/^\/dashboard\/account\/sessions\/:id/, 'session'],
   [/^\/dashboard\/account\/passkeys\/:id/, 'passkey'],
   [/^\/dashboard\/account\/api-keys\/:id/, 'apiKey'],
+  [/^\/dashboard\/webhooks\/deliveries\/:id/, 'delivery'],
+  [/^\/dashboard\/webhooks\/:id/, 'webhook'],
 ];
 
 let product: TestProduct;
@@ -96,6 +99,7 @@ async function possessionsOf(person: Person) {
     action: Number(history.body.data.actions[0].id),
     sshKey: Number(key.body.data.ssh_key.id),
     paymentMethod: await methodOf(person),
+    ...(await webhookOf(person)),
     session: (await signedIn(product, person)).sessionId,
     passkey: await plantPasskey(product, person.userId),
     apiKey: (await transaction(product.ctx, 'test.key', (tx) => createApiKey(tx, person.userId, 'Named'))).id,
@@ -107,6 +111,15 @@ async function possessionsOf(person: Person) {
 async function ticketOf(person: Person): Promise<string> {
   const ticket = { subject: 'Where is it?', department: 'support', priority: 'low', message: 'Here?' };
   return (await person.post('/dashboard/tickets/create', ticket)).body.data.ticket.tid;
+}
+
+/** An endpoint, paused so that nothing is sent, with a delivery that waits. */
+async function webhookOf(person: Person): Promise<{ webhook: number; delivery: number }> {
+  const { body } = await person.post('/dashboard/webhooks', { url: 'https://hooks.example.com/x' });
+  const webhook = Number(body.data.webhook.id);
+  await person.patch(`/dashboard/webhooks/${webhook}`, { status: 'paused' });
+  const test = await person.post(`/dashboard/webhooks/${webhook}/test`);
+  return { webhook, delivery: Number(test.body.data.delivery.id) };
 }
 
 /** A saved method, as if the payment provider had told of it. */
@@ -281,15 +294,17 @@ describe('a key', () => {
           'members.read',
         ],
         ...['order', 'organization.manage', 'service.cancel', 'ticket.read', 'ticket.write'],
+        'webhook.manage',
       ],
       shield: [
         ...['activity.read', 'members.manage', 'members.read', 'organization.manage', 'service.cancel'],
-        ...['ticket.read', 'ticket.write'],
+        ...['ticket.read', 'ticket.write', 'webhook.manage'],
       ],
       vps: [
         ...['activity.read', 'members.manage', 'members.read', 'organization.manage', 'service.cancel'],
         ...['service.manage', 'ticket.read', 'ticket.write'],
         ...['vps.manage', 'vps.power', 'vps.read'],
+        'webhook.manage',
       ],
     });
   });

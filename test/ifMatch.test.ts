@@ -93,8 +93,18 @@ async function newKey(): Promise<number> {
   return Number(api_key?.id);
 }
 
+async function newWebhook(): Promise<number> {
+  const { webhook } = await madeBy(owner.post('/dashboard/webhooks', { url: 'https://hooks.example.com/x' }));
+  return Number(webhook?.id);
+}
+
 /** A thing of its own for each operation that changes one. */
 const things: Record<string, () => Promise<Thing>> = {
+  updateWebhook: async () => ({
+    path: `/dashboard/webhooks/${await newWebhook()}`,
+    bodies: [{ description: 'one' }, { description: 'other' }],
+  }),
+  deleteWebhook: async () => ({ path: `/dashboard/webhooks/${await newWebhook()}`, bodies: [] }),
   updateProduct: async () => {
     made += 1;
     const stock = (more: number) => ({ stock: made * 2 + more });

@@ -29,9 +29,9 @@ export {
   type Statement,
   statement,
 } from './database/index.ts';
+export { startLeading } from './database/lead.ts';
 export { addDays, dayOf, daysBetween, msPerDay } from './days.ts';
 export type { DriverName, Drivers } from './drivers.ts';
-export { startLeading } from './database/lead.ts';
 export { AppError, type ErrorDetail, errors, fail } from './errors.ts';
 export { atFailpoint } from './failpoint.ts';
 export { isDomain } from './hostname.ts';

@@ -44,7 +44,8 @@ const shared = {
   key: { by: 't.id', type: 'bigint', of: (row: DeliveryRow) => row.id },
   sorts: {
     created_at: {
-      ...{ by: 't.created_at', type: 'timestamptz' },
+      by: 't.created_at',
+      type: 'timestamptz' as const,
       of: (row: DeliveryRow) => row.created_at.toISOString(),
     },
   },
@@ -178,7 +179,17 @@ function momentOf(text: string, field: string): string {
 function view({ organization_id: _, endpoint_id, ...row }: DeliveryRow) {
   const { id, event, state, tries, next_try_at, created_at, finished_at } = row;
   const message_id = messageIdOf(id);
-  return { id, message_id, webhook_id: endpoint_id, event, state, tries, next_try_at, created_at, finished_at };
+  return {
+    id,
+    message_id,
+    webhook_id: endpoint_id,
+    event,
+    state,
+    tries,
+    next_try_at,
+    created_at,
+    finished_at,
+  };
 }
 
 /** What the header `webhook-id` says at each try. */

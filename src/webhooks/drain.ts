@@ -26,7 +26,14 @@ interface Due extends Secrets {
 // One probe of each endpoint, however many there are: what waits at one that is full or fails is not looked at.
 const dueNow = statement<
   Due,
-  { now: Date; busy: number[]; fullOrganizations: number[]; fullEndpoints: number[]; used: number[]; limit: number }
+  {
+    now: Date;
+    busy: number[];
+    fullOrganizations: number[];
+    fullEndpoints: number[];
+    used: number[];
+    limit: number;
+  }
 >(
   'webhooks.due',
   `select d.id, e.organization_id, e.id as endpoint_id, e.url, d.body, d.tries, e.secret, e.previous_secret,
@@ -73,7 +80,14 @@ const noteSuccess = statement<never, { ids: number[]; now: Date }>(
   `update webhook_endpoints set failing_since = null, last_success_at = :now where id = any(:ids::bigint[])`,
 );
 const noteFailure = statement<
-  { id: number; organization_id: number; url: string; created_by: number; failing_since: Date; isPaused: boolean },
+  {
+    id: number;
+    organization_id: number;
+    url: string;
+    created_by: number;
+    failing_since: Date;
+    isPaused: boolean;
+  },
   { ids: number[]; reasons: string[]; now: Date; before: Date }
 >(
   'webhooks.noteFailure',
@@ -145,10 +159,18 @@ export async function drain(ctx: Context, poster: Poster, signal: AbortSignal): 
   const fill = async (): Promise<void> => {
     for (;;) {
       const all = [...sending.values()];
-      const { atMost, full } = openingsIn(slots, all.map(({ due }) => due.organization_id));
+      const { atMost, full } = openingsIn(
+        slots,
+        all.map(({ due }) => due.organization_id),
+      );
       const used = Map.groupBy(all, ({ due }) => due.endpoint_id);
-      const fullEndpoints = [...used].filter(([, those]) => those.length >= slotsOfEndpoint).map(([id]) => id);
-      const most = Math.max(0, ...[...used.values()].map(({ length }) => length).filter((n) => n < slotsOfEndpoint));
+      const fullEndpoints = [...used]
+        .filter(([, those]) => those.length >= slotsOfEndpoint)
+        .map(([id]) => id);
+      const most = Math.max(
+        0,
+        ...[...used.values()].map(({ length }) => length).filter((n) => n < slotsOfEndpoint),
+      );
       const limit = Math.min(atMost, slotsOfEndpoint - most);
       if (limit <= 0 || signal.aborted) return;
       const due = await ctx.db.many(dueNow, {
@@ -201,7 +223,9 @@ function settle(ctx: Context, done: readonly Sending[]): Promise<void> {
       states: settled.map(({ state }) => state),
       next: settled.map(({ next }) => next),
     });
-    const took = new Set(ends.filter(({ outcome }) => outcome.error === null).map(({ due }) => due.endpoint_id));
+    const took = new Set(
+      ends.filter(({ outcome }) => outcome.error === null).map(({ due }) => due.endpoint_id),
+    );
     const refused = new Map(ends.map(({ due, outcome }) => [due.endpoint_id, outcome.error ?? '']));
     for (const id of took) refused.delete(id);
     const inOrder = (given: Iterable<number>) => [...given].toSorted((one, other) => one - other);

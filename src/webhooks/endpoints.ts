@@ -129,7 +129,10 @@ export function createEndpoint(ctx: OrganizationContext, { url, description = ''
     if ((await tx.db.one(countOf, { organizationId })).count >= mostEndpoints) throw fail('too_many');
     const id = newId();
     const secret = newSecret();
-    const sinceId = await recordEntry(tx, webhookCreated, { subject: { type: 'webhook', id }, data: { url } });
+    const sinceId = await recordEntry(tx, webhookCreated, {
+      subject: { type: 'webhook', id },
+      data: { url },
+    });
     await tx.db.run(insertEndpoint, {
       ...{ id, organizationId, url, description, events: chosen, sinceId },
       ...{ secret: sealSecret(tx, id, secret), createdBy: tx.actor.userId, now: tx.clock.now() },

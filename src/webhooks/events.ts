@@ -16,7 +16,10 @@ interface WebhookPaused {
 }
 
 export const webhookCreated = event<WebhookNamed>('webhook.created', 'an endpoint for webhooks was made');
-export const webhookUpdated = event<WebhookUpdated>('webhook.updated', 'an endpoint for webhooks was changed');
+export const webhookUpdated = event<WebhookUpdated>(
+  'webhook.updated',
+  'an endpoint for webhooks was changed',
+);
 export const webhookDeleted = event<WebhookNamed>('webhook.deleted', 'an endpoint for webhooks was removed');
 export const webhookSecretRotated = event(
   'webhook.secret_rotated',

@@ -1,4 +1,4 @@
-import { type Example, onlyPage } from '../platform/http/index.ts';
+import type { Example } from '../platform/http/index.ts';
 
 const webhookId = 4503599627373001;
 const deliveryId = 4503599627373002;

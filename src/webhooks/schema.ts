@@ -1,5 +1,15 @@
 import { Type } from 'typebox';
-import { Choice, Id, ListQuery, listOf, Nullable, named, SortBy, Strict, Timestamp } from '../platform/http/index.ts';
+import {
+  Choice,
+  Id,
+  ListQuery,
+  listOf,
+  Nullable,
+  named,
+  SortBy,
+  Strict,
+  Timestamp,
+} from '../platform/http/index.ts';
 
 const Url = Type.String({
   minLength: 1,
@@ -17,7 +27,9 @@ const Events = Nullable(
 );
 const Status = named(
   'WebhookStatus',
-  Choice(['enabled', 'paused'], { description: 'paused: what happens is kept, and sent once it is enabled again' }),
+  Choice(['enabled', 'paused'], {
+    description: 'paused: what happens is kept, and sent once it is enabled again',
+  }),
 );
 const State = named('DeliveryState', Choice(['waiting', 'delivered', 'failed']));
 
@@ -50,7 +62,10 @@ export const WebhookChange = named(
     status: Type.Optional(Status),
   }),
 );
-const Secret = Type.String({ description: 'Shown this once: signatures are checked with it', examples: ['whsec_…'] });
+const Secret = Type.String({
+  description: 'Shown this once: signatures are checked with it',
+  examples: ['whsec_…'],
+});
 
 export const WebhookData = Type.Object({ webhook: Webhook });
 export const WebhookMade = Type.Object({ webhook: Webhook, secret: Secret });
@@ -60,7 +75,10 @@ export const WebhookQuery = ListQuery({ sort: SortBy(['created_at'], '-created_a
 
 const summary = {
   id: Id,
-  message_id: Type.String({ description: 'The header webhook-id of each try', examples: ['msg_4503599627370449'] }),
+  message_id: Type.String({
+    description: 'The header webhook-id of each try',
+    examples: ['msg_4503599627370449'],
+  }),
   webhook_id: Id,
   event: Type.String(),
   state: State,

@@ -50,7 +50,10 @@ export async function spread(ctx: Context & { readonly db: Database }, signal: A
       }
     } catch (error) {
       if (signal.aborted) return;
-      ctx.log.warn({ err: causesOf(error as Error) }, 'webhooks could not be made of the journal; trying again');
+      ctx.log.warn(
+        { err: causesOf(error as Error) },
+        'webhooks could not be made of the journal; trying again',
+      );
       await pause(againMs, undefined, { signal }).catch(() => undefined);
     }
   }
