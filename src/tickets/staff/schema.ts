@@ -151,15 +151,13 @@ export const Assignment = named(
 );
 export const Change = named(
   'TicketChange',
-  Type.Partial(
-    Strict({
-      subject: Subject,
-      department: DepartmentSlug,
-      priority: PriorityName,
-      status: StatusByStaff,
-      service_id: Nullable(meaning('The service that it is about', Id)),
-    }),
-  ),
+  Strict({
+    subject: Type.Optional(Subject),
+    department: Type.Optional(DepartmentSlug),
+    priority: Type.Optional(PriorityName),
+    status: Type.Optional(StatusByStaff),
+    service_id: Type.Optional(Nullable(meaning('The service that it is about', Id))),
+  }),
 );
 export const Merge = named('TicketMerge', Strict({ into: Tid }));
 export const Split = named(
@@ -212,7 +210,7 @@ export const CannedQuery = ListQuery({ sort: SortBy(['name'], 'name') });
 export const NewCanned = named('NewCannedReply', Strict({ name: CannedName, message: CannedText }));
 export const CannedChange = named(
   'CannedReplyChange',
-  Type.Partial(Strict({ name: CannedName, message: CannedText })),
+  Strict({ name: Type.Optional(CannedName), message: Type.Optional(CannedText) }),
 );
 export const CannedDeleted = named('CannedReplyDeleted', Type.Object({ deleted: Type.Boolean() }));
 export const Preview = named('CannedReplyPreview', Strict({ tid: Tid }));
