@@ -1,14 +1,16 @@
 import { type MailDeclaration, mail } from '../events/index.ts';
+import { momentFor } from '../platform/index.ts';
 import { webhookPaused } from './events.ts';
+import { say } from './texts/index.ts';
 
-const paused = mail(webhookPaused, ({ data }) => ({
-  subject: 'Your webhooks are paused',
-  lines: [
-    `Nothing that we sent to ${data.url} was taken since ${data.failing_since}, so we have stopped trying.`,
-    `What came back last: ${data.reason}`,
-    '',
-    'What happens meanwhile is kept. Once the address takes webhooks again, set its status to "enabled", and all of it is sent.',
+const paused = mail(webhookPaused, ({ data: { url, failing_since, reason } }, reader) => ({
+  subject: say(reader, 'paused.subject'),
+  blocks: [
+    say(reader, 'paused.what', { url, since: momentFor(reader, failing_since) }),
+    say(reader, 'paused.last', { reason }),
+    say(reader, 'paused.next'),
   ],
 }));
 
+/** What customers are told of their webhooks. */
 export const webhookMails: MailDeclaration[] = [paused];

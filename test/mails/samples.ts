@@ -30,6 +30,12 @@ export const samples: Record<string, object[]> = {
   'account.unblocked': [account],
   'account.corrected': [{ ...account, fields: ['first_name', 'last_name', 'phone'] }],
   'account.closed': [{ ...changing, organization_ids: [] }],
+  'webhook.paused': [
+    {
+      ...{ user_id: 7, url: '~https://hooks.example.com/in', reason: '~503 Service Unavailable' },
+      failing_since: '2026-02-03T09:30:00.000Z',
+    },
+  ],
   'api_key.created': [key],
   'api_key.revoked': [key],
   'api_key.ending': [{ ...key, expires_at: '2026-02-03T09:30:00.000Z' }],

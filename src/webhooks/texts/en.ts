@@ -1,0 +1,9 @@
+/** What mails about webhooks say. */
+export const en = {
+  paused: {
+    subject: 'Your webhooks are paused',
+    what: 'Nothing that we sent to {{url}} was taken since {{since}}, so we have stopped trying.',
+    last: 'What came back last: {{reason}}',
+    next: 'What happens meanwhile is kept. Once the address takes webhooks again, set its status to "enabled", and all of it is sent.',
+  },
+} as const;
