@@ -210,6 +210,15 @@ function settle(ctx: Context, done: readonly Sending[]): Promise<void> {
       .map(({ due, at, outcome }) => ({ due, at, outcome: outcome ?? nothing }));
     const settled = ends.map(({ due, outcome }) => endOf(due, outcome, now));
     const ids = ends.map(({ due }) => due.id);
+    // Endpoints first, as whoever removes one locks them.
+    const took = new Set(
+      ends.filter(({ outcome }) => outcome.error === null).map(({ due }) => due.endpoint_id),
+    );
+    const refused = new Map(ends.map(({ due, outcome }) => [due.endpoint_id, outcome.error ?? '']));
+    for (const id of took) refused.delete(id);
+    const inOrder = (given: Iterable<number>) => [...given].toSorted((one, other) => one - other);
+    if (took.size > 0) await tx.db.run(noteSuccess, { ids: inOrder(took), now });
+    if (refused.size > 0) await note(tx, inOrder(refused.keys()), refused, now);
     await tx.db.run(insertAttempts, {
       ids,
       moments: ends.map(({ at }) => at),
@@ -223,14 +232,6 @@ function settle(ctx: Context, done: readonly Sending[]): Promise<void> {
       states: settled.map(({ state }) => state),
       next: settled.map(({ next }) => next),
     });
-    const took = new Set(
-      ends.filter(({ outcome }) => outcome.error === null).map(({ due }) => due.endpoint_id),
-    );
-    const refused = new Map(ends.map(({ due, outcome }) => [due.endpoint_id, outcome.error ?? '']));
-    for (const id of took) refused.delete(id);
-    const inOrder = (given: Iterable<number>) => [...given].toSorted((one, other) => one - other);
-    if (took.size > 0) await tx.db.run(noteSuccess, { ids: inOrder(took), now });
-    if (refused.size > 0) await note(tx, inOrder(refused.keys()), refused, now);
   });
 }
 
