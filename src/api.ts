@@ -98,7 +98,7 @@ import {
   ticketsPersonal,
 } from './tickets/index.ts';
 import { growth, sampleWatch, upgradeRoutes, vpsMover, vpsPersonal, vpsRoutes } from './vps/index.ts';
-import { webhookRoutes, webhookStaffRoutes } from './webhooks/index.ts';
+import { webhookRoutes, webhookStaffRoutes, webhooksPersonal } from './webhooks/index.ts';
 import { allConcerns } from './worker.ts';
 
 /** Everything that staff can set while the product runs. */
@@ -124,6 +124,7 @@ export const allPersonal: PersonalRoom[] = [
   servicesPersonal,
   vpsPersonal,
   ticketsPersonal,
+  webhooksPersonal,
   fleetPersonal,
   catalogPersonal,
   platformPersonal,

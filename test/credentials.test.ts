@@ -406,6 +406,8 @@ describe('who lacks', () => {
         'GET /dashboard/account/sign-ins',
         'GET /dashboard/account/ssh-keys',
         'GET /dashboard/account/ssh-keys/:id',
+        // It sends what the key may see, which is nothing.
+        'GET /dashboard/events',
         'GET /dashboard/organizations',
         'GET /dashboard/organizations/:id',
       ]);
@@ -670,6 +672,14 @@ describe("what is somebody else's", () => {
         owner.post(`/dashboard/invoices/${invoice}/pay`, { method: 'card', payment_method_id: method }),
       'reinstallVps ssh_key_ids': () => owner.post(`${vps}/reinstall`, { os: 'tiny', ssh_key_ids }),
       'updateVpsSshKeys ssh_key_ids': () => owner.post(`${vps}/access`, { ssh_key_ids }),
+      'followEvents organization_id': () =>
+        here.get(`/dashboard/events?organization_id=${stranger.organizationId}`),
+      'moveService organization_id': () =>
+        here.post(
+          `/dashboard/services/${service}/move`,
+          { organization_id: stranger.organizationId },
+          inOrganization(),
+        ),
       'listTickets service_id': () => owner.get(`/dashboard/tickets?service_id=${theirs}`),
       'createTicket service_id': () =>
         owner.post('/dashboard/tickets/create', {
@@ -710,6 +720,8 @@ describe("what is somebody else's", () => {
       'payInvoice payment_method_id': '503 payment_provider_missing',
       'reinstallVps ssh_key_ids': '400 invalid_request',
       'updateVpsSshKeys ssh_key_ids': '400 invalid_request',
+      'followEvents organization_id': '403 forbidden',
+      'moveService organization_id': '403 permission_denied',
       'listTickets service_id': '200 0',
       'createTicket service_id': '403 forbidden',
       'updateIpAddress address': '404 not_found',

@@ -94,7 +94,12 @@ async function newKey(): Promise<number> {
 }
 
 async function newWebhook(): Promise<number> {
-  const { webhook } = await madeBy(owner.post('/dashboard/webhooks', { url: 'https://hooks.example.com/x' }));
+  const { webhook } = await madeBy(
+    owner.post('/dashboard/webhooks', {
+      url: 'https://hooks.example.com/x',
+      events: ['service.suspended'], // nothing is sent meanwhile
+    }),
+  );
   return Number(webhook?.id);
 }
 

@@ -36,8 +36,8 @@ export async function sql<Row extends object>(
   return (await poolOf(product).query<Row>(text, values)).rows;
 }
 
-/** Measurements and checks, which the product makes by itself whatever a test does. */
-const measured = ['vps_samples', 'vps_traffic', 'ledger_checks'];
+/** Measurements, checks, and how far a reader of the journal came: the product makes them by itself whatever a test does. */
+const measured = ['vps_samples', 'vps_traffic', 'ledger_checks', 'webhook_cursor'];
 const moments = ['seen_at', 'last_used_at', 'last_used_ip', 'last_activity_at'];
 
 /**

@@ -7,6 +7,7 @@ import './limits.ts';
 import './permissions.ts';
 
 export { webhookMails } from './mails.ts';
+export { webhooksPersonal } from './personal.ts';
 export { webhookRoutes, webhookStaffRoutes } from './routes.ts';
 export { sealedWebhooks } from './sign.ts';
 export { purgeDeliveries, startWebhooks } from './start.ts';

@@ -57,7 +57,7 @@ describe('an organization', () => {
     };
     expect(await seen('viewer')).toMatchObject({
       ...{ role: 'viewer', members_count: 6, require_2fa: false },
-      permissions: ['members.read', 'service.read', 'vps.read'],
+      permissions: ['members.read', 'service.read', 'ticket.read', 'vps.read'],
     });
     expect((await seen('owner')).permissions).toContain('members.manage');
   });
@@ -216,7 +216,12 @@ describe('a change of a member', () => {
 
   it('is told by mail, and stands in the journal', async () => {
     const { owner, people } = await company();
-    await owner.patch(at(owner), { name: 'Lines\nand more' });
+    await sql(
+      product,
+      'update organizations set name = $1 where id = $2',
+      'Lines\nand more',
+      owner.organizationId,
+    );
     await owner.patch(at(owner, `/members/${people.viewer.userId}`), { role: 'support' });
     expect(await mailTo(people.viewer.email, 'member.role_changed')).toContain(
       'You were viewer of the organization "Lines and more", and are support now.',
@@ -352,7 +357,7 @@ describe('handing over', () => {
       ...[403, 'permission_denied'],
     ]);
     expect(await mailTo(people.technical.email, 'member.role_changed')).toContain('are owner now');
-    expect(await mailTo(owner.email, 'member.role_changed')).toContain('are admin now');
+    expect(await mailTo(owner.email, 'member.role_changed')).toContain('are administrator now');
   });
 
   it('to somebody who is blocked is refused: an organization keeps an owner who is let in', async () => {
