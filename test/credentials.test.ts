@@ -720,7 +720,8 @@ describe("what is somebody else's", () => {
       'payInvoice payment_method_id': '503 payment_provider_missing',
       'reinstallVps ssh_key_ids': '400 invalid_request',
       'updateVpsSshKeys ssh_key_ids': '400 invalid_request',
-      'followEvents organization_id': '403 forbidden',
+      // Beside a header that names another.
+      'followEvents organization_id': '400 organization_required',
       'moveService organization_id': '403 permission_denied',
       'listTickets service_id': '200 0',
       'createTicket service_id': '403 forbidden',

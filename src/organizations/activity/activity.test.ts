@@ -58,6 +58,33 @@ describe('the activity of an organization', () => {
     expect(delivered).toMatchObject({ user: null, admin: null, api_key: null, ip: null });
   });
 
+  it.each(['created_at', '-created_at'])(
+    'is whole by its cursors, sorted by %s, between two times too',
+    async (sort) => {
+      const newest = await activity({ limit: 100 });
+      const [first, last] = [newest.at(-2), newest[1]].map((entry) => String(entry?.created_at));
+      const between: Record<string, string> = { since: first ?? '', until: last ?? '' };
+      for (const times of [{}, between]) {
+        const all = await activity({ limit: 100, sort, ...times });
+        expect(all.length).toBeGreaterThan(3);
+        const walked: Entry[] = [];
+        let cursor: string | null = '';
+        while (cursor !== null) {
+          const query = new URLSearchParams({
+            limit: '2',
+            sort,
+            ...times,
+            ...(cursor && { cursor }),
+          });
+          const { body } = await owner.get(`${path()}?${query}`);
+          walked.push(...body.data.activity);
+          cursor = body.data.next_cursor;
+        }
+        expect(walked).toEqual(all);
+      }
+    },
+  );
+
   it('is filtered by action, person, subject and time, and by all of them together', async () => {
     const member = await newMember(product, owner.organizationId, 'technical');
     product.clock.travel(3_600_000);

@@ -38,6 +38,7 @@ const entries = pagedList<EntryRow>({
     created_at: { by: 't.created_at', type: 'timestamptz', of: (row) => row.created_at.toISOString() },
   },
   order: '-created_at',
+  bounds: { since: 'since', until: 'until' },
   countCap: 1_000,
 });
 

@@ -30,6 +30,8 @@ export interface ListDefinition<Row> {
   numbered?: boolean;
   /** Up to how many entries are counted; 10,000 when absent. */
   countCap?: number;
+  /** Parameters of `within` between which lies the moment that the list is always sorted by: from one, and before the other. */
+  bounds?: { since: string; until: string };
   /** Texts that `search` finds by their beginning, in their order; each has an index that ends in the key. */
   search?: SortKey<Row>[];
 }

@@ -37,8 +37,16 @@ export function pagedList<Row>(definition: ListDefinition<Row>) {
     if (!found) throw new Error(`${name} has no order ${order}`);
     const values = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
     if (text === undefined) {
+      const narrowed = narrowing(definition.bounds, order);
       const isRange = definition.numbered && used.length === 0 && sorts[order.replace('-', '')] === null;
-      return read(ctx, query, found, values, isRange ? (order.startsWith('-') ? 'down' : 'up') : null);
+      return read(
+        ctx,
+        query,
+        found,
+        values,
+        isRange ? (order.startsWith('-') ? 'down' : 'up') : null,
+        narrowed,
+      );
     }
     const word: SortKey<Row> = { by: '', type: 'text', of: (row) => beginningWith(text, row, search) };
     // Texts that begin so end before the last character there is.
@@ -53,6 +61,7 @@ async function read<Row>(
   { count, first, deep, next, keys }: Statements<Row>,
   values: Record<string, unknown>,
   range: 'up' | 'down' | null,
+  narrowed: Narrow = (given) => given,
 ): Promise<Page<Row>> {
   const { total } = await ctx.db.one(count, values);
   const skipped = (page - 1) * limit;
@@ -64,12 +73,37 @@ async function read<Row>(
       ? { offset: skipped }
       : Object.fromEntries(after.map((value, index) => [`after${index}`, value]));
   const byPage = skipped < deepOffset ? first : deep;
-  const found = await ctx.db.many(after === null ? byPage : next, { ...values, ...place, limit: limit + 1 });
+  const found = await ctx.db.many(after === null ? byPage : next, {
+    ...(after === null ? values : narrowed(values, after)),
+    ...place,
+    limit: limit + 1,
+  });
   const rows = found.slice(0, limit);
   const last = rows.at(-1);
   const goesOn = last !== undefined && found.length > limit;
   const nextCursor = goesOn ? encodeCursor(keys.map(({ of }) => of(last))) : null;
   return { rows, at: { total, page, limit, nextCursor } };
+}
+
+type Narrow = (values: Record<string, unknown>, after: (string | number)[]) => Record<string, unknown>;
+
+/**
+ * Where a list is bounded by the moment it is sorted by, what comes after a place is bounded by that place. Of a bound of one
+ * column and that of a pair the index begins at the first, and would pass over all that was shown before.
+ */
+function narrowing(bounds: ListDefinition<unknown>['bounds'], order: string): Narrow | undefined {
+  if (bounds === undefined) return undefined;
+  return (values, [at]) => {
+    const moment = Date.parse(String(at));
+    const isDown = order.startsWith('-');
+    const name = isDown ? bounds.until : bounds.since;
+    const bound = Date.parse(String(values[name]));
+    // No moment is one without a bound.
+    const nearer = isDown
+      ? Math.min(moment + 1, Number.isNaN(bound) ? Number.POSITIVE_INFINITY : bound)
+      : Math.max(moment, Number.isNaN(bound) ? Number.NEGATIVE_INFINITY : bound);
+    return { ...values, [name]: new Date(nearer).toISOString() };
+  };
 }
 
 function beginningWith<Row>(text: string, row: Row, search: SortKey<Row>[]): string {
