@@ -97,7 +97,15 @@ import {
   ticketStaffRoutes,
   ticketsPersonal,
 } from './tickets/index.ts';
-import { growth, sampleWatch, upgradeRoutes, vpsMover, vpsPersonal, vpsRoutes } from './vps/index.ts';
+import {
+  deleteProtection,
+  growth,
+  sampleWatch,
+  upgradeRoutes,
+  vpsMover,
+  vpsPersonal,
+  vpsRoutes,
+} from './vps/index.ts';
 import { webhookRoutes, webhookStaffRoutes, webhooksPersonal } from './webhooks/index.ts';
 import { allConcerns } from './worker.ts';
 
@@ -156,7 +164,7 @@ export const allRoutes: RouteGroup[] = [
   paymentRoutes,
   topUpRoutes,
   creditRoutes,
-  ...serviceRoutes,
+  ...serviceRoutes({ vps: deleteProtection }),
   productUpgradeRoutes({ vps: growth }),
   moveRoutes([vpsMover]),
   upgradeRoutes,

@@ -9,6 +9,7 @@ import './permissions.ts';
 
 export { calendarStaffRoutes } from './calendar/routes.ts';
 export { attendCalendar } from './calendar/work.ts';
+export type { EndingGuard } from './cancel/guard.ts';
 export { cancellation } from './cancel/settings.ts';
 export { changeDueAt } from './changeDue.ts';
 export { serviceConcerns } from './concerns.ts';

@@ -1,5 +1,6 @@
 import { IdParams, type RouteGroup, routes } from '../platform/http/index.ts';
 import { promiseRoutes } from './calendar/routes.ts';
+import type { EndingGuards } from './cancel/guard.ts';
 import { cancelRoutes } from './cancel/routes.ts';
 import { changeNote, changeService, lockForChange } from './change.ts';
 import { examples } from './examples.ts';
@@ -90,4 +91,6 @@ const ownRoutes = routes('/dashboard/services', group, (route) => {
 });
 
 /** What customers do with their services. */
-export const serviceRoutes: RouteGroup[] = [ownRoutes, renewRoutes, cancelRoutes, promiseRoutes];
+export function serviceRoutes(guards: EndingGuards): RouteGroup[] {
+  return [ownRoutes, renewRoutes, cancelRoutes(guards), promiseRoutes];
+}

@@ -32,6 +32,7 @@ export { serveConsoles } from './console/server.ts';
 export { vpsMeasures } from './measures.ts';
 export { vpsMover } from './move.ts';
 export { vpsPersonal } from './personal.ts';
+export { deleteProtection } from './protection.ts';
 export { onMachineEvent, reconcileNode } from './reconcile.ts';
 export { vpsRoutes } from './routes.ts';
 export { findUnknownMachines } from './unknown.ts';

@@ -188,6 +188,22 @@ describe('reinstall', () => {
     await product.customer.patch(`${vps}/settings`, { protection: { reinstall: false } });
   });
 
+  it('protected from being deleted, it is not cancelled, at once or later', async () => {
+    const service = vps.replace('/dashboard/service/', '/dashboard/services/').replace(/\/vps$/, '/cancel');
+    await product.customer.patch(`${vps}/settings`, { protection: { delete: true } });
+    for (const type of ['immediate', 'end_of_period']) {
+      const answer = await product.customer.post(service, { type });
+      expect([answer.status, answer.body.code]).toEqual([409, 'conflict']);
+      expect(answer.body.message).toContain('turn protection.delete off');
+      expect((await product.customer.get(service)).body.data.reason).toBe(answer.body.message);
+    }
+    expect(machine()).toBeDefined();
+    await product.customer.patch(`${vps}/settings`, { protection: { delete: false } });
+    const { immediate, reason } = (await product.customer.get(service)).body.data;
+    expect([reason, immediate]).toEqual([null, expect.any(Object)]);
+    expect((await product.customer.post(service, { type: 'immediate', dry_run: true })).status).toBe(200);
+  });
+
   it('refuses an unknown system, too much user data and a bad hostname', async () => {
     const unknown = await product.customer.post(`${vps}/reinstall`, { os: 'windows-95', password });
     expect(unknown.status).toBe(404);

@@ -35,7 +35,7 @@ interface Rule {
   /** State once it succeeded; absent: what it was before. */
   to?: 'running' | 'stopped';
   /** Setting that forbids it. */
-  protectedBy?: 'reinstall' | 'delete';
+  protectedBy?: 'reinstall';
   /** It changes the system that runs; of the rescue system nothing stays. */
   ownSystem?: true;
   /** Its node must be able to do one of these. */

@@ -23,6 +23,7 @@ import { closeRenewal } from '../renew/issue.ts';
 import { requireAction } from '../states.ts';
 import { terminateService } from '../suspend/terminate.ts';
 import { lockTerms, type Terms } from '../terms.ts';
+import { type EndingGuards, requireUnguarded } from './guard.ts';
 import { giveBack, type Returned, returnedFor } from './refund.ts';
 import { type Ended, reasonAgainstLater, viewEnd } from './view.ts';
 
@@ -46,21 +47,29 @@ type Tx = OrganizationContext & TxContext;
 /**
  * Cancels a service of the organization: at once, or at the end of the time that is paid for. Its open invoices are
  * cancelled with it, and what goes back is what {@link returnedFor} says. `conflict` for one that has ended, or that is
- * being delivered. With `dry_run` all of it is taken back again, and the answer says what would have happened.
+ * being delivered, or whose machine is protected. With `dry_run` all of it is taken back again, and the answer says what would have happened.
  */
-export async function cancelService(ctx: OrganizationContext, id: number, wanted: Cancellation) {
+export async function cancelService(
+  ctx: OrganizationContext,
+  id: number,
+  wanted: Cancellation,
+  guards: EndingGuards,
+) {
   return transaction(ctx, 'services.cancel', (tx) =>
-    wanted.dry_run === true ? rehearse(tx, (inner) => cancel(inner, id, wanted)) : cancel(tx, id, wanted),
+    wanted.dry_run === true
+      ? rehearse(tx, (inner) => cancel(inner, id, wanted, guards))
+      : cancel(tx, id, wanted, guards),
   );
 }
 
-async function cancel(tx: Tx, id: number, wanted: Cancellation): Promise<Ended> {
+async function cancel(tx: Tx, id: number, wanted: Cancellation, guards: EndingGuards): Promise<Ended> {
   await readService(tx, id);
   // In the order of every invoice: the organization first, whose documents a refund numbers, then what it is for.
   await lockForTax(tx, tx.organizationId);
   const before = await lockTerms(tx, id);
   requireAction('cancel', before, tx.clock.now());
   if (before.status === 'pending') return cancelPending(tx, before, wanted);
+  await requireUnguarded(tx, before, guards);
   await closeRenewal(tx, before, `${before.domain ?? before.productName} was cancelled`);
   const service = await lockTerms(tx, id);
   return wanted.type === 'immediate' ? endNow(tx, service, wanted) : endLater(tx, service, wanted);

@@ -11,6 +11,7 @@ export const examples = {
       cancelled: false,
       effective_at: null,
       refund: nothing,
+      reason: null,
       withdrawal_until: '2026-02-14',
       immediate: {
         refund: {

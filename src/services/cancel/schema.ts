@@ -56,6 +56,9 @@ export const CancellationOptions = named(
   'ServiceCancellationOptions',
   Type.Object({
     ...ended,
+    reason: Nullable(
+      meaning('Why it is not to be cancelled at the moment, such as a protected machine', Type.String()),
+    ),
     withdrawal_until: Nullable(
       meaning('The last day on which the order can be withdrawn from; null without that right', Day),
     ),
