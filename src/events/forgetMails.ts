@@ -1,11 +1,12 @@
 import { statement, type TxContext } from '../platform/index.ts';
 
 // The last one is written after the account is closed. Who has the address by now keeps their own.
-const forget = statement<never, { address: string; before: Date; limit: number }>(
+const forget = statement<never, { address: string; userId: number; before: Date; limit: number }>(
   'events.forgetMails',
   `update mails set recipient = '', subject = '', body = '', blocks = null, link = null, error = null, answer = null,
      state = case when state in ('queued', 'failed') then 'kept' else state end
-   where id in (select id from mails where recipient = :address
+   where id in (select id from mails
+     where recipient <> '' and (user_id = :userId or (user_id is null and recipient = :address))
      and (created_at <= :before or template = 'account.closed') limit :limit)`,
 );
 
@@ -16,8 +17,14 @@ const forgetBounce = statement<never, { address: string }>(
 
 const batch = 1_000;
 
-/** Takes address and text from the mails that went to an address until its account was closed, a batch at a time. */
-export async function forgetMailsTo(tx: TxContext, address: string, before: Date): Promise<'more' | 'done'> {
+/**
+ * Takes address and text from the mails that went to somebody, and of older ones to their address, until the account was
+ * closed, a batch at a time.
+ */
+export async function forgetMailsTo(
+  tx: TxContext,
+  { address, userId, before }: { address: string; userId: number; before: Date },
+): Promise<'more' | 'done'> {
   await tx.db.run(forgetBounce, { address });
-  return (await tx.db.run(forget, { address, before, limit: batch })) >= batch ? 'more' : 'done';
+  return (await tx.db.run(forget, { address, userId, before, limit: batch })) >= batch ? 'more' : 'done';
 }

@@ -1,3 +1,4 @@
+import { isSecured } from '../account/index.ts';
 import { record } from '../events/index.ts';
 import { forgetPrincipals } from '../platform/http/index.ts';
 import {
@@ -49,14 +50,15 @@ const close = statement<never, { organizationIds: number[]; now: Date }>(
   `update organizations set status = 'closed', status_since = :now, status_reason = null,
      name = 'Closed organization ' || id where id = any(:organizationIds::bigint[])`,
 );
-const ownedBy = statement<{ organization_id: number }, { userId: number; isStrong: boolean }>(
+const ownedBy = statement<{ organization_id: number }, { userId: number; isStrong: boolean | null }>(
   'organizations.ownedToExport',
   `select m.organization_id from memberships m join organizations o on o.id = m.organization_id
-   where m.user_id = :userId and m.role = 'owner' and (not o.require_2fa or :isStrong::boolean) order by m.organization_id`,
+   where m.user_id = :userId and m.role = 'owner'
+     and (not o.require_2fa or coalesce(:isStrong::boolean, ${isSecured('m.user_id')})) order by m.organization_id`,
 );
 
 /** The organizations that a person owns, and that let them in as they signed in. */
-export async function ownedOrganizations(ctx: Context, userId: number, isStrong: boolean): Promise<number[]> {
+export async function ownedOrganizations(ctx: Context, userId: number, isStrong: boolean | null): Promise<number[]> {
   return (await ctx.db.many(ownedBy, { userId, isStrong })).map((row) => row.organization_id);
 }
 

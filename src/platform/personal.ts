@@ -5,7 +5,7 @@ import type { ErrorDetail } from './errors.ts';
 /** Whose rows are exported. */
 export interface Whose {
   userId: number;
-  /** The addresses at which they get mails. */
+  /** The addresses at which they get mails, confirmed. */
   emails: string[];
   /** The organizations that they own. */
   organizationIds: number[];
@@ -23,6 +23,8 @@ interface Declared {
   others?: readonly string[];
   /** Which rows `t` are exported, where the columns do not say it. */
   where?: string;
+  /** The row `t` as JSON, where not every reader gets all of it. */
+  shown?: string;
   /** Columns that are never exported, such as secrets. */
   without?: readonly string[];
   /** Why no row is exported at all. */
@@ -60,7 +62,7 @@ export const keptByLaw = { kept: 'books, and what they stand on, are kept as lon
 
 /** Declares what is exported of a table, and what closing an account does with it. */
 export function personalTable(table: string, declared: Declared): PersonalTable {
-  const { people = [], organization, where, without = [], hidden } = declared;
+  const { people = [], organization, where, shown = 'to_jsonb(t)', without = [], hidden } = declared;
   const ofPeople = people.map((column) => `t.${column} = :userId`);
   const ofOrganization =
     organization === undefined ? [] : [`t.${organization} = any(:organizationIds::bigint[])`];
@@ -70,7 +72,7 @@ export function personalTable(table: string, declared: Declared): PersonalTable 
     hidden === undefined
       ? statement<{ row: string }, Whose>(
           `export.${table}`,
-          `select (to_jsonb(t) - array[${secrets}]::text[])::text as row from ${table} t where ${condition}`,
+          `select ((${shown}) - array[${secrets}]::text[])::text as row from ${table} t where ${condition}`,
         )
       : null;
   return { table, ...declared, rows };

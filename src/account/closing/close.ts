@@ -18,12 +18,11 @@ import { hashPassword } from '../signIn/passwords.ts';
 import { lockedPerson } from '../signIn/person.ts';
 import { clearAccount } from './forget.ts';
 
-// All that mails were sent to because of this account, but for what somebody else's account has.
+// Addresses that were this account's, confirmed: of what else somebody names, they cannot have the mails forgotten.
 const addressesToForget = statement<{ address: string }, { userId: number }>(
   'account.addressesToForget',
-  `select billing_email as address from users where id = :userId and billing_email is not null
-   union select old_email from email_changes where user_id = :userId
-   union select new_email from email_changes where user_id = :userId and state <> 'taken'`,
+  `select old_email as address from email_changes where user_id = :userId and state = 'confirmed'
+   union select new_email from email_changes where user_id = :userId and state = 'confirmed'`,
 );
 
 /** Which organizations end with an account, locked; and whose owner would be missing. They stand upstairs. */

@@ -86,6 +86,41 @@ describe('an export', () => {
     );
   });
 
+  it('and closing leave alone the mails of whoever owns the address that somebody names for bills', async () => {
+    const [thief, victim] = [await newCustomer(product), await newCustomer(product)];
+    await orderVps(product, victim);
+    const before = await mailsTo(victim.email);
+    expect(before).not.toEqual([]);
+    await thief.patch('/dashboard/account', { billing_email: victim.email });
+    expect(JSON.stringify(await exported(thief))).not.toContain(before[0]?.subject);
+    const here = await signedIn(product, thief);
+    expect((await here.post(close, {})).status).toBe(200);
+    product.clock.travel(8 * 86_400_000);
+    await product.periodic('account.forgetClosed');
+    expect(await mailsTo(victim.email)).toEqual(before);
+  });
+
+  it('says neither who of staff did something nor what was noted then', async () => {
+    const person = await newCustomer(product);
+    const member = await newMember(product, person.organizationId, 'viewer');
+    await sql(
+      product,
+      `insert into journal (organization_id, action, subject_type, subject_id, actor_type, user_id, ip, data, created_at)
+       values ($1, 'order.held', 'invoice', 1, 'staff', 7, '192.0.2.77', '{"reasons": ["canary"]}', now())`,
+      person.organizationId,
+    );
+    await person.patch(`/dashboard/organizations/${person.organizationId}/members/${member.userId}`, {
+      role: 'support',
+    });
+    const rows = (await exported(person)).tables.journal ?? [];
+    expect(rows.find(({ action }) => action === 'order.held')).toMatchObject({ actor_type: 'staff' });
+    expect(JSON.stringify(rows)).not.toMatch(/canary|192\.0\.2\.77/);
+    const theirs = (await exported(member)).tables.journal ?? [];
+    const lowered = theirs.find(({ action }) => String(action).includes('role'));
+    expect(lowered).toBeDefined();
+    expect(lowered).not.toHaveProperty('user_id');
+  });
+
   it('of many rows has each of them once, and of an organization that locks its owner out none', async () => {
     const person = await newCustomer(product);
     const many = 12_345;
@@ -101,6 +136,7 @@ describe('an export', () => {
     expect(rows).toHaveLength(many);
     await sql(product, 'update organizations set require_2fa = true where id = $1', person.organizationId);
     const here = await signedIn(product, person);
+    expect((await exported(person)).tables.organizations).toEqual([]); // by a key
     const answer = await here.get(path);
     expect(answer.body.data.tables.organizations).toEqual([]);
     expect(answer.body.data.tables.users).toHaveLength(1);

@@ -10,13 +10,19 @@ import {
 
 const batch = 500;
 
-const addressesOf = statement<{ email: string; billing_email: string | null }, { userId: number }>(
+// An address for bills is whatever somebody says it is; this one was confirmed.
+const addressesOf = statement<{ email: string; email_verified: boolean }, { userId: number }>(
   'account.addressesOf',
-  'select email, billing_email from users where id = :userId',
+  'select email, email_verified from users where id = :userId',
 );
 
 /** The organizations whose rows somebody gets: they own them. Organizations know, which stand upstairs. */
-export type OwnedOrganizations = (ctx: Context, userId: number, isStrong: boolean) => Promise<number[]>;
+export type OwnedOrganizations = (
+  ctx: Context,
+  userId: number,
+  /** Whether a second factor was shown; null for an API key, of which its person's having one counts. */
+  isStrong: boolean | null,
+) => Promise<number[]>;
 
 /**
  * Every row that concerns the caller, of one moment, as JSON that is made while it is sent: a batch in memory at a time. Secrets
@@ -31,11 +37,11 @@ export async function exportAccount(
   // What is tried out ends with its answer, and this answer goes on and on.
   if (isTest) throw fail('permission_denied', { message: 'A key for trying out exports nothing' });
   const { userId } = ctx.actor;
-  const { email, billing_email } = await ctx.db.one(addressesOf, { userId });
+  const { email, email_verified } = await ctx.db.one(addressesOf, { userId });
   const whose = {
     userId,
-    emails: [email, ...(billing_email === null ? [] : [billing_email])],
-    organizationIds: await ownedOrganizations(ctx, userId, signIn?.strong !== false),
+    emails: email_verified ? [email] : [],
+    organizationIds: await ownedOrganizations(ctx, userId, signIn?.strong ?? null),
   };
   const reading = await ctx.db.openReading();
   if (reading === null)

@@ -81,11 +81,11 @@ export async function clearAccount(
 }
 
 const dueAddresses = statement<
-  { id: number; old_email: string; created_at: Date },
+  { id: number; user_id: number; old_email: string; created_at: Date },
   { now: Date; limit: number }
 >(
   'account.closedAddresses',
-  `select id, old_email, created_at from email_changes where state = 'closed' and until <= :now
+  `select id, user_id, old_email, created_at from email_changes where state = 'closed' and until <= :now
    order by until limit :limit for update skip locked`,
 );
 const forgetAddress = statement<never, { id: number }>(
@@ -99,8 +99,8 @@ const batch = 20;
 export async function forgetClosed(tx: TxContext): Promise<'more' | 'done'> {
   const due = await tx.db.many(dueAddresses, { now: tx.clock.now(), limit: batch });
   let isMore = due.length >= batch;
-  for (const { id, old_email, created_at } of due) {
-    if ((await forgetMailsTo(tx, old_email, created_at)) === 'more') isMore = true;
+  for (const { id, user_id: userId, old_email: address, created_at: before } of due) {
+    if ((await forgetMailsTo(tx, { address, userId, before })) === 'more') isMore = true;
     else await tx.db.run(forgetAddress, { id });
   }
   return isMore ? 'more' : 'done';

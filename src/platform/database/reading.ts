@@ -21,6 +21,13 @@ export async function openReading(url: string): Promise<Reading | null> {
       ),
     );
     let isOpen = true;
+    const giveBack = () => {
+      if (!isOpen) return;
+      isOpen = false;
+      underWay -= 1;
+    };
+    // Of a reader who takes nothing PostgreSQL ends the session, and nobody would ask for the next batch.
+    client.once('end', giveBack);
     return {
       async *batches(statement, params, size) {
         const values = valuesOf(statement, params);
@@ -36,9 +43,7 @@ export async function openReading(url: string): Promise<Reading | null> {
         await client.query('close rows');
       },
       async end() {
-        if (!isOpen) return;
-        isOpen = false;
-        underWay -= 1;
+        giveBack();
         await endAlone(client);
       },
     };
