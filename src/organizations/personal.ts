@@ -58,7 +58,11 @@ const ownedBy = statement<{ organization_id: number }, { userId: number; isStron
 );
 
 /** The organizations that a person owns, and that let them in as they signed in. */
-export async function ownedOrganizations(ctx: Context, userId: number, isStrong: boolean | null): Promise<number[]> {
+export async function ownedOrganizations(
+  ctx: Context,
+  userId: number,
+  isStrong: boolean | null,
+): Promise<number[]> {
   return (await ctx.db.many(ownedBy, { userId, isStrong })).map((row) => row.organization_id);
 }
 

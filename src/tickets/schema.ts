@@ -27,7 +27,7 @@ export const PriorityName = named('TicketPriority', Choice(priorities));
 export const Subject = Type.String({
   minLength: 3,
   maxLength: 255,
-  pattern: '^(?=.*\\S)[^\\p{Cc}\\u2028\\u2029]*$',
+  pattern: '^[^\\p{Cc}\\u2028\\u2029]*[^\\s\\p{Cc}][^\\p{Cc}\\u2028\\u2029]*$',
   'x-message': 'must be one line of text',
   description: 'What it is about, in one line',
   examples: ['My server does not answer'],

@@ -139,9 +139,10 @@ export async function drain(ctx: Context, poster: Poster, signal: AbortSignal): 
     try {
       await settle(ctx, done);
     } catch (error) {
-      // Not known as sent is sent again, with the same id.
+      // Nothing is sent in its place until it is written down: what is due would be sent again and again.
       ctx.log.warn({ err: causesOf(error as Error) }, 'what became of webhooks could not be written down');
       await pause(pollMs, undefined, { signal }).catch(() => undefined);
+      return;
     }
     for (const { due } of done) sending.delete(due.id);
   };
@@ -149,11 +150,23 @@ export async function drain(ctx: Context, poster: Poster, signal: AbortSignal): 
   const begin = (due: Due): void => {
     const each: Sending = { due, at: ctx.clock.now(), outcome: null };
     sending.set(due.id, each);
-    const headers = signedHeaders(ctx, due, messageIdOf(due.id), due.body);
-    poster.post(due.url, headers, due.body).then((outcome) => {
+    const settled = (outcome: Outcome) => {
       each.outcome = outcome;
       if (!signal.aborted) settleSoon();
-    });
+    };
+    let headers: Record<string, string>;
+    try {
+      headers = signedHeaders(ctx, due, messageIdOf(due.id), due.body);
+    } catch (error) {
+      ctx.log.error(
+        { err: causesOf(error as Error), endpoint: due.endpoint_id },
+        'a webhook cannot be signed',
+      );
+      const why = 'Its secret cannot be read any more: rotate it';
+      settled({ status: null, error: why, answer: null, durationMs: 0 });
+      return;
+    }
+    poster.post(due.url, headers, due.body).then(settled);
   };
 
   const fill = async (): Promise<void> => {

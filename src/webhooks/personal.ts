@@ -1,7 +1,11 @@
-import { type PersonalRoom, personalTable } from '../platform/index.ts';
+import { type PersonalRoom, personalTable, statement } from '../platform/index.ts';
 
-const kept = { kept: "it is the organization's, and names who made it by a number" };
-const own = { organization: 'organization_id', closing: kept } as const;
+const own = { organization: 'organization_id', closing: 'deleted' } as const;
+// With their deliveries: nobody is left who could end them.
+const deleteEndpoints = statement<never, { organizationIds: number[] }>(
+  'webhooks.deleteEndpointsOf',
+  'delete from webhook_endpoints where organization_id = any(:organizationIds::bigint[])',
+);
 
 /** Where an organization wants to be told of things, and what was sent there. */
 export const webhooksPersonal: PersonalRoom = {
@@ -14,4 +18,7 @@ export const webhooksPersonal: PersonalRoom = {
     personalTable('webhook_deliveries', own),
     personalTable('webhook_attempts', own),
   ],
+  async forget(tx, { organizationIds }) {
+    await tx.db.run(deleteEndpoints, { organizationIds: [...organizationIds] });
+  },
 };

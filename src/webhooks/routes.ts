@@ -44,6 +44,7 @@ export const webhookRoutes = routes('/dashboard/webhooks', group, (route) => {
     '',
     {
       ...manages,
+      personal: true,
       operation: 'createWebhook',
       summary: 'Create webhook',
       description:
@@ -73,6 +74,7 @@ export const webhookRoutes = routes('/dashboard/webhooks', group, (route) => {
     '/:id',
     {
       ...manages,
+      personal: true,
       operation: 'updateWebhook',
       summary: 'Update webhook',
       description: 'Changes an endpoint, pauses it, or enables it again; then all that waited is sent.',
@@ -102,6 +104,7 @@ export const webhookRoutes = routes('/dashboard/webhooks', group, (route) => {
     '/:id/rotate-secret',
     {
       ...manages,
+      personal: true,
       operation: 'rotateWebhookSecret',
       summary: 'Rotate secret',
       description:

@@ -93,7 +93,9 @@ export async function fuzz(requests: number, seed = Date.now()): Promise<Fuzzed>
           endOnFailure: false,
         },
       )
-      .catch((error: Error) => problems.set('the run', `${error.message.slice(0, 2_000)}`));
+      .catch((error: Error) =>
+        problems.set('the run', `${error.message.slice(0, 2_000)}\n${error.cause ?? ''}`),
+      );
     if (problems.size > 0) {
       throw new Error(
         `seed ${seed}:\n${[...problems.values()].join('\n\n')}\n${child.printed().slice(-2_000)}`,
@@ -210,8 +212,9 @@ function createJudge(document: OpenApi): (request: FuzzRequest, answer: Answered
     if (!declared) return `the status ${answer.status} is not declared`;
     const [type] = Object.keys(declared.content ?? {});
     if (type === undefined) return null;
+    const hasSchema = declared.content?.[type]?.schema !== undefined;
     if (!answer.type.startsWith(type)) return `the type is ${answer.type}, declared is ${type}`;
-    if (!type.startsWith('application/json')) return null;
+    if (!type.startsWith('application/json') || !hasSchema) return null;
     const steps = ['paths', request.path, request.method.toLowerCase(), 'responses', String(answer.status)];
     const pointer = [...steps, 'content', type, 'schema'].map(escapePointer).join('/');
     return check(validator(`/${pointer}`), answer);

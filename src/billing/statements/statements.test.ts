@@ -437,6 +437,7 @@ describe('a transfer that was booked by mistake', () => {
       (each: { reference: string }) => each.reference === 'MORE',
     );
     await payByCredit(person, other);
+    await settled(product);
     const before = await contents(product);
     const refused = await takeBack(transfer.id);
     expect([refused.status, refused.body.code]).toEqual([409, 'conflict']);

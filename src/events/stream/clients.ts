@@ -10,7 +10,7 @@ export interface Client {
   readonly body: Readable;
   readonly stream: OpenStream;
   /** The last entry that it says it has. */
-  readonly after: number;
+  after: number;
   /** What it watches besides. */
   readonly watching: Watching | null;
   /** Second of the minute's quarter at which it is told that the stream is still there. */

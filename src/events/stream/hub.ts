@@ -213,6 +213,8 @@ function createHub(ctx: Whole, watches: readonly Watch[]): Hub {
       const isGone = lastId !== null && !(await isKept(ctx, lastId));
       if (lastId === null || isGone) {
         client.isLive = true;
+        // What it had may lie beyond what there is: after a restore numbers are given anew.
+        if (isGone) client.after = position;
         send(client, isGone ? resetFrame(position) : positionFrame(position));
         return;
       }

@@ -22,6 +22,10 @@ export function startLeading(
     const lost = new AbortController();
     const client = await connectAlone(url, name, async (next) => {
       next.on('end', () => lost.abort());
+      // A host that lost its power says nothing: the server asks, and lets go of the lock within half a minute.
+      await next.query(
+        'set tcp_keepalives_idle = 10; set tcp_keepalives_interval = 5; set tcp_keepalives_count = 3',
+      );
     });
     const signal = AbortSignal.any([stop.signal, lost.signal]);
     try {

@@ -189,7 +189,7 @@ const CannedText = Type.String({
 const CannedName = Type.String({
   minLength: 1,
   maxLength: 100,
-  pattern: '^(?=.*\\S)[^\\p{Cc}\\u2028\\u2029]*$',
+  pattern: '^[^\\p{Cc}\\u2028\\u2029]*[^\\s\\p{Cc}][^\\p{Cc}\\u2028\\u2029]*$',
   'x-message': 'must be one line of text',
   examples: ['We look into it'],
 });
