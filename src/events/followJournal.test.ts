@@ -48,6 +48,7 @@ async function listeners(): Promise<number> {
 
 describe('who follows the journal', () => {
   it('gets what is there and then each entry as it is committed, until it has enough', async () => {
+    await expect.poll(listeners).toBe(1); // the product's own, for webhooks
     const start = await lastId();
     await write('before');
     const stop = new AbortController();
@@ -61,10 +62,10 @@ describe('who follows the journal', () => {
     await expect.poll(() => got, { timeout: 2_000 }).toEqual(['before', 'one', 'two']);
     await write('three');
     await expect.poll(() => got, { timeout: 2_000 }).toEqual(['before', 'one', 'two', 'three']);
-    expect(await listeners()).toBe(1);
+    expect(await listeners()).toBe(2);
     stop.abort();
     await following;
-    await expect.poll(listeners).toBe(0);
+    await expect.poll(listeners).toBe(1);
   });
 
   it('finds by looking what no message tells of', async () => {

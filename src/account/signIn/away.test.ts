@@ -103,6 +103,7 @@ it('is answered while no mail leaves; after kill -9 each mail follows once, and 
     odd,
     customer,
   );
+  await settled({ databaseUrl: database.url }); // the mail about the new password is out
   server.mails.length = 0;
   const ownerAgain = apiClient(`${second.url}/api`, { token, organizationId });
   const other = newEmail();

@@ -363,12 +363,17 @@ describe('a renewal', () => {
     const seen = async () => (await person.get(`/dashboard/services/${serviceId}`)).body.data.service;
     const { duedate: until } = await seen();
     const transferId = sent.body.data.transfer.id;
+    // It was to end with its paid time, and that is over then: nothing is deleted for it without a warning.
+    const cancelling = `/dashboard/services/${serviceId}/cancel`;
+    expect((await person.post(cancelling, { type: 'end_of_period' })).body.data.cancelled).toBe(true);
     const back = await product.staff.post(`/staff/transfers/${transferId}/take-back`, { reason: 'a slip' });
     expect(back.status, JSON.stringify(back.body)).toBe(200);
     await settled(product);
     const today = product.clock.now().toISOString().slice(0, 10);
     expect(until > today).toBe(true);
+    await product.periodic('services.calendar');
     expect(await seen()).toMatchObject({ status: 'active', duedate: today, price: '3.00' });
+    expect((await person.get(cancelling)).body.data.cancelled).toBe(false);
   });
 
   it('for another cycle whose money was all given back leaves cycle and price as they were', async () => {
