@@ -259,12 +259,12 @@ export const examples = {
   getVpsSettings: { params: { id: ids.service }, data: { settings: settings } },
   updateVpsSettings: {
     params: { id: ids.service },
-    body: { auto_backup: { enabled: true, hour: 3, keep: 7 }, protection: { delete: true } },
+    body: { auto_backup: { enabled: true, hour: 3, keep: 7 }, protection: { delete: false } },
     data: {
       settings: {
         ...settings,
         auto_backup: { enabled: true, hour: 3, keep: 7 },
-        protection: { delete: true, reinstall: false },
+        protection: { delete: false, reinstall: false },
       },
     },
   },

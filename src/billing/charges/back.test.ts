@@ -311,6 +311,37 @@ describe('a dispute', () => {
     }
   });
 
+  it('that is lost gives nothing back of what was had to its end', async () => {
+    const who = await newCustomer(paid.product);
+    const id = await newInvoice(paid.product, who);
+    const path = `/staff/organizations/${who.organizationId}/transfers`;
+    const most = { amount: '2.00', currency: 'EUR', reference: `MOST-${id}`, invoices: [{ invoice_id: id }] };
+    expect((await paid.product.staff.post(path, most)).status).toBe(200);
+    const { body } = await who.post(`/dashboard/invoices/${id}/pay`, { method: 'card' });
+    await paid.click(body.data.redirect_url);
+    const { payments, items } = await until(
+      () => invoiceOf(who, id),
+      ({ status }) => status === 'paid',
+    );
+    await settled(paid.product);
+    for (const { service_id: serviceId } of items) {
+      const at = `/staff/services/${serviceId}`;
+      expect((await paid.product.staff.post(`${at}/deliver`, {})).status).toBe(200);
+      expect((await paid.product.staff.post(`${at}/terminate`, { reason: 'a test' })).status).toBe(200);
+    }
+    await settled(paid.product);
+    const { reference } = payments.find(({ method }: { method: string }) => method === 'stripe');
+    const dispute = paid.stripe.account.dispute(reference);
+    paid.stripe.account.closeDispute(dispute.id, 'lost');
+    const seen = await until(
+      () => invoiceOf(who, id),
+      ({ refunded: back }) => back !== '0.00',
+    );
+    expect(seen).toMatchObject({ status: 'partially_refunded', refunded: '1.00' });
+    await settled(paid.product);
+    expect(await credit(who)).toBe('0.00');
+  });
+
   it('that is lost after its money was given back and spent is our loss, by name', async () => {
     const { who, id, intent } = await paidByCard();
     expect((await refund(id, { method: 'credit', amount: '3.00' })).status).toBe(200);
