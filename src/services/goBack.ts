@@ -1,19 +1,13 @@
 import { moveEarning, paidFor, refundInvoice } from '../billing/index.ts';
 import { addMonths, isCycle, monthsOf } from '../catalog/index.ts';
-import { record } from '../events/index.ts';
-import { addDays, dayOf, formatMoney, statement, type TxContext } from '../platform/index.ts';
+import { addDays, dayOf, formatMoney, type TxContext } from '../platform/index.ts';
 import { leaveCalendar } from './calendar/row.ts';
-import { cancelRevoked } from './events.ts';
+import { takeCancellationBack } from './cancel/takeBack.ts';
 import { cutPeriod, dropPeriod, movePeriod, upgradesBeyond } from './periods.ts';
 import { type AppliedRenewal, moveApplied, shortenService } from './renew/queries.ts';
 import { shareOf, unusedNet } from './share.ts';
 import type { Terms } from './terms.ts';
 import { movePeriodEnd } from './upgrade/queries.ts';
-
-const keepFromEnding = statement<never, { id: number }>(
-  'services.keepFromEnding',
-  'update services set cancelled = false, cancel_reason = null, cancelled_at = null where id = :id',
-);
 
 /**
  * A service is paid until an earlier day than it was: from that day on only renewals of later periods are, which move up.
@@ -43,14 +37,7 @@ export async function goBack(
   await cutUpgrades(tx, service, duedate);
   await movePeriodEnd(tx, id, duedate);
   await leaveCalendar(tx, id);
-  if (service.cancelled && duedate <= dayOf(tx.clock.now())) {
-    await tx.db.run(keepFromEnding, { id });
-    const { organizationId, userId: user_id, productName: product, domain: hostname } = service;
-    await record(tx, cancelRevoked, {
-      ...{ subject: { type: 'service', id }, organizationId },
-      data: { user_id, product, hostname },
-    });
-  }
+  if (service.cancelled && duedate <= dayOf(tx.clock.now())) await takeCancellationBack(tx, service);
   return duedate;
 }
 

@@ -129,7 +129,7 @@ export async function drain(ctx: Context, poster: Poster, signal: AbortSignal): 
       .finally(() => {
         settling = null;
         ring();
-        if ([...sending.values()].some(({ outcome }) => outcome !== null)) settleSoon();
+        if (!signal.aborted && [...sending.values()].some(({ outcome }) => outcome !== null)) settleSoon();
       });
   };
 

@@ -17,7 +17,7 @@ import {
 } from '../../platform/index.ts';
 import { cancelUndelivered, lockServicesOf } from '../delivery/cancelUndelivered.ts';
 import { requireOrder } from '../delivery/delivery.ts';
-import { cancelRevoked, cancelScheduled } from '../events.ts';
+import { cancelScheduled } from '../events.ts';
 import { readService } from '../read.ts';
 import { closeRenewal } from '../renew/issue.ts';
 import { requireAction } from '../states.ts';
@@ -25,17 +25,13 @@ import { terminateService } from '../suspend/terminate.ts';
 import { lockTerms, type Terms } from '../terms.ts';
 import { type EndingGuards, requireUnguarded } from './guard.ts';
 import { giveBack, type Returned, returnedFor } from './refund.ts';
+import { about, named, takeCancellationBack } from './takeBack.ts';
 import { type Ended, reasonAgainstLater, viewEnd } from './view.ts';
 
 const setCancelled = statement<never, { id: number; reason: string | null; now: Date }>(
   'services.setCancelled',
   `update services set cancelled = true, cancel_reason = :reason, cancelled_at = :now where id = :id`,
 );
-const takeBack = statement<never, { id: number }>(
-  'services.takeCancellationBack',
-  'update services set cancelled = false, cancel_reason = null, cancelled_at = null where id = :id',
-);
-
 export interface Cancellation {
   type: 'immediate' | 'end_of_period';
   reason?: string | undefined;
@@ -81,8 +77,7 @@ export async function revokeCancellation(ctx: OrganizationContext, id: number) {
     await readService(tx, id);
     const service = await lockTerms(tx, id);
     requireAction('revoke_cancel', service, tx.clock.now());
-    await tx.db.run(takeBack, { id });
-    await record(tx, cancelRevoked, { ...about(service), data: named(service) });
+    await takeCancellationBack(tx, service);
     return viewEnd({ ...service, cancelled: false }, null);
   });
 }
@@ -141,11 +136,3 @@ async function endLater(tx: Tx, service: Terms, wanted: Cancellation): Promise<E
 }
 
 const nothing: Returned = { because: 'none', shares: [], totalMinor: 0 };
-
-function about({ id, organizationId }: Terms) {
-  return { subject: { type: 'service', id }, organizationId };
-}
-
-function named({ userId: user_id, productName: product, domain: hostname }: Terms) {
-  return { user_id, product, hostname };
-}
