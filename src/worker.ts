@@ -44,7 +44,12 @@ import {
   fleetWatches,
   nodesCheck,
 } from './fleet/index.ts';
-import { organizationMails, organizationReactions, purgeInvitations } from './organizations/index.ts';
+import {
+  organizationMails,
+  organizationReactions,
+  purgeInvitations,
+  readHolders,
+} from './organizations/index.ts';
 import { purgeIdempotencyKeys, sealedAnswers } from './platform/http/index.ts';
 import {
   type AnySaga,
@@ -96,7 +101,8 @@ export const allMails = [
   ...webhookMails,
 ];
 
-const mailJobs: AnySaga[] = [mailDelivery(allMails, { readBrand, readAddressees }), mailSending(readBrand)];
+const mailReaders = { readBrand, readAddressees, readHolders };
+const mailJobs: AnySaga[] = [mailDelivery(allMails, mailReaders), mailSending(readBrand)];
 
 /** Everything that follows from an event; the process that records one enqueues it. */
 export const allReactions: Reaction[] = [

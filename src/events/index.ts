@@ -24,7 +24,14 @@ export {
   ofOrganization,
 } from './mail.ts';
 export { linkToken, type MailLink } from './mailLink.ts';
-export { type Addressee, type AddresseesReader, mailDelivery, mailReactions, mailSending } from './mails.ts';
+export {
+  type Addressee,
+  type AddresseesReader,
+  type HoldersReader,
+  mailDelivery,
+  mailReactions,
+  mailSending,
+} from './mails.ts';
 export { eventMeasures } from './measures.ts';
 export { describeMessages, type Message, messageOf, messageSchema } from './message.ts';
 export { eventsPersonal } from './personal.ts';

@@ -1,3 +1,4 @@
+import type { Permission } from '../platform/http/index.ts';
 import { type Happened, languageOf, openDictionary, type Reader } from '../platform/index.ts';
 import { asText, type Block, linkOf } from './blocks.ts';
 import type { Event } from './event.ts';
@@ -43,6 +44,8 @@ export interface MailDeclaration {
    * organization's people, and whoever left it hears no more.
    */
   readonly isOrganizations: boolean;
+  /** Goes to all people of the organization who hold it; null when others are told. */
+  readonly permission: Permission | null;
   when(data: object): boolean;
   /** Where it goes when that is no matter of the account. */
   to(data: object): string | null;
@@ -61,6 +64,8 @@ interface Options<Data> {
   /** Decided where it happens: no mail is written when it says no. */
   when?: (data: Data) => boolean;
   about?: Notification;
+  /** Has it go to all people of the organization who hold it. */
+  permission?: Permission;
   /** With it, the event's data names the change of address: `email_change_id`. */
   address?: Address;
 }
@@ -76,10 +81,18 @@ interface Declared<Data extends object> {
 export function mail<Data extends Concerning>(
   event: Event<Data>,
   text: (happened: Happened<Data>, reader: Reader) => MailText,
-  { isBill = false, isOrganizations = isBill, when = () => true, about, address = 'own' }: Options<Data> = {},
+  {
+    isBill = false,
+    isOrganizations = isBill,
+    when = () => true,
+    about,
+    permission,
+    address = 'own',
+  }: Options<Data> = {},
 ): MailDeclaration {
   const declared: Declared<Data> = { when, to: () => null, text: (...given) => inBlocks(text(...given)) };
-  return { event: event.name, isBill, isOrganizations, about: about ?? null, address, ...declared };
+  const whom = { isBill, isOrganizations, permission: permission ?? null, address };
+  return { event: event.name, ...whom, about: about ?? null, ...declared };
 }
 
 /** The same to an address that the event's data names. */
@@ -89,7 +102,7 @@ export function mailTo<Data extends object>(
   text: (happened: Happened<Data>, reader: Reader) => MailText,
 ): MailDeclaration {
   const declared: Declared<Data> = { when: () => true, to, text: (...given) => inBlocks(text(...given)) };
-  const nobodys = { isBill: false, isOrganizations: false };
+  const nobodys = { isBill: false, isOrganizations: false, permission: null };
   return { event: event.name, ...nobodys, about: null, address: 'own', ...declared };
 }
 

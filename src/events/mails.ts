@@ -1,4 +1,5 @@
 import { MailError, type OutgoingMail } from '../drivers/mail/index.ts';
+import type { Permission } from '../platform/http/index.ts';
 import {
   type Context,
   enqueue,
@@ -106,6 +107,13 @@ export type AddresseesReader = (
   affair: { organizationId: number; userId: number | null; isBill: boolean },
 ) => Promise<Addressee[]>;
 
+/** Says who of an organization's people holds a permission. */
+export type HoldersReader = (
+  ctx: Context,
+  organizationId: number,
+  permission: Permission,
+) => Promise<Addressee[]>;
+
 interface MailRow {
   id: number;
   journal_id: number;
@@ -174,6 +182,7 @@ export function mailReactions(mails: readonly MailDeclaration[]): Reaction[] {
 export interface MailReaders {
   readBrand: BrandReader;
   readAddressees: AddresseesReader;
+  readHolders: HoldersReader;
 }
 
 /** Writes the mails down that tell customers of a journal entry, once each, and has them sent where mails are sent. */
@@ -213,14 +222,14 @@ export function mailSending(readBrand: BrandReader): Saga<MailPayload> {
 async function write(
   { ctx, can, payload }: TxRun<Payload, object>,
   mails: ReadonlyMap<string, MailDeclaration>,
-  { readBrand, readAddressees }: MailReaders,
+  readers: MailReaders,
 ): Promise<void> {
   const state = can('mail', 'delivery') ? 'queued' : 'kept';
   const entry = await ctx.db.one(entryForMail, { journalId: payload.journalId });
   const declared = mails.get(entry.action);
   if (declared === undefined) throw new Error(`no mail tells of ${entry.action}`);
-  const brand = await readBrand(ctx);
-  for (const addressee of await addresseesOf(ctx, entry, declared, readAddressees)) {
+  const brand = await readers.readBrand(ctx);
+  for (const addressee of await addresseesOf(ctx, entry, declared, readers)) {
     if (declared.about !== null && addressee.notifications?.[declared.about] === false) continue;
     if (declared.about !== null && (await hasBounced(ctx, addressee.address))) continue;
     const reader = readerOf(addressee, ctx.config.textsDir);
@@ -259,7 +268,7 @@ async function addresseesOf(
   ctx: Context,
   entry: EntryForMail,
   declared: MailDeclaration,
-  readAddressees: AddresseesReader,
+  { readAddressees, readHolders }: MailReaders,
 ): Promise<Addressee[]> {
   const named = declared.to(entry.data);
   if (named !== null)
@@ -267,6 +276,8 @@ async function addresseesOf(
       { ...(await whoHas(ctx, named, entry.actor_id)), address: named, userId: null, notifications: null },
     ];
   const { organization_id: organizationId, user_id: userId, notifications } = entry;
+  if (declared.permission !== null && organizationId !== null)
+    return readHolders(ctx, organizationId, declared.permission);
   if (!declared.isOrganizations || organizationId === null) {
     const address = addressOf(entry, declared);
     return address === null ? [] : [{ ...entry, address, userId, notifications }];

@@ -13,7 +13,7 @@ export { expireInvitations, purgeInvitations } from './invitations/forget.ts';
 export { invitationRoutes } from './invitations/routes.ts';
 export { organizationMails } from './mails.ts';
 export { memberRoutes } from './members/routes.ts';
-export { foundOrganization, ownerAddress, ownerOf, toldOf } from './organizations.ts';
+export { foundOrganization, ownerAddress, ownerOf, readHolders, toldOf } from './organizations.ts';
 export { permissionNames, permissions, permissionsOf, type Role, roles } from './permissions.ts';
 export { organizationsPermitting } from './permitted.ts';
 export { endingOrganizations, organizationsPersonal, ownedOrganizations } from './personal.ts';

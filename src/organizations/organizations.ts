@@ -1,5 +1,5 @@
 import { isForOrganization, isSecured, type KeyLimits, lockUser } from '../account/index.ts';
-import { record } from '../events/index.ts';
+import { type HoldersReader, record } from '../events/index.ts';
 import {
   forgetPrincipals,
   type ListRequest,
@@ -21,7 +21,7 @@ import {
 import { joinProfile, shownOfProfile } from './billing.ts';
 import { lockOrganization, requireChosen } from './chosen.ts';
 import { organizationCreated, organizationUpdated } from './events.ts';
-import { permissionsOf, type Role } from './permissions.ts';
+import { permissionsOf, type Role, roles } from './permissions.ts';
 import { limitsOf } from './permitted.ts';
 
 const ownedPerAccount = 50;
@@ -119,6 +119,13 @@ const told = statement<Told & { began: boolean }, { organizationId: number; user
    from memberships m join users u on u.id = m.user_id and u.status = 'active'
    where m.organization_id = :organizationId and (m.role = 'owner' or u.id = :userId::bigint)
    order by began desc, m.joined_at, u.id`,
+);
+
+const holders = statement<Told, { organizationId: number; roles: string[] }>(
+  'organizations.holders',
+  `select u.id as user_id, u.email, u.billing_email, u.first_name, u.last_name, u.language, u.timezone, u.notifications
+   from memberships m join users u on u.id = m.user_id and u.status = 'active'
+   where m.organization_id = :organizationId and m.role = any(:roles::text[]) order by m.joined_at, u.id`,
 );
 
 interface BillAddress {
@@ -254,6 +261,13 @@ export async function toldOf(ctx: Context, organizationId: number, userId: numbe
   if (first === undefined) return [];
   return first.began ? [first] : [first, ...others];
 }
+
+/** Who of an organization's people holds a permission, as those that mails go to. */
+export const readHolders: HoldersReader = async (ctx, organizationId, permission) => {
+  const those = roles.filter((role) => permissionsOf(role).has(permission));
+  const people = await ctx.db.many(holders, { organizationId, roles: those });
+  return people.map(({ user_id: userId, email: address, ...person }) => ({ ...person, userId, address }));
+};
 
 /** Under which name others outside know an organization, and where bills for it go. */
 export function ownerAddress(ctx: Context, organizationId: number): Promise<BillAddress> {

@@ -81,20 +81,33 @@ const insertTest = statement<
 );
 const beginAnew = statement<never, { id: number; now: Date }>(
   'webhooks.replay',
-  `update webhook_deliveries set state = 'waiting', tries = 0, next_try_at = :now, finished_at = null where id = :id`,
+  `update webhook_deliveries set state = 'waiting', tries = 0, begun = begun + 1, next_try_at = :now, finished_at = null
+   where id = :id`,
 );
 const beginSpanAnew = statement<
-  { id: number },
+  { id: number; created_at: Date },
   { endpointId: number; since: string; until: string; states: string[]; now: Date; limit: number }
 >(
   'webhooks.replaySpan',
-  `update webhook_deliveries set state = 'waiting', tries = 0, next_try_at = :now, finished_at = null
+  // Whole moments: the next span begins after the last one.
+  `update webhook_deliveries set state = 'waiting', tries = 0, begun = begun + 1, next_try_at = :now, finished_at = null
    where id in (select id from webhook_deliveries where endpoint_id = :endpointId and created_at >= :since::timestamptz
-     and created_at < :until::timestamptz and state = any(:states::text[]) order by created_at, id limit :limit)
-   returning id`,
+     and created_at < :until::timestamptz and state = any(:states::text[])
+     order by created_at fetch first (:limit::bigint) rows with ties)
+   returning id, created_at`,
+);
+// Each time it is begun anew it is tried eleven times at most.
+const forgetAttempts = statement<never, { ids: number[]; kept: number }>(
+  'webhooks.forgetAttempts',
+  `delete from webhook_attempts a using (
+     select ctid as at, row_number() over (partition by delivery_id order by tried_at desc) as nth
+     from webhook_attempts where delivery_id = any(:ids::bigint[])) old
+   where a.ctid = old.at and old.nth > :kept`,
 );
 /** How many a replay of a span takes; the rest is asked for again. */
 const mostReplayed = 10_000;
+/** How many tries of a delivery are kept of those before it is begun anew. */
+const keptAttempts = 39;
 
 type Filters = ListRequest & { state?: string | undefined };
 
@@ -144,6 +157,7 @@ export function sendTest(ctx: OrganizationContext, endpointId: number) {
 export function replayDelivery(ctx: OrganizationContext, id: number) {
   return transaction(ctx, 'webhooks.replay', async (tx) => {
     await requireOwn(tx, wholeById, { id });
+    await tx.db.run(forgetAttempts, { ids: [id], kept: keptAttempts });
     await tx.db.run(beginAnew, { id, now: tx.clock.now() });
     tx.db.afterCommit(wakeDrain);
     return readDelivery(tx, id);
@@ -156,7 +170,10 @@ interface Span {
   state?: 'failed' | 'all' | undefined;
 }
 
-/** The same for all of a span of time, at most ten thousand at once, the oldest first. `not_found`, `forbidden`. */
+/**
+ * The same for all of a span of time, some ten thousand at once, the oldest first; `next_since` is where the rest begins.
+ * `not_found`, `forbidden`.
+ */
 export function replaySpan(ctx: OrganizationContext, endpointId: number, span: Span) {
   const since = momentOf(span.since, 'since');
   const until = span.until === undefined ? 'infinity' : momentOf(span.until, 'until');
@@ -164,9 +181,14 @@ export function replaySpan(ctx: OrganizationContext, endpointId: number, span: S
   return transaction(ctx, 'webhooks.replaySpan', async (tx) => {
     await requireEndpoint(tx, endpointId);
     const asked = { endpointId, since, until, states, now: tx.clock.now(), limit: mostReplayed };
-    const replayed = (await tx.db.many(beginSpanAnew, asked)).length;
+    const begun = await tx.db.many(beginSpanAnew, asked);
+    await tx.db.run(forgetAttempts, { ids: begun.map(({ id }) => id), kept: keptAttempts });
     tx.db.afterCommit(wakeDrain);
-    return { replayed };
+    const last = begun.reduce((latest, { created_at }) => Math.max(latest, created_at.getTime()), 0);
+    return {
+      replayed: begun.length,
+      next_since: begun.length < mostReplayed ? null : new Date(last + 1),
+    };
   });
 }
 

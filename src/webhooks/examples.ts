@@ -42,7 +42,7 @@ export const examples = {
   deleteWebhook: { params, data: {} },
   rotateWebhookSecret: { params, data: { secret, previous_until: '2026-02-01T12:00:00.000Z' } },
   testWebhook: { params, data: { delivery } },
-  replayWebhook: { params, body: { since: '2026-01-31T00:00:00Z' }, data: { replayed: 0 } },
+  replayWebhook: { params, body: { since: '2026-01-31T00:00:00Z' }, data: { replayed: 0, next_since: null } },
   listWebhookDeliveries: { params, data: { deliveries: [summary], ...one } },
   getWebhookDelivery: { params: { id: deliveryId }, data: { delivery } },
   replayWebhookDelivery: { params: { id: deliveryId }, data: { delivery } },

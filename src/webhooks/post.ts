@@ -1,6 +1,6 @@
-import { lookup } from 'node:dns/promises';
 import type { LookupFunction } from 'node:net';
 import { Pool } from 'undici';
+import { lookupsOf, nameServers, type Resolve, type Resolved } from './resolve.ts';
 import { literalOf, mayReach } from './target.ts';
 
 /** What came of one try. */
@@ -14,22 +14,20 @@ export interface Outcome {
   durationMs: number;
 }
 
-export interface Resolved {
-  address: string;
-  family: number;
+/** Where to send, and for whom. */
+export interface Address {
+  url: string;
+  organizationId: number;
 }
 
-/** All addresses of a name. */
-export type Resolve = (host: string) => Promise<Resolved[]>;
-
-export const resolveByDns: Resolve = (host) => lookup(host, { all: true });
-
 export interface Poster {
-  post(url: string, headers: Record<string, string>, body: string): Promise<Outcome>;
+  post(to: Address, headers: Record<string, string>, body: string): Promise<Outcome>;
   close(): Promise<void>;
 }
 
 const timeoutMs = 10_000;
+/** Of one address; there is time for another one. */
+const connectMs = 4_000;
 const mostBytes = 65_536;
 const keptCharacters = 4_000;
 const mostPools = 200;
@@ -37,10 +35,15 @@ const atOnce = 32;
 
 /**
  * Sends webhooks. A name is resolved once for each, every address it has is judged, and the connection goes to one that
- * was judged; redirects are not followed; ten seconds and 64 KiB are all that an answer gets.
+ * was judged, to the next one where nobody is reached; redirects are not followed; ten seconds and 64 KiB are all that an
+ * answer gets. Names of the host's own list count where `allow` names networks.
  */
-export function createPoster(allow: readonly string[], resolve: Resolve = resolveByDns): Poster {
+export function createPoster(
+  allow: readonly string[],
+  resolve: Resolve = nameServers({ hostsFile: allow.length > 0 ? '/etc/hosts' : null }),
+): Poster {
   const pools = new Map<string, Pool>();
+  const lookup = lookupsOf(resolve);
 
   const poolFor = (url: URL, { address, family }: Resolved): Pool => {
     const key = `${url.origin} ${address}`;
@@ -55,35 +58,38 @@ export function createPoster(allow: readonly string[], resolve: Resolve = resolv
     return pool;
   };
 
-  const addressFor = async (url: URL): Promise<Resolved | string> => {
+  const addressesFor = async (url: URL, organizationId: number): Promise<Resolved[]> => {
     const literal = literalOf(url.hostname);
     const found =
       literal === null
-        ? await resolve(url.hostname)
+        ? await lookup(organizationId, url.hostname).catch((error: Error) => {
+            throw new Unreachable(wordsForName(error));
+          })
         : [{ address: literal.toString(), family: literal.kind() === 'ipv4' ? 4 : 6 }];
-    const [first] = found;
-    if (first === undefined) return 'The host has no address';
-    if (found.every(({ address }) => mayReach(url, address, allow))) return first;
-    return 'The host leads to an address that we do not send to: it has to be a public one';
+    if (found.length === 0) throw new Unreachable('The host has no address');
+    if (found.every(({ address }) => mayReach(url, address, allow))) return found;
+    throw new Unreachable('The host leads to an address that we do not send to: it has to be a public one');
   };
 
-  const send = async (text: string, headers: Record<string, string>, body: string, signal: AbortSignal) => {
-    const url = new URL(text);
-    const address = await within(addressFor(url), signal);
-    if (typeof address === 'string') return { status: null, error: address, answer: null };
+  const send = async (to: Address, headers: Record<string, string>, body: string, signal: AbortSignal) => {
+    const url = new URL(to.url);
     const path = url.pathname + url.search;
-    const response = await poolFor(url, address).request({ method: 'POST', path, headers, body, signal });
-    const { statusCode: status } = response;
-    const answer = await beginningOf(response.body);
+    const request = { method: 'POST', path, headers, body, signal } as const;
+    const answered = await firstReached(
+      await within(addressesFor(url, to.organizationId), signal),
+      (address) => poolFor(url, address).request(request),
+    );
+    const { statusCode: status } = answered;
+    const answer = await beginningOf(answered.body);
     const error = status >= 200 && status < 300 ? null : `Answered ${status}`;
     return { status, error, answer };
   };
 
   return {
-    async post(url, headers, body) {
+    async post(to, headers, body) {
       const began = performance.now();
       const signal = AbortSignal.timeout(timeoutMs);
-      const tried = await send(url, headers, body, signal).catch((error: Error) => ({
+      const tried = await send(to, headers, body, signal).catch((error: Error) => ({
         ...{ status: null, answer: null },
         error: signal.aborted ? 'No whole answer within ten seconds' : wordsFor(error),
       }));
@@ -102,9 +108,35 @@ function openPool(origin: string, address: string, family: number): Pool {
   };
   return new Pool(origin, {
     connections: atOnce,
-    connect: { lookup: toChecked, timeout: timeoutMs },
+    connect: { lookup: toChecked, timeout: connectMs },
     keepAliveTimeout: 4_000,
   });
+}
+
+/** Why nothing was sent, in words for the owner of the endpoint. */
+class Unreachable extends Error {}
+
+/** What the first of these addresses answers at which somebody is reached; no request was sent to the others. */
+async function firstReached<T>(
+  addresses: readonly Resolved[],
+  ask: (address: Resolved) => Promise<T>,
+): Promise<T> {
+  let failure: unknown;
+  for (const address of addresses) {
+    try {
+      return await ask(address);
+    } catch (error) {
+      if (!isUnreached(error)) throw error;
+      failure = error;
+    }
+  }
+  throw failure;
+}
+
+function isUnreached(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const isLate = 'code' in error && error.code === 'UND_ERR_CONNECT_TIMEOUT';
+  return isLate || ('syscall' in error && error.syscall === 'connect');
 }
 
 async function beginningOf(body: AsyncIterable<Buffer> & { destroy(): unknown }): Promise<string> {
@@ -131,15 +163,21 @@ const words: Record<string, string> = {
   ECONNREFUSED: 'Nobody listens there',
   ECONNRESET: 'The connection was cut',
   UND_ERR_SOCKET: 'The connection was cut',
-  ENOTFOUND: 'There is no host of this name',
-  EAI_AGAIN: 'The name could not be looked up',
   UND_ERR_CONNECT_TIMEOUT: 'Nobody answered there',
   CERT_HAS_EXPIRED: 'The certificate has expired',
   DEPTH_ZERO_SELF_SIGNED_CERT: 'The certificate is its own signer',
   ERR_TLS_CERT_ALTNAME_INVALID: 'The certificate is for another name',
 };
 
+/** Their codes are those of connections as well, and mean another thing. */
+function wordsForName(error: Error): string {
+  const code = 'code' in error ? error.code : '';
+  if (code === 'ENOTFOUND') return 'There is no host of this name';
+  return code === 'ENODATA' ? 'The host has no address' : 'The name could not be looked up';
+}
+
 function wordsFor(error: Error): string {
+  if (error instanceof Unreachable) return error.message;
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
   return words[code] ?? (code === '' ? 'It could not be sent' : `It could not be sent: ${code}`);
 }

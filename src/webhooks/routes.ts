@@ -137,8 +137,8 @@ export const webhookRoutes = routes('/dashboard/webhooks', group, (route) => {
       operation: 'replayWebhook',
       summary: 'Replay a span of time',
       description:
-        'Sends what happened in a span of time again: what has failed, or all of it. At most 10,000 at once, the oldest first; ' +
-        '`replayed` says how many.',
+        'Sends what happened in a span of time again: what has failed, or all of it. Some 10,000 at once, the oldest first; ' +
+        '`replayed` says how many, and `next_since` where the rest begins.',
       params: IdParams,
       body: S.Span,
       data: S.Replayed,
@@ -153,7 +153,8 @@ export const webhookRoutes = routes('/dashboard/webhooks', group, (route) => {
       ...manages,
       operation: 'listWebhookDeliveries',
       summary: 'List deliveries',
-      description: 'What was sent to an endpoint in the last thirty days, or is to be, newest first.',
+      description:
+        'What is to be sent to an endpoint, or came to its end in the last thirty days, newest first.',
       params: IdParams,
       query: S.DeliveryQuery,
       data: S.DeliveryList,
@@ -180,7 +181,8 @@ export const webhookRoutes = routes('/dashboard/webhooks', group, (route) => {
       ...manages,
       operation: 'replayWebhookDelivery',
       summary: 'Replay delivery',
-      description: 'Sends it again with the same `webhook-id`, whatever became of it.',
+      description:
+        'Sends it again with the same `webhook-id`, whatever became of it, also when a try is under way.',
       params: IdParams,
       data: S.DeliveryData,
       limit: 'webhook-test',

@@ -103,7 +103,7 @@ const Delivery = named(
   Type.Object({
     ...summary,
     request: Type.Object({ url: Type.String(), body: Type.String() }),
-    attempts: Type.Array(Attempt),
+    attempts: Type.Array(Attempt, { description: 'The newest fifty' }),
   }),
   'An event on its way to an endpoint, or there',
 );
@@ -125,7 +125,13 @@ export const Span = named(
     state: Type.Optional(Choice(['failed', 'all'], { description: 'failed, when absent' })),
   }),
 );
-export const Replayed = Type.Object({ replayed: Type.Integer() });
+export const Replayed = Type.Object({
+  replayed: Type.Integer(),
+  next_since: Nullable({
+    ...Timestamp,
+    description: 'Where the rest of the span begins: ask again with it as `since`. Null: that was all',
+  }),
+});
 
 const StaffDelivery = named('WebhookDeliveryOf', Type.Object({ ...summary, organization_id: Id }));
 export const StaffDeliveryList = named('WebhookDeliveriesOf', listOf('deliveries', StaffDelivery));

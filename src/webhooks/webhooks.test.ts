@@ -1,5 +1,3 @@
-import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { newCustomer, newMember, type Person } from '../../test/people.ts';
@@ -9,6 +7,7 @@ import { recordPaid } from '../events/stream/testbed.ts';
 import { createPoster } from './post.ts';
 import { pauseAfter } from './schedule.ts';
 import { mayReach } from './target.ts';
+import { type Received, receivers } from './testbed.ts';
 
 let product: TestProduct;
 let owner: Person;
@@ -18,36 +17,11 @@ beforeAll(async () => {
 });
 afterAll(() => product.stop());
 
-interface Received {
-  headers: IncomingHttpHeaders;
-  body: string;
-}
-
-const servers: Server[] = [];
+const { open: receiver, close } = receivers();
 afterEach(async () => {
   await sql(product, 'delete from webhook_endpoints');
-  for (const server of servers.splice(0)) server.close().closeAllConnections();
+  close();
 });
-
-/** A receiver; `answer` says with which status, null never answers. */
-async function receiver(answer: (nth: number) => number | null = () => 200, host = '127.0.0.1') {
-  const got: Received[] = [];
-  const server = createServer((request, response) => {
-    let body = '';
-    request.on('data', (chunk) => {
-      body += chunk;
-    });
-    request.on('end', () => {
-      got.push({ headers: request.headers, body });
-      const status = answer(got.length);
-      if (status === null) return;
-      response.writeHead(status, status === 302 ? { location: '/elsewhere' } : {}).end('thanks\0');
-    });
-  });
-  servers.push(server);
-  await new Promise<void>((resolve) => server.listen(0, host, resolve));
-  return { got, url: `http://${host}:${(server.address() as AddressInfo).port}/in?a=1` };
-}
 
 async function endpoint(url: string, more: object = {}): Promise<{ id: number; secret: string }> {
   const { status, body } = await owner.post('/dashboard/webhooks', { url, ...more });
@@ -138,10 +112,17 @@ describe('a webhook', () => {
       expect(new Set(tries.map(({ headers }) => headers['webhook-id'])).size).toBe(1);
   });
 
-  it('is paused after a day without success, its maker is told once, and all is sent once it is enabled', async () => {
+  it('is paused after a day without success, who may see it is told once, and all is sent once it is enabled', async () => {
     let isDown = true;
     const { got, url } = await receiver(() => (isDown ? 500 : 200));
-    const { id } = await endpoint(url);
+    const admin = await newMember(product, owner.organizationId, 'admin');
+    const [maker, billing] = [
+      await newMember(product, owner.organizationId, 'admin'),
+      await newMember(product, owner.organizationId, 'billing'),
+    ];
+    const made = await maker.post('/dashboard/webhooks', { url });
+    const id = made.body.data.webhook.id;
+    await owner.delete(`/dashboard/organizations/${owner.organizationId}/members/${maker.userId}`);
     await pay('5.00');
     const state = async () => {
       product.clock.travel(3 * 3_600_000);
@@ -149,18 +130,20 @@ describe('a webhook', () => {
     };
     await expect.poll(state, { timeout: 40_000, interval: 400 }).toBe('paused');
     await settled(product);
-    const mails = await sql<{ n: number }>(
+    const mails = await sql<{ recipient: string }>(
       product,
-      `select count(*)::int as n from mails where template = 'webhook.paused' and recipient = $1`,
-      owner.email,
+      `select recipient from mails where template = 'webhook.paused' and organization_id = $1 order by recipient`,
+      owner.organizationId,
     );
-    expect(mails).toEqual([{ n: 1 }]);
+    expect(mails.map(({ recipient }) => recipient)).toEqual([owner.email, admin.email].toSorted());
+    expect(billing.email).not.toBe(owner.email);
     await pay('5.01');
     isDown = false;
     const before = got.length;
     await owner.patch(path(id), { status: 'enabled' });
     product.clock.travel(48 * 3_600_000);
-    await expect.poll(() => totals(got.slice(before)).toSorted(), soon).toEqual(['5.00', '5.01']);
+    const paid = () => totals(got.slice(before)).filter((total) => total !== undefined);
+    await expect.poll(() => paid().toSorted(), soon).toEqual(['5.00', '5.01']);
   });
 
   it('is sent again when asked for, one or a span, with the same id', async () => {
@@ -174,7 +157,10 @@ describe('a webhook', () => {
     await expect.poll(() => got.length, soon).toBe(3);
     await expect.poll(async () => (await done()).length, soon).toBe(2);
     const span = { since: '2020-01-01T00:00:00Z', state: 'all' };
-    expect((await owner.post(`${path(id)}/replay`, span)).body.data).toEqual({ replayed: 2 });
+    expect((await owner.post(`${path(id)}/replay`, span)).body.data).toEqual({
+      replayed: 2,
+      next_since: null,
+    });
     await expect.poll(() => got.length, soon).toBe(5);
     expect(new Set(got.map(({ headers }) => headers['webhook-id'])).size).toBe(2);
   });
@@ -227,6 +213,8 @@ it.each([
   expect((await owner.get('/dashboard/webhooks')).body.data.total).toBe(0);
 });
 
+const to = (url: string) => ({ url, organizationId: 7 });
+
 describe('what a name leads to', () => {
   it('is judged for each delivery, all of it, and the connection goes to what was judged', async () => {
     const [right, wrong] = [await receiver(() => 200, '127.0.0.2'), await receiver()];
@@ -237,17 +225,29 @@ describe('what a name leads to', () => {
       return [{ address: asked === 1 ? '127.0.0.2' : '127.0.0.1', family: 4 }];
     };
     const poster = createPoster(['127.0.0.2'], rebinding);
-    expect(await poster.post(`http://rebind.example:${port}/`, {}, '{}')).toMatchObject({ status: 200 });
+    expect(await poster.post(to(`http://rebind.example:${port}/`), {}, '{}')).toMatchObject({ status: 200 });
     expect([asked, right.got.length, wrong.got.length]).toEqual([1, 1, 0]);
-    expect(await poster.post(`http://rebind.example:${port}/`, {}, '{}')).toMatchObject({ status: null });
+    expect(await poster.post(to(`http://rebind.example:${port}/`), {}, '{}')).toMatchObject({ status: null });
     expect([right.got.length, wrong.got.length]).toEqual([1, 0]);
     await poster.close();
     const both = createPoster(['127.0.0.2'], async () => [
       { address: '127.0.0.2', family: 4 },
       { address: '10.0.0.1', family: 4 },
     ]);
-    expect((await both.post(`http://both.example:${port}/`, {}, '{}')).error).toMatch('public');
+    expect((await both.post(to(`http://both.example:${port}/`), {}, '{}')).error).toMatch('public');
     await both.close();
+  });
+
+  it('is tried one address after the other, and nothing is sent to those that were not reached', async () => {
+    const { got, url } = await receiver(() => 200, '127.0.0.4');
+    const found = ['127.0.0.3', '127.0.0.4', '127.0.0.5'].map((address) => ({ address, family: 4 }));
+    const poster = createPoster(['127.0.0.0/29'], async () => found);
+    const answered = await poster.post(to(`http://some.example:${new URL(url).port}/`), {}, '{}');
+    expect(answered).toMatchObject({ status: 200, error: null });
+    expect(got).toHaveLength(1);
+    const refused = await poster.post(to('http://none.example:9/'), {}, '{}');
+    expect(refused).toMatchObject({ status: null, error: 'Nobody listens there' });
+    await poster.close();
   });
 
   it('is never an address that is private, special or carries another one', () => {
