@@ -39,7 +39,8 @@ describe.skipIf(skip !== null)('a node without disk space', () => {
 
   it('makes its machines wait, also for another of our processes, and lose nothing', async () => {
     const write = 'dd if=/dev/urandom of=/big bs=1M count=60 conv=fsync 2>/dev/null && md5sum < /big';
-    const copy = bed.inGuest(spec, `(${write}) > /sum & sleep 1; echo begun`);
+    // It begins after the answer: a quick disk is full within a second, and a machine that waits answers nobody.
+    const copy = bed.inGuest(spec, `(sleep 3; ${write}) > /sum 2>&1 < /dev/null & echo begun`);
     expect(await copy).toContain('begun');
     await expect.poll(() => logged.join(), { timeout: 60_000 }).toContain('no disk space left');
     expect((await hypervisor.inspect(spec.id)).power).toBe('running');
