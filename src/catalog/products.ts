@@ -1,5 +1,5 @@
 import { type ListRequest, listData, pagedList, type SortKey } from '../platform/http/index.ts';
-import { type Context, fail, formatMoney, statement } from '../platform/index.ts';
+import { type Context, fail, formatMoney, forSame, statement } from '../platform/index.ts';
 import { type Cycle, cycles } from './cycles.ts';
 
 export interface IntegerOption {
@@ -92,9 +92,11 @@ const selectProduct = `
   from products p join product_groups g on g.id = p.group_id`;
 
 // The list stands in `(select …)` so that the plan is made once; one for each list costs more than to read the products.
-const productsById = statement<ProductRow, { ids: number[] }>(
-  'catalog.productsById',
-  `${selectProduct} where p.id = any((select :ids::bigint[])::bigint[])`,
+const productsById = forSame(
+  statement<ProductRow, { ids: number[] }>(
+    'catalog.productsById',
+    `${selectProduct} where p.id = any((select :ids::bigint[])::bigint[])`,
+  ),
 );
 const ofKind = statement<ProductRow, { moduleId: number; limit: number }>(
   'catalog.ofKind',

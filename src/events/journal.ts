@@ -1,4 +1,4 @@
-import { type Context, enqueue, statement, type TxContext } from '../platform/index.ts';
+import { type Context, enqueue, forMany, statement, type TxContext } from '../platform/index.ts';
 import type { Event } from './event.ts';
 import { isFollowed, tellReaders } from './followJournal.ts';
 
@@ -10,33 +10,57 @@ export type Entry<Data extends object> = {
   organizationId?: number | null;
 } & (Record<never, never> extends Data ? { data?: Data } : { data: Data });
 
-const insertEntry = statement<
-  { id: number },
-  {
-    organizationId: number | null;
-    action: string;
-    subjectType: string;
-    subjectId: number;
-    actorType: 'user' | 'api_key' | 'staff' | 'system';
-    userId: number | null;
-    apiKeyId: number | null;
-    ip: string | null;
-    requestId: string | null;
-    data: object;
-    now: Date;
-  }
->(
-  'events.insertEntry',
-  // Its lock on the table is there before the entry has its id; `readJournal` relies on it.
-  `insert into journal (organization_id, action, subject_type, subject_id, actor_type, user_id, api_key_id, ip,
+const insertEntry = forMany(
+  statement<
+    { id: number },
+    {
+      organizationId: number | null;
+      action: string;
+      subjectType: string;
+      subjectId: number;
+      actorType: 'user' | 'api_key' | 'staff' | 'system';
+      userId: number | null;
+      apiKeyId: number | null;
+      ip: string | null;
+      requestId: string | null;
+      data: object;
+      now: Date;
+    }
+  >(
+    'events.insertEntry',
+    // Its lock on the table is there before the entry has its id; `readJournal` relies on it.
+    `insert into journal (organization_id, action, subject_type, subject_id, actor_type, user_id, api_key_id, ip,
      request_id, data, created_at)
    values (:organizationId, :action, :subjectType, :subjectId, :actorType, :userId, :apiKeyId, :ip, :requestId, :data, :now)
    returning id`,
+  ),
+  {
+    organizationId: 'bigint',
+    action: 'text',
+    subjectType: 'text',
+    subjectId: 'bigint',
+    actorType: 'text',
+    userId: 'bigint',
+    apiKeyId: 'bigint',
+    ip: 'text',
+    requestId: 'text',
+    data: 'jsonb',
+    now: 'timestamptz',
+  },
+  (given) => `with written as (
+     insert into journal (organization_id, action, subject_type, subject_id, actor_type, user_id, api_key_id, ip,
+       request_id, data, created_at)
+     select "organizationId", action, "subjectType", "subjectId", "actorType", "userId", "apiKeyId", ip::inet, "requestId", data, now
+     from ${given} order by nth_ returning id)
+   select id, row_number() over (order by id) as nth_ from written`,
 );
 
-const findEntry = statement<{ id: number }, { type: string; id: number; action: string }>(
-  'events.find',
-  'select id from journal where subject_type = :type and subject_id = :id and action = :action limit 1',
+const findEntry = forMany(
+  statement<{ id: number }, { type: string; id: number; action: string }>(
+    'events.find',
+    'select id from journal where subject_type = :type and subject_id = :id and action = :action limit 1',
+  ),
+  { type: 'text', id: 'bigint', action: 'text' },
 );
 
 /** Whether an event ever happened to something. */

@@ -1,6 +1,6 @@
 import type { Config } from '../config.ts';
 import type { Clock } from './clock.ts';
-import type { Database, Queryable, Transaction } from './database/index.ts';
+import { type Database, inStep as goInStep, type Queryable, type Transaction } from './database/index.ts';
 import type { Logger } from './log.ts';
 import type { Reactions } from './reactions.ts';
 import type { Seal } from './seal.ts';
@@ -85,6 +85,18 @@ export function transaction<C extends Context, T>(
  */
 export function attempt<C extends TxContext, T>(ctx: C, work: (ctx: C) => Promise<T>): Promise<T> {
   return ctx.db.attempt((tx) => work({ ...ctx, db: tx }));
+}
+
+/**
+ * Does `work` for many, in step with one another: what they send at the same point of it goes to the database once for all
+ * (`database/inStep.ts`). They fail together, so it belongs into an `attempt`; none of them may read what another one changes.
+ */
+export function inStep<C extends TxContext, Item, Result>(
+  ctx: C,
+  items: readonly Item[],
+  work: (ctx: C, item: Item) => Promise<Result>,
+): Promise<Result[]> {
+  return goInStep(ctx.db, items, (db, item) => work({ ...ctx, db }, item));
 }
 
 function isTransaction(db: Queryable): db is Transaction {

@@ -11,6 +11,7 @@ export {
   actingAs,
   attempt,
   type Context,
+  inStep,
   type OrganizationContext,
   type StaffContext,
   systemActor,
@@ -22,6 +23,8 @@ export { isDuplicate } from './database/failures.ts';
 export {
   connect,
   type Database,
+  forMany,
+  forSame,
   migrate,
   type Queryable,
   rewritableTables,

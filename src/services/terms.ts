@@ -1,5 +1,5 @@
 import type { Lots } from '../catalog/index.ts';
-import { type Context, fail, statement, type TxContext } from '../platform/index.ts';
+import { type Context, fail, forMany, statement, type TxContext } from '../platform/index.ts';
 import { followTerms } from './priceMoves/queries.ts';
 import type { ServiceStatus } from './states.ts';
 
@@ -48,16 +48,22 @@ const columns = `
     s.provisioning_state as "provisioningState", s.cancelled, s.domain, s.created_at as "createdAt", s.cycle, s.currency, s.price_minor as "priceMinor", s.duedate, s.period_start as "periodStart",
     s.anchor_day as "anchorDay", s.options, s.holds_stock as "holdsStock", s.unit_prices as "unitPrices"`;
 const withProduct = 'join products p on p.id = s.product_id';
-const termsById = statement<Terms, { id: number }>(
-  'services.terms',
-  `${columns} from services s ${withProduct} where s.id = :id`,
+const termsById = forMany(
+  statement<Terms, { id: number }>(
+    'services.terms',
+    `${columns} from services s ${withProduct} where s.id = :id`,
+  ),
+  { id: 'bigint' },
 );
 // The row first, and then what belongs to it: where both are one join, a service that becomes another product while it is
 // waited for would be no service at all.
-const termsLocked = statement<Terms, { id: number }>(
-  'services.termsLocked',
-  `with locked as materialized (select * from services where id = :id for no key update)
+const termsLocked = forMany(
+  statement<Terms, { id: number }>(
+    'services.termsLocked',
+    `with locked as materialized (select * from services where id = :id for no key update)
    ${columns} from locked s ${withProduct}`,
+  ),
+  { id: 'bigint' },
 );
 const setTerms = statement<never, { id: number; changes: object; priceMinor: number; unitPrices: Lots }>(
   'services.setTerms',

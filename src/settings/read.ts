@@ -1,5 +1,5 @@
 import type { Static, TObject } from 'typebox';
-import { type Context, statement, type TxContext } from '../platform/index.ts';
+import { type Context, forMany, statement, type TxContext } from '../platform/index.ts';
 import type { AnySection, Section } from './section.ts';
 
 interface SectionRow {
@@ -7,9 +7,12 @@ interface SectionRow {
   fields: Record<string, unknown>;
 }
 
-const sectionFields = statement<SectionRow, { section: string }>(
-  'settings.section',
-  'select section, fields from settings where section = :section',
+const sectionFields = forMany(
+  statement<SectionRow, { section: string }>(
+    'settings.section',
+    'select section, fields from settings where section = :section',
+  ),
+  { section: 'text' },
 );
 const everySection = statement<SectionRow>('settings.all', 'select section, fields from settings');
 // A section that nobody has set yet has no row to lock.

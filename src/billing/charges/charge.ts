@@ -1,4 +1,4 @@
-import { newId, statement, type TxContext } from '../../platform/index.ts';
+import { forMany, newId, statement, type TxContext } from '../../platform/index.ts';
 
 /**
  * `open`: nothing came, and something may. `pending`: it is on its way. `paid`: it came. `failed`: it was tried and did not
@@ -53,11 +53,14 @@ export const openPageOf = statement<Charge, { invoiceId: number; driver: string;
      and state = 'open' and uses_credit = :usesCredit order by id limit 1`,
 );
 /** Charges of saved methods that have not ended, and how many we began by ourselves. */
-export const chargesOf = statement<{ under_way: number; attempts: number }, { invoiceId: number }>(
-  'billing.chargesOf',
-  `select count(*) filter (where state = 'pending' or (state = 'open' and means = 'saved'))::int as under_way,
+export const chargesOf = forMany(
+  statement<{ under_way: number; attempts: number }, { invoiceId: number }>(
+    'billing.chargesOf',
+    `select count(*) filter (where state = 'pending' or (state = 'open' and means = 'saved'))::int as under_way,
      coalesce(max(attempt), 0)::int as attempts
    from charges where invoice_id = :invoiceId`,
+  ),
+  { invoiceId: 'bigint' },
 );
 
 type Writable = Pick<
@@ -73,15 +76,28 @@ type Writable = Pick<
 > &
   Pick<Charge, 'uses_credit' | 'reference'>;
 
-const insert = statement<Charge, { id: number; row: Writable; now: Date }>(
-  'billing.insertCharge',
-  `insert into charges (id, organization_id, invoice_id, driver, means, method_id, attempt, amount_minor, currency,
+const insert = forMany(
+  statement<Charge, { id: number; row: Writable; now: Date }>(
+    'billing.insertCharge',
+    `insert into charges (id, organization_id, invoice_id, driver, means, method_id, attempt, amount_minor, currency,
      uses_credit, reference, state, created_at)
    select :id, r.organization_id, r.invoice_id, r.driver, r.means, r.method_id, r.attempt, r.amount_minor, r.currency,
      r.uses_credit, r.reference, 'open', :now
    from jsonb_to_record(:row::jsonb) as r(organization_id bigint, invoice_id bigint, driver text, means text,
      method_id bigint, attempt int, amount_minor bigint, currency text, uses_credit boolean, reference text)
    returning ${columns}`,
+  ),
+  { id: 'bigint', row: 'jsonb', now: 'timestamptz' },
+  (given) => `with given as materialized (select * from ${given}),
+   written as (
+     insert into charges (id, organization_id, invoice_id, driver, means, method_id, attempt, amount_minor, currency,
+       uses_credit, reference, state, created_at)
+     select g.id, r.organization_id, r.invoice_id, r.driver, r.means, r.method_id, r.attempt, r.amount_minor,
+       r.currency, r.uses_credit, r.reference, 'open', g.now
+     from given g cross join lateral jsonb_to_record(g.row) as r(organization_id bigint, invoice_id bigint, driver text,
+       means text, method_id bigint, attempt int, amount_minor bigint, currency text, uses_credit boolean, reference text)
+     returning ${columns})
+   select written.*, given.nth_ from given join written on written.id = given.id`,
 );
 
 /** Writes a charge down before anybody outside hears of it. */

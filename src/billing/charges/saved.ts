@@ -2,6 +2,7 @@ import { type Decline, PaymentError, type PaymentTruth } from '../../drivers/pay
 import {
   databaseJob,
   enqueue,
+  forMany,
   type Run,
   saga,
   statement,
@@ -31,10 +32,13 @@ export interface Chargeable {
   reference: string;
 }
 
-const defaultMethod = statement<Chargeable, { organizationId: number; driver: string }>(
-  'billing.defaultMethod',
-  `select id, organization_id, driver, reference from payment_methods
+const defaultMethod = forMany(
+  statement<Chargeable, { organizationId: number; driver: string }>(
+    'billing.defaultMethod',
+    `select id, organization_id, driver, reference from payment_methods
    where organization_id = :organizationId and driver = :driver and is_default`,
+  ),
+  { organizationId: 'bigint', driver: 'text' },
 );
 const chargedMethod = statement<{ reference: string; removed_at: Date | null }, { id: number }>(
   'billing.chargedMethod',

@@ -1,5 +1,12 @@
 import { record } from '../../events/index.ts';
-import { type Context, dayOf, formatMoney, statement, type TxContext } from '../../platform/index.ts';
+import {
+  type Context,
+  dayOf,
+  forMany,
+  formatMoney,
+  statement,
+  type TxContext,
+} from '../../platform/index.ts';
 import { invoiceCreated } from '../events.ts';
 import type { Treatment } from '../tax/decide.ts';
 import { noteEvidence } from '../tax/evidence.ts';
@@ -36,39 +43,40 @@ export interface NewInvoice {
   note?: string | null;
 }
 
-const insertInvoice = statement<
-  never,
-  {
-    id: number;
-    organizationId: number;
-    userId: number | null;
-    kind: InvoiceKind;
-    currency: string;
-    subtotalMinor: number;
-    discountMinor: number;
-    taxMinor: number;
-    totalMinor: number;
-    taxRateBasisPoints: number;
-    taxCountry: string | null;
-    taxExempt: boolean;
-    taxTreatment: Treatment;
-    taxIncluded: boolean;
-    taxReason: string | null;
-    taxConsumer: boolean;
-    taxProof: TaxProof | null;
-    taxAwaits: boolean;
-    couponId: number | null;
-    bookedAtIssue: boolean;
-    expiresAt: Date;
-    now: Date;
-    seller: object;
-    buyer: object;
-    note: string | null;
-    items: string;
-  }
->(
-  'billing.insertInvoice',
-  `with invoice as (
+const insertInvoice = forMany(
+  statement<
+    never,
+    {
+      id: number;
+      organizationId: number;
+      userId: number | null;
+      kind: InvoiceKind;
+      currency: string;
+      subtotalMinor: number;
+      discountMinor: number;
+      taxMinor: number;
+      totalMinor: number;
+      taxRateBasisPoints: number;
+      taxCountry: string | null;
+      taxExempt: boolean;
+      taxTreatment: Treatment;
+      taxIncluded: boolean;
+      taxReason: string | null;
+      taxConsumer: boolean;
+      taxProof: TaxProof | null;
+      taxAwaits: boolean;
+      couponId: number | null;
+      bookedAtIssue: boolean;
+      expiresAt: Date;
+      now: Date;
+      seller: object;
+      buyer: object;
+      note: string | null;
+      items: string;
+    }
+  >(
+    'billing.insertInvoice',
+    `with invoice as (
      insert into invoices (id, organization_id, position, user_id, kind, status, currency, subtotal_minor,
        discount_minor, tax_minor, total_minor, tax_rate_basis_points, tax_country, tax_exempt, tax_treatment,
        tax_included, tax_reason, tax_consumer, tax_proof, tax_awaits, coupon_id, booked_at_issue, expires_at,
@@ -85,6 +93,57 @@ const insertInvoice = statement<
    from jsonb_to_recordset(:items::jsonb) as i(ordinal int, product_id bigint, service_id bigint,
      description text, price_minor bigint, setup_fee_minor bigint, discount_minor bigint,
      quantity_thousandths bigint, unit_price_minor bigint)`,
+  ),
+  {
+    id: 'bigint',
+    organizationId: 'bigint',
+    userId: 'bigint',
+    kind: 'text',
+    currency: 'text',
+    subtotalMinor: 'bigint',
+    discountMinor: 'bigint',
+    taxMinor: 'bigint',
+    totalMinor: 'bigint',
+    taxRateBasisPoints: 'int',
+    taxCountry: 'text',
+    taxExempt: 'boolean',
+    taxTreatment: 'text',
+    taxIncluded: 'boolean',
+    taxReason: 'text',
+    taxConsumer: 'boolean',
+    taxProof: 'jsonb',
+    taxAwaits: 'boolean',
+    couponId: 'bigint',
+    bookedAtIssue: 'boolean',
+    expiresAt: 'timestamptz',
+    now: 'timestamptz',
+    seller: 'jsonb',
+    buyer: 'jsonb',
+    note: 'text',
+    items: 'jsonb',
+  },
+  (given) => `with given as materialized (select * from ${given}),
+   invoice as (
+     insert into invoices (id, organization_id, position, user_id, kind, status, currency, subtotal_minor,
+       discount_minor, tax_minor, total_minor, tax_rate_basis_points, tax_country, tax_exempt, tax_treatment,
+       tax_included, tax_reason, tax_consumer, tax_proof, tax_awaits, coupon_id, booked_at_issue, expires_at,
+       created_at, seller, buyer, note)
+     select id, "organizationId", (select coalesce(max(i.position), 0) from invoices i
+         where i.organization_id = "organizationId") + row_number() over (partition by "organizationId" order by nth_),
+       "userId", kind, 'unpaid', currency, "subtotalMinor", "discountMinor", "taxMinor", "totalMinor",
+       "taxRateBasisPoints", "taxCountry", "taxExempt", "taxTreatment", "taxIncluded", "taxReason", "taxConsumer",
+       "taxProof", "taxAwaits", "couponId", "bookedAtIssue", "expiresAt", now, seller, buyer, note
+     from given order by nth_),
+   items as (
+     insert into invoice_items (invoice_id, ordinal, organization_id, product_id, service_id, description, price_minor,
+       setup_fee_minor, discount_minor, quantity_thousandths, unit_price_minor)
+     select g.id, i.ordinal, g."organizationId", i.product_id, i.service_id, i.description, i.price_minor,
+       i.setup_fee_minor, i.discount_minor, i.quantity_thousandths, i.unit_price_minor
+     from given g cross join lateral jsonb_to_recordset(g.items) as i(ordinal int, product_id bigint, service_id bigint,
+       description text, price_minor bigint, setup_fee_minor bigint, discount_minor bigint,
+       quantity_thousandths bigint, unit_price_minor bigint)
+     returning invoice_id)
+   select given.nth_ from given join items on items.invoice_id = given.id`,
 );
 
 const msPerHour = 3_600_000;

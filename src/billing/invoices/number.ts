@@ -1,17 +1,32 @@
-import { type Context, lastRestoredAt, statement, type TxContext } from '../../platform/index.ts';
+import { type Context, forMany, lastRestoredAt, statement, type TxContext } from '../../platform/index.ts';
 import { readSettings } from '../../settings/index.ts';
 import { numbering } from './numbering.ts';
 
 // An invoice that has a number takes none, and leaves the series alone.
-const giveNumberTo = statement<never, { id: number; prefix: string; digits: number; now: Date }>(
-  'billing.giveNumber',
-  `with without as (select id from invoices where id = :id and number is null),
+const giveNumberTo = forMany(
+  statement<never, { id: number; prefix: string; digits: number; now: Date }>(
+    'billing.giveNumber',
+    `with without as (select id from invoices where id = :id and number is null),
    next as (
      insert into invoice_series as s (prefix, last) select :prefix, 1 from without
      on conflict (prefix) do update set last = s.last + 1 returning s.prefix, s.last)
    update invoices set series = next.prefix, sequence = next.last, issued_at = :now,
      number = next.prefix || lpad(next.last::text, greatest(:digits::int, length(next.last::text)), '0')
    from next where id = :id`,
+  ),
+  { id: 'bigint', prefix: 'text', digits: 'int', now: 'timestamptz' },
+  (given) => `with without as (
+     select given.*, row_number() over (partition by prefix order by nth_) as place,
+       count(*) over (partition by prefix) as numbers
+     from ${given} join invoices i on i.id = given.id and i.number is null),
+   next as (
+     insert into invoice_series as s (prefix, last) select distinct prefix, numbers from without
+     on conflict (prefix) do update set last = s.last + excluded.last returning s.prefix, s.last),
+   numbered as (
+     select w.*, next.last - w.numbers + w.place as sequence from without w join next on next.prefix = w.prefix)
+   update invoices set series = n.prefix, sequence = n.sequence, issued_at = n.now,
+     number = n.prefix || lpad(n.sequence::text, greatest(n.digits, length(n.sequence::text)), '0')
+   from numbered n where invoices.id = n.id returning n.nth_`,
 );
 
 /**

@@ -1,11 +1,14 @@
-import { type Context, statement } from '../../platform/index.ts';
+import { type Context, forMany, statement } from '../../platform/index.ts';
 import type { InvoiceKind } from './kind.ts';
 
-const unpaidOfService = statement<{ id: number; kind: InvoiceKind }, { serviceId: number }>(
-  'billing.unpaidOfService',
-  `select i.id, i.kind from invoices i
+const unpaidOfService = forMany(
+  statement<{ id: number; kind: InvoiceKind }, { serviceId: number }>(
+    'billing.unpaidOfService',
+    `select i.id, i.kind from invoices i
    where i.status = 'unpaid' and i.kind <> 'manual' and i.id in (select invoice_id from invoice_items where service_id = :serviceId)
    order by i.id`,
+  ),
+  { serviceId: 'bigint' },
 );
 
 /** An invoice that was paid, with what its lines for one service come to. */

@@ -1,4 +1,5 @@
 import {
+  forMany,
   formatMoney,
   type OrganizationContext,
   requireOwn,
@@ -36,9 +37,12 @@ const selectPayable = `select id, number, organization_id, user_id, position, ki
    from invoices`;
 
 /** An invoice, its row locked: nobody else pays, cancels or refunds it meanwhile. */
-export const lockInvoice = statement<Payable, { id: number }>(
-  'billing.lockInvoice',
-  `${selectPayable} where id = :id for no key update`,
+export const lockInvoice = forMany(
+  statement<Payable, { id: number }>(
+    'billing.lockInvoice',
+    `${selectPayable} where id = :id for no key update`,
+  ),
+  { id: 'bigint' },
 );
 
 /** The same without the lock, for what only looks. */

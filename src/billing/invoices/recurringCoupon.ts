@@ -1,5 +1,5 @@
 import { type Cycle, renewalDiscountOf } from '../../catalog/index.ts';
-import { type Context, statement } from '../../platform/index.ts';
+import { type Context, forMany, statement } from '../../platform/index.ts';
 
 /** What is renewed. */
 export interface Renewed {
@@ -11,13 +11,13 @@ export interface Renewed {
   amountMinor: number;
 }
 
-const couponOfLine = statement<
-  { coupon_id: number; discount_minor: number; price_minor: number },
-  { serviceId: number }
->(
-  'billing.couponOfLine',
-  `select i.coupon_id, l.discount_minor, l.price_minor + l.setup_fee_minor as price_minor from invoice_items l join invoices i on i.id = l.invoice_id
+const couponOfLine = forMany(
+  statement<{ coupon_id: number; discount_minor: number; price_minor: number }, { serviceId: number }>(
+    'billing.couponOfLine',
+    `select i.coupon_id, l.discount_minor, l.price_minor + l.setup_fee_minor as price_minor from invoice_items l join invoices i on i.id = l.invoice_id
    where l.service_id = :serviceId and i.kind = 'order' and i.coupon_id is not null`,
+  ),
+  { serviceId: 'bigint' },
 );
 
 /** What the coupon that a service was ordered with takes off a renewal of it; 0 without one, or when it was for once. */

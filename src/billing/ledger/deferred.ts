@@ -1,4 +1,11 @@
-import { type Context, dayOf, type PeriodicJob, statement, type TxContext } from '../../platform/index.ts';
+import {
+  type Context,
+  dayOf,
+  forMany,
+  type PeriodicJob,
+  statement,
+  type TxContext,
+} from '../../platform/index.ts';
 import { post } from './ledger.ts';
 import { type DeferralRow, type DeferredLine, type Part, partOf, partUntil } from './months.ts';
 
@@ -78,11 +85,14 @@ const giveBackOf = statement<never, { id: number; amountMinor: number }>(
    where id = :id`,
 );
 
-const waitingUpgrade = statement<{ invoice_id: number }, { serviceId: number }>(
-  'billing.waitingUpgrade',
-  `select d.invoice_id from deferrals d join invoices i on i.id = d.invoice_id
+const waitingUpgrade = forMany(
+  statement<{ invoice_id: number }, { serviceId: number }>(
+    'billing.waitingUpgrade',
+    `select d.invoice_id from deferrals d join invoices i on i.id = d.invoice_id
    where d.service_id = :serviceId and d.earned_minor + d.returned_minor < d.amount_minor and d.starts_on is null
      and i.kind = 'upgrade' and i.status in ('paid', 'partially_refunded') limit 1`,
+  ),
+  { serviceId: 'bigint' },
 );
 
 /** Whether an upgrade of a service was paid and does not count yet: whoever delivers it has not said {@link beginEarning}. */

@@ -1,5 +1,12 @@
 import { record } from '../../events/index.ts';
-import { type Context, formatMoney, newId, statement, type TxContext } from '../../platform/index.ts';
+import {
+  type Context,
+  forMany,
+  formatMoney,
+  newId,
+  statement,
+  type TxContext,
+} from '../../platform/index.ts';
 import { invoiceRefunded } from '../events.ts';
 import { issueCreditNote } from '../invoices/creditNote.ts';
 import type { InvoiceKind } from '../invoices/kind.ts';
@@ -60,9 +67,12 @@ const markRefunded = statement<never, { id: number; amountMinor: number; now: Da
        end
    where id = :id`,
 );
-const invoiceStatus = statement<{ status: string; coupon_id: number | null }, { id: number }>(
-  'billing.invoiceStatus',
-  'select status, coupon_id from invoices where id = :id',
+const invoiceStatus = forMany(
+  statement<{ status: string; coupon_id: number | null }, { id: number }>(
+    'billing.invoiceStatus',
+    'select status, coupon_id from invoices where id = :id',
+  ),
+  { id: 'bigint' },
 );
 
 const holdStatus = statement<{ id: number }, { id: number }>(

@@ -1,4 +1,10 @@
-import { type Context, type OrganizationContext, requireRow, statement } from '../../platform/index.ts';
+import {
+  type Context,
+  forMany,
+  type OrganizationContext,
+  requireRow,
+  statement,
+} from '../../platform/index.ts';
 
 /** Who an organization's invoices are made out to. What nobody has said yet is null. */
 export interface Profile {
@@ -31,12 +37,15 @@ export interface Profile {
 }
 
 // Of whoever has not said what they are, the law supposes that they are consumers.
-const profileById = statement<Profile, { organizationId: number }>(
-  'billing.profile',
-  `select coalesce(p.kind, 'person') as kind, coalesce(p.consumer, true) as consumer, coalesce(p.name, o.name) as name,
+const profileById = forMany(
+  statement<Profile, { organizationId: number }>(
+    'billing.profile',
+    `select coalesce(p.kind, 'person') as kind, coalesce(p.consumer, true) as consumer, coalesce(p.name, o.name) as name,
      p.address_line1, p.address_line2, p.postal_code, p.city, p.region, coalesce(p.country, o.country) as country,
      p.declared_country, p.tax_id, p.language, p.email, p.routing_id, p.order_number, p.updated_at
    from organizations o left join billing_profiles p on p.organization_id = o.id where o.id = :organizationId`,
+  ),
+  { organizationId: 'bigint' },
 );
 
 /** The billing profile of an organization, as it stands today. `not_found`. */

@@ -1,4 +1,4 @@
-import { type Context, statement, type TxContext } from '../../platform/index.ts';
+import { type Context, forMany, statement, type TxContext } from '../../platform/index.ts';
 
 /** A piece that shows where a consumer is. */
 export interface EvidenceOf {
@@ -21,15 +21,22 @@ export function evidenceOf(
   ];
 }
 
-const insertEvidence = statement<
-  never,
-  { invoiceId: number; organizationId: number; now: Date; evidence: string }
->(
-  'billing.insertEvidence',
-  `insert into tax_evidence (invoice_id, organization_id, kind, country, noted_at)
+const insertEvidence = forMany(
+  statement<never, { invoiceId: number; organizationId: number; now: Date; evidence: string }>(
+    'billing.insertEvidence',
+    `insert into tax_evidence (invoice_id, organization_id, kind, country, noted_at)
    select :invoiceId::bigint, :organizationId::bigint, e.kind, e.country, :now::timestamptz
    from jsonb_to_recordset(:evidence::jsonb) as e(kind text, country text)
    on conflict do nothing`,
+  ),
+  { invoiceId: 'bigint', organizationId: 'bigint', now: 'timestamptz', evidence: 'jsonb' },
+  (given) => `with given as materialized (select * from ${given}),
+   written as (
+     insert into tax_evidence (invoice_id, organization_id, kind, country, noted_at)
+     select g."invoiceId", g."organizationId", e.kind, e.country, g.now
+     from given g cross join lateral jsonb_to_recordset(g.evidence) as e(kind text, country text)
+     on conflict do nothing returning invoice_id)
+   select given.nth_ from given join written on written.invoice_id = given."invoiceId"`,
 );
 
 /**

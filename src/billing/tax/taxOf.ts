@@ -1,5 +1,5 @@
 import type { Static } from 'typebox';
-import { type Context, dayOf, statement, type TxContext } from '../../platform/index.ts';
+import { type Context, dayOf, forMany, statement, type TxContext } from '../../platform/index.ts';
 import { readSettings } from '../../settings/index.ts';
 import { company } from '../documents/company.ts';
 import { type Buyer, type Decision, decideTax, type TaxIdState } from './decide.ts';
@@ -48,18 +48,22 @@ interface Facts {
   rates: Record<string, number | null>;
 }
 
-const lockOrganization = statement<{ id: number }, { organizationId: number }>(
-  'billing.lockForTax',
-  'select id from organizations where id = :organizationId for no key update',
+const lockOrganization = forMany(
+  statement<{ id: number }, { organizationId: number }>(
+    'billing.lockForTax',
+    'select id from organizations where id = :organizationId for no key update',
+  ),
+  { organizationId: 'bigint' },
 );
 
 const ratesOfDay = `(select coalesce(jsonb_object_agg(r.country, r.rate_basis_points), '{}')
   from (select distinct on (country) country, rate_basis_points from tax_rates where valid_from <= :day::date
         order by country, valid_from desc) r) as rates`;
 
-const readFacts = statement<Facts, { organizationId: number; day: string }>(
-  'billing.taxFacts',
-  `select coalesce(p.country, o.country) as country, coalesce(p.consumer, true) as consumer, p.tax_id, s.exempt_reason,
+const readFacts = forMany(
+  statement<Facts, { organizationId: number; day: string }>(
+    'billing.taxFacts',
+    `select coalesce(p.country, o.country) as country, coalesce(p.consumer, true) as consumer, p.tax_id, s.exempt_reason,
      k.state, k.checked_at, k.consultation_number, p.address_line1 is not null as has_address, p.declared_country,
      ${ratesOfDay}
    from organizations o
@@ -67,6 +71,8 @@ const readFacts = statement<Facts, { organizationId: number; day: string }>(
    left join tax_standings s on s.organization_id = o.id
    left join tax_standings k on k.organization_id = o.id and k.tax_id = p.tax_id
    where o.id = :organizationId`,
+  ),
+  { organizationId: 'bigint', day: 'date' },
 );
 const readRates = statement<Pick<Facts, 'rates'>, { day: string }>(
   'billing.taxRates',

@@ -4,10 +4,13 @@
  */
 export { connect } from './connect.ts';
 export { rewritableTables, roleOf } from './grants.ts';
+export { inStep } from './inStep.ts';
 export { migrate } from './migrate.ts';
 export {
   allStatements,
   type Database,
+  forMany,
+  forSame,
   type Queryable,
   type Reading,
   type Statement,

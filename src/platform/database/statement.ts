@@ -10,7 +10,23 @@ export interface Statement<Row, Params extends object = NoParams> {
   readonly row?: Row;
   /** Only for the type; never there. */
   readonly params?: Params;
+  /** How it runs for many at once; see {@link forMany}. */
+  readonly many?: ForMany;
 }
+
+export interface ForMany {
+  /** Whether those with the same values have the same answer. */
+  readonly reads: boolean;
+  /** The statement whose parameters are lists, one value for each; null: only the same values are asked for once. */
+  readonly statement: Statement<unknown, object> | null;
+  /** Whether its rows say whose they are. */
+  readonly tellsWhich: boolean;
+  /** Parameters that are JSON, which a list takes as text. */
+  readonly json: ReadonlySet<string>;
+}
+
+/** What a list of a parameter's values is a list of. */
+export type SqlType = 'bigint' | 'int' | 'text' | 'boolean' | 'date' | 'timestamptz' | 'jsonb';
 
 /** What a statement takes that has no `:name` in it. */
 export type NoParams = Record<never, never>;
@@ -34,6 +50,54 @@ export function statement<Row = never, Params extends object = NoParams>(
   if (name.length > 63) throw new Error(`PostgreSQL knows 63 letters of a statement's name: ${name}`);
   const made = { name, ...compileSql(name, sql) };
   known.set(name, made);
+  return made;
+}
+
+/**
+ * Says how a statement runs for many at once, when they go in step (`inStep.ts`): with lists of their values. `types` are
+ * those of its parameters.
+ *
+ * Without `sql` it is a reading statement: asked once for each of them, within one statement, and once for those who ask the same.
+ * With `sql` it writes: `given` is what it selects from, a row for each, with the parameters' names as columns, and their
+ * place, `nth_`, by which its rows say whose they are. Where it returns nothing it writes one row for each. It must come to what one
+ * after another would, so no two of them may change the same row.
+ */
+export function forMany<Row, Params extends object>(
+  single: Statement<Row, Params>,
+  types: { readonly [Name in keyof Params]-?: SqlType },
+  sql?: (given: string) => string,
+): Statement<Row, Params> {
+  const columns = Object.keys(types) as (string & keyof Params)[];
+  const unknown = columns.filter((name) => !single.names.includes(name));
+  if (unknown.length > 0 || columns.length < single.names.length)
+    throw new Error(`${single.name} does not take ${unknown.join(', ') || 'so few'} for many`);
+  const lists = single.names.map((name) => `:${name}::${types[name as keyof Params]}[]`).join(', ');
+  const quoted = single.names.map((name) => `"${name}"`).join(', ');
+  const given = `unnest(${lists}) with ordinality as given(${quoted}, nth_)`;
+  const alone = single.text.replace(/\$(\d+)/g, (_, at: string) => `given."${single.names[Number(at) - 1]}"`);
+  // Behind the offset it stays a search by index for each of them, whatever is believed of the tables.
+  const each = `select given.nth_, found.* from ${given} cross join lateral (select * from (${alone}) as alone offset 0) as found`;
+  const text = sql === undefined ? each : sql(given);
+  return again(single, {
+    reads: sql === undefined,
+    statement: statement<unknown, object>(`${single.name}.many`, text),
+    tellsWhich:
+      sql === undefined || text.replaceAll(given, '').replaceAll('order by nth_', '').includes('nth_'),
+    json: new Set(columns.filter((name) => types[name] === 'jsonb')),
+  });
+}
+
+/** Says of a reading statement that those who go in step and ask the same ask once. */
+export function forSame<Row, Params extends object>(single: Statement<Row, Params>): Statement<Row, Params> {
+  return again(single, { reads: true, statement: null, tellsWhich: false, json: new Set() });
+}
+
+function again<Row, Params extends object>(
+  single: Statement<Row, Params>,
+  many: ForMany,
+): Statement<Row, Params> {
+  const made = { ...single, many };
+  known.set(single.name, made);
   return made;
 }
 

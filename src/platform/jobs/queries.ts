@@ -1,4 +1,4 @@
-import { statement } from '../database/index.ts';
+import { forMany, statement } from '../database/index.ts';
 
 export interface JobRow {
   id: number;
@@ -17,21 +17,36 @@ export interface JobRow {
   steps: { step: string; state: 'done' | 'undone'; result: object }[] | null;
 }
 
-export const insertJob = statement<
-  { id: number },
-  {
-    name: string;
-    organizationId: number | null;
-    payload: object;
-    notBefore: Date | null;
-    now: Date;
-    nodeId: number | null;
-  }
->(
-  'jobs.insert',
-  `insert into jobs (name, organization_id, payload, run_at, not_before, created_at, node_id, home_node_id)
+export const insertJob = forMany(
+  statement<
+    { id: number },
+    {
+      name: string;
+      organizationId: number | null;
+      payload: object;
+      notBefore: Date | null;
+      now: Date;
+      nodeId: number | null;
+    }
+  >(
+    'jobs.insert',
+    `insert into jobs (name, organization_id, payload, run_at, not_before, created_at, node_id, home_node_id)
    values (:name, :organizationId, :payload, coalesce(:notBefore::timestamptz, :now), :notBefore, :now, :nodeId,
      :nodeId) returning id`,
+  ),
+  {
+    name: 'text',
+    organizationId: 'bigint',
+    payload: 'jsonb',
+    notBefore: 'timestamptz',
+    now: 'timestamptz',
+    nodeId: 'bigint',
+  },
+  (given) => `with written as (
+     insert into jobs (name, organization_id, payload, run_at, not_before, created_at, node_id, home_node_id)
+     select name, "organizationId", payload, coalesce("notBefore", now), "notBefore", now, "nodeId", "nodeId"
+     from ${given} order by nth_ returning id)
+   select id, row_number() over (order by id) as nth_ from written`,
 );
 
 export const newWorkerNumber = statement<{ number: number }>(

@@ -1,5 +1,5 @@
 import { record } from '../../events/index.ts';
-import { type Context, fail, statement, type TxContext, transaction } from '../../platform/index.ts';
+import { type Context, fail, forMany, statement, type TxContext, transaction } from '../../platform/index.ts';
 import { serviceDoneByHand } from '../events.ts';
 import { isByHand } from '../kinds/kind.ts';
 import { kindOf } from '../kinds/table.ts';
@@ -11,10 +11,19 @@ const dropTasks = statement<{ task: Task }, { serviceId: number; tasks: readonly
   'services.dropTasks',
   'delete from service_tasks where service_id = :serviceId and task = any(:tasks::text[]) returning task',
 );
-const insertTask = statement<never, { serviceId: number; organizationId: number; task: string; now: Date }>(
-  'services.insertTask',
-  `insert into service_tasks (service_id, organization_id, task, since) values (:serviceId, :organizationId, :task, :now)
+const insertTask = forMany(
+  statement<never, { serviceId: number; organizationId: number; task: string; now: Date }>(
+    'services.insertTask',
+    `insert into service_tasks (service_id, organization_id, task, since) values (:serviceId, :organizationId, :task, :now)
    on conflict (service_id, task) do nothing`,
+  ),
+  { serviceId: 'bigint', organizationId: 'bigint', task: 'text', now: 'timestamptz' },
+  (given) => `with given as materialized (select * from ${given}),
+   written as (
+     insert into service_tasks (service_id, organization_id, task, since)
+     select "serviceId", "organizationId", task, now from given
+     on conflict (service_id, task) do nothing returning service_id)
+   select given.nth_ from given join written on written.service_id = given."serviceId"`,
 );
 
 /**

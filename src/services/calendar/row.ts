@@ -1,4 +1,4 @@
-import { type Context, dayOf, statement, type TxContext } from '../../platform/index.ts';
+import { type Context, dayOf, forMany, statement, type TxContext } from '../../platform/index.ts';
 import type { ServiceStatus } from '../states.ts';
 import type { SuspendedBy } from '../suspend/lock.ts';
 import type { Situation } from './plan.ts';
@@ -80,28 +80,49 @@ export function situationOf(row: CalendarRow): Situation {
   return { ...service, dueOn, invoice, step, warning, promisedUntil, isBeingPaid: row.isBeingPaid };
 }
 
-const writeStep = statement<
-  never,
-  {
-    serviceId: number;
-    organizationId: number;
-    dueOn: string;
-    round: number;
-    step: Step;
-    invoiceId: number | null;
-    warnedStep: Step | null;
-    warningId: number | null;
-    warnedOn: string | null;
-    now: Date;
-  }
->(
-  'services.writeCalendarStep',
-  `with done as (
+const writeStep = forMany(
+  statement<
+    never,
+    {
+      serviceId: number;
+      organizationId: number;
+      dueOn: string;
+      round: number;
+      step: Step;
+      invoiceId: number | null;
+      warnedStep: Step | null;
+      warningId: number | null;
+      warnedOn: string | null;
+      now: Date;
+    }
+  >(
+    'services.writeCalendarStep',
+    `with done as (
      insert into service_calendar_steps (service_id, organization_id, due_on, round, step, invoice_id, done_at)
      values (:serviceId, :organizationId, :dueOn, :round, :step, :invoiceId, :now))
    update service_calendar set step = :step, invoice_id = :invoiceId, warned_step = :warnedStep, warning_id = :warningId,
      warned_on = :warnedOn, problem = null, problem_since = null
    where service_id = :serviceId`,
+  ),
+  {
+    serviceId: 'bigint',
+    organizationId: 'bigint',
+    dueOn: 'date',
+    round: 'int',
+    step: 'text',
+    invoiceId: 'bigint',
+    warnedStep: 'text',
+    warningId: 'bigint',
+    warnedOn: 'date',
+    now: 'timestamptz',
+  },
+  (given) => `with given as materialized (select * from ${given}),
+   done as (
+     insert into service_calendar_steps (service_id, organization_id, due_on, round, step, invoice_id, done_at)
+     select "serviceId", "organizationId", "dueOn", round, step, "invoiceId", now from given)
+   update service_calendar c set step = g.step, invoice_id = g."invoiceId", warned_step = g."warnedStep",
+     warning_id = g."warningId", warned_on = g."warnedOn", problem = null, problem_since = null
+   from given g where c.service_id = g."serviceId"`,
 );
 const writeRestart = statement<never, { serviceId: number; step: Step | null; today: string }>(
   'services.restartCalendar',
@@ -113,10 +134,17 @@ const writeInvoice = statement<never, { serviceId: number; invoiceId: number }>(
   'services.replaceCalendarInvoice',
   'update service_calendar set invoice_id = :invoiceId where service_id = :serviceId',
 );
-const writeLook = statement<never, { serviceId: number; lookOn: string; warnedOn: string | null; now: Date }>(
-  'services.lookAgainOn',
-  `update service_calendar set look_on = :lookOn, warned_on = :warnedOn, looked_at = :now
+const writeLook = forMany(
+  statement<never, { serviceId: number; lookOn: string; warnedOn: string | null; now: Date }>(
+    'services.lookAgainOn',
+    `update service_calendar set look_on = :lookOn, warned_on = :warnedOn, looked_at = :now
    where service_id = :serviceId`,
+  ),
+  { serviceId: 'bigint', lookOn: 'date', warnedOn: 'date', now: 'timestamptz' },
+  (
+    given,
+  ) => `update service_calendar c set look_on = given."lookOn", warned_on = given."warnedOn", looked_at = given.now
+   from ${given} where c.service_id = given."serviceId"`,
 );
 const writeProblem = statement<never, { serviceId: number; lookOn: string; problem: string; now: Date }>(
   'services.writeCalendarProblem',

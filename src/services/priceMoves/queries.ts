@@ -1,5 +1,5 @@
 import { followLots, type Lots, type Options } from '../../catalog/index.ts';
-import { type Context, statement, type TxContext } from '../../platform/index.ts';
+import { type Context, forMany, statement, type TxContext } from '../../platform/index.ts';
 import type { Coming } from './coming.ts';
 
 /** New prices of a service that were not revoked and do not count for it yet, as JSON; `s` is the service's id. */
@@ -9,9 +9,12 @@ export const comingOfService = (s: string) => `
   from service_price_moves r join price_moves m on m.id = r.move_id and m.revoked_at is null
   where r.service_id = ${s} and r.state in ('waiting', 'telling', 'told')`;
 
-const coming = statement<{ coming: Coming[] | null }, { serviceId: number }>(
-  'services.comingPrices',
-  `select (${comingOfService(':serviceId')}) as coming`,
+const coming = forMany(
+  statement<{ coming: Coming[] | null }, { serviceId: number }>(
+    'services.comingPrices',
+    `select (${comingOfService(':serviceId')}) as coming`,
+  ),
+  { serviceId: 'bigint' },
 );
 const openUnits = statement<{ moveId: number; unitPrices: Lots }, { serviceId: number }>(
   'services.openPriceMoves',

@@ -1,5 +1,5 @@
 import type { Lots } from '../../catalog/index.ts';
-import { type Context, statement, type TxContext } from '../../platform/index.ts';
+import { type Context, forMany, statement, type TxContext } from '../../platform/index.ts';
 
 /** What an invoice asks for the next period of a service, and what that period will be. */
 export interface Renewal {
@@ -18,20 +18,42 @@ const selectWaiting = `
   select invoice_id as "invoiceId", organization_id as "organizationId", service_id as "serviceId", cycle,
     price_minor as "priceMinor", starts_on as "startsOn", ends_on as "endsOn", price_move_id as "priceMoveId"
   from service_renewals where state = 'waiting'`;
-const waitingOfService = statement<Renewal, { serviceId: number }>(
-  'services.waitingRenewal',
-  `${selectWaiting} and service_id = :serviceId`,
+const waitingOfService = forMany(
+  statement<Renewal, { serviceId: number }>(
+    'services.waitingRenewal',
+    `${selectWaiting} and service_id = :serviceId`,
+  ),
+  { serviceId: 'bigint' },
 );
 const waitingOfInvoice = statement<Renewal, { invoiceId: number }>(
   'services.renewalOfInvoice',
   `${selectWaiting} and invoice_id = :invoiceId`,
 );
-const insertRenewal = statement<never, Renewal & { now: Date }>(
-  'services.insertRenewal',
-  `insert into service_renewals (invoice_id, organization_id, service_id, cycle, price_minor, starts_on, ends_on,
+const insertRenewal = forMany(
+  statement<never, Renewal & { now: Date }>(
+    'services.insertRenewal',
+    `insert into service_renewals (invoice_id, organization_id, service_id, cycle, price_minor, starts_on, ends_on,
      price_move_id, state, created_at)
    values (:invoiceId, :organizationId, :serviceId, :cycle, :priceMinor, :startsOn, :endsOn,
      :priceMoveId, 'waiting', :now)`,
+  ),
+  {
+    invoiceId: 'bigint',
+    organizationId: 'bigint',
+    serviceId: 'bigint',
+    cycle: 'text',
+    priceMinor: 'bigint',
+    startsOn: 'date',
+    endsOn: 'date',
+    priceMoveId: 'bigint',
+    now: 'timestamptz',
+  },
+  (
+    given,
+  ) => `insert into service_renewals (invoice_id, organization_id, service_id, cycle, price_minor, starts_on, ends_on,
+     price_move_id, state, created_at)
+   select "invoiceId", "organizationId", "serviceId", cycle, "priceMinor", "startsOn", "endsOn", "priceMoveId", 'waiting', now
+   from ${given}`,
 );
 const endRenewal = statement<never, { invoiceId: number }>(
   'services.endRenewal',

@@ -1,4 +1,4 @@
-import { requireRow, statement, type TxContext } from '../../platform/index.ts';
+import { forMany, requireRow, statement, type TxContext } from '../../platform/index.ts';
 import type { ServiceStatus } from '../states.ts';
 
 /** A service whose state is about to change, with what people are told of it. */
@@ -19,13 +19,16 @@ export interface Owned {
 export type SuspendedBy = 'staff' | 'calendar';
 
 // The row first: a service that becomes another product meanwhile is still there; see `terms.ts`.
-const lockOwned = statement<Owned, { id: number }>(
-  'services.lockOwned',
-  `with locked as materialized (select * from services where id = :id for update)
+const lockOwned = forMany(
+  statement<Owned, { id: number }>(
+    'services.lockOwned',
+    `with locked as materialized (select * from services where id = :id for update)
    select s.id, s.organization_id as "organizationId", s.user_id as "userId", s.product_id as "productId",
      p.name as "productName", p.module_id as "moduleId", s.domain, s.status, s.suspended_by as "suspendedBy",
      s.holds_stock as "holdsStock"
    from locked s join products p on p.id = s.product_id`,
+  ),
+  { id: 'bigint' },
 );
 
 /** A service, its row locked: of two changes to it, the second sees the first. `not_found`. */

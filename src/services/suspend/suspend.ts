@@ -1,14 +1,22 @@
 import { record, recordEntry } from '../../events/index.ts';
-import { statement, type TxContext } from '../../platform/index.ts';
+import { forMany, statement, type TxContext } from '../../platform/index.ts';
 import { askByHand } from '../byHand/tasks.ts';
 import { serviceSuspended, serviceUnsuspended } from '../events.ts';
 import { requireStaffAction } from '../states.ts';
 import { factsOf, lockService, type Owned, type SuspendedBy } from './lock.ts';
 
-const markSuspended = statement<never, { id: number; reason: string; by: SuspendedBy; now: Date }>(
-  'services.markSuspended',
-  `update services set status = 'suspended', suspend_reason = :reason, suspended_by = :by, suspended_at = :now
+const markSuspended = forMany(
+  statement<never, { id: number; reason: string; by: SuspendedBy; now: Date }>(
+    'services.markSuspended',
+    `update services set status = 'suspended', suspend_reason = :reason, suspended_by = :by, suspended_at = :now
    where id = :id`,
+  ),
+  { id: 'bigint', reason: 'text', by: 'text', now: 'timestamptz' },
+  (
+    given,
+  ) => `update services set status = 'suspended', suspend_reason = given.reason, suspended_by = given.by,
+     suspended_at = given.now
+   from ${given} where services.id = given.id`,
 );
 const markUnsuspended = statement<never, { id: number }>(
   'services.markUnsuspended',

@@ -1,5 +1,12 @@
 import type { Lots } from '../../catalog/index.ts';
-import { type Context, dayOf, notSetAside, statement, type TxContext } from '../../platform/index.ts';
+import {
+  type Context,
+  dayOf,
+  forMany,
+  notSetAside,
+  statement,
+  type TxContext,
+} from '../../platform/index.ts';
 import type { Terms } from '../terms.ts';
 import type { Priced } from './price.ts';
 
@@ -46,9 +53,12 @@ const selectChange = `
     coupon_id as "couponId", holds_stock as "holdsStock", state, effective_on as "effectiveOn", cycle,
     starts_on as "startsOn", ends_on as "endsOn"
   from service_changes where state in ('waiting', 'scheduled')`;
-const openOfService = statement<Change, { serviceId: number }>(
-  'services.openChange',
-  `${selectChange} and service_id = :serviceId`,
+const openOfService = forMany(
+  statement<Change, { serviceId: number }>(
+    'services.openChange',
+    `${selectChange} and service_id = :serviceId`,
+  ),
+  { serviceId: 'bigint' },
 );
 const openOfInvoice = statement<Change, { invoiceId: number }>(
   'services.changeOfInvoice',
