@@ -8,6 +8,14 @@ const addressAtMost = 254;
 /** Refuses what would reach somebody else, or become a header of its own. The last line: what is written is checked before. */
 export function checkMail(mail: OutgoingMail): void {
   if (!oneAddress.test(mail.to) || mail.to.length > addressAtMost) refuse('the recipient is not one address');
+  for (const address of [mail.replyTo, mail.returnPath]) {
+    if (address === undefined) continue;
+    if (!oneAddress.test(address) || address.length > addressAtMost)
+      refuse('where answers go is not one address');
+  }
+  for (const id of [mail.inReplyTo, ...(mail.references ?? [])]) {
+    if (id !== undefined && !/^<[^\s<>]{1,250}>$/.test(id)) refuse('what it answers is no Message-ID');
+  }
   for (const header of ['messageId', 'from', 'to', 'subject'] as const) {
     if (hasControlCharacters(mail[header])) refuse(`${header} is not one line of text`);
   }

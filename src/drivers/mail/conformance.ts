@@ -4,6 +4,8 @@ import type { Mail, OutgoingMail } from './contract.ts';
 /** A mail as it came to the other side. */
 export interface Arrived {
   to: string[];
+  /** Where the server sends it back to. */
+  returnPath: string;
   /** By lower-case name, decoded and on one line. */
   headers: Record<string, string>;
   text: string;
@@ -105,6 +107,25 @@ export function describeMail(
       expect(mail?.headers).toMatchObject({ 'auto-submitted': 'auto-generated', 'list-unsubscribe': url });
     });
 
+    it('says where answers go, where it comes back to, and what it belongs to', async () => {
+      const references = ['<root@inn.example>', '<theirs@mail.example>'];
+      await send({
+        ...{ replyTo: 'answers+a1b2@in.inn.example', returnPath: 'answers@in.inn.example' },
+        ...{ inReplyTo: '<theirs@mail.example>', references },
+      });
+      const [mail] = test.world?.arrived() ?? [];
+      if (!test.world) return;
+      expect(mail?.returnPath).toBe('answers@in.inn.example');
+      expect(mail?.to).toEqual([plain.to]);
+      expect(mail?.headers).toMatchObject({
+        ...{ from: plain.from, 'reply-to': 'answers+a1b2@in.inn.example' },
+        ...{ 'in-reply-to': '<theirs@mail.example>', references: references.join(' ') },
+      });
+      await send();
+      expect(test.world.arrived()[1]).toMatchObject({ returnPath: 'billing@inn.example' });
+      expect(test.world.arrived()[1]?.headers).not.toHaveProperty('reply-to');
+    });
+
     it('refuses a header field of several lines', async () => {
       const headers = { 'List-Unsubscribe': '<https://x.example>\r\nBcc: evil@example.com' };
       await expect(send({ headers })).rejects.toEqual(fails('mail_invalid', true));
@@ -134,6 +155,10 @@ export function describeMail(
       ['subject', 'Hello\nBcc: evil@example.com'],
       ['from', 'Inn <a@inn.example>\r\nBcc: evil@example.com'],
       ['messageId', '<1@inn.example>\r\nBcc: evil@example.com'],
+      ['replyTo', 'a@example.com, evil@example.com'],
+      ['returnPath', 'a@example.com\r\nRCPT TO:<evil@example.com>'],
+      ['inReplyTo', '<1@x.example>\r\nBcc: evil@example.com'],
+      ['references', ['<1@x.example>\r\nBcc: evil@example.com']],
     ])('refuses for good what would reach somebody else: %s %j', async (field, value) => {
       await expect(send({ [field]: value })).rejects.toEqual(fails('mail_invalid', true));
       if (test.world) expect(recipients()).toEqual([]);

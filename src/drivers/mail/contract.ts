@@ -30,6 +30,13 @@ export interface OutgoingMail {
   text: string;
   /** The same to look at: then both go in one mail (`multipart/alternative`). */
   html?: string;
+  /** One plain address to which its reader answers; without it they answer to `from`. */
+  replyTo?: string;
+  /** One plain address to which it comes back when nobody takes it; without it, that of `from`. */
+  returnPath?: string;
+  /** The mail that this one answers, and those before it, by their Message-IDs: programs show them as one conversation. */
+  inReplyTo?: string;
+  references?: readonly string[];
   /** Further header fields, a line each: `{ 'Auto-Submitted': 'auto-generated' }`. */
   headers?: Readonly<Record<string, string>>;
 }

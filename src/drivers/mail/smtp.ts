@@ -30,8 +30,13 @@ export function smtpMail({ url, ca, timeoutMs = 10_000 }: SmtpOptions): Mail {
     send: async (mail) => {
       checkMail(mail);
       try {
-        const { headers = {}, ...rest } = mail;
-        const { response } = await transport.sendMail({ ...rest, headers: { ...headers } });
+        const { headers = {}, references, returnPath, ...rest } = mail;
+        const { response } = await transport.sendMail({
+          ...rest,
+          headers: { ...headers },
+          ...(references === undefined ? {} : { references: [...references] }),
+          ...(returnPath === undefined ? {} : { envelope: { from: returnPath, to: mail.to } }),
+        });
         return response;
       } catch (error) {
         throw asMailError(error);

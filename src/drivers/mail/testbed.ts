@@ -56,7 +56,9 @@ export async function startMailServer(options: BedOptions = {}): Promise<MailSer
     onData(stream, session, done) {
       text(stream).then(async (source) => {
         if (treatment === 'refuses the text') return done(reply(554, 'looks like spam'));
-        mails.push({ to: session.envelope.rcptTo.map((each) => each.address), ...(await parse(source)) });
+        const { mailFrom, rcptTo } = session.envelope;
+        const returnPath = mailFrom === false ? '' : mailFrom.address;
+        mails.push({ to: rcptTo.map((each) => each.address), returnPath, ...(await parse(source)) });
         encrypted.push(session.secure);
         if (treatment === 'says nothing') return;
         if (treatment === 'breaks off') for (const socket of sockets) socket.destroy();
