@@ -96,6 +96,7 @@ import {
   ticketRoutes,
   ticketStaffRoutes,
   ticketsPersonal,
+  unclaimedMailRoutes,
 } from './tickets/index.ts';
 import {
   deleteProtection,
@@ -195,6 +196,7 @@ export const allRoutes: RouteGroup[] = [
   serviceStaffRoutes,
   ticketStaffRoutes,
   cannedReplyRoutes,
+  unclaimedMailRoutes,
   suspendStaffRoutes,
   settingsStaffRoutes(allSettings),
   calendarStaffRoutes,

@@ -49,6 +49,18 @@ export interface Config {
   /** Set with `mail: 'smtp'`. */
   smtpUrl: string;
   mailFrom: string;
+  mailIn: 'none' | 'smtp' | 'lmtp' | 'imap';
+  /** Where `smtp` and `lmtp` listen, and with which certificate; its files, null without STARTTLS. */
+  mailInHost: string;
+  mailInPort: number;
+  mailInTls: { certFile: string; keyFile: string } | null;
+  /** Set with `mailIn: 'imap'`. */
+  mailInUrl: string;
+  mailInFolder: string;
+  /** Where mails come in; each person and ticket has an address of their own, with a + in front of the @. */
+  mailInAddress: string | null;
+  /** Whose Authentication-Results are believed; null: nobody's. */
+  mailInAuthserv: string | null;
   /** Where the provider's own texts and layout of mails are; null: there are none. */
   textsDir: string | null;
   /** Null: the accounts of administrators and operators; `off`: nobody. */
@@ -192,6 +204,46 @@ export const settings: Setting[] = [
     meaning: 'Mail server, smtp://user:password@host:port or smtps://…; needed with MAIL=smtp.',
   },
   { name: 'MAIL_FROM', fallback: 'Innkeeper <billing@localhost>', meaning: 'Sender of mails.' },
+  {
+    name: 'MAIL_IN',
+    fallback: 'none',
+    meaning:
+      'How mails come in: `smtp` or `lmtp` listen for them, `imap` fetches them out of a mailbox; needs MAIL_IN_ADDRESS.',
+  },
+  {
+    name: 'MAIL_IN_HOST',
+    fallback: '127.0.0.1',
+    meaning: 'Address to listen on with MAIL_IN=smtp or lmtp.',
+  },
+  { name: 'MAIL_IN_PORT', fallback: '2525', meaning: 'Port for the same.' },
+  {
+    name: 'MAIL_IN_CERTIFICATE',
+    fallback: '',
+    meaning: 'File with the certificate (PEM) for the same; with it STARTTLS is offered.',
+  },
+  { name: 'MAIL_IN_KEY', fallback: '', meaning: 'File with its key (PEM).' },
+  {
+    name: 'MAIL_IN_URL',
+    fallback: '',
+    meaning: 'Mailbox, imaps://user:password@host:993/INBOX or imap://…; needed with MAIL_IN=imap.',
+  },
+  {
+    name: 'MAIL_IN_FOLDER',
+    fallback: 'Innkeeper',
+    meaning: 'Folder of that mailbox into which mails go once they are taken.',
+  },
+  {
+    name: 'MAIL_IN_ADDRESS',
+    fallback: '',
+    meaning:
+      'Where mails come in, answers@in.example.com. Whoever is mailed about a ticket answers to an address of their own, answers+…@in.example.com; without it, to MAIL_FROM.',
+  },
+  {
+    name: 'MAIL_IN_AUTHSERV',
+    fallback: '',
+    meaning:
+      'Mail server of yours whose Authentication-Results say who a mail is from, as it names itself there; without it a listener asks the domain name system.',
+  },
   {
     name: 'TEXTS_DIR',
     fallback: '',
@@ -418,6 +470,28 @@ export function readConfig(env: Record<string, string | undefined>): Config {
       /^[^\r\n]*[^\s<>]+@[^\s<>]+>?$/,
       'a sender such as Example Hosting <billing@example.com>',
     ),
+    ...mailIn(
+      read(choice, 'MAIL_IN', ['none', 'smtp', 'lmtp', 'imap'] as const),
+      text('MAIL_IN_ADDRESS') !== '',
+      read(url, 'MAIL_IN_URL', ['imap', 'imaps'], 'imaps://user:password@mail.example.com:993/INBOX'),
+      { certFile: path('MAIL_IN_CERTIFICATE'), keyFile: path('MAIL_IN_KEY') },
+    ),
+    mailInHost: read(matching, 'MAIL_IN_HOST', /^[\w.:-]+$/, 'an address such as 127.0.0.1'),
+    mailInPort: read(whole, 'MAIL_IN_PORT', 0, 65_535),
+    mailInFolder: read(matching, 'MAIL_IN_FOLDER', /^[\w./ -]{1,100}$/, 'the name of a folder'),
+    mailInAddress:
+      text('MAIL_IN_ADDRESS') === ''
+        ? null
+        : read(
+            matching,
+            'MAIL_IN_ADDRESS',
+            // What is added before the @ has to fit into the 64 characters that may stand there.
+            /^[A-Za-z0-9._-]{1,30}@[A-Za-z0-9.-]{1,190}$/,
+            'an address such as answers@in.example.com, with at most 30 letters, digits, dots, hyphens and underscores before the @',
+          ),
+    mailInAuthserv:
+      read(matching, 'MAIL_IN_AUTHSERV', /^[\w.-]*$/, 'the name of a mail server, such as mx.example.com') ||
+      null,
     textsDir: path('TEXTS_DIR'),
     ...dns(
       read(choice, 'DNS', ['auto', 'powerdns', 'database'] as const),
@@ -498,6 +572,22 @@ function mail(engine: 'auto' | Config['mail'], smtpUrl: string | null): Pick<Con
   if (chosen === 'smtp' && smtpUrl === null)
     throw new ConfigError('MAIL is smtp, so SMTP_URL is needed too.');
   return { mail: chosen, smtpUrl: smtpUrl ?? '' };
+}
+
+function mailIn(
+  engine: Config['mailIn'],
+  hasAddress: boolean,
+  url: string | null,
+  { certFile, keyFile }: { certFile: string | null; keyFile: string | null },
+): Pick<Config, 'mailIn' | 'mailInUrl' | 'mailInTls'> {
+  if (engine !== 'none' && !hasAddress)
+    throw new ConfigError(`MAIL_IN is ${engine}, so MAIL_IN_ADDRESS is needed too.`);
+  if (engine === 'imap' && url === null)
+    throw new ConfigError('MAIL_IN is imap, so MAIL_IN_URL is needed too.');
+  if ((certFile === null) !== (keyFile === null))
+    throw new ConfigError('MAIL_IN_CERTIFICATE and MAIL_IN_KEY are needed together.');
+  const mailInTls = certFile === null || keyFile === null ? null : { certFile, keyFile };
+  return { mailIn: engine, mailInUrl: url ?? '', mailInTls };
 }
 
 function dns(

@@ -37,6 +37,7 @@ import {
   type Worker,
   watchWorker,
 } from './platform/index.ts';
+import { startReceiving } from './tickets/index.ts';
 import { version } from './version.ts';
 import { serveConsoles, vpsJobs } from './vps/index.ts';
 import { startWebhooks } from './webhooks/index.ts';
@@ -134,7 +135,7 @@ async function start(config: Config, progress: StartProgress, parts: Parts, undo
   let probePort: number | null = null;
   if (config.role !== 'api') {
     undo.push(...watch());
-    const worker = startBackground(ctx, url, requireAll(drivers), node === null ? [] : [node.id], undo);
+    const worker = await startBackground(ctx, url, requireAll(drivers), node === null ? [] : [node.id], undo);
     watchWorker(worker, registry);
     if (config.role === 'worker') probePort = await openProbes(ctx, worker, registry, undo);
   } else startWatching(ctx, url, drivers, undo);
@@ -226,11 +227,18 @@ async function openWorld(
   };
 }
 
-function startBackground(ctx: Whole, url: string, drivers: Drivers, nodes: number[], undo: Undo[]): Worker {
+async function startBackground(
+  ctx: Whole,
+  url: string,
+  drivers: Drivers,
+  nodes: number[],
+  undo: Undo[],
+): Promise<Worker> {
   const worker = startWorker(ctx, url, { sagas: allJobs, drivers, nodes });
   undo.push(() => worker.stop());
   undo.push(startPeriodicJobs(ctx, allPeriodicJobs));
   undo.push(startWebhooks(ctx, url));
+  undo.push(await startReceiving(ctx, url, drivers));
   return worker;
 }
 

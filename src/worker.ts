@@ -76,7 +76,7 @@ import {
   serviceMails,
   serviceReactions,
 } from './services/index.ts';
-import { ticketConcerns, ticketMails } from './tickets/index.ts';
+import { mailForgetting, mailReading, purgeMails, ticketConcerns, ticketMails } from './tickets/index.ts';
 import {
   sealedSecrets,
   vpsConcerns,
@@ -118,6 +118,8 @@ export const allJobs: AnySaga[] = [
   ...reactionJobs(allReactions),
   addressRequests,
   matchStatement,
+  mailReading,
+  mailForgetting,
   ...fleetJobs,
   ...billingJobs,
   ...vpsJobs,
@@ -182,6 +184,7 @@ export const allPeriodicJobs: PeriodicJob[] = [
   { name: 'jobs.forgetSetAside', intervalMs: 10 * minute, work: forgetSetAside },
   ...vpsPeriodicJobs,
   purgeDeliveries,
+  purgeMails,
   ...allWatches,
 ];
 

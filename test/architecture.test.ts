@@ -132,6 +132,7 @@ const tablesOf: Record<string, string[]> = {
   tickets: [
     ...['tickets', 'ticket_messages', 'ticket_words'],
     ...['ticket_canned_replies', 'ticket_feedback', 'ticket_writers'],
+    ...['ticket_mails', 'ticket_mail_source'],
   ],
 };
 
@@ -198,6 +199,7 @@ const withoutOrganization: Record<string, string> = {
   nodes: "the provider's",
   settings: "the provider's",
   ticket_canned_replies: "the provider's",
+  ticket_mail_source: 'how it stands with whoever brings mails',
   ticket_writers: "the provider's: who of staff writes",
   restores: "the provider's",
   vps_node_alarms: "the provider's",

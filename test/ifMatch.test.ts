@@ -298,6 +298,17 @@ const things: Record<string, () => Promise<Thing>> = {
     const name = (word: string) => ({ name: `${word} ${made}` });
     return { path: await newCannedReply(), bodies: [name('One'), name('Other')] };
   },
+  deleteUnclaimedMail: async () => {
+    made += 1;
+    const id = 4_503_599_627_380_000 + made;
+    await sql(
+      product,
+      `insert into ticket_mails (id, digest, file, size_bytes, recipients, is_cut, received_at, state, reason, decided_at)
+       values ($1, sha256(convert_to($2, 'UTF8')), $2, 1, '{}', false, now(), 'unclaimed', 'unreadable', now())`,
+      ...[id, `mails/${id}.eml`],
+    );
+    return { path: `/staff/unclaimed-mails/${id}`, bodies: [] };
+  },
   deleteCannedReply: async () => ({ path: await newCannedReply(), bodies: [] }),
   updateTicketSubject: async () => {
     made += 1;

@@ -1,5 +1,5 @@
 /**
- * The outside world behind contracts, one folder each: `hypervisor/` runs machines, `mail/` carries mails, `dns/`
+ * The outside world behind contracts, one folder each: `hypervisor/` runs machines, `mail/` carries mails, `mailIn/` brings them in, `dns/`
  * names addresses, `payments/` takes money, `files/` keeps documents, `vat/` knows VAT ids. This door gathers them
  * into the one object that steps get as `run.drivers` and live routes as `req.drivers`; `open.ts` opens it by the configuration and closes it again.
  */
@@ -7,6 +7,7 @@ import type { ReverseDns } from './dns/index.ts';
 import type { Files } from './files/index.ts';
 import type { HypervisorOf } from './hypervisor/index.ts';
 import type { Mail } from './mail/index.ts';
+import type { MailIn } from './mailIn/index.ts';
 import type { Payments } from './payments/index.ts';
 import type { VatRegister } from './vat/index.ts';
 
@@ -15,6 +16,8 @@ declare module '../platform/drivers.ts' {
     /** The hypervisor of a node; `host_not_ready` when this process does not run that node. */
     hypervisor: HypervisorOf;
     mail: Mail;
+    /** Brings mails in. */
+    mailIn: MailIn;
     /** Names of addresses. */
     dns: ReverseDns;
     payments: Payments;

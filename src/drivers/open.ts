@@ -1,9 +1,11 @@
+import { readFileSync } from 'node:fs';
 import type { Config } from '../config.ts';
 import type { DriverName, Drivers } from '../platform/index.ts';
 import { databaseDns, powerDns, type ReverseDns } from './dns/index.ts';
 import { folderFiles } from './files/index.ts';
 import { type Host, type Hypervisor, HypervisorError, openHypervisor } from './hypervisor/index.ts';
 import { databaseMail, type Mail, smtpMail } from './mail/index.ts';
+import { type MailIn, mailbox, mailListener, noMailIn } from './mailIn/index.ts';
 import { noPayments, type Payments, stripePayments } from './payments/index.ts';
 import { noVatRegister, type VatRegister, vies } from './vat/index.ts';
 
@@ -30,6 +32,10 @@ type Opened<Name extends DriverName> = { driver: Drivers[Name]; close(): Promise
 const openers: { [Name in DriverName]: (world: World) => Promise<Opened<Name>> | Opened<Name> } = {
   hypervisor: openNode,
   mail: ({ config, given }) => closing(given?.mail ?? mailOf(config)),
+  mailIn: ({ config, given }) => ({
+    driver: given?.mailIn ?? mailInOf(config),
+    close: async () => undefined,
+  }),
   dns: ({ config, given }) => ({ driver: given?.dns ?? dnsOf(config), close: async () => undefined }),
   payments: ({ config, given }) => closing(given?.payments ?? paymentsOf(config)),
   files: ({ config, given }) => ({
@@ -89,6 +95,19 @@ async function openNode(world: World): Promise<Opened<'hypervisor'>> {
 
 function mailOf(config: Config): Mail {
   return config.mail === 'smtp' ? smtpMail({ url: config.smtpUrl }) : databaseMail();
+}
+
+function mailInOf(config: Config): MailIn {
+  const { mailIn: engine, mailInHost: host, mailInPort: port, mailInTls: tls } = config;
+  if (engine === 'none') return noMailIn();
+  if (engine === 'imap') return mailbox({ url: config.mailInUrl, doneFolder: config.mailInFolder });
+  const name = config.mailInAddress?.split('@')[1] ?? 'localhost';
+  return mailListener({
+    ...{ protocol: engine, host, port, name },
+    ...(tls === null
+      ? {}
+      : { tls: { cert: readFileSync(tls.certFile, 'utf8'), key: readFileSync(tls.keyFile, 'utf8') } }),
+  });
 }
 
 function dnsOf(config: Config): ReverseDns {

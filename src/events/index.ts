@@ -5,6 +5,7 @@
  */
 import './errors.ts';
 
+export { type AnswerAddress, conversationOf, readAnswerAddress, wasGivenTo } from './answerAddress.ts';
 export type { Block } from './blocks.ts';
 export { type DeliveryReport, takeDeliveryReport } from './bounce.ts';
 export { mailConcerns } from './concerns.ts';

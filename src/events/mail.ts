@@ -31,6 +31,14 @@ export type Notification = (typeof notifications)[number];
 /** Which address of an account: its own or, of a change that the event's data names, the one before or after it. */
 type Address = 'own' | 'old_email' | 'new_email';
 
+/** What a mail is a part of, together with what people answer to it. */
+export interface Conversation {
+  /** Small letters and digits: the code of a ticket. */
+  code: string;
+  /** The Message-ID of the mail of theirs that this one follows. */
+  inReplyTo: string | null;
+}
+
 /** A mail that tells of an event. */
 export interface MailDeclaration {
   readonly event: string;
@@ -47,6 +55,8 @@ export interface MailDeclaration {
   /** Goes to all people of the organization who hold it; null when others are told. */
   readonly permission: Permission | null;
   when(data: object): boolean;
+  /** What its reader can answer to by mail; null when there is nobody who would read it. */
+  conversation(data: object): Conversation | null;
   /** Where it goes when that is no matter of the account. */
   to(data: object): string | null;
   text(happened: Happened, reader: Reader): InBlocks;
@@ -68,11 +78,13 @@ interface Options<Data> {
   permission?: Permission;
   /** With it, the event's data names the change of address: `email_change_id`. */
   address?: Address;
+  conversation?: (data: Data) => Conversation | null;
 }
 
 // As methods, which take the one type of data that entries of an event have.
 interface Declared<Data extends object> {
   when(data: Data): boolean;
+  conversation(data: Data): Conversation | null;
   to(data: Data): string | null;
   text(happened: Happened<Data>, reader: Reader): InBlocks;
 }
@@ -81,16 +93,14 @@ interface Declared<Data extends object> {
 export function mail<Data extends Concerning>(
   event: Event<Data>,
   text: (happened: Happened<Data>, reader: Reader) => MailText,
-  {
-    isBill = false,
-    isOrganizations = isBill,
-    when = () => true,
-    about,
-    permission,
-    address = 'own',
-  }: Options<Data> = {},
+  options: Options<Data> = {},
 ): MailDeclaration {
-  const declared: Declared<Data> = { when, to: () => null, text: (...given) => inBlocks(text(...given)) };
+  const { isBill = false, isOrganizations = isBill, about, permission, address = 'own' } = options;
+  const { when = () => true, conversation = () => null } = options;
+  const declared: Declared<Data> = {
+    ...{ when, conversation, to: () => null },
+    text: (...given) => inBlocks(text(...given)),
+  };
   const whom = { isBill, isOrganizations, permission: permission ?? null, address };
   return { event: event.name, ...whom, about: about ?? null, ...declared };
 }
@@ -101,7 +111,10 @@ export function mailTo<Data extends object>(
   to: (data: Data) => string,
   text: (happened: Happened<Data>, reader: Reader) => MailText,
 ): MailDeclaration {
-  const declared: Declared<Data> = { when: () => true, to, text: (...given) => inBlocks(text(...given)) };
+  const declared: Declared<Data> = {
+    ...{ when: () => true, conversation: () => null, to },
+    text: (...given) => inBlocks(text(...given)),
+  };
   const nobodys = { isBill: false, isOrganizations: false, permission: null };
   return { event: event.name, ...nobodys, about: null, address: 'own', ...declared };
 }

@@ -15,6 +15,7 @@ import {
   statement,
   type TxRun,
 } from '../platform/index.ts';
+import { answerAddress, rootOf } from './answerAddress.ts';
 import type { Block } from './blocks.ts';
 import { bounce, hasBounced } from './bounce.ts';
 import { asHtml, type Brand } from './html.ts';
@@ -76,15 +77,17 @@ const keepMail = statement<
     about: string | null;
     userId: number | null;
     link: MailLink | null;
+    conversation: string | null;
+    inReplyTo: string | null;
     state: 'queued' | 'kept';
     now: Date;
   }
 >(
   'events.keepMail',
   `insert into mails (id, organization_id, journal_id, template, recipient, subject, body, blocks, language, about,
-     user_id, link, state, created_at)
+     user_id, link, conversation, in_reply_to, state, created_at)
    values (:id, :organizationId, :journalId, :template, :recipient, :subject, :body, :blocks::jsonb, :language, :about,
-     :userId, :link, :state, :now)
+     :userId, :link, :conversation, :inReplyTo, :state, :now)
    on conflict on constraint mails_once do update set state = excluded.state, error = null
      where mails.state = 'failed' returning id`,
 );
@@ -127,6 +130,8 @@ interface MailRow {
   about: Notification | null;
   user_id: number | null;
   link: MailLink | null;
+  conversation: string | null;
+  in_reply_to: string | null;
   state: 'queued' | 'kept' | 'sent' | 'failed';
   /** How often it was to be sent, with this time. */
   sendings: number;
@@ -135,8 +140,8 @@ interface MailRow {
 // A job of a version that wrote one mail for each entry names the entry alone.
 const mailOfEntry = statement<MailRow, { journalId: number; mailId: number | null }>(
   'events.mailOfEntry',
-  `select id, journal_id, template, recipient, subject, body, blocks, language, about, user_id, link, state,
-     sendings from mails
+  `select id, journal_id, template, recipient, subject, body, blocks, language, about, user_id, link, conversation,
+     in_reply_to, state, sendings from mails
    where journal_id = :journalId and (:mailId::bigint is null or id = :mailId::bigint) order by id limit 1`,
 );
 
@@ -229,6 +234,7 @@ async function write(
   const declared = mails.get(entry.action);
   if (declared === undefined) throw new Error(`no mail tells of ${entry.action}`);
   const brand = await readers.readBrand(ctx);
+  const conversation = declared.conversation(entry.data);
   for (const addressee of await addresseesOf(ctx, entry, declared, readers)) {
     if (declared.about !== null && addressee.notifications?.[declared.about] === false) continue;
     if (declared.about !== null && (await hasBounced(ctx, addressee.address))) continue;
@@ -243,6 +249,8 @@ async function write(
       language: reader.language,
       about: declared.about,
       userId: addressee.userId,
+      conversation: conversation?.code ?? null,
+      inReplyTo: conversation?.inReplyTo ?? null,
       state,
       now: ctx.clock.now(),
     });
@@ -328,12 +336,27 @@ async function asItLeaves(ctx: Context, mail: MailRow, brand: Brand): Promise<Ou
     subject,
     text: `${withLink(mail.body, mail.link, seal, config.publicUrl)}${url === null ? '' : `\n${whyWanted}\n${url}\n`}`,
     ...(blocks === null ? {} : { html: asHtml({ ...page, blocks }, openLayout(config.textsDir)) }),
+    ...whereAnswersGo(ctx, mail),
     headers: {
       'Auto-Submitted': 'auto-generated',
       'X-Auto-Response-Suppress': 'All',
       ...(url && lettingOut(url)),
     },
   };
+}
+
+/** What comes back and what is answered comes in here, where mails come in; and what the mail belongs to. */
+function whereAnswersGo(ctx: Context, mail: MailRow): Partial<OutgoingMail> {
+  const { conversation: code, in_reply_to: theirs, user_id: userId } = mail;
+  const { mailInAddress: returnPath, publicUrl } = ctx.config;
+  if (returnPath === null) return {};
+  if (code === null || userId === null) return { returnPath };
+  const root = rootOf(code, publicUrl);
+  const thread =
+    theirs === null
+      ? { inReplyTo: root, references: [root] }
+      : { inReplyTo: theirs, references: [root, theirs] };
+  return { returnPath, ...thread, replyTo: answerAddress(ctx, code, userId) ?? returnPath };
 }
 
 /** Header fields by which mail programs offer to get no more mails of this kind, by one click (RFC 2369, 8058). */

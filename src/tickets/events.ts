@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { event } from '../events/index.ts';
+import { event, type NoData } from '../events/index.ts';
 import { Choice, Id, Nullable } from '../platform/http/index.ts';
 import { type Priority, priorities } from './states.ts';
 
@@ -62,6 +62,12 @@ interface TicketRated {
   helped: boolean;
 }
 
+interface MailAssigned {
+  tid: string;
+  mail_id: number;
+  as: 'reply' | 'note';
+}
+
 interface CannedReplyNamed {
   name: string;
 }
@@ -81,6 +87,8 @@ interface TicketCustomerTold {
   is_closed: boolean;
   is_asked: boolean;
   ticket_id: number;
+  by_mail: boolean;
+  in_reply_to: string | null;
 }
 
 export const ticketCreated = event<TicketCreated>('ticket.created', 'somebody opened a ticket', {
@@ -114,7 +122,10 @@ export const ticketChanged = event<TicketChanged>(
   'ticket.changed',
   'staff changed department, priority, state or service of a ticket',
 );
-export const ticketNoted = event<TicketNoted>('ticket.noted', 'staff wrote a note in a ticket, for itself');
+export const ticketNoted = event<TicketNoted>(
+  'ticket.noted',
+  'a note was written in a ticket, for staff alone',
+);
 export const ticketAssigned = event<TicketAssigned>('ticket.assigned', 'staff said who sees to a ticket');
 export const ticketMerged = event<TicketMoved>('ticket.merged', 'a ticket became a part of another one');
 export const ticketSplit = event<TicketMoved>(
@@ -145,3 +156,8 @@ export const ticketCustomerTold = event<TicketCustomerTold>(
   'ticket.customer_told',
   'somebody who takes part in a ticket was told that it was answered or closed',
 );
+export const mailAssigned = event<MailAssigned>(
+  'ticket_mail.assigned',
+  'staff put a mail into a ticket that was no ticket’s',
+);
+export const mailDeleted = event<NoData>('ticket_mail.deleted', 'staff deleted a mail that was no ticket’s');

@@ -26,6 +26,7 @@ const opening = {
   adminName: null,
   adminRole: null,
   message: 'Since this morning I get no answer on port 22.',
+  quoted: null,
   created_at: '2026-02-01T09:30:00.000Z',
   updated_at: '2026-02-01T09:30:00.000Z',
   user: customer,
@@ -34,6 +35,7 @@ const more = {
   ...opening,
   id: 4503599627370912,
   message: 'It answers again.',
+  quoted: null,
   created_at: '2026-02-01T09:45:00.000Z',
 };
 const ticket = { ...summary, replies: [opening], earlier_replies: 0, merged_tids: [] };
@@ -68,6 +70,7 @@ const answer = {
   adminName: 'Innkeeper Staff',
   adminRole: 'administrator',
   message: 'Hello Ana, a cable was loose. It is mended.',
+  quoted: null,
   created_at: '2026-02-01T10:00:00.000Z',
   updated_at: '2026-02-01T10:00:00.000Z',
   user: null,
@@ -109,7 +112,35 @@ const canned = {
   updated_at: '2026-02-01T09:50:00.000Z',
 };
 
+const unclaimed = {
+  id: 4503599627370931,
+  received_at: '2026-02-01T11:00:00.000Z',
+  reason: 'sender_unknown',
+  from_name: 'Ana Novak',
+  from_address: 'ana@home.example.com',
+  return_path: 'ana@home.example.com',
+  subject: 'Re: My server does not answer',
+  attachments: [{ name: 'screen.png', type: 'image/png', size_bytes: 48_210 }],
+  size_bytes: 66_912,
+};
+
 export const examples: Record<string, Example> = {
+  listUnclaimedMails: { data: { mails: [unclaimed], ...onlyPage(1) } },
+  getUnclaimedMail: {
+    params: { id: unclaimed.id },
+    data: {
+      mail: {
+        ...{ ...unclaimed, recipients: ['answers@in.inn.example'] },
+        ...{ text: 'I write from home. It answers again.', quoted: null },
+      },
+    },
+  },
+  assignUnclaimedMail: {
+    params: { id: unclaimed.id },
+    body: { tid: exampleTid, as: 'note' },
+    data: { ticket: inProgress },
+  },
+  deleteUnclaimedMail: { params: { id: unclaimed.id }, data: { deleted: true } },
   listTicketQueue: { query: { department: 'support' }, data: { tickets: [queued], ...onlyPage(1) } },
   sayWritingInTicket: {
     params: { tid: exampleTid },

@@ -8,6 +8,10 @@ import './errors.ts';
 import './limits.ts';
 import './permissions.ts';
 
+export { mailReading } from './byMail/job.ts';
+export { startReceiving } from './byMail/receive.ts';
+export { unclaimedMailRoutes } from './byMail/routes.ts';
+export { mailForgetting, purgeMails } from './byMail/unclaimed.ts';
 export { ticketConcerns } from './concerns.ts';
 export { openTicket } from './create.ts';
 export { ticketMails } from './mails.ts';

@@ -23,6 +23,14 @@ export const ticketsPersonal: PersonalRoom = {
       hidden: 'who of staff writes at this moment',
       closing: { kept: 'it is forgotten within minutes' },
     }),
+    personalTable('ticket_mails', {
+      ...own,
+      people: ['user_id'],
+      // What machines sent, and what staff put away as a note, is the provider's own.
+      where: `(t.user_id = :userId or t.organization_id = any(:organizationIds::bigint[]))
+        and t.ticket_message_id in (select w.id from ticket_messages w where w.kind <> 'note')`,
+      without: ['digest', 'file', 'client_ip', 'client_name', 'reason', 'return_path', 'recipients'],
+    }),
     personalTable('ticket_feedback', { ...own, without: ['hash'] }),
   ],
 };

@@ -42,6 +42,7 @@ export interface MessageRow {
   id: number;
   kind: 'customer' | 'staff' | 'note';
   message: string;
+  quoted: string | null;
   created_at: Date;
   user_id: number | null;
   first_name: string | null;
@@ -60,7 +61,7 @@ const messagesOf = statement<
   { ticketId: number; withNotes: boolean; before: number | null; limit: number }
 >(
   'tickets.messagesOf',
-  `select m.id, m.kind, m.message, m.created_at, m.user_id, u.first_name, u.last_name, u.email, u.staff_role,
+  `select m.id, m.kind, m.message, m.quoted, m.created_at, m.user_id, u.first_name, u.last_name, u.email, u.staff_role,
      m.author_name, m.author_email, f.tid as from_tid
    from ticket_messages m left join users u on u.id = m.user_id left join tickets f on f.id = m.from_ticket_id
    where m.ticket_id = :ticketId and (:withNotes or m.kind <> 'note')
@@ -147,6 +148,7 @@ export function viewReply(row: MessageRow) {
     adminName: isStaff ? name : null,
     adminRole: isStaff ? row.staff_role : null,
     message: row.message,
+    quoted: row.quoted,
     created_at: row.created_at,
     updated_at: row.created_at,
     user: isStaff ? null : writerOf(row),

@@ -17,16 +17,24 @@ export async function replyToTicket(ctx: OrganizationContext, tid: string, { mes
   });
 }
 
+/** Of a reply that came by mail. */
+interface ByMail {
+  quoted?: string | null;
+  /** The department is not told by mail: it was often enough. */
+  isQuiet?: boolean;
+}
+
 /** What the customer wrote comes into a locked ticket, in whichever way. Returns the message's id. */
 export async function receiveReply(
   tx: TxContext,
   ticket: TicketRow,
   author: Author,
   text: string,
+  { quoted = null, isQuiet = false }: ByMail = {},
 ): Promise<number> {
   requireAction('reply', ticket.status);
   const { id, organization_id: organizationId, tid } = ticket;
-  const messageId = await writeMessage(tx, ticket, { kind: 'customer', author, text });
+  const messageId = await writeMessage(tx, ticket, { kind: 'customer', author, text, quoted });
   const after = { ...ticket, status: afterCustomer(ticket.status) };
   await setTicketState(tx, after, await departmentOf(tx, ticket.department), { writtenAt: tx.clock.now() });
   const subject = { type: 'ticket', id };
@@ -36,6 +44,6 @@ export async function receiveReply(
   });
   if (ticket.status === 'closed')
     await record(tx, ticketReopened, { subject, organizationId, data: { tid } });
-  await tellDepartment(tx, ticket, { author, isNew: false });
+  if (!isQuiet) await tellDepartment(tx, ticket, { author, isNew: false });
   return messageId;
 }

@@ -47,6 +47,12 @@ export async function lockTicket(tx: TxContext, tid: string): Promise<TicketRow>
   return checkWhole(await requireRow(tx, lockByTid, { tid: plainTid(tid) }));
 }
 
+/** The same, or null when nothing has this code. */
+export async function findTicket(tx: TxContext, tid: string): Promise<TicketRow | null> {
+  const found = await tx.db.maybe(lockByTid, { tid: plainTid(tid) });
+  return found === null ? null : checkWhole(found);
+}
+
 /** The same of the caller's organization: `not_found`, or `forbidden` when it is another's. */
 export async function lockOwnTicket(tx: OrganizationContext & TxContext, tid: string): Promise<TicketRow> {
   return checkWhole(await requireOwn(tx, lockByTid, { tid: plainTid(tid) }));

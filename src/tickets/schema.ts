@@ -75,6 +75,12 @@ export const Reply = named(
     adminName: Nullable(meaning('Who wrote it, when it was one of the provider’s people', Type.String())),
     adminRole: Nullable(meaning('Their role', Type.String())),
     message: meaning('As it was written; never HTML', Type.String()),
+    quoted: Nullable(
+      meaning(
+        'What a mail repeats of what was written before, apart from what is new; to be shown when somebody asks for it',
+        Type.String(),
+      ),
+    ),
     created_at: Timestamp,
     updated_at: Timestamp,
     user: Nullable(meaning('Who wrote it, when it was somebody of the customer with an account', Writer)),

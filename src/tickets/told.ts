@@ -50,6 +50,13 @@ const takingPart = statement<{ user_id: number; role: string }, { ticketId: numb
    order by m.user_id`,
 );
 
+// What came by mail from somebody of this ticket; it may have become a part of another one since.
+const lastMailOf = statement<{ message_id: string | null }, { ticketId: number; userId: number }>(
+  'tickets.lastMailOf',
+  `select c.message_id from ticket_messages m join ticket_mails c on c.ticket_message_id = m.id
+   where m.ticket_id = :ticketId and c.user_id = :userId and c.state = 'reply' order by m.created_at desc, m.number desc limit 1`,
+);
+
 /**
  * Tells those of the customer who take part in a ticket by mail that it was answered or closed: who opened it or wrote in
  * it, as long as they may still read it; without any, the organization's owner.
@@ -72,7 +79,8 @@ export async function tellCustomers(
       organizationId: null,
       data: {
         ...{ user_id: userId, tid: ticket.tid, subject: ticket.subject, ticket_id: ticketId },
-        ...{ is_closed: isClosed, is_asked: isAsked },
+        ...{ is_closed: isClosed, is_asked: isAsked, by_mail: tx.config.mailInAddress !== null },
+        in_reply_to: (await tx.db.maybe(lastMailOf, { ticketId, userId }))?.message_id ?? null,
       },
     });
   }

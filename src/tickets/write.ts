@@ -16,12 +16,14 @@ const insertMessage = statement<
     name: string | null;
     email: string | null;
     message: string;
+    quoted: string | null;
     now: Date;
   }
 >(
   'tickets.insertMessage',
-  `insert into ticket_messages (id, organization_id, ticket_id, kind, user_id, author_name, author_email, message, created_at)
-   values (:id, :organizationId, :ticketId, :kind, :userId, :name, :email, :message, :now)`,
+  `insert into ticket_messages (id, organization_id, ticket_id, kind, user_id, author_name, author_email, message,
+     quoted, created_at)
+   values (:id, :organizationId, :ticketId, :kind, :userId, :name, :email, :message, :quoted, :now)`,
 );
 
 const setState = statement<
@@ -56,13 +58,15 @@ export interface Written {
   kind: MessageKind;
   author: Author;
   text: string;
+  /** What a mail repeats of what was written before, apart from the text. */
+  quoted?: string | null;
 }
 
 /** Puts what somebody wrote into a ticket, and lets the ticket be found by it. Returns the message's id. */
 export async function writeMessage(
   tx: TxContext,
   ticket: Pick<TicketRow, 'id' | 'organization_id'>,
-  { kind, author, text }: Written,
+  { kind, author, text, quoted = null }: Written,
 ): Promise<number> {
   const id = newId();
   await tx.db.run(insertMessage, {
@@ -74,6 +78,7 @@ export async function writeMessage(
     name: author.userId === null ? author.name : null,
     email: author.userId === null ? author.email : null,
     message: text,
+    quoted,
     now: tx.clock.now(),
   });
   await findBy(tx, ticket, text, kind === 'note' ? 'staff' : 'everybody');

@@ -169,6 +169,10 @@ export const story = [
 /** Examples that need what a story where all goes well does not have, with the tests that send them instead. */
 export const cannotBeSent: Record<string, string> = {
   rateTicket: 'needs the link of a mail: tickets/staff/staff.test.ts',
+  listUnclaimedMails: 'needs a mail that came in: tickets/byMail/byMail.test.ts',
+  getUnclaimedMail: 'needs a mail that came in: tickets/byMail/byMail.test.ts',
+  assignUnclaimedMail: 'needs a mail that came in: tickets/byMail/byMail.test.ts',
+  deleteUnclaimedMail: 'needs a mail that came in: tickets/byMail/byMail.test.ts',
   keepFactors: 'needs the link of a mail: account/factors/reset.test.ts',
   verifyEmail: 'needs the link of a mail: account/signIn/signIn.test.ts',
   resetPassword: 'needs the link of a mail: account/signIn/signIn.test.ts',

@@ -172,10 +172,13 @@ export const samples: Record<string, object[]> = {
   ],
   'ticket.customer_told': [
     ...[
-      { is_closed: false, is_asked: false },
-      { is_closed: true, is_asked: false },
-      { is_closed: true, is_asked: true },
-    ].map((told) => ({ ...account, tid: 'a1b2c3d4', subject: '~It is down', ticket_id: 12, ...told })),
+      { is_closed: false, is_asked: false, by_mail: false },
+      { is_closed: false, is_asked: false, by_mail: true },
+      { is_closed: true, is_asked: false, by_mail: true },
+      { is_closed: true, is_asked: true, by_mail: false },
+    ].map((told) => ({
+      ...{ ...account, tid: 'a1b2c3d4', subject: '~It is down', ticket_id: 12, in_reply_to: null, ...told },
+    })),
   ],
   'staff.told': [
     {

@@ -13,6 +13,8 @@ export const de: Translation<typeof en> = {
     subject: '[{{tid}}] {{subject}}',
     what: 'Wir haben Ihr Ticket {{tid}}, „{{subject}}“, beantwortet.',
     next: 'Die Antwort finden Sie im Dashboard unter Ihren Tickets; dort können Sie auch zurückschreiben.',
+    nextByMail:
+      'Die Antwort finden Sie im Dashboard unter Ihren Tickets. Schreiben Sie dort zurück oder antworten Sie auf diese Mail.',
   },
   closed: {
     subject: '[{{tid}}] {{subject}}',
@@ -20,5 +22,7 @@ export const de: Translation<typeof en> = {
     ask: 'Hat es geholfen? Ein Klick genügt.',
     button: 'Sagen, ob es geholfen hat',
     next: 'Wenn noch etwas offen ist, antworten Sie im Dashboard darauf: Damit ist es wieder offen.',
+    nextByMail:
+      'Wenn noch etwas offen ist, antworten Sie auf diese Mail oder im Dashboard: Damit ist es wieder offen.',
   },
 };

@@ -11,6 +11,8 @@ export const en = {
     subject: '[{{tid}}] {{subject}}',
     what: 'We answered your ticket {{tid}}, "{{subject}}".',
     next: 'You find the answer in the dashboard, among your tickets, and can write back there.',
+    nextByMail:
+      'You find the answer in the dashboard, among your tickets. Write back there, or by answering this mail.',
   },
   closed: {
     subject: '[{{tid}}] {{subject}}',
@@ -18,5 +20,7 @@ export const en = {
     ask: 'Did it help? Tell us by one click.',
     button: 'Say whether it helped',
     next: 'If something is still open, write a reply to it in the dashboard: that opens it again.',
+    nextByMail:
+      'If something is still open, answer this mail or write in the dashboard: that opens it again.',
   },
 } as const;

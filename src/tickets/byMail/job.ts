@@ -1,0 +1,110 @@
+import { type Context, type Run, type Saga, saga, statement, type TxRun } from '../../platform/index.ts';
+import { decideMail, type Judged, sayUnclaimed } from './decide.ts';
+import { deciding } from './keep.ts';
+import { type MailReport, type ReadMail, readMail } from './readMail.ts';
+import { type MailRow, mailById } from './rows.ts';
+import { provedBy } from './trusted.ts';
+
+const writeDown = statement<
+  never,
+  {
+    id: number;
+    messageId: string | null;
+    fromName: string | null;
+    fromAddress: string | null;
+    subject: string;
+    text: string;
+    quoted: string | null;
+    attachments: string;
+  }
+>(
+  'tickets.writeMailDown',
+  `update ticket_mails set message_id = :messageId, from_name = :fromName, from_address = :fromAddress, subject = :subject,
+     text = :text, quoted = :quoted, attachments = :attachments::jsonb
+   where id = :id and state = 'received'`,
+);
+
+interface Payload {
+  mailId: number;
+}
+interface State {
+  judged: Judged;
+}
+
+/** So many signatures has no mail that is honest; each of them asks for a name. */
+const signaturesAtMost = 20;
+
+/** Reads a mail that was kept, finds out who it is from, and decides what becomes of it. */
+export const mailReading: Saga<Payload, State> = saga<Payload, State>({
+  name: deciding.name,
+  steps: [
+    { name: 'read', do: read },
+    {
+      name: 'decide',
+      transactional: true,
+      do: ({ ctx, payload, state }: TxRun<Payload, State>) =>
+        decideMail(ctx, payload.mailId, state.judged ?? unreadable),
+    },
+  ],
+  // Whatever keeps it from being read: it is shown to staff, and holds up no other.
+  failed: async (tx, { mailId }) => {
+    await sayUnclaimed(tx, mailId, 'unreadable');
+    return 'unwanted' as const;
+  },
+});
+
+const unreadable: Judged = { read: null };
+
+async function read({ ctx, drivers, payload }: Run<Payload, State>): Promise<State> {
+  const row = await ctx.db.one(mailById, { id: payload.mailId });
+  const mail = await readMail(() => drivers.files.get(row.file));
+  if (mail === null) return { judged: unreadable };
+  await ctx.db.run(writeDown, {
+    id: row.id,
+    messageId: mail.messageId,
+    fromName: mail.from?.name ?? null,
+    fromAddress: mail.from?.address ?? null,
+    ...{ subject: mail.subject, text: mail.text, quoted: mail.quoted },
+    attachments: JSON.stringify(mail.attachments),
+  });
+  return {
+    judged: {
+      read: {
+        recipients: [...row.recipients.map((address) => address.toLowerCase()), ...mail.recipients],
+        references: mail.references,
+        machine: machineIn(row, mail, ctx),
+        report: mail.report satisfies MailReport | null,
+        proved: await isProved({ ctx, drivers }, row, mail),
+      },
+    },
+  };
+}
+
+/** One that goes back to nobody, or has a number as our own mails have, is a machine's whatever else it says. */
+function machineIn(row: MailRow, mail: ReadMail, { config }: Context): string | null {
+  if (mail.machine !== null) return mail.machine;
+  if (row.return_path === '') return 'Return-Path: <>';
+  const host = new URL(config.publicUrl).hostname;
+  const isOurs = /^<\d{1,16}\.\d{1,6}\.[a-z_.]+@([^>]+)>$/.exec(mail.messageId ?? '')?.[1] === host;
+  return isOurs ? 'Message-ID' : null;
+}
+
+/** Whether the mail is from whom it says, by those whose word counts here. */
+async function isProved(
+  { ctx, drivers }: Pick<Run<Payload, State>, 'ctx' | 'drivers'>,
+  row: MailRow,
+  mail: ReadMail,
+): Promise<boolean> {
+  if (mail.from === null) return false;
+  const domain = mail.from.address.slice(mail.from.address.lastIndexOf('@') + 1);
+  const { mailInAuthserv } = ctx.config;
+  if (mailInAuthserv !== null) return provedBy(mail.results, mailInAuthserv, domain);
+  const { client_ip: ip, client_name: name, return_path: returnPath } = row;
+  if (ip === null || !drivers.mailIn.capabilities.includes('judges') || mail.signatures > signaturesAtMost)
+    return false;
+  const content = await drivers.files.stream(row.file);
+  const judgement = await drivers.mailIn.judge({
+    ...{ content, returnPath: returnPath ?? '', client: { ip, name: name ?? ip } },
+  });
+  return judgement.proved && judgement.domain === domain;
+}
