@@ -25,6 +25,8 @@ export interface Config {
   databaseUrl: string | null;
   /** The role that owns its tables and changes them, where `databaseUrl` names another; null: the same. */
   databaseOwnerUrl: string | null;
+  /** The same as a role that may only clear the journal; null: the embedded one's, or none. */
+  databaseRetentionUrl: string | null;
   databasePoolSize: number;
   /** How long a statement may take. */
   databaseTimeoutS: number;
@@ -92,6 +94,8 @@ export interface Config {
   diskLimits: { iops: number; mbPerSecond: number };
   guestNetworks: string[];
   guestPorts: string[];
+  /** How long entries of the journal are kept; null: for ever. */
+  journalDays: number | null;
   /** How many streams of events one person may have open at one process. */
   eventStreamsPerPerson: number;
   /** Networks of the provider's own that webhooks may be sent to, over plain HTTP and any port too. */
@@ -144,6 +148,12 @@ export const settings: Setting[] = [
     fallback: '',
     meaning:
       'The same database as the role that owns its tables; then DATABASE_URL may only add to the ledger.',
+  },
+  {
+    name: 'DATABASE_RETENTION_URL',
+    fallback: '',
+    meaning:
+      'The same database as a role of its own, by which the journal is cleared; needed for JOURNAL_DAYS.',
   },
   { name: 'DATABASE_POOL_SIZE', fallback: '8', meaning: 'Connections this process keeps to the database.' },
   {
@@ -346,6 +356,11 @@ export const settings: Setting[] = [
     meaning: "This host's services that guests may reach, by commas: tcp/80,udp/53.",
   },
   {
+    name: 'JOURNAL_DAYS',
+    fallback: '0',
+    meaning: 'Days for which the journal is kept, and with it activity and audit, 90 at least; 0: for ever.',
+  },
+  {
     name: 'EVENT_STREAMS',
     fallback: '20',
     meaning: 'Streams of events that one person may have open at one process.',
@@ -432,6 +447,12 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     databaseOwnerUrl: read(
       url,
       'DATABASE_OWNER_URL',
+      ['postgres', 'postgresql'],
+      'postgres://user:password@host:5432/innkeeper',
+    ),
+    databaseRetentionUrl: read(
+      url,
+      'DATABASE_RETENTION_URL',
       ['postgres', 'postgresql'],
       'postgres://user:password@host:5432/innkeeper',
     ),
@@ -538,6 +559,10 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     )
       .split(',')
       .filter(Boolean),
+    journalDays: journalDays(
+      read(whole, 'JOURNAL_DAYS', 0, 36_500),
+      text('DATABASE_URL') === '' || text('DATABASE_RETENTION_URL') !== '',
+    ),
     eventStreamsPerPerson: read(whole, 'EVENT_STREAMS', 1, 100_000),
     webhookAllow: read(addresses, 'WEBHOOK_ALLOW'),
     metricsAllow: read(addresses, 'METRICS_ALLOW'),
@@ -563,6 +588,17 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     },
     checkResponses: read(onOff, 'CHECK_RESPONSES'),
   };
+}
+
+const fewestJournalDays = 90;
+
+function journalDays(days: number, isPossible: boolean): number | null {
+  if (days === 0) return null;
+  if (days < fewestJournalDays)
+    throw new ConfigError(`JOURNAL_DAYS is "${days}"; it takes 0, or a whole number from 90 to 36500.`);
+  if (!isPossible)
+    throw new ConfigError('JOURNAL_DAYS is set, so DATABASE_RETENTION_URL is needed beside DATABASE_URL.');
+  return days;
 }
 
 const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'silent'] as const;

@@ -14,6 +14,8 @@ export interface OpenDatabase {
   url: string;
   /** The role that owns the tables, for migrations, backups and restores; the same where there is no other. */
   ownerUrl: string;
+  /** The role by which entries of the journal leave; null where there is none. */
+  retentionUrl: string | null;
   close(): Promise<void>;
 }
 
@@ -60,7 +62,8 @@ export async function openServer(
       await embedded.stop();
       lock?.release();
     };
-    return { url: embedded.applicationUrl, ownerUrl: embedded.url, close };
+    const { applicationUrl: url, url: ownerUrl, retentionUrl } = embedded;
+    return { url, ownerUrl, retentionUrl, close };
   } catch (error) {
     lock?.release();
     throw error;
@@ -94,18 +97,28 @@ async function findServer(config: Config, data: DataDir): Promise<OpenDatabase |
   const given = urlsOf(config);
   if (given !== null) return { ...given, close: async () => undefined };
   const running = await runningEmbeddedUrl(data);
-  return running && { url: running.applicationUrl, ownerUrl: running.url, close: async () => undefined };
+  if (running === null) return null;
+  const { applicationUrl: url, url: ownerUrl, retentionUrl } = running;
+  return { url, ownerUrl, retentionUrl, close: async () => undefined };
 }
 
 /** Another PostgreSQL than the embedded one; null without. */
 function urlsOf({
   databaseUrl: url,
   databaseOwnerUrl,
-}: Config): Pick<OpenDatabase, 'url' | 'ownerUrl'> | null {
-  return url === null ? null : { url, ownerUrl: databaseOwnerUrl ?? url };
+  databaseRetentionUrl: retentionUrl,
+}: Config): Omit<OpenDatabase, 'close'> | null {
+  return url === null ? null : { url, ownerUrl: databaseOwnerUrl ?? url, retentionUrl };
 }
 
-/** Whom the tables are granted to: the application's role, where it is not their owner. */
-async function grantedTo({ url, ownerUrl }: OpenDatabase): Promise<{ grantedTo?: string }> {
-  return url === ownerUrl ? {} : { grantedTo: await roleOf(url) };
+/** Whom the tables are granted to: the application's role, where it is not their owner, and that of retention. */
+async function grantedTo({
+  url,
+  ownerUrl,
+  retentionUrl,
+}: OpenDatabase): Promise<{ grantedTo?: string; retentionTo?: string }> {
+  return {
+    ...(url === ownerUrl ? {} : { grantedTo: await roleOf(url) }),
+    ...(retentionUrl === null ? {} : { retentionTo: await roleOf(retentionUrl) }),
+  };
 }

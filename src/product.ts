@@ -4,11 +4,17 @@ import type { Registry } from 'prom-client';
 import { forgetSignIns } from './account/index.ts';
 import { allRoutes } from './api.ts';
 import type { Config } from './config.ts';
-import { openDatabase } from './database.ts';
+import { type OpenDatabase, openDatabase } from './database.ts';
 import { type Demo, openDemo } from './demo/index.ts';
 import type { Hypervisor } from './drivers/hypervisor/index.ts';
 import { type GivenDrivers, openDrivers, requireAll } from './drivers/index.ts';
-import { describeMessages, gatherReactions, openLayout, startTellingReaders } from './events/index.ts';
+import {
+  describeMessages,
+  forgetJournal,
+  gatherReactions,
+  openLayout,
+  startTellingReaders,
+} from './events/index.ts';
 import { introduction } from './introduction.ts';
 import { enlistNode, ensureInventory, knownHost, type LocalNode, watchNode } from './node.ts';
 import { authenticator, expireInvitations } from './organizations/index.ts';
@@ -24,6 +30,7 @@ import {
   fail,
   openDictionary,
   openSeal,
+  type PeriodicJob,
   type ProcessLog,
   rewritableTables,
   settleRestore,
@@ -135,7 +142,13 @@ async function start(config: Config, progress: StartProgress, parts: Parts, undo
   let probePort: number | null = null;
   if (config.role !== 'api') {
     undo.push(...watch());
-    const worker = await startBackground(ctx, url, requireAll(drivers), node === null ? [] : [node.id], undo);
+    const worker = await startBackground(
+      ctx,
+      database,
+      requireAll(drivers),
+      node === null ? [] : [node.id],
+      undo,
+    );
     watchWorker(worker, registry);
     if (config.role === 'worker') probePort = await openProbes(ctx, worker, registry, undo);
   } else startWatching(ctx, url, drivers, undo);
@@ -229,17 +242,26 @@ async function openWorld(
 
 async function startBackground(
   ctx: Whole,
-  url: string,
+  { url, retentionUrl }: OpenDatabase,
   drivers: Drivers,
   nodes: number[],
   undo: Undo[],
 ): Promise<Worker> {
   const worker = startWorker(ctx, url, { sagas: allJobs, drivers, nodes });
   undo.push(() => worker.stop());
-  undo.push(startPeriodicJobs(ctx, allPeriodicJobs));
+  undo.push(startPeriodicJobs(ctx, [...allPeriodicJobs, ...clearing(ctx, retentionUrl, undo)]));
   undo.push(startWebhooks(ctx, url));
   undo.push(await startReceiving(ctx, url, drivers));
   return worker;
+}
+
+/** Clears the journal where its days are counted; for its own role alone, over a connection of its own. */
+function clearing(ctx: Whole, url: string | null, undo: Undo[]): PeriodicJob[] {
+  const { journalDays } = ctx.config;
+  if (journalDays === null || url === null) return [];
+  const retention = connect(url, { log: ctx.log, poolSize: 1 });
+  undo.push(() => retention.close());
+  return [forgetJournal(retention, journalDays)];
 }
 
 /** What a worker without an API answers to whoever runs it. */

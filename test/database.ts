@@ -7,6 +7,8 @@ export interface TestDatabase {
   url: string;
   /** The same as the role that the product works as; the owner's where the server has no other. */
   applicationUrl: string;
+  /** The same as the role by which entries of the journal leave; null where the server has none. */
+  retentionUrl: string | null;
   /** Removes it, cutting off whoever is still connected. */
   drop(): Promise<void>;
 }
@@ -18,18 +20,21 @@ export interface TestDatabase {
 export async function testDatabase(): Promise<TestDatabase> {
   // Not at the top: the set-up of the run imports this file too, and there is no test to inject into.
   const { inject } = await import('vitest');
-  const { url, applicationUrl, template, problem } = inject('postgres');
+  const { url, applicationUrl, retentionUrl, template, problem } = inject('postgres');
   if (problem !== null) throw new Error(`There is no database for tests: ${problem}`);
   const name = `test_${randomBytes(6).toString('hex')}`;
   // Copying files takes a quarter of the time that copying through the log does, for databases this small.
   await execute(url, `CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY FILE_COPY`);
-  return open(url, applicationUrl, name);
+  return open({ url, applicationUrl, retentionUrl }, name);
 }
 
-function open(url: string, applicationUrl: string, name: string): TestDatabase {
+type Urls = Pick<TestDatabase, 'url' | 'applicationUrl' | 'retentionUrl'>;
+
+function open({ url, applicationUrl, retentionUrl }: Urls, name: string): TestDatabase {
   return {
     url: withDatabase(url, name),
     applicationUrl: withDatabase(applicationUrl, name),
+    retentionUrl: retentionUrl === null ? null : withDatabase(retentionUrl, name),
     drop: () => dropDatabase(url, name),
   };
 }
@@ -37,10 +42,10 @@ function open(url: string, applicationUrl: string, name: string): TestDatabase {
 /** A database with nothing in it, as a restore wants it. */
 export async function emptyDatabase(): Promise<TestDatabase> {
   const { inject } = await import('vitest');
-  const { url, applicationUrl } = inject('postgres');
+  const { url, applicationUrl, retentionUrl } = inject('postgres');
   const name = `test_${randomBytes(6).toString('hex')}`;
   await execute(url, `CREATE DATABASE ${name}`);
-  return open(url, applicationUrl, name);
+  return open({ url, applicationUrl, retentionUrl }, name);
 }
 
 /** The same server, another database. (Not `URL`: it refuses an empty host, which means a unix socket.) */

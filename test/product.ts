@@ -61,6 +61,7 @@ export async function startTestProduct(options: TestOptions = {}): Promise<TestP
     DATA_DIR: dataDir,
     DATABASE_URL: database.applicationUrl,
     DATABASE_OWNER_URL: database.url,
+    DATABASE_RETENTION_URL: database.retentionUrl ?? '',
     RATE_LIMITS: 'off',
     MAX_UNPAID_ORDERS: '10000',
     MAX_UNPAID_ORDERS_NEW: '10000',

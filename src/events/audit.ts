@@ -1,5 +1,6 @@
 import { type ListRequest, listData, pagedList } from '../platform/http/index.ts';
 import type { StaffContext } from '../platform/index.ts';
+import { journalKeptSince } from './forgetJournal.ts';
 
 interface AuditRow {
   id: number;
@@ -45,13 +46,14 @@ export interface AuditFilters {
 
 /** The journal as it stands, for administrators. */
 export async function listAudit(ctx: StaffContext, query: ListRequest & AuditFilters) {
+  const keptSince = await journalKeptSince(ctx);
   const { rows, at } = await entries(ctx, query, {
     org: query.organization_id,
     staff: query.staff_id,
     kind: query.subject_type,
     thing: query.subject_id,
   });
-  return listData('audit_entries', rows.map(view), at);
+  return { ...listData('audit_entries', rows.map(view), at), kept_since: keptSince };
 }
 
 function view({ subject_type, subject_id, actor_type, user_id, email, api_key_id, ip, ...row }: AuditRow) {

@@ -46,6 +46,7 @@ export const examples = {
       entries: 1,
       total: 1,
       next_cursor: null,
+      kept_since: null,
     },
   },
   getMail: { params: { id: 4503599627370614 }, data: { mail: paymentMail } },

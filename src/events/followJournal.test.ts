@@ -68,6 +68,22 @@ describe('who follows the journal', () => {
     await expect.poll(listeners).toBe(1);
   });
 
+  it('gets nothing more once it has enough, also of what was being read then', async () => {
+    const start = await lastId();
+    await write('too late');
+    const stop = new AbortController();
+    const many: Database['many'] = async (...asked) => {
+      const rows = await ctx.db.many(...asked);
+      stop.abort();
+      return rows;
+    };
+    const db = new Proxy(ctx.db, {
+      get: (target, name) => (name === 'many' ? many : Reflect.get(target, name, target)),
+    });
+    const pages = followJournal({ ...ctx, db }, start, stop.signal, never);
+    expect(await pages.next()).toEqual({ done: true, value: undefined });
+  });
+
   it('finds by looking what no message tells of', async () => {
     const start = await lastId();
     const stop = new AbortController();

@@ -44,10 +44,11 @@ export async function* followJournal(
     for (let at = after; !signal.aborted; ) {
       next = Promise.withResolvers();
       const page = await readJournal(ctx, at, limit, signal);
+      // Whoever stopped meanwhile goes on elsewhere, from where it was.
+      if (signal.aborted) return;
       at = page.at(-1)?.id ?? at;
       if (page.length > 0) yield page;
-      if (page.length < limit && !signal.aborted)
-        await Promise.race([next.promise, pause(pollMs, undefined, { ref: false })]);
+      if (page.length < limit && !signal.aborted) await told(next.promise, pollMs);
     }
   } catch (error) {
     if (!signal.aborted) throw error;
@@ -56,6 +57,14 @@ export async function* followJournal(
     signal.removeEventListener('abort', wake);
     await stop();
   }
+}
+
+/** Waits until a reader is told, or for so long. */
+async function told(next: Promise<void>, pollMs: number): Promise<void> {
+  const late = new AbortController();
+  const look = pause(pollMs, undefined, { ref: false, signal: late.signal }).catch(() => undefined);
+  await Promise.race([next, look]);
+  late.abort();
 }
 
 const readersHere = new Set<() => void>();

@@ -115,6 +115,17 @@ const AuditEntry = named(
   'Something that happened, as the journal has it',
 );
 
+const AuditList = named(
+  'AuditList',
+  Type.Object({
+    ...listOf('audit_entries', AuditEntry).properties,
+    kept_since: Nullable({
+      ...Timestamp,
+      description: 'What is older is not kept; null: there is all of it',
+    }),
+  }),
+);
+
 const audit = { tag: 'Staff: audit', about: 'All that anybody did, as it was written down.', examples };
 
 export const auditRoutes = routes('/staff/audit', audit, (route) => {
@@ -135,7 +146,7 @@ export const auditRoutes = routes('/staff/audit', audit, (route) => {
         subject_id: Type.Optional(Id),
         sort: SortBy(['created_at'], '-created_at'),
       }),
-      data: named('AuditList', listOf('audit_entries', AuditEntry)),
+      data: AuditList,
     },
     (ctx, req) => {
       const { subject_type, subject_id } = req.query;

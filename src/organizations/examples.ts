@@ -147,6 +147,7 @@ export const examples = {
         },
       ],
       ...onlyPage(1),
+      kept_since: null,
     },
   },
   listOrganizationsAsStaff: {

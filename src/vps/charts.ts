@@ -107,12 +107,13 @@ export async function readCharts(ctx: OrganizationContext, id: number, period: P
 
 const samplesSince = statement<
   Point & { service_id: number; organization_id: number },
-  { ids: number[]; intervalS: number; since: Date }
+  { ids: number[]; moments: Date[]; intervalS: number }
 >(
   'vps.samplesSince',
   `select p.service_id, s.organization_id, p.time, p.cpu, p.mem, p.maxmem, p.disk_read, p.disk_write, p.netin, p.netout
-   from vps_samples p join services s on s.id = p.service_id
-   where p.service_id = any(:ids::bigint[]) and p.interval_s = :intervalS and p.time > :since order by p.time`,
+   from unnest(:ids::bigint[], :moments::timestamptz[]) as w(id, since)
+   join vps_samples p on p.service_id = w.id and p.interval_s = :intervalS and p.time > w.since
+   join services s on s.id = p.service_id order by p.time`,
 );
 
 /** The newest samples of a machine, for who has its page open. */
@@ -121,9 +122,13 @@ export const sampleWatch: Watch = {
   event: 'vps.sample',
   permission: 'vps.read',
   require: requireVps,
-  since: async (ctx, ids, since) => {
+  since: async (ctx, watched) => {
     const { intervalS } = resolutions.hour;
-    const points = await ctx.db.many(samplesSince, { ids, intervalS, since });
+    const points = await ctx.db.many(samplesSince, {
+      ids: watched.map(({ id }) => id),
+      moments: watched.map(({ since }) => since),
+      intervalS,
+    });
     return points.map(({ service_id: id, organization_id: organizationId, time, ...sample }) => ({
       ...{ id, organizationId, time, sample },
     }));

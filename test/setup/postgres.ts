@@ -11,7 +11,13 @@ import { withDatabase } from '../database.ts';
 declare module 'vitest' {
   export interface ProvidedContext {
     /** A server to make databases on, the migrated one to make them from, and why there is none. */
-    postgres: { url: string; applicationUrl: string; template: string; problem: string | null };
+    postgres: {
+      url: string;
+      applicationUrl: string;
+      retentionUrl: string | null;
+      template: string;
+      problem: string | null;
+    };
   }
 }
 
@@ -33,22 +39,28 @@ let undo: () => Promise<void> = async () => undefined;
  */
 export async function setup(project: TestProject): Promise<void> {
   const server = process.env.DATABASE_URL
-    ? { url: process.env.DATABASE_URL, applicationUrl: process.env.DATABASE_URL, stop: async () => undefined }
+    ? {
+        url: process.env.DATABASE_URL,
+        applicationUrl: process.env.DATABASE_URL,
+        retentionUrl: null,
+        stop: async () => undefined,
+      }
     : await startTemporary();
   const template = `innkeeper_template_${randomBytes(4).toString('hex')}`;
   undo = async () => {
     await execute(server.url, `DROP DATABASE ${template} WITH (FORCE)`).catch(() => undefined);
     await server.stop();
   };
-  const { url, applicationUrl } = server;
-  const problem = await buildTemplate(url, applicationUrl, template);
-  project.provide('postgres', { url, applicationUrl, template, problem });
+  const { url, applicationUrl, retentionUrl } = server;
+  const problem = await buildTemplate(url, applicationUrl, retentionUrl, template);
+  project.provide('postgres', { url, applicationUrl, retentionUrl, template, problem });
 }
 
 /** What is wrong with the migrations, for the tests that need them; the others run all the same. */
 async function buildTemplate(
   serverUrl: string,
   applicationUrl: string,
+  retentionUrl: string | null,
   template: string,
 ): Promise<string | null> {
   try {
@@ -57,7 +69,9 @@ async function buildTemplate(
     const { roleOf } = await import('../../src/platform/database/grants.ts');
     const granted =
       applicationUrl === serverUrl ? {} : { grantedTo: await roleOf(withDatabase(applicationUrl, template)) };
-    await migrate(withDatabase(serverUrl, template), granted);
+    const retention =
+      retentionUrl === null ? {} : { retentionTo: await roleOf(withDatabase(retentionUrl, template)) };
+    await migrate(withDatabase(serverUrl, template), { ...granted, ...retention });
     // What tests make beside the product's tables, such as what its triggers look at, is the product's to use.
     if (granted.grantedTo !== undefined) {
       const to = `TO ${granted.grantedTo}`;
@@ -87,6 +101,7 @@ async function startTemporary() {
   return {
     url: database.url,
     applicationUrl: database.applicationUrl,
+    retentionUrl: database.retentionUrl,
     stop: async () => {
       await database.stop();
       await fs.rm(dir, { recursive: true, force: true });

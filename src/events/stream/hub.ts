@@ -110,12 +110,17 @@ function createHub(ctx: Whole, watches: readonly Watch[]): Hub {
     while (!signal.aborted) {
       try {
         if (!isKnown) {
-          position = await newestEntry(ctx, signal);
-          given = position;
+          const newest = await newestEntry(ctx, signal);
+          if (signal.aborted) return; // another reader goes on, from its own position
+          position = newest;
+          given = newest;
           isKnown = true;
           ready();
         }
-        for await (const page of followJournal(ctx, position, signal)) await give(page);
+        for await (const page of followJournal(ctx, position, signal)) {
+          if (signal.aborted) return;
+          await give(page);
+        }
       } catch (error) {
         if (signal.aborted) return;
         ctx.log.warn(

@@ -10,8 +10,13 @@ export interface Watch {
   readonly permission: string;
   /** Whether the caller may look at it: `not_found`, `forbidden`. */
   readonly require: (ctx: OrganizationContext, id: number) => Promise<unknown>;
-  /** What was measured of some of them since a moment, the oldest first. */
-  readonly since: (ctx: Context, ids: number[], since: Date) => Promise<Measured[]>;
+  /** What was measured of each of them since a moment of its own, the oldest first. */
+  readonly since: (ctx: Context, watched: readonly Since[]) => Promise<Measured[]>;
+}
+
+export interface Since {
+  id: number;
+  since: Date;
 }
 
 export interface Measured {
@@ -23,6 +28,8 @@ export interface Measured {
 }
 
 const lookEveryMs = 2_000;
+/** What is older is nothing new, also of a machine that has stood still since. */
+const newestMs = 60_000;
 
 /** Sends the newest samples to those who watch, asked for once for all of them. Returns how to stop. */
 export function samplesFor(
@@ -36,8 +43,12 @@ export function samplesFor(
     const watching = [...clients].filter(({ watching, isLive }) => isLive && watching?.kind === watch.kind);
     const ids = [...new Set(watching.flatMap(({ watching }) => watching?.id ?? []))];
     if (ids.length === 0) return seen.clear();
-    const known = ids.map((id) => seen.get(`${watch.kind}:${id}`) ?? ctx.clock.now().getTime() - 60_000);
-    const samples = await watch.since(ctx, ids, new Date(Math.min(...known)));
+    const oldest = ctx.clock.now().getTime() - newestMs;
+    const sinceOf = (id: number) => new Date(Math.max(seen.get(`${watch.kind}:${id}`) ?? 0, oldest));
+    const samples = await watch.since(
+      ctx,
+      ids.map((id) => ({ id, since: sinceOf(id) })),
+    );
     for (const { id, organizationId, time, sample } of samples) {
       const key = `${watch.kind}:${id}`;
       if (time.getTime() <= (seen.get(key) ?? 0)) continue;

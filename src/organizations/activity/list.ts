@@ -1,4 +1,4 @@
-import { allEvents } from '../../events/index.ts';
+import { allEvents, journalKeptSince } from '../../events/index.ts';
 import { type ListRequest, listData, pagedList } from '../../platform/http/index.ts';
 import { fail, type OrganizationContext } from '../../platform/index.ts';
 import { requireChosen } from '../chosen.ts';
@@ -53,6 +53,7 @@ interface ActivityRequest extends ListRequest {
 /** Everything that anyone did to what is the organization's, newest first. `not_found`, `forbidden`. */
 export async function listActivity(ctx: OrganizationContext, id: number, query: ActivityRequest) {
   await requireChosen(ctx, id);
+  const keptSince = await journalKeptSince(ctx);
   const [what, whatId] = query.subject?.split(':') ?? [];
   const { rows, at } = await entries(ctx, query, {
     organizationId: id,
@@ -62,7 +63,7 @@ export async function listActivity(ctx: OrganizationContext, id: number, query: 
     since: momentOf(query.since, 'since') ?? '-infinity',
     until: momentOf(query.until, 'until') ?? 'infinity',
   });
-  return listData('activity', rows.map(view), at);
+  return { ...listData('activity', rows.map(view), at), kept_since: keptSince };
 }
 
 /** `invoice.paid` is called `invoice_paid` here. */

@@ -62,4 +62,13 @@ const ActivityEntry = named(
   'Something that happened; without user and admin the product did it by itself',
 );
 
-export const ActivityList = named('ActivityList', listOf('activity', ActivityEntry));
+export const ActivityList = named(
+  'ActivityList',
+  Type.Object({
+    ...listOf('activity', ActivityEntry).properties,
+    kept_since: Nullable({
+      ...Timestamp,
+      description: 'What is older is not kept; null: there is all of it',
+    }),
+  }),
+);

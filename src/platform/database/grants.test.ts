@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { type TestDatabase, testDatabase } from '../../../test/database.ts';
 import { migrate } from './migrate.ts';
 
-const { url, applicationUrl } = inject('postgres');
+const { url, applicationUrl, retentionUrl } = inject('postgres');
 /** A PostgreSQL of somebody's own may have one role alone. */
 const hasTwo = url !== applicationUrl;
 
@@ -27,6 +27,36 @@ beforeAll(async () => {
 afterAll(async () => {
   await application.end();
   await database.drop();
+});
+
+describe.skipIf(retentionUrl === null)('the role by which the journal is cleared', () => {
+  it('may take entries away and nothing else, which the owner of the table may not either', async () => {
+    const [owner, retention] = [database.url, database.retentionUrl ?? ''].map(
+      (connectionString) => new pg.Client({ connectionString }),
+    ) as [pg.Client, pg.Client];
+    await Promise.all([owner.connect(), retention.connect()]);
+    try {
+      await owner.query(
+        `insert into journal (action, subject_type, subject_id, actor_type, data, created_at)
+         select 'test.seen', 'test', n, 'system', '{}', now() from generate_series(1, 3) n`,
+      );
+      await expect(owner.query('delete from journal where subject_id = 1')).rejects.toThrow('append-only');
+      await expect(owner.query('update journal set data = data')).rejects.toThrow('append-only');
+      await expect(retention.query('update journal set data = data')).rejects.toThrow('permission denied');
+      await expect(retention.query('truncate journal')).rejects.toThrow('permission denied');
+      await expect(retention.query('insert into journal default values')).rejects.toThrow(
+        'permission denied',
+      );
+      expect((await retention.query('delete from journal where subject_id = 1')).rowCount).toBe(1);
+      const { rows } = await retention.query<{ name: string }>(
+        `select c.relname as name from pg_class c where c.relkind = 'r' and c.relnamespace = 'public'::regnamespace
+           and has_table_privilege(c.oid, 'select, insert, update, delete, truncate') order by 1`,
+      );
+      expect(rows.map(({ name }) => name)).toEqual(['journal', 'journal_horizon']);
+    } finally {
+      await Promise.all([owner.end(), retention.end()]);
+    }
+  });
 });
 
 describe.skipIf(!hasTwo)("the application's role", () => {

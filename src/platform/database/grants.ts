@@ -50,6 +50,23 @@ export async function grantTo(owner: pg.Client, role: string): Promise<void> {
   }
 }
 
+/** Lets a role take away what the journal keeps no longer, and no more. Nothing is written when it may already. */
+export async function grantRetention(owner: pg.Client, role: string): Promise<void> {
+  const { rows } = await owner.query<{ may: boolean; schema: string }>(
+    `select has_table_privilege($1, 'journal', 'delete') and has_table_privilege($1, 'journal', 'select')
+       and has_table_privilege($1, 'journal_horizon', 'update') and has_table_privilege($1, 'journal_horizon', 'select')
+       as may, current_schema() as schema`,
+    [role],
+  );
+  const [found] = rows;
+  if (found === undefined || found.may) return;
+  const name = pg.escapeIdentifier(role);
+  await owner.query(
+    `grant usage on schema ${pg.escapeIdentifier(found.schema)} to ${name}; grant select, delete on journal to ${name};
+     grant select, update on journal_horizon to ${name}`,
+  );
+}
+
 const rewritable = statement<{ role: string; tables: string[] }>(
   'database.rewritable',
   `select current_user::text as role, coalesce(array_agg(g.relname::text order by g.relname), '{}') as tables

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { grantTo } from './grants.ts';
+import { grantRetention, grantTo } from './grants.ts';
 
 const ourFolder = join(import.meta.dirname, '../../../migrations');
 // Any constant works; it only has to be the same in every process of this product.
@@ -16,6 +16,7 @@ export interface MigrateOptions {
   schema?: string;
   only?: readonly string[];
   grantedTo?: string;
+  retentionTo?: string;
 }
 
 interface Migration {
@@ -34,11 +35,12 @@ interface Migration {
  * and after a failure all of them run again: it says `drop index concurrently if exists` before it creates.
  *
  * `schema` takes another schema than the usual one; `only` names the migrations to apply, as an older version had them.
- * `grantedTo` is the application's role, which then may work with the tables and change none of them.
+ * `grantedTo` is the application's role, which then may work with the tables and change none of them; `retentionTo` is the role
+ * by which entries of the journal leave.
  */
 export async function migrate(
   url: string,
-  { folder = ourFolder, schema, only, grantedTo }: MigrateOptions = {},
+  { folder = ourFolder, schema, only, grantedTo, retentionTo }: MigrateOptions = {},
 ): Promise<string[]> {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 10_000, keepAlive: true });
   await client.connect();
@@ -51,6 +53,7 @@ export async function migrate(
     const wanted = readMigrations(folder).filter(({ name }) => only?.includes(name) ?? true);
     const applied = await applyMissing(client, wanted);
     if (grantedTo !== undefined) await grantTo(client, grantedTo);
+    if (retentionTo !== undefined) await grantRetention(client, retentionTo);
     return applied;
   } finally {
     await client.end(); // the lock goes with the connection

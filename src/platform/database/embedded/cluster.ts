@@ -123,10 +123,15 @@ export async function writeConfiguration(cluster: Cluster, settings: PostgresSet
   const hbaFile = path.join(cluster.home, 'pg_hba.conf');
   const identFile = path.join(cluster.home, 'pg_ident.conf');
   const us = os.userInfo().username;
-  await writeReadable(hbaFile, 'local all innkeeper,innkeeper_app,postgres peer map=us\n');
+  await writeReadable(
+    hbaFile,
+    'local all innkeeper,innkeeper_app,innkeeper_retention,postgres peer map=us\n',
+  );
   await writeReadable(
     identFile,
-    ['innkeeper', 'innkeeper_app', 'postgres'].map((role) => `us "${us}" ${role}\n`).join(''),
+    ['innkeeper', 'innkeeper_app', 'innkeeper_retention', 'postgres']
+      .map((role) => `us "${us}" ${role}\n`)
+      .join(''),
   );
   await writeReadable(
     cluster.configFile,

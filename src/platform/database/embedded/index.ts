@@ -8,6 +8,7 @@ import { boundLog } from './log.ts';
 import {
   applicationRole,
   connectionUrl,
+  retentionRole,
   type Server,
   type ServerExit,
   ServerStartError,
@@ -33,6 +34,8 @@ export interface EmbeddedPostgres {
   readonly url: string;
   /** The same as the role that the product works as. */
   readonly applicationUrl: string;
+  /** The same as the role by which entries of the journal leave. */
+  readonly retentionUrl: string;
   /** Process id of the server; null while it is down. */
   readonly pid: number | null;
   /** Calls back whenever the server ended without being asked to; it is started again by itself. */
@@ -72,6 +75,7 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
     return {
       url: connectionUrl(cluster),
       applicationUrl: connectionUrl(cluster, applicationRole),
+      retentionUrl: connectionUrl(cluster, retentionRole),
       get pid() {
         return supervisor.pid();
       },
@@ -94,13 +98,17 @@ export async function runningEmbeddedUrl(data: {
   dir: string;
   runDir: string;
   runAs: string | null;
-}): Promise<Pick<EmbeddedPostgres, 'url' | 'applicationUrl'> | null> {
+}): Promise<Pick<EmbeddedPostgres, 'url' | 'applicationUrl' | 'retentionUrl'> | null> {
   const cluster = await openCluster(data.dir, data.runDir, data.runAs);
   const url = connectionUrl(cluster);
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5_000 });
   try {
     await client.connect();
-    return { url, applicationUrl: connectionUrl(cluster, applicationRole) };
+    return {
+      url,
+      applicationUrl: connectionUrl(cluster, applicationRole),
+      retentionUrl: connectionUrl(cluster, retentionRole),
+    };
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT' || code === 'ECONNREFUSED') return null;

@@ -121,6 +121,8 @@ async function stopChild(child: ChildProcess, exited: Promise<ServerExit>): Prom
 
 /** The product's own role, which owns nothing: of tables that only grow it may read and add. */
 export const applicationRole = 'innkeeper_app';
+/** By which entries of the journal leave that are kept no longer; it may do nothing else. */
+export const retentionRole = 'innkeeper_retention';
 
 /** Connection string for the product's own database, through the cluster's socket. */
 export function connectionUrl(cluster: Cluster, user = 'innkeeper', database = 'innkeeper'): string {
@@ -133,7 +135,8 @@ async function isReady(cluster: Cluster, pid: number | undefined): Promise<boole
   const lines = pidFile.split('\n');
   if (lines[0] !== String(pid) || lines[7]?.trim() !== 'ready') return false;
   try {
-    await query(connectionUrl(cluster, applicationRole), ['SELECT 1']);
+    const roles = [applicationRole, retentionRole];
+    await Promise.all(roles.map((role) => query(connectionUrl(cluster, role), ['SELECT 1'])));
   } catch (error) {
     const code = (error as { code?: string }).code ?? '';
     if (notYet.has(code)) return false;
@@ -148,10 +151,11 @@ const notYet = new Set(['ENOENT', 'ECONNREFUSED', 'ECONNRESET', 'EPIPE', '57P03'
 /** No such role, no such database. */
 const unmade = new Set(['28000', '3D000']);
 
-/** The owner of the database may make others, and is no superuser; the application's role came later, so each may be there. */
+/** The owner of the database may make others, and is no superuser; the others came later, so each may be there. */
 async function createDatabase(cluster: Cluster): Promise<void> {
   const server = connectionUrl(cluster, 'postgres', 'postgres');
-  for (const role of ['innkeeper LOGIN CREATEDB IN ROLE pg_monitor', `${applicationRole} LOGIN`])
+  const others = [applicationRole, retentionRole].map((role) => `${role} LOGIN`);
+  for (const role of ['innkeeper LOGIN CREATEDB IN ROLE pg_monitor', ...others])
     await query(server, [`CREATE ROLE ${role}`]).catch(unlessThere);
   await query(server, ['CREATE DATABASE innkeeper OWNER innkeeper']).catch(unlessThere);
 }
