@@ -665,6 +665,12 @@ describe("what is somebody else's", () => {
         here.post(keys, { name: 'x', organization_ids }, inOrganization()),
       'updateApiKey organization_ids': () =>
         here.patch(`${keys}/${own.api_key.id}`, { organization_ids }, inOrganization()),
+      'updatePreferences default_organization_id': () =>
+        here.post(
+          '/dashboard/account/preferences',
+          { default_organization_id: stranger.organizationId },
+          inOrganization(),
+        ),
       'handOverOrganization user_id': () =>
         here.post(`${at}/hand-over`, { user_id: stranger.userId }, inOrganization()),
       'getOrganizationActivity user_id': () => member.get(`${at}/activity?user_id=${stranger.userId}`),
@@ -714,6 +720,7 @@ describe("what is somebody else's", () => {
     expect(came).toEqual({
       'createApiKey organization_ids': '400 invalid_request',
       'updateApiKey organization_ids': '400 invalid_request',
+      'updatePreferences default_organization_id': '400 invalid_request',
       'handOverOrganization user_id': '404 not_found',
       'getOrganizationActivity user_id': '200 0',
       // Before the method is looked at; methods.test.ts has a provider.

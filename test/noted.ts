@@ -1,3 +1,4 @@
+import { expect, it } from 'vitest';
 import { allRoutes } from '../src/api.ts';
 import { listRoutes } from '../src/platform/http/index.ts';
 import { settled, sql } from './sql.ts';
@@ -8,6 +9,11 @@ export interface Changes {
   seen(): Set<string>;
   /** Those of which no call left an entry in the journal. */
   silent(product: { databaseUrl: string }): Promise<string[]>;
+  /**
+   * Declares the last test of a file: each of these operations succeeded in it, and left an entry in the journal. What the
+   * story of the examples cannot send is held against the journal so; `description/examples.test.ts` sees that nothing is missing.
+   */
+  leaveEntries(product: () => { databaseUrl: string }, operations: readonly string[]): void;
 }
 
 /** Looks on while requests are sent, from here on. */
@@ -29,7 +35,7 @@ export function watchChanges(): Changes {
       made.push({ operation: found.operation, id: answer.headers.get('x-request-id') ?? '' });
     return answer;
   };
-  return {
+  const watch: Changes = {
     seen: () => new Set(made.map(({ operation }) => operation)),
     async silent(product) {
       await settled(product);
@@ -41,7 +47,16 @@ export function watchChanges(): Changes {
       );
       const noted = new Set(rows.map(({ request_id }) => request_id));
       const loud = new Set(made.filter(({ id }) => noted.has(id)).map(({ operation }) => operation));
-      return [...this.seen()].filter((operation) => !loud.has(operation)).sort();
+      return [...watch.seen()].filter((operation) => !loud.has(operation)).sort();
+    },
+    leaveEntries(product, operations) {
+      it('that succeeds leaves an entry in the journal', async () => {
+        const silent = await watch.silent(product());
+        const seen = watch.seen();
+        const wanting = operations.filter((name) => !seen.has(name) || silent.includes(name));
+        expect(wanting, 'not sent here, or without an entry').toEqual([]);
+      });
     },
   };
+  return watch;
 }

@@ -1,10 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { newInvoice, payByCredit } from '../../test/invoices.ts';
+import { watchChanges } from '../../test/noted.ts';
 import { plantPasskey } from '../../test/passkeys.ts';
 import { cookiesOf, newCustomer, type Person, sessionOf, signedIn } from '../../test/people.ts';
 import { startTestProduct, type TestProduct } from '../../test/product.ts';
 import { contents, settled, sql } from '../../test/sql.ts';
+
+const changes = watchChanges();
 
 let product: TestProduct;
 let person: Person;
@@ -331,6 +334,29 @@ describe('another address', () => {
 describe('preferences', () => {
   const preferences = `${path}/preferences`;
 
+  it('say for whom somebody of several organizations orders, as long as they are in it', async () => {
+    const [someone, other] = [await newCustomer(product), await newCustomer(product)];
+    await sql(
+      product,
+      `insert into memberships (organization_id, user_id, role, joined_at) values ($1, $2, 'billing', now())`,
+      ...[other.organizationId, someone.userId],
+    );
+    const item = { id: product.demo.products.hosting, cycle: 'monthly', type: 'Hosting' };
+    const order = () =>
+      product.nobody.post('/cart/checkout/invoice', { products: [item] }, { token: someone.key });
+    expect((await order()).body.code).toBe('organization_ambiguous');
+    const chosen = await someone.post(preferences, { default_organization_id: other.organizationId });
+    expect(chosen.body.data.preferences.default_organization_id).toBe(other.organizationId);
+    const { invoice_id } = (await order()).body.data;
+    expect((await other.get(`/dashboard/invoices/${invoice_id}`)).status).toBe(200);
+    await other.delete(`/dashboard/organizations/${other.organizationId}/members/${someone.userId}`);
+    expect((await someone.get(path)).body.data.preferences.default_organization_id).toBeNull();
+    const stranger = await newCustomer(product);
+    const refused = await someone.post(preferences, { default_organization_id: stranger.organizationId });
+    expect([refused.status, refused.body.details?.[0]?.field]).toEqual([400, 'default_organization_id']);
+    expect((await someone.post(preferences, { default_organization_id: null })).status).toBe(200);
+  });
+
   it('are changed in part, and shown with the account', async () => {
     const someone = await newCustomer(product);
     const change = { timezone: 'Europe/Vienna', theme: 'dark', notifications: { payments: false } };
@@ -338,7 +364,7 @@ describe('preferences', () => {
     const notifications = { payments: false, services: true };
     expect(data.preferences).toEqual({
       ...{ email_subscribed: false, show_cancelled_items: true, language: 'en' },
-      ...{ timezone: 'Europe/Vienna', theme: 'dark', notifications },
+      ...{ timezone: 'Europe/Vienna', theme: 'dark', notifications, default_organization_id: null },
     });
     await someone.post(preferences, { notifications: { services: false }, email_subscribed: true });
     expect((await someone.get(path)).body.data).toMatchObject({
@@ -387,3 +413,5 @@ describe('preferences', () => {
     expect((await colleague.get('/dashboard/invoices')).body.data.total).toBe(0);
   });
 });
+
+describe('a change', () => changes.leaveEntries(() => product, ['confirmEmailChange', 'revokeEmailChange']));

@@ -88,6 +88,7 @@ export async function changeAccount(
   }
   return transaction(ctx, 'account.change', async (tx) => {
     const now = await tx.db.one(lockedPerson, { id: userId });
+    if (now.status !== 'active') throw fail('unauthorized'); // closed or blocked while this was on its way
     await changeFacts(tx, facts);
     if (passwordHash === null) {
       if (wantsEmail) await askForEmail(tx, now, email);

@@ -5,7 +5,7 @@ import { addressRange } from './addressRange.ts';
 import { areaBeyond, areas, type KeyLimits } from './areas.ts';
 import { apiKeyChanged, apiKeyRevoked, apiKeyRotated } from './events.ts';
 import { copied, createApiKey, type KeyTerms, type NewApiKey, wholeTerms } from './keys.ts';
-import { lockUser } from './users.ts';
+import { lockAnyUser, lockUser } from './users.ts';
 
 /**
  * What may be done to API keys, whoever they belong to. Nobody gets a key that may do more, or lives longer, than the
@@ -175,13 +175,18 @@ function rangesOf(texts: readonly string[] | null): string[] | null {
   });
 }
 
-/** A key is for organizations that its person is in. `invalid_request`. */
-async function requireMember(ctx: TxContext, userId: number, ids: readonly number[] | null): Promise<void> {
+/** What somebody names is an organization that they are in. `invalid_request`. */
+export async function requireMember(
+  ctx: TxContext,
+  userId: number,
+  ids: readonly number[] | null,
+  field = 'organization_ids',
+): Promise<void> {
   if (ids === null) return;
   const own = new Set((await ctx.db.many(organizationsOf, { userId })).map((row) => row.organization_id));
   if (ids.every((id) => own.has(id))) return;
   const message = 'names an organization that you are no member of';
-  throw fail('invalid_request', { details: [{ field: 'organization_ids', message }] });
+  throw fail('invalid_request', { details: [{ field, message }] });
 }
 
 /**
@@ -229,7 +234,7 @@ export async function revokeKey(
   // However long it lives: whoever may end a key at all may end one that outlives theirs.
   requireNoMightier(asking, { ...key, expires_at: asking?.expires_at ?? null });
   const now = ctx.clock.now();
-  await lockUser(ctx, key.user_id);
+  await lockAnyUser(ctx, key.user_id);
   if ((await findKey(ctx, key.id)) === null) throw fail('not_found');
   const byOther = key.user_id !== ctx.actor.userId;
   const { good } = await ctx.db.one(countKeys, { userId: key.user_id, but: key.id, now });

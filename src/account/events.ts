@@ -1,7 +1,15 @@
 import { event } from '../events/index.ts';
 
 interface SshKeyCreated {
+  user_id: number;
   name: string;
+  fingerprint: string;
+}
+
+interface SshKeyDeleted {
+  user_id: number;
+  name: string;
+  fingerprint: string;
 }
 
 interface ApiKeyCreated {
@@ -13,6 +21,7 @@ interface ApiKeyCreated {
   vps: boolean;
   expires_at: string | null;
   by_other: boolean;
+  by_self: boolean;
   scopes: string[] | null;
   organization_ids: number[] | null;
   ip_allowlist: string[] | null;
@@ -159,6 +168,8 @@ interface EmailChangeRevoked {
   user_id: number;
   link_id: number;
   sessions_ended: number;
+  /** Names of the SSH keys that were added meanwhile and are gone; machines may have them. */
+  ssh_keys: string[];
 }
 
 export const accountRegistered = event<AccountRegistered>(
@@ -312,4 +323,7 @@ export const apiKeyRotated = event<ApiKeyRotated>(
 export const apiKeyRevoked = event<ApiKeyRevoked>('api_key.revoked', 'an API key was revoked');
 export const accountCreated = event('account.created', 'an account was made');
 export const sshKeyCreated = event<SshKeyCreated>('ssh_key.created', 'an SSH key was added to an account');
-export const sshKeyDeleted = event('ssh_key.deleted', 'an SSH key was removed from an account');
+export const sshKeyDeleted = event<SshKeyDeleted>(
+  'ssh_key.deleted',
+  'an SSH key was removed from an account',
+);

@@ -154,6 +154,7 @@ const preferences = {
   timezone: 'UTC',
   theme: 'system',
   notifications: { payments: true, services: true },
+  default_organization_id: null,
 };
 const account = {
   twofa_status: false,

@@ -57,6 +57,7 @@ export {
   createUser,
   findStaffMember,
   isStaffRole,
+  lockAnyUser,
   lockUser,
   type NewUser,
   type StaffRole,

@@ -108,6 +108,7 @@ export async function createApiKey(
       ...{ user_id: userId, name, prefix, billing, shield, vps },
       expires_at: expiresAt?.toISOString() ?? null,
       by_other: byOther,
+      by_self: ctx.actor.userId === userId,
       ...{
         scopes: copied(scopes),
         organization_ids: copied(organization_ids),

@@ -31,6 +31,7 @@ import {
   secondFactorDisabled,
   secondFactorEnabled,
   sessionOpened,
+  sshKeyCreated,
   staffAdded,
   verificationSent,
 } from './events.ts';
@@ -40,12 +41,19 @@ import { say } from './texts/index.ts';
 
 const made = mail(
   apiKeyCreated,
-  ({ subject: { id }, data: { name, prefix } }, reader) => ({
-    subject: say(reader, 'keyMade.subject'),
-    blocks: [say(reader, 'keyMade.what', { name, prefix, id }), say(reader, 'keyMade.next')],
+  ({ subject: { id }, data: { name, prefix, by_other } }, reader) => ({
+    subject: say(reader, by_other ? 'keyMade.subject' : 'keyOwn.subject'),
+    blocks: by_other
+      ? [say(reader, 'keyMade.what', { name, prefix, id }), say(reader, 'keyMade.next')]
+      : [say(reader, 'keyOwn.what', { name, prefix }), say(reader, 'keyOwn.next')],
   }),
-  { when: ({ by_other }) => by_other },
+  { when: ({ by_other, by_self }) => by_other || by_self },
 );
+
+const sshKeyNew = mail(sshKeyCreated, ({ data: { name, fingerprint } }, reader) => ({
+  subject: say(reader, 'sshKeyAdded.subject'),
+  blocks: [say(reader, 'sshKeyAdded.what', { name, fingerprint }), say(reader, 'sshKeyAdded.next')],
+}));
 
 const revoked = mail(
   apiKeyRevoked,
@@ -151,7 +159,12 @@ const emailGone = mail(
 
 const emailBack = mail(emailChangeRevoked, ({ data }, reader) => ({
   subject: say(reader, 'emailBack.subject'),
-  blocks: [say(reader, 'emailBack.what'), setPassword(reader, data.link_id), say(reader, 'emailBack.next')],
+  blocks: [
+    say(reader, 'emailBack.what'),
+    setPassword(reader, data.link_id),
+    say(reader, 'emailBack.next'),
+    ...(data.ssh_keys?.length ? [say(reader, 'emailBack.sshKeys', { names: data.ssh_keys.join(', ') })] : []),
+  ],
 }));
 
 const held = mail(
@@ -283,7 +296,7 @@ const closed = mail(
 
 /** Mails about who gets into an account, and how. */
 export const accountMails: MailDeclaration[] = [
-  ...[made, revoked, ending],
+  ...[made, revoked, ending, sshKeyNew],
   ...[registered, again, repeated, forgotten, reset, signedIn],
   ...[passwordSet, emailWanted, emailLeaving, emailTaken, emailGone, emailBack, held],
   ...[enabled, disabled, newCodes],

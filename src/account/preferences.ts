@@ -1,7 +1,8 @@
 import { type Notification, notifications } from '../events/index.ts';
 import { forgetPrincipals } from '../platform/http/index.ts';
 import { type AccountContext, statement, transaction } from '../platform/index.ts';
-import { recordChange } from './users.ts';
+import { requireMember } from './changeKeys.ts';
+import { lockUser, recordChange } from './users.ts';
 
 /** How somebody wants to be shown and told things. */
 export interface Preferences {
@@ -11,25 +12,31 @@ export interface Preferences {
   timezone: string;
   theme: 'system' | 'light' | 'dark';
   notifications: Partial<Record<Notification, boolean>>;
+  /** For whom they act where a request may leave that out, as checkout may. */
+  default_organization_id: number | null;
 }
 
-const lockPreferences = statement<Preferences, { userId: number }>(
-  'account.lockPreferences',
-  `select email_subscribed, show_cancelled_items, language, timezone, theme, notifications from users
-   where id = :userId for no key update`,
+const preferencesOf = statement<Preferences, { userId: number }>(
+  'account.preferences',
+  `select email_subscribed, show_cancelled_items, language, timezone, theme, notifications, default_organization_id
+   from users where id = :userId`,
 );
 const writePreferences = statement<never, Preferences & { userId: number; now: Date }>(
   'account.writePreferences',
   `update users set email_subscribed = :email_subscribed, show_cancelled_items = :show_cancelled_items,
-     language = :language, timezone = :timezone, theme = :theme, notifications = :notifications, updated_at = :now
+     language = :language, timezone = :timezone, theme = :theme, notifications = :notifications,
+     default_organization_id = :default_organization_id, updated_at = :now
    where id = :userId`,
 );
 
-/** Changes some of the caller's preferences; of `notifications` too only those that are named. */
+/** Changes some of the caller's preferences; of `notifications` too only those that are named. `invalid_request`. */
 export function changePreferences(ctx: AccountContext, change: Partial<Preferences>) {
   return transaction(ctx, 'account.changePreferences', async (tx) => {
     const { userId } = tx.actor;
-    const before = await tx.db.one(lockPreferences, { userId });
+    await lockUser(tx, userId);
+    const { default_organization_id: chosen = null } = change;
+    if (chosen !== null) await requireMember(tx, userId, [chosen], 'default_organization_id');
+    const before = await tx.db.one(preferencesOf, { userId });
     const wanted = { ...before.notifications, ...change.notifications };
     const after: Preferences = { ...before, ...change, notifications: wanted };
     const fields = (Object.keys(after) as (keyof Preferences)[]).filter(
@@ -46,10 +53,11 @@ export function changePreferences(ctx: AccountContext, change: Partial<Preferenc
 
 /** With every notification, those that were never spoken of too. */
 export function shown(preferences: Preferences) {
-  const { email_subscribed, show_cancelled_items, language, timezone, theme } = preferences;
+  const { email_subscribed, show_cancelled_items, language, timezone, theme, default_organization_id } =
+    preferences;
   const wanted = notifications.map((about) => [about, preferences.notifications[about] ?? true]);
   return {
-    ...{ email_subscribed, show_cancelled_items, language, timezone, theme },
+    ...{ email_subscribed, show_cancelled_items, language, timezone, theme, default_organization_id },
     notifications: Object.fromEntries(wanted) as Record<Notification, boolean>,
   };
 }

@@ -2,6 +2,7 @@ import { IdParams, type Principal, type RouteGroup, routes } from '../platform/h
 import { type AccountChange, changeAccount } from './change.ts';
 import { examples } from './examples.ts';
 import { changePreferences, type Preferences } from './preferences.ts';
+import { requireProof } from './proof.ts';
 import { type ReadCredit, readAccount } from './read.ts';
 import * as S from './schema.ts';
 import { createSshKey, deleteSshKey, listSshKeys, lockSshKey, readSshKey } from './sshKeys.ts';
@@ -82,7 +83,7 @@ export function accountRoutes(readCredit: ReadCredit): RouteGroup {
     route.get(
       '/ssh-keys',
       {
-        auth: 'organization',
+        ...own,
         operation: 'listSshKeys',
         summary: 'List SSH keys',
         description: 'The SSH keys of your account.',
@@ -94,21 +95,26 @@ export function accountRoutes(readCredit: ReadCredit): RouteGroup {
     route.post(
       '/ssh-keys',
       {
-        auth: 'organization',
+        ...own,
         area: 'all',
         operation: 'createSshKey',
         summary: 'Create SSH key',
-        description: 'Machines ordered from now on let this key in.',
+        description:
+          'Machines ordered from now on let this key in, so you are told by mail. Whoever is signed in proved in the last ten ' +
+          'minutes who they are; an API key is its own proof.',
         body: S.NewSshKey,
         data: S.SshKeyData,
-        errors: ['invalid_ssh_key', 'duplicate_ssh_key', 'too_many'],
+        errors: ['invalid_ssh_key', 'duplicate_ssh_key', 'too_many', 'reauthentication_required'],
       },
-      (ctx, req) => createSshKey(ctx, req.body),
+      (ctx, req) => {
+        requireProof(req.principal, ctx.clock);
+        return createSshKey(ctx, req.body);
+      },
     );
     route.get(
       '/ssh-keys/:id',
       {
-        auth: 'organization',
+        ...own,
         operation: 'getSshKey',
         summary: 'Get SSH key',
         description: 'One SSH key of your account.',
@@ -122,7 +128,7 @@ export function accountRoutes(readCredit: ReadCredit): RouteGroup {
     route.delete(
       '/ssh-keys/:id',
       {
-        auth: 'organization',
+        ...own,
         area: 'all',
         operation: 'deleteSshKey',
         summary: 'Delete SSH key',

@@ -6,6 +6,7 @@ import {
   line,
   listOf,
   MoneyText,
+  meaning,
   Nullable,
   named,
   SortBy,
@@ -13,6 +14,7 @@ import {
   Timestamp,
 } from '../platform/http/index.ts';
 import { ApiKey } from './apiKeys/schema.ts';
+import { LanguageCode } from './language.ts';
 import { EmailAddress } from './signIn/emailAddress.ts';
 import { NewPassword, Password } from './signIn/schema.ts';
 
@@ -44,6 +46,12 @@ const Preferences = named(
       payments: Type.Boolean({ description: wanted.payments }),
       services: Type.Boolean({ description: wanted.services }),
     }),
+    default_organization_id: Nullable(
+      meaning(
+        'For whom you act where a request may leave that out, as checkout may; null: your only one',
+        Id,
+      ),
+    ),
   }),
   'How you are shown and told things',
 );
@@ -53,12 +61,7 @@ export const NewPreferences = named(
   Strict({
     email_subscribed: Type.Optional(Type.Boolean()),
     show_cancelled_items: Type.Optional(Type.Boolean()),
-    language: Type.Optional(
-      Type.String({
-        pattern: '^[a-z]{2}$',
-        'x-message': 'must be a language in two small letters, such as de',
-      }),
-    ),
+    language: Type.Optional(LanguageCode),
     timezone: Type.Optional(Choice(timezones, { description: 'Of the IANA, such as Europe/Vienna' })),
     theme: Type.Optional(Theme),
     notifications: Type.Optional(
@@ -67,6 +70,7 @@ export const NewPreferences = named(
         services: Type.Optional(Type.Boolean({ description: wanted.services })),
       }),
     ),
+    default_organization_id: Type.Optional(Nullable(meaning('One that you are in', Id))),
   }),
 );
 

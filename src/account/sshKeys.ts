@@ -75,9 +75,15 @@ const keysHeld = statement<{ count: number; bytes: number }, { userId: number }>
   `select count(*)::int as count, coalesce(sum(octet_length(public_key) + 1), 0)::int as bytes
    from ssh_keys where user_id = :userId`,
 );
-const deleteKey = statement<never, { id: number; userId: number }>(
+type Deleted = Pick<SshKey, 'id' | 'name' | 'fingerprint'>;
+
+const deleteKey = statement<Deleted, { id: number; userId: number }>(
   'account.deleteSshKey',
-  'delete from ssh_keys where id = :id and user_id = :userId',
+  'delete from ssh_keys where id = :id and user_id = :userId returning id, name, fingerprint',
+);
+const deleteSince = statement<Deleted, { userId: number; since: Date }>(
+  'account.deleteSshKeysSince',
+  'delete from ssh_keys where user_id = :userId and created_at >= :since returning id, name, fingerprint',
 );
 const ownerOfKey = statement<{ user_id: number }, { id: number }>(
   'account.ownerOfSshKey',
@@ -140,7 +146,7 @@ export async function createSshKey(ctx: AccountContext, body: { name: string; pu
     }
     await record(tx, sshKeyCreated, {
       subject: { type: 'ssh_key', id: row.id },
-      data: { name: row.name },
+      data: { user_id: userId, name: row.name, fingerprint: row.fingerprint },
     });
     return { ssh_key: view(row) };
   });
@@ -161,12 +167,24 @@ async function requireFit(tx: TxContext, userId: number, publicKey: string): Pro
 /** Removes a key from the account; machines that have it already keep it. */
 export async function deleteSshKey(ctx: AccountContext, id: number) {
   return transaction(ctx, 'account.deleteSshKey', async (tx) => {
-    if ((await tx.db.run(deleteKey, { id, userId: ctx.actor.userId })) === 0) {
+    const deleted = await tx.db.maybe(deleteKey, { id, userId: ctx.actor.userId });
+    if (deleted === null)
       throw fail((await tx.db.maybe(ownerOfKey, { id })) === null ? 'not_found' : 'forbidden');
-    }
-    await record(tx, sshKeyDeleted, { subject: { type: 'ssh_key', id } });
+    await tellDeleted(tx, deleted);
     return { deleted: true };
   });
+}
+
+/** Removes the keys that were added to an account since a moment from which on somebody else had it; gives their names. */
+export async function dropSshKeysSince(tx: AccountContext & TxContext, since: Date): Promise<string[]> {
+  const deleted = await tx.db.many(deleteSince, { userId: tx.actor.userId, since });
+  for (const key of deleted) await tellDeleted(tx, key);
+  return deleted.map(({ name }) => name);
+}
+
+function tellDeleted(tx: AccountContext & TxContext, { id, name, fingerprint }: Deleted): Promise<unknown> {
+  const data = { user_id: tx.actor.userId, name, fingerprint };
+  return record(tx, sshKeyDeleted, { subject: { type: 'ssh_key', id }, data });
 }
 
 function view(row: SshKey) {

@@ -68,7 +68,7 @@ describe('a key that staff makes', () => {
     ]);
     product.clock.travel(49 * 3_600_000);
     expect((await made.client.get('/staff/nodes')).status).toBe(401);
-    expect(await mailsTo(person)).toEqual([]);
+    expect((await mailsTo(person)).map(({ subject }) => subject)).toEqual(['Your account has a new API key']);
   });
 
   it('is told to nobody who repeats the request with another key of the same person', async () => {

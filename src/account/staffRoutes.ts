@@ -1,10 +1,10 @@
-import { IdParams, type Principal, requireFresh, routes } from '../platform/http/index.ts';
-import type { Clock } from '../platform/index.ts';
+import { IdParams, routes } from '../platform/http/index.ts';
 import { blockUser, lockCustomer, unblockUser } from './block.ts';
 import { lockKey } from './changeKeys.ts';
 import { correctUser } from './correct.ts';
 import { examples } from './examples.ts';
 import { listStaffKeys, makeStaffKey, readStaffKey, revokeStaffKey, rotateStaffKey } from './keyStaff.ts';
+import { requireProof } from './proof.ts';
 import * as Staff from './staff/schema.ts';
 import * as S from './staffSchema.ts';
 import { listUsers, readUser } from './userStaff.ts';
@@ -109,11 +109,6 @@ const keys = {
 
 // Every key may see to keys: how far, the rules of each say.
 const key = { auth: 'staff', area: 'any' } as const;
-
-/** A program rotates its own key; a person proves first who they are, as for everything that opens the account. */
-function requireProof(principal: Principal, clock: Clock): void {
-  if (principal.signIn !== null) requireFresh(principal, clock);
-}
 
 export const staffKeyRoutes = routes('/staff/keys', keys, (route) => {
   route.get(

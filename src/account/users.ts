@@ -1,5 +1,12 @@
 import { record } from '../events/index.ts';
-import { type AccountContext, type Context, newId, statement, type TxContext } from '../platform/index.ts';
+import {
+  type AccountContext,
+  type Context,
+  fail,
+  newId,
+  statement,
+  type TxContext,
+} from '../platform/index.ts';
 import { accountChanged, accountCreated } from './events.ts';
 import { hashPassword } from './signIn/passwords.ts';
 
@@ -28,12 +35,14 @@ const insertUser = statement<
     passwordHash: string;
     staffRole: StaffRole | null;
     emailVerified: boolean;
+    language: string;
     now: Date;
   }
 >(
   'account.insertUser',
-  `insert into users (id, email, first_name, last_name, password_hash, staff_role, email_verified, created_at, updated_at)
-   values (:id, :email, :firstName, :lastName, :passwordHash, :staffRole, :emailVerified, :now, :now)`,
+  `insert into users (id, email, first_name, last_name, password_hash, staff_role, email_verified, language,
+     created_at, updated_at)
+   values (:id, :email, :firstName, :lastName, :passwordHash, :staffRole, :emailVerified, :language, :now, :now)`,
 );
 
 /** Makes an account whose e-mail address counts as verified. Returns its id. */
@@ -46,6 +55,7 @@ export async function createUser(ctx: TxContext, { password, ...user }: NewUser)
 interface NewAccount extends Omit<NewUser, 'password'> {
   passwordHash: string;
   emailVerified: boolean;
+  language?: string | null | undefined;
 }
 
 /** Makes an account with a password that was hashed before. Returns its id. */
@@ -59,23 +69,33 @@ export async function insertAccount(ctx: TxContext, user: NewAccount): Promise<n
     passwordHash: user.passwordHash,
     staffRole: user.staffRole ?? null,
     emailVerified: user.emailVerified,
+    language: user.language ?? 'en',
     now: ctx.clock.now(),
   });
   await record(ctx, accountCreated, { subject: { type: 'user', id }, organizationId: null });
   return id;
 }
 
-const lock = statement<never, { userId: number }>(
+const lock = statement<{ status: 'active' | 'blocked' | 'closed' }, { userId: number }>(
   'account.lockUser',
-  'select id from users where id = :userId for no key update',
+  'select status from users where id = :userId for no key update',
 );
 
 /**
  * Makes others wait who want to give this person one more of what is limited. Comes before the counting and apart from
- * it: the count has to be of a snapshot that begins after the lock is ours.
+ * it: the count has to be of a snapshot that begins after the lock is ours. Who was let in and is not any more, since
+ * the account was closed or blocked meanwhile, gets nothing: `unauthorized`; `conflict` when another one asks for them.
  */
 export async function lockUser(tx: TxContext, userId: number): Promise<void> {
-  await tx.db.one(lock, { userId });
+  const status = await lockAnyUser(tx, userId);
+  if (status === 'active') return;
+  if (tx.actor.userId === userId) throw fail('unauthorized');
+  throw fail('conflict', { message: `This account is ${status}` });
+}
+
+/** The same of whoever it is, to take something away. */
+export async function lockAnyUser(tx: TxContext, userId: number) {
+  return (await tx.db.one(lock, { userId })).status;
 }
 
 const staffMember = statement<{ id: number }, { email: string }>(

@@ -1,7 +1,10 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { watchChanges } from '../../test/noted.ts';
 import { newStaff } from '../../test/people.ts';
 import { startTestProduct, type TestProduct } from '../../test/product.ts';
 import { sql } from '../../test/sql.ts';
+
+const changes = watchChanges();
 
 let product: TestProduct;
 beforeAll(async () => {
@@ -90,3 +93,5 @@ it('only what has ended badly can be dismissed, with a reason, by those who look
   expect((await dismiss(failed, undefined, product.customer)).status).toBe(403);
   expect(await listed()).toEqual([failed]);
 });
+
+describe('a change', () => changes.leaveEntries(() => product, ['dismissJob']));

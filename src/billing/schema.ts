@@ -140,6 +140,7 @@ export const StaffInvoiceQuery = ListQuery({
 
 export const InvoiceListQuery = ListQuery({
   status: Type.Optional(InvoiceStatus),
+  search: Search('Finds numbers that begin with this, in their order; `sort` is left out of account'),
   sort: SortBy(['created_at'], '-created_at'),
 });
 

@@ -38,8 +38,14 @@ it('codes of coupons cannot be guessed: after a few wrong ones no more are looke
   expect(Number(refused[0]?.headers.get('retry-after'))).toBeGreaterThan(0);
   expect((await quote(right)).status).toBe(429);
   expect((await quote()).status, 'without a coupon nothing changes').toBe(200);
-  // Ordering is no way round it.
+  // A customer at the same address goes on, by a number of their own, which ordering and upgrading share.
+  expect((await customer.post('/cart/quote', cart(right))).status).toBe(200);
+  const more = [];
+  for (let nth = 0; nth < 20; nth += 1)
+    more.push(await customer.post(nth % 2 ? '/cart/quote' : '/cart/checkout/invoice', cart(`G-${nth}`)));
+  expect(more.map(({ body }) => body.code)).toEqual(Array(20).fill('invalid_coupon'));
   expect((await customer.post('/cart/checkout/invoice', cart('GUESS'))).status).toBe(429);
+  expect((await customer.post('/cart/quote', cart('GUESS'))).status).toBe(429);
   expect((await customer.post('/cart/checkout/invoice', cart())).status).toBe(200);
   const upgrade = { product_id: product.demo.products.hosting, couponcode: 'GUESS', dry_run: true };
   expect((await customer.post('/dashboard/services/1/upgrade', upgrade)).status).toBe(429);

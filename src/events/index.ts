@@ -11,6 +11,7 @@ export { type DeliveryReport, takeDeliveryReport } from './bounce.ts';
 export { mailConcerns } from './concerns.ts';
 export { allEvents, type Event, event, type NoData, type Told, type ToldEvent, toldEvents } from './event.ts';
 export { followJournal, startTellingReaders } from './followJournal.ts';
+export { forgetInJournal } from './forgetInJournal.ts';
 export { forgetJournal, journalKeptSince } from './forgetJournal.ts';
 export { forgetMailsTo } from './forgetMails.ts';
 export type { Brand } from './html.ts';

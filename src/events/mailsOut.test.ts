@@ -1,11 +1,14 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { newInvoice, payByCredit } from '../../test/invoices.ts';
+import { watchChanges } from '../../test/noted.ts';
 import { newCustomer, type Person } from '../../test/people.ts';
 import { startTestProduct, type TestProduct } from '../../test/product.ts';
 import { headersOf, type MailServer, mailServer } from '../../test/smtp.ts';
 import { contents, settled, sql } from '../../test/sql.ts';
 import { transaction } from '../platform/index.ts';
 import { type DeliveryReport, takeDeliveryReport } from './index.ts';
+
+const changes = watchChanges();
 
 let server: MailServer;
 let product: TestProduct;
@@ -217,3 +220,5 @@ describe('a mail that comes back', () => {
     expect(await sql(product, marked, person.email.toLowerCase())).toHaveLength(1);
   });
 });
+
+describe('a change', () => changes.leaveEntries(() => product, ['unsubscribe', 'sendMailAgain']));

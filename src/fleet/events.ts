@@ -94,5 +94,6 @@ export const addressNamed = event<AddressNamed>(
 export const imageCreated = event<ImageCreated>('image.created', 'staff added an operating-system image');
 export const imageUpdated = event<ImageUpdated>('image.updated', 'staff changed what is said of an image');
 export const imageDeleted = event<ImageNamed>('image.deleted', 'staff removed an image');
+export const imagePreparing = event<ImageNamed>('image.preparing', 'staff has an image built or downloaded');
 export const imagePrepared = event<ImageNamed>('image.prepared', 'an image was built or downloaded');
 export const imageFailed = event<ImageFailed>('image.failed', 'an image could not be built or downloaded');

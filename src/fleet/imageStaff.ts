@@ -10,7 +10,7 @@ import {
   transaction,
 } from '../platform/index.ts';
 import type { ImageChange, NewImage } from './changes.ts';
-import { imageCreated, imageDeleted, imageUpdated } from './events.ts';
+import { imageCreated, imageDeleted, imagePreparing, imageUpdated } from './events.ts';
 import { addImage, type Image } from './images.ts';
 import { imagePreparation } from './prepareImage.ts';
 
@@ -95,7 +95,7 @@ export async function createImage(ctx: Context, image: NewImage) {
     const id = await addImage(tx, { slug, name, version, source, minMemoryMib, minDiskGib });
     if (id === null) throw fail('conflict', { message: `There is an image called ${image.slug} already` });
     await record(tx, imageCreated, { ...about(id), data: { slug, source } });
-    return prepare(tx, image.slug);
+    return prepare(tx, { id, slug });
   });
 }
 
@@ -127,12 +127,13 @@ export async function prepareImage(ctx: Context, slug: string) {
   return transaction(ctx, 'fleet.requestImage', async (tx) => {
     const { image } = await lockImageForStaff(tx, slug);
     const isDue = image.state === 'new' || image.state === 'failed';
-    return isDue ? prepare(tx, slug) : { image };
+    return isDue ? prepare(tx, image) : { image };
   });
 }
 
-async function prepare(tx: TxContext, slug: string) {
+async function prepare(tx: TxContext, { id, slug }: { id: number; slug: string }) {
   await tx.db.run(beginPreparing, { slug });
+  await record(tx, imagePreparing, { subject: { type: 'image', id }, organizationId: null, data: { slug } });
   await enqueue(tx, imagePreparation, { slug }, { organizationId: null });
   return readImage(tx, slug);
 }

@@ -1,9 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { watchChanges } from '../../test/noted.ts';
 import { orderVps, runningVps, vpsCart } from '../../test/orders.ts';
 import { newCustomer, type Person } from '../../test/people.ts';
 import { startTestProduct, type TestProduct, until } from '../../test/product.ts';
 import { contents, settled as settledDatabase, sql } from '../../test/sql.ts';
 import { HypervisorError } from '../drivers/hypervisor/index.ts';
+
+const changes = watchChanges();
 
 let product: TestProduct;
 /** Why the hypervisor fails for an image; none: it does not. */
@@ -91,7 +94,7 @@ describe('an image', () => {
     });
     await add('foreign', { source: download });
     expect((await settled('foreign')).source).toEqual(download);
-    expect(await told('alpine')).toEqual(['image.created', 'image.prepared']);
+    expect(await told('alpine')).toEqual(['image.created', 'image.preparing', 'image.prepared']);
   });
 
   it('that is refused for good says why, and can be prepared again', async () => {
@@ -109,7 +112,10 @@ describe('an image', () => {
     const again = await product.staff.post('/staff/images/hostile/prepare');
     expect(again.body.data.image).toMatchObject({ state: 'preparing', error: null });
     expect(await settled('hostile')).toMatchObject({ state: 'ready' });
-    expect(await told('hostile')).toEqual(['image.created', 'image.failed', 'image.prepared']);
+    expect(await told('hostile')).toEqual([
+      ...['image.created', 'image.preparing', 'image.failed'],
+      ...['image.preparing', 'image.prepared'],
+    ]);
   });
 
   it('is prepared once at a time', async () => {
@@ -129,7 +135,7 @@ describe('an image', () => {
     expect([answer.status, answer.body.data.image]).toEqual([200, ready]);
     await settledDatabase(product);
     expect(await read('done')).toEqual(ready);
-    expect(await told('done')).toEqual(['image.created', 'image.prepared']);
+    expect(await told('done')).toEqual(['image.created', 'image.preparing', 'image.prepared']);
   });
 
   it('changes its words and whether it is offered, not its source', async () => {
@@ -194,3 +200,5 @@ describe('an image', () => {
     expect(next.images[0].slug > data.images[1].slug).toBe(true);
   });
 });
+
+describe('a change', () => changes.leaveEntries(() => product, ['prepareOperatingSystemImage']));

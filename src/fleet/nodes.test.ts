@@ -1,10 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { watchChanges } from '../../test/noted.ts';
 import { orderVps, vpsCart } from '../../test/orders.ts';
 import { newStaff } from '../../test/people.ts';
 import { startTestProduct, type TestProduct } from '../../test/product.ts';
 import { contents, sql } from '../../test/sql.ts';
 import { registerNode, requireOwnName } from './nodes.ts';
+
+const changes = watchChanges();
 
 let product: TestProduct;
 let id: number;
@@ -205,3 +208,5 @@ describe('a node whose host is replaced', () => {
     expect(await registerNode(product.ctx, moved, capacity)).toBe(node);
   });
 });
+
+describe('a change', () => changes.leaveEntries(() => product, ['replaceNode']));

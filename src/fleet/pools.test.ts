@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { watchChanges } from '../../test/noted.ts';
 import { startTestProduct, type TestProduct, until } from '../../test/product.ts';
 import { contents, sql } from '../../test/sql.ts';
 import { transaction } from '../platform/index.ts';
@@ -11,6 +12,8 @@ import {
   returnHeldAddresses,
   useHeldAddresses,
 } from './addresses.ts';
+
+const changes = watchChanges();
 
 let product: TestProduct;
 let third = 0;
@@ -344,3 +347,5 @@ describe('the list of addresses', () => {
     expect((await product.staff.get('/staff/address-pools/4242/addresses')).status).toBe(404);
   });
 });
+
+describe('a change', () => changes.leaveEntries(() => product, ['removeAddressPool']));

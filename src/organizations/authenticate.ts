@@ -237,7 +237,7 @@ export async function permissionsNow(
     const row = await db.maybe(findSignedInAgain, { id: sessionId, organizationId, now, idleSince });
     if (row !== null) found = personOf(row);
   }
-  return (found?.lacksFactor ? null : found?.permissions) ?? nothing;
+  return (found?.lacksFactor || found?.isBlocked ? null : found?.permissions) ?? nothing;
 }
 
 const nothing: ReadonlySet<string> = new Set();

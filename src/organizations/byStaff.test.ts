@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { WebSocket } from 'ws';
 import { newInvoice, payByCredit } from '../../test/invoices.ts';
 import { orderVps, runningVps } from '../../test/orders.ts';
-import { newCustomer, newMember, type Person } from '../../test/people.ts';
+import { newCustomer, newMember, type Person, signedIn } from '../../test/people.ts';
 import { startTestProduct, type TestProduct } from '../../test/product.ts';
 import { contents, settled, sql } from '../../test/sql.ts';
 import { allRoutes } from '../api.ts';
-import { listRoutes } from '../platform/http/index.ts';
+import { listRoutes, type Route } from '../platform/http/index.ts';
 
 let product: TestProduct;
 let customer: Person;
@@ -24,6 +25,13 @@ async function mailsTo(email: string): Promise<{ subject: string; body: string }
   return (await product.staff.get(`/staff/mails?recipient=${encodeURIComponent(email)}`)).body.data.mails;
 }
 
+/** What an organization that is blocked may do (decision 0092): it reads, and its people look after their own accounts. */
+const whileBlocked = {
+  changes: ['addPaymentMethod', 'createTicket', 'payInvoice', 'replyToTicket'],
+  notRead: ['getVpsConsole'],
+};
+const ofOrganizations = listRoutes(allRoutes).filter(({ auth }) => auth === 'organization');
+
 describe('an organization that is blocked', () => {
   it('orders and changes nothing at any endpoint; what runs goes on, invoices are paid, and its owner is told', async () => {
     const { serviceId } = await runningVps(product, customer);
@@ -31,27 +39,32 @@ describe('an organization that is blocked', () => {
     const blocked = await product.staff.post(at(customer, '/block'), reason);
     expect(blocked.status, JSON.stringify(blocked.body)).toBe(200);
     expect(blocked.body.data.organization).toMatchObject({ status: 'blocked', status_reason: reason.reason });
+    const here = await signedIn(product, customer);
     await settled(product);
     const before = await contents(product);
-    const open: string[] = [];
-    for (const route of listRoutes(allRoutes)) {
-      if (route.auth !== 'organization' || route.method === 'GET' || route.organization === 'of-members')
-        continue;
-      if (route.fresh || route.sessionOnly) continue;
+    const refused: string[] = [];
+    for (const route of ofOrganizations) {
       const path = route.path.replace(
         '/:id',
         route.path.includes('invoices') ? `/${invoiceId}` : `/${serviceId}`,
       );
-      const answer = await customer.request(route.method, path.replaceAll(/:\w+/g, '4242'), {
-        nonsense: true,
-      });
-      if (answer.body.code === 'organization_blocked') expect(answer.status).toBe(403);
-      else open.push(route.operation);
+      const client = route.fresh || route.sessionOnly ? here : customer;
+      // Of no shape that any of them takes: who is let in is told of that.
+      const answer = await client.request(
+        route.method,
+        `${path.replaceAll(/:\w+/g, '4242')}?nonsense=1`,
+        route.method === 'GET' ? undefined : { nonsense: true },
+      );
+      if (answer.body?.code !== 'organization_blocked') expect([200, 400, 404]).toContain(answer.status);
+      else refused.push(route.operation);
     }
-    // What is about people's own SSH keys is no matter of the organization.
-    expect(open.sort()).toEqual([
-      ...['addPaymentMethod', 'createSshKey', 'createTicket', 'deleteSshKey', 'payInvoice', 'replyToTicket'],
-    ]);
+    const isAllowed = (route: Route) =>
+      whileBlocked.changes.includes(route.operation) ||
+      (route.method === 'GET' && !whileBlocked.notRead.includes(route.operation)) ||
+      route.organization === 'of-members';
+    const wanted = ofOrganizations.filter((route) => !isAllowed(route)).map(({ operation }) => operation);
+    expect(refused.sort()).toEqual(wanted.sort());
+    expect(refused).toContain('getVpsConsole');
     expect(await contents(product)).toEqual(before);
 
     const state = (await customer.get(`/dashboard/service/${serviceId}/vps/overview`)).body.data.vps.state;
@@ -95,6 +108,59 @@ describe('an organization that is blocked', () => {
       said === 'ordered' ? 1 : expect.stringContaining('organization_blocked'),
     );
     await expect(orderVps(product, person)).rejects.toThrow('organization_blocked');
+  });
+
+  it('gets nothing by an order from before: it is held, and an upgrade is paid back', async () => {
+    const person = await newCustomer(product, { creditMinor: 50_000 });
+    const { serviceId } = await runningVps(product, person);
+    await settled(product);
+    const { invoiceId, serviceId: ordered } = await orderVps(product, person);
+    const upgrade = { option1: 2 };
+    const bigger = await person.post(`/dashboard/services/${serviceId}/upgrade-vps`, upgrade);
+    expect(bigger.status, JSON.stringify(bigger.body)).toBe(200);
+    const { options: size } = (await person.get(`/dashboard/services/${serviceId}`)).body.data.service;
+    expect((await product.staff.post(at(person, '/block'), reason)).status).toBe(200);
+    for (const id of [invoiceId, bigger.body.data.invoice_id])
+      expect((await payByCredit(person, id)).status).toBe(200);
+    await settled(product);
+    expect((await person.get(`/dashboard/services/${ordered}`)).body.data.service.status).toBe('pending');
+    const { order } = (await product.staff.get(`/staff/orders/${invoiceId}`)).body.data;
+    expect(order.review).toMatchObject({ status: 'held', reasons: ['Its organization is blocked'] });
+    const { invoice } = (await person.get(`/dashboard/invoices/${bigger.body.data.invoice_id}`)).body.data;
+    expect(invoice.status).toBe('refunded');
+    expect((await person.get(`/dashboard/services/${serviceId}`)).body.data.service.options).toEqual(size);
+    const released = await product.staff.post(`/staff/orders/${invoiceId}/release`, {});
+    expect(released.body.data.order.review.status).toBe('released');
+  });
+
+  it('takes nobody in: an invitation waits until it is let go on', async () => {
+    const [person, guest] = [await newCustomer(product), await newCustomer(product)];
+    const invited = await person.post(`/dashboard/organizations/${person.organizationId}/invitations`, {
+      ...{ email: guest.email, role: 'viewer' },
+    });
+    expect(invited.status).toBe(200);
+    const [mail] = await mailsTo(guest.email);
+    const token = /\?token=([\w-]+)/.exec(mail?.body ?? '')?.[1];
+    await product.staff.post(at(person, '/block'), reason);
+    const accept = () => guest.post('/dashboard/invitations/accept', { token });
+    expect(face(await accept())).toEqual([403, 'organization_blocked']);
+    await product.staff.post(at(person, '/unblock'));
+    expect((await accept()).status).toBe(200);
+  });
+
+  it('loses the console that it had open', async () => {
+    const person = await newCustomer(product, { creditMinor: 50_000 });
+    const { serviceId } = await runningVps(product, person);
+    const { wss_url } = (await person.get(`/dashboard/service/${serviceId}/vps/console`)).body.data;
+    await product.staff.post(at(person, '/block'), reason);
+    const { pathname } = new URL(wss_url);
+    const socket = new WebSocket(`${product.url.replace('http', 'ws')}${pathname}`);
+    socket.on('error', () => undefined);
+    const said = await new Promise((resolve) => {
+      socket.once('unexpected-response', (_request, response) => resolve(response.statusCode));
+      socket.once('open', () => resolve('open'));
+    });
+    expect(said).not.toBe('open');
   });
 
   it('is blocked once, and one that is closed is neither blocked nor corrected', async () => {

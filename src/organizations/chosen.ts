@@ -11,13 +11,15 @@ const findOrganization = statement<{ id: number }, { id: number }>(
   'organizations.find',
   'select id from organizations where id = :id',
 );
-const statusOf = statement<{ status: string }, { id: number }>(
+type OrganizationStatus = 'active' | 'blocked' | 'closed';
+
+const statusOf = statement<{ status: OrganizationStatus }, { id: number }>(
   'organizations.statusOf',
   'select status from organizations where id = :id',
 );
-const lock = statement<{ name: string; require_2fa: boolean }, { id: number }>(
+const lock = statement<{ name: string; require_2fa: boolean; status: OrganizationStatus }, { id: number }>(
   'organizations.lock',
-  'select name, require_2fa from organizations where id = :id for no key update',
+  'select name, require_2fa, status from organizations where id = :id for no key update',
 );
 
 /**
@@ -36,16 +38,29 @@ export async function organizationExists(ctx: Context, id: number): Promise<bool
   return (await ctx.db.maybe(findOrganization, { id })) !== null;
 }
 
+/** Whether an organization goes on, was blocked by staff, or was closed with its last account. `not_found`. */
+export async function statusOfOrganization(ctx: Context, id: number): Promise<OrganizationStatus> {
+  return (await requireRow(ctx, statusOf, { id })).status;
+}
+
 /**
  * For what is ordered anew, once the organization is locked: it may have been closed or blocked since the request was
  * let in. `forbidden`, `organization_blocked`.
  */
 export async function requireOpen(tx: TxContext, id: number): Promise<void> {
-  const { status } = await requireRow(tx, statusOf, { id });
-  if (status !== 'active') throw fail(status === 'blocked' ? 'organization_blocked' : 'forbidden');
+  refuseUnlessOpen(await statusOfOrganization(tx, id));
 }
 
-/** Nobody changes the organization, or who is in it, until the transaction ends. `not_found`. */
-export function lockOrganization(tx: TxContext, id: number) {
-  return requireRow(tx, lock, { id });
+/**
+ * Nobody changes the organization, or who is in it, until the transaction ends. It is open, as for {@link requireOpen}.
+ * `not_found`, `forbidden`, `organization_blocked`.
+ */
+export async function lockOrganization(tx: TxContext, id: number) {
+  const { status, ...organization } = await requireRow(tx, lock, { id });
+  refuseUnlessOpen(status);
+  return organization;
+}
+
+function refuseUnlessOpen(status: OrganizationStatus): void {
+  if (status !== 'active') throw fail(status === 'blocked' ? 'organization_blocked' : 'forbidden');
 }

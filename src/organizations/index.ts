@@ -8,11 +8,12 @@ import './limits.ts';
 
 export { activityRoutes } from './activity/routes.ts';
 export { authenticator, permissionsNow } from './authenticate.ts';
-export { lockOrganization, organizationExists, requireOpen } from './chosen.ts';
+export { lockOrganization, organizationExists, requireOpen, statusOfOrganization } from './chosen.ts';
 export { expireInvitations, purgeInvitations } from './invitations/forget.ts';
 export { invitationRoutes } from './invitations/routes.ts';
 export { organizationMails } from './mails.ts';
 export { memberRoutes } from './members/routes.ts';
+export { requireOwner } from './members/ruler.ts';
 export { foundOrganization, ownerAddress, ownerOf, readHolders, toldOf } from './organizations.ts';
 export { permissionNames, permissions, permissionsOf, type Role, roles } from './permissions.ts';
 export { organizationsPermitting } from './permitted.ts';

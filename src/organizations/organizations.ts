@@ -4,7 +4,9 @@ import {
   forgetPrincipals,
   type ListRequest,
   listData,
+  type Principal,
   pagedList,
+  requireFresh,
   requireLine,
   type SignIn,
 } from '../platform/http/index.ts';
@@ -176,20 +178,22 @@ interface Change {
 }
 
 /**
- * Changes what is named of it. `not_found`, `forbidden`, `second_factor_missing` for who would lock themselves out;
- * `signIn` is how the caller came in, null with a key.
+ * Changes what is named of it. `not_found`, `forbidden`, `second_factor_missing` for who would lock themselves out,
+ * `session_required` and `reauthentication_required` for who wants no second factor any more.
  */
 export function updateOrganization(
   ctx: OrganizationContext,
   id: number,
   change: Change,
-  signIn: SignIn | null,
+  principal: Pick<Principal, 'signIn'>,
 ) {
   return transaction(ctx, 'organizations.update', async (tx) => {
     await requireChosen(tx, id);
     const before = await lockOrganization(tx, id);
     const now = { name: change.name ?? before.name, require_2fa: change.require_2fa ?? before.require_2fa };
-    if (now.require_2fa && !before.require_2fa) await requireFactor(tx, signIn);
+    if (now.require_2fa && !before.require_2fa) await requireFactor(tx, principal.signIn);
+    // Whoever found a session open must not open the organization to those without a second factor.
+    if (!now.require_2fa && before.require_2fa) requireFresh(principal, tx.clock);
     if (now.name !== before.name || now.require_2fa !== before.require_2fa) {
       await tx.db.run(setOrganization, { id, name: now.name, require2fa: now.require_2fa });
       await record(tx, organizationUpdated, {

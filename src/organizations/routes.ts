@@ -67,13 +67,14 @@ export const organizationRoutes = routes('/dashboard/organizations', group, (rou
       operation: 'updateOrganization',
       summary: 'Update organization',
       description:
-        'Address and tax id are parts of the billing profile (`PATCH /dashboard/billing/profile`).',
+        'Address and tax id are parts of the billing profile (`PATCH /dashboard/billing/profile`). To want no second factor ' +
+        'any more (`require_2fa: false`) takes somebody signed in who proved in the last ten minutes who they are.',
       params: IdParams,
       body: S.OrganizationChange,
       data: S.OrganizationData,
-      errors: ['not_found', 'second_factor_missing'],
+      errors: ['not_found', 'second_factor_missing', 'session_required', 'reauthentication_required'],
       lock: (tx, req) => lockOrganization(tx, req.params.id),
     },
-    (ctx, req) => updateOrganization(ctx, req.params.id, req.body, req.principal.signIn),
+    (ctx, req) => updateOrganization(ctx, req.params.id, req.body, req.principal),
   );
 });

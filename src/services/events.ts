@@ -221,6 +221,11 @@ interface ServiceMoved {
   organization: string;
 }
 
+interface ServiceMovedIn extends ServiceMoved {
+  /** A new price that its customer before was told of, which goes along. */
+  coming_price: { price: string; currency: string; from: string } | null;
+}
+
 export const orderHeld = event<OrderHeld>('order.held', 'a paid order waits until staff has looked at it');
 export const orderReleased = event<OrderReleased>('order.released', 'staff let a held order be delivered');
 export const orderRefused = event<OrderRefused>(
@@ -370,7 +375,7 @@ export const serviceMovedAway = event<ServiceMoved>(
   'service.moved_away',
   'a service was moved to another organization',
 );
-export const serviceMovedIn = event<ServiceMoved>(
+export const serviceMovedIn = event<ServiceMovedIn>(
   'service.moved_in',
   'a service was moved here from another organization',
 );

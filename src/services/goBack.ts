@@ -57,7 +57,7 @@ async function cutUpgrades(tx: TxContext, { id, currency }: Terms, duedate: stri
         await cutPeriod(tx, id, { invoiceId, endsOn: duedate, netMinor });
         await moveEarning(tx, { invoiceId, serviceId: id, from: startsOn, to: duedate });
       }
-      if (amountMinor > 0) {
+      if (amountMinor > 0 && !invoice.isGivenUp) {
         const reason = 'the days that it was paid for were given back';
         const amount = formatMoney(amountMinor, currency);
         await refundInvoice(tx, invoiceId, { method: 'credit', amount, reason });

@@ -180,11 +180,20 @@ const movedAway = mail(serviceMovedAway, ({ data }, reader) => {
   };
 });
 
+const pricedIn = (reader: Reader, coming: { price: string; currency: string; from: string }) => ({
+  price: moneyFor(reader, coming.price, coming.currency),
+  day: dayFor(reader, coming.from),
+});
+
 const movedIn = mail(serviceMovedIn, ({ data }, reader) => {
   const name = data.hostname ?? data.product;
   return {
     subject: say(reader, 'movedIn.subject', { name }),
-    blocks: [say(reader, 'movedIn.what', { name }), say(reader, 'movedIn.next')],
+    blocks: [
+      say(reader, 'movedIn.what', { name }),
+      ...(data.coming_price ? [say(reader, 'movedIn.price', pricedIn(reader, data.coming_price))] : []),
+      say(reader, 'movedIn.next'),
+    ],
   };
 });
 

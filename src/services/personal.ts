@@ -1,4 +1,4 @@
-import { keptByLaw, type PersonalRoom, personalTable, statement } from '../platform/index.ts';
+import { dayOf, keptByLaw, type PersonalRoom, personalTable, statement } from '../platform/index.ts';
 
 const own = { organization: 'organization_id', closing: keptByLaw } as const;
 
@@ -10,6 +10,20 @@ const running = statement<
   `select id, domain, status from services
    where organization_id = any(:organizationIds::bigint[]) and status in ('pending', 'active', 'suspended')
    order by id limit 100`,
+);
+// Held, so that none of them is cancelled meanwhile and gives back to who is closed.
+const paidElsewhere = statement<
+  { id: number; domain: string | null; until: string },
+  { organizationIds: number[]; today: string }
+>(
+  'services.paidElsewhereBy',
+  `select s.id, s.domain, (select max(p.ends_on)::text from service_periods p join invoices i on i.id = p.invoice_id
+      where p.service_id = s.id and i.organization_id = any(:organizationIds::bigint[]) and i.total_minor > i.refunded_minor) as until
+   from services s where s.status in ('active', 'suspended') and s.organization_id <> all(:organizationIds::bigint[])
+     and s.id in (select p.service_id from service_periods p join invoices i on i.id = p.invoice_id
+       where i.organization_id = any(:organizationIds::bigint[]) and p.ends_on > :today::date
+         and i.status in ('paid', 'partially_refunded') and i.total_minor > i.refunded_minor)
+   order by s.id limit 100 for no key update of s`,
 );
 const clearNotes = statement<never, { organizationIds: number[] }>(
   'services.clearNotes',
@@ -43,12 +57,22 @@ export const servicesPersonal: PersonalRoom = {
     }),
     personalTable('price_moves', { others: ['user_id'], hidden: "the provider's", closing: keptByLaw }),
   ],
-  obstacles: async (tx, { organizationIds }) => {
-    const services = await tx.db.many(running, { organizationIds: [...organizationIds] });
-    return services.map(({ id, domain, status }) => ({
-      field: `services[${id}]`,
-      message: `${domain ?? 'this service'} is ${status}: cancel it at once, or wait for its end`,
-    }));
+  obstacles: async (tx, closing) => {
+    const organizationIds = [...closing.organizationIds];
+    const services = await tx.db.many(running, { organizationIds });
+    const moved = await tx.db.many(paidElsewhere, { organizationIds, today: dayOf(tx.clock.now()) });
+    return [
+      ...services.map(({ id, domain, status }) => ({
+        field: `services[${id}]`,
+        message: `${domain ?? 'this service'} is ${status}: cancel it at once, or wait for its end`,
+      })),
+      ...moved
+        .filter(() => !closing.givesUpCredit)
+        .map(({ id, domain, until }) => ({
+          field: `services[${id}]`,
+          message: `you paid for ${domain ?? 'this service'} until ${until}, which another organization has now, and what goes back of that is yours: wait, or say give_up_credit`,
+        })),
+    ];
   },
   forget: async (tx, { organizationIds }) => {
     await tx.db.run(clearNotes, { organizationIds: [...organizationIds] });

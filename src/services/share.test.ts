@@ -24,7 +24,15 @@ const paid: fc.Arbitrary<PaidInvoice> = fc
     const netMinor = price + setup - discountMinor + others;
     const totalMinor = netMinor + Math.round((netMinor * tax) / 10_000);
     return {
-      ...{ id: 1, priceMinor: price, setupFeeMinor: setup, discountMinor, netMinor, totalMinor },
+      ...{
+        isGivenUp: false,
+        id: 1,
+        priceMinor: price,
+        setupFeeMinor: setup,
+        discountMinor,
+        netMinor,
+        totalMinor,
+      },
       refundedMinor: Math.floor((totalMinor * refunded) / 100),
       disputedMinor: Math.floor((totalMinor * disputed) / 100),
     };
@@ -96,6 +104,7 @@ describe('what goes back of an invoice', () => {
         const middle = addDays(time.startsOn, at % days);
         const invoice = (minor: number): PaidInvoice => ({
           ...{
+            isGivenUp: false,
             id: 1,
             priceMinor: minor,
             setupFeeMinor: 0,
@@ -118,7 +127,7 @@ describe('what goes back of an invoice', () => {
 
   /** Thirty days of a service beside another one: 12.00 and 3.00 to set it up, 20 % off, and tax. */
   const one: PaidInvoice = {
-    ...{ id: 7, priceMinor: 1_200, setupFeeMinor: 300, discountMinor: 300 },
+    ...{ isGivenUp: false, id: 7, priceMinor: 1_200, setupFeeMinor: 300, discountMinor: 300 },
     ...{ netMinor: 2_400, totalMinor: 2_880, refundedMinor: 0, disputedMinor: 0 },
   };
   const april = { invoiceId: 7, startsOn: '2027-04-01', endsOn: '2027-05-01' };

@@ -1,5 +1,6 @@
 import { statement, type TxContext } from '../platform/index.ts';
 import type { Mover } from '../services/index.ts';
+import { deleteProtection } from './protection.ts';
 import { inSql, openStatuses } from './states.ts';
 
 const openAction = statement<{ command: string }, { serviceId: number }>(
@@ -20,7 +21,10 @@ const dropTickets = statement<never, { serviceId: number }>(
 
 /** A machine goes with its service. What was done to it before, and its charts, stay of the organization that it was of. */
 export const vpsMover: Mover = {
-  underWay: async (tx: TxContext, serviceId) => {
+  obstacle: async (tx: TxContext, serviceId) => {
+    // Whoever it goes to may delete it, so what keeps it from that keeps it here.
+    const protection = await deleteProtection(tx, serviceId);
+    if (protection !== null) return protection;
     const action = await tx.db.maybe(openAction, { serviceId });
     return action === null ? null : `The action ${action.command} is under way; try again once it is done`;
   },

@@ -96,6 +96,8 @@ export const vpsRoutes = routes('/dashboard/service', group, (route) => {
       params: IdParams,
       operation: 'getVpsConsole',
       personal: true,
+      // More than reading: whoever has it works on the machine by our means.
+      whileBlocked: false,
       summary: 'Get VPS console',
       description:
         'A WebSocket that works once, within 30 seconds, and carries the bytes of RFB or of the serial line. It closes within ' +

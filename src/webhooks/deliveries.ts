@@ -1,3 +1,4 @@
+import { record } from '../events/index.ts';
 import { type ListRequest, listData, pagedList } from '../platform/http/index.ts';
 import {
   fail,
@@ -6,9 +7,11 @@ import {
   requireOwn,
   type StaffContext,
   statement,
+  type TxContext,
   transaction,
 } from '../platform/index.ts';
 import { requireEndpoint } from './endpoints.ts';
+import { webhookReplayed, webhookTested } from './events.ts';
 import { wakeDrain } from './wake.ts';
 
 interface DeliveryRow {
@@ -148,6 +151,10 @@ export function sendTest(ctx: OrganizationContext, endpointId: number) {
     const data = { organization_id: organizationId, subject: { type: 'webhook', id: endpointId } };
     const body = JSON.stringify({ type: 'webhook.test', timestamp: now, data });
     await tx.db.run(insertTest, { id, organizationId, endpointId, body, now });
+    await record(tx, webhookTested, {
+      subject: { type: 'webhook', id: endpointId },
+      data: { delivery_id: id },
+    });
     tx.db.afterCommit(wakeDrain);
     return readDelivery(tx, id);
   });
@@ -156,9 +163,10 @@ export function sendTest(ctx: OrganizationContext, endpointId: number) {
 /** Sends it again, with the same id, whatever became of it; again for three days. `not_found`, `forbidden`. */
 export function replayDelivery(ctx: OrganizationContext, id: number) {
   return transaction(ctx, 'webhooks.replay', async (tx) => {
-    await requireOwn(tx, wholeById, { id });
+    const { endpoint_id: endpointId } = await requireOwn(tx, wholeById, { id });
     await tx.db.run(forgetAttempts, { ids: [id], kept: keptAttempts });
     await tx.db.run(beginAnew, { id, now: tx.clock.now() });
+    await tellReplayed(tx, endpointId, { delivery_id: id, replayed: 1 });
     tx.db.afterCommit(wakeDrain);
     return readDelivery(tx, id);
   });
@@ -183,6 +191,7 @@ export function replaySpan(ctx: OrganizationContext, endpointId: number, span: S
     const asked = { endpointId, since, until, states, now: tx.clock.now(), limit: mostReplayed };
     const begun = await tx.db.many(beginSpanAnew, asked);
     await tx.db.run(forgetAttempts, { ids: begun.map(({ id }) => id), kept: keptAttempts });
+    await tellReplayed(tx, endpointId, { delivery_id: null, replayed: begun.length });
     tx.db.afterCommit(wakeDrain);
     const last = begun.reduce((latest, { created_at }) => Math.max(latest, created_at.getTime()), 0);
     return {
@@ -190,6 +199,14 @@ export function replaySpan(ctx: OrganizationContext, endpointId: number, span: S
       next_since: begun.length < mostReplayed ? null : new Date(last + 1),
     };
   });
+}
+
+function tellReplayed(
+  tx: OrganizationContext & TxContext,
+  id: number,
+  data: { delivery_id: number | null; replayed: number },
+): Promise<unknown> {
+  return record(tx, webhookReplayed, { subject: { type: 'webhook', id }, data });
 }
 
 function momentOf(text: string, field: string): string {

@@ -197,20 +197,19 @@ export const cannotBeSent: Record<string, string> = {
     ].map((name) => [name, 'needs a device: account/passkeys/passkeys.test.ts']),
   ),
   ...Object.fromEntries(
-    [
-      'getStaff',
-      'addStaff',
-      'updateStaff',
-      'removeStaff',
-      'blockStaff',
-      'unblockStaff',
-      'askForFactorReset',
-      'getFactorReset',
-      'revokeFactorReset',
-      'impersonateUser',
-      'endImpersonation',
-    ].map((name) => [name, 'needs a session of staff: account/staff/staff.test.ts']),
+    ['getStaff', 'addStaff', 'updateStaff', 'removeStaff', 'blockStaff', 'unblockStaff'].map((name) => [
+      name,
+      'needs a session of staff: account/staff/staff.test.ts',
+    ]),
   ),
+  ...Object.fromEntries(
+    ['askForFactorReset', 'getFactorReset', 'revokeFactorReset'].map((name) => [
+      name,
+      'needs a session of staff: account/factors/reset.test.ts',
+    ]),
+  ),
+  impersonateUser: 'needs a session of staff: account/impersonate/impersonate.test.ts',
+  endImpersonation: 'needs a session of staff: account/impersonate/impersonate.test.ts',
   closeAccount: 'needs a session: account/closing/closing.test.ts',
   getSession: 'needs a session: account/sessions/sessions.test.ts',
   endSession: 'needs a session: account/sessions/sessions.test.ts',
@@ -254,4 +253,31 @@ export const cannotBeSent: Record<string, string> = {
   dismissJob: 'needs a job that failed: attention/dismissJob.test.ts',
   replaceNode: 'needs a node that is silent: fleet/nodes.test.ts',
   removeAddressPool: 'needs a pool without a reserved address: fleet/pools.test.ts',
+};
+
+/** What is sent with POST and leaves nothing behind that lasts, so no journal has it; and why. */
+export const changeNothing: Record<string, string> = {
+  ...Object.fromEntries(
+    ['askForPasskey', 'askForNewPasskey', 'askForPasskeyAgain'].map((name) => [
+      name,
+      'a challenge, good for minutes',
+    ]),
+  ),
+  addPaymentMethod: 'a link; what is saved by it the payment provider tells',
+  receivePaymentEvent: 'says where to look; what is found there has entries of its own',
+  sayWritingInTicket: 'for a minute',
+  previewCannedReply: 'shows',
+  previewChangedCalendar: 'shows',
+  quoteCart: 'shows',
+};
+
+/** Changes whose example changes nothing, or not within its request, with the tests that make one which does. */
+export const changedElsewhere: Record<string, string> = {
+  forgetPassword: 'is done after its answer: account/signIn/signIn.test.ts',
+  resendVerification: 'the same: account/signIn/signIn.test.ts',
+  assignTicket: 'to nobody, as it is: tickets/staff/staff.test.ts',
+  correctUser: 'to what it is: account/staff/staff.test.ts',
+  updateOrganization: 'to what it is: organizations/members/members.test.ts',
+  prepareOperatingSystemImage: 'is being prepared as it is: fleet/images.test.ts',
+  upgradeVpsResources: 'a dry run: vps/upgrade/upgrade.test.ts',
 };

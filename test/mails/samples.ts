@@ -36,7 +36,10 @@ export const samples: Record<string, object[]> = {
       failing_since: '2026-02-03T09:30:00.000Z',
     },
   ],
-  'api_key.created': [key],
+  'api_key.created': [key, { ...key, by_other: false, by_self: true }],
+  'ssh_key.created': [
+    { ...account, name: '~laptop', fingerprint: 'SHA256:4X8uo0v1JxZ4d0e0x0cP4sM2yQ3mH3pXvJr2mX3Yb3s' },
+  ],
   'api_key.revoked': [key],
   'api_key.ending': [{ ...key, expires_at: '2026-02-03T09:30:00.000Z' }],
   'password.forgotten': [aboutLink],
@@ -46,7 +49,10 @@ export const samples: Record<string, object[]> = {
   'email_change.told': [changing],
   'email_change.refused': [changing],
   'email_change.confirmed': [changing],
-  'email_change.revoked': [{ ...aboutLink, sessions_ended: 1 }],
+  'email_change.revoked': [
+    { ...aboutLink, sessions_ended: 1, ssh_keys: [] },
+    { ...aboutLink, sessions_ended: 1, ssh_keys: ['~laptop', '~phone'] },
+  ],
   'email_change.address_held': [changing],
   'session.opened': [
     { ...account, new_device: true, user_agent: '~Mozilla/5.0 (X11; Linux x86_64)' },
@@ -144,7 +150,13 @@ export const samples: Record<string, object[]> = {
   'service.cancel_scheduled': [{ ...service, effective_on: '2026-03-01', reason: null }],
   'service.cancel_revoked': [service],
   'service.moved_away': [{ ...machine, organization_id: 1, organization: '~Ada & Sons' }],
-  'service.moved_in': [{ ...machine, organization_id: 1, organization: '~Ada & Sons' }],
+  'service.moved_in': [
+    { ...machine, organization_id: 1, organization: '~Ada & Sons', coming_price: null },
+    {
+      ...{ ...machine, organization_id: 1, organization: '~Ada & Sons' },
+      coming_price: { price: '3.50', currency: 'EUR', from: '2026-03-03' },
+    },
+  ],
   'service.product_changed': [
     {
       ...{ ...byHand, product_before: '~Cloud S', product: '~Cloud M', cycle: 'annually' },

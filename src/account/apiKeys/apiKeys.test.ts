@@ -2,12 +2,15 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { apiClient, type Client } from '../../../test/client.ts';
 import { newInvoice } from '../../../test/invoices.ts';
+import { watchChanges } from '../../../test/noted.ts';
 import { newCustomer, newMember, type Person, type SignedIn, signedIn } from '../../../test/people.ts';
 import { startTestProduct, type TestProduct } from '../../../test/product.ts';
 import { contents, settled, sql } from '../../../test/sql.ts';
 import { permissionNames, permissionsOf, roles } from '../../organizations/index.ts';
 import { addressRange } from '../addressRange.ts';
 import { areas } from '../areas.ts';
+
+const changes = watchChanges();
 
 let product: TestProduct;
 let person: Person;
@@ -230,7 +233,9 @@ describe('an API key', () => {
       await product.periodic('account.warnOfEndingKeys');
       await settled(product);
       const { mails } = (await product.staff.get(`/staff/mails?recipient=${who.email}`)).body.data;
-      return mails.map(({ body }: { body: string }) => /"(\w+)"/.exec(body)?.[1] ?? '').filter(Boolean);
+      return mails
+        .filter(({ subject }: { subject: string }) => /ends soon/.test(subject))
+        .map(({ body }: { body: string }) => /"(\w+)"/.exec(body)?.[1] ?? '');
     };
     expect(await told(0)).toEqual([]);
     expect(await told(2.1)).toEqual(['short']);
@@ -390,3 +395,6 @@ describe('a range of addresses', () => {
     }
   });
 });
+
+describe('a change', () =>
+  changes.leaveEntries(() => product, ['createApiKey', 'updateApiKey', 'rotateApiKey', 'revokeApiKey']));

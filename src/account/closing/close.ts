@@ -47,6 +47,7 @@ export async function closeAccount(
   return transaction(ctx, 'account.close', async (tx) => {
     const { userId } = tx.actor;
     const person = await requireRow(tx, lockedPerson, { id: userId });
+    if (person.status !== 'active') throw fail('unauthorized');
     if (person.staff_role !== null) throw fail('staff_account');
     const { organizationIds, obstacles } = await endingOrganizations(tx, userId);
     const closing = { userId, organizationIds, givesUpCredit };

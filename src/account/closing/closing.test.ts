@@ -1,9 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { watchChanges } from '../../../test/noted.ts';
 import { orderVps, runningVps } from '../../../test/orders.ts';
 import { newCustomer, newMember, newStaff, type Person, signedIn } from '../../../test/people.ts';
 import { startTestProduct, type TestProduct, until } from '../../../test/product.ts';
 import { contents, settled, sql } from '../../../test/sql.ts';
 import { allPersonal } from '../../api.ts';
+
+const changes = watchChanges();
 
 let product: TestProduct;
 beforeAll(async () => {
@@ -278,6 +281,54 @@ describe('an account', () => {
     expect(activity.body.data.activity[0].action).toBe('member_removed');
   });
 
+  it('that is closed is known in the journal by its number alone, a week later; what others said of others stays', async () => {
+    const canary = 'Canarina';
+    const person = await newCustomer(product, { firstName: canary });
+    const other = await newCustomer(product);
+    const guest = `guest${person.userId}@example.com`;
+    const at = (who: Person) => `/dashboard/organizations/${who.organizationId}`;
+    const here = await signedIn(product, person, { 'user-agent': `${canary}/1.0` });
+    await person.patch(at(person), { name: `${canary} Works` });
+    await here.post('/dashboard/account/ssh-keys', { name: `${canary} laptop`, public_key: publicKey });
+    await here.post('/dashboard/account/api-keys', { name: `${canary} program` });
+    await person.post(`${at(person)}/invitations`, { email: guest, role: 'viewer' });
+    await other.post(`${at(other)}/invitations`, { email: person.email, role: 'admin' });
+    const [mail] = (await mailsTo(person.email)).filter(({ body }) => /invitation\?token=/.test(body));
+    const token = /\?token=([\w-]+)/.exec(mail?.body ?? '')?.[1];
+    expect((await here.post('/dashboard/invitations/accept', { token })).status).toBe(200);
+    await other.post(`${at(other)}/invitations`, { email: 'kept@example.com', role: 'viewer' });
+    await settled(product);
+    const journal = async () =>
+      (await sql<{ text: string }>(product, 'select to_jsonb(j)::text as text from journal j')).map(
+        ({ text }) => text,
+      );
+    const naming = async (text: string) => (await journal()).filter((entry) => entry.includes(text));
+    expect((await naming(canary)).length).toBeGreaterThan(4);
+    expect((await naming(person.email)).length).toBeGreaterThan(1);
+    const before = await journal();
+    const closed = await here.post(close, {});
+    expect(closed.status, JSON.stringify(closed.body)).toBe(200);
+    await settled(product);
+    product.clock.travel(8 * 86_400_000);
+    await product.periodic('account.forgetClosed');
+    for (const known of [canary, person.email]) expect([known, await naming(known)]).toEqual([known, []]);
+    const ips = await sql(
+      product,
+      'select 1 from journal where user_id = $1 and ip is not null',
+      person.userId,
+    );
+    expect(ips).toEqual([]);
+    expect(await naming('kept@example.com')).toHaveLength(1);
+    expect((await journal()).length).toBeGreaterThanOrEqual(before.length);
+    const { activity } = (await other.get(`${at(other)}/activity?limit=100`)).body.data;
+    expect(activity.map(({ action }: { action: string }) => action)).toContain('member_joined');
+    // Nobody else changes an entry, nor is anything forgotten of who is there.
+    await expect(sql(product, `update journal set data = '{}'`)).rejects.toThrow('append-only');
+    await expect(sql(product, `select forget_in_journal($1, '', 10)`, other.userId)).rejects.toThrow(
+      'not closed',
+    );
+  });
+
   it('is closed by who proved lately who they are, by no key, and by nobody of staff', async () => {
     const person = await newCustomer(product);
     const here = await signedIn(product, person);
@@ -327,3 +378,5 @@ describe('an account', () => {
     }
   });
 });
+
+describe('a change', () => changes.leaveEntries(() => product, ['closeAccount']));

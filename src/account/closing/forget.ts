@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { forgetMailsTo } from '../../events/index.ts';
+import { forgetInJournal, forgetMailsTo } from '../../events/index.ts';
 import { newId, statement, type TxContext } from '../../platform/index.ts';
 import { hashToken } from '../sessions/token.ts';
 import type { PersonRow } from '../signIn/person.ts';
@@ -95,12 +95,15 @@ const forgetAddress = statement<never, { id: number }>(
 
 const batch = 20;
 
-/** A week after an account was closed: clears the mails that were sent to its addresses, and forgets these, a batch at a time. */
+/** A week after an account was closed: clears the mails that were sent to its addresses, and what the journal knows
+ * them by, and forgets these, a batch at a time. */
 export async function forgetClosed(tx: TxContext): Promise<'more' | 'done'> {
   const due = await tx.db.many(dueAddresses, { now: tx.clock.now(), limit: batch });
   let isMore = due.length >= batch;
   for (const { id, user_id: userId, old_email: address, created_at: before } of due) {
     if ((await forgetMailsTo(tx, { address, userId, before })) === 'more') isMore = true;
+    // After the mails, which are told from it.
+    else if ((await forgetInJournal(tx, { userId, address })) === 'more') isMore = true;
     else await tx.db.run(forgetAddress, { id });
   }
   return isMore ? 'more' : 'done';

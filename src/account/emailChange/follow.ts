@@ -17,6 +17,7 @@ import { hashToken } from '../sessions/token.ts';
 import { dropLinksOf, makeLink } from '../signIn/links.ts';
 import { hashPassword } from '../signIn/passwords.ts';
 import { lockedPerson, setEmail, setPassword } from '../signIn/person.ts';
+import { dropSshKeysSince } from '../sshKeys.ts';
 import { changeByLink, hashOfLink, heldAddress, revokeMs } from './rows.ts';
 
 /** What the links do that mails about a change of an address bring. */
@@ -61,7 +62,7 @@ export function confirmEmailChange(ctx: Context, token: string) {
 
 /**
  * Gives an account the address back that it had, whatever happened since. Whoever took it away knows the password, so that
- * is good no more: all sessions end, what was added since the change was asked for (API keys, passkeys, an authenticator app) goes, and a mail to the old address brings a link to set another. `invalid_link`.
+ * is good no more: all sessions end, what was added since the change was asked for (API keys, SSH keys, passkeys, an authenticator app) goes, and a mail to the old address brings a link to set another. `invalid_link`.
  */
 export async function revokeEmailChange(ctx: Context, token: string) {
   const passwordHash = await hashPassword(randomBytes(32).toString('base64url'));
@@ -80,10 +81,11 @@ export async function revokeEmailChange(ctx: Context, token: string) {
     await tx.db.run(dropChanges, { userId, since: change.created_at });
     await dropFactorsSince(tx, userId, change.created_at);
     await revokeKeysSince(tx, change.created_at);
+    const ssh_keys = await dropSshKeysSince(tx, change.created_at);
     await record(tx, emailChangeRevoked, {
       subject: { type: 'user', id: userId },
       organizationId: null,
-      data: { user_id: userId, link_id: await makeLink(tx, 'reset', userId), sessions_ended },
+      data: { user_id: userId, link_id: await makeLink(tx, 'reset', userId), sessions_ended, ssh_keys },
     });
     return { email_restored: true };
   });

@@ -1,9 +1,12 @@
 import { TOTP } from 'otpauth';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { watchChanges } from '../../../test/noted.ts';
 import { plantPasskey } from '../../../test/passkeys.ts';
 import { newCustomer, type Person, type SignedIn, sessionOf, signedIn } from '../../../test/people.ts';
 import { startTestProduct, type TestProduct } from '../../../test/product.ts';
 import { contents, settled, sql } from '../../../test/sql.ts';
+
+const changes = watchChanges();
 
 let product: TestProduct;
 beforeAll(async () => {
@@ -267,3 +270,15 @@ describe('staff', () => {
     expect((await (await sessionOf(product, enabled)).get('/staff/users')).status).toBe(200);
   });
 });
+
+describe('a change', () =>
+  changes.leaveEntries(
+    () => product,
+    [
+      'showSecondFactor',
+      'setUpSecondFactor',
+      'enableSecondFactor',
+      'disableSecondFactor',
+      'renewRecoveryCodes',
+    ],
+  ));

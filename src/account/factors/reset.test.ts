@@ -1,9 +1,12 @@
 import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { watchChanges } from '../../../test/noted.ts';
 import { newDevice, plantPasskey } from '../../../test/passkeys.ts';
 import { newCustomer, type Person, type SignedIn, signedIn, staffHere } from '../../../test/people.ts';
 import { startTestProduct, type TestProduct } from '../../../test/product.ts';
 import { settled, sql } from '../../../test/sql.ts';
+
+const changes = watchChanges();
 
 let product: TestProduct;
 let support: SignedIn & { userId: number };
@@ -169,3 +172,6 @@ describe('a lost factor', () => {
     expect(face(await product.staff.post(pathOf(userId), reason))).toEqual([403, 'session_required']);
   });
 });
+
+describe('a change', () =>
+  changes.leaveEntries(() => product, ['keepFactors', 'askForFactorReset', 'revokeFactorReset']));

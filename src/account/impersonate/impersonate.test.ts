@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { apiClient, type Client } from '../../../test/client.ts';
+import { watchChanges } from '../../../test/noted.ts';
 import {
   newCustomer,
   newMember,
@@ -12,6 +13,8 @@ import { startTestProduct, type TestProduct } from '../../../test/product.ts';
 import { contents, settled, sql } from '../../../test/sql.ts';
 import { allRoutes } from '../../api.ts';
 import { listRoutes } from '../../platform/http/index.ts';
+
+const changes = watchChanges();
 
 let product: TestProduct;
 let support: SignedIn & { userId: number; email: string };
@@ -235,3 +238,5 @@ describe('nobody acts', () => {
     expect(face(await support.post(path, { reason }))).toEqual([403, 'reauthentication_required']);
   });
 });
+
+describe('a change', () => changes.leaveEntries(() => product, ['impersonateUser', 'endImpersonation']));

@@ -1,6 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Client } from '../../../test/client.ts';
+import { watchChanges } from '../../../test/noted.ts';
 import { type Mischief, newDevice } from '../../../test/passkeys.ts';
 import {
   newCustomer,
@@ -12,6 +13,8 @@ import {
 } from '../../../test/people.ts';
 import { startTestProduct, type TestProduct } from '../../../test/product.ts';
 import { contents, settled, sql } from '../../../test/sql.ts';
+
+const changes = watchChanges();
 
 let product: TestProduct;
 /** Somebody whose passkey is refused and no more. */
@@ -382,3 +385,9 @@ describe('a new passkey is refused', () => {
     expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 400, 400]);
   });
 });
+
+describe('a change', () =>
+  changes.leaveEntries(
+    () => product,
+    ['addPasskey', 'renamePasskey', 'removePasskey', 'signInWithPasskey', 'reauthenticateWithPasskey'],
+  ));

@@ -1,9 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { watchChanges } from '../../../test/noted.ts';
 import { newCustomer, newStaff, type Person, signedIn } from '../../../test/people.ts';
 import { startTestProduct, type TestProduct } from '../../../test/product.ts';
 import { settled, sql } from '../../../test/sql.ts';
 import { settleRestore } from '../../platform/index.ts';
 import { forgetSignIns } from './forget.ts';
+
+const changes = watchChanges();
 
 let product: TestProduct;
 let person: Person;
@@ -148,3 +151,5 @@ describe('the history of sign-ins', () => {
     );
   });
 });
+
+describe('a change', () => changes.leaveEntries(() => product, ['endSession']));

@@ -94,3 +94,15 @@ it('a session tries a few passwords by changing its own, and then none for a whi
   expect(tries).toEqual([...Array(10).fill(401), 429, 429]);
   expect((await session.patch('/dashboard/account', { phone: null })).status).toBe(200);
 });
+
+it('whoever has a whole /48 is counted by that as well, as sixteen who have a /64 each', async () => {
+  const person = await newCustomer(limited);
+  const from = (site: string, at: number) => `2001:db8:${site}:${at.toString(16)}::1`;
+  const forget = (address: string) =>
+    limited.nobody.post('/auth/password/forgot', { email: person.email }, { 'x-forwarded-for': address });
+  const many = await Promise.all(Array.from({ length: 165 }, (_, at) => forget(from('a1', at + 1))));
+  const statuses = many.map(({ status }) => status);
+  expect(statuses.filter((status) => status === 200)).toHaveLength(160);
+  expect(statuses.filter((status) => status === 429)).toHaveLength(5);
+  expect((await forget(from('a2', 1))).status).toBe(200); // the neighbour's
+});

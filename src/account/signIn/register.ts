@@ -1,5 +1,12 @@
 import { record } from '../../events/index.ts';
-import { actingAs, attempt, type Context, isDuplicate, type TxContext } from '../../platform/index.ts';
+import {
+  acceptedLanguage,
+  actingAs,
+  attempt,
+  type Context,
+  isDuplicate,
+  type TxContext,
+} from '../../platform/index.ts';
 import { heldAddress } from '../emailChange/rows.ts';
 import {
   accountRegistered,
@@ -22,18 +29,23 @@ export interface NewRegistration {
   last_name: string;
   organization_name?: string | undefined;
   country?: string | undefined;
+  language?: string | undefined;
 }
 
 const sent = { mail_sent: true } as const;
 
-/** Takes a stranger's registration; what became of it a mail tells. `password_refused`, `rate_limited`. */
-export async function register(ctx: Context, body: NewRegistration) {
+/**
+ * Takes a stranger's registration; what became of it a mail tells. `accepts` is the languages that their browser wants.
+ * `password_refused`, `rate_limited`.
+ */
+export async function register(ctx: Context, body: NewRegistration, accepts: string | undefined) {
   const { email, password, first_name, last_name } = body;
   requireGoodPassword(password, { email, firstName: first_name, lastName: last_name });
   const data = {
     ...{ first_name, last_name, password_hash: await hashPassword(password) },
     organization_name: body.organization_name ?? `${first_name} ${last_name}`.trim(),
     country: body.country ?? null,
+    language: body.language ?? acceptedLanguage(accepts),
   };
   await askFor(ctx, { kind: 'register', email, data });
   return sent;
@@ -77,7 +89,7 @@ async function enter(tx: TxContext, email: string, data: Registration): Promise<
     userId = await attempt(tx, (inner) =>
       insertAccount(inner, {
         ...{ email, firstName: data.first_name, lastName: data.last_name },
-        ...{ passwordHash: data.password_hash, emailVerified: false },
+        ...{ passwordHash: data.password_hash, emailVerified: false, language: data.language },
       }),
     );
   } catch (error) {

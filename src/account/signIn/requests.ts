@@ -19,6 +19,8 @@ export interface Registration {
   password_hash: string;
   organization_name: string;
   country: string | null;
+  /** Absent from what an earlier version wrote down. */
+  language?: string | null;
 }
 
 /** By its kind, what is wanted and by what it is known. */

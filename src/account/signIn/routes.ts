@@ -37,7 +37,7 @@ export const authRoutes = routes('/auth', group, (route) => {
       limit: 'registration',
       errors: ['password_refused'],
     },
-    (ctx, req) => register(ctx, req.body),
+    (ctx, req) => register(ctx, req.body, req.headers['accept-language']?.toString()),
   );
   route.post(
     '/email/verify',

@@ -11,6 +11,7 @@ import {
   Strict,
   Timestamp,
 } from '../../platform/http/index.ts';
+import { LanguageCode } from '../language.ts';
 import { EmailAddress } from './emailAddress.ts';
 import { longestPassword, shortestPassword } from './passwordRules.ts';
 
@@ -42,6 +43,11 @@ export const Registration = named(
         description: 'ISO 3166-1; decides the tax on the invoices of your first organization',
       }),
     ),
+    language: Type.Optional({
+      ...LanguageCode,
+      description:
+        'ISO 639-1; of mails and the dashboard. Absent: what the browser prefers (Accept-Language)',
+    }),
   }),
 );
 export const ByAddress = named('ByAddress', Strict({ email: EmailAddress }));

@@ -1,8 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { watchChanges } from '../../../test/noted.ts';
 import { cookiesOf, newCustomer, newMember, type Person, sessionOf, signedIn } from '../../../test/people.ts';
 import { startTestProduct, type TestProduct, until } from '../../../test/product.ts';
 import { contents, settled, sql } from '../../../test/sql.ts';
+
+const changes = watchChanges();
 
 let product: TestProduct;
 beforeAll(async () => {
@@ -70,6 +73,39 @@ describe('a stranger', () => {
     expect(organizations).toMatchObject([{ name: 'Lindqvist AB', role: 'owner' }]);
     const organization = { 'x-organization-id': String(organizations[0].id) };
     expect((await session.get('/dashboard/services', organization)).status).toBe(200);
+  });
+
+  it.each([
+    ['de', undefined, 'Bestätigen Sie Ihre Adresse'],
+    [undefined, 'fr;q=0.9, de-AT;q=0.8, en;q=0.5', 'Bestätigen Sie Ihre Adresse'],
+    ['en', 'de', 'Confirm your address'],
+    ['fr', 'de', 'Confirm your address'], // theirs all the same, once there are texts in it
+    [undefined, 'fr, de;q=0', 'Confirm your address'],
+    [undefined, undefined, 'Confirm your address'],
+  ])(
+    'is written to in the language %s, or of a browser that wants %s',
+    async (language, accepts, subject) => {
+      const body = stranger(language === undefined ? {} : { language });
+      const headers: Record<string, string> = accepts === undefined ? {} : { 'accept-language': accepts };
+      expect((await product.nobody.post('/auth/register', body, headers)).status).toBe(200);
+      expect((await mailsTo(body.email))[0]?.subject).toBe(subject);
+      const [kept] = await sql<{ language: string }>(
+        product,
+        'select language from users where email = $1',
+        body.email,
+      );
+      expect(kept?.language).toBe(language ?? (subject.startsWith('B') ? 'de' : 'en'));
+    },
+  );
+
+  it('has the link sent again that confirms the address', async () => {
+    const body = stranger();
+    await register(body);
+    await mailsTo(body.email);
+    expect((await product.nobody.post('/auth/email/resend', { email: body.email })).status).toBe(200);
+    const mails = await mailsTo(body.email);
+    expect(mails.map(({ subject }) => subject)).toEqual(['Confirm your address', 'Confirm your address']);
+    expect((await product.nobody.post('/auth/email/verify', { token: tokenIn(mails[0]) })).status).toBe(200);
   });
 
   it('gets a session that scripts and neighbours cannot reach', async () => {
@@ -470,3 +506,17 @@ it.each<[string, number, (email: string) => Promise<unknown>]>([
   },
   60_000,
 );
+
+describe('a change', () =>
+  changes.leaveEntries(
+    () => product,
+    [
+      'verifyEmail',
+      'resetPassword',
+      'logIn',
+      'logOut',
+      'reauthenticate',
+      'forgetPassword',
+      'resendVerification',
+    ],
+  ));

@@ -1,7 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { watchChanges } from '../../../test/noted.ts';
 import { newCustomer, newStaff, type SignedIn, signedIn, staffHere } from '../../../test/people.ts';
 import { startTestProduct, type TestProduct } from '../../../test/product.ts';
 import { contents, settled, sql } from '../../../test/sql.ts';
+
+const changes = watchChanges();
 
 let product: TestProduct;
 let admin: SignedIn & { userId: number; key: string };
@@ -234,3 +237,9 @@ describe('a customer', () => {
     expect(face(await product.staff.patch(`/staff/users/${userId}`, body))).toEqual([400, 'invalid_request']);
   });
 });
+
+describe('a change', () =>
+  changes.leaveEntries(
+    () => product,
+    ['addStaff', 'updateStaff', 'removeStaff', 'blockStaff', 'unblockStaff', 'correctUser'],
+  ));

@@ -15,6 +15,16 @@ export const de: Translation<typeof en> = {
     what: 'Jemand anderes hat einen API-Schlüssel für Ihr Konto angelegt: „{{name}}“, {{prefix}}…, Nummer {{id}}.',
     next: 'Wer ihn besitzt, kann damit alles tun, was auch Sie damit tun können. Wenn Sie nicht darum gebeten haben, widerrufen Sie ihn und fragen Sie nach, wer ihn angelegt hat.',
   },
+  keyOwn: {
+    subject: 'Ihr Konto hat einen neuen API-Schlüssel',
+    what: 'In Ihrem Konto wurde ein API-Schlüssel angelegt: „{{name}}“, {{prefix}}…. Wer ihn besitzt, kann damit tun, wofür er gedacht ist.',
+    next: 'Wenn Sie das nicht waren, widerrufen Sie ihn, setzen Sie ein neues Passwort, das alle Sitzungen beendet, und prüfen Sie Ihre übrigen Schlüssel.',
+  },
+  sshKeyAdded: {
+    subject: 'Ihr Konto hat einen neuen SSH-Schlüssel',
+    what: 'Der SSH-Schlüssel „{{name}}“, {{fingerprint}}, wurde Ihrem Konto hinzugefügt. Server, die von nun an bestellt werden, lassen ihn ein.',
+    next: 'Wenn Sie das nicht waren, löschen Sie ihn, setzen Sie ein neues Passwort, das alle Sitzungen beendet, und prüfen Sie, wen Ihre Server einlassen.',
+  },
   keyRevoked: {
     subject: 'Einer Ihrer API-Schlüssel wurde widerrufen',
     what: 'Jemand anderes hat Ihren API-Schlüssel „{{name}}“, {{prefix}}…, Nummer {{id}}, widerrufen. Er funktioniert nicht mehr.',
@@ -74,7 +84,9 @@ export const de: Translation<typeof en> = {
   emailBack: {
     subject: 'Ihr Konto hat wieder die alte Adresse',
     what: 'Ihr Konto hat wieder diese Adresse. Alle Sitzungen wurden beendet, und das Passwort gilt nicht mehr. Setzen Sie innerhalb einer Stunde über diesen Link ein neues.',
-    next: 'API-Schlüssel, Passkeys und Authenticator-Apps, die seit der Änderung der Adresse hinzugekommen sind, wurden entfernt. Prüfen Sie auch die älteren: Wer die Adresse ändern konnte, konnte auch sie ändern.',
+    sshKeys:
+      'Darunter waren diese SSH-Schlüssel: {{names}}. Ein Server, der einen davon einlässt, tut das, bis Sie ihn dort entfernen: Prüfen Sie die Schlüssel jedes Servers.',
+    next: 'API-Schlüssel, SSH-Schlüssel, Passkeys und Authenticator-Apps, die seit der Änderung der Adresse hinzugekommen sind, wurden entfernt. Prüfen Sie auch die älteren: Wer die Adresse ändern konnte, konnte auch sie ändern.',
   },
   addressHeld: {
     subject: 'Mit dieser Adresse ist noch kein Konto möglich',

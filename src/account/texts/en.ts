@@ -12,6 +12,16 @@ export const en = {
     what: 'Somebody else made an API key of your account: "{{name}}", {{prefix}}…, number {{id}}.',
     next: 'Whoever holds it can do what you can do with it. If you did not ask for it, revoke it and ask who made it.',
   },
+  keyOwn: {
+    subject: 'Your account has a new API key',
+    what: 'An API key was made in your account: "{{name}}", {{prefix}}…. Whoever holds it can do with it what it is for.',
+    next: 'If that was not you, revoke it, set a new password, which ends all sessions, and look through your other keys.',
+  },
+  sshKeyAdded: {
+    subject: 'Your account has a new SSH key',
+    what: 'The SSH key "{{name}}", {{fingerprint}}, was added to your account. Machines ordered from now on let it in.',
+    next: 'If that was not you, delete it, set a new password, which ends all sessions, and look at who your machines let in.',
+  },
   keyRevoked: {
     subject: 'An API key of yours was revoked',
     what: 'Somebody else revoked your API key "{{name}}", {{prefix}}…, number {{id}}. It works no more.',
@@ -70,7 +80,9 @@ export const en = {
   emailBack: {
     subject: 'Your account has its old address again',
     what: 'Your account has this address again. All its sessions have ended, and its password is good no more. Set another one by this link within an hour.',
-    next: 'API keys, passkeys and an authenticator app that were added since the address was changed are gone. Look through those from before: whoever changed the address could change them too.',
+    next: 'API keys, SSH keys, passkeys and an authenticator app that were added since the address was changed are gone. Look through those from before: whoever changed the address could change them too.',
+    sshKeys:
+      'These SSH keys were among them: {{names}}. A machine that lets one of them in does so until you take it away there: look at the keys of each.',
   },
   addressHeld: {
     subject: 'This address cannot have an account yet',

@@ -1,4 +1,5 @@
 import type { Page, Payments } from '../../drivers/payments/index.ts';
+import { statusOfOrganization } from '../../organizations/index.ts';
 import type { Bytes } from '../../platform/http/index.ts';
 import { type Context, fail, requireRow, type TxContext, transaction } from '../../platform/index.ts';
 import { dueOf, invoiceById, lockInvoice, type Payable } from '../invoices/payable.ts';
@@ -53,6 +54,8 @@ async function savingPage(
   payments: Payments,
   { organizationId, nonce }: Extract<Errand, { kind: 'method' }>,
 ): Promise<string> {
+  if ((await statusOfOrganization(ctx, organizationId)) === 'closed')
+    throw fail('not_found', { message: 'The account that wanted to save it is closed' });
   const back = `${ctx.config.publicUrl}/billing/payment-methods`;
   const page = await asking(async () => {
     const customer = await customerAt(ctx, payments, organizationId);

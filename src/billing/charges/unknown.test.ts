@@ -1,10 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { newInvoice, payByCredit } from '../../../test/invoices.ts';
+import { watchChanges } from '../../../test/noted.ts';
 import { newCustomer, newStaff, type Person } from '../../../test/people.ts';
 import { until } from '../../../test/product.ts';
 import { contents, settled, sql } from '../../../test/sql.ts';
 import { type PaidProduct, startPaidProduct } from '../../../test/stripe/product.ts';
 import { newId } from '../../platform/index.ts';
+
+const changes = watchChanges();
 
 let paid: PaidProduct;
 beforeAll(async () => {
@@ -179,3 +182,6 @@ describe('a payment that the restored database does not know', () => {
     await decide(found.id, 'dismiss', { reason: 'test' });
   });
 });
+
+describe('a change', () =>
+  changes.leaveEntries(() => paid.product, ['bookUnknownPayment', 'dismissUnknownPayment']));

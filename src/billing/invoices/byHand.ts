@@ -1,5 +1,5 @@
 import { requireSold } from '../../catalog/index.ts';
-import { organizationExists, ownerOf } from '../../organizations/index.ts';
+import { organizationExists, ownerOf, statusOfOrganization } from '../../organizations/index.ts';
 import {
   type Context,
   fail,
@@ -53,6 +53,8 @@ async function issue(tx: TxContext, asked: ByHand, owned: OwnedServices) {
     throw fail('not_found', { message: `There is no organization ${organizationId}` });
   await requireSold(tx, currency);
   const tax = await taxOf(tx, organizationId, { lock: true });
+  if ((await statusOfOrganization(tx, organizationId)) === 'closed')
+    throw fail('conflict', { message: `Organization ${organizationId} is closed: nobody is there to pay` });
   await requireOwned(tx, asked, owned);
   const id = newId();
   const { totalMinor } = await issueInvoice(tx, {

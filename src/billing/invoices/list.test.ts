@@ -44,6 +44,25 @@ async function list(query: Record<string, string | number>): Promise<Page> {
 const idsOf = (page: Page) => page.invoices.map((invoice) => invoice.id);
 
 describe('the list of invoices', () => {
+  it('finds numbers by their beginning, in their order, and none of another organization', async () => {
+    const numbered = (await list({ status: 'paid', limit: 100 })).invoices as unknown as { number: string }[];
+    const numbers = numbered.map(({ number }) => number).sort();
+    const [first = ''] = numbers;
+    const found = await list({ search: first.slice(0, 5), limit: 3 });
+    expect(found).toMatchObject({ total: paid.length, entries: 3 });
+    expect(found.invoices.map((each) => (each as unknown as { number: string }).number)).toEqual(
+      numbers.slice(0, 3),
+    );
+    const next = await list({ search: first.slice(0, 5), limit: 3, cursor: found.next_cursor ?? '' });
+    expect(next.invoices.map((each) => (each as unknown as { number: string }).number)).toEqual(
+      numbers.slice(3, 6),
+    );
+    expect((await list({ search: first.toLowerCase(), status: 'paid' })).total).toBe(1);
+    expect((await list({ search: 'nothing' })).total).toBe(0);
+    const stranger = await newCustomer(product);
+    expect((await stranger.get(`/dashboard/invoices?search=${first}`)).body.data.total).toBe(0);
+  });
+
   it.each([
     ['all', {}, all],
     ['paid ones', { status: 'paid' }, paid],

@@ -25,6 +25,8 @@ export interface PaidInvoice {
   setupFeeMinor: number;
   /** With what staff has taken back of these lines since. */
   discountMinor: number;
+  /** Whether who paid it is closed: nobody is there to whom something could go back. */
+  isGivenUp: boolean;
 }
 
 const paidOfService = statement<PaidInvoice, { serviceId: number }>(
@@ -33,6 +35,7 @@ const paidOfService = statement<PaidInvoice, { serviceId: number }>(
      i.refunded_minor - i.tax_corrected_minor as "refundedMinor",
      (select coalesce(sum(d.amount_minor), 0)::bigint from disputes d join charges c on c.id = d.charge_id
       where c.invoice_id = i.id and d.state in ('asked', 'open')) as "disputedMinor",
+     (select o.status = 'closed' from organizations o where o.id = i.organization_id) as "isGivenUp",
      i.subtotal_minor - i.discount_minor as "netMinor", sum(l.price_minor)::bigint as "priceMinor",
      sum(l.setup_fee_minor)::bigint as "setupFeeMinor",
      sum(l.discount_minor)::bigint - (select coalesce(sum(c.price_minor), 0)::bigint from invoices n

@@ -2,10 +2,13 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { audit } from '../../../test/crash/audit.ts';
 import { newInvoice, payByCredit } from '../../../test/invoices.ts';
+import { watchChanges } from '../../../test/noted.ts';
 import { orderVps, runningVps, vpsCart } from '../../../test/orders.ts';
 import { newCustomer, newMember, type Person } from '../../../test/people.ts';
 import { startTestProduct, type TestProduct } from '../../../test/product.ts';
 import { settled, sql } from '../../../test/sql.ts';
+
+const changes = watchChanges();
 
 let product: TestProduct;
 beforeAll(async () => {
@@ -232,3 +235,5 @@ it('nobody waits for the invoice of a stranger, whatever its owner is doing with
   await paying.end();
   expect((await cancel(owner, id)).status).toBe(200);
 });
+
+describe('a change', () => changes.leaveEntries(() => product, ['cancelInvoice']));

@@ -1,9 +1,10 @@
 import type { MethodTruth } from '../../drivers/payments/index.ts';
 import { record } from '../../events/index.ts';
-import { ownerOf } from '../../organizations/index.ts';
-import { newId, statement, type TxContext } from '../../platform/index.ts';
+import { ownerOf, statusOfOrganization } from '../../organizations/index.ts';
+import { enqueue, type NamedJob, newId, statement, type TxContext } from '../../platform/index.ts';
 import { organizationAt } from '../charges/customer.ts';
 import { paymentMethodRemoved, paymentMethodSaved } from '../events.ts';
+import { lockForTax } from '../tax/taxOf.ts';
 import { lockMethods, type MethodRow, methodColumns, nameOfMethod } from './method.ts';
 
 const insertMethod = statement<
@@ -35,6 +36,9 @@ const removeMethod = statement<never, { id: number; now: Date }>(
   'update payment_methods set removed_at = :now, is_default = false where id = :id',
 );
 
+/** See `forgetMethod` in `methods.ts`. */
+const forget: NamedJob<{ reference: string }> = { name: 'billing.forgetMethod' };
+
 /**
  * Keeps what the provider knows of a saved method: a new one, a card that its bank renewed, one that is gone. Of customers
  * that are none of ours nothing is kept. The first method of an organization is its default.
@@ -45,6 +49,12 @@ export async function keepMethod(tx: TxContext, truth: MethodTruth): Promise<voi
   const known = await tx.db.maybe(methodOf, { driver, reference: row.reference });
   const organizationId = known?.organization_id ?? (customer && (await organizationAt(tx, driver, customer)));
   if (!organizationId) return;
+  // Nobody closes it meanwhile. Whoever saved one and closed the account wants it forgotten where it is kept, too.
+  await lockForTax(tx, organizationId);
+  if ((await statusOfOrganization(tx, organizationId)) === 'closed') {
+    if (known === null && customer !== null) await enqueue(tx, forget, { reference: row.reference });
+    return;
+  }
   const methods = await tx.db.many(lockMethods, { organizationId });
   const before = methods.find((method) => method.driver === driver && method.reference === row.reference);
   if (before === undefined) {

@@ -1,9 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { newInvoice } from '../../../test/invoices.ts';
-import { newCustomer, type Person } from '../../../test/people.ts';
+import { watchChanges } from '../../../test/noted.ts';
+import { newCustomer, type Person, signedIn } from '../../../test/people.ts';
 import { until } from '../../../test/product.ts';
 import { settled, sql } from '../../../test/sql.ts';
 import { type PaidProduct, startPaidProduct } from '../../../test/stripe/product.ts';
+
+const changes = watchChanges();
 
 let paid: PaidProduct;
 let who: Person;
@@ -131,4 +134,33 @@ describe('payment methods', () => {
     expect((await pay(4242)).body.code).toBe('payment_method_unknown');
     expect((await list()).map((each) => each.id)).toContain(mine);
   });
+
+  it('are not kept for an account that was closed meanwhile, and the provider forgets them', async () => {
+    const leaving = await newCustomer(paid.product);
+    const { body } = await leaving.post('/dashboard/payment-methods');
+    const later = await leaving.post('/dashboard/payment-methods');
+    const { location } = await paid.follow(body.data.redirect_url);
+    const here = await signedIn(paid.product, leaving);
+    expect((await here.post('/dashboard/account/close', {})).status).toBe(200);
+    await settled(paid.product);
+    await paid.stripe.click(location);
+    const saved = paid.stripe.events.events.findLast(({ type }) => type === 'payment_method.attached');
+    const reference = String(saved?.data.object.id);
+    await until(
+      async () => paid.stripe.account.require(reference, 'payment_method').customer,
+      (customer) => customer === null,
+    );
+    await settled(paid.product);
+    expect(
+      await sql(
+        paid.product,
+        'select 1 from payment_methods where organization_id = $1',
+        leaving.organizationId,
+      ),
+    ).toEqual([]);
+    expect((await paid.follow(later.body.data.redirect_url)).status).toBe(404);
+  });
 });
+
+describe('a change', () =>
+  changes.leaveEntries(() => paid.product, ['changePaymentMethod', 'removePaymentMethod']));

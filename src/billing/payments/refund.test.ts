@@ -1,9 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { audit } from '../../../test/crash/audit.ts';
+import { watchChanges } from '../../../test/noted.ts';
 import { orderVps, runningVps, vpsCart } from '../../../test/orders.ts';
 import { startTestProduct, type TestProduct, until } from '../../../test/product.ts';
 import { settled, sql } from '../../../test/sql.ts';
 import { HypervisorError } from '../../drivers/hypervisor/index.ts';
+
+const changes = watchChanges();
 
 let product: TestProduct;
 let diskFails = false;
@@ -151,3 +154,5 @@ describe('a service whose delivery failed', () => {
     expect(['active done', 'cancelled failed']).toContain(`${status} ${delivery}`);
   });
 });
+
+describe('a change', () => changes.leaveEntries(() => product, ['retryServiceDelivery', 'retryJob']));

@@ -1,4 +1,5 @@
 import { record } from '../../events/index.ts';
+import { statusOfOrganization } from '../../organizations/index.ts';
 import {
   type Context,
   fail,
@@ -71,6 +72,7 @@ async function giveBackPart(
     throw fail('conflict', {
       message: 'What was paid towards an open invoice goes back as credit; use method credit',
     });
+  await requireSomebody(tx, invoice);
   const { id, organization_id: organizationId, currency, user_id } = invoice;
   const part = { id, organizationId, currency, amountMinor };
   const amount = await returnPart(tx, { ...part, why: 'which stays open' });
@@ -116,9 +118,18 @@ async function requireNotHeld(tx: TxContext, invoice: RefundableRow, amountMinor
 type Why = Pick<GoingBack, 'reason' | 'services'>;
 
 async function giveBackAsCredit(tx: TxContext, invoice: RefundableRow, sum: Sum, why: Why): Promise<void> {
+  await requireSomebody(tx, invoice);
   if (invoice.kind === 'top_up')
     throw fail('conflict', { message: 'This invoice bought credit; give it back with method original' });
   await moveBack(tx, invoice, sum, { ...why, method: 'credit' });
+}
+
+/** Credit of an organization that was closed is nobody's to spend. */
+async function requireSomebody(tx: TxContext, { organization_id: id }: RefundableRow): Promise<void> {
+  if ((await statusOfOrganization(tx, id)) !== 'closed') return;
+  throw fail('conflict', {
+    message: `Organization ${id}, which paid it, is closed, so nobody could spend the credit; send it back with method original`,
+  });
 }
 
 /** The payment provider takes back what it brought; the rest came from credit or by transfer, and becomes credit. */

@@ -1,4 +1,5 @@
 import { requireSold } from '../../catalog/index.ts';
+import { requireOpen } from '../../organizations/index.ts';
 import {
   fail,
   newId,
@@ -27,6 +28,7 @@ export async function topUp(ctx: OrganizationContext, asked: { amount: string; c
   return transaction(ctx, 'billing.topUp', async (tx) => {
     const { organizationId } = tx;
     const { country } = await taxOf(tx, organizationId, { lock: true });
+    await requireOpen(tx, organizationId);
     const used = await tx.db.maybe(currencyUsed, { organizationId });
     const currency = asked.currency ?? used?.currency ?? firstCurrency;
     await requireSold(tx, currency);

@@ -2,10 +2,13 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Response } from '../../../test/client.ts';
 import { audit } from '../../../test/crash/audit.ts';
 import { newInvoice, payByCredit } from '../../../test/invoices.ts';
+import { watchChanges } from '../../../test/noted.ts';
 import { newCustomer, type Person } from '../../../test/people.ts';
 import { startTestProduct, type TestProduct } from '../../../test/product.ts';
 import { contents, settled, sql } from '../../../test/sql.ts';
 import { camt, type FileEntry, sendStatement } from '../../../test/statements.ts';
+
+const changes = watchChanges();
 
 let product: TestProduct;
 beforeAll(async () => {
@@ -469,3 +472,6 @@ describe('a transfer that was booked by mistake', () => {
     expect((await takeBack(4_242)).status).toBe(404);
   });
 });
+
+describe('a change', () =>
+  changes.leaveEntries(() => product, ['receiveBankStatement', 'bookBankEntry', 'dismissBankEntry']));

@@ -1,4 +1,4 @@
-import { hashToken } from '../../account/index.ts';
+import { hashToken, lockUser } from '../../account/index.ts';
 import { record } from '../../events/index.ts';
 import { forgetPrincipals } from '../../platform/http/index.ts';
 import { type AccountContext, fail, statement, transaction } from '../../platform/index.ts';
@@ -43,6 +43,8 @@ const join = statement<never, { organizationId: number; userId: number; role: In
 export function acceptInvitation(ctx: AccountContext, token: string) {
   return transaction(ctx, 'organizations.acceptInvitation', async (tx) => {
     const { userId } = tx.actor;
+    // Whoever closes their account leaves all they are in: before the organization, as closing does.
+    await lockUser(tx, userId);
     const link = { hash: hashToken(token), now: tx.clock.now() };
     const found = await tx.db.maybe(invitationOf, link);
     if (found === null) throw noInvitation();

@@ -1,11 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-
+import { watchChanges } from '../../../test/noted.ts';
 import { newCustomer, newMember, type Person, signedIn } from '../../../test/people.ts';
 import { startTestProduct, type TestProduct } from '../../../test/product.ts';
 import { contents, settled, sql } from '../../../test/sql.ts';
 import { forgetSignIns } from '../../account/index.ts';
 import { settleRestore } from '../../platform/index.ts';
 import { expireInvitations, roles } from '../index.ts';
+
+const changes = watchChanges();
 
 let product: TestProduct;
 beforeAll(async () => {
@@ -328,3 +330,5 @@ describe('at once', () => {
     expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 409, 409]);
   });
 });
+
+describe('a change', () => changes.leaveEntries(() => product, ['acceptInvitation']));

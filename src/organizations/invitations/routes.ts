@@ -103,7 +103,7 @@ export const invitationRoutes = routes('/dashboard', group, (route) => {
       limit: 'sign-in',
       errors: [
         ...(['invalid_link', 'invitation_for_another', 'email_unverified', 'already_member'] as const),
-        'permission_denied',
+        ...(['permission_denied', 'organization_blocked'] as const),
       ],
     },
     (ctx, req) => {

@@ -14,7 +14,7 @@ import { memberRemoved, memberRoleChanged } from '../events.ts';
 import { withdrawInvitationsOf } from '../invitations/withdraw.ts';
 import { permissionsOf, type Role } from '../permissions.ts';
 import { readMember } from './list.ts';
-import { requireRuler, roleOf } from './ruler.ts';
+import { requireOwner, requireRuler, roleOf } from './ruler.ts';
 
 const setRole = statement<never, { organizationId: number; userId: number; role: Role }>(
   'organizations.setRole',
@@ -57,7 +57,8 @@ export function changeRole(
     // Of themselves too: who was lowered meanwhile must not raise themselves again.
     await requireRuler(tx);
     if (member.role === 'owner') await requireOwnerLeft(tx, id, userId);
-    if (role === 'owner' || (member.role === 'owner' && !member.isSelf)) await requireOwner(tx, requireFresh);
+    if (role === 'owner' || (member.role === 'owner' && !member.isSelf))
+      await requireRulerOfOwners(tx, requireFresh);
     await giveRole(tx, member, role);
     if (!permissionsOf(role).has('members.manage')) await withdrawInvitationsOf(tx, userId);
     return readMember(tx, id, userId);
@@ -74,7 +75,7 @@ export function removeMember(
   return ofMember(ctx, 'organizations.removeMember', id, userId, async (tx, member) => {
     if (member.role === 'owner') {
       await requireOwnerLeft(tx, id, userId);
-      if (!member.isSelf) await requireOwner(tx, requireFresh);
+      if (!member.isSelf) await requireRulerOfOwners(tx, requireFresh);
     }
     await tx.db.run(deleteMembership, { organizationId: id, userId });
     await forgetDefaultOrganization(tx, userId, id);
@@ -94,7 +95,7 @@ export function removeMember(
  */
 export function handOver(ctx: OrganizationContext, id: number, userId: number) {
   return ofMember(ctx, 'organizations.handOver', id, userId, async (tx, member) => {
-    await requireOwner(tx, () => undefined);
+    await requireOwner(tx, ofOwners);
     if (member.isSelf) throw fail('conflict', { message: 'You are its owner; name the member who is to be' });
     if (member.role !== 'owner') await giveRole(tx, member, 'owner');
     if (!(await tx.db.one(hasOtherOwner, { organizationId: id, userId: tx.actor.userId })).has)
@@ -138,10 +139,12 @@ async function requireOwnerLeft(tx: TxContext, organizationId: number, userId: n
   if (!(await tx.db.one(hasOtherOwner, { organizationId, userId })).has) throw fail('last_owner');
 }
 
-async function requireOwner(tx: OrganizationContext & TxContext, requireFresh: RequireFresh): Promise<void> {
-  const { organizationId } = tx;
-  const mine = await tx.db.maybe(roleOf, { organizationId, userId: tx.actor.userId });
-  if (mine?.role !== 'owner')
-    throw fail('permission_denied', { message: 'Only an owner makes, lowers and removes owners' });
+async function requireRulerOfOwners(
+  tx: OrganizationContext & TxContext,
+  requireFresh: RequireFresh,
+): Promise<void> {
+  await requireOwner(tx, ofOwners);
   requireFresh();
 }
+
+const ofOwners = 'Only an owner makes, lowers and removes owners';

@@ -1,11 +1,14 @@
 import http from 'node:http';
 import { TOTP } from 'otpauth';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { watchChanges } from '../../../test/noted.ts';
 import { plantPasskey } from '../../../test/passkeys.ts';
 import { newCustomer, newMember, type Person, sessionOf, signedIn } from '../../../test/people.ts';
 import { startTestProduct, type TestProduct } from '../../../test/product.ts';
 import { contents, settled, sql } from '../../../test/sql.ts';
 import { type Role, roles } from '../index.ts';
+
+const changes = watchChanges();
 
 let product: TestProduct;
 beforeAll(async () => {
@@ -327,7 +330,22 @@ describe('an organization that wants a second factor', () => {
     expect((await strong.get(at(owner))).body.data.organization.permissions).toContain('members.read');
     expect((await viewer.get(at(owner))).status).toBe(200);
 
-    expect((await owner.patch(at(owner), { require_2fa: false })).status).toBe(200);
+    // Not whoever found a key, or a session that was left open.
+    const open = { require_2fa: false };
+    expect((await owner.patch(at(owner), open)).body.code).toBe('session_required');
+    // As if with the passkey, whose assertion is no matter here.
+    const provenSince = async (ago: string) => {
+      const { sessionId, token } = await signedIn(product, owner);
+      await sql(
+        product,
+        'update sessions set half = false, strong = true, proven_at = proven_at - $2::interval where id = $1',
+        ...[sessionId, ago],
+      );
+      return { token, 'x-organization-id': String(owner.organizationId) };
+    };
+    const lower = async (ago: string) => product.nobody.patch(at(owner), open, await provenSince(ago));
+    expect((await lower('11 minutes')).body.code).toBe('reauthentication_required');
+    expect((await lower('1 minute')).status).toBe(200);
     expect((await people.billing.get(at(owner))).status).toBe(200);
   });
 });
@@ -408,3 +426,9 @@ it('nobody who was lowered raises themselves again by a request that was let in 
   expect(await send()).toBe(403);
   expect((await rolesIn(owner.organizationId))[people.admin.userId]).toBe('viewer');
 });
+
+describe('a change', () =>
+  changes.leaveEntries(
+    () => product,
+    ['updateOrganizationMember', 'removeOrganizationMember', 'handOverOrganization', 'updateOrganization'],
+  ));

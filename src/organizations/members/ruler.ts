@@ -14,3 +14,10 @@ export async function requireRuler(tx: OrganizationContext & TxContext): Promise
   const may = permissionsOf(mine.role).has('members.manage') && tx.permissions.has('members.manage');
   if (!may) throw fail('permission_denied');
 }
+
+/** The same of what no role but the owner's may do; `message` says what that is. `permission_denied`. */
+export async function requireOwner(tx: OrganizationContext & TxContext, message: string): Promise<void> {
+  const { organizationId, actor } = tx;
+  const mine = await tx.db.maybe(roleOf, { organizationId, userId: actor.userId });
+  if (mine?.role !== 'owner') throw fail('permission_denied', { message });
+}

@@ -9,11 +9,17 @@ export interface Guesses {
    * looked at could fill it, the next ones wait until that is known: many at once are no more guesses than one after
    * another, and right ones take nothing from each other.
    */
-  begin(keys: readonly string[]): Promise<Settle | Window>;
+  begin(bounds: readonly Bound[]): Promise<Settle | Window>;
 }
 
-/** Counts wrong guesses by each of their keys, up to `quota`. */
-export function createGuesses(quota: number, wrong: CountWindow, nowMs: () => number): Guesses {
+/** What guesses are counted by, and how many may be wrong there. */
+export interface Bound {
+  key: string;
+  quota: number;
+}
+
+/** Counts wrong guesses by each of their keys, up to its quota. */
+export function createGuesses(wrong: CountWindow, nowMs: () => number): Guesses {
   /** How many of each key are being looked at. */
   const open = new Map<string, number>();
   let settled = Promise.withResolvers<void>();
@@ -27,13 +33,18 @@ export function createGuesses(quota: number, wrong: CountWindow, nowMs: () => nu
   };
 
   return {
-    async begin(keys) {
+    async begin(bounds) {
+      const keys = bounds.map(({ key }) => key);
       for (;;) {
         const now = nowMs();
-        const counted = keys.map((key) => ({ window: wrong.look(key, now), looked: open.get(key) ?? 0 }));
-        const full = counted.find(({ window }) => window !== undefined && window.used >= quota)?.window;
+        const counted = bounds.map(({ key, quota }) => ({
+          ...{ window: wrong.look(key, now), looked: open.get(key) ?? 0, quota },
+        }));
+        const full = counted.find(
+          ({ window, quota }) => window !== undefined && window.used >= quota,
+        )?.window;
         if (full !== undefined) return full;
-        if (counted.every(({ window, looked }) => (window?.used ?? 0) + looked < quota)) break;
+        if (counted.every(({ window, looked, quota }) => (window?.used ?? 0) + looked < quota)) break;
         await settled.promise;
       }
       count(keys, 1);

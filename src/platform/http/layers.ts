@@ -18,6 +18,16 @@ export interface Counted {
 export interface Layer {
   counted: Counted;
   key: string;
+  /** Whether it is of a whole site's network, an IPv6 /48, which has {@link siteTimes} the quota of one address. */
+  isSite?: boolean;
+}
+
+/** Who is given a /48 has 65,536 of the networks that single addresses are counted by. */
+const siteTimes = 16;
+
+/** How much of a layer there is in a window. */
+export function quotaOf({ counted, isSite }: Layer): number {
+  return counted.limit.quota * (isSite === true ? siteTimes : 1);
 }
 
 /** Who asks, as far as counting goes. */
@@ -46,21 +56,38 @@ export function layersOf(asker: Asker, general: General, own: Counted | null): L
   const { principal, organizationId } = asker;
   const layers: Layer[] = [];
   if (principal === null) {
-    layers.push({ counted: general.strangers, key: keyFor('ip', asker) });
+    layers.push(...ofStranger(general.strangers, asker));
   } else {
-    layers.push({ counted: general.credential, key: keyFor('credential', asker) });
+    layers.push({ counted: general.credential, key: keyFor('credential', principal, organizationId) });
     if (principal.impersonation === undefined) {
-      layers.push({ counted: general.account, key: keyFor('person', asker) });
+      layers.push({ counted: general.account, key: keyFor('person', principal, organizationId) });
       if (organizationId !== null && principal.permissions !== null)
-        layers.push({ counted: general.organization, key: keyFor('organization', asker) });
+        layers.push({
+          counted: general.organization,
+          key: keyFor('organization', principal, organizationId),
+        });
     }
   }
-  if (own !== null) layers.push({ counted: own, key: keyFor(own.limit.per, asker) });
-  return layers;
+  if (own === null) return layers;
+  const ofOwn =
+    principal === null
+      ? ofStranger(own, asker)
+      : [{ counted: own, key: keyFor(own.limit.per, principal, organizationId) }];
+  return [...layers, ...ofOwn];
 }
 
-function keyFor(per: Limit['per'], { principal, organizationId, ip, budget }: Asker): string {
-  if (principal === null) return budget ?? networkOf(ip);
+function ofStranger(counted: Counted, { ip, budget }: Asker): Layer[] {
+  return budget === null ? layersAt(counted, ip) : [{ counted, key: budget }];
+}
+
+/** What counts at an address: its own network, and the site's that this is a part of. */
+export function layersAt(counted: Counted, ip: string): Layer[] {
+  const site = siteOf(ip);
+  const own = { counted, key: networkOf(ip) };
+  return site === null ? [own] : [own, { counted, key: site, isSite: true }];
+}
+
+function keyFor(per: Limit['per'], principal: Principal, organizationId: number | null): string {
   // Whoever is known takes nothing from others at the same address.
   if (principal.impersonation !== undefined || per === 'credential' || per === 'ip')
     return credentialKey(principal);
@@ -77,22 +104,37 @@ function credentialKey({ actor, sessionId }: Principal): string {
 export function headersOf(layers: readonly Layer[], windows: readonly Window[], nowMs: number): LimitHeaders {
   let policies = '';
   let left = '';
-  for (const [at, { counted }] of layers.entries()) {
+  for (const [at, layer] of layers.entries()) {
     const window = windows[at];
     if (window === undefined) continue;
     const comma = at === 0 ? '' : ', ';
-    policies += comma + counted.policy;
-    const remaining = Math.max(0, counted.limit.quota - window.used);
-    left += `${comma}"${counted.name}";r=${remaining};t=${Math.ceil((window.endsAt - nowMs) / 1_000)}`;
+    policies += comma + policyOf(layer);
+    const remaining = Math.max(0, quotaOf(layer) - window.used);
+    left += `${comma}"${nameOf(layer)}";r=${remaining};t=${Math.ceil((window.endsAt - nowMs) / 1_000)}`;
   }
   return { 'ratelimit-policy': policies, ratelimit: left };
 }
 
+/** As the headers call it: a site's part of a class has a name of its own. */
+function nameOf({ counted, isSite }: Layer): string {
+  return isSite === true ? `${counted.name}-site` : counted.name;
+}
+
+function policyOf(layer: Layer): string {
+  const { counted, isSite } = layer;
+  return isSite === true
+    ? `"${nameOf(layer)}";q=${quotaOf(layer)};w=${counted.limit.windowS}`
+    : counted.policy;
+}
+
 /** `rate_limited`, with the headers that say when to come back. */
-export function refuse({ name, policy }: Counted, window: Window, nowMs: number, message?: string): Error {
+export function refuse(layer: Layer, window: Window, nowMs: number, message?: string): Error {
   const retryAfterS = Math.max(1, Math.ceil((window.endsAt - nowMs) / 1_000));
   const error = fail('rate_limited', { retryAfterS, ...(message !== undefined && { message }) });
-  limitHeadersOf.set(error, { 'ratelimit-policy': policy, ratelimit: `"${name}";r=0;t=${retryAfterS}` });
+  limitHeadersOf.set(error, {
+    'ratelimit-policy': policyOf(layer),
+    ratelimit: `"${nameOf(layer)}";r=0;t=${retryAfterS}`,
+  });
   return error;
 }
 
@@ -101,12 +143,20 @@ export function refuse({ name, policy }: Counted, window: Window, nowMs: number,
  * both families writes it as IPv6.
  */
 export function networkOf(ip: string): string {
-  if (!ip.includes(':')) return ip;
-  if (!ipaddr.isValid(ip)) return ip;
+  return partsOf(ip, 4) ?? (ip.includes(':') && ipaddr.isValid(ip) ? ipaddr.process(ip).toString() : ip);
+}
+
+/** The /48 around an IPv6 address, which one customer of a network may have; null for IPv4. */
+function siteOf(ip: string): string | null {
+  return partsOf(ip, 3);
+}
+
+function partsOf(ip: string, count: number): string | null {
+  if (!ip.includes(':') || !ipaddr.isValid(ip)) return null;
   const address = ipaddr.process(ip);
-  if (address.kind() === 'ipv4') return address.toString();
+  if (address.kind() === 'ipv4') return null;
   return (address as ipaddr.IPv6).parts
-    .slice(0, 4)
+    .slice(0, count)
     .map((part) => part.toString(16))
     .join(':');
 }

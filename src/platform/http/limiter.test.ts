@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { AppError } from '../errors.ts';
 import { type Asker, networkOf } from './layers.ts';
 import { createLimiter, type Limiter } from './limiter.ts';
-import { type LimitHeaders, limitHeadersOf } from './limits.ts';
+import { type LimitClass, type LimitHeaders, limitHeadersOf } from './limits.ts';
 import type { Principal } from './principal.ts';
 
 /** With a key each of one person's, in one of two organizations; or a stranger. */
@@ -133,6 +133,37 @@ describe('layers', () => {
     expect(() => limiter.take(asker(null), undefined)).toThrow();
     expect(() => limiter.take({ ...asker(null), budget: 'known' }, undefined)).not.toThrow();
   });
+});
+
+it('a stranger of an IPv6 network is told what is left of the site as well, and of IPv4 of the address alone', () => {
+  const limiter = createLimiter(true, null, () => 0);
+  const at = (ip: string) =>
+    told(limiter.take({ ...asker(null), ip }, undefined) as LimitHeaders).map(({ name, left }) => [
+      name,
+      left,
+    ]);
+  expect(at('192.0.2.9')).toEqual([['public', 599]]);
+  expect(at('2001:db8:1:2::1')).toEqual([
+    ['public', 599],
+    ['public-site', 9_599],
+  ]);
+  expect(at('2001:db8:1:3::1')).toEqual([
+    ['public', 599],
+    ['public-site', 9_598],
+  ]);
+});
+
+it('wrong guesses from all over a site are sixteen times what one address of it has', async () => {
+  const limiter = createLimiter(true, null, () => 0);
+  let looked = 0;
+  for (let at = 0; at < 40; at += 1)
+    for (let nth = 0; nth < 30; nth += 1) {
+      const guesser = { keys: [], ip: `2001:db8:1:${at.toString(16)}::1` };
+      const settle = await limiter.guess('refused' as LimitClass, guesser, 'wait').catch(() => null);
+      if (settle !== null) looked += 1;
+      await settle?.(true);
+    }
+  expect(looked).toBe(16 * 60);
 });
 
 it.each([

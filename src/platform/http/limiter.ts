@@ -6,8 +6,9 @@ import {
   type General,
   headersOf,
   type Layer,
+  layersAt,
   layersOf,
-  networkOf,
+  quotaOf,
   refuse,
 } from './layers.ts';
 import { allLimits, type LimitClass, type LimitHeaders } from './limits.ts';
@@ -71,7 +72,7 @@ export function createLimiter(
   for (const [name, limit] of allLimits()) {
     const policy = `"${name}";q=${limit.quota};w=${limit.windowS}`;
     const count = createCounter(limit.windowS * 1_000);
-    counted.set(name, { name, limit, policy, count, guesses: createGuesses(limit.quota, count, nowMs) });
+    counted.set(name, { name, limit, policy, count, guesses: createGuesses(count, nowMs) });
   }
   const known = (name: string): Counted => {
     const found = counted.get(name);
@@ -88,7 +89,7 @@ export function createLimiter(
   /** When each was good last, by its hash: whoever else guesses at the same address does not lock them out. */
   const good = new Map<string, { at: number; toldAt: number }>();
 
-  const refusedAt = (ip: string): Layer => ({ counted: refused, key: networkOf(ip) });
+  const refusedAt = (ip: string): Layer[] => layersAt(refused, ip);
 
   return {
     take(asker, limitClass) {
@@ -98,13 +99,13 @@ export function createLimiter(
     },
     async guess(limitClass, { keys, ip }, message) {
       const guessed = known(limitClass);
-      const layers = (ip === null ? keys : [networkOf(ip), ...keys]).map((key) => ({
-        counted: guessed,
-        key,
-      }));
+      const layers = [
+        ...(ip === null ? [] : layersAt(guessed, ip)),
+        ...keys.map((key) => ({ counted: guessed, key })),
+      ];
       const begun =
-        (await beginTogether(shared, layers, nowMs)) ?? (await guessed.guesses.begin(keysOf(layers)));
-      if (typeof begun !== 'function') throw refuse(guessed, begun, nowMs(), message);
+        (await beginTogether(shared, layers, nowMs)) ?? (await guessed.guesses.begin(boundsOf(layers)));
+      if (typeof begun !== 'function') throw refuse({ counted: guessed, key: '' }, begun, nowMs(), message);
       return async (wasWrong) => {
         await begun(wasWrong);
         return wasWrong ? tellFullest(layers, nowMs()) : null;
@@ -116,18 +117,19 @@ export function createLimiter(
       const now = nowMs();
       const key = hashOf(credential);
       if (now - (good.get(key)?.at ?? Number.NEGATIVE_INFINITY) < goodForMs) return undefined;
-      const layer = refusedAt(ip);
-      if (shared !== null && isShared) return checkTogether(shared, layer, key, nowMs);
-      throwWhenFull(layer, now);
+      const layers = refusedAt(ip);
+      if (shared !== null && isShared) return checkTogether(shared, layers, key, nowMs);
+      for (const layer of layers) throwWhenFull(layer, now);
       return undefined;
     },
     async countRefused(ip, credential) {
       const key = hashOf(credential);
       good.delete(key);
       shared?.forgetGood(key);
-      const layer = refusedAt(ip);
-      const window = (await shared?.add([layer], nowMs))?.[0] ?? refused.count.add(layer.key, nowMs());
-      return headersOf([layer], [window], nowMs());
+      const layers = refusedAt(ip);
+      const windows =
+        (await shared?.add(layers, nowMs)) ?? layers.map((layer) => refused.count.add(layer.key, nowMs()));
+      return headersOf(layers, windows, nowMs());
     },
     noteGood(credential) {
       const key = hashOf(credential);
@@ -148,16 +150,16 @@ function hashOf(credential: string): string {
   return hash('sha256', credential, 'base64');
 }
 
-function keysOf(layers: readonly Layer[]): string[] {
-  return layers.map(({ key }) => key);
+function boundsOf(layers: readonly Layer[]) {
+  return layers.map((layer) => ({ key: layer.key, quota: quotaOf(layer) }));
 }
 
 /** Counts by each layer in turn; the first that is full refuses, and takes nothing from those after it. */
 function takeHere(layers: readonly Layer[], now: number): LimitHeaders {
   const windows: Window[] = [];
-  for (const { counted, key } of layers) {
-    const window = counted.count.add(key, now);
-    if (window.used > counted.limit.quota) throw refuse(counted, window, now);
+  for (const layer of layers) {
+    const window = layer.counted.count.add(layer.key, now);
+    if (window.used > quotaOf(layer)) throw refuse(layer, window, now);
     windows.push(window);
   }
   return headersOf(layers, windows, now);
@@ -172,8 +174,8 @@ async function takeTogether(
   const now = nowMs();
   if (windows === null) return takeHere(layers, now);
   for (const [at, window] of windows.entries()) {
-    const counted = layers[at]?.counted;
-    if (counted !== undefined && window.used > counted.limit.quota) throw refuse(counted, window, now);
+    const layer = layers[at];
+    if (layer !== undefined && window.used > quotaOf(layer)) throw refuse(layer, window, now);
   }
   return headersOf(layers, windows, now);
 }
@@ -200,17 +202,19 @@ async function beginTogether(
 
 async function checkTogether(
   shared: SharedCounts,
-  layer: Layer,
+  layers: readonly Layer[],
   goodKey: string,
   nowMs: () => number,
 ): Promise<void> {
-  const isGood = await shared.look(layer, goodKey, nowMs);
-  if (isGood !== true) throwWhenFull(layer, nowMs());
+  for (const layer of layers) {
+    if ((await shared.look(layer, goodKey, nowMs)) === true) return;
+    throwWhenFull(layer, nowMs());
+  }
 }
 
-function throwWhenFull({ counted, key }: Layer, now: number): void {
-  const window = counted.count.look(key, now);
-  if (window !== undefined && window.used >= counted.limit.quota) throw refuse(counted, window, now);
+function throwWhenFull(layer: Layer, now: number): void {
+  const window = layer.counted.count.look(layer.key, now);
+  if (window !== undefined && window.used >= quotaOf(layer)) throw refuse(layer, window, now);
 }
 
 /** What is left where the fewest guesses are. */
@@ -218,8 +222,13 @@ function tellFullest(layers: readonly Layer[], now: number): LimitHeaders | null
   let fullest: { layer: Layer; window: Window } | null = null;
   for (const layer of layers) {
     const window = layer.counted.count.look(layer.key, now);
-    if (window !== undefined && (fullest === null || window.used > fullest.window.used))
+    if (window === undefined) continue;
+    if (fullest === null || leftOf(layer, window) < leftOf(fullest.layer, fullest.window))
       fullest = { layer, window };
   }
   return fullest === null ? null : headersOf([fullest.layer], [fullest.window], now);
+}
+
+function leftOf(layer: Layer, { used }: Window): number {
+  return quotaOf(layer) - used;
 }

@@ -11,10 +11,13 @@ export function reachOf({ method, path, personal, sessionOnly, fresh }: Reachabl
   return method === 'GET' ? 'read' : 'change';
 }
 
-/** Whether it is refused to an organization that is blocked: it changes something that belongs to it. */
+/**
+ * Whether it is refused to an organization that is blocked: unless a route says otherwise, what changes something that
+ * belongs to it. What is about people themselves is no matter of the organization.
+ */
 export function stopsWhenBlocked({ auth, method, organization, path, whileBlocked }: Stoppable): boolean {
   const isPersons = organization === 'of-members' || path.startsWith('/dashboard/account/');
-  return auth === 'organization' && method !== 'GET' && !isPersons && !whileBlocked;
+  return auth === 'organization' && !isPersons && !(whileBlocked ?? method === 'GET');
 }
 
 type Stoppable = Pick<Route, 'auth' | 'method' | 'path'> &

@@ -86,7 +86,10 @@ export interface RouteOptions<
    * 403 `reauthentication_required`.
    */
   fresh?: boolean;
-  /** An organization that staff has blocked may do it nevertheless, such as paying what it owes. */
+  /**
+   * Whether an organization that staff has blocked may do it. Otherwise it may read and change nothing: `true` is for what it
+   * changes nevertheless, such as paying what it owes, and `false` for a GET that is more than reading, such as a console.
+   */
   whileBlocked?: boolean;
   /** The person's alone, as what is below their account is: staff that acts as them is refused. */
   personal?: boolean;
@@ -349,7 +352,7 @@ function misplacedOption(method: Method, options: Loose): string | null {
   if (options.permission !== undefined && options.auth !== 'organization') {
     return 'permission is for auth: organization';
   }
-  if (options.whileBlocked && options.auth !== 'organization')
+  if (options.whileBlocked !== undefined && options.auth !== 'organization')
     return 'whileBlocked is for auth: organization';
   if (options.staffRoles !== undefined && options.auth !== 'staff') return 'staffRoles is for auth: staff';
   if (options.area !== undefined && options.auth === 'public') return 'area is for callers that are known';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Gauge, type Registry } from 'prom-client';
 import type { HealthCheck } from '../attention.ts';
-import type { Layer } from './layers.ts';
+import { type Layer, quotaOf } from './layers.ts';
 import { openValkey, type Script, script, type ValkeyLog } from './valkey.ts';
 import type { Window } from './windows.ts';
 
@@ -51,21 +51,22 @@ for at, key in ipairs(KEYS) do
 end
 return answer`);
 
-// KEYS: of each layer wrong ones, and those being looked at by the time until which they count. ARGV: quota, name, how long.
+// KEYS: of each layer wrong ones, and those being looked at by the time until which they count. ARGV: name, how long, then of each its quota.
 const beginScript = script(`
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local isWaiting = false
 for at = 1, #KEYS, 2 do
   local wrong = tonumber(redis.call('GET', KEYS[at]) or '0')
-  if wrong >= tonumber(ARGV[1]) then return {2, (at + 1) / 2, wrong, redis.call('PTTL', KEYS[at])} end
+  local quota = tonumber(ARGV[2 + (at + 1) / 2])
+  if wrong >= quota then return {2, (at + 1) / 2, wrong, redis.call('PTTL', KEYS[at])} end
   redis.call('ZREMRANGEBYSCORE', KEYS[at + 1], '-inf', now)
-  if wrong + redis.call('ZCARD', KEYS[at + 1]) >= tonumber(ARGV[1]) then isWaiting = true end
+  if wrong + redis.call('ZCARD', KEYS[at + 1]) >= quota then isWaiting = true end
 end
 if isWaiting then return {1} end
 for at = 2, #KEYS, 2 do
-  redis.call('ZADD', KEYS[at], now + ARGV[3], ARGV[2])
-  redis.call('PEXPIRE', KEYS[at], ARGV[3])
+  redis.call('ZADD', KEYS[at], now + ARGV[2], ARGV[1])
+  redis.call('PEXPIRE', KEYS[at], ARGV[2])
 end
 return {0}`);
 
@@ -108,8 +109,8 @@ export async function openSharedCounts(url: string, log: ValkeyLog): Promise<Sha
     isReached: () => valkey.isReached(),
     async add(layers, nowMs) {
       const args: string[] = [];
-      for (const { counted } of layers)
-        args.push(String(counted.limit.windowS * 1_000), String(counted.limit.quota));
+      for (const layer of layers)
+        args.push(String(layer.counted.limit.windowS * 1_000), String(quotaOf(layer)));
       const answer = await numbers(addScript, layers.map(nameOf), args);
       return answer === null ? null : takeOver(layers, answer, nowMs());
     },
@@ -118,7 +119,10 @@ export async function openSharedCounts(url: string, log: ValkeyLog): Promise<Sha
       if (limit === undefined) return async () => undefined;
       const keys = layers.flatMap((layer) => [nameOf(layer), `${nameOf(layer)}:open`]);
       const name = randomUUID();
-      const answer = await numbers(beginScript, keys, [String(limit.quota), name, String(openForMs)]);
+      const answer = await numbers(beginScript, keys, [
+        ...[name, String(openForMs)],
+        ...layers.map((layer) => String(quotaOf(layer))),
+      ]);
       if (answer === null) return null;
       const [state, at = 1, used = 0, left = 0] = answer;
       if (state === 1) return 'wait';

@@ -6,6 +6,7 @@ export type { Dictionary } from './dictionary.ts';
 export { dayFor, momentFor, moneyFor } from './formats.ts';
 export { filesOf, openDictionary } from './ownWords.ts';
 export {
+  acceptedLanguage,
   allTexts,
   type Language,
   languageOf,

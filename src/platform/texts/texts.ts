@@ -73,6 +73,25 @@ export function variablesIn(text: string): Set<string> {
   return new Set([...text.matchAll(/\{\{([^{}]*)\}\}/g)].map(([, name = '']) => name));
 }
 
+/**
+ * The language of ours that a browser prefers by its header `Accept-Language` (RFC 9110, 12.5.4), such as
+ * `de-AT, en;q=0.5`; null when it wants none of them.
+ */
+export function acceptedLanguage(header: string | undefined): Language | null {
+  const wanted = (header ?? '')
+    .slice(0, 1_000)
+    .split(',')
+    .map((part) => {
+      const [tag = '', ...parameters] = part.trim().toLowerCase().split(';');
+      const weights = parameters.flatMap((each) => /^ *q=([01](?:\.\d{0,3})?) *$/.exec(each)?.[1] ?? []);
+      return { short: tag.split('-', 1)[0], weight: Number(weights[0] ?? 1) };
+    })
+    .filter(({ weight }) => weight > 0)
+    .sort((one, other) => other.weight - one.weight);
+  const known = wanted.flatMap(({ short }) => languages.filter((language) => language === short));
+  return known[0] ?? null;
+}
+
 /** The language of whoever said which one they want: theirs where there are texts in it, otherwise English. */
 export function languageOf(wanted: string | null | undefined): Language {
   const short = (wanted ?? '').slice(0, 2).toLowerCase();

@@ -27,6 +27,7 @@ export async function returnedFor(ctx: Context, service: Terms): Promise<Returne
   const [paid, periods] = await Promise.all([paidFor(ctx, service.id), periodsOf(ctx, service.id)]);
   const today = dayOf(ctx.clock.now());
   const shares = paid
+    .filter(({ isGivenUp }) => !isGivenUp)
     .map((invoice) =>
       shareOf(
         invoice,

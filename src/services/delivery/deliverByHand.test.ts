@@ -1,9 +1,12 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { payByCredit } from '../../../test/invoices.ts';
+import { watchChanges } from '../../../test/noted.ts';
 import { orderVps } from '../../../test/orders.ts';
 import { newCustomer, type Person } from '../../../test/people.ts';
 import { startTestProduct, type TestProduct } from '../../../test/product.ts';
 import { contents, settled, sql } from '../../../test/sql.ts';
+
+const changes = watchChanges();
 
 let product: TestProduct;
 let customer: Person;
@@ -92,3 +95,5 @@ it('what a room delivers is not delivered by hand, and what there is not is not 
   expect((await deliver(4_242)).status).toBe(404);
   expect((await customer.post(`/staff/services/${serviceId}/deliver`, {})).status).toBe(403);
 });
+
+describe('a change', () => changes.leaveEntries(() => product, ['deliverServiceByHand']));

@@ -1,9 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { newInvoice, payByCredit } from '../../../test/invoices.ts';
+import { watchChanges } from '../../../test/noted.ts';
 import { runningVps } from '../../../test/orders.ts';
 import { newCustomer, newMember, type Person, signedIn } from '../../../test/people.ts';
 import { startTestProduct, type TestProduct } from '../../../test/product.ts';
 import { contents, settled, sql } from '../../../test/sql.ts';
+
+const changes = watchChanges();
 
 let product: TestProduct;
 beforeAll(async () => {
@@ -118,6 +121,56 @@ describe('a service that moves to another organization', () => {
     expect(face(await move())).toEqual([403, 'reauthentication_required']);
   });
 
+  it('is given away by an owner alone, and not while its machine is protected', async () => {
+    const { owner, other, serviceId, move } = await ofTwo();
+    const admin = await newMember(product, owner.organizationId, 'admin');
+    await joins(admin, other, 'owner');
+    const there = await signedIn(product, admin);
+    const wish = { organization_id: other.organizationId };
+    expect(face(await there.post(pathOf(serviceId), wish))).toEqual([403, 'permission_denied']);
+    const settings = `/dashboard/service/${serviceId}/vps/settings`;
+    await owner.patch(settings, { protection: { delete: true } });
+    const refused = await move();
+    expect(face(refused)).toEqual([409, 'conflict']);
+    expect(refused.body.message).toContain('turn protection.delete off');
+    await owner.patch(settings, { protection: { delete: false } });
+    expect((await move()).status).toBe(200);
+  });
+
+  it('gives nothing back to who is closed, who is asked before whether to give it up', async () => {
+    const owner = await newCustomer(product, { creditMinor: 50_000 });
+    const other = await newCustomer(product);
+    await joins(owner, other, 'admin');
+    const { serviceId, invoiceId } = await runningVps(product, owner);
+    await settled(product);
+    const here = await signedIn(product, owner);
+    const moved = await here.post(pathOf(serviceId), { organization_id: other.organizationId });
+    expect(moved.status, JSON.stringify(moved.body)).toBe(200);
+    await settled(product);
+    const close = (body: object) => here.post('/dashboard/account/close', body);
+    await sql(
+      product,
+      `update memberships set role = 'viewer' where user_id = $1 and organization_id = $2`,
+      ...[owner.userId, other.organizationId],
+    );
+    const refused = await close({});
+    expect(face(refused)).toEqual([409, 'account_in_use']);
+    expect(refused.body.details.map(({ field }: { field: string }) => field)).toContain(
+      `services[${serviceId}]`,
+    );
+    expect((await close({ give_up_credit: true })).status).toBe(200);
+    const shown = (await other.get(`/dashboard/services/${serviceId}/cancel`)).body.data;
+    expect(shown.immediate.refund.total).toBe('0.00');
+    const cancelled = await other.post(`/dashboard/services/${serviceId}/cancel`, { type: 'immediate' });
+    expect(cancelled.status, JSON.stringify(cancelled.body)).toBe(200);
+    const back = await product.staff.post(`/staff/invoices/${invoiceId}/refund`, {
+      ...{ method: 'credit', reason: 'Asked for' },
+    });
+    expect(face(back)).toEqual([409, 'conflict']);
+    const notes = await sql(product, 'select 1 from invoices where corrects = $1', invoiceId);
+    expect(notes).toEqual([]);
+  });
+
   it('is not moved while something of it is open, or an organization is blocked', async () => {
     const { owner, other, serviceId, move } = await ofTwo();
     const { body } = await owner.post(`/dashboard/services/${serviceId}/renew`, { cycle: 'monthly' });
@@ -164,3 +217,5 @@ describe('a service that moves to another organization', () => {
     }
   });
 });
+
+describe('a change', () => changes.leaveEntries(() => product, ['moveService']));

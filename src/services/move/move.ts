@@ -1,7 +1,13 @@
 import { paidFor, unpaidFor } from '../../billing/index.ts';
 import { record } from '../../events/index.ts';
 import { moveHeld } from '../../fleet/index.ts';
-import { organizationsPermitting, ownerAddress, ownerOf, requireOpen } from '../../organizations/index.ts';
+import {
+  organizationsPermitting,
+  ownerAddress,
+  ownerOf,
+  requireOpen,
+  requireOwner,
+} from '../../organizations/index.ts';
 import { fail, type OrganizationContext, type TxContext, transaction } from '../../platform/index.ts';
 import { serviceMovedAway, serviceMovedIn } from '../events.ts';
 import { readService } from '../read.ts';
@@ -15,13 +21,13 @@ import { handOver, hasTask, lockBoth } from './queries.ts';
 
 /** What a room that looks after a kind of service does when one moves; the room above hands it over. */
 export interface Mover {
-  /** What is under way with it, in words; null when nothing is. The service's row is locked. */
-  underWay(tx: TxContext, serviceId: number): Promise<string | null>;
+  /** Why it does not go now, and what to do about it; null when nothing is against it. The service's row is locked. */
+  obstacle(tx: TxContext, serviceId: number): Promise<string | null>;
   move(tx: TxContext, serviceId: number, organizationId: number): Promise<void>;
 }
 
 /**
- * Makes a service another organization's, which the caller rules as well: the machine runs on with its addresses, and what is due
+ * Makes a service of an organization that the caller owns another one's, which they rule as well: the machine runs on with its addresses, and what is due
  * from now on is the other's. What was paid stays with who paid it. All of it is one transaction, in which neither organization
  * is invoiced nor the service changed by anybody else. `not_found`, `forbidden`, `permission_denied`, `conflict`,
  * `organization_blocked`.
@@ -34,11 +40,13 @@ export function moveService(
 ): Promise<{ moved: boolean; organization_id: number }> {
   return transaction(ctx, 'services.move', async (tx) => {
     const from = tx.organizationId;
-    await readService(tx, id);
+    const { service } = await readService(tx, id);
+    const { coming_price: coming, currency } = service;
     if (to === from) throw fail('conflict', { message: 'The service is this organization’s already' });
     await lockBoth(tx, from, to);
     const ruled = await organizationsPermitting(tx, 'organization.manage');
     if (!ruled.includes(from)) throw fail('permission_denied');
+    await requireOwner(tx, 'Only an owner of the organization that has the service gives it away');
     if (!ruled.includes(to))
       throw fail('permission_denied', {
         message: 'Only an owner or administrator of both organizations moves a service from one to the other',
@@ -48,13 +56,13 @@ export function moveService(
     requireAction('move', terms, tx.clock.now());
     await requireNothingOpen(tx, terms);
     for (const mover of movers) {
-      const reason = await mover.underWay(tx, id);
+      const reason = await mover.obstacle(tx, id);
       if (reason !== null) throw conflict(reason);
     }
     await handOver(tx, { id, from, to, userId: tx.actor.userId });
     await moveHeld(tx, id, to);
     for (const mover of movers) await mover.move(tx, id, to);
-    await tell(tx, id, from, to);
+    await tell(tx, id, { from, to, coming: coming === null ? null : { ...coming, currency } });
     return { moved: true, organization_id: to };
   });
 }
@@ -74,7 +82,14 @@ async function requireNothingOpen(tx: TxContext, { id }: Terms): Promise<void> {
     throw conflict('A bank asks about a payment for this service; wait for its answer');
 }
 
-async function tell(tx: TxContext, id: number, from: number, to: number): Promise<void> {
+interface Moved {
+  from: number;
+  to: number;
+  /** A new price that was announced, which whoever has it now is told of too. */
+  coming: { price: string; currency: string; from: string } | null;
+}
+
+async function tell(tx: TxContext, id: number, { from, to, coming }: Moved): Promise<void> {
   const facts = factsOf(await lockService(tx, id));
   const subject = { type: 'service', id };
   const [here, there] = [await ownerAddress(tx, from), await ownerAddress(tx, to)];
@@ -84,7 +99,13 @@ async function tell(tx: TxContext, id: number, from: number, to: number): Promis
   });
   await record(tx, serviceMovedIn, {
     ...{ subject, organizationId: to },
-    data: { ...facts, user_id: await ownerOf(tx, to), organization_id: from, organization: here.name },
+    data: {
+      ...facts,
+      user_id: await ownerOf(tx, to),
+      organization_id: from,
+      organization: here.name,
+      coming_price: coming,
+    },
   });
 }
 

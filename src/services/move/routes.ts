@@ -15,10 +15,11 @@ export function moveRoutes(movers: readonly Mover[]): RouteGroup {
         operation: 'moveService',
         summary: 'Move service',
         description:
-          'Makes the service another organization’s, in which you are an owner or administrator as well. It runs on, with its ' +
-          'addresses, its price and its due date, and the other organization pays from then on. What was paid stays where it was ' +
-          'paid: its invoices, and what goes back of them. Nothing of it may be open. Passwords and SSH keys of a machine stay ' +
-          'good; change them if they should not.',
+          'Makes a service of an organization that you own another organization’s, in which you are an owner or administrator. ' +
+          'It runs on, with its addresses, its price, what a coupon takes off its renewals, a new price that was announced and ' +
+          'its due date, and the other organization pays from then on. What was paid stays where it was paid: its invoices, and ' +
+          'what goes back of them. Nothing of it may be open, and its machine not be protected from being deleted. Passwords ' +
+          'and SSH keys of a machine stay good; change them if they should not.',
         params: IdParams,
         body: S.Move,
         data: S.MoveData,

@@ -18,7 +18,7 @@ const orderFacts = statement<
 >(
   'services.orderFacts',
   `select i.organization_id as "organizationId", i.user_id as "userId", i.total_minor as "totalMinor", i.currency,
-     coalesce(p.country, o.country) as country, (select count(*)::int from services s where s.invoice_id = i.id) as services,
+     coalesce(p.country, o.country) as country, o.status = 'blocked' as blocked, (select count(*)::int from services s where s.invoice_id = i.id) as services,
      exists (select 1 from invoices b where b.organization_id = i.organization_id and b.id <> i.id
        and b.status in ('paid', 'partially_refunded') and b.total_minor > 0 and b.kind <> 'top_up'
        and (b.kind <> 'order' or exists (select 1 from order_reviews r where r.invoice_id = b.id and r.status = 'released')

@@ -1,9 +1,12 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { payByCredit } from '../../../test/invoices.ts';
+import { watchChanges } from '../../../test/noted.ts';
 import { orderVps } from '../../../test/orders.ts';
 import { newCustomer, type Person } from '../../../test/people.ts';
 import { startTestProduct, type TestProduct, until } from '../../../test/product.ts';
 import { contents, settled } from '../../../test/sql.ts';
+
+const changes = watchChanges();
 
 let product: TestProduct;
 beforeAll(async () => {
@@ -192,3 +195,5 @@ describe('an order that is held', () => {
       expect((await product.staff.post(`/staff/orders/${id}/release`, {})).status).toBe(404);
   });
 });
+
+describe('a change', () => changes.leaveEntries(() => product, ['releaseOrder', 'refuseOrder']));

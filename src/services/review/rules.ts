@@ -50,12 +50,16 @@ export interface OrderFacts {
   services: number;
   /** Whether the organization has paid for something before, and had it. */
   known: boolean;
+  /** Whether staff has blocked the organization since it ordered. */
+  blocked: boolean;
 }
 
 /** Why an order is held, a sentence for staff each; none when it is delivered at once. */
 export function reasonsToHold(rules: ReviewRules, order: OrderFacts): string[] {
-  const { totalMinor, currency, country, services, known } = order;
+  const { totalMinor, currency, country, services, known, blocked } = order;
   const reasons: string[] = [];
+  // No rule of the settings: who may order nothing must not get what was ordered before either.
+  if (blocked) reasons.push('Its organization is blocked');
   if (rules.first_orders && !known) reasons.push('It is the first order of its organization');
   if (rules.above !== null && totalMinor > minorOf(rules.above, currency))
     reasons.push(`Its total is more than ${rules.above} ${currency}`);

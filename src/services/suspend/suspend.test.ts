@@ -1,11 +1,14 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { payByCredit } from '../../../test/invoices.ts';
+import { watchChanges } from '../../../test/noted.ts';
 import { orderVps, runningVps } from '../../../test/orders.ts';
 import { newCustomer, newStaff, type Person } from '../../../test/people.ts';
 import { startTestProduct, type TestProduct } from '../../../test/product.ts';
 import { contents, settled, sql } from '../../../test/sql.ts';
 import { transaction } from '../../platform/index.ts';
 import { suspendService, unsuspendService } from './suspend.ts';
+
+const changes = watchChanges();
 
 let product: TestProduct;
 let customer: Person;
@@ -198,3 +201,5 @@ it('a service that ended gives back its place in the stock, once', async () => {
   await change(id, 'terminate', { reason });
   expect(await stock()).toBe(5);
 });
+
+describe('a change', () => changes.leaveEntries(() => product, ['finishServiceByHand']));

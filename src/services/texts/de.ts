@@ -125,11 +125,13 @@ export const de: Translation<typeof en> = {
     subject: '{{name}} gehört jetzt einer anderen Organisation',
     what: '{{name}} gehört jetzt einer anderen Organisation, die von nun an dafür zahlt. Was Sie dafür bezahlt haben, bleibt Ihres.',
     ifNot:
-      'Das hat ein Inhaber oder Administrator beider Organisationen getan. Wenn Sie es nicht erwartet haben, antworten Sie auf diese E-Mail.',
+      'Das hat ein Inhaber Ihrer Organisation getan, der auch die andere verwaltet. Wenn Sie es nicht erwartet haben, antworten Sie auf diese E-Mail.',
   },
   movedIn: {
     subject: '{{name}} gehört jetzt Ihrer Organisation',
     what: '{{name}} gehört jetzt Ihrer Organisation, die ab dem nächsten Zeitraum dafür zahlt.',
+    price:
+      'Ein neuer Preis ist dafür angekündigt und gilt weiter: Ab der Verlängerung am {{day}} kostet ein Zeitraum {{price}} ohne Steuer.',
     next: 'Passwörter und SSH-Schlüssel eines Servers bleiben gültig. Ändern Sie sie, wenn andere sie kennen.',
   },
 };

@@ -122,11 +122,14 @@ export const en = {
   movedAway: {
     subject: '{{name}} was moved to another organization',
     what: '{{name}} is of another organization now, which pays for it from now on. What you paid for it stays yours.',
-    ifNot: 'An owner or administrator of both did this. If you did not expect it, answer this mail.',
+    ifNot:
+      'An owner of yours did this, who is in charge there as well. If you did not expect it, answer this mail.',
   },
   movedIn: {
     subject: '{{name}} was moved to your organization',
     what: '{{name}} is of your organization now, which pays for it from the next period on.',
+    price:
+      'A new price was announced for it, which goes along: from the renewal on {{day}} a period costs {{price}} before tax.',
     next: 'Passwords and SSH keys of a machine stay good as they are. Change them if others know them.',
   },
 } as const;

@@ -8,6 +8,7 @@ import {
 } from '../../billing/index.ts';
 import { findProducts, returnCoupon, returnStock } from '../../catalog/index.ts';
 import { record } from '../../events/index.ts';
+import { statusOfOrganization } from '../../organizations/index.ts';
 import { dayOf, doEach, formatMoney, type TxContext } from '../../platform/index.ts';
 import { askByHand } from '../byHand/tasks.ts';
 import { leaveCalendar } from '../calendar/row.ts';
@@ -84,10 +85,12 @@ export async function applyPaidChange(tx: TxContext, invoiceId: number): Promise
     // Between the payment and this moment somebody may have given the money back.
     await holdInvoice(tx, invoiceId);
     if (await isRefunded(tx, invoiceId)) return giveUpChange(tx, service, change);
-    if (service.status === 'active' || service.status === 'suspended')
+    const isBlocked = (await statusOfOrganization(tx, service.organizationId)) === 'blocked';
+    if (!isBlocked && (service.status === 'active' || service.status === 'suspended'))
       return applyChange(tx, service, change);
     await giveUpChange(tx, service, change);
-    const reason = `the service was ${service.status} before it was changed`;
+    const was = isBlocked ? 'the organization was blocked' : `the service was ${service.status}`;
+    const reason = `${was} before it was changed`;
     await refundInvoice(tx, invoiceId, { method: 'credit', reason });
   });
 }

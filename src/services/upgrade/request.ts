@@ -17,6 +17,7 @@ import {
   requireCoupon,
   reserveStock,
 } from '../../catalog/index.ts';
+import { requireOpen } from '../../organizations/index.ts';
 import {
   type Context,
   fail,
@@ -67,6 +68,7 @@ export async function upgradeService(
   return transaction(ctx, 'services.upgrade', async (tx) => {
     // In the order of every invoice: the organization first, then what the invoice is for.
     const tax = await taxOf(tx, ctx.organizationId, { lock: true });
+    await requireOpen(tx, ctx.organizationId);
     const before = running(tx, await lockTerms(tx, id));
     await closeRenewal(tx, before, 'an upgrade changes the price of what it renews');
     const service = running(tx, await lockTerms(tx, id));

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { audit } from '../../../test/crash/audit.ts';
 import { payByCredit } from '../../../test/invoices.ts';
+import { watchChanges } from '../../../test/noted.ts';
 import { runningVps } from '../../../test/orders.ts';
 import { newCustomer, newMember, type Person } from '../../../test/people.ts';
 import { startTestProduct, type TestProduct, until } from '../../../test/product.ts';
@@ -8,6 +9,8 @@ import { broken, contents, settled, sql } from '../../../test/sql.ts';
 import { addProduct } from '../../catalog/index.ts';
 import { demoProducts } from '../../demo/products.ts';
 import { transaction } from '../../platform/index.ts';
+
+const changes = watchChanges();
 
 // Web hosting 3.00 a month, "Large" 9.00; the VPS 4.00, "VPS Plus" 10.00 with 4 GB of memory and 20 GB of storage.
 let product: TestProduct;
@@ -628,3 +631,5 @@ it('counts before a renewal that is asked for in the moment after it was paid', 
     expect(await service(each)).toMatchObject({ price: '9.00', duedate: '2027-05-01' });
   }
 });
+
+describe('a change', () => changes.leaveEntries(() => product, ['upgradeService']));

@@ -1,10 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Brought, type MailRoom, mailRoom, rawMail } from '../../../test/mailsIn.ts';
+import { watchChanges } from '../../../test/noted.ts';
 import { newCustomer, newMember, type Person } from '../../../test/people.ts';
 import { startTestProduct, type TestProduct } from '../../../test/product.ts';
 import { headersOf, type MailServer, mailServer } from '../../../test/smtp.ts';
 import { settled, sql } from '../../../test/sql.ts';
 import { answerAddress } from '../../events/answerAddress.ts';
+
+const changes = watchChanges();
 
 const opening = { subject: 'It is down', department: 'support', priority: 'high', message: 'Since noon.' };
 const quoted = 'On Mon, 2 Feb 2026 at 10:00, Inn <billing@inn.example> wrote:\n> Look again.\n> And again.';
@@ -308,3 +311,6 @@ describe('machines', () => {
     expect(told()).toBe(before + 3);
   });
 });
+
+describe('a change', () =>
+  changes.leaveEntries(() => product, ['assignUnclaimedMail', 'deleteUnclaimedMail']));

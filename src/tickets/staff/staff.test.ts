@@ -1,7 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { watchChanges } from '../../../test/noted.ts';
 import { newCustomer, newStaff, type Person } from '../../../test/people.ts';
 import { startTestProduct, type TestProduct } from '../../../test/product.ts';
 import { contents, settled, sql } from '../../../test/sql.ts';
+
+const changes = watchChanges();
 
 let product: TestProduct;
 let ana: Person;
@@ -276,3 +279,5 @@ describe('a note', () => {
     expect(words.map((row) => row.words.match(/'[^']*zwetschgen[^']*'/g))).toEqual([[`'s:${planted}'`]]);
   });
 });
+
+describe('a change', () => changes.leaveEntries(() => product, ['rateTicket', 'assignTicket']));

@@ -6,6 +6,7 @@ import {
   returnHeldAddresses,
   useHeldAddresses,
 } from '../../fleet/index.ts';
+import { statusOfOrganization } from '../../organizations/index.ts';
 import { enqueue, formatMoney, type TxContext } from '../../platform/index.ts';
 import {
   changeTerms,
@@ -75,9 +76,11 @@ export async function applyPaidUpgrade(tx: TxContext, invoiceId: number): Promis
     // Between the payment and this moment somebody may have given the money back.
     await holdInvoice(tx, invoiceId);
     if (await isRefunded(tx, invoiceId)) return giveBackWaiting(tx, service, upgrade);
-    if (service.status !== 'active' && service.status !== 'suspended') {
+    const isBlocked = (await statusOfOrganization(tx, service.organizationId)) === 'blocked';
+    if (isBlocked || (service.status !== 'active' && service.status !== 'suspended')) {
       await giveBackWaiting(tx, service, upgrade);
-      const reason = `the service was ${service.status} before it was changed`;
+      const was = isBlocked ? 'the organization was blocked' : `the service was ${service.status}`;
+      const reason = `${was} before it was changed`;
       await refundInvoice(tx, invoiceId, { method: 'credit', reason });
       return;
     }

@@ -1,4 +1,5 @@
 import { issueInvoice, requireFewUnpaid, taxOf, totalsOf } from '../../billing/index.ts';
+import { requireOpen } from '../../organizations/index.ts';
 import {
   fail,
   formatMoney,
@@ -39,6 +40,7 @@ export async function upgradeVps(
   return transaction(ctx, 'vps.upgradeVps', async (tx) => {
     // In the order of every invoice: the organization first, then what the invoice is for.
     const tax = await taxOf(tx, ctx.organizationId, { lock: true });
+    await requireOpen(tx, ctx.organizationId);
     const service = await lockWithoutRenewal(tx, id);
     const waiting = await findWaiting(tx, { serviceId: id });
     const open = waiting === null ? null : await reopen(tx, service, waiting);

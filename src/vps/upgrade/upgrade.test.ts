@@ -1,9 +1,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { audit } from '../../../test/crash/audit.ts';
+import { watchChanges } from '../../../test/noted.ts';
 import { orderVps, runningVps } from '../../../test/orders.ts';
 import { newCustomer, newMember, type Person } from '../../../test/people.ts';
 import { startTestProduct, type TestProduct, until } from '../../../test/product.ts';
 import { contents, settled, sql } from '../../../test/sql.ts';
+
+const changes = watchChanges();
 
 // The catalogue of the demonstration: 4.00 a month, 2.00 a GB of memory over 1, 0.10 a GB of storage over 10,
 // 1.50 a core over 1, 1.00 an IPv4 address over 1, IPv6 for nothing.
@@ -557,3 +560,5 @@ it('storage bought gigabyte by gigabyte costs to the cent what it costs at once'
   };
   expect(await cost(id, [11, 12, 13, 14, 15, 16])).toBe(await cost(other, [16]));
 });
+
+describe('a change', () => changes.leaveEntries(() => product, ['upgradeVpsResources']));
