@@ -108,6 +108,7 @@ const tablesOf: Record<string, string[]> = {
       'service_renewals',
       'service_periods',
       'service_changes',
+      'service_returns',
     ],
     'order_reviews',
     ...['recurring_revenue', 'recurring_changes'],

@@ -122,3 +122,36 @@ it.each<[string, () => Promise<() => Promise<unknown>>]>([
   const work = await arrange();
   expect(await takenMeanwhile(work)).toEqual([]);
 });
+
+it('of orders of several organizations that expire together, those of the first one are waited for before any other', async () => {
+  const people = [await newCustomer(product), await newCustomer(product)];
+  const [first, second] = people.toSorted((one, other) => one.organizationId - other.organizationId);
+  if (first === undefined || second === undefined) throw new Error('there are two');
+  // The later organization's expires first.
+  await newInvoice(product, second);
+  product.clock.travel(1_000);
+  await newInvoice(product, first);
+  product.clock.travel(6 * 86_400_000);
+  const holder = new pg.Client({ connectionString: product.databaseUrl });
+  await holder.connect();
+  try {
+    await holder.query('begin');
+    await holder.query('select id from organizations where id = $1 for update', [first.organizationId]);
+    const done = product.periodic('billing.expire');
+    await until(
+      () =>
+        sql(
+          product,
+          `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+        ),
+      (waiting) => waiting.length > 0,
+    );
+    const free = 'select id from organizations where id = $1 for no key update skip locked';
+    expect(await sql(product, free, second.organizationId)).toHaveLength(1);
+    await holder.query('rollback');
+    await done;
+    await settled(product);
+  } finally {
+    await holder.end();
+  }
+});

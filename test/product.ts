@@ -23,6 +23,7 @@ import { allPeriodicJobs } from '../src/worker.ts';
 import { apiClient, type Client } from './client.ts';
 import { testDatabase } from './database.ts';
 import { removeDataDir } from './dataDir.ts';
+import { sql } from './sql.ts';
 
 /** The product, running in this process on a database of its own, with a simulated node and a clock to move. */
 export interface TestProduct {
@@ -79,6 +80,12 @@ export async function startTestProduct(options: TestOptions = {}): Promise<TestP
   if (product.demo === null || product.port === null)
     throw new Error('the product started without a demonstration');
   const { demo, ctx } = product;
+  // Customers of tests have credit, and what they do not pay is to stay so: the calendar has turns of its own.
+  await sql(
+    { databaseUrl: database.url },
+    `insert into settings (section, fields, changed_at) values ('payments', '{"credit_first": false}', now())
+     on conflict do nothing`,
+  );
   // Its worker enters its name a moment after the start: no row that a test did not ask for comes later.
   if (config.role === 'all')
     await until(

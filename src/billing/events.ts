@@ -9,6 +9,8 @@ interface InvoiceCreated {
   currency: string;
   total: string;
   duedate: string;
+  /** What there is of credit that pays a renewal first. */
+  credit?: string;
   items: { description: string; amount: string }[];
 }
 
@@ -90,7 +92,7 @@ interface CreditGranted {
   /** Of the transfer that was more than was due. */
   reference?: string;
   /** How the invoice stood when money came for it. */
-  invoice_was?: 'cancelled' | 'paid' | 'refunded';
+  invoice_was?: 'cancelled' | 'paid' | 'refunded' | 'disputed';
 }
 
 interface PaymentDeclined {

@@ -335,6 +335,7 @@ export const examples = {
           },
         ],
       },
+      stays: [],
     },
   },
   correctInvoice: {

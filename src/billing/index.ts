@@ -14,12 +14,20 @@ export { bookkeeping } from './bookkeeping/settings.ts';
 export { chargeConcerns } from './charges/concerns.ts';
 export { paymentRoutes } from './charges/routes.ts';
 export { chargeSaved } from './charges/saved.ts';
+export { sendableOf } from './charges/sendBack.ts';
 export { readBrand } from './documents/brand.ts';
 export { company } from './documents/company.ts';
 export { referenceOf } from './documents/reference.ts';
 export { documentRoutes } from './documents/routes.ts';
 export { documentStaffRoutes } from './documents/staffRoutes.ts';
-export { invoiceCancelled, invoiceCreated, invoiceExpired, invoicePaid, invoiceRefunded } from './events.ts';
+export {
+  disputeClosed,
+  invoiceCancelled,
+  invoiceCreated,
+  invoiceExpired,
+  invoicePaid,
+  invoiceRefunded,
+} from './events.ts';
 export { type MoneyOfMonth, moneyFigures } from './figures/money.ts';
 export { cancelInvoice, cancelInvoicesOf, withdrawInvoice } from './invoices/cancel.ts';
 export { lockForCorrection } from './invoices/creditNote.ts';
@@ -32,7 +40,16 @@ export {
   type NewInvoice,
 } from './invoices/issue.ts';
 export { numbering } from './invoices/numbering.ts';
-export { type PaidInvoice, paidFor, unpaidFor, wasConsumer } from './invoices/ofService.ts';
+export {
+  dueBefore,
+  lockForServices,
+  type PaidInvoice,
+  paidFor,
+  refundedFor,
+  takenBackInPart,
+  unpaidFor,
+  wasConsumer,
+} from './invoices/ofService.ts';
 export { recurringDiscountOf } from './invoices/recurringCoupon.ts';
 export { invoiceStaffRoutes } from './invoices/staffRoutes.ts';
 export { type Totals, totalsOf } from './invoices/totals.ts';
@@ -41,7 +58,14 @@ export { billingJobs, billingPeriodicJobs } from './jobs.ts';
 export { readAccountCredit } from './ledger/accountCredit.ts';
 export { ledgerMeasures } from './ledger/check.ts';
 export { ledgerConcerns } from './ledger/concerns.ts';
-export { beginEarning, carryEarning, earnRest, moveEarning, upgradeIsUnderWay } from './ledger/deferred.ts';
+export {
+  beginEarning,
+  carryEarning,
+  earnRest,
+  moveEarning,
+  upgradeIsUnderWay,
+  upgradesUnderWay,
+} from './ledger/deferred.ts';
 export { findCredit, grantCredit } from './ledger/ledger.ts';
 export { creditRoutes } from './ledger/routes.ts';
 export { billingMails } from './mails.ts';
@@ -49,12 +73,15 @@ export { methodRoutes } from './methods/routes.ts';
 export { settleFree } from './payments/pay.ts';
 export { couponOf, holdInvoice, isPaid, isRefunded, statusOf, wasTakenBack } from './payments/refund.ts';
 export { refundInvoice } from './payments/refundInvoice.ts';
+export { decideUndoing, type Fate, giveBackRest, type Sold } from './payments/rest.ts';
 export { topUpRoutes } from './payments/routes.ts';
+export { payments } from './payments/settings.ts';
 export { providerStaffRoutes } from './payouts/routes.ts';
 export { billingPersonal } from './personal.ts';
 export { readAddressees } from './profile/addressees.ts';
 export { type Profile, profileOf } from './profile/read.ts';
 export { profileRoutes } from './profile/routes.ts';
+export { returnStaffRoutes } from './returns/routes.ts';
 export { billingRoutes } from './routes.ts';
 export { billingStaffRoutes } from './staffRoutes.ts';
 export { statementConcerns } from './statements/concerns.ts';

@@ -3,7 +3,7 @@ import { closing } from './bookkeeping/close.ts';
 import { pageClosing } from './charges/closePages.ts';
 import { compareProvider, comparing } from './charges/compare.ts';
 import { followProvider } from './charges/follow.ts';
-import { chargeAgain, savedCharge } from './charges/saved.ts';
+import { chargeAgain, payFromCreditJob, savedCharge } from './charges/saved.ts';
 import { sendingBack } from './charges/sendBack.ts';
 import { ledgerCheck } from './ledger/check.ts';
 import { earning } from './ledger/deferred.ts';
@@ -12,7 +12,7 @@ import { taxIdCheck } from './tax/ask.ts';
 
 /** What is done with a payment provider and a register of VAT ids. */
 export const billingJobs: AnySaga[] = [
-  ...[followProvider, savedCharge, chargeAgain, forgetMethod],
+  ...[followProvider, savedCharge, chargeAgain, payFromCreditJob, forgetMethod],
   ...[sendingBack, compareProvider, pageClosing, taxIdCheck],
 ];
 

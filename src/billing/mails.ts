@@ -22,6 +22,8 @@ interface Created {
   total: string;
   currency: string;
   duedate: string;
+  /** What there is of credit that pays a renewal first. */
+  credit?: string;
   items: { description: string; amount: string }[];
 }
 
@@ -58,6 +60,14 @@ function renewal(reader: Reader, id: number, data: Created) {
       say(reader, 'renewal.what'),
       bill(reader, data),
       say(reader, isFree(data) ? 'shared.nothing' : 'renewal.next'),
+      ...(data.credit === undefined || isFree(data)
+        ? []
+        : [
+            say(reader, 'renewal.credit', {
+              credit: moneyFor(reader, data.credit, data.currency),
+              duedate: dayFor(reader, data.duedate),
+            }),
+          ]),
     ],
   };
 }
@@ -222,6 +232,11 @@ const becameCredit = mail(
       return {
         subject: say(reader, 'becameCredit.subjectOfRefund', { id }),
         blocks: [say(reader, 'becameCredit.wasRefunded', { id, amount })],
+      };
+    if (invoice_was === 'disputed')
+      return {
+        subject: say(reader, 'becameCredit.subject', { id }),
+        blocks: [say(reader, 'becameCredit.wasDisputed', { id, amount })],
       };
     const key = invoice_was === 'paid' ? 'becameCredit.wasPaid' : 'becameCredit.wasCancelled';
     return {

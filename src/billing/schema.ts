@@ -378,6 +378,20 @@ export const Refund = named(
   }),
 );
 
+export const Refunded = named(
+  'RefundAnswer',
+  Type.Object({
+    invoice: Invoice,
+    stays: Type.Array(
+      named(
+        'StayingService',
+        Type.Object({ service_id: Id, message: Type.String() }),
+        'A service that goes on as it is although its money was given back',
+      ),
+    ),
+  }),
+);
+
 export const CreditGrant = named(
   'CreditGrant',
   Strict({

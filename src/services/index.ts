@@ -6,6 +6,7 @@
 
 import './errors.ts';
 import './permissions.ts';
+import './undoing.ts';
 
 export { calendarStaffRoutes } from './calendar/routes.ts';
 export { attendCalendar } from './calendar/work.ts';

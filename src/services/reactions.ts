@@ -11,6 +11,7 @@ import { calendarReactions } from './calendar/reactions.ts';
 import { cancelUndelivered, lockServicesOf } from './delivery/cancelUndelivered.ts';
 import { failDelivery } from './delivery/delivery.ts';
 import { startDelivery } from './delivery/start.ts';
+import { heldReturnReactions } from './heldReturns.ts';
 import { renewReactions } from './renew/reactions.ts';
 import { isHeld } from './review/hold.ts';
 import { upgradeReactions } from './upgrade/reactions.ts';
@@ -37,8 +38,10 @@ export const serviceReactions: OwnReaction[] = [
     invoiceRefunded,
     'services.takeBackRefunded',
     (tx, { subject: invoice }) => giveBack(tx, invoice.id, 'the invoice was refunded'),
-    { when: ({ full }) => full },
+    // What a bank took is no rebate: nobody delivers what is not paid any more.
+    { when: ({ full, method }) => full || method === 'dispute' || method === 'taken_back' },
   ),
+  ...heldReturnReactions,
   ...renewReactions,
   ...upgradeReactions,
 ];

@@ -12,6 +12,11 @@ export interface Share {
   amountMinor: number;
 }
 
+/** The same, and how much of it goes to where it came from; the rest becomes credit. */
+export interface SentShare extends Share {
+  originalMinor: number;
+}
+
 /**
  * What goes back of an invoice that was paid for a service. Never more than is left of it and no bank disputes, and never
  * more than the service's lines were: rounded down to the minor unit, once for the days and once for the tax. A day that has begun

@@ -264,6 +264,9 @@ async function furnish(world: World): Promise<void> {
     currency: 'EUR',
     description: 'For the crash sweep',
   });
+  // What nobody pays is to stay so, however much credit there is.
+  const unpaid = await world.staff.patch('/staff/settings', { payments: { credit_first: false } });
+  if (unpaid.status !== 200) throw new Error(`credit still pays: ${JSON.stringify(unpaid.body)}`);
   await sql(world, `insert into coupons (code, percent, created_at) values ($1, 10, now())`, coupon);
 }
 

@@ -86,6 +86,7 @@ export const samples: Record<string, object[]> = {
   'invoice.created': [
     ...['order', 'renewal', 'upgrade', 'top_up', 'late_fee', 'manual'].map((kind) => ({ ...invoice, kind })),
     ...['order', 'renewal', 'upgrade', 'manual'].map((kind) => ({ ...invoice, kind, total: '0.00' })),
+    { ...invoice, kind: 'renewal', credit: '1.00' },
   ],
   'invoice.paid': [{ ...invoice, kind: 'order', method: 'credit' }],
   'invoice.part_paid': [
@@ -108,6 +109,7 @@ export const samples: Record<string, object[]> = {
     { ...credited, invoice_was: 'cancelled' },
     { ...credited, invoice_was: 'paid' },
     { ...credited, invoice_was: 'refunded' },
+    { ...credited, invoice_was: 'disputed' },
     { ...credited, invoice_id: null, reference: '~INV 4503' },
   ],
   'payment.declined': [

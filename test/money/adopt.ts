@@ -1,6 +1,15 @@
 import { expect } from 'vitest';
 import { sql } from '../sql.ts';
-import { type Customer, cancels, dueDateOf, dueOf, ends, type Invoice, type Service } from './books.ts';
+import {
+  type Customer,
+  cancels,
+  dueDateOf,
+  dueOf,
+  ends,
+  type Invoice,
+  type Service,
+  spendableOf,
+} from './books.ts';
 import { addDays, percentOf } from './rules.ts';
 import type { Shop } from './shop.ts';
 
@@ -23,10 +32,15 @@ const invoicesOf = `
  */
 export async function adopt(shop: Shop, customer: Customer): Promise<void> {
   const rows = await sql<Row>(shop.product, invoicesOf, customer.person.organizationId);
-  for (const row of rows) {
+  const changed = rows.filter((row) => {
     const known = customer.invoices.find(({ id }) => id === row.id) ?? adoptInvoice(shop, customer, row);
-    if (known.status === 'unpaid' && row.status === 'cancelled') cancels(customer, known);
-    else if (known.status === 'unpaid' && row.status === 'paid') await adoptCharge(shop, customer, known);
+    return known.status !== row.status && known.status === 'unpaid';
+  });
+  for (const { id, status } of changed) {
+    const known = customer.invoices.find((each) => each.id === id);
+    if (known !== undefined && status === 'cancelled') cancels(customer, known);
+    if (known !== undefined && status === 'paid')
+      await adoptCharge(shop, customer, known, changed.length === 1);
   }
   const services = await sql<{ id: number; status: Service['status'] }>(
     shop.product,
@@ -82,22 +96,40 @@ export function renewalOf({ priceMinor, couponPercent }: Service): number {
   return priceMinor - percentOf(priceMinor, couponPercent);
 }
 
-/** The calendar charged a saved method. */
-async function adoptCharge(shop: Shop, customer: Customer, invoice: Invoice): Promise<void> {
+/** So much is left to the saved method at least, where credit is not enough. */
+const leastByMethod = 100;
+
+/**
+ * The calendar took what was due from credit, as far as that reached, and the rest of a saved method. Of several on one day
+ * it is any of them that credit pays first; that of `one` alone is known.
+ */
+async function adoptCharge(shop: Shop, customer: Customer, invoice: Invoice, isOne: boolean): Promise<void> {
   const [charge, ...more] = await sql<{ id: number; reference: string; amount_minor: number }>(
     shop.product,
     `select id, reference, amount_minor from charges where invoice_id = $1 and state = 'paid'`,
     invoice.id,
   );
-  const minor = dueOf(invoice);
-  expect([charge?.amount_minor, more], `seed ${shop.seed}, invoice ${invoice.id}`).toEqual([minor, []]);
-  if (charge === undefined) return;
-  const { id, reference } = charge;
-  customer.charges.push({
-    ...{ id, reference, invoice, minor, creditedMinor: 0, returnedMinor: 0, dispute: null },
-  });
-  shop.books.takes(minor);
-  shop.books.pays(customer, invoice, minor, shop.today);
+  const [credit] = await sql<{ minor: number }>(
+    shop.product,
+    `select coalesce(sum(amount_minor), 0)::bigint as minor from payments where invoice_id = $1 and method = 'credit'`,
+    invoice.id,
+  );
+  const why = `seed ${shop.seed}, invoice ${invoice.id}`;
+  const [dueMinor, spendableMinor] = [dueOf(invoice), spendableOf(customer)];
+  const [creditMinor, minor] = [Number(credit?.minor), charge?.amount_minor ?? 0];
+  expect([creditMinor + minor, more], why).toEqual([dueMinor, []]);
+  const isEnough = spendableMinor >= dueMinor;
+  const mostMinor = isEnough ? dueMinor : Math.max(0, Math.min(spendableMinor, dueMinor - leastByMethod));
+  if (isOne) expect(creditMinor, why).toBe(mostMinor);
+  customer.creditMinor -= creditMinor;
+  if (charge !== undefined) {
+    const { id, reference } = charge;
+    customer.charges.push({
+      ...{ id, reference, invoice, minor, creditedMinor: 0, returnedMinor: 0, dispute: null },
+    });
+    shop.books.takes(minor);
+  }
+  shop.books.pays(customer, invoice, dueMinor, shop.today);
 }
 
 const invoicedDaysAhead = 14;

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { type Charge, type Customer, heldOf, type Invoice } from './books.ts';
+import { type Charge, type Customer, heldOf, type Invoice, restOf } from './books.ts';
 import { pick } from './orders.ts';
 import { textOf } from './rules.ts';
 import type { Shop } from './shop.ts';
@@ -28,6 +28,17 @@ export async function refund(shop: Shop, customer: Customer, what: Step<'refund'
     customer.creditMinor += minor;
     return;
   }
+  await givesBackAs(shop, customer, invoice, minor, back);
+}
+
+/** Money of a paid invoice goes back to the cards that it came from, and the rest as credit. */
+export async function givesBackAs(
+  shop: Shop,
+  customer: Customer,
+  invoice: Invoice,
+  minor: number,
+  back: Back,
+): Promise<void> {
   shop.books.givesBack(customer, invoice, minor);
   invoice.refundsToCreditMinor += back.restMinor;
   customer.creditMinor += back.restMinor;
@@ -47,7 +58,7 @@ interface Back {
 }
 
 /** What of an amount goes back to the cards that it came from. */
-function backTo({ charges }: Customer, invoice: Invoice, minor: number): Back {
+export function backTo({ charges }: Customer, invoice: Invoice, minor: number): Back {
   const parts: Back['parts'] = [];
   let restMinor = minor;
   for (const charge of charges.filter((each) => each.invoice === invoice && isSendable(each))) {
@@ -110,7 +121,7 @@ export async function takeBack(shop: Shop, customer: Customer, what: Step<'takeB
   const boughtMinor = bought.reduce((sum, { minor }) => sum + minor, 0);
   // What else had paid the invoices becomes credit first.
   const restMinor = taken.reduce(
-    (sum, { invoice, minor }) => sum + (isSale(invoice) ? leftOf(invoice) - minor : 0),
+    (sum, { invoice, minor }) => sum + (minor > 0 ? restOf(customer, invoice, minor) : 0),
     0,
   );
   const isThere =
@@ -127,14 +138,10 @@ export async function takeBack(shop: Shop, customer: Customer, what: Step<'takeB
       continue;
     }
     if (minor === 0) continue;
-    invoice.isTakenBack = true;
+    invoice.takenMinor += minor;
     shop.books.givesBack(customer, invoice, minor);
     shop.books.undoes(customer, invoice);
   }
-}
-
-function isSale({ kind, status }: Invoice): boolean {
-  return status === 'paid' && (kind === 'order' || kind === 'renewal' || kind === 'upgrade');
 }
 
 const disputeFeeMinor = 2_000;
@@ -172,6 +179,10 @@ export async function decide(shop: Shop, customer: Customer, what: Step<'decide'
   shop.books.disputes -= charge.minor;
   if (what.outcome === 'won') shop.books.provider += charge.minor;
   else loses(shop, customer, charge);
+  shop.books.givesHeld(customer, charge);
+  const waiting = customer.held.filter(({ invoice }) => invoice === charge.invoice).length;
+  const held = 'select 1 from service_returns where invoice_id = $1';
+  await shop.becomes((rows) => rows.length === waiting, held, charge.invoice.id);
 }
 
 /** What the money bought is not paid any more; what became credit is taken from there, and the rest is lost. */
@@ -183,7 +194,7 @@ function loses(shop: Shop, customer: Customer, charge: Charge): void {
   const mostMinor = invoice.status === 'paid' ? Math.min(broughtMinor, leftOf(invoice)) : 0;
   const ofInvoiceMinor = Math.max(0, isTopUp ? Math.min(mostMinor, heldMinor) : mostMinor);
   if (ofInvoiceMinor > 0) {
-    invoice.isTakenBack = true;
+    invoice.takenMinor += ofInvoiceMinor;
     shop.books.givesBack(customer, invoice, ofInvoiceMinor);
     shop.books.undoes(customer, invoice);
   }

@@ -59,8 +59,8 @@ export interface Invoice {
   /** What of it became credit: of what was paid while it is unpaid, or of what was refunded. */
   partsToCreditMinor: number;
   refundsToCreditMinor: number;
-  /** A bank took money of it back, or it was never its customer's. */
-  isTakenBack: boolean;
+  /** What a bank took of it back, or was never its customer's. */
+  takenMinor: number;
   status: 'unpaid' | 'paid' | 'cancelled';
   /** What an upgrade makes of its service. */
   change?: { product: ProductName; priceMinor: number };
@@ -94,6 +94,8 @@ export class Customer {
   readonly services: Service[] = [];
   readonly transfers: Transfer[] = [];
   readonly charges: Charge[] = [];
+  /** What goes back for days that are none any more, once a bank has decided. */
+  held: { invoice: Invoice; minor: number }[] = [];
   constructor(person: Person, hasTax: boolean, methodId: number) {
     this.person = person;
     this.hasTax = hasTax;
@@ -106,7 +108,7 @@ export class Customer {
     const isTaxed = this.hasTax && kind !== 'late_fee' && kind !== 'top_up';
     const taxMinor = isTaxed ? percentOf(netMinor, 21) : 0;
     const sums = { totalMinor: totalMinor ?? netMinor + taxMinor, taxMinor, paidMinor: 0, refundedMinor: 0 };
-    const toCredit = { partsToCreditMinor: 0, refundsToCreditMinor: 0, isTakenBack: false };
+    const toCredit = { partsToCreditMinor: 0, refundsToCreditMinor: 0, takenMinor: 0 };
     const invoice: Invoice = { id, kind, lines, ...sums, ...toCredit, status: 'unpaid' };
     this.invoices.push(invoice);
     return invoice;
@@ -130,18 +132,24 @@ export function heldOf({ charges }: Customer, invoice: Invoice): number {
 
 /** What a customer can pay with: credit that a bank holds the money of is not theirs to spend. */
 export function spendableOf(customer: Customer): number {
-  const heldMinor = customer.charges
-    .filter(({ dispute }) => dispute?.state === 'open')
-    .reduce((sum, { invoice, minor, creditedMinor, returnedMinor }) => {
-      const { status, kind, refundedMinor, totalMinor } = invoice;
-      const isGone = status === 'cancelled' || (status === 'paid' && refundedMinor === totalMinor);
-      const isCredit = isGone || (kind === 'top_up' && status !== 'unpaid');
-      const partsMinor = status === 'unpaid' ? invoice.partsToCreditMinor : 0;
-      const becameMinor = creditedMinor + partsMinor + invoice.refundsToCreditMinor;
-      const leftMinor = minor - returnedMinor;
-      return sum + Math.min(minor, isCredit ? leftMinor : Math.min(leftMinor, becameMinor));
-    }, 0);
+  const disputed = customer.charges.filter(({ dispute }) => dispute?.state === 'open');
+  const heldMinor = [...Map.groupBy(disputed, ({ invoice }) => invoice)].reduce(
+    (sum, [invoice, charges]) => sum + heldCreditOf(invoice, charges),
+    0,
+  );
   return Math.max(0, customer.creditMinor - heldMinor);
+}
+
+/** What of the disputed charges of an invoice became credit; what was given back of it is there once for all of them. */
+function heldCreditOf(invoice: Invoice, charges: Charge[]): number {
+  const { status, kind, refundedMinor, totalMinor } = invoice;
+  const isGone = status === 'cancelled' || (status === 'paid' && refundedMinor === totalMinor);
+  const left = charges.map(({ minor, returnedMinor }) => minor - returnedMinor);
+  const all = left.reduce((sum, minor) => sum + minor, 0);
+  if (isGone || (kind === 'top_up' && status !== 'unpaid')) return all;
+  const own = charges.reduce((sum, { creditedMinor }, at) => sum + Math.min(left[at] ?? 0, creditedMinor), 0);
+  const backMinor = invoice.refundsToCreditMinor + (status === 'unpaid' ? invoice.partsToCreditMinor : 0);
+  return own + Math.min(all - own, backMinor);
 }
 
 export function isFor({ lines }: Invoice, service: Service): boolean {
@@ -187,25 +195,39 @@ export class Books {
     if (!isTopUp) this.sold -= minor - taxMinor;
     if (invoice.refundedMinor < invoice.totalMinor) return;
     undelivered(invoice);
-    for (const service of unpaidNow(invoice)) this.takesBack(customer, service, invoice);
+    for (const service of unpaidNow(invoice)) this.takesBackAll(customer, service, invoice);
   }
 
-  /** What an invoice paid for is paid by nobody any more. */
-  takesBack(customer: Customer, service: Service, invoice: Invoice): void {
+  /** And what was given back before, and waited for this. */
+  takesBackAll(customer: Customer, service: Service, invoice: Invoice): void {
+    if (!this.takesBack(customer, service, invoice)) return;
+    while (refundedOf(customer, service).some((each) => this.takesBack(customer, service, each)));
+    const inPart = customer.invoices.filter(
+      (each) => each.takenMinor > 0 && each.refundedMinor < each.totalMinor && isFor(each, service),
+    );
+    for (const each of inPart.toReversed()) {
+      const backMinor = restOf(customer, each);
+      if (backMinor > 0) this.givesCredit(customer, each, backMinor);
+    }
+  }
+
+  /** What an invoice paid for is paid by nobody any more; says whether that took something. */
+  takesBack(customer: Customer, service: Service, invoice: Invoice): boolean {
     const became = service.became.at(-1);
     if (invoice.kind === 'upgrade') {
-      if (became?.invoice !== invoice || isRenewedSince(customer, service, invoice)) return;
-      if (service.product !== became.is.product || service.priceMinor !== became.is.priceMinor) return;
+      if (became?.invoice !== invoice || isRenewedSince(customer, service, invoice)) return false;
+      if (service.product !== became.is.product || service.priceMinor !== became.is.priceMinor) return false;
       closes(customer, service);
       service.became.pop();
       service.changes = service.changes.filter((change) => change.invoice !== invoice);
       Object.assign(service, became.was, { isToShow: true });
-      return;
+      return true;
     }
-    if (service.periods.every((period) => period.invoice !== invoice)) return;
+    if (service.periods.every((period) => period.invoice !== invoice)) return false;
     closes(customer, service);
     dropsPeriod(service, invoice);
     for (const change of [...service.changes]) this.cuts(customer, service, change);
+    return true;
   }
 
   /** Of an upgrade the days that are not paid any more go back. */
@@ -223,7 +245,27 @@ export class Books {
     const mostMinor = invoice.totalMinor - invoice.refundedMinor - heldOf(customer, invoice);
     Object.assign(change, { to: due, netReturnedMinor: netReturnedMinor + partMinor });
     const minor = Math.min(shareMinor, Math.max(0, mostMinor));
+    const heldMinor = Math.min(shareMinor, invoice.totalMinor - invoice.refundedMinor) - minor;
+    if (heldMinor > 0) customer.held.push({ invoice, minor: heldMinor });
     if (minor > 0) this.givesCredit(customer, invoice, minor);
+  }
+
+  /** A bank has decided about a charge: what waited for it goes back, but for what the bank gave back itself. */
+  givesHeld(customer: Customer, { invoice, minor, dispute }: Charge): void {
+    let takenMinor = dispute?.state === 'lost' ? minor : 0;
+    const mine = customer.held.filter((each) => each.invoice === invoice);
+    customer.held = customer.held.filter((each) => each.invoice !== invoice);
+    for (const each of mine) {
+      const offMinor = Math.min(takenMinor, each.minor);
+      takenMinor -= offMinor;
+      const wantedMinor = each.minor - offMinor;
+      const leftMinor = invoice.totalMinor - invoice.refundedMinor;
+      const disputedMinor = heldOf(customer, invoice);
+      const nowMinor = Math.min(wantedMinor, Math.max(0, leftMinor - disputedMinor));
+      if (nowMinor > 0) this.givesCredit(customer, invoice, nowMinor);
+      if (leftMinor > 0 && disputedMinor > 0 && wantedMinor > nowMinor)
+        customer.held.push({ invoice, minor: wantedMinor - nowMinor });
+    }
   }
 
   /** The same, where the money becomes credit. */
@@ -233,11 +275,13 @@ export class Books {
     customer.creditMinor += minor;
   }
 
-  /** A bank took money of a paid invoice back: it is not paid any more, and what is left of it becomes credit. */
+  /** A bank took money of a paid invoice back: what of it can be undone is, and what is left of that becomes credit. */
   undoes(customer: Customer, invoice: Invoice): void {
-    const leftMinor = invoice.totalMinor - invoice.refundedMinor;
-    const isSale = ['order', 'renewal', 'upgrade'].includes(invoice.kind);
-    if (isSale && leftMinor > 0) this.givesCredit(customer, invoice, leftMinor);
+    const backMinor = restOf(customer, invoice);
+    if (backMinor > 0) this.givesCredit(customer, invoice, backMinor);
+    if (invoice.kind !== 'order' || invoice.refundedMinor === invoice.totalMinor) return;
+    undelivered(invoice);
+    for (const service of unpaidNow(invoice)) this.takesBackAll(customer, service, invoice);
   }
 
   /** The provider has taken money of a card, and its fee. */
@@ -278,12 +322,43 @@ function renews(service: Service, invoice: Invoice): void {
   service.isRenewed = true;
 }
 
+/** What becomes credit of an invoice that a bank took a part of, or takes `moreMinor` of: what is left, but for what stays sold. */
+export function restOf(customer: Customer, invoice: Invoice, moreMinor = 0): number {
+  const { kind, status, lines, totalMinor } = invoice;
+  const [refundedMinor, takenMinor] = [invoice.refundedMinor + moreMinor, invoice.takenMinor + moreMinor];
+  if (status !== 'paid' || (kind !== 'order' && kind !== 'renewal' && kind !== 'upgrade')) return 0;
+  const netMinor = lines.reduce((sum, line) => sum + line.netMinor, 0);
+  const stays = lines.filter(({ service }) => service === null || !canUndo(customer, service, invoice));
+  const keptNetMinor = stays.reduce((sum, line) => sum + line.netMinor, 0);
+  const keptMinor = netMinor === 0 ? 0 : Math.floor((totalMinor * keptNetMinor) / netMinor);
+  const otherMinor = refundedMinor - takenMinor;
+  return Math.max(0, totalMinor - refundedMinor - Math.max(0, keptMinor - otherMinor));
+}
+
+/** Whether what was sold would be taken back with its money. */
+function canUndo(customer: Customer, service: Service, invoice: Invoice): boolean {
+  const { status, periods, became, product, priceMinor } = service;
+  if (status === 'pending') return true;
+  if (status !== 'active' && status !== 'suspended') return false;
+  if (invoice.kind !== 'upgrade') return periods.some((period) => period.invoice === invoice);
+  const last = became.at(-1);
+  if (last?.invoice !== invoice || isRenewedSince(customer, service, invoice)) return false;
+  return product === last.is.product && priceMinor === last.is.priceMinor;
+}
+
 /** Services that run and that an invoice, given back whole, had paid for: what staff gives back of an order leaves its period. */
-function unpaidNow({ kind, lines, isTakenBack }: Invoice): Service[] {
-  if (kind === 'order' ? !isTakenBack : kind !== 'renewal' && kind !== 'upgrade') return [];
+function unpaidNow({ kind, lines, takenMinor }: Invoice): Service[] {
+  if (kind === 'order' ? takenMinor === 0 : kind !== 'renewal' && kind !== 'upgrade') return [];
   return lines.flatMap(({ service }) =>
     service?.status === 'active' || service?.status === 'suspended' ? [service] : [],
   );
+}
+
+/** What was paid for a service and given back whole, the newest first. */
+function refundedOf({ invoices }: Customer, service: Service): Invoice[] {
+  const isBack = ({ status, refundedMinor, totalMinor }: Invoice) =>
+    status === 'paid' && totalMinor > 0 && refundedMinor === totalMinor;
+  return invoices.filter((invoice) => isBack(invoice) && unpaidNow(invoice).includes(service)).toReversed();
 }
 
 /** Periods after one that is gone move up. */

@@ -1,5 +1,6 @@
 import { expect } from 'vitest';
 import { adopt, renewalOf } from './adopt.ts';
+import { backTo, givesBackAs } from './back.ts';
 import {
   becomes,
   type Customer,
@@ -155,16 +156,18 @@ export async function end(shop: Shop, customer: Customer, what: Step<'end'>, nam
   const { refund } = answer.body.data;
   expect(shown.refund, says).toEqual(refund);
   expect(refund.invoices, says).toEqual(
-    shares.map(({ invoice, minor }) => ({ invoice_id: invoice.id, amount: textOf(minor) })),
+    shares.map(({ invoice, minor }) => {
+      const original = textOf(minor - backTo(customer, invoice, minor).restMinor);
+      return { invoice_id: invoice.id, amount: textOf(minor), original };
+    }),
   );
   service.isEnding = true;
   if (isWanted) cancels(customer, ordered);
   if (service.status === 'pending') service.status = 'cancelled';
   else if (isRunning(service)) ends(customer, service);
   service.isToShow = true;
-  for (const { invoice, minor } of shares) {
-    shop.books.givesCredit(customer, invoice, minor);
-  }
+  for (const { invoice, minor } of shares)
+    await givesBackAs(shop, customer, invoice, minor, backTo(customer, invoice, minor));
 }
 
 const withdrawalDays = 14;

@@ -88,6 +88,7 @@ export class Shop {
     const { percent, minor } = shop.lateFee;
     const settings = {
       cancellation: { refund: 'unused' },
+      payments: { credit_first: true },
       calendar: {
         ...{ late_fee_days_after: 10, late_fee_percent: percent },
         late_fee_amounts: [{ currency: 'EUR', amount: textOf(minor) }],

@@ -295,6 +295,8 @@ export class Account {
 
   closeDispute(id: string, status: 'won' | 'lost' | 'warning_closed'): void {
     const dispute = this.require(id, 'dispute');
+    if (status === 'lost' && dispute.status === 'won')
+      dispute.balance_transactions.push(this.#move('adjustment', id, -dispute.amount, dispute.currency));
     dispute.status = status;
     if (status === 'won') {
       dispute.balance_transactions.push(this.#move('adjustment', id, dispute.amount, dispute.currency));

@@ -205,6 +205,55 @@ describe('a dispute', () => {
     expect(told).toEqual([{ outcome: 'lost' }]);
   });
 
+  it('that is won after it was lost brings the money back, as credit, and first what was our loss', async () => {
+    const { who, id, dispute } = await opened();
+    paid.stripe.account.closeDispute(dispute, 'lost');
+    await until(
+      () => invoiceOf(who, id),
+      ({ status }) => status === 'refunded',
+    );
+    paid.stripe.account.closeDispute(dispute, 'won');
+    await until(
+      () => credit(who),
+      (now) => now === '6.00',
+    );
+    await settled(paid.product);
+    expect(await invoiceOf(who, id)).toMatchObject({ status: 'refunded', refunded: '6.00' });
+    const { mails } = (
+      await paid.product.staff.get(`/staff/mails?recipient=${encodeURIComponent(who.email)}`)
+    ).body.data;
+    const told = mails.find(({ subject }: { subject: string }) =>
+      subject.includes(`invoice ${id} became credit`),
+    );
+    expect(told.body).toContain('has given them to us again');
+    // And once more, whatever the provider says.
+    paid.stripe.account.closeDispute(dispute, 'lost');
+    await until(
+      () => credit(who),
+      (now) => now === '0.00',
+    );
+    await settled(paid.product);
+    expect(await account('losses', id)).toBe(0);
+
+    // Given back as credit before, and spent: what the bank took was our loss, and is none any more.
+    const other = await paidByCard();
+    expect((await refund(other.id, { method: 'credit' })).status).toBe(200);
+    await payByCredit(other.who, await newInvoice(paid.product, other.who, 2));
+    const lost = paid.stripe.account.dispute(other.intent);
+    paid.stripe.account.closeDispute(lost.id, 'lost');
+    await until(
+      () => account('losses', other.id),
+      (minor) => minor === 600,
+    );
+    paid.stripe.account.closeDispute(lost.id, 'won');
+    await until(
+      () => account('losses', other.id),
+      (minor) => minor === 0,
+    );
+    expect(await credit(other.who)).toBe('0.00');
+    await settled(paid.product);
+  });
+
   it('of what paid a part of an open invoice makes that part due again, and nobody has it twice', async () => {
     const who = await newCustomer(paid.product, { creditMinor: 200 });
     const id = await newInvoice(paid.product, who, 2);
@@ -375,6 +424,41 @@ describe('a dispute', () => {
     );
     expect((await payByCredit(who, other)).status).toBe(200);
     await until(concerns, (all) => all.length === 0);
+  });
+
+  it('of several payments of one invoice keeps what was given back of it once, and not once for each', async () => {
+    const who = await newCustomer(paid.product, { creditMinor: 300 });
+    const id = await newInvoice(paid.product, who, 2);
+    const way = { method: 'card', use_credit: true };
+    const first = (await who.post(`/dashboard/invoices/${id}/pay`, way)).body.data;
+    // The credit is gone before the page is used, which so pays a part.
+    await payByCredit(who, await newInvoice(paid.product, who));
+    await paid.click(first.redirect_url);
+    await until(
+      () => invoiceOf(who, id),
+      ({ amount_paid }) => amount_paid === '3.00',
+    );
+    const second = (await who.post(`/dashboard/invoices/${id}/pay`, { method: 'card' })).body.data;
+    await paid.click(second.redirect_url);
+    const { payments } = await until(
+      () => invoiceOf(who, id),
+      ({ status }) => status === 'paid',
+    );
+    await settled(paid.product);
+    expect((await refund(id, { method: 'credit', amount: '4.00' })).status).toBe(200);
+    const grant = { amount: '2.00', currency: 'EUR', description: 'A gift' };
+    await paid.product.staff.post(`/staff/organizations/${who.organizationId}/credit`, grant);
+    const all = payments.map(({ reference }: { reference: string }) =>
+      paid.stripe.account.dispute(reference),
+    );
+    await until(
+      () => account('disputes', id),
+      (minor) => minor === 600,
+    );
+    const refused = await payByCredit(who, await newInvoice(paid.product, who));
+    expect(refused.body.message).toContain('2.00 can be spent');
+    for (const { id: dispute } of all) paid.stripe.account.closeDispute(dispute, 'won');
+    await until(concerns, (open) => open.length === 0);
   });
 
   it('of which the bank only asks takes nothing', async () => {

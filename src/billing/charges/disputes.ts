@@ -4,6 +4,7 @@ import { formatMoney, newId, statement, type TxContext } from '../../platform/in
 import { disputeClosed, disputeOpened } from '../events.ts';
 import { post } from '../ledger/ledger.ts';
 import type { Charge } from './charge.ts';
+import { giveAgain } from './giveAgain.ts';
 import { takeBack } from './takeBack.ts';
 
 interface DisputeRow {
@@ -42,11 +43,15 @@ const setDispute = statement<
 >(
   'billing.setDispute',
   `update disputes set state = :state, fee_minor = :feeMinor,
-     fee_currency = coalesce(:feeCurrency, fee_currency), answer_by = :answerBy, closed_at = :closedAt
+     fee_currency = coalesce(:feeCurrency, fee_currency), answer_by = :answerBy,
+     closed_at = case when state = :state then coalesce(closed_at, :closedAt) else :closedAt end
    where id = :id`,
 );
 
-/** Books how a dispute of a charge stands; the invoice's row is locked. What is decided stays so. */
+/**
+ * Books how a dispute of a charge stands; the invoice's row is locked. What is decided stays so, unless the provider corrects
+ * itself and says that it was decided otherwise.
+ */
 export async function bookDispute(tx: TxContext, charge: Charge, truth: DisputeTruth): Promise<void> {
   const { driver } = charge;
   const { reference, state, amountMinor, currency } = truth;
@@ -55,16 +60,17 @@ export async function bookDispute(tx: TxContext, charge: Charge, truth: DisputeT
   const known = await tx.db.maybe(disputeOf, { driver, reference });
   const before = known ?? (await tx.db.one(insertDispute, { id: newId(), charge, truth, now, answerBy }));
   if (known === null) await tell(tx, charge, truth);
-  const isClosed = before.state === 'won' || before.state === 'lost';
+  const isClosed = isDecided(before.state);
   const feeMinor = await bookFee(tx, charge, truth, before.fee_minor);
   const cost = { feeMinor, feeCurrency: truth.fee?.currency ?? null };
-  if (isClosed) {
+  if (isClosed && (before.state === state || !isDecided(state))) {
     await tx.db.run(setDispute, { ...cost, id: before.id, state: before.state, answerBy, closedAt: now });
     return;
   }
   const move = { kind: 'dispute_opened', organizationId: charge.organization_id, currency } as const;
   const about = { invoiceId: charge.invoice_id, description: `Dispute ${reference}`, creditMinor: 0 };
   const isTaken = before.state === 'open';
+  if (before.state === 'lost') await giveAgain(tx, charge.id, reference);
   if (!isTaken && (state === 'open' || state === 'lost'))
     await post(tx, { ...move, ...about, provider: { disputes: amountMinor, provider: -amountMinor } });
   if (isTaken && state === 'won')
@@ -78,14 +84,18 @@ export async function bookDispute(tx: TxContext, charge: Charge, truth: DisputeT
     const reason = `Disputed at your bank: ${truth.reason}`;
     await takeBack(tx, charge.id, amountMinor, { method: 'dispute', reason, reference });
   }
-  const isOver = state === 'won' || state === 'lost';
-  await tx.db.run(setDispute, { ...cost, id: before.id, state, answerBy, closedAt: isOver ? now : null });
-  if (state === 'won' || state === 'lost') {
+  const closedAt = isDecided(state) ? now : null;
+  await tx.db.run(setDispute, { ...cost, id: before.id, state, answerBy, closedAt });
+  if (isDecided(state)) {
     await record(tx, disputeClosed, {
       ...subjectOf(before.id, charge),
       data: { ...wordsOf(charge, truth), outcome: state },
     });
   }
+}
+
+function isDecided(state: DisputeTruth['state']): state is 'won' | 'lost' {
+  return state === 'won' || state === 'lost';
 }
 
 async function tell(tx: TxContext, charge: Charge, truth: DisputeTruth): Promise<void> {

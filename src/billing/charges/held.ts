@@ -12,19 +12,24 @@ export async function heldByBanks(ctx: Context, invoiceId: number): Promise<numb
   return (await ctx.db.one(held, { invoiceId })).minor;
 }
 
-// What of a disputed charge became credit: what it brought for credit, or for what was given up or given back since, also
-// in part, and what was more than was due.
+// What of disputed charges became credit: what they brought for credit, or for what was given up or given back since, also
+// in part, and what was more than was due. What was given back of an invoice is there once, however many of its charges
+// are disputed.
 const creditHeld = statement<{ minor: number }, { organizationId: number; currency: string }>(
   'billing.creditHeldByBanks',
-  `select coalesce(sum(least(d.amount_minor, case
-       when i.status in ('cancelled', 'refunded') or i.kind = 'top_up' and i.status <> 'unpaid'
-         then c.amount_minor - c.returned_minor
-         else least(c.amount_minor - c.returned_minor, c.credited_minor
-           + case when i.status = 'unpaid' then i.credited_minor else 0 end
-           + (select coalesce(sum(r.amount_minor), 0) from refunds r
-              where r.invoice_id = i.id and r.method = 'credit')) end)), 0)::bigint as minor
-   from disputes d join charges c on c.id = d.charge_id join invoices i on i.id = c.invoice_id
-   where d.organization_id = :organizationId and d.currency = :currency and d.state = 'open'`,
+  `with charged as (
+     select c.invoice_id, c.credited_minor, least(sum(d.amount_minor), c.amount_minor - c.returned_minor) as minor
+     from disputes d join charges c on c.id = d.charge_id
+     where d.organization_id = :organizationId and d.currency = :currency and d.state = 'open' group by c.id),
+   invoiced as (
+     select invoice_id, sum(minor) as minor, sum(least(minor, credited_minor)) as credited_minor
+     from charged group by invoice_id)
+   select coalesce(sum(case
+       when i.status in ('cancelled', 'refunded') or i.kind = 'top_up' and i.status <> 'unpaid' then h.minor
+       else least(h.minor, h.credited_minor + case when i.status = 'unpaid' then i.credited_minor else 0 end
+         + (select coalesce(sum(r.amount_minor), 0) from refunds r
+            where r.invoice_id = i.id and r.method = 'credit')) end), 0)::bigint as minor
+   from invoiced h join invoices i on i.id = h.invoice_id`,
 );
 
 /**

@@ -3,13 +3,18 @@ import {
   databaseJob,
   enqueue,
   forMany,
+  type NamedJob,
   type Run,
   saga,
   statement,
   type TxContext,
   type TxRun,
 } from '../../platform/index.ts';
+import { readSettings } from '../../settings/index.ts';
 import { dueOf, invoiceById, lockInvoice, type Payable } from '../invoices/payable.ts';
+import { findCredit } from '../ledger/ledger.ts';
+import { payments } from '../payments/settings.ts';
+import { numberPaid, payFromCredit, payRest } from '../payments/settle.ts';
 import { bookPayment } from './book.ts';
 import {
   type Charge,
@@ -22,6 +27,7 @@ import {
 } from './charge.ts';
 import { customerAt } from './customer.ts';
 import { askAgain, bookDecline, chargingSaved } from './decline.ts';
+import { spendableCredit } from './held.ts';
 import { providerOutages } from './provider.ts';
 
 /** A saved method that can be charged. */
@@ -46,14 +52,64 @@ const chargedMethod = statement<{ reference: string; removed_at: Date | null }, 
 );
 
 /**
- * Has what is due of an invoice charged to the organization's default method, by a job. Nothing happens without such a
- * method, while another charge of the invoice is under way, or when nothing is due. Gives the charge's id, or null. What is
- * declined is told to the customer and asked again some days later.
+ * Has what is due of an invoice paid while its customer is away: from account credit, as far as that reaches, and the rest by
+ * the organization's default method (settings, section `payments`). Nothing happens without either, while another charge of
+ * the invoice is under way, or when nothing is due. Gives the id of a charge that was begun, or null. What is declined is told
+ * to the customer and asked again some days later.
  */
 export async function chargeSaved(tx: TxContext, invoiceId: number): Promise<number | null> {
   const invoice = await tx.db.maybe(lockInvoice, { id: invoiceId });
   if (invoice === null || dueOf(invoice) === 0) return null;
   const { organization_id: organizationId } = invoice;
+  if (!(await hasCreditFor(tx, invoice))) return chargeMethod(tx, invoice);
+  // By a job: other invoices of the organization share its credit, and whoever takes a number keeps the house waiting.
+  await enqueue(tx, payingFromCredit, { invoiceId }, { organizationId });
+  return null;
+}
+
+const payingFromCredit: NamedJob<{ invoiceId: number }> = { name: 'billing.payFromCredit' };
+
+/** Less than this many minor units few payment providers take: so much is left to the method. */
+const leastMinor = 100;
+
+/**
+ * Pays an invoice from credit first. Where that is not enough it pays its part at once, before the method is charged: two
+ * invoices of one day would otherwise both count on it. Without a method a part would help nobody.
+ */
+export const payFromCreditJob = databaseJob<{ invoiceId: number }>(
+  payingFromCredit.name,
+  async (tx, { invoiceId }) => {
+    const invoice = await tx.db.maybe(lockInvoice, { id: invoiceId });
+    if (invoice === null || dueOf(invoice) === 0) return;
+    const { organization_id: organizationId, currency } = invoice;
+    if ((await tx.db.one(chargesOf, { invoiceId })).under_way > 0) return;
+    const creditMinor = await spendableCredit(tx, organizationId, currency);
+    if (creditMinor >= dueOf(invoice)) {
+      const nothing = { transferId: null, chargeId: null, reference: null, receivedOn: null };
+      const payment = { method: 'credit', ...nothing } as const;
+      await payRest(tx, invoice, payment);
+      await numberPaid(tx, invoice, payment);
+      return;
+    }
+    const method = await tx.db.maybe(defaultMethod, { organizationId, driver: tx.config.payments });
+    const partMinor = Math.min(creditMinor, dueOf(invoice) - leastMinor);
+    if (method !== null && partMinor > 0) await payFromCredit(tx, invoice, partMinor);
+    await chargeMethod(tx, invoice);
+  },
+);
+
+/** Whether there is credit that is to pay this invoice first. */
+async function hasCreditFor(
+  tx: TxContext,
+  { kind, organization_id: id, currency }: Payable,
+): Promise<boolean> {
+  if (kind === 'top_up') return false;
+  const heldMinor = (await findCredit(tx, id, currency))?.balanceMinor ?? 0;
+  return heldMinor > 0 && (await readSettings(tx, payments)).credit_first;
+}
+
+async function chargeMethod(tx: TxContext, invoice: Payable): Promise<number | null> {
+  const { id: invoiceId, organization_id: organizationId } = invoice;
   const method = await tx.db.maybe(defaultMethod, { organizationId, driver: tx.config.payments });
   if (method === null) return null;
   const { under_way: underWay, attempts } = await tx.db.one(chargesOf, { invoiceId });

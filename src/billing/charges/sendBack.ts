@@ -1,6 +1,7 @@
 import { PaymentError, type RefundTruth } from '../../drivers/payments/index.ts';
 import { record } from '../../events/index.ts';
 import {
+  type Context,
   enqueue,
   formatMoney,
   type Run,
@@ -26,6 +27,18 @@ const sendable = statement<{ id: number; left_minor: number }, { invoiceId: numb
      and not exists (select 1 from disputes d where d.charge_id = c.id and d.state in ('open', 'lost'))
    order by c.id desc for no key update of c`,
 );
+
+const sendableSum = statement<{ minor: number }, { invoiceId: number }>(
+  'billing.sendableOf',
+  `select coalesce(sum(c.amount_minor - c.credited_minor - c.returned_minor), 0)::bigint as minor from charges c
+   where c.invoice_id = :invoiceId and c.state = 'paid' and c.amount_minor > c.credited_minor + c.returned_minor
+     and not exists (select 1 from disputes d where d.charge_id = c.id and d.state in ('open', 'lost'))`,
+);
+
+/** How much of an invoice can go back by the payment provider to where it came from. */
+export async function sendableOf(ctx: Context, invoiceId: number): Promise<number> {
+  return (await ctx.db.one(sendableSum, { invoiceId })).minor;
+}
 
 interface RefundRow {
   id: number;

@@ -21,6 +21,21 @@ const keepReturn = statement<
    values (:driver, :reference, :chargeId, :organizationId, :amountMinor, :now) on conflict (driver, reference) do nothing`,
 );
 
+// A dispute that is lost again: what it took of the invoice is gone once more.
+const stand = statement<never, { chargeId: number; reference: string }>(
+  'billing.standDisputeRefund',
+  `update refunds set state = 'done'
+   where charge_id = :chargeId and reference = :reference and method = 'dispute' and state = 'failed'`,
+);
+const countReturn = statement<
+  never,
+  { driver: string; reference: string; countedMinor: number; lossMinor: number }
+>(
+  'billing.countChargeReturn',
+  `update charge_returns set counted_minor = :countedMinor, loss_minor = :lossMinor
+   where driver = :driver and reference = :reference`,
+);
+
 // It is due again: what it paid is not the customer's money any more.
 const takeOffPart = statement<never, { invoiceId: number; chargeId: number; amountMinor: number }>(
   'billing.takeOffChargedPart',
@@ -54,6 +69,7 @@ export async function takeBack(
   const { driver, organization_id: organizationId, currency, invoice_id: invoiceId } = charge;
   const row = { driver, reference, chargeId: id, organizationId, amountMinor, now: tx.clock.now() };
   if ((await tx.db.run(keepReturn, row)) === 0) return;
+  await tx.db.run(stand, { chargeId: id, reference });
   const invoice = await requireRow(tx, lockRefundable, { id: invoiceId });
   const heldMinor = await heldCredit(tx, organizationId, currency);
   const { ofInvoiceMinor } = lossOf(amountMinor, charge, invoice, heldMinor);
@@ -63,10 +79,9 @@ export async function takeBack(
   const isUndone = ofInvoiceMinor > 0 && method === 'dispute';
   const restOfInvoiceMinor = isUndone ? await giveBackRest(tx, invoiceId) : 0;
   const loss = lossOf(amountMinor, charge, invoice, heldMinor + restOfInvoiceMinor);
-  await tx.db.run(addReturned, {
-    id,
-    amountMinor: Math.min(amountMinor, charge.amount_minor - charge.returned_minor),
-  });
+  const countedMinor = Math.min(amountMinor, charge.amount_minor - charge.returned_minor);
+  await tx.db.run(addReturned, { id, amountMinor: countedMinor });
+  await tx.db.run(countReturn, { driver, reference, countedMinor, lossMinor: loss.oursMinor });
   const restMinor = amountMinor - ofInvoiceMinor;
   if (restMinor === 0) return;
   if (loss.partMinor > 0)

@@ -10,7 +10,7 @@ import {
 import { invoiceExpired } from '../events.ts';
 import { returnPart } from '../payments/returnPart.ts';
 import { closePages } from '../payments/settle.ts';
-import { lockForCorrection, takeBack } from './creditNote.ts';
+import { takeBack } from './creditNote.ts';
 import type { InvoiceKind } from './kind.ts';
 
 const job = 'billing.expire';
@@ -51,6 +51,12 @@ const cancel = statement<{ id: number; organization_id: number; has_page: boolea
      and c.page_reference is not null) as has_page`,
 );
 
+// In the order of every invoice, and of whoever has several organizations: by their ids, and before anything else.
+const lockOrganizations = statement<{ id: number }, { ids: number[] }>(
+  'billing.lockOrganizationsOfExpiring',
+  'select id from organizations where id = any(:ids::bigint[]) order by id for no key update',
+);
+
 /**
  * Cancels invoices nobody paid in time, a batch of them. What they held is given back by whoever holds it, and what
  * was paid towards them becomes credit. What a service that runs has to pay stays open until the service ends, and what
@@ -60,10 +66,11 @@ export async function expireInvoices(ctx: TxContext): Promise<'more' | 'done'> {
   const tx = { ...ctx, actor: systemActor };
   const now = tx.clock.now();
   const found = await tx.db.many(expiring, { now, limit: batch });
+  // Those whose documents are numbered: a credit note takes a number.
+  const numbered = found.filter(({ number }) => number !== null).map(({ organizationId }) => organizationId);
+  if (numbered.length > 0) await tx.db.many(lockOrganizations, { ids: [...new Set(numbered)] });
   let cancelled = 0;
-  await doEach(tx, job, found, async (one, { id, number }) => {
-    // In the order of every invoice: the organization first, whose documents are numbered, as this one's credit note is.
-    if (number !== null) await lockForCorrection(one, id);
+  await doEach(tx, job, found, async (one, { id }) => {
     // Whoever is at it pays or cancels it; otherwise it is found again.
     const invoice = await one.db.maybe(lockExpiring, { id, now });
     if (invoice === null) return;

@@ -7,7 +7,10 @@ import {
   statement,
   type TxContext,
 } from '../../platform/index.ts';
+import { readSettings } from '../../settings/index.ts';
 import { invoiceCreated } from '../events.ts';
+import { findCredit } from '../ledger/ledger.ts';
+import { payments } from '../payments/settings.ts';
 import type { Treatment } from '../tax/decide.ts';
 import { noteEvidence } from '../tax/evidence.ts';
 import type { Tax, TaxProof } from '../tax/taxOf.ts';
@@ -183,6 +186,7 @@ export async function issueInvoice(ctx: TxContext, invoice: NewInvoice): Promise
     quantity_thousandths: line.quantityThousandths ?? null,
     unit_price_minor: line.unitPriceMinor ?? null,
   }));
+  const credit = await creditFirst(ctx, invoice);
   const isBooked = countsAtIssue(ctx, { kind: invoice.kind, totalMinor: totals.totalMinor });
   const written = ctx.db.run(insertInvoice, {
     id: invoice.id,
@@ -221,6 +225,7 @@ export async function issueInvoice(ctx: TxContext, invoice: NewInvoice): Promise
       currency: invoice.currency,
       total: formatMoney(totals.totalMinor, invoice.currency),
       duedate: dayOf(invoice.expiresAt),
+      ...credit,
       items: invoice.lines.map((line) => ({
         description: line.description,
         amount: formatMoney(line.priceMinor + line.setupFeeMinor - line.discountMinor, invoice.currency),
@@ -237,4 +242,15 @@ export async function issueInvoice(ctx: TxContext, invoice: NewInvoice): Promise
   if (ctx.config.invoiceNumbering === 'issue')
     await giveNumber(ctx, { id: invoice.id, kind: 'invoice', now });
   return totals;
+}
+
+/** What a renewal will be paid from first, on its day, for whoever is told of it. */
+async function creditFirst(
+  ctx: TxContext,
+  { kind, organizationId, currency }: NewInvoice,
+): Promise<{ credit?: string }> {
+  if (kind !== 'renewal') return {};
+  const creditMinor = (await findCredit(ctx, organizationId, currency))?.balanceMinor ?? 0;
+  if (creditMinor <= 0 || !(await readSettings(ctx, payments)).credit_first) return {};
+  return { credit: formatMoney(creditMinor, currency) };
 }

@@ -1,4 +1,4 @@
-import { type Context, forMany, statement } from '../../platform/index.ts';
+import { type Context, forMany, statement, type TxContext } from '../../platform/index.ts';
 import type { InvoiceKind } from './kind.ts';
 
 const unpaidOfService = forMany(
@@ -67,4 +67,61 @@ export function paidFor(ctx: Context, serviceId: number): Promise<PaidInvoice[]>
 /** The invoices of a service that wait for their payment; what staff issued by hand is none of its periods. */
 export function unpaidFor(ctx: Context, serviceId: number) {
   return ctx.db.many(unpaidOfService, { serviceId });
+}
+
+const refundedOfService = statement<{ id: number }, { serviceId: number }>(
+  'billing.refundedOfService',
+  `select i.id from invoices i
+   where i.status = 'refunded' and i.kind in ('order', 'renewal', 'upgrade')
+     and i.id in (select invoice_id from invoice_items where service_id = :serviceId)
+   order by i.created_at desc, i.id desc`,
+);
+
+/** The invoices that sold a service or time of it and whose money was all given back, the newest first. */
+export async function refundedFor(ctx: Context, serviceId: number): Promise<number[]> {
+  return (await ctx.db.many(refundedOfService, { serviceId })).map(({ id }) => id);
+}
+
+const partOfService = statement<{ id: number }, { serviceId: number }>(
+  'billing.takenBackInPart',
+  `select i.id from invoices i
+   where i.status = 'partially_refunded' and i.kind in ('order', 'renewal', 'upgrade')
+     and i.id in (select invoice_id from invoice_items where service_id = :serviceId)
+     and exists (select 1 from refunds r where r.invoice_id = i.id and r.method in ('dispute', 'taken_back'))
+   order by i.created_at desc, i.id desc`,
+);
+
+/** The same, of which a bank took back a part, or a part was never its customer's; the newest first. */
+export async function takenBackInPart(ctx: Context, serviceId: number): Promise<number[]> {
+  return (await ctx.db.many(partOfService, { serviceId })).map(({ id }) => id);
+}
+
+const lockPayers = statement<{ id: number }, { serviceIds: number[] }>(
+  'billing.lockPayersOfServices',
+  `select id from organizations where id in (
+     select s.organization_id from services s where s.id = any(:serviceIds::bigint[])
+     union select i.organization_id from invoice_items l join invoices i on i.id = l.invoice_id
+       where l.service_id = any(:serviceIds::bigint[]))
+   order by id for no key update`,
+);
+
+/**
+ * In the order of every invoice: the organizations first, those that have the services and those that paid for them before
+ * they were moved, whose documents are numbered when their money goes back. Gives which.
+ */
+export async function lockForServices(tx: TxContext, serviceIds: number[]): Promise<number[]> {
+  return (await tx.db.many(lockPayers, { serviceIds })).map(({ id }) => id);
+}
+
+const dueOfCancelled = forMany(
+  statement<{ at: Date }, { id: number }>(
+    'billing.dueOfCancelled',
+    `select expires_at as at from invoices where id = :id and status = 'cancelled'`,
+  ),
+  { id: 'bigint' },
+);
+
+/** Until when an invoice was to be paid that was given up; null for any other. */
+export async function dueBefore(ctx: Context, id: number): Promise<Date | null> {
+  return (await ctx.db.maybe(dueOfCancelled, { id }))?.at ?? null;
 }

@@ -85,19 +85,23 @@ const giveBackOf = statement<never, { id: number; amountMinor: number }>(
    where id = :id`,
 );
 
-const waitingUpgrade = forMany(
+const waitingUpgrades = forMany(
   statement<{ invoice_id: number }, { serviceId: number }>(
-    'billing.waitingUpgrade',
+    'billing.waitingUpgrades',
     `select d.invoice_id from deferrals d join invoices i on i.id = d.invoice_id
    where d.service_id = :serviceId and d.earned_minor + d.returned_minor < d.amount_minor and d.starts_on is null
-     and i.kind = 'upgrade' and i.status in ('paid', 'partially_refunded') limit 1`,
+     and i.kind = 'upgrade' and i.status in ('paid', 'partially_refunded') order by d.invoice_id`,
   ),
   { serviceId: 'bigint' },
 );
 
-/** Whether an upgrade of a service was paid and does not count yet: whoever delivers it has not said {@link beginEarning}. */
+/** Upgrades of a service that were paid and do not count yet: whoever delivers them has not said {@link beginEarning}. */
+export async function upgradesUnderWay(ctx: Context, serviceId: number): Promise<number[]> {
+  return (await ctx.db.many(waitingUpgrades, { serviceId })).map(({ invoice_id: id }) => id);
+}
+
 export async function upgradeIsUnderWay(ctx: Context, serviceId: number): Promise<boolean> {
-  return (await ctx.db.maybe(waitingUpgrade, { serviceId })) !== null;
+  return (await upgradesUnderWay(ctx, serviceId)).length > 0;
 }
 
 /** Writes down what an invoice that counts owes as service; the posting that puts it on the account `deferred` is the caller's. */

@@ -1,4 +1,11 @@
-import { type Context, fail, requireExact, statement, type TxContext } from '../../platform/index.ts';
+import {
+  type Context,
+  fail,
+  forMany,
+  requireExact,
+  statement,
+  type TxContext,
+} from '../../platform/index.ts';
 import { accounts, type PostedAccount, type PostingKind } from './accounts.ts';
 
 /**
@@ -58,18 +65,19 @@ const newestOfCredit = statement<
    where a.organization_id = :organizationId and a.kind = 'credit' and a.currency = :currency`,
 );
 
-const newestCredit = statement<
-  {
-    balance_minor: number;
-    amount_minor: number;
-    description: string;
-    created_at: Date;
-    currency: string;
-  },
-  { organizationId: number; currency: string | null }
->(
-  'billing.newestCredit',
-  `select e.balance_minor, e.amount_minor, t.description, t.created_at, a.currency
+const newestCredit = forMany(
+  statement<
+    {
+      balance_minor: number;
+      amount_minor: number;
+      description: string;
+      created_at: Date;
+      currency: string;
+    },
+    { organizationId: number; currency: string | null }
+  >(
+    'billing.newestCredit',
+    `select e.balance_minor, e.amount_minor, t.description, t.created_at, a.currency
    from ledger_accounts a
    cross join lateral (
      select n.transaction_id, n.amount_minor, n.balance_minor from ledger_entries n
@@ -78,6 +86,8 @@ const newestCredit = statement<
    where a.organization_id = :organizationId and a.kind = 'credit'
      and (:currency::text is null or a.currency = :currency)
    order by a.id`,
+  ),
+  { organizationId: 'bigint', currency: 'text' },
 );
 
 // One statement for the transaction and all of its entries, since every payment waits for it. It says which accounts

@@ -5,24 +5,85 @@ import { giveBack, lockRefundable } from './refund.ts';
 /** What pays for a service and its time: had in full or not at all. */
 const sellsService: readonly InvoiceKind[] = ['order', 'renewal', 'upgrade'];
 
-// What was had to its end cannot be taken back with the money.
-const sellsWhatRuns = statement<{ runs: boolean }, { id: number }>(
-  'billing.sellsWhatRuns',
-  `select exists (select 1 from invoice_items l join services s on s.id = l.service_id
-     where l.invoice_id = :id and s.status in ('pending', 'active', 'suspended')) as runs`,
+/** What an invoice sold for one service. */
+export interface Sold {
+  invoiceId: number;
+  kind: InvoiceKind;
+  serviceId: number;
+  /** Whoever takes the money back: a bank, or staff, which may mean it as a kindness. */
+  by: 'bank' | 'staff';
+}
+
+/** What becomes of something sold whose money goes back: `over` was had to its end, `stays` goes on all the same. */
+export type Fate = 'undone' | 'stays' | 'over';
+
+export type Undoing = (tx: TxContext, sold: Sold) => Promise<Fate>;
+
+let undoing: Undoing = () => Promise.reject(new Error('nobody has said what can be undone'));
+
+/** The room above, which delivers what is sold here, says what of it can be undone. Once, when it is loaded. */
+export function decideUndoing(answer: Undoing): void {
+  undoing = answer;
+}
+
+const linesOf = statement<{ service_id: number | null; net_minor: number }, { id: number }>(
+  'billing.netOfLines',
+  `select service_id, price_minor + setup_fee_minor - discount_minor as net_minor from invoice_items
+   where invoice_id = :id order by ordinal`,
+);
+const givenOtherwise = statement<{ minor: number }, { id: number }>(
+  'billing.givenBackOtherwise',
+  `select coalesce(sum(amount_minor), 0)::bigint as minor from refunds
+   where invoice_id = :id and method not in ('dispute', 'taken_back')`,
 );
 
 /**
  * A bank took back money that had paid an invoice, whose row is locked, or it was never its customer's. That is no rebate:
  * the invoice is not paid any more, however small a part of it is left, and so what else paid it becomes credit. Gives how
- * much. What sells no service, or one that has ended, stays paid by the rest: it was had.
+ * much. Of what cannot be undone nothing goes back, for it was had or goes on: those who deliver it say so for each line.
+ * What was given back before was for those lines first.
  */
 export async function giveBackRest(tx: TxContext, id: number): Promise<number> {
   const invoice = await requireRow(tx, lockRefundable, { id });
   if (!sellsService.includes(invoice.kind) || invoice.status !== 'partially_refunded') return 0;
-  if (!(await tx.db.one(sellsWhatRuns, { id })).runs) return 0;
-  const amountMinor = invoice.total_minor - invoice.refunded_minor;
+  const lines = await tx.db.many(linesOf, { id });
+  let [netMinor, keptNetMinor] = [0n, 0n];
+  for (const { service_id: serviceId, net_minor } of lines) {
+    const sold = { invoiceId: id, kind: invoice.kind, by: 'bank' } as const;
+    const isUndone = serviceId !== null && (await undoing(tx, { ...sold, serviceId })) === 'undone';
+    netMinor += BigInt(net_minor);
+    if (!isUndone) keptNetMinor += BigInt(net_minor);
+  }
+  const keptMinor = netMinor === 0n ? 0 : Number((BigInt(invoice.total_minor) * keptNetMinor) / netMinor);
+  const { minor: otherMinor } = await tx.db.one(givenOtherwise, { id });
+  const leftMinor = invoice.total_minor - invoice.refunded_minor;
+  const amountMinor = Math.max(0, leftMinor - Math.max(0, keptMinor - otherMinor));
+  if (amountMinor === 0) return 0;
   const reason = 'What had paid the rest of it was taken back, so the invoice is not paid any more';
   await giveBack(tx, invoice, amountMinor, { method: 'credit', reason });
   return amountMinor;
+}
+
+/**
+ * What goes on all the same although staff gave all of an invoice's money back, for staff to see: the first period of what
+ * runs, the size that a machine has, what something else stands upon.
+ */
+export async function stayingOf(
+  tx: TxContext,
+  id: number,
+): Promise<{ service_id: number; message: string }[]> {
+  const { kind, status } = await requireRow(tx, lockRefundable, { id });
+  if (!sellsService.includes(kind) || status !== 'refunded') return [];
+  const lines = await tx.db.many(linesOf, { id });
+  const serviceIds = new Set(lines.flatMap(({ service_id: serviceId }) => serviceId ?? []));
+  const stays: { service_id: number; message: string }[] = [];
+  for (const serviceId of serviceIds) {
+    if ((await undoing(tx, { invoiceId: id, kind, serviceId, by: 'staff' })) !== 'stays') continue;
+    const message =
+      kind === 'order'
+        ? 'It keeps the time that this invoice paid for. Terminate it if it is to end'
+        : 'It keeps what this invoice paid for, at its price. Have it changed, or terminate it, if it should not';
+    stays.push({ service_id: serviceId, message });
+  }
+  return stays;
 }

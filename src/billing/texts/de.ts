@@ -24,6 +24,8 @@ export const de: Translation<typeof en> = {
     subject: 'Ihre Verlängerung: Rechnung {{id}}',
     what: 'Diese Rechnung ist für den nächsten Zeitraum Ihrer Dienste bei uns:',
     next: 'Sobald sie bezahlt ist, verschiebt sich Ihr Fälligkeitstag.',
+    credit:
+      'Sie haben {{credit}} Guthaben. Um den {{duedate}} wird diese Rechnung zuerst daraus bezahlt, und der Rest über Ihre gespeicherte Zahlungsmethode, falls es eine gibt.',
   },
   upgrade: {
     subject: 'Ihr Upgrade: Rechnung {{id}}',
@@ -82,6 +84,8 @@ export const de: Translation<typeof en> = {
       'Wir haben für die Rechnung {{id}} {{amount}} mehr erhalten, als zu zahlen war: Sie war bereits bezahlt. Der Betrag ist jetzt Guthaben in Ihrem Konto, mit dem Sie Ihre nächsten Rechnungen bezahlen können.',
     wasRefunded:
       'Ihre Bank hat die {{amount}}, die wir Ihnen zur Rechnung {{id}} erstattet haben, nicht angenommen. Der Betrag ist jetzt Guthaben in Ihrem Konto; melden Sie sich, wenn Sie ihn auf anderem Weg möchten.',
+    wasDisputed:
+      'Ihre Bank hatte {{amount}} zur Rechnung {{id}} zurückgeholt und uns jetzt wieder gegeben. Der Betrag ist jetzt Guthaben in Ihrem Konto; melden Sie sich, wenn Sie ihn auf anderem Weg möchten.',
     wasCancelled:
       'Wir haben {{amount}} für die Rechnung {{id}} erhalten, die schon storniert war, als das Geld kam. Der Betrag ist jetzt Guthaben in Ihrem Konto; bestellen Sie erneut und bezahlen Sie damit.',
     overpaid:

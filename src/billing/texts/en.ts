@@ -21,6 +21,8 @@ export const en = {
     subject: 'Your renewal: invoice {{id}}',
     what: 'This is for the next period of what you have with us:',
     next: 'Once it is paid, your due date moves.',
+    credit:
+      'You have {{credit}} of credit. It pays this invoice first, around {{duedate}}, and your saved payment method the rest, if there is one.',
   },
   upgrade: {
     subject: 'Your upgrade: invoice {{id}}',
@@ -77,6 +79,8 @@ export const en = {
       'We received {{amount}} for invoice {{id}} more than was due: it was paid already. They are now credit in your account, and you can pay your next invoices with them.',
     wasRefunded:
       'Your bank did not take the {{amount}} that we gave back of invoice {{id}}. They are now credit in your account; tell us if you want them in another way.',
+    wasDisputed:
+      'Your bank had taken back {{amount}} of invoice {{id}}, and has given them to us again. They are now credit in your account; tell us if you want them in another way.',
     wasCancelled:
       'We received {{amount}} for invoice {{id}}, which was cancelled before the money came. It is now credit in your account; order again and pay with it.',
     overpaid:

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { payByCredit } from '../../../test/invoices.ts';
 import { newCustomer, type Person } from '../../../test/people.ts';
 import { settled, sql } from '../../../test/sql.ts';
@@ -13,6 +13,8 @@ beforeAll(async () => {
 });
 afterAll(() => paid.stop());
 
+const creditFirst = (first: boolean) =>
+  paid.product.staff.patch('/staff/settings', { payments: { credit_first: first } });
 const service = async (id: number) => (await customer.get(`/dashboard/services/${id}`)).body.data.service;
 const today = () => paid.product.clock.now().toISOString().slice(0, 10);
 
@@ -68,4 +70,62 @@ it('a saved method is charged on the day, once, and the service goes on', async 
     id,
   );
   expect(payments).toEqual([{ method: 'stripe', amount_minor: 300 }]);
+});
+
+describe('a renewal whose customer has credit', () => {
+  beforeAll(async () => {
+    expect((await creditFirst(true)).status).toBe(200);
+  });
+  const mails = async () => {
+    await settled(paid.product);
+    const query = `/staff/mails?recipient=${encodeURIComponent(customer.email)}`;
+    return (await paid.product.staff.get(query)).body.data.mails as { subject: string; body: string }[];
+  };
+  const paidWith = (id: number) =>
+    sql<{ method: string; minor: number }>(
+      paid.product,
+      `select p.method, p.amount_minor as minor from payments p join invoices i on i.id = p.invoice_id
+       where i.kind = 'renewal' and p.invoice_id in (select invoice_id from invoice_items where service_id = $1)
+       order by p.created_at, p.id`,
+      id,
+    );
+  const due = async (creditMinor: number, of = newService) => {
+    customer = await newCustomer(paid.product, { creditMinor: 300 + creditMinor });
+    const id = await of();
+    const { duedate } = await service(id);
+    await pass(daysBetween(today(), duedate));
+    return { id, duedate };
+  };
+  const withMethod = async () => {
+    const id = await newService();
+    await paid.saveMethod(customer);
+    return id;
+  };
+
+  it('is paid from that first, also where no method is saved, and the mail says so before', async () => {
+    const { id, duedate } = await due(350);
+    expect(await paidWith(id)).toEqual([{ method: 'credit', minor: 300 }]);
+    expect((await service(id)).duedate > duedate).toBe(true);
+    const renewal = (await mails()).find(({ subject }) => subject.startsWith('Your renewal'));
+    expect(renewal?.body).toMatch(/You have €3\.50 of credit\. It pays this invoice first/);
+  });
+
+  it('is paid from that first, and by the saved method the rest, of which that takes as much as it must', async () => {
+    expect(await paidWith((await due(120, withMethod)).id)).toEqual([
+      { method: 'credit', minor: 120 },
+      { method: 'stripe', minor: 180 },
+    ]);
+    expect(await paidWith((await due(270, withMethod)).id)).toEqual([
+      { method: 'credit', minor: 200 },
+      { method: 'stripe', minor: 100 },
+    ]);
+  });
+
+  it('is not where nothing pays the rest, or the provider does not want it', async () => {
+    expect(await paidWith((await due(120)).id)).toEqual([]);
+    await creditFirst(false);
+    expect(await paidWith((await due(350, withMethod)).id)).toEqual([{ method: 'stripe', minor: 300 }]);
+    expect((await mails()).some(({ body }) => body.includes('of credit'))).toBe(false);
+    await creditFirst(true);
+  });
 });

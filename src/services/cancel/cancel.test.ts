@@ -31,7 +31,9 @@ const service = async (of = id) => (await owner.get(`/dashboard/services/${of}`)
 const invoice = async (of: number) => (await owner.get(`/dashboard/invoices/${of}`)).body.data.invoice;
 const credit = async () => (await owner.get('/dashboard/invoices')).body.data.credit_balance;
 const rule = (cancellation: object) => product.staff.patch('/staff/settings', { cancellation });
-const nothing = { because: 'none', total: '0.00', currency: 'EUR', method: 'credit', invoices: [] };
+const nothing = {
+  ...{ because: 'none', total: '0.00', currency: 'EUR', method: 'credit', original: '0.00', invoices: [] },
+};
 
 async function at(moment: string): Promise<void> {
   product.clock.set(new Date(moment));

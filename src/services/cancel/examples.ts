@@ -1,6 +1,13 @@
 import { type Example, exampleIds as ids } from '../../platform/http/index.ts';
 
-const nothing = { because: 'none', total: '0.00', currency: 'EUR', method: 'credit', invoices: [] };
+const nothing = {
+  because: 'none',
+  total: '0.00',
+  currency: 'EUR',
+  method: 'credit',
+  original: '0.00',
+  invoices: [],
+};
 const periodEnd = '2026-02-28T00:00:00.000Z';
 
 /** The VPS of the story is to end with its period, and then is not. */
@@ -19,7 +26,8 @@ export const examples = {
           total: '7.00',
           currency: 'EUR',
           method: 'credit',
-          invoices: [{ invoice_id: ids.invoice, amount: '7.00' }],
+          original: '0.00',
+          invoices: [{ invoice_id: ids.invoice, amount: '7.00', original: '0.00' }],
         },
       },
       end_of_period: { effective_at: periodEnd },

@@ -1,10 +1,10 @@
-import { paidFor, refundInvoice, wasConsumer } from '../../billing/index.ts';
+import { paidFor, refundInvoice, sendableOf, wasConsumer } from '../../billing/index.ts';
 import { addDays, type Context, dayOf, formatMoney, type TxContext } from '../../platform/index.ts';
 import { readSettings } from '../../settings/index.ts';
 
 import { requireOrder } from '../delivery/delivery.ts';
 import { periodsOf } from '../periods.ts';
-import { type Rule, type Share, shareOf } from '../share.ts';
+import { type Rule, type SentShare, type Share, shareOf } from '../share.ts';
 import type { Terms } from '../terms.ts';
 import { cancellation } from './settings.ts';
 
@@ -14,7 +14,7 @@ export const grounds = ['not_delivered', 'withdrawal', 'unused', 'none'] as cons
 /** What a customer gets back who cancels a service at once. */
 export interface Returned {
   because: (typeof grounds)[number];
-  shares: Share[];
+  shares: SentShare[];
   totalMinor: number;
 }
 
@@ -26,7 +26,7 @@ export async function returnedFor(ctx: Context, service: Terms): Promise<Returne
   const { because, rule } = await ruleFor(ctx, service);
   const [paid, periods] = await Promise.all([paidFor(ctx, service.id), periodsOf(ctx, service.id)]);
   const today = dayOf(ctx.clock.now());
-  const shares = paid
+  const back = paid
     .filter(({ isGivenUp }) => !isGivenUp)
     .map((invoice) =>
       shareOf(
@@ -37,8 +37,26 @@ export async function returnedFor(ctx: Context, service: Terms): Promise<Returne
       ),
     )
     .filter(({ amountMinor }) => amountMinor > 0);
+  const shares = await whereTo(ctx, back);
   const totalMinor = shares.reduce((sum, { amountMinor }) => sum + amountMinor, 0);
   return { because: totalMinor === 0 ? 'none' : because, shares, totalMinor };
+}
+
+/** To where it came from, as far as the payment provider can and the provider's rule says so. */
+async function whereTo(ctx: Context, shares: Share[]): Promise<SentShare[]> {
+  const { refund_to: to } = await readSettings(ctx, cancellation);
+  const sent: SentShare[] = [];
+  for (const share of shares) {
+    const sendableMinor = to === 'original' ? await sendableOf(ctx, share.invoiceId) : 0;
+    sent.push({ ...share, originalMinor: Math.min(share.amountMinor, sendableMinor) });
+  }
+  return sent;
+}
+
+/** In which way what is given back of an invoice goes, by the provider's rule. */
+export async function methodFor(ctx: Context, invoiceId: number): Promise<'credit' | 'original'> {
+  const [share] = await whereTo(ctx, [{ invoiceId, amountMinor: Number.MAX_SAFE_INTEGER }]);
+  return share !== undefined && share.originalMinor > 0 ? 'original' : 'credit';
 }
 
 async function ruleFor(ctx: Context, service: Terms): Promise<{ because: Returned['because']; rule: Rule }> {
@@ -62,11 +80,12 @@ export async function withdrawalUntil(ctx: Context, service: Terms): Promise<str
   return addDays(dayOf(service.createdAt), days);
 }
 
-/** Gives it back, as credit. */
+/** Gives it back. */
 export async function giveBack(tx: TxContext, service: Terms, { shares }: Returned): Promise<void> {
   const reason = `${service.domain ?? service.productName} was cancelled`;
-  for (const { invoiceId, amountMinor } of shares) {
+  for (const { invoiceId, amountMinor, originalMinor } of shares) {
     const amount = formatMoney(amountMinor, service.currency);
-    await refundInvoice(tx, invoiceId, { method: 'credit', amount, reason });
+    const method = originalMinor > 0 ? 'original' : 'credit';
+    await refundInvoice(tx, invoiceId, { method, amount, reason });
   }
 }

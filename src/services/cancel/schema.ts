@@ -32,11 +32,19 @@ const Refund = named(
     because: Choice(grounds, { description: 'Why something is given back, or `none`' }),
     total: meaning('What is given back in all, with its tax', MoneyText),
     currency: Type.String(),
-    method: Choice(['credit'], { description: 'Where it goes: to the account credit' }),
+    method: Choice(['credit', 'original'], {
+      description:
+        'Where it goes: to the account credit, or to where it came from; what came otherwise becomes credit then too',
+    }),
+    original: meaning('What of it goes to where it came from', MoneyText),
     invoices: Type.Array(
       named(
         'RefundOfInvoice',
-        Type.Object({ invoice_id: Id, amount: MoneyText }),
+        Type.Object({
+          invoice_id: Id,
+          amount: MoneyText,
+          original: meaning('What of it goes to where it came from', MoneyText),
+        }),
         'What is given back of one invoice',
       ),
     ),

@@ -10,6 +10,10 @@ export const cancellation = settings({
     refund: Choice(['none', 'unused'], {
       description: '`unused`: the days that are paid for and have not begun; `none`: what is paid stays paid',
     }),
+    refund_to: Choice(['credit', 'original'], {
+      description:
+        'Where it goes, and what is given back of an order that is refused: to the account credit, or to where it came from, as far as the payment provider can; what came otherwise becomes credit. Consumers in the EU who withdraw have a right to `original`',
+    }),
     withdrawal_days: Type.Integer({
       minimum: 0,
       maximum: 365,
@@ -23,6 +27,18 @@ export const cancellation = settings({
       description: 'Whose right it is; who was a consumer says the invoice of the order',
     }),
   }),
-  defaults: { refund: 'none', withdrawal_days: 14, withdrawal_refund: 'full', withdrawal_for: 'consumers' },
-  example: { refund: 'unused', withdrawal_days: 14, withdrawal_refund: 'full', withdrawal_for: 'consumers' },
+  defaults: {
+    refund: 'none',
+    refund_to: 'original',
+    withdrawal_days: 14,
+    withdrawal_refund: 'full',
+    withdrawal_for: 'consumers',
+  },
+  example: {
+    refund: 'unused',
+    refund_to: 'original',
+    withdrawal_days: 14,
+    withdrawal_refund: 'full',
+    withdrawal_for: 'consumers',
+  },
 });

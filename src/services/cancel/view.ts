@@ -30,14 +30,17 @@ export function viewEnd(service: Pick<Terms, 'cancelled' | 'currency'>, end: End
 
 export function viewReturned({ currency }: Pick<Terms, 'currency'>, returned: Returned) {
   const money = (minor: number) => formatMoney(minor, currency);
+  const originalMinor = returned.shares.reduce((sum, share) => sum + share.originalMinor, 0);
   return {
     because: returned.because,
     total: money(returned.totalMinor),
     currency,
-    method: 'credit' as const,
-    invoices: returned.shares.map(({ invoiceId: invoice_id, amountMinor }) => ({
-      invoice_id,
-      amount: money(amountMinor),
+    method: originalMinor > 0 ? ('original' as const) : ('credit' as const),
+    original: money(originalMinor),
+    invoices: returned.shares.map((share) => ({
+      invoice_id: share.invoiceId,
+      amount: money(share.amountMinor),
+      original: money(share.originalMinor),
     })),
   };
 }

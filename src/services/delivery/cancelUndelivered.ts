@@ -36,6 +36,16 @@ const dropSecrets = statement<never, { serviceIds: number[] }>(
   'delete from service_secrets where service_id = any(:serviceIds::bigint[])',
 );
 
+const ofInvoice = statement<{ id: number }, { invoiceId: number }>(
+  'services.ofInvoice',
+  'select id from services where invoice_id = :invoiceId order by id',
+);
+
+/** The ids of the services that an invoice ordered, for whoever has to lock something before them. */
+export async function servicesOf(tx: TxContext, invoiceId: number): Promise<number[]> {
+  return (await tx.db.many(ofInvoice, { invoiceId })).map(({ id }) => id);
+}
+
 /** Every service that an invoice ordered, locked in one order, whoever wants to change some of them. */
 export function lockServicesOf(tx: TxContext, invoiceId: number): Promise<Ordered[]> {
   return tx.db.many(lockServices, { invoiceId });

@@ -1,5 +1,6 @@
 import {
   dueAt,
+  dueBefore,
   endOfDay,
   isPaid,
   issueInvoice,
@@ -19,7 +20,14 @@ import { findChange } from '../upgrade/queries.ts';
 import { requireNoneUnderWay } from '../upgrade/underWay.ts';
 import { applyRenewal } from './apply.ts';
 import { type Offer, requireOffer } from './offer.ts';
-import { dropRefunded, dropRenewal, findWaitingRenewal, type Renewal, writeRenewal } from './queries.ts';
+import {
+  dropRefunded,
+  dropRenewal,
+  findEnded,
+  findWaitingRenewal,
+  type Renewal,
+  writeRenewal,
+} from './queries.ts';
 
 /**
  * The invoice for the next period of a service, whoever owns it; its id. One that is open is returned, one for another
@@ -59,8 +67,7 @@ export async function issueRenewal(tx: TxContext, serviceId: number, cycle?: str
     lines: [{ ...lineOf(service, offer), discountMinor }],
     tax,
     couponId: null,
-    // One that was paid has moved the due date.
-    expiresAt: dueBy(tx, offer, waiting !== null && service.duedate === before.duedate),
+    expiresAt: await dueBy(tx, serviceId, offer),
   });
   const { comingMinor: _, ...renewal } = offer;
   await writeRenewal(tx, { ...renewal, invoiceId, organizationId, serviceId });
@@ -94,7 +101,7 @@ async function settle(
 }
 
 /** Another product that was paid a moment ago counts first, for its price is the renewal's. */
-async function settleUpgrade(tx: TxContext, serviceId: number): Promise<void> {
+export async function settleUpgrade(tx: TxContext, serviceId: number): Promise<void> {
   const invoiceId = (await findChange(tx, { serviceId }))?.invoiceId ?? null;
   if (invoiceId !== null && (await isPaid(tx, invoiceId))) await applyPaidChange(tx, invoiceId);
 }
@@ -109,13 +116,14 @@ async function requireNoUpgrade(tx: TxContext, serviceId: number): Promise<void>
 }
 
 /**
- * On the day the service is due, or as late as any invoice when that day is near or over. One that takes another's place
- * brings no more time to pay.
+ * On the day the service is due, or as late as any invoice when that day is near or over. One that takes the place of another
+ * for the same period, which was given up since, is due when that one was, or today: it brings no more time to pay.
  */
-function dueBy(tx: TxContext, { startsOn }: Offer, takesAPlace: boolean): Date {
-  const now = tx.clock.now();
-  const earliest = takesAPlace ? endOfDay(dayOf(now)) : dueAt(tx);
-  const due = endOfDay(startsOn);
+async function dueBy(tx: TxContext, serviceId: number, { startsOn }: Offer): Promise<Date> {
+  const before = await findEnded(tx, { serviceId, startsOn });
+  const given = before === null ? null : await dueBefore(tx, before.invoiceId);
+  const [due, earliest] =
+    given === null ? [endOfDay(startsOn), dueAt(tx)] : [given, endOfDay(dayOf(tx.clock.now()))];
   return due > earliest ? due : earliest;
 }
 

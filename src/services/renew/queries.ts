@@ -83,6 +83,20 @@ export function findWaitingRenewal(ctx: Context, by: { serviceId: number } | { i
     : ctx.db.maybe(waitingOfInvoice, { invoiceId: by.invoiceId });
 }
 
+const endedOf = forMany(
+  statement<{ invoiceId: number }, { serviceId: number; startsOn: string }>(
+    'services.endedRenewal',
+    `select invoice_id as "invoiceId" from service_renewals
+   where service_id = :serviceId and starts_on = :startsOn and state = 'ended' order by created_at desc limit 1`,
+  ),
+  { serviceId: 'bigint', startsOn: 'date' },
+);
+
+/** The newest renewal for a period that nothing came of, or that counts no more. */
+export function findEnded(ctx: Context, period: { serviceId: number; startsOn: string }) {
+  return ctx.db.maybe(endedOf, period);
+}
+
 export async function writeRenewal(tx: TxContext, renewal: Renewal): Promise<void> {
   await tx.db.run(insertRenewal, { ...renewal, now: tx.clock.now() });
 }
@@ -146,7 +160,8 @@ const endApplied = statement<never, { invoiceId: number }>(
 );
 const setApplied = statement<never, { invoiceId: number; startsOn: string; endsOn: string }>(
   'services.moveRenewal',
-  'update service_renewals set starts_on = :startsOn, ends_on = :endsOn where invoice_id = :invoiceId',
+  `update service_renewals set state = 'applied', starts_on = :startsOn, ends_on = :endsOn
+   where invoice_id = :invoiceId`,
 );
 const endAllApplied = statement<never, { serviceId: number }>(
   'services.endAppliedRenewals',
@@ -180,19 +195,18 @@ export function renewalsSince(ctx: Context, serviceId: number, since: Date) {
   return ctx.db.many(appliedSince, { serviceId, since });
 }
 
-const restore = statement<{ invoiceId: number }, { serviceId: number; before: Date }>(
+const restore = statement<never, { serviceId: number; before: Date }>(
   'services.restoreRenewals',
   `update service_renewals r set state = 'applied'
    where r.service_id = :serviceId and r.state = 'ended' and r.created_at < :before
      and exists (select 1 from service_periods p where p.service_id = r.service_id and p.invoice_id = r.invoice_id)
      and not exists (select 1 from service_changes c where c.service_id = r.service_id and c.state = 'applied'
-       and c.starts_on is not null and c.created_at > r.created_at)
-   returning r.invoice_id as "invoiceId"`,
+       and c.starts_on is not null and c.created_at > r.created_at)`,
 );
 
 /** Periods that were renewed before a change counts no more are paid time again: see {@link endAppliedRenewals}. */
-export function restoreRenewals(tx: TxContext, serviceId: number, before: Date) {
-  return tx.db.many(restore, { serviceId, before });
+export async function restoreRenewals(tx: TxContext, serviceId: number, before: Date): Promise<void> {
+  await tx.db.run(restore, { serviceId, before });
 }
 
 /**
@@ -208,6 +222,7 @@ export async function dropApplied(tx: TxContext, invoiceId: number): Promise<voi
   await tx.db.run(endApplied, { invoiceId });
 }
 
+/** A renewal that counted counts for another time; see {@link dropApplied}. */
 export async function moveApplied(
   tx: TxContext,
   period: Pick<Renewal, 'invoiceId' | 'startsOn' | 'endsOn'>,

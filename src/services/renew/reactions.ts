@@ -1,5 +1,6 @@
 import { invoiceCancelled, invoiceExpired, invoicePaid, invoiceRefunded } from '../../billing/index.ts';
 import { type OwnReaction, on } from '../../events/index.ts';
+import { takeBack } from '../takeBack.ts';
 import { applyPaidRenewal, endRenewal } from './apply.ts';
 import { takeBackOrder, takeBackRenewal } from './takeBack.ts';
 
@@ -28,10 +29,14 @@ export const renewReactions: OwnReaction[] = [
   on(
     invoiceRefunded,
     'services.takeBackRenewal',
-    (tx, { subject: invoice }) => takeBackRenewal(tx, invoice.id),
+    (tx, { subject: invoice }) => takeBack(tx, invoice.id, takeBackRenewal),
     { when: ({ full }) => full },
   ),
-  on(invoiceRefunded, 'services.takeBackOrder', (tx, { subject: invoice }) => takeBackOrder(tx, invoice.id), {
-    when: ({ full }) => full,
-  }),
+  on(
+    invoiceRefunded,
+    'services.takeBackOrder',
+    (tx, { subject: invoice }) => takeBack(tx, invoice.id, takeBackOrder),
+    // Of one that is for several services some may be undone, and others have been had.
+    { when: ({ full, method }) => full || method === 'dispute' || method === 'taken_back' },
+  ),
 ];

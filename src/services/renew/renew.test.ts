@@ -219,6 +219,23 @@ describe('a renewal', () => {
     expect(gone.body).not.toContain('as you asked');
   });
 
+  it('that takes the place of one that was given up with a cancellation is due when that was', async () => {
+    const { invoice_id: first } = (await renew()).body.data;
+    const { duedate } = await invoice(first);
+    expect(duedate).toBe('2027-02-28');
+    await at('2027-02-27T09:30:00Z');
+    const cancelling = `/dashboard/services/${id}/cancel`;
+    expect((await owner.post(cancelling, { type: 'end_of_period' })).status).toBe(200);
+    expect(await invoice(first)).toMatchObject({ status: 'cancelled' });
+    expect((await owner.delete(cancelling)).status).toBe(200);
+    const { invoice_id: second } = (await renew()).body.data;
+    expect(await invoice(second)).toMatchObject({ status: 'unpaid', duedate });
+    // Never on a day that is over.
+    await at('2027-03-05T09:30:00Z');
+    const { invoice_id: third } = (await renew('annually')).body.data;
+    expect(await invoice(third)).toMatchObject({ status: 'unpaid', duedate: '2027-03-05' });
+  });
+
   it('is one, however many ask at once and for whatever', async () => {
     const wishes = Array.from({ length: 12 }, (_, n) => ['monthly', 'quarterly', 'annually'][n % 3]);
     const answers = await Promise.all(wishes.map((cycle) => renew(cycle)));

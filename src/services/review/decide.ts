@@ -8,6 +8,7 @@ import {
   type TxContext,
   transaction,
 } from '../../platform/index.ts';
+import { methodFor } from '../cancel/refund.ts';
 import { cancelUndelivered, lockServicesOf } from '../delivery/cancelUndelivered.ts';
 import { startDelivery } from '../delivery/start.ts';
 import { orderRefused, orderReleased } from '../events.ts';
@@ -63,7 +64,7 @@ export async function refuseOrder(ctx: Context, id: number, reason: string) {
     await record(tx, orderRefused, { ...about, data: { user_id, reason } });
     // Here, and not when the refund is heard of, which says why money went back and not why the order did.
     await cancelUndelivered(tx, services, await couponOf(tx, id), `We could not take the order: ${reason}`);
-    if (await isPaid(tx, id)) await refundInvoice(tx, id, { reason, method: 'credit' });
+    if (await isPaid(tx, id)) await refundInvoice(tx, id, { reason, method: await methodFor(tx, id) });
     return readOrder(tx, id);
   });
 }

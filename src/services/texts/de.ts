@@ -40,7 +40,7 @@ export const de: Translation<typeof en> = {
   held: {
     subject: 'Wir prüfen Ihre Bestellung {{id}}',
     what: 'Ihre Bestellung {{id}} ist bezahlt. Wir sehen sie uns vor der Lieferung an; Sie brauchen nichts zu tun.',
-    next: 'Wenn wir sie nicht annehmen können, wird alles, was Sie bezahlt haben, zu Guthaben in Ihrem Konto.',
+    next: 'Wenn wir sie nicht annehmen können, erhalten Sie alles, was Sie bezahlt haben, zurück.',
   },
   released: {
     subject: 'Ihre Bestellung {{id}} geht weiter',
@@ -48,7 +48,7 @@ export const de: Translation<typeof en> = {
   },
   refused: {
     subject: 'Wir können Ihre Bestellung {{id}} nicht annehmen',
-    what: 'Wir haben Ihre Bestellung {{id}} geprüft und können sie nicht annehmen. Alles, was Sie bezahlt haben, ist Guthaben in Ihrem Konto, und Sie schulden uns nichts.',
+    what: 'Wir haben Ihre Bestellung {{id}} geprüft und können sie nicht annehmen. Alles, was Sie bezahlt haben, erhalten Sie zurück, und Sie schulden uns nichts.',
   },
   beingSetUp: {
     subject: 'Wir richten {{name}} ein',

@@ -38,7 +38,7 @@ export const en = {
   held: {
     subject: 'We look at your order {{id}}',
     what: 'Your order {{id}} is paid. One of us looks at it before it is delivered; you need not do anything.',
-    next: 'If we cannot take it, all that you paid becomes credit in your account.',
+    next: 'If we cannot take it, all that you paid goes back to you.',
   },
   released: {
     subject: 'Your order {{id}} goes on',
@@ -46,7 +46,7 @@ export const en = {
   },
   refused: {
     subject: 'We cannot take your order {{id}}',
-    what: 'We have looked at your order {{id}} and cannot take it. All that you paid is credit in your account, and you owe us nothing.',
+    what: 'We have looked at your order {{id}} and cannot take it. All that you paid goes back to you, and you owe us nothing.',
   },
   beingSetUp: {
     subject: 'We are setting up {{name}}',

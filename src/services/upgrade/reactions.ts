@@ -1,5 +1,6 @@
 import { invoiceCancelled, invoiceExpired, invoicePaid, invoiceRefunded } from '../../billing/index.ts';
 import { type OwnReaction, on } from '../../events/index.ts';
+import { takeBack } from '../takeBack.ts';
 import { applyPaidChange, endUnpaidChange } from './apply.ts';
 import { takeBackChange } from './takeBack.ts';
 
@@ -34,7 +35,7 @@ export const upgradeReactions: OwnReaction[] = [
   on(
     invoiceRefunded,
     'services.takeBackChange',
-    (tx, { subject: invoice }) => takeBackChange(tx, invoice.id),
+    (tx, { subject: invoice }) => takeBack(tx, invoice.id, takeBackChange),
     { when: ({ full }) => full },
   ),
 ];

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { isRefunded, lockForTax, moveEarning } from '../../billing/index.ts';
+import { moveEarning } from '../../billing/index.ts';
 import { findProducts, isCycle, monthsOf, priceOf, reserveStock, returnStock } from '../../catalog/index.ts';
 import { record } from '../../events/index.ts';
 import { AppError, formatMoney, requireExact, type TxContext } from '../../platform/index.ts';
@@ -8,8 +8,8 @@ import { productChanged } from '../events.ts';
 import { goBack } from '../goBack.ts';
 import { dropPeriod, writtenPeriods } from '../periods.ts';
 import { endPriceMoves } from '../priceMoves/queries.ts';
-import { type AppliedRenewal, renewalsSince, restoreRenewals } from '../renew/queries.ts';
-import { closeOpen, isRunning, takeBackRenewal, tellPaidUntil } from '../renew/takeBack.ts';
+import { type AppliedRenewal, dropApplied, renewalsSince, restoreRenewals } from '../renew/queries.ts';
+import { closeOpen, isRunning, lockWithPayers, tellPaidUntil } from '../renew/takeBack.ts';
 import { lockTerms, type Terms } from '../terms.ts';
 import { giveUpChange } from './apply.ts';
 import {
@@ -26,34 +26,45 @@ import {
  * All of the money of a change that counted was given back: nobody pays for it any more. A period that it began is none, and
  * what was paid for before counts again: the due date, the length of the periods and the renewals of before. The product and
  * its price go back as well, unless something was built upon them since. A service that has ended, or whose periods began
- * anew once more, stays as it is. Repeating it changes nothing.
+ * anew once more, stays as it is. Repeating it changes nothing. Gives the services that it changed.
  */
-export async function takeBackChange(tx: TxContext, invoiceId: number): Promise<void> {
+export async function takeBackChange(tx: TxContext, invoiceId: number): Promise<number[]> {
   const found = await findAppliedChange(tx, invoiceId);
-  if (found === null) return;
-  // In the order of every invoice: the organization first, then what the invoice is for.
-  await lockForTax(tx, found.organizationId);
-  const first = await lockTerms(tx, found.serviceId);
-  const change = await findAppliedChange(tx, invoiceId);
-  if (change === null || change.isOver || change.before === null || !isRunning(first)) return;
-  const beginsAnew = change.startsOn !== null;
-  const isAlone = async (service: Terms, before: Before) =>
-    isLeftAsItWas(service, change, before) &&
-    (await renewalsSince(tx, service.id, change.createdAt)).length === 0;
-  if (!beginsAnew && !(await isAlone(first, change.before))) return;
+  if (found === null) return [];
+  const first = await lockWithPayers(tx, found.serviceId);
+  if (!isRunning(first) || (await planFor(tx, first, invoiceId)) === null) return [];
   await closeOpen(tx, first);
   const service = await lockTerms(tx, first.id);
-  const later = await renewalsSince(tx, service.id, change.createdAt);
-  const goesBack = later.length === 0 && isLeftAsItWas(service, change, change.before);
-  if (!beginsAnew && !goesBack) return;
+  // What was paid a moment ago counts by now, and may be built upon it.
+  const plan = await planFor(tx, service, invoiceId);
+  if (plan === null) return [];
+  const { change, goesBack } = plan;
   await giveUpScheduled(tx, service);
   await endChange(tx, change.id, 'ended');
   await dropPeriod(tx, service.id, invoiceId);
   if (goesBack) await returnToProduct(tx, service, change.before);
-  if (beginsAnew)
-    await returnToPeriods(tx, service, { ...change, before: change.before }, { invoiceId, later, goesBack });
-  const after = await lockTerms(tx, service.id);
-  if (goesBack) await tell(tx, service, after);
+  if (change.startsOn !== null) await returnToPeriods(tx, service, invoiceId, plan);
+  if (goesBack) await tell(tx, service, await lockTerms(tx, service.id));
+  return [service.id];
+}
+
+interface Plan {
+  change: AppliedChange & { before: Before };
+  /** What was renewed since. */
+  later: AppliedRenewal[];
+  /** Whether nothing was built upon it, so that the product and its price go back as well. */
+  goesBack: boolean;
+}
+
+/** What taking a change back takes back; null where it takes nothing. */
+export async function planFor(tx: TxContext, service: Terms, invoiceId: number): Promise<Plan | null> {
+  const change = await findAppliedChange(tx, invoiceId);
+  if (change === null || change.isOver || change.before === null) return null;
+  const later = await renewalsSince(tx, service.id, change.createdAt);
+  const goesBack = later.length === 0 && isLeftAsItWas(service, change, change.before);
+  return change.startsOn === null && !goesBack
+    ? null
+    : { change: { ...change, before: change.before }, later, goesBack };
 }
 
 /** Nothing has changed what the change made of the service, which has the options that it had before. */
@@ -92,21 +103,17 @@ async function isInStock(tx: TxContext, productId: number): Promise<boolean> {
   }
 }
 
-interface Followed {
-  invoiceId: number;
-  later: AppliedRenewal[];
-  goesBack: boolean;
-}
-
 async function returnToPeriods(
   tx: TxContext,
   service: Terms,
-  { before, createdAt }: AppliedChange & { before: Before },
-  { invoiceId, later, goesBack }: Followed,
+  invoiceId: number,
+  { change: { before, createdAt }, later, goesBack }: Plan,
 ): Promise<void> {
   const { id } = service;
   const { anchorDay } = before;
-  const restored = await restoreRenewals(tx, id, createdAt);
+  // First, for they follow upon what is restored, and may have begun on the same days.
+  for (const renewal of later) await dropApplied(tx, renewal.invoiceId);
+  await restoreRenewals(tx, id, createdAt);
   await returnAnchor(tx, id, anchorDay);
   for (const period of await writtenPeriods(tx, id))
     await moveEarning(tx, { ...period, serviceId: id, from: period.startsOn, to: period.endsOn });
@@ -115,9 +122,6 @@ async function returnToPeriods(
   if (from === null) throw new Error(`service ${id} is active and has no due date`);
   const duedate = await goBack(tx, { ...service, anchorDay }, from, later, terms);
   await tellPaidUntil(tx, service, invoiceId, duedate);
-  // What was given back while it was no part of the paid time.
-  for (const renewal of restored)
-    if (await isRefunded(tx, renewal.invoiceId)) await takeBackRenewal(tx, renewal.invoiceId);
 }
 
 /** What a service costs in periods of another length: by the price list, or else in proportion. */

@@ -1,0 +1,41 @@
+import { type Example, exampleIds as ids, onlyPage } from '../../platform/http/index.ts';
+
+const organization = { id: ids.organization, name: 'Novak Labs' };
+
+const refund = {
+  id: 4503599627370814,
+  organization,
+  invoice_id: ids.secondInvoice,
+  method: 'credit',
+  state: 'done',
+  amount: '2.00',
+  tax: '0.00',
+  currency: 'EUR',
+  reason: 'A day without network',
+  reference: null,
+  created_at: '2026-02-02T10:12:10.120Z',
+};
+
+const dispute = {
+  id: 4503599627370815,
+  organization,
+  invoice_id: ids.invoice,
+  driver: 'stripe',
+  reference: 'du_1SbnDZKZ2bqdE0kAGa1nC8jX',
+  state: 'open',
+  amount: '25.00',
+  currency: 'EUR',
+  reason: 'fraudulent',
+  fee: '20.00',
+  fee_currency: 'EUR',
+  answer_by: '2026-02-09T10:12:10.120Z',
+  opened_at: '2026-02-02T10:12:10.120Z',
+  closed_at: null,
+};
+
+export const examples = {
+  listRefunds: { data: { refunds: [refund], ...onlyPage(1) } },
+  getRefund: { params: { id: refund.id }, data: { refund } },
+  listDisputes: { data: { disputes: [dispute], ...onlyPage(1) } },
+  getDispute: { params: { id: dispute.id }, data: { dispute } },
+} satisfies Record<string, Example>;

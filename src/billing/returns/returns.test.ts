@@ -1,0 +1,91 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { newInvoice, payByCredit } from '../../../test/invoices.ts';
+import { newCustomer, newStaff } from '../../../test/people.ts';
+import { until } from '../../../test/product.ts';
+import { settled, sql } from '../../../test/sql.ts';
+import { type PaidProduct, startPaidProduct } from '../../../test/stripe/product.ts';
+
+let paid: PaidProduct;
+beforeAll(async () => {
+  paid = await startPaidProduct();
+});
+afterAll(() => paid.stop());
+
+const staff = async (path: string) => {
+  const { status, body } = await paid.product.staff.get(`/staff/${path}`);
+  expect(status, JSON.stringify(body)).toBe(200);
+  return body.data;
+};
+
+/** Goes through a list by its cursor, two at a time. */
+async function walk(path: 'refunds' | 'disputes', query: string): Promise<number[]> {
+  const seen: number[] = [];
+  for (let cursor = ''; ; ) {
+    const data = await staff(`${path}?limit=2&${query}${cursor}`);
+    seen.push(...data[path].map(({ id }: { id: number }) => id));
+    if (data.next_cursor === null) return seen;
+    cursor = `&cursor=${data.next_cursor}`;
+  }
+}
+
+it('staff lists what went back, by organization, invoice and state, and reads each', async () => {
+  const who = await newCustomer(paid.product, { creditMinor: 5_000 });
+  const invoices: number[] = [];
+  for (const amount of ['1.00', '0.50', '0.25']) {
+    const id = await newInvoice(paid.product, who);
+    await payByCredit(who, id);
+    const body = { method: 'credit', amount, reason: `Refund of ${amount}` };
+    expect((await paid.product.staff.post(`/staff/invoices/${id}/refund`, body)).status).toBe(200);
+    invoices.push(id);
+  }
+  await settled(paid.product);
+  const own = `organization_id=${who.organizationId}`;
+  const found = await walk('refunds', own);
+  expect(found).toHaveLength(3);
+  expect(await walk('refunds', `${own}&sort=created_at`)).toEqual(found.toReversed());
+  expect((await staff(`refunds?${own}&state=failed`)).total).toBe(0);
+  const { refunds } = await staff(`refunds?invoice_id=${invoices[1]}`);
+  const expected = { id: found[1], invoice_id: invoices[1], method: 'credit', amount: '0.50', state: 'done' };
+  expect(refunds).toEqual([expect.objectContaining(expected)]);
+  expect((await staff(`refunds/${found[1]}`)).refund).toEqual(refunds[0]);
+  expect(refunds[0].organization.id).toBe(who.organizationId);
+});
+
+it('staff lists disputes and reads how each stands', async () => {
+  const who = await newCustomer(paid.product);
+  const references: string[] = [];
+  for (let nth = 0; nth < 3; nth += 1) {
+    const id = await newInvoice(paid.product, who);
+    const { body } = await who.post(`/dashboard/invoices/${id}/pay`, { method: 'card' });
+    await paid.click(body.data.redirect_url);
+    const { payments } = await until(
+      async () => (await who.get(`/dashboard/invoices/${id}`)).body.data.invoice,
+      ({ status }) => status === 'paid',
+    );
+    references.push(paid.stripe.account.dispute(payments[0].reference).id);
+    await until(
+      () => sql(paid.product, `select 1 from disputes where invoice_id = $1 and state = 'open'`, id),
+      (rows) => rows.length === 1,
+    );
+  }
+  const own = `organization_id=${who.organizationId}`;
+  const found = await walk('disputes', own);
+  expect(found).toHaveLength(3);
+  paid.stripe.account.closeDispute(references[0] ?? '', 'won');
+  const [row] = await until(
+    async () => (await staff(`disputes?${own}&state=won`)).disputes,
+    (all) => all.length === 1,
+  );
+  expect(row).toMatchObject({ reference: references[0], amount: '3.00', reason: 'fraudulent', fee: '20.00' });
+  expect((await staff(`disputes/${row.id}`)).dispute).toEqual(row);
+  expect((await staff(`disputes?${own}&state=open`)).total).toBe(2);
+});
+
+it('nobody else reads them', async () => {
+  const operator = await newStaff(paid.product, 'operator');
+  const customer = await newCustomer(paid.product);
+  for (const path of ['refunds', 'disputes', 'refunds/1', 'disputes/1'])
+    for (const by of [operator, customer]) expect((await by.get(`/staff/${path}`)).status).toBe(403);
+  expect((await paid.product.staff.get('/staff/disputes/4242')).body.code).toBe('not_found');
+  expect((await paid.product.staff.get('/staff/refunds/4242')).body.code).toBe('not_found');
+});
