@@ -114,6 +114,7 @@ describe('an allocation', () => {
   it('prefers the largest remainders, then the earlier ones', () => {
     expect(allocate(100, [1, 1, 1])).toEqual([34, 33, 33]);
     expect(allocate(5, [10, 10, 80])).toEqual([1, 0, 4]);
+    expect(allocate(2, [1, 2, 3])).toEqual([0, 1, 1]);
     expect(allocate(5, [0, 0])).toEqual([0, 0]);
   });
 });

@@ -149,6 +149,10 @@ describe('what goes back of an invoice', () => {
     ['unused', '2027-03-10', { ...april, endsOn: '2027-03-20' }, one, 0],
     ['unused', '2027-04-10', april, { ...one, priceMinor: 0, setupFeeMinor: 0, discountMinor: 0 }, 0],
     ['unused', '2027-04-10', april, { ...one, priceMinor: 0, discountMinor: 0 }, 0],
+    // What of its price went back with days that are no part of it any more is gone: 9.60 less 2.40, and less all of it.
+    ['unused', '2027-04-10', { ...april, netReturnedMinor: 240 }, one, 576],
+    ['unused', '2027-03-31', { ...april, netReturnedMinor: 960 }, one, 0],
+    ['unused', '2027-03-31', { ...april, netReturnedMinor: 1_200 }, one, 0],
     // What went back before does not go back again.
     ['full', '2027-04-10', april, { ...one, refundedMinor: 2_000 }, 880],
     ['full', '2027-04-10', april, { ...one, netMinor: 0, totalMinor: 0 }, 0],

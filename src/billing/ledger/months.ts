@@ -25,12 +25,11 @@ export function deferredOf(
   netMinor: number,
   lines: { service_id: number | null; minor: number }[],
 ): DeferredLine[] {
-  const sumMinor = lines.reduce((sum, { minor }) => sum + minor, 0);
-  const weights = lines.map(({ minor }) => Math.max(0, minor));
-  const shares =
-    sumMinor === netMinor && weights.every((weight, at) => weight === lines[at]?.minor)
-      ? weights
-      : allocate(netMinor, weights);
+  // Where the lines add up to it, each is its own share.
+  const shares = allocate(
+    netMinor,
+    lines.map(({ minor }) => Math.max(0, minor)),
+  );
   const byService = new Map<number, number>();
   for (const [at, { service_id }] of lines.entries()) {
     if (service_id !== null) byService.set(service_id, (byService.get(service_id) ?? 0) + (shares[at] ?? 0));
