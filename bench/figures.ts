@@ -8,6 +8,7 @@ import { measureGet } from './get.ts';
 import { openHouse, temporaryDir, undoAll } from './house.ts';
 import { measureJobs } from './jobs.ts';
 import { measureList } from './list.ts';
+import { measureMonth } from './month.ts';
 import { measureNightly } from './nightly.ts';
 import { fillServices, firstId, measureExport, openAccess, settle } from './people.ts';
 import { measureSignIn } from './signIn.ts';
@@ -53,6 +54,7 @@ try {
   if (['get', 'checkout', 'list', 'activity', 'export'].some(wanted)) await api();
   if (wanted('sign-in')) await signIn();
   if (wanted('nightly')) await nightly();
+  if (wanted('month')) await month();
   await take('jobs', jobs);
   await take('documents', () =>
     measureDocuments(quick ? { rounds: 3, documents: 20 } : { rounds: 9, documents: 100 }),
@@ -136,14 +138,43 @@ async function signIn(): Promise<void> {
 /** The calendar, beside a product that only answers requests. */
 async function nightly(): Promise<void> {
   const house = await openHouse(await temporaryDir(), { HYPERVISOR: 'simulator', ROLE: 'api' });
-  const access = await openAccess(house);
+  // It charges saved cards, at a payment provider that is there once they are measured.
+  const payments = {
+    PAYMENTS: 'stripe',
+    STRIPE_SECRET_KEY: 'sk_test_bench',
+    STRIPE_WEBHOOK_SECRET: 'whsec_bench',
+  };
+  const access = await openAccess(house, payments);
   const people = await settle(access, quick ? 500 : 5_000);
   await take('nightly', () =>
     measureNightly(
       { house, access, people },
       quick
-        ? { rounds: 1, few: 200, many: 1_000, seconds: 2 }
-        : { rounds: 3, few: 1_000, many: Number(argument('services') ?? 100_000), seconds: 10 },
+        ? { rounds: 1, few: 200, many: 1_000, noticed: 1_000, seconds: 1 }
+        : {
+            rounds: Number(argument('rounds') ?? 3),
+            few: 1_000,
+            many: Number(argument('services') ?? 100_000),
+            noticed: 10_000,
+            seconds: 2,
+          },
+    ),
+  );
+  await access.close();
+  await house.stop();
+}
+
+/** Many invoices of one month, on a product of its own. */
+async function month(): Promise<void> {
+  const house = await openHouse(await temporaryDir(), { HYPERVISOR: 'simulator', RATE_LIMITS: 'off' });
+  const access = await openAccess(house);
+  const people = await settle(access, 10);
+  await take('month', () =>
+    measureMonth(
+      { house, access, people },
+      quick
+        ? { invoices: 20_000, rounds: 3, requests: 40 }
+        : { invoices: 200_000, rounds: 15, requests: 100 },
     ),
   );
   await access.close();

@@ -97,3 +97,17 @@ export function memoryOf(pid: number): Memory {
 export function nowMs(): number {
   return Number(process.hrtime.bigint()) / 1e6;
 }
+
+/** What a process grows by at most, in MiB, while something is done. */
+export async function growthMib<Result>(
+  pid: number,
+  work: () => Promise<Result>,
+): Promise<{ result: Result; mib: number }> {
+  const before = memoryOf(pid).rssMib;
+  let most = before;
+  const watch = setInterval(() => {
+    most = Math.max(most, memoryOf(pid).rssMib);
+  }, 100);
+  const result = await work().finally(() => clearInterval(watch));
+  return { result, mib: most - before };
+}

@@ -1,9 +1,23 @@
-import { type Context, transaction } from '../src/platform/index.ts';
+import { stripePayments } from '../src/drivers/payments/index.ts';
+import { type Context, connect, type Drivers, startWorker, transaction } from '../src/platform/index.ts';
 import { attendCalendar } from '../src/services/index.ts';
+import { allJobs } from '../src/worker.ts';
+import { type StripeStandIn, startStripe } from '../test/stripe/standIn.ts';
 import { type Cpu, costSince, costText, cpuOf } from './cpu.ts';
-import type { House } from './house.ts';
+import { undo } from './house.ts';
 import { cpuMs, spreadOf } from './measure.ts';
-import { type Access, firstId, type Person } from './people.ts';
+import {
+  fill,
+  firstInvoice,
+  firstService,
+  parts,
+  range,
+  type Shop,
+  saveCards,
+  type Work,
+  works,
+} from './nightlyFill.ts';
+import { type Access, firstId } from './people.ts';
 import { asScript, recording, type Script, type Sent, type Variable } from './pgbench.ts';
 import { type Figure, perSecond } from './table.ts';
 import { type Volley, volley } from './wrk.ts';
@@ -13,22 +27,15 @@ export interface NightlyOptions {
   /** Services that are due in a small night, and in a large one. */
   few: number;
   many: number;
-  /** How long pgbench writes the same rows in each round, and how long each look at the answers of the API is. */
+  /** Services of the night whose customers look at the API meanwhile, and how long each of their looks is. */
+  noticed: number;
   seconds: number;
 }
 
-interface Shop {
-  /** It serves the API and runs no calendar of its own (`ROLE=api`). */
-  house: House;
-  access: Access;
-  people: readonly Person[];
-}
-
-const connections = 8;
-/** Ids of services are counted from here, a range for each fill. */
-const firstService = 2 * firstId;
-const range = 1_000_000;
-const daysAhead = 10;
+/** As many as the calendar has: invoices of one organization would get the same number from two. */
+const connections = 1;
+/** Services of each kind that pgbench writes for in a round. */
+const written = 1_000;
 
 /** What a night took. */
 interface Night {
@@ -39,13 +46,18 @@ interface Night {
 }
 
 /**
- * The calendar's run of a night in which every service is to be invoiced for its next period, by one worker over one
- * connection. Its cost is CPU time, of the worker and of PostgreSQL, since the machine may be busy with other things; against the
- * statements that one service takes, sent by pgbench for one service after another; and against a small night. And what
- * customers notice of it.
+ * The calendar's run of a night with something to do for every service: invoices for the next period, reminders, charges of saved
+ * cards, suspensions; by one worker over one connection. Its cost is CPU time, of the worker and of PostgreSQL, since the
+ * machine may be busy with other things; against what it writes for one service, sent by pgbench for one service after another without
+ * anything that it reads; and against a small night. And what customers notice of it, and the charges that it asked for.
  */
 export async function measureNightly(shop: Shop, options: NightlyOptions): Promise<Figure[]> {
-  const script = await scriptOfOne(shop);
+  const stripe = await startStripe();
+  undo.push(() => stripe.close());
+  stripe.events.hold(); // they would only say again what the jobs know
+  await saveCards(shop, () => newCard(stripe));
+  const scripts = new Map<Work, Script>();
+  for (const work of works) scripts.set(work, await scriptOf(shop, work));
   const readers = volley(
     shop.people.slice(0, 100).map((as) => ({ method: 'GET', path: '/api/dashboard/services', as })),
   );
@@ -54,15 +66,12 @@ export async function measureNightly(shop: Shop, options: NightlyOptions): Promi
   for (let nth = 0; nth < options.rounds; nth += 1) {
     const few = await night(shop, options.few);
     const many = await night(shop, options.many);
-    rounds.push({ few, many, theirs: await withoutUs(shop, script, options) });
+    rounds.push({ few, many, theirs: await withoutUs(shop, scripts) });
   }
-  const figures = [
-    costFigure(rounds, options, script),
-    growthFigure(rounds, options),
-    ...absolute(rounds, options),
-  ];
+  const figures = [...absolute(rounds, options), costFigure(rounds, options), growthFigure(rounds, options)];
   figures.push(await noticed(shop, readers, options));
-  script.remove();
+  figures.push(await charged(shop, stripe));
+  for (const script of scripts.values()) script.remove();
   readers.remove();
   return figures;
 }
@@ -70,33 +79,34 @@ export async function measureNightly(shop: Shop, options: NightlyOptions): Promi
 interface Round {
   few: Night;
   many: Night;
-  /** CPU time of pgbench and PostgreSQL for a service. */
-  theirs: Cpu & { perSecond: number };
+  /** CPU time of pgbench and PostgreSQL for a service of a night. */
+  theirs: Cpu;
 }
 
 const sumOf = ({ node, database }: Cpu) => node + database;
 const inWords = (services: number) => services.toLocaleString('en');
+const mixture = 'of ten 4 invoiced, 3 reminded, 2 charged, 1 suspended';
 
-function costFigure(rounds: readonly Round[], { many }: NightlyOptions, script: Script): Figure {
+function costFigure(rounds: readonly Round[], { many }: NightlyOptions): Figure {
+  const theirs = (of: keyof Cpu) => spreadOf(rounds.map((round) => round.theirs[of])).median.toFixed(2);
   return {
-    name: `Renewals of a night, ${inWords(many)} services`,
-    against: `the same statements a service by pgbench, prepared, ${connections} connections; CPU time of both`,
+    name: `A service of a night of ${inWords(many)}`,
+    against:
+      'what is written for it, sent by pgbench service by service, without what is read; CPU time of both',
     value: spreadOf(rounds.map((round) => sumOf(round.many.cpu) / sumOf(round.theirs))),
     unit: 'ratio',
     target: { atMost: 2.5 },
     amounts:
-      `${costText(rounds.map((round) => round.many.cpu))} a service, against ` +
-      `${spreadOf(rounds.map(({ theirs }) => theirs.node)).median.toFixed(2)} ms pgbench, ` +
-      `${spreadOf(rounds.map(({ theirs }) => theirs.database)).median.toFixed(2)} ms PostgreSQL; ` +
-      `${script.statements} statements`,
-    limit: 'one connection, which waits for each statement',
+      `${costText(rounds.map((round) => round.many.cpu))}, against ` +
+      `${theirs('node')} ms pgbench, ${theirs('database')} ms PostgreSQL`,
+    limit: 'PostgreSQL, which writes about ten rows and forty entries of indexes a service',
   };
 }
 
 function growthFigure(rounds: readonly Round[], { few, many }: NightlyOptions): Figure {
   return {
-    name: `A service of a night of ${inWords(many)}`,
-    against: `one of a night of ${inWords(few)}; CPU time`,
+    name: `The same service of a night of ${inWords(many)}`,
+    against: `of a night of ${inWords(few)}; CPU time`,
     value: spreadOf(rounds.map((round) => sumOf(round.many.cpu) / sumOf(round.few.cpu))),
     unit: 'ratio',
     target: { atMost: 1.3 },
@@ -109,13 +119,13 @@ function absolute(rounds: readonly Round[], { many }: NightlyOptions): Figure[] 
   const seconds = spreadOf(rounds.map((round) => round.many.seconds));
   return [
     {
-      name: `A night of ${inWords(many)} services`,
+      name: `The calendar's night of ${inWords(many)} services`,
       against: 'nothing',
       value: seconds,
       unit: 's',
       target: { atMost: 300 },
-      amounts: `${perSecond(many / seconds.median)}`,
-      limit: 'one core',
+      amounts: `${perSecond(many / seconds.median)}; ${mixture}`,
+      limit: 'one connection of PostgreSQL',
     },
     {
       name: 'Memory of the worker',
@@ -130,8 +140,8 @@ function absolute(rounds: readonly Round[], { many }: NightlyOptions): Figure[] 
 }
 
 /** How long customers wait for their list of services while a night is under way. */
-async function noticed(shop: Shop, readers: Volley, { many, seconds }: NightlyOptions): Promise<Figure> {
-  const p95 = async () => (await readers.fire(shop.house.url, seconds, 1)).p95Ms;
+async function noticed(shop: Shop, readers: Volley, options: NightlyOptions): Promise<Figure> {
+  const p95 = async () => (await readers.fire(shop.house.url, options.seconds, 1)).p95Ms;
   await p95();
   const calm = [await p95(), await p95(), await p95()];
   const meanwhile: number[] = [];
@@ -140,11 +150,13 @@ async function noticed(shop: Shop, readers: Volley, { many, seconds }: NightlyOp
     while (!isOver || meanwhile.length === 0) meanwhile.push(await p95());
   };
   await Promise.all([
-    night(shop, many).finally(() => {
+    night(shop, options.noticed).finally(() => {
       isOver = true;
     }),
     looking(),
   ]);
+  // The last look saw the night end.
+  if (meanwhile.length > 1) meanwhile.pop();
   const [before, during] = [spreadOf(calm).median, spreadOf(meanwhile)];
   return {
     name: "p95 of a customer's GET in a night",
@@ -158,114 +170,160 @@ async function noticed(shop: Shop, readers: Volley, { many, seconds }: NightlyOp
 }
 
 let fills = 0;
+const nextRange = (ranges = 1) => {
+  const first = firstService + fills * range;
+  fills += ranges;
+  return first;
+};
 
-/** Fills in so many services that are due soon, and has the calendar do all that is to be done. */
+/** Fills in so many services that something is due for, and has the calendar do all of it. */
 async function night(shop: Shop, services: number): Promise<Night> {
   const { house, access } = shop;
-  fills += 1;
-  const first = firstService + fills * range;
+  const first = nextRange();
   await fill(shop, first, services);
   const before = cpuOf(house, process.pid);
   const began = performance.now();
   let early = 0;
-  await runNight(access.ctx, (attended) => {
-    if (early === 0 && attended > services / 10) early = process.memoryUsage().rss;
+  await runNight(access.ctx, () => {
+    if (early === 0 && performance.now() - began > 2_000) early = process.memoryUsage().rss;
   });
   const seconds = (performance.now() - began) / 1_000;
   const cpu = costSince(before, cpuOf(house, process.pid), services);
-  await requireInvoiced(access, first, services);
+  await requireDone(access, first, services);
   return { cpu, seconds, grownMib: early === 0 ? 0 : (process.memoryUsage().rss - early) / 2 ** 20 };
 }
 
-/** The statements of one service, over and over, without us. */
-async function withoutUs(shop: Shop, script: Script, { many, seconds }: NightlyOptions) {
-  const { house } = shop;
-  fills += connections;
-  const first = firstService + fills * range;
-  for (let client = 0; client < connections; client += 1)
-    await fill(shop, first + client * range, Math.ceil((many * 3) / connections), 'taken up');
-  fills += connections;
-  const children = () => cpuMs(process.pid, true) - cpuMs(process.pid);
-  const before = cpuOf(house);
-  const childrenBefore = children();
-  const rate = await script.run(house, seconds, connections, { n: first });
-  const count = rate * seconds;
-  const { database } = costSince(before, cpuOf(house), count);
-  return { node: (children() - childrenBefore) / count, database, perSecond: rate };
-}
-
 /** What the periodic job does until nothing is left to do. */
-async function runNight(ctx: Context, onBatch: (attended: number) => void): Promise<void> {
+async function runNight(ctx: Context, onBatch: () => void): Promise<void> {
   let answer: 'more' | 'done';
-  let batches = 0;
   do {
     answer = await transaction(ctx, 'services.calendar', attendCalendar);
-    batches += 1;
-    onBatch(batches * 50);
+    onBatch();
   } while (answer === 'more');
 }
 
-/** Services that are due soon; `taken up`: as the calendar's row for them says already. */
-async function fill(
-  { access, house, people }: Shop,
-  first: number,
-  count: number,
-  how?: 'taken up',
-): Promise<void> {
-  await access.sql(
-    `insert into services (id, organization_id, position, user_id, product_id, invoice_id, status, provisioning_state,
-       cycle, currency, first_price_minor, price_minor, duedate, period_start, anchor_day, options, holds_stock, created_at,
-       calendar_on)
-     select s.id, s.owner, s.id, s.owner, $3, 0, 'active', 'done', 'monthly', 'EUR', 300, 300, s.due, s.due - 30,
-       extract(day from s.due), '{}', false, now(), case when $6 then s.due end
-     from (select $1::bigint + i as id, $4::bigint + 1 + ($1::bigint + i) % $5::bigint as owner, current_date + $7::int as due
-       from generate_series(0, $2::bigint - 1) i) s`,
-    [first, count, house.demo.products.hosting, firstId, people.length, how === 'taken up', daysAhead],
+async function requireDone({ sql }: Access, first: number, services: number): Promise<void> {
+  const { rows } = await sql(
+    `select step, count(*)::int as count from service_calendar_steps
+     where service_id >= $1 and service_id < $1::bigint + $2::bigint group by step`,
+    [first, services],
   );
-  // Not to be looked at by us: these are for pgbench.
-  if (how === 'taken up')
-    await access.sql(
-      `insert into service_calendar (service_id, organization_id, due_on, look_on)
-       select id, organization_id, duedate, 'infinity' from services where id >= $1 and id < $1::bigint + $2::bigint`,
-      [first, count],
-    );
-  await access.sql('analyze services, service_calendar');
+  const seen = new Map((rows as { step: Work; count: number }[]).map(({ step, count }) => [step, count]));
+  for (const work of works) {
+    const wanted = Math.round((services * parts[work]) / 10);
+    if (seen.get(work) !== wanted) throw new Error(`${work}: ${seen.get(work)} of ${wanted} services`);
+  }
 }
 
-async function requireInvoiced({ sql }: Access, first: number, count: number): Promise<void> {
-  const { rows } = await sql(
-    'select count(*)::int as count from service_renewals where service_id >= $1 and service_id < $1::bigint + $2::bigint',
-    [first, count],
-  );
-  const seen = (rows[0] as { count: number }).count;
-  if (seen !== count) throw new Error(`${seen} of ${count} services were invoiced`);
+/** What is written for a service of a night, without us: of each kind, and of all by their parts. */
+async function withoutUs(shop: Shop, scripts: ReadonlyMap<Work, Script>): Promise<Cpu> {
+  const { house } = shop;
+  const cpu: Cpu = { node: 0, database: 0 };
+  for (const [work, script] of scripts) {
+    const first = nextRange(connections);
+    for (let client = 0; client < connections; client += 1)
+      await fill(shop, first + client * range, written + 1, { work, how: 'by hand' });
+    const children = () => cpuMs(process.pid, true) - cpuMs(process.pid);
+    const before = cpuOf(house);
+    const childrenBefore = children();
+    await script.run(house, { times: written }, connections, { n: first });
+    const count = written * connections;
+    const part = parts[work] / 10;
+    cpu.database += part * costSince(before, cpuOf(house), count).database;
+    cpu.node += (part * (children() - childrenBefore)) / count;
+  }
+  return cpu;
 }
 
 /** What the calendar reads last for all services of a batch at once; from there on each is by itself. */
 const lastOfBatch = 'services.calendarRows';
+const writes = /\b(insert into|delete from|(?<!\bfor |\bfor no key )update) \w/;
 
-/** Has one service invoiced, and makes a script of everything that this alone asked of the database. */
-async function scriptOfOne(shop: Shop) {
+/** Has the calendar do one thing for one service, and makes a script of everything that this alone wrote. */
+async function scriptOf(shop: Shop, work: Work): Promise<Script> {
   const { access, people } = shop;
-  await fill(shop, firstService, 1, 'taken up');
-  await access.sql('update service_calendar set look_on = current_date where service_id = $1', [
-    firstService,
-  ]);
+  const service = nextRange();
+  await fill(shop, service, 1, { work, how: 'tonight' });
   const sent: Sent[] = [];
   const db = recording(access.ctx.db, sent);
-  await transaction({ ...access.ctx, db }, 'services.calendar', attendCalendar);
+  const once = () => transaction({ ...access.ctx, db }, 'services.calendar', attendCalendar);
+  while (!sent.some(({ name }) => name === lastOfBatch)) {
+    sent.length = 0;
+    await once();
+  }
   const { rows } = await access.sql(
-    'select invoice_id as invoice, organization_id as organization from service_calendar where service_id = $1',
-    [firstService],
+    `select c.invoice_id as invoice, c.organization_id as organization, h.id as charge from service_calendar c
+     left join charges h on h.invoice_id = c.invoice_id where c.service_id = $1`,
+    [service],
   );
-  const { invoice, organization } = rows[0] as { invoice: string; organization: string };
+  const { invoice, organization, charge } = rows[0] as Record<string, string | null>;
+  const made = 'random(1, 9007199254740991)';
   const variables: Variable[] = [
     { name: 'n', was: Number.NaN, is: ':n + 1' },
-    { name: 'service', was: firstService, is: `:n + :client_id * ${range}` },
+    { name: 'service', was: service, is: `:n + :client_id * ${range}` },
     { name: 'organization', was: Number(organization), is: `${firstId} + 1 + :service % ${people.length}` },
-    { name: 'invoice', was: Number(invoice), is: 'random(1, 9007199254740991)' },
+    {
+      name: 'invoice',
+      was: Number(invoice),
+      is: work === 'invoice' ? made : `:service + ${firstInvoice}`,
+    },
+    ...(charge === null || charge === undefined ? [] : [{ name: 'charge', was: Number(charge), is: made }]),
   ];
-  const ofBatch = sent.findIndex(({ name }) => name === lastOfBatch);
-  if (ofBatch < 0) throw new Error(`the calendar sent no ${lastOfBatch}`);
-  return asScript(access, [...sent.slice(0, 1), ...sent.slice(ofBatch + 1)], variables);
+  const ofOne = sent.slice(sent.findIndex(({ name }) => name === lastOfBatch) + 1);
+  const written = ofOne.filter(({ name, text }) => name === 'commit' || writes.test(text));
+  return asScript(access, [...sent.slice(0, 1), ...written], variables);
+}
+
+function newCard({ account }: StripeStandIn) {
+  const customer = account.makeCustomer({});
+  return { customer: customer.id, method: account.attach('pm_card_visa', customer.id).id };
+}
+
+/** The jobs that the nights have left to take money from cards, and what follows from each payment; not the mails. */
+async function charged(shop: Shop, stripe: StripeStandIn): Promise<Figure> {
+  const { access, house } = shop;
+  const left = async () => {
+    const { rows } = await access.sql(
+      `select count(*)::int as count from jobs where state in ('ready', 'running') and name not like 'mail%'`,
+    );
+    return (rows[0] as { count: number }).count;
+  };
+  const paid = async () => {
+    const { rows } = await access.sql(
+      `select count(*)::int as count from invoices where kind = 'renewal' and status = 'paid'`,
+    );
+    return (rows[0] as { count: number }).count;
+  };
+  const all = await left();
+  const payments = stripePayments({
+    secretKey: stripe.secretKey,
+    webhookSecret: stripe.webhookSecret,
+    url: stripe.url,
+  });
+  const began = performance.now();
+  // As many connections as the product has.
+  const db = connect(house.databaseUrl, {
+    log: access.ctx.log,
+    poolSize: access.ctx.config.databasePoolSize,
+  });
+  const worker = startWorker({ ...access.ctx, db }, house.databaseUrl, {
+    sagas: allJobs.filter(({ name }) => !name.startsWith('mail')),
+    drivers: { payments } as unknown as Drivers,
+  });
+  const longest = 60_000;
+  while ((await left()) > 0 && performance.now() - began < longest)
+    await new Promise((resolve) => setTimeout(resolve, 250));
+  const seconds = (performance.now() - began) / 1_000;
+  const count = await paid();
+  await worker.stop();
+  await Promise.all([db.close(), payments.close()]);
+  return {
+    name: 'Saved cards charged by jobs',
+    against: 'nothing; a stand-in for Stripe in the same process',
+    value: spreadOf([count / seconds]),
+    unit: '/s',
+    target: null,
+    amounts: `${inWords(count)} paid in ${seconds.toFixed(1)} s, of ${inWords(all)} jobs that waited`,
+    limit: 'four commits a charge, and two requests to the payment provider',
+  };
 }

@@ -16,7 +16,7 @@ import {
 } from '../src/platform/index.ts';
 import { allReactions } from '../src/worker.ts';
 import type { House } from './house.ts';
-import { memoryOf, nowMs, spreadOf } from './measure.ts';
+import { growthMib, nowMs, spreadOf } from './measure.ts';
 import type { Figure } from './table.ts';
 
 /** Ids of what the bench makes are counted from here, so that a script can choose one by its number. */
@@ -35,8 +35,8 @@ export interface Access {
   close(): Promise<void>;
 }
 
-export async function openAccess(house: House): Promise<Access> {
-  const config = readConfig({ DATA_DIR: house.dataDir, RATE_LIMITS: 'off' });
+export async function openAccess(house: House, env: Record<string, string> = {}): Promise<Access> {
+  const config = readConfig({ DATA_DIR: house.dataDir, RATE_LIMITS: 'off', ...env });
   const log = createLog('warn');
   const db = connect(house.databaseUrl, { log, poolSize: 2 });
   const client = new pg.Client({ connectionString: house.databaseUrl });
@@ -131,20 +131,15 @@ export async function measureExport(
   await access.sql('analyze journal');
   const headers = { token: person.token, 'x-organization-id': String(person.organizationId) };
   await readExport(house, headers); // what is loaded once is loaded
-  const before = memoryOf(house.pid).rssMib;
-  let most = before;
-  const watch = setInterval(() => {
-    most = Math.max(most, memoryOf(house.pid).rssMib);
-  }, 100);
   const began = nowMs();
-  const bytes = await readExport(house, headers).finally(() => clearInterval(watch));
+  const { result: bytes, mib: grown } = await growthMib(house.pid, () => readExport(house, headers));
   const seconds = (nowMs() - began) / 1_000;
   const mib = Math.round(bytes / 1_048_576);
   return [
     {
       name: `Export of an account with ${rows.toLocaleString('en')} rows: memory it takes at most`,
       against: 'the process before',
-      value: spreadOf([most - before]),
+      value: spreadOf([grown]),
       unit: 'MiB',
       target: { atMost: 64 },
       amounts: `${mib} MiB in ${seconds.toFixed(1)} s, ${Math.round(rows / seconds).toLocaleString('en')} rows a second`,

@@ -60,10 +60,13 @@ export interface Variable {
 }
 
 export interface Script {
-  /** Transactions a second of so many connections, each of which begins with these values of variables. */
+  /**
+   * Transactions a second of so many connections, each of which begins with these values of variables; for so many seconds, or so
+   * many times each.
+   */
   run(
     house: House,
-    seconds: number,
+    lasts: number | { times: number },
     connections: number,
     begin?: Readonly<Record<string, number>>,
   ): Promise<number>;
@@ -97,9 +100,10 @@ export async function asScript(
   writeFileSync(path.join(dir, 'script.sql'), `${lines.join('\n')}\n`, { mode: 0o600 });
   return {
     statements: sent.length,
-    run: async (house, seconds, connections, begin = {}) => {
+    run: async (house, lasts, connections, begin = {}) => {
       const { stdout } = await runProgram([
-        ...['pgbench', '-n', '-M', 'prepared', '-c', String(connections), '-T', String(seconds)],
+        ...['pgbench', '-n', '-M', 'prepared', '-c', String(connections)],
+        ...(typeof lasts === 'number' ? ['-T', String(lasts)] : ['-t', String(lasts.times)]),
         ...constants.flatMap((value, index) => ['-D', `c${index}=${value}`]),
         ...Object.entries(begin).flatMap(([name, value]) => ['-D', `${name}=${value}`]),
         ...['-f', path.join(dir, 'script.sql'), '-h', house.socketDir, '-U', 'innkeeper', 'innkeeper'],

@@ -55,7 +55,6 @@ const stryker = new Stryker({
   vitest: { configFile: config, related: false },
   plugins: ['@stryker-mutator/vitest-runner'],
   coverageAnalysis: 'perTest',
-  logLevel: 'warn',
   ignoreStatic,
   // Node takes the types off by itself; nobody has to know the compiler's settings.
   tsconfigFile: 'none',
