@@ -58,6 +58,7 @@ const commonErrors = errors({
   duplicate_key: [400, 'The body names a field twice'],
   nesting_too_deep: [400, 'The body is nested too deeply; at most 32 levels are read'],
   body_too_large: [413, 'The body is too large; at most 1 MiB is read'],
+  too_many_files: [400, 'These are too many files at once'],
   unsupported_media_type: [415, 'Send Content-Type: application/json'],
   malformed_request: [400, 'This is not a valid HTTP request'],
   headers_too_large: [431, 'The headers are too large; at most 16 KiB are read'],

@@ -28,6 +28,10 @@ export interface Bytes {
   readonly type?: string;
   /** Offered as a download under this name. */
   readonly name?: string;
+  /** How long it is, where that is known. */
+  readonly length?: number;
+  /** Made by somebody else: no browser may make anything of it, whatever it is. */
+  readonly isStrangers?: boolean;
   /** Sends browsers on to this address (303); the bytes are for those that do not follow. */
   readonly goTo?: string;
 }

@@ -11,6 +11,7 @@ export { requireFresh } from './caller.ts';
 export { comesFromUs, readCookie, readCredential, sessionCookie } from './credential.ts';
 export { type Columns, csv } from './csv.ts';
 export { exampleIds, onlyPage } from './examples.ts';
+export { contentField, type FilesOption, type ReceivedFile } from './filesOption.ts';
 export { purgeIdempotencyKeys, sealedAnswers } from './idempotency.ts';
 export { type LimitClass, limits } from './limits.ts';
 export { line, requireLine } from './lines.ts';

@@ -217,10 +217,25 @@ function bodyOf(route: Route, components: Components): Json {
   const required = ((route.body as TObject).required ?? []).length > 0;
   const schema = components.show(route.body);
   const { body } = route.example ?? {};
+  const form =
+    route.files === undefined ? null : formOf(route.body as TObject, route.files.field, components);
   return {
     required,
-    content: { 'application/json': { schema, ...(body !== undefined && { example: body }) } },
+    content: {
+      'application/json': { schema, ...(body !== undefined && { example: body }) },
+      ...(form !== null && { 'multipart/form-data': { schema: form } }),
+    },
   };
+}
+
+/** The same fields as a form, with the files as they are. */
+function formOf(body: TObject, field: string, components: Components): Json {
+  const files = { type: 'array', items: { type: 'string', contentMediaType: 'application/octet-stream' } };
+  const properties = Object.entries(body.properties).map(([name, property]) => [
+    name,
+    name === field ? files : components.show(property),
+  ]);
+  return { type: 'object', required: body.required ?? [], properties: Object.fromEntries(properties) };
 }
 
 function responsesOf(route: Route, components: Components): Json {

@@ -22,7 +22,7 @@ export function kindsOf(schema: TObject): Kinds {
 const numberPattern = /^-?(0|[1-9]\d{0,15})(\.\d{1,15})?$/;
 
 /** The value of a parameter. Text that is no number where one is wanted stays text, and fails validation. */
-function valueFrom(text: string, kind: Kind | undefined): unknown {
+export function valueFrom(text: string, kind: Kind | undefined): unknown {
   if (kind === 'number' && numberPattern.test(text)) return Number(text);
   if (kind === 'boolean' && (text === 'true' || text === 'false')) return text === 'true';
   return text;

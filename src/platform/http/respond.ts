@@ -130,8 +130,9 @@ function tellToo(reply: FastifyReply, left: LimitHeaders | null): void {
  * What may hold a connection for as long as it runs. What talks to others or reads on and on holds none meanwhile, but
  * what locks rows does, whichever drivers it asks what they can.
  */
-function isHeavy({ method, drivers = [], body, lock }: Route): boolean {
-  if (lock !== undefined) return true;
+function isHeavy({ method, drivers = [], body, lock, files }: Route): boolean {
+  // Files are kept by then.
+  if (lock !== undefined || files !== undefined) return true;
   return method !== 'GET' && drivers.length === 0 && bytesOf(body)?.read !== 'stream';
 }
 
@@ -247,10 +248,15 @@ function credentialOf({ actor, sessionId }: Principal): string {
   return actor.apiKeyId === null ? `session ${sessionId}` : `key ${actor.apiKeyId}`;
 }
 
+/** Nothing is loaded or run, nothing frames it, and it is of no origin. */
+const forStrangers = "sandbox; default-src 'none'; frame-ancestors 'none'";
+
 function sendBytes(api: Api, reply: FastifyReply, route: Route, bytes: Bytes): unknown {
   reply.header('content-type', bytes.type ?? route.produces);
   if (bytes.name !== undefined) reply.header('content-disposition', dispositionOf(bytes.name));
   if (bytes.goTo !== undefined) reply.code(303).header('location', bytes.goTo);
+  if (bytes.length !== undefined) reply.header('content-length', bytes.length);
+  if (bytes.isStrangers) reply.header('content-security-policy', forStrangers);
   const { body } = bytes;
   if (!Buffer.isBuffer(body) && route.produces === 'text/event-stream') {
     reply.header('x-accel-buffering', 'no'); // a proxy that collects events delays them

@@ -44,6 +44,7 @@ export function codesOf(route: Route): Set<ErrorCode> {
     add('body_too_large', 'unsupported_media_type');
     if (bytesOf(route.body) === null) add('invalid_json', 'duplicate_key', 'nesting_too_deep');
     add('storage_full', 'busy');
+    if (route.files !== undefined) add('too_many_files');
   }
   if (route.auth !== 'public') {
     add(route.unauthorized ?? 'unauthorized');

@@ -7,6 +7,7 @@ import type { AppError, ErrorCode } from '../errors.ts';
 import type { Seal } from '../seal.ts';
 import type { Answer, Bytes } from './answer.ts';
 import { bytesOf } from './bytes.ts';
+import type { FilesOption, ReceivedFile } from './filesOption.ts';
 import type { LimitClass } from './limits.ts';
 import type { Permission } from './permission.ts';
 import type { Principal } from './principal.ts';
@@ -38,6 +39,8 @@ export interface Req<P, Q, B, A extends Auth = Auth, N extends DriverName = neve
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   /** Those that the route's `drivers` names. */
   readonly drivers: Pick<Drivers, N>;
+  /** Of a route with `files`: those that came, in their order. */
+  readonly files: readonly ReceivedFile[];
   /** Of a route that produces `text/event-stream`: what it needs for as long as it is open; null of all others. */
   readonly stream: OpenStream | null;
 }
@@ -148,6 +151,8 @@ export interface RouteOptions<
   drivers?: readonly N[];
   /** Largest body in bytes, when 1 MiB is not enough. */
   bodyLimit?: number;
+  /** A POST whose body may bring files along. It names the drivers that keep them. */
+  files?: FilesOption;
 }
 
 /** What wrong guesses are counted by: each of the keys and, unless it is left out, where they come from. */
@@ -368,6 +373,8 @@ function misplacedOption(method: Method, options: Loose): string | null {
     return 'a stream cannot be held against the one before; it takes idempotency: off';
   }
   if (options.etag !== undefined && method !== 'GET') return 'etag is for GET';
+  if (options.files !== undefined && (method !== 'POST' || bytesOf(options.body ?? Nothing) !== null))
+    return 'files are for a POST with fields';
   const isChange = method === 'PATCH' || method === 'PUT' || method === 'DELETE';
   // Whatever is compared with a tag holds a connection until it ends, and a stream may take hours.
   const isStream = bytesOf(options.body ?? Nothing)?.read === 'stream';

@@ -5,6 +5,7 @@ import type { Api } from './apiParts.ts';
 import { bytesOf, checkBytes, readBytes } from './bytes.ts';
 import { type Admission, type Caller, type CountCaller, lookAgain, requireCaller } from './caller.ts';
 import { readCredential } from './credential.ts';
+import { bodyLimitOf, compileReceiving, type Receiving, readBodiesWithFiles } from './files.ts';
 import { type Outside, outsideOf } from './live.ts';
 import { kindsOf, readParams, readQuery } from './parameters.ts';
 import type { Impersonation, Principal } from './principal.ts';
@@ -34,6 +35,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     check?: ResponseCheck | null;
     pattern?: string;
+    /** It may arrive as slowly as files do. */
+    takesFiles?: boolean;
   }
 }
 
@@ -49,7 +52,12 @@ export function serveRoutes(app: FastifyInstance, api: Api, routes: readonly Rou
       read: shown === null ? undefined : envelopes.get(shown),
     };
     const bytes = bytesOf(route.body);
-    if (bytes === null) serveRoute(app, api, route, shapes);
+    if (route.files !== undefined) {
+      app.register(async (part) => {
+        await readBodiesWithFiles(part);
+        serveRoute(part, api, route, shapes);
+      });
+    } else if (bytes === null) serveRoute(app, api, route, shapes);
     else {
       app.register(async (part) => {
         readBytes(part, bytes.read);
@@ -75,17 +83,38 @@ function serveRoute(app: FastifyInstance, api: Api, route: Route, envelopes: Env
   const read = compileReader(api, route, outside);
   const gate = compileGate(api, route, outside);
   const respond = compileRespond(api, route, check, envelopes, gate.again);
+  const { files } = route;
+  const receiving = files === undefined ? null : compileReceiving(api, route, outside.drivers, files);
+  const bodyLimit = files === undefined ? route.bodyLimit : bodyLimitOf(files, api.config);
   const url = `/api${route.path}`;
   app.route({
     method: route.method,
     url,
     exposeHeadRoute: route.method === 'GET' && route.produces !== eventStream,
-    config: { check, pattern: url },
-    ...(route.bodyLimit !== undefined && { bodyLimit: route.bodyLimit }),
+    config: { check, pattern: url, takesFiles: files !== undefined },
+    ...(bodyLimit !== undefined && { bodyLimit }),
     ...(envelopes.own && { schema: { response: { 200: envelopes.own } } }),
     onRequest: gate.enter,
-    handler: (request, reply) => respond(request, reply, read(request)),
+    handler:
+      receiving === null
+        ? (request, reply) => respond(request, reply, read(request))
+        : receivingFirst(receiving, (request, reply) => respond(request, reply, read(request))),
   });
+}
+
+/** Files are kept before anything else is done with a request, and those that were of no use taken away after it. */
+function receivingFirst(
+  { receive, settle }: Receiving,
+  respond: (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>,
+) {
+  return async (request: FastifyRequest, reply: FastifyReply): Promise<unknown> => {
+    try {
+      await receive(request);
+      return await respond(request, reply);
+    } finally {
+      await settle(request);
+    }
+  };
 }
 
 /** A body may take half a minute to arrive, and a change may wait for its turn: who was let in longer ago is asked for again. */
@@ -202,6 +231,7 @@ function compileReader(api: Api, route: Route, { drivers }: Outside): (request: 
       userAgent: request.headers['user-agent'] ?? null,
       headers: request.headers,
       drivers,
+      files: request.received ?? [],
       stream: route.produces === eventStream ? openStream(api, route, request) : null,
     } as AnyReq;
   };
