@@ -19,8 +19,10 @@ export interface Config {
   port: number;
   host: string;
   dataDir: string;
-  /** Where issued documents are kept; default: a folder of `dataDir`. */
+  /** Where documents and attachments are kept; default: a folder of `dataDir`. */
   filesDir: string;
+  /** Storage that speaks S3 and keeps them instead; null: the folder does. */
+  s3: { url: string; region: string; bucket: string; accessKeyId: string; secretAccessKey: string } | null;
   /** Another PostgreSQL; null means the embedded one. */
   databaseUrl: string | null;
   /** The role that owns its tables and changes them, where `databaseUrl` names another; null: the same. */
@@ -100,6 +102,8 @@ export interface Config {
   eventStreamsPerPerson: number;
   /** Networks of the provider's own that webhooks may be sent to, over plain HTTP and any port too. */
   webhookAllow: string[];
+  /** Files beside a message of a ticket: how many, how long each, and how much an organization may send within a day. */
+  attachments: { most: number; bytes: number; bytesPerDay: number };
   /** Addresses besides loopback that may read /metrics. */
   metricsAllow: string[];
   /** Proxies whose X-Forwarded-For is believed. */
@@ -136,8 +140,30 @@ export const settings: Setting[] = [
     name: 'FILES_DIR',
     fallback: '',
     meaning:
-      'Where documents are kept that were issued, the same for all processes; default: inside DATA_DIR.',
+      'Where documents that were issued and attachments are kept, the same for all processes; default: inside DATA_DIR.',
   },
+  {
+    name: 'FILES',
+    fallback: 'auto',
+    meaning: 'What keeps them: `folder`, `s3`, or `auto`: S3 when S3_URL is set. All processes alike.',
+  },
+  {
+    name: 'S3_URL',
+    fallback: '',
+    meaning: 'Storage that speaks S3, https://s3.example.com; needed with FILES=s3.',
+  },
+  { name: 'S3_REGION', fallback: 'us-east-1', meaning: 'Its region; most storage but Amazon’s takes any.' },
+  {
+    name: 'S3_BUCKET',
+    fallback: '',
+    meaning: 'Bucket in it, which is there and nobody else’s; needed with FILES=s3.',
+  },
+  {
+    name: 'S3_ACCESS_KEY_ID',
+    fallback: '',
+    meaning: 'Key that reads, writes and deletes in it; needed with FILES=s3.',
+  },
+  { name: 'S3_SECRET_ACCESS_KEY', fallback: '', meaning: 'Secret of that key; needed with FILES=s3.' },
   {
     name: 'DATABASE_URL',
     fallback: '',
@@ -371,6 +397,13 @@ export const settings: Setting[] = [
     meaning:
       'Addresses and networks that webhooks may reach although they are private, by commas; also over plain HTTP and on any port.',
   },
+  { name: 'ATTACHMENTS', fallback: '10', meaning: 'Files that a message of a ticket may have; 0: none.' },
+  { name: 'ATTACHMENT_MIB', fallback: '10', meaning: 'MiB that each of them may have.' },
+  {
+    name: 'ATTACHMENT_MIB_PER_DAY',
+    fallback: '1024',
+    meaning: 'MiB of files that an organization may send within 24 hours.',
+  },
   {
     name: 'METRICS_ALLOW',
     fallback: '',
@@ -438,6 +471,18 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     host: read(matching, 'HOST', /^[\w.:-]+$/, 'an address such as 127.0.0.1'),
     dataDir: resolve(text('DATA_DIR')),
     filesDir: path('FILES_DIR') ?? resolve(text('DATA_DIR'), 'files'),
+    s3: s3(read(choice, 'FILES', ['auto', 'folder', 's3'] as const), {
+      url: read(url, 'S3_URL', ['http', 'https'], 'https://s3.example.com'),
+      region: read(matching, 'S3_REGION', /^[a-z0-9-]{1,40}$/, 'a region such as eu-central-1'),
+      bucket: read(
+        matching,
+        'S3_BUCKET',
+        /^([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])?$/,
+        'the name of a bucket: 3 to 63 small letters, digits, dots and hyphens',
+      ),
+      accessKeyId: text('S3_ACCESS_KEY_ID'),
+      secretAccessKey: text('S3_SECRET_ACCESS_KEY'),
+    }),
     databaseUrl: read(
       url,
       'DATABASE_URL',
@@ -565,6 +610,11 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     ),
     eventStreamsPerPerson: read(whole, 'EVENT_STREAMS', 1, 100_000),
     webhookAllow: read(addresses, 'WEBHOOK_ALLOW'),
+    attachments: {
+      most: read(whole, 'ATTACHMENTS', 0, 100),
+      bytes: read(whole, 'ATTACHMENT_MIB', 1, 1_024) * 1_048_576,
+      bytesPerDay: read(whole, 'ATTACHMENT_MIB_PER_DAY', 1, 10_000_000) * 1_048_576,
+    },
     metricsAllow: read(addresses, 'METRICS_ALLOW'),
     trustedProxies: read(addresses, 'TRUSTED_PROXIES'),
     invoiceNumbering: read(choice, 'INVOICE_NUMBERING', ['payment', 'issue'] as const),
@@ -624,6 +674,18 @@ function mailIn(
     throw new ConfigError('MAIL_IN_CERTIFICATE and MAIL_IN_KEY are needed together.');
   const mailInTls = certFile === null || keyFile === null ? null : { certFile, keyFile };
   return { mailIn: engine, mailInUrl: url ?? '', mailInTls };
+}
+
+function s3(
+  engine: 'auto' | 'folder' | 's3',
+  { url: given, ...storage }: Omit<NonNullable<Config['s3']>, 'url'> & { url: string | null },
+): Config['s3'] {
+  if (engine === 'folder' || (engine === 'auto' && given === null)) return null;
+  if (given === null) throw new ConfigError('FILES is s3, so S3_URL is needed too.');
+  if (storage.bucket === '') throw new ConfigError('Files are kept in S3, so S3_BUCKET is needed.');
+  if (storage.accessKeyId === '' || storage.secretAccessKey === '')
+    throw new ConfigError('Files are kept in S3, so S3_ACCESS_KEY_ID and S3_SECRET_ACCESS_KEY are needed.');
+  return { url: given, ...storage };
 }
 
 function dns(

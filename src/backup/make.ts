@@ -70,9 +70,10 @@ export async function makeBackup(options: {
 }): Promise<MadeBackup> {
   const to = await requireOwnFolder(options.to);
   return withWorkFolder(to, async (folder) => {
-    const files = await copyFiles(options, folder, options.withKey);
     await fs.mkdir(path.join(folder, 'tables'), { mode: 0o700 });
     const database = await copyDatabase(options.url, folder);
+    // After the rows: a file is there before the row that says so, and goes after it.
+    const files = await copyFiles(options, folder, options.withKey);
     const manifest: Manifest = {
       format: formatOfManifest,
       madeAt: options.now.toISOString(),

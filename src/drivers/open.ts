@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { Config } from '../config.ts';
 import type { DriverName, Drivers } from '../platform/index.ts';
 import { databaseDns, powerDns, type ReverseDns } from './dns/index.ts';
-import { folderFiles } from './files/index.ts';
+import { type Files, folderFiles, s3Files } from './files/index.ts';
 import { type Host, type Hypervisor, HypervisorError, openHypervisor } from './hypervisor/index.ts';
 import { databaseMail, type Mail, smtpMail } from './mail/index.ts';
 import { type MailIn, mailbox, mailListener, noMailIn } from './mailIn/index.ts';
@@ -38,10 +38,8 @@ const openers: { [Name in DriverName]: (world: World) => Promise<Opened<Name>> |
   }),
   dns: ({ config, given }) => ({ driver: given?.dns ?? dnsOf(config), close: async () => undefined }),
   payments: ({ config, given }) => closing(given?.payments ?? paymentsOf(config)),
-  files: ({ config, given }) => ({
-    driver: given?.files ?? folderFiles({ dir: config.filesDir }),
-    close: async () => undefined,
-  }),
+  files: ({ config, given }) =>
+    given?.files === undefined ? filesOf(config) : { driver: given.files, close: async () => undefined },
   vat: ({ config, given }) => ({ driver: given?.vat ?? vatOf(config), close: async () => undefined }),
 };
 
@@ -120,6 +118,12 @@ function paymentsOf(config: Config): Payments {
   if (config.payments === 'none') return noPayments();
   const { stripeSecretKey: secretKey, stripeWebhookSecret: webhookSecret, stripeApiUrl: url } = config;
   return stripePayments({ secretKey, webhookSecret, url });
+}
+
+async function filesOf(config: Config): Promise<Opened<'files'>> {
+  if (config.s3 !== null) return closing(await s3Files(config.s3));
+  const driver: Files = folderFiles({ dir: config.filesDir });
+  return { driver, close: async () => undefined };
 }
 
 function vatOf(config: Config): VatRegister {

@@ -11,7 +11,7 @@ import type { Readable } from 'node:stream';
  * - Failures are `FilesError`s; `permanent` says whether trying again can help.
  */
 export interface Files {
-  /** Which engine this is: `folder`. */
+  /** Which engine this is: `folder`, `s3`. */
   readonly kind: string;
   /** What it can beyond what every engine must. */
   readonly capabilities: readonly FilesCapability[];
