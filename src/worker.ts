@@ -76,7 +76,15 @@ import {
   serviceMails,
   serviceReactions,
 } from './services/index.ts';
-import { mailForgetting, mailReading, purgeMails, ticketConcerns, ticketMails } from './tickets/index.ts';
+import {
+  attachmentForgetting,
+  forgettingAttachments,
+  mailForgetting,
+  mailReading,
+  purgeMails,
+  ticketConcerns,
+  ticketMails,
+} from './tickets/index.ts';
 import {
   sealedSecrets,
   vpsConcerns,
@@ -123,6 +131,7 @@ export const allJobs: AnySaga[] = [
   ...fleetJobs,
   ...billingJobs,
   ...vpsJobs,
+  attachmentForgetting,
 ];
 
 /** What a process that does no jobs does while no worker lives: staff is to hear of it. */
@@ -183,6 +192,7 @@ export const allPeriodicJobs: PeriodicJob[] = [
   { name: 'jobs.purgeDone', intervalMs: 10 * minute, work: purgeDoneJobs },
   { name: 'jobs.forgetSetAside', intervalMs: 10 * minute, work: forgetSetAside },
   ...vpsPeriodicJobs,
+  forgettingAttachments,
   purgeDeliveries,
   purgeMails,
   ...allWatches,

@@ -60,6 +60,7 @@ const resources: [RegExp, keyof Owned][] = [
   [/^\/dashboard\/account\/api-keys\/:id/, 'apiKey'],
   [/^\/dashboard\/webhooks\/deliveries\/:id/, 'delivery'],
   [/^\/dashboard\/webhooks\/:id/, 'webhook'],
+  [/^\/dashboard\/tickets\/attachments\/:id/, 'attachment'],
 ];
 
 let product: TestProduct;
@@ -103,14 +104,18 @@ async function possessionsOf(person: Person) {
     session: (await signedIn(product, person)).sessionId,
     passkey: await plantPasskey(product, person.userId),
     apiKey: (await transaction(product.ctx, 'test.key', (tx) => createApiKey(tx, person.userId, 'Named'))).id,
-    ticket: await ticketOf(person),
+    ...(await ticketOf(person)),
   };
 }
 
-/** The code of a ticket. */
-async function ticketOf(person: Person): Promise<string> {
-  const ticket = { subject: 'Where is it?', department: 'support', priority: 'low', message: 'Here?' };
-  return (await person.post('/dashboard/tickets/create', ticket)).body.data.ticket.tid;
+/** The code of a ticket, and a file in it. */
+async function ticketOf(person: Person): Promise<{ ticket: string; attachment: number }> {
+  const { body } = await person.post('/dashboard/tickets/create', {
+    ...{ subject: 'Where is it?', department: 'support', priority: 'low', message: 'Here?' },
+    attachments: [{ name: 'here.txt', content_base64: 'aGVyZQ==' }],
+  });
+  const { tid, replies } = body.data.ticket;
+  return { ticket: tid, attachment: Number(replies[0].attachments[0].id) };
 }
 
 /** An endpoint, paused so that nothing is sent, with a delivery that waits. */

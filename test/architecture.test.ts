@@ -131,7 +131,7 @@ const tablesOf: Record<string, string[]> = {
     'console_tickets',
   ],
   tickets: [
-    ...['tickets', 'ticket_messages', 'ticket_words'],
+    ...['tickets', 'ticket_messages', 'ticket_words', 'ticket_attachments'],
     ...['ticket_canned_replies', 'ticket_feedback', 'ticket_writers'],
     ...['ticket_mails', 'ticket_mail_source'],
   ],

@@ -686,6 +686,8 @@ describe("what is somebody else's", () => {
           { organization_id: stranger.organizationId },
           inOrganization(),
         ),
+      'getTicketAttachment organization_id': () =>
+        here.get(`/dashboard/tickets/attachments/4242?organization_id=${stranger.organizationId}`),
       'listTickets service_id': () => owner.get(`/dashboard/tickets?service_id=${theirs}`),
       'createTicket service_id': () =>
         owner.post('/dashboard/tickets/create', {
@@ -729,6 +731,7 @@ describe("what is somebody else's", () => {
       'updateVpsSshKeys ssh_key_ids': '400 invalid_request',
       // Beside a header that names another.
       'followEvents organization_id': '400 organization_required',
+      'getTicketAttachment organization_id': '400 organization_required',
       'moveService organization_id': '403 permission_denied',
       'listTickets service_id': '200 0',
       'createTicket service_id': '403 forbidden',

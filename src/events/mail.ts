@@ -177,8 +177,9 @@ function greeting({ first_name: first, last_name: last }: Recipient, reader: Rea
     : frameTexts(reader, 'frame.greeting', { name });
 }
 
-/** What stands in a table is of people as well, and begins no line of its own. */
+/** What stands in a table or on a button is of people as well, and begins no line of its own. */
 function tidy(block: Block): Block {
+  if (typeof block !== 'string' && 'button' in block) return { ...block, button: oneLine(block.button) };
   if (typeof block === 'string' || !('table' in block)) return block;
   return { table: block.table.map(([label, value]) => [oneLine(label), oneLine(value)] as const) };
 }

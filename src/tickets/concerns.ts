@@ -40,4 +40,19 @@ export const ticketConcerns: ConcernSource[] = [
        order by failing_since desc limit :limit`,
     ),
   },
+  {
+    kind: 'ticket.attachments_lost',
+    subject: 'attachment',
+    title: 'Files of tickets cannot be kept',
+    // As long as none was kept since the last that was not. One entry for all of them: the first.
+    find: statement<Concern, { limit: number }>(
+      'tickets.attachmentsFailed',
+      `select f.id, f.organization_id, f.failed_at as since,
+         'customers and staff can send no files with tickets: ' || f.failure as message
+       from (select * from ticket_attachments where failed_at is not null order by failed_at, id limit 1) f
+       where not exists (select 1 from ticket_attachments k
+         where k.kept_at > (select max(failed_at) from ticket_attachments where failed_at is not null))
+       limit :limit`,
+    ),
+  },
 ];

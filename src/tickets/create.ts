@@ -15,7 +15,7 @@ import type { Priority, TicketStatus } from './states.ts';
 import { newTid } from './tid.ts';
 import { tellDepartment } from './told.ts';
 import { findBy } from './words.ts';
-import { type Author, writeMessage } from './write.ts';
+import { type Author, type Files, writeMessage } from './write.ts';
 
 const insertTicket = statement<
   { id: number },
@@ -91,17 +91,26 @@ interface Opening {
   service_id?: number | null | undefined;
 }
 
-/** A member of an organization opens a ticket. `unknown_department`; `not_found`, `forbidden` for its service. */
-export async function createTicket(ctx: OrganizationContext, opening: Opening) {
+/**
+ * A member of an organization opens a ticket. `unknown_department`; `not_found`, `forbidden` for its service;
+ * `attachment_refused`.
+ */
+export async function createTicket(ctx: OrganizationContext, opening: Opening, files: Files = {}) {
   return transaction(ctx, 'tickets.create', async (tx) => {
     const author = { userId: tx.actor.userId };
-    const { tid } = await openTicket(tx, tx.organizationId, author, opening);
+    const { tid } = await openTicket(tx, tx.organizationId, author, opening, files);
     return readTicket(tx, tid);
   });
 }
 
 /** Somebody opens a ticket for an organization, in whichever way they wrote. */
-export async function openTicket(tx: TxContext, organizationId: number, author: Author, opening: Opening) {
+export async function openTicket(
+  tx: TxContext,
+  organizationId: number,
+  author: Author,
+  opening: Opening,
+  files: Files = {},
+) {
   const { subject, priority, message, service_id: serviceId = null } = opening;
   await requireService(tx, organizationId, serviceId);
   const department = await requireDepartment(tx, opening.department);
@@ -114,7 +123,7 @@ export async function openTicket(tx: TxContext, organizationId: number, author: 
     department,
     priority,
   });
-  const messageId = await writeMessage(tx, ticket, { kind: 'customer', author, text: message });
+  const written = await writeMessage(tx, ticket, { kind: 'customer', author, text: message, ...files });
   await record(tx, ticketCreated, {
     subject: { type: 'ticket', id: ticket.id },
     organizationId,
@@ -123,6 +132,6 @@ export async function openTicket(tx: TxContext, organizationId: number, author: 
       ...{ service_id: serviceId, by_staff: false },
     },
   });
-  await tellDepartment(tx, ticket, { author, isNew: true });
-  return { ...ticket, messageId };
+  await tellDepartment(tx, ticket, { author, isNew: true, attached: written.attached });
+  return { ...ticket, messageId: written.id };
 }

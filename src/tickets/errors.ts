@@ -7,6 +7,16 @@ const ticketErrors = errors({
   ],
   ticket_closed: [409, 'The ticket is closed; a reply opens it again'],
   ticket_moved_on: [409, 'Somebody wrote in the ticket since you read it; read it again before you answer'],
+  attachment_too_large: [413, 'One of the files is too large'],
+  attachment_refused: [400, 'One of the files is not what it is said to be; see details'],
+  attachments_full: [
+    429,
+    'Your organization has sent as many files as it may within a day; send the others tomorrow, or by other ways',
+  ],
+  attachments_unavailable: [
+    503,
+    'Files cannot be kept or read right now, and nothing of this was sent; try again shortly, or send it without files',
+  ],
   ticket_same: [409, 'These are one ticket already'],
   ticket_of_another: [409, 'These are tickets of two customers; only those of one can be merged'],
   ticket_split_empty: [

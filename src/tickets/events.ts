@@ -72,12 +72,19 @@ interface CannedReplyNamed {
   name: string;
 }
 
+/** A file beside what a mail tells of, and where its reader finds it. */
+export interface ToldAttachment {
+  name: string;
+  url: string;
+}
+
 interface TicketDepartmentTold {
   recipient: string;
   tid: string;
   subject: string;
   from: string;
   is_new: boolean;
+  attachments: ToldAttachment[];
 }
 
 interface TicketCustomerTold {
@@ -89,6 +96,7 @@ interface TicketCustomerTold {
   ticket_id: number;
   by_mail: boolean;
   in_reply_to: string | null;
+  attachments: ToldAttachment[];
 }
 
 export const ticketCreated = event<TicketCreated>('ticket.created', 'somebody opened a ticket', {

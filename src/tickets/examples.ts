@@ -30,9 +30,11 @@ const opening = {
   created_at: '2026-02-01T09:30:00.000Z',
   updated_at: '2026-02-01T09:30:00.000Z',
   user: customer,
+  attachments: [{ id: 4503599627370931, name: 'core.dump', type: 'application/octet-stream', size: 4 }],
 };
 const more = {
   ...opening,
+  attachments: [],
   id: 4503599627370912,
   message: 'It answers again.',
   quoted: null,
@@ -71,6 +73,7 @@ const answer = {
   adminRole: 'administrator',
   message: 'Hello Ana, a cable was loose. It is mended.',
   quoted: null,
+  attachments: [],
   created_at: '2026-02-01T10:00:00.000Z',
   updated_at: '2026-02-01T10:00:00.000Z',
   user: null,
@@ -208,9 +211,12 @@ export const examples: Record<string, Example> = {
       priority: 'high',
       message: 'Since this morning I get no answer on port 22.',
       service_id: ids.service,
+      attachments: [{ name: 'core.dump', content_base64: 'AAECAw==' }],
     },
     data: { ticket },
   },
+  getTicketAttachment: { params: { id: 4503599627370931 }, data: null },
+  getTicketAttachmentAsStaff: { params: { id: 4503599627370931 }, data: null },
   getTicketDetails: { params: { tid: exampleTid }, data: { ticket } },
   replyToTicket: {
     params: { tid: exampleTid },

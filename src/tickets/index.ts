@@ -8,6 +8,9 @@ import './errors.ts';
 import './limits.ts';
 import './permissions.ts';
 
+export type { Attaching } from './attachments/attach.ts';
+export { attachmentForgetting, forgettingAttachments } from './attachments/forget.ts';
+export { forgetAttachments, type KeptAttachment, keepAttachment } from './attachments/keep.ts';
 export { mailReading } from './byMail/job.ts';
 export { startReceiving } from './byMail/receive.ts';
 export { unclaimedMailRoutes } from './byMail/routes.ts';
@@ -21,4 +24,4 @@ export { feedbackRoutes, ticketRoutes } from './routes.ts';
 export { lockTicket } from './rows.ts';
 export { support } from './settings.ts';
 export { cannedReplyRoutes, ticketStaffRoutes } from './staff/routes.ts';
-export type { Author } from './write.ts';
+export type { Author, Files } from './write.ts';

@@ -17,6 +17,13 @@ export const ticketsPersonal: PersonalRoom = {
       // Notes are the provider's own.
       where: `t.organization_id = any(:organizationIds::bigint[]) and t.kind <> 'note'`,
     }),
+    personalTable('ticket_attachments', {
+      ...own,
+      without: ['file', 'digest', 'failure'],
+      // Those of notes are the provider's own, and one that stands in no ticket goes within the hour.
+      where: `t.organization_id = any(:organizationIds::bigint[]) and exists
+        (select 1 from ticket_messages m where m.id = t.message_id and m.kind <> 'note')`,
+    }),
     personalTable('ticket_words', { ...own, hidden: 'words of the messages, to search by' }),
     personalTable('ticket_writers', {
       others: ['user_id'],

@@ -5,6 +5,7 @@ import {
   requireRow,
   statement,
 } from '../platform/index.ts';
+import { attachmentsBeside } from './attachments/read.ts';
 import { byTid, plainTid } from './rows.ts';
 import { actionsOf, type Priority, type TicketStatus } from './states.ts';
 
@@ -52,6 +53,7 @@ export interface MessageRow {
   author_name: string | null;
   author_email: string | null;
   from_tid: string | null;
+  attachments: { id: number; name: string; type: string; size: number }[];
 }
 
 const mostShown = 200;
@@ -62,7 +64,7 @@ const messagesOf = statement<
 >(
   'tickets.messagesOf',
   `select m.id, m.kind, m.message, m.quoted, m.created_at, m.user_id, u.first_name, u.last_name, u.email, u.staff_role,
-     m.author_name, m.author_email, f.tid as from_tid
+     m.author_name, m.author_email, f.tid as from_tid, ${attachmentsBeside} as attachments
    from ticket_messages m left join users u on u.id = m.user_id left join tickets f on f.id = m.from_ticket_id
    where m.ticket_id = :ticketId and (:withNotes or m.kind <> 'note')
      and (:before::bigint is null or (m.created_at, m.number) <
@@ -152,6 +154,7 @@ export function viewReply(row: MessageRow) {
     created_at: row.created_at,
     updated_at: row.created_at,
     user: isStaff ? null : writerOf(row),
+    attachments: row.attachments,
   };
 }
 

@@ -1,4 +1,6 @@
 import { routes } from '../platform/http/index.ts';
+import { readAttachment } from './attachments/read.ts';
+import { asSent, attachmentsOfCustomer } from './attachments/receive.ts';
 import { closeTicket } from './close.ts';
 import { createTicket } from './create.ts';
 import { listDepartments } from './departments.ts';
@@ -14,6 +16,14 @@ import { changeSubject } from './subject.ts';
 const group = { tag: 'Tickets', about: 'Ask the provider, and read what they answer.', examples };
 
 const reading = { auth: 'organization', permission: 'ticket.read' } as const;
+const taking = { files: attachmentsOfCustomer, drivers: ['files'] } as const;
+/** What may be wrong with files that are sent. */
+export const whileTaking = [
+  'attachment_too_large',
+  'attachment_refused',
+  'attachments_full',
+  'attachments_unavailable',
+] as const;
 const writing = { auth: 'organization', permission: 'ticket.write' } as const;
 
 export const ticketRoutes = routes('/dashboard/tickets', group, (route) => {
@@ -51,9 +61,28 @@ export const ticketRoutes = routes('/dashboard/tickets', group, (route) => {
       body: S.NewTicket,
       data: S.TicketData,
       limit: 'ticket',
-      errors: ['unknown_department', 'not_found'],
+      ...taking,
+      errors: ['unknown_department', 'not_found', ...whileTaking],
     },
-    (ctx, req) => createTicket(ctx, req.body),
+    (ctx, req) => createTicket(ctx, req.body, asSent(req.files)),
+  );
+  route.get(
+    '/attachments/:id',
+    {
+      ...reading,
+      // Followed from a mail, where a browser sends no header.
+      organization: 'header-or-query',
+      operation: 'getTicketAttachment',
+      summary: 'Get attachment',
+      description:
+        'A file that stands beside a message, byte for byte as it was sent. Browsers are told to save it and never to show it.',
+      params: S.IdParams,
+      query: S.AttachmentQuery,
+      produces: 'application/octet-stream',
+      errors: ['not_found', 'attachments_unavailable'],
+      drivers: ['files'],
+    },
+    (ctx, req) => readAttachment(ctx, req.drivers.files, req.params.id),
   );
   route.get(
     '/:tid',
@@ -83,9 +112,10 @@ export const ticketRoutes = routes('/dashboard/tickets', group, (route) => {
       body: S.NewReply,
       data: S.TicketData,
       limit: 'ticket',
-      errors: ['not_found', 'busy'],
+      ...taking,
+      errors: ['not_found', 'busy', ...whileTaking],
     },
-    (ctx, req) => replyToTicket(ctx, req.params.tid, req.body),
+    (ctx, req) => replyToTicket(ctx, req.params.tid, req.body, asSent(req.files)),
   );
   route.post(
     '/:tid/close',

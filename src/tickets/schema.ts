@@ -1,7 +1,9 @@
 import { Type } from 'typebox';
 import {
   Choice,
+  contentField,
   Id,
+  IdParams,
   ListQuery,
   listOf,
   meaning,
@@ -59,11 +61,28 @@ export const Tid = Type.String({
   examples: ['a1b2c3d4'],
 });
 export const TidParams = Strict({ tid: Tid });
+export { IdParams };
+export const AttachmentQuery = Strict({
+  organization_id: Type.Optional(
+    meaning('Of the ticket, where the header `x-organization-id` cannot be sent', Id),
+  ),
+});
 
 const Writer = named(
   'TicketUser',
   Type.Object({ id: Id, first_name: Type.String(), last_name: Type.String(), email: Type.String() }),
   'A person of the customer',
+);
+
+const Attachment = named(
+  'TicketAttachment',
+  Type.Object({
+    id: Id,
+    name: meaning('Under which it can be saved', Type.String()),
+    type: meaning('What its bytes say that it is', Type.String()),
+    size: meaning('In bytes', Type.Integer()),
+  }),
+  'A file beside a message',
 );
 
 export const Reply = named(
@@ -84,6 +103,7 @@ export const Reply = named(
     created_at: Timestamp,
     updated_at: Timestamp,
     user: Nullable(meaning('Who wrote it, when it was somebody of the customer with an account', Writer)),
+    attachments: Type.Array(Attachment),
   }),
   'What somebody wrote in a ticket',
 );
@@ -147,6 +167,31 @@ export const TicketQuery = Strict({
   before: Type.Optional(meaning('Id of a reply: those that were written before it', Id)),
 });
 
+/** As a form they are files of the field `attachments`. */
+export const NewAttachments = Type.Optional(
+  Type.Array(
+    named(
+      'NewTicketAttachment',
+      Strict({
+        name: Type.String({
+          minLength: 1,
+          maxLength: 255,
+          pattern: '^[^\\p{Cc}\\u2028\\u2029]*$',
+          'x-message': 'must be one line of text',
+          description: 'What it is called; paths and what no system takes as a name are taken out of it',
+          examples: ['screenshot.png'],
+        }),
+        [contentField]: Type.String({
+          contentEncoding: 'base64',
+          description: 'Its bytes, in base64 with padding',
+          examples: ['aGVsbG8K'],
+        }),
+      }),
+      'A file to send with a message; in a form (`multipart/form-data`) it is a file of the field `attachments`',
+    ),
+  ),
+);
+
 export const NewTicket = named(
   'NewTicket',
   Strict({
@@ -155,9 +200,10 @@ export const NewTicket = named(
     priority: PriorityName,
     message: Message,
     service_id: Type.Optional(Nullable(meaning('The service that it is about', Id))),
+    attachments: NewAttachments,
   }),
 );
-export const NewReply = named('NewTicketReply', Strict({ message: Message }));
+export const NewReply = named('NewTicketReply', Strict({ message: Message, attachments: NewAttachments }));
 export const SubjectChange = named('TicketSubjectChange', Strict({ subject: Subject }));
 export const SubjectData = named('TicketSubject', Type.Object({ subject: Type.String() }));
 

@@ -2,6 +2,7 @@ import { staffAddresses } from '../account/index.ts';
 import { record } from '../events/index.ts';
 import { ownerOf, permissionsOf } from '../organizations/index.ts';
 import { statement, type TxContext } from '../platform/index.ts';
+import type { Attached } from './attachments/attach.ts';
 import { ticketCustomerTold, ticketDepartmentTold } from './events.ts';
 import { nameOf } from './read.ts';
 import type { TicketRow } from './rows.ts';
@@ -19,8 +20,12 @@ const nameOfUser = statement<{ first_name: string; last_name: string }, { id: nu
 export async function tellDepartment(
   tx: TxContext,
   ticket: Named,
-  { author, isNew }: { author: Author; isNew: boolean },
+  { author, isNew, attached }: { author: Author; isNew: boolean; attached: readonly Attached[] },
 ): Promise<void> {
+  const attachments = attached.map(({ id, name }) => ({
+    name,
+    url: `${tx.config.publicUrl}/api/staff/tickets/attachments/${id}`,
+  }));
   const from =
     author.userId === null ? author.name : nameOf(await tx.db.one(nameOfUser, { id: author.userId }));
   for (const recipient of await addressesOf(tx, ticket.department)) {
@@ -28,7 +33,7 @@ export async function tellDepartment(
       subject: { type: 'ticket', id: ticket.id },
       // Who works for the provider is not its customers' to read.
       organizationId: null,
-      data: { recipient, tid: ticket.tid, subject: ticket.subject, from, is_new: isNew },
+      data: { recipient, tid: ticket.tid, subject: ticket.subject, from, is_new: isNew, attachments },
     });
   }
 }
@@ -64,9 +69,18 @@ const lastMailOf = statement<{ message_id: string | null }, { ticketId: number; 
 export async function tellCustomers(
   tx: TxContext,
   ticket: Named,
-  { isClosed, isAsked }: { isClosed: boolean; isAsked: boolean },
+  {
+    isClosed,
+    isAsked,
+    attached = [],
+  }: { isClosed: boolean; isAsked: boolean; attached?: readonly Attached[] },
 ): Promise<void> {
   const { id: ticketId, organization_id: organizationId } = ticket;
+  // A browser in which they are signed in finds the file there; it sends no header.
+  const attachments = attached.map(({ id, name }) => ({
+    name,
+    url: `${tx.config.publicUrl}/api/dashboard/tickets/attachments/${id}?organization_id=${organizationId}`,
+  }));
   const members = await tx.db.many(takingPart, { ticketId, organizationId });
   const readers = members
     .filter(({ role }) => permissionsOf(role).has('ticket.read'))
@@ -81,6 +95,7 @@ export async function tellCustomers(
         ...{ user_id: userId, tid: ticket.tid, subject: ticket.subject, ticket_id: ticketId },
         ...{ is_closed: isClosed, is_asked: isAsked, by_mail: tx.config.mailInAddress !== null },
         in_reply_to: (await tx.db.maybe(lastMailOf, { ticketId, userId }))?.message_id ?? null,
+        attachments,
       },
     });
   }

@@ -1,4 +1,5 @@
 import { newId, statement, type TxContext } from '../platform/index.ts';
+import { type Attached, type Attaching, attachTo } from './attachments/attach.ts';
 import { clocksOf, type Due } from './clocks.ts';
 import type { TicketRow } from './rows.ts';
 import type { Department } from './settings.ts';
@@ -54,7 +55,13 @@ export type MessageKind = 'customer' | 'staff' | 'note';
 /** Somebody with an account, or without one, by the address that they wrote from. */
 export type Author = { userId: number } | { userId: null; name: string; email: string };
 
-export interface Written {
+/** Files beside a message, which were kept before; of a mail also those that are not what they say. */
+export interface Files {
+  attaching?: readonly Attaching[];
+  lies?: 'refused' | 'kept';
+}
+
+export interface Written extends Files {
   kind: MessageKind;
   author: Author;
   text: string;
@@ -62,12 +69,12 @@ export interface Written {
   quoted?: string | null;
 }
 
-/** Puts what somebody wrote into a ticket, and lets the ticket be found by it. Returns the message's id. */
+/** Puts what somebody wrote into a ticket, files beside it, and lets the ticket be found by it. `attachment_refused`. */
 export async function writeMessage(
   tx: TxContext,
   ticket: Pick<TicketRow, 'id' | 'organization_id'>,
-  { kind, author, text, quoted = null }: Written,
-): Promise<number> {
+  { kind, author, text, quoted = null, attaching = [], lies = 'refused' }: Written,
+): Promise<{ id: number; attached: Attached[] }> {
   const id = newId();
   await tx.db.run(insertMessage, {
     id,
@@ -82,7 +89,8 @@ export async function writeMessage(
     now: tx.clock.now(),
   });
   await findBy(tx, ticket, text, kind === 'note' ? 'staff' : 'everybody');
-  return id;
+  const message = { organizationId: ticket.organization_id, messageId: id };
+  return { id, attached: await attachTo(tx, message, attaching, lies) };
 }
 
 /**

@@ -59,7 +59,8 @@ export const story = [
     ...['listWebhookDeliveries', 'getWebhookDelivery', 'replayWebhookDelivery', 'replayWebhook'],
     ...['listAllWebhookDeliveries', 'updateWebhook', 'deleteWebhook'],
   ],
-  ...['listTicketDepartments', 'createTicket', 'listTickets', 'getTicketDetails', 'replyToTicket'],
+  ...['listTicketDepartments', 'createTicket', 'getTicketAttachment', 'getTicketAttachmentAsStaff'],
+  ...['listTickets', 'getTicketDetails', 'replyToTicket'],
   ...['getTicketSubject', 'updateTicketSubject'],
   ...['listTicketQueue', 'sayWritingInTicket', 'createCannedReply', 'listCannedReplies', 'getCannedReply'],
   ...[

@@ -181,6 +181,7 @@ export const samples: Record<string, object[]> = {
         subject: '~It is down',
         from: '~Ada Lovelace',
         is_new,
+        attachments: is_new ? [] : [{ name: '~photo.png', url: 'https://panel.example.com/api/x/1' }],
       },
     })),
   ],
@@ -190,8 +191,16 @@ export const samples: Record<string, object[]> = {
       { is_closed: false, is_asked: false, by_mail: true },
       { is_closed: true, is_asked: false, by_mail: true },
       { is_closed: true, is_asked: true, by_mail: false },
+      {
+        ...{ is_closed: false, is_asked: false, by_mail: false },
+        attachments: ['~photo.png', '~error.log'].map((name) => ({
+          name,
+          url: 'https://panel.example.com/api/x/1',
+        })),
+      },
     ].map((told) => ({
-      ...{ ...account, tid: 'a1b2c3d4', subject: '~It is down', ticket_id: 12, in_reply_to: null, ...told },
+      ...{ ...account, tid: 'a1b2c3d4', subject: '~It is down', ticket_id: 12, in_reply_to: null },
+      ...{ attachments: [], ...told },
     })),
   ],
   'staff.told': [

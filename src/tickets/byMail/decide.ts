@@ -182,7 +182,11 @@ export async function noteOf(
   text: string,
 ): Promise<number> {
   const author = { userId: null, name: name || (email ?? 'A mail'), email: email ?? '' };
-  const messageId = await writeMessage(tx, ticket, { kind: 'note', author, text: text.slice(0, textAtMost) });
+  const { id: messageId } = await writeMessage(tx, ticket, {
+    kind: 'note',
+    author,
+    text: text.slice(0, textAtMost),
+  });
   await record(tx, ticketNoted, {
     ...{ subject: { type: 'ticket', id: ticket.id }, organizationId: null },
     data: { tid: ticket.tid, message_id: messageId },

@@ -1,5 +1,8 @@
 import { routes } from '../../platform/http/index.ts';
+import { readAttachmentAsStaff } from '../attachments/read.ts';
+import { asSent, attachmentsOfStaff } from '../attachments/receive.ts';
 import { examples } from '../examples.ts';
+import { whileTaking } from '../routes.ts';
 import { lockTicket } from '../rows.ts';
 import { TicketQuery, TidParams } from '../schema.ts';
 import * as canned from './canned.ts';
@@ -13,6 +16,7 @@ import { sayWriting } from './writing.ts';
 const group = { tag: 'Staff: tickets', about: 'What customers ask, by what is due first.', examples };
 
 const staff = { auth: 'staff' } as const;
+const taking = { files: attachmentsOfStaff, drivers: ['files'] } as const;
 const one = { ...staff, params: TidParams, data: S.StaffTicketData } as const;
 const keeper = { ...staff, staffRoles: ['administrator', 'support'] } as const;
 
@@ -30,6 +34,20 @@ export const ticketStaffRoutes = routes('/staff/tickets', group, (route) => {
       data: S.QueueList,
     },
     (ctx, req) => listQueue(ctx, req.query),
+  );
+  route.get(
+    '/attachments/:id',
+    {
+      ...staff,
+      operation: 'getTicketAttachmentAsStaff',
+      summary: 'Get attachment as staff',
+      description: 'A file of any ticket, those of notes too, to be saved and never shown by a browser.',
+      params: S.IdParams,
+      produces: 'application/octet-stream',
+      errors: ['not_found', 'attachments_unavailable'],
+      drivers: ['files'],
+    },
+    (ctx, req) => readAttachmentAsStaff(ctx, req.drivers.files, req.params.id),
   );
   route.get(
     '/:tid',
@@ -69,9 +87,10 @@ export const ticketStaffRoutes = routes('/staff/tickets', group, (route) => {
       description:
         'Those of the customer who take part are told by mail. The ticket is `answered` then, unless `status` says otherwise.',
       body: S.StaffReply,
-      errors: ['not_found', 'ticket_moved_on', 'canned_reply_unfilled', 'busy'],
+      ...taking,
+      errors: ['not_found', 'ticket_moved_on', 'canned_reply_unfilled', 'busy', ...whileTaking],
     },
-    (ctx, req) => answerTicket(ctx, req.params.tid, req.body),
+    (ctx, req) => answerTicket(ctx, req.params.tid, req.body, asSent(req.files)),
   );
   route.post(
     '/:tid/notes',
@@ -81,9 +100,10 @@ export const ticketStaffRoutes = routes('/staff/tickets', group, (route) => {
       summary: 'Write a note in a ticket',
       description: 'For staff alone. No customer sees it, nor that there is one.',
       body: S.Note,
-      errors: ['not_found', 'busy'],
+      ...taking,
+      errors: ['not_found', 'busy', ...whileTaking],
     },
-    (ctx, req) => noteInTicket(ctx, req.params.tid, req.body),
+    (ctx, req) => noteInTicket(ctx, req.params.tid, req.body, asSent(req.files)),
   );
   route.post(
     '/:tid/assign',

@@ -18,6 +18,7 @@ import {
   DepartmentSlug,
   filters,
   Message,
+  NewAttachments,
   PriorityName,
   Reply,
   Status,
@@ -138,13 +139,14 @@ export const StaffReply = named(
   'StaffTicketReply',
   Strict({
     message: Message,
+    attachments: NewAttachments,
     status: Type.Optional(StatusByStaff),
     last_reply_id: Type.Optional(
       meaning('The newest reply that you have read: refused when somebody has written since', Id),
     ),
   }),
 );
-export const Note = named('TicketNote', Strict({ message: Message }));
+export const Note = named('TicketNote', Strict({ message: Message, attachments: NewAttachments }));
 export const Assignment = named(
   'TicketAssignment',
   Strict({ user_id: Nullable(meaning('Somebody of staff; null for nobody', Id)) }),

@@ -204,6 +204,7 @@ describe('merging and splitting', () => {
 
   it('is refused between two customers, and changes nothing', async () => {
     const [one, other] = [await open(ana), await open(bo)];
+    await settled(product);
     const before = await contents(product);
     const answer = await helper.post(`/staff/tickets/${one.tid}/merge`, { into: other.tid });
     expect([answer.status, answer.body.code]).toEqual([409, 'ticket_of_another']);

@@ -14,7 +14,7 @@ import { departmentOf, requireDepartment } from '../settings.ts';
 import type { Priority, TicketStatus } from '../states.ts';
 import { writeSubject } from '../subject.ts';
 import { tellCustomers } from '../told.ts';
-import { setTicketState, writeMessage } from '../write.ts';
+import { type Files, setTicketState, writeMessage } from '../write.ts';
 import { requireFilled } from './canned.ts';
 import { readTicketAsStaff } from './read.ts';
 import { stopWriting } from './writing.ts';
@@ -33,9 +33,9 @@ const newestOf = statement<{ id: number }, { ticketId: number }>(
 
 /**
  * Staff answers. `not_found`; `ticket_moved_on` when somebody wrote since the reply that the answer was written to;
- * `canned_reply_unfilled`.
+ * `canned_reply_unfilled`, `attachment_refused`.
  */
-export function answerTicket(ctx: StaffContext, tid: string, answer: StaffReply) {
+export function answerTicket(ctx: StaffContext, tid: string, answer: StaffReply, files: Files = {}) {
   return transaction(ctx, 'tickets.answer', async (tx) => {
     requireFilled(answer.message);
     const ticket = await lockTicket(tx, tid);
@@ -44,7 +44,12 @@ export function answerTicket(ctx: StaffContext, tid: string, answer: StaffReply)
     if (answer.last_reply_id !== undefined && answer.last_reply_id !== newest?.id)
       throw fail('ticket_moved_on');
     const author = { userId: tx.actor.userId };
-    const messageId = await writeMessage(tx, ticket, { kind: 'staff', author, text: answer.message });
+    const { id: messageId, attached } = await writeMessage(tx, ticket, {
+      kind: 'staff',
+      author,
+      text: answer.message,
+      ...files,
+    });
     const now = tx.clock.now();
     const after = {
       ...ticket,
@@ -57,18 +62,28 @@ export function answerTicket(ctx: StaffContext, tid: string, answer: StaffReply)
       data: { tid: ticket.tid, subject: ticket.subject, message_id: messageId, by_staff: true },
     });
     const isAsked = await recordEnds(tx, ticket, after.status);
-    await tellCustomers(tx, ticket, { isClosed: after.status === 'closed', isAsked });
+    await tellCustomers(tx, ticket, { isClosed: after.status === 'closed', isAsked, attached });
     await stopWriting(tx, id);
     return readTicketAsStaff(tx, ticket.tid);
   });
 }
 
 /** What no customer ever sees: not in the ticket, nor in its times. */
-export function noteInTicket(ctx: StaffContext, tid: string, { message }: { message: string }) {
+export function noteInTicket(
+  ctx: StaffContext,
+  tid: string,
+  { message }: { message: string },
+  files: Files = {},
+) {
   return transaction(ctx, 'tickets.note', async (tx) => {
     const ticket = await lockTicket(tx, tid);
     const author = { userId: tx.actor.userId };
-    const messageId = await writeMessage(tx, ticket, { kind: 'note', author, text: message });
+    const { id: messageId } = await writeMessage(tx, ticket, {
+      kind: 'note',
+      author,
+      text: message,
+      ...files,
+    });
     await record(tx, ticketNoted, {
       ...{ subject: { type: 'ticket', id: ticket.id }, organizationId: null },
       data: { tid: ticket.tid, message_id: messageId },

@@ -16,6 +16,9 @@ export const de: Translation<typeof en> = {
     nextByMail:
       'Die Antwort finden Sie im Dashboard unter Ihren Tickets. Schreiben Sie dort zurück oder antworten Sie auf diese Mail.',
   },
+  attachments: {
+    with: 'Diese Dateien gehören dazu:',
+  },
   closed: {
     subject: '[{{tid}}] {{subject}}',
     what: 'Ihr Ticket {{tid}}, „{{subject}}“, ist geschlossen.',

@@ -14,6 +14,9 @@ export const en = {
     nextByMail:
       'You find the answer in the dashboard, among your tickets. Write back there, or by answering this mail.',
   },
+  attachments: {
+    with: 'These files are with it:',
+  },
   closed: {
     subject: '[{{tid}}] {{subject}}',
     what: 'Your ticket {{tid}}, "{{subject}}", is closed.',
