@@ -27,7 +27,7 @@ export function recording(db: Database, sent: Sent[]): Database {
     return statement;
   };
   const noting = (to: Queryable): Queryable => ({
-    openReading: () => to.openReading(),
+    openReading: (id) => to.openReading(id),
     many: (statement, ...given) => to.many(noted(statement, given), ...given),
     one: (statement, ...given) => to.one(noted(statement, given), ...given),
     maybe: (statement, ...given) => to.maybe(noted(statement, given), ...given),

@@ -235,19 +235,26 @@ describe('an endpoint of an organization', () => {
     },
   );
 
-  it.each(roles)('refuses a %s what the role does not hold', async (role) => {
+  it.each(roles)('refuses a %s what the role does not hold, and changes nothing', async (role) => {
     const member = await newMember(product, owner.organizationId, role);
+    const here = await signedIn(product, member);
+    await member.get('/dashboard/account'); // a first use is written down
+    await settled(product);
+    const before = await contents(product);
     const held = permissionsOf(role);
     const known = permissionsOf('owner');
     for (const route of ofOrganizations) {
       if (route.permission === undefined) continue;
       expect(known, `${nameOf(route)} asks for a permission that no role has`).toContain(route.permission);
       if (held.has(route.permission)) continue;
-      expect(faceOf(await send(member, route)), nameOf(route)).toMatchObject({
-        status: 403,
-        code: 'permission_denied',
-      });
+      for (const client of [member, here])
+        expect(faceOf(await send(client, route)), nameOf(route)).toMatchObject({
+          status: 403,
+          code: 'permission_denied',
+        });
     }
+    await settled(product);
+    expect(await contents(product)).toEqual(before);
   });
 });
 

@@ -177,6 +177,22 @@ const nothings: [string, () => Promise<Headers>][] = [
     'a key of another IPv4 network',
     () => keyOf(owner.userId, `ip_allowlist = '{192.0.2.0/24,2001:db8::/32}'`),
   ],
+  [
+    'a key of staff of another network',
+    async () =>
+      keyOf(
+        (await newStaff(product, 'administrator')).userId,
+        `ip_allowlist = '{192.0.2.0/24,2001:db8::/32}'`,
+      ),
+  ],
+  [
+    'a key of staff that has expired',
+    async () => keyOf((await newStaff(product, 'administrator')).userId, 'expires_at = $2', longAgo()),
+  ],
+  [
+    'a key of staff that was revoked',
+    async () => keyOf((await newStaff(product, 'administrator')).userId, 'revoked_at = now()'),
+  ],
   ['a test key that was revoked', () => keyOf(owner.userId, 'test = true, revoked_at = now()')],
   [
     'a key of somebody blocked',
@@ -229,6 +245,14 @@ const nothings: [string, () => Promise<Headers>][] = [
       const person = await admin();
       await withPasskey(person);
       return asCookie((await half(person)).token);
+    },
+  ],
+  [
+    'half a session, sent as a header',
+    async () => {
+      const person = await admin();
+      await withPasskey(person);
+      return { token: (await half(person)).token };
     },
   ],
   [
@@ -299,6 +323,15 @@ const nothings: [string, () => Promise<Headers>][] = [
     },
   ],
 ];
+
+describe('nothing at all', () => {
+  it('opens nothing, and changes nothing', async () => {
+    for (const headers of [{}, inOrganization(), { ...inOrganization(), token: '' }] as Headers[]) {
+      const came = await unchanged(() => sendAll(guarded, headers));
+      expect(butFor(came, (route) => `401 ${route.unauthorized ?? 'unauthorized'}`)).toEqual({});
+    }
+  });
+});
 
 describe('what is no credential, or none any more', () => {
   it.each(nothings)('%s opens nothing, and changes nothing', async (_, make) => {

@@ -150,7 +150,7 @@ export const staffKeyRoutes = routes('/staff/keys', keys, (route) => {
         'the whole key, shown this once. What the body leaves out is as with the key that asks.',
       body: S.NewStaffKey,
       data: S.StaffKeyMade,
-      errors: ['not_found', 'permission_denied', 'too_many', 'reauthentication_required'],
+      errors: ['not_found', 'permission_denied', 'conflict', 'too_many', 'reauthentication_required'],
     },
     (ctx, req) => {
       requireProof(req.principal, ctx.clock);

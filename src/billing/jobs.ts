@@ -7,12 +7,12 @@ import { chargeAgain, payFromCreditJob, savedCharge } from './charges/saved.ts';
 import { sendingBack } from './charges/sendBack.ts';
 import { ledgerCheck } from './ledger/check.ts';
 import { earning } from './ledger/deferred.ts';
-import { forgetMethod } from './methods/methods.ts';
+import { forgetCustomer, forgetMethod } from './methods/methods.ts';
 import { taxIdCheck } from './tax/ask.ts';
 
 /** What is done with a payment provider and a register of VAT ids. */
 export const billingJobs: AnySaga[] = [
-  ...[followProvider, savedCharge, chargeAgain, payFromCreditJob, forgetMethod],
+  ...[followProvider, savedCharge, chargeAgain, payFromCreditJob, forgetMethod, forgetCustomer],
   ...[sendingBack, compareProvider, pageClosing, taxIdCheck],
 ];
 

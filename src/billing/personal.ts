@@ -10,7 +10,7 @@ import {
 import { listCredit } from './ledger/ledger.ts';
 import { noteRemoved } from './methods/keep.ts';
 import { lockMethods } from './methods/method.ts';
-import { forgetMethod } from './methods/methods.ts';
+import { forgetCustomer, forgetMethod } from './methods/methods.ts';
 
 const own = { organization: 'organization_id', closing: keptByLaw } as const;
 const ofStaff = { ...own, others: ['user_id'], without: ['user_id'] } as const;
@@ -32,6 +32,11 @@ const clearProfiles = statement<never, { organizationIds: number[]; now: Date }>
   `update billing_profiles set name = null, address_line1 = null, address_line2 = null, postal_code = null, city = null,
      region = null, tax_id = null, email = null, routing_id = null, order_number = null, updated_at = :now
    where organization_id = any(:organizationIds::bigint[])`,
+);
+
+const customersOf = statement<{ reference: string }, { organizationIds: number[]; driver: string }>(
+  'billing.customersToForget',
+  `select reference from provider_customers where organization_id = any(:organizationIds::bigint[]) and driver = :driver`,
 );
 
 async function creditLeft(tx: TxContext, organizationIds: readonly number[]) {
@@ -99,5 +104,9 @@ export const billingPersonal: PersonalRoom = {
         await enqueue(tx, forgetMethod, { reference: method.reference });
       }
     }
+    // Those of another provider than the one that is configured nobody could forget here.
+    const who = { organizationIds: [...organizationIds], driver: tx.config.payments };
+    for (const { reference } of await tx.db.many(customersOf, who))
+      await enqueue(tx, forgetCustomer, { reference });
   },
 };

@@ -77,6 +77,15 @@ export class Account {
     return method;
   }
 
+  /** What is saved of them goes along; afterwards the customer is read as deleted. */
+  deleteCustomer(id: string): object {
+    const customer = this.require(id, 'customer');
+    for (const method of this.objects.every('payment_method'))
+      if (method.customer === id) this.detach(method.id);
+    Object.assign(customer, { deleted: true });
+    return { id, object: 'customer', deleted: true };
+  }
+
   /** A bank sends its customer a new card: the saved method goes on with it. */
   renewCard(id: string, fields: object): void {
     const method = this.require(id, 'payment_method');

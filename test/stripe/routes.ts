@@ -5,7 +5,7 @@ import { invalid } from './refusal.ts';
 
 /** What one request may say, and what comes of it. */
 export interface Endpoint {
-  method: 'GET' | 'POST';
+  method: 'GET' | 'POST' | 'DELETE';
   /** With `:id` for an id. */
   path: string;
   /** The names of its parameters; others are refused, as Stripe does. */
@@ -84,6 +84,10 @@ export const endpoints: Endpoint[] = [
     ['name', 'email', 'metadata'],
   ),
   reading('/v1/customers', 'customer'),
+  {
+    ...{ method: 'DELETE', path: '/v1/customers/:id', takes: [] },
+    answer: (account, { id }) => account.deleteCustomer(id),
+  },
 
   reading('/v1/payment_methods', 'payment_method'),
   post(

@@ -160,12 +160,45 @@ describe('an export', () => {
       leaving.abort();
       await until(connections, (open) => open.length === 0);
     }
-    const readings = [await product.ctx.db.openReading(), await product.ctx.db.openReading()];
+    const { openReading } = product.ctx.db;
+    const readings = [await openReading(1), await openReading(2)].filter((each) => typeof each !== 'string');
+    expect(readings).toHaveLength(2);
     const busy = await person.get(path);
     expect(face(busy)).toEqual([429, 'rate_limited']);
     expect(busy.headers.get('retry-after')).toBe('60');
-    for (const reading of readings) await reading?.end();
+    for (const reading of readings) await reading.end();
     expect((await person.get(path)).status).toBe(200);
+  });
+
+  it('is one at a time for each person, and ends after half an hour however slowly it is taken', async () => {
+    const [person, other] = [await newCustomer(product), await newCustomer(product)];
+    await sql(
+      product,
+      `insert into journal (organization_id, action, subject_type, subject_id, actor_type, user_id, data, created_at)
+       select null, 'test.row', 'test', i, 'user', $1::bigint, jsonb_build_object('change', repeat('x', 4000)), now()
+       from generate_series(1, 10000) i`,
+      person.userId,
+    );
+    const headers = {
+      ...{ token: person.key, 'x-organization-id': String(person.organizationId) },
+      'accept-encoding': 'identity', // forty megabytes, which no buffer holds
+    };
+    const slow = await fetch(`${product.url}/api${path}`, { headers });
+    const reader = slow.body?.getReader();
+    await reader?.read();
+    const again = await person.get(path);
+    expect(face(again)).toEqual([429, 'rate_limited']);
+    expect(again.body.message).toContain('already');
+    expect((await other.get(path)).status).toBe(200);
+    product.clock.travel(31 * 60_000);
+    const takeAll = async () => {
+      while (reader !== undefined && !(await reader.read()).done);
+    };
+    await expect(takeAll()).rejects.toThrow();
+    await until(
+      () => person.get(path),
+      ({ status }) => status !== 429,
+    );
   });
 
   it('is for no key that is kept to an area, nor one for trying out', async () => {

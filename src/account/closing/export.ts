@@ -9,6 +9,13 @@ import {
 } from '../../platform/index.ts';
 
 const batch = 500;
+/** Who takes it so slowly holds a connection, and the database what was deleted since, for no longer than this. */
+const longestMs = 30 * 60_000;
+
+const busy = {
+  others: 'Others are being exported; try again in a minute',
+  own: 'Your account is being exported already; take that, or try again in a minute',
+};
 
 // An address for bills is whatever somebody says it is; this one was confirmed.
 const addressesOf = statement<{ email: string; email_verified: boolean }, { userId: number }>(
@@ -26,7 +33,7 @@ export type OwnedOrganizations = (
 
 /**
  * Every row that concerns the caller, of one moment, as JSON that is made while it is sent: a batch in memory at a time. Secrets
- * are left out. `permission_denied` for a key for trying out, `rate_limited` while others are exported.
+ * are left out. `permission_denied` for a key for trying out, `rate_limited` while others are exported, or the caller is.
  */
 export async function exportAccount(
   ctx: AccountContext,
@@ -43,17 +50,14 @@ export async function exportAccount(
     emails: email_verified ? [email] : [],
     organizationIds: await ownedOrganizations(ctx, userId, signIn?.strong ?? null),
   };
-  const reading = await ctx.db.openReading();
-  if (reading === null)
-    throw fail('rate_limited', {
-      message: 'Others are being exported; try again in a minute',
-      retryAfterS: 60,
-    });
+  const opened = await ctx.db.openReading(userId);
+  if (opened === 'others' || opened === 'own')
+    throw fail('rate_limited', { message: busy[opened], retryAfterS: 60 });
+  const reading = opened;
   const from = ctx.clock.now();
   const tables = rooms.flatMap((room) => room.tables);
 
   async function* text(): AsyncGenerator<string> {
-    if (reading === null) return;
     try {
       yield `{"success":true,"data":{"exported_at":"${from.toISOString()}","user_id":${userId},"tables":{`;
       let first = true;
@@ -63,6 +67,8 @@ export async function exportAccount(
         first = false;
         let separator = '';
         for await (const found of reading.batches(rows, whose, batch)) {
+          if (ctx.clock.now().getTime() - from.getTime() > longestMs)
+            throw new Error('an export took too long');
           yield `${separator}${found.join(',')}`;
           separator = ',';
         }

@@ -29,7 +29,8 @@ export function closingRoutes(rooms: readonly PersonalRoom[], upstairs: Upstairs
         description:
           'Every row that concerns you, and those of the organizations that you own, by table: `data` holds `exported_at`, ' +
           '`user_id` and `tables`, with an array of rows for each. Secrets are left out. It is made while it is sent, so take ' +
-          'it without a pause: after a minute of none it ends, and what has no end is not whole.',
+          'it without a pause: after a minute of none it ends, and after half an hour in all, and what has no end is not whole. One ' +
+          'at a time for each account.',
         produces: 'application/json',
         errors: ['permission_denied', 'rate_limited'],
       },

@@ -25,7 +25,7 @@ export function invoiceStaffRoutes(owned: OwnedServices): RouteGroup {
           'answer is what the invoice would be.',
         body: S.NewInvoice,
         data: S.IssuedInvoice,
-        errors: ['not_found', 'currency_not_sold', 'amount_too_large'],
+        errors: ['not_found', 'currency_not_sold', 'amount_too_large', 'conflict'],
       },
       (ctx, req) => issueByHand(ctx, req.body, owned),
     );

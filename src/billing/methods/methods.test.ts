@@ -159,6 +159,12 @@ describe('payment methods', () => {
       ),
     ).toEqual([]);
     expect((await paid.follow(later.body.data.redirect_url)).status).toBe(404);
+    const [customer] = await sql<{ reference: string }>(
+      paid.product,
+      'select reference from provider_customers where organization_id = $1',
+      leaving.organizationId,
+    );
+    expect(paid.stripe.account.require(customer?.reference ?? '', 'customer').deleted).toBe(true);
   });
 });
 

@@ -106,6 +106,13 @@ export async function removeOwnMethod(ctx: OrganizationContext, id: number) {
   });
 }
 
+/** Has the provider forget a customer whose organization was closed, with all methods. */
+export const forgetCustomer = job<{ reference: string }>(
+  'billing.forgetCustomer',
+  ({ drivers, payload }) => drivers.payments.forgetCustomer(payload.reference),
+  { attempts: 12, outages: providerOutages },
+);
+
 /** Has the provider forget a method that its owner took away. */
 export const forgetMethod = job<{ reference: string }>(
   'billing.forgetMethod',

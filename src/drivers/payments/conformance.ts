@@ -176,6 +176,31 @@ export function describePayments(
       await payments.forgetMethod('pm_unknown');
     });
 
+    it('forgets a customer with what is saved of them, also one that is forgotten, and still gives back what they paid', async () => {
+      const leaving = await payments.openCustomer({
+        ...{
+          key: `leaving-${randomUUID()}`,
+          organizationId: 8,
+          name: 'Leaving',
+          email: 'leaving@example.com',
+        },
+      });
+      const method = await test.save(leaving, 'good');
+      const charge = {
+        ...{ key: randomUUID(), id: 77, organizationId: 8, invoiceId: 9, description: 'Invoice 9' },
+      };
+      const paid = await payments.prepareCharge({
+        ...{ ...charge, customer: leaving, method, amountMinor: 500, currency: 'EUR' },
+      });
+      await payments.confirmCharge(paid);
+      await payments.forgetCustomer(leaving);
+      await payments.forgetCustomer(leaving);
+      expect(await payments.look({ kind: 'method', reference: method })).toMatchObject({ customer: null });
+      const back = { key: randomUUID(), payment: paid, id: 78, amountMinor: 500, currency: 'EUR' };
+      expect(await payments.refund(back)).toMatchObject({ amountMinor: 500 });
+      await payments.forgetCustomer('cus_unknown');
+    });
+
     it('knows nothing of what is not in its account', async () => {
       for (const kind of ['page', 'payment', 'method', 'payout'] as const) {
         expect(await payments.look({ kind, reference: 'pi_unknown' })).toBeNull();

@@ -30,6 +30,8 @@ export interface Payments {
   refund(refund: NewRefund): Promise<RefundTruth>;
   /** The provider forgets a saved method; one that it does not know is forgotten. */
   forgetMethod(reference: string): Promise<void>;
+  /** The provider forgets a customer with all that is saved of them; what they paid stays. One that it does not know is forgotten. */
+  forgetCustomer(reference: string): Promise<void>;
   /**
    * What a message to us says, if the provider signed it and a moment ago. Touches nothing outside.
    * `signature_invalid`, `signature_stale`.

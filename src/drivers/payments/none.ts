@@ -19,6 +19,7 @@ export function noPayments(): Payments {
     confirmCharge: refuseLater,
     refund: refuseLater,
     forgetMethod: refuseLater,
+    forgetCustomer: refuseLater,
     readEvent: refuse,
     look: refuseLater,
     eventsSince: refuseLater,

@@ -30,10 +30,10 @@ export function queryable(connection: pg.Pool | pg.PoolClient, scope?: Scope): Q
     return (result.rows[0] as Row | undefined) ?? null;
   };
   return {
-    openReading: async () => {
+    openReading: async (id) => {
       if (scope !== undefined || !('options' in connection))
         throw new Error('a reading is no part of a transaction');
-      return openReading(connection.options.connectionString ?? '');
+      return openReading(connection.options.connectionString ?? '', id);
     },
     maybe: (statement, ...[params]) => maybe(statement, params),
     many: async <Row>(statement: Statement<Row, object>, ...[params]: object[]) =>

@@ -7,20 +7,31 @@ const atMost = 2;
 let underWay = 0;
 
 /**
- * Begins a reading over a connection of its own, so that a slow reader keeps nobody from the pool. Null while as many are under
- * way as there may be. A reader who takes nothing for a minute is given up: the next batch fails.
+ * Begins a reading over a connection of its own, so that a slow reader keeps nobody from the pool. `others` while as many are
+ * under way as there may be, and `own` while one for this id is, in whichever process. A reader who takes nothing for a minute
+ * is given up: the next batch fails.
  */
-export async function openReading(url: string): Promise<Reading | null> {
-  if (underWay >= atMost) return null;
+export async function openReading(url: string, id: number): Promise<Reading | 'others' | 'own'> {
+  if (underWay >= atMost) return 'others';
   underWay += 1;
   try {
-    const client = await connectAlone(url, 'read', (begun) =>
-      begun.query(
+    let isOurs = false;
+    const client = await connectAlone(url, 'read', async (begun) => {
+      await begun.query(
         `set time zone 'UTC'; set idle_in_transaction_session_timeout = '60s';
          begin isolation level repeatable read read only`,
-      ),
-    );
+      );
+      // It ends with the transaction, however that ends. Workers have the numbers above zero.
+      const { rows } = await begun.query('select pg_try_advisory_xact_lock(-($1::bigint)) as ours', [id]);
+      isOurs = rows[0].ours;
+    });
+    if (!isOurs) {
+      underWay -= 1;
+      await endAlone(client);
+      return 'own';
+    }
     let isOpen = true;
+    let isAsking = false;
     const giveBack = () => {
       if (!isOpen) return;
       isOpen = false;
@@ -31,12 +42,17 @@ export async function openReading(url: string): Promise<Reading | null> {
     return {
       async *batches(statement, params, size) {
         const values = valuesOf(statement, params);
-        await client.query(`declare rows no scroll cursor for ${statement.text}`, values);
-        for (;;) {
-          const { rows } = await client.query<[string]>({
-            text: `fetch ${size} from rows`,
-            rowMode: 'array',
+        const ask = async <T>(work: Promise<T>): Promise<T> => {
+          isAsking = true;
+          return work.finally(() => {
+            isAsking = false;
           });
+        };
+        await ask(client.query(`declare rows no scroll cursor for ${statement.text}`, values));
+        for (;;) {
+          const { rows } = await ask(
+            client.query<[string]>({ text: `fetch ${size} from rows`, rowMode: 'array' }),
+          );
           if (rows.length > 0) yield rows.map(([row]) => row);
           if (rows.length < size) break;
         }
@@ -44,6 +60,9 @@ export async function openReading(url: string): Promise<Reading | null> {
       },
       async end() {
         giveBack();
+        // Who comes again at once finds nothing under way, although a connection that is closed lingers in the server.
+        const isIdle = !isAsking;
+        if (isIdle) await client.query('rollback').catch(() => undefined);
         await endAlone(client);
       },
     };

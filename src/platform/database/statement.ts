@@ -132,8 +132,11 @@ export interface Reading {
 }
 
 export interface Queryable {
-  /** Begins to read what is too much for memory, beside whatever is under way here; null while others do. */
-  openReading(): Promise<Reading | null>;
+  /**
+   * Begins to read what is too much for memory, beside whatever is under way here: one at a time for an id, wherever, and few at a
+   * time in this process.
+   */
+  openReading(id: number): Promise<Reading | 'others' | 'own'>;
   many<Row, Params extends object>(
     statement: Statement<Row, Params>,
     ...given: Given<NoInfer<Params>>

@@ -167,6 +167,11 @@ describe('a service that moves to another organization', () => {
       ...{ method: 'credit', reason: 'Asked for' },
     });
     expect(face(back)).toEqual([409, 'conflict']);
+    const byHand = await product.staff.post('/staff/invoices', {
+      ...{ organization_id: owner.organizationId, currency: 'EUR' },
+      lines: [{ description: 'Work', unit_price: '8.00' }],
+    });
+    expect(face(byHand)).toEqual([409, 'conflict']);
     const notes = await sql(product, 'select 1 from invoices where corrects = $1', invoiceId);
     expect(notes).toEqual([]);
   });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { payByCredit } from '../../../test/invoices.ts';
 import { runningVps } from '../../../test/orders.ts';
-import { newCustomer, newStaff, type Person } from '../../../test/people.ts';
+import { newCustomer, newStaff, type Person, signedIn } from '../../../test/people.ts';
 import { startTestProduct, type TestProduct } from '../../../test/product.ts';
 import { newHosting } from '../../../test/products.ts';
 import { contents, settled, sql } from '../../../test/sql.ts';
@@ -387,5 +387,45 @@ describe('a move that is revoked', () => {
       ['paid', '12.00'],
       ['cancelled', '10.00'],
     ]).toContainEqual([invoice.status, price]);
+  });
+});
+
+describe('a new price that was announced', () => {
+  it('goes along, as does what a coupon takes off each renewal, when the service moves to another organization', async () => {
+    const code = `MOVES${customer.organizationId}`;
+    expect((await product.staff.post('/staff/coupons', { code, percent: 50, recurring: true })).status).toBe(
+      200,
+    );
+    const cart = { products: [{ id: hosting, cycle: 'monthly', type: 'Hosting' }], couponcode: code };
+    const { data } = (await customer.post('/cart/checkout/invoice', cart)).body;
+    expect((await payByCredit(customer, data.invoice_id)).status).toBe(200);
+    await settled(product);
+    const id: number = data.service_ids[0];
+    await deliver(id);
+    await moved(30);
+    const before = await service(id);
+    expect(before.coming_price).toMatchObject({ price: '12.00' });
+    const other = await newCustomer(product, { creditMinor: 10_000 });
+    await sql(
+      product,
+      `insert into memberships (organization_id, user_id, role, joined_at) values ($1, $2, 'admin', now())`,
+      ...[other.organizationId, customer.userId],
+    );
+    const here = await signedIn(product, customer);
+    const wish = { organization_id: other.organizationId };
+    const answer = await here.post(`/dashboard/services/${id}/move`, wish);
+    expect(answer.status, JSON.stringify(answer.body)).toBe(200);
+    await settled(product);
+    const after = (await other.get(`/dashboard/services/${id}`)).body.data.service;
+    expect(after).toMatchObject({ price: before.price, coming_price: before.coming_price });
+    const [mail] = await sql<{ body: string }>(
+      product,
+      `select body from mails where recipient = $1 and template = 'service.moved_in'`,
+      other.email,
+    );
+    expect(mail?.body).toContain('12.00');
+    const renewal = await other.post(`/dashboard/services/${id}/renew`, { cycle: 'monthly' });
+    const { invoice } = (await other.get(`/dashboard/invoices/${renewal.body.data.invoice_id}`)).body.data;
+    expect(Number(invoice.discount)).toBe(Number(invoice.subtotal) / 2);
   });
 });

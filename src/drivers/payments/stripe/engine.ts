@@ -184,6 +184,13 @@ export function stripePayments(options: StripeOptions): Payments {
       });
     },
 
+    async forgetCustomer(reference) {
+      await found('forgetting a customer', async () => {
+        const customer = await stripe.customers.retrieve(reference);
+        if (customer.deleted !== true) await stripe.customers.del(reference);
+      });
+    },
+
     readEvent(body, headers) {
       return viewEvent(readMessage(stripe, body, headers, webhookSecret), isLive);
     },
