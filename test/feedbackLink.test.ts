@@ -1,10 +1,12 @@
 /** The link of the mail that says that a ticket is closed: one click tells whether it helped. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { watchChanges } from './noted.ts';
 import { newCustomer, newStaff, type Person } from './people.ts';
 import { startTestProduct, type TestProduct } from './product.ts';
 import { type MailServer, mailServer } from './smtp.ts';
 import { settled, sql } from './sql.ts';
 
+const changes = watchChanges();
 let product: TestProduct;
 let mails: MailServer;
 let ana: Person;
@@ -84,3 +86,5 @@ it('is asked for once a ticket, and a link for another ticket, or changed by a l
   await rate(token, true);
   expect([await helpedOf(tid), await helpedOf(other.tid)]).toEqual([true, null]);
 });
+
+changes.leaveEntries(() => product, ['rateTicket']);

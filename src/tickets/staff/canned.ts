@@ -72,7 +72,8 @@ const factsOf = statement<Facts, { tid: string; staffId: number }>(
   `select u.first_name, u.last_name, o.name as organization, t.tid, t.subject, t.department, s.domain,
      a.first_name as staff_first, a.last_name as staff_last
    from tickets t join organizations o on o.id = t.organization_id left join users u on u.id = t.user_id
-   left join services s on s.id = t.service_id left join users a on a.id = :staffId
+   left join services s on s.id = t.service_id and s.organization_id = t.organization_id
+     left join users a on a.id = :staffId
    where ${byTid}`,
 );
 

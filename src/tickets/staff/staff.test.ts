@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { watchChanges } from '../../../test/noted.ts';
+import { orderVps } from '../../../test/orders.ts';
 import { newCustomer, newStaff, type Person } from '../../../test/people.ts';
 import { startTestProduct, type TestProduct } from '../../../test/product.ts';
 import { contents, settled, sql } from '../../../test/sql.ts';
@@ -212,6 +213,32 @@ describe('merging and splitting', () => {
   });
 });
 
+describe('a service that moved to another organization', () => {
+  it('keeps nobody from working on its tickets, and says nothing there any more', async () => {
+    const { serviceId } = await orderVps(product, ana);
+    const { tid } = await open(ana, { service_id: serviceId });
+    const canned = { name: 'Whose', message: 'Your server {{service.domain}}' };
+    const { id } = (await product.staff.post('/staff/canned-replies', canned)).body.data.canned_reply;
+    const preview = () => helper.post(`/staff/canned-replies/${id}/preview`, { tid });
+    expect((await preview()).status).toBe(200);
+    await sql(
+      product,
+      'update services set organization_id = $1 where id = $2',
+      bo.organizationId,
+      serviceId,
+    );
+    expect(
+      (await helper.patch(`/staff/tickets/${tid}`, { priority: 'urgent' })).body.data.ticket,
+    ).toMatchObject({
+      ...{ priority: 'urgent', service_id: serviceId },
+    });
+    expect((await preview()).body.code).toBe('canned_reply_unfilled');
+    const other = await open(ana);
+    const foreign = await helper.patch(`/staff/tickets/${other.tid}`, { service_id: serviceId });
+    expect([foreign.status, foreign.body.code]).toEqual([403, 'forbidden']);
+  });
+});
+
 describe('canned replies', () => {
   it('are filled in for a ticket, and say what would be empty', async () => {
     const make = (name: string, message: string) =>
@@ -281,4 +308,4 @@ describe('a note', () => {
   });
 });
 
-describe('a change', () => changes.leaveEntries(() => product, ['rateTicket', 'assignTicket']));
+describe('a change', () => changes.leaveEntries(() => product, ['assignTicket']));

@@ -147,7 +147,8 @@ export function changeTicket(ctx: StaffContext, tid: string, change: Change) {
         ? before
         : await requireDepartment(tx, change.department);
     const serviceId = change.service_id === undefined ? ticket.service_id : change.service_id;
-    await requireService(tx, ticket.organization_id, serviceId);
+    // One that it has named before may have moved to another organization since.
+    if (serviceId !== ticket.service_id) await requireService(tx, ticket.organization_id, serviceId);
     const { status = ticket.status, priority = ticket.priority } = change;
     const after: TicketRow = {
       ...ticket,
