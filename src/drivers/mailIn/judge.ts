@@ -32,7 +32,7 @@ export async function judgeMail(mail: JudgedMail, resolve: Resolve = resolveByDn
   const isServers =
     policy === 'none'
       ? spf !== false && spf.status.result === 'pass' && isOf(domainOf(spf.domain), domain)
-      : dmarc !== false && Boolean(dmarc.alignment.spf.result);
+      : policy === 'pass' && dmarc !== false && Boolean(dmarc.alignment.spf.result);
   if ((policy === 'pass' || policy === 'none') && (isServers || signatures.length > 0))
     return { proved: true, domain };
   const results = [

@@ -1,0 +1,105 @@
+import { ImapFlow } from 'imapflow';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Dovecot, startDovecot, withoutMailServers } from '../../../test/mailServers.ts';
+import { describeMailIn } from './conformance.ts';
+import { mailbox, type Receiving } from './index.ts';
+
+const sizeAtMost = 400_000;
+const address = 'answers@in.inn.example';
+
+describeMailIn(
+  'a mailbox at Dovecot',
+  async () => {
+    const dovecot = await startDovecot();
+    const client = () => {
+      const { hostname: host, port, username, password } = new URL(dovecot.urlOf(address));
+      const auth = { user: decodeURIComponent(username), pass: password };
+      return new ImapFlow({ host, port: Number(port), secure: false, auth, logger: false });
+    };
+    const within = async <T>(work: (opened: ImapFlow) => Promise<T>): Promise<T> => {
+      const opened = client();
+      opened.on('error', () => undefined);
+      await opened.connect();
+      try {
+        return await work(opened);
+      } finally {
+        await opened.logout();
+      }
+    };
+    return {
+      mailIn: mailbox({
+        url: dovecot.urlOf(address),
+        doneFolder: 'Done',
+        sizeAtMost,
+        pollMs: 500,
+        againMs: 100,
+      }),
+      world: {
+        deliver: ({ raw }) => within(async (opened) => void (await opened.append('INBOX', raw))),
+        waiting: () =>
+          within(async (opened) => {
+            const status = await opened.status('INBOX', { messages: true });
+            return status === false ? 0 : (status.messages ?? 0);
+          }),
+        refused: async () => 0,
+        outage: { begin: () => dovecot.stop(), end: () => dovecot.start() },
+      },
+      sizeAtMost,
+      close: () => dovecot.close(),
+    };
+  },
+  withoutMailServers,
+);
+
+describe.skipIf(withoutMailServers !== null)('a mailbox', () => {
+  let dovecot: Dovecot;
+  beforeAll(async () => {
+    dovecot = await startDovecot();
+  });
+  afterAll(() => dovecot.close());
+
+  it('hears of a mail at once, without asking', async () => {
+    const came: number[] = [];
+    const mailIn = mailbox({
+      url: dovecot.urlOf('idle@in.inn.example'),
+      doneFolder: 'Done',
+      pollMs: 600_000,
+    });
+    const receiving: Receiving = await mailIn.receive({
+      accepts: () => true,
+      take: async ({ content }) => {
+        for await (const _ of content);
+        came.push(Date.now());
+      },
+      stands: () => undefined,
+    });
+    try {
+      const opened = new ImapFlow({
+        ...{ host: '127.0.0.1', port: dovecot.imapPort, secure: false, logger: false },
+        auth: { user: 'idle@in.inn.example', pass: 'secret' },
+      });
+      await opened.connect();
+      await new Promise((resolve) => setTimeout(resolve, 1_500));
+      await opened.append('INBOX', Buffer.from('Subject: x\r\n\r\nx\r\n'));
+      await expect.poll(() => came.length, { timeout: 20_000 }).toBe(1);
+      await opened.logout();
+    } finally {
+      await receiving.stop();
+    }
+  });
+
+  it('says that its password is wrong, without saying the password', async () => {
+    const stood: (string | null)[] = [];
+    const url = dovecot.urlOf(address).replace(':secret@', ':hidden-word@');
+    const receiving = await mailbox({ url, doneFolder: 'Done', againMs: 100 }).receive({
+      ...{ accepts: () => true, take: async () => undefined, stands: (problem) => void stood.push(problem) },
+    });
+    try {
+      await expect.poll(() => stood.length, { timeout: 20_000 }).toBeGreaterThan(0);
+      expect(stood[0]).toContain('does not let us in');
+      expect(JSON.stringify(stood)).not.toContain('hidden-word');
+    } finally {
+      await receiving.stop();
+    }
+  });
+});
