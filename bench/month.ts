@@ -84,10 +84,6 @@ async function fillBooks({ sql }: Access, { count, month }: Filling): Promise<vo
     `insert into ledger_accounts (kind, currency) values ('bank', 'EUR'), ('revenue', 'EUR') on conflict do nothing`,
   );
   await sql(
-    `insert into ledger_periods (month, state, reached, transactions, closed_at) values ($1::date, 'closed', 0, $2, now())`,
-    [day, count],
-  );
-  await sql(
     `with t as (
        insert into ledger_transactions (kind, description, created_at)
        select 'payment', 'Invoice ' || n, $1::date + n * interval '27 days' / $2::int from generate_series(1, $2::int) n
@@ -96,6 +92,10 @@ async function fillBooks({ sql }: Access, { count, month }: Filling): Promise<vo
      insert into ledger_entries (transaction_id, account_id, amount_minor)
      select t.id, a.id, case a.kind when 'bank' then 300 else -300 end
      from t, ledger_accounts a where a.organization_id is null and a.currency = 'EUR' and a.kind in ('bank', 'revenue')`,
+    [day, count],
+  );
+  await sql(
+    `insert into ledger_periods (month, state, reached, transactions, closed_at) values ($1::date, 'closed', 0, $2, now())`,
     [day, count],
   );
   await sql('vacuum analyze');

@@ -109,13 +109,12 @@ async function fillInvoices({ sql }: Access, { first, count }: Part): Promise<vo
   );
 }
 
-export interface Card {
-  customer: string;
-  method: string;
-}
-
 /** Everybody has saved a card at the payment provider, which renewals are charged to. */
-export async function saveCards({ access, people }: Shop, cards: readonly Card[]): Promise<void> {
+export async function saveCards(
+  { access, people }: Shop,
+  newCard: () => { customer: string; method: string },
+): Promise<void> {
+  const cards = people.map(newCard);
   const values = [
     people.map(({ organizationId }) => organizationId),
     cards.map(({ customer }) => customer),

@@ -7,6 +7,9 @@ const names: Record<string, string[][]> = {
   '_dmarc.example.com TXT': [['v=DMARC1; p=reject']],
   'elsewhere.example TXT': [['v=spf1 ip4:192.0.2.1 -all']],
   '_dmarc.elsewhere.example TXT': [['v=DMARC1; p=none']],
+  // Two companies, each with this product; they say nothing about themselves but which server is theirs.
+  'in.a.example TXT': [['v=spf1 ip4:127.0.0.1 -all']],
+  'in.b.example TXT': [['v=spf1 ip4:127.0.0.1 -all']],
 };
 
 const resolve = async (name: string, type: string): Promise<string[][]> => {

@@ -1,4 +1,4 @@
-import { type Context, statement, type TxContext } from '../platform/index.ts';
+import { statement, type TxContext } from '../platform/index.ts';
 
 /** What a mail server says later of a mail that it or another took (RFC 3464), as read from the mail that brings it. */
 export interface DeliveryReport {
@@ -22,14 +22,6 @@ const bouncedAt = statement<{ bounced_at: Date }, { address: string }>(
   'events.bouncedAt',
   'select bounced_at from bounced_addresses where address = lower(:address)',
 );
-// A server that takes a mail may send it back later; one that was sent three days ago and did not come back has arrived.
-const heal = statement<never, { address: string; until: Date }>(
-  'events.healAddress',
-  `delete from bounced_addresses b where b.address = lower(:address) and exists (select 1 from mails m
-     where m.recipient = :address and m.state = 'sent' and m.sent_at > b.bounced_at and m.sent_at <= :until)`,
-);
-const arrivedMs = 3 * 24 * 3_600_000;
-
 // When it was sent stays: whoever was warned by it was, as far as we could.
 const bounceMail = statement<
   { id: number },
@@ -66,13 +58,7 @@ export async function bounce(tx: TxContext, address: string, mailId: number, rea
   await tx.db.run(markAddress, { address, mailId, reason, now: tx.clock.now() });
 }
 
-/** Takes the mark from an address that mails have reached since. */
-export async function healAddress(ctx: Context, address: string): Promise<void> {
-  await ctx.db.run(heal, { address, until: new Date(ctx.clock.now().getTime() - arrivedMs) });
-}
-
 /** Whether no mail reaches an address, as far as is known. */
 export async function hasBounced(tx: TxContext, address: string): Promise<boolean> {
-  await healAddress(tx, address);
   return (await tx.db.maybe(bouncedAt, { address })) !== null;
 }

@@ -2,7 +2,6 @@ import { errors } from '../platform/index.ts';
 
 const mailErrors = errors({
   mail_under_way: [409, 'This mail is being sent; look at it again in a while'],
-  mail_forgotten: [409, 'What this mail said and to whom was forgotten when an account was closed'],
   mail_server_missing: [409, 'No mail server is configured, so mails stay here (SMTP_URL)'],
 });
 type MailErrors = typeof mailErrors;

@@ -53,20 +53,12 @@ const own = `<!doctype html>
 
 const opened = new Map<string, string>();
 
-/**
- * The layout of mails: `mail.html` of the provider's folder, or ours, read once a process. Throws {@link ConfigError} when it
- * cannot be used.
- */
+/** The layout of mails: `mail.html` of the provider's folder, or ours. Throws {@link ConfigError} when it cannot be used. */
 export function openLayout(folder: string | null): string {
-  if (folder === null) return own;
-  const known = opened.get(folder);
+  if (folder === null || !filesOf(folder).includes('mail.html')) return own;
+  const file = join(folder, 'mail.html');
+  const known = opened.get(file);
   if (known !== undefined) return known;
-  const layout = filesOf(folder).includes('mail.html') ? readLayout(join(folder, 'mail.html')) : own;
-  opened.set(folder, layout);
-  return layout;
-}
-
-function readLayout(file: string): string {
   const layout = readFileSync(file, 'utf8');
   const used = [...layout.matchAll(/\{\{([^{}]*)\}\}/g)].map(([, name = '']) => name);
   const list = (names: string[]) => names.map((name) => `{{${name}}}`).join(', ');
@@ -75,5 +67,6 @@ function readLayout(file: string): string {
     throw new ConfigError(`TEXTS_DIR: ${file} uses ${list(strange)}; it may use ${list(places)}`);
   const missing = needed.filter((name) => !used.includes(name));
   if (missing.length > 0) throw new ConfigError(`TEXTS_DIR: ${file} lacks ${list(missing)}`);
+  opened.set(file, layout);
   return layout;
 }

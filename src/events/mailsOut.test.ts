@@ -6,7 +6,7 @@ import { startTestProduct, type TestProduct } from '../../test/product.ts';
 import { headersOf, type MailServer, mailServer } from '../../test/smtp.ts';
 import { contents, settled, sql } from '../../test/sql.ts';
 import { transaction } from '../platform/index.ts';
-import { type DeliveryReport, forgetMailsTo, takeDeliveryReport } from './index.ts';
+import { type DeliveryReport, takeDeliveryReport } from './index.ts';
 
 const changes = watchChanges();
 
@@ -34,8 +34,8 @@ async function logOf(person: Person) {
 }
 
 /** Somebody who ordered and paid: a bill, and what nobody has to have. */
-async function paid(creditMinor = 600): Promise<Person> {
-  const person = await newCustomer(product, { creditMinor });
+async function paid(): Promise<Person> {
+  const person = await newCustomer(product, { creditMinor: 600 });
   await order(person);
   return person;
 }
@@ -153,17 +153,6 @@ describe('staff', () => {
     });
   });
 
-  it('cannot send what was forgotten with an account, and says so', async () => {
-    const person = await paid();
-    const [{ id } = { id: 0 }] = await logOf(person);
-    await transaction(product.ctx, 'test.forget', (tx) =>
-      forgetMailsTo(tx, { address: person.email, userId: person.userId, before: product.clock.now() }),
-    );
-    const before = await contents(product);
-    expect(face(await product.staff.post(`/staff/mails/${id}/send-again`))).toEqual([409, 'mail_forgotten']);
-    expect(await contents(product)).toEqual(before);
-  });
-
   it('cannot send what is under way or is not there', async () => {
     server.refuseWith(451);
     const person = await newCustomer(product);
@@ -207,26 +196,6 @@ describe('a mail that comes back', () => {
     await product.staff.post(`/staff/mails/${mail?.id}/send-again`);
     await settled(product);
     for (const each of await logOf(person)) expect(each).toHaveProperty('address_bounced_at', null);
-  });
-
-  it('has its address marked until one has been there for three days and did not come back', async () => {
-    const person = await paid(3_000);
-    expect(await take(report(person, {}))).toBe('marked');
-    product.clock.travel(3_600_000);
-    await order(person);
-    server.mails.length = 0;
-    await order(person); // the bill before this one was taken, and may come back yet
-    expect(mailAbout(/We received/)).toBeUndefined();
-    product.clock.travel(3 * 86_400_000);
-    await order(person);
-    expect(mailAbout(/We received/)).toBeDefined();
-    for (const each of await logOf(person)) expect(each).toHaveProperty('address_bounced_at', null);
-    // The one that came back before is no proof of anything.
-    expect(await take(report(person, {}))).toBe('marked');
-    product.clock.travel(4 * 86_400_000);
-    server.mails.length = 0;
-    await order(person);
-    expect(mailAbout(/We received/)).toBeUndefined();
   });
 
   it.each([

@@ -1,7 +1,5 @@
 import type { Mail } from '../drivers/mail/index.ts';
 import { enqueue, fail, type StaffContext, statement, transaction } from '../platform/index.ts';
-import { mailSentAgain } from './events.ts';
-import { record } from './journal.ts';
 import { readMail } from './mailList.ts';
 import { sending } from './mails.ts';
 
@@ -23,20 +21,18 @@ const trustAddress = statement<never, { address: string }>(
 
 /**
  * Sends a mail once more as it was written, to the address it was for, which counts as good again until it bounces. `not_found`,
- * `mail_forgotten`, `mail_under_way`, `mail_server_missing`.
+ * `mail_under_way`, `mail_server_missing`.
  */
 export function sendAgain(ctx: StaffContext, mail: Mail, id: number) {
   if (!mail.capabilities.includes('delivery')) throw fail('mail_server_missing');
   return transaction(ctx, 'events.sendAgain', async (tx) => {
     const found = await tx.db.maybe(lockMail, { id });
     if (found === null) throw fail('not_found');
-    if (found.recipient === '') throw fail('mail_forgotten');
     if (found.state === 'queued') throw fail('mail_under_way');
     await tx.db.run(queueAgain, { id });
     await tx.db.run(trustAddress, { address: found.recipient });
     const { journal_id: journalId, organization_id: organizationId } = found;
     await enqueue(tx, sending, { journalId, mailId: id }, { organizationId });
-    await record(tx, mailSentAgain, { subject: { type: 'mail', id }, organizationId });
     return readMail(tx, id);
   });
 }

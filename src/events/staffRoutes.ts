@@ -84,10 +84,10 @@ export const mailStaffRoutes = routes('/staff/mails', group, (route) => {
       description:
         'Sends a mail once more as it was written, to the same address: one that could not be sent or came back, or that ' +
         'its reader cannot find. An address that mails came back from counts as good again until the next one does. A link ' +
-        'in it is good as long as it was from the beginning. What was forgotten with an account cannot be sent.',
+        'in it is good as long as it was from the beginning.',
       params: IdParams,
       data: one,
-      errors: ['not_found', 'mail_forgotten', 'mail_under_way', 'mail_server_missing'],
+      errors: ['not_found', 'mail_under_way', 'mail_server_missing'],
       drivers: ['mail'],
     },
     (ctx, req) => sendAgain(ctx, req.drivers.mail, req.params.id),

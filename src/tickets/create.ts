@@ -89,6 +89,8 @@ interface Opening {
   priority: Priority;
   message: string;
   service_id?: number | null | undefined;
+  /** What a mail repeats of what was written before. */
+  quoted?: string | null;
 }
 
 /**
@@ -111,7 +113,7 @@ export async function openTicket(
   opening: Opening,
   files: Files = {},
 ) {
-  const { subject, priority, message, service_id: serviceId = null } = opening;
+  const { subject, priority, message, service_id: serviceId = null, quoted = null } = opening;
   await requireService(tx, organizationId, serviceId);
   const department = await requireDepartment(tx, opening.department);
   const { userId } = author;
@@ -123,7 +125,10 @@ export async function openTicket(
     department,
     priority,
   });
-  const written = await writeMessage(tx, ticket, { kind: 'customer', author, text: message, ...files });
+  const written = await writeMessage(tx, ticket, {
+    ...{ kind: 'customer', author, text: message, quoted },
+    ...files,
+  });
   await record(tx, ticketCreated, {
     subject: { type: 'ticket', id: ticket.id },
     organizationId,

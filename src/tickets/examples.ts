@@ -122,6 +122,7 @@ const unclaimed = {
   from_name: 'Ana Novak',
   from_address: 'ana@home.example.com',
   return_path: 'ana@home.example.com',
+  proved_user_id: null,
   subject: 'Re: My server does not answer',
   attachments: [{ name: 'screen.png', type: 'image/png', size_bytes: 48_210 }],
   size_bytes: 66_912,
@@ -141,6 +142,14 @@ export const examples: Record<string, Example> = {
   assignUnclaimedMail: {
     params: { id: unclaimed.id },
     body: { tid: exampleTid, as: 'note' },
+    data: { ticket: inProgress },
+  },
+  openTicketFromMail: {
+    params: { id: unclaimed.id },
+    body: {
+      ...{ organization_id: ids.organization, department: 'support', priority: 'high' },
+      subject: 'My server did not answer for an hour',
+    },
     data: { ticket: inProgress },
   },
   deleteUnclaimedMail: { params: { id: unclaimed.id }, data: { deleted: true } },

@@ -1,4 +1,3 @@
-import { type Receiver, receivers } from '../../src/webhooks/testbed.ts';
 import type { Response } from '../client.ts';
 import { password, vpsCart } from '../orders.ts';
 import { until } from '../product.ts';
@@ -353,42 +352,6 @@ async function allAreTold(world: World): Promise<void> {
   await until(waiting, (rows) => rows.length === 0, 180_000);
 }
 
-const hosts = new WeakMap<World, Promise<Receiver>>();
-
-/** A host of the customer's that is told of tickets; one for all times that the scenario begins. */
-function listening(world: World): Promise<Receiver> {
-  const host = hosts.get(world) ?? openHost(world);
-  hosts.set(world, host);
-  return host;
-}
-
-async function openHost(world: World): Promise<Receiver> {
-  const host = await receivers().open();
-  await ask(world.customer.post('/dashboard/webhooks', { url: host.url, events: ['ticket.created'] }));
-  return host;
-}
-
-async function openTicket(world: World): Promise<string> {
-  const opening = { subject: 'It is down', department: 'support', priority: 'low', message: 'Hello' };
-  const { body } = await world.customer.post('/dashboard/tickets/create', opening);
-  if (body.data?.ticket === undefined) throw new Error(`ticket: ${JSON.stringify(body)}`);
-  return body.data.ticket.tid;
-}
-
-/** It came at least once, always under one id, and is written down as delivered. */
-async function isDelivered(world: World, { got }: Receiver, tid: string): Promise<void> {
-  const ids = () =>
-    got.filter(({ body }) => JSON.parse(body).data.tid === tid).map(({ headers }) => headers['webhook-id']);
-  const states = () =>
-    sql<{ state: string }>(
-      world,
-      `select state from webhook_deliveries where body::jsonb->'data'->>'tid' = $1`,
-      tid,
-    );
-  await until(states, ([first, ...more]) => first?.state === 'delivered' && more.length === 0, 180_000);
-  if (new Set(ids()).size !== 1) throw new Error(`the webhook of ${tid} came as ${ids().join(', ')}`);
-}
-
 /** Every saga and verb that has to survive. A later one is one line more. */
 export const scenarios: Scenario[] = [
   scenario('checkout', nothing, order),
@@ -422,7 +385,6 @@ export const scenarios: Scenario[] = [
   scenario('terminate', running, terminate, becomes('status', 'terminated')),
   scenario('refund', failed, refund({ reason: 'could not be delivered' }), becomes('status', 'cancelled')),
   scenario('partial refund', sameMachine, refund({ amount: '0.01', reason: 'goodwill' })),
-  { ...scenario('webhook', listening, openTicket, isDelivered), otherwise: true },
   scenario('credit', nothing, (world) =>
     ask(
       world.staff.post(`/staff/organizations/${world.demo.customer.organization_id}/credit`, {

@@ -76,7 +76,6 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
     CHECK_RESPONSES: 'on',
     LOG_LEVEL: 'warn',
     NETWORK4: '10.64.0.0/20',
-    WEBHOOK_ALLOW: '127.0.0.1',
     SMTP_URL: mail.url,
     INNKEEPER_CRASH_AT: `@${file('crash')}`,
     INNKEEPER_FAIL_AT: `@${file('fail')}`,

@@ -174,6 +174,7 @@ export const cannotBeSent: Record<string, string> = {
   listUnclaimedMails: 'needs a mail that came in: tickets/byMail/byMail.test.ts',
   getUnclaimedMail: 'needs a mail that came in: tickets/byMail/byMail.test.ts',
   assignUnclaimedMail: 'needs a mail that came in: tickets/byMail/byMail.test.ts',
+  openTicketFromMail: 'needs a mail that came in: tickets/byMail/byMail.test.ts',
   deleteUnclaimedMail: 'needs a mail that came in: tickets/byMail/byMail.test.ts',
   keepFactors: 'needs the link of a mail: account/factors/reset.test.ts',
   verifyEmail: 'needs the link of a mail: account/signIn/signIn.test.ts',

@@ -8,7 +8,7 @@ export interface Output {
 
 export interface RunOptions {
   /** Written to the program's standard input; the way to hand over a secret, since arguments are public. */
-  input?: string;
+  input?: string | Buffer;
   cwd?: string;
   env?: Record<string, string>;
   /** Milliseconds before the program is killed and the call fails. Default: two minutes. */

@@ -60,7 +60,12 @@ const notesOf = async (tid: string) =>
 const unclaimed = async () => {
   const { status, body } = await product.staff.get('/staff/unclaimed-mails');
   expect(status, JSON.stringify(body)).toBe(200);
-  return body.data.mails as { id: number; reason: string; from_address: string; subject: string }[];
+  return body.data.mails as {
+    id: number;
+    reason: string;
+    from_address: string;
+    proved_user_id: number | null;
+  }[];
 };
 const repliesTo = async (tid: string, who: Person) => (await read(tid, who)).replies.length;
 
@@ -85,6 +90,11 @@ describe('an answer by mail', () => {
       references: `<conversation.${tid}@inn.example> <first@mail.example.com>`,
     });
     expect(next['reply-to']).toBe(to);
+    // Hers, so it is in what she takes along.
+    const taken = await ana.get('/dashboard/account/export');
+    expect(JSON.stringify(taken.body)).toContain('<first@mail.example.com>');
+    const other = await newCustomer(product);
+    expect(JSON.stringify((await other.get('/dashboard/account/export')).body)).not.toContain('first@mail');
   });
 
   it('opens a closed ticket again, and is found by its words but not by those it quotes', async () => {
@@ -228,6 +238,15 @@ describe('what is not taken as the customer’s', () => {
       ...{ name: 'Ana at home', email: 'ana@home.example', user: null, message: 'From home' },
     });
     expect((await product.staff.post(`${path}/assign`, { tid, as: 'reply' })).status).toBe(404);
+    await bring({ from: ana.email, to: 'answers@in.inn.example', text: 'Something else is broken' });
+    const [fresh] = await unclaimed();
+    expect(fresh).toMatchObject({ reason: 'no_ticket', proved_user_id: ana.userId });
+    const opened = await product.staff.post(`/staff/unclaimed-mails/${fresh?.id}/open`, {
+      ...{ organization_id: ana.organizationId, department: 'support', priority: 'low', subject: 'Else' },
+    });
+    expect(await read(opened.body.data.ticket.tid, ana)).toMatchObject({
+      ...{ subject: 'Else', user: { id: ana.userId }, replies: [{ message: 'Something else is broken' }] },
+    });
     await bring({ from, to: 'answers@in.inn.example', text: 'Spam' });
     const [spam] = await unclaimed();
     expect((await product.staff.delete(`/staff/unclaimed-mails/${spam?.id}`)).status).toBe(200);
@@ -312,5 +331,32 @@ describe('machines', () => {
   });
 });
 
+it('what machines sent is kept for thirty days, what nobody claimed for ninety', async () => {
+  await bring({
+    from: 'robot@elsewhere.example',
+    to: 'answers@in.inn.example',
+    headers: { Precedence: 'bulk' },
+  });
+  await bring({ from: 'somebody@elsewhere.example', to: 'answers@in.inn.example' });
+  const kept = async () =>
+    (
+      await sql<{ from_address: string; file: string }>(
+        product,
+        `select from_address, file from ticket_mails where from_address like '%@elsewhere.example'
+           and subject = 'Re: your mail' and decided_at > $1 order by decided_at`,
+        began,
+      )
+    ).map(({ from_address }) => from_address);
+  const began = new Date(product.clock.now().getTime() - 60_000);
+  expect(await kept()).toEqual(['robot@elsewhere.example', 'somebody@elsewhere.example']);
+  product.clock.travel(31 * 86_400_000);
+  await product.periodic('tickets.purgeMails');
+  expect(await kept()).toEqual(['somebody@elsewhere.example']);
+  product.clock.travel(60 * 86_400_000);
+  await product.periodic('tickets.purgeMails');
+  await settled(product);
+  expect(await kept()).toEqual([]);
+});
+
 describe('a change', () =>
-  changes.leaveEntries(() => product, ['assignUnclaimedMail', 'deleteUnclaimedMail']));
+  changes.leaveEntries(() => product, ['assignUnclaimedMail', 'deleteUnclaimedMail', 'openTicketFromMail']));

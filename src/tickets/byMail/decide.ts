@@ -79,9 +79,8 @@ export async function decideMail(tx: TxContext, id: number, { read }: Judged): P
   if (read === null) return sayUnclaimed(tx, id, 'unreadable');
   if (read.report !== null && (await takeDeliveryReport(tx, read.report)) !== 'unknown')
     return end(tx, id, { state: 'report' });
-  const found = await findConversation(tx, mail, read);
-  if (typeof found !== 'string' && found.ticket !== null && read.proved) {
-    const { ticket, userId } = found;
+  const { userId, ticket, why } = await findConversation(tx, mail, read);
+  if (userId !== null && ticket !== null && read.proved) {
     if (await isRepeated(tx, mail, userId)) return end(tx, id, { state: 'repeated' });
     const reason = await reasonAgainst(tx, ticket, userId);
     if (reason === null && read.machine === null) return takeReply(tx, mail, ticket, userId);
@@ -90,13 +89,19 @@ export async function decideMail(tx: TxContext, id: number, { read }: Judged): P
     if (read.machine === null) return sayUnclaimed(tx, id, reason);
   }
   if (read.machine !== null) return end(tx, id, { state: 'machine' });
-  if (typeof found === 'string') return sayUnclaimed(tx, id, found);
-  return sayUnclaimed(tx, id, found.ticket === null ? 'no_ticket' : 'sender_not_proved');
+  if (ticket !== null) return sayUnclaimed(tx, id, 'sender_not_proved');
+  return end(tx, id, {
+    state: 'unclaimed',
+    reason: why,
+    ...(userId !== null && read.proved ? { userId } : {}),
+  });
 }
 
+/** Whose account has the sender's address, what they answer, and why that is nothing. */
 interface Found {
-  userId: number;
+  userId: number | null;
   ticket: TicketRow | null;
+  why: Reason;
 }
 
 /** By the address that it came to, given to whoever it is from; else by the mail of ours to them that it answers. */
@@ -104,30 +109,35 @@ async function findConversation(
   tx: TxContext,
   { from_address: address }: MailRow,
   { recipients, references }: NonNullable<Judged['read']>,
-): Promise<Found | Reason> {
+): Promise<Found> {
   const sender = address === null ? null : await tx.db.maybe(activeAt, { address });
-  if (sender === null) return 'sender_unknown';
+  if (sender === null) return { userId: null, ticket: null, why: 'sender_unknown' };
+  const found = { userId: sender.id, why: 'no_ticket' } as const;
   // Mails of one person are decided one after another, so that what is counted of them holds.
   await tx.db.one(lockSender, { id: sender.id });
   const told = recipients.map((recipient) => readAnswerAddress(tx.config, recipient));
   const addresses = told.filter((each) => each !== null && each !== 'plain');
   for (const each of addresses)
-    if (wasGivenTo(tx, each, sender.id))
-      return { userId: sender.id, ticket: await findTicket(tx, each.code) };
+    if (wasGivenTo(tx, each, sender.id)) return { ...found, ticket: await findTicket(tx, each.code) };
   for (const messageId of references.toReversed()) {
     const code = await conversationOf(tx, messageId, sender.id);
-    if (code !== null) return { userId: sender.id, ticket: await findTicket(tx, code) };
+    if (code !== null) return { ...found, ticket: await findTicket(tx, code) };
   }
-  return addresses.length > 0 ? 'address_not_theirs' : 'no_ticket';
+  return { ...found, ticket: null, why: addresses.length > 0 ? 'address_not_theirs' : 'no_ticket' };
 }
 
 async function isRepeated(tx: TxContext, { id, message_id: messageId }: MailRow, userId: number) {
   return messageId !== null && (await tx.db.maybe(cameBefore, { id, messageId, userId })) !== null;
 }
 
+/** Whether an account may write in the tickets of an organization. */
+export async function mayWrite(tx: TxContext, organizationId: number, userId: number): Promise<boolean> {
+  const member = await tx.db.maybe(roleIn, { organizationId, userId });
+  return member !== null && permissionsOf(member.role).has('ticket.write');
+}
+
 async function reasonAgainst(tx: TxContext, ticket: TicketRow, userId: number): Promise<Reason | null> {
-  const member = await tx.db.maybe(roleIn, { organizationId: ticket.organization_id, userId });
-  if (member === null || !permissionsOf(member.role).has('ticket.write')) return 'sender_not_allowed';
+  if (!(await mayWrite(tx, ticket.organization_id, userId))) return 'sender_not_allowed';
   const now = tx.clock.now().getTime();
   const { sent, reopened } = await tx.db.one(countOf, {
     ...{ userId, ticketId: ticket.id, hourAgo: new Date(now - hourMs), dayAgo: new Date(now - 24 * hourMs) },
@@ -178,7 +188,7 @@ async function takeNote(
 export async function noteOf(
   tx: TxContext,
   { from_name: name, from_address: email }: MailRow,
-  ticket: TicketRow,
+  ticket: Pick<TicketRow, 'id' | 'organization_id' | 'tid'>,
   text: string,
 ): Promise<number> {
   const author = { userId: null, name: name || (email ?? 'A mail'), email: email ?? '' };

@@ -2,7 +2,7 @@ import { type Context, type Run, type Saga, saga, statement, type TxRun } from '
 import { decideMail, type Judged, sayUnclaimed } from './decide.ts';
 import { deciding } from './keep.ts';
 import { type MailReport, type ReadMail, readMail } from './readMail.ts';
-import { type MailRow, mailById } from './rows.ts';
+import { lockMailById, type MailRow, mailById } from './rows.ts';
 import { provedBy } from './trusted.ts';
 
 const writeDown = statement<
@@ -48,7 +48,10 @@ export const mailReading: Saga<Payload, State> = saga<Payload, State>({
   ],
   // Whatever keeps it from being read: it is shown to staff, and holds up no other.
   failed: async (tx, { mailId }) => {
-    await sayUnclaimed(tx, mailId, 'unreadable');
+    const { state, subject } = await tx.db.one(lockMailById, { id: mailId });
+    // What was read and could not be decided: nobody could say who it is from.
+    if (state === 'received')
+      await sayUnclaimed(tx, mailId, subject === null ? 'unreadable' : 'sender_not_proved');
     return 'unwanted' as const;
   },
 });

@@ -128,6 +128,9 @@ function fromOf(headers: Headers, lines: HeaderLines): ReadMail['from'] {
   );
   const address = one?.address?.toLowerCase() ?? '';
   if (others.length > 0 || one?.group !== undefined || !isAddress(address)) return null;
+  // As everybody else reads it too, and not an address that stands in a name.
+  const written = fieldOf(lines, 'from') ?? '';
+  if (written !== address && !written.endsWith(`<${address}>`)) return null;
   return { name: oneLine(one?.name ?? '').slice(0, 200), address };
 }
 

@@ -1,4 +1,5 @@
-import { Worker } from 'node:worker_threads';
+import { fileURLToPath } from 'node:url';
+import { ProgramError, runProgram } from '../../platform/host/program.ts';
 
 /** What a mail says, as plain data of bounded size. */
 export interface ReadMail {
@@ -31,58 +32,32 @@ export interface MailReport {
   diagnostic: string;
 }
 
-export type ThreadAnswer = { id: number; mail: ReadMail } | { id: number; error: string };
-
 /** Longer than any mail takes that somebody wrote: a second for 25 MiB. */
 const longestMs = 30_000;
+const memoryMib = 256;
+const longestOutput = 4 * 1_024 * 1_024;
+
+const program = fileURLToPath(new URL('./readProcess.ts', import.meta.url));
 
 let queue: Promise<unknown> = Promise.resolve();
-let thread: Worker | null = null;
-let last = 0;
 
 /**
- * Reads a mail in a thread of its own, one after another. A mail can be made to keep a processor busy or to fill memory: the
- * thread then ends, the mail counts as one that cannot be read, and the next one gets another thread. Null: it cannot be read.
+ * Reads a mail in a process of its own, one after another. A mail can be made to keep a processor busy or to fill memory, and a
+ * thread that runs out of memory takes its whole process along: this one ends alone. Null: the mail cannot be read.
  */
 export function readMail(load: () => Promise<Buffer>): Promise<ReadMail | null> {
-  const reading = queue.then(async () => inThread(await load()));
+  const reading = queue.then(async () => apart(await load()));
   queue = reading.catch(() => undefined);
   return reading;
 }
 
-function inThread(raw: Buffer): Promise<ReadMail | null> {
-  const worker = thread ?? open();
-  thread = worker;
-  const id = ++last;
-  return new Promise((resolve) => {
-    const done = (mail: ReadMail | null, isDead: boolean) => {
-      clearTimeout(timer);
-      worker.off('message', answered).off('error', failed).off('exit', failed);
-      worker.unref();
-      if (isDead) {
-        if (thread === worker) thread = null;
-        worker.once('error', () => undefined);
-        void worker.terminate();
-      }
-      resolve(mail);
-    };
-    const answered = (answer: ThreadAnswer) => {
-      if (answer.id === id) done('mail' in answer ? answer.mail : null, false);
-    };
-    const failed = () => done(null, true);
-    const timer = setTimeout(failed, longestMs);
-    worker.ref();
-    worker.on('message', answered).once('error', failed).once('exit', failed);
-    const bytes = new Uint8Array(raw); // of its own, to be given away
-    worker.postMessage({ id, raw: bytes }, [bytes.buffer]);
-  });
-}
-
-function open(): Worker {
-  const opened = new Worker(new URL('./readThread.ts', import.meta.url), {
-    execArgv: [],
-    resourceLimits: { maxOldGenerationSizeMb: 256 },
-  });
-  opened.unref(); // a process that has nothing else to do ends
-  return opened;
+async function apart(raw: Buffer): Promise<ReadMail | null> {
+  const argv = [process.execPath, `--max-old-space-size=${memoryMib}`, program];
+  try {
+    const { stdout } = await runProgram(argv, { input: raw, timeoutMs: longestMs, longestOutput });
+    return JSON.parse(stdout) as ReadMail;
+  } catch (error) {
+    if (error instanceof ProgramError) return null;
+    throw error;
+  }
 }

@@ -2,7 +2,14 @@ import { routes } from '../../platform/http/index.ts';
 import { examples } from '../examples.ts';
 import { StaffTicketData } from '../staff/schema.ts';
 import * as S from './schema.ts';
-import { assignMail, deleteMail, listUnclaimed, lockUnclaimed, readUnclaimed } from './unclaimed.ts';
+import {
+  assignMail,
+  deleteMail,
+  listUnclaimed,
+  lockUnclaimed,
+  openFromMail,
+  readUnclaimed,
+} from './unclaimed.ts';
 
 const group = {
   tag: 'Staff: unclaimed mail',
@@ -46,13 +53,27 @@ export const unclaimedMailRoutes = routes('/staff/unclaimed-mails', group, (rout
       operation: 'assignUnclaimedMail',
       summary: 'Put a mail into a ticket',
       description:
-        'Say first that it is from whom it says. As a reply it is shown to the customer, with its name and address and without an account.',
+        'Be sure first who wrote it. A reply is shown to the customer: as of the account that it is proved to be from, else with the name and address of the mail.',
       params: S.MailIdParams,
       body: S.Assignment,
       data: StaffTicketData,
       errors: ['not_found', 'busy'],
     },
     (ctx, req) => assignMail(ctx, req.params.id, req.body),
+  );
+  route.post(
+    '/:id/open',
+    {
+      ...staff,
+      operation: 'openTicketFromMail',
+      summary: 'Open a ticket from a mail',
+      description: 'Opens a ticket for a customer with what the mail says, and answers with it.',
+      params: S.MailIdParams,
+      body: S.Opening,
+      data: StaffTicketData,
+      errors: ['not_found', 'unknown_department'],
+    },
+    (ctx, req) => openFromMail(ctx, req.params.id, req.body),
   );
   route.delete(
     '/:id',

@@ -54,11 +54,13 @@ export interface MailRow {
   attachments: NamedAttachment[] | null;
   decided_at: Date | null;
   ticket_id: number | null;
+  /** Whose it is proved to be. */
+  user_id: number | null;
 }
 
 export const mailColumns = `m.id, m.file, m.size_bytes, m.return_path, m.recipients, m.client_ip, m.client_name, m.is_cut,
   m.received_at, m.state, m.reason, m.message_id, m.from_name, m.from_address, m.subject, m.text, m.quoted, m.attachments,
-  m.decided_at, m.ticket_id`;
+  m.decided_at, m.ticket_id, m.user_id`;
 
 export const mailById = statement<MailRow, { id: number }>(
   'tickets.mailById',

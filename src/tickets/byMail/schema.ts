@@ -11,7 +11,7 @@ import {
   Strict,
   Timestamp,
 } from '../../platform/http/index.ts';
-import { Tid } from '../schema.ts';
+import { DepartmentSlug, PriorityName, Subject, Tid } from '../schema.ts';
 import { reasons } from './rows.ts';
 
 const Attachment = named(
@@ -31,9 +31,10 @@ const properties = {
       'to somebody else (`address_not_theirs`), its sender may not write in the ticket (`sender_not_allowed`), wrote too ' +
       'much within an hour (`too_many`), it is over 25 MiB (`too_large`) or cannot be read (`unreadable`)',
   ),
-  from_name: Nullable(meaning('Who it says it is from; nothing proves it', Type.String())),
+  from_name: Nullable(meaning('Who it says it is from', Type.String())),
   from_address: Nullable(meaning('The same', Type.String())),
   return_path: Nullable(meaning('Where it comes back to; null when nobody said', Type.String())),
+  proved_user_id: Nullable(meaning('The account that it is proved to be from', Id)),
   subject: Nullable(Type.String()),
   attachments: Type.Array(Attachment),
   size_bytes: Type.Integer(),
@@ -70,3 +71,7 @@ export const Assignment = named(
   }),
 );
 export const MailDeleted = named('UnclaimedMailDeleted', Type.Object({ deleted: Type.Boolean() }));
+export const Opening = named(
+  'TicketOfMail',
+  Strict({ organization_id: Id, department: DepartmentSlug, priority: PriorityName, subject: Subject }),
+);

@@ -13,11 +13,14 @@ import {
   type TxContext,
   transaction,
 } from '../../platform/index.ts';
+import { openTicket } from '../create.ts';
 import { mailAssigned, mailDeleted } from '../events.ts';
 import { receiveReply } from '../reply.ts';
 import { lockTicket } from '../rows.ts';
 import { readTicketAsStaff } from '../staff/read.ts';
-import { attachmentsOf, end, noteOf, wordsOf } from './decide.ts';
+import type { Priority } from '../states.ts';
+import type { Author } from '../write.ts';
+import { attachmentsOf, end, mayWrite, noteOf, wordsOf } from './decide.ts';
 import { lockMailById, type MailRow, mailColumns } from './rows.ts';
 
 const select = `select ${mailColumns} from ticket_mails m`;
@@ -66,6 +69,7 @@ function summaryOf(row: MailRow) {
     from_name: row.from_name,
     from_address: row.from_address,
     return_path: row.return_path,
+    proved_user_id: row.user_id,
     subject: row.subject,
     attachments: row.attachments ?? [],
     size_bytes: row.size_bytes,
@@ -84,8 +88,8 @@ interface Assignment {
 }
 
 /**
- * Puts a mail into a ticket: as what somebody without an account wrote, by the name and address that stand in the mail, or as
- * a note. `not_found`, `busy`.
+ * Puts a mail into a ticket, as a reply or as a note. A reply is of the account that it is proved to be from, if that may write
+ * there, else of somebody without one. `not_found`, `busy`.
  */
 export function assignMail(ctx: StaffContext, id: number, { tid, as }: Assignment) {
   return transaction(ctx, 'tickets.assignMail', async (tx) => {
@@ -93,15 +97,14 @@ export function assignMail(ctx: StaffContext, id: number, { tid, as }: Assignmen
     const ticket = await lockTicket(tx, tid);
     const { text, quoted } = wordsOf(mail);
     const attachments = attachmentsOf(mail);
-    const address = mail.from_address ?? '';
-    const author = { userId: null, name: mail.from_name || address || 'A mail', email: address };
+    const author = await authorOf(tx, mail, ticket.organization_id);
     const messageId =
       as === 'note'
         ? await noteOf(tx, mail, ticket, [mail.subject ?? '', text, attachments].filter(Boolean).join('\n\n'))
         : await receiveReply(tx, ticket, author, text, { quoted });
     if (as === 'reply' && attachments !== '') await noteOf(tx, mail, ticket, attachments);
     const { id: ticketId, organization_id: organizationId } = ticket;
-    await end(tx, id, { state: 'assigned', organizationId, ticketId, messageId });
+    await end(tx, id, { state: 'assigned', organizationId, ticketId, messageId, ...provedOf(mail) });
     await record(tx, mailAssigned, {
       ...{ subject: { type: 'ticket', id: ticketId }, organizationId: null },
       data: { tid: ticket.tid, mail_id: id, as },
@@ -109,6 +112,50 @@ export function assignMail(ctx: StaffContext, id: number, { tid, as }: Assignmen
     return readTicketAsStaff(tx, ticket.tid);
   });
 }
+
+/** Whoever it is proved to be, when they may write there; else the name and address that stand in the mail. */
+async function authorOf(tx: TxContext, mail: MailRow, organizationId: number): Promise<Author> {
+  const { user_id: userId, from_name: name, from_address: address } = mail;
+  if (userId !== null && (await mayWrite(tx, organizationId, userId))) return { userId };
+  return { userId: null, name: name || (address ?? 'A mail'), email: address ?? '' };
+}
+
+function provedOf({ user_id: userId }: MailRow) {
+  return userId === null ? {} : { userId };
+}
+
+interface Opening {
+  organization_id: number;
+  department: string;
+  priority: Priority;
+  subject: string;
+}
+
+/** Opens a ticket for an organization with what a mail says. `not_found`, `unknown_department`. */
+export function openFromMail(ctx: StaffContext, id: number, opening: Opening) {
+  return transaction(ctx, 'tickets.openFromMail', async (tx) => {
+    const mail = await requireUnclaimed(tx, id);
+    const { organization_id: organizationId } = opening;
+    await requireRow(tx, organizationById, { id: organizationId });
+    const { text, quoted } = wordsOf(mail);
+    const author = await authorOf(tx, mail, organizationId);
+    const ticket = await openTicket(tx, organizationId, author, { ...opening, message: text, quoted });
+    const attachments = attachmentsOf(mail);
+    if (attachments !== '') await noteOf(tx, mail, ticket, attachments);
+    const { id: ticketId, messageId } = ticket;
+    await end(tx, id, { state: 'assigned', organizationId, ticketId, messageId, ...provedOf(mail) });
+    await record(tx, mailAssigned, {
+      ...{ subject: { type: 'ticket', id: ticketId }, organizationId: null },
+      data: { tid: ticket.tid, mail_id: id, as: 'reply' },
+    });
+    return readTicketAsStaff(tx, ticket.tid);
+  });
+}
+
+const organizationById = statement<{ id: number }, { id: number }>(
+  'tickets.organizationById',
+  'select id from organizations where id = :id',
+);
 
 const forget = statement<never, { id: number }>(
   'tickets.forgetMail',
@@ -151,14 +198,28 @@ const takeOld = statement<{ file: string }, { before: Date; limit: number }>(
    returning file`,
 );
 
-/** What machines sent that is no ticket's, and what came twice, is kept for thirty days. */
+const takeForgotten = statement<{ file: string }, { before: Date; limit: number }>(
+  'tickets.takeForgottenMails',
+  `delete from ticket_mails where id in
+     (select id from ticket_mails where state = 'unclaimed' and received_at < :before
+      order by received_at, id limit :limit)
+   returning file`,
+);
+
+/**
+ * What machines sent that is no ticket's, and what came twice, is kept for thirty days; what nobody claimed for ninety, since
+ * whoever likes can send it.
+ */
 export const purgeMails: PeriodicJob = {
   name: 'tickets.purgeMails',
   intervalMs: 600_000,
   work: async (tx) => {
-    const before = new Date(tx.clock.now().getTime() - keptMs);
-    const old = await tx.db.many(takeOld, { before, limit: batch });
+    const now = tx.clock.now().getTime();
+    const old = [
+      ...(await tx.db.many(takeOld, { before: new Date(now - keptMs), limit: batch })),
+      ...(await tx.db.many(takeForgotten, { before: new Date(now - 3 * keptMs), limit: batch })),
+    ];
     for (const { file } of old) await enqueue(tx, forgettingFile, { file });
-    return old.length === batch ? 'more' : 'done';
+    return old.length >= batch ? 'more' : 'done';
   },
 };
