@@ -137,7 +137,7 @@ describe('an answer by mail', () => {
     expect((await read(tid, ana)).replies.at(-1)).toMatchObject({ message: text, quoted: null });
   });
 
-  it('with attachments says to staff which there are', async () => {
+  it('with files has them beside it, whatever they say that they are', async () => {
     const { ana, tid, to } = await answered();
     const body = [
       '--b',
@@ -148,8 +148,12 @@ describe('an answer by mail', () => {
     ].join('\r\n');
     const headers = { 'Content-Type': 'multipart/mixed; boundary=b' };
     await bring({ from: ana.email, to, headers, text: body });
-    expect((await read(tid, ana)).replies.at(-1)).toMatchObject({ message: 'See the picture.' });
-    expect((await notesOf(tid)).at(-1)?.message).toContain('(image/png, 3 bytes)');
+    const reply = (await read(tid, ana)).replies.at(-1);
+    expect(reply).toMatchObject({
+      ...{ message: 'See the picture.', attachments: [{ size: 3 }] },
+    });
+    expect(reply.attachments[0].name).toMatch(/^[^/\\]*name\.png$/);
+    expect(await notesOf(tid)).toEqual([]);
   });
 
   it('is taken once, however often it comes', async () => {

@@ -7,6 +7,7 @@ import {
 } from '../../events/index.ts';
 import { permissionsOf } from '../../organizations/index.ts';
 import { actingAs, statement, type TxContext } from '../../platform/index.ts';
+import type { Attaching } from '../attachments/attach.ts';
 import { ticketNoted } from '../events.ts';
 import { receiveReply } from '../reply.ts';
 import { findTicket, type TicketRow } from '../rows.ts';
@@ -23,6 +24,12 @@ export interface Judged {
     report: MailReport | null;
     proved: boolean;
   } | null;
+}
+
+/** Files of a mail that are kept, and the names of those that are not. */
+export interface MailFiles {
+  attaching: Attaching[];
+  left: string[];
 }
 
 const activeAt = statement<{ id: number }, { address: string }>(
@@ -72,7 +79,12 @@ const textAtMost = 50_000;
  * What becomes of a mail: a reply of somebody who takes part in the ticket and proved to be it, a note of a machine, or
  * something that staff looks at. Machines are never answered, and open nothing again.
  */
-export async function decideMail(tx: TxContext, id: number, { read }: Judged): Promise<void> {
+export async function decideMail(
+  tx: TxContext,
+  id: number,
+  { read }: Judged,
+  files: MailFiles = { attaching: [], left: [] },
+): Promise<void> {
   const mail = await tx.db.one(lockMailById, { id });
   if (mail.state !== 'received') return;
   if (mail.is_cut) return sayUnclaimed(tx, id, 'too_large');
@@ -83,7 +95,7 @@ export async function decideMail(tx: TxContext, id: number, { read }: Judged): P
   if (userId !== null && ticket !== null && read.proved) {
     if (await isRepeated(tx, mail, userId)) return end(tx, id, { state: 'repeated' });
     const reason = await reasonAgainst(tx, ticket, userId);
-    if (reason === null && read.machine === null) return takeReply(tx, mail, ticket, userId);
+    if (reason === null && read.machine === null) return takeReply(tx, mail, ticket, userId, files);
     if (reason === null || (reason === 'reopened_too_often' && read.machine === null))
       return takeNote(tx, mail, ticket, { userId, machine: read.machine, reason });
     if (read.machine === null) return sayUnclaimed(tx, id, reason);
@@ -105,9 +117,9 @@ interface Found {
 }
 
 /** By the address that it came to, given to whoever it is from; else by the mail of ours to them that it answers. */
-async function findConversation(
+export async function findConversation(
   tx: TxContext,
-  { from_address: address }: MailRow,
+  { from_address: address }: Pick<MailRow, 'from_address'>,
   { recipients, references }: NonNullable<Judged['read']>,
 ): Promise<Found> {
   const sender = address === null ? null : await tx.db.maybe(activeAt, { address });
@@ -146,18 +158,27 @@ async function reasonAgainst(tx: TxContext, ticket: TicketRow, userId: number): 
   return ticket.status === 'closed' && reopened >= reopeningsADay ? 'reopened_too_often' : null;
 }
 
-async function takeReply(tx: TxContext, mail: MailRow, ticket: TicketRow, userId: number): Promise<void> {
+async function takeReply(
+  tx: TxContext,
+  mail: MailRow,
+  ticket: TicketRow,
+  userId: number,
+  { attaching, left }: MailFiles,
+): Promise<void> {
   const as = { ...actingAs(tx, userId), organizationId: ticket.organization_id };
   const { text, quoted } = wordsOf(mail);
   const { count } = await tx.db.one(sinceAnswer, { ticketId: ticket.id });
   const messageId = await receiveReply(as, ticket, { userId }, text, {
     ...{ quoted, isQuiet: count >= toldBeforeAnswer },
+    // Of a mail nothing is lost, also what is not what it says.
+    ...{ attaching, lies: 'kept' },
   });
   await end(tx, mail.id, {
     ...{ state: 'reply', organizationId: ticket.organization_id, ticketId: ticket.id, userId, messageId },
     reopened: ticket.status === 'closed',
   });
-  if ((mail.attachments ?? []).length > 0) await noteOf(tx, mail, ticket, attachmentsOf(mail));
+  if (left.length > 0)
+    await noteOf(tx, mail, ticket, ['Too large, or too many, and in the mail alone:', ...left].join('\n- '));
 }
 
 interface Noted {

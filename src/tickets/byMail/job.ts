@@ -1,5 +1,6 @@
 import { type Context, type Run, type Saga, saga, statement, type TxRun } from '../../platform/index.ts';
-import { decideMail, type Judged, sayUnclaimed } from './decide.ts';
+import { attachOf } from './attach.ts';
+import { decideMail, type Judged, type MailFiles, sayUnclaimed } from './decide.ts';
 import { deciding } from './keep.ts';
 import { type MailReport, type ReadMail, readMail } from './readMail.ts';
 import { lockMailById, type MailRow, mailById } from './rows.ts';
@@ -29,6 +30,7 @@ interface Payload {
 }
 interface State {
   judged: Judged;
+  files: MailFiles;
 }
 
 /** So many signatures has no mail that is honest; each of them asks for a name. */
@@ -39,11 +41,12 @@ export const mailReading: Saga<Payload, State> = saga<Payload, State>({
   name: deciding.name,
   steps: [
     { name: 'read', do: read },
+    { name: 'attach', do: attach },
     {
       name: 'decide',
       transactional: true,
       do: ({ ctx, payload, state }: TxRun<Payload, State>) =>
-        decideMail(ctx, payload.mailId, state.judged ?? unreadable),
+        decideMail(ctx, payload.mailId, state.judged ?? unreadable, state.files),
     },
   ],
   // Whatever keeps it from being read: it is shown to staff, and holds up no other.
@@ -58,7 +61,14 @@ export const mailReading: Saga<Payload, State> = saga<Payload, State>({
 
 const unreadable: Judged = { read: null };
 
-async function read({ ctx, drivers, payload }: Run<Payload, State>): Promise<State> {
+async function attach({ ctx, drivers, payload, state }: Run<Payload, State>): Promise<Partial<State>> {
+  const read = state.judged?.read ?? null;
+  if (read === null) return {};
+  const mail = await ctx.db.one(mailById, { id: payload.mailId });
+  return { files: await attachOf(ctx, drivers.files, mail, read) };
+}
+
+async function read({ ctx, drivers, payload }: Run<Payload, State>): Promise<Partial<State>> {
   const row = await ctx.db.one(mailById, { id: payload.mailId });
   const mail = await readMail(() => drivers.files.get(row.file));
   if (mail === null) return { judged: unreadable };

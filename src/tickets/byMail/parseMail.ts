@@ -53,13 +53,23 @@ export async function parseMail(raw: Buffer): Promise<ReadMail> {
   };
 }
 
-function parse(raw: Buffer): Promise<{ headers: Headers; lines: HeaderLines; parts: Parts }> {
+/** A parser that gives up a mail with more head or parts than any that somebody wrote. */
+export function openParser(): MailParser {
   const options = {
     ...{ skipHtmlToText: true, skipTextToHtml: true, skipImageLinks: true, skipTextLinks: true },
     ...{ keepDeliveryStatus: true, checksumAlgo: false, maxHtmlLengthToParse: most.html },
     ...{ maxHeadSize: most.headBytes, maxChildNodes: most.parts },
   };
-  const parser = new MailParser(options as ConstructorParameters<typeof MailParser>[0]);
+  return new MailParser(options as ConstructorParameters<typeof MailParser>[0]);
+}
+
+/** What a server says of a mail's delivery is no file that somebody sends. */
+export function isReport({ contentType }: Pick<AttachmentStream, 'contentType'>): boolean {
+  return /^message\/(global-)?delivery-status$/i.test(contentType);
+}
+
+function parse(raw: Buffer): Promise<{ headers: Headers; lines: HeaderLines; parts: Parts }> {
+  const parser = openParser();
   const parts: Parts = { text: null, html: null, attachments: [], report: null };
   const found: { headers: Headers; lines: HeaderLines } = { headers: new Map(), lines: [] };
   return new Promise((resolve, reject) => {
@@ -88,17 +98,17 @@ function parse(raw: Buffer): Promise<{ headers: Headers; lines: HeaderLines; par
 }
 
 function takeAttachment(data: AttachmentStream, parts: Parts): void {
-  const isReport = /^message\/(global-)?delivery-status$/i.test(data.contentType);
+  const isOfServer = isReport(data);
   const named = { name: nameOf(data.filename), type: oneLine(data.contentType).slice(0, 100), size_bytes: 0 };
-  if (!isReport && parts.attachments.length < most.attachments) parts.attachments.push(named);
+  if (!isOfServer && parts.attachments.length < most.attachments) parts.attachments.push(named);
   let report = '';
   const content = data.content as NodeJS.ReadableStream;
   content.on('data', (chunk: Buffer) => {
     named.size_bytes += chunk.length;
-    if (isReport && report.length < most.reportBytes) report += chunk.toString('latin1');
+    if (isOfServer && report.length < most.reportBytes) report += chunk.toString('latin1');
   });
   content.once('end', () => {
-    if (isReport) parts.report ??= report.slice(0, most.reportBytes);
+    if (isOfServer) parts.report ??= report.slice(0, most.reportBytes);
     data.release?.();
   });
 }
