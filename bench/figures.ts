@@ -15,6 +15,7 @@ import { measureSignIn } from './signIn.ts';
 import { measureSsh } from './ssh.ts';
 import { measureStart } from './start.ts';
 import { asTable, conditions, type Figure, keeps } from './table.ts';
+import { measureEvents, measureWebhooks } from './telling.ts';
 
 const argument = (name: string) =>
   process.argv.find((each) => each.startsWith(`--${name}=`))?.slice(name.length + 3);
@@ -56,6 +57,7 @@ try {
   if (['get', 'checkout', 'list', 'activity', 'export'].some(wanted)) await api();
   if (wanted('sign-in')) await signIn();
   if (wanted('nightly')) await nightly();
+  if (['events', 'webhooks'].some(wanted)) await telling();
   if (wanted('month')) await month();
   await take('jobs', jobs);
   await take('documents', () =>
@@ -183,6 +185,22 @@ async function month(): Promise<void> {
         ? { invoices: 20_000, rounds: 3, requests: 40 }
         : { invoices: 200_000, rounds: 15, requests: 100 },
     ),
+  );
+  await access.close();
+  await house.stop();
+}
+
+/** What people outside are told, on a product of its own: a journal in which nothing else stands. */
+async function telling(): Promise<void> {
+  const house = await openHouse(await temporaryDir(), {
+    ...{ HYPERVISOR: 'simulator', RATE_LIMITS: 'off', WEBHOOK_ALLOW: '127.0.0.1' },
+  });
+  const access = await openAccess(house);
+  const people = await settle(access, 1_500);
+  const shop = { house, access, people };
+  await take('events', () => measureEvents(shop, { clients: 1_000, events: quick ? 100 : 1_000 }));
+  await take('webhooks', () =>
+    measureWebhooks(shop, quick ? { rounds: 2, webhooks: 2_000 } : { rounds: 7, webhooks: 10_000 }),
   );
   await access.close();
   await house.stop();

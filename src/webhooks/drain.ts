@@ -70,7 +70,10 @@ export async function drain(ctx: Context, poster: Poster, signal: AbortSignal): 
 
   const settleSoon = (): void => {
     settling ??= pause(gatherMs)
-      .then(() => settleAll())
+      .then(() => {
+        ring(); // others begin while these are written down
+        return settleAll();
+      })
       .finally(() => {
         settling = null;
         ring();
