@@ -1,5 +1,5 @@
 import { catchUp } from './money/adopt.ts';
-import { decide, dispute, refund, takeBack } from './money/back.ts';
+import { correct, decide, dispute, refund, takeBack } from './money/back.ts';
 import type { Customer } from './money/books.ts';
 import { accountsOf, compare, tally } from './money/compare.ts';
 import { deliver, end, endLater, order, price, renew, revoke, terminate, upgrade } from './money/orders.ts';
@@ -14,7 +14,7 @@ type Act<K extends Kind> = (shop: Shop, customer: Customer, what: Step<K>, name:
 
 const acts: { [K in Kind]: Act<K> } = {
   ...{ order, deliver, renew, upgrade, end, endLater, revoke, terminate, price },
-  ...{ grant, topUp, transfer, pay, card, cancel, refund, takeBack, dispute, decide },
+  ...{ grant, topUp, transfer, pay, card, cancel, refund, takeBack, dispute, decide, correct },
 };
 
 /** Between two of so many steps of each customer some days go by: mostly few, sometimes as many as a holiday has. */

@@ -159,7 +159,7 @@ export async function dispute(shop: Shop, customer: Customer, what: Step<'disput
     `select 1 from disputes where reference = $1 and state = 'open' and fee_minor = $2`,
     ...[reference, disputeFeeMinor],
   );
-  charge.dispute = { reference, state: 'open' };
+  charge.dispute = { reference, state: 'open', countedMinor: 0, lossMinor: 0 };
   shop.books.disputes += charge.minor;
   shop.books.provider -= charge.minor + disputeFeeMinor;
   shop.books.fees += disputeFeeMinor;
@@ -199,9 +199,31 @@ function loses(shop: Shop, customer: Customer, charge: Charge): void {
     shop.books.undoes(customer, invoice);
   }
   if (isTopUp) customer.creditMinor -= ofInvoiceMinor;
-  charge.returnedMinor += Math.min(minor, minor - charge.returnedMinor);
+  const countedMinor = Math.min(minor, minor - charge.returnedMinor);
+  charge.returnedMinor += countedMinor;
   const moreMinor = minor - ofInvoiceMinor;
   const ofCreditMinor = Math.min(moreMinor, customer.creditMinor);
   customer.creditMinor -= ofCreditMinor;
-  shop.books.losses += moreMinor - ofCreditMinor;
+  const lossMinor = moreMinor - ofCreditMinor;
+  shop.books.losses += lossMinor;
+  if (charge.dispute) Object.assign(charge.dispute, { countedMinor, lossMinor });
+}
+
+/** One that was lost is won after all: the money is the customer's credit, but for what had been lost. */
+export async function correct(shop: Shop, customer: Customer, what: Step<'correct'>) {
+  const charge = pick(
+    customer.charges.filter((each) => each.dispute?.state === 'lost'),
+    what.which,
+  );
+  if (!charge?.dispute) return;
+  const { reference, countedMinor, lossMinor } = charge.dispute;
+  shop.paid.stripe.account.closeDispute(reference, 'won');
+  const text = `select 1 from disputes where reference = $1 and state = 'won'`;
+  await shop.becomes(([row]) => row !== undefined, text, reference);
+  charge.dispute.state = 'won';
+  charge.returnedMinor -= countedMinor;
+  charge.creditedMinor += countedMinor;
+  shop.books.provider += charge.minor;
+  shop.books.losses -= lossMinor;
+  customer.creditMinor += charge.minor - lossMinor;
 }

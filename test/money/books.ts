@@ -81,7 +81,15 @@ export interface Charge {
   minor: number;
   creditedMinor: number;
   returnedMinor: number;
-  dispute: { reference: string; state: 'open' | 'won' | 'lost' } | null;
+  dispute: Disputed | null;
+}
+
+export interface Disputed {
+  reference: string;
+  state: 'open' | 'won' | 'lost';
+  /** Of one that was lost: how much of the charge it took, and what of it was nobody's any more. */
+  countedMinor: number;
+  lossMinor: number;
 }
 
 /** A customer, and everything between them and the provider. */

@@ -40,6 +40,8 @@ const kinds = {
   takeBack: { weight: 1, with: { which } },
   dispute: { weight: 1, with: { which } },
   decide: { weight: 1, with: { which, outcome: fc.constantFrom('won', 'lost') } },
+  /** The payment provider says that a dispute was won after all. */
+  correct: { weight: 1, with: { which } },
   cancel: { weight: 1, with: { which } },
   deliver: { weight: 8, with: { which } },
   renew: { weight: 3, with: { which } },
