@@ -1,0 +1,97 @@
+/** The typed client against the product: what it takes, answers, repeats and refuses. */
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { vpsCart } from '../test/orders.ts';
+import { startTestProduct, type TestProduct } from '../test/product.ts';
+import { ApiError, Client, UnreachableError } from './index.ts';
+
+let product: TestProduct;
+beforeAll(async () => {
+  product = await startTestProduct();
+});
+afterAll(() => product.stop());
+
+function clientOf(send?: typeof fetch): Client {
+  const { api_key: token, organization_id: id } = product.demo.customer;
+  return new Client({ url: `${product.url}/api`, token, organization: () => id, fetch: send });
+}
+
+it('orders, pays, waits for an action, and reads a list to its end', async () => {
+  const client = clientOf();
+  const { invoice_id, service_ids } = await client.post('/cart/checkout/invoice', {
+    body: vpsCart(product.demo, { domain: 'typed.example.com' }) as never,
+  });
+  const { invoice } = await client.post('/dashboard/invoices/{id}/pay', {
+    path: { id: invoice_id },
+    body: { method: 'credit' },
+  });
+  expect(invoice.status).toBe('paid');
+  const id = service_ids[0] ?? 0;
+  await expect
+    .poll(async () => (await client.get('/dashboard/services/{id}', { path: { id } })).service.status, {
+      timeout: 20_000,
+    })
+    .toBe('active');
+  const { action } = await client.post('/dashboard/service/{id}/vps/stop', { path: { id }, body: {} });
+  expect((await client.waitForAction(id, action.id)).status).toBe('success');
+  const seen: number[] = [];
+  const actions = client.all('/dashboard/service/{id}/vps/history', 'actions', {
+    path: { id },
+    query: { limit: 1 },
+  });
+  for await (const each of actions) seen.push(each.id);
+  expect(seen).toContain(action.id);
+  expect(new Set(seen).size).toBe(seen.length);
+  expect(seen.length).toBeGreaterThan(1);
+});
+
+it('refuses with a code, the fields, and the id to quote', async () => {
+  const refused = await clientOf()
+    .post('/dashboard/tickets/create', { body: { subject: '', department: 'support' } as never })
+    .catch((error: unknown) => error);
+  expect(refused).toBeInstanceOf(ApiError);
+  expect(refused).toMatchObject({ status: 400, code: 'invalid_request', retryAfter: null });
+  expect((refused as ApiError).details.map(({ field }) => field)).toContain('message');
+  expect((refused as ApiError).requestId).not.toBe('');
+});
+
+it('does once what it asked twice, since the first answer was lost', async () => {
+  let isLost = false;
+  const lossy: typeof fetch = async (target, init) => {
+    const answer = await fetch(target, init);
+    if (isLost || !String(target).endsWith('/create')) return answer;
+    isLost = true;
+    throw new TypeError('the connection was reset');
+  };
+  const draft = { subject: 'Lost once', department: 'support', priority: 'low', message: 'Hello' } as const;
+  const { ticket } = await clientOf(lossy).post('/dashboard/tickets/create', { body: draft });
+  expect(isLost).toBe(true);
+  const { tickets } = await clientOf().get('/dashboard/tickets', { query: { search: 'Lost' } });
+  expect(tickets.map(({ tid }) => tid)).toEqual([ticket.tid]);
+});
+
+it('waits as long as it is told, when that is not long, and says so otherwise', async () => {
+  const answers = [429, 503, 200];
+  let asked = 0;
+  const limited: typeof fetch = (target, init) => {
+    const status = answers[asked++] ?? 200;
+    if (status === 200) return fetch(target, init);
+    const body = { success: false, error: '', message: 'Wait', code: 'rate_limited', request_id: 'r' };
+    return Promise.resolve(new Response(JSON.stringify(body), { status, headers: { 'retry-after': '0' } }));
+  };
+  await clientOf(limited).get('/dashboard/account');
+  expect(asked).toBe(3);
+  const long: typeof fetch = () => {
+    const body = { success: false, error: '', message: 'Wait', code: 'rate_limited', request_id: 'r' };
+    const init = { status: 429, headers: { 'retry-after': '3600' } };
+    return Promise.resolve(new Response(JSON.stringify(body), init));
+  };
+  await expect(clientOf(long).get('/dashboard/account')).rejects.toMatchObject({ retryAfter: 3600 });
+});
+
+it('says that nobody answered, also when a proxy did', async () => {
+  const down: typeof fetch = () => Promise.reject(new TypeError('connect ECONNREFUSED'));
+  const failure = clientOf(down).get('/dashboard/account');
+  await expect(failure).rejects.toBeInstanceOf(UnreachableError);
+  const proxy: typeof fetch = () => Promise.resolve(new Response('<h1>Not here</h1>', { status: 404 }));
+  await expect(clientOf(proxy).get('/dashboard/account')).rejects.toMatchObject({ status: 404 });
+});

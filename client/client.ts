@@ -1,0 +1,188 @@
+import { ApiError, UnreachableError } from './errors.ts';
+import type { CallOptions, DataOf, Given, Method, OperationAt, PathOf, Schema } from './types.ts';
+
+export interface ClientOptions {
+  /** Where the API is: `https://panel.example.com/api`. */
+  url: string;
+  /** An API key or a session's token; none in a browser, whose cookie says who it is. */
+  token?: string;
+  /** Asked at each call: the organization whose things are meant. */
+  organization?: () => number | null;
+  /** How long a call waits, in all, because it was told to (`Retry-After`); 10 seconds when absent. */
+  patienceSeconds?: number;
+  fetch?: typeof fetch;
+}
+
+/** Paths whose answer is a page of a list. */
+type Listing = { next_cursor?: string | null };
+type ItemOf<List> = List extends readonly (infer Item)[] ? Item : never;
+type ItemsOf<Data> = { [K in keyof Data]: Data[K] extends readonly unknown[] ? K : never }[keyof Data];
+
+type Rest<O> = Record<string, never> extends Given<O> ? [given?: Given<O>] : [given: Given<O>];
+
+interface Call extends CallOptions {
+  path?: Record<string, string | number>;
+  query?: Record<string, string | number | boolean | undefined | null>;
+  body?: unknown;
+}
+
+const tries = 3;
+const pauseMs = 500;
+
+/**
+ * A typed client of the API. Paths are those of the description; what a call takes and answers follows from them:
+ *
+ *     const { services } = await client.get('/dashboard/services', { query: { status: 'active' } });
+ *
+ * What can be repeated is repeated when no answer came or the API asks to wait: reads, and POSTs, which carry an
+ * idempotency key. A refusal is an `ApiError`.
+ */
+export class Client {
+  readonly #options: ClientOptions;
+
+  constructor(options: ClientOptions) {
+    this.#options = options;
+  }
+
+  get<P extends PathOf<'get'>>(path: P, ...[given]: Rest<OperationAt<'get', P>>) {
+    return this.#data<DataOf<OperationAt<'get', P>>>('get', path, given);
+  }
+
+  post<P extends PathOf<'post'>>(path: P, ...[given]: Rest<OperationAt<'post', P>>) {
+    return this.#data<DataOf<OperationAt<'post', P>>>('post', path, given);
+  }
+
+  patch<P extends PathOf<'patch'>>(path: P, ...[given]: Rest<OperationAt<'patch', P>>) {
+    return this.#data<DataOf<OperationAt<'patch', P>>>('patch', path, given);
+  }
+
+  put<P extends PathOf<'put'>>(path: P, ...[given]: Rest<OperationAt<'put', P>>) {
+    return this.#data<DataOf<OperationAt<'put', P>>>('put', path, given);
+  }
+
+  delete<P extends PathOf<'delete'>>(path: P, ...[given]: Rest<OperationAt<'delete', P>>) {
+    return this.#data<DataOf<OperationAt<'delete', P>>>('delete', path, given);
+  }
+
+  /** What is no JSON: a PDF, a CSV. The caller reads its body. */
+  file<P extends PathOf<'get'>>(path: P, ...[given]: Rest<OperationAt<'get', P>>): Promise<Response> {
+    return this.#send('get', path, (given ?? {}) as Call);
+  }
+
+  /** Everything in a list, page after page: `for await (const service of client.all('/dashboard/services', 'services'))`. */
+  async *all<P extends PathOf<'get'>, K extends ItemsOf<DataOf<OperationAt<'get', P>>>>(
+    path: P,
+    name: K,
+    ...[given]: Rest<OperationAt<'get', P>>
+  ): AsyncGenerator<ItemOf<DataOf<OperationAt<'get', P>>[K]>, void, void> {
+    type Page = DataOf<OperationAt<'get', P>>;
+    const call = (given ?? {}) as Call;
+    let cursor: string | null | undefined;
+    do {
+      const query = { limit: 100, ...call.query, ...(cursor && { cursor }) };
+      const page: Page = await this.#data<Page>('get', path, { ...call, query });
+      yield* page[name] as Iterable<ItemOf<Page[K]>>;
+      cursor = (page as Listing).next_cursor;
+    } while (cursor);
+  }
+
+  /** Waits until an action on a machine has ended, well or not. Asks every second; streams are quicker. */
+  async waitForAction(service: number, action: number, signal?: AbortSignal): Promise<Schema<'Action'>> {
+    for (;;) {
+      const { action: seen } = await this.get('/dashboard/service/{id}/vps/history/{action_id}', {
+        path: { id: service, action_id: action },
+        signal,
+      });
+      if (seen.finished_at !== null) return seen;
+      await pause(1_000, signal);
+    }
+  }
+
+  async #data<Data>(method: Method, path: string, given?: unknown): Promise<Data> {
+    const response = await this.#send(method, path, (given ?? {}) as Call);
+    const { data } = (await response.json()) as { data: Data };
+    return data;
+  }
+
+  async #send(method: Method, path: string, call: Call): Promise<Response> {
+    const { url, token, organization, fetch: send = fetch, patienceSeconds = 10 } = this.#options;
+    const about = call.organization ?? organization?.() ?? null;
+    const headers: Record<string, string> = {
+      accept: 'application/json, */*;q=0.5',
+      ...(token !== undefined && { token }),
+      ...(about !== null && { 'x-organization-id': String(about) }),
+      ...(call.body !== undefined && { 'content-type': 'application/json' }),
+      ...(call.ifMatch !== undefined && { 'if-match': call.ifMatch }),
+      ...(method === 'post' && { 'idempotency-key': call.idempotencyKey ?? crypto.randomUUID() }),
+    };
+    const target = `${url}${fill(path, call.path)}${search(call.query)}`;
+    const body = call.body === undefined ? undefined : JSON.stringify(call.body);
+    const isRepeatable = method === 'get' || method === 'post' || method === 'put';
+    let patience = patienceSeconds;
+    for (let attempt = 1; ; attempt += 1) {
+      const failure = await send(target, {
+        method: method.toUpperCase(),
+        headers,
+        body,
+        signal: call.signal,
+      }).then(
+        async (response) => (response.ok ? response : failureOf(response)),
+        (error: unknown) => {
+          call.signal?.throwIfAborted();
+          return new UnreachableError(null, { cause: error });
+        },
+      );
+      if (failure instanceof Response) return failure;
+      const wait = waitAfter(failure, attempt);
+      if (!isRepeatable || attempt >= tries || wait === null || wait > patience) throw failure;
+      patience -= wait;
+      await pause(wait * 1_000, call.signal);
+    }
+  }
+}
+
+async function failureOf(response: Response): Promise<ApiError | UnreachableError> {
+  const body = (await response.json().catch(() => null)) as Schema<'Error'> | null;
+  if (body === null || typeof body !== 'object' || typeof body.code !== 'string')
+    return new UnreachableError(response.status);
+  const after = Number(response.headers.get('retry-after') ?? Number.NaN);
+  return new ApiError(response.status, body, Number.isFinite(after) ? after : null);
+}
+
+/** Seconds to wait before asking again; null when that is of no use. */
+function waitAfter(failure: ApiError | UnreachableError, attempt: number): number | null {
+  if (failure instanceof ApiError)
+    return failure.status === 429 || failure.status === 503 ? failure.retryAfter : null;
+  const isPassing = failure.status === null || [502, 503, 504].includes(failure.status);
+  return isPassing ? (pauseMs / 1_000) * 2 ** (attempt - 1) : null;
+}
+
+function fill(path: string, values: Call['path'] = {}): string {
+  return path.replace(/\{(\w+)\}/g, (_match, name: string) => {
+    const value = values[name];
+    if (value === undefined) throw new TypeError(`${path} needs ${name}`);
+    return encodeURIComponent(value);
+  });
+}
+
+function search(query: Call['query'] = {}): string {
+  const given = new URLSearchParams();
+  for (const [name, value] of Object.entries(query))
+    if (value !== undefined && value !== null) given.append(name, String(value));
+  return given.size === 0 ? '' : `?${given}`;
+}
+
+function pause(ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    signal?.throwIfAborted();
+    const stop = () => {
+      clearTimeout(timer);
+      reject(signal?.reason);
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener('abort', stop);
+      resolve();
+    }, ms);
+    signal?.addEventListener('abort', stop, { once: true });
+  });
+}
