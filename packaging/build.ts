@@ -6,6 +6,7 @@ import fs from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
+import { openDashboard } from '../src/dashboard.ts';
 import { hostPackages } from '../src/drivers/hypervisor/index.ts';
 import { runProgram } from '../src/platform/host/program.ts';
 
@@ -33,6 +34,7 @@ const epoch = process.env.SOURCE_DATE_EPOCH ?? (await lastCommit());
 const stage = await fs.mkdtemp(path.join(os.tmpdir(), 'innkeeper-package-'));
 try {
   await copyProduct();
+  await copyDashboard();
   await copyModules();
   await copyPackaging();
   await writeControl();
@@ -54,6 +56,14 @@ async function copyProduct(): Promise<void> {
   }
   const text = `${JSON.stringify({ ...manifest, version }, null, 2)}\n`;
   await write(path.join(home, 'package.json'), text);
+}
+
+/** Built: a package has neither its sources nor what builds it. */
+async function copyDashboard(): Promise<void> {
+  await openDashboard((detail) => console.error(detail));
+  await fs.cp(path.join(root, 'dist/dashboard'), path.join(stage, home, 'dist/dashboard'), {
+    recursive: true,
+  });
 }
 
 /** Packages that the product runs with, as the lockfile names them; those of other platforms are not installed. */

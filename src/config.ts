@@ -39,6 +39,8 @@ export interface Config {
   workerPort: number;
   workerHost: string;
   demo: boolean;
+  /** Whether the dashboard is served at `/`. */
+  dashboard: boolean;
   rateLimits: boolean;
   /** Where several processes count limits together; null: each counts by itself. */
   valkeyUrl: string | null;
@@ -201,6 +203,7 @@ export const settings: Setting[] = [
   },
   { name: 'WORKER_HOST', fallback: '127.0.0.1', meaning: 'Address for the same.' },
   { name: 'DEMO', fallback: 'on', meaning: '`off` leaves an empty database empty.' },
+  { name: 'DASHBOARD', fallback: 'on', meaning: '`off` serves the API alone.' },
   { name: 'RATE_LIMITS', fallback: 'on', meaning: '`off` for tests and benches.' },
   {
     name: 'VALKEY_URL',
@@ -508,6 +511,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     workerPort: read(whole, 'WORKER_PORT', 0, 65_535),
     workerHost: read(matching, 'WORKER_HOST', /^[\w.:-]+$/, 'an address such as 127.0.0.1'),
     demo: read(onOff, 'DEMO'),
+    dashboard: read(onOff, 'DASHBOARD'),
     rateLimits: read(onOff, 'RATE_LIMITS'),
     valkeyUrl: read(url, 'VALKEY_URL', ['valkey', 'valkeys', 'redis', 'rediss'], 'valkey://127.0.0.1:6379/0'),
     sessions: {

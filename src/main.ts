@@ -77,6 +77,7 @@ function stopOnSignals(product: Product): void {
 
 function welcome(product: Product, baseUrl: string, dataDir: string, mailsAreKept: boolean): string {
   const lines = ['', `Innkeeper is ready: ${baseUrl}/api (reference: ${baseUrl}/api/docs)`];
+  if (product.ctx.config.dashboard) lines.push(`Dashboard: ${baseUrl}/`);
   if (product.demo !== null) lines.push(...tryThis(product.demo, product, baseUrl, dataDir, mailsAreKept));
   return lines.join('\n');
 }
@@ -91,8 +92,11 @@ function tryThis(
   const isReal = product.node?.hypervisor.kind !== 'simulator';
   const lines = [
     '',
-    `A demonstration company is open. Its keys are in ${dataDir}/demo.json. Try:`,
+    `A demonstration company is open. Its keys and passwords are in ${dataDir}/demo.json. Try:`,
     '',
+    ...(product.ctx.config.dashboard
+      ? [`  ${baseUrl}/ in a browser, as ${demo.customer.email} with the password ${demo.customer.password}`]
+      : []),
     `  KEY=${demo.customer.api_key} ORG=${demo.customer.organization_id}`,
     `  curl ${baseUrl}/api/products`,
     `  curl -H "token: $KEY" -H "x-organization-id: $ORG" ${baseUrl}/api/dashboard/services`,

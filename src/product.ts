@@ -4,6 +4,7 @@ import type { Registry } from 'prom-client';
 import { forgetSignIns } from './account/index.ts';
 import { allRoutes } from './api.ts';
 import type { Config } from './config.ts';
+import { openDashboard } from './dashboard.ts';
 import { type OpenDatabase, openDatabase } from './database.ts';
 import { type Demo, openDemo } from './demo/index.ts';
 import type { Hypervisor } from './drivers/hypervisor/index.ts';
@@ -20,7 +21,7 @@ import { enlistNode, ensureInventory, knownHost, type LocalNode, watchNode } fro
 import { authenticator, expireInvitations } from './organizations/index.ts';
 import { commitOf } from './platform/host/commit.ts';
 import { type DataDir, prepareDataDir } from './platform/host/dataDir.ts';
-import { closeApi, createApi, createProbeServer, createRegistry } from './platform/http/index.ts';
+import { closeApi, createApi, createProbeServer, createRegistry, type Site } from './platform/http/index.ts';
 import {
   type Clock,
   type Context,
@@ -136,8 +137,9 @@ async function start(config: Config, progress: StartProgress, parts: Parts, undo
   let api: FastifyInstance | null = null;
   if (config.role !== 'worker') {
     progress.stage('API');
+    const site = config.dashboard ? await openDashboard(progress.say) : undefined;
     // Before anything works: it takes this process a second or two, in which nobody would be answered.
-    api = await makeApi(ctx, registry, drivers, () => isReady);
+    api = await makeApi(ctx, registry, drivers, () => isReady, site);
   }
   let probePort: number | null = null;
   if (config.role !== 'api') {
@@ -294,6 +296,7 @@ async function makeApi(
   registry: Registry,
   drivers: Partial<Drivers>,
   isReady: () => boolean,
+  site: Site | undefined,
 ): Promise<FastifyInstance> {
   const api: FastifyInstance = await createApi({
     ...ctx,
@@ -308,6 +311,7 @@ async function makeApi(
     measures: allMeasures,
     info: introduction(version, ctx.config.publicUrl),
     sends: describeMessages(),
+    site,
   });
   await api.ready();
   return api;

@@ -25,6 +25,8 @@ export async function openDoor(to: () => string): Promise<{ url: string; close()
       },
     );
     passed.on('error', (error) => answer.writeHead(502).end(error.message));
+    // Whoever goes away is gone behind the door, too: a stream would go on for nobody.
+    answer.on('close', () => passed.destroy());
     asked.pipe(passed);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

@@ -17,15 +17,12 @@ export const testPackages: WantedPackage[] = [
   { package: 'zbar-tools', why: 'what the codes on invoices say' },
   { package: 'libxml2-utils', why: 'xmllint, for electronic invoices' },
   { package: 'openssh-client', why: 'signing in to test machines' },
+  { package: 'chromium', why: 'the dashboard and passkeys in a real browser' },
   { package: 'sshpass', why: 'signing in to test machines with a password' },
 ];
-
-/** What the long tests need beside: some hundred megabytes, for one file. */
-export const longTestPackages: WantedPackage[] = [{ package: 'chromium', why: 'passkeys in a real browser' }];
 
 /** All Debian packages that a test run needs: ours and those of the driver it runs for real. */
 export function packagesForTests(long: boolean): WantedPackage[] {
   // Only the long tests boot a whole Debian.
-  const ours = [...testPackages, ...(long ? longTestPackages : [])];
-  return [...ours, ...hostPackages.filter((each) => long || each.use !== 'debian-12')];
+  return [...testPackages, ...hostPackages.filter((each) => long || each.use !== 'debian-12')];
 }

@@ -70,6 +70,7 @@ export async function startTestProduct(options: TestOptions = {}): Promise<TestP
     MAX_RESERVED_ADDRESSES_NEW: '10000',
     STAFF_EMAIL: 'off',
     CHECK_RESPONSES: 'on',
+    DASHBOARD: 'off',
     LOG_LEVEL: process.env.TEST_LOG_LEVEL ?? 'silent',
     ...options.env,
   });

@@ -33,10 +33,10 @@ import { requestIdOf } from './requestId.ts';
 import { listRoutes, type RouteGroup } from './route.ts';
 import { serveRoutes } from './serve.ts';
 import { openSharedCounts, watchSharedCounts } from './sharedCounts.ts';
-import type { Site } from './site.ts';
+import { homeServer, type Site } from './site.ts';
 import { createWriters } from './turns.ts';
 import { serveUnanswered } from './unanswered.ts';
-import { fileServer, serveFiles } from './webFiles.ts';
+import { serveFiles } from './webFiles.ts';
 
 export interface ApiOptions {
   config: Config;
@@ -147,7 +147,7 @@ export async function createApi(options: ApiOptions): Promise<FastifyInstance> {
   });
   const routes = listRoutes(options.routes);
   const { site } = options;
-  const home = site === undefined ? null : fileServer(site.home);
+  const home = site === undefined ? null : homeServer(site.home);
   serveUnanswered(app, routes, home);
   serveRoutes(app, api, routes);
   serveFiles(app, referenceFiles(describeApi(routes, options.info, options.sends), options.info.title));

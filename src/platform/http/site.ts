@@ -1,7 +1,8 @@
+import { randomBytes } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { FastifyRequest } from 'fastify';
-import { pagePolicy, type WebFile } from './webFiles.ts';
+import { headersOf, pagePolicy, type Serve, type WebFile } from './webFiles.ts';
 
 /** An application for the browser that is served beside the API, built into files. */
 export interface Site {
@@ -34,8 +35,28 @@ export async function readSite(dir: string): Promise<Site> {
   const home = files.find((file) => path.relative(dir, file) === 'index.html');
   if (home === undefined) throw new Error(`${dir} holds no site: it has no index.html`);
   return {
-    home: { ...fileAt(dir, home), path: '/', policy: pagePolicy({ img: 'data:' }) },
+    home: { ...fileAt(dir, home), path: '/' },
     files: files.filter((file) => file !== home).map((file) => fileAt(dir, file)),
+  };
+}
+
+/**
+ * Answers with the site's home. Its scripts may make styles at run time: those that carry this answer's nonce, which
+ * stands wherever the page says `{{nonce}}`.
+ */
+export function homeServer(home: WebFile): Serve {
+  let kept: Promise<string> | null = null;
+  return async (_request, reply) => {
+    kept ??= Promise.resolve(home.read())
+      .then(String)
+      .catch((error: unknown) => {
+        kept = null;
+        throw error;
+      });
+    const nonce = randomBytes(16).toString('base64');
+    const policy = pagePolicy({ img: 'data:', style: `'nonce-${nonce}'` });
+    const page = (await kept).replaceAll('{{nonce}}', nonce);
+    return reply.headers(headersOf({ type: home.type, policy })).send(page);
   };
 }
 

@@ -65,7 +65,11 @@ export function fileServer(file: WebFile): Serve {
   };
 }
 
-function headersOf({ type, cache, policy }: WebFile): Record<string, string> {
+export function headersOf({
+  type,
+  cache,
+  policy,
+}: Pick<WebFile, 'type' | 'cache' | 'policy'>): Record<string, string> {
   const lasting = { immutable: 'public, max-age=31536000, immutable', day: 'public, max-age=86400' };
   return {
     'content-type': type,

@@ -1,0 +1,84 @@
+import { createHash } from 'node:crypto';
+import { access, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { runProgram } from './platform/host/program.ts';
+import { readSite, type Site } from './platform/http/index.ts';
+
+const root = path.join(import.meta.dirname, '..');
+const place = path.join(root, 'dist/dashboard');
+/** Names what the built files were made of. */
+const stampFile = 'made-of.txt';
+/** What the built files are made of; the types of the client leave nothing in them. */
+const sources = ['web', 'client', 'package-lock.json', 'src/platform/countries.ts'];
+
+/**
+ * The dashboard, built into files. Built here when there are sources that differ from what was built: after a
+ * checkout, an update, a change. A package brings it built, without sources.
+ */
+export async function openDashboard(say: (detail: string) => void): Promise<Site> {
+  const wanted = await fingerprint();
+  if (wanted !== null && wanted !== (await builtOf())) {
+    say('building the dashboard');
+    await build(wanted);
+  }
+  return readSite(place);
+}
+
+/** Null where there are no sources. */
+async function fingerprint(): Promise<string | null> {
+  if (!(await isThere(path.join(root, 'web/index.html')))) return null;
+  const hash = createHash('sha256');
+  for (const source of sources) {
+    for (const file of await filesUnder(path.join(root, source))) {
+      hash.update(path.relative(root, file)).update('\0');
+      hash.update(await readFile(file)).update('\0');
+    }
+  }
+  return hash.digest('hex');
+}
+
+async function filesUnder(where: string): Promise<string[]> {
+  const found = await readdir(where, { recursive: true, withFileTypes: true }).catch(() => null);
+  if (found === null) return [where];
+  return found
+    .filter((each) => each.isFile() && !each.parentPath.includes(`${path.sep}generated`))
+    .map((each) => path.join(each.parentPath, each.name))
+    .sort();
+}
+
+function builtOf(): Promise<string | null> {
+  return readFile(path.join(place, stampFile), 'utf8').catch(() => null);
+}
+
+/** In a directory of its own, which then takes the place: whoever starts at the same time finds a whole one. */
+async function build(wanted: string): Promise<void> {
+  const vite = path.join(root, 'node_modules/vite/bin/vite.js');
+  if (!(await isThere(vite))) {
+    throw new Error(
+      'The dashboard is not built, and what builds it is not installed: run "npm ci" with its development packages, or set DASHBOARD=off.',
+    );
+  }
+  await mkdir(path.dirname(place), { recursive: true });
+  const fresh = await mkdtemp(`${place}-`);
+  try {
+    await runProgram([process.execPath, vite, 'build', 'web', '--outDir', fresh, '--logLevel', 'warn'], {
+      cwd: root,
+      timeoutMs: 300_000,
+    });
+    await writeFile(path.join(fresh, stampFile), wanted);
+    await rm(place, { recursive: true, force: true });
+    await rename(fresh, place).catch(async (error: unknown) => {
+      // Somebody else was quicker; theirs is as good when it is of the same sources.
+      if ((await builtOf()) !== wanted) throw error;
+    });
+  } finally {
+    await rm(fresh, { recursive: true, force: true });
+  }
+}
+
+async function isThere(file: string): Promise<boolean> {
+  return access(file).then(
+    () => true,
+    () => false,
+  );
+}

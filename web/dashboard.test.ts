@@ -1,0 +1,192 @@
+/** The dashboard in a real browser, against the product itself. */
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { orderVps, runningVps } from '../test/orders.ts';
+import { until } from '../test/product.ts';
+import { type Bed, openBed, signIn } from './testbed.ts';
+
+const hostile = '<img src=x onerror="document.title=1"> "</script><script>document.title=2</script>';
+
+let bed: Bed;
+beforeAll(async () => {
+  bed = await openBed();
+});
+afterEach(() => bed.closeWindows());
+afterAll(() => bed?.close());
+
+/** The link of the newest mail that went to an address. */
+async function linkIn(email: string): Promise<string> {
+  const { body } = await until(
+    () => bed.product.staff.get(`/staff/mails?recipient=${encodeURIComponent(email)}`),
+    (answer) => answer.body.data.mails.length > 0,
+  );
+  const { body: mail } = await bed.product.staff.get(`/staff/mails/${body.data.mails[0].id}`);
+  return /https?:\S+token=\S+/.exec(mail.data.mail.body)?.[0] ?? 'there is no link';
+}
+
+describe('whoever is not signed in', () => {
+  it('registers, confirms the address by the mail, signs in and finds an overview', async () => {
+    const { page, complaints } = await bed.open();
+    await page.goto('/register');
+    await page.getByLabel('First name').fill('Zoë');
+    await page.getByLabel('Last name').fill('Brand');
+    await page.getByLabel('E-mail address').fill('zoe@example.com');
+    await page.locator('input[name=password]').fill('seven green lanterns');
+    await page.getByLabel('Country').selectOption({ label: 'Austria' });
+    await page.getByRole('button', { name: 'Create account' }).click();
+    await page.getByRole('heading', { name: 'Look into your mail' }).waitFor();
+    await page.goto(await linkIn('zoe@example.com'));
+    await page.getByRole('heading', { name: 'Your address is confirmed' }).waitFor();
+    expect(page.url()).not.toContain('token');
+    await page.getByRole('link', { name: 'Sign in' }).click();
+    await page.getByLabel('E-mail address').fill('zoe@example.com');
+    await page.locator('input[name=password]').fill('seven green lanterns');
+    await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+    await page.getByRole('heading', { name: 'Overview' }).waitFor();
+    await page.getByText('No services yet.').waitFor();
+    expect(complaints()).toEqual([]);
+  });
+
+  it('is told what is wrong, keeps what was typed, and goes on where they wanted to go', async () => {
+    const { page } = await bed.open();
+    await page.goto('/billing?status=unpaid');
+    await page.getByLabel('E-mail address').fill(bed.product.demo.customer.email);
+    await page.locator('input[name=password]').fill('not my password');
+    await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+    await page.getByRole('alert').waitFor();
+    expect(await page.getByLabel('E-mail address').inputValue()).toBe(bed.product.demo.customer.email);
+    await page.locator('input[name=password]').fill(bed.product.demo.customer.password);
+    await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+    await page.getByRole('heading', { name: 'Billing' }).waitFor();
+    expect(new URL(page.url()).search).toBe('?status=unpaid');
+  });
+
+  it('is never sent to another host after signing in', async () => {
+    for (const next of ['//evil.example', 'https://evil.example', '/\\evil.example']) {
+      const visitor = await bed.open();
+      await signIn(bed, visitor, `/sign-in?next=${encodeURIComponent(next)}`);
+      expect(new URL(visitor.page.url()).origin).toBe(new URL(bed.url).origin);
+    }
+  });
+
+  it.each([
+    ...['/verify-email', '/reset-password', '/confirm-email-change', '/revoke-email-change'],
+    ...['/keep-second-factor', '/ticket-feedback'],
+  ])('finds a page at %s, where mails lead, also when the link is cut off', async (where) => {
+    const { page } = await bed.open();
+    await page.goto(where);
+    await page.getByRole('heading', { name: 'This link is incomplete' }).waitFor();
+  });
+});
+
+describe('a customer', () => {
+  it('sees a machine stop that was stopped by a press, and start that somebody else started', async () => {
+    const { serviceId } = await runningVps(bed.product, bed.product.customer, {
+      domain: 'live.example.com',
+    });
+    const visitor = await bed.open();
+    const { page } = visitor;
+    await signIn(bed, visitor, `/services/${serviceId}`);
+    await page.getByRole('heading', { name: 'live.example.com' }).waitFor();
+    await page.getByRole('button', { name: 'Stop', exact: true }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Stop', exact: true }).click();
+    await page.getByText('Stopped', { exact: true }).waitFor();
+    await bed.product.customer.post(`/dashboard/service/${serviceId}/vps/start`, {});
+    await page.getByText('Running', { exact: true }).waitFor();
+    expect(visitor.complaints()).toEqual([]);
+  });
+
+  it('is told by a button that is not allowed why, by keyboard too', async () => {
+    const { serviceId } = await runningVps(bed.product, bed.product.customer, {
+      domain: 'why.example.com',
+    });
+    const visitor = await bed.open();
+    await signIn(bed, visitor, `/services/${serviceId}`);
+    const start = visitor.page.getByRole('button', { name: 'Start', exact: true });
+    await start.waitFor();
+    await visitor.page.keyboard.press('Tab');
+    await start.focus();
+    await visitor.page.getByRole('tooltip').waitFor();
+    expect(await visitor.page.getByRole('tooltip').innerText()).toContain('running');
+  });
+
+  it('pays an invoice from credit', async () => {
+    const { invoiceId } = await orderVps(bed.product, bed.product.customer, { domain: 'pay.example.com' });
+    const visitor = await bed.open();
+    await signIn(bed, visitor, `/invoices/${invoiceId}`);
+    await visitor.page.getByRole('button', { name: /from credit$/ }).click();
+    await visitor.page.getByText('Thank you, the invoice is paid.').waitFor();
+    await visitor.page.getByText('Paid', { exact: true }).waitFor();
+    const { body } = await bed.product.customer.get(`/dashboard/invoices/${invoiceId}`);
+    expect(body.data.invoice.status).toBe('paid');
+  });
+
+  it('writes a ticket, reads what staff answers untouched, and nothing that was written runs', async () => {
+    const visitor = await bed.open();
+    const { page } = visitor;
+    await signIn(bed, visitor, '/tickets/new');
+    await page.getByLabel('Subject').fill(hostile.slice(0, 60));
+    await page.getByRole('textbox', { name: 'Message' }).fill(hostile);
+    await page.getByRole('button', { name: 'Send' }).click();
+    await page.waitForURL(/\/tickets\/(?!new)/);
+    await page.getByText(hostile).waitFor();
+    const tid = new URL(page.url()).pathname.split('/').at(-1);
+    await bed.product.staff.post(`/staff/tickets/${tid}/replies`, { message: `Hello **Ada** ${hostile}` });
+    await page.getByText('Hello **Ada**').waitFor();
+    expect(await page.title()).toContain('Innkeeper');
+    expect(visitor.complaints()).toEqual([]);
+  });
+
+  it('whose session ended elsewhere signs in again and is back where they were', async () => {
+    const visitor = await bed.open();
+    await signIn(bed, visitor, '/tickets');
+    await visitor.page.context().clearCookies();
+    await visitor.page.getByRole('link', { name: 'Billing' }).click();
+    await visitor.page.getByRole('heading', { name: 'Sign in' }).waitFor();
+    await visitor.page.getByLabel('E-mail address').fill(bed.product.demo.customer.email);
+    await visitor.page.locator('input[name=password]').fill(bed.product.demo.customer.password);
+    await visitor.page.getByRole('button', { name: 'Sign in', exact: true }).click();
+    await visitor.page.getByRole('heading', { name: 'Billing' }).waitFor();
+  });
+});
+
+describe('every page', () => {
+  const corners = [
+    { name: 'wide, light, English', viewport: { width: 1440, height: 900 }, colorScheme: 'light' },
+    { name: 'narrow, dark, German', viewport: { width: 320, height: 640 }, colorScheme: 'dark' },
+  ] as const;
+
+  it.each(corners)('breaks no rule of WCAG 2.2 AA and needs no moving sideways: $name', async (corner) => {
+    const { serviceId, invoiceId } = await runningVps(bed.product, bed.product.customer, {
+      domain: 'very-long-name-of-a-machine-that-is-hard-to-break.example.com',
+    });
+    const draft = {
+      subject: 'W'.repeat(100),
+      department: 'support',
+      priority: 'high',
+      message: 'x'.repeat(900),
+    };
+    const { body } = await bed.product.customer.post('/dashboard/tickets/create', draft);
+    const visitor = await bed.open(corner);
+    const { page } = visitor;
+    const found: string[] = [];
+    const look = async (where: string) => {
+      await page.goto(where);
+      await page.getByRole('heading', { level: 1 }).waitFor();
+      await expect
+        .poll(() => page.locator('[aria-busy=true], .mantine-Skeleton-root').count(), { timeout: 20_000 })
+        .toBe(0);
+      for (const fault of [...(await visitor.faults()), ...visitor.complaints()])
+        found.push(`${where}: ${fault}`);
+    };
+    for (const where of ['/sign-in', '/register', '/forgot-password', '/reset-password?token=x', '/nowhere'])
+      await look(where);
+    await signIn(bed, visitor);
+    if (corner.name.endsWith('German')) {
+      await bed.product.customer.post('/dashboard/account/preferences', { language: 'de' });
+    }
+    const pages = ['/', '/services', `/services/${serviceId}`, '/billing', `/invoices/${invoiceId}`];
+    for (const where of [...pages, '/billing/payment-methods', '/tickets', '/tickets/new']) await look(where);
+    await look(`/tickets/${body.data.ticket.tid}`);
+    expect(found).toEqual([]);
+  });
+});

@@ -1,0 +1,144 @@
+import { Anchor, Button, Group, Text } from '@mantine/core';
+import { useMutation } from '@tanstack/react-query';
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import { useState } from 'react';
+import { ApiError, type Schema } from '../../../client/index.ts';
+import { client } from '../data/client.ts';
+import { startOver } from '../data/queries.ts';
+import { rememberSignedIn } from '../data/signedIn.ts';
+import { useText } from '../text/index.ts';
+import { Card } from '../ui/Card.tsx';
+import { Field, Form, type Values } from '../ui/Form.tsx';
+import { LinkTo } from '../ui/LinkTo.tsx';
+import { Refusal } from '../ui/Refusal.tsx';
+import { NoPasskeyError, showPasskey } from './passkey.ts';
+
+/** Where it goes on: a path of ours, never another host. */
+export function nextOf(wanted: unknown): string {
+  return typeof wanted === 'string' && /^\/(?![/\\])/.test(wanted) ? wanted : '/';
+}
+
+type Methods = Schema<'SignedIn'>['methods'];
+
+export function SignIn() {
+  const { t } = useText();
+  const { next } = useSearch({ from: '/sign-in' });
+  const navigate = useNavigate();
+  const [methods, setMethods] = useState<Methods | null>(null);
+  const [unverified, setUnverified] = useState<string | null>(null);
+
+  const goOn = async (answer: Schema<'SignedIn'>) => {
+    if (answer.second_factor_required) return setMethods(answer.methods);
+    rememberSignedIn(true);
+    await startOver();
+    await navigate({ href: nextOf(next), replace: true });
+  };
+  const logIn = async ({ email = '', password = '' }: Values) => {
+    setUnverified(null);
+    try {
+      await goOn(await client.post('/auth/login', { body: { email, password } }));
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.code !== 'email_unverified') throw error;
+      setUnverified(email);
+    }
+  };
+  const byPasskey = useMutation({ mutationFn: async () => goOn(await showPasskey(false)) });
+
+  if (methods !== null) return <SecondFactor methods={methods} onShown={goOn} />;
+  return (
+    <Card title={t('signIn.title')} text={next === undefined ? undefined : t('signIn.again')}>
+      <Form
+        submit={t('signIn.submit')}
+        onSubmit={logIn}
+        beside={
+          <Button variant="default" loading={byPasskey.isPending} onClick={() => byPasskey.mutate()}>
+            {t('signIn.passkey')}
+          </Button>
+        }
+      >
+        <Field name="email" type="email" label={t('signIn.email')} autoComplete="username webauthn" />
+        <Field name="password" type="password" label={t('signIn.password')} autoComplete="current-password" />
+      </Form>
+      <PasskeyRefusal error={byPasskey.error} />
+      {unverified !== null && <Unverified email={unverified} />}
+      <LinkTo to="/forgot-password">{t('signIn.forgot')}</LinkTo>
+      <Group gap="xs">
+        <Text>{t('signIn.new')}</Text>
+        <LinkTo to="/register">{t('signIn.register')}</LinkTo>
+      </Group>
+    </Card>
+  );
+}
+
+function PasskeyRefusal({ error }: { error: unknown }) {
+  const { t } = useText();
+  if (error instanceof NoPasskeyError) return <Text role="alert">{t('signIn.passkeyStopped')}</Text>;
+  return <Refusal error={error} />;
+}
+
+function Unverified({ email }: { email: string }) {
+  const { t } = useText();
+  const resend = useMutation({ mutationFn: () => client.post('/auth/email/resend', { body: { email } }) });
+  return (
+    <div role="alert">
+      <Text>{resend.isSuccess ? t('signIn.resent') : t('signIn.unverified')}</Text>
+      {!resend.isSuccess && (
+        <Anchor component="button" type="button" onClick={() => resend.mutate()}>
+          {t('signIn.resend')}
+        </Anchor>
+      )}
+      <Refusal error={resend.error} />
+    </div>
+  );
+}
+
+interface SecondFactorProps {
+  methods: Methods;
+  onShown: (answer: Schema<'SignedIn'>) => Promise<void>;
+}
+
+function SecondFactor({ methods, onShown }: SecondFactorProps) {
+  const { t } = useText();
+  const [isRecovery, setRecovery] = useState(!methods.includes('totp') && methods.includes('recovery_code'));
+  const byPasskey = useMutation({ mutationFn: async () => onShown(await showPasskey(true)) });
+  const show = async (values: Values) => {
+    const body = isRecovery
+      ? { recovery_code: values.recovery_code }
+      : { code: values.code?.replaceAll(' ', '') };
+    await onShown(await client.post('/auth/login/2fa', { body }));
+  };
+  const hasCode = methods.includes('totp') || methods.includes('recovery_code');
+  return (
+    <Card
+      title={t('signIn.factorTitle')}
+      text={hasCode ? t(isRecovery ? 'signIn.recoveryText' : 'signIn.factorText') : undefined}
+    >
+      {hasCode && (
+        <Form key={String(isRecovery)} submit={t('signIn.goOn')} onSubmit={show}>
+          {isRecovery ? (
+            <Field name="recovery_code" label={t('signIn.recoveryCode')} autoComplete="off" autoFocus />
+          ) : (
+            <Field
+              name="code"
+              label={t('signIn.code')}
+              autoComplete="one-time-code"
+              inputMode="numeric"
+              autoFocus
+            />
+          )}
+        </Form>
+      )}
+      {methods.includes('passkey') && (
+        <Button variant="default" loading={byPasskey.isPending} onClick={() => byPasskey.mutate()}>
+          {t('signIn.usePasskey')}
+        </Button>
+      )}
+      <PasskeyRefusal error={byPasskey.error} />
+      {methods.includes('totp') && methods.includes('recovery_code') && (
+        <Anchor component="button" type="button" ta="start" onClick={() => setRecovery(!isRecovery)}>
+          {t(isRecovery ? 'signIn.useApp' : 'signIn.useRecovery')}
+        </Anchor>
+      )}
+    </Card>
+  );
+}

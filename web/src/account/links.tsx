@@ -1,0 +1,230 @@
+import { Button, Group, Loader } from '@mantine/core';
+import { useMutation } from '@tanstack/react-query';
+import { useSearch } from '@tanstack/react-router';
+import { type ReactNode, useEffect, useRef, useState } from 'react';
+import { client } from '../data/client.ts';
+import { startOver } from '../data/queries.ts';
+import { useText } from '../text/index.ts';
+import { Card } from '../ui/Card.tsx';
+import { Field, Form } from '../ui/Form.tsx';
+import { LinkButton } from '../ui/LinkTo.tsx';
+import { Refusal } from '../ui/Refusal.tsx';
+
+/**
+ * The token of the link in a mail. It leaves the address at once, so that neither the history nor whoever looks over
+ * a shoulder keeps it.
+ */
+function useToken(): string | null {
+  const { token } = useSearch({ strict: false }) as { token?: string };
+  const kept = useRef(token ?? null);
+  useEffect(() => window.history.replaceState(window.history.state, '', window.location.pathname), []);
+  return kept.current;
+}
+
+function Missing() {
+  const { t } = useText();
+  return <Card title={t('link.missing')} text={t('link.missingText')} />;
+}
+
+function ToSignIn() {
+  const { t } = useText();
+  return <LinkButton to="/sign-in">{t('signIn.title')}</LinkButton>;
+}
+
+/** Confirms by itself: whoever opens it has the mail, and a second opening changes nothing. */
+export function VerifyEmail() {
+  const { t } = useText();
+  const token = useToken();
+  const verify = useMutation({
+    mutationFn: (given: string) => client.post('/auth/email/verify', { body: { token: given } }),
+  });
+  const { mutate } = verify;
+  const isAsked = useRef(false);
+  useEffect(() => {
+    if (token === null || isAsked.current) return;
+    isAsked.current = true;
+    mutate(token);
+  }, [token, mutate]);
+  if (token === null) return <Missing />;
+  if (verify.isSuccess)
+    return (
+      <Card title={t('link.verified')} text={t('link.verifiedText')}>
+        <ToSignIn />
+      </Card>
+    );
+  return (
+    <Card title={t('link.verifying')}>
+      {verify.isError ? <Refusal error={verify.error} /> : <Loader aria-label={t('link.verifying')} />}
+      {verify.isError && <ToSignIn />}
+    </Card>
+  );
+}
+
+export function ForgotPassword() {
+  const { t } = useText();
+  const [isSent, setSent] = useState(false);
+  if (isSent) return <Card title={t('register.sent')} text={t('link.forgotSent')} />;
+  return (
+    <Card title={t('link.forgotTitle')} text={t('link.forgotText')}>
+      <Form
+        submit={t('link.forgotSubmit')}
+        onSubmit={async ({ email = '' }) => {
+          await client.post('/auth/password/forgot', { body: { email } });
+          setSent(true);
+        }}
+      >
+        <Field name="email" type="email" label={t('signIn.email')} autoComplete="username" />
+      </Form>
+    </Card>
+  );
+}
+
+export function ResetPassword() {
+  const { t } = useText();
+  const token = useToken();
+  const [isDone, setDone] = useState(false);
+  if (token === null) return <Missing />;
+  if (isDone)
+    return (
+      <Card title={t('link.resetDone')} text={t('link.resetDoneText')}>
+        <ToSignIn />
+      </Card>
+    );
+  return (
+    <Card title={t('link.resetTitle')}>
+      <Form
+        submit={t('link.resetSubmit')}
+        onSubmit={async ({ password = '' }) => {
+          await client.post('/auth/password/reset', { body: { token, password } });
+          setDone(true);
+        }}
+      >
+        <Field
+          name="password"
+          type="password"
+          label={t('link.newPassword')}
+          help={t('register.passwordHelp')}
+          autoComplete="new-password"
+          minLength={10}
+          maxLength={256}
+        />
+      </Form>
+    </Card>
+  );
+}
+
+interface AskProps {
+  title: string;
+  text: string;
+  button: string;
+  act: (token: string) => Promise<unknown>;
+  doneTitle: string;
+  doneText?: string;
+  after: ReactNode;
+}
+
+/** A link that changes something asks first: mail scanners open links, people press buttons. */
+function Ask({ title, text, button, act, doneTitle, doneText, after }: AskProps) {
+  const token = useToken();
+  const acting = useMutation({ mutationFn: act });
+  if (token === null) return <Missing />;
+  if (acting.isSuccess)
+    return (
+      <Card title={doneTitle} text={doneText}>
+        {after}
+      </Card>
+    );
+  return (
+    <Card title={title} text={text}>
+      <Refusal error={acting.error} />
+      <Button loading={acting.isPending} onClick={() => acting.mutate(token)}>
+        {button}
+      </Button>
+    </Card>
+  );
+}
+
+export function ConfirmEmailChange() {
+  const { t } = useText();
+  return (
+    <Ask
+      title={t('link.confirmEmailTitle')}
+      text={t('link.confirmEmailText')}
+      button={t('link.confirmEmail')}
+      act={(token) => client.post('/auth/email/change/confirm', { body: { token } })}
+      doneTitle={t('link.confirmEmailDone')}
+      after={<ToSignIn />}
+    />
+  );
+}
+
+export function RevokeEmailChange() {
+  const { t } = useText();
+  return (
+    <Ask
+      title={t('link.revokeEmailTitle')}
+      text={t('link.revokeEmailText')}
+      button={t('link.revokeEmail')}
+      act={(token) => client.post('/auth/email/change/revoke', { body: { token } })}
+      doneTitle={t('link.revokeEmailDone')}
+      doneText={t('link.revokeEmailDoneText')}
+      after={null}
+    />
+  );
+}
+
+export function KeepSecondFactor() {
+  const { t } = useText();
+  return (
+    <Ask
+      title={t('link.keepTitle')}
+      text={t('link.keepText')}
+      button={t('link.keep')}
+      act={(token) => client.post('/auth/second-factor/keep', { body: { token } })}
+      doneTitle={t('link.keepDone')}
+      after={<ToSignIn />}
+    />
+  );
+}
+
+/** For whoever is signed in; the route sends others to sign in first. */
+export function Invitation() {
+  const { t } = useText();
+  return (
+    <Ask
+      title={t('link.invitationTitle')}
+      text={t('link.invitationText')}
+      button={t('link.accept')}
+      act={async (token) => {
+        await client.post('/dashboard/invitations/accept', { body: { token } });
+        await startOver();
+      }}
+      doneTitle={t('link.invitationTitle')}
+      after={<LinkButton to="/">{t('app.toOverview')}</LinkButton>}
+    />
+  );
+}
+
+export function TicketFeedback() {
+  const { t } = useText();
+  const token = useToken();
+  const rate = useMutation({
+    mutationFn: (helped: boolean) =>
+      client.post('/tickets/feedback', { body: { token: token ?? '', helped } }),
+  });
+  if (token === null) return <Missing />;
+  if (rate.isSuccess) return <Card title={t('link.feedbackDone')} />;
+  return (
+    <Card title={t('link.feedbackTitle')} text={t('link.feedbackText')}>
+      <Refusal error={rate.error} />
+      <Group>
+        <Button loading={rate.isPending} onClick={() => rate.mutate(true)}>
+          {t('link.helped')}
+        </Button>
+        <Button variant="default" loading={rate.isPending} onClick={() => rate.mutate(false)}>
+          {t('link.notHelped')}
+        </Button>
+      </Group>
+    </Card>
+  );
+}

@@ -1,0 +1,26 @@
+import type { BodyOf, OperationAt, Schema } from '../../../client/index.ts';
+import { client } from '../data/client.ts';
+
+type Shown = BodyOf<OperationAt<'post', '/auth/passkeys/verify'>>;
+
+/** The browser showed none: its person said no, or has none for us. */
+export class NoPasskeyError extends Error {
+  constructor(cause: unknown) {
+    super('No passkey was shown', { cause });
+    this.name = 'NoPasskeyError';
+  }
+}
+
+/** Has the browser ask for a passkey, and signs in with it or shows it as second factor. */
+export async function showPasskey(isSecondFactor: boolean): Promise<Schema<'SignedIn'>> {
+  const wish = isSecondFactor ? { second_factor: true } : {};
+  const { options } = await client.post('/auth/passkeys/options', { body: wish });
+  const publicKey = PublicKeyCredential.parseRequestOptionsFromJSON(
+    options as PublicKeyCredentialRequestOptionsJSON,
+  );
+  const found = (await navigator.credentials.get({ publicKey }).catch((error: unknown) => {
+    throw new NoPasskeyError(error);
+  })) as PublicKeyCredential;
+  const credential = found.toJSON() as Shown['credential'];
+  return client.post('/auth/passkeys/verify', { body: { credential, ...wish } });
+}

@@ -1,0 +1,168 @@
+import { Button, Group, Paper, SimpleGrid, Skeleton, Stack, Text, Title } from '@mantine/core';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useParams } from '@tanstack/react-router';
+import type { Schema } from '../../../client/index.ts';
+import { client } from '../data/client.ts';
+import { invoice } from '../data/queries.ts';
+import { day, moment, money } from '../text/formats.ts';
+import { useText } from '../text/index.ts';
+import { ActionButton } from '../ui/ActionButton.tsx';
+import { Fact } from '../ui/Fact.tsx';
+import { List } from '../ui/List.tsx';
+import { Page } from '../ui/Page.tsx';
+import { Refusal } from '../ui/Refusal.tsx';
+import { State } from '../ui/State.tsx';
+import { useInvoiceName } from './Invoices.tsx';
+import { saveFile } from './saveFile.ts';
+
+export function Invoice() {
+  const { t, language } = useText();
+  const { id } = useParams({ from: '/in/invoices/$id' });
+  const read = useQuery(invoice(Number(id)));
+  const nameOf = useInvoiceName();
+  const { data: found } = read;
+  if (found === undefined)
+    return (
+      <Page title={t('billing.unnumbered', { id })}>
+        {read.error ? (
+          <Refusal error={read.error} onRetry={() => void read.refetch()} />
+        ) : (
+          <Skeleton height={320} />
+        )}
+      </Page>
+    );
+  const amount = (value: string) => money(value, found.currency, language);
+  return (
+    <Page title={nameOf(found)} aside={<State of={found.overdue ? 'overdue' : found.status} />}>
+      <Pay found={found} />
+      <SimpleGrid cols={{ base: 1, xs: 2, md: 4 }}>
+        <Fact name={t('billing.created')}>{day(found.created_at, language)}</Fact>
+        <Fact name={t('billing.due')}>{day(found.duedate, language)}</Fact>
+        <Fact name={t('billing.reference')}>{found.payment_reference}</Fact>
+        <Fact name={t('billing.open')}>{amount(found.amount_due)}</Fact>
+      </SimpleGrid>
+      <List
+        label={t('billing.item')}
+        items={found.items}
+        keyOf={(item) => found.items.indexOf(item)}
+        columns={[
+          { name: t('billing.item'), cell: ({ description }) => description },
+          { name: t('billing.price'), isNumber: true, cell: ({ price }) => amount(price) },
+        ]}
+        error={null}
+        onRetry={() => undefined}
+        empty={null}
+      />
+      <Paper withBorder p="md">
+        <SimpleGrid cols={{ base: 1, xs: 2, md: 4 }}>
+          <Fact name={t('billing.subtotal')}>{amount(found.subtotal)}</Fact>
+          {Number(found.discount) !== 0 && <Fact name={t('billing.discount')}>{amount(found.discount)}</Fact>}
+          <Fact name={t('billing.tax', { rate: found.tax_rate })}>{amount(found.tax)}</Fact>
+          <Fact name={t('billing.total')}>
+            <Text fw={700} span>
+              {amount(found.total)}
+            </Text>
+          </Fact>
+        </SimpleGrid>
+      </Paper>
+      <Documents found={found} />
+      {found.payments.length > 0 && (
+        <Stack gap="sm">
+          <Title order={2} size="h4">
+            {t('billing.payments')}
+          </Title>
+          <List
+            label={t('billing.payments')}
+            items={found.payments}
+            keyOf={(payment) => payment.id}
+            columns={[
+              { name: t('billing.payments'), cell: ({ method }) => t(`billing.${methodName(method)}`) },
+              { name: t('billing.created'), cell: ({ created_at }) => moment(created_at, language) },
+              { name: t('billing.total'), isNumber: true, cell: (payment) => amount(payment.amount) },
+            ]}
+            error={null}
+            onRetry={() => undefined}
+            empty={null}
+          />
+        </Stack>
+      )}
+    </Page>
+  );
+}
+
+function methodName(method: Schema<'Payment'>['method']) {
+  return method === 'credit' || method === 'none' ? (`${method}_method` as const) : method;
+}
+
+function Pay({ found }: { found: Schema<'Invoice'> }) {
+  const { t, language } = useText();
+  const queries = useQueryClient();
+  const pay = useMutation({
+    mutationFn: async (method: 'credit' | 'card') => {
+      const { redirect_url } = await client.post('/dashboard/invoices/{id}/pay', {
+        path: { id: found.id },
+        body: { method },
+      });
+      if (redirect_url !== null) window.location.assign(redirect_url);
+    },
+    onSettled: () => queries.invalidateQueries({ queryKey: ['invoices'] }),
+  });
+  if (found.status !== 'unpaid')
+    return pay.isSuccess ? (
+      <Text role="status" fw={600}>
+        {t('billing.done')}
+      </Text>
+    ) : null;
+  const amount = money(found.amount_due, found.currency, language);
+  return (
+    <Stack gap="sm">
+      <Group>
+        <ActionButton
+          action={found.actions.pay}
+          loading={pay.isPending && pay.variables === 'card'}
+          onAct={() => pay.mutate('card')}
+        >
+          {t('billing.payCard', { amount })}
+        </ActionButton>
+        <ActionButton
+          variant="default"
+          action={found.actions.pay}
+          loading={pay.isPending && pay.variables === 'credit'}
+          onAct={() => pay.mutate('credit')}
+        >
+          {t('billing.payCredit', { amount })}
+        </ActionButton>
+      </Group>
+      <Refusal error={pay.error} />
+    </Stack>
+  );
+}
+
+function Documents({ found: { id, number } }: { found: Schema<'Invoice'> }) {
+  const { t } = useText();
+  const fetchFile = useMutation({
+    mutationFn: async (kind: 'pdf' | 'xml') =>
+      saveFile(
+        await client.file(`/dashboard/invoices/{id}/${kind}`, { path: { id } }),
+        `${number ?? id}.${kind}`,
+      ),
+  });
+  if (number === null) return null;
+  return (
+    <div>
+      <Group>
+        {(['pdf', 'xml'] as const).map((kind) => (
+          <Button
+            key={kind}
+            variant="default"
+            loading={fetchFile.isPending && fetchFile.variables === kind}
+            onClick={() => fetchFile.mutate(kind)}
+          >
+            {t(`billing.${kind}`)}
+          </Button>
+        ))}
+      </Group>
+      <Refusal error={fetchFile.error} />
+    </div>
+  );
+}

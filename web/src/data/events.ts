@@ -1,0 +1,36 @@
+import type { QueryClient } from '@tanstack/react-query';
+import type { EventName } from '../../../client/index.ts';
+
+/** What of that which was read is read anew when something happened. An event without a line does not compile. */
+const followUps: Readonly<Record<EventName, readonly string[]>> = {
+  'invoice.created': ['invoices', 'services'],
+  'invoice.overdue': ['invoices'],
+  'invoice.paid': ['invoices', 'services', 'session'],
+  'invoice.refunded': ['invoices', 'services', 'session'],
+  'member.invited': [],
+  'member.joined': ['session'],
+  'member.removed': ['session'],
+  'service.cancelled': ['services'],
+  'service.failed': ['services', 'vps'],
+  'service.provisioned': ['services', 'vps'],
+  'service.renewed': ['services', 'invoices'],
+  'service.suspended': ['services', 'vps'],
+  'service.terminated': ['services', 'vps'],
+  'service.unsuspended': ['services', 'vps'],
+  'ticket.closed': ['tickets'],
+  'ticket.created': ['tickets'],
+  'ticket.replied': ['tickets'],
+  'vps.action.failed': ['vps', 'services'],
+  'vps.action.started': ['vps'],
+  'vps.action.succeeded': ['vps', 'services'],
+};
+
+export const eventNames = Object.keys(followUps) as EventName[];
+
+export function followEvent(queries: QueryClient, name: EventName): void {
+  for (const kind of followUps[name]) void queries.invalidateQueries({ queryKey: [kind] });
+}
+
+export function followReset(queries: QueryClient): void {
+  void queries.invalidateQueries();
+}

@@ -1,0 +1,29 @@
+import type { Schema } from '../../../client/index.ts';
+
+/** States that lists are filtered by, in the order in which they are offered. */
+export const serviceStates = [
+  'pending',
+  'active',
+  'suspended',
+  'cancelled',
+  'terminated',
+] as const satisfies readonly Schema<'ServiceStatus'>[];
+
+export const invoiceStates = [
+  'unpaid',
+  'paid',
+  'cancelled',
+  'refunded',
+  'partially_refunded',
+] as const satisfies readonly Schema<'InvoiceStatus'>[];
+export type InvoiceState = (typeof invoiceStates)[number];
+
+export const ticketStates = [
+  'open',
+  'answered',
+  'customer_reply',
+  'in_progress',
+  'on_hold',
+  'closed',
+] as const satisfies readonly Schema<'TicketStatus'>[];
+export type TicketState = (typeof ticketStates)[number];

@@ -1,0 +1,97 @@
+import { Group, Paper, Skeleton, Stack, Text, Title } from '@mantine/core';
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { invoices, services, tickets } from '../data/queries.ts';
+import { useServiceColumns } from '../services/Services.tsx';
+import { day } from '../text/formats.ts';
+import { useText } from '../text/index.ts';
+import { LinkButton, LinkTo } from '../ui/LinkTo.tsx';
+import { List } from '../ui/List.tsx';
+import { Page } from '../ui/Page.tsx';
+import { Refusal } from '../ui/Refusal.tsx';
+
+/** What needs me, then what is mine. */
+export function Overview() {
+  const { t } = useText();
+  const mine = useInfiniteQuery(services({ status: 'active' }));
+  return (
+    <Page title={t('overview.title')}>
+      <NeedsYou />
+      <Stack gap="sm">
+        <Group justify="space-between">
+          <Title order={2} size="h4">
+            {t('overview.yourServices')}
+          </Title>
+          <LinkTo to="/services">{t('overview.allServices')}</LinkTo>
+        </Group>
+        <List
+          label={t('overview.yourServices')}
+          items={mine.data?.pages[0]?.services.slice(0, 10)}
+          keyOf={({ id }) => id}
+          columns={useServiceColumns()}
+          error={mine.error}
+          onRetry={() => void mine.refetch()}
+          empty={
+            <>
+              <Text fw={600}>{t('services.none')}</Text>
+              <Text c="dimmed">{t('services.noneText')}</Text>
+            </>
+          }
+        />
+      </Stack>
+    </Page>
+  );
+}
+
+function NeedsYou() {
+  const { t, language } = useText();
+  const unpaid = useInfiniteQuery(invoices({ status: 'unpaid' }));
+  const answered = useInfiniteQuery(tickets({ status: 'answered' }));
+  const failed = unpaid.error ?? answered.error;
+  const isRead = unpaid.data !== undefined && answered.data !== undefined;
+  const bills = unpaid.data?.pages[0]?.invoices ?? [];
+  const answers = answered.data?.pages[0]?.tickets ?? [];
+  return (
+    <Stack gap="sm">
+      <Title order={2} size="h4">
+        {t('overview.needsYou')}
+      </Title>
+      {failed ? (
+        <Refusal
+          error={failed}
+          onRetry={() => {
+            void unpaid.refetch();
+            void answered.refetch();
+          }}
+        />
+      ) : (
+        <Paper withBorder p="md">
+          {!isRead && <Skeleton height={20} width="60%" />}
+          {isRead && bills.length + answers.length === 0 && <Text c="dimmed">{t('overview.nothing')}</Text>}
+          <Stack gap="sm">
+            {bills.map(({ id, number, duedate, overdue }) => (
+              <Group key={id} justify="space-between">
+                <Text>
+                  {t(overdue ? 'overview.overdue' : 'overview.unpaid', {
+                    number: number ?? id,
+                    day: day(duedate, language),
+                  })}
+                </Text>
+                <LinkButton to="/invoices/$id" params={{ id: String(id) }} size="xs">
+                  {t('overview.pay')}
+                </LinkButton>
+              </Group>
+            ))}
+            {answers.map(({ tid, subject }) => (
+              <Group key={tid} justify="space-between">
+                <Text style={{ overflowWrap: 'anywhere' }}>{t('overview.answered', { subject })}</Text>
+                <LinkButton to="/tickets/$tid" params={{ tid }} size="xs" variant="default">
+                  {t('overview.read')}
+                </LinkButton>
+              </Group>
+            ))}
+          </Stack>
+        </Paper>
+      )}
+    </Stack>
+  );
+}

@@ -1,0 +1,166 @@
+import { Center, Loader } from '@mantine/core';
+import {
+  createRootRoute,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+  Outlet,
+  redirect,
+} from '@tanstack/react-router';
+import {
+  ConfirmEmailChange,
+  ForgotPassword,
+  Invitation,
+  KeepSecondFactor,
+  ResetPassword,
+  RevokeEmailChange,
+  TicketFeedback,
+  VerifyEmail,
+} from './account/links.tsx';
+import { nextOf, SignIn } from './account/SignIn.tsx';
+import { queryClient, type ServiceFilter, session } from './data/queries.ts';
+import {
+  type InvoiceState,
+  invoiceStates,
+  serviceStates,
+  type TicketState,
+  ticketStates,
+} from './data/states.ts';
+import { House } from './House.tsx';
+import { NotFound } from './NotFound.tsx';
+import { Overview } from './overview/Overview.tsx';
+import { Services } from './services/Services.tsx';
+import { Refusal } from './ui/Refusal.tsx';
+
+const root = createRootRoute({
+  component: Outlet,
+  notFoundComponent: NotFound,
+  errorComponent: ({ error, reset }) => <Refusal error={error} onRetry={reset} />,
+});
+
+const withToken = (search: Record<string, unknown>): { token?: string } =>
+  typeof search.token === 'string' ? { token: search.token } : {};
+
+/** Of the words of an address: the one that is known, or none. */
+function oneOf<Word extends string>(words: readonly Word[], given: unknown): Word | undefined {
+  return words.find((word) => word === given);
+}
+
+/** Pages for everybody, most of them opened by a link in a mail. */
+const open = [
+  createRoute({
+    getParentRoute: () => root,
+    path: '/sign-in',
+    validateSearch: ({ next }: Record<string, unknown>): { next?: string } =>
+      next === undefined ? {} : { next: nextOf(next) },
+    component: SignIn,
+  }),
+  createRoute({
+    getParentRoute: () => root,
+    path: '/register',
+    component: lazyRouteComponent(() => import('./account/Register.tsx'), 'Register'),
+  }),
+  createRoute({ getParentRoute: () => root, path: '/forgot-password', component: ForgotPassword }),
+  ...(
+    [
+      ['/verify-email', VerifyEmail],
+      ['/reset-password', ResetPassword],
+      ['/confirm-email-change', ConfirmEmailChange],
+      ['/revoke-email-change', RevokeEmailChange],
+      ['/keep-second-factor', KeepSecondFactor],
+      ['/ticket-feedback', TicketFeedback],
+    ] as const
+  ).map(([path, component]) =>
+    createRoute({ getParentRoute: () => root, path, validateSearch: withToken, component }),
+  ),
+];
+
+/** Pages of whoever is signed in; others sign in first and come back to where they wanted to go. */
+const inside = createRoute({
+  getParentRoute: () => root,
+  id: 'in',
+  beforeLoad: async ({ location }) => {
+    if ((await queryClient.ensureQueryData(session)) !== null) return;
+    const search = location.href === '/' ? {} : { next: location.href };
+    throw redirect({ to: '/sign-in', search });
+  },
+  pendingComponent: () => (
+    <Center h="60vh">
+      <Loader />
+    </Center>
+  ),
+  component: House,
+});
+
+const pages = [
+  createRoute({ getParentRoute: () => inside, path: '/', component: Overview }),
+  createRoute({
+    getParentRoute: () => inside,
+    path: '/services',
+    validateSearch: ({ status, search }: Record<string, unknown>): ServiceFilter => ({
+      status: oneOf(serviceStates, status),
+      search: typeof search === 'string' ? search : undefined,
+    }),
+    component: Services,
+  }),
+  createRoute({
+    getParentRoute: () => inside,
+    path: '/services/$id',
+    component: lazyRouteComponent(() => import('./services/Service.tsx'), 'Service'),
+  }),
+  createRoute({
+    getParentRoute: () => inside,
+    path: '/billing',
+    validateSearch: ({ status }: Record<string, unknown>): { status?: InvoiceState } => ({
+      status: oneOf(invoiceStates, status),
+    }),
+    component: lazyRouteComponent(() => import('./billing/Invoices.tsx'), 'Invoices'),
+  }),
+  createRoute({
+    getParentRoute: () => inside,
+    path: '/billing/payment-methods',
+    component: lazyRouteComponent(() => import('./billing/PaymentMethods.tsx'), 'PaymentMethods'),
+  }),
+  createRoute({
+    getParentRoute: () => inside,
+    path: '/invoices/$id',
+    component: lazyRouteComponent(() => import('./billing/Invoice.tsx'), 'Invoice'),
+  }),
+  createRoute({
+    getParentRoute: () => inside,
+    path: '/tickets',
+    validateSearch: ({ status }: Record<string, unknown>): { status?: TicketState } => ({
+      status: oneOf(ticketStates, status),
+    }),
+    component: lazyRouteComponent(() => import('./tickets/Tickets.tsx'), 'Tickets'),
+  }),
+  createRoute({
+    getParentRoute: () => inside,
+    path: '/tickets/new',
+    component: lazyRouteComponent(() => import('./tickets/NewTicket.tsx'), 'NewTicket'),
+  }),
+  createRoute({
+    getParentRoute: () => inside,
+    path: '/tickets/$tid',
+    component: lazyRouteComponent(() => import('./tickets/Ticket.tsx'), 'Ticket'),
+  }),
+  createRoute({
+    getParentRoute: () => inside,
+    path: '/invitation',
+    validateSearch: withToken,
+    component: Invitation,
+  }),
+] as const;
+
+/** The one list of pages, as `src/api.ts` is for the API. */
+export const router = createRouter({
+  routeTree: root.addChildren([...open, inside.addChildren(pages)]),
+  defaultPreload: 'intent',
+  scrollRestoration: true,
+});
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: typeof router;
+  }
+}

@@ -1,0 +1,33 @@
+import type { Language } from './index.ts';
+
+const locales: Record<Language, string> = { en: 'en-GB', de: 'de-DE' };
+
+/** `12.50` and `EUR` as people write it; the digits are those of the API, whatever the currency. */
+export function money(amount: string, currency: string | null, language: Language): string {
+  if (currency === null) return amount;
+  const digits = amount.split('.')[1]?.length ?? 0;
+  const format = new Intl.NumberFormat(locales[language], {
+    style: 'currency',
+    currency,
+    minimumFractionDigits: digits,
+    maximumFractionDigits: digits,
+  });
+  // A string: amounts beyond what a number holds exactly stay as they are.
+  return format.format(amount as `${number}`);
+}
+
+/** A day of the calendar, `2026-01-31`; no zone moves it. */
+export function day(date: string, language: Language): string {
+  const format = new Intl.DateTimeFormat(locales[language], { dateStyle: 'medium', timeZone: 'UTC' });
+  return format.format(new Date(`${date.slice(0, 10)}T00:00:00Z`));
+}
+
+/** A moment, by the clock of whoever looks. */
+export function moment(time: string, language: Language): string {
+  const format = new Intl.DateTimeFormat(locales[language], { dateStyle: 'medium', timeStyle: 'short' });
+  return format.format(new Date(time));
+}
+
+export function gigabytes(value: number, language: Language): string {
+  return `${new Intl.NumberFormat(locales[language], { maximumFractionDigits: 1 }).format(value)} GB`;
+}

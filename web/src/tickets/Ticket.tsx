@@ -1,0 +1,102 @@
+import { Group, Paper, Skeleton, Stack, Text } from '@mantine/core';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useParams } from '@tanstack/react-router';
+import { useState } from 'react';
+import type { Schema } from '../../../client/index.ts';
+import { client } from '../data/client.ts';
+import { ticket } from '../data/queries.ts';
+import { moment } from '../text/formats.ts';
+import { useText } from '../text/index.ts';
+import { ActionButton } from '../ui/ActionButton.tsx';
+import { Form, LongField } from '../ui/Form.tsx';
+import { Page } from '../ui/Page.tsx';
+import { Refusal } from '../ui/Refusal.tsx';
+import { State } from '../ui/State.tsx';
+
+export function Ticket() {
+  const { t } = useText();
+  const { tid } = useParams({ from: '/in/tickets/$tid' });
+  const queries = useQueryClient();
+  const read = useQuery(ticket(tid));
+  const [answers, setAnswers] = useState(0);
+  const seen = () => queries.invalidateQueries({ queryKey: ['tickets'] });
+  const close = useMutation({
+    mutationFn: () => client.post('/dashboard/tickets/{tid}/close', { path: { tid } }),
+    onSettled: seen,
+  });
+  const { data: found } = read;
+  if (found === undefined)
+    return (
+      <Page title={tid}>
+        {read.error ? (
+          <Refusal error={read.error} onRetry={() => void read.refetch()} />
+        ) : (
+          <Skeleton height={240} />
+        )}
+      </Page>
+    );
+  return (
+    <Page
+      title={found.subject}
+      aside={
+        <>
+          <State of={found.status} />
+          <ActionButton
+            variant="default"
+            action={found.actions.close}
+            loading={close.isPending}
+            onAct={() => close.mutate()}
+          >
+            {t('tickets.close')}
+          </ActionButton>
+        </>
+      }
+    >
+      <Refusal error={close.error} />
+      {found.earlier_replies > 0 && (
+        <Text c="dimmed">{t('tickets.earlier', { count: found.earlier_replies })}</Text>
+      )}
+      <Stack component="ol" gap="md" p={0} m={0} style={{ listStyle: 'none' }}>
+        {found.replies.map((each) => (
+          <Message key={each.id} message={each} />
+        ))}
+      </Stack>
+      {found.status === 'closed' && <Text>{t('tickets.closed')}</Text>}
+      {found.actions.reply.allowed && (
+        <Form
+          key={answers}
+          submit={t('tickets.send')}
+          onSubmit={async ({ message = '' }) => {
+            await client.post('/dashboard/tickets/{tid}', { path: { tid }, body: { message } });
+            await seen();
+            setAnswers((before) => before + 1);
+          }}
+        >
+          <LongField name="message" label={t('tickets.reply')} />
+        </Form>
+      )}
+    </Page>
+  );
+}
+
+/** What was written, as it was written: nothing in it is markup. */
+function Message({ message }: { message: Schema<'TicketReply'> }) {
+  const { t, language } = useText();
+  const who = message.adminName === null ? message.name : t('tickets.staff', { name: message.adminName });
+  return (
+    <Paper
+      component="li"
+      withBorder
+      p="md"
+      bg={message.adminName === null ? undefined : 'var(--mantine-color-default-hover)'}
+    >
+      <Group justify="space-between" mb="xs">
+        <Text fw={600}>{who}</Text>
+        <Text size="sm" c="dimmed">
+          {moment(message.created_at, language)}
+        </Text>
+      </Group>
+      <Text className="message">{message.message}</Text>
+    </Paper>
+  );
+}

@@ -1,0 +1,46 @@
+import { Container, Group, Paper, Stack, Text, Title, UnstyledButton } from '@mantine/core';
+import { type ReactNode, useEffect } from 'react';
+import { languages, setLanguage, useText } from '../text/index.ts';
+import { productName } from './Page.tsx';
+
+/** The page of somebody who is not signed in: one question at a time. */
+export function Card({ title, text, children }: { title: string; text?: string; children?: ReactNode }) {
+  const { language } = useText();
+  useEffect(() => {
+    document.title = `${title} · ${productName}`;
+  }, [title]);
+  return (
+    <Container size={440} py={{ base: 'lg', sm: 80 }}>
+      <Stack gap="lg">
+        <Text component="p" fw={700} size="lg" ta="center">
+          {productName}
+        </Text>
+        <Paper component="main" withBorder p={{ base: 'md', sm: 'xl' }} radius="lg">
+          <Stack gap="md">
+            <Title order={1} size="h2">
+              {title}
+            </Title>
+            {text !== undefined && <Text c="dimmed">{text}</Text>}
+            {children}
+          </Stack>
+        </Paper>
+        <Group component="footer" justify="center" gap="lg">
+          {Object.entries(languages).map(([code, name]) => (
+            <UnstyledButton
+              key={code}
+              lang={code}
+              aria-pressed={code === language}
+              p="xs"
+              fw={code === language ? 700 : 400}
+              onClick={() => setLanguage(code as keyof typeof languages)}
+            >
+              <Text size="sm" inherit>
+                {name}
+              </Text>
+            </UnstyledButton>
+          ))}
+        </Group>
+      </Stack>
+    </Container>
+  );
+}

@@ -1,0 +1,107 @@
+import { Button, NativeSelect, PasswordInput, Stack, Textarea, TextInput } from '@mantine/core';
+import { useMutation } from '@tanstack/react-query';
+import { createContext, type FormEvent, type ReactNode, useContext } from 'react';
+import { ApiError } from '../../../client/index.ts';
+import { Refusal } from './Refusal.tsx';
+
+/** What the fields hold, by their names; an empty one is left out. */
+export type Values = Readonly<Record<string, string>>;
+
+const Mistakes = createContext<ReadonlyMap<string, string>>(new Map());
+
+interface FormProps {
+  submit: string;
+  onSubmit: (values: Values) => Promise<unknown>;
+  children: ReactNode;
+  /** Beside the button that submits. */
+  beside?: ReactNode;
+}
+
+/**
+ * A form whose mistakes land at their fields, as the API names them. What was typed stays whatever the answer is.
+ * After a success it is up to the caller to show something else.
+ */
+export function Form({ submit, onSubmit, children, beside }: FormProps) {
+  const act = useMutation({ mutationFn: onSubmit });
+  const mistakes = mistakesOf(act.error);
+  const send = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    if (act.isPending) return;
+    const given = [...new FormData(event.currentTarget)].map(([name, value]) => [name, String(value)]);
+    act.mutate(Object.fromEntries(given.filter(([, value]) => value !== '')));
+  };
+  return (
+    <form onSubmit={send} noValidate={false}>
+      <Mistakes value={mistakes}>
+        <Stack gap="md">
+          {children}
+          {mistakes.size === 0 && <Refusal error={act.error} />}
+          <Button type="submit" loading={act.isPending} style={{ alignSelf: 'flex-start' }}>
+            {submit}
+          </Button>
+          {beside}
+        </Stack>
+      </Mistakes>
+    </form>
+  );
+}
+
+function mistakesOf(error: unknown): ReadonlyMap<string, string> {
+  if (!(error instanceof ApiError)) return new Map();
+  return new Map(error.details.map(({ field, message }) => [field, message]));
+}
+
+interface FieldProps {
+  name: string;
+  label: string;
+  help?: string;
+  required?: boolean;
+  autoComplete?: string;
+  type?: 'text' | 'email' | 'password';
+  inputMode?: 'numeric' | 'text';
+  defaultValue?: string;
+  minLength?: number;
+  maxLength?: number;
+  autoFocus?: boolean;
+}
+
+export function Field({ help, type = 'text', required = true, ...props }: FieldProps) {
+  const error = useContext(Mistakes).get(props.name);
+  const shared = { ...props, required, description: help, error, withAsterisk: false };
+  return type === 'password' ? <PasswordInput {...shared} /> : <TextInput {...shared} type={type} />;
+}
+
+export function LongField({ help, required = true, ...props }: Omit<FieldProps, 'type'>) {
+  const error = useContext(Mistakes).get(props.name);
+  return (
+    <Textarea
+      {...props}
+      required={required}
+      withAsterisk={false}
+      description={help}
+      error={error}
+      autosize
+      minRows={5}
+      maxRows={20}
+    />
+  );
+}
+
+interface ChoiceProps extends Omit<FieldProps, 'type' | 'minLength' | 'maxLength' | 'inputMode'> {
+  choices: readonly { value: string; label: string }[];
+}
+
+/** The platform's own choice: what people know from their phone. */
+export function Choice({ help, required = true, choices, ...props }: ChoiceProps) {
+  const error = useContext(Mistakes).get(props.name);
+  return (
+    <NativeSelect
+      {...props}
+      required={required}
+      withAsterisk={false}
+      description={help}
+      error={error}
+      data={[...choices]}
+    />
+  );
+}

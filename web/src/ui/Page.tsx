@@ -1,0 +1,29 @@
+import { Group, Stack, Title } from '@mantine/core';
+import { type ReactNode, useEffect } from 'react';
+
+interface PageProps {
+  title: string;
+  /** Beside the title: a state, or what one does here. */
+  aside?: ReactNode;
+  children: ReactNode;
+}
+
+export const productName = 'Innkeeper';
+
+/** A page: its one heading, which is the name of the tab as well. */
+export function Page({ title, aside, children }: PageProps) {
+  useEffect(() => {
+    document.title = `${title} · ${productName}`;
+  }, [title]);
+  return (
+    <Stack gap="lg">
+      <Group justify="space-between" gap="sm">
+        <Title order={1} size="h2" style={{ overflowWrap: 'anywhere' }}>
+          {title}
+        </Title>
+        {aside !== undefined && <Group gap="xs">{aside}</Group>}
+      </Group>
+      {children}
+    </Stack>
+  );
+}

@@ -1,0 +1,79 @@
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { openBrowser, openDoor } from '../test/browser.ts';
+import { startTestProduct, type TestProduct } from '../test/product.ts';
+
+/** The product with its dashboard, at an address that a browser keeps sessions for, and a browser. */
+export interface Bed {
+  product: TestProduct;
+  url: string;
+  open(options?: BrowserContextOptions): Promise<Visitor>;
+  /** Closes every window: each holds a stream, and a person may have so many. */
+  closeWindows(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Somebody's own browser window. */
+export interface Visitor {
+  page: Page;
+  /** What the browser complained of since the last look: scripts, policies, answers that it did not like. */
+  complaints(): string[];
+  /** Rules of WCAG 2.2 A and AA that what is shown breaks, and whether it has to be moved sideways. */
+  faults(): Promise<string[]>;
+}
+
+const rules = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'];
+
+export async function openBed(): Promise<Bed> {
+  const door = await openDoor(() => product.url);
+  const product = await startTestProduct({ env: { PUBLIC_URL: door.url, DASHBOARD: 'on' } });
+  const browser: Browser = await openBrowser();
+  const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+  return {
+    product,
+    url: door.url,
+    async open(options = {}) {
+      const context = await browser.newContext({ locale: 'en-GB', baseURL: door.url, ...options });
+      const page = await context.newPage();
+      const heard: string[] = [];
+      page.on('pageerror', ({ message }) => heard.push(message));
+      page.on('console', (line) => {
+        if (['error', 'warning'].includes(line.type())) heard.push(line.text());
+      });
+      return {
+        page,
+        complaints: () => heard.splice(0),
+        faults: async () => {
+          await page.evaluate(axe);
+          const broken = (await page.evaluate(
+            `axe.run(document, { runOnly: ${JSON.stringify(rules)} }).then(({ violations }) =>
+              violations.flatMap(({ id, nodes }) => nodes.map(({ target }) => id + ' at ' + target.join(' '))))`,
+          )) as string[];
+          const wide = (await page.evaluate(
+            'document.documentElement.scrollWidth - document.documentElement.clientWidth',
+          )) as number;
+          return wide > 0 ? [...broken, `${wide} pixels too wide`] : broken;
+        },
+      };
+    },
+    async closeWindows() {
+      for (const context of browser.contexts()) await context.close();
+    },
+    async close() {
+      await browser.close();
+      await product.stop();
+      await door.close();
+    },
+  };
+}
+
+/** Signs the demonstration's customer in by typing, as people do. */
+export async function signIn({ product }: Bed, { page }: Visitor, where = '/'): Promise<void> {
+  const { email, password } = product.demo.customer;
+  await page.goto(where);
+  await page.getByLabel(/^E-?[Mm]ail/).fill(email);
+  await page.locator('input[name=password]').fill(password);
+  await page.locator('button[type=submit]').click();
+  await page.getByRole('navigation').waitFor({ state: 'attached' });
+}

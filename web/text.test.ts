@@ -1,0 +1,40 @@
+/** Texts of the dashboard: each in every language, with the same variables, and used. */
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { expect, it } from 'vitest';
+import de from './src/text/de.json' with { type: 'json' };
+import en from './src/text/en.json' with { type: 'json' };
+
+type Texts = Record<string, Record<string, string>>;
+
+function flat(texts: Texts): Map<string, string> {
+  return new Map(
+    Object.entries(texts).flatMap(([group, named]) =>
+      Object.entries(named).map(([name, text]) => [`${group}.${name}`, text] as const),
+    ),
+  );
+}
+
+const variablesIn = (text = '') => [...text.matchAll(/\{\{(\w+)\}\}/g)].map(([, name]) => name).sort();
+
+it('is in every language, with the same variables', () => {
+  const [english, german] = [flat(en), flat(de)];
+  expect([...german.keys()].sort()).toEqual([...english.keys()].sort());
+  for (const [key, text] of english)
+    expect([key, variablesIn(german.get(key))]).toEqual([key, variablesIn(text)]);
+});
+
+it('is used', () => {
+  const root = path.join(import.meta.dirname, 'src');
+  const sources = readdirSync(root, { recursive: true, encoding: 'utf8' })
+    .filter((file) => /\.tsx?$/.test(file))
+    .map((file) => readFileSync(path.join(root, file), 'utf8'))
+    .join('\n');
+  // Some are named by what the API says: states, commands, priorities.
+  const named = new Set([...sources.matchAll(/t\(`(\w+)\.\$\{/g)].map(([, group]) => group));
+  const unused = [...flat(en).keys()].filter((key) => {
+    const [group = ''] = key.split('.');
+    return !named.has(group) && !sources.includes(`'${key.replace(/_(one|other)$/, '')}'`);
+  });
+  expect(unused).toEqual([]);
+});
