@@ -38,6 +38,7 @@ const roots = [
   'demo',
   'introduction.ts',
   'node.ts',
+  'dashboard.ts',
   'database.ts',
   'backup',
   'product.ts',

@@ -170,7 +170,7 @@ export const story = [
 
 /** Examples that need what a story where all goes well does not have, with the tests that send them instead. */
 export const cannotBeSent: Record<string, string> = {
-  rateTicket: 'needs the link of a mail: tickets/staff/staff.test.ts',
+  rateTicket: 'needs the link of a mail: ../test/feedbackLink.test.ts',
   listUnclaimedMails: 'needs a mail that came in: tickets/byMail/byMail.test.ts',
   getUnclaimedMail: 'needs a mail that came in: tickets/byMail/byMail.test.ts',
   assignUnclaimedMail: 'needs a mail that came in: tickets/byMail/byMail.test.ts',
