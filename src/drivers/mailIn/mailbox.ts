@@ -152,6 +152,8 @@ function open({ url, ca, timeoutMs = 30_000 }: MailboxOptions): ImapFlow {
     ...{ connectionTimeout: timeoutMs, greetingTimeout: timeoutMs, socketTimeout: 5 * 60_000 },
     // Some servers say nothing any more after half an hour of IDLE.
     ...{ maxIdleTime: 4 * 60_000, logger: false },
+    // By itself it would wait a quarter of a minute before it listens.
+    autoIdleDelay: 200,
     ...(ca === undefined ? {} : { tls: { ca } }),
   });
 }
