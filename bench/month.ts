@@ -62,6 +62,10 @@ async function fillInvoices(
   { organizationId, userId }: Person,
   { count, first, month }: Filling & { first: number },
 ): Promise<void> {
+  await sql(`insert into invoice_series (prefix, last) values ('M' || $1::bigint || '-', $2)`, [
+    organizationId,
+    count,
+  ]);
   await sql(
     `insert into invoices (id, organization_id, position, user_id, series, sequence, number, issued_at, kind, status, currency,
        subtotal_minor, discount_minor, tax_minor, total_minor, paid_minor, tax_rate_basis_points, tax_exempt, expires_at,
