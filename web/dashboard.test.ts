@@ -1,4 +1,5 @@
 /** The dashboard in a real browser, against the product itself. */
+import { readFile } from 'node:fs/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { orderVps, runningVps } from '../test/orders.ts';
 import { until } from '../test/product.ts';
@@ -126,9 +127,14 @@ describe('a customer', () => {
     await signIn(bed, visitor, '/tickets/new');
     await page.getByLabel('Subject').fill(hostile.slice(0, 60));
     await page.getByRole('textbox', { name: 'Message' }).fill(hostile);
+    const file = { name: 'a trace.txt', mimeType: 'text/plain', buffer: Buffer.from('12 hops\n') };
+    await page.locator('input[type=file]').setInputFiles(file);
     await page.getByRole('button', { name: 'Send' }).click();
     await page.waitForURL(/\/tickets\/(?!new)/);
     await page.getByText(hostile).waitFor();
+    const saving = page.waitForEvent('download');
+    await page.getByRole('button', { name: /trace.*\(8 byte\)/ }).click();
+    expect(await readFile(await (await saving).path(), 'utf8')).toBe('12 hops\n');
     const tid = new URL(page.url()).pathname.split('/').at(-1);
     await bed.product.staff.post(`/staff/tickets/${tid}/replies`, { message: `Hello **Ada** ${hostile}` });
     await page.getByText('Hello **Ada**').waitFor();

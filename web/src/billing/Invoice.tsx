@@ -4,6 +4,7 @@ import { useParams } from '@tanstack/react-router';
 import type { Schema } from '../../../client/index.ts';
 import { client } from '../data/client.ts';
 import { invoice } from '../data/queries.ts';
+import { saveFile } from '../data/saveFile.ts';
 import { day, moment, money } from '../text/formats.ts';
 import { useText } from '../text/index.ts';
 import { ActionButton } from '../ui/ActionButton.tsx';
@@ -13,7 +14,6 @@ import { Page } from '../ui/Page.tsx';
 import { Refusal } from '../ui/Refusal.tsx';
 import { State } from '../ui/State.tsx';
 import { useInvoiceName } from './Invoices.tsx';
-import { saveFile } from './saveFile.ts';
 
 export function Invoice() {
   const { t, language } = useText();

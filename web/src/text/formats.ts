@@ -31,3 +31,16 @@ export function moment(time: string, language: Language): string {
 export function gigabytes(value: number, language: Language): string {
   return `${new Intl.NumberFormat(locales[language], { maximumFractionDigits: 1 }).format(value)} GB`;
 }
+
+const units = ['byte', 'kilobyte', 'megabyte', 'gigabyte'] as const;
+
+/** The size of a file, in the largest unit of which it has one. */
+export function bytes(size: number, language: Language): string {
+  const step = Math.min(units.length - 1, Math.floor(Math.log10(Math.max(1, size)) / 3));
+  const format = new Intl.NumberFormat(locales[language], {
+    style: 'unit',
+    unit: units[step],
+    maximumFractionDigits: step === 0 ? 0 : 1,
+  });
+  return format.format(size / 1_000 ** step);
+}

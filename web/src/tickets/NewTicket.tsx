@@ -4,9 +4,10 @@ import type { BodyOf, OperationAt } from '../../../client/index.ts';
 import { client } from '../data/client.ts';
 import { departments, services } from '../data/queries.ts';
 import { useText } from '../text/index.ts';
-import { Choice, Field, Form, LongField, type Values } from '../ui/Form.tsx';
+import { Choice, Field, FileField, type Files, Form, LongField, type Values } from '../ui/Form.tsx';
 import { Page } from '../ui/Page.tsx';
 import { Refusal } from '../ui/Refusal.tsx';
+import { attachmentsOf } from './files.ts';
 
 type Draft = BodyOf<OperationAt<'post', '/dashboard/tickets/create'>>;
 
@@ -18,14 +19,19 @@ export function NewTicket() {
   const queries = useQueryClient();
   const offered = useQuery(departments);
   const mine = useInfiniteQuery(services());
-  const send = async ({
-    subject = '',
-    department = '',
-    priority = 'medium',
-    message = '',
-    service,
-  }: Values) => {
-    const draft = { subject, department, priority, message, ...(service && { service_id: Number(service) }) };
+  const send = async (
+    { subject = '', department = '', priority = 'medium', message = '', service }: Values,
+    files: Files,
+  ) => {
+    const attachments = await attachmentsOf(files.attachments ?? []);
+    const draft = {
+      subject,
+      department,
+      priority,
+      message,
+      attachments,
+      ...(service && { service_id: Number(service) }),
+    };
     const { ticket } = await client.post('/dashboard/tickets/create', { body: draft as Draft });
     await queries.invalidateQueries({ queryKey: ['tickets'] });
     await navigate({ to: '/tickets/$tid', params: { tid: ticket.tid } });
@@ -59,6 +65,7 @@ export function NewTicket() {
         />
         <Field name="subject" label={t('tickets.subject')} maxLength={200} />
         <LongField name="message" label={t('tickets.message')} />
+        <FileField name="attachments" label={t('tickets.files')} />
       </Form>
     </Page>
   );

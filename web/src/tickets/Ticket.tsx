@@ -8,10 +8,12 @@ import { ticket } from '../data/queries.ts';
 import { moment } from '../text/formats.ts';
 import { useText } from '../text/index.ts';
 import { ActionButton } from '../ui/ActionButton.tsx';
-import { Form, LongField } from '../ui/Form.tsx';
+import { FileField, Form, LongField } from '../ui/Form.tsx';
 import { Page } from '../ui/Page.tsx';
 import { Refusal } from '../ui/Refusal.tsx';
 import { State } from '../ui/State.tsx';
+import { Attachments } from './Attachments.tsx';
+import { attachmentsOf } from './files.ts';
 
 export function Ticket() {
   const { t } = useText();
@@ -66,13 +68,15 @@ export function Ticket() {
         <Form
           key={answers}
           submit={t('tickets.send')}
-          onSubmit={async ({ message = '' }) => {
-            await client.post('/dashboard/tickets/{tid}', { path: { tid }, body: { message } });
+          onSubmit={async ({ message = '' }, files) => {
+            const attachments = await attachmentsOf(files.attachments ?? []);
+            await client.post('/dashboard/tickets/{tid}', { path: { tid }, body: { message, attachments } });
             await seen();
             setAnswers((before) => before + 1);
           }}
         >
           <LongField name="message" label={t('tickets.reply')} />
+          <FileField name="attachments" label={t('tickets.files')} />
         </Form>
       )}
     </Page>
@@ -97,6 +101,7 @@ function Message({ message }: { message: Schema<'TicketReply'> }) {
         </Text>
       </Group>
       <Text className="message">{message.message}</Text>
+      <Attachments files={message.attachments} />
     </Paper>
   );
 }

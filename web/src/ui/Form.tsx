@@ -1,17 +1,20 @@
-import { Button, NativeSelect, PasswordInput, Stack, Textarea, TextInput } from '@mantine/core';
+import { Button, Input, NativeSelect, PasswordInput, Stack, Textarea, TextInput } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
-import { createContext, type FormEvent, type ReactNode, useContext } from 'react';
+import { createContext, type FormEvent, type ReactNode, useContext, useId } from 'react';
 import { ApiError } from '../../../client/index.ts';
 import { Refusal } from './Refusal.tsx';
 
 /** What the fields hold, by their names; an empty one is left out. */
 export type Values = Readonly<Record<string, string>>;
 
+/** Files that were chosen, by the names of their fields. */
+export type Files = Readonly<Record<string, readonly File[]>>;
+
 const Mistakes = createContext<ReadonlyMap<string, string>>(new Map());
 
 interface FormProps {
   submit: string;
-  onSubmit: (values: Values) => Promise<unknown>;
+  onSubmit: (values: Values, files: Files) => Promise<unknown>;
   children: ReactNode;
   /** Beside the button that submits. */
   beside?: ReactNode;
@@ -22,13 +25,19 @@ interface FormProps {
  * After a success it is up to the caller to show something else.
  */
 export function Form({ submit, onSubmit, children, beside }: FormProps) {
-  const act = useMutation({ mutationFn: onSubmit });
+  const act = useMutation({ mutationFn: ([values, files]: [Values, Files]) => onSubmit(values, files) });
   const mistakes = mistakesOf(act.error);
   const send = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
     if (act.isPending) return;
-    const given = [...new FormData(event.currentTarget)].map(([name, value]) => [name, String(value)]);
-    act.mutate(Object.fromEntries(given.filter(([, value]) => value !== '')));
+    const values: Record<string, string> = {};
+    const files: Record<string, File[]> = {};
+    for (const [name, value] of new FormData(event.currentTarget)) {
+      if (typeof value === 'string') {
+        if (value !== '') values[name] = value;
+      } else if (value.name !== '') files[name] = [...(files[name] ?? []), value];
+    }
+    act.mutate([values, files]);
   };
   return (
     <form onSubmit={send} noValidate={false}>
@@ -89,6 +98,18 @@ export function LongField({ help, required = true, ...props }: Omit<FieldProps, 
 
 interface ChoiceProps extends Omit<FieldProps, 'type' | 'minLength' | 'maxLength' | 'inputMode'> {
   choices: readonly { value: string; label: string }[];
+}
+
+/** Any number of files; the platform's own way to choose them. */
+export function FileField({ name, label, help }: { name: string; label: string; help?: string }) {
+  const id = useId();
+  const mistakes = useContext(Mistakes);
+  const error = [...mistakes].find(([field]) => field === name || field.startsWith(`${name}[`))?.[1];
+  return (
+    <Input.Wrapper id={id} label={label} description={help} error={error}>
+      <input type="file" id={id} name={name} multiple className="files" />
+    </Input.Wrapper>
+  );
 }
 
 /** The platform's own choice: what people know from their phone. */
