@@ -94,7 +94,7 @@ const texts = {
   /** The provider's own: its staff, nodes, addresses and products. */
   providers: [
     ...['recipient', 'title', 'address', 'dns_name', 'network', 'location', 'primary_ip', 'slug', 'trouble'],
-    ...['section', 'code', 'department', 'task', 'source', 'concerns', 'options', 'gateway'],
+    ...['section', 'code', 'department', 'task', 'source', 'concerns', 'options', 'gateway', 'account'],
   ],
   /** Words and numbers that the product chooses from or counts. */
   chosen: [
@@ -112,7 +112,7 @@ const texts = {
     ...['total', 'from', 'cycle', 'prefix', 'country', 'was', 'valid_from', 'valid_until', 'role', 'ends_at'],
     ...['due', 'until', 'suspends_on', 'status', 'state', 'scopes', 'rate', 'next_try_on', 'kind', 'into'],
     ...['failing_since', 'expires_at', 'ends_on', 'effective_on', 'due_at', 'command', 'answer_by'],
-    ...['coming_price', 'credited', 'outcome', 'priority', 'by', 'error'],
+    ...['coming_price', 'credit', 'credited', 'outcome', 'priority', 'by', 'error'],
   ],
 };
 

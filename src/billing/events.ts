@@ -57,6 +57,20 @@ interface InvoiceRefunded {
   full: boolean;
 }
 
+interface BankStatementReceived {
+  account: string;
+  /** Entries in it, and how many of them an earlier statement had. */
+  entries: number;
+  known: number;
+}
+
+interface BankEntryDismissed {
+  statement_id: number;
+  amount: string;
+  currency: string;
+  reason: string;
+}
+
 interface TransferTakenBack {
   user_id: number | null;
   amount: string;
@@ -276,6 +290,14 @@ export const paymentMethodRemoved = event<PaymentMethodChanged>(
 export const paymentMethodChosen = event<PaymentMethodChosen>(
   'payment_method.chosen',
   'a payment method became the default one, or stopped being it',
+);
+export const bankStatementReceived = event<BankStatementReceived>(
+  'bank_statement.received',
+  'staff handed in a statement of the bank',
+);
+export const bankEntryDismissed = event<BankEntryDismissed>(
+  'bank_entry.dismissed',
+  'staff said that money on a bank statement is no customer’s',
 );
 export const transferTakenBack = event<TransferTakenBack>(
   'transfer.taken_back',

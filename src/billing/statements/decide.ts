@@ -1,5 +1,7 @@
+import { record } from '../../events/index.ts';
 import { organizationExists } from '../../organizations/index.ts';
-import { type Context, fail, transaction } from '../../platform/index.ts';
+import { type Context, fail, formatMoney, transaction } from '../../platform/index.ts';
+import { bankEntryDismissed } from '../events.ts';
 import type { NamedPart } from '../payments/split.ts';
 import { type BankEntryRow, bookEntry, requireUndecided, settleEntry } from './book.ts';
 import { readEntry } from './read.ts';
@@ -53,6 +55,12 @@ export async function dismissBankEntry(ctx: Context, statementId: number, entryI
   return transaction(ctx, 'billing.dismissBankEntry', async (tx) => {
     const entry = await requireUndecided(tx, statementId, entryId);
     await settleEntry(tx, entry, 'dismissed', reason);
+    const { amount_minor, currency } = entry;
+    await record(tx, bankEntryDismissed, {
+      subject: { type: 'bank_entry', id: entryId },
+      organizationId: null,
+      data: { statement_id: statementId, amount: formatMoney(amount_minor, currency), currency, reason },
+    });
     return readEntry(tx, entryId);
   });
 }

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { record } from '../../events/index.ts';
 import {
   type Context,
   enqueue,
@@ -11,6 +12,7 @@ import {
 import { readSettings } from '../../settings/index.ts';
 import { bookkeeping } from '../bookkeeping/settings.ts';
 import { company } from '../documents/company.ts';
+import { bankStatementReceived } from '../events.ts';
 import { type BankEntry, type BankStatement, readCamt } from './camt.ts';
 import { matchStatement } from './match.ts';
 import { summariesOf } from './read.ts';
@@ -101,6 +103,11 @@ async function receive(tx: TxContext, { account, name, entries }: BankStatement)
     written += await tx.db.run(insertEntries, { statementId: made.id, account, entries: json });
   }
   await tx.db.run(setKnown, { id: made.id, known: rows.length - written });
+  await record(tx, bankStatementReceived, {
+    subject: { type: 'bank_statement', id: made.id },
+    organizationId: null,
+    data: { account, entries: rows.length, known: rows.length - written },
+  });
   await enqueue(tx, matchStatement, { statementId: made.id });
   return made.id;
 }
