@@ -16,6 +16,7 @@ import { measureSsh } from './ssh.ts';
 import { measureStart } from './start.ts';
 import { asTable, conditions, type Figure, keeps } from './table.ts';
 import { measureEvents, measureWebhooks } from './telling.ts';
+import { measureTickets, openDesk } from './tickets.ts';
 
 const argument = (name: string) =>
   process.argv.find((each) => each.startsWith(`--${name}=`))?.slice(name.length + 3);
@@ -59,6 +60,7 @@ try {
   if (wanted('nightly')) await nightly();
   if (['events', 'webhooks'].some(wanted)) await telling();
   if (wanted('month')) await month();
+  if (wanted('tickets')) await tickets();
   await take('jobs', jobs);
   await take('documents', () =>
     measureDocuments(quick ? { rounds: 3, documents: 20 } : { rounds: 9, documents: 100 }),
@@ -142,6 +144,24 @@ async function signIn(): Promise<void> {
   );
   await access.close();
   await house.stop();
+}
+
+/** Two products: the queue of staff is one for the whole house. */
+async function tickets(): Promise<void> {
+  const env = { HYPERVISOR: 'simulator', RATE_LIMITS: 'off' };
+  const few = await openDesk(await openHouse(await temporaryDir(), env));
+  const many = await openDesk(await openHouse(await temporaryDir(), env));
+  await take('tickets', () =>
+    measureTickets(
+      few,
+      many,
+      quick ? { rows: 20_000, rounds: 4, requests: 40 } : { rows: 1_000_000, rounds: 15, requests: 100 },
+    ),
+  );
+  for (const { access, house } of [few, many]) {
+    await access.close();
+    await house.stop();
+  }
 }
 
 /** The calendar, beside a product that only answers requests. */

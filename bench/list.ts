@@ -87,7 +87,7 @@ export interface Taken {
 
 /** Median times of both in each round, by turns, and by turns the first: neither always comes after the other. */
 export async function turns(
-  house: House,
+  house: House | { few: House; many: House },
   options: ListOptions,
   few: () => Promise<number>,
   many: () => Promise<number>,
@@ -104,8 +104,9 @@ export async function turns(
       if (turn % 2 === 1) fewMs.push(await few());
     }
     medians.push({ few: spreadOf(fewMs).median, many: spreadOf(manyMs).median });
-    cost.few.push(await costOf(house, options.requests, few));
-    cost.many.push(await costOf(house, options.requests, many));
+    const at = 'few' in house ? house : { few: house, many: house };
+    cost.few.push(await costOf(at.few, options.requests, few));
+    cost.many.push(await costOf(at.many, options.requests, many));
   }
   return {
     ratio: spreadOf(medians.map((round) => round.many / round.few)),
