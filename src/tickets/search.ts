@@ -41,12 +41,12 @@ export function ticketSearch<Row extends Ordered>({ name, select, within, filter
   const found = `w.words @@ ${asked}`;
   const beyond = '(t.last_reply_at, t.id) < (:after0::timestamptz, :after1::bigint)';
   const order = 'order by t.last_reply_at desc, t.id desc';
-  const newest = (most: number) =>
-    `(select t.id from tickets t where ${within} and t.merged_into is null and ${beyond} ${order} limit ${most})`;
+  const newest = (what: string, most: number) =>
+    `(select ${what} from tickets t where ${within} and t.merged_into is null and ${beyond} ${order} limit ${most})`;
   const page = `${order} limit :limit offset :offset`;
   const near: Statement<Row, Values> = statement(
     `${name}.searchNear`,
-    `${select} where ${filters} and t.id in (select n.id from ${newest(nearWindow)} n
+    `${select} where ${filters} and t.id in (select n.id from ${newest('t.id', nearWindow)} n
        join ticket_words w on w.ticket_id = n.id where ${found}) ${page}`,
   );
   const far: Statement<Row, Values> = statement(
@@ -56,8 +56,10 @@ export function ticketSearch<Row extends Ordered>({ name, select, within, filter
   );
   const countNear: Statement<{ total: number }, Values> = statement(
     `${name}.countNear`,
-    `select count(*)::int as total from (select 1 from ${newest(countWindow)} n join tickets t on t.id = n.id
-       join ticket_words w on w.ticket_id = n.id where ${filters} and ${found} limit ${countCap}) counted`,
+    // `offset 0` has each ticket looked at in turn, so that a word that is everywhere is counted to the cap and no further.
+    `select count(*)::int as total from (select 1 from ${newest('t.*', countWindow)} t
+       cross join lateral (select from ticket_words w where w.ticket_id = t.id and ${found} offset 0) w
+       where ${filters} limit ${countCap}) counted`,
   );
   const countFar: Statement<{ total: number }, Values> = statement(
     `${name}.countFar`,
