@@ -95,7 +95,7 @@ function tryThis(
     `A demonstration company is open. Its keys and passwords are in ${dataDir}/demo.json. Try:`,
     '',
     ...(product.ctx.config.dashboard
-      ? [`  ${baseUrl}/ in a browser, as ${demo.customer.email} with the password ${demo.customer.password}`]
+      ? [`  ${baseUrl}/ in a browser, as ${demo.customer.email} with the password that stands there`]
       : []),
     `  KEY=${demo.customer.api_key} ORG=${demo.customer.organization_id}`,
     `  curl ${baseUrl}/api/products`,
