@@ -7,7 +7,7 @@ import { readSite, type Site } from './platform/http/index.ts';
 const root = path.join(import.meta.dirname, '..');
 const place = path.join(root, 'dist/dashboard');
 /** Names what the built files were made of. */
-const stampFile = 'made-of.txt';
+const stampFile = '.made-of';
 /** What the built files are made of; the types of the client leave nothing in them. */
 const sources = ['web', 'client', 'package-lock.json', 'src/platform/countries.ts'];
 

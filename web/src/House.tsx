@@ -1,13 +1,24 @@
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Outlet, useNavigate } from '@tanstack/react-router';
-import { useEffect } from 'react';
+import { Fragment, useEffect } from 'react';
+import { ApiError } from '../../client/index.ts';
+import { NoOrganization } from './account/NoOrganization.tsx';
 import { client } from './data/client.ts';
 import { chooseOrganization } from './data/organization.ts';
-import { session, startOver } from './data/queries.ts';
-import { rememberSignedIn } from './data/signedIn.ts';
+import { endSession, session, startOver } from './data/queries.ts';
 import { followOrganization } from './data/stream.ts';
-import { languageOf, setLanguage, useText } from './text/index.ts';
+import { type Language, languageOf, setLanguage, useText } from './text/index.ts';
+import { Refusal } from './ui/Refusal.tsx';
 import { Shell } from './ui/Shell.tsx';
+
+/** Places, each with the permission that it shows something with. */
+const places = [
+  { to: '/', label: 'nav.overview', permission: null },
+  { to: '/services', label: 'nav.services', permission: 'service.read' },
+  { to: '/billing', label: 'nav.billing', permission: 'billing.read' },
+  { to: '/tickets', label: 'nav.tickets', permission: 'ticket.read' },
+  { to: '/account/security', label: 'nav.security', permission: null },
+] as const;
 
 /** Around every page of whoever is signed in: where to go, for whom, and news as it happens. */
 export function House() {
@@ -15,50 +26,64 @@ export function House() {
   const navigate = useNavigate();
   const queries = useQueryClient();
   const { data: signedIn } = useQuery(session);
-  const organization = signedIn?.organization?.id ?? null;
+  const organization = signedIn?.organization ?? null;
+  const organizationId = organization?.id ?? null;
   const wanted = signedIn?.preferences.language;
+  const signOut = useMutation({
+    mutationFn: async () => {
+      await client.post('/auth/logout').catch((error: unknown) => {
+        // Ended already. Anything else leaves the session open, and that is said.
+        if (!(error instanceof ApiError) || error.status !== 401) throw error;
+      });
+      await endSession();
+      await navigate({ to: '/sign-in' });
+    },
+  });
+  const choose = useMutation({
+    mutationFn: async (id: number) => {
+      chooseOrganization(id);
+      await startOver();
+      await navigate({ to: '/' });
+    },
+  });
+  const speak = (language: Language) => {
+    setLanguage(language);
+    void client.post('/dashboard/account/preferences', { body: { language } }).then(
+      () => queries.invalidateQueries({ queryKey: session.queryKey }),
+      () => undefined, // It is spoken here; the account keeps the one before.
+    );
+  };
 
   useEffect(() => {
-    if (organization === null) return;
+    if (organizationId === null) return;
     const end = new AbortController();
-    followOrganization(queries, organization, end.signal);
+    followOrganization(queries, organizationId, end.signal);
     return () => end.abort();
-  }, [organization, queries]);
+  }, [organizationId, queries]);
   useEffect(() => {
     if (wanted !== undefined) setLanguage(languageOf(wanted));
   }, [wanted]);
   useEffect(() => {
     // The session ended elsewhere: whoever signs in again goes on here.
-    if (signedIn === null) void navigate({ to: '/sign-in', search: { next: window.location.pathname } });
+    const { pathname, search } = window.location;
+    if (signedIn === null && pathname !== '/sign-in')
+      void navigate({ to: '/sign-in', search: { next: pathname + search, ended: true } });
   }, [signedIn, navigate]);
 
   if (!signedIn) return null;
+  const may: ReadonlySet<string> = new Set(organization?.permissions);
   return (
     <Shell
       session={signedIn}
-      places={[
-        { to: '/', label: t('nav.overview') },
-        { to: '/services', label: t('nav.services') },
-        { to: '/billing', label: t('nav.billing') },
-        { to: '/tickets', label: t('nav.tickets') },
-      ]}
-      onOrganization={(id) => {
-        chooseOrganization(id);
-        void startOver().then(() => navigate({ to: '/' }));
-      }}
-      onSignOut={() => {
-        void client
-          .post('/auth/logout')
-          .catch(() => undefined)
-          .then(() => {
-            chooseOrganization(null);
-            rememberSignedIn(false);
-            queries.clear();
-            return navigate({ to: '/sign-in' });
-          });
-      }}
+      places={places
+        .filter(({ permission }) => permission === null || may.has(permission))
+        .map(({ to, label }) => ({ to, label: t(label) }))}
+      onOrganization={(id) => choose.mutate(id)}
+      onLanguage={speak}
+      onSignOut={() => signOut.mutate()}
     >
-      <Outlet />
+      <Refusal error={signOut.error ?? choose.error} />
+      <Fragment key={organizationId}>{organization === null ? <NoOrganization /> : <Outlet />}</Fragment>
     </Shell>
   );
 }

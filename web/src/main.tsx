@@ -7,10 +7,12 @@ import { RouterProvider } from '@tanstack/react-router';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { queryClient } from './data/queries.ts';
+import { followOtherTabs } from './data/signedIn.ts';
 import { router } from './routes.tsx';
 import { nonce } from './ui/nonce.ts';
 import { theme, variables } from './ui/theme.ts';
 
+followOtherTabs();
 const place = document.getElementById('root');
 if (place === null) throw new Error('The page has no place for the application');
 createRoot(place).render(

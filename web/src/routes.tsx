@@ -19,6 +19,7 @@ import {
 } from './account/links.tsx';
 import { nextOf, SignIn } from './account/SignIn.tsx';
 import { queryClient, type ServiceFilter, session } from './data/queries.ts';
+import { mayBeSignedIn } from './data/signedIn.ts';
 import {
   type InvoiceState,
   invoiceStates,
@@ -51,8 +52,10 @@ const open = [
   createRoute({
     getParentRoute: () => root,
     path: '/sign-in',
-    validateSearch: ({ next }: Record<string, unknown>): { next?: string } =>
-      next === undefined ? {} : { next: nextOf(next) },
+    validateSearch: ({ next, ended }: Record<string, unknown>): { next?: string; ended?: boolean } => ({
+      ...(next !== undefined && { next: nextOf(next) }),
+      ...(ended === true && { ended }),
+    }),
     component: SignIn,
   }),
   createRoute({
@@ -69,6 +72,7 @@ const open = [
       ['/revoke-email-change', RevokeEmailChange],
       ['/keep-second-factor', KeepSecondFactor],
       ['/ticket-feedback', TicketFeedback],
+      ['/invitation', Invitation],
     ] as const
   ).map(([path, component]) =>
     createRoute({ getParentRoute: () => root, path, validateSearch: withToken, component }),
@@ -80,9 +84,10 @@ const inside = createRoute({
   getParentRoute: () => root,
   id: 'in',
   beforeLoad: async ({ location }) => {
+    const ended = mayBeSignedIn();
     if ((await queryClient.ensureQueryData(session)) !== null) return;
-    const search = location.href === '/' ? {} : { next: location.href };
-    throw redirect({ to: '/sign-in', search });
+    const next = location.href === '/' ? {} : { next: location.href };
+    throw redirect({ to: '/sign-in', search: { ...next, ...(ended && { ended }) } });
   },
   pendingComponent: () => (
     <Center h="60vh">
@@ -124,6 +129,8 @@ const pages = [
   createRoute({
     getParentRoute: () => inside,
     path: '/invoices/$id',
+    validateSearch: ({ paid }: Record<string, unknown>): { paid?: boolean } =>
+      paid === true ? { paid } : {},
     component: lazyRouteComponent(() => import('./billing/Invoice.tsx'), 'Invoice'),
   }),
   createRoute({
@@ -146,9 +153,8 @@ const pages = [
   }),
   createRoute({
     getParentRoute: () => inside,
-    path: '/invitation',
-    validateSearch: withToken,
-    component: Invitation,
+    path: '/account/security',
+    component: lazyRouteComponent(() => import('./account/Security.tsx'), 'Security'),
   }),
 ] as const;
 

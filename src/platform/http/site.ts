@@ -27,16 +27,19 @@ const types: Readonly<Record<string, string>> = {
 
 /**
  * The site that was built into a directory: `index.html` is its home, `assets/` holds files that are named after
- * their content and never change. Only what is there at the start is served; a file of an unknown kind is an error.
+ * their content and never change. Only what is there at the start is served, as it is then: an update may build another
+ * one in its place while this process runs. Files that begin with a dot are not of it; one of an unknown kind is an error.
  */
 export async function readSite(dir: string): Promise<Site> {
   const found = await readdir(dir, { recursive: true, withFileTypes: true });
-  const files = found.filter((each) => each.isFile()).map((each) => path.join(each.parentPath, each.name));
+  const files = found
+    .filter((each) => each.isFile() && !each.name.startsWith('.'))
+    .map((each) => path.join(each.parentPath, each.name));
   const home = files.find((file) => path.relative(dir, file) === 'index.html');
   if (home === undefined) throw new Error(`${dir} holds no site: it has no index.html`);
   return {
-    home: { ...fileAt(dir, home), path: '/' },
-    files: files.filter((file) => file !== home).map((file) => fileAt(dir, file)),
+    home: { ...(await fileAt(dir, home)), path: '/' },
+    files: await Promise.all(files.filter((file) => file !== home).map((file) => fileAt(dir, file))),
   };
 }
 
@@ -60,11 +63,12 @@ export function homeServer(home: WebFile): Serve {
   };
 }
 
-function fileAt(dir: string, file: string): WebFile {
+async function fileAt(dir: string, file: string): Promise<WebFile> {
   const where = `/${path.relative(dir, file).split(path.sep).join('/')}`;
   const type = types[path.extname(file)];
   if (type === undefined) throw new Error(`${file} is of a kind that no content type is known for`);
-  const read = () => readFile(file);
+  const bytes = await readFile(file);
+  const read = () => bytes;
   return { path: where, type, read, ...(where.startsWith('/assets/') && { cache: 'immutable' as const }) };
 }
 

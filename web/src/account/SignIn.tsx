@@ -22,14 +22,14 @@ type Methods = Schema<'SignedIn'>['methods'];
 
 export function SignIn() {
   const { t } = useText();
-  const { next } = useSearch({ from: '/sign-in' });
+  const { next, ended } = useSearch({ from: '/sign-in' });
   const navigate = useNavigate();
   const [methods, setMethods] = useState<Methods | null>(null);
   const [unverified, setUnverified] = useState<string | null>(null);
 
   const goOn = async (answer: Schema<'SignedIn'>) => {
     if (answer.second_factor_required) return setMethods(answer.methods);
-    rememberSignedIn(true);
+    rememberSignedIn(answer.user?.id ?? 0);
     await startOver();
     await navigate({ href: nextOf(next), replace: true });
   };
@@ -46,7 +46,7 @@ export function SignIn() {
 
   if (methods !== null) return <SecondFactor methods={methods} onShown={goOn} />;
   return (
-    <Card title={t('signIn.title')} text={next === undefined ? undefined : t('signIn.again')}>
+    <Card title={t('signIn.title')} text={ended ? t('signIn.again') : undefined}>
       <Form
         submit={t('signIn.submit')}
         onSubmit={logIn}

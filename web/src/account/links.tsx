@@ -1,9 +1,10 @@
 import { Button, Group, Loader } from '@mantine/core';
-import { useMutation } from '@tanstack/react-query';
+import { useMutation, useQuery } from '@tanstack/react-query';
 import { useSearch } from '@tanstack/react-router';
 import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { client } from '../data/client.ts';
-import { startOver } from '../data/queries.ts';
+import { chooseOrganization } from '../data/organization.ts';
+import { session, startOver } from '../data/queries.ts';
 import { useText } from '../text/index.ts';
 import { Card } from '../ui/Card.tsx';
 import { Field, Form } from '../ui/Form.tsx';
@@ -187,21 +188,56 @@ export function KeepSecondFactor() {
   );
 }
 
-/** For whoever is signed in; the route sends others to sign in first. */
+const kept = 'innkeeper.invitation';
+
+/** Whoever has to sign in first, or register, comes back: the token waits in this tab, out of the address. */
+function useInvitationToken(): string | null {
+  const given = useToken();
+  const [token] = useState(() => given ?? sessionStorage.getItem(kept));
+  useEffect(() => {
+    if (token !== null) sessionStorage.setItem(kept, token);
+  }, [token]);
+  return token;
+}
+
 export function Invitation() {
   const { t } = useText();
+  const token = useInvitationToken();
+  const { data: signedIn } = useQuery(session);
+  const accept = useMutation({
+    mutationFn: async (given: string) => {
+      const { organization } = await client.post('/dashboard/invitations/accept', { body: { token: given } });
+      sessionStorage.removeItem(kept);
+      chooseOrganization(organization.id);
+      await startOver();
+      return organization;
+    },
+  });
+  if (token === null) return <Missing />;
+  if (accept.isSuccess)
+    return (
+      <Card title={t('link.invitationDone', { name: accept.data.name })}>
+        <LinkButton to="/">{t('app.toOverview')}</LinkButton>
+      </Card>
+    );
+  if (!signedIn)
+    return (
+      <Card title={t('link.invitationTitle')} text={t('link.invitationSignIn')}>
+        <LinkButton to="/sign-in" search={{ next: '/invitation' }}>
+          {t('signIn.title')}
+        </LinkButton>
+        <LinkButton to="/register" variant="default">
+          {t('signIn.register')}
+        </LinkButton>
+      </Card>
+    );
   return (
-    <Ask
-      title={t('link.invitationTitle')}
-      text={t('link.invitationText')}
-      button={t('link.accept')}
-      act={async (token) => {
-        await client.post('/dashboard/invitations/accept', { body: { token } });
-        await startOver();
-      }}
-      doneTitle={t('link.invitationTitle')}
-      after={<LinkButton to="/">{t('app.toOverview')}</LinkButton>}
-    />
+    <Card title={t('link.invitationTitle')} text={t('link.invitationText')}>
+      <Refusal error={accept.error} />
+      <Button loading={accept.isPending} onClick={() => accept.mutate(token)}>
+        {t('link.accept')}
+      </Button>
+    </Card>
   );
 }
 

@@ -1,9 +1,9 @@
 import { Button, Group, Paper, SimpleGrid, Skeleton, Stack, Text, Title } from '@mantine/core';
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { useParams } from '@tanstack/react-router';
+import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useParams, useSearch } from '@tanstack/react-router';
 import type { Schema } from '../../../client/index.ts';
 import { client } from '../data/client.ts';
-import { invoice } from '../data/queries.ts';
+import { invoice, invoices, session } from '../data/queries.ts';
 import { saveFile } from '../data/saveFile.ts';
 import { day, moment, money } from '../text/formats.ts';
 import { useText } from '../text/index.ts';
@@ -18,7 +18,12 @@ import { useInvoiceName } from './Invoices.tsx';
 export function Invoice() {
   const { t, language } = useText();
   const { id } = useParams({ from: '/in/invoices/$id' });
-  const read = useQuery(invoice(Number(id)));
+  const { paid } = useSearch({ from: '/in/invoices/$id' });
+  const read = useQuery({
+    ...invoice(Number(id)),
+    // The event that it is paid may have come before this page was there to hear it.
+    refetchInterval: ({ state }) => (paid && state.data?.status === 'unpaid' ? 3_000 : false),
+  });
   const nameOf = useInvoiceName();
   const { data: found } = read;
   if (found === undefined)
@@ -97,6 +102,10 @@ function methodName(method: Schema<'Payment'>['method']) {
 function Pay({ found }: { found: Schema<'Invoice'> }) {
   const { t, language } = useText();
   const queries = useQueryClient();
+  const { paid } = useSearch({ from: '/in/invoices/$id' });
+  const { data: signedIn } = useQuery(session);
+  const { data: listed } = useInfiniteQuery(invoices());
+  const credit = listed?.pages[0]?.credits.find(({ currency }) => currency === found.currency);
   const pay = useMutation({
     mutationFn: async (method: 'credit' | 'card') => {
       const { redirect_url } = await client.post('/dashboard/invoices/{id}/pay', {
@@ -108,17 +117,23 @@ function Pay({ found }: { found: Schema<'Invoice'> }) {
     onSettled: () => queries.invalidateQueries({ queryKey: ['invoices'] }),
   });
   if (found.status !== 'unpaid')
-    return pay.isSuccess ? (
+    return pay.isSuccess || paid ? (
       <Text role="status" fw={600}>
         {t('billing.done')}
       </Text>
     ) : null;
+  // Back from the provider: its word comes in a moment, and paying again would pay twice.
+  if (paid) return <Text role="status">{t('billing.confirming')}</Text>;
   const amount = money(found.amount_due, found.currency, language);
+  const mayPay = signedIn?.organization?.permissions.includes('billing.pay') === true;
+  const action = mayPay ? found.actions.pay : { allowed: false, reason: t('error.forbidden') };
+  const isCovered = credit !== undefined && Number(credit.balance) >= Number(found.amount_due);
+  const byCredit = isCovered || !action.allowed ? action : { allowed: false, reason: t('billing.noCredit') };
   return (
     <Stack gap="sm">
       <Group>
         <ActionButton
-          action={found.actions.pay}
+          action={action}
           loading={pay.isPending && pay.variables === 'card'}
           onAct={() => pay.mutate('card')}
         >
@@ -126,13 +141,16 @@ function Pay({ found }: { found: Schema<'Invoice'> }) {
         </ActionButton>
         <ActionButton
           variant="default"
-          action={found.actions.pay}
+          action={byCredit}
           loading={pay.isPending && pay.variables === 'credit'}
           onAct={() => pay.mutate('credit')}
         >
           {t('billing.payCredit', { amount })}
         </ActionButton>
       </Group>
+      <Text size="sm" c="dimmed">
+        {t('billing.byTransfer', { reference: found.payment_reference })}
+      </Text>
       <Refusal error={pay.error} />
     </Stack>
   );
@@ -147,7 +165,6 @@ function Documents({ found: { id, number } }: { found: Schema<'Invoice'> }) {
         `${number ?? id}.${kind}`,
       ),
   });
-  if (number === null) return null;
   return (
     <div>
       <Group>

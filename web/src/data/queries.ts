@@ -1,21 +1,36 @@
-import { infiniteQueryOptions, QueryCache, QueryClient, queryOptions } from '@tanstack/react-query';
+import {
+  infiniteQueryOptions,
+  MutationCache,
+  QueryCache,
+  QueryClient,
+  queryOptions,
+} from '@tanstack/react-query';
 import { ApiError, type Schema } from '../../../client/index.ts';
 import { client } from './client.ts';
 import { chooseOrganization, chosenOrganization } from './organization.ts';
 import { mayBeSignedIn, rememberSignedIn } from './signedIn.ts';
 
-/** What was read stays until an event says that it has changed; see `events.ts`. */
+/** Somebody whose session has ended signs in again, whatever it was that they asked for. */
+function noticeEnd(error: unknown): void {
+  const isOver = error instanceof ApiError && error.status === 401;
+  if (isOver) void queryClient.invalidateQueries({ queryKey: session.queryKey });
+}
+
+/**
+ * What was read is read anew when an event says that it has changed; see `events.ts`. What no event tells of, as what a
+ * machine uses, is read anew by whoever comes back to it.
+ */
 export const queryClient = new QueryClient({
-  queryCache: new QueryCache({
-    // The session has ended: whoever looks signs in again, and goes on where they were.
-    onError: (error, query) => {
-      const isOver = error instanceof ApiError && error.status === 401 && query.queryKey[0] !== 'session';
-      if (isOver) void queryClient.invalidateQueries({ queryKey: ['session'] });
+  queryCache: new QueryCache({ onError: noticeEnd }),
+  mutationCache: new MutationCache({
+    // Signing in is refused with the same status: there is no session that could have ended.
+    onError: (error) => {
+      if (mayBeSignedIn()) noticeEnd(error);
     },
   }),
   defaultOptions: {
     // The client itself waits and asks again where that is of use.
-    queries: { staleTime: Number.POSITIVE_INFINITY, retry: false, refetchOnWindowFocus: false },
+    queries: { staleTime: 30_000, retry: false },
     mutations: { retry: false },
   },
 });
@@ -38,12 +53,14 @@ export const session = queryOptions({
         client.get('/dashboard/account'),
         client.get('/dashboard/organizations', { query: { limit: 100 } }),
       ]);
-      const organization = organizations.find(({ id }) => id === chosenOrganization()) ?? organizations[0];
+      const wanted = chosenOrganization() ?? preferences.default_organization_id;
+      const organization = organizations.find(({ id }) => id === wanted) ?? organizations[0];
       chooseOrganization(organization?.id ?? null);
+      rememberSignedIn(user.id);
       return { user, preferences, organizations, organization: organization ?? null };
     } catch (error) {
       if (!(error instanceof ApiError) || error.status !== 401) throw error;
-      rememberSignedIn(false);
+      rememberSignedIn(null);
       return null;
     }
   },
@@ -135,8 +152,23 @@ export const departments = queryOptions({
   queryFn: async ({ signal }) => (await client.get('/dashboard/tickets/departments', { signal })).departments,
 });
 
-/** Of somebody else, or of another organization: nothing that was read is shown any more. */
+/** Of somebody else, or for another organization: nothing that was read before is shown any more. */
 export async function startOver(): Promise<void> {
-  queryClient.clear();
-  await queryClient.fetchQuery(session);
+  await queryClient.cancelQueries();
+  await queryClient.fetchQuery({ ...session, staleTime: 0 });
+  forgetRead();
+}
+
+/** Nobody is signed in any more. */
+export async function endSession(): Promise<void> {
+  await queryClient.cancelQueries();
+  rememberSignedIn(null);
+  chooseOrganization(null);
+  queryClient.setQueryData(session.queryKey, null);
+  forgetRead();
+}
+
+/** All but the session, which pages look at while they change hands. */
+function forgetRead(): void {
+  queryClient.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== session.queryKey[0] });
 }

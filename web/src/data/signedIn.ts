@@ -8,7 +8,15 @@ export function mayBeSignedIn(): boolean {
   return localStorage.getItem(remembered) !== null;
 }
 
-export function rememberSignedIn(isSignedIn: boolean): void {
-  if (isSignedIn) localStorage.setItem(remembered, 'yes');
-  else localStorage.removeItem(remembered);
+/** Keeps who is signed in here, for all tabs; null for nobody. */
+export function rememberSignedIn(userId: number | null): void {
+  if (userId === null) localStorage.removeItem(remembered);
+  else localStorage.setItem(remembered, String(userId));
+}
+
+/** Tabs share the session's cookie: one that shows somebody else's pages begins anew. */
+export function followOtherTabs(): void {
+  window.addEventListener('storage', ({ key, oldValue, newValue }) => {
+    if (key === remembered && oldValue !== newValue) window.location.reload();
+  });
 }

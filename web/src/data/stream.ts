@@ -3,7 +3,11 @@ import { useSyncExternalStore } from 'react';
 import type { EventName } from '../../../client/index.ts';
 import { eventNames, followEvent, followReset } from './events.ts';
 
-type Message = { kind: 'event'; name: EventName } | { kind: 'reset' } | { kind: 'state'; isLive: boolean };
+type Message =
+  | { kind: 'event'; name: EventName }
+  | { kind: 'reset' }
+  | { kind: 'refused' }
+  | { kind: 'state'; isLive: boolean };
 
 /** A break that is shorter than this is nobody's concern. */
 const patienceMs = 3_000;
@@ -39,6 +43,7 @@ export function followOrganization(queries: QueryClient, organization: number, s
   const take = (message: Message) => {
     if (message.kind === 'event') followEvent(queries, message.name);
     else if (message.kind === 'reset') followReset(queries);
+    else if (message.kind === 'refused') void queries.invalidateQueries({ queryKey: ['session'] });
     else say(message.isLive);
   };
   const tell = (message: Message) => {
@@ -47,17 +52,26 @@ export function followOrganization(queries: QueryClient, organization: number, s
   };
   channel.onmessage = ({ data }: MessageEvent<Message>) => take(data);
   signal.addEventListener('abort', () => channel.close());
+  const asked = performance.now();
   void navigator.locks
-    .request(`innkeeper.events.${organization}`, { signal }, () => hold(organization, tell, signal))
+    .request(`innkeeper.events.${organization}`, { signal }, () =>
+      // Another tab held it until now: what happened before this one's stream begins is not known here.
+      hold(organization, tell, signal, performance.now() - asked > 1_000),
+    )
     .catch(() => undefined); // Aborted: the tab follows another organization, or nobody is signed in.
 }
 
-function hold(organization: number, tell: (message: Message) => void, signal: AbortSignal): Promise<void> {
+function hold(
+  organization: number,
+  tell: (message: Message) => void,
+  signal: AbortSignal,
+  isTakenOver: boolean,
+): Promise<void> {
   return new Promise((resolve) => {
     let source: EventSource;
     let broken: ReturnType<typeof setTimeout> | undefined;
     let again: ReturnType<typeof setTimeout> | undefined;
-    let hasMissed = false;
+    let hasMissed = isTakenOver;
     const open = () => {
       source = new EventSource(`/api/dashboard/events?organization_id=${organization}`);
       source.onopen = () => {
@@ -72,6 +86,8 @@ function hold(organization: number, tell: (message: Message) => void, signal: Ab
         if (source.readyState !== EventSource.CLOSED) return;
         // Refused, not only broken: the browser does not ask again, and a new stream does not know where it was.
         hasMissed = true;
+        // Perhaps because nobody is signed in any more; asking who is tells.
+        tell({ kind: 'refused' });
         again = setTimeout(open, refusedMs);
       };
       source.addEventListener('reset', () => tell({ kind: 'reset' }));

@@ -1,6 +1,6 @@
 import { Group, Paper, Skeleton, Stack, Text, Title } from '@mantine/core';
-import { useInfiniteQuery } from '@tanstack/react-query';
-import { invoices, services, tickets } from '../data/queries.ts';
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { invoices, services, session, tickets } from '../data/queries.ts';
 import { useServiceColumns } from '../services/Services.tsx';
 import { day } from '../text/formats.ts';
 import { useText } from '../text/index.ts';
@@ -44,54 +44,48 @@ export function Overview() {
 
 function NeedsYou() {
   const { t, language } = useText();
-  const unpaid = useInfiniteQuery(invoices({ status: 'unpaid' }));
-  const answered = useInfiniteQuery(tickets({ status: 'answered' }));
-  const failed = unpaid.error ?? answered.error;
-  const isRead = unpaid.data !== undefined && answered.data !== undefined;
+  const { data: signedIn } = useQuery(session);
+  const may: ReadonlySet<string> = new Set(signedIn?.organization?.permissions);
+  const unpaid = useInfiniteQuery({ ...invoices({ status: 'unpaid' }), enabled: may.has('billing.read') });
+  const answered = useInfiniteQuery({ ...tickets({ status: 'answered' }), enabled: may.has('ticket.read') });
   const bills = unpaid.data?.pages[0]?.invoices ?? [];
   const answers = answered.data?.pages[0]?.tickets ?? [];
+  const isReading = unpaid.isLoading || answered.isLoading;
+  const isNothing = bills.length + answers.length === 0 && !unpaid.error && !answered.error;
   return (
     <Stack gap="sm">
       <Title order={2} size="h4">
         {t('overview.needsYou')}
       </Title>
-      {failed ? (
-        <Refusal
-          error={failed}
-          onRetry={() => {
-            void unpaid.refetch();
-            void answered.refetch();
-          }}
-        />
-      ) : (
-        <Paper withBorder p="md">
-          {!isRead && <Skeleton height={20} width="60%" />}
-          {isRead && bills.length + answers.length === 0 && <Text c="dimmed">{t('overview.nothing')}</Text>}
-          <Stack gap="sm">
-            {bills.map(({ id, number, duedate, overdue }) => (
-              <Group key={id} justify="space-between">
-                <Text>
-                  {t(overdue ? 'overview.overdue' : 'overview.unpaid', {
-                    number: number ?? id,
-                    day: day(duedate, language),
-                  })}
-                </Text>
-                <LinkButton to="/invoices/$id" params={{ id: String(id) }} size="xs">
-                  {t('overview.pay')}
-                </LinkButton>
-              </Group>
-            ))}
-            {answers.map(({ tid, subject }) => (
-              <Group key={tid} justify="space-between">
-                <Text style={{ overflowWrap: 'anywhere' }}>{t('overview.answered', { subject })}</Text>
-                <LinkButton to="/tickets/$tid" params={{ tid }} size="xs" variant="default">
-                  {t('overview.read')}
-                </LinkButton>
-              </Group>
-            ))}
-          </Stack>
-        </Paper>
-      )}
+      {unpaid.error && <Refusal error={unpaid.error} onRetry={() => void unpaid.refetch()} />}
+      {answered.error && <Refusal error={answered.error} onRetry={() => void answered.refetch()} />}
+      <Paper withBorder p="md">
+        {isReading && <Skeleton height={20} width="60%" />}
+        {!isReading && isNothing && <Text c="dimmed">{t('overview.nothing')}</Text>}
+        <Stack gap="sm">
+          {bills.map(({ id, number, duedate, overdue }) => (
+            <Group key={id} justify="space-between">
+              <Text>
+                {t(overdue ? 'overview.overdue' : 'overview.unpaid', {
+                  number: number ?? id,
+                  day: day(duedate, language),
+                })}
+              </Text>
+              <LinkButton to="/invoices/$id" params={{ id: String(id) }} size="xs">
+                {t('overview.pay')}
+              </LinkButton>
+            </Group>
+          ))}
+          {answers.map(({ tid, subject }) => (
+            <Group key={tid} justify="space-between">
+              <Text style={{ overflowWrap: 'anywhere' }}>{t('overview.answered', { subject })}</Text>
+              <LinkButton to="/tickets/$tid" params={{ tid }} size="xs" variant="default">
+                {t('overview.read')}
+              </LinkButton>
+            </Group>
+          ))}
+        </Stack>
+      </Paper>
     </Stack>
   );
 }

@@ -20,7 +20,7 @@ export function NewTicket() {
   const offered = useQuery(departments);
   const mine = useInfiniteQuery(services());
   const send = async (
-    { subject = '', department = '', priority = 'medium', message = '', service }: Values,
+    { subject = '', department = '', priority = 'medium', message = '', service_id }: Values,
     files: Files,
   ) => {
     const attachments = await attachmentsOf(files.attachments ?? []);
@@ -30,7 +30,7 @@ export function NewTicket() {
       priority,
       message,
       attachments,
-      ...(service && { service_id: Number(service) }),
+      ...(service_id && { service_id: Number(service_id) }),
     };
     const { ticket } = await client.post('/dashboard/tickets/create', { body: draft as Draft });
     await queries.invalidateQueries({ queryKey: ['tickets'] });
@@ -52,7 +52,7 @@ export function NewTicket() {
           choices={priorities.map((value) => ({ value, label: t(`tickets.${value}`) }))}
         />
         <Choice
-          name="service"
+          name="service_id"
           label={t('tickets.service')}
           required={false}
           choices={[

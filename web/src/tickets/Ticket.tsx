@@ -1,4 +1,4 @@
-import { Group, Paper, Skeleton, Stack, Text } from '@mantine/core';
+import { Button, Group, Paper, Skeleton, Stack, Text } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
 import { useState } from 'react';
@@ -27,6 +27,16 @@ export function Ticket() {
     onSettled: seen,
   });
   const { data: found } = read;
+  const [earlier, setEarlier] = useState<Schema<'Ticket'> | null>(null);
+  const shown = [...(earlier?.replies ?? []), ...(found?.replies ?? [])];
+  const left = (earlier ?? found)?.earlier_replies ?? 0;
+  const readEarlier = useMutation({
+    mutationFn: async () => {
+      const query = { before: shown[0]?.id };
+      const { ticket: before } = await client.get('/dashboard/tickets/{tid}', { path: { tid }, query });
+      setEarlier({ ...before, replies: [...before.replies, ...(earlier?.replies ?? [])] });
+    },
+  });
   if (found === undefined)
     return (
       <Page title={tid}>
@@ -55,11 +65,14 @@ export function Ticket() {
       }
     >
       <Refusal error={close.error} />
-      {found.earlier_replies > 0 && (
-        <Text c="dimmed">{t('tickets.earlier', { count: found.earlier_replies })}</Text>
+      {left > 0 && (
+        <Button variant="default" loading={readEarlier.isPending} onClick={() => readEarlier.mutate()}>
+          {t('tickets.earlier', { count: left })}
+        </Button>
       )}
+      <Refusal error={readEarlier.error} />
       <Stack component="ol" gap="md" p={0} m={0} style={{ listStyle: 'none' }}>
-        {found.replies.map((each) => (
+        {shown.map((each) => (
           <Message key={each.id} message={each} />
         ))}
       </Stack>

@@ -1,6 +1,6 @@
 import { Button, Input, NativeSelect, PasswordInput, Stack, Textarea, TextInput } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
-import { createContext, type FormEvent, type ReactNode, useContext, useId } from 'react';
+import { createContext, type FormEvent, type ReactNode, useContext, useId, useRef } from 'react';
 import { ApiError } from '../../../client/index.ts';
 import { Refusal } from './Refusal.tsx';
 
@@ -27,6 +27,11 @@ interface FormProps {
 export function Form({ submit, onSubmit, children, beside }: FormProps) {
   const act = useMutation({ mutationFn: ([values, files]: [Values, Files]) => onSubmit(values, files) });
   const mistakes = mistakesOf(act.error);
+  const form = useRef<HTMLFormElement>(null);
+  // What names no field of this form, as the header of the organization, is said below all of them.
+  const isAtFields =
+    mistakes.size > 0 &&
+    [...mistakes.keys()].every((field) => form.current?.elements.namedItem(nameOf(field)));
   const send = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
     if (act.isPending) return;
@@ -40,11 +45,11 @@ export function Form({ submit, onSubmit, children, beside }: FormProps) {
     act.mutate([values, files]);
   };
   return (
-    <form onSubmit={send} noValidate={false}>
+    <form ref={form} onSubmit={send}>
       <Mistakes value={mistakes}>
         <Stack gap="md">
           {children}
-          {mistakes.size === 0 && <Refusal error={act.error} />}
+          {!isAtFields && <Refusal error={act.error} />}
           <Button type="submit" loading={act.isPending} style={{ alignSelf: 'flex-start' }}>
             {submit}
           </Button>
@@ -53,6 +58,11 @@ export function Form({ submit, onSubmit, children, beside }: FormProps) {
       </Mistakes>
     </form>
   );
+}
+
+/** `attachments[0].name` is of the field `attachments`. */
+function nameOf(field: string): string {
+  return field.split(/[.[]/, 1)[0] ?? field;
 }
 
 function mistakesOf(error: unknown): ReadonlyMap<string, string> {

@@ -9,7 +9,6 @@ export function useSentence(): (error: unknown) => string {
     if (error instanceof UnreachableError) return t('error.unreachable');
     if (!(error instanceof ApiError)) return t('error.unexpected');
     if (error.code === 'permission_denied') return t('error.forbidden');
-    if (error.code === 'second_factor_required') return t('error.secondFactor');
     if (error.code === 'not_found') return t('error.notFound');
     return error.message;
   };

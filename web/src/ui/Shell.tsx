@@ -4,7 +4,7 @@ import { Link, useRouterState } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import type { Session } from '../data/queries.ts';
 import { useIsLive } from '../data/stream.ts';
-import { languages, setLanguage, useText } from '../text/index.ts';
+import { type Language, languages, useText } from '../text/index.ts';
 import { productName } from './Page.tsx';
 
 export interface Place {
@@ -16,12 +16,13 @@ interface ShellProps {
   session: Session;
   places: readonly Place[];
   onOrganization: (id: number) => void;
+  onLanguage: (language: Language) => void;
   onSignOut: () => void;
   children: ReactNode;
 }
 
 /** What stands around every page of whoever is signed in. */
-export function Shell({ session, places, onOrganization, onSignOut, children }: ShellProps) {
+export function Shell({ session, places, onOrganization, onLanguage, onSignOut, children }: ShellProps) {
   const { t, language } = useText();
   const [isOpen, menu] = useDisclosure(false);
   const isLive = useIsLive();
@@ -65,7 +66,7 @@ export function Shell({ session, places, onOrganization, onSignOut, children }: 
                   key={code}
                   lang={code}
                   aria-current={code === language}
-                  onClick={() => setLanguage(code as keyof typeof languages)}
+                  onClick={() => onLanguage(code as Language)}
                 >
                   {name}
                 </Menu.Item>

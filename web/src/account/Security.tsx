@@ -1,0 +1,110 @@
+import { Button, List, Paper, Stack, Text, Title } from '@mantine/core';
+import { useMutation, useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { ApiError, type Schema } from '../../../client/index.ts';
+import { client } from '../data/client.ts';
+import { queryClient, session } from '../data/queries.ts';
+import { useText } from '../text/index.ts';
+import { Copy } from '../ui/Copy.tsx';
+import { Field, Form } from '../ui/Form.tsx';
+import { Page } from '../ui/Page.tsx';
+import { Refusal } from '../ui/Refusal.tsx';
+
+/** The second factor of whoever is signed in: an authenticator app. */
+export function Security() {
+  const { t } = useText();
+  const { data: signedIn } = useQuery(session);
+  const [codes, setCodes] = useState<readonly string[] | null>(null);
+  const isOn = signedIn?.user.twoFactorAuthentication === true;
+  return (
+    <Page title={t('security.title')}>
+      <Paper withBorder p="md">
+        <Stack gap="md">
+          <Title order={2} size="h4">
+            {t('security.app')}
+          </Title>
+          {codes !== null ? (
+            <RecoveryCodes codes={codes} />
+          ) : isOn ? (
+            <Text>{t('security.on')}</Text>
+          ) : (
+            <SetUp onDone={setCodes} />
+          )}
+        </Stack>
+      </Paper>
+    </Page>
+  );
+}
+
+function SetUp({ onDone }: { onDone: (codes: readonly string[]) => void }) {
+  const { t } = useText();
+  const [factor, setFactor] = useState<Schema<'NewSecondFactor'> | null>(null);
+  const begin = useMutation({
+    mutationFn: async () => setFactor(await client.post('/dashboard/account/2fa/setup')),
+  });
+  const isAsked = begin.error instanceof ApiError && begin.error.code === 'reauthentication_required';
+  if (factor !== null)
+    return (
+      <>
+        <Text>{t('security.secret')}</Text>
+        <Copy text={factor.secret} />
+        <Form
+          submit={t('security.enable')}
+          onSubmit={async ({ code = '' }) => {
+            const body = { code: code.replaceAll(' ', '') };
+            const { recovery_codes } = await client.post('/dashboard/account/2fa/enable', { body });
+            onDone(recovery_codes);
+            await queryClient.invalidateQueries({ queryKey: session.queryKey });
+          }}
+        >
+          <Field name="code" label={t('signIn.code')} inputMode="numeric" autoComplete="one-time-code" />
+        </Form>
+      </>
+    );
+  if (isAsked)
+    return (
+      <>
+        <Text>{t('security.proof')}</Text>
+        <Form
+          submit={t('signIn.goOn')}
+          onSubmit={async ({ password = '' }) => {
+            await client.post('/auth/reauthenticate', { body: { password } });
+            await begin.mutateAsync();
+          }}
+        >
+          <Field
+            name="password"
+            type="password"
+            label={t('signIn.password')}
+            autoComplete="current-password"
+          />
+        </Form>
+      </>
+    );
+  return (
+    <>
+      <Text>{t('security.off')}</Text>
+      <Refusal error={begin.error} />
+      <Button style={{ alignSelf: 'flex-start' }} loading={begin.isPending} onClick={() => begin.mutate()}>
+        {t('security.setUp')}
+      </Button>
+    </>
+  );
+}
+
+function RecoveryCodes({ codes }: { codes: readonly string[] }) {
+  const { t } = useText();
+  return (
+    <>
+      <Text role="status" fw={600}>
+        {t('security.on')}
+      </Text>
+      <Text>{t('security.codes')}</Text>
+      <List ff="monospace">
+        {codes.map((code) => (
+          <List.Item key={code}>{code}</List.Item>
+        ))}
+      </List>
+    </>
+  );
+}
