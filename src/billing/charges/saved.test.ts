@@ -89,6 +89,19 @@ describe('a saved method', () => {
     expect(await becomesPaid(who, invoiceId)).toMatchObject({ paid_with_credit: '1.00' });
   });
 
+  it('pays what its customer ordered with it, although credit pays renewals first', async () => {
+    const creditFirst = (first: boolean) =>
+      paid.product.staff.patch('/staff/settings', { payments: { credit_first: first } });
+    expect((await creditFirst(true)).status).toBe(200);
+    const { who, invoiceId } = await someone(undefined, 500);
+    await charge(invoiceId);
+    expect((await becomesPaid(who, invoiceId)).payments).toMatchObject([
+      { method: 'stripe', amount: '3.00' },
+    ]);
+    expect((await who.get('/dashboard/invoices')).body.data.credit_balance).toBe('5.00');
+    await creditFirst(false);
+  });
+
   it('is not charged where there is none, or none is the default', async () => {
     const who = await newCustomer(paid.product);
     expect(await charge(await newInvoice(paid.product, who))).toBeNull();

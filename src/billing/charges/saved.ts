@@ -52,8 +52,8 @@ const chargedMethod = statement<{ reference: string; removed_at: Date | null }, 
 );
 
 /**
- * Has what is due of an invoice paid while its customer is away: from account credit, as far as that reaches, and the rest by
- * the organization's default method (settings, section `payments`). Nothing happens without either, while another charge of
+ * Has what is due of an invoice paid while its customer is away: a renewal from account credit, as far as that reaches, and the
+ * rest by the organization's default method (settings, section `payments`). Nothing happens without either, while another charge of
  * the invoice is under way, or when nothing is due. Gives the id of a charge that was begun, or null. What is declined is told
  * to the customer and asked again some days later.
  */
@@ -98,12 +98,12 @@ export const payFromCreditJob = databaseJob<{ invoiceId: number }>(
   },
 );
 
-/** Whether there is credit that is to pay this invoice first. */
+/** Whether there is credit that is to pay this invoice first: a renewal; for anything else its customer chose how to pay (0097). */
 async function hasCreditFor(
   tx: TxContext,
   { kind, organization_id: id, currency }: Payable,
 ): Promise<boolean> {
-  if (kind === 'top_up') return false;
+  if (kind !== 'renewal') return false;
   const heldMinor = (await findCredit(tx, id, currency))?.balanceMinor ?? 0;
   return heldMinor > 0 && (await readSettings(tx, payments)).credit_first;
 }
