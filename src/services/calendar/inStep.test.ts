@@ -39,12 +39,16 @@ describe.each(['payment', 'issue'])(
       return { id: data.service_ids[0], owner };
     }
 
+    async function attended(): Promise<void> {
+      await product.periodic('services.calendar');
+      await product.periodic('services.calendar');
+      await settled(product);
+    }
+
     async function pass(days: number): Promise<void> {
       for (let day = 0; day < days; day += 1) {
         product.clock.travel(86_400_000);
-        await product.periodic('services.calendar');
-        await product.periodic('services.calendar');
-        await settled(product);
+        await attended();
       }
     }
 
@@ -118,7 +122,21 @@ describe.each(['payment', 'issue'])(
         product,
         `create trigger refused before insert on service_renewals for each row execute function refuse_renewal()`,
       );
-      await pass(1);
+      await sql(
+        product,
+        `create function keep_waiting() returns trigger language plpgsql as $$
+       begin if new.service_id = ${rest[0]?.id} then raise 'somebody has it' using errcode = '55P03'; end if; return new; end $$`,
+      );
+      await sql(
+        product,
+        `create trigger held before insert on service_calendar_steps for each row execute function keep_waiting()`,
+      );
+      product.clock.travel(86_400_000);
+      // A lock that somebody else has is no service's fault: none of them is put off by it.
+      await expect(product.periodic('services.calendar')).rejects.toMatchObject({ code: 'busy' });
+      expect(await problems()).toEqual([]);
+      await sql(product, 'drop trigger held on service_calendar_steps');
+      await attended();
 
       const wanted = sameOf(await renewalOf(asked.id));
       for (const { id, owner } of rest) {

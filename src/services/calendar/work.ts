@@ -1,5 +1,6 @@
 import { statusOf } from '../../billing/index.ts';
 import {
+  AppError,
   addDays,
   aheadMs,
   attempt,
@@ -144,9 +145,10 @@ async function attendAll(
   const [first, ...others] = rows;
   if (first === undefined) return;
   if (others.length === 0) {
-    await attempt(tx, (one) => attend(one, first, settings, today)).catch((error: Error) =>
-      putOff(tx, first, today, error),
-    );
+    await attempt(tx, (one) => attend(one, first, settings, today)).catch((error: Error) => {
+      if (isNobodysFault(error)) throw error;
+      return putOff(tx, first, today, error);
+    });
     return;
   }
   const isDone = await attempt(tx, (all) =>
@@ -154,6 +156,7 @@ async function attendAll(
   ).then(
     () => true,
     (error: Error) => {
+      if (isNobodysFault(error)) throw error;
       tx.log.debug(
         { services: rows.length, err: causesOf(error) },
         'the calendar goes on with fewer services at once',
@@ -165,6 +168,14 @@ async function attendAll(
   const half = Math.ceil(rows.length / 2);
   await attendAll(tx, rows.slice(0, half), settings, today);
   await attendAll(tx, rows.slice(half), settings, today);
+}
+
+/**
+ * Somebody else is at what they need, or the database is away or full. None of the services can help it, and to look for one
+ * of them would wait for the same lock again and again with every organization of the batch locked: all of it comes again.
+ */
+function isNobodysFault(error: Error): boolean {
+  return error instanceof AppError && ['busy', 'unavailable', 'storage_full'].includes(error.code);
 }
 
 /** How early the calendar takes a service up. */
