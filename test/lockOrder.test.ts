@@ -1,6 +1,7 @@
 import pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { newInvoice, payByCredit } from './invoices.ts';
+import { runningVps } from './orders.ts';
 import { newCustomer, type Person } from './people.ts';
 import { startTestProduct, type TestProduct, until } from './product.ts';
 import { settled, sql } from './sql.ts';
@@ -32,7 +33,7 @@ async function delivered(): Promise<{ invoiceId: number; serviceId: number }> {
 }
 
 /** Does something while somebody else has the organization's row, and says which of the others it has taken meanwhile. */
-async function takenMeanwhile(work: () => Promise<unknown>): Promise<string[]> {
+async function takenMeanwhile(work: () => Promise<unknown>, other = 0): Promise<string[]> {
   const holder = new pg.Client({ connectionString: product.databaseUrl });
   await holder.connect();
   try {
@@ -51,13 +52,13 @@ async function takenMeanwhile(work: () => Promise<unknown>): Promise<string[]> {
     for (const table of ['services', 'invoices', 'transfers']) {
       const all = await sql(
         product,
-        `select id from ${table} where organization_id = $1`,
-        person.organizationId,
+        `select id from ${table} where organization_id in ($1, $2)`,
+        ...[person.organizationId, other],
       );
       const free = await sql(
         product,
-        `select id from ${table} where organization_id = $1 for no key update skip locked`,
-        person.organizationId,
+        `select id from ${table} where organization_id in ($1, $2) for no key update skip locked`,
+        ...[person.organizationId, other],
       );
       if (free.length < all.length) taken.push(table);
     }
@@ -118,9 +119,36 @@ it.each<[string, () => Promise<() => Promise<unknown>>]>([
       return () => payByCredit(person, data.invoice_id);
     },
   ],
+  [
+    'gives back a size that came too late',
+    async () => {
+      const { serviceId } = await runningVps(product, person);
+      const path = `/dashboard/services/${serviceId}/upgrade-vps`;
+      const { data } = (await person.post(path, { option3: 2 })).body;
+      await sql(product, `update services set status = 'terminated' where id = $1`, serviceId);
+      return () => payByCredit(person, data.invoice_id);
+    },
+  ],
 ])('whoever %s waits for the organization before anything else', async (_, arrange) => {
   const work = await arrange();
   expect(await takenMeanwhile(work)).toEqual([]);
+});
+
+it('whoever cancels a service that was moved waits for the organization that paid for it before anything else', async () => {
+  const { serviceId } = await delivered();
+  const other = await newCustomer(product);
+  await sql(
+    product,
+    'update services set organization_id = $2 where id = $1',
+    ...[serviceId, other.organizationId],
+  );
+  const cancel = () => other.post(`/dashboard/services/${serviceId}/cancel`, { type: 'immediate' });
+  let answer: Awaited<ReturnType<typeof cancel>> | null = null;
+  const work = async () => {
+    answer = await cancel();
+  };
+  expect(await takenMeanwhile(work, other.organizationId)).toEqual([]);
+  expect(answer).toMatchObject({ status: 200 });
 });
 
 it('of orders of several organizations that expire together, those of the first one are waited for before any other', async () => {

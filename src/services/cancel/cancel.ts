@@ -1,11 +1,4 @@
-import {
-  cancelInvoice,
-  couponOf,
-  holdInvoice,
-  lockForTax,
-  unpaidFor,
-  withdrawInvoice,
-} from '../../billing/index.ts';
+import { cancelInvoice, couponOf, holdInvoice, unpaidFor, withdrawInvoice } from '../../billing/index.ts';
 import { record } from '../../events/index.ts';
 import {
   fail,
@@ -20,6 +13,7 @@ import { requireOrder } from '../delivery/delivery.ts';
 import { cancelScheduled } from '../events.ts';
 import { readService } from '../read.ts';
 import { closeRenewal } from '../renew/issue.ts';
+import { lockWithPayers } from '../renew/takeBack.ts';
 import { requireAction } from '../states.ts';
 import { terminateService } from '../suspend/terminate.ts';
 import { lockTerms, type Terms } from '../terms.ts';
@@ -60,9 +54,7 @@ export async function cancelService(
 
 async function cancel(tx: Tx, id: number, wanted: Cancellation, guards: EndingGuards): Promise<Ended> {
   await readService(tx, id);
-  // In the order of every invoice: the organization first, whose documents a refund numbers, then what it is for.
-  await lockForTax(tx, tx.organizationId);
-  const before = await lockTerms(tx, id);
+  const before = await lockWithPayers(tx, id);
   requireAction('cancel', before, tx.clock.now());
   if (before.status === 'pending') return cancelPending(tx, before, wanted);
   await requireUnguarded(tx, before, guards);

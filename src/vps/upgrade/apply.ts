@@ -1,4 +1,4 @@
-import { beginEarning, holdInvoice, isRefunded, refundInvoice } from '../../billing/index.ts';
+import { beginEarning, holdInvoice, isRefunded, lockForTax, refundInvoice } from '../../billing/index.ts';
 import { record } from '../../events/index.ts';
 import {
   holdMoreAddresses,
@@ -121,6 +121,8 @@ async function withWaiting(
 ): Promise<void> {
   const found = await findWaiting(tx, { invoiceId });
   if (found === null) return;
+  // In the order of every invoice: the organization first, for one that is given back is numbered.
+  await lockForTax(tx, found.organization_id);
   const service = await lockTerms(tx, found.service_id);
   // Again, now that nobody else can change it.
   const upgrade = await findWaiting(tx, { invoiceId });
