@@ -17,7 +17,7 @@ import {
   unsubscribeRoutes,
   userStaffRoutes,
 } from './account/index.ts';
-import { attentionStaffRoutes, jobDismissalRoutes } from './attention/index.ts';
+import { attentionStaffRoutes, jobDismissalRoutes, jobRetryRoutes } from './attention/index.ts';
 import {
   bankStatementRoutes,
   billingPersonal,
@@ -210,6 +210,7 @@ export const allRoutes: RouteGroup[] = [
   eventStaffRoutes,
   webhookStaffRoutes,
   jobStaffRoutes,
+  jobRetryRoutes,
   jobDismissalRoutes,
   ...fleetStaffRoutes,
 ];

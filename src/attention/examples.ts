@@ -15,6 +15,7 @@ export const examples = {
       ],
     },
   },
+  retryJob: { params: { id: 4503599627370701 }, data: { retried: true } },
   dismissJob: {
     params: { id: 4503599627370701 },
     body: { reason: 'The machine was moved to node-2 by hand' },

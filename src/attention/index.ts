@@ -5,5 +5,6 @@
 export { jobDismissalRoutes } from './dismissJob.ts';
 export { staffMails } from './mails.ts';
 export { attentionMeasures } from './measures.ts';
+export { jobRetryRoutes } from './retryJob.ts';
 export { attentionStaffRoutes } from './staffRoutes.ts';
 export { attentionPeriodicJob } from './tell.ts';

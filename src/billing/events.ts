@@ -71,6 +71,20 @@ interface BankEntryDismissed {
   reason: string;
 }
 
+interface UnknownPaymentBooked {
+  invoice_id: number;
+  amount: string;
+  currency: string;
+  reference: string;
+}
+
+interface UnknownPaymentDismissed {
+  amount: string;
+  currency: string;
+  reference: string;
+  reason: string;
+}
+
 interface TransferTakenBack {
   user_id: number | null;
   amount: string;
@@ -298,6 +312,14 @@ export const bankStatementReceived = event<BankStatementReceived>(
 export const bankEntryDismissed = event<BankEntryDismissed>(
   'bank_entry.dismissed',
   'staff said that money on a bank statement is no customer’s',
+);
+export const unknownPaymentBooked = event<UnknownPaymentBooked>(
+  'unknown_payment.booked',
+  'staff said which invoice a payment is for that only the provider knew',
+);
+export const unknownPaymentDismissed = event<UnknownPaymentDismissed>(
+  'unknown_payment.dismissed',
+  'staff said that a payment that only the provider knew is none of ours',
 );
 export const transferTakenBack = event<TransferTakenBack>(
   'transfer.taken_back',

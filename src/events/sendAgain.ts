@@ -1,5 +1,7 @@
 import type { Mail } from '../drivers/mail/index.ts';
 import { enqueue, fail, type StaffContext, statement, transaction } from '../platform/index.ts';
+import { mailSentAgain } from './events.ts';
+import { record } from './journal.ts';
 import { readMail } from './mailList.ts';
 import { sending } from './mails.ts';
 
@@ -33,6 +35,13 @@ export function sendAgain(ctx: StaffContext, mail: Mail, id: number) {
     await tx.db.run(trustAddress, { address: found.recipient });
     const { journal_id: journalId, organization_id: organizationId } = found;
     await enqueue(tx, sending, { journalId, mailId: id }, { organizationId });
-    return readMail(tx, id);
+    const again = await readMail(tx, id);
+    const { event, sendings } = again.mail;
+    await record(tx, mailSentAgain, {
+      subject: { type: 'mail', id },
+      organizationId,
+      data: { event, sendings },
+    });
+    return again;
   });
 }

@@ -1,3 +1,4 @@
+import { record } from '../../events/index.ts';
 import { type ListDefinition, type ListRequest, listData, pagedList } from '../../platform/http/index.ts';
 import {
   type Context,
@@ -9,6 +10,7 @@ import {
   type TxContext,
   transaction,
 } from '../../platform/index.ts';
+import { unknownPaymentBooked, unknownPaymentDismissed } from '../events.ts';
 import { invoiceById } from '../invoices/payable.ts';
 import { writeAdopted } from './adopt.ts';
 import { lookAt } from './receive.ts';
@@ -92,6 +94,12 @@ export async function bookUnknownPayment(ctx: Context, id: number, asked: { invo
     const charge = { id: newId(), organizationId, invoiceId, driver, reference, amountMinor, currency };
     await writeAdopted(tx, charge);
     await write(tx, id, { state: 'booked', invoiceId, reason: null });
+    const amount = formatMoney(amountMinor, currency);
+    await record(tx, unknownPaymentBooked, {
+      subject: { type: 'unknown_payment', id },
+      organizationId,
+      data: { invoice_id: invoiceId, amount, currency, reference },
+    });
     await lookAt(tx, { kind: 'payment', reference });
     return readUnknown(tx, id);
   });
@@ -100,8 +108,14 @@ export async function bookUnknownPayment(ctx: Context, id: number, asked: { invo
 /** Says that such a payment is none of ours, or went back at the provider's desk. `not_found`; `conflict` once decided. */
 export async function dismissUnknownPayment(ctx: Context, id: number, { reason }: { reason: string }) {
   return transaction(ctx, 'billing.dismissUnknownPayment', async (tx) => {
-    await requireOpen(tx, id);
+    const { organization_id, amount_minor, currency, reference } = await requireOpen(tx, id);
     await write(tx, id, { state: 'dismissed', invoiceId: null, reason });
+    const amount = formatMoney(amount_minor, currency);
+    await record(tx, unknownPaymentDismissed, {
+      subject: { type: 'unknown_payment', id },
+      organizationId: organization_id,
+      data: { amount, currency, reference, reason },
+    });
     return readUnknown(tx, id);
   });
 }

@@ -27,5 +27,4 @@ export const examples = {
       next_cursor: null,
     },
   },
-  retryJob: { params: { id: 4503599627370701 }, data: { retried: true } },
 } satisfies Record<string, Example>;

@@ -12,7 +12,13 @@ export type { NamedJob } from './named.ts';
 export { type PeriodicJob, runPeriodicJob, startPeriodicJobs } from './periodic.ts';
 export { purgeDoneJobs } from './purge.ts';
 export { type Openings, openingsIn } from './queues.ts';
-export { dismissJob, jobStateAbout, retryFailedJobAbout, settleFailedJobAbout } from './retry.ts';
+export {
+  dismissJob,
+  jobStateAbout,
+  retryFailedJob,
+  retryFailedJobAbout,
+  settleFailedJobAbout,
+} from './retry.ts';
 export {
   type AnySaga,
   databaseJob,

@@ -236,16 +236,17 @@ export interface EndedJob {
   id: number;
   name: string;
   state: 'failed' | 'stuck';
+  organizationId: number | null;
 }
 
 export const lockEnded = statement<EndedJob, { id: number }>(
   'jobs.lockEnded',
-  `select id, name, state from jobs where id = :id and state in ('failed', 'stuck') for update`,
+  `select id, name, state, organization_id as "organizationId" from jobs where id = :id and state in ('failed', 'stuck') for update`,
 );
 
 export const lockEndedAbout = statement<EndedJob, { name: string; about: object }>(
   'jobs.lockEndedAbout',
-  `select id, name, state from jobs where state in ('failed', 'stuck') and name = :name and payload @> :about
+  `select id, name, state, organization_id as "organizationId" from jobs where state in ('failed', 'stuck') and name = :name and payload @> :about
    order by id desc limit 1 for update`,
 );
 
@@ -287,7 +288,6 @@ export const goOn = statement<never, { id: number; now: Date }>(
 
 /** A job that staff has seen to, and why it had ended so. */
 export interface DismissedJob extends EndedJob {
-  organizationId: number | null;
   why: string | null;
 }
 

@@ -20,11 +20,16 @@ import type { SagaFor } from './saga.ts';
 
 /**
  * Has a failed job run again from its first step, since everything it had done was undone when it failed; a stuck
- * one goes on where it stood. False when there is no such job with this id.
+ * one goes on where it stood. Gives what it was until now. `not_found`.
  */
-export async function retryFailedJob(ctx: TxContext, id: number): Promise<boolean> {
-  return again(ctx, await ctx.db.maybe(lockEnded, { id }));
+export async function retryFailedJob(ctx: TxContext, id: number): Promise<EndedJob> {
+  const ended = await ctx.db.maybe(lockEnded, { id });
+  if (ended === null) throw fail('not_found', { message: noSuchJob });
+  await again(ctx, ended);
+  return ended;
 }
+
+const noSuchJob = 'There is no failed or stuck job with this id';
 
 /**
  * Takes a failed or stuck job out of staff's list, since somebody has seen to it by other means. It can still be
@@ -33,8 +38,7 @@ export async function retryFailedJob(ctx: TxContext, id: number): Promise<boolea
 export async function dismissJob(ctx: TxContext, id: number): Promise<DismissedJob> {
   const dismissed = await ctx.db.maybe(dismiss, { id, now: ctx.clock.now() });
   if (dismissed !== null) return dismissed;
-  if ((await ctx.db.maybe(isUnderWay, { id })) === null)
-    throw fail('not_found', { message: 'There is no failed or stuck job with this id' });
+  if ((await ctx.db.maybe(isUnderWay, { id })) === null) throw fail('not_found', { message: noSuchJob });
   throw fail('conflict', {
     message: 'This job is still under way; only one that failed or is stuck can be dismissed',
   });
@@ -46,7 +50,9 @@ export async function retryFailedJobAbout<Payload extends object>(
   { name }: SagaFor<Payload>,
   about: NoInfer<Partial<Payload>>,
 ): Promise<boolean> {
-  return again(ctx, await ctx.db.maybe(lockEndedAbout, { name, about }));
+  const ended = await ctx.db.maybe(lockEndedAbout, { name, about });
+  if (ended !== null) await again(ctx, ended);
+  return ended !== null;
 }
 
 /** Takes failed jobs of a saga, all of whose work was undone, out of staff's list: what they were for is wanted no more. */
@@ -67,8 +73,7 @@ export async function jobStateAbout<Payload extends object>(
   return (await ctx.db.maybe(stateAbout, { name, about }))?.state ?? null;
 }
 
-async function again(ctx: TxContext, job: EndedJob | null): Promise<boolean> {
-  if (job === null) return false;
+async function again(ctx: TxContext, job: EndedJob): Promise<void> {
   const now = ctx.clock.now();
   if (job.state === 'failed') {
     await ctx.db.run(forgetSteps, { jobId: job.id });
@@ -77,5 +82,4 @@ async function again(ctx: TxContext, job: EndedJob | null): Promise<boolean> {
     await ctx.db.run(goOn, { id: job.id, now });
   }
   ctx.db.afterCommit(() => wakeWorkers({ name: job.name, nodeId: null }));
-  return true;
 }

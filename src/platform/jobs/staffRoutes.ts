@@ -1,11 +1,8 @@
 import { Type } from 'typebox';
 import type { Context } from '../context.ts';
-import { transaction } from '../context.ts';
-import { fail } from '../errors.ts';
 import {
   Choice,
   Id,
-  IdParams,
   ListQuery,
   type ListRequest,
   listData,
@@ -18,7 +15,6 @@ import {
   Timestamp,
 } from '../http/index.ts';
 import { examples } from './examples.ts';
-import { retryFailedJob } from './retry.ts';
 import { servedClass } from './served.ts';
 
 interface FailedRow {
@@ -99,32 +95,9 @@ export const jobStaffRoutes = routes('/staff/jobs', group, (route) => {
     },
     (ctx, req) => listFailed(ctx, req.query),
   );
-  route.post(
-    '/:id/retry',
-    {
-      auth: 'staff',
-      staffRoles: ['administrator', 'operator'],
-      operation: 'retryJob',
-      summary: 'Retry a failed job',
-      description: 'Lets a job that failed begin again.',
-      params: IdParams,
-      data: named('JobRetried', Type.Object({ retried: Type.Boolean() })),
-      errors: ['not_found'],
-    },
-    (ctx, req) => retry(ctx, req.params.id),
-  );
 });
 
 async function listFailed(ctx: Context, query: ListRequest) {
   const { rows, at } = await failedJobs(ctx, query, { servedClass });
   return listData('jobs', rows, at);
-}
-
-async function retry(ctx: Context, id: number) {
-  return transaction(ctx, 'jobs.retry', async (tx) => {
-    if (!(await retryFailedJob(tx, id))) {
-      throw fail('not_found', { message: 'There is no failed or stuck job with this id' });
-    }
-    return { retried: true };
-  });
 }

@@ -124,7 +124,7 @@ describe('a job that cannot be brought to an end', () => {
       expect(letGo).toEqual([['a', { step: 'only', code: 'hopeless', message: 'no such image' }]]);
       expect(tries).toBe(12);
       broken[part] = false;
-      expect(await retry(id)).toBe(true);
+      expect(await retry(id)).toMatchObject({ state: 'stuck' });
       expect(await bed.ended(id, 'failed')).toMatchObject(reason);
     },
   );
@@ -136,7 +136,7 @@ describe('a job that cannot be brought to an end', () => {
     expect(await endsUp(id, 'stuck')).toMatchObject({ direction: 'forward', error_code: 'failed' });
     expect(letGo).toHaveLength(1);
     broken.succeeded = false;
-    expect(await retry(id)).toBe(true);
+    expect(await retry(id)).toMatchObject({ state: 'stuck' });
     await bed.ended(id, 'done');
     expect(await bed.rows('select state from job_steps where job_id = $1', id)).toEqual([{ state: 'done' }]);
   });
