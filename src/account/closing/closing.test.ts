@@ -1,3 +1,4 @@
+import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { watchChanges } from '../../../test/noted.ts';
 import { orderVps, runningVps } from '../../../test/orders.ts';
@@ -360,6 +361,17 @@ describe('an account', () => {
     await expect(sql(product, `select forget_in_journal($1, '', 10)`, other.userId)).rejects.toThrow(
       'not closed',
     );
+    // Nor what others know somebody by whose address was never theirs.
+    const forgetting = `select forget_in_journal($1, 'kept@example.com', 10)`;
+    await expect(sql(product, forgetting, person.userId)).rejects.toThrow('not known to have had');
+    expect(await naming('kept@example.com')).toHaveLength(1);
+    // Not even while something is forgotten is anything put in.
+    const client = new pg.Client({ connectionString: product.databaseUrl });
+    await client.connect();
+    await client.query(`set innkeeper.forgetting = 'on'`);
+    for (const change of [`data = data || '{"amount": "1"}'`, `ip = '192.0.2.9'`])
+      await expect(client.query(`update journal set ${change}`), change).rejects.toThrow('append-only');
+    await client.end();
   });
 
   it('is closed by who proved lately who they are, by no key, and by nobody of staff', async () => {

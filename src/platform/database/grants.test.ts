@@ -38,16 +38,20 @@ describe.skipIf(retentionUrl === null)('the role by which the journal is cleared
     try {
       await owner.query(
         `insert into journal (action, subject_type, subject_id, actor_type, data, created_at)
-         select 'test.seen', 'test', n, 'system', '{}', now() from generate_series(1, 3) n`,
+         select 'test.seen', 'test', n, 'system', '{}', now() - n * interval '88 days' from generate_series(1, 3) n`,
       );
-      await expect(owner.query('delete from journal where subject_id = 1')).rejects.toThrow('append-only');
+      await expect(owner.query('delete from journal where subject_id = 2')).rejects.toThrow('append-only');
       await expect(owner.query('update journal set data = data')).rejects.toThrow('append-only');
       await expect(retention.query('update journal set data = data')).rejects.toThrow('permission denied');
       await expect(retention.query('truncate journal')).rejects.toThrow('permission denied');
       await expect(retention.query('insert into journal default values')).rejects.toThrow(
         'permission denied',
       );
-      expect((await retention.query('delete from journal where subject_id = 1')).rowCount).toBe(1);
+      expect((await retention.query('delete from journal where subject_id = 2')).rowCount).toBe(1);
+      await expect(retention.query('delete from journal where subject_id = 1')).rejects.toThrow('younger');
+      await expect(retention.query(`select forget_in_journal(1, '', 1)`)).rejects.toThrow(
+        'permission denied',
+      );
       const { rows } = await retention.query<{ name: string }>(
         `select c.relname as name from pg_class c where c.relkind = 'r' and c.relnamespace = 'public'::regnamespace
            and has_table_privilege(c.oid, 'select, insert, update, delete, truncate') order by 1`,
@@ -72,6 +76,35 @@ describe.skipIf(!hasTwo)("the application's role", () => {
       `select * from ${table} for update`,
     ]) {
       await expect(application.query(text), text).rejects.toThrow(/permission denied|must be owner/);
+    }
+  });
+
+  it('runs nothing of its own as the owner of the tables', async () => {
+    const [stranger, owner] = [database.applicationUrl, database.url].map(
+      (connectionString) => new pg.Client({ connectionString }),
+    ) as [pg.Client, pg.Client];
+    await Promise.all([stranger.connect(), owner.connect()]);
+    try {
+      // A table of theirs that looks like the product's, with code that tells as whom it is run.
+      await stranger.query(`
+        create temp table users (id bigint, status text);
+        insert into users values (1, 'closed');
+        create function pg_temp.tell() returns boolean language plpgsql as $$
+          begin raise exception 'run as %', current_user; end $$;
+        alter table users enable row level security;
+        alter table users force row level security;
+        create policy told on users using (pg_temp.tell());
+        grant all on users to public`);
+      await expect(stranger.query(`select forget_in_journal(1, '', 1)`)).rejects.toThrow(
+        'account 1 is not closed',
+      );
+      const { rows } = await owner.query<{ proname: string; paths: string[] }>(
+        `select proname, proconfig as paths from pg_proc where prosecdef and pronamespace = 'public'::regnamespace`,
+      );
+      expect(rows.map(({ proname }) => proname)).toEqual(['forget_in_journal']);
+      for (const { paths } of rows) expect(paths).toEqual(['search_path=pg_catalog, public, pg_temp']);
+    } finally {
+      await Promise.all([stranger.end(), owner.end()]);
     }
   });
 

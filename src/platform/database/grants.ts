@@ -13,9 +13,15 @@ const tables = `
   select c.oid, c.relname, c.relname = 'schema_migrations' as is_ours from pg_class c
   where c.relkind in ('r', 'p') and c.relnamespace = current_schema()::regnamespace`;
 
+// What runs as the tables' owner, whoever calls it: nobody may but whom it is granted.
+const ownersFunctions = `
+  select p.oid::regprocedure::text as signature from pg_proc p
+  where p.prosecdef and p.pronamespace = current_schema()::regnamespace and not has_function_privilege($1, p.oid, 'execute')
+  order by 1`;
+
 /**
  * Lets the application's role work with the tables and no more: it reads and writes rows, may only read and add where a
- * table only grows (the journal, the ledger), and changes no table. The connection is the owner's; nothing is
+ * table only grows (the journal, the ledger), calls what runs as the owner, and changes no table. The connection is the owner's; nothing is
  * written when all is granted already.
  */
 export async function grantTo(owner: pg.Client, role: string): Promise<void> {
@@ -31,7 +37,8 @@ export async function grantTo(owner: pg.Client, role: string): Promise<void> {
        end order by t.relname`,
     [role],
   );
-  if (rows.length === 0) return;
+  const { rows: functions } = await owner.query<{ signature: string }>(ownersFunctions, [role]);
+  if (rows.length === 0 && functions.length === 0) return;
   await owner.query('begin');
   try {
     const { rows: schemas } = await owner.query<{ schema: string }>('select current_schema() as schema');
@@ -43,6 +50,8 @@ export async function grantTo(owner: pg.Client, role: string): Promise<void> {
       const may = is_ours ? 'select' : grows ? 'select, insert' : 'select, insert, update, delete';
       await owner.query(`revoke all on ${table} from ${name}; grant ${may} on ${table} to ${name}`);
     }
+    for (const { signature } of functions)
+      await owner.query(`grant execute on function ${signature} to ${name}`);
     await owner.query('commit');
   } catch (error) {
     await owner.query('rollback');
