@@ -18,7 +18,7 @@ export interface MailIn {
   receive(receiver: Receiver): Promise<Receiving>;
   /**
    * Says who a mail is from, as far as the network tells (SPF, DKIM, DMARC); for engines with `judges`. Trying again
-   * may help when it fails.
+   * may help when it fails: `names_unreachable`.
    */
   judge(mail: JudgedMail): Promise<Judgement>;
 }
@@ -69,6 +69,10 @@ export type MailInErrorCode =
   | 'mail_too_large'
   /** It broke off before its end. */
   | 'mail_broken_off'
+  /** For now there is no telling who a mail is from: names cannot be looked up. */
+  | 'names_unreachable'
+  /** As much has come as may come in a day. */
+  | 'mails_full'
   /** The other side cannot be reached, or does not let us in. */
   | 'mail_in_unreachable';
 

@@ -3,6 +3,7 @@ import { Readable } from 'node:stream';
 import { createTransport } from 'nodemailer';
 import { describe, expect, it } from 'vitest';
 import { judgeMail } from './judge.ts';
+import { judgeApart } from './judgeApart.ts';
 
 const pair = generateKeyPairSync('rsa', {
   modulusLength: 2_048,
@@ -10,7 +11,7 @@ const pair = generateKeyPairSync('rsa', {
   privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
 });
 
-const names: Record<string, string> = {
+const namesOfAll: Record<string, string> = {
   'key._domainkey.signed.example TXT': `v=DKIM1; k=rsa; p=${pair.publicKey.toString('base64')}`,
   '_dmarc.signed.example TXT': 'v=DMARC1; p=reject',
   '_dmarc.strict.example TXT': 'v=DMARC1; p=reject; aspf=s',
@@ -22,7 +23,7 @@ const names: Record<string, string> = {
 };
 const resolve = async (name: string, type: string): Promise<string[][]> => {
   if (name.includes('away.example')) throw Object.assign(new Error('timeout'), { code: 'ETIMEOUT' });
-  const found = names[`${name} ${type}`];
+  const found = namesOfAll[`${name} ${type}`];
   if (found === undefined) throw Object.assign(new Error('none'), { code: 'ENOTFOUND' });
   return [[found]];
 };
@@ -84,6 +85,34 @@ describe('a sender', () => {
       'Subject: x\r\n\r\nx\r\n',
     ])
       expect(await judge(raw, 'a@plain.example')).toMatchObject({ proved: false });
+  });
+
+  it('is nobody in a mail that takes long to look at, whose judging keeps nothing waiting', async () => {
+    const raw = await signed('ana@signed.example');
+    const signature = raw.slice(0, raw.indexOf('From:'));
+    expect(signature).toMatch(/^DKIM-Signature:/);
+    expect(await judge(`${signature.repeat(5)}${raw}`)).toMatchObject({ why: 'it has too many signatures' });
+    const line = ' x'.repeat(3 * 1_024 * 1_024);
+    const began = performance.now();
+    expect(await judge(raw.replace('Hello.', line))).toMatchObject({
+      ...{ proved: false, why: 'it has a line that is too long' },
+    });
+    expect(performance.now() - began).toBeLessThan(1_000);
+  });
+
+  it('is judged in a process of its own', async () => {
+    const names = Object.fromEntries(Object.entries(namesOfAll).map(([name, text]) => [name, [[text]]]));
+    const apart = (raw: string) =>
+      judgeApart(
+        {
+          content: Readable.from([Buffer.from(raw)]),
+          ...{ returnPath: 'x@evil.example', client: { ip: '192.0.2.7', name: 'mail.example' } },
+        },
+        names,
+      );
+    const raw = await signed('ana@signed.example');
+    expect(await apart(raw)).toEqual({ proved: true, domain: 'signed.example' });
+    expect(await apart(raw.replace('Hello.', 'Pay me.'))).toMatchObject({ proved: false });
   });
 
   it('is asked for again when the names cannot be looked up for now', async () => {

@@ -1,11 +1,29 @@
 import { promises as dns } from 'node:dns';
+import { buffer } from 'node:stream/consumers';
 import { authenticate } from 'mailauth';
-import type { JudgedMail, Judgement } from './contract.ts';
+import { type JudgedMail, type Judgement, MailInError } from './contract.ts';
 
 /** Asks the domain name system; a test has one of its own. */
 export type Resolve = (name: string, type: string) => Promise<string[][] | string[]>;
 
-const resolveByDns: Resolve = (name, type) => dns.resolve(name, type) as Promise<string[][] | string[]>;
+/** Longer than honest names take, all of one mail together. */
+const askingMs = 15_000;
+
+/** Asks for the names of one mail. Whoever has servers that answer slowly keeps nothing waiting by that. */
+export function asker(): Resolve {
+  const resolver = new dns.Resolver({ timeout: 2_000, tries: 2 });
+  const began = performance.now();
+  return async (name, type) => {
+    if (performance.now() - began > askingMs)
+      throw Object.assign(new Error('its names take too long'), { code: 'ETIMEOUT' });
+    return resolver.resolve(name, type) as Promise<string[][] | string[]>;
+  };
+}
+
+/** So many signatures has no mail that is honest; each of them asks for a name, and reads the mail once more. */
+export const signaturesAtMost = 5;
+/** RFC 5322 allows 998. What canonicalizes a body takes time with the square of its longest line. */
+const lineAtMost = 64 * 1_024;
 
 /** Answers about a name that may be another ones in a moment. */
 const forNow = new Set(['temperror', 'temperr']);
@@ -14,9 +32,12 @@ const forNow = new Set(['temperror', 'temperr']);
  * Whether a mail is from the domain that stands in its From (SPF by RFC 7208, DKIM by RFC 6376, DMARC by RFC 7489). A
  * domain that says nothing about itself needs a signature of its own, or a server that it names.
  */
-export async function judgeMail(mail: JudgedMail, resolve: Resolve = resolveByDns): Promise<Judgement> {
-  const { content, returnPath, client } = mail;
-  const { dkim, spf, dmarc } = await authenticate(content, {
+export async function judgeMail(mail: JudgedMail, resolve: Resolve = asker()): Promise<Judgement> {
+  const { returnPath, client } = mail;
+  const raw = await buffer(mail.content);
+  const why = whyNot(raw);
+  if (why !== null) return { proved: false, why };
+  const { dkim, spf, dmarc } = await authenticate(raw, {
     ...{ ip: client.ip, helo: client.name, sender: returnPath, resolver: resolve },
     ...{ disableArc: true, disableBimi: true, minBitLength: 1_024 },
   });
@@ -43,8 +64,29 @@ export async function judgeMail(mail: JudgedMail, resolve: Resolve = resolveByDn
   const isForNow = [policy, ...(dkim.results ?? []).map(({ status }) => status.result)].some((result) =>
     forNow.has(result),
   );
-  if (isForNow) throw new Error(`the names of ${domain} cannot be looked up: ${results.join(' ')}`);
+  if (isForNow) {
+    const message = `the names of ${domain} cannot be looked up: ${results.join(' ')}`;
+    throw new MailInError('names_unreachable', message);
+  }
   return { proved: false, why: results.join(' ') };
+}
+
+/** Why a mail is not even looked at. */
+function whyNot(raw: Buffer): string | null {
+  for (let at = 0; at < raw.length; ) {
+    const end = raw.indexOf('\n', at);
+    if ((end === -1 ? raw.length : end) - at > lineAtMost) return 'it has a line that is too long';
+    if (end === -1) break;
+    at = end + 1;
+  }
+  const head = raw.toString('latin1', 0, headOf(raw));
+  const signatures = head.match(/^dkim-signature[ \t]*:/gim)?.length ?? 0;
+  return signatures > signaturesAtMost ? 'it has too many signatures' : null;
+}
+
+function headOf(raw: Buffer): number {
+  const ends = ['\r\n\r\n', '\n\n'].map((mark) => raw.indexOf(mark)).filter((at) => at !== -1);
+  return ends.length === 0 ? raw.length : Math.min(...ends);
 }
 
 function domainOf(address: string): string {

@@ -2,7 +2,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import { finished, PassThrough, Transform } from 'node:stream';
 import { SMTPServer, type SMTPServerDataStream, type SMTPServerSession } from 'smtp-server';
 import { type MailIn, MailInError, mailSizeAtMost, type Receiver } from './contract.ts';
-import { judgeMail, type Resolve } from './judge.ts';
+import { judgeApart, type Names } from './judgeApart.ts';
 
 export interface ListenerOptions {
   /** LMTP (RFC 2033) is what a mail server of ours hands mails over by; SMTP (RFC 5321) is what the world speaks. */
@@ -14,8 +14,8 @@ export interface ListenerOptions {
   name: string;
   /** With it STARTTLS is offered; PEM. */
   tls?: { key: string; cert: string };
-  /** Asks for names; for tests. */
-  resolve?: Resolve;
+  /** Instead of the domain name system; for tests. */
+  names?: Names;
   /** How long the other side may say nothing. */
   timeoutMs?: number;
   sizeAtMost?: number;
@@ -33,7 +33,7 @@ export function mailListener(options: ListenerOptions): MailIn {
     kind: options.protocol,
     capabilities: ['judges'],
     receive: (receiver) => listen(options, receiver),
-    judge: (mail) => judgeMail(mail, options.resolve),
+    judge: (mail) => judgeApart(mail, options.names),
   };
 }
 

@@ -67,9 +67,10 @@ export interface Failure {
 
 /**
  * Jobs of one queue wait for each other, never for those of another. `quick` is money, mails and names, done in
- * seconds; `machine` waits for guests, minutes; `bulk` moves whole disks, which may take hours.
+ * seconds; `machine` waits for guests, minutes; `bulk` moves whole disks, which may take hours; `incoming` is
+ * what strangers send us, as much as they like.
  */
-export type Queue = 'quick' | 'machine' | 'bulk';
+export type Queue = 'quick' | 'machine' | 'bulk' | 'incoming';
 
 /** A job: a list of steps, and what is recorded at its end in the transaction that ends it. */
 export interface Saga<Payload, State = object, Result = Partial<State>> {

@@ -218,7 +218,7 @@ export function startWorker(ctx: Context, url: string, options: WorkerOptions): 
   return {
     isAlive,
     counts: () => {
-      const now: Slots = { quick: 0, machine: 0, bulk: 0 };
+      const now: Slots = { quick: 0, machine: 0, bulk: 0, incoming: 0 };
       for (const { queue } of running) now[queue] += 1;
       return { running: now, slots, stumbles };
     },

@@ -32,7 +32,7 @@ export interface MailFiles {
   left: string[];
 }
 
-const activeAt = statement<{ id: number }, { address: string }>(
+export const activeAt = statement<{ id: number }, { address: string }>(
   'tickets.activeAt',
   `select id from users where lower(email) = :address and status = 'active'`,
 );

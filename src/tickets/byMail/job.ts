@@ -1,6 +1,6 @@
 import { type Context, type Run, type Saga, saga, statement, type TxRun } from '../../platform/index.ts';
 import { attachOf } from './attach.ts';
-import { decideMail, type Judged, type MailFiles, sayUnclaimed } from './decide.ts';
+import { activeAt, decideMail, type Judged, type MailFiles, sayUnclaimed } from './decide.ts';
 import { deciding } from './keep.ts';
 import { type MailReport, type ReadMail, readMail } from './readMail.ts';
 import { lockMailById, type MailRow, mailById } from './rows.ts';
@@ -33,12 +33,11 @@ interface State {
   files: MailFiles;
 }
 
-/** So many signatures has no mail that is honest; each of them asks for a name. */
-const signaturesAtMost = 20;
-
 /** Reads a mail that was kept, finds out who it is from, and decides what becomes of it. */
 export const mailReading: Saga<Payload, State> = saga<Payload, State>({
   name: deciding.name,
+  // Anybody can send any number: what customers wait for has places of its own.
+  queue: 'incoming',
   steps: [
     { name: 'read', do: read },
     { name: 'attach', do: attach },
@@ -113,8 +112,9 @@ async function isProved(
   const { mailInAuthserv } = ctx.config;
   if (mailInAuthserv !== null) return provedBy(mail.results, mailInAuthserv, domain);
   const { client_ip: ip, client_name: name, return_path: returnPath } = row;
-  if (ip === null || !drivers.mailIn.capabilities.includes('judges') || mail.signatures > signaturesAtMost)
-    return false;
+  if (ip === null || !drivers.mailIn.capabilities.includes('judges')) return false;
+  // Who has no account is nobody here, whoever they are.
+  if ((await ctx.db.maybe(activeAt, { address: mail.from.address })) === null) return false;
   const content = await drivers.files.stream(row.file);
   const judgement = await drivers.mailIn.judge({
     ...{ content, returnPath: returnPath ?? '', client: { ip, name: name ?? ip } },
