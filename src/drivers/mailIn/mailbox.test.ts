@@ -1,8 +1,10 @@
+import { Readable } from 'node:stream';
 import { ImapFlow } from 'imapflow';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Dovecot, startDovecot, withoutMailServers } from '../../../test/mailServers.ts';
 import { describeMailIn } from './conformance.ts';
 import { mailbox, type Receiving } from './index.ts';
+import { takeAll } from './mailbox.ts';
 
 const sizeAtMost = 400_000;
 const address = 'answers@in.inn.example';
@@ -50,6 +52,55 @@ describeMailIn(
   },
   withoutMailServers,
 );
+
+describe('one look into a mailbox', () => {
+  type Connection = Parameters<typeof takeAll>[0];
+  const look = async (bent: Partial<Record<keyof Connection, unknown>>) => {
+    const taken: string[] = [];
+    const client = {
+      usable: true,
+      search: async () => [1, 2, 3],
+      fetchOne: async () => ({ size: 10 }),
+      download: async (uid: string) => ({ content: Readable.from([Buffer.from(uid)]) }),
+      messageMove: async () => ({}),
+      ...bent,
+    } as unknown as Connection;
+    const problem = await takeAll(
+      client,
+      { doneFolder: 'Done' },
+      {
+        ...{ accepts: () => true, stands: () => undefined },
+        take: async ({ content }) => {
+          for await (const chunk of content) taken.push(String(chunk));
+        },
+      },
+      new AbortController().signal,
+    );
+    return { taken, problem };
+  };
+  const failing = (at: string) => async (uid: string) => {
+    if (uid === at) throw new Error('no such part');
+    return { size: 10, content: Readable.from([Buffer.from(uid)]) };
+  };
+
+  it('takes those behind one that cannot be fetched, and says so', async () => {
+    const expected = { taken: ['2', '3'], problem: 'a mail could not be taken: no such part' };
+    expect(await look({ download: failing('1') })).toEqual(expected);
+    expect(await look({ fetchOne: failing('1') })).toEqual(expected);
+  });
+
+  it('ends with the connection', async () => {
+    await expect(look({ usable: false, download: failing('1') })).rejects.toThrow('no such part');
+  });
+
+  it('says that nothing can be searched for, or moved away', async () => {
+    expect(await look({ search: async () => false })).toEqual({
+      ...{ taken: [], problem: 'the mailbox cannot be searched' },
+    });
+    const { taken, problem } = await look({ messageMove: async () => false });
+    expect([taken, problem]).toEqual([['1', '2', '3'], expect.stringContaining('cannot be moved to Done')]);
+  });
+});
 
 describe.skipIf(withoutMailServers !== null)('a mailbox', () => {
   let dovecot: Dovecot;

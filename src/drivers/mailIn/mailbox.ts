@@ -101,40 +101,58 @@ async function attend(
   }
 }
 
-async function takeAll(
-  client: ImapFlow,
-  { doneFolder, sizeAtMost = mailSizeAtMost }: MailboxOptions,
+/** What is used of a connection to take mails. */
+type Connection = Pick<ImapFlow, 'usable' | 'search' | 'fetchOne' | 'download' | 'messageMove'>;
+
+/** Takes what lies there, each by itself: one that cannot be taken stays, and holds up none behind it. Returns what went wrong. */
+export async function takeAll(
+  client: Connection,
+  options: Pick<MailboxOptions, 'doneFolder' | 'sizeAtMost'>,
   receiver: Receiver,
   signal: AbortSignal,
 ): Promise<string | null> {
   let problem: string | null = null;
   const found = await client.search({ deleted: false }, { uid: true });
-  for (const uid of found ? found.toSorted((one, other) => one - other) : []) {
+  if (found === undefined || found === false) return 'the mailbox cannot be searched';
+  for (const uid of found.toSorted((one, other) => one - other)) {
     if (signal.aborted) break;
-    const known = await client.fetchOne(String(uid), { size: true }, { uid: true });
-    if (known === false) continue; // somebody else took it away
-    const isCut = (known.size ?? 0) > sizeAtMost;
-    const content = isCut ? await headOf(client, uid) : await wholeOf(client, uid);
-    if (content === null) continue;
     try {
-      await receiver.take({ content, isCut, returnPath: null, recipients: [], client: null });
+      await takeOne(client, uid, options, receiver);
     } catch (error) {
-      content.destroy();
       if (!client.usable) throw error;
-      problem = `a mail could not be kept: ${error instanceof Error ? error.message : String(error)}`;
-      continue; // it stays, and the next time comes
+      problem = `a mail could not be taken: ${error instanceof Error ? error.message : String(error)}`;
     }
-    await client.messageMove(String(uid), doneFolder, { uid: true });
   }
   return problem;
 }
 
-async function headOf(client: ImapFlow, uid: number): Promise<Readable | null> {
+async function takeOne(
+  client: Connection,
+  uid: number,
+  { doneFolder, sizeAtMost = mailSizeAtMost }: Pick<MailboxOptions, 'doneFolder' | 'sizeAtMost'>,
+  receiver: Receiver,
+): Promise<void> {
+  const known = await client.fetchOne(String(uid), { size: true }, { uid: true });
+  if (known === false) return; // somebody else took it away
+  const isCut = (known.size ?? 0) > sizeAtMost;
+  const content = isCut ? await headOf(client, uid) : await wholeOf(client, uid);
+  if (content === null) return;
+  try {
+    await receiver.take({ content, isCut, returnPath: null, recipients: [], client: null });
+  } catch (error) {
+    content.destroy();
+    throw error;
+  }
+  const moved = await client.messageMove(String(uid), doneFolder, { uid: true });
+  if (!moved) throw new Error(`it was kept, and cannot be moved to ${doneFolder}`);
+}
+
+async function headOf(client: Connection, uid: number): Promise<Readable | null> {
   const head = await client.fetchOne(String(uid), { headers: true }, { uid: true });
   return head === false || head.headers === undefined ? null : Readable.from([head.headers]);
 }
 
-async function wholeOf(client: ImapFlow, uid: number): Promise<Readable | null> {
+async function wholeOf(client: Connection, uid: number): Promise<Readable | null> {
   const { content } = await client.download(String(uid), undefined, { uid: true });
   return content ?? null;
 }

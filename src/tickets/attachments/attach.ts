@@ -31,6 +31,17 @@ const attach = statement<never, { ids: number[]; names: string[]; messageId: num
    from unnest(:ids::bigint[], :names::text[]) g (id, name) where a.id = g.id`,
 );
 
+/** Which of these files are still there for a message of this organization; they stay until the transaction ends. */
+export async function stillThere(
+  tx: TxContext,
+  organizationId: number,
+  attaching: readonly Attaching[],
+): Promise<ReadonlySet<number>> {
+  if (attaching.length === 0) return new Set();
+  const ids = attaching.map(({ id }) => id);
+  return new Set((await tx.db.many(lockUnused, { ids, organizationId })).map(({ id }) => id));
+}
+
 /**
  * Puts files that were kept beside a message, under names that are safe. `attachment_refused` for one that is not what its name
  * or its sender says, unless `lies` are `kept`: of a mail nothing is lost.

@@ -3,12 +3,14 @@ import type { AttachmentStream } from 'mailparser';
 import type { Files } from '../../drivers/files/index.ts';
 import { AppError, type Context, transaction } from '../../platform/index.ts';
 import { keepAttachment } from '../attachments/keep.ts';
-import { findConversation, type Judged, type MailFiles } from './decide.ts';
+import { type Judged, type MailFiles, whereReplied } from './decide.ts';
 import { isReport, openParser } from './parseMail.ts';
 import type { MailRow } from './rows.ts';
 
+let queue: Promise<unknown> = Promise.resolve();
+
 /**
- * Keeps the files of a mail that will be a reply, one after another and past the heap. Those that are too large or too many stay
+ * Keeps the files of a mail that will be a reply, one after another and past the heap; mails wait for each other. Those that are too large or too many stay
  * in the mail alone. What comes to stand in no ticket after all is forgotten within the hour.
  */
 export async function attachOf(
@@ -18,12 +20,23 @@ export async function attachOf(
   read: NonNullable<Judged['read']>,
 ): Promise<MailFiles> {
   const kept: MailFiles = { attaching: [], left: [] };
-  if ((mail.attachments ?? []).length === 0 || read.machine !== null || !read.proved) return kept;
-  const { ticket } = await transaction(ctx, 'tickets.whereMailGoes', (tx) =>
-    findConversation(tx, mail, read),
+  if ((mail.attachments ?? []).length === 0) return kept;
+  const organizationId = await transaction(ctx, 'tickets.whereMailGoes', (tx) =>
+    whereReplied(tx, mail, read),
   );
-  if (ticket === null) return kept;
-  const { organization_id: organizationId } = ticket;
+  if (organizationId === null) return kept;
+  const keeping = queue.then(() => keepAll(ctx, files, mail, { organizationId, kept }));
+  queue = keeping.catch(() => undefined);
+  await keeping;
+  return kept;
+}
+
+async function keepAll(
+  ctx: Context,
+  files: Files,
+  mail: MailRow,
+  { organizationId, kept }: { organizationId: number; kept: MailFiles },
+): Promise<void> {
   const parser = openParser();
   const take = async (data: AttachmentStream): Promise<void> => {
     const named = mail.attachments?.[kept.attaching.length + kept.left.length];
@@ -59,5 +72,4 @@ export async function attachOf(
     source.once('error', reject);
     source.pipe(parser);
   }).finally(() => source.destroy());
-  return kept;
 }

@@ -7,7 +7,7 @@ import {
 } from '../../events/index.ts';
 import { permissionsOf } from '../../organizations/index.ts';
 import { actingAs, statement, type TxContext } from '../../platform/index.ts';
-import type { Attaching } from '../attachments/attach.ts';
+import { type Attaching, stillThere } from '../attachments/attach.ts';
 import { ticketNoted } from '../events.ts';
 import { receiveReply } from '../reply.ts';
 import { findTicket, type TicketRow } from '../rows.ts';
@@ -138,6 +138,18 @@ export async function findConversation(
   return { ...found, ticket: null, why: addresses.length > 0 ? 'address_not_theirs' : 'no_ticket' };
 }
 
+/** The organization in whose ticket a mail will be a reply, as it looks now; null when it will be none. */
+export async function whereReplied(
+  tx: TxContext,
+  mail: MailRow,
+  read: NonNullable<Judged['read']>,
+): Promise<number | null> {
+  if (mail.is_cut || read.machine !== null || !read.proved) return null;
+  const { userId, ticket } = await findConversation(tx, mail, read);
+  if (userId === null || ticket === null || (await isRepeated(tx, mail, userId))) return null;
+  return (await reasonAgainst(tx, ticket, userId)) === null ? ticket.organization_id : null;
+}
+
 async function isRepeated(tx: TxContext, { id, message_id: messageId }: MailRow, userId: number) {
   return messageId !== null && (await tx.db.maybe(cameBefore, { id, messageId, userId })) !== null;
 }
@@ -163,8 +175,13 @@ async function takeReply(
   mail: MailRow,
   ticket: TicketRow,
   userId: number,
-  { attaching, left }: MailFiles,
+  files: MailFiles,
 ): Promise<void> {
+  // Where the job stood still for an hour they were forgotten.
+  const there = await stillThere(tx, ticket.organization_id, files.attaching);
+  const attaching = files.attaching.filter(({ id }) => there.has(id));
+  const gone = files.attaching.filter(({ id }) => !there.has(id)).map(({ name }) => name);
+  const left = [...files.left, ...gone];
   const as = { ...actingAs(tx, userId), organizationId: ticket.organization_id };
   const { text, quoted } = wordsOf(mail);
   const { count } = await tx.db.one(sinceAnswer, { ticketId: ticket.id });
@@ -178,7 +195,12 @@ async function takeReply(
     reopened: ticket.status === 'closed',
   });
   if (left.length > 0)
-    await noteOf(tx, mail, ticket, ['Too large, or too many, and in the mail alone:', ...left].join('\n- '));
+    await noteOf(
+      tx,
+      mail,
+      ticket,
+      ['Too large, too many, or not kept in time, and in the mail alone:', ...left].join('\n- '),
+    );
 }
 
 interface Noted {

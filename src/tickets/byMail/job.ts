@@ -33,14 +33,21 @@ interface State {
   files: MailFiles;
 }
 
+/** What ends by itself: what keeps files is away or full, or names cannot be looked up. */
+const outages = ['files_unreachable', 'files_full', 'attachments_unavailable', 'names_unreachable'];
+/** About a minute; what lasts longer is tried again every hour. */
+const attempts = 8;
+/** How long a mail waits for that before staff has it unread. */
+const waitsMs = 24 * 3_600_000;
+
 /** Reads a mail that was kept, finds out who it is from, and decides what becomes of it. */
 export const mailReading: Saga<Payload, State> = saga<Payload, State>({
   name: deciding.name,
   // Anybody can send any number: what customers wait for has places of its own.
   queue: 'incoming',
   steps: [
-    { name: 'read', do: read },
-    { name: 'attach', do: attach },
+    { name: 'read', attempts, do: read },
+    { name: 'attach', attempts, do: attach },
     {
       name: 'decide',
       transactional: true,
@@ -48,9 +55,13 @@ export const mailReading: Saga<Payload, State> = saga<Payload, State>({
         decideMail(ctx, payload.mailId, state.judged ?? unreadable, state.files),
     },
   ],
+  outages,
   // Whatever keeps it from being read: it is shown to staff, and holds up no other.
-  failed: async (tx, { mailId }) => {
-    const { state, subject } = await tx.db.one(lockMailById, { id: mailId });
+  failed: async (tx, { mailId }, { code }) => {
+    const { state, subject, received_at: receivedAt } = await tx.db.one(lockMailById, { id: mailId });
+    const waitedMs = tx.clock.now().getTime() - receivedAt.getTime();
+    // It stays as it came, and the job is tried again.
+    if (state === 'received' && outages.includes(code) && waitedMs < waitsMs) return undefined;
     // What was read and could not be decided: nobody could say who it is from.
     if (state === 'received')
       await sayUnclaimed(tx, mailId, subject === null ? 'unreadable' : 'sender_not_proved');

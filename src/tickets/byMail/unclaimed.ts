@@ -167,8 +167,10 @@ const forget = statement<never, { id: number }>(
 export const forgettingFile: NamedJob<{ file: string }> = { name: 'tickets.forgetMailFile' };
 
 /** Takes the file of a mail away that was deleted. */
-export const mailForgetting = job<{ file: string }>(forgettingFile.name, ({ drivers, payload }) =>
-  drivers.files.delete(payload.file),
+export const mailForgetting = job<{ file: string }>(
+  forgettingFile.name,
+  ({ drivers, payload }) => drivers.files.delete(payload.file),
+  { outages: ['files_unreachable', 'files_full'] },
 );
 
 /** Deletes a mail: nothing stays of it but that it came, so that it is not taken again. `not_found`. */
