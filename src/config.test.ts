@@ -1,6 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import { ConfigError, readConfig } from './config.ts';
 
+describe('a server in front that says who mails are from', () => {
+  const env = { MAIL_IN: 'lmtp', MAIL_IN_ADDRESS: 'a@in.example.com', MAIL_IN_AUTHSERV: 'mx.example.com' };
+  it('is believed where nobody else reaches the listener', () => {
+    expect(() => readConfig({ ...env, MAIL_IN_HOST: '0.0.0.0' })).toThrow(/MAIL_IN_FROM/);
+    expect(readConfig(env).mailInAuthserv).toBe('mx.example.com');
+    const from = { MAIL_IN_HOST: '0.0.0.0', MAIL_IN_FROM: '192.0.2.1, 10.0.0.0/8' };
+    expect(readConfig({ ...env, ...from }).mailInFrom).toEqual(['192.0.2.1', '10.0.0.0/8']);
+  });
+});
+
 describe('a setting that cannot be understood', () => {
   it.each([
     ['PORT', '80a', 'a whole number from 0 to 65535'],

@@ -67,6 +67,9 @@ export interface Config {
   mailInAddress: string | null;
   /** Whose Authentication-Results are believed; null: nobody's. */
   mailInAuthserv: string | null;
+  /** Who may bring mails; empty: everybody. */
+  mailInFrom: string[];
+  mailInBytesPerDay: number;
   /** Where the provider's own texts and layout of mails are; null: there are none. */
   textsDir: string | null;
   /** Null: the accounts of administrators and operators; `off`: nobody. */
@@ -282,6 +285,18 @@ export const settings: Setting[] = [
     fallback: '',
     meaning:
       'Mail server of yours whose Authentication-Results say who a mail is from, as it names itself there; without it a listener asks the domain name system.',
+  },
+  {
+    name: 'MAIL_IN_FROM',
+    fallback: '',
+    meaning:
+      'Addresses and networks that may bring mails to MAIL_IN=smtp or lmtp, by commas; empty: everybody. Needed with MAIL_IN_AUTHSERV unless MAIL_IN_HOST is loopback.',
+  },
+  {
+    name: 'MAIL_IN_MIB_PER_DAY',
+    fallback: '2048',
+    meaning:
+      'MiB of mails that are brought within 24 hours and belong to no ticket; one address may bring a quarter of it. More is put off (452).',
   },
   {
     name: 'TEXTS_DIR',
@@ -559,9 +574,19 @@ export function readConfig(env: Record<string, string | undefined>): Config {
             /^[A-Za-z0-9._-]{1,30}@[A-Za-z0-9.-]{1,190}$/,
             'an address such as answers@in.example.com, with at most 30 letters, digits, dots, hyphens and underscores before the @',
           ),
-    mailInAuthserv:
-      read(matching, 'MAIL_IN_AUTHSERV', /^[\w.-]*$/, 'the name of a mail server, such as mx.example.com') ||
-      null,
+    ...mailInTrust({
+      engine: read(choice, 'MAIL_IN', ['none', 'smtp', 'lmtp', 'imap'] as const),
+      host: text('MAIL_IN_HOST'),
+      mailInAuthserv:
+        read(
+          matching,
+          'MAIL_IN_AUTHSERV',
+          /^[\w.-]*$/,
+          'the name of a mail server, such as mx.example.com',
+        ) || null,
+      mailInFrom: read(addresses, 'MAIL_IN_FROM'),
+    }),
+    mailInBytesPerDay: read(whole, 'MAIL_IN_MIB_PER_DAY', 1, 10_000_000) * 1_048_576,
     textsDir: path('TEXTS_DIR'),
     ...dns(
       read(choice, 'DNS', ['auto', 'powerdns', 'database'] as const),
@@ -678,6 +703,21 @@ function mailIn(
     throw new ConfigError('MAIL_IN_CERTIFICATE and MAIL_IN_KEY are needed together.');
   const mailInTls = certFile === null || keyFile === null ? null : { certFile, keyFile };
   return { mailIn: engine, mailInUrl: url ?? '', mailInTls };
+}
+
+/** What a server in front says of a mail is believed of those alone who cannot be anybody else. */
+function mailInTrust({
+  engine,
+  host,
+  ...trust
+}: Pick<Config, 'mailInAuthserv' | 'mailInFrom'> & { engine: Config['mailIn']; host: string }) {
+  const isListening = engine === 'smtp' || engine === 'lmtp';
+  const isHere = /^(localhost|127\.\d+\.\d+\.\d+|::1)$/.test(host);
+  if (trust.mailInAuthserv !== null && isListening && !isHere && trust.mailInFrom.length === 0)
+    throw new ConfigError(
+      `MAIL_IN_AUTHSERV is set and MAIL_IN_HOST is ${host}, so MAIL_IN_FROM has to say which servers bring mails.`,
+    );
+  return trust;
 }
 
 function s3(

@@ -101,7 +101,7 @@ function mailInOf(config: Config): MailIn {
   if (engine === 'imap') return mailbox({ url: config.mailInUrl, doneFolder: config.mailInFolder });
   const name = config.mailInAddress?.split('@')[1] ?? 'localhost';
   return mailListener({
-    ...{ protocol: engine, host, port, name },
+    ...{ protocol: engine, host, port, name, from: config.mailInFrom },
     ...(tls === null
       ? {}
       : { tls: { cert: readFileSync(tls.certFile, 'utf8'), key: readFileSync(tls.keyFile, 'utf8') } }),

@@ -8,6 +8,7 @@ import type { Readable } from 'node:stream';
  * - What is for an address that `accepts` refuses is turned away, where the other side still asks.
  * - A mail over the limit is turned away before it is read where the other side says how large it is; where there is nobody to
  *   turn it away to, its head alone comes, marked as `isCut`.
+ * - What `take` puts off (`mails_full`) is put off at the other side too.
  * - One mail that cannot be taken holds up none behind it.
  */
 export interface MailIn {

@@ -78,6 +78,20 @@ describe('a sender', () => {
       expect(await judge(mail(from ?? ''), returnPath, ip), from).toMatchObject({ proved: false });
   });
 
+  it('is proved by signatures alone where a server of ours brings it', async () => {
+    const bySignature = (raw: string) =>
+      judgeMail(
+        {
+          content: Readable.from([Buffer.from(raw)]),
+          ...{ returnPath: 'ana@plain.example', client: { ip: '192.0.2.7', name: 'mail.example' } },
+        },
+        resolve,
+        false,
+      );
+    expect(await bySignature(mail('ana@plain.example'))).toMatchObject({ proved: false });
+    expect(await bySignature(await signed('ana@signed.example'))).toMatchObject({ proved: true });
+  });
+
   it('is nobody where a mail is from two, or from none', async () => {
     for (const raw of [
       mail('a@plain.example, b@plain.example'),
@@ -108,7 +122,7 @@ describe('a sender', () => {
           content: Readable.from([Buffer.from(raw)]),
           ...{ returnPath: 'x@evil.example', client: { ip: '192.0.2.7', name: 'mail.example' } },
         },
-        names,
+        { names },
       );
     const raw = await signed('ana@signed.example');
     expect(await apart(raw)).toEqual({ proved: true, domain: 'signed.example' });

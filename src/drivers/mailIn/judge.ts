@@ -30,9 +30,14 @@ const forNow = new Set(['temperror', 'temperr']);
 
 /**
  * Whether a mail is from the domain that stands in its From (SPF by RFC 7208, DKIM by RFC 6376, DMARC by RFC 7489). A
- * domain that says nothing about itself needs a signature of its own, or a server that it names.
+ * domain that says nothing about itself needs a signature of its own, or a server that it names. Without `bySpf` signatures
+ * alone count.
  */
-export async function judgeMail(mail: JudgedMail, resolve: Resolve = asker()): Promise<Judgement> {
+export async function judgeMail(
+  mail: JudgedMail,
+  resolve: Resolve = asker(),
+  bySpf = true,
+): Promise<Judgement> {
   const { returnPath, client } = mail;
   const raw = await buffer(mail.content);
   const why = whyNot(raw);
@@ -50,10 +55,11 @@ export async function judgeMail(mail: JudgedMail, resolve: Resolve = asker()): P
     ({ status }) => status.result === 'pass' && !status.underSized && status.aligned,
   );
   const policy = dmarc === false ? 'none' : dmarc.status.result;
-  const isServers =
+  const isNamed =
     policy === 'none'
       ? spf !== false && spf.status.result === 'pass' && isOf(domainOf(spf.domain), domain)
       : policy === 'pass' && dmarc !== false && Boolean(dmarc.alignment.spf.result);
+  const isServers = bySpf && isNamed;
   if ((policy === 'pass' || policy === 'none') && (isServers || signatures.length > 0))
     return { proved: true, domain };
   const results = [

@@ -11,6 +11,7 @@ export interface Asked {
   returnPath: string;
   client: JudgedMail['client'];
   names: Names | null;
+  bySpf: boolean;
 }
 /** What it answers; `later`: trying again may help. */
 export type Answered = { judgement: Judgement } | { later: string };
@@ -29,10 +30,10 @@ let queue: Promise<unknown> = Promise.resolve();
  */
 export async function judgeApart(
   { content, ...asked }: JudgedMail,
-  names: Names | null = null,
+  { names = null, bySpf = true }: { names?: Names | null | undefined; bySpf?: boolean } = {},
 ): Promise<Judgement> {
   const raw = await buffer(content);
-  const judging = queue.then(() => apart({ ...asked, names }, raw));
+  const judging = queue.then(() => apart({ ...asked, names, bySpf }, raw));
   queue = judging.catch(() => undefined);
   return await judging;
 }

@@ -15,9 +15,9 @@ function known(names: Names): Resolve {
 
 const input = await buffer(process.stdin);
 const end = input.indexOf('\n');
-const { names, ...asked } = JSON.parse(input.toString('utf8', 0, end)) as Asked;
+const { names, bySpf, ...asked } = JSON.parse(input.toString('utf8', 0, end)) as Asked;
 const mail = { ...asked, content: Readable.from([input.subarray(end + 1)]) };
-const answered: Answered = await judgeMail(mail, names === null ? asker() : known(names)).then(
+const answered: Answered = await judgeMail(mail, names === null ? asker() : known(names), bySpf).then(
   (judgement) => ({ judgement }),
   (error: unknown) => {
     if (error instanceof MailInError) return { later: error.message };

@@ -181,6 +181,39 @@ describe('a listener', () => {
     expect(greeting).toMatch(/^220/);
   });
 
+  it('counts no connection that it refused', async () => {
+    const open = Array.from({ length: 3 }, () => connect(port, '127.0.0.1'));
+    await Promise.all(open.map((socket) => new Promise((resolve) => socket.once('data', resolve))));
+    for (let nth = 0; nth < 3; nth += 1) {
+      const [refused] = await talk();
+      expect(refused).toMatch(/^421/);
+    }
+    for (const socket of open) socket.destroy();
+    await expect.poll(async () => (await talk())[0]).toMatch(/^220/);
+  });
+
+  it('takes nothing of those who may bring none', async () => {
+    for (const [from, greeting] of [
+      [['192.0.2.0/24', '2001:db8::/32'], /^554/],
+      [['192.0.2.1', '127.0.0.0/8'], /^220/],
+    ] as const) {
+      let chosen = 0;
+      const choosy = await mailListener({
+        ...{ protocol: 'lmtp', host: '127.0.0.1', port: 0, name: 'mx.inn.example', from },
+        listening: (free) => {
+          chosen = free;
+        },
+      }).receive({ accepts: () => true, take: async () => undefined, stands: () => undefined });
+      const socket = connect(chosen, '127.0.0.1');
+      const said = await new Promise<string>((resolve) =>
+        socket.once('data', (chunk) => resolve(String(chunk))),
+      );
+      socket.destroy();
+      await choosy.stop();
+      expect(said).toMatch(greeting);
+    }
+  });
+
   it.skipIf(tls === null)('offers STARTTLS with its certificate', async () => {
     taken = [];
     const transport = createTransport({

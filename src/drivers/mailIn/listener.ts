@@ -1,4 +1,4 @@
-import type { AddressInfo, Socket } from 'node:net';
+import { type AddressInfo, BlockList, isIPv6, type Socket } from 'node:net';
 import { finished, PassThrough, Transform } from 'node:stream';
 import { SMTPServer, type SMTPServerDataStream, type SMTPServerSession } from 'smtp-server';
 import { type MailIn, MailInError, mailSizeAtMost, type Receiver } from './contract.ts';
@@ -14,6 +14,8 @@ export interface ListenerOptions {
   name: string;
   /** With it STARTTLS is offered; PEM. */
   tls?: { key: string; cert: string };
+  /** Addresses and networks that may bring mails; empty: everybody. */
+  from?: readonly string[];
   /** Instead of the domain name system; for tests. */
   names?: Names;
   /** How long the other side may say nothing. */
@@ -33,13 +35,16 @@ export function mailListener(options: ListenerOptions): MailIn {
     kind: options.protocol,
     capabilities: ['judges'],
     receive: (receiver) => listen(options, receiver),
-    judge: (mail) => judgeApart(mail, options.names),
+    // By LMTP a server of ours brings them, whatever the domain's servers are.
+    judge: (mail) => judgeApart(mail, { names: options.names, bySpf: options.protocol === 'smtp' }),
   };
 }
 
 async function listen(options: ListenerOptions, receiver: Receiver) {
   const { protocol, host, port, name, tls, timeoutMs = 60_000, sizeAtMost = mailSizeAtMost } = options;
   const { connectionsAtMost = 100, connectionsPerAddress = 20 } = options;
+  const mayBring = peersIn(options.from ?? []);
+  const counted = new Set<string>();
   const perAddress = new Map<string, number>();
   const underWay = new Set<Promise<void>>();
   const server = new SMTPServer({
@@ -50,13 +55,16 @@ async function listen(options: ListenerOptions, receiver: Receiver) {
     ...(tls === undefined ? {} : { key: tls.key, cert: tls.cert }),
     disableReverseLookup: true,
     hideENHANCEDSTATUSCODES: false,
-    onConnect: ({ remoteAddress }, callback) => {
+    onConnect: ({ id, remoteAddress }, callback) => {
+      if (!mayBring(remoteAddress)) return callback(refusal(554, '5.7.1 You bring no mails here'));
       const open = perAddress.get(remoteAddress) ?? 0;
       if (open >= connectionsPerAddress) return callback(refusal(421, '4.7.0 Too many connections from you'));
       perAddress.set(remoteAddress, open + 1);
+      counted.add(id);
       callback();
     },
-    onClose: ({ remoteAddress }) => {
+    onClose: ({ id, remoteAddress }) => {
+      if (!counted.delete(id)) return; // it was refused
       const open = (perAddress.get(remoteAddress) ?? 1) - 1;
       if (open > 0) perAddress.set(remoteAddress, open);
       else perAddress.delete(remoteAddress);
@@ -144,10 +152,27 @@ function upTo(sizeAtMost: number): Transform {
   });
 }
 
+function peersIn(from: readonly string[]): (address: string) => boolean {
+  if (from.length === 0) return () => true;
+  const list = new BlockList();
+  for (const entry of from) {
+    const [address = '', prefix] = entry.split('/');
+    const family = isIPv6(address) ? 'ipv6' : 'ipv4';
+    if (prefix === undefined) list.addAddress(address, family);
+    else list.addSubnet(address, Number(prefix), family);
+  }
+  return (address) => {
+    const plain = address.replace(/^::ffff:(?=\d+\.)/i, '');
+    return list.check(plain, isIPv6(plain) ? 'ipv6' : 'ipv4');
+  };
+}
+
 /** Only what is too large is refused for good; everything else is our own trouble, and the mail comes again. */
 function asRefusal(error: unknown): Error {
   if (error instanceof MailInError && error.code === 'mail_too_large')
     return refusal(552, '5.3.4 The mail is too large');
+  if (error instanceof MailInError && error.code === 'mails_full')
+    return refusal(452, '4.3.1 As much came as may come in a day, try again later');
   return refusal(451, '4.3.0 The mail could not be kept, try again later');
 }
 

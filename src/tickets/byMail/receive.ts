@@ -22,10 +22,11 @@ export async function startReceiving(
   url: string,
   { mailIn, files }: { mailIn: MailIn; files: Files },
 ): Promise<() => Promise<void>> {
+  const isFromOneServer = mailIn.kind !== 'smtp' || ctx.config.mailInAuthserv !== null;
   let last: string | null | undefined;
   const receiver: Receiver = {
     accepts: (address) => readAnswerAddress(ctx.config, address) !== null,
-    take: (mail) => keepMail(ctx, files, mail),
+    take: (mail) => keepMail(ctx, files, mail, isFromOneServer),
     stands: (problem) => {
       if (problem === last) return;
       last = problem;
