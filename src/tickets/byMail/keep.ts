@@ -110,6 +110,8 @@ export async function keepMail(
       else callback(full());
     },
   });
+  // It may fail before the storage listens, which hears of it then.
+  measured.on('error', () => undefined);
   mail.content.once('error', (error) => measured.destroy(error));
   mail.content.once('close', () => {
     if (!mail.content.readableEnded)
