@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { watchChanges } from '../../test/noted.ts';
 import { orderVps, vpsCart } from '../../test/orders.ts';
@@ -137,11 +138,31 @@ describe('a silent node', () => {
     expect((await node(other)).reachable).toBe(true);
   });
 
+  it('is none whose worker is about to say that it lives', async () => {
+    const client = new pg.Client({ connectionString: product.databaseUrl });
+    await client.connect();
+    await client.query('begin; select from workers for update');
+    product.clock.travel(61_000);
+    // Many turns of the product at once, each of which says so first.
+    const turns = ['jobs.purgeDone', 'fleet.watchNodes'].map((name) => product.periodic(name));
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    await client.query('commit');
+    await client.end();
+    await Promise.all(turns);
+    const rows = await sql(
+      product,
+      `select 1 from journal where action = 'node.silent' and subject_id = $1`,
+      id,
+    );
+    expect(rows).toEqual([]);
+    expect(await node()).toMatchObject({ reachable: true });
+  });
+
   it('is told of once', async () => {
     product.clock.travel(3_600_000);
     for (const _ of [1, 2, 3]) await product.periodic('fleet.watchNodes');
     const rows = await sql(product, `select 1 from journal where action = 'node.silent'`);
-    expect(rows).toHaveLength(2); // here and in the test before
+    expect(rows).toHaveLength(2); // here and in the first of these tests
     expect((await node()).reachable).toBe(true);
   });
 

@@ -120,8 +120,9 @@ export function addHeart(ctx: Context, number: number, isWell: () => boolean): (
 export async function keepAlive(ctx: Context, now = ctx.clock.now()): Promise<void> {
   for (const heart of hearts.get(ctx.config) ?? []) {
     if (Math.abs(now.getTime() - heart.beatAtMs) < beatEveryMs || !heart.isWell()) continue;
-    heart.beatAtMs = now.getTime();
     await ctx.db.run(beat, { number: heart.number, now });
+    // Not before: whoever looks for silence meanwhile would read what was written long ago, and not beat for itself.
+    heart.beatAtMs = now.getTime();
   }
 }
 
