@@ -258,6 +258,40 @@ describe('what else paid for something whose money was never its customer’s', 
   });
 });
 
+it('each service of an order that a bank took a part of is given back once, when its own period is taken back', async () => {
+  const item = { id: plain, cycle: 'monthly', type: 'Hosting' };
+  const { data } = (await owner.post('/cart/checkout/invoice', { products: [item, item, item] })).body;
+  const [first, second, ended] = data.service_ids as [number, number, number];
+  const path = `/staff/organizations/${owner.organizationId}/transfers`;
+  const pay = (amount: string) =>
+    product.staff.post(path, {
+      ...{ amount, currency: 'EUR', reference: `T-${data.invoice_id}-${amount}` },
+      invoices: [{ invoice_id: data.invoice_id }],
+    });
+  await pay('2.70');
+  const { id: transferId } = (await pay('0.30')).body.data.transfer;
+  await settled(product);
+  for (const id of [first, second, ended]) await product.staff.post(`/staff/services/${id}/deliver`, {});
+  await settled(product);
+  await product.staff.post(`/staff/services/${ended}/terminate`, { reason: 'A test' });
+  const change = await changed(second, dear, 'annually');
+  const before = Number(await creditOf());
+  await takeBackTransfer(transferId);
+  // 0.30 of the first one's 1.00 are gone, and the second one's period is swallowed by the change.
+  expect(Number(await creditOf())).toBeCloseTo(before + 0.7, 2);
+  expect(await service(first)).toMatchObject({ duedate: '2027-04-01' });
+  expect(await service(second)).toMatchObject({ duedate: '2028-04-01' });
+  const { total } = await invoice(change);
+  await refund(change);
+  expect(Number(await creditOf())).toBeCloseTo(before + 0.7 + Number(total) + 1, 2);
+  expect(await service(second)).toMatchObject({ duedate: '2027-04-01', product: { name: 'Plain' } });
+  // Whatever else is taken back afterwards, what was had stays paid.
+  await refund(await renewed(second, 'monthly'));
+  expect(Number(await creditOf())).toBeCloseTo(before + 0.7 + Number(total) + 1, 2);
+  expect(await invoice(data.invoice_id)).toMatchObject({ status: 'partially_refunded', refunded: '2.00' });
+  expect(await failedJobs()).toEqual([]);
+});
+
 it('a service that was moved loses the time whose money was never its first customer’s, and each gets what they paid', async () => {
   const { id, transferId } = await delivered(owner, 'monthly');
   const renewal = await renewed(id, 'monthly');

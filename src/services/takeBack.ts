@@ -1,5 +1,6 @@
 import { giveBackRest, refundedFor, takenBackInPart } from '../billing/index.ts';
 import type { TxContext } from '../platform/index.ts';
+import { servicesOf } from './delivery/cancelUndelivered.ts';
 import { takeBackOrder, takeBackRenewal } from './renew/takeBack.ts';
 import { takeBackChange } from './upgrade/takeBack.ts';
 
@@ -27,6 +28,12 @@ async function takeBackNext(tx: TxContext, serviceId: number): Promise<number[]>
     }
   }
   // A bank took only a part of what paid for these: their rest goes back, now that they can be undone.
-  for (const invoiceId of await takenBackInPart(tx, serviceId)) await giveBackRest(tx, invoiceId);
+  for (const invoiceId of await takenBackInPart(tx, serviceId)) {
+    await giveBackRest(tx, invoiceId);
+    // Of an order for several services a part may stay paid; what is all given back is told of, and taken back then.
+    if (!(await servicesOf(tx, invoiceId)).includes(serviceId)) continue;
+    const changed = await takeBackOrder(tx, invoiceId, serviceId);
+    if (changed.length > 0) return changed;
+  }
   return [];
 }

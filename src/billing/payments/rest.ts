@@ -31,33 +31,60 @@ const linesOf = statement<{ service_id: number | null; net_minor: number }, { id
   `select service_id, price_minor + setup_fee_minor - discount_minor as net_minor from invoice_items
    where invoice_id = :id order by ordinal`,
 );
-const givenOtherwise = statement<{ minor: number }, { id: number }>(
-  'billing.givenBackOtherwise',
-  `select coalesce(sum(amount_minor), 0)::bigint as minor from refunds
-   where invoice_id = :id and method not in ('dispute', 'taken_back')`,
+interface Before {
+  bank_minor: number;
+  /** Neither a bank's nor the rest of what was undone. */
+  other_minor: number;
+  credited_minor: number;
+  undone: string[];
+}
+
+const givenBefore = statement<Before, { id: number }>(
+  'billing.givenBackBefore',
+  `select r.bank_minor, r.all_minor - r.bank_minor - i.undone_credited_minor as other_minor,
+     i.undone_credited_minor as credited_minor, i.undone_services::text[] as undone
+   from invoices i cross join lateral (
+     select coalesce(sum(amount_minor), 0)::bigint as all_minor,
+       coalesce(sum(amount_minor) filter (where method in ('dispute', 'taken_back')), 0)::bigint as bank_minor
+     from refunds where invoice_id = i.id) r
+   where i.id = :id`,
+);
+const rememberUndone = statement<never, { id: number; undone: number[]; amountMinor: number }>(
+  'billing.rememberUndone',
+  `update invoices set undone_services = :undone::bigint[],
+     undone_credited_minor = undone_credited_minor + :amountMinor
+   where id = :id`,
 );
 
 /**
  * A bank took back money that had paid an invoice, whose row is locked, or it was never its customer's. That is no rebate:
  * the invoice is not paid any more, however small a part of it is left, and so what else paid it becomes credit. Gives how
  * much. Of what cannot be undone nothing goes back, for it was had or goes on: those who deliver it say so for each line.
- * What was given back before was for those lines first.
+ * What was given back before was for those lines first. What was undone stays so, and what the bank took is counted once:
+ * asked again with nothing more undone, nothing more goes back.
  */
 export async function giveBackRest(tx: TxContext, id: number): Promise<number> {
   const invoice = await requireRow(tx, lockRefundable, { id });
   if (!sellsService.includes(invoice.kind) || invoice.status !== 'partially_refunded') return 0;
+  const before = await tx.db.one(givenBefore, { id });
+  const undone = new Set(before.undone.map(Number));
   const lines = await tx.db.many(linesOf, { id });
   let [netMinor, keptNetMinor] = [0n, 0n];
   for (const { service_id: serviceId, net_minor } of lines) {
     const sold = { invoiceId: id, kind: invoice.kind, by: 'bank' } as const;
-    const isUndone = serviceId !== null && (await undoing(tx, { ...sold, serviceId })) === 'undone';
+    const isUndone =
+      serviceId !== null &&
+      (undone.has(serviceId) || (await undoing(tx, { ...sold, serviceId })) === 'undone');
     netMinor += BigInt(net_minor);
-    if (!isUndone) keptNetMinor += BigInt(net_minor);
+    if (isUndone) undone.add(serviceId);
+    else keptNetMinor += BigInt(net_minor);
   }
   const keptMinor = netMinor === 0n ? 0 : Number((BigInt(invoice.total_minor) * keptNetMinor) / netMinor);
-  const { minor: otherMinor } = await tx.db.one(givenOtherwise, { id });
+  const { bank_minor: bankMinor, other_minor: otherMinor, credited_minor: creditedMinor } = before;
+  const ofUndoneMinor = invoice.total_minor - keptMinor - bankMinor - Math.max(0, otherMinor - keptMinor);
   const leftMinor = invoice.total_minor - invoice.refunded_minor;
-  const amountMinor = Math.max(0, leftMinor - Math.max(0, keptMinor - otherMinor));
+  const amountMinor = Math.min(leftMinor, Math.max(0, ofUndoneMinor - creditedMinor));
+  await tx.db.run(rememberUndone, { id, undone: [...undone], amountMinor });
   if (amountMinor === 0) return 0;
   const reason = 'What had paid the rest of it was taken back, so the invoice is not paid any more';
   await giveBack(tx, invoice, amountMinor, { method: 'credit', reason });
