@@ -92,6 +92,7 @@ const tablesOf: Record<string, string[]> = {
       'invoices',
       'invoice_items',
       'invoice_series',
+      'forgotten_books',
       'payments',
       'refunds',
       'transfers',

@@ -221,6 +221,10 @@ export const taxIdChecked = event<TaxIdChecked>(
   'tax_id.checked',
   'the register or staff told whether a VAT id is valid, other than before',
 );
+export const organizationForgotten = event(
+  'organization.forgotten',
+  'the books name an organization no more that was closed: the law wants it kept no longer',
+);
 export const billingProfileChanged = event<BillingProfileChanged>(
   'billing_profile.updated',
   'an organization said anew who its invoices are made out to',

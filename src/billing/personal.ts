@@ -58,6 +58,7 @@ export const billingPersonal: PersonalRoom = {
     personalTable('billing_profiles', { ...own, closing: 'cleared' }),
     personalTable('invoices', { ...own, others: ['user_id'] }),
     personalTable('invoice_items', own),
+    personalTable('forgotten_books', { ...own, hidden: 'of whom the books say nothing any more' }),
     personalTable('payments', own),
     personalTable('refunds', ofStaff),
     personalTable('transfers', {

@@ -15,6 +15,15 @@ const forgetBounce = statement<never, { address: string }>(
   'delete from bounced_addresses where address = lower(:address)',
 );
 
+// One mail a template, entry and recipient: of those that went to nobody any more each keeps a number of its own.
+const forgetOfOrganization = statement<never, { organizationId: number; limit: number }>(
+  'events.forgetMailsOf',
+  `update mails set recipient = id || '@closed.invalid', subject = '', body = '', blocks = null, link = null, error = null,
+     answer = null, state = case when state in ('queued', 'failed') then 'kept' else state end
+   where id in (select id from mails where organization_id = :organizationId and user_id is null
+     and recipient <> '' and recipient <> id || '@closed.invalid' limit :limit)`,
+);
+
 const batch = 1_000;
 
 /**
@@ -27,4 +36,9 @@ export async function forgetMailsTo(
 ): Promise<'more' | 'done'> {
   await tx.db.run(forgetBounce, { address });
   return (await tx.db.run(forget, { address, userId, before, limit: batch })) >= batch ? 'more' : 'done';
+}
+
+/** The same of those that an organization got at addresses of its own, such as that of its billing profile. */
+export async function forgetMailsOf(tx: TxContext, organizationId: number): Promise<'more' | 'done'> {
+  return (await tx.db.run(forgetOfOrganization, { organizationId, limit: batch })) >= batch ? 'more' : 'done';
 }

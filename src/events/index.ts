@@ -13,7 +13,7 @@ export { allEvents, type Event, event, type NoData, type Told, type ToldEvent, t
 export { followJournal, startTellingReaders } from './followJournal.ts';
 export { forgetInJournal } from './forgetInJournal.ts';
 export { forgetJournal, journalKeptSince } from './forgetJournal.ts';
-export { forgetMailsTo } from './forgetMails.ts';
+export { forgetMailsOf, forgetMailsTo } from './forgetMails.ts';
 export type { Brand } from './html.ts';
 export { type Entry, entryOf, hasHappened, record, recordEntry } from './journal.ts';
 export { openLayout } from './layout.ts';

@@ -52,10 +52,11 @@ const noAccounts = Object.fromEntries(kinds.map((kind) => [`account_${kind}`, nu
   [field in keyof AccountFields]: string | null;
 };
 
-/** How the books go to the bookkeeper. */
+/** How the books go to the bookkeeper, and how long they name customers who are gone. */
 export const bookkeeping = settings({
   name: 'bookkeeping',
-  about: "How the ledger is exported: the bookkeeper's accounts, and what DATEV has to know",
+  about:
+    "How the ledger is exported: the bookkeeper's accounts, and what DATEV has to know; and how long the books are kept",
   shape: Strict({
     chart: Choice(['SKR03', 'SKR04'], { description: 'The chart of accounts that numbers are taken from' }),
     account_length: Type.Integer({
@@ -87,6 +88,14 @@ export const bookkeeping = settings({
           'not to (BU key 40)',
       },
     ),
+    // Read by `books_kept_until`, in its migration.
+    years_kept: Type.Integer({
+      minimum: 5,
+      maximum: 50,
+      description:
+        'Years for which the law wants documents kept, from the end of that in which the last one of an organization was ' +
+        'issued or its money moved. Once they are over, invoices and bank entries of an organization that was closed name it no more',
+    }),
     bank_accounts: Type.Array(
       Type.String({
         pattern: '^[A-Za-z0-9]{5,34}$',
@@ -103,11 +112,11 @@ export const bookkeeping = settings({
   }),
   defaults: {
     ...{ chart: 'SKR03', account_length: 4, consultant: null, client: null, fiscal_year_start: 1 },
-    ...{ automatic_accounts: [], bank_accounts: [], ...noAccounts },
+    ...{ automatic_accounts: [], years_kept: 10, bank_accounts: [], ...noAccounts },
   },
   example: {
     ...{ chart: 'SKR04', account_length: 4, consultant: 29_098, client: 55_003, fiscal_year_start: 1 },
-    ...{ automatic_accounts: ['4400'], bank_accounts: ['NL91ABNA0417164300'] },
+    ...{ automatic_accounts: ['4400'], years_kept: 10, bank_accounts: ['NL91ABNA0417164300'] },
     ...{ ...noAccounts, account_revenue: '4400' },
   },
   check: (value) => {

@@ -70,6 +70,8 @@ export interface PaperRow extends InvoiceRow {
   buyer: Buyer | null;
   organization_name: string;
   corrects_number: string | null;
+  /** Whether its buyer was closed so long ago that nobody has to know any more who that was. */
+  forgotten: boolean;
 }
 
 /** The paper of an invoice. `company` stands on what was written before invoices kept whose they are. */

@@ -17,9 +17,15 @@ import { type Format, press } from './press.ts';
 
 const paperById = statement<PaperRow, { id: number }>(
   'billing.paperById',
-  `select ${invoiceColumns}, t.seller, t.buyer, t.reason, o.name as organization_name, c.number as corrects_number
+  `select ${invoiceColumns}, t.seller, t.buyer, t.reason, o.name as organization_name, c.number as corrects_number,
+     exists (select 1 from forgotten_books f where f.organization_id = t.organization_id) as forgotten
    from invoices t join organizations o on o.id = t.organization_id left join invoices c on c.id = t.corrects
    where t.id = :id`,
+);
+
+const forgotten = statement<{ organization_id: number }, { organizationId: number }>(
+  'billing.isForgotten',
+  'select organization_id from forgotten_books where organization_id = :organizationId',
 );
 
 /** An invoice of the caller's organization as PDF; `forbidden` when it is another's, `document_incomplete`. */
@@ -50,13 +56,13 @@ export async function readXmlForStaff(ctx: Context, files: Files, id: number, fo
 async function pdfOf(ctx: Context, files: Files, row: PaperRow, format: 'pdf' | 'factur-x'): Promise<Bytes> {
   const paper = paperOf(row, await readSettings(ctx, company));
   if (format === 'factur-x') requireWhole(paper, 'cii');
-  return { body: await kept(ctx, files, paper, format), name: `${nameOf(paper)}.pdf` };
+  return { body: await kept(ctx, files, row, paper, format), name: `${nameOf(paper)}.pdf` };
 }
 
 async function xmlOf(ctx: Context, files: Files, row: PaperRow, format: ElectronicFormat): Promise<Bytes> {
   const paper = paperOf(row, await readSettings(ctx, company));
   requireWhole(paper, format);
-  return { body: await kept(ctx, files, paper, format), name: `${nameOf(paper)}-${format}.xml` };
+  return { body: await kept(ctx, files, row, paper, format), name: `${nameOf(paper)}-${format}.xml` };
 }
 
 function requireWhole(paper: Paper, format: ElectronicFormat): void {
@@ -72,13 +78,18 @@ function nameOf({ number, invoiceId }: Paper): string {
 
 /**
  * A document that was issued is made once and kept, so that it stays what it was when the program that draws it changes.
- * What has no number yet is drawn each time.
+ * What has no number yet is drawn each time, and so is what names its buyer no more.
  */
-async function kept(ctx: Context, files: Files, paper: Paper, format: Format): Promise<Buffer> {
-  if (paper.number === null) return press(paper, format);
-  // The number says which document it is: after a restore the same invoice is issued under another one.
-  const document = `${paper.invoiceId}-${paper.number.toLowerCase()}`;
-  const name = `invoices/${paper.date.slice(0, 7)}/${document}.${endings[format]}`;
+async function kept(
+  ctx: Context,
+  files: Files,
+  { organization_id: organizationId, forgotten: isForgotten }: PaperRow,
+  paper: Paper,
+  format: Format,
+): Promise<Buffer> {
+  const { number } = paper;
+  if (number === null || isForgotten) return press(paper, format);
+  const name = nameOfFile({ ...paper, number }, format);
   const found = await files.get(name).catch(nullIfAbsent);
   if (found !== null) return found;
   const made = await press(paper, format);
@@ -86,7 +97,26 @@ async function kept(ctx: Context, files: Files, paper: Paper, format: Format): P
   await files.put(name, made).catch((error: unknown) => {
     ctx.log.warn({ err: error }, `a document could not be kept: ${name}`);
   });
+  // Who its buyer was may have been forgotten while it was drawn, and the files taken away already.
+  if ((await ctx.db.maybe(forgotten, { organizationId })) !== null) await files.delete(name);
   return made;
+}
+
+interface Numbered {
+  invoiceId: number;
+  number: string;
+  /** When it was issued: `2026-10-31`. */
+  date: string;
+}
+
+function nameOfFile({ invoiceId, number, date }: Numbered, format: Format): string {
+  // The number says which document it is: after a restore the same invoice is issued under another one.
+  return `invoices/${date.slice(0, 7)}/${invoiceId}-${number.toLowerCase()}.${endings[format]}`;
+}
+
+/** All files that are kept of a document once somebody has asked for them. */
+export function namesOfFiles(document: Numbered): string[] {
+  return (Object.keys(endings) as Format[]).map((format) => nameOfFile(document, format));
 }
 
 const endings: Record<Format, string> = {
