@@ -26,7 +26,8 @@ $$;
 create or replace function refuse_change_of_issued() returns trigger language plpgsql as $$
 declare
   passing constant text[] := array['status', 'paid_minor', 'paid_with_credit_minor', 'credited_minor', 'refunded_minor',
-    'date_paid', 'date_refunded', 'expires_at', 'tax_proof', 'tax_awaits', 'tax_corrected_minor'];
+    'date_paid', 'date_refunded', 'expires_at', 'tax_proof', 'tax_awaits', 'tax_corrected_minor', 'undone_services',
+    'undone_credited_minor'];
   of_buyer constant text[] := array['buyer', 'note', 'tax_proof'];
 begin
   if tg_op = 'UPDATE' and current_setting('innkeeper.forgetting', true) = 'on'
