@@ -12,7 +12,7 @@ create index bank_entries_organization on bank_entries (organization_id) where o
 -- Until when the books of an organization name it: so many years after the end of that in which its last document was issued,
 -- or its money moved last. The years are the company's (`years_kept` of the section `bookkeeping`).
 create function books_kept_until(of_organization bigint) returns timestamptz
-language sql stable set search_path = pg_catalog, public, pg_temp as $$
+language sql stable as $$
   select (date_trunc('year', coalesce(greatest(
       (select max(issued_at) from invoices where organization_id = o.id and issued_at is not null),
       (select created_at from ledger_transactions where organization_id = o.id order by id desc limit 1)),
@@ -45,7 +45,7 @@ end $$;
 -- Takes from at most so many invoices, and from the journal, who the buyer was, and says from how many; of an organization that is
 -- not closed, or whose time is not over at that moment, from none.
 create function forget_in_books(of_organization bigint, at timestamptz, most int) returns int
-language plpgsql security definer set search_path = pg_catalog, public, pg_temp as $$
+language plpgsql security definer as $$
 declare
   changed int;
 begin
@@ -75,3 +75,10 @@ begin
   return changed;
 end $$;
 revoke execute on function forget_in_books(bigint, timestamptz, int) from public;
+
+-- They find the tables where they are, and nowhere else: a backup is tried out in a schema of its own.
+do $$ begin
+  execute format('alter function books_kept_until(bigint) set search_path = pg_catalog, %I, pg_temp', current_schema());
+  execute format('alter function forget_in_books(bigint, timestamptz, int) set search_path = pg_catalog, %I, pg_temp', current_schema());
+  execute format('alter function forget_in_journal(bigint, text, int) set search_path = pg_catalog, %I, pg_temp', current_schema());
+end $$;
