@@ -2,10 +2,10 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { ourDescription } from '../client/description.ts';
 import { allEvents, gatherReactions, type JournalEntry, messageOf, toldEvents } from '../src/events/index.ts';
 import { permissionNames } from '../src/organizations/index.ts';
 import { allJobs, allReactions } from '../src/worker.ts';
-import { ourDescription } from './description/document.ts';
 
 const root = path.join(import.meta.dirname, '..');
 

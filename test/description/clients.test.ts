@@ -3,9 +3,9 @@ import { copyFileSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { ourDescription } from '../../client/description.ts';
 import { runProgram } from '../../src/platform/host/program.ts';
 import { startTestProduct, type TestProduct } from '../product.ts';
-import { ourDescription } from './document.ts';
 
 const modules = path.join(import.meta.dirname, '../../node_modules');
 const programs = ['withTypes.ts', 'withClient.ts'];

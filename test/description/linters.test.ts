@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ourDescription } from '../../client/description.ts';
 import { runProgram } from '../../src/platform/host/program.ts';
-import { ourDescription } from './document.ts';
 
 interface Operation {
   operationId: string;

@@ -2,9 +2,9 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { ourDescription } from '../../client/description.ts';
 import { dereference } from '../dereference.ts';
 import { breakingChanges, type Description } from './breaking.ts';
-import { ourDescription } from './document.ts';
 import { promisesOf } from './promises.ts';
 
 const released = JSON.parse(
