@@ -84,7 +84,8 @@ describe.skipIf(withoutValkey !== null)('two processes of the API on one databas
           timeout: 10_000,
         })
         .toMatchObject({ ok: false });
-      expect(child.output()).toContain('Valkey cannot be reached');
+      // Lines of the log are gathered for a moment before they are written.
+      await expect.poll(() => child.output(), { timeout: 10_000 }).toContain('Valkey cannot be reached');
     }
     await valkey.start();
     for (const child of children)
