@@ -5,11 +5,10 @@ import { ApiError } from '../../client/index.ts';
 import { NoOrganization } from './account/NoOrganization.tsx';
 import { client } from './data/client.ts';
 import { chooseOrganization } from './data/organization.ts';
-import { endSession, session, startOver } from './data/queries.ts';
+import { endSession, session, startOver } from './data/queries/index.ts';
 import { followOrganization } from './data/stream.ts';
 import { type Language, languageOf, setLanguage, useText } from './text/index.ts';
-import { Refusal } from './ui/Refusal.tsx';
-import { Shell } from './ui/Shell.tsx';
+import { Refusal, Shell } from './ui/index.ts';
 
 /** Places, each with the permission that it shows something with. */
 const places = [

@@ -1,6 +1,5 @@
 import { useText } from './text/index.ts';
-import { Card } from './ui/Card.tsx';
-import { LinkButton } from './ui/LinkTo.tsx';
+import { Card, LinkButton } from './ui/index.ts';
 
 export function NotFound() {
   const { t } = useText();

@@ -6,7 +6,7 @@ import { QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
-import { queryClient } from './data/queries.ts';
+import { queryClient } from './data/queries/index.ts';
 import { followOtherTabs } from './data/signedIn.ts';
 import { router } from './routes.tsx';
 import { nonce } from './ui/nonce.ts';

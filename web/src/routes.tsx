@@ -1,4 +1,3 @@
-import { Center, Loader } from '@mantine/core';
 import {
   createRootRoute,
   createRoute,
@@ -18,7 +17,7 @@ import {
   VerifyEmail,
 } from './account/links.tsx';
 import { nextOf, SignIn } from './account/SignIn.tsx';
-import { queryClient, type ServiceFilter, session } from './data/queries.ts';
+import { queryClient, type ServiceFilter, session } from './data/queries/index.ts';
 import { mayBeSignedIn } from './data/signedIn.ts';
 import {
   type InvoiceState,
@@ -31,7 +30,7 @@ import { House } from './House.tsx';
 import { NotFound } from './NotFound.tsx';
 import { Overview } from './overview/Overview.tsx';
 import { Services } from './services/Services.tsx';
-import { Refusal } from './ui/Refusal.tsx';
+import { Center, Loader, Refusal } from './ui/index.ts';
 
 const root = createRootRoute({
   component: Outlet,

@@ -1,10 +1,8 @@
-import { Text } from '@mantine/core';
 import { client } from '../data/client.ts';
 import { chooseOrganization } from '../data/organization.ts';
-import { startOver } from '../data/queries.ts';
+import { startOver } from '../data/queries/index.ts';
 import { useText } from '../text/index.ts';
-import { Field, Form } from '../ui/Form.tsx';
-import { Page } from '../ui/Page.tsx';
+import { Field, Form, Page, Text } from '../ui/index.ts';
 
 /** Whoever is in no organization has nothing to look at: they found one, or are invited. */
 export function NoOrganization() {

@@ -1,11 +1,8 @@
-import { Group, Text } from '@mantine/core';
 import { useState } from 'react';
 import type { BodyOf, OperationAt } from '../../../client/index.ts';
 import { client } from '../data/client.ts';
 import { useText } from '../text/index.ts';
-import { Card } from '../ui/Card.tsx';
-import { Choice, Field, Form, type Values } from '../ui/Form.tsx';
-import { LinkTo } from '../ui/LinkTo.tsx';
+import { Card, Choice, Field, Form, Group, LinkTo, Text, type Values } from '../ui/index.ts';
 import { countries } from './countries.ts';
 
 type Registration = BodyOf<OperationAt<'post', '/auth/register'>>;

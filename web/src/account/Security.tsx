@@ -1,14 +1,10 @@
-import { Button, List, Paper, Stack, Text, Title } from '@mantine/core';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { ApiError, type Schema } from '../../../client/index.ts';
 import { client } from '../data/client.ts';
-import { queryClient, session } from '../data/queries.ts';
+import { queryClient, session } from '../data/queries/index.ts';
 import { useText } from '../text/index.ts';
-import { Copy } from '../ui/Copy.tsx';
-import { Field, Form } from '../ui/Form.tsx';
-import { Page } from '../ui/Page.tsx';
-import { Refusal } from '../ui/Refusal.tsx';
+import { Bullets, Button, Copy, Field, Form, Page, Refusal, Section, Text } from '../ui/index.ts';
 
 /** The second factor of whoever is signed in: an authenticator app. */
 export function Security() {
@@ -18,20 +14,15 @@ export function Security() {
   const isOn = signedIn?.user.twoFactorAuthentication === true;
   return (
     <Page title={t('security.title')}>
-      <Paper withBorder p="md">
-        <Stack gap="md">
-          <Title order={2} size="h4">
-            {t('security.app')}
-          </Title>
-          {codes !== null ? (
-            <RecoveryCodes codes={codes} />
-          ) : isOn ? (
-            <Text>{t('security.on')}</Text>
-          ) : (
-            <SetUp onDone={setCodes} />
-          )}
-        </Stack>
-      </Paper>
+      <Section title={t('security.app')}>
+        {codes !== null ? (
+          <RecoveryCodes codes={codes} />
+        ) : isOn ? (
+          <Text>{t('security.on')}</Text>
+        ) : (
+          <SetUp onDone={setCodes} />
+        )}
+      </Section>
     </Page>
   );
 }
@@ -100,11 +91,11 @@ function RecoveryCodes({ codes }: { codes: readonly string[] }) {
         {t('security.on')}
       </Text>
       <Text>{t('security.codes')}</Text>
-      <List ff="monospace">
+      <Bullets ff="monospace">
         {codes.map((code) => (
-          <List.Item key={code}>{code}</List.Item>
+          <Bullets.Item key={code}>{code}</Bullets.Item>
         ))}
-      </List>
+      </Bullets>
     </>
   );
 }

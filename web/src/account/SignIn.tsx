@@ -1,16 +1,12 @@
-import { Anchor, Button, Group, Text } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import { ApiError, type Schema } from '../../../client/index.ts';
 import { client } from '../data/client.ts';
-import { startOver } from '../data/queries.ts';
+import { startOver } from '../data/queries/index.ts';
 import { rememberSignedIn } from '../data/signedIn.ts';
 import { useText } from '../text/index.ts';
-import { Card } from '../ui/Card.tsx';
-import { Field, Form, type Values } from '../ui/Form.tsx';
-import { LinkTo } from '../ui/LinkTo.tsx';
-import { Refusal } from '../ui/Refusal.tsx';
+import { Anchor, Button, Card, Field, Form, Group, LinkTo, Refusal, Text, type Values } from '../ui/index.ts';
 import { NoPasskeyError, showPasskey } from './passkey.ts';
 
 /** Where it goes on: a path of ours, never another host. */

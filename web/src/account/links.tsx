@@ -1,15 +1,11 @@
-import { Button, Group, Loader } from '@mantine/core';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useSearch } from '@tanstack/react-router';
 import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { client } from '../data/client.ts';
 import { chooseOrganization } from '../data/organization.ts';
-import { session, startOver } from '../data/queries.ts';
+import { session, startOver } from '../data/queries/index.ts';
 import { useText } from '../text/index.ts';
-import { Card } from '../ui/Card.tsx';
-import { Field, Form } from '../ui/Form.tsx';
-import { LinkButton } from '../ui/LinkTo.tsx';
-import { Refusal } from '../ui/Refusal.tsx';
+import { Button, Card, Field, Form, Group, LinkButton, Loader, Refusal } from '../ui/index.ts';
 
 /**
  * The token of the link in a mail. It leaves the address at once, so that neither the history nor whoever looks over

@@ -1,19 +1,28 @@
-import { Button, Group, Paper, SimpleGrid, Skeleton, Stack, Text, Title } from '@mantine/core';
 import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useParams, useSearch } from '@tanstack/react-router';
 import type { Schema } from '../../../client/index.ts';
 import { client } from '../data/client.ts';
-import { invoice, invoices, session } from '../data/queries.ts';
+import { invoice, invoices, session } from '../data/queries/index.ts';
 import { saveFile } from '../data/saveFile.ts';
 import { day, moment, money } from '../text/formats.ts';
 import { useText } from '../text/index.ts';
-import { ActionButton } from '../ui/ActionButton.tsx';
-import { Fact } from '../ui/Fact.tsx';
-import { List } from '../ui/List.tsx';
-import { Page } from '../ui/Page.tsx';
-import { Refusal } from '../ui/Refusal.tsx';
-import { State } from '../ui/State.tsx';
-import { useInvoiceName } from './Invoices.tsx';
+import {
+  ActionButton,
+  Button,
+  Fact,
+  Group,
+  List,
+  Page,
+  Paper,
+  Refusal,
+  SimpleGrid,
+  Skeleton,
+  Stack,
+  State,
+  Text,
+  Title,
+} from '../ui/index.ts';
+import { useInvoiceName } from './useInvoiceName.ts';
 
 export function Invoice() {
   const { t, language } = useText();

@@ -1,26 +1,11 @@
-import { Group, NativeSelect, Text } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import type { Schema } from '../../../client/index.ts';
-import { invoices } from '../data/queries.ts';
+import { invoices, moreOf } from '../data/queries/index.ts';
 import { invoiceStates } from '../data/states.ts';
 import { day, money } from '../text/formats.ts';
 import { useText } from '../text/index.ts';
-import { Fact } from '../ui/Fact.tsx';
-import { LinkTo } from '../ui/LinkTo.tsx';
-import { List } from '../ui/List.tsx';
-import { Page } from '../ui/Page.tsx';
-import { State } from '../ui/State.tsx';
-
-export function useInvoiceName(): (
-  invoice: Pick<Schema<'Invoice'>, 'id' | 'number' | 'corrects_invoice_id'>,
-) => string {
-  const { t } = useText();
-  return ({ id, number, corrects_invoice_id }) => {
-    if (number === null) return t('billing.unnumbered', { id });
-    return t(corrects_invoice_id === null ? 'billing.invoice' : 'billing.creditNote', { number });
-  };
-}
+import { Fact, Group, LinkTo, List, NativeSelect, Page, State, Text } from '../ui/index.ts';
+import { useInvoiceName } from './useInvoiceName.ts';
 
 export function Invoices() {
   const { t, language } = useText();
@@ -80,11 +65,7 @@ export function Invoices() {
         error={found.error}
         onRetry={() => void found.refetch()}
         empty={<Text fw={600}>{t(filter.status === undefined ? 'billing.none' : 'billing.noneFound')}</Text>}
-        more={{
-          has: found.hasNextPage,
-          isLoading: found.isFetchingNextPage,
-          load: () => void found.fetchNextPage(),
-        }}
+        more={moreOf(found)}
       />
     </Page>
   );

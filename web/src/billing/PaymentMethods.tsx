@@ -1,10 +1,8 @@
-import { Badge, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { paymentMethods } from '../data/queries.ts';
+import { paymentMethods } from '../data/queries/index.ts';
 import { day } from '../text/formats.ts';
 import { useText } from '../text/index.ts';
-import { List } from '../ui/List.tsx';
-import { Page } from '../ui/Page.tsx';
+import { Badge, List, Page, Text } from '../ui/index.ts';
 
 export function PaymentMethods() {
   const { t, language } = useText();

@@ -1,13 +1,21 @@
-import { Group, Paper, Skeleton, Stack, Text, Title } from '@mantine/core';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
-import { invoices, services, session, tickets } from '../data/queries.ts';
-import { useServiceColumns } from '../services/Services.tsx';
+import { invoices, services, session, tickets } from '../data/queries/index.ts';
+import { useServiceColumns } from '../services/columns.tsx';
 import { day } from '../text/formats.ts';
 import { useText } from '../text/index.ts';
-import { LinkButton, LinkTo } from '../ui/LinkTo.tsx';
-import { List } from '../ui/List.tsx';
-import { Page } from '../ui/Page.tsx';
-import { Refusal } from '../ui/Refusal.tsx';
+import {
+  Group,
+  LinkButton,
+  LinkTo,
+  List,
+  Page,
+  Paper,
+  Refusal,
+  Skeleton,
+  Stack,
+  Text,
+  Title,
+} from '../ui/index.ts';
 
 /** What needs me, then what is mine. */
 export function Overview() {

@@ -1,13 +1,9 @@
-import { Alert, Paper, SimpleGrid, Skeleton, Stack, Text, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
-import { service } from '../data/queries.ts';
+import { service } from '../data/queries/index.ts';
 import { day, money } from '../text/formats.ts';
 import { useText } from '../text/index.ts';
-import { Fact } from '../ui/Fact.tsx';
-import { Page } from '../ui/Page.tsx';
-import { Refusal } from '../ui/Refusal.tsx';
-import { State } from '../ui/State.tsx';
+import { Alert, Fact, Page, Refusal, Section, SimpleGrid, Skeleton, State, Text } from '../ui/index.ts';
 import { Machine } from '../vps/Machine.tsx';
 
 /** A service, and the machine that it is. */
@@ -43,21 +39,16 @@ export function Service() {
       {found.type === 'vps' && (found.status === 'active' || found.status === 'suspended') && (
         <Machine id={found.id} />
       )}
-      <Paper withBorder p="md">
-        <Stack gap="sm">
-          <Title order={2} size="h4">
-            {found.product.name}
-          </Title>
-          <SimpleGrid cols={{ base: 1, xs: 2, md: 4 }}>
-            <Fact name={t('billing.price')}>{money(found.price, found.currency, language)}</Fact>
-            <Fact name={t('services.due')}>
-              {found.duedate === null ? t('services.noPayment') : day(found.duedate, language)}
-            </Fact>
-            <Fact name={t('billing.created')}>{day(found.created_at, language)}</Fact>
-            <Fact name={t('services.status')}>{t(`status.${found.status}`)}</Fact>
-          </SimpleGrid>
-        </Stack>
-      </Paper>
+      <Section title={found.product.name}>
+        <SimpleGrid cols={{ base: 1, xs: 2, md: 4 }}>
+          <Fact name={t('billing.price')}>{money(found.price, found.currency, language)}</Fact>
+          <Fact name={t('services.due')}>
+            {found.duedate === null ? t('services.noPayment') : day(found.duedate, language)}
+          </Fact>
+          <Fact name={t('billing.created')}>{day(found.created_at, language)}</Fact>
+          <Fact name={t('services.status')}>{t(`status.${found.status}`)}</Fact>
+        </SimpleGrid>
+      </Section>
     </Page>
   );
 }

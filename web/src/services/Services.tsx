@@ -1,46 +1,19 @@
-import { Group, NativeSelect, Text, TextInput } from '@mantine/core';
-import { useDebouncedCallback } from '@mantine/hooks';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import type { Schema } from '../../../client/index.ts';
-import { services } from '../data/queries.ts';
+import { moreOf, services } from '../data/queries/index.ts';
 import { serviceStates } from '../data/states.ts';
-import { day, money } from '../text/formats.ts';
 import { useText } from '../text/index.ts';
-import { LinkButton, LinkTo } from '../ui/LinkTo.tsx';
-import { type Column, List } from '../ui/List.tsx';
-import { Page } from '../ui/Page.tsx';
-import { State } from '../ui/State.tsx';
-
-type Service = Schema<'Service'>;
-
-export function useServiceColumns(): Column<Service>[] {
-  const { t, language } = useText();
-  return [
-    {
-      name: t('services.name'),
-      cell: (each) => (
-        <LinkTo to="/services/$id" params={{ id: String(each.id) }}>
-          {each.hostname ?? each.domain ?? t('services.untitled', { id: each.id })}
-        </LinkTo>
-      ),
-    },
-    { name: t('services.status'), cell: ({ status }) => <State of={status} /> },
-    { name: t('services.address'), cell: ({ primary_ip }) => primary_ip ?? '–' },
-    { name: t('services.product'), cell: ({ product }) => product.name },
-    {
-      name: t('services.due'),
-      isNumber: true,
-      cell: ({ duedate, price, currency }) =>
-        duedate === null
-          ? t('services.noPayment')
-          : t('services.perCycle', {
-              price: money(price, currency, language),
-              day: day(duedate, language),
-            }),
-    },
-  ];
-}
+import {
+  Group,
+  LinkButton,
+  List,
+  NativeSelect,
+  Page,
+  Text,
+  TextInput,
+  useDebouncedCallback,
+} from '../ui/index.ts';
+import { useServiceColumns } from './columns.tsx';
 
 export function Services() {
   const { t } = useText();
@@ -96,11 +69,7 @@ export function Services() {
             </>
           )
         }
-        more={{
-          has: found.hasNextPage,
-          isLoading: found.isFetchingNextPage,
-          load: () => void found.fetchNextPage(),
-        }}
+        more={moreOf(found)}
       />
     </Page>
   );

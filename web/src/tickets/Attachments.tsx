@@ -1,11 +1,10 @@
-import { Anchor, Group } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import type { Schema } from '../../../client/index.ts';
 import { client } from '../data/client.ts';
 import { saveFile } from '../data/saveFile.ts';
 import { bytes } from '../text/formats.ts';
 import { useText } from '../text/index.ts';
-import { Refusal } from '../ui/Refusal.tsx';
+import { Anchor, Group, Refusal } from '../ui/index.ts';
 
 /** Files beside a message; a press saves one. */
 export function Attachments({ files }: { files: readonly Schema<'TicketAttachment'>[] }) {

@@ -2,11 +2,19 @@ import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-quer
 import { useNavigate } from '@tanstack/react-router';
 import type { BodyOf, OperationAt } from '../../../client/index.ts';
 import { client } from '../data/client.ts';
-import { departments, services } from '../data/queries.ts';
+import { departments, services } from '../data/queries/index.ts';
 import { useText } from '../text/index.ts';
-import { Choice, Field, FileField, type Files, Form, LongField, type Values } from '../ui/Form.tsx';
-import { Page } from '../ui/Page.tsx';
-import { Refusal } from '../ui/Refusal.tsx';
+import {
+  Choice,
+  Field,
+  FileField,
+  type Files,
+  Form,
+  LongField,
+  Page,
+  Refusal,
+  type Values,
+} from '../ui/index.ts';
 import { attachmentsOf } from './files.ts';
 
 type Draft = BodyOf<OperationAt<'post', '/dashboard/tickets/create'>>;

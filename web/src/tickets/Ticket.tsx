@@ -1,17 +1,26 @@
-import { Button, Group, Paper, Skeleton, Stack, Text } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { Schema } from '../../../client/index.ts';
 import { client } from '../data/client.ts';
-import { ticket } from '../data/queries.ts';
+import { ticket } from '../data/queries/index.ts';
 import { moment } from '../text/formats.ts';
 import { useText } from '../text/index.ts';
-import { ActionButton } from '../ui/ActionButton.tsx';
-import { FileField, Form, LongField } from '../ui/Form.tsx';
-import { Page } from '../ui/Page.tsx';
-import { Refusal } from '../ui/Refusal.tsx';
-import { State } from '../ui/State.tsx';
+import {
+  ActionButton,
+  Button,
+  FileField,
+  Form,
+  Group,
+  LongField,
+  Page,
+  Paper,
+  Refusal,
+  Skeleton,
+  Stack,
+  State,
+  Text,
+} from '../ui/index.ts';
 import { Attachments } from './Attachments.tsx';
 import { attachmentsOf } from './files.ts';
 

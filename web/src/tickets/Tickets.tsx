@@ -1,14 +1,10 @@
-import { NativeSelect, Text } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import { tickets } from '../data/queries.ts';
+import { moreOf, tickets } from '../data/queries/index.ts';
 import { ticketStates } from '../data/states.ts';
 import { moment } from '../text/formats.ts';
 import { useText } from '../text/index.ts';
-import { LinkButton, LinkTo } from '../ui/LinkTo.tsx';
-import { List } from '../ui/List.tsx';
-import { Page } from '../ui/Page.tsx';
-import { State } from '../ui/State.tsx';
+import { LinkButton, LinkTo, List, NativeSelect, Page, State, Text } from '../ui/index.ts';
 
 export function Tickets() {
   const { t, language } = useText();
@@ -62,11 +58,7 @@ export function Tickets() {
             <Text fw={600}>{t('tickets.noneFound')}</Text>
           )
         }
-        more={{
-          has: found.hasNextPage,
-          isLoading: found.isFetchingNextPage,
-          load: () => void found.fetchNextPage(),
-        }}
+        more={moreOf(found)}
       />
     </Page>
   );

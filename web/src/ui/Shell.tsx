@@ -2,7 +2,7 @@ import { Anchor, AppShell, Burger, Group, Menu, NativeSelect, Text, UnstyledButt
 import { useDisclosure } from '@mantine/hooks';
 import { Link, useRouterState } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
-import type { Session } from '../data/queries.ts';
+import type { Session } from '../data/queries/index.ts';
 import { useIsLive } from '../data/stream.ts';
 import { type Language, languages, useText } from '../text/index.ts';
 import { productName } from './Page.tsx';

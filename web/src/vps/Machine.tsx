@@ -1,18 +1,27 @@
-import { Group, Paper, Progress, SimpleGrid, Skeleton, Stack, Text, Title } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { Schema } from '../../../client/index.ts';
 import { client } from '../data/client.ts';
-import { machine, machineHistory } from '../data/queries.ts';
+import { machine, machineHistory } from '../data/queries/index.ts';
 import { gigabytes, moment } from '../text/formats.ts';
 import { useText } from '../text/index.ts';
-import { ActionButton } from '../ui/ActionButton.tsx';
-import { Confirm } from '../ui/Confirm.tsx';
-import { Copy } from '../ui/Copy.tsx';
-import { Fact } from '../ui/Fact.tsx';
-import { List } from '../ui/List.tsx';
-import { Refusal } from '../ui/Refusal.tsx';
-import { State } from '../ui/State.tsx';
+import {
+  ActionButton,
+  Confirm,
+  Copy,
+  Fact,
+  Group,
+  List,
+  Progress,
+  Refusal,
+  Section,
+  SimpleGrid,
+  Skeleton,
+  Stack,
+  State,
+  Text,
+  Title,
+} from '../ui/index.ts';
 import { useCommandName } from './commandName.ts';
 
 type Vps = Schema<'Machine'>;
@@ -97,19 +106,14 @@ function Connect({ vps }: { vps: Vps }) {
   const { t } = useText();
   const primary = vps.ips.find((each) => each.primary) ?? vps.ips[0];
   return (
-    <Paper withBorder p="md">
-      <Stack gap="sm">
-        <Title order={2} size="h4">
-          {t('machine.connect')}
-        </Title>
-        {primary !== undefined && <Copy text={`ssh root@${primary.address}`} />}
-        <Fact name={t('machine.addresses')}>{vps.ips.map(({ address }) => address).join(', ')}</Fact>
-        <Fact name={t('machine.system')}>
-          {[vps.os.name ?? vps.os.slug, vps.os.version].filter(Boolean).join(' ')}
-        </Fact>
-        <Fact name={t('machine.location')}>{vps.location}</Fact>
-      </Stack>
-    </Paper>
+    <Section title={t('machine.connect')}>
+      {primary !== undefined && <Copy text={`ssh root@${primary.address}`} />}
+      <Fact name={t('machine.addresses')}>{vps.ips.map(({ address }) => address).join(', ')}</Fact>
+      <Fact name={t('machine.system')}>
+        {[vps.os.name ?? vps.os.slug, vps.os.version].filter(Boolean).join(' ')}
+      </Fact>
+      <Fact name={t('machine.location')}>{vps.location}</Fact>
+    </Section>
   );
 }
 
@@ -119,31 +123,26 @@ function Resources({ vps: { resources, usage, traffic } }: { vps: Vps }) {
   const used = usage && (usage.memory_used_mb / resources.memory_mb) * 100;
   const sent = gigabytes(traffic.used_gb, language);
   return (
-    <Paper withBorder p="md">
-      <Stack gap="sm">
-        <Title order={2} size="h4">
-          {t('machine.resources')}
-        </Title>
-        <Fact name={t('machine.cpu')}>
-          {t('machine.cores', { count: resources.cpu })}
-          {usage !== null && (
-            <Progress value={usage.cpu_percent} aria-label={t('machine.cpu')} color="brand" mt={4} />
-          )}
-        </Fact>
-        <Fact name={t('machine.memory')}>
-          {usage === null
-            ? memory
-            : t('machine.of', { used: gigabytes(usage.memory_used_mb / 1024, language), total: memory })}
-          {used !== null && <Progress value={used} aria-label={t('machine.memory')} color="brand" mt={4} />}
-        </Fact>
-        <Fact name={t('machine.disk')}>{gigabytes(resources.disk_gb, language)}</Fact>
-        <Fact name={t('machine.traffic')}>
-          {traffic.limit_gb === null
-            ? sent
-            : t('machine.of', { used: sent, total: gigabytes(traffic.limit_gb, language) })}
-        </Fact>
-      </Stack>
-    </Paper>
+    <Section title={t('machine.resources')}>
+      <Fact name={t('machine.cpu')}>
+        {t('machine.cores', { count: resources.cpu })}
+        {usage !== null && (
+          <Progress value={usage.cpu_percent} aria-label={t('machine.cpu')} color="brand" mt={4} />
+        )}
+      </Fact>
+      <Fact name={t('machine.memory')}>
+        {usage === null
+          ? memory
+          : t('machine.of', { used: gigabytes(usage.memory_used_mb / 1024, language), total: memory })}
+        {used !== null && <Progress value={used} aria-label={t('machine.memory')} color="brand" mt={4} />}
+      </Fact>
+      <Fact name={t('machine.disk')}>{gigabytes(resources.disk_gb, language)}</Fact>
+      <Fact name={t('machine.traffic')}>
+        {traffic.limit_gb === null
+          ? sent
+          : t('machine.of', { used: sent, total: gigabytes(traffic.limit_gb, language) })}
+      </Fact>
+    </Section>
   );
 }
 

@@ -1,0 +1,46 @@
+/** Who takes what from whom inside the dashboard. */
+import { globSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { expect, it } from 'vitest';
+
+const root = path.join(import.meta.dirname, 'src');
+/** Every import of every source: from which file, of what; files as paths below `src/`. */
+const imports = globSync('**/*.{ts,tsx}', { cwd: root }).flatMap((file) =>
+  [...readFileSync(path.join(root, file), 'utf8').matchAll(/(?:from|import\() ?'([^']+)'/g)].map(
+    ([, of = '']) => ({
+      file,
+      of: of.startsWith('.') ? path.join(path.dirname(file), of) : of,
+    }),
+  ),
+);
+const roomOf = (file: string) => (file.includes('/') ? (file.split('/', 1)[0] ?? '') : '');
+const isShared = (room: string) => ['', 'ui', 'data', 'text', '..'].includes(room);
+
+it('is drawn with the parts of ui/ alone', () => {
+  const others = imports.filter(
+    ({ file, of }) => of.startsWith('@mantine/') && roomOf(file) !== 'ui' && file !== 'main.tsx',
+  );
+  const past = imports.filter(
+    ({ file, of }) => roomOf(of) === 'ui' && of !== 'ui/index.ts' && !['ui', ''].includes(roomOf(file)),
+  );
+  expect(imports.length).toBeGreaterThan(100);
+  expect([...others, ...past]).toEqual([]);
+});
+
+it('has rooms that take from each other only what is made for it', () => {
+  /** What a room makes for others. */
+  const parts = ['services/columns.tsx', 'vps/Machine.tsx', 'billing/useInvoiceName.ts'];
+  const across = imports.filter(
+    ({ file, of }) =>
+      !isShared(roomOf(file)) && !isShared(roomOf(of)) && /\.tsx?$/.test(of) && roomOf(file) !== roomOf(of),
+  );
+  expect(across.filter(({ of }) => !parts.includes(of))).toEqual([]);
+});
+
+it('has foundations that know no page', () => {
+  const pages = imports.filter(
+    ({ file, of }) =>
+      ['ui', 'data', 'text'].includes(roomOf(file)) && of.endsWith('.tsx') && !isShared(roomOf(of)),
+  );
+  expect(pages).toEqual([]);
+});

@@ -1,0 +1,7 @@
+/** The one table of what pages read, a file for each room. */
+export * from './billing.ts';
+export * from './listed.ts';
+export * from './services.ts';
+export * from './session.ts';
+export * from './tickets.ts';
+export * from './vps.ts';

@@ -1,0 +1,82 @@
+import { MutationCache, QueryCache, QueryClient, queryOptions } from '@tanstack/react-query';
+import { ApiError, type Schema } from '../../../../client/index.ts';
+import { client } from '../client.ts';
+import { chooseOrganization, chosenOrganization } from '../organization.ts';
+import { mayBeSignedIn, rememberSignedIn } from '../signedIn.ts';
+
+/** Somebody whose session has ended signs in again, whatever it was that they asked for. */
+function noticeEnd(error: unknown): void {
+  const isOver = error instanceof ApiError && error.status === 401;
+  if (isOver) void queryClient.invalidateQueries({ queryKey: session.queryKey });
+}
+
+/**
+ * What was read is read anew when an event says that it has changed; see `events.ts`. What no event tells of, as what a
+ * machine uses, is read anew by whoever comes back to it.
+ */
+export const queryClient = new QueryClient({
+  queryCache: new QueryCache({ onError: noticeEnd }),
+  mutationCache: new MutationCache({
+    // Signing in is refused with the same status: there is no session that could have ended.
+    onError: (error) => {
+      if (mayBeSignedIn()) noticeEnd(error);
+    },
+  }),
+  defaultOptions: {
+    // The client itself waits and asks again where that is of use.
+    queries: { staleTime: 30_000, retry: false },
+    mutations: { retry: false },
+  },
+});
+
+export interface Session {
+  user: Schema<'Account'>['user'];
+  preferences: Schema<'Account'>['preferences'];
+  organizations: readonly Schema<'Organization'>[];
+  /** The one whose things are shown; null for whoever is in none. */
+  organization: Schema<'Organization'> | null;
+}
+
+/** Who is signed in and for whom they act; null for nobody. */
+export const session = queryOptions({
+  queryKey: ['session'],
+  queryFn: async (): Promise<Session | null> => {
+    if (!mayBeSignedIn()) return null;
+    try {
+      const [{ user, preferences }, { organizations }] = await Promise.all([
+        client.get('/dashboard/account'),
+        client.get('/dashboard/organizations', { query: { limit: 100 } }),
+      ]);
+      const wanted = chosenOrganization() ?? preferences.default_organization_id;
+      const organization = organizations.find(({ id }) => id === wanted) ?? organizations[0];
+      chooseOrganization(organization?.id ?? null);
+      rememberSignedIn(user.id);
+      return { user, preferences, organizations, organization: organization ?? null };
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.status !== 401) throw error;
+      rememberSignedIn(null);
+      return null;
+    }
+  },
+});
+
+/** Of somebody else, or for another organization: nothing that was read before is shown any more. */
+export async function startOver(): Promise<void> {
+  await queryClient.cancelQueries();
+  await queryClient.fetchQuery({ ...session, staleTime: 0 });
+  forgetRead();
+}
+
+/** Nobody is signed in any more. */
+export async function endSession(): Promise<void> {
+  await queryClient.cancelQueries();
+  rememberSignedIn(null);
+  chooseOrganization(null);
+  queryClient.setQueryData(session.queryKey, null);
+  forgetRead();
+}
+
+/** All but the session, which pages look at while they change hands. */
+function forgetRead(): void {
+  queryClient.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== session.queryKey[0] });
+}

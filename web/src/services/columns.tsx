@@ -1,0 +1,35 @@
+import type { Schema } from '../../../client/index.ts';
+import { day, money } from '../text/formats.ts';
+import { useText } from '../text/index.ts';
+import { type Column, LinkTo, State } from '../ui/index.ts';
+
+type Service = Schema<'Service'>;
+
+/** How services stand in a list. */
+export function useServiceColumns(): Column<Service>[] {
+  const { t, language } = useText();
+  return [
+    {
+      name: t('services.name'),
+      cell: (each) => (
+        <LinkTo to="/services/$id" params={{ id: String(each.id) }}>
+          {each.hostname ?? each.domain ?? t('services.untitled', { id: each.id })}
+        </LinkTo>
+      ),
+    },
+    { name: t('services.status'), cell: ({ status }) => <State of={status} /> },
+    { name: t('services.address'), cell: ({ primary_ip }) => primary_ip ?? '–' },
+    { name: t('services.product'), cell: ({ product }) => product.name },
+    {
+      name: t('services.due'),
+      isNumber: true,
+      cell: ({ duedate, price, currency }) =>
+        duedate === null
+          ? t('services.noPayment')
+          : t('services.perCycle', {
+              price: money(price, currency, language),
+              day: day(duedate, language),
+            }),
+    },
+  ];
+}

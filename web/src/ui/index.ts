@@ -1,0 +1,37 @@
+/**
+ * What pages are drawn with, and the only place that they take it from: our own parts, and of the library those that
+ * lay out and say something. A page that needs more gets a part here, not the library.
+ */
+export {
+  Alert,
+  Anchor,
+  Badge,
+  Button,
+  Center,
+  Group,
+  List as Bullets,
+  Loader,
+  NativeSelect,
+  Paper,
+  Progress,
+  SimpleGrid,
+  Skeleton,
+  Stack,
+  Text,
+  TextInput,
+  Title,
+} from '@mantine/core';
+export { useDebouncedCallback } from '@mantine/hooks';
+export { ActionButton } from './ActionButton.tsx';
+export { Card } from './Card.tsx';
+export { Confirm } from './Confirm.tsx';
+export { Copy } from './Copy.tsx';
+export { Fact } from './Fact.tsx';
+export { Choice, Field, FileField, type Files, Form, LongField, type Values } from './Form.tsx';
+export { LinkButton, LinkTo } from './LinkTo.tsx';
+export { type Column, List } from './List.tsx';
+export { Page } from './Page.tsx';
+export { Refusal, useSentence } from './Refusal.tsx';
+export { Section } from './Section.tsx';
+export { Shell } from './Shell.tsx';
+export { State, type StateName } from './State.tsx';
