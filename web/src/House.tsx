@@ -14,6 +14,7 @@ import { Refusal, Shell } from './ui/index.ts';
 const places = [
   { to: '/', label: 'nav.overview', permission: null },
   { to: '/services', label: 'nav.services', permission: 'service.read' },
+  { to: '/order', label: 'nav.order', permission: 'order' },
   { to: '/billing', label: 'nav.billing', permission: 'billing.read' },
   { to: '/tickets', label: 'nav.tickets', permission: 'ticket.read' },
   { to: '/account/security', label: 'nav.security', permission: null },

@@ -17,6 +17,7 @@ import {
   VerifyEmail,
 } from './account/links.tsx';
 import { nextOf, SignIn } from './account/SignIn.tsx';
+import { wantedOf } from './cart/wanted.ts';
 import { queryClient, type ServiceFilter, session } from './data/queries/index.ts';
 import { mayBeSignedIn } from './data/signedIn.ts';
 import {
@@ -111,6 +112,12 @@ const pages = [
     getParentRoute: () => inside,
     path: '/services/$id',
     component: lazyRouteComponent(() => import('./services/Service.tsx'), 'Service'),
+  }),
+  createRoute({
+    getParentRoute: () => inside,
+    path: '/order',
+    validateSearch: wantedOf,
+    component: lazyRouteComponent(() => import('./cart/Order.tsx'), 'Order'),
   }),
   createRoute({
     getParentRoute: () => inside,

@@ -42,6 +42,7 @@ export function Overview() {
             <>
               <Text fw={600}>{t('services.none')}</Text>
               <Text c="dimmed">{t('services.noneText')}</Text>
+              <LinkButton to="/order">{t('services.order')}</LinkButton>
             </>
           }
         />

@@ -26,7 +26,7 @@ export function Services() {
   const search = useDebouncedCallback((text: string) => void change({ search: text || undefined }), 250);
   const isFiltered = filter.status !== undefined || filter.search !== undefined;
   return (
-    <Page title={t('services.title')}>
+    <Page title={t('services.title')} aside={<LinkButton to="/order">{t('services.order')}</LinkButton>}>
       <Group align="end">
         <TextInput
           type="search"
@@ -66,6 +66,7 @@ export function Services() {
             <>
               <Text fw={600}>{t('services.none')}</Text>
               <Text c="dimmed">{t('services.noneText')}</Text>
+              <LinkButton to="/order">{t('services.order')}</LinkButton>
             </>
           )
         }

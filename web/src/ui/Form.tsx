@@ -12,6 +12,11 @@ export type Files = Readonly<Record<string, readonly File[]>>;
 
 const Mistakes = createContext<ReadonlyMap<string, string>>(new Map());
 
+/** What the API says is wrong with a field of the form around it. */
+export function useMistake(name: string): string | undefined {
+  return useContext(Mistakes).get(name);
+}
+
 interface FormProps {
   submit: string;
   onSubmit: (values: Values, files: Files) => Promise<unknown>;
@@ -31,9 +36,14 @@ export function Form({ submit, onSubmit, children, beside }: FormProps) {
   // What names no field of this form, as the header of the organization, is said below all of them.
   const isAtFields =
     mistakes.size > 0 &&
-    [...mistakes.keys()].every((field) => form.current?.elements.namedItem(nameOf(field)));
+    [...mistakes.keys()].every((field) => {
+      const fields = form.current?.elements;
+      return fields?.namedItem(field) ?? fields?.namedItem(nameOf(field));
+    });
   const send = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
+    // A form in a dialog stands inside the one that opened it, as far as events go.
+    event.stopPropagation();
     if (act.isPending) return;
     const values: Record<string, string> = {};
     const files: Record<string, File[]> = {};
@@ -82,15 +92,19 @@ interface FieldProps {
   minLength?: number;
   maxLength?: number;
   autoFocus?: boolean;
+  /** Told of what is typed. */
+  onType?: (text: string) => void;
 }
 
-export function Field({ help, type = 'text', required = true, ...props }: FieldProps) {
-  const error = useContext(Mistakes).get(props.name);
-  const shared = { ...props, required, description: help, error, withAsterisk: false };
+export function Field({ help, type = 'text', required = true, onType, ...props }: FieldProps) {
+  const error = useMistake(props.name);
+  const onChange =
+    onType && ((event: { currentTarget: { value: string } }) => onType(event.currentTarget.value));
+  const shared = { ...props, required, description: help, error, withAsterisk: false, onChange };
   return type === 'password' ? <PasswordInput {...shared} /> : <TextInput {...shared} type={type} />;
 }
 
-export function LongField({ help, required = true, ...props }: Omit<FieldProps, 'type'>) {
+export function LongField({ help, required = true, ...props }: Omit<FieldProps, 'type' | 'onType'>) {
   const error = useContext(Mistakes).get(props.name);
   return (
     <Textarea
@@ -106,7 +120,7 @@ export function LongField({ help, required = true, ...props }: Omit<FieldProps, 
   );
 }
 
-interface ChoiceProps extends Omit<FieldProps, 'type' | 'minLength' | 'maxLength' | 'inputMode'> {
+interface ChoiceProps extends Omit<FieldProps, 'type' | 'minLength' | 'maxLength' | 'inputMode' | 'onType'> {
   choices: readonly { value: string; label: string }[];
 }
 

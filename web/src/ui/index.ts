@@ -21,17 +21,22 @@ export {
   TextInput,
   Title,
 } from '@mantine/core';
-export { useDebouncedCallback } from '@mantine/hooks';
+export { useDebouncedCallback, useDebouncedValue } from '@mantine/hooks';
 export { ActionButton } from './ActionButton.tsx';
+export { Amount } from './Amount.tsx';
+export { Beside } from './Beside.tsx';
 export { Card } from './Card.tsx';
 export { Confirm } from './Confirm.tsx';
 export { Copy } from './Copy.tsx';
+export { Dialog } from './Dialog.tsx';
 export { Fact } from './Fact.tsx';
 export { Choice, Field, FileField, type Files, Form, LongField, type Values } from './Form.tsx';
 export { LinkButton, LinkTo } from './LinkTo.tsx';
 export { type Column, List } from './List.tsx';
+export { NewPassword } from './NewPassword.tsx';
 export { Page } from './Page.tsx';
 export { Refusal, useSentence } from './Refusal.tsx';
 export { Section } from './Section.tsx';
 export { Shell } from './Shell.tsx';
 export { State, type StateName } from './State.tsx';
+export { type Tile, Tiles } from './Tiles.tsx';

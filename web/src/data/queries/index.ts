@@ -1,5 +1,7 @@
 /** The one table of what pages read, a file for each room. */
+export * from './account.ts';
 export * from './billing.ts';
+export * from './cart.ts';
 export * from './listed.ts';
 export * from './services.ts';
 export * from './session.ts';

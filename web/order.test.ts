@@ -1,0 +1,122 @@
+/** Ordering in a real browser, against the product itself. */
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import { type Bed, openBed, signIn } from './testbed.ts';
+
+let bed: Bed;
+beforeAll(async () => {
+  bed = await openBed();
+});
+afterEach(() => bed.closeWindows());
+afterAll(() => bed?.close());
+
+it('shows the price of what is chosen as it is chosen, keeps it in the address, and the invoice asks for it', async () => {
+  const coupon = { code: 'WELCOME', percent: 10 };
+  const made = await bed.product.staff.post('/staff/coupons', coupon);
+  expect(made.status, JSON.stringify(made.body)).toBe(200);
+  const visitor = await bed.open();
+  const { page } = visitor;
+  await signIn(bed, visitor, '/services');
+  await page.getByRole('link', { name: 'Order', exact: true }).first().click();
+  const price = page.locator('[data-total]');
+  await page.getByLabel('Memory (GB)').fill('3');
+  await expect.poll(() => price.innerText()).toBe('€8.00');
+  await page.getByText('Tiny Linux').click();
+  await page.getByLabel('Coupon').fill('NOTHING');
+  await page.getByRole('button', { name: 'Apply' }).click();
+  await page
+    .getByText(/coupon/i)
+    .nth(1)
+    .waitFor();
+  expect(await price.innerText()).toBe('€8.00');
+  await page.getByLabel('Coupon').fill('WELCOME');
+  await page.getByLabel('Coupon').press('Enter');
+  await expect.poll(() => price.innerText()).toBe('€7.20');
+  await page.getByLabel('Name', { exact: true }).fill('ordered.example.com');
+  await expect.poll(() => page.url()).toContain('ordered.example.com');
+
+  // The address says all of it but the password.
+  await page.reload();
+  await expect.poll(() => price.innerText()).toBe('€7.20');
+  expect(await page.getByLabel('Memory (GB)').inputValue()).toBe('3');
+  expect(await page.getByRole('radio', { name: 'Tiny Linux' }).isChecked()).toBe(true);
+  expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('ordered.example.com');
+
+  // What is wrong is said at its field, and what was typed stays.
+  await page.locator('input[autocomplete=new-password]').fill('weakweak');
+  await page.getByRole('button', { name: 'Order for €7.20' }).click();
+  await page.getByText('needs at least 8 characters').waitFor();
+  expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('ordered.example.com');
+  await page.getByRole('button', { name: 'Make one up' }).click();
+  await page.getByRole('button', { name: 'Order for €7.20' }).click();
+  await page.waitForURL(/\/invoices\/\d+/);
+  await page.getByRole('button', { name: 'Pay €7.20 from credit' }).waitFor();
+  const id = page.url().split('/').at(-1);
+  const { body } = await bed.product.customer.get(`/dashboard/invoices/${id}`);
+  expect(body.data.invoice).toMatchObject({ total: '7.20', status: 'unpaid' });
+  const { body: owned } = await bed.product.customer.get('/dashboard/services?search=ordered');
+  expect(owned.data.services[0].options).toMatchObject({ option1: 3, option6: 'tiny' });
+  // Refused twice, and told so by the pages; nothing else was amiss.
+  expect(visitor.complaints().filter((line) => !/status of 400/.test(line))).toEqual([]);
+});
+
+it('orders what is no machine, and says what is sold out', async () => {
+  const { products } = bed.product.demo;
+  await bed.product.staff.patch(`/staff/products/${products.dedicated}`, { stock: 0 });
+  const visitor = await bed.open();
+  const { page } = visitor;
+  await signIn(bed, visitor, `/order?product=${products.domain}`);
+  await page.getByLabel('Domain name', { exact: true }).fill('my-house.example');
+  await page.getByText('Sold out').waitFor();
+  expect(await page.getByRole('radio', { name: /^Dedicated server/ }).isDisabled()).toBe(true);
+  expect(await page.getByLabel('Password of root').count()).toBe(0);
+  await page.getByRole('button', { name: 'Order for €12.00' }).click();
+  await page.waitForURL(/\/invoices\/\d+/);
+  const { body } = await bed.product.customer.get('/dashboard/services?search=my-house');
+  expect(body.data.services[0]).toMatchObject({ domain: 'my-house.example', status: 'pending' });
+  expect(visitor.complaints()).toEqual([]);
+});
+
+it('gives the account a key in place, and what was typed into the order stays', async () => {
+  const visitor = await bed.open();
+  const { page } = visitor;
+  await signIn(bed, visitor, '/order');
+  await page.getByLabel('Name', { exact: true }).fill('with-key.example.com');
+  await page.getByRole('button', { name: 'Add a key' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Name of the key').fill('laptop');
+  const key = `ssh-ed25519 ${Buffer.concat([
+    Buffer.from([0, 0, 0, 11]),
+    Buffer.from('ssh-ed25519'),
+    Buffer.from([0, 0, 0, 32]),
+    Buffer.alloc(32, 7),
+  ]).toString('base64')}`;
+  await dialog.getByLabel('Public key').fill(key);
+  await dialog.getByRole('button', { name: 'Add a key' }).click();
+  await dialog.waitFor({ state: 'hidden' });
+  await page.getByText('laptop', { exact: true }).waitFor();
+  expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('with-key.example.com');
+  expect(new URL(page.url()).pathname).toBe('/order');
+  expect(visitor.complaints()).toEqual([]);
+});
+
+const corners = [
+  { name: 'wide, light, English', viewport: { width: 1440, height: 900 }, colorScheme: 'light' },
+  { name: 'narrow, dark, German', viewport: { width: 320, height: 640 }, colorScheme: 'dark' },
+] as const;
+
+it.each(corners)('keeps the price in view, and breaks no rule of WCAG 2.2 AA: $name', async (corner) => {
+  const language = corner.name.endsWith('German') ? 'de' : 'en';
+  await bed.product.customer.post('/dashboard/account/preferences', { language });
+  const visitor = await bed.open(corner);
+  const { page } = visitor;
+  await signIn(bed, visitor, '/order');
+  const found: string[] = [];
+  for (const product of Object.values(bed.product.demo.products)) {
+    await page.goto(`/order?product=${product}`);
+    await page.locator('[aria-busy=false] [data-total], [role=alert]').waitFor();
+    const box = await page.locator('[data-total], [role=alert]').boundingBox();
+    expect(box?.y).toBeLessThan(corner.viewport.height);
+    found.push(...(await visitor.faults()), ...visitor.complaints());
+  }
+  expect(found.filter((line) => !/status of 4\d\d/.test(line))).toEqual([]);
+});

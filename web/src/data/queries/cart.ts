@@ -1,0 +1,24 @@
+import { keepPreviousData, queryOptions } from '@tanstack/react-query';
+import type { Schema } from '../../../../client/index.ts';
+import { client } from '../client.ts';
+
+/** Everything that is sold now. */
+export const products = queryOptions({
+  queryKey: ['products'],
+  queryFn: async ({ signal }) => {
+    const found: Schema<'Product'>[] = [];
+    for await (const each of client.all('/products', 'products', { signal })) found.push(each);
+    return found;
+  },
+});
+
+/**
+ * What a cart would cost: the same as the invoice would ask for. `key` says which cart it is, without what the price does
+ * not depend on.
+ */
+export const quote = (key: unknown, cart: () => Schema<'Cart'>) =>
+  queryOptions({
+    queryKey: ['quote', key],
+    queryFn: ({ signal }) => client.post('/cart/quote', { body: cart(), signal }),
+    placeholderData: keepPreviousData,
+  });
