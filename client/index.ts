@@ -4,4 +4,14 @@
  */
 export { Client, type ClientOptions } from './client.ts';
 export { ApiError, type ErrorCode, type ErrorDetail, UnreachableError } from './errors.ts';
-export type { BodyOf, CallOptions, DataOf, EventName, Method, OperationAt, PathOf, Schema } from './types.ts';
+export type {
+  BodyOf,
+  CallOptions,
+  DataOf,
+  EventName,
+  Method,
+  OperationAt,
+  OperationName,
+  PathOf,
+  Schema,
+} from './types.ts';

@@ -69,7 +69,13 @@ import {
   ownedOrganizations,
   permissionNames,
 } from './organizations/index.ts';
-import { platformPersonal, type RouteGroup } from './platform/http/index.ts';
+import {
+  listRoutes,
+  mayAsStaff,
+  type Principal,
+  platformPersonal,
+  type RouteGroup,
+} from './platform/http/index.ts';
 import type { PersonalRoom } from './platform/index.ts';
 import { jobStaffRoutes } from './platform/jobs/staffRoutes.ts';
 import {
@@ -142,13 +148,19 @@ export const allPersonal: PersonalRoom[] = [
   platformPersonal,
 ];
 
+/** What somebody of staff may call; asked once all routes are there. */
+function operationsOf(principal: Principal): string[] {
+  const may = listRoutes(allRoutes).filter((route) => route.auth === 'staff' && mayAsStaff(route, principal));
+  return may.map(({ operation }) => operation);
+}
+
 /** Every endpoint of the product. */
 export const allRoutes: RouteGroup[] = [
   catalogRoutes,
   cartRoutes,
   authRoutes,
   emailChangeRoutes,
-  accountRoutes(readAccountCredit),
+  accountRoutes({ readCredit: readAccountCredit, operationsOf }),
   closingRoutes(allPersonal, { ownedOrganizations, endingOrganizations }),
   apiKeyRoutes(permissionNames()),
   sessionRoutes,

@@ -11,7 +11,7 @@ import {
 import { askForEmail } from './emailChange/ask.ts';
 import { dropAskedChange } from './emailChange/rows.ts';
 import { passwordChanged } from './events.ts';
-import { type ReadCredit, readAccount } from './read.ts';
+import { readAccount, type Upstairs } from './read.ts';
 import { endSessionsOf } from './sessions/end.ts';
 import { renewSession } from './sessions/renew.ts';
 import { dropLinksOf } from './signIn/links.ts';
@@ -68,7 +68,7 @@ export async function changeAccount(
   ctx: AccountContext,
   { email, password, current_password, ...facts }: AccountChange,
   { principal, userAgent }: Asked,
-  readCredit: ReadCredit,
+  upstairs: Upstairs,
 ): Promise<Awaited<ReturnType<typeof readAccount>> | Answer<Awaited<ReturnType<typeof readAccount>>>> {
   const { userId } = ctx.actor;
   const person = await requireRow(ctx, personById, { id: userId });
@@ -92,14 +92,14 @@ export async function changeAccount(
     await changeFacts(tx, facts);
     if (passwordHash === null) {
       if (wantsEmail) await askForEmail(tx, now, email);
-      return readAccount(tx, readCredit);
+      return readAccount(tx, principal, upstairs);
     }
     // Somebody else may have set one meanwhile.
     if (now.password_hash !== person.password_hash) throw fail('invalid_credentials');
     const cookies = await replacePassword(tx, passwordHash, Number(principal.sessionId));
     // After the password, with which what was asked for before falls.
     if (wantsEmail) await askForEmail(tx, now, email);
-    return answer(await readAccount(tx, readCredit), cookies);
+    return answer(await readAccount(tx, principal, upstairs), cookies);
   });
 }
 

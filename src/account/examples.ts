@@ -180,6 +180,7 @@ const account = {
   preferences,
   apikeys: [demoKey],
   passkeys: [],
+  staff: null,
 };
 
 /** A request and its answer for each operation, parts of one story. */

@@ -1,9 +1,11 @@
+import type { Principal } from '../platform/http/index.ts';
 import { type AccountContext, statement } from '../platform/index.ts';
 import { allKeys } from './apiKeys/ownKeys.ts';
 import { isSecured } from './factors/factor.ts';
 import { shownPasskey } from './passkeys/list.ts';
 import { passkeysOf } from './passkeys/rows.ts';
 import { type Preferences, shown } from './preferences.ts';
+import { isStaffRole } from './users.ts';
 
 interface AccountRow extends Preferences {
   id: number;
@@ -31,14 +33,24 @@ const readAccountRow = statement<AccountRow, { userId: number; now: Date }>(
    from users u where u.id = :userId`,
 );
 
-/** The credit that an account shows, as text: `12.34`. Billing knows it, which stands upstairs. */
-export type ReadCredit = (ctx: AccountContext) => Promise<string>;
+/** What an account shows of rooms upstairs. */
+export interface Upstairs {
+  /** The credit, as text: `12.34`. */
+  readCredit: (ctx: AccountContext) => Promise<string>;
+  /** The names of staff's operations that somebody may call. */
+  operationsOf: (principal: Principal) => string[];
+}
 
 /**
  * The account of whoever asks, with its API keys shortened to what identifies them. Staff that acts as a customer is shown
  * neither keys nor passkeys.
  */
-export async function readAccount(ctx: AccountContext, readCredit: ReadCredit) {
+export async function readAccount(
+  ctx: AccountContext,
+  principal: Principal,
+  { readCredit, operationsOf }: Upstairs,
+) {
+  const { staffRole } = principal;
   const isOwn = ctx.actor.staffId === undefined;
   const [row, apikeys, credit, passkeys] = await Promise.all([
     ctx.db.one(readAccountRow, { userId: ctx.actor.userId, now: ctx.clock.now() }),
@@ -70,5 +82,9 @@ export async function readAccount(ctx: AccountContext, readCredit: ReadCredit) {
     preferences: shown(row),
     apikeys,
     passkeys: passkeys.map(shownPasskey),
+    staff:
+      staffRole !== null && isStaffRole(staffRole)
+        ? { role: staffRole, operations: operationsOf(principal) }
+        : null,
   };
 }

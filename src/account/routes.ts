@@ -3,7 +3,7 @@ import { type AccountChange, changeAccount } from './change.ts';
 import { examples } from './examples.ts';
 import { changePreferences, type Preferences } from './preferences.ts';
 import { requireProof } from './proof.ts';
-import { type ReadCredit, readAccount } from './read.ts';
+import { readAccount, type Upstairs } from './read.ts';
 import * as S from './schema.ts';
 import { createSshKey, deleteSshKey, listSshKeys, lockSshKey, readSshKey } from './sshKeys.ts';
 import { lockUser } from './users.ts';
@@ -26,7 +26,7 @@ const guess = {
 } as const;
 
 // The specification (§5) asks for the organization header everywhere but on GET /dashboard/account.
-export function accountRoutes(readCredit: ReadCredit): RouteGroup {
+export function accountRoutes(upstairs: Upstairs): RouteGroup {
   return routes('/dashboard/account', group, (route) => {
     route.get(
       '',
@@ -34,11 +34,13 @@ export function accountRoutes(readCredit: ReadCredit): RouteGroup {
         auth: 'account',
         operation: 'getAccountDetails',
         summary: 'Get account details',
-        description: 'The person that the key belongs to, and their keys. It needs no organization.',
+        description:
+          'The person that the key belongs to, and their keys. It needs no organization. For somebody of staff `staff` says what ' +
+          'they may call.',
         data: S.Account,
         etag: { without: ['lastActivity', 'lastUsed', 'last_used_ip', 'credit'] },
       },
-      (ctx) => readAccount(ctx, readCredit),
+      (ctx, req) => readAccount(ctx, req.principal, upstairs),
     );
     route.patch(
       '',
@@ -65,7 +67,7 @@ export function accountRoutes(readCredit: ReadCredit): RouteGroup {
         ],
         lock: (tx) => lockUser(tx, tx.actor.userId),
       },
-      (ctx, req) => changeAccount(ctx, req.body as AccountChange, req, readCredit),
+      (ctx, req) => changeAccount(ctx, req.body as AccountChange, req, upstairs),
     );
     route.post(
       '/preferences',

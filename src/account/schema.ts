@@ -17,6 +17,7 @@ import { ApiKey } from './apiKeys/schema.ts';
 import { LanguageCode } from './language.ts';
 import { EmailAddress } from './signIn/emailAddress.ts';
 import { NewPassword, Password } from './signIn/schema.ts';
+import { staffRoles } from './users.ts';
 
 /** Names of places; UTC is none of them. */
 const timezones = ['UTC', ...Intl.supportedValuesOf('timeZone')];
@@ -93,6 +94,8 @@ export const AccountChange = named(
   }),
 );
 
+export const StaffRoleName = named('StaffRole', Choice(staffRoles), 'What somebody of the provider may do');
+
 export const Account = named(
   'Account',
   Type.Object({
@@ -127,6 +130,19 @@ export const Account = named(
     preferences: Preferences,
     apikeys: Type.Array(ApiKey),
     passkeys: Type.Array(Passkey),
+    staff: Nullable(
+      named(
+        'OwnStaffRole',
+        Type.Object({
+          role: StaffRoleName,
+          operations: Type.Array(Type.String(), {
+            description:
+              'The operations below `/staff` that this key or session may call, by their ids; none before a session showed a second factor. Some want proof of the last ten minutes besides',
+          }),
+        }),
+        'What somebody is to the provider, whose people these are',
+      ),
+    ),
   }),
   'Who a key belongs to',
 );

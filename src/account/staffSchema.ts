@@ -12,11 +12,9 @@ import {
   Strict,
   Timestamp,
 } from '../platform/http/index.ts';
-import { Phone } from './schema.ts';
+import { Phone, StaffRoleName } from './schema.ts';
 import { EmailAddress } from './signIn/emailAddress.ts';
-import { staffRoles } from './users.ts';
 
-export const StaffRoleName = named('StaffRole', Choice(staffRoles), 'What somebody of the provider may do');
 const UserStatus = named(
   'UserStatus',
   Choice(['active', 'blocked', 'closed']),

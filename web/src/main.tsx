@@ -1,5 +1,6 @@
 import '@mantine/core/styles.css';
 import './ui/ui.css';
+import './ui/staff.css';
 import './text/index.ts';
 import { MantineProvider } from '@mantine/core';
 import { QueryClientProvider } from '@tanstack/react-query';

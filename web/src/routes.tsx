@@ -1,11 +1,4 @@
-import {
-  createRootRoute,
-  createRoute,
-  createRouter,
-  lazyRouteComponent,
-  Outlet,
-  redirect,
-} from '@tanstack/react-router';
+import { createRoute, createRouter, lazyRouteComponent, redirect } from '@tanstack/react-router';
 import {
   ConfirmEmailChange,
   ForgotPassword,
@@ -18,8 +11,7 @@ import {
 } from './account/links.tsx';
 import { nextOf, SignIn } from './account/SignIn.tsx';
 import { wantedOf } from './cart/wanted.ts';
-import { queryClient, type ServiceFilter, session } from './data/queries/index.ts';
-import { mayBeSignedIn } from './data/signedIn.ts';
+import type { ServiceFilter } from './data/queries/index.ts';
 import {
   type InvoiceState,
   invoiceStates,
@@ -28,16 +20,11 @@ import {
   ticketStates,
 } from './data/states.ts';
 import { House } from './House.tsx';
-import { NotFound } from './NotFound.tsx';
 import { Overview } from './overview/Overview.tsx';
+import { requireSignedIn, root } from './root.tsx';
 import { Services } from './services/Services.tsx';
-import { Center, Loader, Refusal } from './ui/index.ts';
-
-const root = createRootRoute({
-  component: Outlet,
-  notFoundComponent: NotFound,
-  errorComponent: ({ error, reset }) => <Refusal error={error} onRetry={reset} />,
-});
+import { staffHouse, staffPages } from './staffRoutes.tsx';
+import { Center, Loader } from './ui/index.ts';
 
 const withToken = (search: Record<string, unknown>): { token?: string } =>
   typeof search.token === 'string' ? { token: search.token } : {};
@@ -84,10 +71,10 @@ const inside = createRoute({
   getParentRoute: () => root,
   id: 'in',
   beforeLoad: async ({ location }) => {
-    const ended = mayBeSignedIn();
-    if ((await queryClient.ensureQueryData(session)) !== null) return;
-    const next = location.href === '/' ? {} : { next: location.href };
-    throw redirect({ to: '/sign-in', search: { ...next, ...(ended && { ended }) } });
+    const { staff, organization } = await requireSignedIn(location.href);
+    // The provider's people begin with what waits for them, unless they are customers as well.
+    if (staff !== null && organization === null && location.pathname === '/')
+      throw redirect({ to: '/staff' });
   },
   pendingComponent: () => (
     <Center h="60vh">
@@ -166,7 +153,7 @@ const pages = [
 
 /** The one list of pages, as `src/api.ts` is for the API. */
 export const router = createRouter({
-  routeTree: root.addChildren([...open, inside.addChildren(pages)]),
+  routeTree: root.addChildren([...open, inside.addChildren(pages), staffHouse.addChildren(staffPages)]),
   defaultPreload: 'intent',
   scrollRestoration: true,
 });

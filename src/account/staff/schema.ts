@@ -11,8 +11,8 @@ import {
   Strict,
   Timestamp,
 } from '../../platform/http/index.ts';
+import { StaffRoleName } from '../schema.ts';
 import { EmailAddress } from '../signIn/emailAddress.ts';
-import { StaffRoleName } from '../staffSchema.ts';
 
 const Status = Choice(['active', 'blocked', 'closed']);
 

@@ -171,6 +171,15 @@ function organizationWithoutHeader(
   return principal.defaultOrganizationId;
 }
 
+/** Whether somebody may call a route of staff, as they are signed in; whether they proved it lately is asked each time. */
+export function mayAsStaff(
+  wanted: Pick<Admission, 'staffRoles' | 'area'>,
+  { staffRole, signIn, keptTo }: Pick<Principal, 'staffRole' | 'signIn' | 'keptTo'>,
+): boolean {
+  if (staffRole === null || signIn?.strong === false) return false;
+  return (wanted.staffRoles?.includes(staffRole) ?? true) && isReached(wanted.area, keptTo);
+}
+
 function refuseFor(code: 'forbidden' | 'permission_denied', message: string) {
   return fail(code, { details: [{ field: 'x-organization-id', message }] });
 }
@@ -237,9 +246,13 @@ export function requireFresh({ signIn }: Pick<Principal, 'signIn'>, clock: Clock
     throw fail('reauthentication_required');
 }
 
+function isReached(area: string | undefined, keptTo: Principal['keptTo']): boolean {
+  return keptTo === null || area === 'any' || (area !== undefined && keptTo.has(area));
+}
+
 function checkArea(area: string | undefined, keptTo: Principal['keptTo']): void {
-  if (keptTo === null || area === 'any' || (area !== undefined && keptTo.has(area))) return;
+  if (isReached(area, keptTo)) return;
   const wants = area === undefined || area === 'all' ? 'that is kept to nothing' : `for ${area}`;
-  const message = `Your key is kept to ${[...keptTo].join(' and ') || 'no area at all'}, and this wants one ${wants}`;
+  const message = `Your key is kept to ${[...(keptTo ?? [])].join(' and ') || 'no area at all'}, and this wants one ${wants}`;
   throw fail('permission_denied', { message });
 }

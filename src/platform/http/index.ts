@@ -7,7 +7,7 @@
 export { type Answer, answer, type Bytes } from './answer.ts';
 export { type ApiOptions, closeApi, createApi } from './api.ts';
 export { Raw, Stream } from './bytes.ts';
-export { requireFresh } from './caller.ts';
+export { mayAsStaff, requireFresh } from './caller.ts';
 export { comesFromUs, readCookie, readCredential, sessionCookie } from './credential.ts';
 export { type Columns, csv } from './csv.ts';
 export { exampleIds, onlyPage } from './examples.ts';

@@ -10,9 +10,9 @@ type Message =
   | { kind: 'state'; isLive: boolean };
 
 /** A break that is shorter than this is nobody's concern. */
-const patienceMs = 3_000;
+export const patienceMs = 3_000;
 /** Until a stream that was refused is asked for again. */
-const refusedMs = 10_000;
+export const refusedMs = 10_000;
 
 let isLive = true;
 const watchers = new Set<() => void>();
@@ -28,37 +28,51 @@ export function useIsLive(): boolean {
   );
 }
 
-function say(next: boolean): void {
+/** Whether a stream that pages rely on is open. */
+export function sayLive(next: boolean): void {
   if (next === isLive) return;
   isLive = next;
   for (const watch of watchers) watch();
 }
 
 /**
- * Follows what happens in an organization until `signal` aborts. One tab of the browser holds the stream, since
- * HTTP/1.1 has six connections for all of them; it tells the others.
+ * Follows what happens in an organization until `signal` aborts.
  */
 export function followOrganization(queries: QueryClient, organization: number, signal: AbortSignal): void {
-  const channel = new BroadcastChannel(`innkeeper.events.${organization}`);
-  const take = (message: Message) => {
-    if (message.kind === 'event') followEvent(queries, message.name);
-    else if (message.kind === 'reset') followReset(queries);
-    else if (message.kind === 'refused') void queries.invalidateQueries({ queryKey: ['session'] });
-    else say(message.isLive);
+  shareStream<Message>(`innkeeper.events.${organization}`, signal, {
+    take(message) {
+      if (message.kind === 'event') followEvent(queries, message.name);
+      else if (message.kind === 'reset') followReset(queries);
+      else if (message.kind === 'refused') void queries.invalidateQueries({ queryKey: ['session'] });
+      else sayLive(message.isLive);
+    },
+    hold: (tell, isTakenOver) => hold(organization, tell, signal, isTakenOver),
+  });
+}
+
+interface Shared<News> {
+  /** What every tab does with what is told. */
+  take: (news: News) => void;
+  /** Holds the stream, in one tab, until `signal` aborts. */
+  hold: (tell: (news: News) => void, isTakenOver: boolean) => Promise<void>;
+}
+
+/**
+ * One tab of the browser holds a stream, since HTTP/1.1 has six connections for all of them; it tells the others.
+ */
+export function shareStream<News>(name: string, signal: AbortSignal, { take, hold }: Shared<News>): void {
+  const channel = new BroadcastChannel(name);
+  const tell = (news: News) => {
+    take(news);
+    channel.postMessage(news);
   };
-  const tell = (message: Message) => {
-    take(message);
-    channel.postMessage(message);
-  };
-  channel.onmessage = ({ data }: MessageEvent<Message>) => take(data);
+  channel.onmessage = ({ data }: MessageEvent<News>) => take(data);
   signal.addEventListener('abort', () => channel.close());
   const asked = performance.now();
   void navigator.locks
-    .request(`innkeeper.events.${organization}`, { signal }, () =>
-      // Another tab held it until now: what happened before this one's stream begins is not known here.
-      hold(organization, tell, signal, performance.now() - asked > 1_000),
-    )
-    .catch(() => undefined); // Aborted: the tab follows another organization, or nobody is signed in.
+    // Another tab held it until now: what happened before this one's stream begins is not known here.
+    .request(name, { signal }, () => hold(tell, performance.now() - asked > 1_000))
+    .catch(() => undefined); // Aborted: the tab follows something else, or nobody is signed in.
 }
 
 function hold(

@@ -1,7 +1,7 @@
 import { Anchor, AppShell, Burger, Group, Menu, NativeSelect, Text, UnstyledButton } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { Link, useRouterState } from '@tanstack/react-router';
-import type { ReactNode } from 'react';
+import { Fragment, type ReactNode } from 'react';
 import type { Session } from '../data/queries/index.ts';
 import { useIsLive } from '../data/stream.ts';
 import { type Language, languages, useText } from '../text/index.ts';
@@ -10,11 +10,15 @@ import { productName } from './Page.tsx';
 export interface Place {
   to: string;
   label: string;
+  /** Begins a group of places under this heading. */
+  group?: string | undefined;
 }
 
 interface ShellProps {
   session: Session;
   places: readonly Place[];
+  /** The other house that this person may go to. */
+  elsewhere?: Place | undefined;
   onOrganization: (id: number) => void;
   onLanguage: (language: Language) => void;
   onSignOut: () => void;
@@ -22,7 +26,15 @@ interface ShellProps {
 }
 
 /** What stands around every page of whoever is signed in. */
-export function Shell({ session, places, onOrganization, onLanguage, onSignOut, children }: ShellProps) {
+export function Shell({
+  session,
+  places,
+  elsewhere,
+  onOrganization,
+  onLanguage,
+  onSignOut,
+  children,
+}: ShellProps) {
   const { t, language } = useText();
   const [isOpen, menu] = useDisclosure(false);
   const isLive = useIsLive();
@@ -47,7 +59,7 @@ export function Shell({ session, places, onOrganization, onLanguage, onSignOut, 
               size="sm"
               aria-label={t('app.menu')}
             />
-            <Anchor component={Link} to="/" underline="never" c="inherit" fw={700}>
+            <Anchor component={Link} to={places[0]?.to ?? '/'} underline="never" c="inherit" fw={700}>
               {productName}
             </Anchor>
           </Group>
@@ -72,12 +84,17 @@ export function Shell({ session, places, onOrganization, onLanguage, onSignOut, 
                 </Menu.Item>
               ))}
               <Menu.Divider />
+              {elsewhere !== undefined && (
+                <Menu.Item component={Link} to={elsewhere.to}>
+                  {elsewhere.label}
+                </Menu.Item>
+              )}
               <Menu.Item onClick={onSignOut}>{t('app.signOut')}</Menu.Item>
             </Menu.Dropdown>
           </Menu>
         </Group>
       </AppShell.Header>
-      <AppShell.Navbar p="sm">
+      <AppShell.Navbar p="sm" style={{ overflowY: 'auto' }}>
         {organizations.length > 1 && (
           <NativeSelect
             mb="sm"
@@ -87,18 +104,21 @@ export function Shell({ session, places, onOrganization, onLanguage, onSignOut, 
             data={organizations.map(({ id, name }) => ({ value: String(id), label: name }))}
           />
         )}
-        {places.map(({ to, label }) => {
-          const isHere = to === '/' ? where === '/' : where === to || where.startsWith(`${to}/`);
+        {places.map(({ to, label, group }) => {
+          const isRoot = to === '/' || to === '/staff';
+          const isHere = where === to || (!isRoot && where.startsWith(`${to}/`));
           return (
-            <Link
-              key={to}
-              to={to}
-              className="nav-link"
-              aria-current={isHere ? 'page' : undefined}
-              onClick={menu.close}
-            >
-              {label}
-            </Link>
+            <Fragment key={to}>
+              {group !== undefined && <div className="nav-group">{group}</div>}
+              <Link
+                to={to}
+                className="nav-link"
+                aria-current={isHere ? 'page' : undefined}
+                onClick={menu.close}
+              >
+                {label}
+              </Link>
+            </Fragment>
           );
         })}
       </AppShell.Navbar>

@@ -39,4 +39,6 @@ export { Refusal, useSentence } from './Refusal.tsx';
 export { Section } from './Section.tsx';
 export { Shell } from './Shell.tsx';
 export { State, type StateName } from './State.tsx';
+/** What staff's pages are made of, by the names that the API has for things. */
+export * from './staff.ts';
 export { type Tile, Tiles } from './Tiles.tsx';

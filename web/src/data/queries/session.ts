@@ -33,6 +33,8 @@ export interface Session {
   user: Schema<'Account'>['user'];
   preferences: Schema<'Account'>['preferences'];
   organizations: readonly Schema<'Organization'>[];
+  /** What somebody of the provider may call; null for customers. */
+  staff: Schema<'Account'>['staff'];
   /** The one whose things are shown; null for whoever is in none. */
   organization: Schema<'Organization'> | null;
 }
@@ -43,7 +45,7 @@ export const session = queryOptions({
   queryFn: async (): Promise<Session | null> => {
     if (!mayBeSignedIn()) return null;
     try {
-      const [{ user, preferences }, { organizations }] = await Promise.all([
+      const [{ user, preferences, staff }, { organizations }] = await Promise.all([
         client.get('/dashboard/account'),
         client.get('/dashboard/organizations', { query: { limit: 100 } }),
       ]);
@@ -51,7 +53,7 @@ export const session = queryOptions({
       const organization = organizations.find(({ id }) => id === wanted) ?? organizations[0];
       chooseOrganization(organization?.id ?? null);
       rememberSignedIn(user.id);
-      return { user, preferences, organizations, organization: organization ?? null };
+      return { user, preferences, staff, organizations, organization: organization ?? null };
     } catch (error) {
       if (!(error instanceof ApiError) || error.status !== 401) throw error;
       rememberSignedIn(null);

@@ -1,0 +1,204 @@
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import type { Schema } from '../../../../client/index.ts';
+import { useMay } from '../../data/may.ts';
+import { calendarPreview, concerns, figures, nodes } from '../../data/queries/staff/index.ts';
+import en from '../../text/en.json';
+import { day, moment, money } from '../../text/formats.ts';
+import { useText } from '../../text/index.ts';
+import {
+  Fact,
+  Group,
+  List,
+  Page,
+  Paper,
+  Progress,
+  Refusal,
+  Section,
+  SimpleGrid,
+  Skeleton,
+  Stack,
+  Text,
+  Title,
+  useWord,
+} from '../../ui/index.ts';
+import { ConcernActs } from './ConcernActs.tsx';
+
+/** What needs a person first, then how the company stands. */
+export function Today() {
+  const { t } = useText();
+  const may = useMay();
+  return (
+    <Page title={t('staff.today')}>
+      <Concerns />
+      <SimpleGrid cols={{ base: 1, lg: 2 }}>
+        {may('previewCalendar') && <Coming />}
+        {may('getFigures') && <Money />}
+        {may('listNodes') && <Room />}
+      </SimpleGrid>
+    </Page>
+  );
+}
+
+type Concern = Schema<'Concern'>;
+
+/** How many of a kind are shown before the rest is asked for. */
+const shownOfAKind = 5;
+
+function Concerns() {
+  const { t } = useText();
+  const read = useQuery(concerns());
+  const kindName = (kind: string) => {
+    const name = kind.replaceAll('.', '_');
+    return name in en.concern ? t(`concern.${name as keyof typeof en.concern}`) : kind;
+  };
+  const kinds = Object.entries(Object.groupBy(read.data?.concerns ?? [], ({ kind }) => kind));
+  return (
+    <Stack gap="sm">
+      <Title order={2} size="h4">
+        {t('staff.needsPerson')}
+      </Title>
+      {read.error && <Refusal error={read.error} onRetry={() => void read.refetch()} />}
+      {read.isLoading && <Skeleton height={120} />}
+      {read.data?.concerns.length === 0 && (
+        <Paper withBorder p="md">
+          <Text c="dimmed">{t('staff.nobodyNeeded')}</Text>
+        </Paper>
+      )}
+      {kinds.map(([kind, found = []]) => (
+        <Section key={kind} title={t('staff.kindCount', { kind: kindName(kind), count: found.length })}>
+          <Stack component="ul" gap="sm" p={0} m={0} style={{ listStyle: 'none' }}>
+            {found.slice(0, shownOfAKind).map((concern) => (
+              <One key={concern.subject.id} concern={concern} />
+            ))}
+          </Stack>
+          {found.length > shownOfAKind && (
+            <Text size="sm" c="dimmed">
+              {t('staff.andMore', { count: found.length - shownOfAKind })}
+            </Text>
+          )}
+        </Section>
+      ))}
+    </Stack>
+  );
+}
+
+function One({ concern }: { concern: Concern }) {
+  const { language } = useText();
+  return (
+    <Group component="li" justify="space-between" gap="xs" align="start">
+      <div style={{ flex: '1 1 16rem', minWidth: 0 }}>
+        <Text style={{ overflowWrap: 'anywhere' }}>{concern.message}</Text>
+        <Text size="sm" c="dimmed">
+          {moment(concern.since, language)}
+        </Text>
+      </div>
+      <Group gap="xs">
+        <ConcernActs concern={concern} />
+      </Group>
+    </Group>
+  );
+}
+
+/** What the calendar does next. */
+function Coming() {
+  const { t, language } = useText();
+  const word = useWord();
+  const read = useQuery(calendarPreview());
+  const counts = Object.entries(read.data?.counts ?? {}).filter(([, count]) => Number(count) > 0);
+  return (
+    <Section title={t('staff.coming')}>
+      {read.error && <Refusal error={read.error} onRetry={() => void read.refetch()} />}
+      {read.isLoading && <Skeleton height={60} />}
+      {read.data !== undefined && (
+        <>
+          <Text size="sm" c="dimmed">
+            {t('staff.fromUntil', {
+              from: day(read.data.from, language),
+              until: day(read.data.until, language),
+            })}
+          </Text>
+          {counts.length === 0 && <Text>{t('staff.nothingComes')}</Text>}
+          <div className="facts">
+            {counts.map(([step, count]) => (
+              <Fact key={step} name={word(step)}>
+                {String(count)}
+              </Fact>
+            ))}
+          </div>
+        </>
+      )}
+    </Section>
+  );
+}
+
+/** What is earned again and again, what came in, and what is open. */
+function Money() {
+  const { t, language } = useText();
+  const read = useQuery(figures());
+  return (
+    <Section title={t('staff.figures')}>
+      {read.error && <Refusal error={read.error} onRetry={() => void read.refetch()} />}
+      {read.isLoading && <Skeleton height={60} />}
+      {read.data?.currencies.length === 0 && <Text c="dimmed">{t('staff.nothing')}</Text>}
+      {read.data?.currencies.map(({ currency, months, open }) => {
+        const month = months.at(-1);
+        const amount = (value: string | undefined) => money(value ?? '0.00', currency, language);
+        return (
+          <div className="facts" key={currency}>
+            <Fact name={t('staff.recurring')}>{amount(month?.recurring.end)}</Fact>
+            <Fact name={t('staff.new')}>{amount(month?.recurring.new)}</Fact>
+            <Fact name={t('staff.lost')}>{amount(month?.recurring.lost)}</Fact>
+            <Fact name={t('staff.cashIn')}>{amount(month?.cash_in)}</Fact>
+            <Fact name={t('staff.openInvoices', { count: open.invoices })}>{amount(open.total)}</Fact>
+          </div>
+        );
+      })}
+    </Section>
+  );
+}
+
+/** How full the nodes are: of what may be promised, what is. */
+function Room() {
+  const { t } = useText();
+  const read = useInfiniteQuery(nodes());
+  const items = read.data?.pages.flatMap((page) => page.items);
+  return (
+    <Section title={t('staff.room')}>
+      <List
+        label={t('staff.room')}
+        items={items}
+        keyOf={({ id }) => id}
+        columns={[
+          { name: t('field.name'), cell: ({ name }) => name },
+          {
+            name: t('field.memory'),
+            cell: ({ promised, free }) => <Share taken={promised.memory_mib} free={free.memory_mib} />,
+          },
+          {
+            name: t('field.disk'),
+            cell: ({ promised, free }) => <Share taken={promised.disk_gib} free={free.disk_gib} />,
+          },
+        ]}
+        error={read.error}
+        onRetry={() => void read.refetch()}
+        empty={<Text c="dimmed">{t('staff.nothing')}</Text>}
+      />
+    </Section>
+  );
+}
+
+/** From here on a node is nearly full. */
+const nearlyFull = 85;
+
+function Share({ taken, free }: { taken: number; free: number }) {
+  const { t, language } = useText();
+  const all = taken + Math.max(0, free);
+  const percent = all === 0 ? 0 : Math.round((taken / all) * 100);
+  const text = new Intl.NumberFormat(language, { style: 'percent' }).format(percent / 100);
+  return (
+    <div style={{ minWidth: '7rem' }}>
+      <Text size="sm">{percent >= nearlyFull ? t('staff.nearlyFull', { share: text }) : text}</Text>
+      <Progress value={percent} color={percent >= nearlyFull ? 'red' : 'brand'} aria-label={text} />
+    </div>
+  );
+}

@@ -1,0 +1,3 @@
+import { staffThing } from './read.ts';
+
+export const concerns = staffThing('/staff/attention');

@@ -1,0 +1,3 @@
+import { staffList } from './read.ts';
+
+export const failedJobs = staffList('/staff/jobs', 'jobs');

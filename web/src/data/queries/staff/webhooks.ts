@@ -1,0 +1,3 @@
+import { staffList } from './read.ts';
+
+export const allDeliveries = staffList('/staff/webhook-deliveries', 'deliveries');

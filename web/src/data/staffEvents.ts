@@ -1,0 +1,71 @@
+import type { QueryClient } from '@tanstack/react-query';
+
+/**
+ * What of staff's pages is read anew when something happened: by the first word of an event, the words after `/staff/` of
+ * the paths that tell of it. What needs a person and the audit may follow from any.
+ */
+export const followUps: Readonly<Record<string, readonly string[]>> = {
+  account: ['users', 'staff'],
+  address: ['address-pools'],
+  address_pool: ['address-pools'],
+  api_key: ['keys'],
+  bank_entry: ['bank-statements', 'transfers'],
+  bank_statement: ['bank-statements'],
+  billing_profile: ['organizations'],
+  canned_reply: ['canned-replies'],
+  coupon: ['coupons'],
+  credit: ['invoices', 'figures'],
+  credit_note: ['invoices', 'figures'],
+  dispute: ['disputes', 'invoices'],
+  email_change: ['users'],
+  image: ['images'],
+  impersonation: ['impersonations'],
+  invitation: ['organizations'],
+  invoice: ['invoices', 'orders', 'services', 'refunds', 'figures'],
+  job: ['jobs'],
+  mail: ['mails'],
+  member: ['organizations', 'users'],
+  node: ['nodes'],
+  order: ['orders', 'services'],
+  organization: ['organizations'],
+  passkey: ['staff'],
+  password: [],
+  payment: ['invoices', 'transfers', 'refunds'],
+  payment_method: [],
+  price_move: ['price-moves', 'products'],
+  product: ['products'],
+  product_group: ['product-groups', 'products'],
+  second_factor: ['users', 'staff'],
+  service: ['services', 'orders', 'nodes', 'settings'],
+  session: [],
+  settings: ['settings'],
+  sign_in: [],
+  ssh_key: [],
+  staff: ['staff', 'users'],
+  tax: ['tax', 'organizations'],
+  tax_id: ['organizations'],
+  tax_rate: ['tax'],
+  ticket: ['tickets', 'unclaimed-mails'],
+  ticket_mail: ['unclaimed-mails', 'tickets'],
+  transfer: ['transfers', 'invoices', 'bank-statements'],
+  unknown_payment: ['unknown-payments'],
+  vps: ['services', 'nodes'],
+  webhook: ['webhook-deliveries'],
+};
+const always = ['attention', 'audit'];
+
+/** How long what happens is gathered before pages read anew: a busy provider has many events a second. */
+const gatherMs = 300;
+
+/** Takes the names of events, and has what follows from them read anew. */
+export function staffFollower(queries: QueryClient): (event: string) => void {
+  const kinds = new Set<string>();
+  return (event) => {
+    if (kinds.size === 0)
+      setTimeout(() => {
+        for (const kind of kinds) void queries.invalidateQueries({ queryKey: ['staff', kind] });
+        kinds.clear();
+      }, gatherMs);
+    for (const kind of [...always, ...(followUps[event.split('.', 1)[0] ?? ''] ?? [])]) kinds.add(kind);
+  };
+}

@@ -1,0 +1,128 @@
+import { Group, NativeSelect, Text, TextInput } from '@mantine/core';
+import { useDebouncedCallback } from '@mantine/hooks';
+import { type UseInfiniteQueryOptions, useInfiniteQuery } from '@tanstack/react-query';
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+import { moreOf } from '../data/queries/index.ts';
+import { useText } from '../text/index.ts';
+import { type Column, List } from './List.tsx';
+import { Page } from './Page.tsx';
+import { type FieldName, useWord } from './Value.tsx';
+
+type Words = Readonly<Record<string, string | number | undefined>>;
+
+export interface Filter {
+  name: FieldName;
+  /** Between what may be chosen; without it something is typed. */
+  of?: readonly (string | { value: string; label: string })[];
+}
+
+interface Pages<Item> {
+  pages: readonly { items: readonly Item[] }[];
+}
+
+interface StaffListProps<Item> {
+  label: string;
+  // biome-ignore lint/suspicious/noExplicitAny: the library's own types of a page's place and of errors do not matter here.
+  query: UseInfiniteQueryOptions<any, any, any, any, any>;
+  columns: readonly Column<Item>[];
+  keyOf?: (item: Item) => string | number;
+  empty?: string;
+}
+
+/** A list of staff's that is read page by page. */
+export function StaffList<Item extends object>({
+  label,
+  query,
+  columns,
+  keyOf,
+  empty,
+}: StaffListProps<Item>) {
+  const { t } = useText();
+  const found = useInfiniteQuery(query);
+  const items = (found.data as Pages<Item> | undefined)?.pages.flatMap((page) => page.items);
+  return (
+    <List
+      label={label}
+      items={items}
+      keyOf={keyOf ?? ((item) => (item as { id: number }).id)}
+      columns={columns}
+      error={found.error}
+      onRetry={() => void found.refetch()}
+      empty={<Text c="dimmed">{empty ?? t('staff.nothing')}</Text>}
+      more={moreOf(found)}
+    />
+  );
+}
+
+interface ListPageProps<Item> extends Omit<StaffListProps<Item>, 'label' | 'query'> {
+  title: string;
+  text?: string;
+  // biome-ignore lint/suspicious/noExplicitAny: see above.
+  list: (filter: Words) => UseInfiniteQueryOptions<any, any, any, any, any>;
+  filters?: readonly Filter[];
+  aside?: ReactNode;
+  children?: ReactNode;
+}
+
+/** A whole page that is a list: what it is filtered by stands in the address. */
+export function ListPage<Item extends object>({
+  title,
+  text,
+  list,
+  filters = [],
+  ...rest
+}: ListPageProps<Item>) {
+  const { aside, children, ...shown } = rest;
+  const given = useSearch({ strict: false }) as Words;
+  const filter = Object.fromEntries(
+    filters.map(({ name }) => [name, given[name]]).filter(([, value]) => value !== undefined),
+  ) as Words;
+  return (
+    <Page title={title} aside={aside}>
+      {text !== undefined && <Text c="dimmed">{text}</Text>}
+      {filters.length > 0 && <Filters filters={filters} given={filter} />}
+      {children}
+      <StaffList label={title} query={list(filter)} {...shown} />
+    </Page>
+  );
+}
+
+function Filters({ filters, given }: { filters: readonly Filter[]; given: Words }) {
+  const { t } = useText();
+  const word = useWord();
+  const navigate = useNavigate();
+  const choose = (name: string, value: string) =>
+    void navigate({
+      to: '.',
+      search: (before: Words) => ({ ...before, [name]: value === '' ? undefined : value }),
+      replace: true,
+    });
+  const type = useDebouncedCallback(choose, 300);
+  return (
+    <Group gap="sm" align="end">
+      {filters.map(({ name, of }) =>
+        of === undefined ? (
+          <TextInput
+            key={name}
+            label={t(`field.${name}`)}
+            defaultValue={given[name]?.toString() ?? ''}
+            onChange={({ currentTarget: { value } }) => type(name, value.trim())}
+            miw={{ base: '100%', xs: 220 }}
+          />
+        ) : (
+          <NativeSelect
+            key={name}
+            label={t(`field.${name}`)}
+            value={given[name]?.toString() ?? ''}
+            onChange={({ currentTarget: { value } }) => choose(name, value)}
+            data={[
+              { value: '', label: t('app.all') },
+              ...of.map((each) => (typeof each === 'string' ? { value: each, label: word(each) } : each)),
+            ]}
+          />
+        ),
+      )}
+    </Group>
+  );
+}

@@ -1,0 +1,50 @@
+import type { ComponentProps } from 'react';
+import { useText } from '../text/index.ts';
+import { Choice, Field, LongField } from './Form.tsx';
+import { type FieldName, useWord } from './Value.tsx';
+
+interface NamedProps {
+  name: FieldName;
+  help?: string;
+  isOptional?: boolean;
+  value?: string | number | null | undefined;
+  type?: ComponentProps<typeof Field>['type'];
+}
+
+/** A field that is called as the API calls it. */
+export function Named({ name, isOptional = false, value, ...props }: NamedProps) {
+  const { t } = useText();
+  const label = isOptional ? t('staff.optional', { name: t(`field.${name}`) }) : t(`field.${name}`);
+  return (
+    <Field
+      {...{ ...props, name, label, required: !isOptional }}
+      defaultValue={value === null ? undefined : value?.toString()}
+      autoComplete="off"
+    />
+  );
+}
+
+/** The same for what takes more than a line. */
+export function NamedLong({ name, isOptional = false, value, help }: NamedProps) {
+  const { t } = useText();
+  const label = isOptional ? t('staff.optional', { name: t(`field.${name}`) }) : t(`field.${name}`);
+  return <LongField {...{ name, label, help, required: !isOptional }} defaultValue={value?.toString()} />;
+}
+
+interface NamedChoiceProps extends NamedProps {
+  of: readonly (string | { value: string; label: string })[];
+}
+
+/** The same for a choice between words of the API. */
+export function NamedChoice({ name, of, isOptional = false, value, help }: NamedChoiceProps) {
+  const { t } = useText();
+  const word = useWord();
+  const choices = of.map((each) => (typeof each === 'string' ? { value: each, label: word(each) } : each));
+  return (
+    <Choice
+      {...{ name, help, label: t(`field.${name}`), required: !isOptional }}
+      choices={isOptional ? [{ value: '', label: '–' }, ...choices] : choices}
+      defaultValue={value?.toString()}
+    />
+  );
+}

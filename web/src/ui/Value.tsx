@@ -1,0 +1,118 @@
+import { Text } from '@mantine/core';
+import type { ReactNode } from 'react';
+import en from '../text/en.json';
+import { day, moment, money } from '../text/formats.ts';
+import { useText } from '../text/index.ts';
+import { Fact } from './Fact.tsx';
+import type { Column } from './List.tsx';
+import { State, type StateName } from './State.tsx';
+
+export type FieldName = keyof (typeof en)['field'];
+
+/** Names of fields whose text is an amount in the `currency` beside it. */
+const amounts = new Set([
+  ...[
+    'amount',
+    'total',
+    'subtotal',
+    'tax',
+    'price',
+    'amount_due',
+    'amount_paid',
+    'credited',
+    'refunded',
+    'fee',
+  ],
+  ...[
+    'net',
+    'tax_due',
+    'ledger',
+    'difference',
+    'returned_net',
+    'returned_tax',
+    'taxable',
+    'unit_price',
+    'setup_fee',
+  ],
+]);
+const states = new Set(['status', 'state', 'provisioning_state']);
+
+/** The word for a state or a kind, in the language of whoever looks; one that is not known stays as the API says it. */
+export function useWord(): (value: string) => string {
+  const { t } = useText();
+  return (value) => {
+    if (value in en.status) return t(`status.${value as StateName}`);
+    if (value in en.word) return t(`word.${value as keyof (typeof en)['word']}`);
+    return value;
+  };
+}
+
+/** Shows what the API says of a thing by the name of its field: amounts, days, moments, states, names. */
+export function useShow(): (item: object, name: string) => ReactNode {
+  const { t, language } = useText();
+  const word = useWord();
+  const show = (value: unknown, name: string, currency: string | null): ReactNode => {
+    if (value === null || value === undefined || value === '') return '–';
+    if (typeof value === 'boolean') return t(value ? 'staff.yes' : 'staff.no');
+    if (typeof value === 'number') return name.endsWith('id') ? value : value.toLocaleString(language);
+    if (Array.isArray(value))
+      return value.length === 0 ? '–' : value.map((each) => show(each, name, currency)).join(', ');
+    if (typeof value === 'object') {
+      const { name: called, email } = value as { name?: string; email?: string };
+      return called ?? email ?? JSON.stringify(value);
+    }
+    const text = String(value);
+    if (amounts.has(name)) return money(text, currency, language);
+    if (/^\d{4}-\d\d-\d\dT/.test(text)) return moment(text, language);
+    if (/^\d{4}-\d\d-\d\d$/.test(text)) return day(text, language);
+    if (states.has(name) && text in en.status) return <State of={text as StateName} />;
+    return word(text);
+  };
+  return (item, name) => {
+    const { [name]: value, currency = null } = item as Record<string, unknown>;
+    return show(value, name, typeof currency === 'string' ? currency : null);
+  };
+}
+
+type Cells<Item> = Partial<Record<FieldName, (item: Item) => ReactNode>>;
+export type Described<Item> = (keyof Item & FieldName) | FieldName;
+
+/** Columns of a list by the names of fields; `cells` says what is shown otherwise. */
+export function useColumns<Item extends object>(
+  names: readonly FieldName[],
+  cells: Cells<Item> = {},
+): readonly Column<Item>[] {
+  const { t } = useText();
+  const show = useShow();
+  return names.map((name) => ({
+    name: t(`field.${name}`),
+    isNumber: amounts.has(name),
+    cell: (item) => cells[name]?.(item) ?? show(item, name),
+  }));
+}
+
+interface FactsProps<Item> {
+  of: Item;
+  names: readonly FieldName[];
+  cells?: Cells<Item>;
+}
+
+/** Facts of one thing by the names of its fields. */
+export function Facts<Item extends object>({ of, names, cells = {} }: FactsProps<Item>) {
+  const { t } = useText();
+  const show = useShow();
+  return (
+    <div className="facts">
+      {names.map((name) => (
+        <Fact key={name} name={t(`field.${name}`)}>
+          {cells[name]?.(of) ?? show(of, name)}
+        </Fact>
+      ))}
+    </div>
+  );
+}
+
+/** Text that somebody wrote: as it was written, nothing in it is markup. */
+export function Written({ children }: { children: string }) {
+  return <Text className="message">{children}</Text>;
+}

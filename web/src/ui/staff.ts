@@ -1,0 +1,6 @@
+/** Lists, facts and forms that are described by the names of the API's fields. */
+export { Act } from './Act.tsx';
+export { type Filter, ListPage, StaffList } from './ListPage.tsx';
+export { Named, NamedChoice, NamedLong } from './Named.tsx';
+export { Thing } from './Thing.tsx';
+export { Facts, type FieldName, useColumns, useShow, useWord, Written } from './Value.tsx';

@@ -1,0 +1,73 @@
+/** Staff's side of the dashboard in a real browser, against the product itself: the house, and what waits for a person. */
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import { sql } from '../test/sql.ts';
+import { followUps } from './src/data/staffEvents.ts';
+import { hostile, lookAt, openStaffBed, type StaffBed } from './staffBed.ts';
+import { signIn } from './testbed.ts';
+
+let bed: StaffBed;
+beforeAll(async () => {
+  bed = await openStaffBed();
+});
+afterEach(() => bed.closeWindows());
+afterAll(() => bed?.close());
+
+async function failedJob(message: string): Promise<number> {
+  const [row] = await sql<{ id: number }>(
+    bed.product,
+    `insert into jobs (name, payload, state, direction, run_at, created_at, finished_at, error_step, error_code, error_message)
+     values ('test.shown', '{}', 'failed', 'backward', now(), now(), now(), 'disk', 'disk_failed', $1) returning id::int`,
+    message,
+  );
+  return row?.id ?? 0;
+}
+
+it('shows staff what waits for a person, who sees to it in place', async () => {
+  const id = await failedJob(`no disk ${hostile}`);
+  const { page, complaints } = await bed.openStaff();
+  await page.goto('/');
+  await page.getByRole('heading', { level: 1, name: 'Today' }).waitFor();
+  await page.getByText(`no disk ${hostile}`).waitFor();
+  await page.getByRole('button', { name: 'Dismiss' }).click();
+  await page.getByRole('dialog').getByLabel('Reason').fill('Moved by hand');
+  await page.getByRole('dialog').getByRole('button', { name: 'Dismiss' }).click();
+  await page.getByText('Nothing waits for a person.').waitFor();
+  expect(
+    await sql(bed.product, 'select dismissed_at is not null as gone from jobs where id = $1', id),
+  ).toEqual([{ gone: true }]);
+  expect(complaints()).toEqual([]);
+});
+
+it('is live: what happens elsewhere is shown untouched', async () => {
+  const { page } = await bed.openStaff();
+  await page.goto('/staff');
+  await page.getByText('Nothing waits for a person.').waitFor();
+  await failedJob('seen by itself');
+  await page.getByText('Nothing waits for a person.').waitFor();
+  // The journal tells of something else, and what needs a person is read anew with it.
+  await bed.product.customer.post('/dashboard/tickets/create', {
+    ...{ subject: 'Hello', department: 'support', priority: 'low', message: 'Is anybody there?' },
+  });
+  await page.getByText('seen by itself').waitFor();
+  await sql(bed.product, `delete from jobs where name = 'test.shown'`);
+});
+
+it('is not for customers, who are sent to theirs', async () => {
+  const visitor = await bed.open();
+  await signIn(bed, visitor, '/staff');
+  await visitor.page.getByRole('heading', { name: 'Overview' }).waitFor();
+});
+
+it('names what follows from every event', () => {
+  const document = readFileSync(path.join(import.meta.dirname, '../docs/events.md'), 'utf8');
+  const rooms = [...document.matchAll(/^\| `(\w+)\./gm)].map(([, room]) => room);
+  expect(Object.keys(followUps).toSorted()).toEqual([...new Set(rooms)].toSorted());
+});
+
+it('breaks no rule of WCAG 2.2 AA and needs no moving sideways', async () => {
+  await failedJob(hostile.repeat(3));
+  expect(await lookAt(bed, ['/staff'])).toEqual([]);
+  await sql(bed.product, `delete from jobs where name = 'test.shown'`);
+});
