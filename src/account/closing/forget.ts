@@ -40,7 +40,9 @@ const forgetRequests = statement<never, { email: string }>(
   'account.forgetAddressRequests',
   'delete from address_requests where lower(email) = lower(:email)',
 );
-// The last mail goes to the address that the account had, which stands nowhere else any more.
+// The last mail goes to the address that the account had, which stands nowhere else any more. Such a row also says which address
+// the journal may forget: the application's role may write any, as it may set whose address is which, and gains nothing by it that
+// it has not (docs/decisions/0090).
 const keepAddress = statement<
   never,
   { id: number; userId: number; email: string; newEmail: string; hash: Buffer; until: Date; now: Date }

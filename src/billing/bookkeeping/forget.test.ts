@@ -106,7 +106,31 @@ async function known(name: string) {
      values ($1, 'tax_id.checked', 'organization', $1, 'system', jsonb_build_object('tax_id', 'DE' || $2::text), now())`,
     ...[person.organizationId, name],
   );
+  await speakOf(person, name);
   return { person, invoiceId };
+}
+
+/** What staff writes by hand, with somebody's name in all of it: credit, an invoice and its lines, a correction, refunds, a transfer. */
+async function speakOf({ organizationId: id, ...person }: Person, name: string) {
+  const { staff } = product;
+  const ok = async (path: string, body: object) => {
+    const answer = await staff.post(path, body);
+    expect(answer.status, JSON.stringify(answer.body)).toBe(200);
+    return answer.body.data;
+  };
+  const why = `Agreed with ${name}`;
+  await ok(`/staff/organizations/${id}/credit`, { amount: '50.00', currency: 'EUR', description: why });
+  const lines = [1, 2].map(() => ({ description: `Work for ${name}`, unit_price: '5.00' }));
+  const note = `Ordered by ${name}`;
+  const { invoice } = await ok('/staff/invoices', { organization_id: id, currency: 'EUR', lines, note });
+  const paid = await person.post(`/dashboard/invoices/${invoice.id}/pay`, { method: 'credit' });
+  expect(paid.status, JSON.stringify(paid.body)).toBe(200);
+  const correction = { lines: [{ line: 1, amount: '1.00' }], reason: why, method: 'credit' };
+  await ok(`/staff/invoices/${invoice.id}/correct`, correction);
+  await ok(`/staff/invoices/${invoice.id}/refund`, { amount: '1.00', reason: why, method: 'credit' });
+  const sent = { amount: '7.00', currency: 'EUR', reference: `Rent of ${name}`, received_on: '2026-01-02' };
+  const { transfer } = await ok(`/staff/organizations/${id}/transfers`, sent);
+  await ok(`/staff/transfers/${transfer.id}/take-back`, { reason: why });
 }
 
 async function close(person: Person) {
@@ -116,7 +140,10 @@ async function close(person: Person) {
   await settled(product);
 }
 
-const billingTables = ['invoices', 'invoice_items', 'bank_entries', 'tax_standings', 'billing_profiles'];
+const billingTables = [
+  ...['invoices', 'invoice_items', 'bank_entries', 'tax_standings', 'billing_profiles'],
+  ...['refunds', 'transfers', 'payments', 'ledger_transactions'],
+];
 /** In which tables a name stands. */
 async function naming(name: string): Promise<string[]> {
   const found = Object.entries(await contents(product));
@@ -131,6 +158,21 @@ const amounts = () =>
     `select id, number, series, sequence, kind, status, subtotal_minor, discount_minor, tax_minor, total_minor, tax_country,
        tax_treatment, paid_minor, refunded_minor, issued_at from invoices order by id`,
   );
+/** What moved, whatever it is called. */
+const ledger = () =>
+  sql(
+    product,
+    `select t.id, t.organization_id, t.kind, t.invoice_id, t.created_at, e.account_id, e.amount_minor, e.balance_minor
+     from ledger_transactions t join ledger_entries e on e.transaction_id = t.id order by t.id, e.account_id`,
+  );
+const linesOf = async (organizationId: number) =>
+  (
+    await sql<{ description: string }>(
+      product,
+      'select description from invoice_items where organization_id = $1',
+      organizationId,
+    )
+  ).map(({ description }) => description);
 const forgottenEntries = (organizationId: number) =>
   sql(
     product,
@@ -158,11 +200,19 @@ describe('the books of a closed organization', () => {
     expect(keptOf(invoiceId)).toHaveLength(2);
     const [wasSold, earlier] = [await amounts(), await naming('Canarina')];
     expect(earlier).toEqual(expect.arrayContaining(['invoices', 'bank_entries', 'tax_standings']));
+    expect(earlier).toEqual(
+      expect.arrayContaining(['invoice_items', 'refunds', 'transfers', 'ledger_transactions', 'journal']),
+    );
+    const entries = await ledger();
 
     travelTo(`${last + 1}-01-01T00:00:01Z`);
     await product.periodic('billing.forgetBooks');
     await settled(product);
     expect(await naming('Canarina')).toEqual([]);
+    expect(await ledger()).toEqual(entries);
+    expect(await linesOf(person.organizationId)).toEqual(expect.arrayContaining(['Line 1', 'Line 2']));
+    expect((await linesOf(person.organizationId)).join()).not.toContain('web1.example.com');
+    expect((await linesOf(stays.person.organizationId)).join()).toContain('Work for Robinson');
     expect(keptOf(invoiceId)).toEqual([]);
     const xml = (await staffDocument(invoiceId, 'xml')).toString();
     expect(xml).not.toContain('Canarina');
@@ -255,6 +305,19 @@ describe('the database', () => {
       );
     await expect(change(invoiceId, `buyer = '{}'`)).rejects.toThrow('stays as it is');
     await expect(change(closed.invoiceId, 'total_minor = 1')).rejects.toThrow('stays as it is');
+    const said = (table: string, which: string) =>
+      sql(
+        application,
+        `do $$ begin perform set_config('innkeeper.forgetting', 'on', true);
+         update ${table} set description = 'another' where ${which}; end $$`,
+      );
+    await expect(said('invoice_items', `invoice_id = ${invoiceId}`)).rejects.toThrow('stay as they are');
+    const theirs = `organization_id = ${closed.person.organizationId}`;
+    if (application.databaseUrl !== product.databaseUrl)
+      await expect(said('invoice_items', theirs)).rejects.toThrow('stay as they are');
+    await expect(said('ledger_transactions', `organization_id = ${open.organizationId}`)).rejects.toThrow(
+      /append-only|permission denied/,
+    );
     if (application.databaseUrl !== product.databaseUrl)
       await expect(change(closed.invoiceId, `buyer = '{}'`)).rejects.toThrow('stays as it is');
   }, 60_000);

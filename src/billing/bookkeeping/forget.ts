@@ -22,6 +22,25 @@ const others = [
     'billing.forgetPayers',
     `update bank_entries set name = null, iban = null, text = '' where organization_id = :organizationId`,
   ),
+  // By which words at the bank, and what staff wrote when money went back.
+  statement<never, { organizationId: number }>(
+    'billing.forgetTransfers',
+    `update transfers set reference = 'transfer ' || id, taken_back_why = case when taken_back_why is not null then '' end
+     where organization_id = :organizationId`,
+  ),
+  statement<never, { organizationId: number }>(
+    'billing.forgetReferences',
+    `update payments set reference = 'transfer ' || transfer_id
+     where organization_id = :organizationId and transfer_id is not null`,
+  ),
+  statement<never, { organizationId: number }>(
+    'billing.forgetRefundReasons',
+    `update refunds set reason = '' where organization_id = :organizationId`,
+  ),
+  statement<never, { organizationId: number }>(
+    'billing.forgetUnknown',
+    `update unknown_payments set reason = null where organization_id = :organizationId`,
+  ),
   statement<never, { organizationId: number }>(
     'billing.forgetMethods',
     `update payment_methods set brand = null, last4 = null, expires_month = null, expires_year = null
@@ -42,8 +61,8 @@ const shortestMs = 5 * 365 * 86_400_000;
 
 /**
  * Forgets who a closed organization was when the law wants it kept no longer: documents, bank entries, mails and what a register
- * said of it lose names, addresses and tax ids, a batch at a time, and the files of the documents go after that. Numbers and
- * amounts stay.
+ * said of it lose names, addresses, tax ids and whatever staff wrote, a batch at a time, and the files of the documents go after
+ * that. Numbers and amounts stay.
  */
 export async function forgetBooks(ctx: TxContext): Promise<'more' | 'done'> {
   const tx = { ...ctx, actor: systemActor };
@@ -52,7 +71,7 @@ export async function forgetBooks(ctx: TxContext): Promise<'more' | 'done'> {
   if (found === null) return 'done';
   const { id: organizationId } = found;
   const { changed } = await tx.db.one(forgetInBooks, { organizationId, now, limit: batch });
-  if (changed === batch || (await forgetMailsOf(tx, organizationId)) === 'more') return 'more';
+  if (changed >= batch || (await forgetMailsOf(tx, organizationId)) === 'more') return 'more';
   for (const forget of others) await tx.db.run(forget, { organizationId });
   await tx.db.run(insertForgotten, { organizationId, now });
   await record(tx, organizationForgotten, {
