@@ -88,6 +88,35 @@ it('waits as long as it is told, when that is not long, and says so otherwise', 
   await expect(clientOf(long).get('/dashboard/account')).rejects.toMatchObject({ retryAfter: 3600 });
 });
 
+it('asks once what a refused call lacked, and sends the same call again', async () => {
+  const keys: (string | null)[] = [];
+  const unproven: typeof fetch = async (target, init) => {
+    keys.push(new Headers(init?.headers).get('idempotency-key'));
+    if (keys.length > 1) return fetch(target, init);
+    const face = { success: false, error: '', message: 'Prove it', request_id: 'r' };
+    return Response.json({ ...face, code: 'reauthentication_required' }, { status: 403 });
+  };
+  const { api_key: token, organization_id: id } = product.demo.customer;
+  const asked: string[] = [];
+  const clientAsking = (answer: boolean) =>
+    new Client({
+      ...{ url: `${product.url}/api`, token, organization: () => id, fetch: unproven },
+      onRefused: async ({ code }, { path }) => {
+        asked.push(`${code} of ${path}`);
+        return answer;
+      },
+    });
+  const body = { subject: 'Proven', department: 'support', priority: 'low', message: 'Hello' } as const;
+  const { ticket } = await clientAsking(true).post('/dashboard/tickets/create', { body });
+  expect(ticket.subject).toBe('Proven');
+  expect(asked).toEqual(['reauthentication_required of /dashboard/tickets/create']);
+  expect(keys[1]).toBe(keys[0]);
+  keys.length = 0;
+  const refused = clientAsking(false).post('/dashboard/tickets/create', { body });
+  await expect(refused).rejects.toMatchObject({ code: 'reauthentication_required' });
+  expect(keys).toHaveLength(1);
+});
+
 it('says that nobody answered, also when a proxy did', async () => {
   const down: typeof fetch = () => Promise.reject(new TypeError('connect ECONNREFUSED'));
   const failure = clientOf(down).get('/dashboard/account');

@@ -10,6 +10,11 @@ export interface ClientOptions {
   organization?: () => number | null;
   /** How long a call waits, in all, because it was told to (`Retry-After`); 10 seconds when absent. */
   patienceSeconds?: number;
+  /**
+   * Asked once a call that is refused: whether what it lacked is there now, such as a fresh proof of who asks. Then the
+   * call is sent again as it was.
+   */
+  onRefused?: (refusal: ApiError, call: { method: Method; path: string }) => Promise<boolean>;
   fetch?: typeof fetch;
 }
 
@@ -105,7 +110,7 @@ export class Client {
   }
 
   async #send(method: Method, path: string, call: Call): Promise<Response> {
-    const { url, token, organization, fetch: send = fetch, patienceSeconds = 10 } = this.#options;
+    const { url, token, organization, onRefused, fetch: send = fetch, patienceSeconds = 10 } = this.#options;
     const about = call.organization ?? organization?.() ?? null;
     const headers: Record<string, string> = {
       accept: 'application/json, */*;q=0.5',
@@ -119,6 +124,7 @@ export class Client {
     const body = call.body === undefined ? undefined : JSON.stringify(call.body);
     const isRepeatable = method === 'get' || method === 'post' || method === 'put';
     let patience = patienceSeconds;
+    let mayAsk = onRefused !== undefined;
     for (let attempt = 1; ; attempt += 1) {
       const failure = await send(target, {
         method: method.toUpperCase(),
@@ -133,6 +139,11 @@ export class Client {
         },
       );
       if (failure instanceof Response) return failure;
+      if (mayAsk && failure instanceof ApiError && (await onRefused?.(failure, { method, path }))) {
+        call.signal?.throwIfAborted();
+        mayAsk = false;
+        continue;
+      }
       const wait = waitAfter(failure, attempt);
       if (!isRepeatable || attempt >= tries || wait === null || wait > patience) throw failure;
       patience -= wait;

@@ -2,6 +2,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { Outlet, useNavigate, useRouterState } from '@tanstack/react-router';
 import { Fragment, useEffect } from 'react';
 import { NoOrganization } from './account/NoOrganization.tsx';
+import { Proof } from './account/Proof.tsx';
 import { chooseOrganization } from './data/organization.ts';
 import { startOver } from './data/queries/index.ts';
 import { followOrganization } from './data/stream.ts';
@@ -55,6 +56,7 @@ export function House() {
       onLanguage={speak}
       onSignOut={() => signOut.mutate()}
     >
+      <Proof session={signedIn} />
       <Refusal error={signOut.error ?? choose.error} />
       <Fragment key={organizationId}>
         {organization === null && !isAboutSelf ? <NoOrganization /> : <Outlet />}

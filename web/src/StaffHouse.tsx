@@ -2,6 +2,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import { Outlet } from '@tanstack/react-router';
 import { useEffect } from 'react';
 import type { OperationName } from '../../client/index.ts';
+import { Proof } from './account/Proof.tsx';
 import { useMay } from './data/may.ts';
 import { followAll } from './data/staffStream.ts';
 import { useText } from './text/index.ts';
@@ -37,6 +38,7 @@ export function StaffHouse() {
       onLanguage={speak}
       onSignOut={() => signOut.mutate()}
     >
+      <Proof session={signedIn} />
       <Refusal error={signOut.error} />
       {signedIn.staff.operations.length === 0 ? <NoFactor /> : <Outlet />}
     </Shell>

@@ -1,6 +1,6 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { ApiError, type Schema } from '../../../client/index.ts';
+import type { Schema } from '../../../client/index.ts';
 import { client } from '../data/client.ts';
 import { queryClient, session } from '../data/queries/index.ts';
 import { useText } from '../text/index.ts';
@@ -33,7 +33,6 @@ function SetUp({ onDone }: { onDone: (codes: readonly string[]) => void }) {
   const begin = useMutation({
     mutationFn: async () => setFactor(await client.post('/dashboard/account/2fa/setup')),
   });
-  const isAsked = begin.error instanceof ApiError && begin.error.code === 'reauthentication_required';
   if (factor !== null)
     return (
       <>
@@ -49,26 +48,6 @@ function SetUp({ onDone }: { onDone: (codes: readonly string[]) => void }) {
           }}
         >
           <Field name="code" label={t('signIn.code')} inputMode="numeric" autoComplete="one-time-code" />
-        </Form>
-      </>
-    );
-  if (isAsked)
-    return (
-      <>
-        <Text>{t('security.proof')}</Text>
-        <Form
-          submit={t('signIn.goOn')}
-          onSubmit={async ({ password = '' }) => {
-            await client.post('/auth/reauthenticate', { body: { password } });
-            await begin.mutateAsync();
-          }}
-        >
-          <Field
-            name="password"
-            type="password"
-            label={t('signIn.password')}
-            autoComplete="current-password"
-          />
         </Form>
       </>
     );

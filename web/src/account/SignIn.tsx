@@ -1,6 +1,6 @@
 import { useMutation } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import { useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import { ApiError, type Schema } from '../../../client/index.ts';
 import { client } from '../data/client.ts';
 import { startOver } from '../data/queries/index.ts';
@@ -20,14 +20,53 @@ export function SignIn() {
   const { t } = useText();
   const { next, ended } = useSearch({ from: '/sign-in' });
   const navigate = useNavigate();
+  const enter = async () => {
+    await startOver();
+    await navigate({ href: nextOf(next), replace: true });
+  };
+  return (
+    <SignInSteps
+      onSignedIn={enter}
+      frame={(step) => <Card {...step} />}
+      text={ended ? t('signIn.again') : undefined}
+    >
+      <LinkTo to="/forgot-password">{t('signIn.forgot')}</LinkTo>
+      <Group gap="xs">
+        <Text>{t('signIn.new')}</Text>
+        <LinkTo to="/register">{t('signIn.register')}</LinkTo>
+      </Group>
+    </SignInSteps>
+  );
+}
+
+/** A question of signing in, and what stands around it on its page or in a dialog. */
+interface Step {
+  title: string;
+  text?: string;
+  children: ReactNode;
+}
+
+interface SignInStepsProps {
+  /** Of the first question. */
+  text?: string;
+  /** Whose address is known already. */
+  email?: string;
+  frame: (step: Step) => ReactNode;
+  onSignedIn: (userId: number) => Promise<void>;
+  /** Below the first question. */
+  children?: ReactNode;
+}
+
+/** Password or passkey, and the second factor where there is one. */
+export function SignInSteps({ text, email: known, frame, onSignedIn, children }: SignInStepsProps) {
+  const { t } = useText();
   const [methods, setMethods] = useState<Methods | null>(null);
   const [unverified, setUnverified] = useState<string | null>(null);
 
-  const goOn = async (answer: Schema<'SignedIn'>) => {
-    if (answer.second_factor_required) return setMethods(answer.methods);
-    rememberSignedIn(answer.user?.id ?? 0);
-    await startOver();
-    await navigate({ href: nextOf(next), replace: true });
+  const goOn = async ({ second_factor_required, methods: wanted, user }: Schema<'SignedIn'>) => {
+    if (second_factor_required) return setMethods(wanted);
+    rememberSignedIn(user?.id ?? 0);
+    await onSignedIn(user?.id ?? 0);
   };
   const logIn = async ({ email = '', password = '' }: Values) => {
     setUnverified(null);
@@ -40,33 +79,45 @@ export function SignIn() {
   };
   const byPasskey = useMutation({ mutationFn: async () => goOn(await showPasskey(false)) });
 
-  if (methods !== null) return <SecondFactor methods={methods} onShown={goOn} />;
-  return (
-    <Card title={t('signIn.title')} text={ended ? t('signIn.again') : undefined}>
-      <Form
-        submit={t('signIn.submit')}
-        onSubmit={logIn}
-        beside={
-          <Button variant="default" loading={byPasskey.isPending} onClick={() => byPasskey.mutate()}>
-            {t('signIn.passkey')}
-          </Button>
-        }
-      >
-        <Field name="email" type="email" label={t('signIn.email')} autoComplete="username webauthn" />
-        <Field name="password" type="password" label={t('signIn.password')} autoComplete="current-password" />
-      </Form>
-      <PasskeyRefusal error={byPasskey.error} />
-      {unverified !== null && <Unverified email={unverified} />}
-      <LinkTo to="/forgot-password">{t('signIn.forgot')}</LinkTo>
-      <Group gap="xs">
-        <Text>{t('signIn.new')}</Text>
-        <LinkTo to="/register">{t('signIn.register')}</LinkTo>
-      </Group>
-    </Card>
-  );
+  if (methods !== null) return <SecondFactor methods={methods} onShown={goOn} frame={frame} />;
+  return frame({
+    title: t('signIn.title'),
+    text,
+    children: (
+      <>
+        <Form
+          submit={t('signIn.submit')}
+          onSubmit={logIn}
+          beside={
+            <Button variant="default" loading={byPasskey.isPending} onClick={() => byPasskey.mutate()}>
+              {t('signIn.passkey')}
+            </Button>
+          }
+        >
+          <Field
+            name="email"
+            type="email"
+            label={t('signIn.email')}
+            autoComplete="username webauthn"
+            defaultValue={known}
+          />
+          <Field
+            name="password"
+            type="password"
+            label={t('signIn.password')}
+            autoComplete="current-password"
+            autoFocus={known !== undefined}
+          />
+        </Form>
+        <PasskeyRefusal error={byPasskey.error} />
+        {unverified !== null && <Unverified email={unverified} />}
+        {children}
+      </>
+    ),
+  });
 }
 
-function PasskeyRefusal({ error }: { error: unknown }) {
+export function PasskeyRefusal({ error }: { error: unknown }) {
   const { t } = useText();
   if (error instanceof NoPasskeyError) return <Text role="alert">{t('signIn.passkeyStopped')}</Text>;
   return <Refusal error={error} />;
@@ -90,10 +141,11 @@ function Unverified({ email }: { email: string }) {
 
 interface SecondFactorProps {
   methods: Methods;
+  frame: (step: Step) => ReactNode;
   onShown: (answer: Schema<'SignedIn'>) => Promise<void>;
 }
 
-function SecondFactor({ methods, onShown }: SecondFactorProps) {
+function SecondFactor({ methods, frame, onShown }: SecondFactorProps) {
   const { t } = useText();
   const [isRecovery, setRecovery] = useState(!methods.includes('totp') && methods.includes('recovery_code'));
   const byPasskey = useMutation({ mutationFn: async () => onShown(await showPasskey(true)) });
@@ -104,37 +156,38 @@ function SecondFactor({ methods, onShown }: SecondFactorProps) {
     await onShown(await client.post('/auth/login/2fa', { body }));
   };
   const hasCode = methods.includes('totp') || methods.includes('recovery_code');
-  return (
-    <Card
-      title={t('signIn.factorTitle')}
-      text={hasCode ? t(isRecovery ? 'signIn.recoveryText' : 'signIn.factorText') : undefined}
-    >
-      {hasCode && (
-        <Form key={String(isRecovery)} submit={t('signIn.goOn')} onSubmit={show}>
-          {isRecovery ? (
-            <Field name="recovery_code" label={t('signIn.recoveryCode')} autoComplete="off" autoFocus />
-          ) : (
-            <Field
-              name="code"
-              label={t('signIn.code')}
-              autoComplete="one-time-code"
-              inputMode="numeric"
-              autoFocus
-            />
-          )}
-        </Form>
-      )}
-      {methods.includes('passkey') && (
-        <Button variant="default" loading={byPasskey.isPending} onClick={() => byPasskey.mutate()}>
-          {t('signIn.usePasskey')}
-        </Button>
-      )}
-      <PasskeyRefusal error={byPasskey.error} />
-      {methods.includes('totp') && methods.includes('recovery_code') && (
-        <Anchor component="button" type="button" ta="start" onClick={() => setRecovery(!isRecovery)}>
-          {t(isRecovery ? 'signIn.useApp' : 'signIn.useRecovery')}
-        </Anchor>
-      )}
-    </Card>
-  );
+  return frame({
+    title: t('signIn.factorTitle'),
+    text: hasCode ? t(isRecovery ? 'signIn.recoveryText' : 'signIn.factorText') : undefined,
+    children: (
+      <>
+        {hasCode && (
+          <Form key={String(isRecovery)} submit={t('signIn.goOn')} onSubmit={show}>
+            {isRecovery ? (
+              <Field name="recovery_code" label={t('signIn.recoveryCode')} autoComplete="off" autoFocus />
+            ) : (
+              <Field
+                name="code"
+                label={t('signIn.code')}
+                autoComplete="one-time-code"
+                inputMode="numeric"
+                autoFocus
+              />
+            )}
+          </Form>
+        )}
+        {methods.includes('passkey') && (
+          <Button variant="default" loading={byPasskey.isPending} onClick={() => byPasskey.mutate()}>
+            {t('signIn.usePasskey')}
+          </Button>
+        )}
+        <PasskeyRefusal error={byPasskey.error} />
+        {methods.includes('totp') && methods.includes('recovery_code') && (
+          <Anchor component="button" type="button" ta="start" onClick={() => setRecovery(!isRecovery)}>
+            {t(isRecovery ? 'signIn.useApp' : 'signIn.useRecovery')}
+          </Anchor>
+        )}
+      </>
+    ),
+  });
 }

@@ -15,12 +15,21 @@ export class NoPasskeyError extends Error {
 export async function showPasskey(isSecondFactor: boolean): Promise<Schema<'SignedIn'>> {
   const wish = isSecondFactor ? { second_factor: true } : {};
   const { options } = await client.post('/auth/passkeys/options', { body: wish });
+  return client.post('/auth/passkeys/verify', { body: { credential: await taken(options), ...wish } });
+}
+
+/** The same as a password shown again, by whoever is signed in. */
+export async function proveByPasskey(): Promise<void> {
+  const { options } = await client.post('/auth/reauthenticate/passkey/options');
+  await client.post('/auth/reauthenticate/passkey', { body: { credential: await taken(options) } });
+}
+
+async function taken(options: object): Promise<Shown['credential']> {
   const publicKey = PublicKeyCredential.parseRequestOptionsFromJSON(
     options as PublicKeyCredentialRequestOptionsJSON,
   );
   const found = (await navigator.credentials.get({ publicKey }).catch((error: unknown) => {
     throw new NoPasskeyError(error);
   })) as PublicKeyCredential;
-  const credential = found.toJSON() as Shown['credential'];
-  return client.post('/auth/passkeys/verify', { body: { credential, ...wish } });
+  return found.toJSON() as Shown['credential'];
 }

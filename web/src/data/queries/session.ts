@@ -33,6 +33,7 @@ export interface Session {
   user: Schema<'Account'>['user'];
   preferences: Schema<'Account'>['preferences'];
   organizations: readonly Schema<'Organization'>[];
+  passkeys: Schema<'Account'>['passkeys'];
   /** What somebody of the provider may call; null for customers. */
   staff: Schema<'Account'>['staff'];
   /** The one whose things are shown; null for whoever is in none. */
@@ -45,7 +46,7 @@ export const session = queryOptions({
   queryFn: async (): Promise<Session | null> => {
     if (!mayBeSignedIn()) return null;
     try {
-      const [{ user, preferences, staff }, { organizations }] = await Promise.all([
+      const [{ user, preferences, passkeys, staff }, { organizations }] = await Promise.all([
         client.get('/dashboard/account'),
         client.get('/dashboard/organizations', { query: { limit: 100 } }),
       ]);
@@ -53,7 +54,7 @@ export const session = queryOptions({
       const organization = organizations.find(({ id }) => id === wanted) ?? organizations[0];
       chooseOrganization(organization?.id ?? null);
       rememberSignedIn(user.id);
-      return { user, preferences, staff, organizations, organization: organization ?? null };
+      return { user, preferences, passkeys, staff, organizations, organization: organization ?? null };
     } catch (error) {
       if (!(error instanceof ApiError) || error.status !== 401) throw error;
       rememberSignedIn(null);

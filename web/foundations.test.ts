@@ -1,0 +1,86 @@
+/** What every page stands on: who asks, in which words things are refused, whose name is on it, where things are. */
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { type Bed, openBed, signIn } from './testbed.ts';
+
+let bed: Bed;
+beforeAll(async () => {
+  bed = await openBed();
+});
+afterEach(() => bed.closeWindows());
+afterAll(() => bed?.close());
+
+describe('who asks', () => {
+  it('proves again who they are where they are, and what they asked for goes on', async () => {
+    const visitor = await bed.open();
+    const { page } = visitor;
+    await signIn(bed, visitor, '/account/security');
+    await page.getByRole('button', { name: 'Set up' }).waitFor();
+    bed.product.clock.travel(11 * 60_000);
+    await page.getByRole('button', { name: 'Set up' }).click();
+    const asked = page.getByRole('dialog', { name: 'Is it you?' });
+    await asked.waitFor();
+    expect(await visitor.faults()).toEqual([]);
+    await asked.locator('input[name=password]').fill('not my password');
+    await asked.getByRole('button', { name: 'Go on' }).click();
+    await asked.getByRole('alert').waitFor();
+    await asked.locator('input[name=password]').fill(bed.product.demo.customer.password);
+    await asked.getByRole('button', { name: 'Go on' }).click();
+    await asked.waitFor({ state: 'detached' });
+    await page.getByLabel('Code').waitFor();
+  });
+
+  it('is told why nothing happens, when they do not prove it', async () => {
+    const visitor = await bed.open();
+    const { page } = visitor;
+    await signIn(bed, visitor, '/account/security');
+    await page.getByRole('button', { name: 'Set up' }).waitFor();
+    bed.product.clock.travel(11 * 60_000);
+    await page.getByRole('button', { name: 'Set up' }).click();
+    await page.getByRole('dialog').waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByRole('alert').waitFor();
+    await page.getByRole('button', { name: 'Set up' }).waitFor();
+  });
+
+  it('signs in again above what they wrote when their session has ended, and it is sent once', async () => {
+    const visitor = await bed.open();
+    const { page } = visitor;
+    const { email, password } = bed.product.demo.customer;
+    await signIn(bed, visitor, '/tickets/new');
+    await page.getByLabel('Subject').fill('Written before the session ended');
+    await page.getByRole('textbox', { name: 'Message' }).fill('All of this stays.');
+    await page.context().clearCookies();
+    await page.getByRole('button', { name: 'Send' }).click();
+    const asked = page.getByRole('dialog', { name: 'Sign in' });
+    expect(await asked.getByLabel('E-mail address').inputValue()).toBe(email);
+    await asked.locator('input[name=password]').fill(password);
+    await asked.getByRole('button', { name: 'Sign in', exact: true }).click();
+    await page.waitForURL(/\/tickets\/(?!new)/);
+    const { body } = await bed.product.customer.get('/dashboard/tickets?search=Written');
+    expect(body.data.tickets.map(({ subject }: { subject: string }) => subject)).toEqual([
+      'Written before the session ended',
+    ]);
+  });
+
+  it('does nothing in the name of whoever signs in instead', async () => {
+    const visitor = await bed.open();
+    const { page } = visitor;
+    await signIn(bed, visitor, '/tickets/new');
+    await page.getByLabel('Subject').fill('Not for others');
+    await page.getByRole('textbox', { name: 'Message' }).fill('This is of one person alone.');
+    await page.context().clearCookies();
+    await page.getByRole('button', { name: 'Send' }).click();
+    const asked = page.getByRole('dialog', { name: 'Sign in' });
+    await asked.getByLabel('E-mail address').fill(bed.product.demo.other_customer.email);
+    await asked.locator('input[name=password]').fill(bed.product.demo.other_customer.password);
+    const reloaded = page.waitForEvent('load');
+    await asked.getByRole('button', { name: 'Sign in', exact: true }).click();
+    await reloaded;
+    await page.getByLabel('Subject').waitFor();
+    expect(await page.getByLabel('Subject').inputValue()).toBe('');
+    for (const customer of [bed.product.customer, bed.product.other]) {
+      const { body } = await customer.get('/dashboard/tickets?search=others');
+      expect(body.data.tickets).toEqual([]);
+    }
+  });
+});
