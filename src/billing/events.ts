@@ -57,6 +57,15 @@ interface InvoiceRefunded {
   full: boolean;
 }
 
+interface InvoicePaidAgain {
+  user_id: number | null;
+  amount: string;
+  currency: string;
+  reason: string;
+  /** Whether nothing of it is given back any more. */
+  full: boolean;
+}
+
 interface BankStatementReceived {
   account: string;
   /** Entries in it, and how many of them an earlier statement had. */
@@ -106,7 +115,16 @@ interface CreditNoteIssued {
   invoice_id: number;
   number: string;
   currency: string;
-  /** Negative. */
+  /** Negative, unless it takes an earlier one back. */
+  total: string;
+  reason: string;
+}
+
+interface DisputeSettled {
+  invoice_id: number;
+  currency: string;
+  /** What became the customer's credit, and of how much. */
+  credit: string;
   total: string;
   reason: string;
 }
@@ -269,6 +287,10 @@ export const invoiceRefunded = event<InvoiceRefunded>(
     },
   },
 );
+export const invoicePaidAgain = event<InvoicePaidAgain>(
+  'invoice.paid_again',
+  'a bank gave back what it had taken of an invoice, which is paid by it again',
+);
 export const invoicePartReturned = event<InvoicePartReturned>(
   'invoice.part_returned',
   'staff gave back what was paid towards an invoice, which stays open',
@@ -296,6 +318,10 @@ export const disputeOpened = event<DisputeOpened>(
 export const disputeClosed = event<DisputeClosed>(
   'dispute.closed',
   'a bank decided whose a disputed payment is',
+);
+export const disputeSettled = event<DisputeSettled>(
+  'dispute.settled',
+  'staff decided whose the money of a dispute is that was won after it was lost',
 );
 export const paymentMethodSaved = event<PaymentMethodSaved>(
   'payment_method.saved',

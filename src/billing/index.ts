@@ -73,7 +73,7 @@ export { methodRoutes } from './methods/routes.ts';
 export { settleFree } from './payments/pay.ts';
 export { couponOf, holdInvoice, isPaid, isRefunded, statusOf, wasTakenBack } from './payments/refund.ts';
 export { refundInvoice } from './payments/refundInvoice.ts';
-export { decideUndoing, type Fate, giveBackRest, type Sold } from './payments/rest.ts';
+export { decideUndoing, type Fate, giveBackRest, noteUndone, type Sold } from './payments/rest.ts';
 export { topUpRoutes } from './payments/routes.ts';
 export { payments } from './payments/settings.ts';
 export { providerStaffRoutes } from './payouts/routes.ts';

@@ -6,6 +6,7 @@ import {
   invoiceCreated,
   invoiceExpired,
   invoicePaid,
+  invoicePaidAgain,
   invoicePartPaid,
   invoicePartReturned,
   invoiceRefunded,
@@ -207,6 +208,15 @@ const refunded = mail(
   { isBill: true },
 );
 
+const paidAgain = mail(
+  invoicePaidAgain,
+  ({ subject: { id }, data }, reader) => ({
+    subject: say(reader, 'paidAgain.subject', { id }),
+    blocks: [say(reader, 'paidAgain.why', { id, amount: moneyFor(reader, data.amount, data.currency) })],
+  }),
+  { isBill: true },
+);
+
 const partReturned = mail(
   invoicePartReturned,
   ({ subject: { id }, data }, reader) => ({
@@ -300,7 +310,7 @@ const methodRemoved = mail(
 
 /** What customers are told of their invoices and how they pay them. */
 export const billingMails: MailDeclaration[] = [
-  ...[created, paid, partPaid, expired, cancelled, refunded, partReturned, becameCredit],
+  ...[created, paid, partPaid, expired, cancelled, refunded, paidAgain, partReturned, becameCredit],
   ...[declined, confirmationWanted, methodSaved, methodRemoved],
   ...taxMails,
 ];

@@ -14,6 +14,7 @@ import { startDelivery } from './delivery/start.ts';
 import { heldReturnReactions } from './heldReturns.ts';
 import { renewReactions } from './renew/reactions.ts';
 import { isHeld } from './review/hold.ts';
+import { isUnpaid } from './takeBack.ts';
 import { upgradeReactions } from './upgrade/reactions.ts';
 
 /** What services do when something happened to an invoice of theirs. */
@@ -37,7 +38,9 @@ export const serviceReactions: OwnReaction[] = [
   on(
     invoiceRefunded,
     'services.takeBackRefunded',
-    (tx, { subject: invoice }) => giveBack(tx, invoice.id, 'the invoice was refunded'),
+    async (tx, { subject: invoice }) => {
+      if (await isUnpaid(tx, invoice.id)) await giveBack(tx, invoice.id, 'the invoice was refunded');
+    },
     // What a bank took is no rebate: nobody delivers what is not paid any more.
     { when: ({ full, method }) => full || method === 'dispute' || method === 'taken_back' },
   ),

@@ -111,7 +111,8 @@ const questions: Record<string, string> = {
     select i.id, count(t.id) from invoices i
     left join ledger_transactions t on t.invoice_id = i.id and t.kind = 'invoice_paid'
     group by i.id
-    having count(t.id) <> (i.status in ('paid', 'refunded', 'partially_refunded') and i.total_minor > 0)::int`,
+    having count(t.id) <> (i.status in ('paid', 'refunded', 'partially_refunded') and i.kind <> 'credit_note'
+      and i.total_minor > 0)::int`,
   'legal numbers with a gap': `
     select s.prefix, s.last, count(i.id), max(i.sequence) from invoice_series s left join invoices i on i.series = s.prefix
     group by s.prefix having count(i.id) <> s.last or coalesce(max(i.sequence), 0) <> s.last`,
@@ -126,7 +127,7 @@ const questions: Record<string, string> = {
       or (i.status = 'refunded') <> (count(r.id) > 0 and i.refunded_minor = i.total_minor)
       or i.kind <> 'top_up' and coalesce(sum(r.amount_minor), 0) <> coalesce((select sum(-e.amount_minor) from ledger_transactions t
            join ledger_entries e on e.transaction_id = t.id join ledger_accounts a on a.id = e.account_id
-           where t.invoice_id = i.id and t.kind = 'invoice_refunded' and a.kind in ('credit', 'bank', 'provider', 'disputes')), 0)`,
+           where t.invoice_id = i.id and t.kind in ('invoice_refunded', 'refund_undone') and a.kind in ('credit', 'bank', 'provider', 'disputes')), 0)`,
 
   'a ledger transaction that does not balance': `
     select transaction_id, sum(amount_minor) from ledger_entries group by transaction_id having sum(amount_minor) <> 0`,
@@ -227,7 +228,8 @@ const questions: Record<string, string> = {
         where kind <> 'credit_note' and status in ('paid', 'refunded', 'partially_refunded')
       union all select case when exists (select 1 from told where action = 'invoice.cancelled' and subject_id = i.id)
         then 'invoice.cancelled' else 'invoice.expired' end, id, 1 from invoices i where status = 'cancelled'
-      union all select 'invoice.refunded', invoice_id, count(*) from refunds group by invoice_id
+      union all select case when amount_minor < 0 then 'invoice.paid_again' else 'invoice.refunded' end, invoice_id, count(*)
+        from refunds group by 1, 2
       union all select 'service.provisioned', id, 1 from services where status in ('active', 'suspended', 'terminated')
       union all select 'service.terminated', id, 1 from services where status = 'terminated'
       union all select 'service.cancelled', id, 1 from services where status = 'cancelled')

@@ -249,6 +249,7 @@ export const cannotBeSent: Record<string, string> = {
   getRefund: 'its id is in no answer before: billing/returns/returns.test.ts',
   listDisputes: 'needs a payment provider: billing/returns/returns.test.ts',
   getDispute: 'needs a payment provider: billing/returns/returns.test.ts',
+  settleDispute: 'needs a payment provider: billing/charges/wonAgain.test.ts',
   listPayouts: 'needs a payment provider: billing/payouts/payouts.test.ts',
   listUnknownPayments: 'needs a payment provider: billing/charges/unknown.test.ts',
   bookUnknownPayment: 'needs a payment provider: billing/charges/unknown.test.ts',

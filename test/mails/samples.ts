@@ -104,6 +104,7 @@ export const samples: Record<string, object[]> = {
   'invoice.refunded': [
     ...['credit', 'original', 'dispute', 'taken_back'].map((method) => ({ ...refund, method })),
   ],
+  'invoice.paid_again': [refund],
   'invoice.part_returned': [refund],
   'credit.granted': [
     { ...credited, invoice_was: 'cancelled' },

@@ -1,5 +1,14 @@
 import { expect } from 'vitest';
-import { type Charge, type Customer, heldOf, type Invoice, restOf } from './books.ts';
+import {
+  type Charge,
+  type Customer,
+  heldOf,
+  type Invoice,
+  isTaken,
+  restOf,
+  shareOfUndone,
+  taxOfReturn,
+} from './books.ts';
 import { pick } from './orders.ts';
 import { textOf } from './rules.ts';
 import type { Shop } from './shop.ts';
@@ -138,7 +147,7 @@ export async function takeBack(shop: Shop, customer: Customer, what: Step<'takeB
       continue;
     }
     if (minor === 0) continue;
-    invoice.takenMinor += minor;
+    isTaken(customer, invoice, minor);
     shop.books.givesBack(customer, invoice, minor);
     shop.books.undoes(customer, invoice);
   }
@@ -159,7 +168,8 @@ export async function dispute(shop: Shop, customer: Customer, what: Step<'disput
     `select 1 from disputes where reference = $1 and state = 'open' and fee_minor = $2`,
     ...[reference, disputeFeeMinor],
   );
-  charge.dispute = { reference, state: 'open', countedMinor: 0, lossMinor: 0 };
+  const counted = { countedMinor: 0, lossMinor: 0, ofInvoiceMinor: 0, taxMinor: 0 };
+  charge.dispute = { reference, state: 'open', ...counted };
   shop.books.disputes += charge.minor;
   shop.books.provider -= charge.minor + disputeFeeMinor;
   shop.books.fees += disputeFeeMinor;
@@ -193,8 +203,9 @@ function loses(shop: Shop, customer: Customer, charge: Charge): void {
   const broughtMinor = minor - charge.creditedMinor - charge.returnedMinor;
   const mostMinor = invoice.status === 'paid' ? Math.min(broughtMinor, leftOf(invoice)) : 0;
   const ofInvoiceMinor = Math.max(0, isTopUp ? Math.min(mostMinor, heldMinor) : mostMinor);
+  const taxMinor = taxOfReturn(invoice, ofInvoiceMinor);
   if (ofInvoiceMinor > 0) {
-    invoice.takenMinor += ofInvoiceMinor;
+    isTaken(customer, invoice, ofInvoiceMinor);
     shop.books.givesBack(customer, invoice, ofInvoiceMinor);
     shop.books.undoes(customer, invoice);
   }
@@ -206,24 +217,38 @@ function loses(shop: Shop, customer: Customer, charge: Charge): void {
   customer.creditMinor -= ofCreditMinor;
   const lossMinor = moreMinor - ofCreditMinor;
   shop.books.losses += lossMinor;
-  if (charge.dispute) Object.assign(charge.dispute, { countedMinor, lossMinor });
+  if (charge.dispute) Object.assign(charge.dispute, { countedMinor, lossMinor, ofInvoiceMinor, taxMinor });
 }
 
-/** One that was lost is won after all: the money is the customer's credit, but for what had been lost. */
+/**
+ * One that was lost is won after all: what was had is paid again, and what was undone is the customer's credit, but for what had
+ * been lost.
+ */
 export async function correct(shop: Shop, customer: Customer, what: Step<'correct'>) {
   const charge = pick(
     customer.charges.filter((each) => each.dispute?.state === 'lost'),
     what.which,
   );
   if (!charge?.dispute) return;
-  const { reference, countedMinor, lossMinor } = charge.dispute;
+  const { invoice } = charge;
+  const { reference, countedMinor, lossMinor, ofInvoiceMinor, taxMinor } = charge.dispute;
   shop.paid.stripe.account.closeDispute(reference, 'won');
   const text = `select 1 from disputes where reference = $1 and state = 'won'`;
   await shop.becomes(([row]) => row !== undefined, text, reference);
   charge.dispute.state = 'won';
   charge.returnedMinor -= countedMinor;
-  charge.creditedMinor += countedMinor;
+  const paidMinor = ofInvoiceMinor - shareOfUndone(invoice, ofInvoiceMinor);
+  const paidTaxMinor = ofInvoiceMinor === 0 ? 0 : Math.round((taxMinor * paidMinor) / ofInvoiceMinor);
+  charge.creditedMinor += countedMinor - paidMinor;
   shop.books.provider += charge.minor;
   shop.books.losses -= lossMinor;
   customer.creditMinor += charge.minor - lossMinor;
+  if (ofInvoiceMinor > 0) invoice.takings -= 1;
+  invoice.refundedMinor -= paidMinor;
+  invoice.takenMinor -= paidMinor;
+  invoice.taxReturnedMinor -= paidTaxMinor;
+  if (invoice.kind === 'top_up') return;
+  customer.creditMinor -= paidMinor;
+  shop.books.tax += paidTaxMinor;
+  shop.books.sold += paidMinor - paidTaxMinor;
 }

@@ -59,8 +59,15 @@ export interface Invoice {
   /** What of it became credit: of what was paid while it is unpaid, or of what was refunded. */
   partsToCreditMinor: number;
   refundsToCreditMinor: number;
+  /** Of the tax, what went back. */
+  taxReturnedMinor: number;
   /** What a bank took of it back, or was never its customer's. */
   takenMinor: number;
+  /** How many such takings stand: a bank may give again what it took. */
+  takings: number;
+  /** What was undone with them, and what else had paid for that and became credit. */
+  undone: Set<Service>;
+  undoneToCreditMinor: number;
   status: 'unpaid' | 'paid' | 'cancelled';
   /** What an upgrade makes of its service. */
   change?: { product: ProductName; priceMinor: number };
@@ -90,6 +97,9 @@ export interface Disputed {
   /** Of one that was lost: how much of the charge it took, and what of it was nobody's any more. */
   countedMinor: number;
   lossMinor: number;
+  /** What its invoice was refunded by, and the tax in it. */
+  ofInvoiceMinor: number;
+  taxMinor: number;
 }
 
 /** A customer, and everything between them and the provider. */
@@ -116,8 +126,9 @@ export class Customer {
     const isTaxed = this.hasTax && kind !== 'late_fee' && kind !== 'top_up';
     const taxMinor = isTaxed ? percentOf(netMinor, 21) : 0;
     const sums = { totalMinor: totalMinor ?? netMinor + taxMinor, taxMinor, paidMinor: 0, refundedMinor: 0 };
-    const toCredit = { partsToCreditMinor: 0, refundsToCreditMinor: 0, takenMinor: 0 };
-    const invoice: Invoice = { id, kind, lines, ...sums, ...toCredit, status: 'unpaid' };
+    const toCredit = { partsToCreditMinor: 0, refundsToCreditMinor: 0, undoneToCreditMinor: 0 };
+    const taken = { taxReturnedMinor: 0, takenMinor: 0, takings: 0, undone: new Set<Service>() };
+    const invoice: Invoice = { id, kind, lines, ...sums, ...toCredit, ...taken, status: 'unpaid' };
     this.invoices.push(invoice);
     return invoice;
   }
@@ -195,10 +206,9 @@ export class Books {
   /** Money of a paid invoice that goes back; where to is the caller's. */
   givesBack(customer: Customer, invoice: Invoice, minor: number): void {
     const isTopUp = invoice.kind === 'top_up';
-    const taxMinor = isTopUp
-      ? 0
-      : taxWithin(invoice, invoice.refundedMinor + minor) - taxWithin(invoice, invoice.refundedMinor);
+    const taxMinor = taxOfReturn(invoice, minor);
     invoice.refundedMinor += minor;
+    invoice.taxReturnedMinor += taxMinor;
     this.tax -= taxMinor;
     if (!isTopUp) this.sold -= minor - taxMinor;
     if (invoice.refundedMinor < invoice.totalMinor) return;
@@ -211,10 +221,11 @@ export class Books {
     if (!this.takesBack(customer, service, invoice)) return;
     while (refundedOf(customer, service).some((each) => this.takesBack(customer, service, each)));
     const inPart = customer.invoices.filter(
-      (each) => each.takenMinor > 0 && each.refundedMinor < each.totalMinor && isFor(each, service),
+      (each) => each.takings > 0 && each.refundedMinor < each.totalMinor && isFor(each, service),
     );
     for (const each of inPart.toReversed()) {
       const backMinor = restOf(customer, each);
+      each.undoneToCreditMinor += backMinor;
       if (backMinor > 0) this.givesCredit(customer, each, backMinor);
     }
   }
@@ -229,12 +240,14 @@ export class Books {
       service.became.pop();
       service.changes = service.changes.filter((change) => change.invoice !== invoice);
       Object.assign(service, became.was, { isToShow: true });
+      invoice.undone.add(service);
       return true;
     }
     if (service.periods.every((period) => period.invoice !== invoice)) return false;
     closes(customer, service);
     dropsPeriod(service, invoice);
     for (const change of [...service.changes]) this.cuts(customer, service, change);
+    invoice.undone.add(service);
     return true;
   }
 
@@ -286,6 +299,7 @@ export class Books {
   /** A bank took money of a paid invoice back: what of it can be undone is, and what is left of that becomes credit. */
   undoes(customer: Customer, invoice: Invoice): void {
     const backMinor = restOf(customer, invoice);
+    invoice.undoneToCreditMinor += backMinor;
     if (backMinor > 0) this.givesCredit(customer, invoice, backMinor);
     if (invoice.kind !== 'order' || invoice.refundedMinor === invoice.totalMinor) return;
     undelivered(invoice);
@@ -334,7 +348,7 @@ function renews(service: Service, invoice: Invoice): void {
 export function restOf(customer: Customer, invoice: Invoice, moreMinor = 0): number {
   const { kind, status, lines, totalMinor } = invoice;
   const [refundedMinor, takenMinor] = [invoice.refundedMinor + moreMinor, invoice.takenMinor + moreMinor];
-  if (status !== 'paid' || (kind !== 'order' && kind !== 'renewal' && kind !== 'upgrade')) return 0;
+  if (status !== 'paid' || !isSale(kind)) return 0;
   const netMinor = lines.reduce((sum, line) => sum + line.netMinor, 0);
   const stays = lines.filter(({ service }) => service === null || !canUndo(customer, service, invoice));
   const keptNetMinor = stays.reduce((sum, line) => sum + line.netMinor, 0);
@@ -355,11 +369,47 @@ function canUndo(customer: Customer, service: Service, invoice: Invoice): boolea
 }
 
 /** Services that run and that an invoice, given back whole, had paid for: what staff gives back of an order leaves its period. */
-function unpaidNow({ kind, lines, takenMinor }: Invoice): Service[] {
-  if (kind === 'order' ? takenMinor === 0 : kind !== 'renewal' && kind !== 'upgrade') return [];
-  return lines.flatMap(({ service }) =>
+function unpaidNow({ kind, lines, takings, undone }: Invoice): Service[] {
+  if (!isSale(kind)) return [];
+  const services = lines.flatMap(({ service }) =>
     service?.status === 'active' || service?.status === 'suspended' ? [service] : [],
   );
+  return kind !== 'order' || takings > 0 ? services : services.filter((service) => undone.has(service));
+}
+
+function isSale(kind: Invoice['kind']): boolean {
+  return kind === 'order' || kind === 'renewal' || kind === 'upgrade';
+}
+
+/** A bank is about to take money of an invoice, or it was never its customer's: what can be undone will be. */
+export function isTaken(customer: Customer, invoice: Invoice, minor: number): void {
+  invoice.takenMinor += minor;
+  invoice.takings += 1;
+  if (!isSale(invoice.kind)) return;
+  for (const { service } of invoice.lines)
+    if (service && canUndo(customer, service, invoice)) invoice.undone.add(service);
+}
+
+/** Of an amount that a bank gives again, what was for things that were undone. */
+export function shareOfUndone(invoice: Invoice, minor: number): number {
+  const { kind, lines, totalMinor, refundedMinor, takenMinor, undone, undoneToCreditMinor } = invoice;
+  if (!isSale(kind)) return 0;
+  const sum = (some: Line[]) => some.reduce((all, { netMinor }) => all + netMinor, 0);
+  const stays = sum(lines.filter(({ service }) => service === null || !undone.has(service)));
+  const keptMinor = sum(lines) === 0 ? 0 : Math.floor((totalMinor * stays) / sum(lines));
+  const otherMinor = refundedMinor - takenMinor - undoneToCreditMinor;
+  const goesBackMinor = Math.min(totalMinor, totalMinor - keptMinor + otherMinor);
+  return Math.max(0, Math.min(minor, goesBackMinor - (refundedMinor - minor)));
+}
+
+/** The tax in what goes back: parts add up to the invoice's tax. */
+export function taxOfReturn(invoice: Invoice, minor: number): number {
+  if (invoice.kind === 'top_up') return 0;
+  const { taxMinor, taxReturnedMinor, totalMinor, refundedMinor } = invoice;
+  const leftMinor = taxMinor - taxReturnedMinor;
+  const least = Math.max(0, minor - (totalMinor - refundedMinor - leftMinor));
+  const byNow = taxWithin(invoice, refundedMinor + minor);
+  return Math.min(minor, leftMinor, Math.max(least, byNow - taxReturnedMinor));
 }
 
 /** What was paid for a service and given back whole, the newest first. */

@@ -15,6 +15,18 @@ export const chargeConcerns: ConcernSource[] = [
     ),
   },
   {
+    kind: 'dispute.unclear',
+    subject: 'dispute',
+    title: 'Disputes that were won after they were lost, whose money nobody can be said to own',
+    find: statement<Concern, { limit: number }>(
+      'billing.unclearDisputes',
+      `select id, organization_id, closed_at as since,
+         'the dispute ' || reference || ' of invoice ' || invoice_id ||
+         ' was won after it was lost, and the books do not say what of it its customer has had; decide how much of the money is theirs' as message
+       from disputes where unclear_minor > 0 order by closed_at desc, id desc limit :limit`,
+    ),
+  },
+  {
     kind: 'payment.unknown',
     subject: 'unknown_payment',
     title: 'Payments that the payment provider has and the database does not know',

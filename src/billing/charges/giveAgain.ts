@@ -1,26 +1,41 @@
 import { record } from '../../events/index.ts';
 import { statusOfOrganization } from '../../organizations/index.ts';
-import { formatMoney, statement, type TxContext } from '../../platform/index.ts';
+import { formatMoney, requireRow, statement, type TxContext } from '../../platform/index.ts';
 import { creditGranted } from '../events.ts';
-import { lockInvoice } from '../invoices/payable.ts';
 import { post } from '../ledger/ledger.ts';
+import { countAgain } from '../payments/countAgain.ts';
+import { lockRefundable, type RefundableRow, shareOfTax } from '../payments/refund.ts';
+import { sellsService, shareOfUndone } from '../payments/rest.ts';
 import { addCredited, addReturned, chargeById } from './charge.ts';
 
 interface Returned {
   amount_minor: number;
-  /** How much of its charge it counted as, and what of it was our loss. */
+  /** How much of its charge it counted as. */
   counted_minor: number;
-  loss_minor: number;
+  /** What of it was our loss; null of an old one, of which nobody knows any more. */
+  loss_minor: number | null;
+  /** Whether it was written down what was undone with it. */
+  is_told: boolean;
 }
 
 const forgetReturn = statement<Returned, { driver: string; reference: string }>(
   'billing.forgetChargeReturn',
   `delete from charge_returns where driver = :driver and reference = :reference
-   returning amount_minor, counted_minor, loss_minor`,
+   returning amount_minor, counted_minor, loss_minor, is_told`,
 );
-const failRefund = statement<never, { chargeId: number; reference: string }>(
+// Its name is free again: what is lost once more is another refund.
+const failRefund = statement<
+  { amount_minor: number; tax_minor: number },
+  { chargeId: number; reference: string }
+>(
   'billing.failDisputeRefund',
-  `update refunds set state = 'failed' where charge_id = :chargeId and reference = :reference and method = 'dispute'`,
+  `update refunds set state = 'failed', reference = null
+   where charge_id = :chargeId and reference = :reference and method = 'dispute' and state = 'done'
+   returning amount_minor, tax_minor`,
+);
+const setUnclear = statement<never, { driver: string; reference: string; minor: number }>(
+  'billing.setUnclear',
+  'update disputes set unclear_minor = unclear_minor + :minor where driver = :driver and reference = :reference',
 );
 // What had been paid towards an invoice that was open became due again then; now it is credit.
 const becameCredit = statement<never, { invoiceId: number; chargeId: number; amountMinor: number }>(
@@ -34,36 +49,72 @@ const becameCredit = statement<never, { invoiceId: number; chargeId: number; amo
 
 /**
  * Money that a bank had taken is with us again, for the provider says that the dispute was won after all; the invoice's row is
- * locked. The sale was undone, and stays so: the invoice has its credit note. What was our loss is none any more, and the
- * rest is the customer's, as credit, of which they are told; where they are gone it is nobody's, and makes up for losses.
+ * locked, and its organization before it. What of the sale was undone stays so, with its credit note, and what paid for it is
+ * the customer's, as credit, of which they are told. What was had, or goes on, is paid again. What was our loss is none any
+ * more. Where they are gone, what would be theirs is nobody's, and makes up for losses. Of a return so old that its books do
+ * not say whose it is, staff decides.
  */
 export async function giveAgain(tx: TxContext, chargeId: number, reference: string): Promise<void> {
   const charge = await tx.db.one(chargeById, { id: chargeId });
   const { driver, organization_id: organizationId, currency, invoice_id: invoiceId } = charge;
   const returned = await tx.db.maybe(forgetReturn, { driver, reference });
   if (returned === null) return;
-  const { amount_minor: amountMinor, counted_minor: countedMinor, loss_minor: lossMinor } = returned;
+  const { amount_minor: amountMinor, counted_minor: countedMinor } = returned;
+  const invoice = await requireRow(tx, lockRefundable, { id: invoiceId });
   const isClosed = (await statusOfOrganization(tx, organizationId)) === 'closed';
-  const creditMinor = isClosed ? 0 : amountMinor - lossMinor;
-  await tx.db.run(failRefund, { chargeId, reference });
+  const refund = (await tx.db.maybe(failRefund, { chargeId, reference })) ?? nothing;
+  const { paidMinor, unclearMinor } = await sharesOf(tx, invoice, { returned, refund, isClosed });
+  const restMinor = amountMinor - paidMinor - unclearMinor;
+  const creditMinor = isClosed ? 0 : restMinor - (returned.loss_minor ?? 0);
   await tx.db.run(addReturned, { id: chargeId, amountMinor: -countedMinor });
-  await tx.db.run(addCredited, { id: chargeId, amountMinor: countedMinor });
+  // What pays for the invoice again is no credit.
+  await tx.db.run(addCredited, { id: chargeId, amountMinor: countedMinor - paidMinor });
   await tx.db.run(becameCredit, { invoiceId, chargeId, amountMinor: countedMinor });
+  if (unclearMinor > 0) await tx.db.run(setUnclear, { driver, reference, minor: unclearMinor });
   const description = `Dispute ${reference} of invoice ${invoiceId}, won after all`;
-  await post(tx, {
-    kind: 'dispute_won',
-    ...{ organizationId, currency, invoiceId, description },
-    creditMinor,
-    provider: { provider: amountMinor, losses: creditMinor - amountMinor },
-  });
+  if (paidMinor > 0) {
+    const all = { amountMinor: refund.amount_minor, taxMinor: refund.tax_minor };
+    const sum = { amountMinor: paidMinor, taxMinor: shareOfTax(all, paidMinor) };
+    await countAgain(tx, invoice, sum, 'The bank gave back what it had taken');
+  }
+  if (restMinor + unclearMinor > 0)
+    await post(tx, {
+      kind: 'dispute_won',
+      ...{ organizationId, currency, invoiceId, description },
+      creditMinor,
+      provider: { provider: restMinor + unclearMinor, losses: creditMinor - restMinor - unclearMinor },
+    });
   if (creditMinor === 0) return;
-  const { user_id } = await tx.db.one(lockInvoice, { id: invoiceId });
   await record(tx, creditGranted, {
     subject: { type: 'organization', id: organizationId },
     organizationId,
     data: {
-      ...{ user_id, currency, description, amount: formatMoney(creditMinor, currency) },
+      ...{ user_id: invoice.user_id, currency, description, amount: formatMoney(creditMinor, currency) },
       ...{ invoice_id: invoiceId, invoice_was: 'disputed' },
     },
   });
+}
+
+const nothing = { amount_minor: 0, tax_minor: 0 };
+
+interface Again {
+  returned: Returned;
+  /** What the invoice was refunded by. */
+  refund: typeof nothing;
+  isClosed: boolean;
+}
+
+/** What of the money pays for the invoice again, and of what nobody knows whose it is. */
+async function sharesOf(
+  tx: TxContext,
+  invoice: RefundableRow,
+  { returned, refund: { amount_minor: ofInvoiceMinor }, isClosed }: Again,
+): Promise<{ paidMinor: number; unclearMinor: number }> {
+  const isSale = sellsService.includes(invoice.kind);
+  // Any part of it may have been our loss.
+  if (returned.loss_minor === null) return { paidMinor: 0, unclearMinor: returned.amount_minor };
+  if (isSale && !returned.is_told) return { paidMinor: 0, unclearMinor: ofInvoiceMinor };
+  // Credit of nobody is not bought again.
+  if (invoice.kind === 'top_up') return { paidMinor: isClosed ? 0 : ofInvoiceMinor, unclearMinor: 0 };
+  return { paidMinor: ofInvoiceMinor - (await shareOfUndone(tx, invoice, ofInvoiceMinor)), unclearMinor: 0 };
 }

@@ -21,18 +21,12 @@ const keepReturn = statement<
    values (:driver, :reference, :chargeId, :organizationId, :amountMinor, :now) on conflict (driver, reference) do nothing`,
 );
 
-// A dispute that is lost again: what it took of the invoice is gone once more.
-const stand = statement<never, { chargeId: number; reference: string }>(
-  'billing.standDisputeRefund',
-  `update refunds set state = 'done'
-   where charge_id = :chargeId and reference = :reference and method = 'dispute' and state = 'failed'`,
-);
 const countReturn = statement<
   never,
   { driver: string; reference: string; countedMinor: number; lossMinor: number }
 >(
   'billing.countChargeReturn',
-  `update charge_returns set counted_minor = :countedMinor, loss_minor = :lossMinor
+  `update charge_returns set counted_minor = :countedMinor, loss_minor = :lossMinor, is_told = true
    where driver = :driver and reference = :reference`,
 );
 
@@ -69,7 +63,6 @@ export async function takeBack(
   const { driver, organization_id: organizationId, currency, invoice_id: invoiceId } = charge;
   const row = { driver, reference, chargeId: id, organizationId, amountMinor, now: tx.clock.now() };
   if ((await tx.db.run(keepReturn, row)) === 0) return;
-  await tx.db.run(stand, { chargeId: id, reference });
   const invoice = await requireRow(tx, lockRefundable, { id: invoiceId });
   const heldMinor = await heldCredit(tx, organizationId, currency);
   const { ofInvoiceMinor } = lossOf(amountMinor, charge, invoice, heldMinor);

@@ -38,6 +38,13 @@ const creditNote: Paper = {
   ],
 };
 
+/** It adds what a credit note had taken off. */
+const correction: Paper = {
+  ...creditNote,
+  ...{ kind: 'correction', net: '7.00', tax: '1.33', total: '8.33' },
+  lines: creditNote.lines.map((line) => ({ ...line, unitPrice: '7.00', price: '7.00', net: '7.00' })),
+};
+
 /** What a path of the XML says, by a program that did not write it. */
 async function ask(xml: Buffer, query: string): Promise<string> {
   const file = path.join(dir, 'a.xml');
@@ -95,6 +102,22 @@ describe('an electronic invoice', () => {
         '381',
         '2026-000009',
       ]);
+    },
+    60_000,
+  );
+
+  it.each(formats)(
+    'that adds what one had taken off is a corrected invoice that names it, and is paid: %s',
+    async (format) => {
+      const xml = await writeElectronic(correction, format);
+      const isCii = format.endsWith('cii');
+      const total = isCii ? 'GrandTotalAmount' : 'TaxInclusiveAmount';
+      const type = isCii ? 'ExchangedDocument/TypeCode' : 'InvoiceTypeCode';
+      const due = isCii ? 'DuePayableAmount' : 'PayableAmount';
+      const before = isCii ? 'InvoiceReferencedDocument/IssuerAssignedID' : 'InvoiceDocumentReference/ID';
+      const said: string[] = [];
+      for (const query of [total, type, due, before]) said.push(await ask(xml, query));
+      expect(said).toEqual(['8.33', '384', '0.00', '2026-000009']);
     },
     60_000,
   );

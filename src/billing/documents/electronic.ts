@@ -83,6 +83,9 @@ export async function writeElectronic(paper: Paper, format: ElectronicFormat): P
   return Buffer.from(naming(paper.corrects, String(xml)));
 }
 
+/** Of UNTDID 1001. */
+const typeCodes = { invoice: '380', proforma: '380', credit_note: '381', correction: '384' };
+
 function ublOf(paper: Paper): Ubl {
   const { kind, currency, buyer } = paper;
   const isCreditNote = kind === 'credit_note';
@@ -97,7 +100,7 @@ function ublOf(paper: Paper): Ubl {
     'cbc:ID': plain(paper.number ?? ''),
     'cbc:IssueDate': paper.date,
     ...(isCreditNote ? {} : { 'cbc:DueDate': paper.due }),
-    'cbc:InvoiceTypeCode': isCreditNote ? '381' : '380',
+    'cbc:InvoiceTypeCode': typeCodes[kind],
     ...notesOf(paper),
     'cbc:DocumentCurrencyCode': currency,
     ...optional('cbc:BuyerReference', buyer.routing_id),

@@ -15,7 +15,8 @@ export type Untaxed = Exclude<Treatment, 'taxed'>;
  */
 export interface Paper {
   /** A pro forma invoice asks for money; it becomes an invoice when it gets a number. */
-  kind: 'invoice' | 'proforma' | 'credit_note';
+  /** `correction`: adds to an invoice what a credit note had taken off. */
+  kind: 'invoice' | 'proforma' | 'credit_note' | 'correction';
   invoiceId: number;
   /** Null of a pro forma invoice. */
   number: string | null;
@@ -86,7 +87,13 @@ export function paperOf(row: PaperRow, company: Seller): Paper {
   const untaxed = untaxedOf(row.tax_treatment);
   const nets = netsOf(row);
   return {
-    kind: isCreditNote ? 'credit_note' : issued === null ? 'proforma' : 'invoice',
+    kind: isCreditNote
+      ? row.total_minor < 0
+        ? 'credit_note'
+        : 'correction'
+      : issued === null
+        ? 'proforma'
+        : 'invoice',
     invoiceId: row.id,
     number: row.number,
     date: dayOf(issued ?? row.created_at),

@@ -95,6 +95,7 @@ export async function drawPdf(paper: Paper, attachments: readonly Attachment[] =
 
 function titleOf({ kind }: Paper, say: Texts): string {
   if (kind === 'proforma') return say.proforma;
+  if (kind === 'correction') return say.correction;
   return kind === 'credit_note' ? say.creditNote : say.invoice;
 }
 
@@ -168,7 +169,7 @@ function factsOf(paper: Paper, say: Texts): [label: string, value: string][] {
   const facts: [string, string | null | undefined][] = [
     [say.number, paper.number ?? String(paper.invoiceId)],
     [say.date, say.day(paper.date)],
-    [say.due, paper.kind === 'credit_note' || paper.paidOn !== null ? null : say.day(paper.due)],
+    [say.due, paper.corrects !== null || paper.paidOn !== null ? null : say.day(paper.due)],
     [say.corrects, paper.corrects],
     [say.reference, Number(paper.payable) > 0 ? inGroups(referenceOf(paper.invoiceId)) : null],
     [say.orderNumber, buyer.order_number],
@@ -260,10 +261,11 @@ function drawNotes(pen: Pen): void {
     if (untaxed !== null) paragraph(pen, whyUntaxed(paper, untaxed));
   if (kind === 'proforma') paragraph(pen, say.proformaNote);
   for (const line of plainLines(paper.note ?? '')) paragraph(pen, line);
-  if (corrects !== null) paragraph(pen, say.creditNoteNote(plain(corrects)));
+  if (corrects !== null)
+    paragraph(pen, (kind === 'correction' ? say.correctionNote : say.creditNoteNote)(plain(corrects)));
   if (reason !== null) paragraph(pen, `${say.reason}: ${plain(reason)}`);
   if (paidOn !== null && Number(paper.total) > 0) paragraph(pen, say.paidOn(say.day(paidOn)));
-  else if (kind !== 'credit_note' && Number(paper.payable) === 0) paragraph(pen, say.nothingDue);
+  else if (corrects === null && Number(paper.payable) === 0) paragraph(pen, say.nothingDue);
 }
 
 /** How to pay it by transfer, with the code for banking apps, where the company has an account. */

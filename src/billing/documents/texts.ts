@@ -3,6 +3,7 @@ export interface Texts {
   invoice: string;
   proforma: string;
   creditNote: string;
+  correction: string;
   number: string;
   date: string;
   due: string;
@@ -26,6 +27,7 @@ export interface Texts {
   noTax: string;
   proformaNote: string;
   creditNoteNote: (number: string) => string;
+  correctionNote: (number: string) => string;
   ofInvoice: (number: string) => string;
   reason: string;
   paidOn: (day: string) => string;
@@ -61,6 +63,7 @@ const en: Texts = {
   invoice: 'Invoice',
   proforma: 'Pro forma invoice',
   creditNote: 'Credit note',
+  correction: 'Invoice correction',
   number: 'Number',
   date: 'Date',
   due: 'Due',
@@ -85,6 +88,8 @@ const en: Texts = {
   proformaNote:
     'This is a request for payment and no invoice in the sense of tax law. The invoice follows once it is paid.',
   creditNoteNote: (number) => `This credit note corrects invoice ${number}.`,
+  correctionNote: (number) =>
+    `This document corrects invoice ${number}: what a credit note had taken off it counts again.`,
   ofInvoice: (number) => `Invoice ${number}`,
   reason: 'Reason',
   paidOn: (day) => `Paid on ${day}. Thank you.`,
@@ -107,6 +112,7 @@ const de: Texts = {
   invoice: 'Rechnung',
   proforma: 'Proforma-Rechnung',
   creditNote: 'Rechnungskorrektur',
+  correction: 'Rechnungskorrektur',
   number: 'Nummer',
   date: 'Datum',
   due: 'Fällig am',
@@ -131,6 +137,8 @@ const de: Texts = {
   proformaNote:
     'Dies ist eine Zahlungsaufforderung und keine Rechnung im Sinne des Umsatzsteuerrechts. Die Rechnung folgt nach der Zahlung.',
   creditNoteNote: (number) => `Diese Rechnungskorrektur berichtigt die Rechnung ${number}.`,
+  correctionNote: (number) =>
+    `Diese Rechnungskorrektur berichtigt die Rechnung ${number}: Was eine frühere Korrektur abgezogen hatte, gilt wieder.`,
   ofInvoice: (number) => `Rechnung ${number}`,
   reason: 'Grund',
   paidOn: (day) => `Bezahlt am ${day}. Vielen Dank.`,

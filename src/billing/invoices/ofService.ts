@@ -87,7 +87,8 @@ const partOfService = statement<{ id: number }, { serviceId: number }>(
   `select i.id from invoices i
    where i.status = 'partially_refunded' and i.kind in ('order', 'renewal', 'upgrade')
      and i.id in (select invoice_id from invoice_items where service_id = :serviceId)
-     and exists (select 1 from refunds r where r.invoice_id = i.id and r.method in ('dispute', 'taken_back'))
+     and exists (select 1 from refunds r where r.invoice_id = i.id and r.amount_minor > 0
+       and (r.method = 'taken_back' or r.method = 'dispute' and r.state <> 'failed'))
    order by i.created_at desc, i.id desc`,
 );
 

@@ -63,6 +63,7 @@ export const postingKinds = {
   invoice_part_paid: 'a part of an invoice was paid',
   part_returned: 'what was paid towards an invoice went back to the credit',
   invoice_refunded: 'money of a paid invoice was given back',
+  refund_undone: 'a bank gave back what it had taken of an invoice, which is paid by it again',
   revenue_earned: 'what was paid for a period was earned',
   credit_granted: 'staff gave credit',
   transfer_credited: 'a bank transfer, or what was left of it, became credit',

@@ -152,6 +152,38 @@ export async function returnDeferred(
   return amountMinor - openMinor;
 }
 
+const lockReturned = statement<
+  { id: number; service_id: number; returned_minor: number },
+  { invoiceId: number }
+>(
+  'billing.lockReturnedDeferrals',
+  `select id, service_id, returned_minor from deferrals d
+   where d.invoice_id = :invoiceId and d.returned_minor > 0
+     and not exists (select 1 from invoices i where i.id = d.invoice_id and d.service_id = any(i.undone_services))
+     -- A service that has ended is owed nothing.
+     and (d.ends_on is null or d.earned_until < d.ends_on) and exists (
+       select 1 from services s where s.id = d.service_id and s.status in ('pending', 'active', 'suspended'))
+   order by d.id for update`,
+);
+const putBack = statement<never, { id: number; amountMinor: number }>(
+  'billing.putBackDeferred',
+  `update deferrals set returned_minor = returned_minor - :amountMinor,
+     earns_on = case when starts_on is not null
+       then least((date_trunc('month', earned_until) + interval '1 month')::date, ends_on) end
+   where id = :id`,
+);
+
+/** What of an amount that is an invoice's again is owed as service once more: for days of what goes on. */
+export async function oweAgain(tx: TxContext, invoiceId: number, netMinor: number): Promise<number> {
+  let leftMinor = netMinor;
+  for (const { id, returned_minor } of await tx.db.many(lockReturned, { invoiceId })) {
+    const amountMinor = Math.min(leftMinor, returned_minor);
+    if (amountMinor > 0) await tx.db.run(putBack, { id, amountMinor });
+    leftMinor -= amountMinor;
+  }
+  return netMinor - leftMinor;
+}
+
 /**
  * A service ended: what was paid for it and not given back is owed to nobody any more, so it is earned now. What is not paid
  * is no money that could be kept: whoever gives its invoice up takes it back.

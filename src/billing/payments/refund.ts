@@ -95,14 +95,25 @@ export async function isRefunded(ctx: Context, id: number): Promise<boolean> {
   return (await statusOf(ctx, id)) === 'refunded';
 }
 
-const takenBack = statement<{ is_so: boolean }, { id: number }>(
+const takenBack = statement<{ is_so: boolean }, { id: number; serviceId: number | null }>(
   'billing.wasTakenBack',
-  `select exists (select 1 from refunds where invoice_id = :id and method in ('dispute', 'taken_back')) as is_so`,
+  `select exists (select 1 from refunds r where r.invoice_id = i.id and r.amount_minor > 0
+       and (r.method = 'taken_back' or r.method = 'dispute' and r.state <> 'failed'))
+     or case when :serviceId::bigint is null then i.undone_services <> '{}'
+       else :serviceId = any(i.undone_services) end as is_so
+   from invoices i where i.id = :id`,
 );
 
-/** Whether a bank took back money that had paid an invoice, or it was never its customer's. */
-export async function wasTakenBack(ctx: Context, id: number): Promise<boolean> {
-  return (await ctx.db.one(takenBack, { id })).is_so;
+/**
+ * Whether a bank took back money that had paid an invoice, or it was never its customer's; also where the bank has given it
+ * again, of what was undone by then, or of one service of that.
+ */
+export async function wasTakenBack(
+  ctx: Context,
+  id: number,
+  serviceId: number | null = null,
+): Promise<boolean> {
+  return (await ctx.db.one(takenBack, { id, serviceId })).is_so;
 }
 
 /** Whether an invoice was paid, and not all of its money given back. */

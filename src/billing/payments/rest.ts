@@ -1,9 +1,9 @@
 import { requireRow, statement, type TxContext } from '../../platform/index.ts';
 import type { InvoiceKind } from '../invoices/kind.ts';
-import { giveBack, lockRefundable } from './refund.ts';
+import { giveBack, lockRefundable, type RefundableRow } from './refund.ts';
 
 /** What pays for a service and its time: had in full or not at all. */
-const sellsService: readonly InvoiceKind[] = ['order', 'renewal', 'upgrade'];
+export const sellsService: readonly InvoiceKind[] = ['order', 'renewal', 'upgrade'];
 
 /** What an invoice sold for one service. */
 export interface Sold {
@@ -26,7 +26,12 @@ export function decideUndoing(answer: Undoing): void {
   undoing = answer;
 }
 
-const linesOf = statement<{ service_id: number | null; net_minor: number }, { id: number }>(
+interface Line {
+  service_id: number | null;
+  net_minor: number;
+}
+
+const linesOf = statement<Line, { id: number }>(
   'billing.netOfLines',
   `select service_id, price_minor + setup_fee_minor - discount_minor as net_minor from invoice_items
    where invoice_id = :id order by ordinal`,
@@ -55,6 +60,12 @@ const rememberUndone = statement<never, { id: number; undone: number[]; amountMi
      undone_credited_minor = undone_credited_minor + :amountMinor
    where id = :id`,
 );
+const addUndone = statement<never, { id: number; serviceIds: number[] }>(
+  'billing.addUndone',
+  `update invoices set undone_services = array(
+     select distinct s from unnest(undone_services || :serviceIds::bigint[]) as s order by s)
+   where id = :id and not undone_services @> :serviceIds::bigint[]`,
+);
 
 /**
  * A bank took back money that had paid an invoice, whose row is locked, or it was never its customer's. That is no rebate:
@@ -65,21 +76,17 @@ const rememberUndone = statement<never, { id: number; undone: number[]; amountMi
  */
 export async function giveBackRest(tx: TxContext, id: number): Promise<number> {
   const invoice = await requireRow(tx, lockRefundable, { id });
-  if (!sellsService.includes(invoice.kind) || invoice.status !== 'partially_refunded') return 0;
+  const isRefunded = invoice.status === 'refunded' || invoice.status === 'partially_refunded';
+  if (!sellsService.includes(invoice.kind) || !isRefunded) return 0;
   const before = await tx.db.one(givenBefore, { id });
   const undone = new Set(before.undone.map(Number));
   const lines = await tx.db.many(linesOf, { id });
-  let [netMinor, keptNetMinor] = [0n, 0n];
-  for (const { service_id: serviceId, net_minor } of lines) {
+  for (const { service_id: serviceId } of lines) {
     const sold = { invoiceId: id, kind: invoice.kind, by: 'bank' } as const;
-    const isUndone =
-      serviceId !== null &&
-      (undone.has(serviceId) || (await undoing(tx, { ...sold, serviceId })) === 'undone');
-    netMinor += BigInt(net_minor);
-    if (isUndone) undone.add(serviceId);
-    else keptNetMinor += BigInt(net_minor);
+    if (serviceId === null || undone.has(serviceId)) continue;
+    if ((await undoing(tx, { ...sold, serviceId })) === 'undone') undone.add(serviceId);
   }
-  const keptMinor = netMinor === 0n ? 0 : Number((BigInt(invoice.total_minor) * keptNetMinor) / netMinor);
+  const keptMinor = keptOf(invoice.total_minor, lines, undone);
   const { bank_minor: bankMinor, other_minor: otherMinor, credited_minor: creditedMinor } = before;
   const ofUndoneMinor = invoice.total_minor - keptMinor - bankMinor - Math.max(0, otherMinor - keptMinor);
   const leftMinor = invoice.total_minor - invoice.refunded_minor;
@@ -89,6 +96,38 @@ export async function giveBackRest(tx: TxContext, id: number): Promise<number> {
   const reason = 'What had paid the rest of it was taken back, so the invoice is not paid any more';
   await giveBack(tx, invoice, amountMinor, { method: 'credit', reason });
   return amountMinor;
+}
+
+/** What of an invoice's total was for lines that were not undone. */
+function keptOf(totalMinor: number, lines: Line[], undone: ReadonlySet<number>): number {
+  let [netMinor, keptNetMinor] = [0n, 0n];
+  for (const { service_id: serviceId, net_minor } of lines) {
+    netMinor += BigInt(net_minor);
+    if (serviceId === null || !undone.has(serviceId)) keptNetMinor += BigInt(net_minor);
+  }
+  return netMinor === 0n ? 0 : Number((BigInt(totalMinor) * keptNetMinor) / netMinor);
+}
+
+/** Something that an invoice sold was undone: it stays so, whoever gives money of it back. */
+export async function noteUndone(tx: TxContext, id: number, serviceIds: number[]): Promise<void> {
+  await tx.db.run(addUndone, { id, serviceIds });
+}
+
+/**
+ * A bank that had taken an amount of an invoice gives it back: how much of it was for what was undone, and so is the
+ * customer's. The rest was had, or goes on. What was given back otherwise was for that first.
+ */
+export async function shareOfUndone(
+  tx: TxContext,
+  invoice: RefundableRow,
+  amountMinor: number,
+): Promise<number> {
+  const { id, kind, total_minor: totalMinor, refunded_minor: refundedMinor } = invoice;
+  if (!sellsService.includes(kind)) return 0;
+  const { other_minor: otherMinor, undone } = await tx.db.one(givenBefore, { id });
+  const keptMinor = keptOf(totalMinor, await tx.db.many(linesOf, { id }), new Set(undone.map(Number)));
+  const goesBackMinor = Math.min(totalMinor, totalMinor - keptMinor + otherMinor);
+  return Math.max(0, Math.min(amountMinor, goesBackMinor - (refundedMinor - amountMinor)));
 }
 
 /**

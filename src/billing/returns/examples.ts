@@ -28,6 +28,7 @@ const dispute = {
   reason: 'fraudulent',
   fee: '20.00',
   fee_currency: 'EUR',
+  unclear: '0.00',
   answer_by: '2026-02-09T10:12:10.120Z',
   opened_at: '2026-02-02T10:12:10.120Z',
   closed_at: null,
@@ -37,5 +38,10 @@ export const examples = {
   listRefunds: { data: { refunds: [refund], ...onlyPage(1) } },
   getRefund: { params: { id: refund.id }, data: { refund } },
   listDisputes: { data: { disputes: [dispute], ...onlyPage(1) } },
+  settleDispute: {
+    params: { id: dispute.id },
+    body: { credit: '5.00', reason: 'The month that you did not have' },
+    data: { dispute: { ...dispute, state: 'won', closed_at: '2026-02-04T10:12:10.120Z' } },
+  },
   getDispute: { params: { id: dispute.id }, data: { dispute } },
 } satisfies Record<string, Example>;

@@ -29,6 +29,7 @@ interface DisputeRow {
   currency: string;
   reason: string;
   fee_minor: number;
+  unclear_minor: number;
   fee_currency: string | null;
   answer_by: Date | null;
   opened_at: Date;
@@ -41,7 +42,7 @@ const selectRefund = `
   from refunds t join organizations o on o.id = t.organization_id`;
 const selectDispute = `
   select t.id, t.organization_id, o.name as organization_name, t.invoice_id, t.driver, t.reference, t.state,
-    t.amount_minor, t.currency, t.reason, t.fee_minor, t.fee_currency, t.answer_by, t.opened_at, t.closed_at
+    t.amount_minor, t.currency, t.reason, t.fee_minor, t.unclear_minor, t.fee_currency, t.answer_by, t.opened_at, t.closed_at
   from disputes t join organizations o on o.id = t.organization_id`;
 
 const filters = {
@@ -129,12 +130,13 @@ function viewRefund({
 }
 
 function viewDispute({ organization_id, organization_name: name, ...row }: DisputeRow) {
-  const { amount_minor, fee_minor, fee_currency, ...rest } = row;
+  const { amount_minor, fee_minor, fee_currency, unclear_minor, ...rest } = row;
   return {
     ...rest,
     organization: { id: organization_id, name },
     amount: formatMoney(amount_minor, row.currency),
     fee: formatMoney(fee_minor, fee_currency ?? row.currency),
     fee_currency: fee_currency ?? row.currency,
+    unclear: formatMoney(unclear_minor, row.currency),
   };
 }

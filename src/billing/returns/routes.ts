@@ -1,4 +1,5 @@
 import { IdParams, routes } from '../../platform/http/index.ts';
+import { settleDispute } from '../charges/settleDispute.ts';
 import { examples } from './examples.ts';
 import { listDisputes, listRefunds, readDispute, readRefund } from './list.ts';
 import * as S from './schema.ts';
@@ -64,5 +65,22 @@ export const returnStaffRoutes = routes('/staff', group, (route) => {
       errors: ['not_found'],
     },
     (ctx, req) => readDispute(ctx, req.params.id),
+  );
+  route.post(
+    '/disputes/:id/settle',
+    {
+      ...common,
+      staffRoles: ['administrator', 'billing'],
+      operation: 'settleDispute',
+      summary: 'Settle dispute',
+      description:
+        'For one that was lost and won after all, of which the books do not say what its customer has had (`unclear`): ' +
+        "so much becomes the customer's credit, and the company keeps the rest.",
+      params: IdParams,
+      body: S.DisputeSettlement,
+      data: S.DisputeData,
+      errors: ['not_found', 'conflict', 'invalid_amount'],
+    },
+    (ctx, req) => settleDispute(ctx, req.params.id, req.body),
   );
 });

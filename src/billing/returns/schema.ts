@@ -10,6 +10,7 @@ import {
   Nullable,
   named,
   SortBy,
+  Strict,
   Timestamp,
 } from '../../platform/http/index.ts';
 
@@ -32,7 +33,7 @@ const Refunded = named(
       description:
         '`pending`: the payment provider has not said that it arrived; `failed`: it is with us again, and became credit',
     }),
-    amount: MoneyText,
+    amount: meaning('Negative: a bank gave it back, and the invoice is paid by it again', MoneyText),
     tax: meaning('The part of it that was tax', MoneyText),
     currency: Currency,
     reason: Type.String(),
@@ -59,6 +60,10 @@ const Dispute = named(
     reason: Type.String({ description: 'What the customer told the bank, in the words of the provider' }),
     fee: meaning('What the provider kept for it', MoneyText),
     fee_currency: Currency,
+    unclear: meaning(
+      'Came back after it was lost, and the books do not say whose it is: staff decides',
+      MoneyText,
+    ),
     answer_by: Nullable(meaning('Until when it is answered at the provider', Timestamp)),
     opened_at: Timestamp,
     closed_at: Nullable(Timestamp),
@@ -84,4 +89,15 @@ export const DisputeQuery = ListQuery({
   sort: SortBy(['opened_at'], '-opened_at'),
 });
 export const DisputeList = named('DisputeList', listOf('disputes', Dispute));
+export const DisputeSettlement = named(
+  'DisputeSettlement',
+  Strict({
+    credit: Type.String({
+      maxLength: 20,
+      description: "What of `unclear` becomes the customer's credit; the company keeps the rest",
+      examples: ['5.00'],
+    }),
+    reason: Type.String({ minLength: 1, maxLength: 200, description: 'Shown to the customer' }),
+  }),
+);
 export const DisputeData = named('DisputeAnswer', Type.Object({ dispute: Dispute }));

@@ -76,6 +76,10 @@ export const de: Translation<typeof en> = {
     dispute: 'Ihre Bank hat {{amount}} der Rechnung {{id}} zurückgeholt.',
     part: 'Wir haben Ihnen {{amount}}, die Sie für die Rechnung {{id}} bezahlt haben, als Guthaben in Ihrem Konto erstattet. Die Rechnung ist noch offen.',
   },
+  paidAgain: {
+    subject: 'Die Rechnung {{id}} ist wieder bezahlt',
+    why: 'Ihre Bank hat uns {{amount}} der Rechnung {{id}} zurückgegeben, die sie zurückgeholt hatte. Damit ist wie zuvor bezahlt, was Sie erhalten haben; ein Beleg darüber steht bei der Rechnung. Sie müssen nichts tun.',
+  },
   becameCredit: {
     subject: 'Ihre Zahlung zu Rechnung {{id}} wurde zu Guthaben',
     subjectOfRefund: 'Ihre Erstattung zu Rechnung {{id}} wurde zu Guthaben',

@@ -71,6 +71,10 @@ export const en = {
     dispute: 'Your bank took back {{amount}} of invoice {{id}}.',
     part: 'We gave back {{amount}} that you paid towards invoice {{id}}, as credit in your account. The invoice is still open.',
   },
+  paidAgain: {
+    subject: 'Invoice {{id}} is paid again',
+    why: 'Your bank gave us back {{amount}} of invoice {{id}} that it had taken. They pay for what you had, as before, and you find a document about it beside the invoice. You need not do anything.',
+  },
   becameCredit: {
     subject: 'Your payment for invoice {{id}} became credit',
     subjectOfRefund: 'Your refund of invoice {{id}} became credit',

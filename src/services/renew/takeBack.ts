@@ -47,11 +47,11 @@ export async function takeBackRenewal(tx: TxContext, invoiceId: number): Promise
  * Gives the services that it changed.
  */
 export async function takeBackOrder(tx: TxContext, invoiceId: number, only?: number): Promise<number[]> {
-  if (!(await wasTakenBack(tx, invoiceId))) return [];
   const ids = only === undefined ? await servicesOf(tx, invoiceId) : [only];
   await lockForServices(tx, ids);
   const changed: number[] = [];
   for (const id of ids) {
+    if (!(await wasTakenBack(tx, invoiceId, id))) continue;
     const before = await lockWithPayers(tx, id);
     if ((await findPeriod(tx, id, invoiceId)) === null || !isRunning(before)) continue;
     if (await hasBegunAnew(tx, id)) continue;
