@@ -75,5 +75,5 @@ export async function signIn({ product }: Bed, { page }: Visitor, where = '/'): 
   await page.getByLabel(/^E-?[Mm]ail/).fill(email);
   await page.locator('input[name=password]').fill(password);
   await page.locator('button[type=submit]').click();
-  await page.getByRole('navigation').waitFor({ state: 'attached' });
+  await page.getByRole('navigation').first().waitFor({ state: 'attached' });
 }

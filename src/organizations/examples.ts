@@ -94,7 +94,7 @@ export const examples = {
   },
   listOrganizationMembers: {
     params: { id: ids.organization },
-    data: { members: [owner], ...onlyPage(1) },
+    data: { members: [owner], ...onlyPage(1), roles: [{ role: 'owner', permissions }] },
   },
   getOrganizationMember: {
     params: { id: ids.organization, user_id: ids.user },

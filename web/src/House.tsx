@@ -1,11 +1,11 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { Outlet, useNavigate, useRouterState } from '@tanstack/react-router';
 import { Fragment, useEffect } from 'react';
-import { NoOrganization } from './account/NoOrganization.tsx';
 import { Proof } from './account/Proof.tsx';
 import { chooseOrganization } from './data/organization.ts';
 import { startOver } from './data/queries/index.ts';
 import { followOrganization } from './data/stream.ts';
+import { NoOrganization } from './organizations/NoOrganization.tsx';
 import { useText } from './text/index.ts';
 import { Refusal, Shell } from './ui/index.ts';
 import { useHouse } from './useHouse.ts';
@@ -17,6 +17,7 @@ const places = [
   { to: '/order', label: 'nav.order', permission: 'order' },
   { to: '/billing', label: 'nav.billing', permission: 'billing.read' },
   { to: '/tickets', label: 'nav.tickets', permission: 'ticket.read' },
+  { to: '/organization', label: 'nav.organization', permission: null },
   { to: '/account/security', label: 'nav.security', permission: null },
 ] as const;
 

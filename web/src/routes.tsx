@@ -11,7 +11,7 @@ import {
 } from './account/links.tsx';
 import { nextOf, SignIn } from './account/SignIn.tsx';
 import { wantedOf } from './cart/wanted.ts';
-import type { ServiceFilter } from './data/queries/index.ts';
+import type { ActivityFilter, ServiceFilter } from './data/queries/index.ts';
 import {
   type InvoiceState,
   invoiceStates,
@@ -32,6 +32,11 @@ const withToken = (search: Record<string, unknown>): { token?: string } =>
 /** Of the words of an address: the one that is known, or none. */
 function oneOf<Word extends string>(words: readonly Word[], given: unknown): Word | undefined {
   return words.find((word) => word === given);
+}
+
+/** A day of an address, `2026-01-31`. */
+function dayOf(given: unknown): string | undefined {
+  return typeof given === 'string' && /^\d{4}-\d\d-\d\d$/.test(given) ? given : undefined;
 }
 
 /** Pages for everybody, most of them opened by a link in a mail. */
@@ -143,6 +148,27 @@ const pages = [
     getParentRoute: () => inside,
     path: '/tickets/$tid',
     component: lazyRouteComponent(() => import('./tickets/Ticket.tsx'), 'Ticket'),
+  }),
+  createRoute({
+    getParentRoute: () => inside,
+    path: '/organization',
+    component: lazyRouteComponent(() => import('./organizations/Organization.tsx'), 'Organization'),
+  }),
+  createRoute({
+    getParentRoute: () => inside,
+    path: '/organization/members',
+    component: lazyRouteComponent(() => import('./organizations/Members.tsx'), 'Members'),
+  }),
+  createRoute({
+    getParentRoute: () => inside,
+    path: '/organization/activity',
+    validateSearch: ({ action, user_id, since, until }: Record<string, unknown>): ActivityFilter => ({
+      action: typeof action === 'string' ? action : undefined,
+      user_id: typeof user_id === 'number' ? user_id : undefined,
+      since: dayOf(since),
+      until: dayOf(until),
+    }),
+    component: lazyRouteComponent(() => import('./organizations/Activity.tsx'), 'Activity'),
   }),
   createRoute({
     getParentRoute: () => inside,

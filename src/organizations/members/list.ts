@@ -2,7 +2,7 @@ import { isSecured } from '../../account/index.ts';
 import { type ListRequest, listData, pagedList } from '../../platform/http/index.ts';
 import { type OrganizationContext, requireRow, statement } from '../../platform/index.ts';
 import { requireChosen } from '../chosen.ts';
-import type { Role } from '../permissions.ts';
+import { permissionsOf, type Role, roles } from '../permissions.ts';
 
 interface MemberRow {
   /** Of the person; of the invitation while there is none. */
@@ -58,7 +58,10 @@ export async function listMembers(
   const { rows, at } = await members(ctx, query, {
     ...{ organizationId: id, role: query.role, status: query.status },
   });
-  return listData('members', rows.map(view), at);
+  return {
+    ...listData('members', rows.map(view), at),
+    roles: roles.map((role) => ({ role, permissions: [...permissionsOf(role)].sort() })),
+  };
 }
 
 /** One of them. `not_found`, `forbidden`. */

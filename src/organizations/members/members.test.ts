@@ -49,6 +49,18 @@ async function mailTo(email: string, template: string): Promise<string | undefin
   return mail?.body;
 }
 
+describe('the list of members', () => {
+  it('tells what each role may do, which is what members of it may', async () => {
+    const { owner, people } = await company();
+    const { roles: told } = (await owner.get(at(owner, '/members'))).body.data;
+    expect(told.map(({ role }: { role: Role }) => role)).toEqual(roles);
+    for (const { role, permissions } of told) {
+      const { organization } = (await people[role as Role].get(at(owner))).body.data;
+      expect([...organization.permissions].sort()).toEqual(permissions);
+    }
+  });
+});
+
 describe('an organization', () => {
   it('tells its members what they may do in it', async () => {
     const { people } = await company();

@@ -17,7 +17,8 @@ export const memberRoutes = routes('/dashboard/organizations', group, (route) =>
       permission: 'members.read',
       operation: 'listOrganizationMembers',
       summary: 'List organization members',
-      description: 'Who acts for the organization, with their roles, and who was invited to.',
+      description:
+        'Who acts for the organization, with their roles, and who was invited to; and what each role may do.',
       params: IdParams,
       query: S.MemberQuery,
       data: S.MemberList,

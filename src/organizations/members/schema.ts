@@ -42,7 +42,16 @@ export const MemberQuery = ListQuery({
   status: Type.Optional(Choice(['active', 'invited'])),
   sort: SortBy(['joined_at', 'email'], 'joined_at'),
 });
-export const MemberList = named('MemberList', listOf('members', Member));
+export const MemberList = named(
+  'MemberList',
+  Type.Object({
+    ...listOf('members', Member).properties,
+    roles: Type.Array(
+      named('RolePermissions', Type.Object({ role: Role, permissions: Type.Array(Type.String()) })),
+      { description: 'What each role may do in it; keys may be kept to less' },
+    ),
+  }),
+);
 export const MemberData = named('MemberAnswer', Type.Object({ member: Member }));
 export const MemberChange = named('MemberChange', Strict({ role: Role }));
 export const MemberRemoved = named('MemberRemoved', Type.Object({ removed: Type.Boolean() }));

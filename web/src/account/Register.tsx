@@ -1,9 +1,9 @@
 import { useState } from 'react';
 import type { BodyOf, OperationAt } from '../../../client/index.ts';
 import { client } from '../data/client.ts';
+import { countries } from '../text/countries.ts';
 import { useText } from '../text/index.ts';
 import { Card, Choice, Field, Form, Group, LinkTo, Text, type Values } from '../ui/index.ts';
-import { countries } from './countries.ts';
 
 type Registration = BodyOf<OperationAt<'post', '/auth/register'>>;
 

@@ -3,6 +3,7 @@ export * from './account.ts';
 export * from './billing.ts';
 export * from './cart.ts';
 export * from './listed.ts';
+export * from './organizations.ts';
 export * from './services.ts';
 export * from './session.ts';
 export * from './tickets.ts';

@@ -1,0 +1,58 @@
+import { Button, Group, Modal, Stack, Text, TextInput } from '@mantine/core';
+import { useState } from 'react';
+import { useText } from '../text/index.ts';
+
+interface ConfirmByNameProps {
+  title: string;
+  /** What is lost and what stays. */
+  text: string;
+  button: string;
+  /** What has to be typed, so that nobody does it in passing. */
+  name: string;
+  isOpen: boolean;
+  onClose: () => void;
+  onConfirm: () => void;
+}
+
+/** Asks before something that nobody can take back: for a press, and for the name of what it is about. */
+export function ConfirmByName({ isOpen, onClose, title, ...question }: ConfirmByNameProps) {
+  return (
+    <Modal opened={isOpen} onClose={onClose} title={title} centered>
+      <Question onClose={onClose} {...question} />
+    </Modal>
+  );
+}
+
+function Question({ text, button, name, onClose, onConfirm }: Omit<ConfirmByNameProps, 'title' | 'isOpen'>) {
+  const { t } = useText();
+  const [typed, setTyped] = useState('');
+  const isSame = typed.trim() === name.trim();
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        event.stopPropagation();
+        if (isSame) onConfirm();
+      }}
+    >
+      <Stack>
+        <Text>{text}</Text>
+        <TextInput
+          label={t('app.typeName', { name })}
+          value={typed}
+          onChange={(event) => setTyped(event.currentTarget.value)}
+          autoComplete="off"
+          data-autofocus
+        />
+        <Group justify="end">
+          <Button variant="default" onClick={onClose}>
+            {t('app.cancel')}
+          </Button>
+          <Button type="submit" color="red" disabled={!isSame}>
+            {button}
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  );
+}
