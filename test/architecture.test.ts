@@ -78,6 +78,7 @@ const tablesOf: Record<string, string[]> = {
       ...[
         'charges',
         'charge_returns',
+        'credit_returns',
         'disputes',
         'payment_methods',
         'provider_comparisons',

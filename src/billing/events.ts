@@ -120,6 +120,20 @@ interface CreditNoteIssued {
   reason: string;
 }
 
+interface CreditReturnOpen {
+  amount: string;
+  currency: string;
+  reason: string;
+}
+
+interface CreditReturnDone {
+  user_id: number | null;
+  amount: string;
+  currency: string;
+  /** The day on which the transfer left the bank. */
+  paid_on: string;
+}
+
 interface DisputeSettled {
   invoice_id: number;
   currency: string;
@@ -318,6 +332,18 @@ export const disputeOpened = event<DisputeOpened>(
 export const disputeClosed = event<DisputeClosed>(
   'dispute.closed',
   'a bank decided whose a disputed payment is',
+);
+export const creditReturnAsked = event<CreditReturnOpen>(
+  'credit_return.asked',
+  'staff took credit from an organization to pay it out by bank transfer',
+);
+export const creditReturnDone = event<CreditReturnDone>(
+  'credit_return.done',
+  'the transfer that pays credit out has left the bank',
+);
+export const creditReturnCancelled = event<CreditReturnOpen>(
+  'credit_return.cancelled',
+  'credit that was to be paid out is there again',
 );
 export const disputeSettled = event<DisputeSettled>(
   'dispute.settled',

@@ -15,6 +15,7 @@ export { chargeConcerns } from './charges/concerns.ts';
 export { paymentRoutes } from './charges/routes.ts';
 export { chargeSaved } from './charges/saved.ts';
 export { sendableOf } from './charges/sendBack.ts';
+export { creditReturnStaffRoutes } from './creditReturns/routes.ts';
 export { readBrand } from './documents/brand.ts';
 export { company } from './documents/company.ts';
 export { referenceOf } from './documents/reference.ts';

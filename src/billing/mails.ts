@@ -2,6 +2,7 @@ import { type Block, type MailDeclaration, mail } from '../events/index.ts';
 import { dayFor, moneyFor, type Reader } from '../platform/index.ts';
 import {
   creditGranted,
+  creditReturnDone,
   invoiceCancelled,
   invoiceCreated,
   invoiceExpired,
@@ -217,6 +218,19 @@ const paidAgain = mail(
   { isBill: true },
 );
 
+const creditPaidOut = mail(
+  creditReturnDone,
+  ({ data }, reader) => {
+    const amount = moneyFor(reader, data.amount, data.currency);
+    const day = dayFor(reader, data.paid_on);
+    return {
+      subject: say(reader, 'paidOut.subject', { amount }),
+      blocks: [say(reader, 'paidOut.why', { amount, day })],
+    };
+  },
+  { isBill: true },
+);
+
 const partReturned = mail(
   invoicePartReturned,
   ({ subject: { id }, data }, reader) => ({
@@ -310,7 +324,18 @@ const methodRemoved = mail(
 
 /** What customers are told of their invoices and how they pay them. */
 export const billingMails: MailDeclaration[] = [
-  ...[created, paid, partPaid, expired, cancelled, refunded, paidAgain, partReturned, becameCredit],
+  ...[
+    created,
+    paid,
+    partPaid,
+    expired,
+    cancelled,
+    refunded,
+    paidAgain,
+    partReturned,
+    becameCredit,
+    creditPaidOut,
+  ],
   ...[declined, confirmationWanted, methodSaved, methodRemoved],
   ...taxMails,
 ];

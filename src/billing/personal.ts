@@ -25,6 +25,9 @@ const open = statement<{ id: number; what: string }, { organizationIds: number[]
    union all
    select invoice_id, 'has a refund under way: wait for it' from refunds
    where organization_id = any(:organizationIds::bigint[]) and state = 'pending'
+   union all
+   select id, 'is credit that is being paid out: wait for it' from credit_returns
+   where organization_id = any(:organizationIds::bigint[]) and state = 'open'
    order by id limit 100`,
 );
 const clearProfiles = statement<never, { organizationIds: number[]; now: Date }>(
@@ -61,6 +64,11 @@ export const billingPersonal: PersonalRoom = {
     personalTable('forgotten_books', { ...own, hidden: 'of whom the books say nothing any more' }),
     personalTable('payments', own),
     personalTable('refunds', ofStaff),
+    personalTable('credit_returns', {
+      ...ofStaff,
+      others: ['user_id', 'decided_by'],
+      without: ['user_id', 'decided_by'],
+    }),
     personalTable('transfers', {
       ...ofStaff,
       others: ['user_id', 'taken_back_by'],

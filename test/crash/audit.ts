@@ -45,7 +45,8 @@ const questions: Record<string, string> = {
     select t.minor as transfers, l.minor as ledger from
       (select coalesce(sum(minor), 0) as minor from (
          select amount_minor as minor from transfers where taken_back_at is null
-         union all select booked_minor from payouts) each) t,
+         union all select booked_minor from payouts
+         union all select -amount_minor from credit_returns where state <> 'cancelled') each) t,
       (select coalesce(sum(e.amount_minor), 0) as minor from ledger_entries e
         join ledger_accounts a on a.id = e.account_id and a.kind = 'bank') l
     where t.minor <> l.minor`,

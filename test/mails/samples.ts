@@ -106,6 +106,7 @@ export const samples: Record<string, object[]> = {
   ],
   'invoice.paid_again': [refund],
   'invoice.part_returned': [refund],
+  'credit_return.done': [{ ...money, amount: '3.00', paid_on: '2026-02-03' }],
   'credit.granted': [
     { ...credited, invoice_was: 'cancelled' },
     { ...credited, invoice_was: 'paid' },

@@ -38,6 +38,10 @@ const others = [
     `update refunds set reason = '' where organization_id = :organizationId`,
   ),
   statement<never, { organizationId: number }>(
+    'billing.forgetCreditReturns',
+    `update credit_returns set reason = '' where organization_id = :organizationId`,
+  ),
+  statement<never, { organizationId: number }>(
     'billing.forgetUnknown',
     `update unknown_payments set reason = null where organization_id = :organizationId`,
   ),

@@ -27,6 +27,17 @@ export const chargeConcerns: ConcernSource[] = [
     ),
   },
   {
+    kind: 'credit_return.open',
+    subject: 'credit_return',
+    title: 'Credit that is to be paid out by bank transfer',
+    find: statement<Concern, { limit: number }>(
+      'billing.openCreditReturns',
+      `select id, organization_id, created_at as since,
+         'credit of organization ' || organization_id || ' is to be paid out: make the transfer, and say that it has left the bank' as message
+       from credit_returns where state = 'open' order by created_at desc, id desc limit :limit`,
+    ),
+  },
+  {
     kind: 'payment.unknown',
     subject: 'unknown_payment',
     title: 'Payments that the payment provider has and the database does not know',

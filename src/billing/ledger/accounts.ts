@@ -68,6 +68,7 @@ export const postingKinds = {
   credit_granted: 'staff gave credit',
   transfer_credited: 'a bank transfer, or what was left of it, became credit',
   charge_credited: 'money by a payment provider, or what was left of it, became credit',
+  credit_returned: 'credit was paid out by bank transfer, or was not after all',
   provider_payout: 'money went from a payment provider to the bank, or came back from there',
   provider_fee: 'what a payment provider kept for its work',
   refund_failed: 'a refund did not arrive, and became credit',

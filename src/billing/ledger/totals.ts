@@ -18,9 +18,10 @@ export interface Difference {
 const kept = {
   bank: {
     of: ['bank'],
-    rows: 'the transfers and payouts that were booked',
+    rows: 'the transfers and payouts that were booked, less the credit that was paid out,',
     sql: `select currency, amount_minor as minor from transfers where taken_back_at is null
-      union all select currency, booked_minor from payouts`,
+      union all select currency, booked_minor from payouts
+      union all select currency, -amount_minor from credit_returns where state <> 'cancelled'`,
   },
   provider: {
     of: ['provider'],

@@ -80,6 +80,10 @@ export const de: Translation<typeof en> = {
     subject: 'Die Rechnung {{id}} ist wieder bezahlt',
     why: 'Ihre Bank hat uns {{amount}} der Rechnung {{id}} zurückgegeben, die sie zurückgeholt hatte. Damit ist wie zuvor bezahlt, was Sie erhalten haben; ein Beleg darüber steht bei der Rechnung. Sie müssen nichts tun.',
   },
+  paidOut: {
+    subject: 'Wir haben {{amount}} Ihres Guthabens ausgezahlt',
+    why: 'Wir haben am {{day}} {{amount}} Ihres Guthabens auf Ihr Bankkonto überwiesen. Banken brauchen dafür ein bis zwei Tage.',
+  },
   becameCredit: {
     subject: 'Ihre Zahlung zu Rechnung {{id}} wurde zu Guthaben',
     subjectOfRefund: 'Ihre Erstattung zu Rechnung {{id}} wurde zu Guthaben',

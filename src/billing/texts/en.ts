@@ -75,6 +75,10 @@ export const en = {
     subject: 'Invoice {{id}} is paid again',
     why: 'Your bank gave us back {{amount}} of invoice {{id}} that it had taken. They pay for what you had, as before, and you find a document about it beside the invoice. You need not do anything.',
   },
+  paidOut: {
+    subject: 'We paid out {{amount}} of your credit',
+    why: 'We sent {{amount}} of the credit in your account to your bank account on {{day}}. Banks take a day or two for it.',
+  },
   becameCredit: {
     subject: 'Your payment for invoice {{id}} became credit',
     subjectOfRefund: 'Your refund of invoice {{id}} became credit',
