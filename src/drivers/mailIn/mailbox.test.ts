@@ -55,10 +55,11 @@ describeMailIn(
 
 describe('one look into a mailbox', () => {
   type Connection = Parameters<typeof takeAll>[0];
-  const look = async (bent: Partial<Record<keyof Connection, unknown>>) => {
+  const look = async (bent: Partial<Record<keyof Connection, unknown>>, kept = new Set<string>()) => {
     const taken: string[] = [];
     const client = {
       usable: true,
+      mailbox: { uidValidity: 7n },
       search: async () => [1, 2, 3],
       fetchOne: async () => ({ size: 10 }),
       download: async (uid: string) => ({ content: Readable.from([Buffer.from(uid)]) }),
@@ -75,6 +76,7 @@ describe('one look into a mailbox', () => {
         },
       },
       new AbortController().signal,
+      kept,
     );
     return { taken, problem };
   };
@@ -87,6 +89,23 @@ describe('one look into a mailbox', () => {
     const expected = { taken: ['2', '3'], problem: 'a mail could not be taken: no such part' };
     expect(await look({ download: failing('1') })).toEqual(expected);
     expect(await look({ fetchOne: failing('1') })).toEqual(expected);
+  });
+
+  it('fetches one that was taken and cannot be moved away no second time, and moves it once that can be', async () => {
+    const [kept, moved] = [new Set<string>(), [] as string[]];
+    const messageMove = async (uid: string) => {
+      if (uid === '2' && moved.length < 4) throw new Error('over quota');
+      return moved.push(uid) > 0;
+    };
+    const first = await look({ messageMove }, kept);
+    expect(first).toEqual({ taken: ['1', '2', '3'], problem: 'a mail could not be taken: over quota' });
+    const search = async () => [2, 4, 5];
+    expect((await look({ search, messageMove }, kept)).taken).toEqual(['4', '5']);
+    expect(await look({ search: async () => [2], messageMove }, kept)).toEqual({ taken: [], problem: null });
+    expect([moved, kept.size]).toEqual([['1', '3', '4', '5', '2'], 0]);
+    // Numbers of a mailbox that was made anew say nothing of those before.
+    kept.add('6 2');
+    expect((await look({ search: async () => [2] }, kept)).taken).toEqual(['2']);
   });
 
   it('ends with the connection', async () => {

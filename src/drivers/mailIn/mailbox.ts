@@ -43,10 +43,11 @@ export function mailbox(options: MailboxOptions): MailIn {
 /** Goes on until it is stopped, whatever becomes of the server. */
 async function follow(options: MailboxOptions, receiver: Receiver, signal: AbortSignal): Promise<void> {
   const { againMs = 1_000 } = options;
+  const kept: Kept = new Set();
   let waitMs = againMs;
   while (!signal.aborted) {
     try {
-      await attend(options, receiver, signal, () => {
+      await attend(options, receiver, kept, signal, () => {
         waitMs = againMs;
       });
     } catch (error) {
@@ -58,10 +59,14 @@ async function follow(options: MailboxOptions, receiver: Receiver, signal: Abort
   }
 }
 
+/** Mails that were taken and could not be moved away yet, by the mailbox's number and theirs: they are not fetched again. */
+type Kept = Set<string>;
+
 /** One connection, from its beginning to its end. */
 async function attend(
   options: MailboxOptions,
   receiver: Receiver,
+  kept: Kept,
   signal: AbortSignal,
   isUp: () => void,
 ): Promise<void> {
@@ -82,7 +87,7 @@ async function attend(
     client.on('exists', () => news.abort());
     while (!signal.aborted && !over.signal.aborted) {
       news = new AbortController();
-      const problem = await takeAll(client, options, receiver, signal);
+      const problem = await takeAll(client, options, receiver, signal, kept);
       receiver.stands(problem);
       const waiting = AbortSignal.any([signal, over.signal, news.signal]);
       // The library waits by IDLE meanwhile, or asks now and then where the server does not know it.
@@ -102,7 +107,7 @@ async function attend(
 }
 
 /** What is used of a connection to take mails. */
-type Connection = Pick<ImapFlow, 'usable' | 'search' | 'fetchOne' | 'download' | 'messageMove'>;
+type Connection = Pick<ImapFlow, 'usable' | 'mailbox' | 'search' | 'fetchOne' | 'download' | 'messageMove'>;
 
 /** Takes what lies there, each by itself: one that cannot be taken stays, and holds up none behind it. Returns what went wrong. */
 export async function takeAll(
@@ -110,14 +115,21 @@ export async function takeAll(
   options: Pick<MailboxOptions, 'doneFolder' | 'sizeAtMost'>,
   receiver: Receiver,
   signal: AbortSignal,
+  kept: Kept = new Set(),
 ): Promise<string | null> {
   let problem: string | null = null;
   const found = await client.search({ deleted: false }, { uid: true });
   if (found === undefined || found === false) return 'the mailbox cannot be searched';
+  const nameOf = (uid: number) => `${client.mailbox === false ? '' : client.mailbox.uidValidity} ${uid}`;
+  const there = new Set(found.map(nameOf));
+  for (const name of kept) if (!there.has(name)) kept.delete(name);
   for (const uid of found.toSorted((one, other) => one - other)) {
     if (signal.aborted) break;
     try {
-      await takeOne(client, uid, options, receiver);
+      if (!kept.has(nameOf(uid)) && !(await takeOne(client, uid, options, receiver))) continue;
+      kept.add(nameOf(uid));
+      await moveAway(client, uid, options);
+      kept.delete(nameOf(uid));
     } catch (error) {
       if (!client.usable) throw error;
       problem = `a mail could not be taken: ${error instanceof Error ? error.message : String(error)}`;
@@ -126,23 +138,32 @@ export async function takeAll(
   return problem;
 }
 
+/** Whether it was there to be taken. */
 async function takeOne(
   client: Connection,
   uid: number,
-  { doneFolder, sizeAtMost = mailSizeAtMost }: Pick<MailboxOptions, 'doneFolder' | 'sizeAtMost'>,
+  { sizeAtMost = mailSizeAtMost }: Pick<MailboxOptions, 'sizeAtMost'>,
   receiver: Receiver,
-): Promise<void> {
+): Promise<boolean> {
   const known = await client.fetchOne(String(uid), { size: true }, { uid: true });
-  if (known === false) return; // somebody else took it away
+  if (known === false) return false; // somebody else took it away
   const isCut = (known.size ?? 0) > sizeAtMost;
   const content = isCut ? await headOf(client, uid) : await wholeOf(client, uid);
-  if (content === null) return;
+  if (content === null) return false;
   try {
     await receiver.take({ content, isCut, returnPath: null, recipients: [], client: null });
   } catch (error) {
     content.destroy();
     throw error;
   }
+  return true;
+}
+
+async function moveAway(
+  client: Connection,
+  uid: number,
+  { doneFolder }: Pick<MailboxOptions, 'doneFolder'>,
+): Promise<void> {
   const moved = await client.messageMove(String(uid), doneFolder, { uid: true });
   if (!moved) throw new Error(`it was kept, and cannot be moved to ${doneFolder}`);
 }
