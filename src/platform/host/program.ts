@@ -1,4 +1,5 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
+import type { Readable, Writable } from 'node:stream';
 
 /** What a finished program said. */
 export interface Output {
@@ -102,6 +103,38 @@ export function runProgram(argv: readonly string[], options: RunOptions = {}): P
     child.stdin.on('error', () => undefined); // a program may end before it read everything
     child.stdin.end(options.input ?? '');
   });
+}
+
+/** A program that is spoken to while it runs. */
+export interface RunningProgram {
+  stdin: Writable;
+  stdout: Readable;
+  /** Fails with a `ProgramError` when it ends badly. */
+  ended: Promise<void>;
+  kill(): void;
+}
+
+/** Starts a program whose output is read as it comes. It is killed when it takes too long, however slowly it is read. */
+export function startProgram(argv: readonly string[], { timeoutMs }: { timeoutMs: number }): RunningProgram {
+  const [program, ...args] = argv;
+  if (program === undefined) throw new Error('start: no program named');
+  const child = spawn(program, args, {
+    env: childEnvironment(),
+    stdio: 'pipe',
+    timeout: timeoutMs,
+    killSignal: 'SIGKILL',
+  });
+  let stderr = '';
+  child.stderr.setEncoding('utf8').on('data', (chunk: string) => {
+    stderr = (stderr + chunk).slice(-2_000);
+  });
+  const ended = new Promise<void>((resolve, reject) => {
+    child.on('error', reject);
+    child.on('exit', (code) => (code === 0 ? resolve() : reject(new ProgramError(argv, code, stderr))));
+  });
+  ended.catch(() => undefined); // whoever reads it looks when its output has ended
+  child.stdin.on('error', () => undefined);
+  return { stdin: child.stdin, stdout: child.stdout, ended, kill: () => void child.kill('SIGKILL') };
 }
 
 const isRoot = process.getuid?.() === 0;

@@ -1,10 +1,9 @@
-import type { Readable } from 'node:stream';
-import type { AttachmentStream } from 'mailparser';
 import type { Files } from '../../drivers/files/index.ts';
+import { ProgramError } from '../../platform/host/program.ts';
 import { AppError, type Context, transaction } from '../../platform/index.ts';
 import { keepAttachment } from '../attachments/keep.ts';
 import { type Judged, type MailFiles, whereReplied } from './decide.ts';
-import { isReport, openParser } from './parseMail.ts';
+import { filesIn } from './filesIn.ts';
 import type { MailRow } from './rows.ts';
 
 let queue: Promise<unknown> = Promise.resolve();
@@ -37,14 +36,12 @@ async function keepAll(
   mail: MailRow,
   { organizationId, kept }: { organizationId: number; kept: MailFiles },
 ): Promise<void> {
-  const parser = openParser();
-  const take = async (data: AttachmentStream): Promise<void> => {
-    const named = mail.attachments?.[kept.attaching.length + kept.left.length];
+  const nextName = () => mail.attachments?.[kept.attaching.length + kept.left.length];
+  const take = async (content: AsyncIterable<Uint8Array>): Promise<void> => {
+    const named = nextName();
     const name = named?.name ?? 'attachment';
-    const content = data.content as Readable;
     if (kept.attaching.length >= ctx.config.attachments.most) {
       kept.left.push(name);
-      content.resume();
       return;
     }
     try {
@@ -54,22 +51,13 @@ async function keepAll(
       if (!(error instanceof AppError) || !['attachment_too_large', 'attachments_full'].includes(error.code))
         throw error;
       kept.left.push(name);
-      content.resume();
     }
   };
-  const source = await files.stream(mail.file);
-  await new Promise<void>((resolve, reject) => {
-    parser.on('data', (data: AttachmentStream | { type: 'text' }) => {
-      if (data.type === 'text') return;
-      if (isReport(data)) {
-        (data.content as Readable).once('end', () => data.release?.()).resume();
-        return;
-      }
-      take(data).then(() => data.release?.(), reject);
-    });
-    parser.once('error', reject);
-    parser.once('end', resolve);
-    source.once('error', reject);
-    source.pipe(parser);
-  }).finally(() => source.destroy());
+  try {
+    for await (const content of filesIn(await files.stream(mail.file))) await take(content);
+  } catch (error) {
+    if (!(error instanceof ProgramError)) throw error;
+    ctx.log.warn({ err: error, mail: mail.id }, 'the files of a mail could not be taken out of it');
+    for (let named = nextName(); named !== undefined; named = nextName()) kept.left.push(named.name);
+  }
 }
