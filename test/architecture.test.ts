@@ -136,7 +136,7 @@ const tablesOf: Record<string, string[]> = {
   tickets: [
     ...['tickets', 'ticket_messages', 'ticket_words', 'ticket_attachments'],
     ...['ticket_canned_replies', 'ticket_feedback', 'ticket_writers'],
-    ...['ticket_mails', 'ticket_mail_source'],
+    ...['ticket_mails', 'ticket_mail_files', 'ticket_mail_source'],
   ],
 };
 
@@ -203,6 +203,7 @@ const withoutOrganization: Record<string, string> = {
   nodes: "the provider's",
   settings: "the provider's",
   ticket_canned_replies: "the provider's",
+  ticket_mail_files: 'files that arrive: whose they are is known when they are read',
   ticket_mail_source: 'how it stands with whoever brings mails',
   ticket_writers: "the provider's: who of staff writes",
   restores: "the provider's",

@@ -139,6 +139,7 @@ export const examples: Record<string, Example> = {
       },
     },
   },
+  getRawMail: { params: { id: unclaimed.id }, data: null },
   assignUnclaimedMail: {
     params: { id: unclaimed.id },
     body: { tid: exampleTid, as: 'note' },

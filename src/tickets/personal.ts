@@ -36,7 +36,16 @@ export const ticketsPersonal: PersonalRoom = {
       // What machines sent, and what staff put away as a note, is the provider's own.
       where: `(t.user_id = :userId or t.organization_id = any(:organizationIds::bigint[]))
         and t.ticket_message_id in (select w.id from ticket_messages w where w.kind <> 'note')`,
-      without: ['digest', 'file', 'client_ip', 'client_name', 'reason', 'return_path', 'recipients'],
+      without: [
+        'digest',
+        'file',
+        'client_ip',
+        'client_name',
+        'client_network',
+        'reason',
+        'return_path',
+        'recipients',
+      ],
     }),
     personalTable('ticket_feedback', { ...own, without: ['hash'] }),
   ],

@@ -174,6 +174,7 @@ export const cannotBeSent: Record<string, string> = {
   rateTicket: 'needs the link of a mail: ../test/feedbackLink.test.ts',
   listUnclaimedMails: 'needs a mail that came in: tickets/byMail/byMail.test.ts',
   getUnclaimedMail: 'needs a mail that came in: tickets/byMail/byMail.test.ts',
+  getRawMail: 'needs a mail that came in: tickets/byMail/byMail.test.ts',
   assignUnclaimedMail: 'needs a mail that came in: tickets/byMail/byMail.test.ts',
   openTicketFromMail: 'needs a mail that came in: tickets/byMail/byMail.test.ts',
   deleteUnclaimedMail: 'needs a mail that came in: tickets/byMail/byMail.test.ts',

@@ -13,6 +13,7 @@ export { type Columns, csv } from './csv.ts';
 export { exampleIds, onlyPage } from './examples.ts';
 export { contentField, type FilesOption, type ReceivedFile } from './filesOption.ts';
 export { purgeIdempotencyKeys, sealedAnswers } from './idempotency.ts';
+export { networkOf } from './layers.ts';
 export { type LimitClass, limits } from './limits.ts';
 export { line, requireLine } from './lines.ts';
 export type { ListDefinition, SortKey } from './listDefinition.ts';

@@ -37,21 +37,26 @@ export const attachmentsBeside = `(select coalesce(json_agg(json_build_object('i
 
 /** A file of a ticket of the caller's organization. `not_found`, `forbidden`, `attachments_unavailable`. */
 export async function readAttachment(ctx: OrganizationContext, files: Files, id: number): Promise<Bytes> {
-  return open(ctx, files, await requireOwn(ctx, shownById, { id }));
+  return openFile(ctx, files, await requireOwn(ctx, shownById, { id }));
 }
 
 /** The same, whoever's it is, those of notes too. */
 export async function readAttachmentAsStaff(ctx: Context, files: Files, id: number): Promise<Bytes> {
-  return open(ctx, files, await requireRow(ctx, anyById, { id }));
+  return openFile(ctx, files, await requireRow(ctx, anyById, { id }));
 }
 
-async function open(ctx: Context, files: Files, { file, name, type, bytes }: Row): Promise<Bytes> {
+/** What somebody sent, to be saved and never shown by a browser. `attachments_unavailable`. */
+export async function openFile(
+  ctx: Context,
+  files: Files,
+  { file, name, type, bytes }: Pick<Row, 'file' | 'name' | 'type' | 'bytes'>,
+): Promise<Bytes> {
   try {
     return { body: await files.stream(file), type, name, length: bytes, isStrangers: true };
   } catch (error) {
     if (!(error instanceof FilesError)) throw error;
     // Its row says that it was kept: that it is gone is somebody's mistake, which the log tells.
-    if (error.code === 'file_absent') ctx.log.error({ err: error }, 'the file of an attachment is gone');
+    if (error.code === 'file_absent') ctx.log.error({ err: error }, 'a file that somebody sent is gone');
     throw fail('attachments_unavailable', {
       message:
         error.code === 'file_absent'

@@ -1,9 +1,12 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type MailRoom, mailRoom } from '../../../test/mailsIn.ts';
 import { startTestProduct, type TestProduct } from '../../../test/product.ts';
 import { settled, sql } from '../../../test/sql.ts';
+import { folderFiles } from '../../drivers/files/index.ts';
+import { keepMail } from './keep.ts';
 
 let room: MailRoom;
 let product: TestProduct;
@@ -26,6 +29,7 @@ const bring = (kib: number) =>
       () => 250,
       ({ responseCode }: { responseCode: number }) => responseCode,
     );
+const files = () => folderFiles({ dir: product.ctx.config.filesDir });
 const filesKept = () => readdirSync(join(product.ctx.config.filesDir, 'mails')).length;
 const rowsKept = async () => (await sql(product, 'select 1 from ticket_mails')).length;
 
@@ -46,4 +50,39 @@ it('the file of a mail whose row cannot be written goes again', async () => {
   expect(await bring(1)).toBe(451);
   await sql(product, 'alter table ticket_mails drop constraint none');
   expect(filesKept()).toBe(before);
+});
+
+it('whoever has many IPv6 addresses is one by the network around them', async () => {
+  product.clock.travel(25 * 3_600_000);
+  const from = (ip: string) =>
+    keepMail(product.ctx, files(), {
+      ...{ content: Readable.from([Buffer.from(`From ${ip}\n`), Buffer.alloc(100 * 1_024, ip)]) },
+      ...{ returnPath: '', recipients: [], client: { ip, name: ip }, isCut: false },
+    });
+  await from('2001:db8:1:2::1');
+  await from('2001:db8:1:2:ffff::2');
+  await expect(from('2001:db8:1:2:3:4:5:6')).rejects.toMatchObject({ code: 'mails_full' });
+  await from('2001:db8:1:3::1');
+  await from('::ffff:192.0.2.1');
+  await from('::ffff:192.0.2.2');
+});
+
+it('what a process left of a mail that died while it came goes after a day, and nothing else does', async () => {
+  await settled(product);
+  const before = filesKept();
+  await files().put('mails/77.eml', Buffer.from('half'));
+  await sql(
+    product,
+    `insert into ticket_mail_files (file, begun_at) values ('mails/77.eml', $1)`,
+    product.clock.now(),
+  );
+  const sweep = async () => {
+    await product.periodic('tickets.purgeMails');
+    await settled(product);
+    return filesKept();
+  };
+  expect(await sweep()).toBe(before + 1);
+  product.clock.travel(25 * 3_600_000);
+  expect(await sweep()).toBe(before);
+  expect(await sql(product, 'select 1 from ticket_mail_files')).toEqual([]);
 });

@@ -236,12 +236,23 @@ describe('what is not taken as the customer’s', () => {
     const attention = await product.staff.get('/staff/attention');
     expect(JSON.stringify(attention.body)).toContain('ana@home.example: Re: your mail (sender_unknown)');
     const path = `/staff/unclaimed-mails/${mail?.id}`;
+    const raw = () => product.staff.get(`${path}/raw`);
+    const whole = await raw();
+    expect(whole.body).toMatch(/^From: "Ana at home" <ana@home\.example>\r\n.*\r\n\r\nFrom home\r\n$/s);
+    expect(Object.fromEntries(whole.headers)).toMatchObject({
+      'content-type': 'message/rfc822',
+      'x-content-type-options': 'nosniff',
+      'content-disposition': `attachment; filename="mail-${mail?.id}.eml"; filename*=UTF-8''mail-${mail?.id}.eml`,
+      'content-security-policy': expect.stringContaining('sandbox'),
+    });
+    expect((await ana.get(`${path}/raw`)).status).toBe(403);
     const put = await product.staff.post(`${path}/assign`, { tid, as: 'reply' });
     expect([put.status, put.body.data.ticket.status]).toEqual([200, 'customer_reply']);
     expect((await read(tid, ana)).replies.at(-1)).toMatchObject({
       ...{ name: 'Ana at home', email: 'ana@home.example', user: null, message: 'From home' },
     });
     expect((await product.staff.post(`${path}/assign`, { tid, as: 'reply' })).status).toBe(404);
+    expect((await raw()).status).toBe(200);
     await bring({ from: ana.email, to: 'answers@in.inn.example', text: 'Something else is broken' });
     const [fresh] = await unclaimed();
     expect(fresh).toMatchObject({ reason: 'no_ticket', proved_user_id: ana.userId });
@@ -256,6 +267,7 @@ describe('what is not taken as the customer’s', () => {
     expect((await product.staff.delete(`/staff/unclaimed-mails/${spam?.id}`)).status).toBe(200);
     await settled(product);
     expect((await product.staff.get(`/staff/unclaimed-mails/${spam?.id}`)).status).toBe(404);
+    expect((await product.staff.get(`/staff/unclaimed-mails/${spam?.id}/raw`)).status).toBe(404);
     const rows = await sql(product, `select 1 from ticket_mails m where m::text like '%Spam%'`);
     expect(rows).toEqual([]);
   });

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { Transform } from 'node:stream';
 import type { Files } from '../../drivers/files/index.ts';
 import { type IncomingMail, MailInError } from '../../drivers/mailIn/index.ts';
+import { networkOf } from '../../platform/http/index.ts';
 import {
   AppError,
   type Context,
@@ -10,9 +11,9 @@ import {
   type NamedJob,
   newId,
   statement,
+  type TxContext,
   transaction,
 } from '../../platform/index.ts';
-
 import { mailById } from './rows.ts';
 
 export const deciding: NamedJob<{ mailId: number }> = { name: 'tickets.readMail' };
@@ -28,25 +29,42 @@ const insert = statement<
     recipients: string[];
     clientIp: string | null;
     clientName: string | null;
+    clientNetwork: string | null;
     isCut: boolean;
     now: Date;
   }
 >(
   'tickets.keepMail',
-  `insert into ticket_mails (id, digest, file, size_bytes, return_path, recipients, client_ip, client_name, is_cut,
-     received_at, state)
-   values (:id, :digest, :file, :sizeBytes, :returnPath, :recipients, :clientIp, :clientName, :isCut, :now, 'received')
+  `insert into ticket_mails (id, digest, file, size_bytes, return_path, recipients, client_ip, client_name,
+     client_network, is_cut, received_at, state)
+   values (:id, :digest, :file, :sizeBytes, :returnPath, :recipients, :clientIp, :clientName, :clientNetwork, :isCut, :now,
+     'received')
    on conflict on constraint ticket_mails_once do nothing returning id`,
 );
 
 const broughtSince = statement<
   { bytes: number; of_client: number },
-  { since: Date; clientIp: string; least: number }
+  { since: Date; network: string; least: number }
 >(
   'tickets.mailsBroughtSince',
   `select coalesce(sum(greatest(size_bytes, :least::int)), 0)::bigint as bytes,
-     coalesce(sum(greatest(size_bytes, :least::int)) filter (where client_ip = :clientIp), 0)::bigint as of_client
+     coalesce(sum(greatest(size_bytes, :least::int)) filter (where client_network = :network), 0)::bigint as of_client
    from ticket_mails where ticket_id is null and received_at > :since`,
+);
+
+const beginFile = statement<never, { file: string; now: Date }>(
+  'tickets.beginMailFile',
+  'insert into ticket_mail_files (file, begun_at) values (:file, :now)',
+);
+const endFile = statement<never, { file: string }>(
+  'tickets.endMailFile',
+  'delete from ticket_mail_files where file = :file',
+);
+const takeLost = statement<{ file: string }, { before: Date; limit: number }>(
+  'tickets.takeLostMailFiles',
+  `delete from ticket_mail_files where file in
+     (select file from ticket_mail_files where begun_at < :before order by begun_at, file limit :limit)
+   returning file`,
 );
 
 const dayMs = 24 * 3_600_000;
@@ -54,7 +72,7 @@ const dayMs = 24 * 3_600_000;
 const least = 16_384;
 const shareOfOne = 1 / 4;
 
-/** Bytes under way in this process, by who brings them. */
+/** Bytes under way in this process, by the network that they come from. */
 const arriving = new Map<string, number>();
 
 /** How many bytes a client may still bring today, as it looks at each call. Null: any number, nobody is there to put off. */
@@ -64,22 +82,20 @@ async function roomFor(
   isFromOneServer: boolean,
 ): Promise<(() => number) | null> {
   if (client === null) return null;
+  const network = networkOf(client.ip);
   const most = ctx.config.mailInBytesPerDay;
   const mostOfOne = isFromOneServer ? most : most * shareOfOne;
   const since = new Date(ctx.clock.now().getTime() - dayMs);
-  const kept = await ctx.db.one(broughtSince, { since, clientIp: client.ip, least });
+  const kept = await ctx.db.one(broughtSince, { since, network, least });
   return () => {
     const underWay = [...arriving.values()].reduce((sum, bytes) => sum + bytes, 0);
-    return Math.min(
-      most - kept.bytes - underWay,
-      mostOfOne - kept.of_client - (arriving.get(client.ip) ?? 0),
-    );
+    return Math.min(most - kept.bytes - underWay, mostOfOne - kept.of_client - (arriving.get(network) ?? 0));
   };
 }
 
 /**
  * Keeps a mail for good, once however often it comes: the file first, then its row with the job that reads it. What a crash
- * leaves in between is a file that nobody knows; the mail comes again. Fails when it cannot be kept: `mails_full` when as much
+ * leaves in between is a file whose name is written down, which goes a day later; the mail comes again. Fails when it cannot be kept: `mails_full` when as much
  * came within a day as may. `isFromOneServer`: whoever brings it does so for everybody.
  */
 export async function keepMail(
@@ -91,7 +107,8 @@ export async function keepMail(
   const room = await roomFor(ctx, mail, isFromOneServer);
   const full = () => new MailInError('mails_full', 'as much came as may come in a day');
   if (room !== null && room() < least) throw full();
-  const from = mail.client?.ip ?? '';
+  const network = mail.client === null ? null : networkOf(mail.client.ip);
+  const from = network ?? '';
   const arrive = (bytes: number) => {
     const now = (arriving.get(from) ?? 0) + bytes;
     if (now > 0) arriving.set(from, now);
@@ -117,9 +134,11 @@ export async function keepMail(
     if (!mail.content.readableEnded)
       measured.destroy(new MailInError('mail_broken_off', 'the mail broke off before its end'));
   });
+  await ctx.db.run(beginFile, { file, now: ctx.clock.now() });
   try {
     await files.put(file, mail.content.pipe(measured));
   } catch (error) {
+    await endFileSoon(ctx, file);
     throw measured.errored instanceof MailInError ? measured.errored : error;
   } finally {
     arrive(-sizeBytes);
@@ -131,22 +150,46 @@ export async function keepMail(
     ...{
       clientIp: mail.client?.ip ?? null,
       clientName: mail.client === null ? null : plain(mail.client.name),
+      clientNetwork: network,
     },
   };
   const isNew = await transaction(ctx, 'tickets.keepMail', async (tx) => {
     const kept = await tx.db.maybe(insert, { ...row, now: tx.clock.now() });
-    if (kept !== null) await enqueue(tx, deciding, { mailId: id });
-    return kept !== null;
+    if (kept === null) return false;
+    if ((await tx.db.run(endFile, { file })) === 0)
+      throw new Error('it took so long that its file was taken away');
+    await enqueue(tx, deciding, { mailId: id });
+    return true;
   }).catch(async (error: unknown) => {
     // Where the database went away, the row may be there.
     const isCertain = !(error instanceof AppError && error.code === 'unavailable');
-    if (isCertain && (await ctx.db.maybe(mailById, { id })) === null)
-      await files.delete(file).catch((err: Error) => {
-        ctx.log.warn({ err: causesOf(err), file }, 'the file of a mail that was not kept stays');
-      });
+    if (isCertain && (await ctx.db.maybe(mailById, { id })) === null) await forgetFile(ctx, files, file);
     throw error;
   });
-  if (!isNew) await files.delete(file);
+  if (!isNew) await forgetFile(ctx, files, file);
+}
+
+async function forgetFile(ctx: Context, files: Files, file: string): Promise<void> {
+  try {
+    await files.delete(file);
+  } catch (error) {
+    ctx.log.warn({ err: causesOf(error as Error), file }, 'the file of a mail that was not kept goes later');
+    return;
+  }
+  await endFileSoon(ctx, file);
+}
+
+/** Nothing is left under this name; where that cannot be written down, it is looked at once more later. */
+async function endFileSoon(ctx: Context, file: string): Promise<void> {
+  await ctx.db.run(endFile, { file }).catch((error: Error) => {
+    ctx.log.debug({ err: causesOf(error), file }, 'the name of a file that is gone stays for a day');
+  });
+}
+
+/** Files that were begun longer ago than any mail takes, and have no row: who wrote them died in between. */
+export async function takeLostFiles(tx: TxContext, limit: number): Promise<string[]> {
+  const before = new Date(tx.clock.now().getTime() - dayMs);
+  return (await tx.db.many(takeLost, { before, limit })).map(({ file }) => file);
 }
 
 /** Whoever brings a mail says what they like. */

@@ -8,6 +8,7 @@ import {
   listUnclaimed,
   lockUnclaimed,
   openFromMail,
+  readRawMail,
   readUnclaimed,
 } from './unclaimed.ts';
 
@@ -45,6 +46,21 @@ export const unclaimedMailRoutes = routes('/staff/unclaimed-mails', group, (rout
       etag: true,
     },
     (ctx, req) => readUnclaimed(ctx, req.params.id),
+  );
+  route.get(
+    '/:id/raw',
+    {
+      ...staff,
+      operation: 'getRawMail',
+      summary: 'Get a mail as it came',
+      description:
+        'The whole mail with its attachments, to be saved and never shown by a browser; also once it stands in a ticket.',
+      params: S.MailIdParams,
+      produces: 'message/rfc822',
+      errors: ['not_found', 'attachments_unavailable'],
+      drivers: ['files'],
+    },
+    (ctx, req) => readRawMail(ctx, req.drivers.files, req.params.id),
   );
   route.post(
     '/:id/assign',

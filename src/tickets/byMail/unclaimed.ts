@@ -1,5 +1,6 @@
+import type { Files } from '../../drivers/files/index.ts';
 import { record } from '../../events/index.ts';
-import { type ListRequest, listData, pagedList } from '../../platform/http/index.ts';
+import { type Bytes, type ListRequest, listData, pagedList } from '../../platform/http/index.ts';
 import {
   type Context,
   enqueue,
@@ -13,6 +14,7 @@ import {
   type TxContext,
   transaction,
 } from '../../platform/index.ts';
+import { openFile } from '../attachments/read.ts';
 import { openTicket } from '../create.ts';
 import { mailAssigned, mailDeleted } from '../events.ts';
 import { receiveReply } from '../reply.ts';
@@ -21,6 +23,7 @@ import { readTicketAsStaff } from '../staff/read.ts';
 import type { Priority } from '../states.ts';
 import type { Author } from '../write.ts';
 import { attachmentsOf, end, mayWrite, noteOf, wordsOf } from './decide.ts';
+import { takeLostFiles } from './keep.ts';
 import { lockMailById, type MailRow, mailColumns } from './rows.ts';
 
 const select = `select ${mailColumns} from ticket_mails m`;
@@ -74,6 +77,17 @@ function summaryOf(row: MailRow) {
     attachments: row.attachments ?? [],
     size_bytes: row.size_bytes,
   };
+}
+
+const keptById = statement<Pick<MailRow, 'id' | 'file' | 'size_bytes'>, { id: number }>(
+  'tickets.keptMailById',
+  `select m.id, m.file, m.size_bytes from ticket_mails m where m.id = :id and m.state <> 'deleted'`,
+);
+
+/** A mail as it came, to be saved; also once it stands in a ticket. `not_found`, `attachments_unavailable`. */
+export async function readRawMail(ctx: Context, files: Files, id: number): Promise<Bytes> {
+  const { file, size_bytes: bytes } = await requireRow(ctx, keptById, { id });
+  return openFile(ctx, files, { file, bytes, name: `mail-${id}.eml`, type: 'message/rfc822' });
 }
 
 async function requireUnclaimed(tx: TxContext, id: number): Promise<MailRow> {
@@ -210,7 +224,7 @@ const takeForgotten = statement<{ file: string }, { before: Date; limit: number 
 
 /**
  * What machines sent that is no ticket's, and what came twice, is kept for thirty days; what nobody claimed for ninety, since
- * whoever likes can send it.
+ * whoever likes can send it. Files that were begun and became no mail go after a day.
  */
 export const purgeMails: PeriodicJob = {
   name: 'tickets.purgeMails',
@@ -221,7 +235,9 @@ export const purgeMails: PeriodicJob = {
       ...(await tx.db.many(takeOld, { before: new Date(now - keptMs), limit: batch })),
       ...(await tx.db.many(takeForgotten, { before: new Date(now - 3 * keptMs), limit: batch })),
     ];
-    for (const { file } of old) await enqueue(tx, forgettingFile, { file });
-    return old.length >= batch ? 'more' : 'done';
+    const lost = await takeLostFiles(tx, batch);
+    for (const file of [...old.map((each) => each.file), ...lost])
+      await enqueue(tx, forgettingFile, { file });
+    return old.length >= batch || lost.length === batch ? 'more' : 'done';
   },
 };
