@@ -1,10 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { AppError, type Context, causesOf, statement } from '../platform/index.ts';
 import { messageIdOf } from './deliveries.ts';
-import { createLane } from './lane.ts';
+import { createLane, mostOfEndpoint } from './lane.ts';
 import type { Outcome, Poster } from './post.ts';
 import { type Due, type Ended, settle } from './settle.ts';
 import { signedHeaders } from './sign.ts';
+import { createTurn } from './turn.ts';
 import { onWake } from './wake.ts';
 
 // One probe of each endpoint, however many there are: what waits at one that is full or fails is not looked at.
@@ -16,6 +17,7 @@ const dueNow = statement<
     fullOrganizations: number[];
     fullEndpoints: number[];
     used: number[];
+    each: number;
     limit: number;
   }
 >(
@@ -25,7 +27,7 @@ const dueNow = statement<
    from webhook_endpoints e cross join lateral (
      select id, body, tries, begun, next_try_at from webhook_deliveries
      where endpoint_id = e.id and state = 'waiting' and next_try_at <= :now and id <> all(:busy::bigint[])
-     order by next_try_at, id limit case when e.failing_since is null then :limit::bigint else 1 end) d
+     order by next_try_at, id limit case when e.failing_since is null then :each::bigint else 1 end) d
    where e.status = 'enabled' and e.organization_id <> all(:fullOrganizations::bigint[])
      and e.id <> all(:fullEndpoints::bigint[])
      and (e.failing_since is null or e.id <> all(:used::bigint[]))
@@ -38,6 +40,10 @@ const mostUnwritten = 512;
 /** The same, with those that are set aside. */
 const mostHeld = 10_000;
 const gatherMs = 5;
+/** How many are found beyond the places that are free: a place that gets free is taken at once. */
+const mostAhead = 128;
+/** Another process may change their endpoint meanwhile. */
+const aheadMs = 250;
 /** How long answers are waited for when the process stops. */
 const endMs = 2_000;
 /** What cannot be written down by itself either is tried again after this, and not sent meanwhile. */
@@ -57,9 +63,17 @@ export async function drain(ctx: Context, poster: Poster, signal: AbortSignal): 
   const lane = createLane();
   let bell = Promise.withResolvers<void>();
   const ring = () => bell.resolve();
-  const stopListening = onWake(ring);
+  const stopListening = onWake((isChanged) => {
+    if (isChanged) ahead = [];
+    ring();
+  });
   signal.addEventListener('abort', ring);
   let settling: Promise<void> | null = null;
+  let unwritten = 0;
+  /** Found, and not begun. */
+  let ahead: Due[] = [];
+  let aheadUntilMs = 0;
+  let isMore = false;
 
   const toSettle = (): (Sending & Ended)[] => {
     const now = performance.now();
@@ -87,7 +101,7 @@ export async function drain(ctx: Context, poster: Poster, signal: AbortSignal): 
     if (done.length === 0) return;
     try {
       await settle(ctx, done);
-      for (const { due } of done) sending.delete(due.id);
+      for (const each of done) forget(each);
       return;
     } catch (error) {
       // Nothing is sent in its place until it is written down: what is due would be sent again and again.
@@ -100,9 +114,10 @@ export async function drain(ctx: Context, poster: Poster, signal: AbortSignal): 
     for (const each of done) {
       try {
         await settle(ctx, [each]);
-        sending.delete(each.due.id);
+        forget(each);
       } catch (error) {
         if (isOutage(error)) return;
+        if (each.asideUntilMs === 0) unwritten -= 1;
         each.asideUntilMs = performance.now() + asideMs;
         ctx.log.error(
           { err: causesOf(error as Error), delivery: each.due.id },
@@ -112,13 +127,24 @@ export async function drain(ctx: Context, poster: Poster, signal: AbortSignal): 
     }
   };
 
+  const forget = ({ due, asideUntilMs }: Sending): void => {
+    sending.delete(due.id);
+    if (asideUntilMs === 0) unwritten -= 1;
+  };
+
   const begin = (due: Due): void => {
     const each: Sending = { due, at: ctx.clock.now(), outcome: null, asideUntilMs: 0 };
     sending.set(due.id, each);
     const settled = (outcome: Outcome) => {
       each.outcome = outcome;
+      unwritten += 1;
       lane.end(due.id);
-      if (!signal.aborted) settleSoon();
+      // Whoever fails has one try at a time as soon as that is written down.
+      if (outcome.error !== null)
+        ahead = ahead.filter(({ endpoint_id: endpointId }) => endpointId !== due.endpoint_id);
+      if (signal.aborted) return;
+      settleSoon();
+      if (!beginNext() && ahead.length === 0 && isMore && !isHeldUp()) ring();
     };
     let headers: Record<string, string>;
     try {
@@ -135,24 +161,42 @@ export async function drain(ctx: Context, poster: Poster, signal: AbortSignal): 
     poster.post({ url: due.url, organizationId: due.organization_id }, headers, due.body).then(settled);
   };
 
+  const isHeldUp = () => signal.aborted || unwritten >= mostUnwritten || sending.size >= mostHeld;
+
+  /** Begins the first that may of those that were found; false when there is none. */
+  const beginNext = (): boolean => {
+    if (isHeldUp()) return false;
+    if (performance.now() > aheadUntilMs) ahead = [];
+    const at = ahead.findIndex(
+      ({ id, organization_id: organizationId, endpoint_id: endpointId, isFailing }) =>
+        lane.begin(id, organizationId, endpointId, isFailing),
+    );
+    const [next] = at === -1 ? [] : ahead.splice(at, 1);
+    if (next === undefined) return false;
+    begin(next);
+    return true;
+  };
+
   const fill = async (): Promise<void> => {
-    for (;;) {
-      const { limit, ...full } = lane.room();
-      const current = [...sending.values()].filter(({ asideUntilMs }) => asideUntilMs === 0);
-      const unwritten = current.filter(({ outcome }) => outcome !== null).length;
-      if (limit <= 0 || unwritten >= mostUnwritten || sending.size >= mostHeld || signal.aborted) return;
-      const due = await ctx.db.many(dueNow, {
-        ...{ now: ctx.clock.now(), busy: [...sending.keys()], ...full },
-        ...{ used: [...new Set(current.map((each) => each.due.endpoint_id))], limit },
-      });
+    const turn = createTurn();
+    const beginAll = async (): Promise<number> => {
       let begun = 0;
-      for (const each of due) {
-        const { id, organization_id: organizationId, endpoint_id: endpointId, isFailing } = each;
-        if (!lane.begin(id, organizationId, endpointId, isFailing)) continue;
-        begin(each);
-        begun += 1;
-      }
-      if (begun === 0 || due.length < limit) return;
+      for (; beginNext(); begun += 1) await turn();
+      return begun;
+    };
+    await beginAll();
+    for (;;) {
+      const { limit: free, ...full } = lane.room();
+      if (free <= 0 || isHeldUp()) return;
+      const limit = free + mostAhead;
+      const current = [...sending.values()].filter(({ asideUntilMs }) => asideUntilMs === 0);
+      ahead = await ctx.db.many(dueNow, {
+        ...{ now: ctx.clock.now(), busy: [...sending.keys()], ...full },
+        ...{ used: [...new Set(current.map((each) => each.due.endpoint_id))], each: mostOfEndpoint, limit },
+      });
+      aheadUntilMs = performance.now() + aheadMs;
+      isMore = ahead.length === limit;
+      if ((await beginAll()) === 0 || !isMore) return;
     }
   };
 

@@ -13,6 +13,7 @@ import {
 import { webhookCreated, webhookDeleted, webhookSecretRotated, webhookUpdated } from './events.ts';
 import { newSecret, sealSecret } from './sign.ts';
 import { checkUrl } from './target.ts';
+import { tellEndpointsChanged } from './wake.ts';
 
 export interface EndpointRow {
   id: number;
@@ -151,6 +152,7 @@ export function changeEndpoint(ctx: OrganizationContext, id: number, change: Cha
     const events = chosen === undefined ? row.events : chosen;
     const isFresh = url !== row.url || (status === 'enabled' && row.status === 'paused');
     await tx.db.run(updateEndpointRow, { id, url, description, status, events, isFresh });
+    tx.db.afterCommit(tellEndpointsChanged);
     await record(tx, webhookUpdated, { subject: { type: 'webhook', id }, data: { change } });
     return readEndpoint(tx, id);
   });
@@ -161,6 +163,7 @@ export function deleteEndpoint(ctx: OrganizationContext, id: number) {
   return transaction(ctx, 'webhooks.delete', async (tx) => {
     const { url } = await lockEndpoint(tx, id);
     await tx.db.run(deleteEndpointRow, { id });
+    tx.db.afterCommit(tellEndpointsChanged);
     await record(tx, webhookDeleted, { subject: { type: 'webhook', id }, data: { url } });
     return {};
   });
@@ -173,6 +176,7 @@ export function rotateSecret(ctx: OrganizationContext, id: number) {
     const secret = newSecret();
     const until = new Date(tx.clock.now().getTime() + overlapMs);
     await tx.db.run(setSecret, { id, secret: sealSecret(tx, id, secret), until });
+    tx.db.afterCommit(tellEndpointsChanged);
     await record(tx, webhookSecretRotated, { subject: { type: 'webhook', id } });
     return { secret, previous_until: until };
   });

@@ -1,5 +1,5 @@
 import type { LookupFunction } from 'node:net';
-import { Pool } from 'undici';
+import { type Dispatcher, Pool } from 'undici';
 import { lookupsOf, nameServers, type Resolve, type Resolved } from './resolve.ts';
 import { literalOf, mayReach } from './target.ts';
 
@@ -71,34 +71,87 @@ export function createPoster(
     throw new Unreachable('The host leads to an address that we do not send to: it has to be a public one');
   };
 
-  const send = async (to: Address, headers: Record<string, string>, body: string, signal: AbortSignal) => {
+  const send = async (
+    to: Address,
+    headers: Record<string, string>,
+    body: string,
+    time: Time,
+  ): Promise<Answered> => {
     const url = new URL(to.url);
-    const path = url.pathname + url.search;
-    const request = { method: 'POST', path, headers, body, signal } as const;
-    const answered = await firstReached(
-      await within(addressesFor(url, to.organizationId), signal),
-      (address) => poolFor(url, address).request(request),
-    );
-    const { statusCode: status } = answered;
-    const answer = await beginningOf(answered.body);
-    const error = status >= 200 && status < 300 ? null : `Answered ${status}`;
-    return { status, error, answer };
+    const request = { method: 'POST', path: url.pathname + url.search, headers, body } as const;
+    const addresses = await addressesFor(url, to.organizationId);
+    return firstReached(addresses, (address) => ask(poolFor(url, address), request, time));
   };
 
   return {
-    async post(to, headers, body) {
+    post(to, headers, body) {
       const began = performance.now();
-      const signal = AbortSignal.timeout(timeoutMs);
-      const tried = await send(to, headers, body, signal).catch((error: Error) => ({
-        ...{ status: null, answer: null },
-        error: signal.aborted ? 'No whole answer within ten seconds' : wordsFor(error),
-      }));
-      return { ...tried, durationMs: Math.round(performance.now() - began) };
+      const { promise, resolve: settle } = Promise.withResolvers<Outcome>();
+      const ended = (status: number | null, error: string | null, answer: string | null) => {
+        clearTimeout(timer);
+        settle({ status, error, answer, durationMs: Math.round(performance.now() - began) });
+      };
+      const time: Time = { isOver: false, cut: null };
+      const timer = setTimeout(() => {
+        time.isOver = true;
+        time.cut?.();
+        ended(null, 'No whole answer within ten seconds', null);
+      }, timeoutMs);
+      send(to, headers, body, time).then(
+        ({ status, answer }) =>
+          ended(status, status >= 200 && status < 300 ? null : `Answered ${status}`, answer),
+        (error: Error) => ended(null, wordsFor(error), null),
+      );
+      return promise;
     },
     close: async () => {
       await Promise.allSettled([...pools.values()].map((pool) => pool.destroy()));
     },
   };
+}
+
+/** The time that a try has: once it is over nothing of it is sent any more. */
+interface Time {
+  isOver: boolean;
+  cut: (() => void) | null;
+}
+
+interface Answered {
+  status: number;
+  /** The beginning of it. */
+  answer: string;
+}
+
+/**
+ * Sends a request and reads the beginning of its answer as it comes in. `undici`'s own `request` would make a stream of each
+ * answer, which takes as long as all the rest of it.
+ */
+function ask(pool: Pool, request: Dispatcher.DispatchOptions, time: Time): Promise<Answered> {
+  return new Promise((resolve, reject) => {
+    if (time.isOver) throw new Unreachable('too late');
+    const parts: Buffer[] = [];
+    let [status, bytes] = [0, 0];
+    const end = () => resolve({ status, answer: textOf(parts) });
+    pool.dispatch(request, {
+      onRequestStart: (controller) => {
+        // It may have waited for a connection all the time.
+        if (time.isOver) controller.abort(new Unreachable('too late'));
+        time.cut = () => controller.abort(new Unreachable('too late'));
+      },
+      onResponseStart: (_, code) => {
+        status = code; // the last one, after those that only say that it goes on
+      },
+      onResponseData: (controller, part) => {
+        parts.push(part);
+        bytes += part.length;
+        if (bytes < mostBytes) return;
+        end();
+        controller.abort(new Unreachable('enough'));
+      },
+      onResponseEnd: end,
+      onResponseError: (_, error) => reject(error),
+    });
+  });
 }
 
 function openPool(origin: string, address: string, family: number): Pool {
@@ -110,6 +163,8 @@ function openPool(origin: string, address: string, family: number): Pool {
     connections: atOnce,
     connect: { lookup: toChecked, timeout: connectMs },
     keepAliveTimeout: 4_000,
+    // Each try has a time of its own.
+    ...{ headersTimeout: 0, bodyTimeout: 0 },
   });
 }
 
@@ -139,24 +194,9 @@ function isUnreached(error: unknown): boolean {
   return isLate || ('syscall' in error && error.syscall === 'connect');
 }
 
-async function beginningOf(body: AsyncIterable<Buffer> & { destroy(): unknown }): Promise<string> {
-  const parts: Buffer[] = [];
-  let bytes = 0;
-  for await (const part of body) {
-    parts.push(part);
-    bytes += part.length;
-    if (bytes >= mostBytes) break;
-  }
-  body.destroy();
+function textOf(parts: readonly Buffer[]): string {
   const text = Buffer.concat(parts).toString('utf8').replaceAll('\0', '').toWellFormed();
   return text.slice(0, keptCharacters);
-}
-
-function within<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    signal.addEventListener('abort', () => reject(signal.reason), { once: true });
-    work.then(resolve, reject);
-  });
 }
 
 const words: Record<string, string> = {

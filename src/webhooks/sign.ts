@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
-import { type Context, type SealedValue, statement } from '../platform/index.ts';
+import { type Context, type Seal, type SealedValue, statement } from '../platform/index.ts';
 
 /** A new signing secret, as Standard Webhooks writes them. */
 export function newSecret(): string {
@@ -20,17 +20,31 @@ export interface Secrets {
   previous_until: Date | null;
 }
 
+/** Keys that were opened, by whose they are and what they were opened from. Who can open them may keep them as well. */
+const openedBy = new WeakMap<Seal, Map<string, Webhook>>();
+const mostOpened = 2_000;
+
+function keyOf({ seal }: Context, endpointId: number, sealed: Buffer): Webhook {
+  const opened = openedBy.get(seal) ?? new Map<string, Webhook>();
+  openedBy.set(seal, opened);
+  const name = `${endpointId} ${sealed.toString('base64')}`;
+  const key = opened.get(name) ?? new Webhook(seal.open(sealed, contextOf(endpointId)));
+  if (opened.size >= mostOpened) opened.clear();
+  opened.set(name, key);
+  return key;
+}
+
 /** The headers of a try: its id, when it was signed, and a signature with each secret that counts. */
 export function signedHeaders(
-  { seal, clock }: Context,
+  ctx: Context,
   { endpoint_id, secret, previous_secret, previous_until }: Secrets,
   id: string,
   body: string,
 ): Record<string, string> {
-  const now = clock.now();
+  const now = ctx.clock.now();
   const isBoth = previous_secret !== null && previous_until !== null && previous_until > now;
   const signatures = (isBoth ? [secret, previous_secret] : [secret]).map((sealed) =>
-    new Webhook(seal.open(sealed, contextOf(endpoint_id))).sign(id, now, body),
+    keyOf(ctx, endpoint_id, sealed).sign(id, now, body),
   );
   return {
     'content-type': 'application/json',

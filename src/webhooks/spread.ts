@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { followJournal, type JournalEntry, messageOf } from '../events/index.ts';
 import { type Context, causesOf, type Database, newId, statement, transaction } from '../platform/index.ts';
+import { createTurn } from './turn.ts';
 import { wakeDrain } from './wake.ts';
 
 const cursor = statement<{ position: number }>('webhooks.cursor', 'select position from webhook_cursor');
@@ -59,40 +60,48 @@ export async function spread(ctx: Context & { readonly db: Database }, signal: A
   }
 }
 
-function write(ctx: Context, page: readonly JournalEntry[], from: number): Promise<void> {
-  const messages = page.flatMap((entry) => {
-    const found = entry.organizationId === null ? null : messageOf(entry);
+/** What is made of an entry, whoever it is for. */
+interface Made {
+  id: number;
+  type: string;
+  body: string;
+}
+
+async function write(ctx: Context, page: readonly JournalEntry[], from: number): Promise<void> {
+  const made = new Map<number, Made[]>();
+  const turn = createTurn();
+  for (const entry of page) {
     const { id, organizationId } = entry;
-    return found === null || organizationId === null ? [] : [{ id, organizationId, ...found.message }];
-  });
-  return transaction(ctx, 'webhooks.spread', async (tx) => {
+    const found = organizationId === null ? null : messageOf(entry);
+    if (found === null || organizationId === null) continue;
+    const { type } = found.message;
+    const theirs = made.get(organizationId) ?? [];
+    theirs.push({ id, type, body: JSON.stringify(found.message) });
+    made.set(organizationId, theirs);
+    await turn();
+  }
+  await transaction(ctx, 'webhooks.spread', async (tx) => {
     const to = page.at(-1)?.id ?? from;
     if ((await tx.db.maybe(moveCursor, { from, to })) === null)
       throw new Error('somebody else makes webhooks of the journal');
-    if (messages.length === 0) return;
-    const organizations = [...new Set(messages.map(({ organizationId }) => organizationId))];
-    const endpoints = await tx.db.many(endpointsOf, { organizations });
-    const made = endpoints.flatMap((endpoint) =>
-      messages
+    if (made.size === 0) return;
+    const endpoints = await tx.db.many(endpointsOf, { organizations: [...made.keys()] });
+    const deliveries = endpoints.flatMap((endpoint) =>
+      (made.get(endpoint.organization_id) ?? [])
         .filter(
-          ({ id, organizationId, type }) =>
-            organizationId === endpoint.organization_id &&
-            id > endpoint.since_id &&
-            (endpoint.events === null || endpoint.events.includes(type)),
+          ({ id, type }) =>
+            id > endpoint.since_id && (endpoint.events === null || endpoint.events.includes(type)),
         )
-        .map(({ id: entry, organizationId, ...message }) => ({
-          ...{ entry, organizationId, endpoint: endpoint.id, event: message.type },
-          body: JSON.stringify(message),
-        })),
+        .map((each) => ({ endpoint, ...each })),
     );
-    if (made.length === 0) return;
+    if (deliveries.length === 0) return;
     await tx.db.run(insertDeliveries, {
-      ids: made.map(newId),
-      organizations: made.map(({ organizationId }) => organizationId),
-      endpoints: made.map(({ endpoint }) => endpoint),
-      entries: made.map(({ entry }) => entry),
-      events: made.map(({ event }) => event),
-      bodies: made.map(({ body }) => body),
+      ids: deliveries.map(newId),
+      organizations: deliveries.map(({ endpoint }) => endpoint.organization_id),
+      endpoints: deliveries.map(({ endpoint }) => endpoint.id),
+      entries: deliveries.map(({ id }) => id),
+      events: deliveries.map(({ type }) => type),
+      bodies: deliveries.map(({ body }) => body),
       now: tx.clock.now(),
     });
     tx.db.afterCommit(wakeDrain);

@@ -58,11 +58,18 @@ function isPublic(address: Address): boolean {
   return address.kind() === 'ipv4' || (address as ipaddr.IPv6).match(globalUnicast);
 }
 
-function isOneOf(address: Address, networks: readonly string[]): boolean {
-  return networks.some((network) => {
-    const [base, bits] = ipaddr.parseCIDR(network.includes('/') ? network : whole(network));
-    return base.kind() === address.kind() && address.match([base, bits] as never);
-  });
+type Network = ReturnType<typeof ipaddr.parseCIDR>;
+
+const networksOf = new WeakMap<readonly string[], Network[]>();
+
+function isOneOf(address: Address, allow: readonly string[]): boolean {
+  const networks =
+    networksOf.get(allow) ??
+    allow.map((network) => ipaddr.parseCIDR(network.includes('/') ? network : whole(network)));
+  networksOf.set(allow, networks);
+  return networks.some(
+    ([base, bits]) => base.kind() === address.kind() && address.match([base, bits] as never),
+  );
 }
 
 function whole(address: string): string {
