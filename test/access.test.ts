@@ -216,6 +216,7 @@ describe('an endpoint of an organization', () => {
   it.each(withResource.map((route) => [nameOf(route), route] as const))(
     "%s answers 403 for another organization's resource, and changes nothing",
     async (_, route) => {
+      await settled(product);
       const before = await contents(product);
       const answer = await send(isForKeys(route) ? stranger : strangerHere, route);
       expect(faceOf(answer)).toMatchObject({ status: 403, success: false, error: 'Forbidden' });
@@ -268,6 +269,7 @@ describe('a key', () => {
       request: (method, path, body, headers) =>
         owner.request(method, path, body, { ...headers, token: key.key }),
     };
+    await settled(product); // its mail
     const before = await contents(product);
     const allowed = permissionsOf('owner', kept);
     const refused: string[] = [];
@@ -393,6 +395,7 @@ describe('a request whose body comes late', () => {
     await sql(product, 'update api_keys set revoked_at = now() where id = $1', revoked.id);
     await sql(product, `update api_keys set scopes = '{vps.read}' where id = $1`, narrowed.id);
     await sql(product, `update memberships set role = 'viewer' where user_id = $1`, lowered.userId);
+    await settled(product);
     const before = await contents(product);
     product.clock.travel(1_000);
     expect(await Promise.all(late.map((finish) => finish()))).toEqual([
@@ -439,6 +442,7 @@ describe('an endpoint of staff', () => {
       const others = ['administrator', 'billing', 'support', 'operator'] as const;
       const refused = others.filter((role) => route.staffRoles?.includes(role) === false);
       const people = await Promise.all(refused.map((role) => newStaff(product, role)));
+      await settled(product);
       const before = await contents(product);
       expect(faceOf(await send(owner, route))).toMatchObject({ status: 403, code: 'staff_only' });
       for (const person of people)
@@ -454,6 +458,7 @@ describe('a key of staff', () => {
     const administrator = await newStaff(product, 'administrator');
     const made = await administrator.post('/staff/keys', { name: 'Kept', [area]: false });
     const kept = { ...administrator, request: product.nobody.request };
+    await settled(product);
     const before = await contents(product);
     for (const route of refused) {
       const answer = await send(kept, route, { token: made.body.data.token });
