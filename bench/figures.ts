@@ -139,7 +139,7 @@ async function signIn(): Promise<void> {
   await take('sign-in', () =>
     measureSignIn(
       { house, access, people },
-      quick ? { rounds: 3, seconds: 2 } : { rounds: roundsOr(15), seconds: 4 },
+      quick ? { rounds: roundsOr(3), seconds: 2 } : { rounds: roundsOr(15), seconds: 4 },
     ),
   );
   await access.close();

@@ -1,5 +1,4 @@
-import { type Context, fail, type TxContext } from '../../platform/index.ts';
-import { hasPasskey } from '../passkeys/rows.ts';
+import { type Context, fail, statement, type TxContext } from '../../platform/index.ts';
 import { takeRecoveryCode } from './recoveryCodes.ts';
 import { hasTotp, takeCode } from './totp.ts';
 
@@ -11,17 +10,25 @@ export interface Shown {
 
 export type SecondFactor = 'totp' | 'recovery_code' | 'passkey';
 
+const hasTotpOf = (userId: string) =>
+  `exists (select 1 from totp_factors f where f.user_id = ${userId} and f.enabled_at is not null)`;
+const hasPasskeyOf = (userId: string) => `exists (select 1 from passkeys p where p.user_id = ${userId})`;
+
+const whichOf = statement<{ totp: boolean; passkey: boolean }, { userId: number }>(
+  'account.factorsOf',
+  `select ${hasTotpOf(':userId')} as totp, ${hasPasskeyOf(':userId')} as passkey`,
+);
+
 /** What this person has to show beside the password; empty for who has set up nothing. */
 export async function factorsOf(ctx: Context, userId: number): Promise<SecondFactor[]> {
-  const [totp, passkey] = [await hasTotp(ctx, userId), await hasPasskey(ctx, userId)];
+  const { totp, passkey } = await ctx.db.one(whichOf, { userId });
   if (!totp && !passkey) return [];
   return [...(totp ? (['totp'] as const) : []), 'recovery_code', ...(passkey ? (['passkey'] as const) : [])];
 }
 
 /** SQL that says whether the person whose id this is has something to show beside the password. */
 export function isSecured(userId: string): string {
-  return `(exists (select 1 from totp_factors f where f.user_id = ${userId} and f.enabled_at is not null)
-    or exists (select 1 from passkeys p where p.user_id = ${userId}))`;
+  return `(${hasTotpOf(userId)} or ${hasPasskeyOf(userId)})`;
 }
 
 /** Whether what is shown is right; then it is used up. */

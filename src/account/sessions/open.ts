@@ -76,12 +76,12 @@ export async function openSession(
   const lifeMs = tx.config.sessions.longestHours * hourMs;
   const device = await meetDevice(tx, userId, visit.device);
   const userAgent = shortened(visit.userAgent);
-  await tx.db.run(insertSession, {
+  const inserted = tx.db.run(insertSession, {
     ...{ id, userId, hash: hashToken(token), half: false, strong, method, deviceId: device.id },
     ...{ ip: tx.actor.ip, userAgent, expiresAt: new Date(now.getTime() + lifeMs), now },
   });
-  await tx.db.run(dropOldest, { userId, half: false, keep: sessionsAtMost });
-  await record(actingAs(tx, userId), sessionOpened, {
+  const dropped = tx.db.run(dropOldest, { userId, half: false, keep: sessionsAtMost });
+  const recorded = record(actingAs(tx, userId), sessionOpened, {
     subject: { type: 'user', id: userId },
     organizationId: null,
     data: {
@@ -89,7 +89,9 @@ export async function openSession(
       new_device: device.isNew,
     },
   });
-  tx.db.afterCommit(forgetPrincipals);
+  const [, ended] = await Promise.all([inserted, dropped, recorded]);
+  // A session that begins changes nothing of what is remembered: only one that ends does.
+  if (ended > 0) tx.db.afterCommit(forgetPrincipals);
   return { id, token, device: device.token, seconds: Math.floor(lifeMs / 1_000) };
 }
 

@@ -37,10 +37,9 @@ export async function logIn(ctx: Context, { email, password }: Credentials, aske
   if (!person.email_verified) throw fail('email_unverified');
   const renewed = isOutdated(person.password_hash) ? await hashPassword(password) : null;
   return transaction(ctx, 'account.logIn', async (tx) => {
-    await requireSame(tx, person);
+    const [, methods] = await Promise.all([requireSame(tx, person), factorsOf(tx, person.id)]);
     if (renewed !== null)
       await tx.db.run(setPassword, { id: person.id, passwordHash: renewed, now: tx.clock.now() });
-    const methods = await factorsOf(tx, person.id);
     if (methods.length > 0) {
       const half = await openHalf(tx, person.id, visitOf(asked));
       return answer({ second_factor_required: true, methods }, cookiesOf(half.token, null, half.seconds));

@@ -1,14 +1,14 @@
 import { randomBytes } from 'node:crypto';
-import { hash, verify } from '@node-rs/argon2';
+import { hashingCost } from './passwordCost.ts';
 import { inPasswordQueue } from './passwordQueue.ts';
+import { hashApart } from './passwordThreads.ts';
 
-/** OWASP's first choice for argon2id; the default algorithm of the library. */
-const cost = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };
-const costText = `$m=${cost.memoryCost},t=${cost.timeCost},p=${cost.parallelism}$`;
+const { memoryCost, timeCost, parallelism } = hashingCost;
+const costText = `$m=${memoryCost},t=${timeCost},p=${parallelism}$`;
 
 /** What is kept of a password. `rate_limited` when too many wait to be hashed. */
-export function hashPassword(password: string): Promise<string> {
-  return inPasswordQueue(() => hash(asTyped(password), cost));
+export async function hashPassword(password: string): Promise<string> {
+  return String(await inPasswordQueue(() => hashApart({ password: asTyped(password), against: null })));
 }
 
 let decoy: Promise<string> | null = null;
@@ -20,8 +20,8 @@ let decoy: Promise<string> | null = null;
 export async function isPassword(password: string, kept: string | null): Promise<boolean> {
   decoy ??= hashPassword(randomBytes(24).toString('base64url'));
   const against = kept ?? (await decoy);
-  const matches = await inPasswordQueue(() => verify(against, asTyped(password)));
-  return matches && kept !== null;
+  const matches = await inPasswordQueue(() => hashApart({ password: asTyped(password), against }));
+  return matches === true && kept !== null;
 }
 
 /** Whether a hash was made with less work than is done today. */
