@@ -84,3 +84,37 @@ describe('who asks', () => {
     }
   });
 });
+
+describe('a refusal', () => {
+  it('is said in the language of whoever looks, fields and all; what only the API can say is marked as English', async () => {
+    const { page } = await bed.open({ locale: 'de-DE' });
+    await page.goto('/sign-in');
+    await page.locator('input[name=email]').fill(bed.product.demo.customer.email);
+    await page.locator('input[name=password]').fill('not my password');
+    await page.getByRole('button', { name: 'Anmelden', exact: true }).click();
+    await page
+      .getByRole('alert')
+      .getByText('Diese Adresse und dieses Passwort gehören nicht zusammen.')
+      .waitFor();
+    await page.goto('/register');
+    const person = { first_name: 'Zoë', last_name: 'Brand', email: 'zoe.brand@example.com' };
+    for (const [name, value] of Object.entries(person)) await page.locator(`input[name=${name}]`).fill(value);
+    await page.locator('input[name=password]').fill('aaaaaaaaaaaa');
+    await page.locator('select[name=country]').selectOption('AT');
+    await page.locator('button[type=submit]').click();
+    await page.getByText('Es wiederholt wenige Zeichen.').waitFor();
+    await page.route('**/api/auth/register', (route) =>
+      route.fulfill({
+        status: 409,
+        json: {
+          ...{ success: false, error: 'Conflict', code: 'conflict', request_id: 'r-1' },
+          message: 'The third of them is 7 months old',
+        },
+      }),
+    );
+    await page.locator('button[type=submit]').click();
+    const alert = page.getByRole('alert');
+    await alert.getByText('In seinem jetzigen Zustand ist das nicht möglich.').waitFor();
+    expect(await alert.locator('[lang=en]').innerText()).toBe('The third of them is 7 months old');
+  });
+});

@@ -2,13 +2,15 @@ import i18next from 'i18next';
 import { initReactI18next, useTranslation } from 'react-i18next';
 import de from './de.json';
 import en from './en.json';
+import refusalsDe from './refusals/de.json';
+import refusalsEn from './refusals/en.json';
 
 export const languages = { en: 'English', de: 'Deutsch' } as const;
 export type Language = keyof typeof languages;
 
 declare module 'i18next' {
   interface CustomTypeOptions {
-    resources: { translation: typeof en };
+    resources: { translation: typeof en & { refusal: typeof refusalsEn } };
   }
 }
 
@@ -16,7 +18,10 @@ declare module 'i18next' {
 const remembered = 'innkeeper.language';
 
 void i18next.use(initReactI18next).init({
-  resources: { en: { translation: en }, de: { translation: de } },
+  resources: {
+    en: { translation: { ...en, refusal: refusalsEn } },
+    de: { translation: { ...de, refusal: refusalsDe } },
+  },
   lng: languageOf(localStorage.getItem(remembered) ?? navigator.language),
   fallbackLng: 'en',
   initAsync: false,

@@ -1,11 +1,11 @@
 import { Button, type ButtonProps, Modal, Stack, Text, TextInput, Tooltip } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
-import type { OperationName } from '../../../client/index.ts';
+import type { ErrorCode, OperationName } from '../../../client/index.ts';
 import { useMay } from '../data/may.ts';
 import { useText } from '../text/index.ts';
 import { type Files, Form, type Values } from './Form.tsx';
-import { Refusal } from './Refusal.tsx';
+import { Reason, Refusal } from './Refusal.tsx';
 
 interface ActProps {
   /** What staff has to be allowed; a button that is not says so. */
@@ -19,13 +19,13 @@ interface ActProps {
   isFirst?: boolean;
   size?: ButtonProps['size'];
   /** Other reasons that forbid it, as the API says them. */
-  action?: { allowed: boolean; reason: string | null };
+  action?: { allowed: boolean; reason: string | null; code?: ErrorCode | null };
   onAct: (values: Values, files: Files) => Promise<unknown>;
   /** Fields of the form. */
   children?: ReactNode;
 }
 
-const free = { allowed: true, reason: null };
+const free = { allowed: true, reason: null, code: null };
 
 /** Something that staff does: a button, and the form that it asks for. What staff has read is read anew afterwards. */
 export function Act({ operation, label, text, name, isDangerous, isFirst, size, ...rest }: ActProps) {
@@ -43,10 +43,15 @@ export function Act({ operation, label, text, name, isDangerous, isFirst, size, 
   const asks = text !== undefined || children !== undefined || name !== undefined;
   const color = isDangerous ? 'red' : undefined;
   const look = { size: size ?? 'xs', color, variant: isFirst ? 'filled' : isDangerous ? 'light' : 'default' };
-  const reason = may(operation) ? (action.allowed ? null : action.reason) : t('staff.notAllowed');
-  if (reason !== null)
+  const isAllowed = may(operation);
+  if (!isAllowed || !action.allowed)
     return (
-      <Tooltip label={reason} multiline maw={320} events={{ hover: true, focus: true, touch: true }}>
+      <Tooltip
+        label={isAllowed ? <Reason {...action} /> : t('staff.notAllowed')}
+        multiline
+        maw={320}
+        events={{ hover: true, focus: true, touch: true }}
+      >
         <Button {...look} data-disabled aria-disabled onClick={(event) => event.preventDefault()}>
           {label}
         </Button>

@@ -2,7 +2,7 @@ import { Button, Input, NativeSelect, PasswordInput, Stack, Textarea, TextInput 
 import { useMutation } from '@tanstack/react-query';
 import { createContext, type FormEvent, type ReactNode, useContext, useId, useRef } from 'react';
 import { ApiError } from '../../../client/index.ts';
-import { Refusal } from './Refusal.tsx';
+import { Detail, Refusal } from './Refusal.tsx';
 
 /** What the fields hold, by their names; an empty one is left out. */
 export type Values = Readonly<Record<string, string>>;
@@ -10,10 +10,10 @@ export type Values = Readonly<Record<string, string>>;
 /** Files that were chosen, by the names of their fields. */
 export type Files = Readonly<Record<string, readonly File[]>>;
 
-const Mistakes = createContext<ReadonlyMap<string, string>>(new Map());
+const Mistakes = createContext<ReadonlyMap<string, ReactNode>>(new Map());
 
 /** What the API says is wrong with a field of the form around it. */
-export function useMistake(name: string): string | undefined {
+export function useMistake(name: string): ReactNode {
   return useContext(Mistakes).get(name);
 }
 
@@ -75,9 +75,11 @@ function nameOf(field: string): string {
   return field.split(/[.[]/, 1)[0] ?? field;
 }
 
-function mistakesOf(error: unknown): ReadonlyMap<string, string> {
+function mistakesOf(error: unknown): ReadonlyMap<string, ReactNode> {
   if (!(error instanceof ApiError)) return new Map();
-  return new Map(error.details.map(({ field, message }) => [field, message]));
+  return new Map(
+    error.details.map(({ field, message }) => [field, <Detail key={field} message={message} />]),
+  );
 }
 
 interface FieldProps {

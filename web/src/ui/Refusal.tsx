@@ -1,18 +1,81 @@
-import { Alert, Button, Group, Text } from '@mantine/core';
-import { ApiError, UnreachableError } from '../../../client/index.ts';
-import { useText } from '../text/index.ts';
+import { Alert, Button, Group, List, Text } from '@mantine/core';
+import type { ReactNode } from 'react';
+import { ApiError, type ErrorCode, UnreachableError } from '../../../client/index.ts';
+import { sayDetail } from '../text/details.ts';
+import { type Language, useText } from '../text/index.ts';
+import usual from '../text/refusals/api.json';
+import english from '../text/refusals/en.json';
 
-/** What went wrong, as a sentence for whoever looks; with what to do about it. */
-export function useSentence(): (error: unknown) => string {
-  const { t } = useText();
+/** What went wrong, in two sentences: ours, and the API's own where it knows more of this one case. */
+interface Sentences {
+  general: string;
+  /** In English, whatever the language is; null when it says no more. */
+  specific: string | null;
+}
+
+/** What the API says of every case of a code. */
+function usualOf(code: ErrorCode): string | undefined {
+  return (usual as Partial<Record<ErrorCode, string>>)[code];
+}
+
+/** Whether a message is one of this case alone. */
+function isOwn(code: ErrorCode, message: string): boolean {
+  const plain = (text: string) => text.replace(/\.$/, '').toLowerCase();
+  return message !== usualOf(code) && plain(message) !== plain(english[code]);
+}
+
+function useSentences(): (error: unknown) => Sentences {
+  const { t, language } = useText();
   return (error) => {
-    if (error instanceof UnreachableError) return t('error.unreachable');
-    if (!(error instanceof ApiError)) return t('error.unexpected');
-    if (error.code === 'permission_denied') return t('error.forbidden');
-    if (error.code === 'not_found') return t('error.notFound');
-    return error.message;
+    if (error instanceof UnreachableError) return { general: t('error.unreachable'), specific: null };
+    if (!(error instanceof ApiError)) return { general: t('error.unexpected'), specific: null };
+    const { code, message, retryAfter } = error;
+    const general = t(`refusal.${code}`);
+    const wait = retryAfter === null ? '' : ` ${t('error.wait', { time: duration(retryAfter, language) })}`;
+    return { general: `${general}${wait}`, specific: isOwn(code, message) ? message : null };
   };
 }
+
+/** Seconds as people say them: `3 minutes`. */
+function duration(seconds: number, language: Language): string {
+  const [amount, unit] =
+    seconds < 90
+      ? [Math.max(1, seconds), 'second']
+      : seconds < 5_400
+        ? [Math.ceil(seconds / 60), 'minute']
+        : [Math.ceil(seconds / 3_600), 'hour'];
+  return new Intl.NumberFormat(language, { style: 'unit', unit, unitDisplay: 'long' }).format(amount);
+}
+
+/** What went wrong, as plain text for whoever looks; with what to do about it. */
+export function useSentence(): (error: unknown) => string {
+  const sentences = useSentences();
+  return (error) => {
+    const { general, specific } = sentences(error);
+    return specific === null ? general : `${general} ${specific}`;
+  };
+}
+
+/** Why something is not possible now, as `actions` say it. */
+export function Reason({ code, reason }: { code?: ErrorCode | null; reason: string | null }): ReactNode {
+  const { t } = useText();
+  if (code === null || code === undefined) return reason;
+  if (reason === null || !isOwn(code, reason)) return t(`refusal.${code}`);
+  return (
+    <>
+      {t(`refusal.${code}`)} <span lang="en">{reason}</span>
+    </>
+  );
+}
+
+/** What is wrong with a field. */
+export function Detail({ message }: { message: string }): ReactNode {
+  const { t } = useText();
+  return sayDetail(t, message) ?? <span lang="en">{message}</span>;
+}
+
+/** Headers, of which no form has a field: what they say stands in the sentence. */
+const isOfForm = (field: string) => !field.startsWith('x-') && !field.startsWith('query.');
 
 interface RefusalProps {
   error: unknown;
@@ -23,12 +86,28 @@ interface RefusalProps {
 
 export function Refusal({ error, title, onRetry }: RefusalProps) {
   const { t } = useText();
-  const sentence = useSentence();
+  const sentences = useSentences();
   if (!error) return null;
+  const { general, specific } = sentences(error);
   const requestId = error instanceof ApiError ? error.requestId : null;
+  const details = error instanceof ApiError ? error.details.filter(({ field }) => isOfForm(field)) : [];
   return (
     <Alert color="red" role="alert" title={title} my="sm">
-      <Text size="sm">{sentence(error)}</Text>
+      <Text size="sm">{general}</Text>
+      {specific !== null && (
+        <Text size="sm" lang="en">
+          {specific}
+        </Text>
+      )}
+      {details.length > 0 && (
+        <List size="sm" mt="xs">
+          {details.map(({ field, message }) => (
+            <List.Item key={field}>
+              <b lang="en">{field}</b>: <Detail message={message} />
+            </List.Item>
+          ))}
+        </List>
+      )}
       {(onRetry !== undefined || requestId !== null) && (
         <Group mt="xs" gap="md">
           {onRetry !== undefined && (

@@ -37,7 +37,7 @@ export { type Column, List } from './List.tsx';
 export { NewPassword } from './NewPassword.tsx';
 export { Page } from './Page.tsx';
 export { PageTabs } from './PageTabs.tsx';
-export { Refusal, useSentence } from './Refusal.tsx';
+export { Detail, Reason, Refusal, useSentence } from './Refusal.tsx';
 export { Section } from './Section.tsx';
 export { Shell } from './Shell.tsx';
 export { State, type StateName } from './State.tsx';

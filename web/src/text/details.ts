@@ -1,0 +1,45 @@
+import type { TFunction } from 'i18next';
+
+/** What the API says of a field, in its own words, and which text of ours says the same. */
+const known = [
+  [/^is missing$/, 'missing'],
+  [/^must not be (?:empty|blank)$|^must be more than blanks$/, 'empty'],
+  [/^must have at least (?<bound>\d+) characters$/, 'short'],
+  [/^must have at most (?<bound>\d+) characters$/, 'long'],
+  [/^must have at least (?<bound>\d+) entries$/, 'few'],
+  [/^must have at most (?<bound>\d+) entries$/, 'many'],
+  [/^must be at least (?<bound>-?[\d.]+)$/, 'low'],
+  [/^must be at most (?<bound>-?[\d.]+)$/, 'high'],
+  [/^must be more than (?<bound>-?[\d.]+)$/, 'notAbove'],
+  [/^must be less than (?<bound>-?[\d.]+)$/, 'notBelow'],
+  [/^must be a multiple of (?<bound>[\d.]+)$/, 'multiple'],
+  [/^must be one of (?<bound>.+)$/, 'choice'],
+  [/^must not have equal entries$|^is there twice$/, 'twice'],
+  [/^must be an e-mail address$|^must be one address, /, 'email'],
+  [/^must be an (?:integer|amount)\b|^must be a number\b/, 'number'],
+  [/^must be (?:a day|a date such)\b/, 'day'],
+  [/^must be a moment\b|^must be a date and time\b/, 'moment'],
+  [/^must be a telephone number\b/, 'phone'],
+  [/^must be a country\b/, 'country'],
+  [/^must be a currency\b/, 'currency'],
+  [/^must be a colour\b/, 'colour'],
+  [/^must be the six digits\b/, 'sixDigits'],
+  [/^must be an absolute URL$/, 'link'],
+  [/^must be a (?:full )?hostname$/, 'host'],
+  [/^must be an IPv4 address$/, 'ipv4'],
+  [/^must be an IPv6 address$/, 'ipv6'],
+  [/^must be one line\b/, 'line'],
+  [/^has a form or characters that are not allowed here$/, 'form'],
+  [/^must not hold your name or your address$/, 'passwordOwn'],
+  [/^repeats a few characters\b/, 'passwordRepeats'],
+  [/^is one that is guessed first\b/, 'passwordKnown'],
+] as const;
+
+/** The same in the language of whoever looks; null where we have no words for it, and the API's are shown. */
+export function sayDetail(t: TFunction, message: string): string | null {
+  for (const [pattern, name] of known) {
+    const found = pattern.exec(message);
+    if (found !== null) return t(`detail.${name}`, { bound: found.groups?.bound ?? '' });
+  }
+  return null;
+}
