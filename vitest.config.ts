@@ -14,6 +14,8 @@ const shared = {
   // Two cores that others may be using too: what waits for real programs gets its time, and in CI a second try.
   testTimeout: 60_000,
   hookTimeout: 180_000,
+  // A second, which it would be otherwise, is little for a page on cores that others use too.
+  expect: { poll: { timeout: 20_000 } },
   retry: process.env.CI ? 1 : 0,
 };
 
