@@ -4,8 +4,8 @@ import type { CallOptions, DataOf, Given, Method, OperationAt, PathOf, Schema } 
 export interface ClientOptions {
   /** Where the API is: `https://panel.example.com/api`. */
   url: string;
-  /** An API key or a session's token; none in a browser, whose cookie says who it is. */
-  token?: string;
+  /** An API key or a session's token, or what tells it at each call; none in a browser, whose cookie says who it is. */
+  token?: string | (() => string | undefined);
   /** Asked at each call: the organization whose things are meant. */
   organization?: () => number | null;
   /** How long a call waits, in all, because it was told to (`Retry-After`); 10 seconds when absent. */
@@ -110,7 +110,15 @@ export class Client {
   }
 
   async #send(method: Method, path: string, call: Call): Promise<Response> {
-    const { url, token, organization, onRefused, fetch: send = fetch, patienceSeconds = 10 } = this.#options;
+    const {
+      url,
+      token: given,
+      organization,
+      onRefused,
+      fetch: send = fetch,
+      patienceSeconds = 10,
+    } = this.#options;
+    const token = typeof given === 'function' ? given() : given;
     const about = call.organization ?? organization?.() ?? null;
     const headers: Record<string, string> = {
       accept: 'application/json, */*;q=0.5',

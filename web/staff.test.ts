@@ -66,7 +66,7 @@ it('names what follows from every event', () => {
   expect(Object.keys(followUps).toSorted()).toEqual([...new Set(rooms)].toSorted());
 });
 
-it('breaks no rule of WCAG 2.2 AA and needs no moving sideways', async () => {
+it('breaks no rule of WCAG 2.2 AA and needs no moving sideways', { timeout: 240_000 }, async () => {
   await failedJob(hostile.repeat(3));
   expect(await lookAt(bed, ['/staff'])).toEqual([]);
   await sql(bed.product, `delete from jobs where name = 'test.shown'`);

@@ -1,7 +1,9 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { Outlet, useNavigate, useRouterState } from '@tanstack/react-router';
 import { Fragment, useEffect } from 'react';
+import { Acting } from './account/Acting.tsx';
 import { Proof } from './account/Proof.tsx';
+import { acting } from './data/impersonation.ts';
 import { chooseOrganization } from './data/organization.ts';
 import { startOver } from './data/queries/index.ts';
 import { followOrganization } from './data/stream.ts';
@@ -37,7 +39,8 @@ export function House() {
     },
   });
   useEffect(() => {
-    if (organizationId === null) return;
+    // A stream goes by the session's cookie, which is staff's own.
+    if (organizationId === null || acting() !== null) return;
     const end = new AbortController();
     followOrganization(queries, organizationId, end.signal);
     return () => end.abort();
@@ -58,6 +61,7 @@ export function House() {
       onSignOut={() => signOut.mutate()}
     >
       <Proof session={signedIn} />
+      <Acting />
       <Refusal error={signOut.error ?? choose.error} />
       <Fragment key={organizationId}>
         {organization === null && !isAboutSelf ? <NoOrganization /> : <Outlet />}

@@ -10,9 +10,35 @@ import { LinkButton, Page, Refusal, Shell, Text } from './ui/index.ts';
 import { useHouse } from './useHouse.ts';
 
 /** Places of staff, each with the operation that it shows something by. */
-const places = [
-  { to: '/staff', label: 'staff.today', operation: 'listConcerns' },
-] as const satisfies readonly { to: string; label: string; operation: OperationName }[];
+const groups = [
+  { group: null, places: [{ to: '/staff', label: 'staff.today', operation: 'listConcerns' }] },
+  {
+    group: 'staff.groupSupport',
+    places: [
+      { to: '/staff/tickets', label: 'staff.queue', operation: 'listTicketQueue' },
+      { to: '/staff/unclaimed-mails', label: 'staff.unclaimed', operation: 'listUnclaimedMails' },
+      { to: '/staff/canned-replies', label: 'staff.canned', operation: 'listCannedReplies' },
+    ],
+  },
+  {
+    group: 'staff.groupCustomers',
+    places: [
+      { to: '/staff/organizations', label: 'staff.organizations', operation: 'listOrganizationsAsStaff' },
+      { to: '/staff/users', label: 'staff.users', operation: 'listUsers' },
+      { to: '/staff/services', label: 'staff.services', operation: 'listServicesAsStaff' },
+    ],
+  },
+  {
+    group: 'staff.groupMoney',
+    places: [{ to: '/staff/invoices', label: 'staff.invoices', operation: 'listInvoicesAsStaff' }],
+  },
+] as const satisfies readonly { group: string | null; places: readonly Place[] }[];
+
+interface Place {
+  to: string;
+  label: string;
+  operation: OperationName;
+}
 
 /** Around every page of the provider's people: where they may go, and news of everything. */
 export function StaffHouse() {
@@ -28,11 +54,17 @@ export function StaffHouse() {
     return () => end.abort();
   }, [hearsAll, queries]);
   if (!signedIn?.staff) return null;
-  const open = places.filter(({ operation }) => may(operation));
   return (
     <Shell
       session={{ ...signedIn, organizations: [], organization: null }}
-      places={open.map(({ to, label }) => ({ to, label: t(label) }))}
+      places={groups.flatMap(({ group, places }) =>
+        places
+          .filter(({ operation }) => may(operation))
+          .map(({ to, label }, index) => ({
+            ...{ to, label: t(label) },
+            group: group !== null && index === 0 ? t(group) : undefined,
+          })),
+      )}
       elsewhere={signedIn.organization === null ? undefined : { to: '/', label: t('staff.toOwn') }}
       onOrganization={() => undefined}
       onLanguage={speak}

@@ -27,14 +27,31 @@ function words(search: Record<string, unknown>): Words {
   return Object.fromEntries(Object.entries(search).filter(([, value]) => isWord(value))) as Words;
 }
 
-function page<const Path extends string>(path: Path, component: ReturnType<typeof lazyRouteComponent>) {
+type Module = Record<string, unknown>;
+
+function page<const Path extends string, M extends Module>(
+  path: Path,
+  load: () => Promise<M>,
+  name: keyof M & string,
+) {
+  const component = lazyRouteComponent(load as () => Promise<Record<string, () => null>>, name);
   return createRoute({ getParentRoute: () => staffHouse, path, validateSearch: words, component });
 }
 
 /** Staff's part of the list of pages. */
 export const staffPages = [
-  page(
-    '/staff',
-    lazyRouteComponent(() => import('./attention/staff/Today.tsx'), 'Today'),
-  ),
+  page('/staff', () => import('./attention/staff/Today.tsx'), 'Today'),
+  page('/staff/tickets', () => import('./tickets/staff/Queue.tsx'), 'Queue'),
+  page('/staff/tickets/$tid', () => import('./tickets/staff/Ticket.tsx'), 'Ticket'),
+  page('/staff/unclaimed-mails', () => import('./tickets/staff/Unclaimed.tsx'), 'Unclaimed'),
+  page('/staff/unclaimed-mails/$id', () => import('./tickets/staff/UnclaimedMail.tsx'), 'UnclaimedMail'),
+  page('/staff/canned-replies', () => import('./tickets/staff/CannedReplies.tsx'), 'CannedReplies'),
+  page('/staff/organizations', () => import('./organizations/staff/Organizations.tsx'), 'Organizations'),
+  page('/staff/organizations/$id', () => import('./organizations/staff/Organization.tsx'), 'Organization'),
+  page('/staff/users', () => import('./account/staff/Users.tsx'), 'Users'),
+  page('/staff/users/$id', () => import('./account/staff/User.tsx'), 'User'),
+  page('/staff/services', () => import('./services/staff/StaffServices.tsx'), 'StaffServices'),
+  page('/staff/services/$id', () => import('./services/staff/StaffService.tsx'), 'StaffService'),
+  page('/staff/invoices', () => import('./billing/staff/StaffInvoices.tsx'), 'StaffInvoices'),
+  page('/staff/invoices/$id', () => import('./billing/staff/StaffInvoice.tsx'), 'StaffInvoice'),
 ] as const;

@@ -3,6 +3,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { useEffect } from 'react';
 import { ApiError } from '../../client/index.ts';
 import { client } from './data/client.ts';
+import { actAs } from './data/impersonation.ts';
 import { endSession, session } from './data/queries/index.ts';
 import { type Language, languageOf, setLanguage } from './text/index.ts';
 
@@ -14,6 +15,7 @@ export function useHouse() {
   const wanted = signedIn?.preferences.language;
   const signOut = useMutation({
     mutationFn: async () => {
+      actAs(null);
       await client.post('/auth/logout').catch((error: unknown) => {
         // Ended already. Anything else leaves the session open, and that is said.
         if (!(error instanceof ApiError) || error.status !== 401) throw error;

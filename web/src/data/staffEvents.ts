@@ -15,6 +15,7 @@ export const followUps: Readonly<Record<string, readonly string[]>> = {
   canned_reply: ['canned-replies'],
   coupon: ['coupons'],
   credit: ['invoices', 'figures'],
+  credit_return: ['organizations', 'credit-returns'],
   credit_note: ['invoices', 'figures'],
   dispute: ['disputes', 'invoices'],
   email_change: ['users'],

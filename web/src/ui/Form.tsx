@@ -88,7 +88,7 @@ interface FieldProps {
   help?: string;
   required?: boolean;
   autoComplete?: string;
-  type?: 'text' | 'email' | 'password';
+  type?: 'text' | 'email' | 'password' | 'date';
   inputMode?: 'numeric' | 'text';
   defaultValue?: string;
   minLength?: number;

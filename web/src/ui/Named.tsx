@@ -9,15 +9,19 @@ interface NamedProps {
   isOptional?: boolean;
   value?: string | number | null | undefined;
   type?: ComponentProps<typeof Field>['type'];
+  /** What it is sent as, where a form has several of the same. */
+  as?: string;
+  number?: number;
 }
 
 /** A field that is called as the API calls it. */
-export function Named({ name, isOptional = false, value, ...props }: NamedProps) {
+export function Named({ name, isOptional = false, value, as = name, number, ...props }: NamedProps) {
   const { t } = useText();
-  const label = isOptional ? t('staff.optional', { name: t(`field.${name}`) }) : t(`field.${name}`);
+  const called = number === undefined ? t(`field.${name}`) : `${t(`field.${name}`)} ${number}`;
+  const label = isOptional ? t('staff.optional', { name: called }) : called;
   return (
     <Field
-      {...{ ...props, name, label, required: !isOptional }}
+      {...{ ...props, name: as, label, required: !isOptional }}
       defaultValue={value === null ? undefined : value?.toString()}
       autoComplete="off"
     />

@@ -3,4 +3,5 @@ export { Act } from './Act.tsx';
 export { type Filter, ListPage, StaffList } from './ListPage.tsx';
 export { Named, NamedChoice, NamedLong } from './Named.tsx';
 export { Thing } from './Thing.tsx';
+export { Unfold } from './Unfold.tsx';
 export { Facts, type FieldName, useColumns, useShow, useWord, Written } from './Value.tsx';

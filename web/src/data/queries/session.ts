@@ -1,6 +1,7 @@
 import { MutationCache, QueryCache, QueryClient, queryOptions } from '@tanstack/react-query';
 import { ApiError, type Schema } from '../../../../client/index.ts';
 import { client } from '../client.ts';
+import { actAs, acting } from '../impersonation.ts';
 import { chooseOrganization, chosenOrganization } from '../organization.ts';
 import { mayBeSignedIn, rememberSignedIn } from '../signedIn.ts';
 
@@ -43,25 +44,33 @@ export interface Session {
 /** Who is signed in and for whom they act; null for nobody. */
 export const session = queryOptions({
   queryKey: ['session'],
-  queryFn: async (): Promise<Session | null> => {
-    if (!mayBeSignedIn()) return null;
-    try {
-      const [{ user, preferences, passkeys, staff }, { organizations }] = await Promise.all([
-        client.get('/dashboard/account'),
-        client.get('/dashboard/organizations', { query: { limit: 100 } }),
-      ]);
-      const wanted = chosenOrganization() ?? preferences.default_organization_id;
-      const organization = organizations.find(({ id }) => id === wanted) ?? organizations[0];
-      chooseOrganization(organization?.id ?? null);
-      rememberSignedIn(user.id);
-      return { user, preferences, passkeys, staff, organizations, organization: organization ?? null };
-    } catch (error) {
-      if (!(error instanceof ApiError) || error.status !== 401) throw error;
-      rememberSignedIn(null);
-      return null;
-    }
-  },
+  queryFn: readSession,
 });
+
+async function readSession(): Promise<Session | null> {
+  if (!mayBeSignedIn()) return null;
+  try {
+    const [{ user, preferences, passkeys, staff }, { organizations }] = await Promise.all([
+      client.get('/dashboard/account'),
+      client.get('/dashboard/organizations', { query: { limit: 100 } }),
+    ]);
+    const wanted = chosenOrganization() ?? preferences.default_organization_id;
+    const organization = organizations.find(({ id }) => id === wanted) ?? organizations[0];
+    chooseOrganization(organization?.id ?? null);
+    // Other tabs stay with whoever is signed in here.
+    if (acting() === null) rememberSignedIn(user.id);
+    return { user, preferences, passkeys, staff, organizations, organization: organization ?? null };
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.status !== 401) throw error;
+    if (acting() !== null) {
+      // Its half hour is over, or somebody ended it: they are themselves again.
+      actAs(null);
+      return readSession();
+    }
+    rememberSignedIn(null);
+    return null;
+  }
+}
 
 /** Of somebody else, or for another organization: nothing that was read before is shown any more. */
 export async function startOver(): Promise<void> {

@@ -1,0 +1,316 @@
+import { useQuery } from '@tanstack/react-query';
+import { useParams } from '@tanstack/react-router';
+import type { Schema } from '../../../../client/index.ts';
+import { client } from '../../data/client.ts';
+import { useMay } from '../../data/may.ts';
+import {
+  audit,
+  staffInvoices,
+  staffOrganization,
+  staffServices,
+  taxStanding,
+  ticketQueue,
+  users,
+} from '../../data/queries/staff/index.ts';
+import { useText } from '../../text/index.ts';
+import {
+  Act,
+  Alert,
+  Facts,
+  Group,
+  LinkTo,
+  Named,
+  NamedChoice,
+  NamedLong,
+  Page,
+  Refusal,
+  Section,
+  SimpleGrid,
+  Skeleton,
+  Stack,
+  StaffList,
+  State,
+  Text,
+  Thing,
+  Tick,
+  Unfold,
+  useColumns,
+} from '../../ui/index.ts';
+
+type Organization = Schema<'StaffOrganization'>;
+
+/** A customer's whole life: who they are, what they have, owe, asked and did. */
+export function Organization() {
+  const { t } = useText();
+  const { id = '' } = useParams({ strict: false });
+  return (
+    <Thing title={t('staff.organization')} query={staffOrganization({ id: Number(id) })}>
+      {({ organization }) => <Life of={organization} />}
+    </Thing>
+  );
+}
+
+function Life({ of: organization }: { of: Organization }) {
+  const { t } = useText();
+  const may = useMay();
+  const within = { organization_id: organization.id };
+  return (
+    <Page title={organization.name} aside={<State of={organization.status} />}>
+      {organization.status === 'blocked' && (
+        <Alert color="red">
+          {t('customers.blockedBecause', { reason: organization.status_reason ?? '–' })}
+        </Alert>
+      )}
+      <Acts of={organization} />
+      <SimpleGrid cols={{ base: 1, lg: 2 }}>
+        <Section title={t('customers.who')}>
+          <Facts
+            of={organization}
+            names={[
+              'id',
+              'country',
+              'tax_id',
+              'billing_address',
+              'members_count',
+              'require_2fa',
+              'created_at',
+            ]}
+          />
+        </Section>
+        {may('getTaxStanding') && <Tax id={organization.id} />}
+      </SimpleGrid>
+      <Stack gap="sm">
+        {may('listServicesAsStaff') && (
+          <Unfold title={t('staff.services')} isOpen>
+            <Services within={within} />
+          </Unfold>
+        )}
+        {may('listInvoicesAsStaff') && (
+          <Unfold title={t('staff.invoices')} isOpen>
+            <Invoices within={within} />
+          </Unfold>
+        )}
+        {may('listTicketQueue') && (
+          <Unfold title={t('staff.tickets')}>
+            <Tickets within={within} />
+          </Unfold>
+        )}
+        {may('listUsers') && (
+          <Unfold title={t('customers.members')}>
+            <Members within={within} />
+          </Unfold>
+        )}
+        {may('listAudit') && (
+          <Unfold title={t('customers.activity')}>
+            <Activity within={within} />
+          </Unfold>
+        )}
+      </Stack>
+    </Page>
+  );
+}
+
+function Acts({ of: { id, name, country, status } }: { of: Organization }) {
+  const { t } = useText();
+  const path = { id };
+  return (
+    <Group gap="xs">
+      <Act
+        operation="correctOrganization"
+        label={t('support.change')}
+        onAct={({ name, country, require_2fa: frees }) =>
+          client.patch('/staff/organizations/{id}', {
+            path,
+            body: { name, country: country ?? null, ...(frees !== undefined && { require_2fa: false }) },
+          })
+        }
+      >
+        <Named name="name" value={name} />
+        <Named name="country" value={country} isOptional />
+        <Tick name="require_2fa" label={t('customers.freeFactor')} />
+      </Act>
+      <Act
+        operation="grantAccountCredit"
+        label={t('customers.credit')}
+        text={t('customers.creditText')}
+        onAct={({ amount = '', currency = '', description = '' }) =>
+          client.post('/staff/organizations/{id}/credit', { path, body: { amount, currency, description } })
+        }
+      >
+        <Named name="amount" />
+        <Named name="currency" value="EUR" />
+        <Named name="description" />
+      </Act>
+      <Act
+        operation="promisePaymentOfOrganization"
+        label={t('customers.promise')}
+        text={t('customers.promiseText')}
+        onAct={({ until, note }) =>
+          client.post('/staff/organizations/{id}/promise', { path, body: { until: until ?? null, note } })
+        }
+      >
+        <Named name="until" type="date" isOptional />
+        <NamedLong name="note" isOptional />
+      </Act>
+      <Act
+        operation="bookBankTransfer"
+        label={t('customers.transfer')}
+        text={t('customers.transferText')}
+        onAct={({ amount = '', currency = '', reference = '', received_on: received }) =>
+          client.post('/staff/organizations/{id}/transfers', {
+            path,
+            body: { amount, currency, reference, received_on: received },
+          })
+        }
+      >
+        <Named name="amount" />
+        <Named name="currency" value="EUR" />
+        <Named name="reference" />
+        <Named name="received_on" type="date" isOptional />
+      </Act>
+      {status === 'blocked' ? (
+        <Act
+          operation="unblockOrganization"
+          label={t('customers.unblock')}
+          text={t('customers.unblockText')}
+          onAct={() => client.post('/staff/organizations/{id}/unblock', { path })}
+        />
+      ) : (
+        <Act
+          operation="blockOrganization"
+          label={t('customers.block')}
+          text={t('customers.blockText')}
+          isDangerous
+          onAct={({ reason = '' }) =>
+            client.post('/staff/organizations/{id}/block', { path, body: { reason } })
+          }
+        >
+          <NamedLong name="reason" />
+        </Act>
+      )}
+    </Group>
+  );
+}
+
+function Tax({ id }: { id: number }) {
+  const { t } = useText();
+  const read = useQuery(taxStanding({ id }));
+  const tax = read.data?.tax;
+  return (
+    <Section
+      title={t('customers.tax')}
+      aside={
+        <Act
+          operation="updateTaxStanding"
+          label={t('support.change')}
+          text={t('customers.taxText')}
+          onAct={({ exempt_reason: exempt, tax_id_state: state, consultation_number: number }) =>
+            client.patch('/staff/organizations/{id}/tax', {
+              path: { id },
+              body: {
+                exempt_reason: exempt ?? null,
+                ...(state !== undefined && { tax_id_state: state as Schema<'TaxIdState'> }),
+                ...(number !== undefined && { consultation_number: number }),
+              },
+            })
+          }
+        >
+          <Named name="exempt_reason" value={tax?.exempt_reason} isOptional />
+          <NamedChoice name="tax_id_state" of={['valid', 'invalid', 'unknown']} isOptional />
+          <Named name="consultation_number" isOptional />
+        </Act>
+      }
+    >
+      <Refusal error={read.error} onRetry={() => void read.refetch()} />
+      {tax === undefined && !read.error && <Skeleton height={60} />}
+      {tax !== undefined && (
+        <>
+          <Facts of={tax} names={['treatment', 'country', 'rate', 'consumer', 'exempt_reason']} />
+          {tax.tax_id !== null && (
+            <Facts
+              of={tax.tax_id}
+              names={['tax_id', 'tax_id_state', 'checked_at', 'registered_name']}
+              cells={{ tax_id_state: ({ state }) => <Text>{t(`word.${state}`)}</Text> }}
+            />
+          )}
+        </>
+      )}
+    </Section>
+  );
+}
+
+interface Within {
+  within: { organization_id: number };
+}
+
+function Services({ within }: Within) {
+  const { t } = useText();
+  const columns = useColumns<Schema<'StaffService'>>(['name', 'product', 'status', 'price', 'duedate'], {
+    name: ({ id, domain }) => (
+      <LinkTo to="/staff/services/$id" params={{ id: String(id) }}>
+        {domain ?? t('services.untitled', { id })}
+      </LinkTo>
+    ),
+  });
+  return (
+    <StaffList
+      label={t('staff.services')}
+      query={staffServices({ ...within, limit: 10 })}
+      columns={columns}
+    />
+  );
+}
+
+function Invoices({ within }: Within) {
+  const { t } = useText();
+  const columns = useColumns<Schema<'StaffInvoice'>>(['number', 'kind', 'status', 'total', 'duedate'], {
+    number: ({ id, number }) => (
+      <LinkTo to="/staff/invoices/$id" params={{ id: String(id) }}>
+        {number ?? t('billing.unnumbered', { id })}
+      </LinkTo>
+    ),
+  });
+  return (
+    <StaffList
+      label={t('staff.invoices')}
+      query={staffInvoices({ ...within, limit: 10 })}
+      columns={columns}
+    />
+  );
+}
+
+function Tickets({ within }: Within) {
+  const { t } = useText();
+  const columns = useColumns<Schema<'QueuedTicket'>>(['subject', 'status', 'priority', 'lastReply'], {
+    subject: ({ tid, subject }) => (
+      <LinkTo to="/staff/tickets/$tid" params={{ tid }}>
+        {subject}
+      </LinkTo>
+    ),
+  });
+  const query = ticketQueue({ ...within, limit: 10, sort: '-lastReply' });
+  return <StaffList label={t('staff.tickets')} query={query} columns={columns} />;
+}
+
+function Members({ within }: Within) {
+  const { t } = useText();
+  const columns = useColumns<Schema<'StaffUser'>>(
+    ['email', 'first_name', 'last_name', 'status', 'last_activity_at'],
+    {
+      email: ({ id, email }) => (
+        <LinkTo to="/staff/users/$id" params={{ id: String(id) }}>
+          {email}
+        </LinkTo>
+      ),
+    },
+  );
+  return <StaffList label={t('customers.members')} query={users(within)} columns={columns} />;
+}
+
+function Activity({ within }: Within) {
+  const { t } = useText();
+  const columns = useColumns<Schema<'AuditEntry'>>(['action', 'actor', 'created_at']);
+  return (
+    <StaffList label={t('customers.activity')} query={audit({ ...within, limit: 20 })} columns={columns} />
+  );
+}

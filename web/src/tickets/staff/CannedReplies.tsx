@@ -1,0 +1,53 @@
+import type { Schema } from '../../../../client/index.ts';
+import { client } from '../../data/client.ts';
+import { cannedReplies } from '../../data/queries/staff/index.ts';
+import { useText } from '../../text/index.ts';
+import { Act, Group, ListPage, Named, NamedLong, useColumns, Written } from '../../ui/index.ts';
+
+export function CannedReplies() {
+  const { t } = useText();
+  const columns = useColumns<Schema<'CannedReply'>>(['name', 'message', 'updated_at', 'actions'], {
+    message: ({ message }) => <Written>{message}</Written>,
+    actions: ({ id, name, message }) => (
+      <Group gap="xs">
+        <Act
+          operation="updateCannedReply"
+          label={t('support.change')}
+          onAct={(body) => client.patch('/staff/canned-replies/{id}', { path: { id }, body })}
+        >
+          <Named name="name" value={name} />
+          <NamedLong name="message" value={message} />
+        </Act>
+        <Act
+          operation="deleteCannedReply"
+          label={t('staff.delete')}
+          text={t('support.deleteCannedText', { name })}
+          isDangerous
+          onAct={() => client.delete('/staff/canned-replies/{id}', { path: { id } })}
+        />
+      </Group>
+    ),
+  });
+  return (
+    <ListPage
+      title={t('staff.canned')}
+      text={t('support.cannedText')}
+      list={cannedReplies}
+      columns={columns}
+      aside={
+        <Act
+          operation="createCannedReply"
+          label={t('support.newCanned')}
+          isFirst
+          size="sm"
+          onAct={({ name = '', message = '' }) =>
+            client.post('/staff/canned-replies', { body: { name, message } })
+          }
+        >
+          <Named name="name" />
+          <NamedLong name="message" help={t('support.cannedHelp')} />
+        </Act>
+      }
+    />
+  );
+}

@@ -1,0 +1,68 @@
+/** Support's pages in a real browser: the queue, a ticket, mails that are nobody's, canned replies. */
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import { hostile, lookAt, openStaffBed, type StaffBed } from './staffBed.ts';
+
+let bed: StaffBed;
+let tid: string;
+beforeAll(async () => {
+  bed = await openStaffBed();
+  const { body } = await bed.product.customer.post('/dashboard/tickets/create', {
+    ...{ subject: hostile.slice(0, 90), department: 'support', priority: 'high', message: hostile.repeat(3) },
+    attachments: [{ name: '"><script>document.title=3</script>.txt', content_base64: 'MTIK' }],
+  });
+  ({ tid } = body.data.ticket);
+  await bed.product.staff.post('/staff/canned-replies', {
+    name: hostile.slice(0, 60),
+    message: 'Have you tried it again?',
+  });
+});
+afterEach(() => bed.closeWindows());
+afterAll(() => bed?.close());
+
+const messages = async () =>
+  (await bed.product.staff.get(`/staff/tickets/${tid}`)).body.data.ticket.messages as {
+    kind: string;
+    message: string;
+  }[];
+
+it('answers a ticket from the queue with a canned reply, and keeps a note that no customer sees', async () => {
+  const { page, complaints } = await bed.openStaff();
+  await page.goto('/staff/tickets');
+  await page.getByRole('link', { name: hostile.slice(0, 90) }).click();
+  await page.getByLabel('Insert a canned reply').selectOption({ index: 1 });
+  await expect
+    .poll(() => page.getByLabel('Your answer, which the customer gets').inputValue())
+    .toContain('tried it again');
+  await page.getByRole('button', { name: 'Send the answer' }).click();
+  await page.getByRole('listitem').getByText('Have you tried it again?').waitFor();
+  await page.getByRole('button', { name: 'Internal note' }).click();
+  await page.getByLabel('Your note, which no customer sees').fill('They are on holiday');
+  await page.getByRole('button', { name: 'Keep the note' }).click();
+  await page.getByText('Internal note by').waitFor();
+  await page.getByRole('button', { name: 'Take it' }).click();
+  await page.getByRole('button', { name: 'Let go' }).waitFor();
+  expect((await messages()).map(({ kind }) => kind)).toEqual(['customer', 'staff', 'note']);
+  const { body } = await bed.product.customer.get(`/dashboard/tickets/${tid}`);
+  expect(JSON.stringify(body)).not.toContain('holiday');
+  expect(complaints()).toEqual([]);
+});
+
+it('shows what a customer writes untouched', async () => {
+  const { page } = await bed.openStaff();
+  await page.goto(`/staff/tickets/${tid}`);
+  await page.getByRole('button', { name: 'Send the answer' }).waitFor();
+  await bed.product.customer.post(`/dashboard/tickets/${tid}`, { message: 'It is still slow' });
+  await page.getByText('It is still slow').waitFor();
+});
+
+it('breaks no rule of WCAG 2.2 AA, needs no moving sideways, and runs nothing that was written', {
+  timeout: 240_000,
+}, async () => {
+  const pages = [
+    '/staff/tickets',
+    `/staff/tickets/${tid}`,
+    '/staff/unclaimed-mails',
+    '/staff/canned-replies',
+  ];
+  expect(await lookAt(bed, pages)).toEqual([]);
+});
