@@ -202,6 +202,18 @@ describe('a restore', () => {
     expect(readFileSync(path.join(dir, document), 'utf8')).toBe('as it was issued');
     expect(readdirSync(path.join(dir, 'files'))).toEqual(['invoices']);
 
+    // What guards and forgets finds the tables where they are now.
+    const paths = await query<{ name: string; paths: string[] }>(
+      target.url,
+      `select proname as name, proconfig as paths from pg_proc where pronamespace = 'public'::regnamespace and proconfig is not null`,
+    );
+    expect(paths.length).toBeGreaterThanOrEqual(7);
+    for (const each of paths)
+      expect(each.paths, each.name).toEqual(['search_path=pg_catalog, public, pg_temp']);
+    await expect(query(target.url, `select forget_in_books(4242, now(), 1)`)).rejects.toThrow(
+      'organization 4242 is not closed',
+    );
+
     const product = await start(target, dir);
     const services = await customerOf(product, demo).get('/dashboard/services');
     expect(services.status).toBe(200);

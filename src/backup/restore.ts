@@ -155,6 +155,16 @@ async function putFiles(
   return aside;
 }
 
+/** Functions that say where they find their tables said the schema in which they were built, which has another name now. */
+async function nameAnew(client: pg.Client): Promise<void> {
+  const { rows } = await client.query<{ name: string }>(
+    `select p.oid::regprocedure::text as name from pg_proc p cross join unnest(p.proconfig) as setting
+     where p.pronamespace = 'public'::regnamespace and setting like 'search_path=%'`,
+  );
+  for (const { name } of rows)
+    await client.query(`alter function ${name} set search_path = pg_catalog, public, pg_temp`);
+}
+
 async function takePlace(url: string, aside: string | null): Promise<void> {
   await withSession(url, building, async (client) => {
     await requireAlone(client);
@@ -165,6 +175,7 @@ async function takePlace(url: string, aside: string | null): Promise<void> {
         : `alter schema public rename to ${pg.escapeIdentifier(aside)}`,
     );
     await client.query(`alter schema ${building} rename to public`);
+    await nameAnew(client);
     await client.query('commit');
   });
 }

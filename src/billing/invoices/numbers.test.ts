@@ -1,5 +1,6 @@
 /** Legal numbers, and what stays as it is once an invoice has one. */
 import fc from 'fast-check';
+import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { newInvoice, payByCredit } from '../../../test/invoices.ts';
 import { runningVps } from '../../../test/orders.ts';
@@ -251,6 +252,37 @@ describe('an invoice that has a number', () => {
     await expect(sql(product, text, id)).rejects.toThrow(/stay/);
     expect(await invoiceOf(customer, id)).toEqual(before);
   });
+});
+
+it('what was issued stays as it is also for whoever has a table of the same name', async () => {
+  const product = await startTestProduct();
+  const customer = await newCustomer(product, { creditMinor: 1_000 });
+  const id = await newInvoice(product, customer);
+  await payByCredit(customer, id);
+  const client = new pg.Client({ connectionString: product.databaseUrl });
+  await client.connect();
+  try {
+    // Found before the product's, by whoever says no schema.
+    await client.query(`create temp table invoices (id bigint, number text);
+      create temp table organizations (id bigint, status text);
+      insert into organizations select id, 'closed' from public.organizations;
+      create temp table ledger_entries (transaction_id bigint, amount_minor bigint)`);
+    for (const text of [
+      `update public.invoice_items set description = 'other' where invoice_id = ${id}`,
+      `delete from public.invoice_items where invoice_id = ${id}`,
+      `begin; set local innkeeper.forgetting = 'on'; update public.invoices set buyer = null where id = ${id}; commit`,
+    ])
+      await expect(client.query(text), text).rejects.toThrow(/stay/);
+    await client.query('rollback');
+    const unbalanced = `insert into public.ledger_entries (transaction_id, account_id, amount_minor)
+      select t.id, a.id, 1 from public.ledger_transactions t, public.ledger_accounts a
+      where a.organization_id is null and not exists (
+        select 1 from public.ledger_entries e where e.transaction_id = t.id and e.account_id = a.id) limit 1`;
+    await expect(client.query(unbalanced)).rejects.toThrow(/does not balance/);
+  } finally {
+    await client.end();
+    await product.stop();
+  }
 });
 
 describe('numbers that are given when an invoice is issued', () => {
