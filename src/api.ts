@@ -38,6 +38,7 @@ import {
   profileRoutes,
   providerStaffRoutes,
   readAccountCredit,
+  readBrand,
   returnStaffRoutes,
   taxSettings,
   taxStaffRoutes,
@@ -63,6 +64,7 @@ import {
   activityRoutes,
   endingOrganizations,
   invitationRoutes,
+  isInvited,
   memberRoutes,
   organizationRoutes,
   organizationStaffRoutes,
@@ -97,7 +99,15 @@ import {
   servicesPersonal,
   suspendStaffRoutes,
 } from './services/index.ts';
-import { type AnySection, settingsPersonal, settingsStaffRoutes } from './settings/index.ts';
+import {
+  type AnySection,
+  brand,
+  brandRoutes,
+  brandStaffRoutes,
+  isOpenToAll,
+  settingsPersonal,
+  settingsStaffRoutes,
+} from './settings/index.ts';
 import {
   cannedReplyRoutes,
   feedbackRoutes,
@@ -121,6 +131,7 @@ import { allConcerns } from './worker.ts';
 
 /** Everything that staff can set while the product runs. */
 const allSettings: AnySection[] = [
+  brand,
   company,
   numbering,
   review,
@@ -159,7 +170,9 @@ function operationsOf(principal: Principal): string[] {
 export const allRoutes: RouteGroup[] = [
   catalogRoutes,
   cartRoutes,
-  authRoutes,
+  authRoutes(async (ctx, email) => (await isOpenToAll(ctx)) || isInvited(ctx, email)),
+  brandRoutes(readBrand),
+  brandStaffRoutes,
   emailChangeRoutes,
   accountRoutes({ readCredit: readAccountCredit, operationsOf }),
   closingRoutes(allPersonal, { ownedOrganizations, endingOrganizations }),

@@ -9,7 +9,10 @@ const place = path.join(root, 'dist/dashboard');
 /** Names what the built files were made of. */
 const stampFile = '.made-of';
 /** What the built files are made of; the types of the client leave nothing in them. */
-const sources = ['web', 'client', 'package-lock.json', 'src/platform/countries.ts'];
+const sources = [
+  ...['web', 'client', 'package-lock.json'],
+  ...['src/platform/countries.ts', 'src/settings/brand/shade.ts'],
+];
 
 /**
  * The dashboard, built into files. Built here when there are sources that differ from what was built: after a

@@ -481,6 +481,7 @@ describe('an endpoint without an owner', () => {
       ...['POST /auth/register', 'POST /auth/email/verify', 'POST /auth/email/resend', 'POST /auth/login'],
       'POST /auth/login/2fa',
       ...['POST /auth/password/forgot', 'POST /auth/password/reset'],
+      ...['GET /brand', 'GET /brand/pictures/:name'],
       ...['POST /auth/email/change/confirm', 'POST /auth/email/change/revoke'],
       ...['POST /auth/passkeys/options', 'POST /auth/passkeys/verify', 'POST /auth/second-factor/keep'],
       ...['GET /mail/unsubscribe', 'POST /mail/unsubscribe'],

@@ -10,6 +10,7 @@ export { activityRoutes } from './activity/routes.ts';
 export { authenticator, permissionsNow } from './authenticate.ts';
 export { lockOrganization, organizationExists, requireOpen, statusOfOrganization } from './chosen.ts';
 export { expireInvitations, purgeInvitations } from './invitations/forget.ts';
+export { isInvited } from './invitations/invited.ts';
 export { invitationRoutes } from './invitations/routes.ts';
 export { organizationMails } from './mails.ts';
 export { memberRoutes } from './members/routes.ts';

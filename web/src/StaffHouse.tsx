@@ -32,6 +32,10 @@ const groups = [
     group: 'staff.groupMoney',
     places: [{ to: '/staff/invoices', label: 'staff.invoices', operation: 'listInvoicesAsStaff' }],
   },
+  {
+    group: 'staff.groupCompany',
+    places: [{ to: '/staff/settings/brand', label: 'brand.title', operation: 'updateSettings' }],
+  },
 ] as const satisfies readonly { group: string | null; places: readonly Place[] }[];
 
 interface Place {

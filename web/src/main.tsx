@@ -2,7 +2,6 @@ import '@mantine/core/styles.css';
 import './ui/ui.css';
 import './ui/staff.css';
 import './text/index.ts';
-import { MantineProvider } from '@mantine/core';
 import { QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
 import { StrictMode } from 'react';
@@ -10,23 +9,17 @@ import { createRoot } from 'react-dom/client';
 import { queryClient } from './data/queries/index.ts';
 import { followOtherTabs } from './data/signedIn.ts';
 import { router } from './routes.tsx';
-import { nonce } from './ui/nonce.ts';
-import { theme, variables } from './ui/theme.ts';
+import { Branded } from './ui/Branded.tsx';
 
 followOtherTabs();
 const place = document.getElementById('root');
 if (place === null) throw new Error('The page has no place for the application');
 createRoot(place).render(
   <StrictMode>
-    <MantineProvider
-      theme={theme}
-      cssVariablesResolver={variables}
-      defaultColorScheme="auto"
-      getStyleNonce={() => nonce}
-    >
-      <QueryClientProvider client={queryClient}>
+    <QueryClientProvider client={queryClient}>
+      <Branded>
         <RouterProvider router={router} />
-      </QueryClientProvider>
-    </MantineProvider>
+      </Branded>
+    </QueryClientProvider>
   </StrictMode>,
 );

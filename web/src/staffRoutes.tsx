@@ -54,4 +54,5 @@ export const staffPages = [
   page('/staff/services/$id', () => import('./services/staff/StaffService.tsx'), 'StaffService'),
   page('/staff/invoices', () => import('./billing/staff/StaffInvoices.tsx'), 'StaffInvoices'),
   page('/staff/invoices/$id', () => import('./billing/staff/StaffInvoice.tsx'), 'StaffInvoice'),
+  page('/staff/settings/brand', () => import('./settings/Brand.tsx'), 'Brand'),
 ] as const;

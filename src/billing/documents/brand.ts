@@ -1,11 +1,15 @@
 import type { Brand } from '../../events/index.ts';
 import type { Context } from '../../platform/index.ts';
-import { readSettings } from '../../settings/index.ts';
+import { brand, readSettings } from '../../settings/index.ts';
 import { company } from './company.ts';
 
-/** What mails show of the company. Until staff has said its name, it is called as the sender of mails is. */
+/**
+ * What mails and the dashboard show of the company: the name that customers know it by, else that of the law. Until staff
+ * has said either, it is called as the sender of mails is.
+ */
 export async function readBrand(ctx: Context): Promise<Brand> {
   const said = await readSettings(ctx, company);
+  const { name } = await readSettings(ctx, brand);
   const place = [said.postal_code, said.city].filter(Boolean).join(' ');
   const imprint = [
     said.address_line1,
@@ -18,7 +22,7 @@ export async function readBrand(ctx: Context): Promise<Brand> {
   ];
   const sender = ctx.config.mailFrom.replace(/<[^<>]*>$/, '').trim();
   return {
-    name: said.name || sender,
+    name: name ?? (said.name || sender),
     colour: said.colour,
     imprint: imprint.filter((line): line is string => Boolean(line)),
   };

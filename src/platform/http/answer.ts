@@ -32,6 +32,8 @@ export interface Bytes {
   readonly length?: number;
   /** Made by somebody else: no browser may make anything of it, whatever it is. */
   readonly isStrangers?: boolean;
+  /** Its address changes with its content: whoever has it need not ask again. */
+  readonly isImmutable?: boolean;
   /** Sends browsers on to this address (303); the bytes are for those that do not follow. */
   readonly goTo?: string;
 }

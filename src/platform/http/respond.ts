@@ -257,6 +257,7 @@ function sendBytes(api: Api, reply: FastifyReply, route: Route, bytes: Bytes): u
   if (bytes.goTo !== undefined) reply.code(303).header('location', bytes.goTo);
   if (bytes.length !== undefined) reply.header('content-length', bytes.length);
   if (bytes.isStrangers) reply.header('content-security-policy', forStrangers);
+  if (bytes.isImmutable) reply.header('cache-control', 'public, max-age=31536000, immutable');
   const { body } = bytes;
   if (!Buffer.isBuffer(body) && route.produces === 'text/event-stream') {
     reply.header('x-accel-buffering', 'no'); // a proxy that collects events delays them

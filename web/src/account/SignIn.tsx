@@ -2,6 +2,7 @@ import { useMutation } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
 import { ApiError, type Schema } from '../../../client/index.ts';
+import { useBrand } from '../data/brand.ts';
 import { client } from '../data/client.ts';
 import { startOver } from '../data/queries/index.ts';
 import { rememberSignedIn } from '../data/signedIn.ts';
@@ -17,7 +18,8 @@ export function nextOf(wanted: unknown): string {
 type Methods = Schema<'SignedIn'>['methods'];
 
 export function SignIn() {
-  const { t } = useText();
+  const { t, language } = useText();
+  const { sign_in: greeting, registration } = useBrand();
   const { next, ended } = useSearch({ from: '/sign-in' });
   const navigate = useNavigate();
   const enter = async () => {
@@ -28,13 +30,15 @@ export function SignIn() {
     <SignInSteps
       onSignedIn={enter}
       frame={(step) => <Card {...step} />}
-      text={ended ? t('signIn.again') : undefined}
+      text={ended ? t('signIn.again') : (greeting[language] ?? undefined)}
     >
       <LinkTo to="/forgot-password">{t('signIn.forgot')}</LinkTo>
-      <Group gap="xs">
-        <Text>{t('signIn.new')}</Text>
-        <LinkTo to="/register">{t('signIn.register')}</LinkTo>
-      </Group>
+      {registration === 'everybody' && (
+        <Group gap="xs">
+          <Text>{t('signIn.new')}</Text>
+          <LinkTo to="/register">{t('signIn.register')}</LinkTo>
+        </Group>
+      )}
     </SignInSteps>
   );
 }

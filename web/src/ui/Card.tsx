@@ -1,19 +1,22 @@
 import { Container, Group, Paper, Stack, Text, Title, UnstyledButton } from '@mantine/core';
 import { type ReactNode, useEffect } from 'react';
+import { useBrand } from '../data/brand.ts';
 import { languages, setLanguage, useText } from '../text/index.ts';
-import { productName } from './Page.tsx';
+import { BrandLinks } from './BrandLinks.tsx';
+import { Logo } from './Logo.tsx';
 
 /** The page of somebody who is not signed in: one question at a time. */
 export function Card({ title, text, children }: { title: string; text?: string; children?: ReactNode }) {
   const { language } = useText();
+  const { name } = useBrand();
   useEffect(() => {
-    document.title = `${title} · ${productName}`;
-  }, [title]);
+    document.title = `${title} · ${name}`;
+  }, [title, name]);
   return (
     <Container size={440} py={{ base: 'lg', sm: 80 }}>
       <Stack gap="lg">
         <Text component="p" fw={700} size="lg" ta="center">
-          {productName}
+          <Logo />
         </Text>
         <Paper component="main" withBorder p={{ base: 'md', sm: 'xl' }} radius="lg">
           <Stack gap="md">
@@ -25,6 +28,7 @@ export function Card({ title, text, children }: { title: string; text?: string; 
           </Stack>
         </Paper>
         <Group component="footer" justify="center" gap="lg">
+          <BrandLinks />
           {Object.entries(languages).map(([code, name]) => (
             <UnstyledButton
               key={code}

@@ -124,6 +124,8 @@ export function LongField({ help, required = true, ...props }: Omit<FieldProps, 
 
 interface ChoiceProps extends Omit<FieldProps, 'type' | 'minLength' | 'maxLength' | 'inputMode' | 'onType'> {
   choices: readonly { value: string; label: string }[];
+  /** Told of what is chosen. */
+  onChoose?: (value: string) => void;
 }
 
 /** Any number of files; the platform's own way to choose them. */
@@ -139,7 +141,7 @@ export function FileField({ name, label, help }: { name: string; label: string; 
 }
 
 /** The platform's own choice: what people know from their phone. */
-export function Choice({ help, required = true, choices, ...props }: ChoiceProps) {
+export function Choice({ help, required = true, choices, onChoose, ...props }: ChoiceProps) {
   const error = useContext(Mistakes).get(props.name);
   return (
     <NativeSelect
@@ -148,6 +150,7 @@ export function Choice({ help, required = true, choices, ...props }: ChoiceProps
       withAsterisk={false}
       description={help}
       error={error}
+      onChange={onChoose && ((event) => onChoose(event.currentTarget.value))}
       data={[...choices]}
     />
   );

@@ -1,5 +1,6 @@
 import { Group, Stack, Title } from '@mantine/core';
 import { type ReactNode, useEffect } from 'react';
+import { useBrand } from '../data/brand.ts';
 
 interface PageProps {
   title: string;
@@ -8,13 +9,12 @@ interface PageProps {
   children: ReactNode;
 }
 
-export const productName = 'Innkeeper';
-
 /** A page: its one heading, which is the name of the tab as well. */
 export function Page({ title, aside, children }: PageProps) {
+  const { name } = useBrand();
   useEffect(() => {
-    document.title = `${title} · ${productName}`;
-  }, [title]);
+    document.title = `${title} · ${name}`;
+  }, [title, name]);
   return (
     <Stack gap="lg">
       <Group justify="space-between" gap="sm">

@@ -5,7 +5,8 @@ import { Fragment, type ReactNode } from 'react';
 import type { Session } from '../data/queries/index.ts';
 import { useIsLive } from '../data/stream.ts';
 import { type Language, languages, useText } from '../text/index.ts';
-import { productName } from './Page.tsx';
+import { BrandLinks } from './BrandLinks.tsx';
+import { Logo } from './Logo.tsx';
 
 export interface Place {
   to: string;
@@ -60,7 +61,7 @@ export function Shell({
               aria-label={t('app.menu')}
             />
             <Anchor component={Link} to={places[0]?.to ?? '/'} underline="never" c="inherit" fw={700}>
-              {productName}
+              <Logo />
             </Anchor>
           </Group>
           <Menu position="bottom-end" width={240}>
@@ -121,6 +122,7 @@ export function Shell({
             </Fragment>
           );
         })}
+        <BrandLinks />
       </AppShell.Navbar>
       <AppShell.Main id="content" tabIndex={-1}>
         {!isLive && (

@@ -1,0 +1,111 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { newStaff } from '../../../test/people.ts';
+import { startTestProduct, type TestProduct } from '../../../test/product.ts';
+import { examples } from './examples.ts';
+import { contrast, onDark, onLight } from './shade.ts';
+
+let product: TestProduct;
+beforeAll(async () => {
+  product = await startTestProduct();
+});
+afterAll(() => product.stop());
+
+const read = async () => {
+  const answer = await fetch(`${product.url}/api/brand`);
+  expect(answer.status).toBe(200);
+  return ((await answer.json()) as { data: { brand: Record<string, unknown> } }).data.brand;
+};
+const { content_base64 } = examples.addBrandPicture.body;
+
+describe('the brand', () => {
+  it('is ours until staff says another one, and then theirs for everybody', async () => {
+    expect(await read()).toMatchObject({ accent: '#0b6e4f', radius: 8, registration: 'everybody' });
+    await product.staff.patch('/staff/settings', { company: { name: 'Polder B.V.', colour: '#ffd400' } });
+    expect((await read()).name).toBe('Polder B.V.');
+    const links = { imprint: 'https://polder.example/imprint', terms: null, privacy: null, status: null };
+    await product.staff.patch('/staff/settings', { brand: { name: 'Polder', radius: 0, links } });
+    const said = await read();
+    expect(said).toMatchObject({ name: 'Polder', accent: '#ffd400', radius: 0, links });
+    expect(contrast(String(said.accent_on_light), '#ffffff')).toBeGreaterThanOrEqual(4.5);
+  });
+
+  it('leads nowhere but to pages by https', async () => {
+    for (const imprint of [
+      'javascript:alert(1)',
+      'http://x.example',
+      'https://',
+      '//x.example',
+      'https://x"y',
+    ]) {
+      const links = { imprint, terms: null, privacy: null, status: null };
+      const { status } = await product.staff.patch('/staff/settings', { brand: { links } });
+      expect([imprint, status]).toEqual([imprint, 400]);
+    }
+  });
+
+  it('shows a picture that staff has added, for ever at one address', async () => {
+    const added = await product.staff.post('/staff/brand/pictures', { content_base64 });
+    expect(added.status).toBe(200);
+    const { picture } = added.body.data;
+    await product.staff.patch('/staff/settings', { brand: { logo_light: picture } });
+    const { logo_light, logo_dark } = await read();
+    expect(logo_dark).toBe(logo_light);
+    const shown = await fetch(`${product.url}${String(logo_light)}`);
+    expect(shown.headers.get('content-type')).toBe('image/png');
+    expect(shown.headers.get('cache-control')).toContain('immutable');
+    expect(Buffer.from(await shown.arrayBuffer()).toString('base64')).toBe(content_base64);
+    const absent = await fetch(`${product.url}/api/brand/pictures/${'0'.repeat(32)}.png`);
+    expect(absent.status).toBe(404);
+  });
+
+  it('takes no picture that is a program, and none of who may not', async () => {
+    const svg = '<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>';
+    for (const text of [svg, '<!doctype html><script>alert(1)</script>', 'GIF89a;', 'no picture at all']) {
+      const body = { content_base64: Buffer.from(text).toString('base64') };
+      expect([text, (await product.staff.post('/staff/brand/pictures', body)).status]).toEqual([text, 400]);
+    }
+    const billing = await newStaff(product, 'billing');
+    expect((await billing.post('/staff/brand/pictures', { content_base64 })).status).toBe(403);
+  });
+});
+
+describe('an accent', () => {
+  const parts = [0, 51, 102, 153, 204, 255].map((value) => value.toString(16).padStart(2, '0'));
+  const colours = parts.flatMap((red) =>
+    parts.flatMap((green) => parts.map((blue) => `#${red}${green}${blue}`)),
+  );
+
+  it.each(colours)('%s reads in both themes', (colour) => {
+    expect(contrast(onLight(colour), '#ffffff')).toBeGreaterThanOrEqual(4.5);
+    for (const background of ['#242424', '#2e2e2e'])
+      expect(contrast(onDark(colour), background)).toBeGreaterThanOrEqual(4.5);
+  });
+
+  it('that reads already stays as it is', () => {
+    expect(onLight('#0b6e4f')).toBe('#0b6e4f');
+    expect(onDark('#9ad8bf')).toBe('#9ad8bf');
+  });
+});
+
+describe('registration', () => {
+  it('is for those alone who were invited, where staff says so', async () => {
+    await product.staff.patch('/staff/settings', { brand: { registration: 'invited' } });
+    const person = (email: string) => ({
+      ...{ email, password: 'seven green lanterns', first_name: 'Zoë', last_name: 'Brand' },
+    });
+    const register = async (email: string) => {
+      const headers = { 'content-type': 'application/json' };
+      const body = JSON.stringify(person(email));
+      const answer = await fetch(`${product.url}/api/auth/register`, { method: 'POST', headers, body });
+      return [answer.status, ((await answer.json()) as { code?: string }).code];
+    };
+    expect(await register('stranger@example.com')).toEqual([403, 'registration_closed']);
+    const id = product.demo.customer.organization_id;
+    const invitation = { email: 'Invited@example.com', role: 'technical' };
+    const invited = await product.customer.post(`/dashboard/organizations/${id}/invitations`, invitation);
+    expect(invited.status).toBe(200);
+    expect((await register('invited@example.com'))[0]).toBe(200);
+    await product.staff.patch('/staff/settings', { brand: { registration: 'everybody' } });
+    expect((await register('stranger@example.com'))[0]).toBe(200);
+  });
+});

@@ -1,0 +1,83 @@
+import { type TSchema, Type } from 'typebox';
+import { Choice, line, Nullable, Strict } from '../../platform/http/index.ts';
+import { settings } from '../section.ts';
+
+/** Families of fonts that every system has one of: nobody's font is loaded from anywhere. */
+export const fonts = ['system', 'humanist', 'grotesque', 'rounded', 'serif'] as const;
+
+export const PictureName = Type.String({
+  pattern: '^[0-9a-f]{32}\\.(png|webp)$',
+  'x-message': 'must be the name of a picture, as POST /staff/brand/pictures answers it',
+  examples: ['1421e7438f4532db7ca0162490fc2bfe.png'],
+});
+
+const Link = Type.String({
+  maxLength: 500,
+  pattern: '^https://[^\\s/?#"<>\\\\]+[^\\s"<>\\\\]*$',
+  'x-message': 'must be an address such as https://example.com/imprint',
+  examples: ['https://hosting.example/imprint'],
+});
+
+const described = <T extends TSchema>(description: string, schema: T): T => ({ ...schema, description });
+
+const Greeting = Nullable(Type.String({ minLength: 1, maxLength: 500, examples: ['Welcome back.'] }));
+
+export const links = Strict({
+  imprint: Nullable(Link),
+  terms: Nullable(Link),
+  privacy: Nullable(Link),
+  status: Nullable(Link),
+});
+
+export const pages = Type.Array(Strict({ label: line(40), url: Link }), { maxItems: 6 });
+
+export const greetings = Strict({ en: Greeting, de: Greeting });
+
+/** How the company looks to customers. Its legal name and the accent stand in the section `company`, with what invoices say. */
+export const brand = settings({
+  name: 'brand',
+  about: 'How the company looks to customers; its accent is `colour` of the section `company`',
+  shape: Strict({
+    name: described('What customers know it by; null: the name of the company', Nullable(line(60))),
+    logo_light: described('For light backgrounds', Nullable(PictureName)),
+    logo_dark: described('For dark backgrounds; null: the other one', Nullable(PictureName)),
+    favicon: described('What a tab shows', Nullable(PictureName)),
+    font: Choice(fonts, { description: 'A family of fonts that every system has one of' }),
+    radius: Type.Integer({ minimum: 0, maximum: 24, description: 'Of corners, in pixels' }),
+    links: described('Where what the law asks for stands', links),
+    pages: described('Own pages, linked beside those', pages),
+    registration: Choice(['everybody', 'invited'], {
+      description: 'Who may register: everybody, or those alone whom an organization has invited',
+    }),
+    sign_in: described('What stands above the sign-in, by language', greetings),
+  }),
+  defaults: {
+    name: null,
+    logo_light: null,
+    logo_dark: null,
+    favicon: null,
+    font: 'system',
+    radius: 8,
+    links: { imprint: null, terms: null, privacy: null, status: null },
+    pages: [],
+    registration: 'everybody',
+    sign_in: { en: null, de: null },
+  },
+  example: {
+    name: 'Example Hosting',
+    logo_light: null,
+    logo_dark: null,
+    favicon: null,
+    font: 'system',
+    radius: 8,
+    links: {
+      imprint: 'https://hosting.example/imprint',
+      terms: 'https://hosting.example/terms',
+      privacy: 'https://hosting.example/privacy',
+      status: 'https://status.hosting.example/',
+    },
+    pages: [{ label: 'Guides', url: 'https://hosting.example/guides' }],
+    registration: 'everybody',
+    sign_in: { en: 'Welcome back.', de: 'Willkommen zurück.' },
+  },
+});

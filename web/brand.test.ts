@@ -1,0 +1,60 @@
+/** The provider's own look, from staff's form to what customers see. */
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import { examples } from '../src/settings/brand/examples.ts';
+import { lookAt, openStaffBed, type StaffBed } from './staffBed.ts';
+import { signIn } from './testbed.ts';
+
+let bed: StaffBed;
+beforeAll(async () => {
+  bed = await openStaffBed();
+});
+afterEach(() => bed.closeWindows());
+afterAll(() => bed?.close());
+
+it('is set by staff, who see it before, and shown to everybody', async () => {
+  const { page, complaints } = await bed.openStaff();
+  await page.goto('/staff/settings/brand');
+  await page.getByLabel('Name', { exact: true }).fill('Polder');
+  await page.getByLabel('Accent').fill('#ffd400');
+  const buffer = Buffer.from(examples.addBrandPicture.body.content_base64, 'base64');
+  await page.getByLabel('Logo on light').setInputFiles({ name: 'logo.png', mimeType: 'image/png', buffer });
+  await page.locator('.brand-preview img').first().waitFor();
+  await page.getByLabel('Imprint').fill('https://polder.example/imprint');
+  await page.getByLabel('Own pages').fill('Our guides https://polder.example/guides');
+  await page.getByLabel('Above the sign-in, in English').fill('Welcome behind the dike.');
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByText('Saved.').waitFor();
+  expect(complaints()).toEqual([]);
+
+  const visitor = await bed.open();
+  await visitor.page.goto('/sign-in');
+  await visitor.page.getByText('Welcome behind the dike.').waitFor();
+  await visitor.page.getByRole('img', { name: 'Polder' }).waitFor();
+  expect(await visitor.page.title()).toBe('Sign in · Polder');
+  const imprint = visitor.page.getByRole('link', { name: 'Imprint' });
+  expect(await imprint.getAttribute('href')).toBe('https://polder.example/imprint');
+  await visitor.page.getByRole('link', { name: 'Our guides' }).waitFor();
+  expect([...(await visitor.faults()), ...visitor.complaints()]).toEqual([]);
+  await signIn(bed, visitor);
+  await visitor.page.getByRole('link', { name: 'Polder' }).waitFor();
+});
+
+it('keeps what was typed when a link is none, and says so at it', async () => {
+  const { page } = await bed.openStaff();
+  await page.goto('/staff/settings/brand');
+  await page.getByLabel('Terms').fill('javascript:alert(1)');
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByText('must be an address such as').waitFor();
+  expect(await page.getByLabel('Terms').inputValue()).toBe('javascript:alert(1)');
+});
+
+it.each(['#ffd400', '#101010', '#ff00ff'])(
+  'reads with %s as accent, as staff and customers see it',
+  async (colour) => {
+    await bed.product.staff.patch('/staff/settings', { company: { colour } });
+    expect(await lookAt(bed, ['/staff/settings/brand'])).toEqual([]);
+    const visitor = await bed.open({ colorScheme: 'dark' });
+    await signIn(bed, visitor);
+    expect(await visitor.faults()).toEqual([]);
+  },
+);

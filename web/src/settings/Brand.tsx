@@ -1,0 +1,203 @@
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import type { Schema } from '../../../client/index.ts';
+import { brand, useBrand } from '../data/brand.ts';
+import { client } from '../data/client.ts';
+import { queryClient } from '../data/queries/index.ts';
+import { settings } from '../data/queries/staff/index.ts';
+import { useText } from '../text/index.ts';
+import {
+  BrandPreview,
+  Choice,
+  type Draft,
+  Field,
+  type Files,
+  Form,
+  LongField,
+  Page,
+  PictureField,
+  Refusal,
+  Section,
+  Skeleton,
+  Text,
+  type Values,
+} from '../ui/index.ts';
+
+const fonts = ['system', 'humanist', 'grotesque', 'rounded', 'serif'] as const;
+const kinds = ['imprint', 'terms', 'privacy', 'status'] as const;
+const pictures = ['logo_light', 'logo_dark', 'favicon'] as const;
+
+/** How the company looks to customers, for staff to decide. */
+export function Brand() {
+  const { t } = useText();
+  const read = useQuery(settings());
+  return (
+    <Page title={t('brand.title')}>
+      {read.error && <Refusal error={read.error} onRetry={() => void read.refetch()} />}
+      {read.isPending && <Skeleton height={400} />}
+      {read.data && <BrandForm settings={read.data.settings} />}
+    </Page>
+  );
+}
+
+type Settings = Schema<'SettingsAnswer'>['settings'];
+
+function BrandForm({ settings: { brand: now, company } }: { settings: Settings }) {
+  const { t } = useText();
+  const shown = useBrand();
+  const [draft, setDraft] = useState<Draft>(shown);
+  const [isSaved, setSaved] = useState(false);
+  const change = (part: Partial<Draft>) => {
+    setSaved(false);
+    setDraft((before) => ({ ...before, ...part }));
+  };
+  const save = async (values: Values, files: Files) => {
+    const company = { colour: values['company.colour'] ?? null };
+    await client.patch('/staff/settings', { body: { brand: await changed(values, files), company } });
+    setSaved(true);
+    await queryClient.invalidateQueries({ queryKey: brand.queryKey });
+    await queryClient.invalidateQueries({ queryKey: ['staff', 'settings'] });
+  };
+  return (
+    <>
+      <Section title={t('brand.preview')}>
+        <BrandPreview draft={draft} />
+      </Section>
+      <Section title={t('brand.look')}>
+        <Form
+          submit={t('brand.save')}
+          onSubmit={save}
+          beside={isSaved && <Text role="status">{t('brand.saved')}</Text>}
+        >
+          <Field
+            name="brand.name"
+            label={t('brand.name')}
+            help={t('brand.nameHelp', { name: company.name })}
+            required={false}
+            maxLength={60}
+            defaultValue={now.name ?? ''}
+            onType={(name) => change({ name: name || shown.name })}
+          />
+          <Field
+            name="company.colour"
+            label={t('brand.accent')}
+            help={t('brand.accentHelp')}
+            required={false}
+            maxLength={7}
+            defaultValue={company.colour ?? ''}
+            onType={(accent) => change({ accent })}
+          />
+          <Choice
+            name="brand.font"
+            label={t('brand.font')}
+            choices={fonts.map((value) => ({ value, label: t(`font.${value}`) }))}
+            defaultValue={now.font}
+            onChoose={(font) => change({ font: font as Draft['font'] })}
+          />
+          <Field
+            name="brand.radius"
+            label={t('brand.radius')}
+            inputMode="numeric"
+            maxLength={2}
+            defaultValue={String(now.radius)}
+            onType={(radius) => change({ radius: Number(radius) || 0 })}
+          />
+          {pictures.map((name) => (
+            <PictureField
+              key={name}
+              name={`brand.${name}`}
+              label={t(`brand.${name}`)}
+              help={t('brand.pictureHelp')}
+              now={now[name] && `/api/brand/pictures/${now[name]}`}
+              remove={t('brand.remove')}
+              onChoose={(picture) => name !== 'favicon' && change({ [name]: picture })}
+            />
+          ))}
+          {kinds.map((kind) => (
+            <Field
+              key={kind}
+              name={`brand.links.${kind}`}
+              label={t(`brand.${kind}`)}
+              required={false}
+              maxLength={500}
+              defaultValue={now.links[kind] ?? ''}
+            />
+          ))}
+          <LongField
+            name="brand.pages"
+            label={t('brand.pages')}
+            help={t('brand.pagesHelp')}
+            required={false}
+            defaultValue={now.pages.map(({ label, url }) => `${label} ${url}`).join('\n')}
+          />
+          <Choice
+            name="brand.registration"
+            label={t('brand.registration')}
+            choices={(['everybody', 'invited'] as const).map((value) => ({
+              value,
+              label: t(`brand.${value}`),
+            }))}
+            defaultValue={now.registration}
+          />
+          <LongField
+            name="brand.sign_in.en"
+            label={t('brand.signInEn')}
+            required={false}
+            maxLength={500}
+            defaultValue={now.sign_in.en ?? ''}
+          />
+          <LongField
+            name="brand.sign_in.de"
+            label={t('brand.signInDe')}
+            required={false}
+            maxLength={500}
+            defaultValue={now.sign_in.de ?? ''}
+          />
+        </Form>
+      </Section>
+    </>
+  );
+}
+
+/** What was typed, as the section of the settings; pictures are kept first. */
+async function changed(values: Values, files: Files) {
+  const said = (name: string) => values[`brand.${name}`] ?? null;
+  const kept: { [name in (typeof pictures)[number]]?: string | null } = {};
+  for (const name of pictures) {
+    const [file] = files[`brand.${name}`] ?? [];
+    if (file !== undefined) kept[name] = await keep(file);
+    else if (said(`${name}.remove`) !== null) kept[name] = null;
+  }
+  const [imprint, terms, privacy, status] = kinds.map((kind) => said(`links.${kind}`));
+  return {
+    ...kept,
+    ...{ name: said('name'), font: said('font') as Draft['font'], radius: Number(said('radius')) },
+    links: {
+      imprint: imprint ?? null,
+      terms: terms ?? null,
+      privacy: privacy ?? null,
+      status: status ?? null,
+    },
+    pages: pagesIn(said('pages') ?? ''),
+    registration: said('registration') as 'everybody' | 'invited',
+    sign_in: { en: said('sign_in.en'), de: said('sign_in.de') },
+  };
+}
+
+/** A page each line: its name, and its address after the last space. */
+function pagesIn(text: string) {
+  return text
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '')
+    .map((line) => {
+      const end = line.lastIndexOf(' ');
+      return { label: line.slice(0, Math.max(0, end)).trim(), url: line.slice(end + 1) };
+    });
+}
+
+async function keep(file: File): Promise<string> {
+  const bytes = new Uint8Array(await file.arrayBuffer());
+  const content_base64 = btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(''));
+  return (await client.post('/staff/brand/pictures', { body: { content_base64 } })).picture;
+}

@@ -1,0 +1,34 @@
+import { MantineProvider } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { type ReactNode, useEffect, useMemo } from 'react';
+import { brand, useBrand } from '../data/brand.ts';
+import { nonce } from './nonce.ts';
+import { themeOf, variablesOf } from './theme.ts';
+
+/** Everything below looks as the provider wants it. */
+export function Branded({ children }: { children: ReactNode }) {
+  const { isPending } = useQuery(brand);
+  const { accent_on_light, accent_on_dark, font, radius, favicon } = useBrand();
+  const [theme, variables] = useMemo(() => {
+    const look = { accent_on_light, accent_on_dark, font, radius };
+    return [themeOf(look), variablesOf(look)] as const;
+  }, [accent_on_light, accent_on_dark, font, radius]);
+  useEffect(() => {
+    if (favicon === null) return;
+    const icon = document.querySelector<HTMLLinkElement>('link[rel=icon]');
+    icon?.setAttribute('href', favicon);
+    icon?.removeAttribute('type');
+  }, [favicon]);
+  // Nothing is painted in colours that are not theirs.
+  if (isPending) return null;
+  return (
+    <MantineProvider
+      theme={theme}
+      cssVariablesResolver={variables}
+      defaultColorScheme="auto"
+      getStyleNonce={() => nonce}
+    >
+      {children}
+    </MantineProvider>
+  );
+}
