@@ -64,6 +64,25 @@ describe('a ticket', () => {
     expect(await read(ticket.tid.toUpperCase())).toEqual(ticket);
   });
 
+  it.each([
+    ['quotes', '>'.repeat(50_000)],
+    ['lists', Array.from({ length: 300 }, (_, depth) => `${' '.repeat(depth)}- a`).join('\n')],
+    ['links', '['.repeat(25_000) + ']('.repeat(12_500)],
+    ['emphasis', '*a **a '.repeat(7_000)],
+    ['fences', '`'.repeat(50_000)],
+    ['markup', '<div>'.repeat(10_000)],
+  ])(
+    'is kept as it was written where its Markdown nests without end, and holds up nobody: %s',
+    async (_, message) => {
+      const ticket = await open(ana, { message });
+      expect((await read(ticket.tid)).replies).toMatchObject([{ message }]);
+      const asStaff = await product.staff.get(`/staff/tickets/${ticket.tid}`);
+      expect(asStaff.body.data.ticket.messages).toMatchObject([{ message }]);
+      await ana.post(`/dashboard/tickets/${ticket.tid}`, { message });
+      expect((await read(ticket.tid)).replies.length).toBe(2);
+    },
+  );
+
   it('goes from hand to hand, is closed once, and opened again by a reply', async () => {
     const { tid } = await open();
     const closed = await ana.post(`/dashboard/tickets/${tid}/close`);
@@ -112,6 +131,7 @@ describe('a ticket', () => {
   it('names a service of its own organization alone', async () => {
     const { serviceId } = await orderVps(product, ana);
     expect((await open(ana, { service_id: serviceId })).service_id).toBe(serviceId);
+    await settled(product);
     const before = await contents(product);
     const foreign = await stranger.post('/dashboard/tickets/create', { ...opening, service_id: serviceId });
     expect([foreign.status, foreign.body.code]).toEqual([403, 'forbidden']);
@@ -122,6 +142,7 @@ describe('a ticket', () => {
 
   it('refuses what it cannot take, and changes nothing', async () => {
     const { tid } = await open();
+    await settled(product);
     const before = await contents(product);
     const refused: [object, string][] = [
       [{ subject: 'ab' }, 'subject'],

@@ -122,6 +122,7 @@ describe('an answer', () => {
     const ticket = await open();
     const read = ticket.replies.at(-1).id;
     await ana.post(`/dashboard/tickets/${ticket.tid}`, { message: 'Never mind' });
+    await settled(product);
     const before = await contents(product);
     const late = await helper.post(`/staff/tickets/${ticket.tid}/replies`, {
       message: 'Hm',
