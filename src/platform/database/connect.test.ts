@@ -13,6 +13,10 @@ const count = statement<{ count: number }, { name: string }>(
   'connectTest.count',
   `select count(*)::int as count from product_groups where name like :name`,
 );
+const hold = statement<{ held: string }, { seconds: number }>(
+  'connectTest.hold',
+  'select pg_sleep(:seconds::float8)::text as held',
+);
 const divide = statement<{ x: number }, { by: number }>('connectTest.divide', 'select 1 / :by::int as x');
 
 let database: TestDatabase;
@@ -55,6 +59,22 @@ it('a connection on which a transaction failed serves the next one', async () =>
     Array.from({ length: 6 }, (_, n) => db.transaction('test', (tx) => tx.run(insert, { name: `c ${n}` }))),
   );
   expect(await db.one(count, { name: 'c %' })).toEqual({ count: 6 });
+});
+
+it('who waits while others hold all connections for seconds gets one, and after five hears that none is to be had', {
+  timeout: 30_000,
+}, async () => {
+  const busy = connect(database.url, { log: createLog('silent'), poolSize: 1 });
+  const holding = busy.one(hold, { seconds: 3 });
+  expect(await busy.one(count, { name: 'nothing' })).toEqual({ count: 0 });
+  await holding;
+  const longer = busy.one(hold, { seconds: 8 });
+  await expect(busy.one(count, { name: 'nothing' })).rejects.toMatchObject({
+    code: 'unavailable',
+    status: 503,
+  });
+  await longer;
+  await busy.close();
 });
 
 it('a connection may be lost in the moment in which it is handed out', async () => {

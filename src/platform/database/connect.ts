@@ -14,6 +14,8 @@ types.setTypeParser(pg.types.builtins.DATE, (text: string) => text);
 
 /** How long the server may need to say that it has given up a statement; then it is not there. */
 const lateMs = 5_000;
+/** How long somebody waits for a connection, as long as for a turn to write: many come at once, and each holds it briefly. */
+const waitMs = 5_000;
 
 interface ConnectOptions {
   log: Logger;
@@ -34,7 +36,7 @@ export function connect(url: string, options: ConnectOptions): Database {
     max: options.poolSize ?? 8,
     // Statements that do not wait for each other travel together; see `transaction.ts`.
     pipeline: true,
-    connectionTimeoutMillis: 2_000,
+    connectionTimeoutMillis: waitMs,
     // Whoever waits longer for what another transaction holds gives the connection back and says so.
     lock_timeout: options.lockTimeoutMs ?? 8_000,
     statement_timeout: statementTimeoutMs,
