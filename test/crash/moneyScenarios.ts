@@ -69,6 +69,32 @@ export function moneyScenarios(stripe: StripeStandIn): Scenario[] {
         expect(takenFor(given.renewalId)).toHaveLength(1);
       },
     }),
+    ofCalendar('renew from credit, and the rest by a saved method', {
+      from: async (world) => {
+        await savedMethod(world);
+        const given = await dunned(world, 'reminder', 0);
+        await creditFirst(world, true);
+        await leaveCredit(world, creditMinor);
+        return given;
+      },
+      becomes: async (world, given) => {
+        await isRenewed(world, given);
+        const payments = await sql(
+          world,
+          `select method, amount_minor::int as minor from payments where invoice_id = $1 order by method`,
+          given.renewalId,
+        );
+        const [taken, ...more] = takenFor(given.renewalId);
+        expect(more).toEqual([]);
+        expect(payments).toEqual([
+          { method: 'credit', minor: creditMinor },
+          { method: 'stripe', minor: taken?.amount },
+        ]);
+        expect(await creditOf(world)).toBe(0);
+        await giveCredit(world);
+        await creditFirst(world, false);
+      },
+    }),
     ...steps.map(([step, after, days]) =>
       ofCalendar(`unpaid: ${step}`, { from: (world) => dunned(world, after, days), becomes: isDone(step) }),
     ),
@@ -103,6 +129,35 @@ async function saveMethod(world: World, stripe: StripeStandIn): Promise<number> 
     ...[organizationId, stripe.account.attach('pm_card_visa', customer).id],
   );
   return Number(row?.id);
+}
+
+/** So much credit pays its part of a renewal, and leaves enough for the method. */
+const creditMinor = 120;
+
+async function creditOf(world: World): Promise<number> {
+  const { body } = await world.customer.get('/dashboard/invoices?limit=1');
+  return Math.round(Number(body.data.credit_balance) * 100);
+}
+
+/** Has the customer spend all but so much of their credit. */
+async function leaveCredit(world: World, minor: number): Promise<void> {
+  const hasMinor = await creditOf(world);
+  const line = { description: 'What takes the credit', unit_price: ((hasMinor - minor) / 100).toFixed(2) };
+  const asked = { organization_id: world.demo.customer.organization_id, currency: 'EUR', lines: [line] };
+  const { body } = await world.staff.post('/staff/invoices', asked);
+  await pay(world, { invoiceId: body.data.invoice.id, serviceId: 0 });
+  await world.settle();
+  expect(await creditOf(world)).toBe(minor);
+}
+
+async function giveCredit(world: World): Promise<void> {
+  const path = `/staff/organizations/${world.demo.customer.organization_id}/credit`;
+  const grant = { amount: '100000.00', currency: 'EUR', description: 'For the crash sweep' };
+  await ask(world.staff.post(path, grant));
+}
+
+async function creditFirst(world: World, isFirst: boolean): Promise<void> {
+  await ask(world.staff.patch('/staff/settings', { payments: { credit_first: isFirst } }));
 }
 
 async function ordered(world: World): Promise<Order> {
