@@ -2,7 +2,18 @@ import { catchUp } from './money/adopt.ts';
 import { correct, decide, dispute, refund, takeBack } from './money/back.ts';
 import type { Customer } from './money/books.ts';
 import { accountsOf, compare, tally } from './money/compare.ts';
-import { deliver, end, endLater, order, price, renew, revoke, terminate, upgrade } from './money/orders.ts';
+import {
+  changeCycle,
+  deliver,
+  end,
+  endLater,
+  order,
+  price,
+  renew,
+  revoke,
+  terminate,
+  upgrade,
+} from './money/orders.ts';
 import { cancel, card, grant, pay, topUp, transfer } from './money/payments.ts';
 import { Shop } from './money/shop.ts';
 import { type Kind, type Step, stepsOf } from './money/steps.ts';
@@ -13,7 +24,7 @@ import type { PaidProduct } from './stripe/product.ts';
 type Act<K extends Kind> = (shop: Shop, customer: Customer, what: Step<K>, name: string) => Promise<unknown>;
 
 const acts: { [K in Kind]: Act<K> } = {
-  ...{ order, deliver, renew, upgrade, end, endLater, revoke, terminate, price },
+  ...{ order, deliver, renew, upgrade, changeCycle, end, endLater, revoke, terminate, price },
   ...{ grant, topUp, transfer, pay, card, cancel, refund, takeBack, dispute, decide, correct },
 };
 

@@ -1,5 +1,5 @@
 import type { Person } from '../people.ts';
-import { daysBetween, monthAfter, percentOf } from './rules.ts';
+import { carriedInto, daysBetween, monthAfter, percentOf } from './rules.ts';
 
 /** The same books as the product's, kept in memory by rules written down a second time. */
 
@@ -13,11 +13,20 @@ export interface Period {
   netReturnedMinor?: number;
 }
 
+/** The time of a service that is paid for, and the day of the month on which its periods begin. */
+export interface Times {
+  periods: Period[];
+  changes: Period[];
+  anchor: number;
+}
+
 /** What a change made of a service; its invoice, when there was something to pay. */
 export interface Became {
   invoice: Invoice | null;
   is: { product: ProductName; priceMinor: number };
   was: { product: ProductName; priceMinor: number };
+  /** Where periods of another length began anew: the time that was paid for before. */
+  before?: Times;
 }
 
 export interface Service {
@@ -35,6 +44,8 @@ export interface Service {
   /** Days that an upgrade was paid for. */
   changes: Period[];
   became: Became[];
+  /** Time that was paid for before its periods began anew, which is used up by the days of the new one. */
+  carried: Period[];
   /** What its coupon takes off renewals, in per cent. */
   couponPercent: number;
   /** The product has not been asked yet whether it says the same. */
@@ -70,7 +81,7 @@ export interface Invoice {
   undoneToCreditMinor: number;
   status: 'unpaid' | 'paid' | 'cancelled';
   /** What an upgrade makes of its service. */
-  change?: { product: ProductName; priceMinor: number };
+  change?: { product: ProductName; priceMinor: number; anew?: { from: string; to: string } };
 }
 
 export interface Transfer {
@@ -186,6 +197,11 @@ export class Books {
   tax = 0;
   /** Earned, or owed as service. */
   sold = 0;
+  readonly #today: () => string;
+
+  constructor(today: () => string) {
+    this.#today = today;
+  }
 
   /** Money towards an invoice, which has come from elsewhere. */
   pays(customer: Customer, invoice: Invoice, minor: number, today: string): void {
@@ -240,15 +256,28 @@ export class Books {
       service.became.pop();
       service.changes = service.changes.filter((change) => change.invoice !== invoice);
       Object.assign(service, became.was, { isToShow: true });
+      if (became.before) this.#returns(service, became.before);
       invoice.undone.add(service);
       return true;
     }
     if (service.periods.every((period) => period.invoice !== invoice)) return false;
     closes(customer, service);
     dropsPeriod(service, invoice);
+    this.#goesOn(service);
     for (const change of [...service.changes]) this.cuts(customer, service, change);
     invoice.undone.add(service);
     return true;
+  }
+
+  /** What was paid for before periods began anew is paid time again. */
+  #returns(service: Service, before: Times): void {
+    Object.assign(service, before, { carried: [], isRenewed: true });
+    this.#goesOn(service);
+  }
+
+  /** What was to end with its paid time goes on where that is over now, with all warnings. */
+  #goesOn(service: Service): void {
+    if (service.isEnding && (dueDateOf(service) ?? '') <= this.#today()) service.isEnding = false;
   }
 
   /** Of an upgrade the days that are not paid any more go back. */
@@ -445,9 +474,36 @@ function isRenewedSince({ invoices }: Customer, { periods }: Service, change: In
 }
 
 function changes(service: Service, invoice: Invoice, today: string): void {
+  if (invoice.change?.anew) {
+    beginsAnew(service, invoice, invoice.change, invoice.change.anew);
+    return;
+  }
   const to = dueDateOf(service) ?? today;
   service.changes.push({ invoice, from: today, to: to < today ? today : to });
   if (invoice.change) becomes(service, invoice, invoice.change);
+}
+
+/** A service is another product, in a period of another length, which what was left of the others has paid a part of. */
+function beginsAnew(
+  service: Service,
+  invoice: Invoice,
+  { product, priceMinor }: Became['is'],
+  { from, to }: { from: string; to: string },
+): void {
+  const { periods, changes: upgrades, anchor } = service;
+  becomes(service, invoice, { product, priceMinor });
+  Object.assign(service.became.at(-1) ?? {}, { before: { periods, changes: upgrades, anchor } });
+  Object.assign(service, {
+    periods: [{ invoice, from, to }],
+    changes: [],
+    carried: [...periods, ...upgrades].map((period) => ({ ...period, ...carriedInto(period, { from, to }) })),
+    anchor: Number(from.slice(8)),
+  });
+}
+
+/** Whether its periods began anew with a change of their length. */
+export function isAnew({ became }: Service): boolean {
+  return became.some(({ before }) => before !== undefined);
 }
 
 /** A service is the other product. */

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { sql } from '../sql.ts';
-import { type Customer, dueDateOf, type Invoice } from './books.ts';
+import { type Customer, dueDateOf, type Invoice, isAnew } from './books.ts';
 import { minorOf } from './rules.ts';
 import type { Shop } from './shop.ts';
 
@@ -86,8 +86,10 @@ export function tally({ customers }: Shop): string {
   for (const { invoices, services, transfers, charges } of customers) {
     for (const { kind, status, refundedMinor } of invoices)
       count(`${kind} ${refundedMinor > 0 ? 'given back' : status}`);
-    for (const { status, periods, changes } of services) {
+    for (const service of services) {
+      const { status, periods, changes } = service;
       count(`service ${status}`);
+      if (isAnew(service)) count('service of years');
       for (const _ of periods.slice(1)) count('period renewed');
       for (const _ of changes) count('upgrade paid');
     }

@@ -10,6 +10,7 @@ import {
   ends,
   heldOf,
   type Invoice,
+  isAnew,
   isFor,
   type Period,
   type Service,
@@ -20,6 +21,7 @@ import {
   inEqualParts,
   minorOf,
   monthAfter,
+  monthsAfter,
   percentOf,
   textOf,
   worthFrom,
@@ -49,6 +51,7 @@ export async function order(shop: Shop, customer: Customer, what: Step<'order'>,
     const service: Service = {
       ...{ id: ids[at], orderedOn: shop.today, product: what.product, priceMinor, status: 'pending' },
       ...{ isEnding: false, anchor: 0, deliveredOn: null, periods: [], changes: [], became: [] },
+      carried: [],
       ...{ isToShow: true, isRenewed: false },
       couponPercent: what.coupon === 'recurring' ? shop.couponPercent : 0,
     };
@@ -88,7 +91,7 @@ function isDeliverable(customer: Customer, service: Service): boolean {
 const isRunning = ({ status }: Service) => status === 'active' || status === 'suspended';
 
 export async function renew(shop: Shop, customer: Customer, what: Step<'renew'>, name: string) {
-  const service = pick(customer.services, what.which, isRunning);
+  const service = pick(monthly(customer), what.which, isRunning);
   if (service === undefined) return;
   const isDone = isRunning(service) && !service.isEnding && !customer.openOf(service, 'upgrade');
   const open = customer.openOf(service, 'renewal');
@@ -104,12 +107,14 @@ export async function renew(shop: Shop, customer: Customer, what: Step<'renew'>,
 
 /** To the other product, up or down. */
 export async function upgrade(shop: Shop, customer: Customer, what: Step<'upgrade'>, name: string) {
-  const service = pick(customer.services, what.which, isRunning);
+  const service = pick(monthly(customer), what.which, isRunning);
   if (service === undefined) return;
   const { today } = shop;
   const product = service.product === 'small' ? 'large' : 'small';
   const { id: productId, price } = shop.goods[product];
-  const isDone = service.status === 'active' && !service.isEnding && (dueDateOf(service) ?? '') > today;
+  const open = customer.openOf(service, 'upgrade');
+  const isRunningOn = service.status === 'active' && !service.isEnding && (dueDateOf(service) ?? '') > today;
+  const isDone = isRunningOn && open?.change?.anew === undefined;
   const oldest = price.now;
   const path = `/dashboard/services/${service.id}/upgrade`;
   const answer = await customer.person.post(path, { product_id: productId });
@@ -117,7 +122,6 @@ export async function upgrade(shop: Shop, customer: Customer, what: Step<'upgrad
   expect(answer.status, says).toBe(isDone ? 200 : 409);
   if (!isDone) return;
   const { invoice_id: id, new_price, prorated_charge, total } = answer.body.data;
-  const open = customer.openOf(service, 'upgrade');
   if (open !== undefined) return expect(id, says).toBe(open.id);
   const renewal = customer.openOf(service, 'renewal');
   if (renewal !== undefined) cancels(customer, renewal);
@@ -134,6 +138,58 @@ export async function upgrade(shop: Shop, customer: Customer, what: Step<'upgrad
   const invoice = customer.owes(id, 'upgrade', [{ service, netMinor }]);
   invoice.change = { product, priceMinor };
   expect(minorOf(total), says).toBe(invoice.totalMinor);
+}
+
+/** Those that are paid by the month still. */
+const monthly = ({ services }: Customer) => services.filter((service) => !isAnew(service));
+
+const yearsAhead = 36;
+
+/** To the other product, for three years from today on, of which what is left of the paid time has paid a part. */
+export async function changeCycle(shop: Shop, customer: Customer, what: Step<'changeCycle'>, name: string) {
+  const service = pick(monthly(customer), what.which, isRunning);
+  if (service === undefined) return;
+  const { today } = shop;
+  const product = service.product === 'small' ? 'large' : 'small';
+  const { id: productId, yearsMinor } = shop.goods[product];
+  const isRunningOn = service.status === 'active' && !service.isEnding && (dueDateOf(service) ?? '') > today;
+  const open = customer.openOf(service, 'upgrade');
+  const worthMinor = isRunningOn ? worthFrom(today, service.priceMinor, service.periods) : 0;
+  const creditMinor = Math.min(worthMinor, paidAheadOf(shop, customer, service));
+  const netMinor = yearsMinor - creditMinor;
+  const path = `/dashboard/services/${service.id}/upgrade`;
+  const answer = await customer.person.post(path, { product_id: productId, cycle: 'triennially' });
+  const says = shop.says(name, what, answer);
+  // Another change that waits for its payment comes first; the same one is returned.
+  const isPossible = isRunningOn && (open === undefined || open.change?.anew !== undefined);
+  expect(answer.status, says).toBe(!isPossible ? 409 : open === undefined && netMinor <= 0 ? 400 : 200);
+  if (answer.status !== 200) return;
+  const { invoice_id: id, total, prorated_charge } = answer.body.data;
+  if (open !== undefined) return expect(id, says).toBe(open.id);
+  const renewal = customer.openOf(service, 'renewal');
+  if (renewal !== undefined) cancels(customer, renewal);
+  expect(minorOf(prorated_charge), says).toBe(netMinor);
+  const invoice = customer.owes(id, 'upgrade', [{ service, netMinor }]);
+  invoice.change = {
+    product,
+    priceMinor: yearsMinor,
+    anew: { from: today, to: monthsAfter(today, yearsAhead) },
+  };
+  expect(minorOf(total), says).toBe(invoice.totalMinor);
+}
+
+/** What was paid for a service and is not used up, today included, before tax. */
+function paidAheadOf(shop: Shop, customer: Customer, service: Service): number {
+  const yesterday = addDays(shop.today, -1);
+  return paidInvoicesOf(customer, service).reduce((sum, invoice) => {
+    const netMinor = netOf(invoice);
+    const minor = shareOf(
+      customer,
+      invoice,
+      unusedOf(lineOf(invoice, service), periodOf(service, invoice), yesterday),
+    );
+    return invoice.totalMinor === 0 ? sum : sum + Math.floor((minor * netMinor) / invoice.totalMinor);
+  }, 0);
 }
 
 /** Cancels a service at once, with what goes back of what was paid for it. */
@@ -175,18 +231,34 @@ const withdrawalDays = 14;
 /** What goes back of each invoice when a service ends now. */
 function sharesOf(shop: Shop, customer: Customer, service: Service): { invoice: Invoice; minor: number }[] {
   const isWhole = service.status === 'pending' || shop.today <= addDays(service.orderedOn, withdrawalDays);
-  const shares = customer.invoices
-    .filter((invoice) => invoice.status === 'paid' && isFor(invoice, service))
-    .map((invoice) => {
-      const netMinor = invoice.lines.reduce((sum, line) => sum + line.netMinor, 0);
-      const ours = invoice.lines.find((line) => line.service === service)?.netMinor ?? 0;
-      const period = [...service.periods, ...service.changes].find((each) => each.invoice === invoice);
-      const backMinor = isWhole ? ours : unusedOf(ours, period, shop.today);
-      const minor = netMinor === 0 ? 0 : Math.floor((invoice.totalMinor * backMinor) / netMinor);
-      const leftMinor = invoice.totalMinor - invoice.refundedMinor - heldOf(customer, invoice);
-      return { invoice, minor: Math.min(minor, leftMinor) };
-    });
+  const shares = paidInvoicesOf(customer, service).map((invoice) => {
+    const ours = lineOf(invoice, service);
+    const backMinor = isWhole ? ours : unusedOf(ours, periodOf(service, invoice), shop.today);
+    return { invoice, minor: shareOf(customer, invoice, backMinor) };
+  });
   return shares.filter(({ minor }) => minor > 0);
+}
+
+const paidInvoicesOf = ({ invoices }: Customer, service: Service) =>
+  invoices.filter(
+    (invoice) => invoice.status === 'paid' && invoice.kind !== 'late_fee' && isFor(invoice, service),
+  );
+
+const netOf = ({ lines }: Invoice) => lines.reduce((sum, line) => sum + line.netMinor, 0);
+
+const lineOf = ({ lines }: Invoice, service: Service) =>
+  lines.find((line) => line.service === service)?.netMinor ?? 0;
+
+/** The days over which what an invoice paid for is used up. */
+const periodOf = ({ periods, changes, carried }: Service, invoice: Invoice) =>
+  [...periods, ...changes, ...carried].find((each) => each.invoice === invoice);
+
+/** A part of an invoice's net amount with its tax, and never more than is left and no bank holds. */
+function shareOf(customer: Customer, invoice: Invoice, partMinor: number): number {
+  const netMinor = netOf(invoice);
+  const minor = netMinor === 0 ? 0 : Math.floor((invoice.totalMinor * partMinor) / netMinor);
+  const leftMinor = invoice.totalMinor - invoice.refundedMinor - heldOf(customer, invoice);
+  return Math.max(0, Math.min(minor, leftMinor));
 }
 
 /** A day that has begun is used. */

@@ -35,6 +35,29 @@ export function monthAfter(day: string, anchor: number): string {
   return dayOf(new Date(Date.UTC(year, month, Math.min(anchor, lastDay))));
 }
 
+/** The same day so many months later, or the last one of that month. */
+export function monthsAfter(day: string, months: number): string {
+  const anchor = Number(day.slice(8));
+  let reached = day;
+  for (let nth = 0; nth < months; nth += 1) reached = monthAfter(reached, anchor);
+  return reached;
+}
+
+/**
+ * A period of which what was left has paid for a part of a new one: it is used up by the days of that, as a period that ends with
+ * it, and of which as large a part is left.
+ */
+export function carriedInto(
+  period: { from: string; to: string },
+  anew: { from: string; to: string },
+): { from: string; to: string } {
+  const days = daysBetween(period.from, period.to);
+  const left = Math.min(days, daysBetween(anew.from, period.to));
+  if (left <= 0) return { from: period.from, to: period.to };
+  const longer = Math.ceil((daysBetween(anew.from, anew.to) * days) / left);
+  return { from: addDays(anew.to, -longer), to: anew.to };
+}
+
 /** What a price per period is worth from a day on, over periods that follow each other, rounded down once. */
 export function worthFrom(
   today: string,

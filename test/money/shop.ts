@@ -45,6 +45,18 @@ export class Price {
 interface Goods {
   id: number;
   price: Price;
+  /** Of three years, which nobody changes. */
+  yearsMinor: number;
+}
+
+/** By the month, and by three years, which do not end while the model is played. */
+function sold(minor: number) {
+  return {
+    prices: [
+      { cycle: 'monthly' as const, priceMinor: minor, setupFeeMinor: 0 },
+      { cycle: 'triennially' as const, priceMinor: 30 * minor, setupFeeMinor: 0 },
+    ],
+  };
 }
 
 /** What the model is played against: a product with a payment provider, what it sells, and the books of it all. */
@@ -52,7 +64,7 @@ export class Shop {
   readonly paid: PaidProduct;
   readonly seed: number;
   readonly staff: Client;
-  readonly books = new Books();
+  readonly books = new Books(() => this.today);
   readonly customers: Customer[] = [];
   readonly goods: Record<ProductName, Goods>;
   readonly coupons = { once: 'MODEL-ONCE', recurring: 'MODEL-ALWAYS' };
@@ -70,8 +82,8 @@ export class Shop {
   static async open(paid: PaidProduct, seed: number, customers: number): Promise<Shop> {
     const { product } = paid;
     const goods = {
-      small: { id: await newHosting(product, 300), price: new Price(300) },
-      large: { id: await newHosting(product, 700), price: new Price(700) },
+      small: { id: await newHosting(product, 300, sold(300)), price: new Price(300), yearsMinor: 9_000 },
+      large: { id: await newHosting(product, 700, sold(700)), price: new Price(700), yearsMinor: 21_000 },
     };
     const shop = new Shop(paid, seed, goods);
     await sql(

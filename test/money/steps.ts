@@ -46,6 +46,8 @@ const kinds = {
   deliver: { weight: 8, with: { which } },
   renew: { weight: 3, with: { which } },
   upgrade: { weight: 3, with: { which } },
+  /** To the other product, for periods of years that begin anew with it. */
+  changeCycle: { weight: 2, with: { which } },
   end: { weight: 1, with: { which } },
   endLater: { weight: 1, with: { which } },
   revoke: { weight: 1, with: { which } },
