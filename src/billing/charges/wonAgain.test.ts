@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { audit } from '../../../test/crash/audit.ts';
 import { watchChanges } from '../../../test/noted.ts';
+import { runningVps } from '../../../test/orders.ts';
 import { newCustomer, type Person } from '../../../test/people.ts';
 import { until } from '../../../test/product.ts';
 import { newHosting } from '../../../test/products.ts';
@@ -111,6 +112,46 @@ it('a dispute that is won after it was lost pays again for what was had, and the
   await decided(dispute, 'won');
   expect(await invoiceOf(who, id)).toMatchObject({ status: 'paid', refunded: '0.00' });
   expect(await creditOf(who)).toBe('0.00');
+});
+
+it('a size that a machine keeps is paid again, and what of it is for days to come is earned as before', async () => {
+  const who = await newCustomer(paid.product, { creditMinor: 10_000 });
+  const { serviceId } = await runningVps(paid.product, who);
+  const had = await creditOf(who);
+  const { invoice_id: id } = (await who.post(`/dashboard/services/${serviceId}/upgrade-vps`, { option3: 2 }))
+    .body.data;
+  const dispute = paid.stripe.account.dispute(await byCard(who, id)).id;
+  await decided(dispute, 'lost');
+  expect((await invoiceOf(who, id)).status).toBe('refunded');
+  await decided(dispute, 'won');
+  expect([(await invoiceOf(who, id)).status, await creditOf(who)]).toEqual(['paid', had]);
+  expect((await who.get(`/dashboard/services/${serviceId}`)).body.data.service.options).toMatchObject({
+    option3: 2,
+  });
+  const owed = () =>
+    sql<{ minor: number }>(
+      paid.product,
+      `select (amount_minor - earned_minor - returned_minor)::int as minor from deferrals where invoice_id = $1`,
+      id,
+    );
+  expect((await owed())[0]?.minor).toBeGreaterThan(0);
+  paid.product.clock.travel(40 * 86_400_000);
+  await paid.product.periodic('billing.earn');
+  expect(await owed()).toEqual([{ minor: 0 }]);
+});
+
+it('what staff invoiced by hand stays sold, and money for it is no credit', async () => {
+  const who = await newCustomer(paid.product);
+  const body = {
+    ...{ organization_id: who.organizationId, currency: 'EUR' },
+    lines: [{ description: 'Work on site', unit_price: '40.00' }],
+  };
+  const { id } = (await staff('invoices', body)).invoice;
+  const dispute = paid.stripe.account.dispute(await byCard(who, id)).id;
+  await decided(dispute, 'lost');
+  expect((await invoiceOf(who, id)).status).toBe('refunded');
+  await decided(dispute, 'won');
+  expect([(await invoiceOf(who, id)).status, await creditOf(who)]).toEqual(['paid', '0.00']);
 });
 
 it('credit that was bought is there again, and its invoice is paid', async () => {
