@@ -98,16 +98,16 @@ export function nowMs(): number {
   return Number(process.hrtime.bigint()) / 1e6;
 }
 
-/** What a process grows by at most, in MiB, while something is done. */
+/** What a process grows by at most, in MiB, while something is done, and what of it comes in the later half. */
 export async function growthMib<Result>(
   pid: number,
   work: () => Promise<Result>,
-): Promise<{ result: Result; mib: number }> {
+): Promise<{ result: Result; mib: number; lateMib: number }> {
   const before = memoryOf(pid).rssMib;
-  let most = before;
-  const watch = setInterval(() => {
-    most = Math.max(most, memoryOf(pid).rssMib);
-  }, 100);
+  const seen: number[] = [];
+  const watch = setInterval(() => seen.push(memoryOf(pid).rssMib), 100);
   const result = await work().finally(() => clearInterval(watch));
-  return { result, mib: most - before };
+  const half = Math.ceil(seen.length / 2);
+  const most = (of: readonly number[]) => of.reduce((mib, each) => Math.max(mib, each), before);
+  return { result, mib: most(seen) - before, lateMib: most(seen) - most(seen.slice(0, half)) };
 }
