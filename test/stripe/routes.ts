@@ -112,9 +112,9 @@ export const endpoints: Endpoint[] = [
   listing('/v1/payment_intents', 'payment_intent', ['customer']),
   post(
     '/v1/payment_intents/:id/confirm',
-    (account, { id, form }) => {
+    (account, { id, form, expand }) => {
       const offSession = textOf(form, 'off_session') === 'true';
-      return account.objects.show(account.confirm(id, { offSession, authenticates: false }));
+      return account.objects.show(account.confirm(id, { offSession, authenticates: false }), expand);
     },
     ['off_session'],
   ),

@@ -150,7 +150,12 @@ export function stripePayments(options: StripeOptions): Payments {
         if (before.status !== 'requires_confirmation')
           return withoutCustomer(await paymentOf(before), before);
         try {
-          await stripe.paymentIntents.confirm(reference, { off_session: true });
+          const taken = await stripe.paymentIntents.confirm(reference, {
+            off_session: true,
+            expand: ['latest_charge.balance_transaction'],
+          });
+          // This moment, so nothing of it can have gone back.
+          return withoutCustomer(paymentTruth(taken, [], []), taken);
         } catch (error) {
           if (!isTold(error)) throw error;
         }
