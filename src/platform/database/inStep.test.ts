@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type TestDatabase, testDatabase } from '../../../test/database.ts';
+import { until } from '../../../test/product.ts';
 import { createLog } from '../log.ts';
 import {
   connect,
@@ -58,6 +59,14 @@ const single = statement<{ x: number }, { by: number }>('inStepTest.divide', 'se
 const names = statement<{ name: string; position: number }>(
   'inStepTest.names',
   'select name, position from product_groups order by id',
+);
+const waiting = statement<{ pid: number }>(
+  'inStepTest.waiting',
+  `select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+);
+const unlocked = statement<{ id: number }>(
+  'inStepTest.unlocked',
+  'select id from product_groups for update skip locked',
 );
 const clear = statement('inStepTest.clear', 'delete from product_groups');
 
@@ -192,6 +201,35 @@ describe('those who go in step', () => {
       await one.one(single, { by: name === 'd' ? 0 : 1 });
     });
     expect(await written()).toEqual(['before 0', 'before 1']);
+  });
+
+  it('lock rows in the order of their ids, whoever of them comes first', async () => {
+    const others = connect(database.url, { log: createLog('silent'), poolSize: 2 });
+    const ids = await db.transaction('test', (tx) =>
+      inStep(tx, letters, async (one, name) => (await one.one(insert, { name, position: 1 })).id),
+    );
+    const [first = 0] = ids;
+    const held = Promise.withResolvers<void>();
+    const isHeld = Promise.withResolvers<void>();
+    const holding = others.transaction('hold', async (tx) => {
+      await tx.one(locked, { id: first });
+      isHeld.resolve();
+      await held.promise;
+    });
+    await isHeld.promise;
+    const going = db.transaction('test', (tx) =>
+      inStep(tx, ids.toReversed(), (one, id) => one.one(locked, { id })),
+    );
+    await until(
+      () => others.many(waiting),
+      (found) => found.length > 0,
+    );
+    // It waits for the first of them, and has none of the others.
+    const free = await others.many(unlocked);
+    held.resolve();
+    await Promise.all([holding, going]);
+    await others.close();
+    expect(free).toHaveLength(letters.length - 1);
   });
 
   it('make no attempt of their own, and notice when it cannot be told which of them wrote', async () => {

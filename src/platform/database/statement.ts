@@ -75,8 +75,12 @@ export function forMany<Row, Params extends object>(
   const quoted = single.names.map((name) => `"${name}"`).join(', ');
   const given = `unnest(${lists}) with ordinality as given(${quoted}, nth_)`;
   const alone = single.text.replace(/\$(\d+)/g, (_, at: string) => `given."${single.names[Number(at) - 1]}"`);
+  // Rows that are locked are locked in one order, by what they are asked for with, whoever goes in step with whom.
+  const inOrder = /\bfor (no key )?(update|share)\b/.test(alone)
+    ? `(select * from ${given} order by ${quoted}) as given`
+    : given;
   // Behind the offset it stays a search by index for each of them, whatever is believed of the tables.
-  const each = `select given.nth_, found.* from ${given} cross join lateral (select * from (${alone}) as alone offset 0) as found`;
+  const each = `select given.nth_, found.* from ${inOrder} cross join lateral (select * from (${alone}) as alone offset 0) as found`;
   const text = sql === undefined ? each : sql(given);
   return again(single, {
     reads: sql === undefined,
