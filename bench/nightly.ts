@@ -1,10 +1,13 @@
+import { fork } from 'node:child_process';
+import path from 'node:path';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { stripePayments } from '../src/drivers/payments/index.ts';
 import { type Context, connect, type Drivers, startWorker, transaction } from '../src/platform/index.ts';
 import { attendCalendar } from '../src/services/index.ts';
 import { allJobs } from '../src/worker.ts';
-import { type StripeStandIn, startStripe } from '../test/stripe/standIn.ts';
 import { type Cpu, costSince, costText, cpuOf } from './cpu.ts';
-import { undo } from './house.ts';
+import { root, undo } from './house.ts';
 import { cpuMs, spreadOf } from './measure.ts';
 import {
   fill,
@@ -19,6 +22,7 @@ import {
 } from './nightlyFill.ts';
 import { type Access, firstId } from './people.ts';
 import { asScript, recording, type Script, type Sent, type Variable } from './pgbench.ts';
+import type { ProviderReady } from './provider.ts';
 import { type Figure, perSecond } from './table.ts';
 import { type Volley, volley } from './wrk.ts';
 
@@ -37,43 +41,64 @@ const connections = 1;
 /** Services of each kind that pgbench writes for in a round. */
 const written = 1_000;
 
-/** What a night took. */
+/** What a night took: first the calendar, then the charges that it asked for. */
 interface Night {
+  calendar: Took;
+  charges: Took & { count: number };
+  /** The worker's memory at some points of it, in its order. */
+  memory: Memory[];
+}
+
+interface Took {
+  /** For each service, or for each charge. */
   cpu: Cpu;
   seconds: number;
-  /** Resident memory at its end, beyond what it was after the first tenth. */
-  grownMib: number;
+}
+
+interface Memory {
+  /** What is in use, once all garbage was collected. */
+  liveMib: number;
+  /** What the process had of the machine before that. */
+  rssMib: number;
 }
 
 /**
- * The calendar's run of a night with something to do for every service: invoices for the next period, reminders, charges of saved
- * cards, suspensions; by one worker over one connection. Its cost is CPU time, of the worker and of PostgreSQL, since the
- * machine may be busy with other things; against what it writes for one service, sent by pgbench for one service after another without
- * anything that it reads; and against a small night. And what customers notice of it, and the charges that it asked for.
+ * A night with something to do for every service. First the calendar's run: invoices for the next period, reminders,
+ * suspensions, and charges of saved cards that are asked for, by one worker over one connection. Then those charges, by jobs, at a
+ * payment provider in a process of its own. Its cost is CPU time, of the worker and of PostgreSQL, since the machine may be
+ * busy with other things; of the calendar against what it writes for one service, sent by pgbench for one service after another
+ * without anything that it reads, and against a small night. And what customers notice of it.
  */
 export async function measureNightly(shop: Shop, options: NightlyOptions): Promise<Figure[]> {
-  const stripe = await startStripe();
-  undo.push(() => stripe.close());
-  stripe.events.hold(); // they would only say again what the jobs know
-  await saveCards(shop, () => newCard(stripe));
+  const provider = await startProvider(shop.people.length);
+  await saveCards(shop, provider.cards);
   const scripts = new Map<Work, Script>();
   for (const work of works) scripts.set(work, await scriptOf(shop, work));
   const readers = volley(
     shop.people.slice(0, 100).map((as) => ({ method: 'GET', path: '/api/dashboard/services', as })),
   );
-  await night(shop, options.few); // compiled and optimized
+  await night(shop, provider, options.few); // compiled and optimized
   const rounds: Round[] = [];
   for (let nth = 0; nth < options.rounds; nth += 1) {
-    const few = await night(shop, options.few);
-    const many = await night(shop, options.many);
+    const few = await night(shop, provider, options.few);
+    const many = await night(shop, provider, options.many);
     rounds.push({ few, many, theirs: await withoutUs(shop, scripts) });
   }
   const figures = [...absolute(rounds, options), costFigure(rounds, options), growthFigure(rounds, options)];
-  figures.push(await noticed(shop, readers, options));
-  figures.push(await charged(shop, stripe));
+  figures.push(...memoryFigures(rounds));
+  figures.push(await noticed(shop, provider, readers, options));
   for (const script of scripts.values()) script.remove();
   readers.remove();
   return figures;
+}
+
+async function startProvider(customers: number): Promise<ProviderReady> {
+  const child = fork(path.join(root, 'bench/provider.ts'), [String(customers)]);
+  undo.push(() => child.kill());
+  return new Promise((resolve, reject) => {
+    child.once('exit', (code) => reject(new Error(`the payment provider ended with ${code}`)));
+    child.once('message', (ready: ProviderReady) => resolve(ready));
+  });
 }
 
 interface Round {
@@ -90,57 +115,90 @@ const mixture = 'of ten 4 invoiced, 3 reminded, 2 charged, 1 suspended';
 function costFigure(rounds: readonly Round[], { many }: NightlyOptions): Figure {
   const theirs = (of: keyof Cpu) => spreadOf(rounds.map((round) => round.theirs[of])).median.toFixed(2);
   return {
-    name: `A service of a night of ${inWords(many)}`,
+    name: `A service of a night of ${inWords(many)}, by the calendar`,
     against:
       'what is written for it, sent by pgbench service by service, without what is read; CPU time of both',
-    value: spreadOf(rounds.map((round) => sumOf(round.many.cpu) / sumOf(round.theirs))),
+    value: spreadOf(rounds.map((round) => sumOf(round.many.calendar.cpu) / sumOf(round.theirs))),
     unit: 'ratio',
     target: { atMost: 2.5 },
     amounts:
-      `${costText(rounds.map((round) => round.many.cpu))}, against ` +
+      `${costText(rounds.map((round) => round.many.calendar.cpu))}, against ` +
       `${theirs('node')} ms pgbench, ${theirs('database')} ms PostgreSQL`,
     limit: 'PostgreSQL, which writes about ten rows and forty entries of indexes a service',
   };
 }
 
 function growthFigure(rounds: readonly Round[], { few, many }: NightlyOptions): Figure {
+  const costs = (of: 'few' | 'many') => rounds.map((round) => round[of].calendar.cpu);
   return {
     name: `The same service of a night of ${inWords(many)}`,
     against: `of a night of ${inWords(few)}; CPU time`,
-    value: spreadOf(rounds.map((round) => sumOf(round.many.cpu) / sumOf(round.few.cpu))),
+    value: spreadOf(rounds.map((round) => sumOf(round.many.calendar.cpu) / sumOf(round.few.calendar.cpu))),
     unit: 'ratio',
     target: { atMost: 1.3 },
-    amounts: `${costText(rounds.map((round) => round.many.cpu))} against ${costText(rounds.map((round) => round.few.cpu))}`,
+    amounts: `${costText(costs('many'))} against ${costText(costs('few'))}`,
     limit: 'indexes that no longer fit into the cache',
   };
 }
 
 function absolute(rounds: readonly Round[], { many }: NightlyOptions): Figure[] {
-  const seconds = spreadOf(rounds.map((round) => round.many.seconds));
+  const calendar = spreadOf(rounds.map((round) => round.many.calendar.seconds));
+  const charges = rounds.map((round) => round.many.charges);
+  const [{ count } = { count: 0 }] = charges;
   return [
     {
-      name: `The calendar's night of ${inWords(many)} services`,
+      name: `A night of ${inWords(many)} services, with its charges`,
       against: 'nothing',
-      value: seconds,
+      value: spreadOf(rounds.map((round) => round.many.calendar.seconds + round.many.charges.seconds)),
       unit: 's',
       target: { atMost: 300 },
-      amounts: `${perSecond(many / seconds.median)}; ${mixture}`,
-      limit: 'one connection of PostgreSQL',
+      amounts:
+        `calendar ${calendar.median.toFixed(1)} s, ${perSecond(many / calendar.median)}; then ${inWords(count)} charges in ` +
+        `${spreadOf(charges.map(({ seconds }) => seconds)).median.toFixed(1)} s; ${mixture}`,
+      limit: 'one connection of PostgreSQL; then both cores, which the payment provider shares',
     },
     {
-      name: 'Memory of the worker',
-      against: 'itself after a tenth of the night',
-      value: spreadOf(rounds.map((round) => round.many.grownMib)),
-      unit: 'MiB',
-      target: { atMost: 32 },
-      amounts: 'growth',
-      limit: 'a batch at a time',
+      name: 'Charges of saved cards in that night',
+      against: 'nothing; a stand-in for Stripe in a process of its own',
+      value: spreadOf(charges.map(({ seconds }) => count / seconds)),
+      unit: '/s',
+      target: null,
+      amounts: `a charge takes ${costText(charges.map(({ cpu }) => cpu))}`,
+      limit: 'three requests to the payment provider, and forty rows a charge',
     },
   ];
 }
 
-/** How long customers wait for their list of services while a night is under way. */
-async function noticed(shop: Shop, readers: Volley, options: NightlyOptions): Promise<Figure> {
+/** What is in use at the end, and between, beyond what was in use early in the night. */
+function memoryFigures(rounds: readonly Round[]): Figure[] {
+  const of = (round: Round, which: keyof Memory) => round.many.memory.map((each) => each[which]);
+  const grown = (round: Round) => {
+    const [early = 0, ...later] = of(round, 'liveMib');
+    return Math.max(...later) - early;
+  };
+  const [first] = rounds;
+  if (first === undefined) return [];
+  const list = (which: keyof Memory) => of(first, which).map(Math.round).join(', ');
+  return [
+    {
+      name: 'Live memory of the worker, at most',
+      against: 'itself after an eighth of the calendar; garbage is collected before each look',
+      value: spreadOf(rounds.map(grown)),
+      unit: 'MiB',
+      target: { atMost: 32 },
+      amounts: `live ${list('liveMib')} MiB; resident ${list('rssMib')} MiB`,
+      limit: 'a batch at a time; what is resident beyond what lives is garbage that waits to be collected',
+    },
+  ];
+}
+
+/** How long customers wait for their list of services while a night is under way, charges and all. */
+async function noticed(
+  shop: Shop,
+  provider: ProviderReady,
+  readers: Volley,
+  options: NightlyOptions,
+): Promise<Figure> {
   const p95 = async () => (await readers.fire(shop.house.url, options.seconds, 1)).p95Ms;
   await p95();
   const calm = [await p95(), await p95(), await p95()];
@@ -150,7 +208,7 @@ async function noticed(shop: Shop, readers: Volley, options: NightlyOptions): Pr
     while (!isOver || meanwhile.length === 0) meanwhile.push(await p95());
   };
   await Promise.all([
-    night(shop, options.noticed).finally(() => {
+    night(shop, provider, options.noticed).finally(() => {
       isOver = true;
     }),
     looking(),
@@ -165,7 +223,7 @@ async function noticed(shop: Shop, readers: Volley, options: NightlyOptions): Pr
     unit: 'ratio',
     target: { atMost: 2 },
     amounts: `${during.median.toFixed(1)} ms against ${before.toFixed(1)} ms`,
-    limit: 'cores that the night and its customers share',
+    limit: 'cores that the night, the payment provider and customers share',
   };
 }
 
@@ -176,21 +234,44 @@ const nextRange = (ranges = 1) => {
   return first;
 };
 
-/** Fills in so many services that something is due for, and has the calendar do all of it. */
-async function night(shop: Shop, services: number): Promise<Night> {
+/** Services that one turn of the calendar takes up, and attends, at most. */
+const [takenUp, attended] = [1_000, 250];
+const looks = 8;
+
+/** Fills in so many services that something is due for, has the calendar do all of it, and charges what it asked for. */
+async function night(shop: Shop, provider: ProviderReady, services: number): Promise<Night> {
   const { house, access } = shop;
   const first = nextRange();
   await fill(shop, first, services);
+  // What pgbench and recordings have asked for is no part of this night.
+  await access.sql(`delete from jobs where state = 'ready' and name not like 'mail%'`);
+  const memory: Memory[] = [];
   const before = cpuOf(house, process.pid);
   const began = performance.now();
-  let early = 0;
+  const turns = services / takenUp + services / attended;
+  let turn = 0;
   await runNight(access.ctx, () => {
-    if (early === 0 && performance.now() - began > 2_000) early = process.memoryUsage().rss;
+    turn += 1;
+    if (turn >= (turns * (memory.length + 1)) / looks) memory.push(memoryNow());
   });
   const seconds = (performance.now() - began) / 1_000;
   const cpu = costSince(before, cpuOf(house, process.pid), services);
   await requireDone(access, first, services);
-  return { cpu, seconds, grownMib: early === 0 ? 0 : (process.memoryUsage().rss - early) / 2 ** 20 };
+  const charges = await charge(shop, provider, memory);
+  const wanted = Math.round((services * parts.charge) / 10);
+  if (charges.count !== wanted) throw new Error(`${charges.count} of ${wanted} charges`);
+  return { calendar: { cpu, seconds }, charges, memory };
+}
+
+setFlagsFromString('--expose-gc');
+const collect = runInNewContext('gc') as () => void;
+
+/** What is resident, and what of it lives. */
+function memoryNow(): Memory {
+  const { rss } = process.memoryUsage();
+  collect();
+  const { heapUsed, external } = process.memoryUsage();
+  return { liveMib: (heapUsed + external) / 2 ** 20, rssMib: rss / 2 ** 20 };
 }
 
 /** What the periodic job does until nothing is left to do. */
@@ -201,6 +282,50 @@ async function runNight(ctx: Context, onBatch: () => void): Promise<void> {
     onBatch();
   } while (answer === 'more');
 }
+
+/** The jobs that the night has left to take money from cards, and what follows from each payment; not the mails. */
+async function charge(shop: Shop, provider: ProviderReady, memory: Memory[]): Promise<Night['charges']> {
+  const { access, house } = shop;
+  const numberOf = async (what: string) => {
+    const { rows } = await access.sql(`select count(*)::int as count from ${what}`);
+    return (rows[0] as { count: number }).count;
+  };
+  const left = () => numberOf(`jobs where state in ('ready', 'running') and name not like 'mail%'`);
+  const paid = () => numberOf(`charges where state = 'paid'`);
+  const [all, paidBefore] = [await left(), await paid()];
+  const payments = stripePayments(provider);
+  // As many connections as the product has.
+  const db = connect(house.databaseUrl, {
+    log: access.ctx.log,
+    poolSize: access.ctx.config.databasePoolSize,
+  });
+  const before = cpuOf(house, process.pid);
+  const began = performance.now();
+  const worker = startWorker({ ...access.ctx, db }, house.databaseUrl, {
+    sagas: allJobs.filter(({ name }) => !name.startsWith('mail')),
+    drivers: { payments } as unknown as Drivers,
+  });
+  let seconds = 0;
+  for (let looked = 1; ; ) {
+    const now = await left();
+    seconds = (performance.now() - began) / 1_000;
+    if (now === 0 || seconds > longestS) break;
+    if (all - now > (all * looked) / looks) {
+      memory.push(memoryNow());
+      looked += 1;
+    }
+    await new Promise((resolve) => setTimeout(resolve, 250));
+  }
+  const count = (await paid()) - paidBefore;
+  const cpu = costSince(before, cpuOf(house, process.pid), count);
+  memory.push(memoryNow());
+  await worker.stop();
+  await Promise.all([db.close(), payments.close()]);
+  return { cpu, seconds, count };
+}
+
+/** Longer than any night that could be called one. */
+const longestS = 1_800;
 
 async function requireDone({ sql }: Access, first: number, services: number): Promise<void> {
   const { rows } = await sql(
@@ -272,58 +397,4 @@ async function scriptOf(shop: Shop, work: Work): Promise<Script> {
   const ofOne = sent.slice(sent.findIndex(({ name }) => name === lastOfBatch) + 1);
   const written = ofOne.filter(({ name, text }) => name === 'commit' || writes.test(text));
   return asScript(access, [...sent.slice(0, 1), ...written], variables);
-}
-
-function newCard({ account }: StripeStandIn) {
-  const customer = account.makeCustomer({});
-  return { customer: customer.id, method: account.attach('pm_card_visa', customer.id).id };
-}
-
-/** The jobs that the nights have left to take money from cards, and what follows from each payment; not the mails. */
-async function charged(shop: Shop, stripe: StripeStandIn): Promise<Figure> {
-  const { access, house } = shop;
-  const left = async () => {
-    const { rows } = await access.sql(
-      `select count(*)::int as count from jobs where state in ('ready', 'running') and name not like 'mail%'`,
-    );
-    return (rows[0] as { count: number }).count;
-  };
-  const paid = async () => {
-    const { rows } = await access.sql(
-      `select count(*)::int as count from invoices where kind = 'renewal' and status = 'paid'`,
-    );
-    return (rows[0] as { count: number }).count;
-  };
-  const all = await left();
-  const payments = stripePayments({
-    secretKey: stripe.secretKey,
-    webhookSecret: stripe.webhookSecret,
-    url: stripe.url,
-  });
-  const began = performance.now();
-  // As many connections as the product has.
-  const db = connect(house.databaseUrl, {
-    log: access.ctx.log,
-    poolSize: access.ctx.config.databasePoolSize,
-  });
-  const worker = startWorker({ ...access.ctx, db }, house.databaseUrl, {
-    sagas: allJobs.filter(({ name }) => !name.startsWith('mail')),
-    drivers: { payments } as unknown as Drivers,
-  });
-  const longest = 60_000;
-  while ((await left()) > 0 && performance.now() - began < longest)
-    await new Promise((resolve) => setTimeout(resolve, 250));
-  const seconds = (performance.now() - began) / 1_000;
-  const count = await paid();
-  await worker.stop();
-  await Promise.all([db.close(), payments.close()]);
-  return {
-    name: 'Saved cards charged by jobs',
-    against: 'nothing; a stand-in for Stripe in the same process',
-    value: spreadOf([count / seconds]),
-    unit: '/s',
-    target: null,
-    amounts: `${inWords(count)} paid in ${seconds.toFixed(1)} s, of ${inWords(all)} jobs that waited`,
-    limit: 'four commits a charge, and two requests to the payment provider',
-  };
 }

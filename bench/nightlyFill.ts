@@ -112,9 +112,8 @@ async function fillInvoices({ sql }: Access, { first, count }: Part): Promise<vo
 /** Everybody has saved a card at the payment provider, which renewals are charged to. */
 export async function saveCards(
   { access, people }: Shop,
-  newCard: () => { customer: string; method: string },
+  cards: readonly { customer: string; method: string }[],
 ): Promise<void> {
-  const cards = people.map(newCard);
   const values = [
     people.map(({ organizationId }) => organizationId),
     cards.map(({ customer }) => customer),
