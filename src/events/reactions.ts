@@ -17,6 +17,8 @@ export interface OwnReaction extends Reaction {
 
 interface Options<Data extends object> {
   attempts?: number;
+  /** Many of it go in step; see `Saga.inStep`. */
+  inStep?: boolean;
   /** Decided where it happens: nothing is enqueued when it says no. */
   when?: (data: Data) => boolean;
   failed?: Saga<Happened<Data>>['failed'];

@@ -1,5 +1,5 @@
 import { type Context, type TxContext, transaction } from './context.ts';
-import { statement } from './database/index.ts';
+import { forSame, statement } from './database/index.ts';
 import { holdJobs } from './jobs/hold.ts';
 import type { AnySaga } from './jobs/index.ts';
 
@@ -7,9 +7,11 @@ const unsettled = statement<{ made_at: Date }>(
   'restores.unsettled',
   'select made_at from restores where settled_at is null order by id desc limit 1',
 );
-const newest = statement<{ restored_at: Date }>(
-  'restores.newest',
-  'select restored_at from restores order by id desc limit 1',
+const newest = forSame(
+  statement<{ restored_at: Date }>(
+    'restores.newest',
+    'select restored_at from restores order by id desc limit 1',
+  ),
 );
 const settle = statement<never, { now: Date }>(
   'restores.settle',

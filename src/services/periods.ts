@@ -1,4 +1,4 @@
-import { addDays, type Context, daysBetween, statement, type TxContext } from '../platform/index.ts';
+import { addDays, type Context, daysBetween, forMany, statement, type TxContext } from '../platform/index.ts';
 
 /** The time that an invoice paid for of a service: from its first day to the first one after it. */
 export interface Period {
@@ -11,11 +11,22 @@ export interface Period {
 
 type Written = Pick<Period, 'invoiceId' | 'startsOn' | 'endsOn'>;
 
-const insertPeriod = statement<never, Written & { serviceId: number; now: Date }>(
-  'services.insertPeriod',
-  `insert into service_periods (service_id, invoice_id, organization_id, starts_on, ends_on, written_at)
+const insertPeriod = forMany(
+  statement<never, Written & { serviceId: number; now: Date }>(
+    'services.insertPeriod',
+    `insert into service_periods (service_id, invoice_id, organization_id, starts_on, ends_on, written_at)
    select s.id, :invoiceId, s.organization_id, :startsOn, :endsOn, :now from services s where s.id = :serviceId
    on conflict (service_id, invoice_id) do nothing`,
+  ),
+  { invoiceId: 'bigint', startsOn: 'date', endsOn: 'date', serviceId: 'bigint', now: 'timestamptz' },
+  (given) => `with given as materialized (select * from ${given}),
+   written as (
+     insert into service_periods (service_id, invoice_id, organization_id, starts_on, ends_on, written_at)
+     select s.id, g."invoiceId", s.organization_id, g."startsOn", g."endsOn", g.now
+     from given g join services s on s.id = g."serviceId"
+     on conflict (service_id, invoice_id) do nothing returning service_id, invoice_id)
+   select given.nth_ from given
+   join written on written.service_id = given."serviceId" and written.invoice_id = given."invoiceId"`,
 );
 /** The days of a period that began anew with a change of product. */
 type Days = Pick<Period, 'startsOn' | 'endsOn'>;

@@ -36,15 +36,18 @@ const columns = `id, organization_id, invoice_id, driver, means, method_id, atte
   state, reference, page_reference, page_url, page_expires_at, pages, fee_minor, fee_currency, credited_minor,
   returned_minor, created_at`;
 
-export const chargeById = statement<Charge, { id: number }>(
-  'billing.chargeById',
-  `select ${columns} from charges where id = :id`,
+export const chargeById = forMany(
+  statement<Charge, { id: number }>('billing.chargeById', `select ${columns} from charges where id = :id`),
+  { id: 'bigint' },
 );
 /** By the provider's name for the payment, or else by the id that the payment was made with. */
-export const chargeOfPayment = statement<Charge, { driver: string; reference: string; id: number | null }>(
-  'billing.chargeOfPayment',
-  `select ${columns} from charges where driver = :driver and (reference = :reference or id = :id)
+export const chargeOfPayment = forMany(
+  statement<Charge, { driver: string; reference: string; id: number | null }>(
+    'billing.chargeOfPayment',
+    `select ${columns} from charges where driver = :driver and (reference = :reference or id = :id)
    order by (reference = :reference) desc nulls last limit 1`,
+  ),
+  { driver: 'text', reference: 'text', id: 'bigint' },
 );
 /** The page that an invoice's customer was sent to and has not used. */
 export const openPageOf = statement<Charge, { invoiceId: number; driver: string; usesCredit: boolean }>(
@@ -105,13 +108,23 @@ export function newCharge(tx: TxContext, row: Writable): Promise<Charge> {
   return tx.db.one(insert, { id: newId(), row, now: tx.clock.now() });
 }
 
-export const setAmount = statement<never, { id: number; amountMinor: number }>(
-  'billing.setChargeAmount',
-  `update charges set amount_minor = :amountMinor where id = :id and state = 'open'`,
+export const setAmount = forMany(
+  statement<never, { id: number; amountMinor: number }>(
+    'billing.setChargeAmount',
+    `update charges set amount_minor = :amountMinor where id = :id and state = 'open'`,
+  ),
+  { id: 'bigint', amountMinor: 'bigint' },
+  (given) => `update charges set amount_minor = given."amountMinor" from ${given}
+   where charges.id = given.id and charges.state = 'open' returning given.nth_`,
 );
-export const setReference = statement<never, { id: number; reference: string }>(
-  'billing.setChargeReference',
-  'update charges set reference = :reference where id = :id and reference is null',
+export const setReference = forMany(
+  statement<never, { id: number; reference: string }>(
+    'billing.setChargeReference',
+    'update charges set reference = :reference where id = :id and reference is null',
+  ),
+  { id: 'bigint', reference: 'text' },
+  (given) => `update charges set reference = given.reference from ${given}
+   where charges.id = given.id and charges.reference is null returning given.nth_`,
 );
 /** `pages`: how many there were before. */
 export const setPage = statement<
@@ -123,13 +136,25 @@ export const setPage = statement<
      amount_minor = :amountMinor
    where id = :id and pages = :pages and state = 'open'`,
 );
-export const setState = statement<never, { id: number; state: ChargeState; now: Date | null }>(
-  'billing.setChargeState',
-  'update charges set state = :state, finished_at = :now where id = :id',
+export const setState = forMany(
+  statement<never, { id: number; state: ChargeState; now: Date | null }>(
+    'billing.setChargeState',
+    'update charges set state = :state, finished_at = :now where id = :id',
+  ),
+  { id: 'bigint', state: 'text', now: 'timestamptz' },
+  (given) =>
+    `update charges set state = given.state, finished_at = given.now from ${given} where charges.id = given.id`,
 );
-export const setPaid = statement<never, { id: number; amountMinor: number; now: Date }>(
-  'billing.setChargePaid',
-  `update charges set state = 'paid', amount_minor = :amountMinor, finished_at = :now where id = :id`,
+export const setPaid = forMany(
+  statement<never, { id: number; amountMinor: number; now: Date }>(
+    'billing.setChargePaid',
+    `update charges set state = 'paid', amount_minor = :amountMinor, finished_at = :now where id = :id`,
+  ),
+  { id: 'bigint', amountMinor: 'bigint', now: 'timestamptz' },
+  (
+    given,
+  ) => `update charges set state = 'paid', amount_minor = given."amountMinor", finished_at = given.now from ${given}
+   where charges.id = given.id`,
 );
 export const addCredited = statement<never, { id: number; amountMinor: number }>(
   'billing.addChargeCredited',
@@ -149,7 +174,12 @@ export const setDecline = statement<never, { id: number; code: string; message: 
   'billing.setChargeDecline',
   'update charges set decline_code = :code, decline_message = :message where id = :id',
 );
-export const setFee = statement<never, { id: number; feeMinor: number; currency: string }>(
-  'billing.setChargeFee',
-  'update charges set fee_minor = :feeMinor, fee_currency = :currency where id = :id',
+export const setFee = forMany(
+  statement<never, { id: number; feeMinor: number; currency: string }>(
+    'billing.setChargeFee',
+    'update charges set fee_minor = :feeMinor, fee_currency = :currency where id = :id',
+  ),
+  { id: 'bigint', feeMinor: 'bigint', currency: 'text' },
+  (given) => `update charges set fee_minor = given."feeMinor", fee_currency = given.currency from ${given}
+   where charges.id = given.id`,
 );

@@ -294,6 +294,30 @@ describe('a saved method', () => {
     expect(await charges(invoiceId)).toMatchObject([{ state: 'paid' }]);
   });
 
+  it('of many customers are charged side by side: each once, and none is held up by another', async () => {
+    const many = await Promise.all(Array.from({ length: 8 }, () => someone()));
+    // Its bank wants the customer there, so it is not asked again.
+    const declined = await someone(alwaysAsks);
+    const [first] = many;
+    const second = first && { ...first, invoiceId: await newInvoice(paid.product, first.who) };
+    const good = second ? [...many, second] : many;
+    const before = taken();
+    // Of three the answer is lost after the money was taken, which is found again.
+    paid.stripe.fail(/payment_intents\/\w+\/confirm/, 'lost', 3);
+    await transaction(paid.product.ctx, 'test.charge', async (tx) => {
+      for (const { invoiceId } of [...good.slice(0, 4), declined, ...good.slice(4)])
+        await chargeSaved(tx, invoiceId);
+    });
+    await Promise.all(good.map(({ who, invoiceId }) => becomesPaid(who, invoiceId)));
+    await until(
+      () => charges(declined.invoiceId),
+      ([each]) => each?.state === 'failed',
+    );
+    expect(taken()).toBe(before + good.length);
+    const states = await Promise.all(good.map(({ invoiceId }) => charges(invoiceId)));
+    expect(states).toEqual(good.map(() => [{ state: 'paid', attempt: 1 }]));
+  });
+
   it('and credit at the same moment pay an invoice once; what came twice is credit', async () => {
     for (let round = 0; round < 4; round += 1) {
       const { who, invoiceId, methodId } = await someone(undefined, 300);

@@ -11,7 +11,7 @@ import {
   type TxRun,
 } from '../../platform/index.ts';
 import { readSettings } from '../../settings/index.ts';
-import { dueOf, invoiceById, lockInvoice, type Payable } from '../invoices/payable.ts';
+import { dueOf, lockInvoice, type Payable } from '../invoices/payable.ts';
 import { findCredit } from '../ledger/ledger.ts';
 import { payments } from '../payments/settings.ts';
 import { numberPaid, payFromCredit, payRest } from '../payments/settle.ts';
@@ -46,9 +46,29 @@ const defaultMethod = forMany(
   ),
   { organizationId: 'bigint', driver: 'text' },
 );
-const chargedMethod = statement<{ reference: string; removed_at: Date | null }, { id: number }>(
-  'billing.chargedMethod',
-  'select reference, removed_at from payment_methods where id = :id',
+/** A charge as the provider is to be asked for it; `customer` is null until the provider knows one. */
+const toPrepare = statement<
+  Pick<Charge, 'id' | 'organization_id' | 'invoice_id' | 'amount_minor' | 'currency' | 'reference'> & {
+    method: string;
+    removed_at: Date | null;
+    customer: string | null;
+  },
+  { id: number }
+>(
+  'billing.chargeToPrepare',
+  `select c.id, c.organization_id, c.invoice_id, c.amount_minor, c.currency, c.reference, m.reference as method,
+     m.removed_at, p.reference as customer
+   from charges c join payment_methods m on m.id = c.method_id
+   left join provider_customers p on p.organization_id = c.organization_id and p.driver = c.driver
+   where c.id = :id`,
+);
+const toTake = statement<
+  Pick<Payable, 'status' | 'total_minor' | 'paid_minor'> & { removed_at: Date | null },
+  { id: number }
+>(
+  'billing.chargeToTake',
+  `select i.status, i.total_minor, i.paid_minor, m.removed_at
+   from charges c join invoices i on i.id = c.invoice_id join payment_methods m on m.id = c.method_id where c.id = :id`,
 );
 
 /**
@@ -170,10 +190,12 @@ interface State {
  */
 export const savedCharge = saga<Payload, State>({
   name: chargingSaved.name,
+  queue: 'charges',
+  inStep: true,
   outages: providerOutages,
   steps: [
     { name: 'begin', transactional: true, do: begin },
-    { name: 'prepare', do: prepare, attempts: 8 },
+    { name: 'prepare', do: prepare, recorded: nameCharge, attempts: 8 },
     { name: 'charge', do: charge, attempts: 8 },
     { name: 'book', transactional: true, do: book },
   ],
@@ -192,19 +214,17 @@ async function begin({ ctx: tx, payload }: TxRun<Payload, State>): Promise<Parti
 
 async function prepare({ ctx, drivers, payload, state }: Run<Payload, State>): Promise<Partial<State>> {
   if (!state.isWanted) return {};
-  const row = await ctx.db.one(chargeById, { id: payload.chargeId });
+  const row = await ctx.db.one(toPrepare, { id: payload.chargeId });
   if (row.reference !== null) return { reference: row.reference };
-  const method = await ctx.db.one(chargedMethod, { id: row.method_id ?? 0 });
-  if (method.removed_at !== null) return { refusal: methodRemoved };
+  if (row.removed_at !== null) return { refusal: methodRemoved };
   try {
     const reference = await drivers.payments.prepareCharge({
       key: `charge-${row.invoice_id}-${row.id}`,
-      customer: await customerAt(ctx, drivers.payments, row.organization_id),
+      customer: row.customer ?? (await customerAt(ctx, drivers.payments, row.organization_id)),
       ...{ organizationId: row.organization_id, invoiceId: row.invoice_id },
-      ...{ method: method.reference, id: row.id, amountMinor: row.amount_minor, currency: row.currency },
+      ...{ method: row.method, id: row.id, amountMinor: row.amount_minor, currency: row.currency },
       description: `Invoice ${row.invoice_id}`,
     });
-    await ctx.db.run(setReference, { id: row.id, reference });
     return { reference };
   } catch (error) {
     if (!(error instanceof PaymentError) || error.code !== 'payment_invalid') throw error;
@@ -212,19 +232,27 @@ async function prepare({ ctx, drivers, payload, state }: Run<Payload, State>): P
   }
 }
 
+async function nameCharge(
+  tx: TxContext,
+  { chargeId: id }: Payload,
+  { reference }: Partial<State>,
+): Promise<void> {
+  if (reference !== undefined) await tx.db.run(setReference, { id, reference });
+}
+
 async function charge({ ctx, drivers, payload, state }: Run<Payload, State>): Promise<Partial<State>> {
   const { reference } = state;
   if (reference === undefined) return {};
-  const { invoice_id: id, method_id: methodId } = await ctx.db.one(chargeById, { id: payload.chargeId });
-  const isDue = dueOf(await ctx.db.one(invoiceById, { id })) > 0;
-  const isRemoved = async () => (await ctx.db.one(chargedMethod, { id: methodId ?? 0 })).removed_at !== null;
-  if (isDue && !(await isRemoved())) {
+  const look = () => ctx.db.one(toTake, { id: payload.chargeId });
+  const seen = await look();
+  const isDue = dueOf(seen) > 0;
+  if (isDue && seen.removed_at === null) {
     try {
       return { truth: await drivers.payments.confirmCharge(reference) };
     } catch (error) {
       // The provider charges nothing to what it has forgotten; its owner took it away this moment.
       const isRefused = error instanceof PaymentError && error.permanent;
-      if (!isRefused || !(await isRemoved())) throw error;
+      if (!isRefused || (await look()).removed_at === null) throw error;
     }
   }
   // Paid in another way this moment, or not to be charged any more. It may have been taken before a crash all the same.

@@ -13,21 +13,38 @@ const selectDeferral = `
   select id, organization_id, currency, amount_minor - earned_minor - returned_minor as left_minor, earned_until, ends_on,
     earns_on from deferrals`;
 
-const insertDeferrals = statement<
-  never,
-  { organizationId: number; invoiceId: number; currency: string; serviceIds: number[]; amounts: number[] }
->(
-  'billing.insertDeferrals',
-  `insert into deferrals (organization_id, invoice_id, service_id, currency, amount_minor)
+const insertDeferrals = forMany(
+  statement<never, { organizationId: number; invoiceId: number; currency: string; lines: string }>(
+    'billing.insertDeferrals',
+    `insert into deferrals (organization_id, invoice_id, service_id, currency, amount_minor)
    select :organizationId, :invoiceId, d.service_id, :currency, d.amount_minor
-   from unnest(:serviceIds::bigint[], :amounts::bigint[]) as d(service_id, amount_minor)`,
+   from jsonb_to_recordset(:lines::jsonb) as d(service_id bigint, amount_minor bigint)`,
+  ),
+  { organizationId: 'bigint', invoiceId: 'bigint', currency: 'text', lines: 'jsonb' },
+  (given) => `with given as materialized (select * from ${given}),
+   written as (
+     insert into deferrals (organization_id, invoice_id, service_id, currency, amount_minor)
+     select g."organizationId", g."invoiceId", d.service_id, g.currency, d.amount_minor
+     from given g cross join lateral jsonb_to_recordset(g.lines) as d(service_id bigint, amount_minor bigint)
+     returning invoice_id)
+   select given.nth_ from given join written on written.invoice_id = given."invoiceId"`,
 );
-const begin = statement<never, { invoiceId: number; serviceId: number; from: string; to: string }>(
-  'billing.beginEarning',
-  `update deferrals set starts_on = :from::date, ends_on = :to::date, earned_until = :from::date,
+const begin = forMany(
+  statement<never, { invoiceId: number; serviceId: number; from: string; to: string }>(
+    'billing.beginEarning',
+    `update deferrals set starts_on = :from::date, ends_on = :to::date, earned_until = :from::date,
      earns_on = case when earned_minor + returned_minor < amount_minor
        then least((date_trunc('month', :from::date) + interval '1 month')::date, :to::date) end
    where invoice_id = :invoiceId and service_id = :serviceId and starts_on is null`,
+  ),
+  { invoiceId: 'bigint', serviceId: 'bigint', from: 'date', to: 'date' },
+  (
+    given,
+  ) => `update deferrals set starts_on = given."from", ends_on = given."to", earned_until = given."from",
+     earns_on = case when earned_minor + returned_minor < amount_minor
+       then least((date_trunc('month', given."from") + interval '1 month')::date, given."to") end
+   from ${given}
+   where invoice_id = given."invoiceId" and service_id = given."serviceId" and starts_on is null returning given.nth_`,
 );
 const lockDue = statement<DeferralRow, { today: string; limit: number }>(
   'billing.lockDueDeferrals',
@@ -114,8 +131,9 @@ export async function defer(
   const { id: invoiceId, organizationId, currency } = invoice;
   await tx.db.run(insertDeferrals, {
     ...{ organizationId, invoiceId, currency },
-    serviceIds: lines.map(({ serviceId }) => serviceId),
-    amounts: lines.map(({ amountMinor }) => amountMinor),
+    lines: JSON.stringify(
+      lines.map(({ serviceId, amountMinor }) => ({ service_id: serviceId, amount_minor: amountMinor })),
+    ),
   });
 }
 

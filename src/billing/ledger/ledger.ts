@@ -92,45 +92,84 @@ const newestCredit = forMany(
 
 // One statement for the transaction and all of its entries, since every payment waits for it. It says which accounts
 // were there: the others are made and written afterwards, once in the life of a currency.
-const writeTransaction = statement<
-  { id: number; written: string[] },
-  {
-    organizationId: number | null;
-    kind: PostingKind;
-    invoiceId: number | null;
-    description: string;
-    countsOn: string | null;
-    userId: number | null;
-    now: Date;
-    currency: string;
-    kinds: string[];
-    amounts: number[];
-    owned: boolean[];
-    creditId: number | null;
-    creditMinor: number;
-    sequence: number;
-    balanceMinor: number;
-  }
->(
-  'billing.writeLedgerTransaction',
-  `with made as (
+const writeTransaction = forMany(
+  statement<
+    { id: number; written: string[] },
+    {
+      organizationId: number | null;
+      kind: PostingKind;
+      invoiceId: number | null;
+      description: string;
+      countsOn: string | null;
+      userId: number | null;
+      now: Date;
+      currency: string;
+      /** The provider's side, as JSON: of each entry its `kind`, `minor`, and whether the account is the organization's `own`. */
+      entries: string;
+      creditId: number | null;
+      creditMinor: number;
+      sequence: number;
+      balanceMinor: number;
+    }
+  >(
+    'billing.writeLedgerTransaction',
+    `with made as (
      insert into ledger_transactions (organization_id, kind, invoice_id, description, counts_on, user_id, created_at)
      values (:organizationId, :kind, :invoiceId, :description, :countsOn::date, :userId, :now) returning id),
-   wanted as (select * from unnest(:kinds::text[], :amounts::bigint[], :owned::boolean[])
-     as w(kind, amount_minor, owned)),
+   wanted as (select * from jsonb_to_recordset(:entries::jsonb) as w(kind text, minor bigint, own boolean)),
    found as (
-     select a.id, a.organization_id, w.kind, w.amount_minor from wanted w join ledger_accounts a
-       on a.organization_id is null and a.kind = w.kind and a.currency = :currency where not w.owned
+     select a.id, a.organization_id, w.kind, w.minor from wanted w join ledger_accounts a
+       on a.organization_id is null and a.kind = w.kind and a.currency = :currency where not w.own
      union all
-     select a.id, a.organization_id, w.kind, w.amount_minor from wanted w join ledger_accounts a
-       on a.organization_id = :organizationId and a.kind = w.kind and a.currency = :currency where w.owned),
+     select a.id, a.organization_id, w.kind, w.minor from wanted w join ledger_accounts a
+       on a.organization_id = :organizationId and a.kind = w.kind and a.currency = :currency where w.own),
    entered as (
      insert into ledger_entries (transaction_id, account_id, organization_id, amount_minor, sequence, balance_minor)
-     select made.id, found.id, found.organization_id, found.amount_minor, null::bigint, null::bigint from made, found
+     select made.id, found.id, found.organization_id, found.minor, null::bigint, null::bigint from made, found
      union all
      select made.id, :creditId::bigint, :organizationId, -:creditMinor::bigint, :sequence::bigint,
        :balanceMinor::bigint from made where :creditId::bigint is not null)
    select made.id, (select coalesce(array_agg(found.kind), '{}') from found) as written from made`,
+  ),
+  {
+    organizationId: 'bigint',
+    kind: 'text',
+    invoiceId: 'bigint',
+    description: 'text',
+    countsOn: 'date',
+    userId: 'bigint',
+    now: 'timestamptz',
+    currency: 'text',
+    entries: 'jsonb',
+    creditId: 'bigint',
+    creditMinor: 'bigint',
+    sequence: 'bigint',
+    balanceMinor: 'bigint',
+  },
+  // Their accounts are searched one by one, behind the offset: those of all customers are in the same table.
+  (given) => `with given as materialized (select * from ${given}),
+   made as (
+     insert into ledger_transactions (organization_id, kind, invoice_id, description, counts_on, user_id, created_at)
+     select "organizationId", kind, "invoiceId", description, "countsOn", "userId", now from given order by nth_ returning id),
+   placed as (select id, row_number() over (order by id) as nth_ from made),
+   found as (
+     select p.nth_, p.id as transaction_id, a.id, a.organization_id, w.kind, w.minor
+     from given g join placed p on p.nth_ = g.nth_
+     cross join lateral jsonb_to_recordset(g.entries) as w(kind text, minor bigint, own boolean)
+     cross join lateral (
+       select id, organization_id from ledger_accounts
+       where organization_id is null and kind = w.kind and currency = g.currency and not w.own
+       union all
+       select id, organization_id from ledger_accounts
+       where organization_id = g."organizationId" and kind = w.kind and currency = g.currency and w.own offset 0) a),
+   entered as (
+     insert into ledger_entries (transaction_id, account_id, organization_id, amount_minor, sequence, balance_minor)
+     select transaction_id, id, organization_id, minor, null::bigint, null::bigint from found
+     union all
+     select p.id, g."creditId", g."organizationId", -g."creditMinor", g.sequence, g."balanceMinor"
+     from given g join placed p on p.nth_ = g.nth_ where g."creditId" is not null)
+   select id, nth_, (select coalesce(array_agg(f.kind), '{}') from found f where f.nth_ = placed.nth_) as written
+   from placed`,
 );
 
 const insertEntry = statement<
@@ -158,9 +197,11 @@ export async function post(ctx: TxContext, posting: Posting): Promise<number> {
     userId: ctx.actor.userId,
     now: ctx.clock.now(),
     currency: posting.currency,
-    kinds: entries.map(({ kind }) => kind),
-    amounts: entries.map(({ amountMinor }) => amountMinor),
-    owned: entries.map(({ kind }) => accounts[kind].whose === 'organization'),
+    entries: JSON.stringify(
+      entries.map(({ kind, amountMinor: minor }) => ({
+        ...{ kind, minor, own: accounts[kind].whose === 'organization' },
+      })),
+    ),
     creditId: credit?.accountId ?? null,
     creditMinor: posting.creditMinor,
     sequence: credit?.sequence ?? 0,

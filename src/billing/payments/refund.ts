@@ -75,9 +75,12 @@ const invoiceStatus = forMany(
   { id: 'bigint' },
 );
 
-const holdStatus = statement<{ id: number }, { id: number }>(
-  'billing.holdStatus',
-  'select id from invoices where id = :id for share',
+const holdStatus = forMany(
+  statement<{ id: number }, { id: number }>(
+    'billing.holdStatus',
+    'select id from invoices where id = :id for share',
+  ),
+  { id: 'bigint' },
 );
 
 /** From here to the end of the transaction an invoice is neither paid nor cancelled, nor its money given back. */

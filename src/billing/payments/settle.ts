@@ -2,6 +2,7 @@ import { record } from '../../events/index.ts';
 import {
   dayOf,
   enqueue,
+  forMany,
   formatMoney,
   type NamedJob,
   newId,
@@ -26,11 +27,18 @@ export interface Payment {
   receivedOn: string | null;
 }
 
-const markPaid = statement<{ has_page: boolean }, { id: number; now: Date; paidWithCreditMinor: number }>(
-  'billing.markPaid',
-  `update invoices set status = 'paid', date_paid = :now, paid_minor = total_minor,
+const markPaid = forMany(
+  statement<{ has_page: boolean }, { id: number; now: Date; paidWithCreditMinor: number }>(
+    'billing.markPaid',
+    `update invoices set status = 'paid', date_paid = :now, paid_minor = total_minor,
      paid_with_credit_minor = paid_with_credit_minor + :paidWithCreditMinor where id = :id
    returning exists (select 1 from charges c where c.invoice_id = :id and c.state = 'open'
+     and c.page_reference is not null) as has_page`,
+  ),
+  { id: 'bigint', now: 'timestamptz', paidWithCreditMinor: 'bigint' },
+  (given) => `update invoices set status = 'paid', date_paid = given.now, paid_minor = total_minor,
+     paid_with_credit_minor = paid_with_credit_minor + given."paidWithCreditMinor" from ${given} where invoices.id = given.id
+   returning given.nth_, exists (select 1 from charges c where c.invoice_id = given.id and c.state = 'open'
      and c.page_reference is not null) as has_page`,
 );
 const addPart = statement<never, { id: number; amountMinor: number }>(
@@ -46,27 +54,48 @@ const addCredited = statement<never, { id: number; amountMinor: number }>(
   'billing.addCredited',
   'update invoices set credited_minor = credited_minor + :amountMinor where id = :id',
 );
-const insertPayment = statement<
-  never,
-  {
-    id: number;
-    invoiceId: number;
-    organizationId: number;
-    transferId: number | null;
-    chargeId: number | null;
-    method: PaymentMethod;
-    amountMinor: number;
-    currency: string;
-    reference: string | null;
-    receivedOn: string | null;
-    now: Date;
-  }
->(
-  'billing.insertPayment',
-  `insert into payments (id, invoice_id, organization_id, transfer_id, charge_id, method, amount_minor, currency,
+const insertPayment = forMany(
+  statement<
+    never,
+    {
+      id: number;
+      invoiceId: number;
+      organizationId: number;
+      transferId: number | null;
+      chargeId: number | null;
+      method: PaymentMethod;
+      amountMinor: number;
+      currency: string;
+      reference: string | null;
+      receivedOn: string | null;
+      now: Date;
+    }
+  >(
+    'billing.insertPayment',
+    `insert into payments (id, invoice_id, organization_id, transfer_id, charge_id, method, amount_minor, currency,
      reference, received_on, created_at)
    values (:id, :invoiceId, :organizationId, :transferId, :chargeId, :method, :amountMinor, :currency, :reference, :receivedOn,
      :now)`,
+  ),
+  {
+    id: 'bigint',
+    invoiceId: 'bigint',
+    organizationId: 'bigint',
+    transferId: 'bigint',
+    chargeId: 'bigint',
+    method: 'text',
+    amountMinor: 'bigint',
+    currency: 'text',
+    reference: 'text',
+    receivedOn: 'date',
+    now: 'timestamptz',
+  },
+  (
+    given,
+  ) => `insert into payments (id, invoice_id, organization_id, transfer_id, charge_id, method, amount_minor, currency,
+     reference, received_on, created_at)
+   select id, "invoiceId", "organizationId", "transferId", "chargeId", method, "amountMinor", currency, reference, "receivedOn", now
+   from ${given}`,
 );
 
 /** Throws `invoice_not_payable` unless an invoice, whose row is locked, waits for money. */

@@ -54,9 +54,12 @@ export async function noteEvidence(
   await tx.db.run(insertEvidence, { invoiceId, organizationId, now, evidence: JSON.stringify(evidence) });
 }
 
-const isConsumers = statement<{ consumer: boolean }, { invoiceId: number }>(
-  'billing.isInvoiceOfConsumer',
-  'select tax_consumer as consumer from invoices where id = :invoiceId',
+const isConsumers = forMany(
+  statement<{ consumer: boolean }, { invoiceId: number }>(
+    'billing.isInvoiceOfConsumer',
+    'select tax_consumer as consumer from invoices where id = :invoiceId',
+  ),
+  { invoiceId: 'bigint' },
 );
 
 /** Keeps where the card or account is that paid for an invoice; of consumers alone, since nobody else has to show it. */

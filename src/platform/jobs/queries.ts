@@ -136,18 +136,25 @@ export const pullForward = statement<
 );
 
 /** Fences: a worker that lost its claim records nothing. */
-export const holdClaim = statement<{ id: number }, { id: number; worker: number }>(
-  'jobs.holdClaim',
-  `select id from jobs where id = :id and worker = :worker and state = 'running' for update`,
+export const holdClaim = forMany(
+  statement<{ id: number }, { id: number; worker: number }>(
+    'jobs.holdClaim',
+    `select id from jobs where id = :id and worker = :worker and state = 'running' for update`,
+  ),
+  { id: 'bigint', worker: 'int' },
 );
 
-export const recordStep = statement<
-  never,
-  { jobId: number; step: string; state: 'done' | 'undone'; result: object; now: Date }
->(
-  'jobs.recordStep',
-  `insert into job_steps (job_id, step, state, result, finished_at)
+export const recordStep = forMany(
+  statement<never, { jobId: number; step: string; state: 'done' | 'undone'; result: object; now: Date }>(
+    'jobs.recordStep',
+    `insert into job_steps (job_id, step, state, result, finished_at)
    values (:jobId, :step, :state, :result, :now)
+   on conflict (job_id, step) do update set state = excluded.state, result = excluded.result,
+     finished_at = excluded.finished_at`,
+  ),
+  { jobId: 'bigint', step: 'text', state: 'text', result: 'jsonb', now: 'timestamptz' },
+  (given) => `insert into job_steps (job_id, step, state, result, finished_at)
+   select "jobId", step, state, result, now from ${given}
    on conflict (job_id, step) do update set state = excluded.state, result = excluded.result,
      finished_at = excluded.finished_at`,
 );
@@ -221,13 +228,15 @@ export const turnBack = statement<
    where id = :id and worker = :worker and state = 'running'`,
 );
 
-export const finishJob = statement<
-  never,
-  { id: number; worker: number; state: 'done' | 'failed'; now: Date }
->(
-  'jobs.finish',
-  `update jobs set state = :state, worker = null, finished_at = :now
+export const finishJob = forMany(
+  statement<never, { id: number; worker: number; state: 'done' | 'failed'; now: Date }>(
+    'jobs.finish',
+    `update jobs set state = :state, worker = null, finished_at = :now
    where id = :id and worker = :worker and state = 'running'`,
+  ),
+  { id: 'bigint', worker: 'int', state: 'text', now: 'timestamptz' },
+  (given) => `update jobs set state = given.state, worker = null, finished_at = given.now
+   from ${given} where jobs.id = given.id and jobs.worker = given.worker and jobs.state = 'running' returning given.nth_`,
 );
 
 export type JobState = 'ready' | 'running' | 'done' | 'failed' | 'stuck';

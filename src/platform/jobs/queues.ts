@@ -1,11 +1,11 @@
 import type { AnySaga, Queue } from './saga.ts';
 
-export const queues: readonly Queue[] = ['quick', 'machine', 'bulk', 'incoming'];
+export const queues: readonly Queue[] = ['quick', 'charges', 'machine', 'bulk', 'incoming'];
 
 /** How many jobs of each queue one worker runs side by side. */
 export type Slots = Record<Queue, number>;
 
-export const defaultSlots: Slots = { quick: 16, machine: 12, bulk: 4, incoming: 2 };
+export const defaultSlots: Slots = { quick: 16, charges: 64, machine: 12, bulk: 4, incoming: 2 };
 
 export function queueOf({ queue }: AnySaga): Queue {
   return queue ?? 'quick';

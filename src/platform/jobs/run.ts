@@ -1,9 +1,9 @@
-import { transaction } from '../context.ts';
+import type { TxContext } from '../context.ts';
 import { atFailpoint, failIfAsked, stepRuns } from '../failpoint.ts';
 import { end, giveWay, stumble } from './ends.ts';
 import { asResult, failureOf } from './failure.ts';
 import { type JobRow, recordStep, resetAttempts } from './queries.ts';
-import { hold, isElsewhere, type Means, move, type Running, type StepLog } from './running.ts';
+import { hold, isElsewhere, type Means, move, type Running, type StepLog, write } from './running.ts';
 import type { AnySaga, Failure, OutsideStep, Run, Saga, Step } from './saga.ts';
 import { actTogether, togetherFrom } from './together.ts';
 
@@ -84,7 +84,7 @@ async function act(running: Running, step: OutsideStep<unknown, object>): Promis
   }
   failIfAsked(name);
   await atFailpoint(`${name}: after do`);
-  await record(running, step, 'done', result);
+  await record(running, step, 'done', result, (tx) => step.recorded?.(tx, run.payload, result));
   ledger.done.add(step.name);
   await atFailpoint(`${name}: recorded`);
 }
@@ -125,10 +125,12 @@ async function record(
   step: Step<unknown, object>,
   state: 'done' | 'undone',
   result: object,
+  more: (tx: TxContext) => Promise<void> | undefined = async () => undefined,
 ): Promise<void> {
   const { ctx, job, saga } = running;
-  await transaction(ctx, `${saga.name}/${step.name}: record ${state}`, async (tx) => {
+  await write(running, `${saga.name}/${step.name}: record ${state}`, async (tx) => {
     await hold(tx, running);
+    await more(tx);
     await tx.db.run(recordStep, { jobId: job.id, step: step.name, state, result, now: ctx.clock.now() });
     if (job.attempts > 0) await tx.db.run(resetAttempts, { id: job.id });
     await move(tx, running);

@@ -1,5 +1,6 @@
-import type { Context, TxContext } from '../context.ts';
+import { type Context, type TxContext, transaction } from '../context.ts';
 import type { Drivers } from '../drivers.ts';
+import type { Company } from './company.ts';
 import { wakeWorkers } from './enqueue.ts';
 import { holdClaim, type JobRow, moveJob } from './queries.ts';
 import type { Run, Saga, Step } from './saga.ts';
@@ -16,6 +17,8 @@ export interface Means {
   /** The nodes whose jobs it runs. */
   nodes: readonly number[];
   signal: AbortSignal;
+  /** With whom its jobs go in step; null for those that go by themselves. */
+  company: Company | null;
 }
 
 /** What is known of a job's steps. */
@@ -35,6 +38,17 @@ export interface Running extends Means {
   run: Run<unknown, object>;
   /** The step whose failure it would be; null outside of steps. */
   current: Step<unknown, object> | null;
+}
+
+/**
+ * What a job writes down in one transaction: with others where they go in step, unless it has failed this way before and would
+ * hold them up.
+ */
+export function write<T>(running: Running, name: string, work: (tx: TxContext) => Promise<T>): Promise<T> {
+  const { ctx, company, job } = running;
+  const { organization_id: organizationId } = job;
+  if (company === null || organizationId === null || job.attempts > 0) return transaction(ctx, name, work);
+  return company.transaction(ctx, name, organizationId, work);
 }
 
 /** Fences a transaction: a worker that lost its claim writes nothing. */

@@ -40,6 +40,8 @@ interface StepBase<Payload, State> {
 export interface OutsideStep<Payload, State, Result = Partial<State>> extends StepBase<Payload, State> {
   transactional?: false;
   do: (run: Run<Payload, State>) => Promise<Result> | Promise<void>;
+  /** What is written down in the transaction that records the step. */
+  recorded?: (tx: TxContext, payload: Payload, result: Result) => Promise<void>;
 }
 
 /**
@@ -67,10 +69,10 @@ export interface Failure {
 
 /**
  * Jobs of one queue wait for each other, never for those of another. `quick` is money, mails and names, done in
- * seconds; `machine` waits for guests, minutes; `bulk` moves whole disks, which may take hours; `incoming` is
+ * seconds; `charges` takes money from saved methods, thousands of them in a night, most of which wait for an answer; `machine` waits for guests, minutes; `bulk` moves whole disks, which may take hours; `incoming` is
  * what strangers send us, as much as they like.
  */
-export type Queue = 'quick' | 'machine' | 'bulk' | 'incoming';
+export type Queue = 'quick' | 'charges' | 'machine' | 'bulk' | 'incoming';
 
 /** A job: a list of steps, and what is recorded at its end in the transaction that ends it. */
 export interface Saga<Payload, State = object, Result = Partial<State>> {
@@ -78,6 +80,11 @@ export interface Saga<Payload, State = object, Result = Partial<State>> {
   /** Default `quick`. */
   queue?: Queue;
   steps: readonly Step<Payload, State, Result>[];
+  /**
+   * Those of other organizations that run beside it write down what they did in one transaction with it, in step. So its
+   * transactional steps lock in the same order whatever they find, and none reads or changes what is another organization's.
+   */
+  inStep?: boolean;
   /**
    * Codes of failures that end by themselves, because somebody outside was away. Where all tries of a step were not
    * enough, the job fails, and is tried again from its start every hour; see `heal.ts`.
@@ -128,7 +135,7 @@ export function job<Payload>(
 export function databaseJob<Payload>(
   name: string,
   work: (ctx: TxContext, payload: Payload) => Promise<void>,
-  options: { attempts?: number; failed?: Saga<Payload>['failed'] } = {},
+  options: { attempts?: number; inStep?: boolean; queue?: Queue; failed?: Saga<Payload>['failed'] } = {},
 ): Saga<Payload> {
   const { attempts, ...rest } = options;
   const inTransaction = ({ ctx, payload }: TxRun<Payload, object>) => work(ctx, payload);

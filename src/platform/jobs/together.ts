@@ -1,9 +1,9 @@
-import { type TxContext, transaction } from '../context.ts';
+import type { TxContext } from '../context.ts';
 import type { DriverName } from '../drivers.ts';
 import { atFailpoint, failIfAsked } from '../failpoint.ts';
 import { asResult } from './failure.ts';
 import { finishJob, recordStep, resetAttempts } from './queries.ts';
-import { ClaimLost, hold, move, type Running } from './running.ts';
+import { ClaimLost, hold, move, type Running, write } from './running.ts';
 import type { TransactionalStep } from './saga.ts';
 
 /** Transactional steps that stand side by side, and whether the job ends with them. */
@@ -24,9 +24,9 @@ export function togetherFrom({ saga }: Running, index: number): Together {
 
 /** Does the steps, records them, and ends the job if it ends with them, all in one transaction. */
 export async function actTogether(running: Running, { steps, isEnd }: Together): Promise<void> {
-  const { ctx, saga, stepLog: ledger, job } = running;
+  const { saga, stepLog: ledger, job } = running;
   const name = isEnd ? `${saga.name}: done` : `${saga.name}/${steps.at(-1)?.name}: record done`;
-  const state = await transaction(ctx, name, async (tx) => {
+  const state = await write(running, name, async (tx) => {
     ledger.movesTo = null; // of a try that was rolled back
     // Sent ahead of all that the steps send, which is rolled back where the claim turns out to be lost.
     const claim = isEnd ? finish(tx, running) : hold(tx, running);

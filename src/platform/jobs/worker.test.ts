@@ -297,7 +297,7 @@ describe('workers', () => {
 });
 
 describe('queues', () => {
-  const slots = { quick: 2, machine: 4, bulk: 2, incoming: 2 };
+  const slots = { quick: 2, charges: 2, machine: 4, bulk: 2, incoming: 2 };
   const endless = (name: string, queue: Queue, begun: string[], release: Promise<void>) =>
     saga<object>({
       name,

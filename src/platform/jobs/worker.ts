@@ -3,6 +3,7 @@ import { connectAlone, endAlone } from '../database/alone.ts';
 import type { Drivers } from '../drivers.ts';
 import { AppError } from '../errors.ts';
 import { channel, namesIn, startAnnouncing } from './announce.ts';
+import { openCompany } from './company.ts';
 import { onEnqueued } from './enqueue.ts';
 import {
   claimJobs,
@@ -68,6 +69,7 @@ interface Running {
 export function startWorker(ctx: Context, url: string, options: WorkerOptions): Worker {
   const { sagas, drivers, nodes = [] } = options;
   const known = byName(sagas);
+  const companies = new Map(sagas.filter(({ inStep }) => inStep).map(({ name }) => [name, openCompany()]));
   const places = [0, ...nodes]; // 0 is anyone's
   const slots = options.slots ?? defaultSlots;
   const pollMs = options.pollMs ?? 1_000;
@@ -192,7 +194,9 @@ export function startWorker(ctx: Context, url: string, options: WorkerOptions): 
 
   const begin = (job: JobRow, queue: Queue, { number, signal }: Liveness): void => {
     const saga = known.get(job.name) as AnySaga; // only these were asked for
-    const done = runJob({ ctx, drivers, worker: number, nodes, signal }, job, saga)
+    const company = companies.get(job.name) ?? null;
+    const run = () => runJob({ ctx, drivers, worker: number, nodes, signal, company }, job, saga);
+    const done = (company === null ? run() : company.join(run))
       .catch((error: unknown) => {
         if (error instanceof ClaimLost || signal.aborted) return;
         stumbles += 1;
@@ -218,7 +222,7 @@ export function startWorker(ctx: Context, url: string, options: WorkerOptions): 
   return {
     isAlive,
     counts: () => {
-      const now: Slots = { quick: 0, machine: 0, bulk: 0, incoming: 0 };
+      const now: Slots = { quick: 0, charges: 0, machine: 0, bulk: 0, incoming: 0 };
       for (const { queue } of running) now[queue] += 1;
       return { running: now, slots, stumbles };
     },

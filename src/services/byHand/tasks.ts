@@ -37,7 +37,8 @@ export async function askByHand(
 ): Promise<void> {
   if (!isByHand(kindOf(service.moduleId))) return;
   const { id: serviceId, organizationId } = service;
-  const needless = await tx.db.many(dropTasks, { serviceId, tasks: tasks[task].undoes });
+  const { undoes } = tasks[task];
+  const needless = undoes.length === 0 ? [] : await tx.db.many(dropTasks, { serviceId, tasks: undoes });
   if (needless.length > 0 && task !== 'terminate') return;
   await tx.db.run(insertTask, { serviceId, organizationId, task, now: tx.clock.now() });
 }

@@ -1,6 +1,6 @@
 import { invoicePaid } from '../../billing/index.ts';
 import { type OwnReaction, on } from '../../events/index.ts';
-import { dayOf, type Happened, statement, type TxContext } from '../../platform/index.ts';
+import { dayOf, forMany, type Happened, statement, type TxContext } from '../../platform/index.ts';
 import { settingsChanged } from '../../settings/index.ts';
 import { serviceUnsuspended, serviceUpdated } from '../events.ts';
 import { calendar } from '../settings.ts';
@@ -8,17 +8,28 @@ import { lockService } from '../suspend/lock.ts';
 import { unsuspendService } from '../suspend/suspend.ts';
 
 // One whose money was given back before it counted renewed nothing.
-const renewedBy = statement<{ id: number; startsOn: string }, { invoiceId: number }>(
-  'services.renewedBy',
-  `select service_id as id, starts_on as "startsOn" from service_renewals where invoice_id = :invoiceId and state <> 'ended'`,
+const renewedBy = forMany(
+  statement<{ id: number; startsOn: string }, { invoiceId: number }>(
+    'services.renewedBy',
+    `select service_id as id, starts_on as "startsOn" from service_renewals where invoice_id = :invoiceId and state <> 'ended'`,
+  ),
+  { invoiceId: 'bigint' },
 );
-const leavePeriod = statement<never, { serviceId: number; dueOn: string }>(
-  'services.leavePeriod',
-  'delete from service_calendar where service_id = :serviceId and due_on <= :dueOn',
+const leavePeriod = forMany(
+  statement<never, { serviceId: number; dueOn: string }>(
+    'services.leavePeriod',
+    'delete from service_calendar where service_id = :serviceId and due_on <= :dueOn',
+  ),
+  { serviceId: 'bigint', dueOn: 'date' },
+  (given) => `delete from service_calendar using ${given}
+   where service_id = given."serviceId" and due_on <= given."dueOn" returning given.nth_`,
 );
-const suspendedSince = statement<{ id: number }, { serviceId: number }>(
-  'services.suspendedSince',
-  `select service_id as id from service_calendar where service_id = :serviceId and step = 'suspend'`,
+const suspendedSince = forMany(
+  statement<{ id: number }, { serviceId: number }>(
+    'services.suspendedSince',
+    `select service_id as id from service_calendar where service_id = :serviceId and step = 'suspend'`,
+  ),
+  { serviceId: 'bigint' },
 );
 const lookAtAll = statement<never, { today: string }>(
   'services.lookAtAll',
@@ -34,6 +45,7 @@ const lookAtOne = statement<never, { serviceId: number; today: string }>(
 export const calendarReactions: OwnReaction[] = [
   on(invoicePaid, 'services.endDunning', (tx, { subject }) => endDunning(tx, subject.id), {
     when: ({ kind }) => kind === 'renewal',
+    inStep: true,
   }),
   on(serviceUnsuspended, 'services.lookAtUnsuspended', lookAt),
   on(serviceUpdated, 'services.lookAtUpdated', lookAt, { when: ({ change }) => 'auto_renew' in change }),

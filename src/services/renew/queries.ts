@@ -25,9 +25,12 @@ const waitingOfService = forMany(
   ),
   { serviceId: 'bigint' },
 );
-const waitingOfInvoice = statement<Renewal, { invoiceId: number }>(
-  'services.renewalOfInvoice',
-  `${selectWaiting} and invoice_id = :invoiceId`,
+const waitingOfInvoice = forMany(
+  statement<Renewal, { invoiceId: number }>(
+    'services.renewalOfInvoice',
+    `${selectWaiting} and invoice_id = :invoiceId`,
+  ),
+  { invoiceId: 'bigint' },
 );
 const insertRenewal = forMany(
   statement<never, Renewal & { now: Date }>(
@@ -59,21 +62,44 @@ const endRenewal = statement<never, { invoiceId: number }>(
   'services.endRenewal',
   `update service_renewals set state = 'ended' where invoice_id = :invoiceId and state = 'waiting'`,
 );
-const markApplied = statement<never, { invoiceId: number; startsOn: string; endsOn: string }>(
-  'services.markRenewed',
-  // What it changes stands here, for when its money goes back; a price that was moved stays moved.
-  `update service_renewals r set state = 'applied', starts_on = :startsOn, ends_on = :endsOn,
+const markApplied = forMany(
+  statement<never, { invoiceId: number; startsOn: string; endsOn: string }>(
+    'services.markRenewed',
+    // What it changes stands here, for when its money goes back; a price that was moved stays moved.
+    `update service_renewals r set state = 'applied', starts_on = :startsOn, ends_on = :endsOn,
      (cycle_before, price_before_minor) = (select s.cycle, s.price_minor from services s
        where s.id = r.service_id and s.cycle <> r.cycle and r.price_move_id is null)
    where invoice_id = :invoiceId and state = 'waiting'`,
+  ),
+  { invoiceId: 'bigint', startsOn: 'date', endsOn: 'date' },
+  (
+    given,
+  ) => `update service_renewals r set state = 'applied', starts_on = given."startsOn", ends_on = given."endsOn",
+     (cycle_before, price_before_minor) = (select s.cycle, s.price_minor from services s
+       where s.id = r.service_id and s.cycle <> r.cycle and r.price_move_id is null)
+   from ${given} where r.invoice_id = given."invoiceId" and r.state = 'waiting' returning given.nth_`,
 );
-const extend = statement<
-  never,
-  { id: number; duedate: string; periodStart: string; cycle: string; priceMinor: number; unitPrices: Lots }
->(
-  'services.extend',
-  `update services set duedate = :duedate, period_start = :periodStart, cycle = :cycle, price_minor = :priceMinor,
+const extend = forMany(
+  statement<
+    never,
+    { id: number; duedate: string; periodStart: string; cycle: string; priceMinor: number; unitPrices: Lots }
+  >(
+    'services.extend',
+    `update services set duedate = :duedate, period_start = :periodStart, cycle = :cycle, price_minor = :priceMinor,
      unit_prices = :unitPrices where id = :id`,
+  ),
+  {
+    id: 'bigint',
+    duedate: 'date',
+    periodStart: 'date',
+    cycle: 'text',
+    priceMinor: 'bigint',
+    unitPrices: 'jsonb',
+  },
+  (
+    given,
+  ) => `update services set duedate = given.duedate, period_start = given."periodStart", cycle = given.cycle,
+     price_minor = given."priceMinor", unit_prices = given."unitPrices" from ${given} where services.id = given.id`,
 );
 
 /** The renewal that waits for its payment, or was just paid and is about to count. */

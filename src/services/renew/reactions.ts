@@ -12,7 +12,8 @@ export const renewReactions: OwnReaction[] = [
     invoicePaid,
     'services.applyRenewal',
     (tx, { subject: invoice }) => applyPaidRenewal(tx, invoice.id),
-    ofRenewals,
+    // A night pays thousands of them.
+    { ...ofRenewals, inStep: true },
   ),
   on(
     invoiceExpired,
