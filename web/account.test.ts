@@ -1,5 +1,8 @@
 /** Organization, account and keys in a real browser, against the product itself. */
+
+import decodeQr from 'qr/decode.js';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { apiClient } from '../test/client.ts';
 import { newMember } from '../test/people.ts';
 import { type Bed, openBed, signIn, type Visitor } from './testbed.ts';
 
@@ -24,7 +27,7 @@ describe('an organization', () => {
     const { page } = visitor;
     await signIn(bed, visitor, '/organization');
     await page.getByLabel('Name', { exact: true }).first().fill('Novak & Daughters');
-    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
     await page.getByText('Saved.').waitFor();
     await page.getByRole('heading', { level: 1, name: 'Novak & Daughters' }).waitFor();
     const { body } = await bed.product.customer.get(ofOrganization());
@@ -54,9 +57,16 @@ describe('an organization', () => {
     const visitor = await bed.open();
     const { page } = visitor;
     await signIn(bed, visitor, '/organization/members');
-    const technician = page.getByRole('row', { name: /^Technician/ });
-    await technician.getByText('Start and stop machines').waitFor();
-    expect(await technician.getByText('Invite, change').count()).toBe(0);
+    const roles = page.locator('section').filter({ hasText: 'What roles may do' });
+    const [viewer = ''] = await roles
+      .getByText(/^See members · See services/)
+      .last()
+      .allInnerTexts();
+    expect(viewer).not.toContain('Start and stop machines');
+    await roles
+      .getByText(/Start and stop machines/)
+      .first()
+      .waitFor();
     const row = page.getByRole('row').filter({ hasText: member.email });
     await row.getByRole('combobox').selectOption('billing');
     await page.getByRole('dialog').getByRole('button', { name: 'Change role' }).click();
@@ -89,7 +99,150 @@ describe('an organization', () => {
   });
 });
 
-const pages = ['/organization', '/organization/members', '/organization/activity'];
+describe('an account', () => {
+  it('is called otherwise, and its pages are dark once it asks for that', async () => {
+    const visitor = await bed.open({ colorScheme: 'light' });
+    const { page } = visitor;
+    await signIn(bed, visitor, '/account');
+    await page.getByLabel('First name').fill('Adele');
+    await page.getByLabel('Phone (optional)').fill('+43 1 5550100');
+    await page.getByRole('button', { name: 'Save', exact: true }).first().click();
+    await page.getByText('Saved.').waitFor();
+    await page.getByText('Adele Novak').waitFor();
+    await page.getByLabel('Appearance').selectOption('dark');
+    await page.getByLabel('Mail me news now and then').uncheck();
+    await page.getByRole('button', { name: 'Save', exact: true }).last().click();
+    await page.locator('html[data-mantine-color-scheme=dark]').waitFor();
+    const { body } = await bed.product.customer.get('/dashboard/account');
+    expect(body.data).toMatchObject({
+      user: { first_name: 'Adele', phone: '+43 1 5550100' },
+      preferences: { theme: 'dark', email_subscribed: false, notifications: { payments: true } },
+    });
+    await bed.product.customer.patch('/dashboard/account', { first_name: 'Ada', phone: null });
+    await bed.product.customer.post('/dashboard/account/preferences', { theme: 'system' });
+    expect(visitor.complaints()).toEqual([]);
+  });
+
+  it('gets a passkey, codes for the day without it, and is signed out everywhere else', async () => {
+    const elsewhere = await bed.open();
+    await signIn(bed, elsewhere);
+    const visitor = await bed.open();
+    const { page } = visitor;
+    const devtools = await page.context().newCDPSession(page);
+    await devtools.send('WebAuthn.enable');
+    await devtools.send('WebAuthn.addVirtualAuthenticator', {
+      options: {
+        ...{ protocol: 'ctap2', transport: 'internal', hasResidentKey: true },
+        ...{ hasUserVerification: true, isUserVerified: true, automaticPresenceSimulation: true },
+      },
+    });
+    await signIn(bed, visitor, '/account/security');
+    await page.getByRole('button', { name: 'Sign out everywhere else' }).click();
+    const asked = page.getByRole('dialog');
+    await asked.getByRole('button', { name: 'Sign out everywhere else' }).click();
+    const others = page.getByRole('button', { name: 'Sign out', exact: true });
+    await expect.poll(() => others.count(), { timeout: 20_000 }).toBe(0);
+    await elsewhere.page.reload();
+    await elsewhere.page.getByRole('heading', { name: 'Sign in' }).waitFor();
+    await page.getByRole('button', { name: 'Add a passkey' }).click();
+    await page.getByText('Keep these recovery codes').waitFor();
+    await page.getByRole('button', { name: /^Rename / }).click();
+    await asked.getByLabel('Name').fill('This laptop');
+    await asked.getByRole('button', { name: 'Save', exact: true }).click();
+    await page.getByRole('button', { name: 'Remove This laptop' }).click();
+    await asked.getByRole('button', { name: 'Remove' }).click();
+    await page.getByText('None yet.').waitFor();
+    expect((await bed.product.customer.get('/dashboard/account/passkeys')).body.data.entries).toBe(0);
+    expect(visitor.complaints()).toEqual([]);
+  });
+
+  it('shows the secret of an app as a picture that a camera reads', async () => {
+    const visitor = await bed.open();
+    const { page } = visitor;
+    await signIn(bed, visitor, '/account/security');
+    await page.getByRole('button', { name: 'Set up' }).click();
+    const picture = page.getByRole('img', { name: /authenticator app/ });
+    const path = (await picture.locator('path').getAttribute('d')) ?? '';
+    const size = Number((await picture.getAttribute('viewBox'))?.split(' ')[2]);
+    const secret = await page.locator('code').first().innerText();
+    expect(read(path, size)).toContain(`secret=${secret}`);
+    expect(visitor.complaints()).toEqual([]);
+  });
+});
+
+/** What a QR code says that is drawn as squares, each a `M x y`. */
+function read(path: string, size: number): string {
+  const scale = 4;
+  const width = size * scale;
+  const data = new Uint8ClampedArray(width * width * 4).fill(255);
+  for (const [, x, y] of path.matchAll(/M(\d+) (\d+)/g))
+    for (let row = 0; row < scale; row += 1)
+      for (let column = 0; column < scale; column += 1) {
+        const at = ((Number(y) * scale + row) * width + Number(x) * scale + column) * 4;
+        data.fill(0, at, at + 3);
+      }
+  return decodeQr({ width, height: width, data });
+}
+
+describe('what programs use', () => {
+  it('gets a key kept to machines, shown once, which works until it is revoked', async () => {
+    const visitor = await bed.open();
+    const { page } = visitor;
+    await signIn(bed, visitor, '/developers');
+    await page.getByLabel('Name').fill('Deploys');
+    await page.getByLabel('Money and orders').uncheck();
+    await page.getByLabel('Shield').uncheck();
+    await page.getByLabel('Only from these addresses').fill('127.0.0.0/8\n::1');
+    await page.getByRole('button', { name: 'Make a key' }).click();
+    await page.getByText('The key “Deploys”').waitFor();
+    const key = await page.getByRole('status').locator('code').innerText();
+    const program = apiClient(`${bed.product.url}/api`, {
+      token: key,
+      organizationId: bed.product.demo.customer.organization_id,
+    });
+    expect((await program.get('/dashboard/services')).status).toBe(200);
+    expect((await program.get('/dashboard/invoices')).status).toBe(403);
+    await page.getByRole('button', { name: 'I have kept it' }).click();
+    await page.getByRole('button', { name: 'Rotate: Deploys' }).click();
+    await page.getByRole('dialog').getByLabel('How long the old key goes on').selectOption('0');
+    await page.getByRole('dialog').getByRole('button', { name: 'Rotate' }).click();
+    await expect.poll(async () => page.getByRole('status').locator('code').innerText()).not.toBe(key);
+    expect((await program.get('/dashboard/services')).status).toBe(401);
+    expect(visitor.complaints()).toEqual([]);
+  });
+
+  it('gets an SSH key, and a webhook that is paused', async () => {
+    const visitor = await bed.open();
+    const { page } = visitor;
+    await signIn(bed, visitor, '/developers/ssh-keys');
+    await page.getByLabel('Name').fill('laptop');
+    await page
+      .getByLabel('Public key')
+      .fill('ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIOMqqnkVzrm0SdG6UOoqKLsabgH5C9okWi0dh2l9GKJl laptop');
+    await page.getByRole('button', { name: 'Add a key' }).click();
+    await page.getByText('SHA256:').waitFor();
+    await page.getByRole('link', { name: 'Webhooks' }).click();
+    await page.getByLabel('Address').fill('https://hooks.example.com/innkeeper');
+    await page.getByLabel('Only some events').check();
+    await page.getByLabel('invoice.paid').check();
+    await page.getByRole('button', { name: 'Add a webhook' }).click();
+    await page.getByText('whsec_').waitFor();
+    await page.getByRole('link', { name: 'https://hooks.example.com/innkeeper' }).click();
+    await page.getByRole('button', { name: 'Pause' }).click();
+    await page.getByText('Paused', { exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Send a test' }).click();
+    await page.getByRole('link', { name: 'webhook.test' }).click();
+    await page.getByText('"type": "webhook.test"').waitFor();
+    const { body } = await bed.product.customer.get('/dashboard/webhooks');
+    expect(body.data.webhooks).toMatchObject([{ status: 'paused', events: ['invoice.paid'] }]);
+    expect(visitor.complaints()).toEqual([]);
+  });
+});
+
+const pages = [
+  ...['/organization', '/organization/members', '/organization/activity', '/account', '/account/security'],
+  ...['/developers', '/developers/ssh-keys', '/developers/webhooks'],
+];
 const corners = [
   { name: 'wide, light, English', viewport: { width: 1440, height: 900 }, colorScheme: 'light' },
   { name: 'narrow, dark, German', viewport: { width: 320, height: 640 }, colorScheme: 'dark' },

@@ -20,7 +20,8 @@ const places = [
   { to: '/billing', label: 'nav.billing', permission: 'billing.read' },
   { to: '/tickets', label: 'nav.tickets', permission: 'ticket.read' },
   { to: '/organization', label: 'nav.organization', permission: null },
-  { to: '/account/security', label: 'nav.security', permission: null },
+  { to: '/developers', label: 'nav.developers', permission: null },
+  { to: '/account', label: 'nav.account', permission: null },
 ] as const;
 
 /** Around every page of whoever is signed in: where to go, for whom, and news as it happens. */

@@ -13,6 +13,8 @@ import { nextOf, SignIn } from './account/SignIn.tsx';
 import { wantedOf } from './cart/wanted.ts';
 import type { ActivityFilter, ServiceFilter } from './data/queries/index.ts';
 import {
+  type DeliveryState,
+  deliveryStates,
   type InvoiceState,
   invoiceStates,
   serviceStates,
@@ -169,6 +171,39 @@ const pages = [
       until: dayOf(until),
     }),
     component: lazyRouteComponent(() => import('./organizations/Activity.tsx'), 'Activity'),
+  }),
+  createRoute({
+    getParentRoute: () => inside,
+    path: '/developers',
+    component: lazyRouteComponent(() => import('./account/ApiKeys.tsx'), 'ApiKeys'),
+  }),
+  createRoute({
+    getParentRoute: () => inside,
+    path: '/developers/ssh-keys',
+    component: lazyRouteComponent(() => import('./account/SshKeys.tsx'), 'SshKeys'),
+  }),
+  createRoute({
+    getParentRoute: () => inside,
+    path: '/developers/webhooks',
+    component: lazyRouteComponent(() => import('./webhooks/Webhooks.tsx'), 'Webhooks'),
+  }),
+  createRoute({
+    getParentRoute: () => inside,
+    path: '/developers/webhooks/$id',
+    validateSearch: ({ state }: Record<string, unknown>): { state?: DeliveryState } => ({
+      state: oneOf(deliveryStates, state),
+    }),
+    component: lazyRouteComponent(() => import('./webhooks/Webhook.tsx'), 'Webhook'),
+  }),
+  createRoute({
+    getParentRoute: () => inside,
+    path: '/developers/deliveries/$id',
+    component: lazyRouteComponent(() => import('./webhooks/Delivery.tsx'), 'Delivery'),
+  }),
+  createRoute({
+    getParentRoute: () => inside,
+    path: '/account',
+    component: lazyRouteComponent(() => import('./account/Account.tsx'), 'Account'),
   }),
   createRoute({
     getParentRoute: () => inside,

@@ -6,6 +6,7 @@ import { client } from './data/client.ts';
 import { actAs } from './data/impersonation.ts';
 import { endSession, session } from './data/queries/index.ts';
 import { type Language, languageOf, setLanguage } from './text/index.ts';
+import { useTheme } from './ui/index.ts';
 
 /** What the houses of customers and of staff have in common: who is signed in, in which language, and how they leave. */
 export function useHouse() {
@@ -31,6 +32,7 @@ export function useHouse() {
       () => undefined, // It is spoken here; the account keeps the one before.
     );
   };
+  useTheme(signedIn?.preferences.theme);
   useEffect(() => {
     if (wanted !== undefined) setLanguage(languageOf(wanted));
   }, [wanted]);

@@ -1,80 +1,70 @@
-import { useMutation, useQuery } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import type { Schema } from '../../../client/index.ts';
 import { client } from '../data/client.ts';
-import { queryClient, session } from '../data/queries/index.ts';
+import { session } from '../data/queries/index.ts';
 import { useText } from '../text/index.ts';
-import { Bullets, Button, Copy, Field, Form, Page, Refusal, Section, Text } from '../ui/index.ts';
+import { Field, Form, Page, Section, SimpleGrid, Text } from '../ui/index.ts';
+import { AccountTabs } from './AccountTabs.tsx';
+import { AuthenticatorApp } from './AuthenticatorApp.tsx';
+import { Passkeys } from './Passkeys.tsx';
+import { RecoveryCodes } from './RecoveryCodes.tsx';
+import { Sessions } from './Sessions.tsx';
 
-/** The second factor of whoever is signed in: an authenticator app. */
+/** How an account is signed in to, and by whom it was. */
 export function Security() {
   const { t } = useText();
   const { data: signedIn } = useQuery(session);
   const [codes, setCodes] = useState<readonly string[] | null>(null);
-  const isOn = signedIn?.user.twoFactorAuthentication === true;
+  if (!signedIn) return null;
+  const { user, passkeys } = signedIn;
+  const hasFactor = user.twoFactorAuthentication || passkeys.length > 0;
   return (
     <Page title={t('security.title')}>
-      <Section title={t('security.app')}>
-        {codes !== null ? (
-          <RecoveryCodes codes={codes} />
-        ) : isOn ? (
-          <Text>{t('security.on')}</Text>
-        ) : (
-          <SetUp onDone={setCodes} />
-        )}
-      </Section>
+      <AccountTabs />
+      <Password email={user.email} />
+      <Passkeys passkeys={passkeys} onCodes={setCodes} />
+      <AuthenticatorApp isOn={user.twoFactorAuthentication} onCodes={setCodes} />
+      {(hasFactor || codes !== null) && <RecoveryCodes codes={codes} onCodes={setCodes} />}
+      <Sessions />
     </Page>
   );
 }
 
-function SetUp({ onDone }: { onDone: (codes: readonly string[]) => void }) {
+function Password({ email }: { email: string }) {
   const { t } = useText();
-  const [factor, setFactor] = useState<Schema<'NewSecondFactor'> | null>(null);
-  const begin = useMutation({
-    mutationFn: async () => setFactor(await client.post('/dashboard/account/2fa/setup')),
-  });
-  if (factor !== null)
-    return (
-      <>
-        <Text>{t('security.secret')}</Text>
-        <Copy text={factor.secret} />
-        <Form
-          submit={t('security.enable')}
-          onSubmit={async ({ code = '' }) => {
-            const body = { code: code.replaceAll(' ', '') };
-            const { recovery_codes } = await client.post('/dashboard/account/2fa/enable', { body });
-            onDone(recovery_codes);
-            await queryClient.invalidateQueries({ queryKey: session.queryKey });
-          }}
-        >
-          <Field name="code" label={t('signIn.code')} inputMode="numeric" autoComplete="one-time-code" />
-        </Form>
-      </>
-    );
+  const [times, setTimes] = useState(0);
   return (
-    <>
-      <Text>{t('security.off')}</Text>
-      <Refusal error={begin.error} />
-      <Button style={{ alignSelf: 'flex-start' }} loading={begin.isPending} onClick={() => begin.mutate()}>
-        {t('security.setUp')}
-      </Button>
-    </>
-  );
-}
-
-function RecoveryCodes({ codes }: { codes: readonly string[] }) {
-  const { t } = useText();
-  return (
-    <>
-      <Text role="status" fw={600}>
-        {t('security.on')}
-      </Text>
-      <Text>{t('security.codes')}</Text>
-      <Bullets ff="monospace">
-        {codes.map((code) => (
-          <Bullets.Item key={code}>{code}</Bullets.Item>
-        ))}
-      </Bullets>
-    </>
+    <Section title={t('signIn.password')}>
+      <Form
+        key={times}
+        submit={t('security.passwordSet')}
+        onSubmit={async ({ current_password, password }) => {
+          await client.patch('/dashboard/account', { body: { current_password, password } });
+          setTimes((before) => before + 1);
+        }}
+        beside={times > 0 && <Text role="status">{t('security.passwordDone')}</Text>}
+      >
+        {/* Where browsers keep passwords they look for whose it is. */}
+        <input type="email" autoComplete="username" value={email} readOnly hidden />
+        <SimpleGrid cols={{ base: 1, sm: 2 }}>
+          <Field
+            name="current_password"
+            type="password"
+            label={t('security.passwordNow')}
+            help={t('security.passwordNowHelp')}
+            autoComplete="current-password"
+          />
+          <Field
+            name="password"
+            type="password"
+            label={t('link.newPassword')}
+            help={t('register.passwordHelp')}
+            autoComplete="new-password"
+            minLength={10}
+            maxLength={256}
+          />
+        </SimpleGrid>
+      </Form>
+    </Section>
   );
 }

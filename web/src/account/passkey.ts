@@ -24,6 +24,19 @@ export async function proveByPasskey(): Promise<void> {
   await client.post('/auth/reauthenticate/passkey', { body: { credential: await taken(options) } });
 }
 
+/** Has the browser make a passkey, which its person signs in with from then on. */
+export async function makePasskey(): Promise<Schema<'PasskeyAdded'>> {
+  const { options } = await client.post('/dashboard/account/passkeys/options');
+  const publicKey = PublicKeyCredential.parseCreationOptionsFromJSON(
+    options as PublicKeyCredentialCreationOptionsJSON,
+  );
+  const made = (await navigator.credentials.create({ publicKey }).catch((error: unknown) => {
+    throw new NoPasskeyError(error);
+  })) as PublicKeyCredential;
+  const credential = made.toJSON() as Schema<'PasskeyRegistration'>;
+  return client.post('/dashboard/account/passkeys/verify', { body: { credential } });
+}
+
 async function taken(options: object): Promise<Shown['credential']> {
   const publicKey = PublicKeyCredential.parseRequestOptionsFromJSON(
     options as PublicKeyCredentialRequestOptionsJSON,

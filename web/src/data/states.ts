@@ -27,3 +27,10 @@ export const ticketStates = [
   'closed',
 ] as const satisfies readonly Schema<'TicketStatus'>[];
 export type TicketState = (typeof ticketStates)[number];
+
+export const deliveryStates = [
+  'waiting',
+  'delivered',
+  'failed',
+] as const satisfies readonly Schema<'DeliveryState'>[];
+export type DeliveryState = (typeof deliveryStates)[number];

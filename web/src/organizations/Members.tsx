@@ -4,11 +4,12 @@ import type { Schema } from '../../../client/index.ts';
 import { client } from '../data/client.ts';
 import { invitations, members, moreOf, queryClient } from '../data/queries/index.ts';
 import { day, moment } from '../text/formats.ts';
-import { useText } from '../text/index.ts';
+import { permissionKey, useText } from '../text/index.ts';
 import {
   Button,
   Choice,
   Confirm,
+  Fact,
   Field,
   Form,
   Group,
@@ -127,25 +128,16 @@ export function Members() {
         empty={null}
         more={moreOf(found)}
       />
-      {mayManage && <Invitations roles={roles} />}
+      {mayManage && roles.length > 0 && <Invitations roles={roles} />}
       <Section title={t('members.roles')}>
         <Text>{t('members.rolesText')}</Text>
-        <List
-          label={t('members.roles')}
-          items={found.data && roles}
-          keyOf={({ role }) => role}
-          columns={[
-            { name: t('members.role'), cell: ({ role }) => <b>{t(`role.${role}`)}</b> },
-            {
-              name: t('members.may'),
-              cell: ({ permissions }) =>
-                permissions.map((name) => t(`permission.${keyOf(name as Schema<'Permission'>)}`)).join(' · '),
-            },
-          ]}
-          error={null}
-          onRetry={() => undefined}
-          empty={null}
-        />
+        {roles.map(({ role, permissions }) => (
+          <Fact key={role} name={t(`role.${role}`)}>
+            {permissions
+              .map((name) => t(`permission.${permissionKey(name as Schema<'Permission'>)}`))
+              .join(' · ')}
+          </Fact>
+        ))}
       </Section>
       <Confirm
         title={t('members.changeAsk', {
@@ -178,12 +170,6 @@ export function Members() {
 
 function nameOf({ first_name, last_name, email }: Member['user']): string {
   return [first_name, last_name].filter(Boolean).join(' ') || email;
-}
-
-/** Texts have no dots in their names. */
-function keyOf<Name extends Schema<'Permission'>>(name: Name) {
-  type Underlined<T extends string> = T extends `${infer A}.${infer B}` ? `${A}_${B}` : T;
-  return name.replace('.', '_') as Underlined<Name>;
 }
 
 function Invitations({ roles }: { roles: Schema<'MemberList'>['roles'] }) {

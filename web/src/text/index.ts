@@ -43,3 +43,9 @@ export function useText() {
   const { t, i18n } = useTranslation();
   return { t, language: languageOf(i18n.language) };
 }
+
+/** The name of the text for a permission: texts have no dots in their names. */
+export function permissionKey<Name extends string>(name: Name) {
+  type Underlined = Name extends `${infer Of}.${infer What}` ? `${Of}_${What}` : Name;
+  return name.replace('.', '_') as Underlined;
+}

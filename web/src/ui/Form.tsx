@@ -106,7 +106,12 @@ export function Field({ help, type = 'text', required = true, onType, ...props }
   return type === 'password' ? <PasswordInput {...shared} /> : <TextInput {...shared} type={type} />;
 }
 
-export function LongField({ help, required = true, ...props }: Omit<FieldProps, 'type' | 'onType'>) {
+interface LongFieldProps extends Omit<FieldProps, 'type' | 'onType'> {
+  /** How many lines it has at least. */
+  rows?: number;
+}
+
+export function LongField({ help, required = true, rows = 5, ...props }: LongFieldProps) {
   const error = useContext(Mistakes).get(props.name);
   return (
     <Textarea
@@ -116,7 +121,7 @@ export function LongField({ help, required = true, ...props }: Omit<FieldProps, 
       description={help}
       error={error}
       autosize
-      minRows={5}
+      minRows={rows}
       maxRows={20}
     />
   );

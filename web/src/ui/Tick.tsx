@@ -4,12 +4,20 @@ interface TickProps {
   name: string;
   label: string;
   help?: string;
-  /** What the form says when it is ticked. */
-  value?: string;
   defaultChecked?: boolean;
+  /** For whoever has to know meanwhile; without it the form alone knows. */
+  isOn?: boolean;
+  onChange?: (isOn: boolean) => void;
 }
 
 /** Yes or no, in a form. */
-export function Tick({ help, ...props }: TickProps) {
-  return <Checkbox {...props} description={help} />;
+export function Tick({ help, isOn, onChange, ...props }: TickProps) {
+  return (
+    <Checkbox
+      {...props}
+      description={help}
+      checked={isOn}
+      onChange={onChange && (({ currentTarget: { checked } }) => onChange(checked))}
+    />
+  );
 }

@@ -8,3 +8,4 @@ export * from './services.ts';
 export * from './session.ts';
 export * from './tickets.ts';
 export * from './vps.ts';
+export * from './webhooks.ts';
