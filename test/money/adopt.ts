@@ -32,16 +32,26 @@ const invoicesOf = `
  */
 export async function adopt(shop: Shop, customer: Customer): Promise<void> {
   const rows = await sql<Row>(shop.product, invoicesOf, customer.person.organizationId);
-  const changed = rows.filter((row) => {
-    const known = customer.invoices.find(({ id }) => id === row.id) ?? adoptInvoice(shop, customer, row);
-    return known.status !== row.status && known.status === 'unpaid';
-  });
-  for (const { id, status } of changed) {
-    const known = customer.invoices.find((each) => each.id === id);
-    if (known !== undefined && status === 'cancelled') cancels(customer, known);
-    if (known !== undefined && status === 'paid')
-      await adoptCharge(shop, customer, known, changed.length === 1);
+  const knownAs = (id: number) => customer.invoices.find((each) => each.id === id);
+  const isChanged = ({ id, status }: Row) =>
+    status !== 'unpaid' && (knownAs(id)?.status ?? 'unpaid') === 'unpaid';
+  const isOne = rows.filter(isChanged).length === 1;
+  const adoptChange = async ({ id, status }: Row) => {
+    const known = knownAs(id);
+    if (known?.status !== 'unpaid' || status === 'unpaid') return;
+    if (status === 'cancelled') cancels(customer, known);
+    if (status === 'paid') await adoptCharge(shop, customer, known, isOne);
+  };
+  for (const row of rows) {
+    if (knownAs(row.id) !== undefined) continue;
+    // While the calendar still ran, the renewal before was paid, and this is the next one.
+    const service = customer.services.find(({ id }) => id === row.service_id);
+    const before = service && row.kind === 'renewal' ? customer.openOf(service, 'renewal') : undefined;
+    const ended = rows.find(({ id }) => id === before?.id);
+    if (ended) await adoptChange(ended);
+    adoptInvoice(shop, customer, row);
   }
+  for (const row of rows) await adoptChange(row);
   const services = await sql<{ id: number; status: Service['status'] }>(
     shop.product,
     'select id, status from services where organization_id = $1',
