@@ -11,6 +11,7 @@ import {
   keepFactorsRoutes,
   passkeyRoutes,
   passkeySignInRoutes,
+  peopleStaffFinds,
   sessionRoutes,
   staffAccountRoutes,
   staffKeyRoutes,
@@ -30,6 +31,8 @@ import {
   creditRoutes,
   documentRoutes,
   documentStaffRoutes,
+  invoiceFinds,
+  invoiceStaffFinds,
   invoiceStaffRoutes,
   methodRoutes,
   numbering,
@@ -59,14 +62,16 @@ import {
   eventsPersonal,
   mailStaffRoutes,
 } from './events/index.ts';
-import { fleetPersonal, fleetStaffRoutes } from './fleet/index.ts';
+import { fleetPersonal, fleetStaffRoutes, nodeStaffFinds } from './fleet/index.ts';
 import {
   activityRoutes,
   endingOrganizations,
   invitationRoutes,
   isInvited,
+  memberFinds,
   memberRoutes,
   organizationRoutes,
+  organizationStaffFinds,
   organizationStaffRoutes,
   organizationsPersonal,
   ownedOrganizations,
@@ -81,6 +86,7 @@ import {
 } from './platform/http/index.ts';
 import type { PersonalRoom } from './platform/index.ts';
 import { jobStaffRoutes } from './platform/jobs/staffRoutes.ts';
+import { searchRoutes } from './search/index.ts';
 import {
   calendar,
   calendarStaffRoutes,
@@ -94,7 +100,9 @@ import {
   productUpgradeRoutes,
   review,
   selling,
+  serviceFinds,
   serviceRoutes,
+  serviceStaffFinds,
   serviceStaffRoutes,
   servicesPersonal,
   suspendStaffRoutes,
@@ -112,7 +120,9 @@ import {
   cannedReplyRoutes,
   feedbackRoutes,
   support,
+  ticketFinds,
   ticketRoutes,
+  ticketStaffFinds,
   ticketStaffRoutes,
   ticketsPersonal,
   unclaimedMailRoutes,
@@ -240,4 +250,15 @@ export const allRoutes: RouteGroup[] = [
   jobRetryRoutes,
   jobDismissalRoutes,
   ...fleetStaffRoutes,
+  ...searchRoutes(
+    [serviceFinds, invoiceFinds, ticketFinds, memberFinds],
+    [
+      organizationStaffFinds,
+      peopleStaffFinds,
+      serviceStaffFinds,
+      invoiceStaffFinds,
+      ticketStaffFinds,
+      nodeStaffFinds,
+    ],
+  ),
 ];

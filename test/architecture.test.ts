@@ -27,6 +27,7 @@ const stairs = [
     'organizations',
     'webhooks',
     'settings',
+    'search',
     'fleet',
     'catalog',
     'billing',

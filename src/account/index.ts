@@ -30,6 +30,7 @@ export { resetFactors } from './factors/reset.ts';
 export { factorResetRoutes, keepFactorsRoutes } from './factors/resetRoutes.ts';
 export { factorRoutes } from './factors/routes.ts';
 export { giveTotp, sealedFactors } from './factors/totp.ts';
+export { peopleStaffFinds } from './finds.ts';
 export { looksLikeImpersonation } from './impersonate/impersonate.ts';
 export { impersonationRoutes } from './impersonate/routes.ts';
 export { createApiKey, hashKey, looksLikeKey, type NewApiKey, noteUse } from './keys.ts';

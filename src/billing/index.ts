@@ -30,6 +30,7 @@ export {
   invoiceRefunded,
 } from './events.ts';
 export { type MoneyOfMonth, moneyFigures } from './figures/money.ts';
+export { invoiceFinds, invoiceStaffFinds } from './finds.ts';
 export { cancelInvoice, cancelInvoicesOf, withdrawInvoice } from './invoices/cancel.ts';
 export { lockForCorrection } from './invoices/creditNote.ts';
 export { expireInvoices } from './invoices/expire.ts';

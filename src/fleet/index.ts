@@ -22,6 +22,7 @@ export { type Needs, requireAvailable } from './availability.ts';
 export { writeCapabilities } from './capabilities.ts';
 export { fleetConcerns } from './concerns.ts';
 export { resizeCopies } from './copies.ts';
+export { nodeStaffFinds } from './finds.ts';
 export { followGateways } from './gateways.ts';
 export { nodesCheck } from './heartbeat.ts';
 export {

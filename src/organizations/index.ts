@@ -9,6 +9,7 @@ import './limits.ts';
 export { activityRoutes } from './activity/routes.ts';
 export { authenticator, permissionsNow } from './authenticate.ts';
 export { lockOrganization, organizationExists, requireOpen, statusOfOrganization } from './chosen.ts';
+export { memberFinds, organizationStaffFinds } from './finds.ts';
 export { expireInvitations, purgeInvitations } from './invitations/forget.ts';
 export { isInvited } from './invitations/invited.ts';
 export { invitationRoutes } from './invitations/routes.ts';

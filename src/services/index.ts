@@ -40,6 +40,7 @@ export {
 } from './events.ts';
 export { notingRecurring } from './figures/record.ts';
 export { figuresRoutes } from './figures/routes.ts';
+export { serviceFinds, serviceStaffFinds } from './finds.ts';
 export type { Kind } from './kinds/kind.ts';
 export { selling } from './kinds/selling.ts';
 export { kindOf, kinds } from './kinds/table.ts';

@@ -17,6 +17,7 @@ export { unclaimedMailRoutes } from './byMail/routes.ts';
 export { mailForgetting, purgeMails } from './byMail/unclaimed.ts';
 export { ticketConcerns } from './concerns.ts';
 export { openTicket } from './create.ts';
+export { ticketFinds, ticketStaffFinds } from './finds.ts';
 export { ticketMails } from './mails.ts';
 export { ticketsPersonal } from './personal.ts';
 export { receiveReply } from './reply.ts';

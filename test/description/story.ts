@@ -52,6 +52,8 @@ export const story = [
     'getRenewalOptions',
     'updateService',
     'getServiceNote',
+    'search',
+    'searchAsStaff',
     'updateServiceNote',
     'followEvents',
     'followAllEvents',

@@ -8,6 +8,7 @@ import { chooseOrganization } from './data/organization.ts';
 import { startOver } from './data/queries/index.ts';
 import { followOrganization } from './data/stream.ts';
 import { NoOrganization } from './organizations/NoOrganization.tsx';
+import { PaletteButton } from './search/PaletteButton.tsx';
 import { useText } from './text/index.ts';
 import { Refusal, Shell } from './ui/index.ts';
 import { useHouse } from './useHouse.ts';
@@ -50,12 +51,14 @@ export function House() {
   const isAboutSelf = useRouterState({ select: ({ location }) => location.pathname.startsWith('/account/') });
   if (!signedIn) return null;
   const may: ReadonlySet<string> = new Set(organization?.permissions);
+  const open = places
+    .filter(({ permission }) => permission === null || may.has(permission))
+    .map(({ to, label }) => ({ to, label: t(label) }));
   return (
     <Shell
       session={signedIn}
-      places={places
-        .filter(({ permission }) => permission === null || may.has(permission))
-        .map(({ to, label }) => ({ to, label: t(label) }))}
+      places={open}
+      search={<PaletteButton places={open} isStaff={false} />}
       elsewhere={signedIn.staff === null ? undefined : { to: '/staff', label: t('staff.toStaff') }}
       onOrganization={(id) => choose.mutate(id)}
       onLanguage={speak}

@@ -5,6 +5,7 @@ import type { OperationName } from '../../client/index.ts';
 import { Proof } from './account/Proof.tsx';
 import { useMay } from './data/may.ts';
 import { followAll } from './data/staffStream.ts';
+import { PaletteButton } from './search/PaletteButton.tsx';
 import { useText } from './text/index.ts';
 import { LinkButton, Page, Refusal, Shell, Text } from './ui/index.ts';
 import { useHouse } from './useHouse.ts';
@@ -58,17 +59,19 @@ export function StaffHouse() {
     return () => end.abort();
   }, [hearsAll, queries]);
   if (!signedIn?.staff) return null;
+  const open = groups.flatMap(({ group, places }) =>
+    places
+      .filter(({ operation }) => may(operation))
+      .map(({ to, label }, index) => ({
+        ...{ to, label: t(label) },
+        group: group !== null && index === 0 ? t(group) : undefined,
+      })),
+  );
   return (
     <Shell
       session={{ ...signedIn, organizations: [], organization: null }}
-      places={groups.flatMap(({ group, places }) =>
-        places
-          .filter(({ operation }) => may(operation))
-          .map(({ to, label }, index) => ({
-            ...{ to, label: t(label) },
-            group: group !== null && index === 0 ? t(group) : undefined,
-          })),
-      )}
+      places={open}
+      search={<PaletteButton places={open} isStaff />}
       elsewhere={signedIn.organization === null ? undefined : { to: '/', label: t('staff.toOwn') }}
       onOrganization={() => undefined}
       onLanguage={speak}

@@ -12,6 +12,7 @@ export { comesFromUs, readCookie, readCredential, sessionCookie } from './creden
 export { type Columns, csv } from './csv.ts';
 export { exampleIds, onlyPage } from './examples.ts';
 export { contentField, type FilesOption, type ReceivedFile } from './filesOption.ts';
+export { type FindSource, type Found, firstOf, idIn, type StaffFindSource } from './found.ts';
 export { purgeIdempotencyKeys, sealedAnswers } from './idempotency.ts';
 export { networkOf } from './layers.ts';
 export { type LimitClass, limits } from './limits.ts';

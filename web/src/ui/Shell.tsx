@@ -18,6 +18,8 @@ export interface Place {
 interface ShellProps {
   session: Session;
   places: readonly Place[];
+  /** At the top, beside whose pages these are. */
+  search: ReactNode;
   /** The other house that this person may go to. */
   elsewhere?: Place | undefined;
   onOrganization: (id: number) => void;
@@ -31,6 +33,7 @@ export function Shell({
   session,
   places,
   elsewhere,
+  search,
   onOrganization,
   onLanguage,
   onSignOut,
@@ -64,35 +67,38 @@ export function Shell({
               <Logo />
             </Anchor>
           </Group>
-          <Menu position="bottom-end" width={240}>
-            <Menu.Target>
-              <UnstyledButton p="xs" title={t('app.account')}>
-                <Text size="sm" truncate maw={{ base: 150, sm: 320 }}>
-                  {user.first_name} {user.last_name}
-                </Text>
-              </UnstyledButton>
-            </Menu.Target>
-            <Menu.Dropdown>
-              <Menu.Label>{user.email}</Menu.Label>
-              {Object.entries(languages).map(([code, name]) => (
-                <Menu.Item
-                  key={code}
-                  lang={code}
-                  aria-current={code === language}
-                  onClick={() => onLanguage(code as Language)}
-                >
-                  {name}
-                </Menu.Item>
-              ))}
-              <Menu.Divider />
-              {elsewhere !== undefined && (
-                <Menu.Item component={Link} to={elsewhere.to}>
-                  {elsewhere.label}
-                </Menu.Item>
-              )}
-              <Menu.Item onClick={onSignOut}>{t('app.signOut')}</Menu.Item>
-            </Menu.Dropdown>
-          </Menu>
+          <Group gap="xs" wrap="nowrap">
+            {search}
+            <Menu position="bottom-end" width={240}>
+              <Menu.Target>
+                <UnstyledButton p="xs" title={t('app.account')}>
+                  <Text size="sm" truncate maw={{ base: 90, sm: 320 }}>
+                    {user.first_name} {user.last_name}
+                  </Text>
+                </UnstyledButton>
+              </Menu.Target>
+              <Menu.Dropdown>
+                <Menu.Label>{user.email}</Menu.Label>
+                {Object.entries(languages).map(([code, name]) => (
+                  <Menu.Item
+                    key={code}
+                    lang={code}
+                    aria-current={code === language}
+                    onClick={() => onLanguage(code as Language)}
+                  >
+                    {name}
+                  </Menu.Item>
+                ))}
+                <Menu.Divider />
+                {elsewhere !== undefined && (
+                  <Menu.Item component={Link} to={elsewhere.to}>
+                    {elsewhere.label}
+                  </Menu.Item>
+                )}
+                <Menu.Item onClick={onSignOut}>{t('app.signOut')}</Menu.Item>
+              </Menu.Dropdown>
+            </Menu>
+          </Group>
         </Group>
       </AppShell.Header>
       <AppShell.Navbar p="sm" style={{ overflowY: 'auto' }}>

@@ -43,7 +43,7 @@ export { PictureField } from './PictureField.tsx';
 export { QrCode } from './QrCode.tsx';
 export { Detail, Reason, Refusal, useSentence } from './Refusal.tsx';
 export { Section } from './Section.tsx';
-export { Shell } from './Shell.tsx';
+export { type Place, Shell } from './Shell.tsx';
 export { State, type StateName } from './State.tsx';
 /** What staff's pages are made of, by the names that the API has for things. */
 export * from './staff.ts';

@@ -4,6 +4,7 @@ export * from './billing.ts';
 export * from './cart.ts';
 export * from './listed.ts';
 export * from './organizations.ts';
+export * from './search.ts';
 export * from './services.ts';
 export * from './session.ts';
 export * from './tickets.ts';

@@ -1,0 +1,54 @@
+import { isIP } from 'node:net';
+import { type FindSource, type Found, firstOf, idIn, type StaffFindSource } from '../platform/http/index.ts';
+import { statement } from '../platform/index.ts';
+import { listServices } from './read.ts';
+import { listServicesForStaff } from './serviceStaff.ts';
+
+interface Row {
+  id: number;
+  domain: string | null;
+  status: string;
+  primary_ip: string | null;
+}
+
+const exactly = statement<Row, { organizationId: number; id: number | null; address: string | null }>(
+  'services.exactly',
+  `select t.id, t.domain, t.status, coalesce(:address::text,
+     (select host(a.address) from addresses a where a.service_id = t.id order by a.ordinal limit 1)) as primary_ip
+   from services t where t.organization_id = :organizationId and (t.id = :id::bigint
+     or t.id = (select a.service_id from addresses a where a.address = :address::inet))`,
+);
+
+/** A customer's services by the beginning of a name, by a whole address, or by their number. */
+export const serviceFinds = {
+  kind: 'service',
+  permission: 'service.read',
+  find: async (ctx, words, limit) => {
+    const id = idIn(words);
+    const address = addressIn(words);
+    if (id === null && address === null)
+      return (await listServices(ctx, firstOf(words, limit))).services.map(asFound);
+    const { organizationId } = ctx;
+    return (await ctx.db.many(exactly, { organizationId, id, address })).map(asFound);
+  },
+} as const satisfies FindSource;
+
+/** The same of everybody's. */
+export const serviceStaffFinds = {
+  kind: 'service',
+  find: async (ctx, words, limit) => {
+    const { services } = await listServicesForStaff(ctx, firstOf(words, limit));
+    return services.map((service) => ({
+      ...asFound(service),
+      detail: [service.primary_ip, service.organization.name].filter(Boolean).join(' · '),
+    }));
+  },
+} as const satisfies StaffFindSource;
+
+function addressIn(words: string): string | null {
+  return isIP(words) > 0 && !words.includes('%') ? words : null;
+}
+
+function asFound({ id, domain, status, primary_ip }: Row): Found {
+  return { id: String(id), title: domain ?? `#${id}`, detail: primary_ip, status };
+}
