@@ -1,7 +1,6 @@
 import '@mantine/core/styles.css';
 import './ui/ui.css';
 import './ui/staff.css';
-import './text/index.ts';
 import { QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
 import { StrictMode } from 'react';
@@ -9,9 +8,11 @@ import { createRoot } from 'react-dom/client';
 import { queryClient } from './data/queries/index.ts';
 import { followOtherTabs } from './data/signedIn.ts';
 import { router } from './routes.tsx';
+import { openTexts } from './text/index.ts';
 import { Branded } from './ui/Branded.tsx';
 
 followOtherTabs();
+await openTexts();
 const place = document.getElementById('root');
 if (place === null) throw new Error('The page has no place for the application');
 createRoot(place).render(

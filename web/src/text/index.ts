@@ -1,33 +1,41 @@
 import i18next from 'i18next';
 import { initReactI18next, useTranslation } from 'react-i18next';
-import de from './de.json';
-import en from './en.json';
-import refusalsDe from './refusals/de.json';
-import refusalsEn from './refusals/en.json';
+import type en from './en.json';
+import type refusals from './refusals/en.json';
 
 export const languages = { en: 'English', de: 'Deutsch' } as const;
 export type Language = keyof typeof languages;
 
 declare module 'i18next' {
   interface CustomTypeOptions {
-    resources: { translation: typeof en & { refusal: typeof refusalsEn } };
+    resources: { translation: typeof en & { refusal: typeof refusals } };
   }
 }
+
+/** A file for each language: nobody loads the words of another one. */
+const words: Record<Language, () => Promise<readonly [{ default: object }, { default: object }]>> = {
+  en: () => Promise.all([import('./en.json'), import('./refusals/en.json')]),
+  de: () => Promise.all([import('./de.json'), import('./refusals/de.json')]),
+};
 
 /** Before somebody has signed in: the language that they chose here, else the browser's. */
 const remembered = 'innkeeper.language';
 
-void i18next.use(initReactI18next).init({
-  resources: {
-    en: { translation: { ...en, refusal: refusalsEn } },
-    de: { translation: { ...de, refusal: refusalsDe } },
-  },
-  lng: languageOf(localStorage.getItem(remembered) ?? navigator.language),
-  fallbackLng: 'en',
-  initAsync: false,
-  interpolation: { escapeValue: false },
-});
-document.documentElement.lang = i18next.language;
+/** Loads the words of whoever looks, before anything is painted. */
+export async function openTexts(): Promise<void> {
+  await i18next.use(initReactI18next).init({
+    resources: {},
+    lng: languageOf(localStorage.getItem(remembered) ?? navigator.language),
+    fallbackLng: false,
+    interpolation: { escapeValue: false },
+  });
+  await speak(languageOf(i18next.language));
+}
+
+/** Whether there are words for something that the API names. */
+export function isText(key: string): boolean {
+  return i18next.exists(key);
+}
 
 export function languageOf(wanted: string): Language {
   return wanted.toLowerCase().startsWith('de') ? 'de' : 'en';
@@ -35,8 +43,17 @@ export function languageOf(wanted: string): Language {
 
 export function setLanguage(language: Language): void {
   localStorage.setItem(remembered, language);
+  if (language !== languageOf(i18next.language)) void speak(language);
+}
+
+async function speak(language: Language): Promise<void> {
+  const [{ default: texts }, { default: refusal }] = await words[language]();
+  i18next.addResourceBundle(language, 'translation', { ...texts, refusal });
+  // Somebody may have chosen another one meanwhile.
+  const wanted = localStorage.getItem(remembered) ?? language;
+  if (languageOf(wanted) !== language) return;
   document.documentElement.lang = language;
-  void i18next.changeLanguage(language);
+  await i18next.changeLanguage(language);
 }
 
 export function useText() {

@@ -4,7 +4,6 @@ import { ApiError, type ErrorCode, UnreachableError } from '../../../client/inde
 import { sayDetail } from '../text/details.ts';
 import { type Language, useText } from '../text/index.ts';
 import usual from '../text/refusals/api.json';
-import english from '../text/refusals/en.json';
 
 /** What went wrong, in two sentences: ours, and the API's own where it knows more of this one case. */
 interface Sentences {
@@ -13,15 +12,9 @@ interface Sentences {
   specific: string | null;
 }
 
-/** What the API says of every case of a code. */
-function usualOf(code: ErrorCode): string | undefined {
-  return (usual as Partial<Record<ErrorCode, string>>)[code];
-}
-
-/** Whether a message is one of this case alone. */
+/** Whether a message is one of this case alone, and not what the API says of every case of a code. */
 function isOwn(code: ErrorCode, message: string): boolean {
-  const plain = (text: string) => text.replace(/\.$/, '').toLowerCase();
-  return message !== usualOf(code) && plain(message) !== plain(english[code]);
+  return message !== (usual as Partial<Record<ErrorCode, string>>)[code];
 }
 
 function useSentences(): (error: unknown) => Sentences {

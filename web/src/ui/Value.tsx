@@ -1,8 +1,8 @@
 import { Text } from '@mantine/core';
 import type { ReactNode } from 'react';
-import en from '../text/en.json';
+import type en from '../text/en.json';
 import { day, moment, money } from '../text/formats.ts';
-import { useText } from '../text/index.ts';
+import { isText, useText } from '../text/index.ts';
 import { Fact } from './Fact.tsx';
 import type { Column } from './List.tsx';
 import { State, type StateName } from './State.tsx';
@@ -41,8 +41,8 @@ const states = new Set(['status', 'state', 'provisioning_state']);
 export function useWord(): (value: string) => string {
   const { t } = useText();
   return (value) => {
-    if (value in en.status) return t(`status.${value as StateName}`);
-    if (value in en.word) return t(`word.${value as keyof (typeof en)['word']}`);
+    if (isText(`status.${value}`)) return t(`status.${value as StateName}`);
+    if (isText(`word.${value}`)) return t(`word.${value as keyof (typeof en)['word']}`);
     return value;
   };
 }
@@ -65,7 +65,7 @@ export function useShow(): (item: object, name: string) => ReactNode {
     if (amounts.has(name)) return money(text, currency, language);
     if (/^\d{4}-\d\d-\d\dT/.test(text)) return moment(text, language);
     if (/^\d{4}-\d\d-\d\d$/.test(text)) return day(text, language);
-    if (states.has(name) && text in en.status) return <State of={text as StateName} />;
+    if (states.has(name) && isText(`status.${text}`)) return <State of={text as StateName} />;
     return word(text);
   };
   return (item, name) => {

@@ -1,5 +1,5 @@
-import en from '../text/en.json';
-import { useText } from '../text/index.ts';
+import type en from '../text/en.json';
+import { isText, useText } from '../text/index.ts';
 
 type Named = keyof (typeof en)['command'];
 
@@ -7,5 +7,5 @@ type Named = keyof (typeof en)['command'];
 export function useCommandName(): (command: string) => string {
   const { t } = useText();
   return (command) =>
-    command in en.command ? t(`command.${command as Named}`) : command.replaceAll('_', ' ');
+    isText(`command.${command}`) ? t(`command.${command as Named}`) : command.replaceAll('_', ' ');
 }

@@ -2,9 +2,9 @@ import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import type { Schema } from '../../../../client/index.ts';
 import { useMay } from '../../data/may.ts';
 import { calendarPreview, concerns, figures, nodes } from '../../data/queries/staff/index.ts';
-import en from '../../text/en.json';
+import type en from '../../text/en.json';
 import { day, moment, money } from '../../text/formats.ts';
-import { useText } from '../../text/index.ts';
+import { isText, useText } from '../../text/index.ts';
 import {
   Fact,
   Group,
@@ -49,7 +49,7 @@ function Concerns() {
   const read = useQuery(concerns());
   const kindName = (kind: string) => {
     const name = kind.replaceAll('.', '_');
-    return name in en.concern ? t(`concern.${name as keyof typeof en.concern}`) : kind;
+    return isText(`concern.${name}`) ? t(`concern.${name as keyof typeof en.concern}`) : kind;
   };
   const kinds = Object.entries(Object.groupBy(read.data?.concerns ?? [], ({ kind }) => kind));
   return (
