@@ -6,7 +6,7 @@ import { answerLack, attend, lackSession, useLack } from '../data/asking.ts';
 import { client } from '../data/client.ts';
 import { endSession, type Session } from '../data/queries/index.ts';
 import { useText } from '../text/index.ts';
-import { Button, Dialog, Field, Form, Stack, Text, type Values } from '../ui/index.ts';
+import { Button, Dialog, Field, Form, Stack, Text, type Values, WithoutCode } from '../ui/index.ts';
 import { proveByPasskey } from './passkey.ts';
 import { PasskeyRefusal, SignInSteps } from './SignIn.tsx';
 
@@ -98,8 +98,10 @@ function Question({ title, text, onClose, children }: QuestionProps) {
   return (
     <Dialog title={title} isOpen onClose={onClose}>
       <Stack>
-        {text !== undefined && <Text>{text}</Text>}
-        {children}
+        <WithoutCode>
+          {text !== undefined && <Text>{text}</Text>}
+          {children}
+        </WithoutCode>
       </Stack>
     </Dialog>
   );

@@ -1,7 +1,8 @@
-import { Button, Input, NativeSelect, PasswordInput, Stack, Textarea, TextInput } from '@mantine/core';
+import { Button, Group, Input, NativeSelect, PasswordInput, Stack, Textarea, TextInput } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { createContext, type FormEvent, type ReactNode, useContext, useId, useRef } from 'react';
 import { ApiError } from '../../../client/index.ts';
+import { AsCode, ShowsCode } from './AsCode.tsx';
 import { Detail, Refusal } from './Refusal.tsx';
 
 /** What the fields hold, by their names; an empty one is left out. */
@@ -33,6 +34,7 @@ export function Form({ submit, onSubmit, children, beside }: FormProps) {
   const act = useMutation({ mutationFn: ([values, files]: [Values, Files]) => onSubmit(values, files) });
   const mistakes = mistakesOf(act.error);
   const form = useRef<HTMLFormElement>(null);
+  const showsCode = useContext(ShowsCode);
   // What names no field of this form, as the header of the organization, is said below all of them.
   const isAtFields =
     mistakes.size > 0 &&
@@ -44,15 +46,7 @@ export function Form({ submit, onSubmit, children, beside }: FormProps) {
     event.preventDefault();
     // A form in a dialog stands inside the one that opened it, as far as events go.
     event.stopPropagation();
-    if (act.isPending) return;
-    const values: Record<string, string> = {};
-    const files: Record<string, File[]> = {};
-    for (const [name, value] of new FormData(event.currentTarget)) {
-      if (typeof value === 'string') {
-        if (value !== '') values[name] = value;
-      } else if (value.name !== '') files[name] = [...(files[name] ?? []), value];
-    }
-    act.mutate([values, files]);
+    if (!act.isPending) act.mutate(typedIn(event.currentTarget));
   };
   return (
     <form ref={form} onSubmit={send}>
@@ -60,14 +54,34 @@ export function Form({ submit, onSubmit, children, beside }: FormProps) {
         <Stack gap="md">
           {children}
           {!isAtFields && <Refusal error={act.error} />}
-          <Button type="submit" loading={act.isPending} style={{ alignSelf: 'flex-start' }}>
-            {submit}
-          </Button>
+          <Group gap="xs">
+            <Button type="submit" loading={act.isPending}>
+              {submit}
+            </Button>
+            {showsCode && (
+              <AsCode
+                act={async () => {
+                  if (form.current !== null) await onSubmit(...typedIn(form.current));
+                }}
+              />
+            )}
+          </Group>
           {beside}
         </Stack>
       </Mistakes>
     </form>
   );
+}
+
+function typedIn(form: HTMLFormElement): [Values, Files] {
+  const values: Record<string, string> = {};
+  const files: Record<string, File[]> = {};
+  for (const [name, value] of new FormData(form)) {
+    if (typeof value === 'string') {
+      if (value !== '') values[name] = value;
+    } else if (value.name !== '') files[name] = [...(files[name] ?? []), value];
+  }
+  return [values, files];
 }
 
 /** `attachments[0].name` is of the field `attachments`. */

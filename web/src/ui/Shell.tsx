@@ -5,6 +5,7 @@ import { Fragment, type ReactNode } from 'react';
 import type { Session } from '../data/queries/index.ts';
 import { useIsLive } from '../data/stream.ts';
 import { type Language, languages, useText } from '../text/index.ts';
+import { ShowsCode } from './AsCode.tsx';
 import { BrandLinks } from './BrandLinks.tsx';
 import { Logo } from './Logo.tsx';
 
@@ -136,7 +137,7 @@ export function Shell({
             {t('app.offline')}
           </Text>
         )}
-        {children}
+        <ShowsCode value>{children}</ShowsCode>
       </AppShell.Main>
     </AppShell>
   );

@@ -24,6 +24,7 @@ export {
 export { useDebouncedCallback, useDebouncedValue } from '@mantine/hooks';
 export { ActionButton } from './ActionButton.tsx';
 export { Amount } from './Amount.tsx';
+export { WithoutCode } from './AsCode.tsx';
 export { Beside } from './Beside.tsx';
 export { BrandPreview, type Draft } from './BrandPreview.tsx';
 export { Card } from './Card.tsx';

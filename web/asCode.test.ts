@@ -1,0 +1,55 @@
+/** Forms as code: what they would ask, which really does it, and no secret in it. */
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import { asCurl, asTypeScript, type Call, withoutSecrets } from './src/data/asCode.ts';
+import { type Bed, openBed, signIn } from './testbed.ts';
+
+let bed: Bed;
+beforeAll(async () => {
+  bed = await openBed();
+});
+afterEach(() => bed.closeWindows());
+afterAll(() => bed?.close());
+
+it('shows what would be sent, sends nothing, and does the same when somebody runs it', async () => {
+  const visitor = await bed.open();
+  const { page } = visitor;
+  await signIn(bed, visitor, '/tickets/new');
+  const subject = `Shown as code, by "me" & 'you' $HOME`;
+  await page.getByLabel('Subject').fill(subject);
+  await page.getByRole('textbox', { name: 'Message' }).fill('One line\nand another');
+  await page.getByRole('button', { name: 'Show as code' }).click();
+  const shown = page.getByRole('dialog').locator('pre');
+  await shown.first().waitFor();
+  const [curl = '', typescript = ''] = await shown.allInnerTexts();
+  expect(typescript).toContain('client.post("/dashboard/tickets/create"');
+  expect(await visitor.faults()).toEqual([]);
+  const titles = async () =>
+    (await bed.product.customer.get('/dashboard/tickets')).body.data.tickets.map(
+      (ticket: { subject: string }) => ticket.subject,
+    );
+  expect(await titles()).not.toContain(subject);
+  const env = { ...process.env, INNKEEPER_KEY: bed.product.demo.customer.api_key };
+  await promisify(execFile)('/bin/sh', ['-c', `${curl} -fsS`], { env });
+  expect(await titles()).toContain(subject);
+  await page.keyboard.press('Escape');
+  expect(await page.getByLabel('Subject').inputValue()).toBe(subject);
+  expect(visitor.complaints()).toEqual([]);
+});
+
+it('names the places of a path, and leaves out what nobody else may read', () => {
+  const call: Call = {
+    ...{ method: 'PATCH', path: '/dashboard/services/{id}', given: { id: '45' }, organization: '7' },
+    ...{
+      address: '/api/dashboard/services/45',
+      body: { note: 'x', password: 'hidden', tags: [{ token: 'hidden' }] },
+    },
+  };
+  for (const code of [asCurl(call, 'https://a.example'), asTypeScript(call, 'https://a.example')])
+    expect(code).not.toContain('hidden');
+  expect(asTypeScript(call, 'https://a.example')).toContain('path: { id: 45 },');
+  expect(withoutSecrets({ recovery_code: 'a', secret: null, totp_secret: 'b', isPassword: true })).toEqual({
+    ...{ recovery_code: '…', secret: null, totp_secret: '…', isPassword: true },
+  });
+});

@@ -1,0 +1,108 @@
+/** A call as it would be made, which is not made. */
+export interface Call {
+  method: string;
+  /** As the description names it: `/dashboard/services/{id}`. */
+  path: string;
+  /** What stands in the places of the path. */
+  given: Readonly<Record<string, string>>;
+  /** The path with what is given in it, and its query. */
+  address: string;
+  organization: string | null;
+  body: unknown;
+}
+
+/** By which the client's refusal of a call that was only looked at is known. */
+const looked = 'only looked at';
+
+type Seen = Omit<Call, 'path' | 'given'>;
+let isLooking = false;
+let seen: Seen | null = null;
+let path: string | null = null;
+
+/** The `fetch` of the client: what changes something is only looked at while somebody wants to see it as code. */
+export const send: typeof fetch = (target, init) => {
+  const method = (init?.method ?? 'GET').toUpperCase();
+  if (!isLooking || method === 'GET') return fetch(target, init);
+  const headers = new Headers(init?.headers);
+  seen ??= {
+    ...{ method, address: String(target), organization: headers.get('x-organization-id') },
+    body: typeof init?.body === 'string' ? JSON.parse(init.body) : undefined,
+  };
+  const face = { success: false, error: 'Conflict', code: 'conflict', message: looked, request_id: looked };
+  return Promise.resolve(Response.json(face, { status: 409 }));
+};
+
+/** Notes by which path of the description the call was made. Whether this refusal is such a one. */
+export function noteLookedAt(requestId: string, call: { path: string }): boolean {
+  if (requestId !== looked) return false;
+  path ??= call.path;
+  return true;
+}
+
+/** The first change that something would make; null when it makes none. Nothing is changed. */
+export async function callOf(act: () => Promise<unknown>): Promise<Call | null> {
+  isLooking = true;
+  seen = null;
+  path = null;
+  try {
+    await act();
+  } catch {
+    // Of the refusal, or since something is still missing.
+  } finally {
+    isLooking = false;
+  }
+  const found = seen as Seen | null;
+  const of = path as string | null;
+  if (found === null || of === null) return null;
+  return { ...found, path: of, given: givenIn(of, found.address) };
+}
+
+function givenIn(template: string, address: string): Record<string, string> {
+  const [plain = ''] = address.replace(/^\/api/, '').split('?', 1);
+  const values = plain.split('/');
+  const given = template.split('/').flatMap((part, at) => {
+    const name = /^\{(\w+)\}$/.exec(part)?.[1];
+    return name === undefined ? [] : [[name, decodeURIComponent(values[at] ?? '')] as const];
+  });
+  return Object.fromEntries(given);
+}
+
+const secret = /password|secret|token|code|credential|content_base64/i;
+
+/** The body without what nobody else may read, or what is too long to show. */
+export function withoutSecrets(value: unknown, name = ''): unknown {
+  if (secret.test(name) && value !== null && typeof value !== 'boolean') return '…';
+  if (Array.isArray(value)) return value.map((each) => withoutSecrets(each, name));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, withoutSecrets(each, key)]));
+}
+
+const quoted = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`;
+
+/** For a shell; the key stands in its environment. */
+export function asCurl({ method, address, organization, body }: Call, origin: string): string {
+  const parts = [`curl -X ${method} ${quoted(origin + address)}`, '-H "token: $INNKEEPER_KEY"'];
+  if (organization !== null) parts.push(`-H ${quoted(`x-organization-id: ${organization}`)}`);
+  if (body !== undefined)
+    parts.push(`-H 'content-type: application/json'`, `-d ${quoted(JSON.stringify(withoutSecrets(body)))}`);
+  return parts.join(' \\\n  ');
+}
+
+/** For the typed client. */
+export function asTypeScript({ method, path: of, given, organization, body }: Call, origin: string): string {
+  const id = (value: string) => (/^\d{1,15}$/.test(value) ? value : JSON.stringify(value));
+  const places = Object.entries(given).map(([name, value]) => `${name}: ${id(value)}`);
+  const parts = [
+    ...(places.length > 0 ? [`  path: { ${places.join(', ')} },`] : []),
+    ...(body === undefined
+      ? []
+      : [`  body: ${JSON.stringify(withoutSecrets(body), null, 2).replaceAll('\n', '\n  ')},`]),
+  ];
+  const options = [
+    `  url: ${JSON.stringify(`${origin}/api`)},`,
+    '  token: process.env.INNKEEPER_KEY,',
+    ...(organization === null ? [] : [`  organization: () => ${id(organization)},`]),
+  ];
+  const call = `${method.toLowerCase()}(${JSON.stringify(of)}${parts.length > 0 ? `, {\n${parts.join('\n')}\n}` : ''})`;
+  return `const client = new Client({\n${options.join('\n')}\n});\nawait client.${call};`;
+}

@@ -1,0 +1,60 @@
+import { Button, CopyButton } from '@mantine/core';
+import { createContext, type ReactNode, useState } from 'react';
+import { asCurl, asTypeScript, type Call, callOf } from '../data/asCode.ts';
+import { useText } from '../text/index.ts';
+import { Dialog } from './Dialog.tsx';
+
+/** Whether forms offer to be shown as code: those of whoever is signed in do. */
+export const ShowsCode = createContext(false);
+
+/** What only people do, such as showing a password. */
+export function WithoutCode({ children }: { children: ReactNode }) {
+  return <ShowsCode value={false}>{children}</ShowsCode>;
+}
+
+/** Shows what a form would ask of the API, with what was typed and without a secret, and asks nothing. */
+export function AsCode({ act }: { act: () => Promise<unknown> }) {
+  const { t } = useText();
+  const [call, setCall] = useState<Call | 'none' | null>(null);
+  const origin = window.location.origin;
+  return (
+    <>
+      <Button
+        variant="subtle"
+        color="gray"
+        aria-label={t('asCode.show')}
+        title={t('asCode.show')}
+        onClick={async () => setCall((await callOf(act)) ?? 'none')}
+      >
+        {'</>'}
+      </Button>
+      <Dialog title={t('asCode.title')} isOpen={call !== null} onClose={() => setCall(null)}>
+        {call === 'none' && <p>{t('asCode.none')}</p>}
+        {call !== null && call !== 'none' && (
+          <>
+            <p>{t('asCode.text')}</p>
+            {[
+              ['curl', asCurl(call, origin)] as const,
+              ['TypeScript', asTypeScript(call, origin)] as const,
+            ].map(([name, code]) => (
+              <section key={name} aria-label={name}>
+                <h3>{name}</h3>
+                {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached by the keyboard too */}
+                <pre className="code" tabIndex={0}>
+                  {code}
+                </pre>
+                <CopyButton value={code}>
+                  {({ copied, copy }) => (
+                    <Button size="xs" variant="default" onClick={copy}>
+                      {t(copied ? 'app.copied' : 'app.copy')}
+                    </Button>
+                  )}
+                </CopyButton>
+              </section>
+            ))}
+          </>
+        )}
+      </Dialog>
+    </>
+  );
+}
