@@ -131,9 +131,21 @@ const transfer = {
   taken_back_reason: null,
 };
 
+/** Of an invoice that asks for nothing any more. */
+const waysOf = (id: number, status: string) =>
+  (['credit', 'card', 'bank_transfer'] as const).map((method) => ({
+    method,
+    allowed: false,
+    reason: `Invoice ${id} is ${status}, so it cannot be paid`,
+    code: 'invoice_not_payable' as const,
+    amount: '0.00',
+    provider: null,
+    account: null,
+  }));
+
 /** A request and its answer for each operation, parts of one story. */
 export const examples = {
-  getInvoice: { params: { id: ids.invoice }, data: { invoice: invoice } },
+  getInvoice: { params: { id: ids.invoice }, data: { invoice, payment_ways: waysOf(ids.invoice, 'paid') } },
   listInvoices: {
     query: { status: 'unpaid' },
     data: {
@@ -182,6 +194,7 @@ export const examples = {
         amount_paid: '0.00',
         payments: [],
       },
+      payment_ways: waysOf(ids.secondInvoice, 'cancelled'),
     },
   },
   issueInvoice: {

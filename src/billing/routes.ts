@@ -31,7 +31,8 @@ export const billingRoutes = routes('/dashboard/invoices', group, (route) => {
       permission: 'billing.read',
       operation: 'getInvoice',
       summary: 'Get invoice',
-      description: 'One invoice with its lines and payments.',
+      description:
+        'One invoice with its lines and payments, and the ways in which it may be paid: each with what speaks against it.',
       params: IdParams,
       data: S.InvoiceData,
       errors: ['not_found'],

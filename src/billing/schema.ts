@@ -18,6 +18,7 @@ import {
 } from '../platform/http/index.ts';
 import { invoiceKinds } from './invoices/kind.ts';
 import { invoiceActions, invoiceStatuses, refusalCodes } from './invoices/states.ts';
+import { wayCodes } from './payments/ways.ts';
 import { InvoiceTaxFacts, Treatment } from './tax/schema.ts';
 
 const Currency = Type.String({ examples: ['EUR'] });
@@ -122,7 +123,37 @@ export const Invoice = named(
   'What is to be paid or was paid',
 );
 
-export const InvoiceData = named('InvoiceAnswer', Type.Object({ invoice: Invoice }));
+const PaymentWay = named(
+  'PaymentWay',
+  Type.Object({
+    method: Choice(['credit', 'card', 'bank_transfer'], {
+      description: '`credit` and `card` are what paying takes as `method`; a transfer is made at the bank',
+    }),
+    allowed: Type.Boolean(),
+    reason: Nullable(Type.String({ description: 'Why not, and what to do' })),
+    code: Nullable(Choice(wayCodes)),
+    amount: meaning('What it would bring towards the invoice now', MoneyText),
+    provider: Nullable(Type.String({ description: 'The payment provider', examples: ['stripe'] })),
+    account: Nullable(
+      named(
+        'TransferAccount',
+        Type.Object({
+          holder: Type.String(),
+          bank: Nullable(Type.String()),
+          iban: Type.String(),
+          bic: Nullable(Type.String()),
+        }),
+        'Where to transfer to; the invoice’s `payment_reference` says what for',
+      ),
+    ),
+  }),
+  'A way to pay an invoice: whether it is open now, and why not',
+);
+
+export const InvoiceData = named(
+  'InvoiceAnswer',
+  Type.Object({ invoice: Invoice, payment_ways: Type.Array(PaymentWay) }),
+);
 
 export const StaffInvoice = named(
   'StaffInvoice',

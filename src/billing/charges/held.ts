@@ -1,5 +1,5 @@
 import { type Context, statement, type TxContext } from '../../platform/index.ts';
-import { heldCredit } from '../ledger/ledger.ts';
+import { heldCredit, listCredit } from '../ledger/ledger.ts';
 
 const held = statement<{ minor: number }, { invoiceId: number }>(
   'billing.heldByBanks',
@@ -41,8 +41,26 @@ export async function spendableCredit(
   organizationId: number,
   currency: string,
 ): Promise<number> {
-  const hasMinor = await heldCredit(tx, organizationId, currency);
+  return withoutHeld(tx, organizationId, currency, await heldCredit(tx, organizationId, currency));
+}
+
+/** The same as it is now, for who looks: nothing is locked, and it may be less when it is spent. */
+export async function readableCredit(
+  ctx: Context,
+  organizationId: number,
+  currency: string,
+): Promise<number> {
+  const [state] = await listCredit(ctx, organizationId, currency);
+  return withoutHeld(ctx, organizationId, currency, state?.balanceMinor ?? 0);
+}
+
+async function withoutHeld(
+  ctx: Context,
+  organizationId: number,
+  currency: string,
+  hasMinor: number,
+): Promise<number> {
   if (hasMinor === 0) return 0;
-  const { minor } = await tx.db.one(creditHeld, { organizationId, currency });
+  const { minor } = await ctx.db.one(creditHeld, { organizationId, currency });
   return Math.max(0, hasMinor - minor);
 }

@@ -14,7 +14,7 @@ import { closePages } from '../payments/settle.ts';
 import { lockForCorrection, takeBack } from './creditNote.ts';
 import { readInvoiceForStaff } from './invoiceStaff.ts';
 import { lockInvoice, lockOpenOf, lockOwnInvoice, type Payable } from './payable.ts';
-import { readInvoice } from './read.ts';
+import { readOwnInvoice } from './read.ts';
 import { requireAction, requireStaffAction } from './states.ts';
 
 const cancel = statement<{ has_page: boolean }, { id: number }>(
@@ -35,7 +35,7 @@ export async function cancelInvoice(ctx: OrganizationContext, id: number) {
     const invoice = await lockOwnInvoice(tx, id);
     requireAction('cancel', invoice);
     await cancelUnpaid(tx, invoice, 'which you cancelled');
-    return readInvoice(tx, id);
+    return readOwnInvoice(tx, id);
   });
 }
 

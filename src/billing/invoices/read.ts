@@ -9,6 +9,7 @@ import {
 } from '../../platform/index.ts';
 import { referenceOf } from '../documents/reference.ts';
 import { listCredit } from '../ledger/ledger.ts';
+import { paymentWays } from '../payments/ways.ts';
 import type { Treatment } from '../tax/decide.ts';
 import type { EvidenceOf } from '../tax/evidence.ts';
 import type { TaxProof } from '../tax/taxOf.ts';
@@ -108,10 +109,13 @@ export async function readInvoice(ctx: Context, id: number) {
   return { invoice: viewInvoice(row, ctx.clock.now()) };
 }
 
-/** An invoice of the caller's organization; `forbidden` when it is another's. */
+/** An invoice of the caller's organization, and how it may be paid; `forbidden` when it is another's. */
 export async function readOwnInvoice(ctx: OrganizationContext, id: number) {
   const row = await requireOwn(ctx, invoiceById, { id });
-  return { invoice: viewInvoice(row, ctx.clock.now()) };
+  return {
+    invoice: viewInvoice(row, ctx.clock.now()),
+    payment_ways: await paymentWays(ctx, row),
+  };
 }
 
 /** An invoice as the wire shows it (contract §8). */

@@ -41,6 +41,61 @@ describe('legal numbers', () => {
   });
 });
 
+describe('the ways to pay', () => {
+  interface Way {
+    method: string;
+    allowed: boolean;
+    code: string | null;
+  }
+  const waysOf = async (person: Person, id: number) => {
+    const { body } = await person.get(`/dashboard/invoices/${id}`);
+    return body.data.payment_ways as Way[];
+  };
+  const face = (ways: Way[]) => ways.map(({ method, allowed, code }) => [method, allowed, code]);
+
+  it('are told with what speaks against each, as paying by them answers', async () => {
+    const person = await newCustomer(product, { creditMinor: 299 });
+    const id = await newInvoice(product, person);
+    const ways = await waysOf(person, id);
+    expect(ways).toMatchObject([{ amount: '2.99' }, { amount: '3.00', provider: null }, { amount: '3.00' }]);
+    expect(face(ways)).toEqual([
+      ['credit', false, 'insufficient_credit'],
+      ['card', false, 'payment_provider_missing'],
+      ['bank_transfer', false, 'payment_not_possible'],
+    ]);
+    for (const { method, code } of ways.slice(0, 2)) {
+      const { body } = await person.post(`/dashboard/invoices/${id}/pay`, { method });
+      expect([method, body.code]).toEqual([method, code]);
+    }
+    await product.staff.post(`/staff/organizations/${person.organizationId}/credit`, {
+      ...{ amount: '0.01', currency: 'EUR', description: 'The rest' },
+    });
+    const company = { iban: 'NL91ABNA0417164300', name: 'Example Hosting B.V.' };
+    expect((await product.staff.patch('/staff/settings', { company })).status).toBe(200);
+    const open = await waysOf(person, id);
+    expect(face(open)).toEqual([
+      ['credit', true, null],
+      ['card', false, 'payment_provider_missing'],
+      ['bank_transfer', true, null],
+    ]);
+    expect(open.at(-1)).toMatchObject({ account: { iban: company.iban, holder: company.name } });
+    expect((await payByCredit(person, id)).status).toBe(200);
+    expect(new Set((await waysOf(person, id)).map(({ code }) => code))).toEqual(
+      new Set(['invoice_not_payable']),
+    );
+    await product.staff.patch('/staff/settings', { company: { iban: null } });
+  });
+
+  it('do not have credit paid with credit', async () => {
+    const person = await newCustomer(product, { creditMinor: 5_000 });
+    const { body } = await person.post('/dashboard/credit/top-up', { amount: '10.00', currency: 'EUR' });
+    const id = body.data.invoice_id;
+    const [credit] = await waysOf(person, id);
+    expect(credit).toMatchObject({ allowed: false, code: 'invoice_not_payable', amount: '0.00' });
+    expect((await payByCredit(person, id)).body.code).toBe('invoice_not_payable');
+  });
+});
+
 describe('paying', () => {
   it('takes the credit once, however often it is asked for at once', async () => {
     const person = await newCustomer(product, { creditMinor: 1_000 });

@@ -15,6 +15,7 @@ import { dueOf, lockInvoice, lockOwnInvoice, type Payable } from '../invoices/pa
 import { readInvoice } from '../invoices/read.ts';
 import { methodById } from '../methods/method.ts';
 import { numberPaid, type Payment, payRest, requireUnpaid } from './settle.ts';
+import { reasonAgainstCredit, reasonAgainstSpending } from './ways.ts';
 
 /** How a customer wants to pay. */
 interface Way {
@@ -98,20 +99,14 @@ async function payWithCredit(tx: TxContext, invoice: Payable): Promise<void> {
   requireUnpaid(invoice);
   const { organization_id: organizationId, currency } = invoice;
   const spendableMinor = await spendableCredit(tx, organizationId, currency);
-  if (spendableMinor < dueOf(invoice)) {
-    const [due, there] = [dueOf(invoice), spendableMinor].map((minor) => formatMoney(minor, currency));
-    const message = `There is not enough account credit to pay this invoice: ${due} ${currency} are due, and ${there} can be spent`;
-    throw fail('insufficient_credit', { message });
-  }
+  const refusal = reasonAgainstSpending(dueOf(invoice), spendableMinor, currency);
+  if (refusal !== null) throw fail(refusal.code, { message: refusal.message });
   await pay(tx, invoice, 'credit');
 }
 
-/** Credit that buys credit would only go in a circle. */
-function requireCreditTaken({ id, kind }: Payable): void {
-  if (kind !== 'top_up') return;
-  throw fail('invoice_not_payable', {
-    message: `Invoice ${id} is for account credit, so it cannot be paid with credit; pay it by card or transfer`,
-  });
+function requireCreditTaken(invoice: Payable): void {
+  const refusal = reasonAgainstCredit(invoice);
+  if (refusal !== null) throw fail(refusal.code, { message: refusal.message });
 }
 
 async function pay(tx: TxContext, invoice: Payable, method: 'credit' | 'none'): Promise<void> {
