@@ -3,6 +3,7 @@
 import decodeQr from 'qr/decode.js';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { apiClient } from '../test/client.ts';
+import { newInvoice } from '../test/invoices.ts';
 import { newMember } from '../test/people.ts';
 import { type Bed, openBed, signIn, type Visitor } from './testbed.ts';
 
@@ -239,9 +240,55 @@ describe('what programs use', () => {
   });
 });
 
+describe('money', () => {
+  it('is paid in the ways that are open, and the others say why not', async () => {
+    const invoiceId = await newInvoice(bed.product, bed.product.customer);
+    const visitor = await bed.open();
+    const { page } = visitor;
+    await signIn(bed, visitor, `/invoices/${invoiceId}`);
+    const online = page.getByRole('button', { name: 'Pay online' });
+    await online.waitFor();
+    await page.keyboard.press('Tab');
+    await online.focus();
+    await page.getByRole('tooltip').waitFor();
+    expect(await page.getByRole('tooltip').innerText()).toContain('pay from credit or by transfer');
+    await page.getByRole('button', { name: 'Cancel invoice' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Cancel invoice' }).click();
+    await page.getByText('Cancelled', { exact: true }).waitFor();
+    const { body } = await bed.product.customer.get(`/dashboard/invoices/${invoiceId}`);
+    expect(body.data.invoice.status).toBe('cancelled');
+    expect(visitor.complaints()).toEqual([]);
+  });
+
+  it('is put aside as credit, by an invoice', async () => {
+    const visitor = await bed.open();
+    const { page } = visitor;
+    await signIn(bed, visitor, '/billing/credit');
+    await page.getByLabel('Amount').fill('20');
+    await page.getByRole('button', { name: 'Buy credit' }).click();
+    await page.waitForURL(/\/invoices\//);
+    await page.getByRole('heading', { name: 'Pay €20.00' }).waitFor();
+    expect(visitor.complaints()).toEqual([]);
+  });
+
+  it('is owed by whom the billing profile names', async () => {
+    const visitor = await bed.open();
+    const { page } = visitor;
+    await signIn(bed, visitor, '/billing/profile');
+    await page.getByLabel('City').fill('Graz');
+    await page.getByLabel('Your order number (optional)').fill('PO-17');
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
+    await page.getByText('Saved.').waitFor();
+    const { body } = await bed.product.customer.get('/dashboard/billing/profile');
+    expect(body.data.profile).toMatchObject({ city: 'Graz', order_number: 'PO-17' });
+    expect(visitor.complaints()).toEqual([]);
+  });
+});
+
 const pages = [
   ...['/organization', '/organization/members', '/organization/activity', '/account', '/account/security'],
   ...['/developers', '/developers/ssh-keys', '/developers/webhooks'],
+  ...['/billing', '/billing/credit', '/billing/payment-methods', '/billing/profile'],
 ];
 const corners = [
   { name: 'wide, light, English', viewport: { width: 1440, height: 900 }, colorScheme: 'light' },

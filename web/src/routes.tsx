@@ -11,11 +11,10 @@ import {
 } from './account/links.tsx';
 import { nextOf, SignIn } from './account/SignIn.tsx';
 import { wantedOf } from './cart/wanted.ts';
-import type { ActivityFilter, ServiceFilter } from './data/queries/index.ts';
+import type { ActivityFilter, InvoiceFilter, ServiceFilter } from './data/queries/index.ts';
 import {
   type DeliveryState,
   deliveryStates,
-  type InvoiceState,
   invoiceStates,
   serviceStates,
   type TicketState,
@@ -116,10 +115,21 @@ const pages = [
   createRoute({
     getParentRoute: () => inside,
     path: '/billing',
-    validateSearch: ({ status }: Record<string, unknown>): { status?: InvoiceState } => ({
+    validateSearch: ({ status, search }: Record<string, unknown>): InvoiceFilter => ({
       status: oneOf(invoiceStates, status),
+      search: typeof search === 'string' || typeof search === 'number' ? String(search) : undefined,
     }),
     component: lazyRouteComponent(() => import('./billing/Invoices.tsx'), 'Invoices'),
+  }),
+  createRoute({
+    getParentRoute: () => inside,
+    path: '/billing/credit',
+    component: lazyRouteComponent(() => import('./billing/Credit.tsx'), 'Credit'),
+  }),
+  createRoute({
+    getParentRoute: () => inside,
+    path: '/billing/profile',
+    component: lazyRouteComponent(() => import('./billing/Profile.tsx'), 'Profile'),
   }),
   createRoute({
     getParentRoute: () => inside,

@@ -1,14 +1,16 @@
-import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useParams, useSearch } from '@tanstack/react-router';
+import { useState } from 'react';
 import type { Schema } from '../../../client/index.ts';
 import { client } from '../data/client.ts';
-import { invoice, invoices, session } from '../data/queries/index.ts';
+import { invoice, session } from '../data/queries/index.ts';
 import { saveFile } from '../data/saveFile.ts';
 import { day, moment, money } from '../text/formats.ts';
 import { useText } from '../text/index.ts';
 import {
   ActionButton,
   Button,
+  Confirm,
   Fact,
   Group,
   List,
@@ -22,6 +24,7 @@ import {
   Text,
   Title,
 } from '../ui/index.ts';
+import { Pay } from './Pay.tsx';
 import { useInvoiceName } from './useInvoiceName.ts';
 
 export function Invoice() {
@@ -31,11 +34,11 @@ export function Invoice() {
   const read = useQuery({
     ...invoice(Number(id)),
     // The event that it is paid may have come before this page was there to hear it.
-    refetchInterval: ({ state }) => (paid && state.data?.status === 'unpaid' ? 3_000 : false),
+    refetchInterval: ({ state }) => (paid && state.data?.invoice.status === 'unpaid' ? 3_000 : false),
   });
   const nameOf = useInvoiceName();
-  const { data: found } = read;
-  if (found === undefined)
+  const found = read.data?.invoice;
+  if (read.data === undefined || found === undefined)
     return (
       <Page title={t('billing.unnumbered', { id })}>
         {read.error ? (
@@ -48,7 +51,7 @@ export function Invoice() {
   const amount = (value: string) => money(value, found.currency, language);
   return (
     <Page title={nameOf(found)} aside={<State of={found.overdue ? 'overdue' : found.status} />}>
-      <Pay found={found} />
+      <Pay shown={read.data} />
       <SimpleGrid cols={{ base: 1, xs: 2, md: 4 }}>
         <Fact name={t('billing.created')}>{day(found.created_at, language)}</Fact>
         <Fact name={t('billing.due')}>{day(found.duedate, language)}</Fact>
@@ -80,6 +83,7 @@ export function Invoice() {
         </SimpleGrid>
       </Paper>
       <Documents found={found} />
+      {found.status === 'unpaid' && <Cancel found={found} name={nameOf(found)} />}
       {found.payments.length > 0 && (
         <Stack gap="sm">
           <Title order={2} size="h4">
@@ -108,63 +112,6 @@ function methodName(method: Schema<'Payment'>['method']) {
   return method === 'credit' || method === 'none' ? (`${method}_method` as const) : method;
 }
 
-function Pay({ found }: { found: Schema<'Invoice'> }) {
-  const { t, language } = useText();
-  const queries = useQueryClient();
-  const { paid } = useSearch({ from: '/in/invoices/$id' });
-  const { data: signedIn } = useQuery(session);
-  const { data: listed } = useInfiniteQuery(invoices());
-  const credit = listed?.pages[0]?.credits.find(({ currency }) => currency === found.currency);
-  const pay = useMutation({
-    mutationFn: async (method: 'credit' | 'card') => {
-      const { redirect_url } = await client.post('/dashboard/invoices/{id}/pay', {
-        path: { id: found.id },
-        body: { method },
-      });
-      if (redirect_url !== null) window.location.assign(redirect_url);
-    },
-    onSettled: () => queries.invalidateQueries({ queryKey: ['invoices'] }),
-  });
-  if (found.status !== 'unpaid')
-    return pay.isSuccess || paid ? (
-      <Text role="status" fw={600}>
-        {t('billing.done')}
-      </Text>
-    ) : null;
-  // Back from the provider: its word comes in a moment, and paying again would pay twice.
-  if (paid) return <Text role="status">{t('billing.confirming')}</Text>;
-  const amount = money(found.amount_due, found.currency, language);
-  const mayPay = signedIn?.organization?.permissions.includes('billing.pay') === true;
-  const action = mayPay ? found.actions.pay : { allowed: false, reason: t('error.forbidden') };
-  const isCovered = credit !== undefined && Number(credit.balance) >= Number(found.amount_due);
-  const byCredit = isCovered || !action.allowed ? action : { allowed: false, reason: t('billing.noCredit') };
-  return (
-    <Stack gap="sm">
-      <Group>
-        <ActionButton
-          action={action}
-          loading={pay.isPending && pay.variables === 'card'}
-          onAct={() => pay.mutate('card')}
-        >
-          {t('billing.payCard', { amount })}
-        </ActionButton>
-        <ActionButton
-          variant="default"
-          action={byCredit}
-          loading={pay.isPending && pay.variables === 'credit'}
-          onAct={() => pay.mutate('credit')}
-        >
-          {t('billing.payCredit', { amount })}
-        </ActionButton>
-      </Group>
-      <Text size="sm" c="dimmed">
-        {t('billing.byTransfer', { reference: found.payment_reference })}
-      </Text>
-      <Refusal error={pay.error} />
-    </Stack>
-  );
-}
-
 function Documents({ found: { id, number } }: { found: Schema<'Invoice'> }) {
   const { t } = useText();
   const fetchFile = useMutation({
@@ -189,6 +136,43 @@ function Documents({ found: { id, number } }: { found: Schema<'Invoice'> }) {
         ))}
       </Group>
       <Refusal error={fetchFile.error} />
+    </div>
+  );
+}
+
+/** Gives up what was ordered and not paid. */
+function Cancel({ found: { id, actions }, name }: { found: Schema<'Invoice'>; name: string }) {
+  const { t } = useText();
+  const queries = useQueryClient();
+  const { data: signedIn } = useQuery(session);
+  const [isAsked, setAsked] = useState(false);
+  const cancel = useMutation({
+    mutationFn: () => client.post('/dashboard/invoices/{id}/cancel', { path: { id } }),
+    onSettled: () => queries.invalidateQueries({ queryKey: ['invoices'] }),
+  });
+  const mayPay = signedIn?.organization?.permissions.includes('billing.pay') === true;
+  return (
+    <div>
+      <ActionButton
+        variant="default"
+        action={mayPay ? actions.cancel : { allowed: false, reason: t('error.forbidden') }}
+        loading={cancel.isPending}
+        onAct={() => setAsked(true)}
+      >
+        {t('billing.cancelInvoice')}
+      </ActionButton>
+      <Refusal error={cancel.error} />
+      <Confirm
+        title={t('billing.cancelAsk', { name })}
+        text={t('billing.cancelLoses')}
+        button={t('billing.cancelInvoice')}
+        isOpen={isAsked}
+        onClose={() => setAsked(false)}
+        onConfirm={() => {
+          setAsked(false);
+          cancel.mutate();
+        }}
+      />
     </div>
   );
 }

@@ -1,10 +1,26 @@
-import { useInfiniteQuery } from '@tanstack/react-query';
+import { useInfiniteQuery, useMutation } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
+import { client } from '../data/client.ts';
 import { invoices, moreOf } from '../data/queries/index.ts';
+import { saveFile } from '../data/saveFile.ts';
 import { invoiceStates } from '../data/states.ts';
 import { day, money } from '../text/formats.ts';
 import { useText } from '../text/index.ts';
-import { Fact, Group, LinkTo, List, NativeSelect, Page, State, Text } from '../ui/index.ts';
+import {
+  Button,
+  Fact,
+  Group,
+  LinkTo,
+  List,
+  NativeSelect,
+  Page,
+  Refusal,
+  State,
+  Text,
+  TextInput,
+  useDebouncedCallback,
+} from '../ui/index.ts';
+import { BillingTabs } from './BillingTabs.tsx';
 import { useInvoiceName } from './useInvoiceName.ts';
 
 export function Invoices() {
@@ -13,18 +29,42 @@ export function Invoices() {
   const navigate = useNavigate({ from: '/billing' });
   const found = useInfiniteQuery(invoices(filter));
   const nameOf = useInvoiceName();
+  const take = useMutation({
+    mutationFn: async () => saveFile(await client.file('/dashboard/invoices/export'), 'invoices.csv'),
+  });
+  const look = useDebouncedCallback(
+    (search: string) =>
+      void navigate({ search: (before) => ({ ...before, search: search || undefined }), replace: true }),
+    200,
+  );
+  const isFiltered = filter.status !== undefined || filter.search !== undefined;
   const [first] = found.data?.pages ?? [];
   return (
     <Page
       title={t('billing.title')}
-      aside={<LinkTo to="/billing/payment-methods">{t('billing.methods')}</LinkTo>}
+      aside={
+        <Button variant="default" loading={take.isPending} onClick={() => take.mutate()}>
+          {t('billing.export')}
+        </Button>
+      }
     >
+      <BillingTabs />
+      <Refusal error={take.error} />
       <Group align="end" gap="xl">
+        <TextInput
+          type="search"
+          label={t('billing.search')}
+          defaultValue={filter.search}
+          onChange={({ currentTarget: { value } }) => look(value)}
+        />
         <NativeSelect
           label={t('billing.state')}
           value={filter.status ?? ''}
           onChange={({ currentTarget: { value } }) =>
-            void navigate({ search: { status: invoiceStates.find((each) => each === value) }, replace: true })
+            void navigate({
+              search: { ...filter, status: invoiceStates.find((each) => each === value) },
+              replace: true,
+            })
           }
           data={[
             { value: '', label: t('app.all') },
@@ -64,7 +104,7 @@ export function Invoices() {
         ]}
         error={found.error}
         onRetry={() => void found.refetch()}
-        empty={<Text fw={600}>{t(filter.status === undefined ? 'billing.none' : 'billing.noneFound')}</Text>}
+        empty={<Text fw={600}>{t(isFiltered ? 'billing.noneFound' : 'billing.none')}</Text>}
         more={moreOf(found)}
       />
     </Page>

@@ -1,14 +1,51 @@
-import { useQuery } from '@tanstack/react-query';
-import { paymentMethods } from '../data/queries/index.ts';
+import { useMutation, useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import type { Schema } from '../../../client/index.ts';
+import { client } from '../data/client.ts';
+import { paymentMethods, queryClient, session } from '../data/queries/index.ts';
 import { day } from '../text/formats.ts';
 import { useText } from '../text/index.ts';
-import { Badge, List, Page, Text } from '../ui/index.ts';
+import { ActionButton, Badge, Confirm, Group, List, Page, Refusal, Text } from '../ui/index.ts';
+import { BillingTabs } from './BillingTabs.tsx';
+import { methodName } from './methodName.ts';
+
+type Method = Schema<'PaymentMethod'>;
+
+const readAnew = () => queryClient.invalidateQueries({ queryKey: paymentMethods.queryKey });
 
 export function PaymentMethods() {
   const { t, language } = useText();
   const read = useQuery(paymentMethods);
+  const { data: signedIn } = useQuery(session);
+  const [removed, setRemoved] = useState<Method | null>(null);
+  const allowed = signedIn?.organization?.permissions.includes('billing.manage') === true;
+  const may = { allowed, reason: t('error.forbidden') };
+  const add = useMutation({
+    mutationFn: async () => {
+      const { redirect_url } = await client.post('/dashboard/payment-methods');
+      window.location.assign(redirect_url);
+    },
+  });
+  const choose = useMutation({
+    mutationFn: ({ id, is_default }: Method) =>
+      client.patch('/dashboard/payment-methods/{id}', { path: { id }, body: { is_default: !is_default } }),
+    onSettled: readAnew,
+  });
+  const remove = useMutation({
+    mutationFn: (id: number) => client.delete('/dashboard/payment-methods/{id}', { path: { id } }),
+    onSettled: readAnew,
+  });
   return (
-    <Page title={t('billing.methods')}>
+    <Page
+      title={t('billing.methods')}
+      aside={
+        <ActionButton action={may} loading={add.isPending} onAct={() => add.mutate()}>
+          {t('billing.addMethod')}
+        </ActionButton>
+      }
+    >
+      <BillingTabs />
+      <Refusal error={add.error ?? choose.error ?? remove.error} />
       <List
         label={t('billing.methods')}
         items={read.data}
@@ -16,10 +53,10 @@ export function PaymentMethods() {
         columns={[
           {
             name: t('billing.methods'),
-            cell: ({ type, brand, last4, is_default }) => (
+            cell: (method) => (
               <>
-                {[brand ?? type, last4 && `•••• ${last4}`].filter(Boolean).join(' ')}{' '}
-                {is_default && (
+                <b>{methodName(method)}</b>{' '}
+                {method.is_default && (
                   <Badge variant="light" color="brand" tt="none" radius="sm">
                     {t('billing.default')}
                   </Badge>
@@ -27,11 +64,52 @@ export function PaymentMethods() {
               </>
             ),
           },
-          { name: t('billing.created'), isNumber: true, cell: (each) => day(each.created_at, language) },
+          {
+            name: t('billing.expires'),
+            cell: ({ expires_month: month, expires_year: year }) =>
+              month === null || year === null ? t('apiKeys.never') : `${month}/${year}`,
+          },
+          { name: t('billing.created'), cell: (each) => day(each.created_at, language) },
+          {
+            name: t('app.actions'),
+            isNumber: true,
+            cell: (method) => (
+              <Group gap="xs" justify="end">
+                <ActionButton
+                  size="xs"
+                  variant="default"
+                  action={may}
+                  loading={choose.isPending && choose.variables.id === method.id}
+                  onAct={() => choose.mutate(method)}
+                >
+                  {t(method.is_default ? 'billing.useNot' : 'billing.useFirst')}
+                </ActionButton>
+                <ActionButton size="xs" variant="default" action={may} onAct={() => setRemoved(method)}>
+                  {t('app.remove')}
+                </ActionButton>
+              </Group>
+            ),
+          },
         ]}
         error={read.error}
         onRetry={() => void read.refetch()}
-        empty={<Text>{t('billing.noMethods')}</Text>}
+        empty={
+          <>
+            <Text fw={600}>{t('billing.noMethods')}</Text>
+            <Text c="dimmed">{t('billing.noMethodsText')}</Text>
+          </>
+        }
+      />
+      <Confirm
+        title={t('security.removeOf', { name: removed ? methodName(removed) : '' })}
+        text={t('billing.methodLoses')}
+        button={t('app.remove')}
+        isOpen={removed !== null}
+        onClose={() => setRemoved(null)}
+        onConfirm={() => {
+          if (removed !== null) remove.mutate(removed.id);
+          setRemoved(null);
+        }}
       />
     </Page>
   );

@@ -16,7 +16,6 @@ export const invoiceStates = [
   'refunded',
   'partially_refunded',
 ] as const satisfies readonly Schema<'InvoiceStatus'>[];
-export type InvoiceState = (typeof invoiceStates)[number];
 
 export const ticketStates = [
   'open',

@@ -1,0 +1,131 @@
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import type { Schema } from '../../../client/index.ts';
+import { client } from '../data/client.ts';
+import { billingProfile, queryClient, session } from '../data/queries/index.ts';
+import { countries } from '../text/countries.ts';
+import { languages, useText } from '../text/index.ts';
+import {
+  Choice,
+  Field,
+  Form,
+  Page,
+  Refusal,
+  Section,
+  SimpleGrid,
+  Skeleton,
+  Text,
+  Tick,
+} from '../ui/index.ts';
+import { BillingTabs } from './BillingTabs.tsx';
+
+/** Who invoices are made out to. */
+export function Profile() {
+  const { t } = useText();
+  const read = useQuery(billingProfile);
+  return (
+    <Page title={t('billing.profile')}>
+      <BillingTabs />
+      {read.data !== undefined ? (
+        <Fields profile={read.data} />
+      ) : read.error ? (
+        <Refusal error={read.error} onRetry={() => void read.refetch()} />
+      ) : (
+        <Skeleton height={480} />
+      )}
+    </Page>
+  );
+}
+
+const texts = [
+  ['name', 'billing.buyer', 'organization'],
+  ['address_line1', 'billing.street', 'address-line1'],
+  ['address_line2', 'billing.street2', 'address-line2'],
+  ['postal_code', 'billing.postalCode', 'postal-code'],
+  ['city', 'billing.city', 'address-level2'],
+  ['region', 'billing.region', 'address-level1'],
+  ['tax_id', 'billing.vatId', 'off'],
+  ['order_number', 'billing.orderNumber', 'off'],
+  ['routing_id', 'billing.routingId', 'off'],
+] as const;
+
+function Fields({ profile }: { profile: Schema<'BillingProfile'> }) {
+  const { t, language } = useText();
+  const { data: signedIn } = useQuery(session);
+  const [isSaved, setSaved] = useState(false);
+  const mayManage = signedIn?.organization?.permissions.includes('billing.manage') === true;
+  return (
+    <Section title={t('billing.buyerTitle')}>
+      <Text>{t('billing.profileText')}</Text>
+      {!mayManage && <Text c="dimmed">{t('error.forbidden')}</Text>}
+      <Form
+        submit={t('app.save')}
+        onSubmit={async (values) => {
+          setSaved(false);
+          await client.patch('/dashboard/billing/profile', {
+            body: {
+              ...Object.fromEntries(texts.map(([name]) => [name, values[name] ?? null])),
+              kind: values.kind === 'person' ? 'person' : 'company',
+              consumer: values.consumer !== undefined,
+              email: values.email ?? null,
+              language: values.language ?? null,
+              ...(values.country && { country: values.country }),
+            },
+          });
+          await queryClient.invalidateQueries({ queryKey: ['billing-profile'] });
+          await queryClient.invalidateQueries({ queryKey: session.queryKey });
+          setSaved(true);
+        }}
+        beside={isSaved && <Text role="status">{t('app.saved')}</Text>}
+      >
+        <SimpleGrid cols={{ base: 1, sm: 2 }}>
+          <Choice
+            name="kind"
+            label={t('billing.kind')}
+            defaultValue={profile.kind}
+            choices={[
+              { value: 'company', label: t('billing.company') },
+              { value: 'person', label: t('billing.privatePerson') },
+            ]}
+          />
+          <Choice
+            name="country"
+            label={t('register.country')}
+            help={t('register.countryHelp')}
+            defaultValue={profile.country ?? ''}
+            required={false}
+            choices={[{ value: '', label: '' }, ...countries(language)]}
+          />
+          {texts.map(([name, label, autoComplete]) => (
+            <Field
+              key={name}
+              name={name}
+              label={t(label)}
+              required={false}
+              autoComplete={autoComplete}
+              defaultValue={profile[name] ?? ''}
+            />
+          ))}
+          <Field
+            name="email"
+            type="email"
+            label={t('billing.email')}
+            required={false}
+            defaultValue={profile.email ?? ''}
+          />
+          <Choice
+            name="language"
+            label={t('billing.language')}
+            required={false}
+            defaultValue={profile.language ?? ''}
+            choices={[
+              { value: '', label: t('billing.ownLanguage') },
+              ...Object.entries(languages).map(([value, label]) => ({ value, label })),
+            ]}
+          />
+        </SimpleGrid>
+        <Tick name="consumer" label={t('billing.consumer')} defaultChecked={profile.consumer} />
+      </Form>
+    </Section>
+  );
+}
