@@ -260,6 +260,19 @@ describe('money', () => {
     expect(visitor.complaints()).toEqual([]);
   });
 
+  it('is asked for no more on a page that is open when somebody else cancels the invoice', async () => {
+    const invoiceId = await newInvoice(bed.product, bed.product.customer);
+    const visitor = await bed.open();
+    const { page } = visitor;
+    const streaming = page.waitForResponse('**/api/dashboard/events*');
+    await signIn(bed, visitor, `/invoices/${invoiceId}`);
+    await page.getByRole('button', { name: 'Pay online' }).waitFor();
+    await streaming;
+    await bed.product.customer.post(`/dashboard/invoices/${invoiceId}/cancel`);
+    await page.getByText('Cancelled', { exact: true }).waitFor();
+    expect(await page.getByRole('button', { name: 'Pay online' }).count()).toBe(0);
+  });
+
   it('is put aside as credit, by an invoice', async () => {
     const visitor = await bed.open();
     const { page } = visitor;

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { event } from '../events/index.ts';
-import { Choice, Day, MoneyText } from '../platform/http/index.ts';
+import { Choice, Day, Id, MoneyText, Nullable } from '../platform/http/index.ts';
 import { type InvoiceKind, invoiceKinds, type PaymentMethod } from './invoices/kind.ts';
 
 interface InvoiceCreated {
@@ -278,14 +278,32 @@ export const invoicePaid = event<InvoicePaid>('invoice.paid', 'an invoice was pa
 export const invoicePartPaid = event<InvoicePartPaid>(
   'invoice.part_paid',
   'a part of an invoice was paid; what it is for waits for the rest',
+  {
+    permission: 'billing.read',
+    data: {
+      kind: Choice(invoiceKinds),
+      currency: Type.String(),
+      amount: MoneyText,
+      due: MoneyText,
+      duedate: Day,
+    },
+  },
 );
 export const invoiceExpired = event<InvoiceEnded>(
   'invoice.expired',
   'an invoice was not paid in time and is cancelled',
+  {
+    permission: 'billing.read',
+    data: { kind: Choice(invoiceKinds), currency: Type.String(), total: MoneyText },
+  },
 );
 export const invoiceCancelled = event<InvoiceCancelled>(
   'invoice.cancelled',
   'an invoice that was not paid was cancelled, by its customer, by staff or because what it was for has ended',
+  {
+    permission: 'billing.read',
+    data: { kind: Choice(invoiceKinds), currency: Type.String(), total: MoneyText },
+  },
 );
 export const invoiceRefunded = event<InvoiceRefunded>(
   'invoice.refunded',
@@ -316,6 +334,15 @@ export const creditNoteIssued = event<CreditNoteIssued>(
 export const creditGranted = event<CreditGranted>(
   'credit.granted',
   'an organization got credit: by staff, or by money for an invoice that was cancelled or paid before, or of more than was due',
+  {
+    permission: 'billing.read',
+    data: {
+      amount: MoneyText,
+      currency: Type.String(),
+      description: Type.String(),
+      invoice_id: Nullable(Id),
+    },
+  },
 );
 export const paymentDeclined = event<PaymentDeclined>(
   'payment.declined',

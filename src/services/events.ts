@@ -308,7 +308,10 @@ export const paymentPromised = event<Promised>(
   'payment.promised',
   'staff noted until when somebody promised to pay, or took that back',
 );
-export const serviceUpgraded = event<Upgraded>('service.upgraded', 'a service has a new size and price');
+export const serviceUpgraded = event<Upgraded>('service.upgraded', 'a service has a new size and price', {
+  permission: 'service.read',
+  data: { price: MoneyText, currency: Type.String() },
+});
 export const upgradeExpired = event<UpgradeExpired>(
   'service.upgrade_expired',
   'an upgrade was not paid, or paid back, and what it held is free again',
@@ -334,14 +337,20 @@ export const renewalRefunded = event<RenewalRefunded>(
 export const serviceUpdated = event<Updated>(
   'service.updated',
   'somebody of its organization changed what a service is noted as, or whether it renews by itself',
+  { permission: 'service.read', data: {} },
 );
 export const cancelScheduled = event<CancelScheduled>(
   'service.cancel_scheduled',
   'its customer cancelled a service, which ends with its period',
+  {
+    permission: 'service.read',
+    data: { product: Type.String(), hostname: Nullable(Type.String()), effective_on: Day },
+  },
 );
 export const cancelRevoked = event<CancelRevoked>(
   'service.cancel_revoked',
   'its customer took the cancellation of a service back',
+  { permission: 'service.read', data: { product: Type.String(), hostname: Nullable(Type.String()) } },
 );
 export const priceMoveCreated = event<PriceMoveCreated>(
   'price_move.created',
@@ -366,6 +375,16 @@ export const priceChangeRevoked = event<PriceChangeRevoked>(
 export const productChanged = event<ProductChanged>(
   'service.product_changed',
   'a service is another product from now on',
+  {
+    permission: 'service.read',
+    data: {
+      product_before: Type.String(),
+      product: Type.String(),
+      cycle: Type.String(),
+      price: MoneyText,
+      currency: Type.String(),
+    },
+  },
 );
 export const productChangeEnded = event<ProductChangeEnded>(
   'service.product_change_ended',

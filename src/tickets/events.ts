@@ -121,14 +121,17 @@ export const ticketClosed = event<TicketClosed>('ticket.closed', 'a ticket was c
 export const ticketReopened = event<TicketReopened>(
   'ticket.reopened',
   'a ticket that was closed is open again',
+  { permission: 'ticket.read', data: { tid: Type.String() } },
 );
 export const ticketSubjectChanged = event<TicketSubjectChanged>(
   'ticket.subject_changed',
   'a ticket got another subject',
+  { permission: 'ticket.read', data: { tid: Type.String(), after: Type.String() } },
 );
 export const ticketChanged = event<TicketChanged>(
   'ticket.changed',
   'staff changed department, priority, state or service of a ticket',
+  { permission: 'ticket.read', data: { tid: Type.String() } },
 );
 export const ticketNoted = event<TicketNoted>(
   'ticket.noted',
