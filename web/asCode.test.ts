@@ -19,7 +19,7 @@ it('shows what would be sent, sends nothing, and does the same when somebody run
   const subject = `Shown as code, by "me" & 'you' $HOME`;
   await page.getByLabel('Subject').fill(subject);
   await page.getByRole('textbox', { name: 'Message' }).fill('One line\nand another');
-  await page.getByRole('button', { name: 'Show as code' }).click();
+  await page.getByRole('button', { name: 'Show the API call' }).click();
   const shown = page.getByRole('dialog').locator('pre');
   await shown.first().waitFor();
   const [curl = '', typescript = ''] = await shown.allInnerTexts();
