@@ -63,19 +63,23 @@ async function build(wanted: string): Promise<void> {
   }
   await mkdir(path.dirname(place), { recursive: true });
   const fresh = await mkdtemp(`${place}-`);
+  const old = `${fresh}-before`;
   try {
     await runProgram([process.execPath, vite, 'build', 'web', '--outDir', fresh, '--logLevel', 'warn'], {
       cwd: root,
       timeoutMs: 300_000,
     });
     await writeFile(path.join(fresh, stampFile), wanted);
-    await rm(place, { recursive: true, force: true });
+    if ((await builtOf()) === wanted) return; // Somebody else was quicker, and may be reading it.
+    // Moved away at once: one that is taken away bit by bit is in the way of whoever does the same.
+    await rename(place, old).catch(() => undefined);
     await rename(fresh, place).catch(async (error: unknown) => {
       // Somebody else was quicker; theirs is as good when it is of the same sources.
       if ((await builtOf()) !== wanted) throw error;
     });
   } finally {
     await rm(fresh, { recursive: true, force: true });
+    await rm(old, { recursive: true, force: true });
   }
 }
 
