@@ -108,7 +108,10 @@ async function takeFromInvoice(
   const invoice = await tx.db.one(lockRefundable, { id: payment.invoice_id });
   if (invoice.status !== 'unpaid' && invoice.status !== 'cancelled') {
     const amountMinor = Math.min(payment.amount_minor, invoice.total_minor - invoice.refunded_minor);
-    if (amountMinor > 0) await giveBack(tx, invoice, amountMinor, { reason, method: 'taken_back' });
+    if (amountMinor > 0)
+      await giveBack(tx, invoice, amountMinor, { reason, method: 'taken_back' }).catch(
+        refuseSpent(amountMinor, transfer.currency),
+      );
     return amountMinor;
   }
   const partsMinor = Math.min(payment.amount_minor, invoice.paid_minor);
@@ -153,10 +156,15 @@ async function takeFromCredit(
     description: `Bank transfer ${reference}, booked by mistake: ${reason}`,
     creditMinor: -amountMinor,
     provider: { bank: -amountMinor },
-  }).catch((error: unknown) => {
+  }).catch(refuseSpent(amountMinor, currency));
+}
+
+/** Also of an invoice that bought credit: what is not there any more cannot be taken. */
+function refuseSpent(amountMinor: number, currency: string) {
+  return (error: unknown): never => {
     if (!(error instanceof AppError) || error.code !== 'insufficient_credit') throw error;
     const amount = inWords(amountMinor, currency);
     const message = `${amount} of this transfer became credit, and the customer has less: it was spent. Settle it with the customer first`;
     throw fail('conflict', { message, cause: error });
-  });
+  };
 }

@@ -237,6 +237,17 @@ describe('one transfer', () => {
   });
 });
 
+it('one that bought credit cannot be taken back once that is spent, and nothing is changed', async () => {
+  const person = await newCustomer(product);
+  const { invoice_id: topUp } = (await person.post('/dashboard/credit/top-up', { amount: '5.00' })).body.data;
+  const { transfer } = (await book(person, { amount: '5.00', invoices: [{ invoice_id: topUp }] })).body.data;
+  expect((await payByCredit(person, await newInvoice(product, person))).status).toBe(200);
+  const answer = await product.staff.post(`/staff/transfers/${transfer.id}/take-back`, { reason: 'A slip' });
+  expect([answer.status, answer.body.code], JSON.stringify(answer.body)).toEqual([409, 'conflict']);
+  expect(answer.body.message).toContain('it was spent');
+  expect([(await invoiceOf(person, topUp)).status, await creditOf(person)]).toEqual(['paid', '2.00']);
+});
+
 describe('a transfer that cannot be booked changes nothing', () => {
   it.each([
     ['of nothing', { amount: '0.00' }, 400, 'invalid_amount'],
