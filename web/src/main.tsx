@@ -1,6 +1,7 @@
 import '@mantine/core/styles.css';
 import './ui/ui.css';
 import './ui/staff.css';
+import './ui/machine.css';
 import { QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
 import { StrictMode } from 'react';

@@ -11,8 +11,16 @@ import {
 } from './account/links.tsx';
 import { nextOf, SignIn } from './account/SignIn.tsx';
 import { wantedOf } from './cart/wanted.ts';
-import type { ActivityFilter, InvoiceFilter, ServiceFilter } from './data/queries/index.ts';
 import {
+  type ActivityFilter,
+  type ChartPeriod,
+  chartPeriods,
+  type InvoiceFilter,
+  type ServiceFilter,
+} from './data/queries/index.ts';
+import {
+  type ConsoleKind,
+  consoleKinds,
   type DeliveryState,
   deliveryStates,
   invoiceStates,
@@ -90,6 +98,28 @@ const inside = createRoute({
   component: House,
 });
 
+const consoleOf = ({ type }: Record<string, unknown>): { type?: ConsoleKind } => ({
+  type: oneOf(consoleKinds, type),
+});
+
+/** A console that has a window to itself: nothing stands around it. */
+const consoleWindow = createRoute({
+  getParentRoute: () => root,
+  path: '/console/$id',
+  validateSearch: consoleOf,
+  beforeLoad: async ({ location }) => {
+    await requireSignedIn(location.href);
+  },
+  component: lazyRouteComponent(() => import('./vps/Console.tsx'), 'ConsoleWindow'),
+});
+
+/** Around the pages of one service. */
+const aService = createRoute({
+  getParentRoute: () => inside,
+  path: '/services/$id',
+  component: lazyRouteComponent(() => import('./services/Service.tsx'), 'Service'),
+});
+
 const pages = [
   createRoute({ getParentRoute: () => inside, path: '/', component: Overview }),
   createRoute({
@@ -101,11 +131,67 @@ const pages = [
     }),
     component: Services,
   }),
-  createRoute({
-    getParentRoute: () => inside,
-    path: '/services/$id',
-    component: lazyRouteComponent(() => import('./services/Service.tsx'), 'Service'),
-  }),
+  aService.addChildren([
+    createRoute({
+      getParentRoute: () => aService,
+      path: '/',
+      component: lazyRouteComponent(() => import('./services/ServiceOverview.tsx'), 'ServiceOverview'),
+    }),
+    createRoute({
+      getParentRoute: () => aService,
+      path: 'console',
+      validateSearch: consoleOf,
+      component: lazyRouteComponent(() => import('./vps/Console.tsx'), 'Console'),
+    }),
+    createRoute({
+      getParentRoute: () => aService,
+      path: 'charts',
+      validateSearch: ({ period }: Record<string, unknown>): { period?: ChartPeriod } => ({
+        period: oneOf(chartPeriods, period),
+      }),
+      component: lazyRouteComponent(() => import('./vps/Charts.tsx'), 'Charts'),
+    }),
+    createRoute({
+      getParentRoute: () => aService,
+      path: 'addresses',
+      component: lazyRouteComponent(() => import('./vps/Addresses.tsx'), 'Addresses'),
+    }),
+    createRoute({
+      getParentRoute: () => aService,
+      path: 'snapshots',
+      component: lazyRouteComponent(() => import('./vps/Snapshots.tsx'), 'Snapshots'),
+    }),
+    createRoute({
+      getParentRoute: () => aService,
+      path: 'access',
+      component: lazyRouteComponent(() => import('./vps/Access.tsx'), 'Access'),
+    }),
+    createRoute({
+      getParentRoute: () => aService,
+      path: 'settings',
+      component: lazyRouteComponent(() => import('./vps/Settings.tsx'), 'Settings'),
+    }),
+    createRoute({
+      getParentRoute: () => aService,
+      path: 'resize',
+      component: lazyRouteComponent(() => import('./vps/Resize.tsx'), 'Resize'),
+    }),
+    createRoute({
+      getParentRoute: () => aService,
+      path: 'reinstall',
+      component: lazyRouteComponent(() => import('./vps/Reinstall.tsx'), 'Reinstall'),
+    }),
+    createRoute({
+      getParentRoute: () => aService,
+      path: 'contract',
+      component: lazyRouteComponent(() => import('./services/Contract.tsx'), 'Contract'),
+    }),
+    createRoute({
+      getParentRoute: () => aService,
+      path: 'history',
+      component: lazyRouteComponent(() => import('./vps/History.tsx'), 'History'),
+    }),
+  ]),
   createRoute({
     getParentRoute: () => inside,
     path: '/order',
@@ -224,7 +310,12 @@ const pages = [
 
 /** The one list of pages, as `src/api.ts` is for the API. */
 export const router = createRouter({
-  routeTree: root.addChildren([...open, inside.addChildren(pages), staffHouse.addChildren(staffPages)]),
+  routeTree: root.addChildren([
+    ...open,
+    consoleWindow,
+    inside.addChildren(pages),
+    staffHouse.addChildren(staffPages),
+  ]),
   defaultPreload: 'intent',
   scrollRestoration: true,
 });

@@ -34,7 +34,10 @@ export function Invoices() {
   });
   const look = useDebouncedCallback(
     (search: string) =>
-      void navigate({ search: (before) => ({ ...before, search: search || undefined }), replace: true }),
+      void navigate({
+        search: (before: typeof filter) => ({ ...before, search: search || undefined }),
+        replace: true,
+      }),
     200,
   );
   const isFiltered = filter.status !== undefined || filter.search !== undefined;

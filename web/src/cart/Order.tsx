@@ -61,7 +61,11 @@ function Configured({ all, product, wanted }: { all: Product[]; product: Product
   const navigate = useNavigate({ from: '/order' });
   const queries = useQueryClient();
   const change = (part: Partial<Wanted>) =>
-    void navigate({ search: (before) => ({ ...before, ...part }), replace: true, resetScroll: false });
+    void navigate({
+      search: (before: Wanted) => ({ ...before, ...part }),
+      replace: true,
+      resetScroll: false,
+    });
   const rename = useDebouncedCallback((name: string) => change({ name: name || undefined }), 300);
 
   const price = product.prices.find(({ cycle }) => cycle === wanted.cycle) ?? product.prices[0];

@@ -33,3 +33,7 @@ export const deliveryStates = [
   'failed',
 ] as const satisfies readonly Schema<'DeliveryState'>[];
 export type DeliveryState = (typeof deliveryStates)[number];
+
+/** Ways to a machine's console: its screen, and its serial line. */
+export const consoleKinds = ['vnc', 'serial'] as const satisfies readonly Schema<'Console'>['type'][];
+export type ConsoleKind = (typeof consoleKinds)[number];

@@ -1,14 +1,18 @@
 import { useQuery } from '@tanstack/react-query';
-import { useParams } from '@tanstack/react-router';
+import { Outlet, useParams } from '@tanstack/react-router';
 import { service } from '../data/queries/index.ts';
-import { day, money } from '../text/formats.ts';
 import { useText } from '../text/index.ts';
-import { Alert, Fact, Page, Refusal, Section, SimpleGrid, Skeleton, State, Text } from '../ui/index.ts';
-import { Machine } from '../vps/Machine.tsx';
+import { Alert, Page, PageTabs, Refusal, Skeleton, State, Text } from '../ui/index.ts';
+import { Power } from '../vps/Power.tsx';
 
-/** A service, and the machine that it is. */
+const machineTabs = [
+  ...(['console', 'charts', 'addresses', 'snapshots', 'access'] as const),
+  ...(['settings', 'resize', 'reinstall', 'history'] as const),
+];
+
+/** What stands around every page of a service: its name, how it is, and where to go. */
 export function Service() {
-  const { t, language } = useText();
+  const { t } = useText();
   const { id } = useParams({ from: '/in/services/$id' });
   const read = useQuery(service(Number(id)));
   const { data: found } = read;
@@ -23,6 +27,8 @@ export function Service() {
         )}
       </Page>
     );
+  const isMachine = found.type === 'vps' && (found.status === 'active' || found.status === 'suspended');
+  const base = `/services/${id}`;
   return (
     <Page title={name} aside={found.status !== 'active' && <State of={found.status} />}>
       {found.provisioning_state === 'failed' && <Alert color="orange">{t('machine.notBuilt')}</Alert>}
@@ -36,19 +42,16 @@ export function Service() {
         </Alert>
       )}
       {found.suspend_reason !== null && <Alert color="red">{found.suspend_reason}</Alert>}
-      {found.type === 'vps' && (found.status === 'active' || found.status === 'suspended') && (
-        <Machine id={found.id} />
-      )}
-      <Section title={found.product.name}>
-        <SimpleGrid cols={{ base: 1, xs: 2, md: 4 }}>
-          <Fact name={t('billing.price')}>{money(found.price, found.currency, language)}</Fact>
-          <Fact name={t('services.due')}>
-            {found.duedate === null ? t('services.noPayment') : day(found.duedate, language)}
-          </Fact>
-          <Fact name={t('billing.created')}>{day(found.created_at, language)}</Fact>
-          <Fact name={t('services.status')}>{t(`status.${found.status}`)}</Fact>
-        </SimpleGrid>
-      </Section>
+      {isMachine && <Power id={found.id} />}
+      <PageTabs
+        label={t('services.sections')}
+        tabs={[
+          { to: base, label: t('tab.overview') },
+          ...(isMachine ? machineTabs : []).map((tab) => ({ to: `${base}/${tab}`, label: t(`tab.${tab}`) })),
+          { to: `${base}/contract`, label: t('tab.contract') },
+        ]}
+      />
+      <Outlet />
     </Page>
   );
 }

@@ -1,5 +1,7 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
+import { useState } from 'react';
+import type { Schema } from '../../../client/index.ts';
 import { moreOf, services } from '../data/queries/index.ts';
 import { serviceStates } from '../data/states.ts';
 import { useText } from '../text/index.ts';
@@ -14,15 +16,42 @@ import {
   useDebouncedCallback,
 } from '../ui/index.ts';
 import { useServiceColumns } from './columns.tsx';
+import { Several } from './Several.tsx';
+
+type Service = Schema<'Service'>;
 
 export function Services() {
   const { t } = useText();
   const filter = useSearch({ from: '/in/services' });
   const navigate = useNavigate({ from: '/services' });
   const found = useInfiniteQuery(services(filter));
-  const columns = useServiceColumns();
+  const [chosen, setChosen] = useState<ReadonlySet<number>>(new Set());
+  const items = found.data?.pages.flatMap((page) => page.services);
+  const turn = (id: number, isIn: boolean) =>
+    setChosen((before) => new Set(isIn ? [...before, id] : [...before].filter((each) => each !== id)));
+  const columns = useServiceColumns().map((column, nth) =>
+    nth > 0
+      ? column
+      : {
+          ...column,
+          cell: (each: Service) => (
+            <Group gap="sm" wrap="nowrap">
+              <input
+                type="checkbox"
+                className="choose"
+                aria-label={t('services.select', {
+                  name: each.hostname ?? each.domain ?? t('services.untitled', { id: each.id }),
+                })}
+                checked={chosen.has(each.id)}
+                onChange={(event) => turn(each.id, event.currentTarget.checked)}
+              />
+              {column.cell(each)}
+            </Group>
+          ),
+        },
+  );
   const change = (part: Partial<typeof filter>) =>
-    navigate({ search: (before) => ({ ...before, ...part }), replace: true });
+    navigate({ search: (before: typeof filter) => ({ ...before, ...part }), replace: true });
   const search = useDebouncedCallback((text: string) => void change({ search: text || undefined }), 250);
   const isFiltered = filter.status !== undefined || filter.search !== undefined;
   return (
@@ -46,9 +75,10 @@ export function Services() {
           ]}
         />
       </Group>
+      <Several chosen={items?.filter(({ id }) => chosen.has(id)) ?? []} onDone={() => setChosen(new Set())} />
       <List
         label={t('services.title')}
-        items={found.data?.pages.flatMap((page) => page.services)}
+        items={items}
         keyOf={({ id }) => id}
         columns={columns}
         error={found.error}

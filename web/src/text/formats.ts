@@ -28,6 +28,20 @@ export function moment(time: string, language: Language): string {
   return format.format(new Date(time));
 }
 
+const axisStyles = {
+  hour: { timeStyle: 'short' },
+  day: { timeStyle: 'short' },
+  week: { weekday: 'short', day: 'numeric' },
+  month: { day: 'numeric', month: 'short' },
+  year: { month: 'short', year: '2-digit' },
+} as const satisfies Record<string, Intl.DateTimeFormatOptions>;
+
+/** Moments below a chart of so long a time, by the clock of whoever looks; of seconds since 1970. */
+export function axisTime(period: keyof typeof axisStyles, language: Language): (seconds: number) => string {
+  const format = new Intl.DateTimeFormat(locales[language], axisStyles[period]);
+  return (seconds) => format.format(new Date(seconds * 1_000));
+}
+
 export function gigabytes(value: number, language: Language): string {
   return `${new Intl.NumberFormat(locales[language], { maximumFractionDigits: 1 }).format(value)} GB`;
 }

@@ -1,5 +1,5 @@
 import { Button, Group, Modal, Stack, Text, TextInput } from '@mantine/core';
-import { useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import { useText } from '../text/index.ts';
 
 interface ConfirmByNameProps {
@@ -9,6 +9,8 @@ interface ConfirmByNameProps {
   button: string;
   /** What has to be typed, so that nobody does it in passing. */
   name: string;
+  /** What is decided with it. */
+  children?: ReactNode;
   isOpen: boolean;
   onClose: () => void;
   onConfirm: () => void;
@@ -23,7 +25,9 @@ export function ConfirmByName({ isOpen, onClose, title, ...question }: ConfirmBy
   );
 }
 
-function Question({ text, button, name, onClose, onConfirm }: Omit<ConfirmByNameProps, 'title' | 'isOpen'>) {
+type QuestionProps = Omit<ConfirmByNameProps, 'title' | 'isOpen'>;
+
+function Question({ text, button, name, children, onClose, onConfirm }: QuestionProps) {
   const { t } = useText();
   const [typed, setTyped] = useState('');
   const isSame = typed.trim() === name.trim();
@@ -37,6 +41,7 @@ function Question({ text, button, name, onClose, onConfirm }: Omit<ConfirmByName
     >
       <Stack>
         <Text>{text}</Text>
+        {children}
         <TextInput
           label={t('app.typeName', { name })}
           value={typed}

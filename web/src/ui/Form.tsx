@@ -15,7 +15,9 @@ const Mistakes = createContext<ReadonlyMap<string, ReactNode>>(new Map());
 
 /** What the API says is wrong with a field of the form around it. */
 export function useMistake(name: string): ReactNode {
-  return useContext(Mistakes).get(name);
+  const mistakes = useContext(Mistakes);
+  // What is wrong with one of several, `nameservers[1]`, is said where all of them are typed.
+  return mistakes.get(name) ?? [...mistakes].find(([field]) => field.startsWith(`${name}[`))?.[1];
 }
 
 interface FormProps {
@@ -24,13 +26,15 @@ interface FormProps {
   children: ReactNode;
   /** Beside the button that submits. */
   beside?: ReactNode;
+  /** False as long as there is nothing to send, or it was not confirmed. */
+  isReady?: boolean;
 }
 
 /**
  * A form whose mistakes land at their fields, as the API names them. What was typed stays whatever the answer is.
  * After a success it is up to the caller to show something else.
  */
-export function Form({ submit, onSubmit, children, beside }: FormProps) {
+export function Form({ submit, onSubmit, children, beside, isReady = true }: FormProps) {
   const act = useMutation({ mutationFn: ([values, files]: [Values, Files]) => onSubmit(values, files) });
   const mistakes = mistakesOf(act.error);
   const form = useRef<HTMLFormElement>(null);
@@ -46,7 +50,7 @@ export function Form({ submit, onSubmit, children, beside }: FormProps) {
     event.preventDefault();
     // A form in a dialog stands inside the one that opened it, as far as events go.
     event.stopPropagation();
-    if (!act.isPending) act.mutate(typedIn(event.currentTarget));
+    if (!act.isPending && isReady) act.mutate(typedIn(event.currentTarget));
   };
   return (
     <form ref={form} onSubmit={send}>
@@ -55,7 +59,7 @@ export function Form({ submit, onSubmit, children, beside }: FormProps) {
           {children}
           {!isAtFields && <Refusal error={act.error} />}
           <Group gap="xs">
-            <Button type="submit" loading={act.isPending}>
+            <Button type="submit" loading={act.isPending} disabled={!isReady}>
               {submit}
             </Button>
             {showsCode && (
@@ -126,7 +130,7 @@ interface LongFieldProps extends Omit<FieldProps, 'type' | 'onType'> {
 }
 
 export function LongField({ help, required = true, rows = 5, ...props }: LongFieldProps) {
-  const error = useContext(Mistakes).get(props.name);
+  const error = useMistake(props.name);
   return (
     <Textarea
       {...props}
@@ -150,8 +154,7 @@ interface ChoiceProps extends Omit<FieldProps, 'type' | 'minLength' | 'maxLength
 /** Any number of files; the platform's own way to choose them. */
 export function FileField({ name, label, help }: { name: string; label: string; help?: string }) {
   const id = useId();
-  const mistakes = useContext(Mistakes);
-  const error = [...mistakes].find(([field]) => field === name || field.startsWith(`${name}[`))?.[1];
+  const error = useMistake(name);
   return (
     <Input.Wrapper id={id} label={label} description={help} error={error}>
       <input type="file" id={id} name={name} multiple className="files" />
@@ -161,7 +164,7 @@ export function FileField({ name, label, help }: { name: string; label: string; 
 
 /** The platform's own choice: what people know from their phone. */
 export function Choice({ help, required = true, choices, onChoose, ...props }: ChoiceProps) {
-  const error = useContext(Mistakes).get(props.name);
+  const error = useMistake(props.name);
   return (
     <NativeSelect
       {...props}

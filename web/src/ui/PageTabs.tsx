@@ -1,20 +1,38 @@
-import { Link } from '@tanstack/react-router';
+import { Box, NativeSelect } from '@mantine/core';
+import { Link, useNavigate, useRouterState } from '@tanstack/react-router';
 
 interface PageTabsProps {
   label: string;
   tabs: readonly { to: string; label: string }[];
 }
 
+/** So many find room beside each other on a phone; more become one choice there. */
+const mostOnPhone = 5;
+
 /** Pages that belong together, of which one is shown. */
 export function PageTabs({ label, tabs }: PageTabsProps) {
+  const where = useRouterState({ select: ({ location }) => location.pathname.replace(/\/$/, '') });
+  const navigate = useNavigate();
+  const isChoice = tabs.length > mostOnPhone;
   return (
-    <nav className="tabs" aria-label={label}>
-      {tabs.map((tab) => (
-        // The router says which of them is the page that is shown.
-        <Link key={tab.to} to={tab.to} activeOptions={{ exact: true, includeSearch: false }}>
-          {tab.label}
-        </Link>
-      ))}
-    </nav>
+    <>
+      <Box component="nav" className="tabs" aria-label={label} visibleFrom={isChoice ? 'sm' : undefined}>
+        {tabs.map((tab) => (
+          // The router says which of them is the page that is shown.
+          <Link key={tab.to} to={tab.to} activeOptions={{ exact: true, includeSearch: false }}>
+            {tab.label}
+          </Link>
+        ))}
+      </Box>
+      {isChoice && (
+        <NativeSelect
+          hiddenFrom="sm"
+          aria-label={label}
+          value={tabs.find(({ to }) => to === where)?.to}
+          onChange={(event) => void navigate({ to: event.currentTarget.value })}
+          data={tabs.map(({ to, label: name }) => ({ value: to, label: name }))}
+        />
+      )}
+    </>
   );
 }

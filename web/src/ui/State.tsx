@@ -5,7 +5,14 @@ import { useText } from '../text/index.ts';
 export type StateName = keyof (typeof en)['status'];
 
 const colors: Partial<Record<StateName, string>> = {
-  ...{ active: 'brand', running: 'brand', paid: 'brand', success: 'brand', answered: 'brand' },
+  ...{
+    active: 'brand',
+    running: 'brand',
+    paid: 'brand',
+    success: 'brand',
+    ready: 'brand',
+    answered: 'brand',
+  },
   ...{ suspended: 'red', error: 'red', overdue: 'red', unpaid: 'orange', pending: 'orange', open: 'orange' },
 };
 

@@ -1,4 +1,5 @@
 import { Checkbox } from '@mantine/core';
+import { useMistake } from './Form.tsx';
 
 interface TickProps {
   name: string;
@@ -16,6 +17,7 @@ export function Tick({ help, isOn, onChange, ...props }: TickProps) {
     <Checkbox
       {...props}
       description={help}
+      error={useMistake(props.name)}
       checked={isOn}
       onChange={onChange && (({ currentTarget: { checked } }) => onChange(checked))}
     />

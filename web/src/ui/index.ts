@@ -20,9 +20,11 @@ export {
   Text,
   TextInput,
   Title,
+  useComputedColorScheme,
 } from '@mantine/core';
 export { useDebouncedCallback, useDebouncedValue } from '@mantine/hooks';
 export { ActionButton } from './ActionButton.tsx';
+export { ActionMenu } from './ActionMenu.tsx';
 export { Amount } from './Amount.tsx';
 export { WithoutCode } from './AsCode.tsx';
 export { Beside } from './Beside.tsx';

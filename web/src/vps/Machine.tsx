@@ -1,103 +1,37 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { useState } from 'react';
+import { useQuery } from '@tanstack/react-query';
 import type { Schema } from '../../../client/index.ts';
-import { client } from '../data/client.ts';
-import { machine, machineHistory } from '../data/queries/index.ts';
-import { gigabytes, moment } from '../text/formats.ts';
+import { useMeasured } from '../data/measured.ts';
+import { machine } from '../data/queries/index.ts';
+import { gigabytes } from '../text/formats.ts';
 import { useText } from '../text/index.ts';
-import {
-  ActionButton,
-  Confirm,
-  Copy,
-  Fact,
-  Group,
-  List,
-  Progress,
-  Refusal,
-  Section,
-  SimpleGrid,
-  Skeleton,
-  Stack,
-  State,
-  Text,
-  Title,
-} from '../ui/index.ts';
-import { useCommandName } from './commandName.ts';
+import { Copy, Fact, LinkTo, Progress, Section, SimpleGrid, Skeleton, Stack, Text } from '../ui/index.ts';
+import { Actions } from './History.tsx';
 
 type Vps = Schema<'Machine'>;
 
+/** The first page of a machine: how to get in, what it uses, and what was done last. */
 export function Machine({ id }: { id: number }) {
-  const read = useQuery(machine(id));
-  if (read.data === undefined)
-    return read.error ? (
-      <Refusal error={read.error} onRetry={() => void read.refetch()} />
-    ) : (
-      <Skeleton height={220} />
-    );
+  const { t } = useText();
+  useMeasured(id);
+  const { data: vps, error } = useQuery(machine(id));
+  // What stands above it says why it cannot be read.
+  if (vps === undefined) return error ? null : <Skeleton height={220} />;
   return (
     <Stack gap="lg">
-      <Power vps={read.data} />
       <SimpleGrid cols={{ base: 1, md: 2 }}>
-        <Connect vps={read.data} />
-        <Resources vps={read.data} />
+        <Connect vps={vps} />
+        <Resources vps={vps} />
       </SimpleGrid>
-      <History id={id} />
-    </Stack>
-  );
-}
-
-const powerCommands = ['start', 'restart', 'stop'] as const;
-type PowerCommand = (typeof powerCommands)[number];
-
-function Power({ vps }: { vps: Vps }) {
-  const { t, language } = useText();
-  const queries = useQueryClient();
-  const [asked, setAsked] = useState<PowerCommand | null>(null);
-  const commandName = useCommandName();
-  const act = useMutation({
-    mutationFn: (command: PowerCommand) =>
-      client.post(`/dashboard/service/{id}/vps/${command}`, { path: { id: vps.service_id }, body: {} }),
-    // The stream says how it goes on; this much is known already.
-    onSettled: () => queries.invalidateQueries({ queryKey: ['vps', vps.service_id] }),
-  });
-  const press = (command: PowerCommand) => (command === 'start' ? act.mutate(command) : setAsked(command));
-  const confirmed = asked ?? 'stop';
-  const { current_action: now } = vps;
-  return (
-    <Stack gap="sm">
-      <Group gap="sm">
-        <State of={vps.state} />
-        {powerCommands.map((command) => (
-          <ActionButton
-            key={command}
-            size="sm"
-            variant={command === 'start' && vps.actions.start.allowed ? 'filled' : 'default'}
-            loading={act.isPending && act.variables === command}
-            action={vps.actions[command]}
-            onAct={() => press(command)}
-          >
-            {t(`machine.${command}`)}
-          </ActionButton>
-        ))}
-      </Group>
-      {now !== null && (
-        <Text size="sm" role="status">
-          {t('machine.begun', { what: commandName(now.command) })} ·{' '}
-          {t('machine.since', { time: moment(now.started_at ?? now.created_at, language) })}
-        </Text>
-      )}
-      <Refusal error={act.error} />
-      <Confirm
-        isOpen={asked !== null}
-        title={t(confirmed === 'restart' ? 'machine.restartAsk' : 'machine.stopAsk', { name: vps.hostname })}
-        text={t(confirmed === 'restart' ? 'machine.restartText' : 'machine.stopText')}
-        button={t(`machine.${confirmed}`)}
-        onClose={() => setAsked(null)}
-        onConfirm={() => {
-          setAsked(null);
-          act.mutate(confirmed);
-        }}
-      />
+      <Section
+        title={t('machine.history')}
+        aside={
+          <LinkTo to="/services/$id/history" params={{ id: String(id) }}>
+            {t('machine.wholeHistory')}
+          </LinkTo>
+        }
+      >
+        <Actions id={id} few />
+      </Section>
     </Stack>
   );
 }
@@ -131,9 +65,13 @@ function Resources({ vps: { resources, usage, traffic } }: { vps: Vps }) {
         )}
       </Fact>
       <Fact name={t('machine.memory')}>
-        {usage === null
-          ? memory
-          : t('machine.of', { used: gigabytes(usage.memory_used_mb / 1024, language), total: memory })}
+        {usage === null ? (
+          memory
+        ) : (
+          <Text inherit>
+            {t('machine.of', { used: gigabytes(usage.memory_used_mb / 1024, language), total: memory })}
+          </Text>
+        )}
         {used !== null && <Progress value={used} aria-label={t('machine.memory')} color="brand" mt={4} />}
       </Fact>
       <Fact name={t('machine.disk')}>{gigabytes(resources.disk_gb, language)}</Fact>
@@ -143,39 +81,5 @@ function Resources({ vps: { resources, usage, traffic } }: { vps: Vps }) {
           : t('machine.of', { used: sent, total: gigabytes(traffic.limit_gb, language) })}
       </Fact>
     </Section>
-  );
-}
-
-function History({ id }: { id: number }) {
-  const { t, language } = useText();
-  const read = useQuery(machineHistory(id));
-  const commandName = useCommandName();
-  return (
-    <Stack gap="sm">
-      <Title order={2} size="h4">
-        {t('machine.history')}
-      </Title>
-      <List
-        label={t('machine.history')}
-        items={read.data?.actions}
-        keyOf={(action) => action.id}
-        error={read.error}
-        onRetry={() => void read.refetch()}
-        empty={<Text>{t('machine.noHistory')}</Text>}
-        columns={[
-          { name: t('machine.history'), cell: ({ command }) => commandName(command) },
-          {
-            name: t('services.status'),
-            cell: ({ status, error, progress }) => (
-              <>
-                {status === 'running' ? `${progress} %` : <State of={status} />}
-                {error !== null && <Text size="sm">{error.message}</Text>}
-              </>
-            ),
-          },
-          { name: t('billing.created'), isNumber: true, cell: (each) => moment(each.created_at, language) },
-        ]}
-      />
-    </Stack>
   );
 }

@@ -12,6 +12,13 @@ export const products = queryOptions({
   },
 });
 
+/** One of them, also where it is shown to whoever has it. */
+export const product = (id: number) =>
+  queryOptions({
+    queryKey: ['products', id],
+    queryFn: async ({ signal }) => (await client.get('/products/{id}', { path: { id }, signal })).product,
+  });
+
 /**
  * What a cart would cost: the same as the invoice would ask for. `key` says which cart it is, without what the price does
  * not depend on.

@@ -19,3 +19,25 @@ export const service = (id: number) =>
     queryFn: async ({ signal }) =>
       (await client.get('/dashboard/services/{id}', { path: { id }, signal })).service,
   });
+
+/** For how long a service can be renewed, and for how much. */
+export const renewal = (id: number) =>
+  queryOptions({
+    queryKey: ['services', id, 'renew'],
+    queryFn: ({ signal }) => client.get('/dashboard/services/{id}/renew', { path: { id }, signal }),
+  });
+
+/** What a service can become; with a cycle for a period of that length. */
+export const upgrades = (id: number, cycle?: Schema<'Cycle'>) =>
+  queryOptions({
+    queryKey: ['services', id, 'upgrade', cycle],
+    queryFn: ({ signal }) =>
+      client.get('/dashboard/services/{id}/upgrade', { path: { id }, query: { cycle }, signal }),
+  });
+
+/** What the end of a service would mean. */
+export const cancellation = (id: number) =>
+  queryOptions({
+    queryKey: ['services', id, 'cancel'],
+    queryFn: ({ signal }) => client.get('/dashboard/services/{id}/cancel', { path: { id }, signal }),
+  });

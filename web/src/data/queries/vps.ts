@@ -1,5 +1,6 @@
-import { queryOptions } from '@tanstack/react-query';
+import { keepPreviousData, queryOptions } from '@tanstack/react-query';
 import { client } from '../client.ts';
+import { listed } from './listed.ts';
 
 export const machine = (id: number) =>
   queryOptions({
@@ -8,9 +9,45 @@ export const machine = (id: number) =>
       (await client.get('/dashboard/service/{id}/vps/overview', { path: { id }, signal })).vps,
   });
 
-export const machineHistory = (id: number) =>
+export const machineHistory = (id: number, limit = 10) =>
+  listed(['vps', id, 'history', limit], (from, signal) =>
+    client.get('/dashboard/service/{id}/vps/history', { path: { id }, query: { limit, ...from }, signal }),
+  );
+
+export const chartPeriods = ['hour', 'day', 'week', 'month', 'year'] as const;
+export type ChartPeriod = (typeof chartPeriods)[number];
+
+export const machineCharts = (id: number, period: ChartPeriod) =>
   queryOptions({
-    queryKey: ['vps', id, 'history'],
+    queryKey: ['vps', id, 'charts', period],
+    queryFn: ({ signal }) =>
+      client.get('/dashboard/service/{id}/vps/charts', { path: { id }, query: { period }, signal }),
+    placeholderData: keepPreviousData,
+  });
+
+export const machineAddresses = (id: number) =>
+  queryOptions({
+    queryKey: ['vps', id, 'ips'],
     queryFn: async ({ signal }) =>
-      client.get('/dashboard/service/{id}/vps/history', { path: { id }, query: { limit: 10 }, signal }),
+      (await client.get('/dashboard/service/{id}/vps/ips', { path: { id }, signal })).ips,
+  });
+
+export const machineSnapshots = (id: number) =>
+  queryOptions({
+    queryKey: ['vps', id, 'snapshots'],
+    queryFn: ({ signal }) => client.get('/dashboard/service/{id}/vps/snapshots', { path: { id }, signal }),
+  });
+
+export const machineKeys = (id: number) =>
+  queryOptions({
+    queryKey: ['vps', id, 'access'],
+    queryFn: async ({ signal }) =>
+      (await client.get('/dashboard/service/{id}/vps/access', { path: { id }, signal })).keys,
+  });
+
+export const machineSettings = (id: number) =>
+  queryOptions({
+    queryKey: ['vps', id, 'settings'],
+    queryFn: async ({ signal }) =>
+      (await client.get('/dashboard/service/{id}/vps/settings', { path: { id }, signal })).settings,
   });

@@ -1,0 +1,213 @@
+/** The pages of one machine in a real browser, against the product itself. */
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { runningVps } from '../test/orders.ts';
+import { sql } from '../test/sql.ts';
+import { type Bed, openBed, signIn, type Visitor } from './testbed.ts';
+
+let bed: Bed;
+let id: number;
+beforeAll(async () => {
+  bed = await openBed();
+  ({ serviceId: id } = await runningVps(bed.product, bed.product.customer, { domain: 'pages.example.com' }));
+});
+afterEach(() => bed.closeWindows());
+afterAll(() => bed?.close());
+
+const read = async (path: string) =>
+  (await bed.product.customer.get(`/dashboard/service/${id}/vps/${path}`)).body.data;
+const settled = () => expect.poll(async () => (await read('overview')).vps.current_action).toBeNull();
+
+async function openTab(tab: string, options = {}): Promise<Visitor> {
+  await settled();
+  const visitor = await bed.open(options);
+  await signIn(bed, visitor, `/services/${id}/${tab}`);
+  await visitor.page.getByRole('heading', { level: 1 }).waitFor();
+  return visitor;
+}
+
+/** Ten minutes that were measured, with a gap. */
+async function measure(): Promise<void> {
+  const now = bed.product.clock.now().getTime();
+  const moments = Array.from({ length: 60 }, (_, nth) => new Date(now - nth * 10_000)).filter(
+    (_, nth) => nth < 20 || nth > 30,
+  );
+  await sql(
+    bed.product,
+    `insert into vps_samples (service_id, organization_id, interval_s, time, cpu, mem, maxmem, disk_read, disk_write, netin, netout)
+     select $1, $2, 10, t, 12.5, 3e8, 1e9, 1000, 2000, 3000, 4000 from unnest($3::timestamptz[]) t on conflict do nothing`,
+    ...[id, bed.product.demo.customer.organization_id, moments],
+  );
+}
+
+describe('a customer', () => {
+  it('takes a snapshot, goes back to it by typing the name, and deletes it, each seen through the API', async () => {
+    const { page, complaints } = await openTab('snapshots');
+    await page.getByText('No snapshots yet.').waitFor();
+    await page.getByRole('button', { name: 'Take a snapshot' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Name').fill('before-upgrade');
+    await dialog.getByRole('button', { name: 'Take a snapshot' }).click();
+    // Untouched: the stream tells when it is done.
+    await page.getByText('Ready').waitFor();
+    expect((await read('snapshots')).snapshots).toMatchObject([{ name: 'before-upgrade', state: 'ready' }]);
+
+    await page.getByRole('button', { name: 'Restore' }).click();
+    const restore = dialog.getByRole('button', { name: 'Restore' });
+    expect(await restore.isDisabled()).toBe(true);
+    await dialog.getByLabel('Type “pages.example.com” to go on').fill('pages.example.com');
+    await restore.click();
+    await expect
+      .poll(async () => (await read('history')).actions.map((each: { command: string }) => each.command))
+      .toContain('restore_snapshot');
+    await settled();
+    await page.getByRole('button', { name: 'Delete' }).click();
+    await dialog.getByRole('button', { name: 'Delete' }).click();
+    await page.getByText('No snapshots yet.').waitFor();
+    expect((await read('snapshots')).snapshots).toEqual([]);
+    expect(complaints()).toEqual([]);
+  });
+
+  it('names an address, and what is no name is said at its field', async () => {
+    const { page } = await openTab('addresses');
+    await page.getByRole('button', { name: /^Change the reverse DNS of/ }).click();
+    const field = page.getByRole('dialog').getByLabel('Reverse DNS', { exact: true });
+    await field.fill('not a name');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('dialog').locator('input[name=dns_name][aria-invalid=true]').waitFor();
+    expect(await field.inputValue()).toBe('not a name');
+    await field.fill('mail.example.com');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('cell', { name: /mail\.example\.com/ }).waitFor();
+    expect((await read('ips')).ips[0].dns_name).toBe('mail.example.com');
+  });
+
+  it('sets a password that is made up and shown once', async () => {
+    const { page, complaints } = await openTab('access');
+    await page.getByRole('button', { name: 'Set a new password' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Set a new password' }).click();
+    await page.getByText('It is shown this once.').waitFor();
+    await expect.poll(async () => (await read('history')).actions[0].command).toBe('reset_password');
+    expect(complaints()).toEqual([]);
+  });
+
+  it('protects the machine from being reinstalled, which then says why not; takes that back, and reinstalls', async () => {
+    const { page, complaints } = await openTab('settings');
+    await page.getByLabel(/^Nobody can reinstall/).check();
+    await page.getByLabel('Name servers').fill('192.0.2.53');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Saved.').waitFor();
+    expect((await read('settings')).settings).toMatchObject({
+      ...{ nameservers: ['192.0.2.53'], protection: { reinstall: true, delete: false } },
+    });
+    await page.getByRole('link', { name: 'Reinstall' }).click();
+    await page.getByText(/protected/).waitFor();
+    await page.getByRole('link', { name: 'Settings' }).click();
+    await page.getByLabel(/^Nobody can reinstall/).uncheck();
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Saved.').waitFor();
+    await page.getByRole('link', { name: 'Reinstall' }).click();
+    await page.getByRole('radio', { name: 'Tiny Linux' }).check();
+    const submit = page.getByRole('button', { name: 'Delete everything and install' });
+    expect(await submit.isDisabled()).toBe(true);
+    await page.getByLabel('Type “pages.example.com” to go on').fill('pages.example.com');
+    await submit.click();
+    await page.getByText('It has begun.').waitFor();
+    await page.getByText('It is shown this once.').waitFor();
+    await expect.poll(async () => (await read('history')).actions[0].command).toBe('reinstall');
+    await settled();
+    // The history shows it by itself.
+    await page.getByRole('link', { name: 'History' }).click();
+    await page.getByRole('row', { name: /^Reinstall .*Done/ }).waitFor();
+    expect(complaints()).toEqual([]);
+  });
+
+  it('sees what another size costs, and the invoice asks for that', async () => {
+    const { page, complaints } = await openTab('resize');
+    const submit = page.getByRole('button', { name: 'Change the size' });
+    await page.getByLabel('Memory (GB)').fill('2');
+    const total = await page.locator('[aria-busy=false] [data-total]').innerText();
+    expect(total).toMatch(/^€\d+\.\d\d$/);
+    await submit.click();
+    await page.waitForURL(/\/invoices\/\d+/);
+    const { body } = await bed.product.customer.get(
+      `/dashboard/invoices/${new URL(page.url()).pathname.split('/').at(-1)}`,
+    );
+    expect(`€${body.data.invoice.total}`).toBe(total);
+    expect(complaints()).toEqual([]);
+  });
+
+  it('sees what the machine uses as it is measured, untouched', async () => {
+    const { page, complaints } = await openTab('');
+    await page.getByText('pages.example.com').first().waitFor();
+    const sample = async (cpu: number) =>
+      sql(
+        bed.product,
+        `insert into vps_samples (service_id, organization_id, interval_s, time, cpu, mem, maxmem, disk_read, disk_write, netin, netout)
+         values ($1, $2, 10, $3, $4, 1e8, 1e9, 0, 0, 0, 0) on conflict (service_id, interval_s, time) do update set cpu = excluded.cpu`,
+        ...[id, bed.product.demo.customer.organization_id, bed.product.clock.now(), cpu],
+      );
+    const bar = page.getByRole('progressbar', { name: 'CPU' });
+    await expect
+      .poll(async () => {
+        await sample(77);
+        return bar.getAttribute('aria-valuenow', { timeout: 500 }).catch(() => null);
+      })
+      .toBe('77');
+    expect(complaints()).toEqual([]);
+  });
+
+  it('reads what the charts draw, for as long as is chosen', async () => {
+    await measure();
+    const { page, complaints } = await openTab('charts');
+    await page.getByText(/^CPU: \d+ % now, \d+ % on average, \d+ % at most\.$/).waitFor();
+    await expect.poll(() => page.locator('[role=img] canvas').count()).toBe(4);
+    await page.getByLabel('Time').selectOption({ label: 'Last year' });
+    await expect.poll(() => new URL(page.url()).search).toBe('?period=year');
+    expect(complaints()).toEqual([]);
+  });
+
+  it('has one choice of sections and one of power on a phone', async () => {
+    const { page } = await openTab('history', { viewport: { width: 320, height: 640 }, hasTouch: true });
+    await page.getByRole('button', { name: 'Power' }).tap();
+    await page.getByRole('menuitem', { name: /^Start.*running/ }).waitFor();
+    await page.getByRole('menuitem', { name: 'Restart' }).tap();
+    await page.getByRole('dialog').getByRole('button', { name: 'Restart' }).tap();
+    await expect.poll(async () => (await read('history')).actions[0].command).toBe('restart');
+    await settled();
+    await page
+      .getByRole('combobox', { name: 'Sections of this service' })
+      .selectOption({ label: 'Addresses' });
+    await page.waitForURL(/\/addresses$/);
+  });
+});
+
+const corners = [
+  { name: 'wide, light, English', viewport: { width: 1440, height: 900 }, colorScheme: 'light' },
+  { name: 'narrow, dark, German', viewport: { width: 320, height: 640 }, colorScheme: 'dark' },
+] as const;
+const tabs = [
+  ...['', 'console?type=serial', 'charts', 'addresses', 'snapshots', 'access'],
+  ...['settings', 'resize', 'reinstall', 'contract', 'history'],
+];
+
+it.each(corners)(
+  'breaks no rule of WCAG 2.2 AA and needs no moving sideways: $name',
+  async (corner) => {
+    const language = corner.name.endsWith('German') ? 'de' : 'en';
+    await bed.product.customer.post('/dashboard/account/preferences', { language });
+    await measure();
+    const visitor = await openTab('', corner);
+    const { page } = visitor;
+    const found: string[] = [];
+    for (const tab of tabs) {
+      await page.goto(`/services/${id}/${tab}`);
+      await page.getByRole('heading', { level: 1, name: 'pages.example.com' }).waitFor();
+      await page.locator('section, table, form, .plot').first().waitFor();
+      await expect.poll(() => page.locator('[aria-busy=true], .mantine-Skeleton-root').count()).toBe(0);
+      for (const fault of [...(await visitor.faults()), ...visitor.complaints()])
+        found.push(`${tab}: ${fault}`);
+    }
+    expect(found).toEqual([]);
+  },
+  180_000,
+);

@@ -1,0 +1,138 @@
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useNavigate, useParams } from '@tanstack/react-router';
+import { useState } from 'react';
+import type { Schema } from '../../../client/index.ts';
+import { client } from '../data/client.ts';
+import { renewal, service } from '../data/queries/index.ts';
+import { day, money } from '../text/formats.ts';
+import { useText } from '../text/index.ts';
+import {
+  ActionButton,
+  Fact,
+  Group,
+  LinkTo,
+  Refusal,
+  Section,
+  SimpleGrid,
+  Skeleton,
+  Stack,
+  Text,
+  Tiles,
+} from '../ui/index.ts';
+import { Cancellation } from './Cancellation.tsx';
+import { Move } from './Move.tsx';
+import { Note } from './Note.tsx';
+import { Upgrade } from './Upgrade.tsx';
+
+type Owned = Schema<'Service'>;
+
+/** What a service costs and until when, and everything that changes that. */
+export function Contract() {
+  const id = Number(useParams({ from: '/in/services/$id' }).id);
+  const { data: owned } = useQuery(service(id));
+  if (owned === undefined) return <Skeleton height={320} />;
+  return (
+    <Stack gap="lg">
+      <Renewal owned={owned} />
+      <Upgrade owned={owned} />
+      <SimpleGrid cols={{ base: 1, md: 2 }}>
+        <Note owned={owned} />
+        <Move owned={owned} />
+      </SimpleGrid>
+      <Cancellation owned={owned} />
+    </Stack>
+  );
+}
+
+function Renewal({ owned }: { owned: Owned }) {
+  const { t, language } = useText();
+  const queries = useQueryClient();
+  const navigate = useNavigate();
+  const read = useQuery(renewal(owned.id));
+  const [chosen, setChosen] = useState<string | null>(null);
+  const cycles = read.data?.cycles ?? [];
+  const cycle = cycles.find((each) => each.cycle === (chosen ?? owned.billingCycle)) ?? cycles[0];
+  const renew = useMutation({
+    mutationFn: async () => {
+      const { invoice_id: invoice } = await client.post('/dashboard/services/{id}/renew', {
+        path: { id: owned.id },
+        body: { cycle: cycle?.cycle ?? owned.billingCycle },
+      });
+      for (const kind of ['services', 'invoices']) void queries.invalidateQueries({ queryKey: [kind] });
+      await navigate({ to: '/invoices/$id', params: { id: String(invoice) } });
+    },
+  });
+  const auto = useMutation({
+    mutationFn: () =>
+      client.patch('/dashboard/services/{id}', {
+        path: { id: owned.id },
+        body: { auto_renew: !owned.auto_renew },
+      }),
+    onSettled: () => queries.invalidateQueries({ queryKey: ['services'] }),
+  });
+  const amount = (value: string) => money(value, owned.currency, language);
+  return (
+    <Section title={t('contract.period')}>
+      <SimpleGrid cols={{ base: 1, xs: 2, md: 4 }}>
+        <Fact name={t('billing.price')}>
+          {amount(owned.price)} · {t(`cycle.${owned.billingCycle}`)}
+        </Fact>
+        <Fact name={t('services.due')}>
+          {owned.duedate === null ? t('services.noPayment') : day(owned.duedate, language)}
+        </Fact>
+        {owned.coming_price !== null && (
+          <Fact name={t('contract.comingPrice', { day: day(owned.coming_price.from, language) })}>
+            {amount(owned.coming_price.price)}
+          </Fact>
+        )}
+        {owned.promised_until !== null && (
+          <Fact name={t('contract.promise')}>
+            {t('contract.promiseUntil', { day: day(owned.promised_until, language) })}
+          </Fact>
+        )}
+      </SimpleGrid>
+      <Refusal error={read.error} onRetry={() => void read.refetch()} />
+      {read.isPending && <Skeleton height={72} />}
+      {cycles.length > 0 && (
+        <Tiles
+          name="cycle"
+          legend={t('contract.renewFor')}
+          tiles={cycles.map((each) => ({
+            value: each.cycle,
+            label: `${t(`cycle.${each.cycle}`)} · ${amount(each.price)}`,
+            note: [
+              t('contract.until', { day: day(each.new_duedate, language) }),
+              each.discount_percent > 0 && t('contract.less', { percent: each.discount_percent }),
+            ]
+              .filter(Boolean)
+              .join(' · '),
+          }))}
+          value={cycle?.cycle}
+          onChoose={setChosen}
+        />
+      )}
+      {typeof read.data?.open_invoice_id === 'number' && (
+        <LinkTo to="/invoices/$id" params={{ id: String(read.data.open_invoice_id) }}>
+          {t('contract.openInvoice')}
+        </LinkTo>
+      )}
+      <Refusal error={renew.error ?? auto.error} />
+      <Group>
+        <ActionButton action={owned.actions.renew} loading={renew.isPending} onAct={() => renew.mutate()}>
+          {t('contract.renew')}
+        </ActionButton>
+        <ActionButton
+          variant="default"
+          action={owned.actions.auto_renew}
+          loading={auto.isPending}
+          onAct={() => auto.mutate()}
+        >
+          {t(owned.auto_renew ? 'contract.autoOff' : 'contract.autoOn')}
+        </ActionButton>
+      </Group>
+      <Text size="sm" c="dimmed">
+        {t(owned.auto_renew ? 'contract.autoIsOn' : 'contract.autoIsOff')}
+      </Text>
+    </Section>
+  );
+}

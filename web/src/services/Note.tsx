@@ -1,0 +1,41 @@
+import { useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import type { Schema } from '../../../client/index.ts';
+import { client } from '../data/client.ts';
+import { useText } from '../text/index.ts';
+import { Alert, Form, LongField, Section, Text } from '../ui/index.ts';
+
+/** What the organization writes down of a service, for itself. */
+export function Note({ owned }: { owned: Schema<'Service'> }) {
+  const { t } = useText();
+  const queries = useQueryClient();
+  const [isSaved, setSaved] = useState(false);
+  const { allowed, reason } = owned.actions.note;
+  return (
+    <Section title={t('services.note')}>
+      {allowed ? (
+        <Form
+          submit={t('app.save')}
+          beside={isSaved && <Text role="status">{t('app.saved')}</Text>}
+          onSubmit={async ({ note = null }) => {
+            setSaved(false);
+            await client.patch('/dashboard/services/{id}/note', { path: { id: owned.id }, body: { note } });
+            await queries.invalidateQueries({ queryKey: ['services'] });
+            setSaved(true);
+          }}
+        >
+          <LongField
+            name="note"
+            label={t('services.note')}
+            help={t('contract.noteHelp')}
+            required={false}
+            maxLength={2000}
+            defaultValue={owned.note ?? ''}
+          />
+        </Form>
+      ) : (
+        <Alert color="orange">{reason}</Alert>
+      )}
+    </Section>
+  );
+}

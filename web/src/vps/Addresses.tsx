@@ -1,0 +1,92 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useParams } from '@tanstack/react-router';
+import { useState } from 'react';
+import type { Schema } from '../../../client/index.ts';
+import { client } from '../data/client.ts';
+import { machineAddresses } from '../data/queries/index.ts';
+import { useText } from '../text/index.ts';
+import { Badge, Button, Dialog, Field, Form, Group, List, Text } from '../ui/index.ts';
+
+/** The addresses of a machine, and by which names the world finds them. */
+export function Addresses() {
+  const { t } = useText();
+  const id = Number(useParams({ from: '/in/services/$id' }).id);
+  const queries = useQueryClient();
+  const read = useQuery(machineAddresses(id));
+  const [named, setNamed] = useState<Schema<'IpAddress'> | null>(null);
+  return (
+    <>
+      <List
+        label={t('machine.addresses')}
+        items={read.data}
+        keyOf={({ address }) => address}
+        error={read.error}
+        onRetry={() => void read.refetch()}
+        empty={<Text>{t('addresses.none')}</Text>}
+        columns={[
+          {
+            name: t('services.address'),
+            cell: ({ address, prefix, primary }) => (
+              <Group gap="xs">
+                <Text fw={600} style={{ overflowWrap: 'anywhere' }}>
+                  {address}/{prefix}
+                </Text>
+                {primary && (
+                  <Badge variant="light" color="brand" tt="none" radius="sm">
+                    {t('addresses.primary')}
+                  </Badge>
+                )}
+              </Group>
+            ),
+          },
+          { name: t('addresses.gateway'), cell: ({ gateway }) => gateway },
+          { name: t('addresses.mac'), cell: ({ mac }) => mac ?? '–' },
+          {
+            name: t('addresses.name'),
+            cell: (each) => (
+              <Group gap="xs" justify="end" style={{ minWidth: 0 }}>
+                <Text style={{ overflowWrap: 'anywhere' }}>{each.dns_name ?? '–'}</Text>
+                <Button
+                  size="xs"
+                  variant="default"
+                  aria-label={t('addresses.rename', { address: each.address })}
+                  onClick={() => setNamed(each)}
+                >
+                  {t('app.change')}
+                </Button>
+              </Group>
+            ),
+          },
+        ]}
+      />
+      <Dialog
+        title={t('addresses.rename', { address: named?.address ?? '' })}
+        isOpen={named !== null}
+        onClose={() => setNamed(null)}
+      >
+        <Form
+          submit={t('app.save')}
+          onSubmit={async ({ dns_name = null }) => {
+            const address = named?.address ?? '';
+            await client.patch('/dashboard/service/{id}/vps/ips', {
+              path: { id },
+              body: { address, dns_name },
+            });
+            await queries.invalidateQueries({ queryKey: ['vps', id] });
+            setNamed(null);
+          }}
+        >
+          <Field
+            name="dns_name"
+            label={t('addresses.name')}
+            help={t('addresses.nameHelp')}
+            required={false}
+            maxLength={255}
+            defaultValue={named?.dns_name ?? ''}
+            autoFocus
+          />
+        </Form>
+      </Dialog>
+    </>
+  );
+}
