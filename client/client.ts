@@ -29,6 +29,8 @@ interface Call extends CallOptions {
   path?: Record<string, string | number>;
   query?: Record<string, string | number | boolean | undefined | null>;
   body?: unknown;
+  /** Instead of a body; its type says what it is. */
+  file?: Blob;
 }
 
 const tries = 3;
@@ -72,6 +74,11 @@ export class Client {
   /** What is no JSON: a PDF, a CSV. The caller reads its body. */
   file<P extends PathOf<'get'>>(path: P, ...[given]: Rest<OperationAt<'get', P>>): Promise<Response> {
     return this.#send('get', path, (given ?? {}) as Call);
+  }
+
+  /** A body that is no JSON, as a bank's statement. */
+  upload<P extends PathOf<'post'>>(path: P, file: Blob, type: string) {
+    return this.#data<DataOf<OperationAt<'post', P>>>('post', path, { file: file.slice(0, file.size, type) });
   }
 
   /** Everything in a list, page after page: `for await (const service of client.all('/dashboard/services', 'services'))`. */
@@ -125,11 +132,12 @@ export class Client {
       ...(token !== undefined && { token }),
       ...(about !== null && { 'x-organization-id': String(about) }),
       ...(call.body !== undefined && { 'content-type': 'application/json' }),
+      ...(call.file !== undefined && { 'content-type': call.file.type }),
       ...(call.ifMatch !== undefined && { 'if-match': call.ifMatch }),
       ...(method === 'post' && { 'idempotency-key': call.idempotencyKey ?? crypto.randomUUID() }),
     };
     const target = `${url}${fill(path, call.path)}${search(call.query)}`;
-    const body = call.body === undefined ? undefined : JSON.stringify(call.body);
+    const body = call.body === undefined ? call.file : JSON.stringify(call.body);
     const isRepeatable = method === 'get' || method === 'post' || method === 'put';
     let patience = patienceSeconds;
     let mayAsk = onRefused !== undefined;

@@ -13,6 +13,9 @@ export type FieldName = keyof (typeof en)['field'];
 const amounts = new Set([
   ...[
     'amount',
+    'unclear',
+    'price_before',
+    'price_after',
     'total',
     'subtotal',
     'tax',

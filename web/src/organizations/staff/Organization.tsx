@@ -142,6 +142,22 @@ function Acts({ of: { id, name, country, status } }: { of: Organization }) {
         <Named name="description" />
       </Act>
       <Act
+        operation="returnCredit"
+        label={t('customers.returnCredit')}
+        text={t('customers.returnCreditText')}
+        isDangerous
+        onAct={({ amount, currency = '', reason = '' }) =>
+          client.post('/staff/organizations/{id}/credit-returns', {
+            path,
+            body: { amount, currency, reason },
+          })
+        }
+      >
+        <Named name="amount" isOptional help={t('customers.allCreditHelp')} />
+        <Named name="currency" value="EUR" />
+        <NamedLong name="reason" help={t('customers.toldHelp')} />
+      </Act>
+      <Act
         operation="promisePaymentOfOrganization"
         label={t('customers.promise')}
         text={t('customers.promiseText')}

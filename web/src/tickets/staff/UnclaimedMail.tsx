@@ -2,6 +2,7 @@ import { useNavigate, useParams } from '@tanstack/react-router';
 import type { Schema } from '../../../../client/index.ts';
 import { client } from '../../data/client.ts';
 import { unclaimedMail } from '../../data/queries/staff/index.ts';
+import { saveFile } from '../../data/saveFile.ts';
 import { useText } from '../../text/index.ts';
 import { Act, Facts, Group, Named, NamedChoice, Page, Section, Thing, Written } from '../../ui/index.ts';
 import { priorities } from './Queue.tsx';
@@ -49,6 +50,16 @@ export function UnclaimedMail() {
               <Departments />
               <NamedChoice name="priority" of={priorities} value="medium" />
             </Act>
+            <Act
+              operation="getRawMail"
+              label={t('support.saveMail')}
+              onAct={async () =>
+                saveFile(
+                  await client.file('/staff/unclaimed-mails/{id}/raw', { path }),
+                  `mail-${path.id}.eml`,
+                )
+              }
+            />
             <Act
               operation="deleteUnclaimedMail"
               label={t('staff.delete')}

@@ -7,6 +7,7 @@ export const bankStatements = staffList('/staff/bank-statements', 'statements');
 export const bankStatement = staffThing('/staff/bank-statements/{id}');
 export const bankEntries = staffList('/staff/bank-statements/{id}/entries', 'bank_entries');
 export const refunds = staffList('/staff/refunds', 'refunds');
+export const creditReturns = staffList('/staff/credit-returns', 'credit_returns');
 export const disputes = staffList('/staff/disputes', 'disputes');
 export const payouts = staffList('/staff/payouts', 'payouts');
 export const unknownPayments = staffList('/staff/unknown-payments', 'payments');

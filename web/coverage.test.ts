@@ -1,0 +1,134 @@
+/** Which operations of the API have a place in the dashboard, and why others have none. */
+import { globSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { expect, it } from 'vitest';
+import { ourDescription } from '../client/description.ts';
+
+/**
+ * Operations without a place, each with the reason; the list gets shorter. What has a place leaves it.
+ */
+const without: Readonly<Record<string, string>> = {
+  ...reason('a list or the page around it says the same', [
+    ...[
+      'getProduct',
+      'getSshKey',
+      'getApiKey',
+      'getSession',
+      'getPasskey',
+      'getOrganization',
+      'getInvitation',
+    ],
+    ...[
+      'getOrganizationMember',
+      'getPaymentMethod',
+      'getSnapshot',
+      'getVpsAction',
+      'getTicketSubject',
+      'getWebhook',
+    ],
+    ...['getServiceNote', 'getPaymentPromise', 'getVpsSshKeys', 'getVpsIpAddresses', 'listPasskeys'],
+    ...[
+      'getStaff',
+      'getStaffKey',
+      'getProductGroup',
+      'getCoupon',
+      'getOrder',
+      'getRefund',
+      'getDispute',
+      'getTaxRate',
+    ],
+    ...['getCannedReply', 'getCreditReturn', 'getOperatingSystemImage', 'getPromiseOfService'],
+    ...['getPromiseOfOrganization', 'getWebhookDelivery'],
+  ]),
+  ...reason('mails, browsers and payment providers call it, no page', [
+    ...['openUnsubscribePage', 'unsubscribe', 'openPaymentPage', 'receivePaymentEvent'],
+  ]),
+  ...reason('its page is not there yet', [
+    ...[
+      'updateAccountDetails',
+      'deleteSshKey',
+      'exportAccountData',
+      'closeAccount',
+      'listApiKeys',
+      'createApiKey',
+    ],
+    ...['updateApiKey', 'revokeApiKey', 'rotateApiKey', 'listSessions', 'endOtherSessions', 'endSession'],
+    ...['listSignIns', 'disableSecondFactor', 'renewRecoveryCodes', 'askForNewPasskey', 'addPasskey'],
+    ...['renamePasskey', 'removePasskey', 'exportInvoices', 'cancelInvoice', 'getBillingProfile'],
+    ...[
+      'updateBillingProfile',
+      'addPaymentMethod',
+      'changePaymentMethod',
+      'removePaymentMethod',
+      'topUpCredit',
+    ],
+    ...['listCreditTransactions', 'updateService', 'updateServiceNote', 'getRenewalOptions', 'renewService'],
+    ...['getCancellation', 'cancelService', 'revokeCancellation', 'getUpgradeOptions', 'upgradeService'],
+    ...['moveService', 'upgradeVpsResources', 'getVpsConsole', 'updateIpAddress', 'getPerformanceCharts'],
+    ...['getSnapshots', 'deleteSnapshot', 'restoreSnapshot', 'getVpsSettings', 'updateVpsSettings'],
+    ...['updateTicketSubject', 'listWebhooks', 'createWebhook', 'updateWebhook', 'deleteWebhook'],
+    ...[
+      'rotateWebhookSecret',
+      'testWebhook',
+      'replayWebhook',
+      'listWebhookDeliveries',
+      'replayWebhookDelivery',
+    ],
+    ...['previewChangedCalendar'],
+  ]),
+};
+
+function reason(why: string, operations: readonly string[]): Record<string, string> {
+  return Object.fromEntries(operations.map((operation) => [operation, why]));
+}
+
+const root = path.join(import.meta.dirname, 'src');
+const source = globSync('**/*.{ts,tsx}', { cwd: root })
+  .map((file) => readFileSync(path.join(root, file), 'utf8'))
+  .join('\n');
+
+/** Every call that stands in the pages: the method, and the path as a pattern where a part of it is chosen at run time. */
+const calls = [
+  ...[
+    ...source.matchAll(/client\s*\.(get|post|patch|put|delete|file|upload|all)\(\s*['"`](\/[^'"`]*)['"`]/g),
+  ].map(([, method = '', where = '']) => ({
+    method: ({ file: 'get', all: 'get', upload: 'post' } as Record<string, string>)[method] ?? method,
+    where,
+  })),
+  ...[...source.matchAll(/staff(?:List|Thing)\(\s*'(\/[^']*)'/g)].map(([, where = '']) => ({
+    method: 'get',
+    where,
+  })),
+  ...[...source.matchAll(/(?:EventSource|fetch)\(\s*['"`]\/api(\/[^?'"`]*)/g)].map(([, where = '']) => ({
+    ...{ method: 'get', where },
+  })),
+].map(({ method, where }) => ({
+  method,
+  pattern: new RegExp(
+    `^${where
+      .split(/\$\{[^}]*\}/)
+      .map(RegExp.escape)
+      .join('[a-z-]+')}$`,
+  ),
+}));
+
+const operations = Object.entries(
+  ourDescription().paths as Record<string, Record<string, { operationId: string }>>,
+).flatMap(([where, methods]) =>
+  Object.entries(methods).map(([method, { operationId: name }]) => ({
+    name,
+    hasPlace: calls.some((call) => call.method === method && call.pattern.test(where)),
+  })),
+);
+
+it('has a place for every operation of the API, but those whose reason stands here', () => {
+  expect(calls.length).toBeGreaterThan(150);
+  expect(operations.filter(({ name, hasPlace }) => !hasPlace && without[name] === undefined)).toEqual([]);
+});
+
+it('gives no reason for what staff finds a place for, nor for what there is not', () => {
+  const placed = new Map(
+    operations.map(({ name, where, hasPlace }) => [name, hasPlace && where.startsWith('/staff')]),
+  );
+  expect(Object.keys(without).filter((name) => placed.get(name) !== false)).toEqual([]);
+});

@@ -1,0 +1,98 @@
+import type { Schema } from '../../../../client/index.ts';
+import { client } from '../../data/client.ts';
+import { staffPeople } from '../../data/queries/staff/index.ts';
+import { useText } from '../../text/index.ts';
+import { Act, Group, ListPage, Named, NamedChoice, NamedLong, useColumns } from '../../ui/index.ts';
+
+type Role = Schema<'StaffRole'>;
+
+const roles = ['administrator', 'billing', 'support', 'operator'] as const satisfies readonly Role[];
+
+export function StaffPeople() {
+  const { t } = useText();
+  const columns = useColumns<Schema<'StaffMember'>>(
+    ['email', 'first_name', 'last_name', 'role', 'status', 'second_factor', 'last_activity_at', 'actions'],
+    { actions: (member) => <Acts of={member} /> },
+  );
+  return (
+    <ListPage
+      title={t('staff.people')}
+      text={t('running.peopleText')}
+      list={staffPeople}
+      filters={[
+        { name: 'role', of: roles },
+        { name: 'status', of: ['active', 'blocked'] },
+      ]}
+      columns={columns}
+      aside={
+        <Act
+          operation="addStaff"
+          label={t('running.newPerson')}
+          text={t('running.newPersonText')}
+          size="sm"
+          isFirst
+          onAct={({ email = '', first_name: first = '', last_name: last = '', role }) =>
+            client.post('/staff/staff', {
+              body: { email, first_name: first, last_name: last, role: role as Role },
+            })
+          }
+        >
+          <Named name="email" type="email" />
+          <Named name="first_name" />
+          <Named name="last_name" />
+          <NamedChoice name="role" of={roles} value="support" />
+        </Act>
+      }
+    />
+  );
+}
+
+function Acts({ of: member }: { of: Schema<'StaffMember'> }) {
+  const { t } = useText();
+  const path = { id: member.id };
+  return (
+    <Group gap="xs">
+      <Act
+        operation="updateStaff"
+        label={t('support.change')}
+        text={t('running.changePersonText')}
+        onAct={({ first_name: first, last_name: last, role }) =>
+          client.patch('/staff/staff/{id}', {
+            path,
+            body: { first_name: first, last_name: last, role: role as Role },
+          })
+        }
+      >
+        <Named name="first_name" value={member.first_name} />
+        <Named name="last_name" value={member.last_name} />
+        <NamedChoice name="role" of={roles} value={member.role} />
+      </Act>
+      {member.status === 'blocked' ? (
+        <Act
+          operation="unblockStaff"
+          label={t('customers.unblock')}
+          text={t('customers.unblockUserText')}
+          onAct={() => client.post('/staff/staff/{id}/unblock', { path })}
+        />
+      ) : (
+        <Act
+          operation="blockStaff"
+          label={t('customers.block')}
+          text={t('running.blockPersonText')}
+          isDangerous
+          onAct={({ reason = '' }) => client.post('/staff/staff/{id}/block', { path, body: { reason } })}
+        >
+          <NamedLong name="reason" />
+        </Act>
+      )}
+      <Act
+        operation="removeStaff"
+        label={t('running.removePerson')}
+        text={t('running.removePersonText')}
+        name={member.email}
+        isDangerous
+        onAct={() => client.delete('/staff/staff/{id}', { path })}
+      />
+    </Group>
+  );
+}

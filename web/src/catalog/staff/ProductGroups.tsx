@@ -1,0 +1,44 @@
+import type { Schema } from '../../../../client/index.ts';
+import { client } from '../../data/client.ts';
+import { productGroups } from '../../data/queries/staff/index.ts';
+import { useText } from '../../text/index.ts';
+import { Act, ListPage, Named, useColumns } from '../../ui/index.ts';
+
+export function ProductGroups() {
+  const { t } = useText();
+  const columns = useColumns<Schema<'StaffProductGroup'>>(['name', 'position', 'products', 'actions'], {
+    actions: ({ id, name, position }) => (
+      <Act
+        operation="updateProductGroup"
+        label={t('support.change')}
+        onAct={({ name, position }) =>
+          client.patch('/staff/product-groups/{id}', {
+            path: { id },
+            body: { name, position: Number(position) },
+          })
+        }
+      >
+        <Named name="name" value={name} />
+        <Named name="position" value={position} />
+      </Act>
+    ),
+  });
+  return (
+    <ListPage
+      title={t('staff.groups')}
+      list={productGroups}
+      columns={columns}
+      aside={
+        <Act
+          operation="createProductGroup"
+          label={t('money.newGroup')}
+          size="sm"
+          isFirst
+          onAct={({ name = '' }) => client.post('/staff/product-groups', { body: { name } })}
+        >
+          <Named name="name" />
+        </Act>
+      }
+    />
+  );
+}

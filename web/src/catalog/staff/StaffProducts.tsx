@@ -1,0 +1,74 @@
+import { useInfiniteQuery } from '@tanstack/react-query';
+import type { Schema } from '../../../../client/index.ts';
+import { client } from '../../data/client.ts';
+import { productGroups, staffProducts } from '../../data/queries/staff/index.ts';
+import { useText } from '../../text/index.ts';
+import { Act, LinkTo, ListPage, Named, NamedChoice, NamedLong, useColumns } from '../../ui/index.ts';
+
+export const productStates = ['active', 'hidden', 'retired'] as const;
+
+export function StaffProducts() {
+  const { t } = useText();
+  const columns = useColumns<Schema<'StaffProduct'>>(
+    ['name', 'group', 'type', 'status', 'stock', 'position'],
+    {
+      name: ({ id, name }) => (
+        <LinkTo to="/staff/products/$id" params={{ id: String(id) }}>
+          {name}
+        </LinkTo>
+      ),
+      stock: ({ stock }) => stock ?? t('money.endless'),
+    },
+  );
+  return (
+    <ListPage
+      title={t('staff.products')}
+      list={staffProducts}
+      filters={[{ name: 'search' }, { name: 'status', of: productStates }]}
+      columns={columns}
+      aside={
+        <Act
+          operation="createProduct"
+          label={t('money.newProduct')}
+          text={t('money.newProductText')}
+          size="sm"
+          isFirst
+          onAct={({ name = '', type, moduleId, group_id: group, currency = '', description, stock }) =>
+            client.post('/staff/products', {
+              body: {
+                ...{ name, currency, description, status: 'hidden' as const },
+                ...{
+                  type: type as Schema<'ProductType'>,
+                  moduleId: Number(moduleId),
+                  group_id: Number(group),
+                },
+                ...(stock !== undefined && { stock: Number(stock) }),
+              },
+            })
+          }
+        >
+          <Named name="name" />
+          <NamedChoice name="type" of={['Hosting', 'Domain']} />
+          <Named name="moduleId" value="1" help={t('money.moduleHelp')} />
+          <Groups />
+          <Named name="currency" value="EUR" />
+          <NamedLong name="description" isOptional />
+          <Named name="stock" isOptional help={t('money.stockHelp')} />
+        </Act>
+      }
+    />
+  );
+}
+
+export function Groups({ value }: { value?: number }) {
+  const { data } = useInfiniteQuery(productGroups());
+  const groups = data?.pages.flatMap((page) => page.items) ?? [];
+  return (
+    <NamedChoice
+      key={groups.length}
+      name="group_id"
+      value={value}
+      of={groups.map(({ id, name }) => ({ value: String(id), label: name }))}
+    />
+  );
+}

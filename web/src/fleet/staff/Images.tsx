@@ -1,0 +1,95 @@
+import type { Schema } from '../../../../client/index.ts';
+import { client } from '../../data/client.ts';
+import { images } from '../../data/queries/staff/index.ts';
+import { useText } from '../../text/index.ts';
+import { Act, Group, ListPage, Named, Text, Tick, useColumns } from '../../ui/index.ts';
+
+export function Images() {
+  const { t } = useText();
+  const columns = useColumns<Schema<'Image'>>(
+    ['slug', 'name', 'version', 'state', 'active', 'min_memory_mib', 'min_disk_gib', 'actions'],
+    {
+      state: ({ state, progress, error }) => (
+        <>
+          {t(`running.image_${state}`)}
+          {(error ?? progress) !== null && <Text size="sm">{error ?? progress}</Text>}
+        </>
+      ),
+      actions: (image) => <Acts of={image} />,
+    },
+  );
+  return (
+    <ListPage
+      title={t('staff.images')}
+      list={images}
+      columns={columns}
+      aside={
+        <Act
+          operation="addOperatingSystemImage"
+          label={t('running.newImage')}
+          text={t('running.newImageText')}
+          size="sm"
+          isFirst
+          onAct={({ slug = '', name = '', version = '', url = '', sha256 = '', ...sizes }) =>
+            client.post('/staff/images', {
+              body: {
+                ...{ slug, name, version, source: { kind: 'download', url, sha256, guest: 'cloud-init' } },
+                ...{ min_memory_mib: Number(sizes.min_memory_mib), min_disk_gib: Number(sizes.min_disk_gib) },
+              },
+            })
+          }
+        >
+          <Named name="slug" />
+          <Named name="name" />
+          <Named name="version" />
+          <Named name="url" />
+          <Named name="sha256" />
+          <Named name="min_memory_mib" value="512" />
+          <Named name="min_disk_gib" value="5" />
+        </Act>
+      }
+    />
+  );
+}
+
+function Acts({ of: image }: { of: Schema<'Image'> }) {
+  const { t } = useText();
+  const path = { slug: image.slug };
+  return (
+    <Group gap="xs">
+      <Act
+        operation="changeOperatingSystemImage"
+        label={t('support.change')}
+        onAct={({ name, version, active, ...sizes }) =>
+          client.patch('/staff/images/{slug}', {
+            path,
+            body: {
+              ...{ name, version, active: active !== undefined },
+              ...{ min_memory_mib: Number(sizes.min_memory_mib), min_disk_gib: Number(sizes.min_disk_gib) },
+            },
+          })
+        }
+      >
+        <Named name="name" value={image.name} />
+        <Named name="version" value={image.version} />
+        <Named name="min_memory_mib" value={image.min_memory_mib} />
+        <Named name="min_disk_gib" value={image.min_disk_gib} />
+        <Tick name="active" label={t('running.offered')} defaultChecked={image.active} />
+      </Act>
+      <Act
+        operation="prepareOperatingSystemImage"
+        label={t('running.prepare')}
+        text={t('running.prepareText')}
+        onAct={() => client.post('/staff/images/{slug}/prepare', { path })}
+      />
+      <Act
+        operation="removeOperatingSystemImage"
+        label={t('staff.delete')}
+        text={t('running.removeImageText')}
+        name={image.slug}
+        isDangerous
+        onAct={() => client.delete('/staff/images/{slug}', { path })}
+      />
+    </Group>
+  );
+}

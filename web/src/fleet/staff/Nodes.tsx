@@ -1,0 +1,69 @@
+import type { Schema } from '../../../../client/index.ts';
+import { client } from '../../data/client.ts';
+import { nodes } from '../../data/queries/staff/index.ts';
+import { gigabytes } from '../../text/formats.ts';
+import { useText } from '../../text/index.ts';
+import { Act, Group, ListPage, Named, NamedChoice, useColumns } from '../../ui/index.ts';
+
+const states = ['active', 'draining', 'down'] as const;
+
+export function Nodes() {
+  const { t, language } = useText();
+  const of = (taken: number, free: number) =>
+    t('machine.of', {
+      used: gigabytes(taken, language),
+      total: gigabytes(taken + Math.max(0, free), language),
+    });
+  const columns = useColumns<Schema<'Node'>>(
+    ['name', 'location', 'state', 'reachable', 'machines', 'memory', 'disk', 'trouble', 'actions'],
+    {
+      state: ({ state }) => t(`running.node_${state}`),
+      memory: ({ promised, free }) => of(promised.memory_mib / 1024, free.memory_mib / 1024),
+      disk: ({ promised, free }) => of(promised.disk_gib, free.disk_gib),
+      actions: (node) => <Acts of={node} />,
+    },
+  );
+  return (
+    <ListPage title={t('staff.nodes')} list={nodes} filters={[{ name: 'location' }]} columns={columns} />
+  );
+}
+
+function Acts({ of: node }: { of: Schema<'Node'> }) {
+  const { t } = useText();
+  const path = { id: node.id };
+  return (
+    <Group gap="xs">
+      <Act
+        operation="updateNode"
+        label={t('support.change')}
+        text={t('running.nodeText')}
+        onAct={({ state, cpu_overcommit: cpu, memory_reserve_mib: memory, disk_reserve_gib: disk }) =>
+          client.patch('/staff/nodes/{id}', {
+            path,
+            body: {
+              ...{ state: state as Schema<'NodeState'>, cpu_overcommit: Number(cpu) },
+              ...{ memory_reserve_mib: Number(memory), disk_reserve_gib: Number(disk) },
+            },
+          })
+        }
+      >
+        <NamedChoice
+          name="state"
+          value={node.state}
+          of={states.map((value) => ({ value, label: t(`running.node_${value}`) }))}
+        />
+        <Named name="cpu_overcommit" value={node.cpu_overcommit} />
+        <Named name="memory_reserve_mib" value={node.memory_reserve_mib} />
+        <Named name="disk_reserve_gib" value={node.disk_reserve_gib} />
+      </Act>
+      <Act
+        operation="replaceNode"
+        label={t('running.replace')}
+        text={t('running.replaceText')}
+        name={node.name}
+        isDangerous
+        onAct={() => client.post('/staff/nodes/{id}/replace', { path })}
+      />
+    </Group>
+  );
+}

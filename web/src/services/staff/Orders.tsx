@@ -1,0 +1,71 @@
+import type { Schema } from '../../../../client/index.ts';
+import { client } from '../../data/client.ts';
+import { orders } from '../../data/queries/staff/index.ts';
+import { useText } from '../../text/index.ts';
+import { Act, Group, LinkTo, ListPage, NamedLong, useColumns } from '../../ui/index.ts';
+
+/** Orders, those first that a rule holds until somebody looks at them. */
+export function Orders() {
+  const { t } = useText();
+  const columns = useColumns<Schema<'StaffOrder'>>(
+    ['id', 'organization', 'total', 'services', 'review', 'reasons', 'created_at', 'actions'],
+    {
+      id: ({ id }) => (
+        <LinkTo to="/staff/invoices/$id" params={{ id: String(id) }}>
+          {id}
+        </LinkTo>
+      ),
+      organization: ({ organization: { id, name } }) => (
+        <LinkTo to="/staff/organizations/$id" params={{ id: String(id) }}>
+          {name}
+        </LinkTo>
+      ),
+      services: ({ services }) => services.map(({ domain, product }) => domain ?? product).join(', '),
+      review: ({ review }) => (review === null ? '–' : t(`money.${review.status}`)),
+      reasons: ({ review }) => review?.reasons.join('; ') ?? '–',
+      actions: ({ id, review }) =>
+        review?.status === 'held' && (
+          <Group gap="xs">
+            <Act
+              operation="releaseOrder"
+              label={t('staff.release')}
+              text={t('staff.releaseText')}
+              onAct={({ note }) =>
+                client.post('/staff/orders/{id}/release', { path: { id }, body: { note } })
+              }
+            >
+              <NamedLong name="note" isOptional />
+            </Act>
+            <Act
+              operation="refuseOrder"
+              label={t('staff.refuse')}
+              text={t('staff.refuseText')}
+              isDangerous
+              onAct={({ reason = '' }) =>
+                client.post('/staff/orders/{id}/refuse', { path: { id }, body: { reason } })
+              }
+            >
+              <NamedLong name="reason" />
+            </Act>
+          </Group>
+        ),
+    },
+  );
+  return (
+    <ListPage
+      title={t('staff.orders')}
+      list={orders}
+      filters={[
+        {
+          name: 'review',
+          of: (['held', 'released', 'refused'] as const).map((value) => ({
+            value,
+            label: t(`money.${value}`),
+          })),
+        },
+        { name: 'organization_id' },
+      ]}
+      columns={columns}
+    />
+  );
+}

@@ -1,0 +1,132 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import type { Schema } from '../../../../client/index.ts';
+import { client } from '../../data/client.ts';
+import { useMay } from '../../data/may.ts';
+import { settings } from '../../data/queries/staff/index.ts';
+import type en from '../../text/en.json';
+import { useText } from '../../text/index.ts';
+import {
+  Choice,
+  Field,
+  Form,
+  LongField,
+  Page,
+  Refusal,
+  Skeleton,
+  Text,
+  Tick,
+  Unfold,
+  useWord,
+  type Values,
+} from '../../ui/index.ts';
+
+type Settings = Schema<'Settings'>;
+type Area = keyof Settings;
+type Value = string | number | boolean | null | readonly unknown[];
+
+/** What may be chosen where a setting is one of a few words. */
+const choices: Readonly<Record<string, readonly string[]>> = {
+  'cancellation.refund': ['none', 'unused'],
+  'cancellation.refund_to': ['credit', 'original'],
+  'cancellation.withdrawal_refund': ['full', 'unused'],
+  'cancellation.withdrawal_for': ['consumers', 'everyone'],
+  'tax.prices': ['net', 'gross'],
+  'tax.unknown_tax_id': ['tax', 'reverse_charge'],
+  'bookkeeping.chart': ['SKR03', 'SKR04'],
+};
+
+/** Numbers that may be left out, which is null, so that nothing else tells that they are numbers. */
+const maybeNumbers = new Set([
+  ...['reminder_days_before', 'last_reminder_days_after', 'late_fee_days_after', 'suspend_days_after'],
+  ...['terminate_days_after', 'services', 'consultant', 'client'],
+]);
+
+/** Everything that is decided of how the company runs, an area at a time. */
+export function SettingsPage() {
+  const { t } = useText();
+  const read = useQuery(settings());
+  return (
+    <Page title={t('staff.settings')}>
+      <Text c="dimmed">{t('running.settingsText')}</Text>
+      {read.error && <Refusal error={read.error} onRetry={() => void read.refetch()} />}
+      {read.isLoading && <Skeleton height={220} />}
+      {read.data !== undefined &&
+        (Object.keys(read.data.settings) as Area[]).map((area) => (
+          <Unfold key={area} title={t(`area.${area}`)}>
+            <AreaForm area={area} values={read.data.settings[area] as unknown as Record<string, Value>} />
+          </Unfold>
+        ))}
+    </Page>
+  );
+}
+
+function AreaForm({ area, values }: { area: Area; values: Record<string, Value> }) {
+  const { t } = useText();
+  const queries = useQueryClient();
+  const may = useMay();
+  const [isKept, setKept] = useState(false);
+  const save = async (typed: Values) => {
+    setKept(false);
+    const body = Object.fromEntries(
+      Object.entries(values).map(([name, value]) => [name, readAs(value, name, typed[name])]),
+    );
+    await client.patch('/staff/settings', { body: { [area]: body } as Schema<'SettingsChange'> });
+    setKept(true);
+    await queries.invalidateQueries({ queryKey: ['staff', 'settings'] });
+  };
+  if (!may('updateSettings')) return <Text>{t('staff.notAllowed')}</Text>;
+  return (
+    <Form
+      submit={t('running.save')}
+      onSubmit={save}
+      beside={isKept && <Text role="status">{t('running.saved')}</Text>}
+    >
+      {Object.entries(values).map(([name, value]) => (
+        <Setting key={name} path={`${area}.${name}`} name={name} value={value} />
+      ))}
+    </Form>
+  );
+}
+
+function Setting({ path, name, value }: { path: string; name: string; value: Value }) {
+  const { t } = useText();
+  const word = useWord();
+  const label = t(`setting.${name as keyof (typeof en)['setting']}`);
+  const words = choices[path];
+  if (words !== undefined)
+    return (
+      <Choice
+        {...{ name, label }}
+        defaultValue={String(value)}
+        choices={words.map((each) => ({ value: each, label: word(each) }))}
+      />
+    );
+  if (typeof value === 'boolean') return <Tick name={name} label={label} defaultChecked={value} />;
+  if (Array.isArray(value)) {
+    const isPlain = value.every((each) => typeof each === 'string') && !objectLists.has(name);
+    const text = isPlain ? value.join('\n') : JSON.stringify(value, null, 2);
+    const help = t(isPlain ? 'running.lineEach' : 'running.asJson');
+    return <LongField {...{ name, label, help }} defaultValue={text} required={false} />;
+  }
+  return (
+    <Field {...{ name, label }} defaultValue={value?.toString() ?? ''} required={false} autoComplete="off" />
+  );
+}
+
+/** Lists whose items are more than a line, also while they are empty. */
+const objectLists = new Set(['late_fee_amounts', 'departments']);
+
+/** What was typed, as the kind of value that the setting is. */
+function readAs(before: Value, name: string, typed: string | undefined): Value {
+  if (typeof before === 'boolean') return typed !== undefined;
+  if (Array.isArray(before)) {
+    if (objectLists.has(name)) return JSON.parse(typed ?? '[]') as readonly unknown[];
+    return (typed ?? '')
+      .split('\n')
+      .map((line) => line.trim())
+      .filter((line) => line !== '');
+  }
+  if (typed === undefined) return null;
+  return typeof before === 'number' || maybeNumbers.has(name) ? Number(typed) : typed;
+}

@@ -1,0 +1,69 @@
+/** Staff's pages about running the product in a real browser. */
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import { newCustomer } from '../test/people.ts';
+import { settled, sql } from '../test/sql.ts';
+import { hostile, lookAt, openStaffBed, type StaffBed } from './staffBed.ts';
+
+let bed: StaffBed;
+beforeAll(async () => {
+  bed = await openStaffBed();
+  await newCustomer(bed.product);
+});
+afterEach(() => bed.closeWindows());
+afterAll(() => bed?.close());
+
+it('sets what is decided of how the company runs, an area at a time', async () => {
+  const { page, complaints } = await bed.openStaff();
+  await page.goto('/staff/settings');
+  await page.getByText('Calendar of renewals and reminders').click();
+  await page.getByLabel('Suspension, days after (empty: never)').fill('11');
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByText('It is saved.').waitFor();
+  const { body } = await bed.product.staff.get('/staff/settings');
+  expect(body.data.settings.calendar.suspend_days_after).toBe(11);
+  expect(complaints()).toEqual([]);
+});
+
+it('drains a node, and shows a mail as it was written', async () => {
+  const { page, complaints } = await bed.openStaff();
+  const dialog = page.getByRole('dialog');
+  await page.goto('/staff/nodes');
+  await page.getByRole('button', { name: 'Change' }).first().click();
+  await dialog.getByLabel('State').selectOption({ label: 'Takes no new ones' });
+  await dialog.getByRole('button', { name: 'Change' }).click();
+  await page.getByRole('cell', { name: 'Takes no new ones' }).waitFor();
+  const { body } = await bed.product.staff.get('/staff/nodes');
+  expect(body.data.nodes[0].state).toBe('draining');
+  await bed.product.staff.patch(`/staff/nodes/${body.data.nodes[0].id}`, { state: 'active' });
+  expect(complaints()).toEqual([]);
+});
+
+it('adds a colleague', async () => {
+  const { page } = await bed.openStaff();
+  const dialog = page.getByRole('dialog');
+  await page.goto('/staff/people');
+  await page.getByRole('button', { name: 'Add somebody' }).click();
+  await dialog.getByLabel('E-mail').fill('kim@example.com');
+  await dialog.getByLabel('First name').fill(hostile.slice(0, 80));
+  await dialog.getByLabel('Last name').fill('Berg');
+  await dialog.getByRole('button', { name: 'Add somebody' }).click();
+  await page.getByRole('cell', { name: 'kim@example.com' }).waitFor();
+});
+
+it('breaks no rule of WCAG 2.2 AA, needs no moving sideways, and runs nothing that was written', {
+  timeout: 300_000,
+}, async () => {
+  await settled(bed.product);
+  await sql(bed.product, 'update mails set subject = $1, body = $1', hostile);
+  const [mail] = await sql<{ id: number }>(bed.product, 'select id::int from mails limit 1');
+  const pages = [
+    ...['nodes', 'address-pools', 'address-pools/1', 'images', 'jobs', 'mails', `mails/${mail?.id}`, 'audit'],
+    ...['webhook-deliveries', 'people', 'keys', 'settings'],
+  ];
+  expect(
+    await lookAt(
+      bed,
+      pages.map((page) => `/staff/${page}`),
+    ),
+  ).toEqual([]);
+});
