@@ -41,7 +41,7 @@ const without: Readonly<Record<string, string>> = {
     ...['getPromiseOfOrganization', 'getWebhookDelivery'],
   ]),
   ...reason('mails, browsers and payment providers call it, no page', [
-    ...['openUnsubscribePage', 'unsubscribe', 'openPaymentPage', 'receivePaymentEvent'],
+    ...['openUnsubscribePage', 'unsubscribe', 'openPaymentPage', 'receivePaymentEvent', 'getBrandPicture'],
   ]),
   ...reason('its page is not there yet', [
     ...[
@@ -74,7 +74,6 @@ const without: Readonly<Record<string, string>> = {
       'listWebhookDeliveries',
       'replayWebhookDelivery',
     ],
-    ...['previewChangedCalendar'],
   ]),
 };
 
@@ -107,16 +106,20 @@ const calls = [
   pattern: new RegExp(
     `^${where
       .split(/\$\{[^}]*\}/)
-      .map(RegExp.escape)
+      .map(escaped)
       .join('[a-z-]+')}$`,
   ),
 }));
+
+function escaped(text: string): string {
+  return text.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&');
+}
 
 const operations = Object.entries(
   ourDescription().paths as Record<string, Record<string, { operationId: string }>>,
 ).flatMap(([where, methods]) =>
   Object.entries(methods).map(([method, { operationId: name }]) => ({
-    name,
+    ...{ name, where },
     hasPlace: calls.some((call) => call.method === method && call.pattern.test(where)),
   })),
 );

@@ -18,13 +18,13 @@ it('records what came by bank for an invoice, and gives it back with what was sa
   await page.getByRole('button', { name: 'Record a transfer' }).click();
   const dialog = page.getByRole('dialog');
   await dialog.getByRole('button', { name: 'Record a transfer' }).click();
-  await page.getByText('Paid', { exact: true }).first().waitFor();
+  await dialog.waitFor({ state: 'detached' });
   await page.getByRole('button', { name: 'Refund', exact: true }).click();
   await dialog.getByText('was paid. What is not delivered yet').waitFor();
   await dialog.getByLabel('Way').selectOption({ label: 'As credit' });
   await dialog.getByLabel('Reason').fill(hostile);
   await dialog.getByRole('button', { name: 'Refund', exact: true }).click();
-  await page.getByText('Refunded', { exact: true }).first().waitFor();
+  await dialog.waitFor({ state: 'detached' });
   const { body } = await bed.product.staff.get(`/staff/invoices/${id}`);
   expect(body.data.invoice.status).toBe('refunded');
   expect(complaints()).toEqual([]);
@@ -48,6 +48,8 @@ it('makes a coupon, changes a product’s stock and says what a tax rate is', as
   await page.goto('/staff/products');
   await page.getByRole('table').getByRole('link').first().click();
   await page.getByRole('button', { name: 'Change' }).click();
+  // Which groups there are is read when it is asked.
+  await expect.poll(() => dialog.getByLabel('Group').inputValue()).not.toBe('');
   await dialog.getByLabel('Stock').fill('7');
   await dialog.getByRole('button', { name: 'Change' }).click();
   await dialog.waitFor({ state: 'detached' });

@@ -56,8 +56,19 @@ it('breaks no rule of WCAG 2.2 AA, needs no moving sideways, and runs nothing th
   await settled(bed.product);
   await sql(bed.product, 'update mails set subject = $1, body = $1', hostile);
   const [mail] = await sql<{ id: number }>(bed.product, 'select id::int from mails limit 1');
+  const { body } = await bed.product.staff.get('/staff/address-pools');
+  const pool = body.data.address_pools[0];
   const pages = [
-    ...['nodes', 'address-pools', 'address-pools/1', 'images', 'jobs', 'mails', `mails/${mail?.id}`, 'audit'],
+    ...[
+      'nodes',
+      'address-pools',
+      `address-pools/${pool.id}`,
+      'images',
+      'jobs',
+      'mails',
+      `mails/${mail?.id}`,
+      'audit',
+    ],
     ...['webhook-deliveries', 'people', 'keys', 'settings'],
   ];
   expect(

@@ -22,6 +22,7 @@ import {
   useWord,
 } from '../../ui/index.ts';
 import { ConcernActs } from './ConcernActs.tsx';
+import { ConcernLink } from './ConcernLink.tsx';
 
 /** What needs a person first, then how the company stands. */
 export function Today() {
@@ -94,6 +95,7 @@ function One({ concern }: { concern: Concern }) {
       </div>
       <Group gap="xs">
         <ConcernActs concern={concern} />
+        <ConcernLink concern={concern} />
       </Group>
     </Group>
   );

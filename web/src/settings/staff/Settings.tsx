@@ -1,19 +1,23 @@
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { Schema } from '../../../../client/index.ts';
 import { client } from '../../data/client.ts';
 import { useMay } from '../../data/may.ts';
 import { settings } from '../../data/queries/staff/index.ts';
 import type en from '../../text/en.json';
+import { day } from '../../text/formats.ts';
 import { useText } from '../../text/index.ts';
 import {
+  Button,
   Choice,
+  Fact,
   Field,
   Form,
   LongField,
   Page,
   Refusal,
   Skeleton,
+  Stack,
   Text,
   Tick,
   Unfold,
@@ -22,7 +26,7 @@ import {
 } from '../../ui/index.ts';
 
 type Settings = Schema<'Settings'>;
-type Area = keyof Settings;
+type Area = Exclude<keyof Settings, 'brand'>;
 type Value = string | number | boolean | null | readonly unknown[];
 
 /** What may be chosen where a setting is one of a few words. */
@@ -52,11 +56,14 @@ export function SettingsPage() {
       {read.error && <Refusal error={read.error} onRetry={() => void read.refetch()} />}
       {read.isLoading && <Skeleton height={220} />}
       {read.data !== undefined &&
-        (Object.keys(read.data.settings) as Area[]).map((area) => (
-          <Unfold key={area} title={t(`area.${area}`)}>
-            <AreaForm area={area} values={read.data.settings[area] as unknown as Record<string, Value>} />
-          </Unfold>
-        ))}
+        // What it looks like has a page of its own, which shows it while it is chosen.
+        (Object.keys(read.data.settings) as (keyof Settings)[])
+          .filter((area) => area !== 'brand')
+          .map((area) => (
+            <Unfold key={area} title={t(`area.${area}`)}>
+              <AreaForm area={area} values={read.data.settings[area] as unknown as Record<string, Value>} />
+            </Unfold>
+          ))}
     </Page>
   );
 }
@@ -66,26 +73,81 @@ function AreaForm({ area, values }: { area: Area; values: Record<string, Value> 
   const queries = useQueryClient();
   const may = useMay();
   const [isKept, setKept] = useState(false);
+  const [typed, setTyped] = useState<Values>({});
   const save = async (typed: Values) => {
     setKept(false);
-    const body = Object.fromEntries(
-      Object.entries(values).map(([name, value]) => [name, readAs(value, name, typed[name])]),
-    );
+    const body = readAll(values, typed);
     await client.patch('/staff/settings', { body: { [area]: body } as Schema<'SettingsChange'> });
     setKept(true);
     await queries.invalidateQueries({ queryKey: ['staff', 'settings'] });
   };
   if (!may('updateSettings')) return <Text>{t('staff.notAllowed')}</Text>;
+  const remember = ({ target }: { target: EventTarget }) => {
+    if (!(target instanceof HTMLInputElement || target instanceof HTMLTextAreaElement)) return;
+    const entries = target.form === null ? [] : [...new FormData(target.form)];
+    setTyped(
+      Object.fromEntries(entries.flatMap(([name, value]) => (value === '' ? [] : [[name, String(value)]]))),
+    );
+  };
   return (
-    <Form
-      submit={t('running.save')}
-      onSubmit={save}
-      beside={isKept && <Text role="status">{t('running.saved')}</Text>}
-    >
-      {Object.entries(values).map(([name, value]) => (
-        <Setting key={name} path={`${area}.${name}`} name={name} value={value} />
-      ))}
-    </Form>
+    <div onInput={remember}>
+      <Form
+        submit={t('running.save')}
+        onSubmit={save}
+        beside={isKept && <Text role="status">{t('running.saved')}</Text>}
+      >
+        {Object.entries(values).map(([name, value]) => (
+          <Setting key={name} path={`${area}.${name}`} name={name} value={value} />
+        ))}
+      </Form>
+      {area === 'calendar' && (
+        <Trial calendar={() => (Object.keys(typed).length === 0 ? values : readAll(values, typed))} />
+      )}
+    </div>
+  );
+}
+
+/** What the calendar would do if it were as it was typed; nothing is kept of it. */
+function Trial({ calendar }: { calendar: () => Record<string, Value> }) {
+  const { t, language } = useText();
+  const word = useWord();
+  const look = useMutation({
+    mutationFn: () =>
+      client.post('/staff/settings/preview', {
+        body: { calendar: calendar() } as Schema<'PreviewedSettings'>,
+      }),
+  });
+  const counts = Object.entries(look.data?.counts ?? {}).filter(([, count]) => Number(count) > 0);
+  return (
+    <Stack gap="sm" mt="md">
+      <Button
+        variant="default"
+        loading={look.isPending}
+        onClick={() => look.mutate()}
+        style={{ alignSelf: 'start' }}
+      >
+        {t('running.trial')}
+      </Button>
+      <Refusal error={look.error} />
+      {look.data !== undefined && (
+        <div role="status">
+          <Text size="sm" c="dimmed">
+            {t('staff.fromUntil', {
+              from: day(look.data.from, language),
+              until: day(look.data.until, language),
+            })}
+          </Text>
+          {counts.length === 0 && <Text>{t('staff.nothingComes')}</Text>}
+          <div className="facts">
+            {counts.map(([step, count]) => (
+              <Fact key={step} name={word(step)}>
+                {String(count)}
+              </Fact>
+            ))}
+          </div>
+        </div>
+      )}
+    </Stack>
   );
 }
 
@@ -116,6 +178,12 @@ function Setting({ path, name, value }: { path: string; name: string; value: Val
 
 /** Lists whose items are more than a line, also while they are empty. */
 const objectLists = new Set(['late_fee_amounts', 'departments']);
+
+function readAll(values: Record<string, Value>, typed: Values): Record<string, Value> {
+  return Object.fromEntries(
+    Object.entries(values).map(([name, value]) => [name, readAs(value, name, typed[name])]),
+  );
+}
 
 /** What was typed, as the kind of value that the setting is. */
 function readAs(before: Value, name: string, typed: string | undefined): Value {
