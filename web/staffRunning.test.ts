@@ -55,7 +55,7 @@ it('breaks no rule of WCAG 2.2 AA, needs no moving sideways, and runs nothing th
 }, async () => {
   await settled(bed.product);
   await sql(bed.product, 'update mails set subject = $1, body = $1', hostile);
-  const [mail] = await sql<{ id: number }>(bed.product, 'select id::int from mails limit 1');
+  const [mail] = await sql<{ id: string }>(bed.product, 'select id::text from mails limit 1');
   const { body } = await bed.product.staff.get('/staff/address-pools');
   const pool = body.data.address_pools[0];
   const pages = [
