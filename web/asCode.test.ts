@@ -40,7 +40,12 @@ it('shows what would be sent, sends nothing, and does the same when somebody run
 
 it('names the places of a path, and leaves out what nobody else may read', () => {
   const call: Call = {
-    ...{ method: 'PATCH', path: '/dashboard/services/{id}', given: { id: '45' }, organization: '7' },
+    ...{
+      method: 'PATCH',
+      path: '/dashboard/services/{id}',
+      given: { id: '45' },
+      organization: '4965573804380742',
+    },
     ...{
       address: '/api/dashboard/services/45',
       body: { note: 'x', password: 'hidden', tags: [{ token: 'hidden' }] },
@@ -49,6 +54,7 @@ it('names the places of a path, and leaves out what nobody else may read', () =>
   for (const code of [asCurl(call, 'https://a.example'), asTypeScript(call, 'https://a.example')])
     expect(code).not.toContain('hidden');
   expect(asTypeScript(call, 'https://a.example')).toContain('path: { id: 45 },');
+  expect(asTypeScript(call, 'https://a.example')).toContain('() => 4965573804380742,');
   expect(withoutSecrets({ recovery_code: 'a', secret: null, totp_secret: 'b', isPassword: true })).toEqual({
     ...{ recovery_code: '…', secret: null, totp_secret: '…', isPassword: true },
   });

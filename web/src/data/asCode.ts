@@ -90,7 +90,7 @@ export function asCurl({ method, address, organization, body }: Call, origin: st
 
 /** For the typed client. */
 export function asTypeScript({ method, path: of, given, organization, body }: Call, origin: string): string {
-  const id = (value: string) => (/^\d{1,15}$/.test(value) ? value : JSON.stringify(value));
+  const id = (value: string) => (Number.isSafeInteger(Number(value)) ? value : JSON.stringify(value));
   const places = Object.entries(given).map(([name, value]) => `${name}: ${id(value)}`);
   const parts = [
     ...(places.length > 0 ? [`  path: { ${places.join(', ')} },`] : []),
