@@ -64,7 +64,7 @@ it('is at most 40 kB for each page, but for terminal, screen and charts', () => 
     .filter((file) => file.endsWith('.js') && !scripts.has(file));
   expect(pages.length).toBeGreaterThan(5);
   const large = pages.map((file) => ({ file, size: kilobytes([file]) })).filter(({ size }) => size > 40);
-  expect(large.filter(({ file }) => !/xterm|novnc|rfb|uplot|chart|terminal|screen/i.test(file))).toEqual([]);
+  expect(large.filter(({ file }) => !/xterm|novnc|rfb|uplot|chart|serial|screen/i.test(file))).toEqual([]);
 });
 
 it('is compressed once and kept for a year, and a page whose script is gone is loaded anew', async () => {

@@ -2,10 +2,15 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it } from 'vitest';
-import de from './src/text/de.json' with { type: 'json' };
-import en from './src/text/en.json' with { type: 'json' };
+import everyonesGerman from './src/text/de.json' with { type: 'json' };
+import everyones from './src/text/en.json' with { type: 'json' };
+import staffsGerman from './src/text/staff/de.json' with { type: 'json' };
+import staffs from './src/text/staff/en.json' with { type: 'json' };
 
 type Texts = Record<string, Record<string, string>>;
+
+const en: Texts = { ...everyones, ...staffs };
+const de: Texts = { ...everyonesGerman, ...staffsGerman };
 
 function flat(texts: Texts): Map<string, string> {
   return new Map(
@@ -37,4 +42,19 @@ it('is used', () => {
     return !isNamed && !sources.includes(`'${key.replace(/_(one|other)$/, '')}'`);
   });
   expect(unused).toEqual([]);
+});
+
+it('of staff alone is on no page of a customer, who does not load it', () => {
+  const root = path.join(import.meta.dirname, 'src');
+  const isStaffs = (file: string) => /staff|(^|\/)(Act|ListPage|Named|Thing|Unfold|Value)\.tsx$/i.test(file);
+  const seen = readdirSync(root, { recursive: true, encoding: 'utf8' })
+    .filter((file) => /\.tsx?$/.test(file) && !isStaffs(file))
+    .flatMap((file) => {
+      const source = readFileSync(path.join(root, file), 'utf8');
+      return Object.keys(staffs)
+        .filter((group) => new RegExp(`['"\`]${group}\\.\\w`).test(source))
+        .map((group) => [file, group]);
+    });
+  expect(seen).toEqual([]);
+  expect(Object.keys(staffs).filter((group) => group in everyones)).toEqual([]);
 });

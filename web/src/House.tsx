@@ -59,7 +59,7 @@ export function House() {
       session={signedIn}
       places={open}
       search={<PaletteButton places={open} isStaff={false} />}
-      elsewhere={signedIn.staff === null ? undefined : { to: '/staff', label: t('staff.toStaff') }}
+      elsewhere={signedIn.staff === null ? undefined : { to: '/staff', label: t('app.toStaff') }}
       onOrganization={(id) => choose.mutate(id)}
       onLanguage={speak}
       onSignOut={() => signOut.mutate()}

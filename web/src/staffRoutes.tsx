@@ -1,6 +1,7 @@
 import { createRoute, lazyRouteComponent, redirect } from '@tanstack/react-router';
 import { requireSignedIn, root } from './root.tsx';
 import { StaffHouse } from './StaffHouse.tsx';
+import { openStaffTexts } from './text/index.ts';
 import { Center, Loader } from './ui/index.ts';
 
 /** The provider's side of the dashboard; others are sent to theirs. */
@@ -10,6 +11,7 @@ export const staffHouse = createRoute({
   beforeLoad: async ({ location }) => {
     const { staff } = await requireSignedIn(location.href);
     if (staff === null) throw redirect({ to: '/' });
+    await openStaffTexts();
   },
   pendingComponent: () => (
     <Center h="60vh">

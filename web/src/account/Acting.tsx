@@ -31,10 +31,10 @@ export function Acting() {
     <Alert color="yellow" mb="md" role="status">
       <Group justify="space-between" gap="sm">
         <Text style={{ overflowWrap: 'anywhere' }}>
-          {t(readsAlone ? 'customers.actingReads' : 'customers.actingChanges', texts)}
+          {t(readsAlone ? 'acting.reads' : 'acting.changes', texts)}
         </Text>
         <Button size="xs" loading={end.isPending} onClick={() => end.mutate()}>
-          {t('customers.endActing')}
+          {t('acting.end')}
         </Button>
       </Group>
       <Refusal error={end.error} />

@@ -2,13 +2,14 @@ import i18next from 'i18next';
 import { initReactI18next, useTranslation } from 'react-i18next';
 import type en from './en.json';
 import type refusals from './refusals/en.json';
+import type staff from './staff/en.json';
 
 export const languages = { en: 'English', de: 'Deutsch' } as const;
 export type Language = keyof typeof languages;
 
 declare module 'i18next' {
   interface CustomTypeOptions {
-    resources: { translation: typeof en & { refusal: typeof refusals } };
+    resources: { translation: typeof en & typeof staff & { refusal: typeof refusals } };
   }
 }
 
@@ -17,6 +18,13 @@ const words: Record<Language, () => Promise<readonly [{ default: object }, { def
   en: () => Promise.all([import('./en.json'), import('./refusals/en.json')]),
   de: () => Promise.all([import('./de.json'), import('./refusals/de.json')]),
 };
+
+/** What only the provider's people read; loaded when one of their pages is opened. */
+const staffWords: Record<Language, () => Promise<{ default: object }>> = {
+  en: () => import('./staff/en.json'),
+  de: () => import('./staff/de.json'),
+};
+let isForStaff = false;
 
 /** Before somebody has signed in: the language that they chose here, else the browser's. */
 const remembered = 'innkeeper.language';
@@ -49,11 +57,27 @@ export function setLanguage(language: Language): void {
 async function speak(language: Language): Promise<void> {
   const [{ default: texts }, { default: refusal }] = await words[language]();
   i18next.addResourceBundle(language, 'translation', { ...texts, refusal });
+  if (isForStaff) await addStaffWords(language);
   // Somebody may have chosen another one meanwhile.
   const wanted = localStorage.getItem(remembered) ?? language;
   if (languageOf(wanted) !== language) return;
   document.documentElement.lang = language;
   await i18next.changeLanguage(language);
+}
+
+async function addStaffWords(language: Language): Promise<void> {
+  const { default: texts } = await staffWords[language]();
+  i18next.addResourceBundle(language, 'translation', texts, true, true);
+}
+
+/** Loads the words of the provider's pages, before one of them is painted. */
+export async function openStaffTexts(): Promise<void> {
+  if (isForStaff) return;
+  await addStaffWords(languageOf(i18next.language));
+  // Only now: what could not be loaded is asked for again.
+  isForStaff = true;
+  // Another language may have been chosen meanwhile.
+  await addStaffWords(languageOf(i18next.language));
 }
 
 export function useText() {

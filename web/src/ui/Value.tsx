@@ -1,8 +1,8 @@
 import { Text } from '@mantine/core';
 import type { ReactNode } from 'react';
-import type en from '../text/en.json';
 import { day, moment, money } from '../text/formats.ts';
 import { isText, useText } from '../text/index.ts';
+import type en from '../text/staff/en.json';
 import { Fact } from './Fact.tsx';
 import type { Column } from './List.tsx';
 import { State, type StateName } from './State.tsx';

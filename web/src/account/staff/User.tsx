@@ -209,7 +209,7 @@ function Impersonations({ userId }: { userId: number }) {
         ended === null && (
           <Act
             operation="endImpersonation"
-            label={t('customers.endActing')}
+            label={t('acting.end')}
             onAct={() => client.post('/staff/impersonations/{id}/end', { path: { id } })}
           />
         ),

@@ -2,9 +2,9 @@ import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import type { Schema } from '../../../../client/index.ts';
 import { useMay } from '../../data/may.ts';
 import { calendarPreview, concerns, figures, nodes } from '../../data/queries/staff/index.ts';
-import type en from '../../text/en.json';
 import { day, moment, money } from '../../text/formats.ts';
 import { isText, useText } from '../../text/index.ts';
+import type en from '../../text/staff/en.json';
 import {
   Fact,
   Group,

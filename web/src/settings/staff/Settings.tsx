@@ -4,9 +4,9 @@ import type { Schema } from '../../../../client/index.ts';
 import { client } from '../../data/client.ts';
 import { useMay } from '../../data/may.ts';
 import { settings } from '../../data/queries/staff/index.ts';
-import type en from '../../text/en.json';
 import { day } from '../../text/formats.ts';
 import { useText } from '../../text/index.ts';
+import type en from '../../text/staff/en.json';
 import {
   Button,
   Choice,
