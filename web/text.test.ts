@@ -4,8 +4,8 @@ import path from 'node:path';
 import { expect, it } from 'vitest';
 import everyonesGerman from './src/text/de.json' with { type: 'json' };
 import everyones from './src/text/en.json' with { type: 'json' };
-import staffsGerman from './src/text/staff/de.json' with { type: 'json' };
-import staffs from './src/text/staff/en.json' with { type: 'json' };
+import staffsGerman from './src/text/staff/staff.de.json' with { type: 'json' };
+import staffs from './src/text/staff/staff.en.json' with { type: 'json' };
 
 type Texts = Record<string, Record<string, string>>;
 

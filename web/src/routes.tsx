@@ -317,6 +317,8 @@ export const router = createRouter({
     staffHouse.addChildren(staffPages),
   ]),
   defaultPreload: 'intent',
+  // What was typed or opened on the page of one thing is never carried to the page of another one.
+  defaultRemountDeps: ({ params }) => params,
   scrollRestoration: true,
 });
 

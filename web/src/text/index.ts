@@ -2,7 +2,7 @@ import i18next from 'i18next';
 import { initReactI18next, useTranslation } from 'react-i18next';
 import type en from './en.json';
 import type refusals from './refusals/en.json';
-import type staff from './staff/en.json';
+import type staff from './staff/staff.en.json';
 
 export const languages = { en: 'English', de: 'Deutsch' } as const;
 export type Language = keyof typeof languages;
@@ -21,8 +21,8 @@ const words: Record<Language, () => Promise<readonly [{ default: object }, { def
 
 /** What only the provider's people read; loaded when one of their pages is opened. */
 const staffWords: Record<Language, () => Promise<{ default: object }>> = {
-  en: () => import('./staff/en.json'),
-  de: () => import('./staff/de.json'),
+  en: () => import('./staff/staff.en.json'),
+  de: () => import('./staff/staff.de.json'),
 };
 let isForStaff = false;
 

@@ -2,7 +2,7 @@ import { Text } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { day, moment, money } from '../text/formats.ts';
 import { isText, useText } from '../text/index.ts';
-import type en from '../text/staff/en.json';
+import type en from '../text/staff/staff.en.json';
 import { Fact } from './Fact.tsx';
 import type { Column } from './List.tsx';
 import { State, type StateName } from './State.tsx';

@@ -4,7 +4,7 @@ import { useMay } from '../../data/may.ts';
 import { calendarPreview, concerns, figures, nodes } from '../../data/queries/staff/index.ts';
 import { day, moment, money } from '../../text/formats.ts';
 import { isText, useText } from '../../text/index.ts';
-import type en from '../../text/staff/en.json';
+import type en from '../../text/staff/staff.en.json';
 import {
   Fact,
   Group,

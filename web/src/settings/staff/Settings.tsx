@@ -6,7 +6,7 @@ import { useMay } from '../../data/may.ts';
 import { settings } from '../../data/queries/staff/index.ts';
 import { day } from '../../text/formats.ts';
 import { useText } from '../../text/index.ts';
-import type en from '../../text/staff/en.json';
+import type en from '../../text/staff/staff.en.json';
 import {
   Button,
   Choice,
