@@ -83,6 +83,8 @@ export async function bookDispute(tx: TxContext, charge: Charge, truth: DisputeT
   if (state === 'lost') {
     const reason = `Disputed at your bank: ${truth.reason}`;
     await takeBack(tx, charge.id, amountMinor, { method: 'dispute', reason, reference });
+    // The bank has it: nobody decides any more whose it is.
+    await tx.db.run(nothingUnclear, { id: before.id });
   }
   const closedAt = isDecided(state) ? now : null;
   await tx.db.run(setDispute, { ...cost, id: before.id, state, answerBy, closedAt });
@@ -93,6 +95,11 @@ export async function bookDispute(tx: TxContext, charge: Charge, truth: DisputeT
     });
   }
 }
+
+const nothingUnclear = statement<never, { id: number }>(
+  'billing.nothingUnclear',
+  'update disputes set unclear_minor = 0 where id = :id',
+);
 
 function isDecided(state: DisputeTruth['state']): state is 'won' | 'lost' {
   return state === 'won' || state === 'lost';

@@ -194,6 +194,28 @@ it('of a return so old that its books do not say what was had, staff decides, an
   expect([await creditOf(who), await concerns()]).toEqual(['2.50', []]);
 });
 
+it('what the bank has taken once more before staff decided is nobody’s to give', async () => {
+  const who = await newCustomer(paid.product);
+  const { id, services } = await ordered(who, [600]);
+  const intent = await byCard(who, id);
+  await had(services[0] ?? 0);
+  const reference = paid.stripe.account.dispute(intent).id;
+  await decided(reference, 'lost');
+  await sql(paid.product, 'update charge_returns set is_told = false where reference = $1', reference);
+  await decided(reference, 'won');
+  const [{ id: dispute, unclear_minor: unclear } = { id: 0, unclear_minor: 0 }] = await sql<{
+    id: number;
+    unclear_minor: number;
+  }>(paid.product, 'select id, unclear_minor::int from disputes where reference = $1', reference);
+  expect(unclear).toBe(600);
+  await decided(reference, 'lost');
+  const answer = await paid.product.staff.post(`/staff/disputes/${dispute}/settle`, {
+    credit: '6.00',
+    reason: 'A month that was not had',
+  });
+  expect([answer.status, await creditOf(who)]).toEqual([409, '0.00']);
+});
+
 const line = fc.record({ minor: fc.integer({ min: 200, max: 900 }), isHad: fc.boolean() });
 const sale = fc.record({
   lines: fc.array(line, { minLength: 1, maxLength: 3 }),
