@@ -4,13 +4,13 @@ import { Fragment, useEffect } from 'react';
 import { Acting } from './account/Acting.tsx';
 import { Proof } from './account/Proof.tsx';
 import { acting } from './data/impersonation.ts';
-import { chooseOrganization } from './data/organization.ts';
+import { chooseOrganization, chosenOrganization } from './data/organization.ts';
 import { startOver } from './data/queries/index.ts';
 import { followOrganization } from './data/stream.ts';
 import { NoOrganization } from './organizations/NoOrganization.tsx';
 import { PaletteButton } from './search/PaletteButton.tsx';
 import { useText } from './text/index.ts';
-import { Refusal, Shell } from './ui/index.ts';
+import { Refusal, Shell, Skeleton } from './ui/index.ts';
 import { useHouse } from './useHouse.ts';
 
 /** Places, each with the permission that it shows something with. */
@@ -35,8 +35,13 @@ export function House() {
   const organizationId = organization?.id ?? null;
   const choose = useMutation({
     mutationFn: async (id: number) => {
+      const before = chosenOrganization();
       chooseOrganization(id);
-      await startOver();
+      await startOver().catch((error: unknown) => {
+        // What is on the screen is still of the one before.
+        chooseOrganization(before);
+        throw error;
+      });
       await navigate({ to: '/' });
     },
   });
@@ -68,7 +73,14 @@ export function House() {
       <Acting />
       <Refusal error={signOut.error ?? choose.error} />
       <Fragment key={organizationId}>
-        {organization === null && !isAboutSelf ? <NoOrganization /> : <Outlet />}
+        {choose.isPending ? (
+          // What is sent from now on is about the other one: nothing of this one can be pressed.
+          <Skeleton height={320} />
+        ) : organization === null && !isAboutSelf ? (
+          <NoOrganization />
+        ) : (
+          <Outlet />
+        )}
       </Fragment>
     </Shell>
   );

@@ -14,7 +14,7 @@ const scopePrefix = 'scope ';
 const organizationPrefix = 'organization ';
 
 /** What a key is to be kept to, as its fields say it. */
-export function limitsOf(values: Values) {
+export function limitsOf(values: Values, apiKey?: ApiKey | null) {
   const ticked = (prefix: string) =>
     Object.keys(values)
       .filter((name) => name.startsWith(prefix))
@@ -25,9 +25,22 @@ export function limitsOf(values: Values) {
     scopes: 'some_scopes' in values ? (ticked(scopePrefix) as Permission[]) : null,
     organization_ids: 'some_organizations' in values ? ticked(organizationPrefix).map(Number) : null,
     ip_allowlist: addresses.length > 0 ? addresses : null,
-    // The whole of the last day, by the clock of whoever chose it.
-    expires_at: values.expires_on ? new Date(`${values.expires_on}T23:59:59`).toISOString() : null,
+    expires_at: endOf(values.expires_on, apiKey),
   };
+}
+
+/** The whole of the last day, by the clock of whoever chose it; a day that was not touched leaves the moment as it is. */
+function endOf(day: string | undefined, apiKey: ApiKey | null | undefined): string | null {
+  if (apiKey?.expires_at != null && day === lastDayOf(apiKey)) return apiKey.expires_at;
+  return day === undefined ? null : new Date(`${day}T23:59:59`).toISOString();
+}
+
+/** The day of a key's end by the reader's clock, as a field for days takes it. */
+function lastDayOf(apiKey?: ApiKey): string | undefined {
+  if (apiKey?.expires_at == null) return undefined;
+  const end = new Date(apiKey.expires_at);
+  const two = (part: number) => String(part).padStart(2, '0');
+  return `${end.getFullYear()}-${two(end.getMonth() + 1)}-${two(end.getDate())}`;
 }
 
 export function ApiKeyFields({ apiKey }: { apiKey?: ApiKey }) {
@@ -64,7 +77,7 @@ export function ApiKeyFields({ apiKey }: { apiKey?: ApiKey }) {
           ))}
         </Fieldset>
       )}
-      {organizations.length > 1 && (
+      {(organizations.length > 1 || apiKey?.organization_ids != null) && (
         <Tick
           name="some_organizations"
           label={t('apiKeys.someOrganizations')}
@@ -98,7 +111,7 @@ export function ApiKeyFields({ apiKey }: { apiKey?: ApiKey }) {
         label={t('apiKeys.lastDay')}
         help={t('apiKeys.lastDayHelp')}
         required={false}
-        defaultValue={apiKey?.expires_at?.slice(0, 10)}
+        defaultValue={lastDayOf(apiKey)}
       />
       {apiKey === undefined && <Tick name="test" label={t('apiKeys.testKey')} help={t('apiKeys.testHelp')} />}
     </>

@@ -155,7 +155,7 @@ export function ApiKeys() {
             const id = changed?.id ?? 0;
             await client.patch('/dashboard/account/api-keys/{id}', {
               path: { id },
-              body: { ...limitsOf(values), name: values.name ?? '' },
+              body: { ...limitsOf(values, changed), name: values.name ?? '' },
             });
             setChanged(null);
             await readAnew();

@@ -37,16 +37,17 @@ export function NamedLong({ name, isOptional = false, value, help }: NamedProps)
 
 interface NamedChoiceProps extends NamedProps {
   of: readonly (string | { value: string; label: string })[];
+  onChoose?: (value: string) => void;
 }
 
 /** The same for a choice between words of the API. */
-export function NamedChoice({ name, of, isOptional = false, value, help }: NamedChoiceProps) {
+export function NamedChoice({ name, of, isOptional = false, value, help, onChoose }: NamedChoiceProps) {
   const { t } = useText();
   const word = useWord();
   const choices = of.map((each) => (typeof each === 'string' ? { value: each, label: word(each) } : each));
   return (
     <Choice
-      {...{ name, help, label: t(`field.${name}`), required: !isOptional }}
+      {...{ name, help, label: t(`field.${name}`), required: !isOptional, onChoose }}
       choices={isOptional ? [{ value: '', label: '–' }, ...choices] : choices}
       defaultValue={value?.toString()}
     />

@@ -1,4 +1,5 @@
 import { useParams } from '@tanstack/react-router';
+import { useState } from 'react';
 import type { Schema } from '../../../../client/index.ts';
 import { client } from '../../data/client.ts';
 import { refunds, staffInvoice } from '../../data/queries/staff/index.ts';
@@ -175,16 +176,7 @@ function Acts({ of: invoice }: { of: Invoice }) {
           })
         }
       >
-        <NamedChoice
-          name="line"
-          isOptional
-          help={t('money.lineHelp')}
-          of={invoice.items.map(({ description }, index) => ({
-            value: String(index + 1),
-            label: `${index + 1}. ${description.slice(0, 60)}`,
-          }))}
-        />
-        <Named name="amount" isOptional help={t('money.wholeHelp')} />
+        <Corrected items={invoice.items} />
         <Way />
         <NamedLong name="reason" />
       </Act>
@@ -222,5 +214,26 @@ function Way() {
         { value: 'credit', label: t('money.toCredit') },
       ]}
     />
+  );
+}
+
+/** Which line, and how much of it: an amount is of a line, and without one it would be the whole invoice. */
+function Corrected({ items }: { items: readonly { description: string }[] }) {
+  const { t } = useText();
+  const [line, setLine] = useState('');
+  return (
+    <>
+      <NamedChoice
+        name="line"
+        isOptional
+        help={t('money.lineHelp')}
+        onChoose={setLine}
+        of={items.map(({ description }, index) => ({
+          value: String(index + 1),
+          label: `${index + 1}. ${description.slice(0, 60)}`,
+        }))}
+      />
+      {line !== '' && <Named name="amount" isOptional help={t('money.wholeHelp')} />}
+    </>
   );
 }

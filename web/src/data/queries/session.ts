@@ -47,6 +47,9 @@ export const session = queryOptions({
   queryFn: readSession,
 });
 
+/** The organization that was shown at last; null for none, undefined before the first look. */
+let shown: number | null | undefined;
+
 async function readSession(): Promise<Session | null> {
   if (!mayBeSignedIn()) return null;
   try {
@@ -57,6 +60,9 @@ async function readSession(): Promise<Session | null> {
     const wanted = chosenOrganization() ?? preferences.default_organization_id;
     const organization = organizations.find(({ id }) => id === wanted) ?? organizations[0];
     chooseOrganization(organization?.id ?? null);
+    // Somebody was removed from one, or is themselves again: what was read is another one's.
+    if (shown !== undefined && shown !== (organization?.id ?? null)) forgetRead();
+    shown = organization?.id ?? null;
     // Other tabs stay with whoever is signed in here.
     if (acting() === null) rememberSignedIn(user.id);
     return { user, preferences, passkeys, staff, organizations, organization: organization ?? null };
