@@ -19,6 +19,10 @@ const summary = {
   user: customer,
   actions: { reply: possible, close: possible, change_subject: possible },
 };
+const departments = [
+  { slug: 'support', name: 'Support', description: 'Everything about your services' },
+  { slug: 'billing', name: 'Billing', description: 'Invoices and payments' },
+];
 const opening = {
   id: 4503599627370911,
   name: 'Ana Novak',
@@ -206,14 +210,8 @@ export const examples: Record<string, Example> = {
   },
   rateTicket: { body: { token: 'the token of the link', helped: true }, data: { helped: true } },
   listTickets: { query: { status: 'open' }, data: { tickets: [summary], ...onlyPage(1) } },
-  listTicketDepartments: {
-    data: {
-      departments: [
-        { slug: 'support', name: 'Support', description: 'Everything about your services' },
-        { slug: 'billing', name: 'Billing', description: 'Invoices and payments' },
-      ],
-    },
-  },
+  listTicketDepartments: { data: { departments } },
+  listTicketDepartmentsAsStaff: { data: { departments } },
   createTicket: {
     body: {
       subject: 'My server does not answer',

@@ -64,7 +64,14 @@ export const story = [
   ...['listTicketDepartments', 'createTicket', 'getTicketAttachment', 'getTicketAttachmentAsStaff'],
   ...['listTickets', 'getTicketDetails', 'replyToTicket'],
   ...['getTicketSubject', 'updateTicketSubject'],
-  ...['listTicketQueue', 'sayWritingInTicket', 'createCannedReply', 'listCannedReplies', 'getCannedReply'],
+  ...[
+    'listTicketQueue',
+    'listTicketDepartmentsAsStaff',
+    'sayWritingInTicket',
+    'createCannedReply',
+    'listCannedReplies',
+    'getCannedReply',
+  ],
   ...[
     'updateCannedReply',
     'previewCannedReply',

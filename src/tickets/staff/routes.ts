@@ -1,10 +1,11 @@
 import { routes } from '../../platform/http/index.ts';
 import { readAttachmentAsStaff } from '../attachments/read.ts';
 import { asSent, attachmentsOfStaff } from '../attachments/receive.ts';
+import { listDepartments } from '../departments.ts';
 import { examples } from '../examples.ts';
 import { whileTaking } from '../routes.ts';
 import { lockTicket } from '../rows.ts';
-import { TicketQuery, TidParams } from '../schema.ts';
+import { DepartmentsData, TicketQuery, TidParams } from '../schema.ts';
 import * as canned from './canned.ts';
 import { mergeTicket, splitTicket } from './parts.ts';
 import { listQueue } from './queue.ts';
@@ -34,6 +35,18 @@ export const ticketStaffRoutes = routes('/staff/tickets', group, (route) => {
       data: S.QueueList,
     },
     (ctx, req) => listQueue(ctx, req.query),
+  );
+  route.get(
+    '/departments',
+    {
+      ...staff,
+      operation: 'listTicketDepartmentsAsStaff',
+      summary: 'List departments as staff',
+      description:
+        'Whom a ticket can be for, as customers are told; their hours and targets stand in the settings `support`.',
+      data: DepartmentsData,
+    },
+    (ctx) => listDepartments(ctx),
   );
   route.get(
     '/attachments/:id',

@@ -94,6 +94,19 @@ describe('the queue', () => {
   });
 });
 
+describe('the departments', () => {
+  it('are read by every role of staff, whose settings some may not read, as customers are told of them', async () => {
+    const expected = (await ana.get('/dashboard/tickets/departments')).body.data;
+    expect(expected.departments.map(({ slug }: { slug: string }) => slug)).toEqual(['support', 'billing']);
+    expect((await helper.get('/staff/settings')).status).toBe(403);
+    for (const role of ['administrator', 'billing', 'support', 'operator'] as const) {
+      const { status, body } = await (await newStaff(product, role)).get('/staff/tickets/departments');
+      expect([status, body.data], role).toEqual([200, expected]);
+    }
+    expect((await ana.get('/staff/tickets/departments')).status).toBe(403);
+  });
+});
+
 describe('an answer', () => {
   it('is read by the customer, who is told by mail, and makes the ticket answered', async () => {
     const { tid } = await open();

@@ -39,7 +39,7 @@ export const followUps: Readonly<Record<string, readonly string[]>> = {
   second_factor: ['users', 'staff'],
   service: ['services', 'orders', 'nodes', 'settings'],
   session: [],
-  settings: ['settings'],
+  settings: ['settings', 'tickets'],
   sign_in: [],
   ssh_key: [],
   staff: ['staff', 'users'],

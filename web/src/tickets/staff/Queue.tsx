@@ -1,17 +1,19 @@
-import { useQuery } from '@tanstack/react-query';
+import { useSearch } from '@tanstack/react-router';
 import type { Schema } from '../../../../client/index.ts';
-import { settings, ticketQueue } from '../../data/queries/staff/index.ts';
+import { ticketQueue } from '../../data/queries/staff/index.ts';
 import { ticketStates } from '../../data/states.ts';
 import { moment } from '../../text/formats.ts';
 import { useText } from '../../text/index.ts';
 import { LinkTo, ListPage, Text, useColumns } from '../../ui/index.ts';
+import { useDepartments } from './Departments.tsx';
 
 export const priorities = ['low', 'medium', 'high', 'urgent'] as const;
 
 /** What staff has to answer, what is due first first. */
 export function Queue() {
   const { t } = useText();
-  const { data } = useQuery(settings());
+  const { department } = useSearch({ strict: false }) as { department?: string };
+  const { choices, refusal } = useDepartments(department);
   const columns = useColumns<Schema<'QueuedTicket'>>(
     ['subject', 'organization', 'department', 'priority', 'status', 'assigned', 'due_at'],
     {
@@ -23,7 +25,6 @@ export function Queue() {
       due_at: ({ due_at: due, overdue }) => due !== null && <Due due={due} isLate={overdue} />,
     },
   );
-  const departments = data?.settings.support.departments ?? [];
   return (
     <ListPage
       title={t('staff.queue')}
@@ -33,7 +34,7 @@ export function Queue() {
         { name: 'search' },
         { name: 'status', of: ticketStates },
         { name: 'priority', of: priorities },
-        { name: 'department', of: departments.map(({ slug, name }) => ({ value: slug, label: name })) },
+        { name: 'department', of: choices },
         {
           name: 'sort',
           of: ['due', '-lastReply', 'lastReply'].map((value) => ({
@@ -49,7 +50,9 @@ export function Queue() {
         },
       ]}
       empty={t('support.noTickets')}
-    />
+    >
+      {refusal}
+    </ListPage>
   );
 }
 

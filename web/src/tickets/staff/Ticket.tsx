@@ -5,7 +5,7 @@ import type { Schema } from '../../../../client/index.ts';
 import { client } from '../../data/client.ts';
 import { useMay } from '../../data/may.ts';
 import { session } from '../../data/queries/index.ts';
-import { cannedReplies, settings, staffPeople, staffTicket } from '../../data/queries/staff/index.ts';
+import { cannedReplies, staffPeople, staffTicket } from '../../data/queries/staff/index.ts';
 import { saveFile } from '../../data/saveFile.ts';
 import { bytes, moment, money } from '../../text/formats.ts';
 import { useText } from '../../text/index.ts';
@@ -36,6 +36,7 @@ import {
   Written,
 } from '../../ui/index.ts';
 import { attachmentsOf } from '../files.ts';
+import { Departments } from './Departments.tsx';
 import { priorities } from './Queue.tsx';
 
 type StaffTicket = Schema<'StaffTicket'>;
@@ -249,19 +250,6 @@ function Colleagues({ value }: { value: number | undefined }) {
         value: String(id),
         label: `${first} ${last}`,
       }))}
-    />
-  );
-}
-
-export function Departments({ value }: { value?: string }) {
-  const { data } = useQuery(settings());
-  const departments = data?.settings.support.departments ?? [];
-  return (
-    <NamedChoice
-      key={departments.length}
-      name="department"
-      value={value}
-      of={departments.map(({ slug, name }) => ({ value: slug, label: name }))}
     />
   );
 }

@@ -5,8 +5,8 @@ import { unclaimedMail } from '../../data/queries/staff/index.ts';
 import { saveFile } from '../../data/saveFile.ts';
 import { useText } from '../../text/index.ts';
 import { Act, Facts, Group, Named, NamedChoice, Page, Section, Thing, Written } from '../../ui/index.ts';
+import { Departments } from './Departments.tsx';
 import { priorities } from './Queue.tsx';
-import { Departments } from './Ticket.tsx';
 
 export function UnclaimedMail() {
   const { t } = useText();
