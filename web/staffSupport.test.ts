@@ -1,5 +1,7 @@
 /** Support's pages in a real browser: the queue, a ticket, mails that are nobody's, canned replies. */
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import { staffHere } from '../test/people.ts';
+import { sql } from '../test/sql.ts';
 import { hostile, lookAt, openStaffBed, type StaffBed } from './staffBed.ts';
 
 let bed: StaffBed;
@@ -53,6 +55,40 @@ it('shows what a customer writes untouched', async () => {
   await page.getByRole('button', { name: 'Send the answer' }).waitFor();
   await bed.product.customer.post(`/dashboard/tickets/${tid}`, { message: 'It is still slow' });
   await page.getByText('It is still slow').waitFor();
+});
+
+it('lets somebody of support, who may not read settings, change a ticket whose department there is no more', async () => {
+  const { product } = bed;
+  const { token, userId, ...support } = await staffHere(product, 'support');
+  const cookie = { name: '__Host-innkeeper', value: token, domain: new URL(bed.url).hostname, path: '/' };
+  const kept = { ...cookie, expires: -1, httpOnly: true, secure: true, sameSite: 'Lax' as const };
+  const remembered = { name: 'innkeeper.signed-in', value: String(userId) };
+  const origins = [{ origin: new URL(bed.url).origin, localStorage: [remembered] }];
+  const { page, complaints } = await bed.open({ storageState: { cookies: [kept], origins } });
+  const seen = async () => (await product.staff.get(`/staff/tickets/${tid}`)).body.data.ticket;
+  await sql(product, `update tickets set department = 'gone' where tid = $1`, tid);
+  expect((await support.get('/staff/settings')).status).toBe(403);
+  await page.goto(`/staff/tickets/${tid}`);
+  const change = async (act: () => Promise<unknown>) => {
+    await page.getByRole('button', { name: 'Change', exact: true }).click();
+    const dialog = page.getByRole('dialog');
+    const department = dialog.getByLabel('Department');
+    await department.getByRole('option', { name: 'Billing' }).waitFor({ state: 'attached' });
+    expect(await department.inputValue()).toBe((await seen()).department);
+    await act();
+    await dialog.getByRole('button', { name: 'Change', exact: true }).click();
+    await dialog.waitFor({ state: 'detached' });
+  };
+  const field = (label: string) => page.getByRole('dialog').getByLabel(label);
+  await change(() => field('Priority').selectOption('low'));
+  expect(await seen()).toMatchObject({ department: 'gone', priority: 'low' });
+  await change(() => field('Department').selectOption({ label: 'Billing' }));
+  expect(await seen()).toMatchObject({ department: 'billing', priority: 'low' });
+  await page.goto('/staff/tickets');
+  await page.getByLabel('Department').selectOption({ label: 'Support' });
+  await page.getByText('Nobody waits for an answer here.').waitFor();
+  expect(await page.getByRole('alert').count()).toBe(0);
+  expect(complaints()).toEqual([]);
 });
 
 it('breaks no rule of WCAG 2.2 AA, needs no moving sideways, and runs nothing that was written', {
