@@ -145,7 +145,7 @@ export const settings: Setting[] = [
     name: 'FILES_DIR',
     fallback: '',
     meaning:
-      'Where documents that were issued and attachments are kept, the same for all processes; default: inside DATA_DIR.',
+      'Where documents that were issued, attachments, mails that came in and pictures of the brand are kept, the same for all processes; default: inside DATA_DIR.',
   },
   {
     name: 'FILES',
