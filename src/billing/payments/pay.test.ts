@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { newInvoice, payByCredit } from '../../../test/invoices.ts';
 import { newCustomer, type Person } from '../../../test/people.ts';
-import { startTestProduct, type TestProduct } from '../../../test/product.ts';
+import { startTestProduct, type TestProduct, until } from '../../../test/product.ts';
 import { broken, contents, settled, sql } from '../../../test/sql.ts';
 
 let product: TestProduct;
@@ -28,8 +28,18 @@ describe('legal numbers', () => {
   it('have no gap and no double, however many pay at once and whoever fails', async () => {
     const poor = await newCustomer(product);
     const people = [...Array(24).fill(customer), ...Array(12).fill(poor)] as Person[];
-    const ids = await Promise.all(people.map((person) => newInvoice(product, person)));
-    const answers = await Promise.all(people.map((person, at) => payByCredit(person, ids[at] ?? 0)));
+    // One after another: what is raced for here is the number, not who may order at once.
+    const ids: number[] = [];
+    for (const person of people) ids.push(await newInvoice(product, person));
+    const answers = await Promise.all(
+      people.map((person, at) =>
+        // So many changes of one customer wait for each other, and on a busy machine some for too long: those come again.
+        until(
+          () => payByCredit(person, ids[at] ?? 0),
+          ({ status }) => status !== 429,
+        ),
+      ),
+    );
     expect(answers.filter((each) => each.status === 200)).toHaveLength(24);
     const rows = await sql<{ number: string; status: string }>(
       product,
