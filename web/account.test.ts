@@ -213,6 +213,12 @@ describe('what programs use', () => {
   });
 
   it('gets an SSH key, and a webhook that is paused', async () => {
+    const { customer } = bed.product;
+    for (const where of ['/dashboard/account/ssh-keys', '/dashboard/webhooks']) {
+      const { data } = (await customer.get(where)).body;
+      for (const { id } of data.ssh_keys ?? data.webhooks)
+        expect((await customer.delete(`${where}/${id}`)).status).toBe(200);
+    }
     const visitor = await bed.open();
     const { page } = visitor;
     await signIn(bed, visitor, '/developers/ssh-keys');
@@ -234,7 +240,7 @@ describe('what programs use', () => {
     await page.getByRole('button', { name: 'Send a test' }).click();
     await page.getByRole('link', { name: 'webhook.test' }).click();
     await page.getByText('"type": "webhook.test"').waitFor();
-    const { body } = await bed.product.customer.get('/dashboard/webhooks');
+    const { body } = await customer.get('/dashboard/webhooks');
     expect(body.data.webhooks).toMatchObject([{ status: 'paused', events: ['invoice.paid'] }]);
     expect(visitor.complaints()).toEqual([]);
   });
@@ -308,7 +314,7 @@ const corners = [
   { name: 'narrow, dark, German', viewport: { width: 320, height: 640 }, colorScheme: 'dark' },
 ] as const;
 
-describe('each of these pages', () => {
+describe('each of these pages', { timeout: 240_000 }, () => {
   it.each(corners)('breaks no rule of WCAG 2.2 AA and needs no moving sideways: $name', async (corner) => {
     const { customer } = bed.product;
     await customer.post(ofOrganization('/invitations'), {

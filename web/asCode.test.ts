@@ -1,5 +1,6 @@
 /** Forms as code: what they would ask, which really does it, and no secret in it. */
 import { execFile } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { asCurl, asTypeScript, type Call, withoutSecrets } from './src/data/asCode.ts';
@@ -16,7 +17,7 @@ it('shows what would be sent, sends nothing, and does the same when somebody run
   const visitor = await bed.open();
   const { page } = visitor;
   await signIn(bed, visitor, '/tickets/new');
-  const subject = `Shown as code, by "me" & 'you' $HOME`;
+  const subject = `Shown as code, by "me" & 'you' $HOME ${randomBytes(6).toString('hex')}`;
   await page.getByLabel('Subject').fill(subject);
   await page.getByRole('textbox', { name: 'Message' }).fill('One line\nand another');
   await page.getByRole('button', { name: 'Show the API call' }).click();

@@ -57,4 +57,5 @@ it.each(['#ffd400', '#101010', '#ff00ff'])(
     await signIn(bed, visitor);
     expect(await visitor.faults()).toEqual([]);
   },
+  240_000,
 );

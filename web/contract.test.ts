@@ -112,5 +112,5 @@ it.each(corners)(
     found.push(...(await visitor.faults()), ...visitor.complaints());
     expect(found).toEqual([]);
   },
-  180_000,
+  240_000,
 );

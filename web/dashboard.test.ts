@@ -246,7 +246,7 @@ describe('what goes wrong', () => {
   });
 });
 
-describe('every page', () => {
+describe('every page', { timeout: 240_000 }, () => {
   const corners = [
     { name: 'wide, light, English', viewport: { width: 1440, height: 900 }, colorScheme: 'light' },
     { name: 'narrow, dark, German', viewport: { width: 320, height: 640 }, colorScheme: 'dark' },

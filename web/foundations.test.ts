@@ -1,4 +1,5 @@
 /** What every page stands on: who asks, in which words things are refused, whose name is on it, where things are. */
+import { randomBytes } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { type Bed, openBed, signIn } from './testbed.ts';
 
@@ -47,7 +48,8 @@ describe('who asks', () => {
     const { page } = visitor;
     const { email, password } = bed.product.demo.customer;
     await signIn(bed, visitor, '/tickets/new');
-    await page.getByLabel('Subject').fill('Written before the session ended');
+    const word = randomBytes(6).toString('hex');
+    await page.getByLabel('Subject').fill(`Written before the session ended ${word}`);
     await page.getByRole('textbox', { name: 'Message' }).fill('All of this stays.');
     await page.context().clearCookies();
     await page.getByRole('button', { name: 'Send' }).click();
@@ -56,9 +58,9 @@ describe('who asks', () => {
     await asked.locator('input[name=password]').fill(password);
     await asked.getByRole('button', { name: 'Sign in', exact: true }).click();
     await page.waitForURL(/\/tickets\/(?!new)/);
-    const { body } = await bed.product.customer.get('/dashboard/tickets?search=Written');
+    const { body } = await bed.product.customer.get(`/dashboard/tickets?search=${word}`);
     expect(body.data.tickets.map(({ subject }: { subject: string }) => subject)).toEqual([
-      'Written before the session ended',
+      `Written before the session ended ${word}`,
     ]);
   });
 

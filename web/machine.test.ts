@@ -209,5 +209,5 @@ it.each(corners)(
     }
     expect(found).toEqual([]);
   },
-  180_000,
+  240_000,
 );

@@ -11,7 +11,10 @@ let bed: StaffBed;
 beforeAll(async () => {
   bed = await openStaffBed();
 });
-afterEach(() => bed.closeWindows());
+afterEach(async () => {
+  await bed.closeWindows();
+  await sql(bed.product, `delete from jobs where name = 'test.shown'`);
+});
 afterAll(() => bed?.close());
 
 async function failedJob(message: string): Promise<number> {
@@ -42,16 +45,16 @@ it('shows staff what waits for a person, who sees to it in place', async () => {
 
 it('is live: what happens elsewhere is shown untouched', async () => {
   const { page } = await bed.openStaff();
+  const streaming = page.waitForResponse('**/api/staff/events');
   await page.goto('/staff');
   await page.getByText('Nothing waits for a person.').waitFor();
+  await streaming;
   await failedJob('seen by itself');
-  await page.getByText('Nothing waits for a person.').waitFor();
   // The journal tells of something else, and what needs a person is read anew with it.
   await bed.product.customer.post('/dashboard/tickets/create', {
     ...{ subject: 'Hello', department: 'support', priority: 'low', message: 'Is anybody there?' },
   });
   await page.getByText('seen by itself').waitFor();
-  await sql(bed.product, `delete from jobs where name = 'test.shown'`);
 });
 
 it('is not for customers, who are sent to theirs', async () => {
@@ -69,5 +72,4 @@ it('names what follows from every event', () => {
 it('breaks no rule of WCAG 2.2 AA and needs no moving sideways', { timeout: 240_000 }, async () => {
   await failedJob(hostile.repeat(3));
   expect(await lookAt(bed, ['/staff'])).toEqual([]);
-  await sql(bed.product, `delete from jobs where name = 'test.shown'`);
 });

@@ -73,9 +73,15 @@ it('acts as a customer under a banner that says so, and is themselves again', as
   expect(complaints()).toEqual([]);
 });
 
-it('suspends a service with a reason, and ends it only when its name is typed', async () => {
+it('suspends a service with a reason, and ends it only when its name is typed', {
+  timeout: 240_000,
+}, async () => {
+  const domain = 'ended.example.com';
+  const ended = await runningVps(bed.product, customer, { domain }, 60_000);
+  const statusOf = async () =>
+    (await bed.product.staff.get(`/staff/services/${ended.serviceId}`)).body.data.service.status;
   const { page } = await bed.openStaff();
-  await page.goto(`/staff/services/${serviceId}`);
+  await page.goto(`/staff/services/${ended.serviceId}`);
   await page.getByRole('button', { name: 'Suspend', exact: true }).click();
   const dialog = page.getByRole('dialog');
   await dialog.getByLabel('Reason').fill('It sends unsolicited mail');
@@ -88,11 +94,22 @@ it('suspends a service with a reason, and ends it only when its name is typed', 
   await page.getByRole('button', { name: 'Suspend', exact: true }).waitFor();
   await page.getByRole('button', { name: 'End it' }).click();
   await dialog.getByLabel('Reason').fill('Wanted');
-  await dialog.getByLabel('To confirm, type shown.example.com').fill('shown');
+  const sent: string[] = [];
+  page.on('request', (request) => {
+    if (request.method() === 'POST') sent.push(new URL(request.url()).pathname);
+  });
+  const name = dialog.getByLabel(`To confirm, type ${domain}`);
+  await name.fill('ended');
   await dialog.getByRole('button', { name: 'End it' }).click();
-  expect(await dialog.isVisible()).toBe(true);
-  const { body } = await bed.product.staff.get(`/staff/services/${serviceId}`);
-  expect(body.data.service.status).toBe('active');
+  const isOther = (field: unknown) =>
+    (field as { validity: { patternMismatch: boolean } }).validity.patternMismatch;
+  expect(await name.evaluate(isOther)).toBe(true);
+  expect(await statusOf()).toBe('active');
+  expect(sent).toEqual([]);
+  await name.fill(domain);
+  await dialog.getByRole('button', { name: 'End it' }).click();
+  await expect.poll(statusOf).toBe('terminated');
+  expect(sent).toEqual([`/api/staff/services/${ended.serviceId}/terminate`]);
 });
 
 it('breaks no rule of WCAG 2.2 AA, needs no moving sideways, and runs nothing that was written', {

@@ -1,4 +1,5 @@
 /** Support's pages in a real browser: the queue, a ticket, mails that are nobody's, canned replies. */
+import { randomBytes } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { staffHere } from '../test/people.ts';
 import { sql } from '../test/sql.ts';
@@ -8,11 +9,7 @@ let bed: StaffBed;
 let tid: string;
 beforeAll(async () => {
   bed = await openStaffBed();
-  const { body } = await bed.product.customer.post('/dashboard/tickets/create', {
-    ...{ subject: hostile.slice(0, 90), department: 'support', priority: 'high', message: hostile.repeat(3) },
-    attachments: [{ name: '"><script>document.title=3</script>.txt', content_base64: 'MTIK' }],
-  });
-  ({ tid } = body.data.ticket);
+  tid = await newTicket(hostile.slice(0, 90));
   await bed.product.staff.post('/staff/canned-replies', {
     name: hostile.slice(0, 60),
     message: 'Have you tried it again?',
@@ -21,16 +18,21 @@ beforeAll(async () => {
 afterEach(() => bed.closeWindows());
 afterAll(() => bed?.close());
 
-const messages = async () =>
-  (await bed.product.staff.get(`/staff/tickets/${tid}`)).body.data.ticket.messages as {
-    kind: string;
-    message: string;
-  }[];
+/** A ticket whose every word is hostile. Returns its short code. */
+async function newTicket(subject: string): Promise<string> {
+  const { body } = await bed.product.customer.post('/dashboard/tickets/create', {
+    ...{ subject, department: 'support', priority: 'high', message: hostile.repeat(3) },
+    attachments: [{ name: '"><script>document.title=3</script>.txt', content_base64: 'MTIK' }],
+  });
+  return body.data.ticket.tid;
+}
 
 it('answers a ticket from the queue with a canned reply, and keeps a note that no customer sees', async () => {
+  const subject = `${randomBytes(6).toString('hex')} ${hostile}`.slice(0, 90);
+  const answered = await newTicket(subject);
   const { page, complaints } = await bed.openStaff();
   await page.goto('/staff/tickets');
-  await page.getByRole('link', { name: hostile.slice(0, 90) }).click();
+  await page.getByRole('link', { name: subject }).click();
   await page.getByLabel('Insert a canned reply').selectOption({ index: 1 });
   await expect
     .poll(() => page.getByLabel('Your answer, which the customer gets').inputValue())
@@ -43,18 +45,22 @@ it('answers a ticket from the queue with a canned reply, and keeps a note that n
   await page.getByText('Internal note by').waitFor();
   await page.getByRole('button', { name: 'Take it' }).click();
   await page.getByRole('button', { name: 'Let go' }).waitFor();
-  expect((await messages()).map(({ kind }) => kind)).toEqual(['customer', 'staff', 'note']);
-  const { body } = await bed.product.customer.get(`/dashboard/tickets/${tid}`);
+  const { messages } = (await bed.product.staff.get(`/staff/tickets/${answered}`)).body.data.ticket;
+  expect(messages.map(({ kind }: { kind: string }) => kind)).toEqual(['customer', 'staff', 'note']);
+  const { body } = await bed.product.customer.get(`/dashboard/tickets/${answered}`);
   expect(JSON.stringify(body)).not.toContain('holiday');
   expect(complaints()).toEqual([]);
 });
 
 it('shows what a customer writes untouched', async () => {
+  const message = `It is still slow ${randomBytes(6).toString('hex')}`;
   const { page } = await bed.openStaff();
+  const streaming = page.waitForResponse('**/api/staff/events');
   await page.goto(`/staff/tickets/${tid}`);
   await page.getByRole('button', { name: 'Send the answer' }).waitFor();
-  await bed.product.customer.post(`/dashboard/tickets/${tid}`, { message: 'It is still slow' });
-  await page.getByText('It is still slow').waitFor();
+  await streaming;
+  await bed.product.customer.post(`/dashboard/tickets/${tid}`, { message });
+  await page.getByText(message).waitFor();
 });
 
 it('lets somebody of support, who may not read settings, change a ticket whose department there is no more', async () => {

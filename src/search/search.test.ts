@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runningVps } from '../../test/orders.ts';
-import { newStaff } from '../../test/people.ts';
+import { newMember, newStaff } from '../../test/people.ts';
 import { startTestProduct, type TestProduct } from '../../test/product.ts';
 
 let product: TestProduct;
@@ -47,6 +47,9 @@ describe('a search', () => {
   it('finds nothing of another organization, and nothing that the role may not read', async () => {
     for (const q of ['palette', ip, String(service.serviceId), number, 'zeppelin', tid])
       expect([q, await found(product.other, q)]).toEqual([q, []]);
+    const technical = await newMember(product, product.demo.customer.organization_id, 'technical');
+    expect(await found(technical, number)).toEqual([]);
+    expect(await found(technical, 'palette')).toEqual([`service ${service.serviceId}`]);
   });
 
   it('takes everything that is typed for words', async () => {

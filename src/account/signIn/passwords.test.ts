@@ -29,13 +29,17 @@ describe('a password', () => {
     expect(await isPassword('sieben müde Otter', null)).toBe(false);
   });
 
-  it('is hashed in threads that give way to whatever answers, all but one of them', async () => {
-    const kept = await hashPassword('seven tired otters');
-    await Promise.all(Array.from({ length: cores * 4 }, () => isPassword('seven tired otters', kept)));
-    const much = Math.min(constants.priority.PRIORITY_LOW, getPriority() + 10) - getPriority();
-    const lower = waiting().filter((nice) => nice === much);
-    expect(lower).toHaveLength(cores - 1);
-  });
+  // What runs as the least urgent already has nothing below it.
+  it.skipIf(getPriority() > 9)(
+    'is hashed in threads that give way to whatever answers, all but one of them',
+    async () => {
+      const kept = await hashPassword('seven tired otters');
+      await Promise.all(Array.from({ length: cores * 4 }, () => isPassword('seven tired otters', kept)));
+      const much = Math.min(constants.priority.PRIORITY_LOW, getPriority() + 10) - getPriority();
+      const lower = waiting().filter((nice) => nice === much);
+      expect(lower).toHaveLength(cores - 1);
+    },
+  );
 
   it('that cannot be held against what is kept fails alone', async () => {
     await expect(isPassword('seven tired otters', 'no hash')).rejects.toThrow();

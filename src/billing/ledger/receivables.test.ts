@@ -20,10 +20,14 @@ it('what customers owe is looked at a few accounts at a time, all of them, and w
   }
   const accounts = await sql<{ id: number; organization_id: number }>(
     product,
-    `select id::int, organization_id from ledger_accounts where kind = 'receivable' order by id`,
+    `select id::int, organization_id from ledger_accounts
+     where kind = 'receivable' and organization_id = any($1::bigint[]) order by id`,
+    organizations,
   );
   expect(accounts.map((each) => Number(each.organization_id))).toEqual(organizations);
   const wrong = organizations[1] ?? 0;
+  // Whatever has been there before is left out.
+  const before = (accounts[0]?.id ?? 0) - 1;
   const slip = (invoiceId: string) =>
     sql(
       product,
@@ -39,7 +43,7 @@ it('what customers owe is looked at a few accounts at a time, all of them, and w
   await slip('(select id from invoices where organization_id = $1)');
   const seen: string[] = [];
   const reached: (number | null)[] = [];
-  for (let after: number | null = 0; after !== null; ) {
+  for (let after: number | null = before; after !== null; ) {
     const { differences, last } = await receivablesThatDiffer(product.ctx, { after, limit: 1 });
     seen.push(...differences.map(({ what, subject, message }) => `${what} ${subject}: ${message}`));
     reached.push(last);
@@ -58,5 +62,5 @@ it('what customers owe is looked at a few accounts at a time, all of them, and w
     ].toSorted(),
   );
   // All at once is the end as well.
-  expect((await receivablesThatDiffer(product.ctx, { after: 0, limit: 4 })).last).toBe(null);
+  expect((await receivablesThatDiffer(product.ctx, { after: before, limit: 4 })).last).toBe(null);
 });

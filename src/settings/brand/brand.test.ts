@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { newStaff } from '../../../test/people.ts';
 import { startTestProduct, type TestProduct } from '../../../test/product.ts';
@@ -19,6 +20,10 @@ const { content_base64 } = examples.addBrandPicture.body;
 
 describe('the brand', () => {
   it('is ours until staff says another one, and then theirs for everybody', async () => {
+    await product.staff.patch('/staff/settings', {
+      company: { colour: null },
+      brand: { name: null, radius: 8 },
+    });
     expect(await read()).toMatchObject({ accent: '#0b6e4f', radius: 8, registration: 'everybody' });
     await product.staff.patch('/staff/settings', { company: { name: 'Polder B.V.', colour: '#ffd400' } });
     expect((await read()).name).toBe('Polder B.V.');
@@ -93,19 +98,20 @@ describe('registration', () => {
     const person = (email: string) => ({
       ...{ email, password: 'seven green lanterns', first_name: 'Zoë', last_name: 'Brand' },
     });
+    const nth = randomBytes(6).toString('hex');
     const register = async (email: string) => {
       const headers = { 'content-type': 'application/json' };
       const body = JSON.stringify(person(email));
       const answer = await fetch(`${product.url}/api/auth/register`, { method: 'POST', headers, body });
       return [answer.status, ((await answer.json()) as { code?: string }).code];
     };
-    expect(await register('stranger@example.com')).toEqual([403, 'registration_closed']);
+    expect(await register(`stranger.${nth}@example.com`)).toEqual([403, 'registration_closed']);
     const id = product.demo.customer.organization_id;
-    const invitation = { email: 'Invited@example.com', role: 'technical' };
+    const invitation = { email: `Invited.${nth}@example.com`, role: 'technical' };
     const invited = await product.customer.post(`/dashboard/organizations/${id}/invitations`, invitation);
     expect(invited.status).toBe(200);
-    expect((await register('invited@example.com'))[0]).toBe(200);
+    expect((await register(`invited.${nth}@example.com`))[0]).toBe(200);
     await product.staff.patch('/staff/settings', { brand: { registration: 'everybody' } });
-    expect((await register('stranger@example.com'))[0]).toBe(200);
+    expect((await register(`stranger.${nth}@example.com`))[0]).toBe(200);
   });
 });
