@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { runningVps } from '../../test/orders.ts';
-import { newMember, newStaff } from '../../test/people.ts';
+import { orderVps, runningVps } from '../../test/orders.ts';
+import { newCustomer, newMember, newStaff } from '../../test/people.ts';
 import { startTestProduct, type TestProduct } from '../../test/product.ts';
+import { sql } from '../../test/sql.ts';
 
 let product: TestProduct;
 let service: { serviceId: number; invoiceId: number };
@@ -50,6 +51,39 @@ describe('a search', () => {
     const technical = await newMember(product, product.demo.customer.organization_id, 'technical');
     expect(await found(technical, number)).toEqual([]);
     expect(await found(technical, 'palette')).toEqual([`service ${service.serviceId}`]);
+  });
+
+  it('shows no address that is not paid yet, and finds nothing by it', async () => {
+    const customer = await newCustomer(product, { creditMinor: 100_000 });
+    const details = async (q: string) =>
+      (await customer.get(`/dashboard/search?q=${encodeURIComponent(q)}`)).body.data.found
+        .filter(({ kind }: { kind: string }) => kind === 'service')
+        .map(({ id, detail }: { id: string; detail: string | null }) => [id, detail]);
+    const reserved = async (serviceId: number) =>
+      (
+        await sql<{ ip: string }>(
+          product,
+          `select host(address) as ip from addresses where service_id = $1
+           order by held desc, family(address), ordinal limit 1`,
+          serviceId,
+        )
+      )[0]?.ip ?? '';
+    const order = await orderVps(product, customer);
+    const id = String(order.serviceId);
+    expect(await details(id)).toEqual([[id, null]]);
+    expect(await details(await reserved(order.serviceId))).toEqual([]);
+
+    const running = await runningVps(product, customer);
+    const its = String(running.serviceId);
+    const { primary_ip } = (await customer.get(`/dashboard/services/${its}`)).body.data.service;
+    const upgrade = { option4: 2 };
+    const asked = await customer.post(`/dashboard/services/${its}/upgrade-vps`, upgrade);
+    expect(asked.status, JSON.stringify(asked.body)).toBe(200);
+    const held = await reserved(running.serviceId);
+    expect(held).not.toBe(primary_ip);
+    expect(await details(its)).toEqual([[its, primary_ip]]);
+    expect(await details(held)).toEqual([]);
+    expect(await details(primary_ip)).toEqual([[its, primary_ip]]);
   });
 
   it('takes everything that is typed for words', async () => {

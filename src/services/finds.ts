@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import { type FindSource, type Found, firstOf, idIn, type StaffFindSource } from '../platform/http/index.ts';
 import { statement } from '../platform/index.ts';
-import { listServices } from './read.ts';
+import { listServices, primaryIp } from './read.ts';
 import { listServicesForStaff } from './serviceStaff.ts';
 
 interface Row {
@@ -13,10 +13,10 @@ interface Row {
 
 const exactly = statement<Row, { organizationId: number; id: number | null; address: string | null }>(
   'services.exactly',
-  `select t.id, t.domain, t.status, coalesce(:address::text,
-     (select host(a.address) from addresses a where a.service_id = t.id order by a.ordinal limit 1)) as primary_ip
+  `select t.id, t.domain, t.status, coalesce(:address::text, ${primaryIp}) as primary_ip
    from services t where t.organization_id = :organizationId and (t.id = :id::bigint
-     or t.id = (select a.service_id from addresses a where a.address = :address::inet))`,
+     or t.status <> 'pending' and t.id = (select a.service_id from addresses a
+       where a.address = :address::inet and not a.held))`,
 );
 
 /** A customer's services by the beginning of a name, by a whole address, or by their number. */

@@ -48,6 +48,11 @@ interface ServiceRow extends WaitingFacts {
   open_renewal: { endsOn: string; priceMoveId: number | null } | null;
 }
 
+/** The first address of a service `t`; of an order or an upgrade that is not paid yet, none is shown. */
+export const primaryIp = `
+    (select host(a.address) from addresses a where a.service_id = t.id and t.status <> 'pending' and not a.held
+     order by family(a.address), a.ordinal limit 1)`;
+
 const serviceColumns = `
   t.id, t.organization_id, t.invoice_id, t.position, t.domain, t.status, t.provisioning_state, t.suspend_reason,
     t.suspended_at, t.cycle, t.cancelled, t.created_at, t.first_price_minor, t.price_minor, t.currency, t.duedate,
@@ -61,8 +66,7 @@ const serviceColumns = `
      from service_tasks w where w.service_id = t.id) as tasks,
     (select max(w.until) from payment_promises w where w.organization_id = t.organization_id
        and (w.service_id is null or w.service_id = t.id)) as promised_until,
-    (select host(a.address) from addresses a where a.service_id = t.id and t.status <> 'pending' and not a.held
-     order by family(a.address), a.ordinal limit 1) as primary_ip, t.anchor_day, t.unit_prices,
+    ${primaryIp} as primary_ip, t.anchor_day, t.unit_prices,
     (${comingOfService('t.id')}) as coming,
     (select jsonb_build_object('endsOn', w.ends_on, 'priceMoveId', w.price_move_id) from service_renewals w
      where w.service_id = t.id and w.state = 'waiting') as open_renewal`;
