@@ -1,8 +1,8 @@
 /** Hashing as the product does it: in threads of their own, as many as there are cores, with a queue that ends. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { availableParallelism, constants, getPriority } from 'node:os';
-import { describe, expect, it } from 'vitest';
-import { hashPassword, isOutdated, isPassword } from './passwords.ts';
+import { describe, expect, it, vi } from 'vitest';
+import { decoy, hashPassword, isOutdated, isPassword } from './passwords.ts';
 
 const cores = availableParallelism();
 
@@ -59,5 +59,20 @@ describe('a password', () => {
     const right = answers.map((answer) => answer.status === 'fulfilled' && answer.value);
     expect(right.slice(0, room)).toEqual(Array.from({ length: room }, (_, at) => at % 2 === 0));
     expect(await isPassword('seven tired otters', kept)).toBe(true);
+  });
+
+  it("of nobody's is held against a hash of today's cost, also when a storm came before the first", async () => {
+    expect(isOutdated(decoy)).toBe(false);
+    const shape = (hash: string) => hash.split('$').map((part, at) => (at > 3 ? part.length : part));
+    expect(shape(decoy)).toEqual(shape(await hashPassword('seven tired otters')));
+
+    vi.resetModules(); // as in a process that has just started
+    const fresh = await import('./passwords.ts');
+    const storm = Array.from({ length: 25 * cores }, () => fresh.hashPassword('seven tired otters'));
+    await expect(fresh.isPassword('seven tired otters', null)).rejects.toMatchObject({
+      code: 'rate_limited',
+    });
+    await Promise.all(storm);
+    expect(await fresh.isPassword('seven tired otters', null)).toBe(false);
   });
 });
