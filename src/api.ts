@@ -67,7 +67,6 @@ import {
   activityRoutes,
   endingOrganizations,
   invitationRoutes,
-  isInvited,
   memberFinds,
   memberRoutes,
   organizationRoutes,
@@ -112,7 +111,6 @@ import {
   brand,
   brandRoutes,
   brandStaffRoutes,
-  isOpenToAll,
   settingsPersonal,
   settingsStaffRoutes,
 } from './settings/index.ts';
@@ -180,7 +178,7 @@ function operationsOf(principal: Principal): string[] {
 export const allRoutes: RouteGroup[] = [
   catalogRoutes,
   cartRoutes,
-  authRoutes(async (ctx, email) => (await isOpenToAll(ctx)) || isInvited(ctx, email)),
+  authRoutes,
   brandRoutes(readBrand),
   brandStaffRoutes,
   emailChangeRoutes,

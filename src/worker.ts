@@ -45,6 +45,7 @@ import {
   nodesCheck,
 } from './fleet/index.ts';
 import {
+  isInvited,
   organizationMails,
   organizationReactions,
   purgeInvitations,
@@ -76,6 +77,7 @@ import {
   serviceMails,
   serviceReactions,
 } from './services/index.ts';
+import { isOpenToAll } from './settings/index.ts';
 import {
   attachmentForgetting,
   forgettingAttachments,
@@ -124,7 +126,7 @@ export const allReactions: Reaction[] = [
 export const allJobs: AnySaga[] = [
   ...mailJobs,
   ...reactionJobs(allReactions),
-  addressRequests,
+  addressRequests(async (ctx, email) => (await isOpenToAll(ctx)) || isInvited(ctx, email)),
   matchStatement,
   mailReading,
   mailForgetting,

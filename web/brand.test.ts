@@ -48,6 +48,23 @@ it('keeps what was typed when a link is none, and says so at it', async () => {
   expect(await page.getByLabel('Terms').inputValue()).toBe('javascript:alert(1)');
 });
 
+it('tells whoever registers that only those do who were invited, and not who that is', async () => {
+  await bed.product.staff.patch('/staff/settings', { brand: { registration: 'invited' } });
+  const { page, faults, complaints } = await bed.open();
+  await page.goto('/register');
+  await page.getByText('Only those register here whom an organization has invited').waitFor();
+  expect(await faults()).toEqual([]);
+  await page.getByLabel('First name').fill('Zoë');
+  await page.getByLabel('Last name').fill('Brand');
+  await page.getByLabel('E-mail address').fill('nobody.invited@example.com');
+  await page.locator('input[name=password]').fill('seven green lanterns');
+  await page.getByLabel('Country').selectOption({ label: 'Austria' });
+  await page.getByRole('button', { name: 'Create account' }).click();
+  await page.getByText('If nobody.invited@example.com was invited, or has an account already').waitFor();
+  await bed.product.staff.patch('/staff/settings', { brand: { registration: 'everybody' } });
+  expect(complaints()).toEqual([]);
+});
+
 it.each(['#ffd400', '#101010', '#ff00ff'])(
   'reads with %s as accent, as staff and customers see it',
   async (colour) => {

@@ -38,10 +38,6 @@ const accountErrors = errors({
   ],
   second_factor_enabled: [409, 'Your account has an authenticator app already; disable it first'],
   second_factor_missing: [409, 'Your account has no such second factor; set one up first'],
-  registration_closed: [
-    403,
-    'Only those register here whom an organization has invited; ask it to invite this address',
-  ],
   password_refused: [400, 'This password is too easy to guess; see details'],
   invalid_link: [400, 'This link was used already, has expired, or is not whole; have a new one sent'],
   duplicate_ssh_key: [409, 'This SSH key is already in your account'],

@@ -63,27 +63,40 @@ export async function forgetPassword(ctx: Context, email: string) {
   return sent;
 }
 
-/** What is done about each of them, where nobody waits for the answer. */
-export const addressRequests = answeringRequests(async (tx, request) => {
-  if (request.kind === 'register') return enter(tx, request.email, request.data);
-  const person = await tx.db.maybe(personByEmail, { email: request.email });
-  if (person === null || person.status !== 'active') return;
-  const isVerifying = request.kind === 'verify';
-  if (isVerifying && person.email_verified) return;
-  const link_id = await makeLink(tx, isVerifying ? 'verify' : 'reset', person.id);
-  await record(tx, isVerifying ? verificationSent : passwordForgotten, {
-    subject: { type: 'user', id: person.id },
-    organizationId: null,
-    data: { user_id: person.id, link_id },
-  });
-});
+/** Whether somebody with this address may register, which rooms upstairs know. */
+type MayRegister = (ctx: Context, email: string) => Promise<boolean>;
 
-/** Makes the account, or tells whoever has one with this address. */
-async function enter(tx: TxContext, email: string, data: Registration): Promise<void> {
+/** What is done about each of them, where nobody waits for the answer: it would tell who was invited. */
+export const addressRequests = (mayRegister: MayRegister) =>
+  answeringRequests(async (tx, request) => {
+    if (request.kind === 'register') return enter(tx, request.email, request.data, mayRegister);
+    const person = await tx.db.maybe(personByEmail, { email: request.email });
+    if (person === null || person.status !== 'active') return;
+    const isVerifying = request.kind === 'verify';
+    if (isVerifying && person.email_verified) return;
+    const link_id = await makeLink(tx, isVerifying ? 'verify' : 'reset', person.id);
+    await record(tx, isVerifying ? verificationSent : passwordForgotten, {
+      subject: { type: 'user', id: person.id },
+      organizationId: null,
+      data: { user_id: person.id, link_id },
+    });
+  });
+
+/**
+ * Makes the account, or tells whoever has one with this address. Whoever may not register is told nothing: it would be a mail of
+ * ours to a stranger, sent by whoever likes.
+ */
+async function enter(
+  tx: TxContext,
+  email: string,
+  data: Registration,
+  mayRegister: MayRegister,
+): Promise<void> {
   const there = await tx.db.maybe(personByEmail, { email });
   if (there !== null) return tellAgain(tx, there);
   const held = await heldAddress(tx, email);
   if (held !== null) return tellHeld(tx, held);
+  if (!(await mayRegister(tx, email))) return;
   let userId: number;
   try {
     userId = await attempt(tx, (inner) =>

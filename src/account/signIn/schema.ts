@@ -54,7 +54,7 @@ export const ByAddress = named('ByAddress', Strict({ email: EmailAddress }));
 export const MailSent = named(
   'MailSent',
   Type.Object({ mail_sent: Type.Boolean() }),
-  'The same whether there is an account with the address: the mail tells',
+  'The same whether there is an account with the address, or an invitation: the mail tells',
 );
 export const LinkOnly = named('LinkOnly', Strict({ token: LinkToken }));
 export const EmailVerified = named('EmailVerified', Type.Object({ email_verified: Type.Boolean() }));

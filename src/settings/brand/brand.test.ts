@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { newStaff } from '../../../test/people.ts';
 import { startTestProduct, type TestProduct } from '../../../test/product.ts';
+import { settled, sql } from '../../../test/sql.ts';
 import { examples } from './examples.ts';
 import { contrast, onDark, onLight } from './shade.ts';
 
@@ -93,25 +94,31 @@ describe('an accent', () => {
 });
 
 describe('registration', () => {
-  it('is for those alone who were invited, where staff says so', async () => {
+  it('is for those alone who were invited, where staff says so, and tells no stranger who that is', async () => {
     await product.staff.patch('/staff/settings', { brand: { registration: 'invited' } });
-    const person = (email: string) => ({
-      ...{ email, password: 'seven green lanterns', first_name: 'Zoë', last_name: 'Brand' },
-    });
     const nth = randomBytes(6).toString('hex');
+    const [stranger, guest] = [`stranger.${nth}@example.com`, `invited.${nth}@example.com`];
     const register = async (email: string) => {
-      const headers = { 'content-type': 'application/json' };
-      const body = JSON.stringify(person(email));
-      const answer = await fetch(`${product.url}/api/auth/register`, { method: 'POST', headers, body });
-      return [answer.status, ((await answer.json()) as { code?: string }).code];
+      const person = { email, password: 'seven green lanterns', first_name: 'Zoë', last_name: 'Brand' };
+      const { status, body } = await product.nobody.post('/auth/register', person);
+      return [status, body.data];
     };
-    expect(await register(`stranger.${nth}@example.com`)).toEqual([403, 'registration_closed']);
+    const isThere = async (email: string) => {
+      await settled(product);
+      return (await sql(product, 'select 1 from users where email = $1', email)).length === 1;
+    };
+    const mailsTo = async (email: string) =>
+      (await product.staff.get(`/staff/mails?recipient=${encodeURIComponent(email)}`)).body.data.mails.length;
     const id = product.demo.customer.organization_id;
     const invitation = { email: `Invited.${nth}@example.com`, role: 'technical' };
     const invited = await product.customer.post(`/dashboard/organizations/${id}/invitations`, invitation);
     expect(invited.status).toBe(200);
-    expect((await register(`invited.${nth}@example.com`))[0]).toBe(200);
+    for (const email of [stranger, guest, product.demo.customer.email])
+      expect([email, await register(email)]).toEqual([email, [200, { mail_sent: true }]]);
+    expect(await isThere(guest)).toBe(true);
+    expect([await isThere(stranger), await mailsTo(stranger)]).toEqual([false, 0]);
     await product.staff.patch('/staff/settings', { brand: { registration: 'everybody' } });
-    expect((await register(`stranger.${nth}@example.com`))[0]).toBe(200);
+    expect(await register(stranger)).toEqual([200, { mail_sent: true }]);
+    expect([await isThere(stranger), await mailsTo(stranger)]).toEqual([true, 1]);
   });
 });

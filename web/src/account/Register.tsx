@@ -1,5 +1,6 @@
 import { useState } from 'react';
 import type { BodyOf, OperationAt } from '../../../client/index.ts';
+import { useBrand } from '../data/brand.ts';
 import { client } from '../data/client.ts';
 import { countries } from '../text/countries.ts';
 import { useText } from '../text/index.ts';
@@ -9,15 +10,20 @@ type Registration = BodyOf<OperationAt<'post', '/auth/register'>>;
 
 export function Register() {
   const { t, language } = useText();
+  const isInvitedOnly = useBrand().registration === 'invited';
   const [sentTo, setSentTo] = useState<string | null>(null);
   const register = async (values: Values) => {
     await client.post('/auth/register', { body: values as unknown as Registration });
     setSentTo(values.email ?? '');
   };
-  if (sentTo !== null)
-    return <Card title={t('register.sent')} text={t('register.sentText', { email: sentTo })} />;
+  if (sentTo !== null) {
+    // Nobody learns here who was invited: the answer is the same for every address.
+    const sent = { email: sentTo };
+    const text = isInvitedOnly ? t('register.sentTextInvited', sent) : t('register.sentText', sent);
+    return <Card title={t('register.sent')} text={text} />;
+  }
   return (
-    <Card title={t('register.title')}>
+    <Card title={t('register.title')} {...(isInvitedOnly ? { text: t('register.invitedText') } : {})}>
       <Form submit={t('register.submit')} onSubmit={register}>
         <Field name="first_name" label={t('register.firstName')} autoComplete="given-name" maxLength={100} />
         <Field name="last_name" label={t('register.lastName')} autoComplete="family-name" maxLength={100} />
