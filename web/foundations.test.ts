@@ -96,7 +96,7 @@ describe('a refusal', () => {
     await page.getByRole('button', { name: 'Anmelden', exact: true }).click();
     await page
       .getByRole('alert')
-      .getByText('Diese Adresse und dieses Passwort gehören nicht zusammen.')
+      .getByText('Diese Adresse und dieses Passwort gehören nicht zusammen, oder')
       .waitFor();
     await page.goto('/register');
     const person = { first_name: 'Zoë', last_name: 'Brand', email: 'zoe.brand@example.com' };

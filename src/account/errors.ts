@@ -5,7 +5,10 @@ const accountErrors = errors({
     409,
     'This is your last API key, and without one nobody gets in. Make another first; to be left with none, say leave_none=true. An administrator, or add-key at the console, can make you one again',
   ],
-  invalid_credentials: [401, 'This address and password do not belong together'],
+  invalid_credentials: [
+    401,
+    'This address and password do not belong together, or the address is not confirmed yet',
+  ],
   email_unverified: [
     403,
     'Confirm your address first, by the link in the mail; POST /auth/email/resend has it sent again',

@@ -23,7 +23,7 @@ interface Credentials {
 
 /**
  * Signs somebody in by address and password. `invalid_credentials`, the same and after the same time whether there is
- * such an account; `email_unverified` and `account_blocked` only for who knows the password.
+ * such an account; `account_blocked` only for who knows the password.
  */
 export async function logIn(ctx: Context, { email, password }: Credentials, asked: Asked) {
   requireCookies(ctx, asked.headers);
@@ -33,8 +33,9 @@ export async function logIn(ctx: Context, { email, password }: Credentials, aske
     if (person !== null) noteRefusal(ctx, person.id, 'wrong_password', asked.userAgent);
     throw fail('invalid_credentials');
   }
+  // Anybody makes such an account, with a password that they know: another answer would tell them whether there was one before.
+  if (!person.email_verified) throw fail('invalid_credentials');
   if (person.status !== 'active') throw fail('account_blocked');
-  if (!person.email_verified) throw fail('email_unverified');
   const renewed = isOutdated(person.password_hash) ? await hashPassword(password) : null;
   return transaction(ctx, 'account.logIn', async (tx) => {
     const [, methods] = await Promise.all([requireSame(tx, person), factorsOf(tx, person.id)]);

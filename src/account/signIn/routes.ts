@@ -74,7 +74,8 @@ export const authRoutes: RouteGroup = routes('/auth', group, (route) => {
       summary: 'Sign in',
       description:
         'Opens a session. It is the cookie `__Host-innkeeper`, which browsers keep over https and at localhost alone; its ' +
-        'value works in the header `token` too.',
+        'value works in the header `token` too. An address that is not confirmed is refused as a wrong password is: ' +
+        'else registering it and signing in would tell whether it has an account.',
       body: S.Credentials,
       data: S.SignedIn,
       limit: 'sign-in',
@@ -86,7 +87,7 @@ export const authRoutes: RouteGroup = routes('/auth', group, (route) => {
         message: tooManyWrong,
       },
       errors: [
-        ...(['invalid_credentials', 'email_unverified', 'account_blocked'] as const),
+        ...(['invalid_credentials', 'account_blocked'] as const),
         ...(['insecure_connection', 'origin_refused'] as const),
       ],
     },

@@ -60,7 +60,7 @@ describe('a stranger', () => {
     expect(mail?.body).toMatch(/^Hello Grace,\n\n.+\n\n.+:\nhttp:\/\/\S+\/verify-email\?token=[\w-]{43}\n/);
     expect(face(await logIn(body))).toEqual([400, 'invalid_request']); // what registers is more than what signs in
     const { email, password } = body;
-    expect(face(await logIn({ email, password }))).toEqual([403, 'email_unverified']);
+    expect(face(await logIn({ email, password }))).toEqual([401, 'invalid_credentials']);
     const verified = await product.nobody.post('/auth/email/verify', { token: tokenIn(mail) });
     expect(verified.body.data).toEqual({ email_verified: true });
 
@@ -333,6 +333,21 @@ describe('signing in', () => {
     expect(face(wrong)).toEqual([401, 'invalid_credentials']);
     expect({ ...wrong.body, request_id: '' }).toEqual({ ...unknown.body, request_id: '' });
     expect([...wrong.headers.keys()]).toEqual([...unknown.headers.keys()]);
+  });
+
+  it('tells nobody who registers an address, and signs in with it, whether it had an account', async () => {
+    const known = (await newCustomer(product)).email;
+    const unknown = stranger().email;
+    const answers = [];
+    for (const email of [known, unknown]) {
+      expect((await register({ ...stranger(), email })).status).toBe(200);
+      await settled(product);
+      answers.push(await logIn({ email, password: good }));
+    }
+    const [ofKnown, ofUnknown] = answers;
+    expect(ofKnown && face(ofKnown)).toEqual([401, 'invalid_credentials']);
+    expect({ ...ofUnknown?.body, request_id: '' }).toEqual({ ...ofKnown?.body, request_id: '' });
+    expect([...(ofUnknown?.headers.keys() ?? [])]).toEqual([...(ofKnown?.headers.keys() ?? [])]);
   });
 
   it('of a blocked account is refused in words to who knows the password alone', async () => {

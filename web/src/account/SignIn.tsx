@@ -77,8 +77,10 @@ export function SignInSteps({ text, email: known, frame, onSignedIn, children }:
     try {
       await goOn(await client.post('/auth/login', { body: { email, password } }));
     } catch (error) {
-      if (!(error instanceof ApiError) || error.code !== 'email_unverified') throw error;
-      setUnverified(email);
+      // Why, the API does not tell: anybody could ask. Whoever was signed in here before has confirmed theirs.
+      const isWrong = error instanceof ApiError && error.code === 'invalid_credentials';
+      if (isWrong && known === undefined) setUnverified(email);
+      throw error;
     }
   };
   const byPasskey = useMutation({ mutationFn: async () => goOn(await showPasskey(false)) });
@@ -127,11 +129,12 @@ export function PasskeyRefusal({ error }: { error: unknown }) {
   return <Refusal error={error} />;
 }
 
+/** For whoever has registered, and may not have confirmed the address yet. */
 function Unverified({ email }: { email: string }) {
   const { t } = useText();
   const resend = useMutation({ mutationFn: () => client.post('/auth/email/resend', { body: { email } }) });
   return (
-    <div role="alert">
+    <div role="status">
       <Text>{resend.isSuccess ? t('signIn.resent') : t('signIn.unverified')}</Text>
       {!resend.isSuccess && (
         <Anchor component="button" type="button" onClick={() => resend.mutate()}>
