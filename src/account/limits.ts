@@ -2,6 +2,8 @@ import { limits } from '../platform/http/index.ts';
 
 const accountLimits = limits({
   'sign-in': { quota: 20, windowS: 60, per: 'ip' },
+  /** Every page on which somebody signs in asks for one, for the browser to offer passkeys; nothing is guessed by it. */
+  'passkey-offer': { quota: 60, windowS: 60, per: 'ip' },
   /** Wrong ones: by browser for who signed in there before, else by address and by account. */
   password: { quota: 10, windowS: 900, per: 'ip' },
   /** Wrong codes of an account, or of a browser in which its person signed in before. */

@@ -125,6 +125,7 @@ export const passkeySignInRoutes = routes('/auth', signInGroup, (route) => {
     '/passkeys/options',
     {
       ...stranger,
+      limit: 'passkey-offer',
       operation: 'askForPasskey',
       summary: 'Begin to sign in with a passkey',
       description:

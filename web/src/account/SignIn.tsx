@@ -1,6 +1,6 @@
 import { useMutation } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import { type ReactNode, useState } from 'react';
+import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { ApiError, type Schema } from '../../../client/index.ts';
 import { useBrand } from '../data/brand.ts';
 import { client } from '../data/client.ts';
@@ -8,7 +8,7 @@ import { startOver } from '../data/queries/index.ts';
 import { rememberSignedIn } from '../data/signedIn.ts';
 import { useText } from '../text/index.ts';
 import { Anchor, Button, Card, Field, Form, Group, LinkTo, Refusal, Text, type Values } from '../ui/index.ts';
-import { NoPasskeyError, showPasskey } from './passkey.ts';
+import { NoPasskeyError, offerPasskey, showPasskey } from './passkey.ts';
 
 /** Where it goes on: a path of ours, never another host. */
 export function nextOf(wanted: unknown): string {
@@ -83,7 +83,15 @@ export function SignInSteps({ text, email: known, frame, onSignedIn, children }:
       throw error;
     }
   };
-  const byPasskey = useMutation({ mutationFn: async () => goOn(await showPasskey(false)) });
+  const offered = useOfferedPasskey(methods === null, goOn);
+  const byPasskey = useMutation({
+    mutationFn: async () => {
+      // A browser asks for one at a time.
+      const isSignedIn = await offered.stop();
+      if (!isSignedIn) await goOn(await showPasskey(false));
+    },
+    onError: offered.again,
+  });
 
   if (methods !== null) return <SecondFactor methods={methods} onShown={goOn} frame={frame} />;
   return frame({
@@ -115,12 +123,44 @@ export function SignInSteps({ text, email: known, frame, onSignedIn, children }:
             autoFocus={known !== undefined}
           />
         </Form>
-        <PasskeyRefusal error={byPasskey.error} />
+        <PasskeyRefusal error={byPasskey.error ?? offered.error} />
         {unverified !== null && <Unverified email={unverified} />}
         {children}
       </>
     ),
   });
+}
+
+/** Has the browser offer passkeys while `wanted`, and goes on with the one that is chosen; `stop` says whether one was. */
+function useOfferedPasskey(wanted: boolean, goOn: (answer: Schema<'SignedIn'>) => Promise<void>) {
+  const [error, setError] = useState<unknown>(null);
+  const [round, setRound] = useState(0);
+  const stop = useRef(async () => false);
+  const next = useRef(goOn);
+  useEffect(() => {
+    next.current = goOn;
+  });
+  // biome-ignore lint/correctness/useExhaustiveDependencies: each round offers them anew
+  useEffect(() => {
+    if (!wanted) return;
+    const offer = new AbortController();
+    const offered = async () => {
+      const answer = await offerPasskey(offer.signal);
+      if (answer !== null) await next.current(answer);
+      return answer !== null;
+    };
+    const ended = offered().catch((refusal: unknown) => {
+      setError(refusal);
+      return false;
+    });
+    stop.current = async () => {
+      setError(null);
+      offer.abort();
+      return ended;
+    };
+    return () => offer.abort();
+  }, [wanted, round]);
+  return { error, stop: () => stop.current(), again: () => setRound((before) => before + 1) };
 }
 
 export function PasskeyRefusal({ error }: { error: unknown }) {

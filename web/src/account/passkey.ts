@@ -18,6 +18,41 @@ export async function showPasskey(isSecondFactor: boolean): Promise<Schema<'Sign
   return client.post('/auth/passkeys/verify', { body: { credential: await taken(options), ...wish } });
 }
 
+/** What is to be signed is good for five minutes; the browser gets another before. */
+const offeredForMs = 4 * 60_000;
+
+/**
+ * Has the browser offer its passkeys where the address is typed in, and signs in with the one that is chosen there. Null when
+ * none was chosen until `signal`, or this browser offers none: nobody asked for it, so there is nothing to tell.
+ */
+export async function offerPasskey(signal: AbortSignal): Promise<Schema<'SignedIn'> | null> {
+  if (!(await offersPasskeys())) return null;
+  let credential: Shown['credential'] | 'late' | null = 'late';
+  while (credential === 'late') credential = signal.aborted ? null : await chosenInTime(signal);
+  return credential && client.post('/auth/passkeys/verify', { body: { credential } });
+}
+
+/** What the chosen passkey signed; `late` when none was before that would have been refused. */
+async function chosenInTime(signal: AbortSignal): Promise<Shown['credential'] | 'late' | null> {
+  const time = new AbortController();
+  const timer = setTimeout(() => time.abort(), offeredForMs);
+  try {
+    const { options } = await client.post('/auth/passkeys/options', { body: {}, signal });
+    const until = AbortSignal.any([signal, time.signal]);
+    return await taken(options, { mediation: 'conditional', signal: until });
+  } catch {
+    return time.signal.aborted ? 'late' : null;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+async function offersPasskeys(): Promise<boolean> {
+  if (typeof PublicKeyCredential === 'undefined') return false;
+  if (!('parseRequestOptionsFromJSON' in PublicKeyCredential)) return false;
+  return (await PublicKeyCredential.isConditionalMediationAvailable?.()) === true;
+}
+
 /** The same as a password shown again, by whoever is signed in. */
 export async function proveByPasskey(): Promise<void> {
   const { options } = await client.post('/auth/reauthenticate/passkey/options');
@@ -37,11 +72,14 @@ export async function makePasskey(): Promise<Schema<'PasskeyAdded'>> {
   return client.post('/dashboard/account/passkeys/verify', { body: { credential } });
 }
 
-async function taken(options: object): Promise<Shown['credential']> {
+async function taken(
+  options: object,
+  how: Pick<CredentialRequestOptions, 'mediation' | 'signal'> = {},
+): Promise<Shown['credential']> {
   const publicKey = PublicKeyCredential.parseRequestOptionsFromJSON(
     options as PublicKeyCredentialRequestOptionsJSON,
   );
-  const found = (await navigator.credentials.get({ publicKey }).catch((error: unknown) => {
+  const found = (await navigator.credentials.get({ publicKey, ...how }).catch((error: unknown) => {
     throw new NoPasskeyError(error);
   })) as PublicKeyCredential;
   return found.toJSON() as Shown['credential'];
