@@ -46,6 +46,8 @@ export interface TestProduct {
 export interface TestOptions {
   env?: Record<string, string>;
   simulator?: SimulatorOptions;
+  /** When it begins; else now. The clock of the database is the machine's, so what has to be over by that begins long ago. */
+  startsAt?: Date;
   /** Stand in for the other drivers that the configuration would choose. */
   drivers?: Omit<GivenDrivers, 'hypervisor'>;
 }
@@ -74,7 +76,7 @@ export async function startTestProduct(options: TestOptions = {}): Promise<TestP
     LOG_LEVEL: process.env.TEST_LOG_LEVEL ?? 'silent',
     ...options.env,
   });
-  const clock = travellingClock();
+  const clock = travellingClock(options.startsAt);
   const hypervisor = simulatedHypervisor(options.simulator ?? {});
   const drivers = { hypervisor, ...options.drivers };
   const product = await startProduct(config, silent, { clock, drivers, log: createLog(config.logLevel) });

@@ -3,18 +3,19 @@ import { enqueue, type PeriodicJob, statement, systemActor, type TxContext } fro
 import { documentForgetting } from '../documents/forget.ts';
 import { organizationForgotten } from '../events.ts';
 
-// Nobody is due who is younger than the shortest time, so that only old ones are looked at.
+// Nobody is due who is younger than the shortest time, so that only old ones are looked at. What decides is the clock of the
+// database, which this role cannot set; before that nobody is asked for.
 const due = statement<{ id: number }, { now: Date; youngest: Date }>(
   'billing.booksToForget',
   `select o.id from organizations o
    where o.status = 'closed' and o.created_at < :youngest
-     and not exists (select 1 from forgotten_books f where f.organization_id = o.id) and books_kept_until(o.id) <= :now
+     and not exists (select 1 from forgotten_books f where f.organization_id = o.id) and books_kept_until(o.id) <= least(:now, now())
    order by o.id limit 1 for no key update of o skip locked`,
 );
 // What has a number only stays: what may be taken from it, and of whom, the database decides (`forget_in_books`, in its migration).
-const forgetInBooks = statement<{ changed: number }, { organizationId: number; now: Date; limit: number }>(
+const forgetInBooks = statement<{ changed: number }, { organizationId: number; limit: number }>(
   'billing.forgetInBooks',
-  'select forget_in_books(:organizationId, :now, :limit::int) as changed',
+  'select forget_in_books(:organizationId, :limit::int) as changed',
 );
 const others = [
   // By which account and in which words it paid.
@@ -74,7 +75,7 @@ export async function forgetBooks(ctx: TxContext): Promise<'more' | 'done'> {
   const found = await tx.db.maybe(due, { now, youngest: new Date(now.getTime() - shortestMs) });
   if (found === null) return 'done';
   const { id: organizationId } = found;
-  const { changed } = await tx.db.one(forgetInBooks, { organizationId, now, limit: batch });
+  const { changed } = await tx.db.one(forgetInBooks, { organizationId, limit: batch });
   if (changed >= batch || (await forgetMailsOf(tx, organizationId)) === 'more') return 'more';
   for (const forget of others) await tx.db.run(forget, { organizationId });
   await tx.db.run(insertForgotten, { organizationId, now });
