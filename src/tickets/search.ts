@@ -67,6 +67,12 @@ export function ticketSearch<Row extends Ordered>({ name, select, within, filter
        where ${within} and t.merged_into is null and ${filters} and ${found} limit ${countCap}) counted`,
   );
 
+  const exactCount = async (ctx: Context, all: Values) => (await ctx.db.one(countFar, all)).total;
+  const cappedCount = async (ctx: Context, all: Values) => {
+    const { total } = await ctx.db.one(countNear, all);
+    return total === countCap ? total : exactCount(ctx, all);
+  };
+
   return async (
     ctx: Context,
     query: ListRequest & { search: string },
@@ -77,9 +83,14 @@ export function ticketSearch<Row extends Ordered>({ name, select, within, filter
     const values = { ...given, scope, search: query.search };
     const all = { ...values, after0: 'infinity', after1: 0 };
     const asking = { ...values, ...placeOf(query), limit: limit + 1 };
-    const [counted, seen] = await Promise.all([ctx.db.one(countNear, all), ctx.db.many(near, asking)]);
-    const rows = seen.length > limit ? seen : await ctx.db.many(far, asking);
-    const { total } = counted.total === countCap ? counted : await ctx.db.one(countFar, all);
+    const seen = await ctx.db.many(near, asking);
+    const fillsPage = seen.length > limit;
+    const isFirst = query.cursor === undefined && query.page === 1;
+    const [rows, total] = await Promise.all([
+      fillsPage ? seen : ctx.db.many(far, asking),
+      // What does not fill the first page from the newest tickets is not everywhere.
+      fillsPage || !isFirst ? cappedCount(ctx, all) : exactCount(ctx, all),
+    ]);
     const shown = rows.slice(0, limit);
     const last = shown.at(-1);
     const goesOn = last !== undefined && rows.length > limit;
