@@ -63,6 +63,7 @@ import {
   mailStaffRoutes,
 } from './events/index.ts';
 import { fleetPersonal, fleetStaffRoutes, nodeStaffFinds } from './fleet/index.ts';
+import { hearingOf } from './heardByStaff.ts';
 import {
   activityRoutes,
   endingOrganizations,
@@ -242,7 +243,7 @@ export const allRoutes: RouteGroup[] = [
   attentionStaffRoutes(allConcerns),
   mailStaffRoutes,
   auditRoutes,
-  eventStaffRoutes,
+  eventStaffRoutes(hearingOf(() => listRoutes(allRoutes))),
   webhookStaffRoutes,
   jobStaffRoutes,
   jobRetryRoutes,

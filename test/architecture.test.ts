@@ -37,6 +37,7 @@ const stairs = [
 /** On top of the stairs: they put the rooms together. */
 const roots = [
   'demo',
+  'heardByStaff.ts',
   'introduction.ts',
   'node.ts',
   'dashboard.ts',

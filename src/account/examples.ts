@@ -181,6 +181,7 @@ const account = {
   apikeys: [demoKey],
   passkeys: [],
   staff: null,
+  events_position: 1187,
 };
 
 /** A request and its answer for each operation, parts of one story. */

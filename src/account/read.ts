@@ -1,3 +1,4 @@
+import { journalPosition } from '../events/index.ts';
 import type { Principal } from '../platform/http/index.ts';
 import { type AccountContext, statement } from '../platform/index.ts';
 import { allKeys } from './apiKeys/ownKeys.ts';
@@ -52,6 +53,8 @@ export async function readAccount(
 ) {
   const { staffRole } = principal;
   const isOwn = ctx.actor.staffId === undefined;
+  // Before anything is read that it is to be the position of.
+  const position = await journalPosition(ctx);
   const [row, apikeys, credit, passkeys] = await Promise.all([
     ctx.db.one(readAccountRow, { userId: ctx.actor.userId, now: ctx.clock.now() }),
     isOwn ? allKeys(ctx) : [],
@@ -86,5 +89,6 @@ export async function readAccount(
       staffRole !== null && isStaffRole(staffRole)
         ? { role: staffRole, operations: operationsOf(principal) }
         : null,
+    events_position: position,
   };
 }

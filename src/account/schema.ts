@@ -143,6 +143,11 @@ export const Account = named(
         'What somebody is to the provider, whose people these are',
       ),
     ),
+    events_position: Type.Integer({
+      minimum: 0,
+      description:
+        'Where streams of events stood before this was read: `after` of a stream that misses nothing of what happens since',
+    }),
   }),
   'Who a key belongs to',
 );

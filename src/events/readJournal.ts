@@ -37,6 +37,23 @@ const writers = statement<{ transactions: string[] }>(
      and database = (select oid from pg_database where datname = current_database())`,
 );
 
+const idBefore = statement<{ id: number }, { before: Date }>(
+  'events.idBefore',
+  // The newest entries are looked at one by one, until one is old enough.
+  'select id from journal where created_at < :before order by id desc limit 1',
+);
+/** Longer than a transaction takes from its entry in the journal to its end, but for a batch's. */
+const settledAfterMs = 5_000;
+
+/**
+ * An entry from before now: what happens from now on comes after it, and little else does. For whoever reads something first
+ * and follows what happens to it then.
+ */
+export async function journalPosition(ctx: Context): Promise<number> {
+  const before = new Date(ctx.clock.now().getTime() - settledAfterMs);
+  return (await ctx.db.maybe(idBefore, { before }))?.id ?? 0;
+}
+
 /**
  * The entries after one, in the order of their ids, at most `limit`; what comes later has greater ids than all of
  * these, so the last one's is the place to go on from. Ids are given out before transactions commit: where one is

@@ -1,11 +1,13 @@
 import { Readable } from 'node:stream';
-import type { OpenStream } from '../../platform/http/index.ts';
+import type { OpenStream, Principal } from '../../platform/http/index.ts';
 import { fail } from '../../platform/index.ts';
 
 /** Somebody who has a stream open. */
 export interface Client {
-  /** Null: staff, who get everything. */
+  /** Null: staff, who hear of all organizations. */
   readonly organizationId: number | null;
+  /** How much of an event somebody of staff hears. */
+  readonly hears: Hears;
   readonly userId: number;
   readonly body: Readable;
   readonly stream: OpenStream;
@@ -20,6 +22,12 @@ export interface Client {
   /** Bytes that it had not taken at its last beat. */
   unreadBytes: number;
 }
+
+/**
+ * How much somebody of staff hears of an event, by its name: all that the journal has of it, that it happened and to what, or
+ * nothing.
+ */
+export type Hears = (principal: Principal, event: string) => 'all' | 'that' | 'nothing';
 
 /** A machine, or what else is watched while somebody looks. */
 export interface Watching {

@@ -16,10 +16,22 @@ export function frameOf(entry: JournalEntry): Frame | null {
   return { id: entry.id, permission: told.permission, text: written(entry, { id: entry.id, ...message }) };
 }
 
-/** What staff gets of an entry: all that the journal has. */
-export function staffFrameOf(entry: JournalEntry): Pick<Frame, 'id' | 'text'> {
+/** An entry as staff gets it: all that the journal has, and for who may not read that, what happened to what. */
+export interface StaffFrame {
+  id: number;
+  event: string;
+  all: string;
+  that: string;
+}
+
+export function staffFrameOf(entry: JournalEntry): StaffFrame {
   const { id, event: type, createdAt: timestamp, organizationId: organization_id, subject, data } = entry;
-  return { id, text: written(entry, { id, type, timestamp, data: { ...data, organization_id, subject } }) };
+  const face = { id, type, timestamp };
+  const that = { organization_id, subject };
+  return {
+    ...{ id, event: type, all: written(entry, { ...face, data: { ...data, ...that } }) },
+    that: written(entry, { ...face, data: that }),
+  };
 }
 
 function written({ id, event }: JournalEntry, data: object): string {

@@ -1,11 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { onForgotten } from '../../platform/http/index.ts';
+import { onForgotten, type Principal } from '../../platform/http/index.ts';
 import { type Context, causesOf, type Database, statement } from '../../platform/index.ts';
 import { toldEvents } from '../event.ts';
 import { followJournal } from '../followJournal.ts';
 import { type JournalEntry, newestEntry, selectEntry } from '../readJournal.ts';
 import { beatEveryS, type Client, createPlaces, end, send } from './clients.ts';
-import { type Frame, frameOf, positionFrame, resetFrame, staffFrameOf } from './frame.ts';
+import { type Frame, frameOf, positionFrame, resetFrame, type StaffFrame, staffFrameOf } from './frame.ts';
 import { samplesFor, type Watch } from './watch.ts';
 
 type Whole = Context & { readonly db: Database };
@@ -71,12 +71,12 @@ function createHub(ctx: Whole, watches: readonly Watch[]): Hub {
     if (clients.size === 0) stopReading();
   };
 
-  /** What the client's person may be told now; null when the stream is over for them. */
-  const permissionsOf = async (client: Client): Promise<ReadonlySet<string> | null> => {
+  /** The client's person as they may be told of things now; null when the stream is over for them. */
+  const principalOf = async (client: Client): Promise<Principal | null> => {
     if (client.body.destroyed) return null;
     try {
       const principal = await client.stream.lookAgain();
-      if (principal !== null) return principal.permissions ?? new Set();
+      if (principal !== null) return principal;
     } catch (error) {
       // Not known is no: it comes back, and goes on where it was.
       ctx.log.debug({ err: causesOf(error as Error) }, 'a stream of events ended: who reads it is not known');
@@ -89,17 +89,18 @@ function createHub(ctx: Whole, watches: readonly Watch[]): Hub {
     const frames = Map.groupBy(framesOf(page), ({ organizationId }) => organizationId);
     const all = byOrganization.has(null) ? page.map(staffFrameOf) : [];
     const told: Promise<void>[] = [];
-    const tell = async (client: Client, textOf: (may: ReadonlySet<string>) => string): Promise<void> => {
-      const may = await permissionsOf(client);
-      if (may !== null) send(client, textOf(may));
+    const tell = async (client: Client, textOf: (principal: Principal) => string): Promise<void> => {
+      const principal = await principalOf(client);
+      if (principal !== null) send(client, textOf(principal));
     };
     // Who is live is settled here and now, together with the position: whoever joins later reads up to it.
     const live = (organizationId: number | null) =>
       [...(byOrganization.get(organizationId) ?? [])].filter(({ isLive }) => isLive);
     for (const [organizationId, theirs] of frames)
       for (const client of live(organizationId))
-        told.push(tell(client, (may) => allowed(newFor(client, theirs), may)));
-    for (const client of live(null)) told.push(tell(client, () => joined(newFor(client, all))));
+        told.push(tell(client, (principal) => allowed(newFor(client, theirs), principal)));
+    for (const client of live(null))
+      told.push(tell(client, (principal) => heard(client, newFor(client, all), principal)));
     position = page.at(-1)?.id ?? position;
     await Promise.all(told);
     given = position;
@@ -170,7 +171,7 @@ function createHub(ctx: Whole, watches: readonly Watch[]): Hub {
       return;
     }
     client.unreadBytes = unread;
-    if ((await permissionsOf(client)) === null) return;
+    if ((await principalOf(client)) === null) return;
     send(client, client.isLive && given === position ? positionFrame(given) : ':\n\n');
   };
 
@@ -181,7 +182,7 @@ function createHub(ctx: Whole, watches: readonly Watch[]): Hub {
     isCheckDue = true;
     setTimeout(() => {
       isCheckDue = false;
-      for (const client of clients) void permissionsOf(client);
+      for (const client of clients) void principalOf(client);
     }, 100).unref();
   };
 
@@ -197,10 +198,13 @@ function createHub(ctx: Whole, watches: readonly Watch[]): Hub {
         organizationId === null
           ? await ctx.db.many(missedOfAll, between)
           : await ctx.db.many(missedOf, { organizationId, names, ...between });
-      const may = await permissionsOf(client);
-      if (may === null) return;
+      const principal = await principalOf(client);
+      if (principal === null) return;
       const isStaff = organizationId === null;
-      send(client, isStaff ? joined(page.map(staffFrameOf)) : allowed(framesOf(page), may));
+      const text = isStaff
+        ? heard(client, page.map(staffFrameOf), principal)
+        : allowed(framesOf(page), principal);
+      send(client, text);
       at = page.length < pageSize ? last : (page.at(-1)?.id ?? last);
       await drained(client);
     }
@@ -249,12 +253,18 @@ function newFor<Each extends { id: number }>({ after }: Client, frames: readonly
   return frames.filter(({ id }) => id > after);
 }
 
-function allowed(frames: readonly Frame[], may: ReadonlySet<string>): string {
-  return joined(frames.filter(({ permission }) => may.has(permission)));
+function allowed(frames: readonly Frame[], { permissions }: Principal): string {
+  const theirs = frames.filter(({ permission }) => permissions?.has(permission));
+  return theirs.map(({ text }) => text).join('');
 }
 
-function joined(frames: readonly Pick<Frame, 'text'>[]): string {
-  return frames.map(({ text }) => text).join('');
+/** What somebody of staff hears of entries. */
+function heard({ hears }: Client, frames: readonly StaffFrame[], principal: Principal): string {
+  const textOf = (frame: StaffFrame): string => {
+    const much = hears(principal, frame.event);
+    return much === 'nothing' ? '' : frame[much];
+  };
+  return frames.map(textOf).join('');
 }
 
 /** Waits until a client has read what it was sent: nobody has to read a day's events at once. */

@@ -1,6 +1,6 @@
 import type { Bytes, OpenStream, Principal } from '../../platform/http/index.ts';
 import { type AccountContext, fail, type OrganizationContext } from '../../platform/index.ts';
-import { beatEveryS, type Client, openBody, type Watching } from './clients.ts';
+import { beatEveryS, type Client, type Hears, openBody, type Watching } from './clients.ts';
 import { hubOf } from './hub.ts';
 import type { Watch } from './watch.ts';
 
@@ -10,6 +10,8 @@ interface Opening {
   principal: Principal;
   headers: Readonly<Record<string, string | string[] | undefined>>;
   watches: readonly Watch[];
+  /** The last entry that the caller has, where they could send no header. */
+  after: number | undefined;
 }
 
 /** The stream of an organization; `watch` is `vps:12345`. `rate_limited`, and what the watched thing fails with. */
@@ -19,28 +21,28 @@ export async function openEvents(
   opening: Opening,
 ): Promise<Bytes> {
   const watching = watch === undefined ? null : await requireWatch(ctx, watch, opening.watches);
-  return open(ctx, ctx.organizationId, watching, opening);
+  return open(ctx, { organizationId: ctx.organizationId, watching, hears: () => 'nothing' }, opening);
 }
 
-/** The stream of everything, for staff. */
-export function openAllEvents(ctx: AccountContext, opening: Opening): Promise<Bytes> {
-  return open(ctx, null, null, opening);
+/** The stream of all organizations, for staff, who hears of it what `hears` says. */
+export function openAllEvents(ctx: AccountContext, hears: Hears, opening: Opening): Promise<Bytes> {
+  return open(ctx, { organizationId: null, watching: null, hears }, opening);
 }
 
 async function open(
   { actor: { userId } }: AccountContext,
-  organizationId: number | null,
-  watching: Watching | null,
-  { stream, headers, watches }: Opening,
+  of: Pick<Client, 'organizationId' | 'watching' | 'hears'>,
+  { stream, headers, watches, after }: Opening,
 ): Promise<Bytes> {
   if (stream === null) throw new Error('this route is no stream');
-  const lastId = lastIdOf(headers['last-event-id']);
+  // Who comes back sends both: the address that they began with, and how far they have got since.
+  const lastId = lastIdOf(headers['last-event-id']) ?? after ?? null;
   const hub = hubOf(stream.ctx, watches);
   hub.enter(userId);
   const body = openBody(() => hub.leave(userId));
   const beat = Math.floor(Math.random() * beatEveryS);
   const client: Client = {
-    ...{ organizationId, userId, body, stream, watching, beat },
+    ...{ ...of, userId, body, stream, beat },
     ...{ after: lastId ?? 0, isLive: false, unreadBytes: 0 },
   };
   try {

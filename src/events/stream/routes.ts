@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
-import { eventStream, Id, Nothing, routes, Strict } from '../../platform/http/index.ts';
+import { eventStream, Id, routes, Strict } from '../../platform/http/index.ts';
 import { examples } from '../examples.ts';
+import type { Hears } from './clients.ts';
 import { openAllEvents, openEvents } from './open.ts';
 import type { Watch } from './watch.ts';
 
@@ -10,7 +11,17 @@ const group = {
   examples,
 };
 
+const After = Type.Optional(
+  Type.Integer({
+    ...{ minimum: 0, maximum: Number.MAX_SAFE_INTEGER },
+    description:
+      'The last `id` you have, where the header `Last-Event-ID` cannot be sent, which counts before this. `events_position` of ' +
+      'your account is one from before anything else was read',
+  }),
+);
+
 const EventsQuery = Strict({
+  after: After,
   organization_id: Type.Optional({
     ...Id,
     description: 'Your organization, where the header cannot be sent, as by EventSource in browsers',
@@ -45,27 +56,30 @@ export const eventRoutes = (watches: readonly Watch[]) =>
         errors: ['not_found', 'forbidden', 'permission_denied', 'rate_limited'],
       },
       (ctx, { query, principal, headers, stream }) =>
-        openEvents(ctx, query.watch, { principal, headers, stream, watches }),
+        openEvents(ctx, query.watch, { principal, headers, stream, watches, after: query.after }),
     );
   });
 
-const staffGroup = { tag: 'Staff: events', about: 'Everything that happens, as it happens.', examples };
+const staffGroup = { tag: 'Staff: events', about: 'What happens everywhere, as it happens.', examples };
 
-export const eventStaffRoutes = routes('/staff/events', staffGroup, (route) => {
-  route.get(
-    '',
-    {
-      auth: 'staff',
-      staffRoles: ['administrator'],
-      operation: 'followAllEvents',
-      summary: 'Follow all events',
-      description:
-        'Server-sent events of the whole journal, also of what customers are not told. `Last-Event-ID` and `reset` ' +
-        'are as for customers.',
-      query: Nothing,
-      produces: eventStream,
-      errors: ['rate_limited'],
-    },
-    (ctx, { principal, headers, stream }) => openAllEvents(ctx, { principal, headers, stream, watches: [] }),
-  );
-});
+/** `hears` says how much of an event somebody of staff is told. */
+export const eventStaffRoutes = (hears: Hears) =>
+  routes('/staff/events', staffGroup, (route) => {
+    route.get(
+      '',
+      {
+        auth: 'staff',
+        operation: 'followAllEvents',
+        summary: 'Follow all events',
+        description:
+          'Server-sent events of the whole journal, also of what customers are not told. Administrators get all that it ' +
+          'has of them; others hear of what they may read, with `organization_id` and `subject` as `data`. ' +
+          '`Last-Event-ID` and `reset` are as for customers.',
+        query: Strict({ after: After }),
+        produces: eventStream,
+        errors: ['rate_limited'],
+      },
+      (ctx, { query, principal, headers, stream }) =>
+        openAllEvents(ctx, hears, { principal, headers, stream, watches: [], after: query.after }),
+    );
+  });

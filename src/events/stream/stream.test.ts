@@ -4,6 +4,10 @@ import { newCustomer, newMember, newStaff, type Person, signedIn } from '../../.
 import { startTestProduct, type TestProduct } from '../../../test/product.ts';
 import { sql } from '../../../test/sql.ts';
 import { type EventStream, openStream } from '../../../test/stream.ts';
+import { allRoutes } from '../../api.ts';
+import { shownBy } from '../../heardByStaff.ts';
+import { listRoutes } from '../../platform/http/index.ts';
+import { allEvents } from '../event.ts';
 import { type Data, recordPaid } from './testbed.ts';
 
 let product: TestProduct;
@@ -159,6 +163,19 @@ describe('a stream of events', () => {
     await expect.poll(() => totals(second), soon).toEqual(['8.00']);
   });
 
+  it('begins after what its caller read, where they say so in the address', async () => {
+    const { body } = await owner.get('/dashboard/account');
+    await pay({ total: '8.50' });
+    const stream = await follow(owner, {}, `?after=${body.data.events_position}`);
+    await expect.poll(() => totals(stream), soon).toContain('8.50');
+    // Who comes back has got further than the address says.
+    const lastId = stream.lastId();
+    stream.close();
+    await pay({ total: '8.75' });
+    const again = await follow(owner, { 'last-event-id': lastId }, `?after=${body.data.events_position}`);
+    await expect.poll(() => totals(again), soon).toEqual(['8.75']);
+  });
+
   it('loses nothing of transactions that commit in another order than they began', async () => {
     const stream = await follow(owner);
     const slow = pay({ total: 'slow' }, { holdMs: 500 });
@@ -254,14 +271,43 @@ describe('a stream of events', () => {
 });
 
 describe("staff's stream", () => {
-  it('tells everything, and is for administrators alone', async () => {
+  it('tells administrators everything', async () => {
     const stream = await follow({ key: product.demo.staff.api_key });
     await pay({ total: '11.00' });
     await product.staff.patch('/staff/settings/company', { name: 'Ours' });
     const paid = () => stream.events.find(({ data }) => data.data.total === '11.00');
     await expect.poll(paid, soon).toMatchObject({ data: { data: { user_id: null } } });
-    const support = await newStaff(product, 'support');
-    await expect(follow(support)).rejects.toThrow('403');
     await expect(follow({ key: owner.key })).rejects.toThrow('403');
+  });
+
+  it('tells every other role what happened to what it may read, and nothing else', async () => {
+    const [support, operator] = [
+      await follow(await newStaff(product, 'support')),
+      await follow(await newStaff(product, 'operator')),
+    ];
+    await pay({ total: '12.00' });
+    await product.staff.patch('/staff/settings/company', { name: 'Theirs' });
+    const { body } = await owner.post('/dashboard/tickets/create', {
+      ...{ subject: 'Hello', department: 'support', priority: 'low', message: 'Is anybody there?' },
+    });
+    const names = ({ events }: EventStream) => events.map(({ event }) => event);
+    for (const stream of [support, operator])
+      await expect.poll(() => names(stream), soon).toContain('ticket.created');
+    expect(names(support)).toContain('invoice.paid');
+    expect(names(support)).not.toContain('settings.changed');
+    expect(support.events.find(({ event }) => event === 'invoice.paid')?.data.data).toEqual({
+      ...{ organization_id: owner.organizationId, subject: { type: 'invoice', id: 7 } },
+    });
+    expect(names(operator)).not.toContain('invoice.paid');
+    expect(names(operator)).not.toContain('settings.changed');
+    expect(JSON.stringify([support.events, operator.events])).not.toContain(body.data.ticket.subject);
+  });
+
+  it('knows for every event by which operation staff is shown what it is about', () => {
+    const words = new Set(allEvents().map(({ name }) => name.split('.', 1)[0]));
+    expect(Object.keys(shownBy).toSorted()).toEqual([...words].toSorted());
+    const staffs = listRoutes(allRoutes).filter(({ auth }) => auth === 'staff');
+    const known = new Set(staffs.map(({ operation }) => operation));
+    expect(Object.values(shownBy).filter((operation) => !known.has(operation))).toEqual([]);
   });
 });
