@@ -107,6 +107,25 @@ describe('a customer', () => {
     expect(visitor.complaints()).toEqual([]);
   });
 
+  it('sees what changed after the page was read and before it followed what happens', async () => {
+    const { body } = await bed.product.customer.post('/dashboard/tickets/create', {
+      ...{ subject: 'Still open', department: 'support', priority: 'low', message: 'Hello' },
+    });
+    const { tid } = body.data.ticket;
+    const visitor = await bed.open();
+    const { page } = visitor;
+    const { promise: changed, resolve: follow } = Promise.withResolvers<void>();
+    await page.route('**/api/dashboard/events*', async (route) => {
+      await changed;
+      await route.continue();
+    });
+    await signIn(bed, visitor, `/tickets/${tid}`);
+    await page.getByText('Hello', { exact: true }).waitFor();
+    await bed.product.staff.post(`/staff/tickets/${tid}/replies`, { message: 'Already answered' });
+    follow();
+    await page.getByText('Already answered').waitFor();
+  });
+
   it('is told by a button that is not allowed why, by keyboard too', async () => {
     const { serviceId } = await runningVps(bed.product, bed.product.customer, {
       domain: 'why.example.com',

@@ -1,6 +1,6 @@
 import type { QueryClient } from '@tanstack/react-query';
 import { staffFollower } from './staffEvents.ts';
-import { patienceMs, refusedMs, sayLive, shareStream } from './stream.ts';
+import { patienceMs, readAt, refusedMs, sayLive, shareStream } from './stream.ts';
 
 type News = { kind: 'event'; event: string } | { kind: 'reset' } | { kind: 'state'; isLive: boolean };
 
@@ -15,10 +15,12 @@ export function followAll(queries: QueryClient, signal: AbortSignal): void {
     },
     async hold(tell, isTakenOver) {
       if (isTakenOver) tell({ kind: 'reset' });
-      let last: string | null = null;
+      let last = String(readAt(queries));
       let broken: ReturnType<typeof setTimeout> | undefined;
       while (!signal.aborted) {
+        let isOpened = false;
         const opened = () => {
+          isOpened = true;
           clearTimeout(broken);
           broken = undefined;
           tell({ kind: 'state', isLive: true });
@@ -34,7 +36,7 @@ export function followAll(queries: QueryClient, signal: AbortSignal): void {
         }
         if (signal.aborted) break;
         broken ??= setTimeout(() => tell({ kind: 'state', isLive: false }), patienceMs);
-        await pause(last === null ? refusedMs : 1_000, signal);
+        await pause(isOpened ? 1_000 : refusedMs, signal);
       }
       clearTimeout(broken);
     },
@@ -50,13 +52,9 @@ interface Frame {
  * The frames of one stream. Read by hand and not by an `EventSource`, which has to know the name of each event: staff is
  * told of all there are.
  */
-async function* framesOf(
-  last: string | null,
-  signal: AbortSignal,
-  opened: () => void,
-): AsyncGenerator<Frame> {
+async function* framesOf(last: string, signal: AbortSignal, opened: () => void): AsyncGenerator<Frame> {
   const response = await fetch('/api/staff/events', {
-    headers: { accept: 'text/event-stream', ...(last !== null && { 'last-event-id': last }) },
+    headers: { accept: 'text/event-stream', 'last-event-id': last },
     signal,
   });
   if (!response.ok || response.body === null) return;

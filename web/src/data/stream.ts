@@ -2,6 +2,7 @@ import type { QueryClient } from '@tanstack/react-query';
 import { useSyncExternalStore } from 'react';
 import type { EventName } from '../../../client/index.ts';
 import { eventNames, followEvent, followReset } from './events.ts';
+import { session } from './queries/session.ts';
 
 type Message =
   | { kind: 'event'; name: EventName }
@@ -36,7 +37,8 @@ export function sayLive(next: boolean): void {
 }
 
 /**
- * Follows what happens in an organization until `signal` aborts.
+ * Follows what happens in an organization until `signal` aborts, from before the session was read: what pages read first may
+ * be older than the stream.
  */
 export function followOrganization(queries: QueryClient, organization: number, signal: AbortSignal): void {
   shareStream<Message>(`innkeeper.events.${organization}`, signal, {
@@ -46,8 +48,13 @@ export function followOrganization(queries: QueryClient, organization: number, s
       else if (message.kind === 'refused') void queries.invalidateQueries({ queryKey: ['session'] });
       else sayLive(message.isLive);
     },
-    hold: (tell, isTakenOver) => hold(organization, tell, signal, isTakenOver),
+    hold: (tell, isTakenOver) => hold({ organization, after: readAt(queries) }, tell, signal, isTakenOver),
   });
+}
+
+/** Where streams stood before the session was read, and all that pages read since. */
+export function readAt(queries: QueryClient): number {
+  return queries.getQueryData(session.queryKey)?.position ?? 0;
 }
 
 interface Shared<News> {
@@ -76,7 +83,7 @@ export function shareStream<News>(name: string, signal: AbortSignal, { take, hol
 }
 
 function hold(
-  organization: number,
+  { organization, after }: { organization: number; after: number },
   tell: (message: Message) => void,
   signal: AbortSignal,
   isTakenOver: boolean,
@@ -87,7 +94,8 @@ function hold(
     let again: ReturnType<typeof setTimeout> | undefined;
     let hasMissed = isTakenOver;
     const open = () => {
-      source = new EventSource(`/api/dashboard/events?organization_id=${organization}`);
+      // Whoever comes back says how far they got, which counts before the address.
+      source = new EventSource(`/api/dashboard/events?organization_id=${organization}&after=${after}`);
       source.onopen = () => {
         clearTimeout(broken);
         broken = undefined;

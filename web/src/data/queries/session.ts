@@ -37,6 +37,8 @@ export interface Session {
   passkeys: Schema<'Account'>['passkeys'];
   /** What somebody of the provider may call; null for customers. */
   staff: Schema<'Account'>['staff'];
+  /** Where streams of events stood before anything of this was read. */
+  position: number;
   /** The one whose things are shown; null for whoever is in none. */
   organization: Schema<'Organization'> | null;
 }
@@ -53,10 +55,11 @@ let shown: number | null | undefined;
 async function readSession(): Promise<Session | null> {
   if (!mayBeSignedIn()) return null;
   try {
-    const [{ user, preferences, passkeys, staff }, { organizations }] = await Promise.all([
-      client.get('/dashboard/account'),
-      client.get('/dashboard/organizations', { query: { limit: 100 } }),
-    ]);
+    const [{ user, preferences, passkeys, staff, events_position: position }, { organizations }] =
+      await Promise.all([
+        client.get('/dashboard/account'),
+        client.get('/dashboard/organizations', { query: { limit: 100 } }),
+      ]);
     const wanted = chosenOrganization() ?? preferences.default_organization_id;
     const organization = organizations.find(({ id }) => id === wanted) ?? organizations[0];
     chooseOrganization(organization?.id ?? null);
@@ -65,7 +68,15 @@ async function readSession(): Promise<Session | null> {
     shown = organization?.id ?? null;
     // Other tabs stay with whoever is signed in here.
     if (acting() === null) rememberSignedIn(user.id);
-    return { user, preferences, passkeys, staff, organizations, organization: organization ?? null };
+    return {
+      user,
+      preferences,
+      passkeys,
+      staff,
+      position,
+      organizations,
+      organization: organization ?? null,
+    };
   } catch (error) {
     if (!(error instanceof ApiError) || error.status !== 401) throw error;
     if (acting() !== null) {
