@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { audit } from './crash/audit.ts';
@@ -141,6 +141,43 @@ it('a machine that is being made is its node’s', async () => {
   await sql(product, done, job?.id);
   await update('vps.provision', 'vps.provision');
   expect((await waiting())[0]?.node_id).not.toBeNull();
+});
+
+it('what a closed organization had left is given up in the books, and what came late for it is not', async () => {
+  const gone = await newCustomer(product, { creditMinor: 500 });
+  const of = gone.organizationId;
+  // As the version before did, whose books said nothing of it.
+  const status = `update organizations set status = 'closed', status_since = $2 where id = $1`;
+  await sql(product, status, of, new Date(product.clock.now().getTime() + 1));
+  product.clock.travel(86_400_000);
+  const late = await product.staff.post(`/staff/organizations/${of}/transfers`, {
+    ...{ amount: '3.00', currency: 'EUR', reference: `late ${of}`, received_on: '2026-01-30' },
+  });
+  expect(late.status).toBe(200);
+  const folder = path.join(import.meta.dirname, '../migrations');
+  const file = readdirSync(folder).find((name) => name.endsWith('_credit_given_up.sql'));
+  await sql(product, readFileSync(path.join(folder, file as string), 'utf8'));
+  const booked = () =>
+    sql(
+      product,
+      `select a.kind, -sum(e.amount_minor)::int as minor from ledger_accounts a
+       join ledger_entries e on e.account_id = a.id where a.organization_id = $1 group by 1 order by 1`,
+      of,
+    );
+  expect(await booked()).toEqual([
+    { kind: 'credit', minor: 300 },
+    { kind: 'given_up', minor: 500 },
+  ]);
+  const concerns = async () =>
+    ((await product.staff.get('/staff/attention')).body.data.concerns as { kind: string }[]).filter(
+      ({ kind }) => kind === 'credit.ofClosed',
+    );
+  expect(await concerns()).toHaveLength(1);
+  const { transfer: sent } = late.body.data;
+  const back = await product.staff.post(`/staff/transfers/${sent.id}/take-back`, { reason: 'It goes back' });
+  expect(back.status, JSON.stringify(back.body)).toBe(200);
+  expect((await booked())[0]).toEqual({ kind: 'credit', minor: 0 });
+  expect(await concerns()).toEqual([]);
 });
 
 const migration = (name: string) =>

@@ -7,6 +7,7 @@ import {
   statement,
   type TxContext,
 } from '../platform/index.ts';
+import { giveUpCredit } from './ledger/givenUp.ts';
 import { listCredit } from './ledger/ledger.ts';
 import { noteRemoved } from './methods/keep.ts';
 import { lockMethods } from './methods/method.ts';
@@ -104,9 +105,10 @@ export const billingPersonal: PersonalRoom = {
     const credit = givesUpCredit ? [] : await creditLeft(tx, organizationIds);
     return [...invoices.map(({ id, what }) => ({ field: `invoices[${id}]`, message: what })), ...credit];
   },
-  forget: async (tx, { organizationIds }) => {
+  forget: async (tx, { organizationIds, givesUpCredit }) => {
     await tx.db.run(clearProfiles, { organizationIds: [...organizationIds], now: tx.clock.now() });
     for (const organizationId of organizationIds) {
+      if (givesUpCredit) await giveUpCredit(tx, organizationId);
       const methods = await tx.db.many(lockMethods, { organizationId });
       for (const method of methods.filter((each) => each.removed_at === null)) {
         await noteRemoved(tx, method);

@@ -246,7 +246,10 @@ const questions: Record<string, string> = {
     select j.id, j.action, m.state, m.error from journal j left join mails m on m.journal_id = j.id
     where j.action in ('invoice.created', 'invoice.paid', 'invoice.expired', 'invoice.refunded', 'service.provisioned',
       'service.suspended', 'service.unsuspended', 'service.terminated')
-      and (m.id is null or m.state not in ('sent', 'kept'))`,
+      and (m.id is null or m.state not in ('sent', 'kept'))
+      -- Nobody is there to be told.
+      and not exists (select 1 from organizations o where o.id = j.organization_id and o.status = 'closed'
+        and o.status_since <= j.created_at)`,
 };
 
 /** What may be so while orders are on their way; everything else must hold at any moment, also under load. */

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { newInvoice, payByCredit } from '../../../test/invoices.ts';
-import { newCustomer, newStaff, type Person } from '../../../test/people.ts';
+import { newCustomer, newStaff, type Person, signedIn } from '../../../test/people.ts';
 import { startTestProduct, type TestProduct } from '../../../test/product.ts';
 import { settled, sql } from '../../../test/sql.ts';
 import { type AccountKind, accounts } from '../ledger/accounts.ts';
@@ -109,12 +109,13 @@ const skr03: Partial<Record<AccountKind, string>> = {
     tax: '1776',
     revenue: '8200',
     goodwill: '4900',
+    given_up: '2709',
   },
 };
 
 describe('the export of a month', () => {
   const act = fc.record({
-    what: fc.constantFrom('order', 'pay', 'refund', 'grant', 'transfer', 'deliver'),
+    what: fc.constantFrom('order', 'pay', 'refund', 'grant', 'transfer', 'deliver', 'leave'),
     day: fc.integer({ min: 2, max: 27 }),
     minor: fc.integer({ min: 1, max: 5_000 }),
   });
@@ -141,6 +142,11 @@ describe('the export of a month', () => {
               currency: 'EUR',
               reference: `@SUM ${month} ${day} ${minor}`,
             });
+          if (what === 'leave') {
+            const gone = await signedIn(product, await newCustomer(product, { creditMinor: minor }));
+            const answer = await gone.post('/dashboard/account/close', { give_up_credit: true });
+            expect(answer.status, JSON.stringify(answer.body)).toBe(200);
+          }
           if (!['order', 'pay', 'refund', 'deliver'].includes(what)) continue;
           const id = await newInvoice(product, person, 1 + (minor % 3));
           if (what !== 'order') await payByCredit(person, id);

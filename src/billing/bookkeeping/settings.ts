@@ -17,6 +17,7 @@ const presets: Record<'SKR03' | 'SKR04', Record<AccountKind, string>> = {
       parts: '1710',
     },
     ...{ deferred: '0990', tax: '1776', revenue: '8200', goodwill: '4900', fees: '4970', losses: '2400' },
+    ...{ given_up: '2709' },
   },
   SKR04: {
     ...{
@@ -28,6 +29,7 @@ const presets: Record<'SKR03' | 'SKR04', Record<AccountKind, string>> = {
       parts: '3250',
     },
     ...{ deferred: '3900', tax: '3806', revenue: '4200', goodwill: '6300', fees: '6855', losses: '6930' },
+    ...{ given_up: '4839' },
   },
 };
 

@@ -30,11 +30,13 @@ export interface Charge {
   credited_minor: number;
   returned_minor: number;
   created_at: Date;
+  /** When it came, or was found not to. */
+  finished_at: Date | null;
 }
 
 const columns = `id, organization_id, invoice_id, driver, means, method_id, attempt, amount_minor, currency, uses_credit,
   state, reference, page_reference, page_url, page_expires_at, pages, fee_minor, fee_currency, credited_minor,
-  returned_minor, created_at`;
+  returned_minor, created_at, finished_at`;
 
 export const chargeById = forMany(
   statement<Charge, { id: number }>('billing.chargeById', `select ${columns} from charges where id = :id`),

@@ -33,6 +33,58 @@ async function told(organizationId: number): Promise<string[]> {
     .map(({ message }) => message);
 }
 
+async function transferred(organizationId: number, amount: string, reference: string): Promise<number> {
+  const { status, body } = await paid.product.staff.post(`/staff/organizations/${organizationId}/transfers`, {
+    ...{ amount, currency: 'EUR', reference, received_on: '2026-01-30' },
+  });
+  expect(status, JSON.stringify(body)).toBe(200);
+  return body.data.transfer.id;
+}
+
+const takenBack = (transferId: number) =>
+  paid.product.staff.post(`/staff/transfers/${transferId}/take-back`, { reason: 'It goes back' });
+
+/** Buys credit by card, and says the payment's name and the invoice. */
+async function toppedUp(who: Person, amount: string): Promise<{ intent: string; invoiceId: number }> {
+  const { body } = await who.post('/dashboard/credit/top-up', { amount });
+  const invoiceId = body.data.invoice_id as number;
+  const page = await who.post(`/dashboard/invoices/${invoiceId}/pay`, { method: 'card' });
+  await paid.click(page.body.data.redirect_url);
+  const [payment] = await until(
+    () =>
+      sql<{ reference: string }>(
+        paid.product,
+        `select reference from charges where invoice_id = $1 and state = 'paid'`,
+        invoiceId,
+      ),
+    (rows) => rows.length > 0,
+  );
+  await settled(paid.product);
+  return { intent: payment?.reference ?? '', invoiceId };
+}
+
+/** The bank takes a payment back for good. */
+async function lost(intent: string): Promise<void> {
+  const { id } = paid.stripe.account.dispute(intent);
+  paid.stripe.account.closeDispute(id, 'lost');
+  await until(
+    () => sql<{ state: string }>(paid.product, 'select state from disputes where reference = $1', id),
+    ([row]) => row?.state === 'lost',
+  );
+  await settled(paid.product);
+}
+
+/** What the ledger has of an organization, as the customer would see it. */
+async function booked(organizationId: number): Promise<Record<string, number>> {
+  const rows = await sql<{ kind: string; minor: number }>(
+    paid.product,
+    `select a.kind, -sum(e.amount_minor)::bigint as minor from ledger_accounts a
+     join ledger_entries e on e.account_id = a.id where a.organization_id = $1 group by a.kind`,
+    organizationId,
+  );
+  return Object.fromEntries(rows.map(({ kind, minor }) => [kind, Number(minor)]));
+}
+
 const mailsOf = (organizationId: number) =>
   sql(paid.product, 'select recipient, subject from mails where organization_id = $1', organizationId);
 
@@ -46,12 +98,7 @@ it('a transfer for a closed organization is told to staff until it is sent back;
 
   paid.product.clock.travel(86_400_000);
   const reference = `late ${id}`;
-  const sent = { amount: '3.00', currency: 'EUR', reference, received_on: '2026-01-30' };
-  const { status, body } = await paid.product.staff.post(
-    `/staff/organizations/${who.organizationId}/transfers`,
-    sent,
-  );
-  expect(status, JSON.stringify(body)).toBe(200);
+  const transferId = await transferred(who.organizationId, '3.00', reference);
   const [message, ...more] = await told(who.organizationId);
   expect(more).toEqual([]);
   expect(message).toContain(reference);
@@ -60,9 +107,7 @@ it('a transfer for a closed organization is told to staff until it is sent back;
   await settled(paid.product);
   expect(await mailsOf(who.organizationId)).toEqual(mails);
 
-  const back = await paid.product.staff.post(`/staff/transfers/${body.data.transfer.id}/take-back`, {
-    reason: 'Sent back: nobody is there any more',
-  });
+  const back = await takenBack(transferId);
   expect(back.status, JSON.stringify(back.body)).toBe(200);
   expect(await told(who.organizationId)).toEqual([]);
 });
@@ -96,4 +141,48 @@ it('a payment by card for an invoice that was cancelled is told until the provid
     () => told(who.organizationId),
     (messages) => messages.length === 0,
   );
+});
+
+it('what came late is told also when a bank takes back as much of what came before', async () => {
+  const who = await newCustomer(paid.product);
+  const { intent } = await toppedUp(who, '5.00');
+  await close(who);
+  expect(await booked(who.organizationId)).toEqual({ credit: 0, given_up: 500 });
+
+  paid.product.clock.travel(86_400_000);
+  const transferId = await transferred(who.organizationId, '3.00', `late after ${intent}`);
+  await lost(intent);
+  expect(await booked(who.organizationId)).toEqual({ credit: 300, given_up: 0 });
+  expect(await told(who.organizationId)).toHaveLength(1);
+  expect((await takenBack(transferId)).status).toBe(200);
+  expect(await booked(who.organizationId)).toEqual({ credit: 0, given_up: 0 });
+  expect(await told(who.organizationId)).toEqual([]);
+});
+
+it('credit that was bought goes back from what was given up, and what came late stays', async () => {
+  const who = await newCustomer(paid.product, { creditMinor: 200 });
+  const { intent, invoiceId } = await toppedUp(who, '5.00');
+  await close(who);
+  paid.product.clock.travel(86_400_000);
+  await transferred(who.organizationId, '3.00', `beside ${intent}`);
+  const refund = { method: 'original', reason: 'A rebate' };
+  const { status, body } = await paid.product.staff.post(`/staff/invoices/${invoiceId}/refund`, refund);
+  expect(status, JSON.stringify(body)).toBe(200);
+  await settled(paid.product);
+  expect(paid.refunded(intent)).toBe(500);
+  expect(await booked(who.organizationId)).toEqual({ credit: 300, given_up: 200 });
+  expect(await told(who.organizationId)).toHaveLength(1);
+});
+
+it('a transfer from before is taken back from what was given up, one that came late never is', async () => {
+  const who = await newCustomer(paid.product, { creditMinor: 300 });
+  const before = await transferred(who.organizationId, '4.00', `before ${who.organizationId}`);
+  await close(who);
+  paid.product.clock.travel(86_400_000);
+  const late = await transferred(who.organizationId, '4.00', `afterwards ${who.organizationId}`);
+  expect((await takenBack(late)).status).toBe(200);
+  expect(await booked(who.organizationId)).toEqual({ credit: 0, given_up: 700 });
+  expect((await takenBack(before)).status).toBe(200);
+  expect(await booked(who.organizationId)).toEqual({ credit: 0, given_up: 300 });
+  expect(await told(who.organizationId)).toEqual([]);
 });

@@ -1,4 +1,5 @@
 import { requireRow, statement, type TxContext } from '../../platform/index.ts';
+import { givenUp } from '../ledger/givenUp.ts';
 import { heldCredit, post } from '../ledger/ledger.ts';
 import { giveBack, lockRefundable } from '../payments/refund.ts';
 import { giveBackRest } from '../payments/rest.ts';
@@ -50,8 +51,8 @@ interface Taken {
 /**
  * Books money of a charge that is gone; the invoice's row is locked. The invoice is refunded by what the charge brought to
  * it, and of one that is open that much is due again; what a bank took of a service's price undoes the sale, and what else
- * paid for that becomes credit. What had become the customer's credit is taken from there, as far as it is there; the rest is
- * our loss.
+ * paid for that becomes credit. What had become the customer's credit is taken from there, as far as it is there, and where it
+ * was given up, from that first; the rest is our loss.
  */
 export async function takeBack(
   tx: TxContext,
@@ -64,7 +65,8 @@ export async function takeBack(
   const row = { driver, reference, chargeId: id, organizationId, amountMinor, now: tx.clock.now() };
   if ((await tx.db.run(keepReturn, row)) === 0) return;
   const invoice = await requireRow(tx, lockRefundable, { id: invoiceId });
-  const heldMinor = await heldCredit(tx, organizationId, currency);
+  const about = { organizationId, currency, cameAt: charge.finished_at ?? charge.created_at };
+  const heldMinor = (await heldCredit(tx, organizationId, currency)) + (await givenUp(tx, about));
   const { ofInvoiceMinor } = lossOf(amountMinor, charge, invoice, heldMinor);
   if (ofInvoiceMinor > 0)
     await giveBack(tx, invoice, ofInvoiceMinor, { method, reason, reference, chargeId: id });
@@ -79,11 +81,13 @@ export async function takeBack(
   if (restMinor === 0) return;
   if (loss.partMinor > 0)
     await tx.db.run(takeOffPart, { invoiceId, chargeId: id, amountMinor: loss.partMinor });
+  const givenUpMinor = Math.min(loss.ofCreditMinor, await givenUp(tx, about));
   await post(tx, {
     kind: 'charge_taken_back',
     ...{ organizationId, currency, invoiceId, description: reason },
-    creditMinor: -loss.ofCreditMinor,
+    creditMinor: givenUpMinor - loss.ofCreditMinor,
     provider: {
+      given_up: givenUpMinor,
       parts: loss.partMinor,
       losses: loss.oursMinor,
       [method === 'dispute' ? 'disputes' : 'provider']: -restMinor,

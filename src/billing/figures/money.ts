@@ -80,7 +80,7 @@ const flows: Readonly<Record<PostingKind, 'in' | 'out' | null>> = {
   ...{ invoice_paid: 'in', invoice_part_paid: 'in', transfer_credited: 'in', charge_credited: 'in' },
   ...{ invoice_refunded: 'out', charge_taken_back: 'out', transfer_taken_back: 'out', refund_failed: 'out' },
   ...{ refund_undone: 'out', credit_returned: 'out' },
-  ...{ credit_granted: null, provider_payout: null, provider_fee: null },
+  ...{ credit_granted: null, credit_given_up: null, provider_payout: null, provider_fee: null },
   ...{ dispute_opened: null, dispute_won: null },
 };
 const money: ReadonlySet<AccountKind> = new Set<AccountKind>(['bank', 'provider', 'disputes']);

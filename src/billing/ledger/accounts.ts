@@ -29,6 +29,12 @@ export const accounts = {
     type: 'liability',
     means: 'what a customer has paid or was given and has not spent',
   },
+  given_up: {
+    whose: 'organization',
+    type: 'income',
+    means:
+      'credit that a customer gave up with its account, less what was taken back of the money that had brought it',
+  },
   parts: {
     whose: 'provider',
     type: 'liability',
@@ -68,6 +74,7 @@ export const postingKinds = {
   credit_granted: 'staff gave credit',
   transfer_credited: 'a bank transfer, or what was left of it, became credit',
   charge_credited: 'money by a payment provider, or what was left of it, became credit',
+  credit_given_up: 'what was left of the credit was given up when the organization was closed',
   credit_returned: 'credit was paid out by bank transfer, or was not after all',
   provider_payout: 'money went from a payment provider to the bank, or came back from there',
   provider_fee: 'what a payment provider kept for its work',

@@ -13,7 +13,7 @@ export interface Difference {
 /**
  * Accounts of the books, by themselves or several together, with the rows that have to add up to the same: what those are
  * in words, and as SQL of `currency` and `minor`. Assets and expenses are what was debited, the others what was credited.
- * Two things no row says besides the ledger: a gift (`goodwill`), and what nobody bears but us (`losses`).
+ * Three things no row says besides the ledger: a gift (`goodwill`), what nobody bears but us (`losses`), and what was `given_up`.
  */
 const kept = {
   bank: {

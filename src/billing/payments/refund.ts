@@ -11,6 +11,7 @@ import { invoiceRefunded } from '../events.ts';
 import { issueCreditNote } from '../invoices/creditNote.ts';
 import type { InvoiceKind } from '../invoices/kind.ts';
 import { returnDeferred } from '../ledger/deferred.ts';
+import { givenUp } from '../ledger/givenUp.ts';
 import { post } from '../ledger/ledger.ts';
 import { taxWithin } from './taxWithin.ts';
 
@@ -220,14 +221,16 @@ export async function moveBack(
     const netMinor = amountMinor - taxMinor;
     // What is owed still is given back first: it was never earned.
     const owedMinor = await returnDeferred(tx, id, netMinor, back.services);
+    const givenUpMinor = isTopUp ? Math.min(amountMinor, await givenUp(tx, { organizationId, currency })) : 0;
     await post(tx, {
       kind: 'invoice_refunded',
       organizationId,
       currency,
       invoiceId: id,
       description: `Refund of invoice ${id}`,
-      creditMinor: isTopUp ? -amountMinor : creditMinor,
+      creditMinor: isTopUp ? givenUpMinor - amountMinor : creditMinor,
       provider: {
+        given_up: givenUpMinor,
         deferred: owedMinor,
         revenue: isTopUp ? 0 : netMinor - owedMinor,
         tax: isTopUp ? 0 : taxMinor,

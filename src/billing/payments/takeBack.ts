@@ -10,6 +10,7 @@ import {
 } from '../../platform/index.ts';
 import { transferTakenBack } from '../events.ts';
 import { inWords } from '../invoices/payable.ts';
+import { givenUp } from '../ledger/givenUp.ts';
 import { post } from '../ledger/ledger.ts';
 import { giveBack, lockRefundable, type RefundableRow } from './refund.ts';
 import { giveBackRest } from './rest.ts';
@@ -21,12 +22,13 @@ interface Booked {
   amount_minor: number;
   currency: string;
   reference: string;
+  created_at: Date;
   taken_back_at: Date | null;
 }
 
 const lockTransfer = statement<Booked, { id: number }>(
   'billing.lockTransfer',
-  `select id, organization_id, amount_minor, currency, reference, taken_back_at from transfers where id = :id
+  `select id, organization_id, amount_minor, currency, reference, created_at, taken_back_at from transfers where id = :id
    for update`,
 );
 const lockPayer = statement<{ id: number }, { id: number }>(
@@ -145,17 +147,18 @@ function takeParts(
 
 async function takeFromCredit(
   tx: TxContext,
-  { organization_id: organizationId, currency, reference }: Booked,
+  { organization_id: organizationId, currency, reference, created_at: cameAt }: Booked,
   amountMinor: number,
   reason: string,
 ): Promise<void> {
+  const givenUpMinor = Math.min(amountMinor, await givenUp(tx, { organizationId, currency, cameAt }));
   await post(tx, {
     kind: 'transfer_taken_back',
     organizationId,
     currency,
     description: `Bank transfer ${reference}, booked by mistake: ${reason}`,
-    creditMinor: -amountMinor,
-    provider: { bank: -amountMinor },
+    creditMinor: givenUpMinor - amountMinor,
+    provider: { given_up: givenUpMinor, bank: -amountMinor },
   }).catch(refuseSpent(amountMinor, currency));
 }
 
