@@ -66,6 +66,7 @@ it('breaks no rule of WCAG 2.2 AA, needs no moving sideways, and runs nothing th
     ...[
       'orders',
       'invoices',
+      'payments',
       'transfers',
       'bank-statements',
       'refunds',

@@ -115,6 +115,7 @@ export const story = [
     'takeBackBankTransfer',
     'listBankStatements',
     'refundInvoice',
+    'listPayments',
     'listRefunds',
     'listCreditReturns',
     'correctInvoice',

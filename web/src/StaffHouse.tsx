@@ -34,6 +34,7 @@ const groups = [
     places: [
       { to: '/staff/orders', label: 'staff.orders', operation: 'listOrders' },
       { to: '/staff/invoices', label: 'staff.invoices', operation: 'listInvoicesAsStaff' },
+      { to: '/staff/payments', label: 'staff.payments', operation: 'listPayments' },
       { to: '/staff/transfers', label: 'staff.transfers', operation: 'listBankTransfers' },
       { to: '/staff/bank-statements', label: 'staff.statements', operation: 'listBankStatements' },
       { to: '/staff/refunds', label: 'staff.refunds', operation: 'listRefunds' },

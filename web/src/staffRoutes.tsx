@@ -57,6 +57,7 @@ export const staffPages = [
   page('/staff/invoices', () => import('./billing/staff/StaffInvoices.tsx'), 'StaffInvoices'),
   page('/staff/invoices/$id', () => import('./billing/staff/StaffInvoice.tsx'), 'StaffInvoice'),
   page('/staff/orders', () => import('./services/staff/Orders.tsx'), 'Orders'),
+  page('/staff/payments', () => import('./billing/staff/Payments.tsx'), 'Payments'),
   page('/staff/transfers', () => import('./billing/staff/Transfers.tsx'), 'Transfers'),
   page('/staff/bank-statements', () => import('./billing/staff/BankStatements.tsx'), 'BankStatements'),
   page('/staff/bank-statements/$id', () => import('./billing/staff/BankStatement.tsx'), 'BankStatement'),

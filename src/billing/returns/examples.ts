@@ -2,6 +2,21 @@ import { type Example, exampleIds as ids, onlyPage } from '../../platform/http/i
 
 const organization = { id: ids.organization, name: 'Novak Labs' };
 
+const payment = {
+  id: 4503599627370813,
+  organization,
+  invoice_id: ids.secondInvoice,
+  method: 'bank_transfer',
+  state: 'received',
+  amount: '7.00',
+  returned: '0.00',
+  currency: 'EUR',
+  reference: 'RF18 5390 0754 7034',
+  transfer_id: 4503599627370812,
+  received_on: '2026-02-02',
+  created_at: '2026-02-02T10:12:10.120Z',
+};
+
 const refund = {
   id: 4503599627370814,
   organization,
@@ -35,6 +50,7 @@ const dispute = {
 };
 
 export const examples = {
+  listPayments: { data: { payments: [payment], ...onlyPage(1) } },
   listRefunds: { data: { refunds: [refund], ...onlyPage(1) } },
   getRefund: { params: { id: refund.id }, data: { refund } },
   listDisputes: { data: { disputes: [dispute], ...onlyPage(1) } },

@@ -18,7 +18,7 @@ const staff = async (path: string) => {
 };
 
 /** Goes through a list by its cursor, two at a time. */
-async function walk(path: 'refunds' | 'disputes', query: string): Promise<number[]> {
+async function walk(path: 'payments' | 'refunds' | 'disputes', query: string): Promise<number[]> {
   const seen: number[] = [];
   for (let cursor = ''; ; ) {
     const data = await staff(`${path}?limit=2&${query}${cursor}`);
@@ -27,6 +27,64 @@ async function walk(path: 'refunds' | 'disputes', query: string): Promise<number
     cursor = `&cursor=${data.next_cursor}`;
   }
 }
+
+it('staff lists what paid for invoices, by organization, invoice, method and state', async () => {
+  const who = await newCustomer(paid.product, { creditMinor: 300 });
+  const invoices: number[] = [];
+  for (let nth = 0; nth < 5; nth += 1) invoices.push(await newInvoice(paid.product, who));
+  const [byCredit, byBank, held, lost, open] = invoices as [number, number, number, number, number];
+  await payByCredit(who, byCredit);
+  const transfer = { amount: '3.00', reference: `for ${byBank}`, received_on: '2026-01-30' };
+  expect((await paid.product.staff.post(`/staff/invoices/${byBank}/payments`, transfer)).status).toBe(200);
+  for (const id of [held, lost]) {
+    const { body } = await who.post(`/dashboard/invoices/${id}/pay`, { method: 'card', use_credit: false });
+    await paid.click(body.data.redirect_url);
+    await until(
+      () => staff(`payments?invoice_id=${id}`),
+      ({ payments }) => payments.length === 1,
+    );
+  }
+  const own = `organization_id=${who.organizationId}`;
+  const found = await walk('payments', own);
+  expect(found).toHaveLength(4);
+  expect(await walk('payments', `${own}&sort=created_at`)).toEqual(found.toReversed());
+  const idsOf = async (query: string) =>
+    (await staff(`payments?${own}&${query}`)).payments.map(
+      ({ invoice_id }: { invoice_id: number }) => invoice_id,
+    );
+  expect(await idsOf(`invoice_id=${open}`)).toEqual([]);
+  expect(await idsOf('method=credit')).toEqual([byCredit]);
+  expect(await idsOf('method=stripe')).toEqual([lost, held]);
+  expect(await idsOf('state=received')).toEqual([lost, held, byBank, byCredit]);
+
+  const [ofBank] = (await staff(`payments?invoice_id=${byBank}`)).payments;
+  expect(ofBank).toMatchObject({
+    ...{ invoice_id: byBank, method: 'bank_transfer', state: 'received', amount: '3.00', returned: '0.00' },
+    ...{ currency: 'EUR', reference: `for ${byBank}`, received_on: '2026-01-30' },
+    organization: { id: who.organizationId },
+  });
+  const back = { reason: 'It was for somebody else' };
+  const took = await paid.product.staff.post(`/staff/transfers/${ofBank.transfer_id}/take-back`, back);
+  expect(took.status, JSON.stringify(took.body)).toBe(200);
+  for (const id of [held, lost]) {
+    const [{ reference }] = (await staff(`payments?invoice_id=${id}`)).payments;
+    const { id: dispute } = paid.stripe.account.dispute(reference);
+    if (id === lost) paid.stripe.account.closeDispute(dispute, 'lost');
+  }
+  await until(
+    async () => [await idsOf('state=disputed'), await idsOf('state=returned')],
+    ([disputed = [], returned = []]) => disputed.length === 1 && returned.length === 2,
+  );
+  expect(await idsOf('state=disputed')).toEqual([held]);
+  expect(await idsOf('state=returned')).toEqual([lost, byBank]);
+  expect(await idsOf('state=received')).toEqual([byCredit]);
+  expect((await staff(`payments?invoice_id=${lost}`)).payments[0]).toMatchObject({
+    ...{ state: 'returned', amount: '3.00', returned: '3.00' },
+  });
+  expect((await staff(`payments?invoice_id=${held}`)).payments[0]).toMatchObject({
+    ...{ state: 'disputed', returned: '0.00' },
+  });
+});
 
 it('staff lists what went back, by organization, invoice and state, and reads each', async () => {
   const who = await newCustomer(paid.product, { creditMinor: 5_000 });
@@ -84,7 +142,7 @@ it('staff lists disputes and reads how each stands', async () => {
 it('nobody else reads them', async () => {
   const operator = await newStaff(paid.product, 'operator');
   const customer = await newCustomer(paid.product);
-  for (const path of ['refunds', 'disputes', 'refunds/1', 'disputes/1'])
+  for (const path of ['payments', 'refunds', 'disputes', 'refunds/1', 'disputes/1'])
     for (const by of [operator, customer]) expect((await by.get(`/staff/${path}`)).status).toBe(403);
   expect((await paid.product.staff.get('/staff/disputes/4242')).body.code).toBe('not_found');
   expect((await paid.product.staff.get('/staff/refunds/4242')).body.code).toBe('not_found');

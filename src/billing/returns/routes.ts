@@ -1,5 +1,6 @@
 import { IdParams, routes } from '../../platform/http/index.ts';
 import { settleDispute } from '../charges/settleDispute.ts';
+import { listPayments } from '../payments/paymentList.ts';
 import { examples } from './examples.ts';
 import { listDisputes, listRefunds, readDispute, readRefund } from './list.ts';
 import * as S from './schema.ts';
@@ -12,8 +13,22 @@ const common = {
   area: 'billing',
 } as const;
 
-/** What went back, and what banks ask about. */
+/** What came, what went back, and what banks ask about. */
 export const returnStaffRoutes = routes('/staff', group, (route) => {
+  route.get(
+    '/payments',
+    {
+      ...common,
+      operation: 'listPayments',
+      summary: 'List payments',
+      description:
+        'Everything that paid for an invoice, or a part of it, newest first: account credit, bank transfers, cards and what else ' +
+        'the payment provider takes.',
+      query: S.PaymentQuery,
+      data: S.PaymentList,
+    },
+    (ctx, req) => listPayments(ctx, req.query),
+  );
   route.get(
     '/refunds',
     {

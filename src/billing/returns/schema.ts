@@ -2,6 +2,7 @@ import { Type } from 'typebox';
 import { OrganizationName } from '../../organizations/index.ts';
 import {
   Choice,
+  Day,
   Id,
   ListQuery,
   listOf,
@@ -13,11 +14,41 @@ import {
   Strict,
   Timestamp,
 } from '../../platform/http/index.ts';
+import { paymentStates } from '../payments/paymentList.ts';
 
 const refundStates = ['pending', 'done', 'failed'] as const;
 const disputeStates = ['asked', 'open', 'won', 'lost'] as const;
 
 const Currency = Type.String({ examples: ['EUR'] });
+
+const methods = ['credit', 'bank_transfer', 'stripe', 'none'] as const;
+
+const Paid = named(
+  'StaffPayment',
+  Type.Object({
+    id: Id,
+    organization: OrganizationName,
+    invoice_id: Id,
+    method: Choice(methods, {
+      description:
+        'By what it was paid: account credit, a bank transfer, the payment provider; `none`: nothing was to be paid',
+    }),
+    state: Choice(paymentStates, {
+      description:
+        '`disputed`: its bank has taken the money until it is decided; `returned`: all of it went back to where it came from',
+    }),
+    amount: meaning('What it brought for the invoice', MoneyText),
+    returned: meaning('What of it went back to where it came from', MoneyText),
+    currency: Currency,
+    reference: Nullable(
+      Type.String({ description: "What the bank statement says, or the payment provider's name for it" }),
+    ),
+    transfer_id: Nullable(meaning('The bank transfer that it is of', Id)),
+    received_on: Nullable(meaning('The day on which a transfer arrived', Day)),
+    created_at: Timestamp,
+  }),
+  'Money that paid for an invoice, or a part of it',
+);
 
 const Refunded = named(
   'StaffRefund',
@@ -76,6 +107,13 @@ const about = {
   invoice_id: Type.Optional(Id),
 };
 
+export const PaymentQuery = ListQuery({
+  ...about,
+  method: Type.Optional(Choice(methods)),
+  state: Type.Optional(Choice(paymentStates)),
+  sort: SortBy(['created_at'], '-created_at'),
+});
+export const PaymentList = named('PaymentList', listOf('payments', Paid));
 export const RefundQuery = ListQuery({
   ...about,
   state: Type.Optional(Choice(refundStates)),

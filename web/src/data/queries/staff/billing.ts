@@ -6,6 +6,7 @@ export const transfers = staffList('/staff/transfers', 'transfers');
 export const bankStatements = staffList('/staff/bank-statements', 'statements');
 export const bankStatement = staffThing('/staff/bank-statements/{id}');
 export const bankEntries = staffList('/staff/bank-statements/{id}/entries', 'bank_entries');
+export const payments = staffList('/staff/payments', 'payments');
 export const refunds = staffList('/staff/refunds', 'refunds');
 export const creditReturns = staffList('/staff/credit-returns', 'credit_returns');
 export const disputes = staffList('/staff/disputes', 'disputes');
