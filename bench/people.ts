@@ -143,7 +143,7 @@ export async function measureExport(
       unit: 'MiB',
       target: { atMost: 64 },
       amounts: `${mib} MiB in ${seconds.toFixed(1)} s, ${Math.round(rows / seconds).toLocaleString('en')} rows a second`,
-      limit: 'garbage that is not collected yet; five hundred rows are held at a time',
+      limit: 'garbage that is not collected yet; two hundred rows are held at a time',
     },
     {
       name: `${name}: what comes in its later half`,

@@ -4,25 +4,26 @@ import pg from 'pg';
 export const keepAliveMs = 10_000;
 const connectMs = 5_000;
 /** Nothing that is sent over these connections takes long, besides a lock that another process is about to let go of. */
-const answerMs = 15_000;
+export const answerMs = 15_000;
 const endMs = 1_000;
 
 /**
  * Opens a connection beside the pool, for what lasts as long as it does: a lock, news from other processes. `begin`
  * listens to its events and sends what comes first. When that fails, nothing stays open. A connection that is lost says
- * so by the event `end`.
+ * so by the event `end`. `waitMs` is how long a query may take, null where the caller sees to that.
  */
 export async function connectAlone(
   url: string,
   name: string,
   begin: (client: pg.Client) => Promise<unknown>,
+  waitMs: number | null = answerMs,
 ): Promise<pg.Client> {
   const client = new pg.Client({
     connectionString: url,
     keepAlive: true,
     keepAliveInitialDelayMillis: keepAliveMs,
     connectionTimeoutMillis: connectMs,
-    query_timeout: answerMs,
+    ...(waitMs !== null && { query_timeout: waitMs }),
     application_name: `innkeeper ${name}`,
   });
   client.on('error', () => undefined); // 'end' follows

@@ -1,4 +1,5 @@
-import { connectAlone, endAlone } from './alone.ts';
+import pg from 'pg';
+import { answerMs, connectAlone, endAlone } from './alone.ts';
 import { asUnavailable } from './failures.ts';
 import { type Reading, valuesOf } from './statement.ts';
 
@@ -16,22 +17,28 @@ export async function openReading(url: string, id: number): Promise<Reading | 'o
   underWay += 1;
   try {
     let isOurs = false;
-    const client = await connectAlone(url, 'read', async (begun) => {
-      await begun.query(
-        `set time zone 'UTC'; set idle_in_transaction_session_timeout = '60s';
-         begin isolation level repeatable read read only`,
+    const watch = newWatch();
+    const begin = async (begun: pg.Client) => {
+      watch.over(begun);
+      await watch.ask(
+        begun.query(
+          `set time zone 'UTC'; set idle_in_transaction_session_timeout = '60s';
+           begin isolation level repeatable read read only`,
+        ),
       );
       // It ends with the transaction, however that ends. Workers have the numbers above zero.
-      const { rows } = await begun.query('select pg_try_advisory_xact_lock(-($1::bigint)) as ours', [id]);
+      const { rows } = await watch.ask(
+        begun.query('select pg_try_advisory_xact_lock(-($1::bigint)) as ours', [id]),
+      );
       isOurs = rows[0].ours;
-    });
+    };
+    const client = await connectAlone(url, 'read', begin, null);
     if (!isOurs) {
       underWay -= 1;
       await endAlone(client);
       return 'own';
     }
     let isOpen = true;
-    let isAsking = false;
     const giveBack = () => {
       if (!isOpen) return;
       isOpen = false;
@@ -40,29 +47,18 @@ export async function openReading(url: string, id: number): Promise<Reading | 'o
     // Of a reader who takes nothing PostgreSQL ends the session, and nobody would ask for the next batch.
     client.once('end', giveBack);
     return {
-      async *batches(statement, params, size) {
+      async begin(statement, params) {
         const values = valuesOf(statement, params);
-        const ask = async <T>(work: Promise<T>): Promise<T> => {
-          isAsking = true;
-          return work.finally(() => {
-            isAsking = false;
-          });
-        };
-        await ask(client.query(`declare rows no scroll cursor for ${statement.text}`, values));
-        for (;;) {
-          const { rows } = await ask(
-            client.query<[string]>({ text: `fetch ${size} from rows`, rowMode: 'array' }),
-          );
-          if (rows.length > 0) yield rows.map(([row]) => row);
-          if (rows.length < size) break;
-        }
-        await client.query('close rows');
+        await watch.ask(client.query(`declare rows no scroll cursor for ${statement.text}`, values));
+      },
+      async next(rows, size) {
+        await watch.ask(fetchRows(client, rows, size));
+        if (rows.length < size) await watch.ask(client.query('close rows'));
       },
       async end() {
         giveBack();
         // Who comes again at once finds nothing under way, although a connection that is closed lingers in the server.
-        const isIdle = !isAsking;
-        if (isIdle) await client.query('rollback').catch(() => undefined);
+        if (watch.isIdle()) await watch.ask(client.query('rollback')).catch(() => undefined);
         await endAlone(client);
       },
     };
@@ -70,4 +66,65 @@ export async function openReading(url: string, id: number): Promise<Reading | 'o
     underWay -= 1;
     throw asUnavailable(error);
   }
+}
+
+/**
+ * Ends a connection whose server lets us wait too long for an answer. It is one timer, wound up for each question: pg makes one
+ * for each, and all that hangs on it, batches that were read, is not collected while they are young.
+ */
+function newWatch() {
+  let client: pg.Client | null = null;
+  let isAsking = false;
+  const timer = setTimeout(() => {
+    if (isAsking) void client?.end().catch(() => undefined);
+  }, answerMs);
+  timer.unref();
+  return {
+    over(begun: pg.Client) {
+      client = begun;
+      client.once('end', () => clearTimeout(timer));
+    },
+    isIdle: () => !isAsking,
+    async ask<T>(answer: Promise<T>): Promise<T> {
+      isAsking = true;
+      timer.refresh();
+      try {
+        return await answer;
+      } finally {
+        isAsking = false;
+      }
+    },
+  };
+}
+
+/** The parts of pg's query that {@link Fetch} builds on; `pg` is pinned. */
+interface Internals {
+  handleDataRow(message: { fields: (string | null)[] }): void;
+}
+const Query = pg.Query as unknown as new (
+  text: string,
+  callback: (error?: Error | null) => void,
+) => Internals;
+
+/** Fetches rows of one text each into a list, and leaves them nowhere else: neither in a result nor in what pg made of the row. */
+class Fetch extends Query {
+  #rows: string[];
+
+  constructor(text: string, rows: string[], callback: (error?: Error | null) => void) {
+    super(text, callback);
+    this.#rows = rows;
+  }
+
+  override handleDataRow({ fields }: { fields: (string | null)[] }): void {
+    this.#rows.push(fields[0] ?? '');
+    fields[0] = null;
+  }
+}
+
+/** By a callback: pg's own promise keeps the query, and all that hangs on it. */
+function fetchRows(client: pg.Client, rows: string[], size: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const done = (error?: Error | null) => (error ? reject(error) : resolve());
+    client.query(new Fetch(`fetch ${size} from rows`, rows, done) as unknown as pg.Submittable);
+  });
 }

@@ -125,12 +125,10 @@ export function valuesOf(statement: Statement<unknown, object>, params: object |
 
 /** Rows that are too many for memory, of one moment: whatever is written meanwhile is not among them. */
 export interface Reading {
-  /** What a statement finds, a batch in memory at a time. */
-  batches<Params extends object>(
-    statement: Statement<{ row: string }, Params>,
-    params: Params,
-    size: number,
-  ): AsyncGenerator<string[]>;
+  /** Begins with what a statement finds. */
+  begin<Params extends object>(statement: Statement<{ row: string }, Params>, params: Params): Promise<void>;
+  /** Puts the next rows of it behind those that a list has; fewer than so many are the last. Who takes them out leaves no trace of them. */
+  next(rows: string[], size: number): Promise<void>;
   /** Lets go of the connection. */
   end(): Promise<void>;
 }
