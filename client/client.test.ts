@@ -69,6 +69,17 @@ it('does once what it asked twice, since the first answer was lost', async () =>
   expect(tickets.map(({ tid }) => tid)).toEqual([ticket.tid]);
 });
 
+it('changes nothing that somebody else has changed since it was read', async () => {
+  const client = clientOf();
+  const { data, tag } = await client.getTagged('/dashboard/billing/profile');
+  const change = (order_number: string) =>
+    client.patch('/dashboard/billing/profile', { body: { order_number }, ifMatch: tag });
+  expect(data.profile.order_number).not.toBe('first');
+  await change('first');
+  await expect(change('second')).rejects.toMatchObject({ status: 412, code: 'precondition_failed' });
+  expect((await client.get('/dashboard/billing/profile')).profile.order_number).toBe('first');
+});
+
 it('waits as long as it is told, when that is not long, and says so otherwise', async () => {
   const answers = [429, 503, 200];
   let asked = 0;

@@ -55,6 +55,13 @@ export class Client {
     return this.#data<DataOf<OperationAt<'get', P>>>('get', path, given);
   }
 
+  /** A thing with its tag, for `ifMatch` of a change: nobody's change in between is overwritten unseen. */
+  async getTagged<P extends PathOf<'get'>>(path: P, ...[given]: Rest<OperationAt<'get', P>>) {
+    const response = await this.#send('get', path, (given ?? {}) as Call);
+    const { data } = (await response.json()) as { data: DataOf<OperationAt<'get', P>> };
+    return { data, tag: response.headers.get('etag') ?? undefined };
+  }
+
   post<P extends PathOf<'post'>>(path: P, ...[given]: Rest<OperationAt<'post', P>>) {
     return this.#data<DataOf<OperationAt<'post', P>>>('post', path, given);
   }

@@ -1,7 +1,8 @@
-import { useQuery } from '@tanstack/react-query';
+import { type UseQueryResult, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { Schema } from '../../../client/index.ts';
 import { client } from '../data/client.ts';
+import { useDrawn } from '../data/drawn.ts';
 import { billingProfile, queryClient, session } from '../data/queries/index.ts';
 import { countries } from '../text/countries.ts';
 import { languages, useText } from '../text/index.ts';
@@ -27,7 +28,7 @@ export function Profile() {
     <Page title={t('billing.profile')}>
       <BillingTabs />
       {read.data !== undefined ? (
-        <Fields profile={read.data} />
+        <Fields now={read.data} readAnew={read.refetch} />
       ) : read.error ? (
         <Refusal error={read.error} onRetry={() => void read.refetch()} />
       ) : (
@@ -49,20 +50,32 @@ const texts = [
   ['routing_id', 'billing.routingId', 'off'],
 ] as const;
 
-function Fields({ profile }: { profile: Schema<'BillingProfile'> }) {
+type Read = UseQueryResult<{ profile: Schema<'BillingProfile'>; tag: string | undefined }>;
+
+interface FieldsProps {
+  now: NonNullable<Read['data']>;
+  readAnew: Read['refetch'];
+}
+
+function Fields({ now, readAnew }: FieldsProps) {
   const { t, language } = useText();
   const { data: signedIn } = useQuery(session);
   const [isSaved, setSaved] = useState(false);
+  const { key, sent, drawAnew, ...drawn } = useDrawn(now, readAnew);
+  const { profile, tag: ifMatch } = drawn.found;
   const mayManage = signedIn?.organization?.permissions.includes('billing.manage') === true;
   return (
     <Section title={t('billing.buyerTitle')}>
       <Text>{t('billing.profileText')}</Text>
       {!mayManage && <Text c="dimmed">{t('error.forbidden')}</Text>}
       <Form
+        key={key}
         submit={t('app.save')}
+        onDrawAnew={drawAnew}
         onSubmit={async (values) => {
           setSaved(false);
           await client.patch('/dashboard/billing/profile', {
+            ifMatch,
             body: {
               ...Object.fromEntries(texts.map(([name]) => [name, values[name] ?? null])),
               kind: values.kind === 'person' ? 'person' : 'company',
@@ -72,7 +85,7 @@ function Fields({ profile }: { profile: Schema<'BillingProfile'> }) {
               ...(values.country && { country: values.country }),
             },
           });
-          await queryClient.invalidateQueries({ queryKey: ['billing-profile'] });
+          await sent();
           await queryClient.invalidateQueries({ queryKey: session.queryKey });
           setSaved(true);
         }}

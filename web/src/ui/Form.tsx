@@ -2,6 +2,7 @@ import { Button, Group, Input, NativeSelect, PasswordInput, Stack, Textarea, Tex
 import { useMutation } from '@tanstack/react-query';
 import { createContext, type FormEvent, type ReactNode, useContext, useId, useRef } from 'react';
 import { ApiError } from '../../../client/index.ts';
+import { useText } from '../text/index.ts';
 import { AsCode, ShowsCode } from './AsCode.tsx';
 import { Detail, Refusal } from './Refusal.tsx';
 
@@ -28,13 +29,16 @@ interface FormProps {
   beside?: ReactNode;
   /** False as long as there is nothing to send, or it was not confirmed. */
   isReady?: boolean;
+  /** Draws the form of what there is now: offered when somebody else has changed it since it was drawn. */
+  onDrawAnew?: () => Promise<unknown>;
 }
 
 /**
  * A form whose mistakes land at their fields, as the API names them. What was typed stays whatever the answer is.
  * After a success it is up to the caller to show something else.
  */
-export function Form({ submit, onSubmit, children, beside, isReady = true }: FormProps) {
+export function Form({ submit, onSubmit, children, beside, isReady = true, onDrawAnew }: FormProps) {
+  const { t } = useText();
   const act = useMutation({ mutationFn: ([values, files]: [Values, Files]) => onSubmit(values, files) });
   const mistakes = mistakesOf(act.error);
   const form = useRef<HTMLFormElement>(null);
@@ -58,6 +62,11 @@ export function Form({ submit, onSubmit, children, beside, isReady = true }: For
         <Stack gap="md">
           {children}
           {!isAtFields && <Refusal error={act.error} />}
+          {onDrawAnew !== undefined && isChanged(act.error) && (
+            <Button variant="default" onClick={() => void onDrawAnew()}>
+              {t('app.showNow')}
+            </Button>
+          )}
           <Group gap="xs">
             <Button type="submit" loading={act.isPending} disabled={!isReady}>
               {submit}
@@ -75,6 +84,10 @@ export function Form({ submit, onSubmit, children, beside, isReady = true }: For
       </Mistakes>
     </form>
   );
+}
+
+function isChanged(error: unknown): boolean {
+  return error instanceof ApiError && error.code === 'precondition_failed';
 }
 
 function typedIn(form: HTMLFormElement): [Values, Files] {

@@ -1,33 +1,47 @@
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { type UseQueryResult, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
 import { useState } from 'react';
+import type { Schema } from '../../../client/index.ts';
 import { client } from '../data/client.ts';
+import { useDrawn } from '../data/drawn.ts';
 import { machineSettings } from '../data/queries/index.ts';
 import { useText } from '../text/index.ts';
 import { Choice, Field, Form, Refusal, Section, Skeleton, Text, Tick } from '../ui/index.ts';
 
 /** How a machine is set up. */
 export function Settings() {
-  const { t } = useText();
   const id = Number(useParams({ from: '/in/services/$id' }).id);
-  const queries = useQueryClient();
   const read = useQuery(machineSettings(id));
+  if (read.data !== undefined) return <Fields id={id} now={read.data} readAnew={read.refetch} />;
+  if (read.error) return <Refusal error={read.error} onRetry={() => void read.refetch()} />;
+  return <Skeleton height={480} />;
+}
+
+type Read = UseQueryResult<{ settings: Schema<'MachineSettings'>; tag: string | undefined }>;
+
+interface FieldsProps {
+  id: number;
+  now: NonNullable<Read['data']>;
+  readAnew: Read['refetch'];
+}
+
+function Fields({ id, now, readAnew }: FieldsProps) {
+  const { t } = useText();
+  const queries = useQueryClient();
   const [isSaved, setSaved] = useState(false);
-  const { data: found } = read;
-  if (found === undefined)
-    return read.error ? (
-      <Refusal error={read.error} onRetry={() => void read.refetch()} />
-    ) : (
-      <Skeleton height={480} />
-    );
+  const { key, sent, drawAnew, ...drawn } = useDrawn(now, readAnew);
+  const { settings: found, tag: ifMatch } = drawn.found;
   return (
     <Form
+      key={key}
       submit={t('app.save')}
       beside={isSaved && <Text role="status">{t('app.saved')}</Text>}
+      onDrawAnew={drawAnew}
       onSubmit={async (values) => {
         setSaved(false);
-        const { settings } = await client.patch('/dashboard/service/{id}/vps/settings', {
+        await client.patch('/dashboard/service/{id}/vps/settings', {
           path: { id },
+          ifMatch,
           body: {
             // A name that stays is no renaming, which would have to wait for the machine.
             ...(values.hostname !== found.hostname && { hostname: values.hostname ?? '' }),
@@ -45,8 +59,8 @@ export function Settings() {
             },
           },
         });
-        queries.setQueryData(machineSettings(id).queryKey, settings);
         await queries.invalidateQueries({ queryKey: ['vps', id] });
+        await sent();
         setSaved(true);
       }}
     >

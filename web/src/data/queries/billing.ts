@@ -31,5 +31,8 @@ export const creditEntries = listed(['invoices', 'credit'], (from, signal) =>
 
 export const billingProfile = queryOptions({
   queryKey: ['billing-profile'],
-  queryFn: async ({ signal }) => (await client.get('/dashboard/billing/profile', { signal })).profile,
+  queryFn: async ({ signal }) => {
+    const { data, tag } = await client.getTagged('/dashboard/billing/profile', { signal });
+    return { profile: data.profile, tag };
+  },
 });

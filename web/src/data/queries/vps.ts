@@ -48,6 +48,10 @@ export const machineKeys = (id: number) =>
 export const machineSettings = (id: number) =>
   queryOptions({
     queryKey: ['vps', id, 'settings'],
-    queryFn: async ({ signal }) =>
-      (await client.get('/dashboard/service/{id}/vps/settings', { path: { id }, signal })).settings,
+    queryFn: async ({ signal }) => {
+      const { data, tag } = await client.getTagged('/dashboard/service/{id}/vps/settings', {
+        ...{ path: { id }, signal },
+      });
+      return { settings: data.settings, tag };
+    },
   });
