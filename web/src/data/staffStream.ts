@@ -1,6 +1,6 @@
 import type { QueryClient } from '@tanstack/react-query';
 import { staffFollower } from './staffEvents.ts';
-import { patienceMs, readAt, refusedMs, sayLive, shareStream } from './stream.ts';
+import { patienceMs, readAt, readFailed, refusedMs, sayLive, shareStream } from './stream.ts';
 
 type News = { kind: 'event'; event: string } | { kind: 'reset' } | { kind: 'state'; isLive: boolean };
 
@@ -11,7 +11,10 @@ export function followAll(queries: QueryClient, signal: AbortSignal): void {
     take(news) {
       if (news.kind === 'event') follow(news.event);
       else if (news.kind === 'reset') void queries.invalidateQueries({ queryKey: ['staff'] });
-      else sayLive(news.isLive);
+      else {
+        sayLive(news.isLive);
+        if (news.isLive) readFailed(queries);
+      }
     },
     async hold(tell, isTakenOver) {
       if (isTakenOver) tell({ kind: 'reset' });

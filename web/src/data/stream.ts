@@ -1,6 +1,6 @@
-import type { QueryClient } from '@tanstack/react-query';
+import type { Query, QueryClient } from '@tanstack/react-query';
 import { useSyncExternalStore } from 'react';
-import type { EventName } from '../../../client/index.ts';
+import { ApiError, type EventName, UnreachableError } from '../../../client/index.ts';
 import { eventNames, followEvent, followReset } from './events.ts';
 import { session } from './queries/session.ts';
 
@@ -46,7 +46,10 @@ export function followOrganization(queries: QueryClient, organization: number, s
       if (message.kind === 'event') followEvent(queries, message.name);
       else if (message.kind === 'reset') followReset(queries);
       else if (message.kind === 'refused') void queries.invalidateQueries({ queryKey: ['session'] });
-      else sayLive(message.isLive);
+      else {
+        sayLive(message.isLive);
+        if (message.isLive) readFailed(queries);
+      }
     },
     hold: (tell, isTakenOver) => hold({ organization, after: readAt(queries) }, tell, signal, isTakenOver),
   });
@@ -55,6 +58,13 @@ export function followOrganization(queries: QueryClient, organization: number, s
 /** Where streams stood before the session was read, and all that pages read since. */
 export function readAt(queries: QueryClient): number {
   return queries.getQueryData(session.queryKey)?.position ?? 0;
+}
+
+/** What could not be read while nobody answered: now somebody does. */
+export function readFailed(queries: QueryClient): void {
+  const isFailed = ({ state: { error } }: Query) =>
+    error instanceof UnreachableError || (error instanceof ApiError && error.status >= 500);
+  void queries.refetchQueries({ type: 'active', predicate: isFailed });
 }
 
 interface Shared<News> {

@@ -24,9 +24,10 @@ export const queryClient = new QueryClient({
     },
   }),
   defaultOptions: {
-    // The client itself waits and asks again where that is of use.
-    queries: { staleTime: 30_000, retry: false },
-    mutations: { retry: false },
+    // The client itself waits and asks again where that is of use. Also where the browser believes that there is no
+    // network: what waited for one in silence would be done when nobody expects it any more.
+    queries: { staleTime: 30_000, retry: false, networkMode: 'always', refetchOnReconnect: true },
+    mutations: { retry: false, networkMode: 'always' },
   },
 });
 
