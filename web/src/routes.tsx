@@ -1,4 +1,4 @@
-import { createRoute, createRouter, lazyRouteComponent, redirect } from '@tanstack/react-router';
+import { createRoute, createRouter, redirect } from '@tanstack/react-router';
 import {
   ConfirmEmailChange,
   ForgotPassword,
@@ -29,6 +29,7 @@ import {
   ticketStates,
 } from './data/states.ts';
 import { House } from './House.tsx';
+import { lazyPage } from './lazyPage.tsx';
 import { Overview } from './overview/Overview.tsx';
 import { requireSignedIn, root } from './root.tsx';
 import { Services } from './services/Services.tsx';
@@ -62,7 +63,7 @@ const open = [
   createRoute({
     getParentRoute: () => root,
     path: '/register',
-    component: lazyRouteComponent(() => import('./account/Register.tsx'), 'Register'),
+    component: lazyPage(() => import('./account/Register.tsx'), 'Register'),
   }),
   createRoute({ getParentRoute: () => root, path: '/forgot-password', component: ForgotPassword }),
   ...(
@@ -110,14 +111,14 @@ const consoleWindow = createRoute({
   beforeLoad: async ({ location }) => {
     await requireSignedIn(location.href);
   },
-  component: lazyRouteComponent(() => import('./vps/Console.tsx'), 'ConsoleWindow'),
+  component: lazyPage(() => import('./vps/Console.tsx'), 'ConsoleWindow'),
 });
 
 /** Around the pages of one service. */
 const aService = createRoute({
   getParentRoute: () => inside,
   path: '/services/$id',
-  component: lazyRouteComponent(() => import('./services/Service.tsx'), 'Service'),
+  component: lazyPage(() => import('./services/Service.tsx'), 'Service'),
 });
 
 const pages = [
@@ -135,13 +136,13 @@ const pages = [
     createRoute({
       getParentRoute: () => aService,
       path: '/',
-      component: lazyRouteComponent(() => import('./services/ServiceOverview.tsx'), 'ServiceOverview'),
+      component: lazyPage(() => import('./services/ServiceOverview.tsx'), 'ServiceOverview'),
     }),
     createRoute({
       getParentRoute: () => aService,
       path: 'console',
       validateSearch: consoleOf,
-      component: lazyRouteComponent(() => import('./vps/Console.tsx'), 'Console'),
+      component: lazyPage(() => import('./vps/Console.tsx'), 'Console'),
     }),
     createRoute({
       getParentRoute: () => aService,
@@ -149,54 +150,54 @@ const pages = [
       validateSearch: ({ period }: Record<string, unknown>): { period?: ChartPeriod } => ({
         period: oneOf(chartPeriods, period),
       }),
-      component: lazyRouteComponent(() => import('./vps/Charts.tsx'), 'Charts'),
+      component: lazyPage(() => import('./vps/Charts.tsx'), 'Charts'),
     }),
     createRoute({
       getParentRoute: () => aService,
       path: 'addresses',
-      component: lazyRouteComponent(() => import('./vps/Addresses.tsx'), 'Addresses'),
+      component: lazyPage(() => import('./vps/Addresses.tsx'), 'Addresses'),
     }),
     createRoute({
       getParentRoute: () => aService,
       path: 'snapshots',
-      component: lazyRouteComponent(() => import('./vps/Snapshots.tsx'), 'Snapshots'),
+      component: lazyPage(() => import('./vps/Snapshots.tsx'), 'Snapshots'),
     }),
     createRoute({
       getParentRoute: () => aService,
       path: 'access',
-      component: lazyRouteComponent(() => import('./vps/Access.tsx'), 'Access'),
+      component: lazyPage(() => import('./vps/Access.tsx'), 'Access'),
     }),
     createRoute({
       getParentRoute: () => aService,
       path: 'settings',
-      component: lazyRouteComponent(() => import('./vps/Settings.tsx'), 'Settings'),
+      component: lazyPage(() => import('./vps/Settings.tsx'), 'Settings'),
     }),
     createRoute({
       getParentRoute: () => aService,
       path: 'resize',
-      component: lazyRouteComponent(() => import('./vps/Resize.tsx'), 'Resize'),
+      component: lazyPage(() => import('./vps/Resize.tsx'), 'Resize'),
     }),
     createRoute({
       getParentRoute: () => aService,
       path: 'reinstall',
-      component: lazyRouteComponent(() => import('./vps/Reinstall.tsx'), 'Reinstall'),
+      component: lazyPage(() => import('./vps/Reinstall.tsx'), 'Reinstall'),
     }),
     createRoute({
       getParentRoute: () => aService,
       path: 'contract',
-      component: lazyRouteComponent(() => import('./services/Contract.tsx'), 'Contract'),
+      component: lazyPage(() => import('./services/Contract.tsx'), 'Contract'),
     }),
     createRoute({
       getParentRoute: () => aService,
       path: 'history',
-      component: lazyRouteComponent(() => import('./vps/History.tsx'), 'History'),
+      component: lazyPage(() => import('./vps/History.tsx'), 'History'),
     }),
   ]),
   createRoute({
     getParentRoute: () => inside,
     path: '/order',
     validateSearch: wantedOf,
-    component: lazyRouteComponent(() => import('./cart/Order.tsx'), 'Order'),
+    component: lazyPage(() => import('./cart/Order.tsx'), 'Order'),
   }),
   createRoute({
     getParentRoute: () => inside,
@@ -205,29 +206,29 @@ const pages = [
       status: oneOf(invoiceStates, status),
       search: typeof search === 'string' || typeof search === 'number' ? String(search) : undefined,
     }),
-    component: lazyRouteComponent(() => import('./billing/Invoices.tsx'), 'Invoices'),
+    component: lazyPage(() => import('./billing/Invoices.tsx'), 'Invoices'),
   }),
   createRoute({
     getParentRoute: () => inside,
     path: '/billing/credit',
-    component: lazyRouteComponent(() => import('./billing/Credit.tsx'), 'Credit'),
+    component: lazyPage(() => import('./billing/Credit.tsx'), 'Credit'),
   }),
   createRoute({
     getParentRoute: () => inside,
     path: '/billing/profile',
-    component: lazyRouteComponent(() => import('./billing/Profile.tsx'), 'Profile'),
+    component: lazyPage(() => import('./billing/Profile.tsx'), 'Profile'),
   }),
   createRoute({
     getParentRoute: () => inside,
     path: '/billing/payment-methods',
-    component: lazyRouteComponent(() => import('./billing/PaymentMethods.tsx'), 'PaymentMethods'),
+    component: lazyPage(() => import('./billing/PaymentMethods.tsx'), 'PaymentMethods'),
   }),
   createRoute({
     getParentRoute: () => inside,
     path: '/invoices/$id',
     validateSearch: ({ paid }: Record<string, unknown>): { paid?: boolean } =>
       paid === true ? { paid } : {},
-    component: lazyRouteComponent(() => import('./billing/Invoice.tsx'), 'Invoice'),
+    component: lazyPage(() => import('./billing/Invoice.tsx'), 'Invoice'),
   }),
   createRoute({
     getParentRoute: () => inside,
@@ -235,27 +236,27 @@ const pages = [
     validateSearch: ({ status }: Record<string, unknown>): { status?: TicketState } => ({
       status: oneOf(ticketStates, status),
     }),
-    component: lazyRouteComponent(() => import('./tickets/Tickets.tsx'), 'Tickets'),
+    component: lazyPage(() => import('./tickets/Tickets.tsx'), 'Tickets'),
   }),
   createRoute({
     getParentRoute: () => inside,
     path: '/tickets/new',
-    component: lazyRouteComponent(() => import('./tickets/NewTicket.tsx'), 'NewTicket'),
+    component: lazyPage(() => import('./tickets/NewTicket.tsx'), 'NewTicket'),
   }),
   createRoute({
     getParentRoute: () => inside,
     path: '/tickets/$tid',
-    component: lazyRouteComponent(() => import('./tickets/Ticket.tsx'), 'Ticket'),
+    component: lazyPage(() => import('./tickets/Ticket.tsx'), 'Ticket'),
   }),
   createRoute({
     getParentRoute: () => inside,
     path: '/organization',
-    component: lazyRouteComponent(() => import('./organizations/Organization.tsx'), 'Organization'),
+    component: lazyPage(() => import('./organizations/Organization.tsx'), 'Organization'),
   }),
   createRoute({
     getParentRoute: () => inside,
     path: '/organization/members',
-    component: lazyRouteComponent(() => import('./organizations/Members.tsx'), 'Members'),
+    component: lazyPage(() => import('./organizations/Members.tsx'), 'Members'),
   }),
   createRoute({
     getParentRoute: () => inside,
@@ -266,22 +267,22 @@ const pages = [
       since: dayOf(since),
       until: dayOf(until),
     }),
-    component: lazyRouteComponent(() => import('./organizations/Activity.tsx'), 'Activity'),
+    component: lazyPage(() => import('./organizations/Activity.tsx'), 'Activity'),
   }),
   createRoute({
     getParentRoute: () => inside,
     path: '/developers',
-    component: lazyRouteComponent(() => import('./account/ApiKeys.tsx'), 'ApiKeys'),
+    component: lazyPage(() => import('./account/ApiKeys.tsx'), 'ApiKeys'),
   }),
   createRoute({
     getParentRoute: () => inside,
     path: '/developers/ssh-keys',
-    component: lazyRouteComponent(() => import('./account/SshKeys.tsx'), 'SshKeys'),
+    component: lazyPage(() => import('./account/SshKeys.tsx'), 'SshKeys'),
   }),
   createRoute({
     getParentRoute: () => inside,
     path: '/developers/webhooks',
-    component: lazyRouteComponent(() => import('./webhooks/Webhooks.tsx'), 'Webhooks'),
+    component: lazyPage(() => import('./webhooks/Webhooks.tsx'), 'Webhooks'),
   }),
   createRoute({
     getParentRoute: () => inside,
@@ -289,22 +290,22 @@ const pages = [
     validateSearch: ({ state }: Record<string, unknown>): { state?: DeliveryState } => ({
       state: oneOf(deliveryStates, state),
     }),
-    component: lazyRouteComponent(() => import('./webhooks/Webhook.tsx'), 'Webhook'),
+    component: lazyPage(() => import('./webhooks/Webhook.tsx'), 'Webhook'),
   }),
   createRoute({
     getParentRoute: () => inside,
     path: '/developers/deliveries/$id',
-    component: lazyRouteComponent(() => import('./webhooks/Delivery.tsx'), 'Delivery'),
+    component: lazyPage(() => import('./webhooks/Delivery.tsx'), 'Delivery'),
   }),
   createRoute({
     getParentRoute: () => inside,
     path: '/account',
-    component: lazyRouteComponent(() => import('./account/Account.tsx'), 'Account'),
+    component: lazyPage(() => import('./account/Account.tsx'), 'Account'),
   }),
   createRoute({
     getParentRoute: () => inside,
     path: '/account/security',
-    component: lazyRouteComponent(() => import('./account/Security.tsx'), 'Security'),
+    component: lazyPage(() => import('./account/Security.tsx'), 'Security'),
   }),
 ] as const;
 

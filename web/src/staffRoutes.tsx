@@ -1,4 +1,6 @@
-import { createRoute, lazyRouteComponent, redirect } from '@tanstack/react-router';
+import { createRoute, redirect } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+import { lazyPage } from './lazyPage.tsx';
 import { requireSignedIn, root } from './root.tsx';
 import { StaffHouse } from './StaffHouse.tsx';
 import { openStaffTexts } from './text/index.ts';
@@ -29,14 +31,12 @@ function words(search: Record<string, unknown>): Words {
   return Object.fromEntries(Object.entries(search).filter(([, value]) => isWord(value))) as Words;
 }
 
-type Module = Record<string, unknown>;
-
-function page<const Path extends string, M extends Module>(
+function page<const Path extends string, const Name extends string>(
   path: Path,
-  load: () => Promise<M>,
-  name: keyof M & string,
+  load: () => Promise<Record<Name, () => ReactNode>>,
+  name: Name,
 ) {
-  const component = lazyRouteComponent(load as () => Promise<Record<string, () => null>>, name);
+  const component = lazyPage(load, name);
   return createRoute({ getParentRoute: () => staffHouse, path, validateSearch: words, component });
 }
 

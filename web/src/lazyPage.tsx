@@ -1,0 +1,55 @@
+import { lazyRouteComponent } from '@tanstack/react-router';
+import { type ReactNode, useEffect, useState } from 'react';
+import { UnreachableError } from '../../client/index.ts';
+import { Refusal } from './ui/index.ts';
+
+/**
+ * A page whose script is loaded when somebody wants to see it. When nobody answers that is said in its place, and the
+ * script is asked for again; the router would load the whole page anew, of which nothing would be left. It still does
+ * so where the script is gone, as after an update.
+ */
+export function lazyPage<const Name extends string>(load: () => Promise<Record<Name, Drawn>>, name: Name) {
+  const reached = async (): Promise<Record<string, Drawn>> => {
+    try {
+      return await load();
+    } catch (error) {
+      if (await isAnswered()) throw error;
+      return { [name]: waitingFor(async () => (await load())[name]) };
+    }
+  };
+  return lazyRouteComponent(reached, name as string);
+}
+
+type Drawn = () => ReactNode;
+
+/** Whether the product answers at all. */
+function isAnswered(): Promise<boolean> {
+  return fetch('/', { method: 'HEAD', cache: 'no-store' }).then(
+    ({ ok }) => ok,
+    () => false,
+  );
+}
+
+function waitingFor(load: () => Promise<Drawn>): Drawn {
+  let Loaded: Drawn | null = null;
+  return function Unloaded() {
+    const [, setTries] = useState(0);
+    const again = () =>
+      load().then(
+        (found) => {
+          Loaded = found;
+          setTries((before) => before + 1);
+        },
+        () => undefined, // It says so already.
+      );
+    // biome-ignore lint/correctness/useExhaustiveDependencies: asked when it is shown, and whenever there is a network again
+    useEffect(() => {
+      if (Loaded !== null) return;
+      void again();
+      window.addEventListener('online', again);
+      return () => window.removeEventListener('online', again);
+    }, []);
+    if (Loaded !== null) return <Loaded />;
+    return <Refusal error={new UnreachableError(null)} onRetry={() => void again()} />;
+  };
+}
