@@ -11,11 +11,19 @@ export function openBrowser(): Promise<Browser> {
   });
 }
 
+export interface Door {
+  url: string;
+  /** Nobody is reached any more, and what was open is cut off, as when the product is gone. */
+  shut(): void;
+  unshut(): void;
+  close(): Promise<void>;
+}
+
 /**
  * A place where customers reach a product that starts later: its address is known before. Passes on what it is asked to
  * the port that `to` names then.
  */
-export async function openDoor(to: () => string): Promise<{ url: string; close(): Promise<void> }> {
+export async function openDoor(to: () => string): Promise<Door> {
   const server = createServer((asked, answer) => {
     const { hostname, port } = new URL(to());
     const passed = request(
@@ -29,6 +37,14 @@ export async function openDoor(to: () => string): Promise<{ url: string; close()
     // Whoever goes away is gone behind the door, too: a stream would go on for nobody.
     answer.on('close', () => passed.destroy());
     asked.pipe(passed);
+  });
+  let isShut = false;
+  const open = new Set<Duplex>();
+  server.on('connection', (socket) => {
+    // The port stays taken: another program could have it when customers are to come back.
+    if (isShut) return socket.destroy();
+    open.add(socket);
+    socket.on('close', () => open.delete(socket));
   });
   // A connection that becomes a WebSocket is passed on as it is, both ways.
   const through = new Set<Duplex>();
@@ -60,6 +76,13 @@ export async function openDoor(to: () => string): Promise<{ url: string; close()
   const { port } = server.address() as AddressInfo;
   return {
     url: `http://localhost:${port}`,
+    shut() {
+      isShut = true;
+      for (const socket of open) socket.destroy();
+    },
+    unshut() {
+      isShut = false;
+    },
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());

@@ -1,13 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
-import { openBrowser, openDoor } from '../test/browser.ts';
-import { startTestProduct, type TestProduct } from '../test/product.ts';
+import { type Door, openBrowser, openDoor } from '../test/browser.ts';
+import { startTestProduct, type TestOptions, type TestProduct } from '../test/product.ts';
 
 /** The product with its dashboard, at an address that a browser keeps sessions for, and a browser. */
 export interface Bed {
   product: TestProduct;
   url: string;
+  door: Pick<Door, 'shut' | 'unshut'>;
   open(options?: BrowserContextOptions): Promise<Visitor>;
   /** Closes every window: each holds a stream, and a person may have so many. */
   closeWindows(): Promise<void>;
@@ -25,14 +26,18 @@ export interface Visitor {
 
 const rules = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'];
 
-export async function openBed(): Promise<Bed> {
+export async function openBed({ env, ...options }: TestOptions = {}): Promise<Bed> {
   const door = await openDoor(() => product.url);
-  const product = await startTestProduct({ env: { PUBLIC_URL: door.url, DASHBOARD: 'on' } });
+  const product = await startTestProduct({
+    ...options,
+    env: { PUBLIC_URL: door.url, DASHBOARD: 'on', ...env },
+  });
   const browser: Browser = await openBrowser();
   const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
   return {
     product,
     url: door.url,
+    door,
     async open(options = {}) {
       const context = await browser.newContext({ locale: 'en-GB', baseURL: door.url, ...options });
       const page = await context.newPage();

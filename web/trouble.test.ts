@@ -1,0 +1,164 @@
+/** What goes wrong under an open page: each ends in a sentence that a customer understands, and in the right state. */
+import type { Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { runningVps } from '../test/orders.ts';
+import { type Bed, openBed, signIn, type Visitor } from './testbed.ts';
+
+let bed: Bed;
+let id: number;
+beforeAll(async () => {
+  bed = await openBed();
+  ({ serviceId: id } = await runningVps(bed.product, bed.product.customer, {
+    domain: 'trouble.example.com',
+  }));
+});
+afterEach(async () => {
+  bed.door.unshut();
+  await bed.closeWindows();
+});
+afterAll(() => bed?.close());
+
+const old = 'No connection. What you see may be old';
+
+async function openAt(where: string, heading: string): Promise<Visitor> {
+  const visitor = await bed.open();
+  await signIn(bed, visitor, where);
+  await visitor.page.getByRole('heading', { level: 1, name: heading }).waitFor();
+  return visitor;
+}
+
+const unreached = (page: Page) =>
+  page.getByRole('alert').filter({ hasText: 'The server cannot be reached.' });
+
+const goTo = (page: Page, place: string) =>
+  page.getByRole('navigation').first().getByRole('link', { name: place, exact: true }).click();
+
+async function typeTicket(page: Page, subject: string): Promise<void> {
+  await page.getByRole('option', { name: 'Support' }).waitFor({ state: 'attached' });
+  await page.getByLabel('Subject').fill(subject);
+  await page.getByRole('textbox', { name: 'Message' }).fill('It was typed with care.');
+}
+
+const typed = (page: Page) => page.getByRole('textbox', { name: 'Message' }).inputValue();
+
+async function newTicket(subject: string): Promise<void> {
+  const draft = { subject, department: 'support', priority: 'low', message: 'Hello' };
+  expect((await bed.product.customer.post('/dashboard/tickets/create', draft)).status).toBe(200);
+}
+
+async function countTickets(subject: string): Promise<number> {
+  const { body } = await bed.product.customer.get('/dashboard/tickets?limit=100');
+  return body.data.tickets.filter((each: { subject: string }) => each.subject === subject).length;
+}
+
+describe('when nobody answers any more', () => {
+  it('an open page says so, and reads what it could not read as soon as somebody answers, untouched', async () => {
+    await newTicket('Read before');
+    await newTicket('Not read before');
+    const { page } = await openAt('/tickets', 'Tickets');
+    await page.getByRole('link', { name: 'Read before', exact: true }).click();
+    await page.getByRole('heading', { level: 1, name: 'Read before' }).waitFor();
+    await goTo(page, 'Tickets');
+    bed.door.shut();
+    await page.getByText(old).waitFor();
+    await page.getByRole('link', { name: 'Not read before', exact: true }).click();
+    await unreached(page).waitFor();
+    bed.door.unshut();
+    await page.getByRole('heading', { level: 1, name: 'Not read before' }).waitFor();
+    await page.getByText(old).waitFor({ state: 'detached' });
+    expect(await page.getByRole('alert').count()).toBe(0);
+  });
+
+  it('a page whose script is not here says so in its place, and comes when it is asked for again', async () => {
+    const { page } = await openAt('/tickets', 'Tickets');
+    await page.evaluate('window.isSame = true');
+    bed.door.shut();
+    await goTo(page, 'Billing');
+    await unreached(page).waitFor();
+    await goTo(page, 'Tickets');
+    await page.getByRole('heading', { level: 1, name: 'Tickets' }).waitFor();
+    await goTo(page, 'Billing');
+    await unreached(page).waitFor();
+    bed.door.unshut();
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Billing' }).waitFor();
+    expect(await page.evaluate('window.isSame')).toBe(true);
+  });
+
+  it('what was typed stays, and is sent once when it is sent again', async () => {
+    const { page } = await openAt('/tickets/new', 'New ticket');
+    await typeTicket(page, 'Sent to nobody');
+    bed.door.shut();
+    await page.getByRole('button', { name: 'Send' }).click();
+    await unreached(page).waitFor();
+    expect(await typed(page)).toBe('It was typed with care.');
+    bed.door.unshut();
+    await page.getByRole('button', { name: 'Send' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Sent to nobody' }).waitFor();
+    expect(await countTickets('Sent to nobody')).toBe(1);
+  });
+});
+
+describe('without a network', () => {
+  it('what is sent is refused at once, and never done in silence when there is one again', async () => {
+    const { page } = await openAt('/tickets/new', 'New ticket');
+    await typeTicket(page, 'Sent offline');
+    await page.context().setOffline(true);
+    await page.getByRole('button', { name: 'Send' }).click();
+    await unreached(page).waitFor();
+    await goTo(page, 'Billing');
+    // Its script comes by itself with the network.
+    await unreached(page).waitFor();
+    await page.context().setOffline(false);
+    await page.getByRole('heading', { level: 1, name: 'Billing' }).waitFor();
+    expect(await countTickets('Sent offline')).toBe(0);
+  });
+});
+
+describe('what somebody else has changed meanwhile', () => {
+  const forms = [
+    {
+      name: 'the buyer',
+      where: () => '/billing/profile',
+      path: () => '/dashboard/billing/profile',
+      field: 'input[name=city]',
+      change: (city: string) => ({ city }),
+      seen: (data: { profile: { city: string } }) => data.profile.city,
+      words: ['Graz', 'Linz', 'Wels'],
+    },
+    {
+      name: 'the settings of a machine',
+      where: () => `/services/${id}/settings`,
+      path: () => `/dashboard/service/${id}/vps/settings`,
+      field: 'input[name=nameservers]',
+      change: (server: string) => ({ nameservers: [server] }),
+      seen: (data: { settings: { nameservers: string[] } }) => data.settings.nameservers.join(),
+      words: ['192.0.2.1', '192.0.2.2', '192.0.2.3'],
+    },
+  ] as const;
+
+  it.each(forms)('is not overwritten unseen: $name', async ({ where, path, change, ...form }) => {
+    const [theirs = '', mine = '', later = ''] = form.words;
+    const seen = async () => form.seen((await bed.product.customer.get(path())).body.data);
+    const visitor = await bed.open();
+    const { page } = visitor;
+    await signIn(bed, visitor, where());
+    const field = page.locator(form.field);
+    const save = page.getByRole('button', { name: 'Save', exact: true });
+    await field.fill(mine);
+    expect((await bed.product.customer.patch(path(), change(theirs))).status).toBe(200);
+    await save.click();
+    await page.getByText('Somebody changed it since you read it.').waitFor();
+    expect([await field.inputValue(), await seen()]).toEqual([mine, theirs]);
+    await page.getByRole('button', { name: 'Show what is there now' }).click();
+    await page.getByText('Somebody changed it since you read it.').waitFor({ state: 'detached' });
+    expect(await field.inputValue()).toBe(theirs);
+    // One's own changes are known: the next one is none of somebody else's.
+    for (const word of [mine, later]) {
+      await field.fill(word);
+      await save.click();
+      await expect.poll(seen).toBe(word);
+      await page.getByText('Saved.').waitFor();
+    }
+  });
+});
