@@ -1,17 +1,21 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { Outlet, useNavigate, useRouterState } from '@tanstack/react-router';
-import { Fragment, useEffect } from 'react';
+import { Fragment, lazy, Suspense, useEffect } from 'react';
 import { Acting } from './account/Acting.tsx';
 import { Proof } from './account/Proof.tsx';
 import { acting } from './data/impersonation.ts';
 import { chooseOrganization, chosenOrganization } from './data/organization.ts';
 import { startOver } from './data/queries/index.ts';
 import { followOrganization } from './data/stream.ts';
-import { NoOrganization } from './organizations/NoOrganization.tsx';
 import { PaletteButton } from './search/PaletteButton.tsx';
 import { useText } from './text/index.ts';
 import { Refusal, Shell, Skeleton } from './ui/index.ts';
 import { useHouse } from './useHouse.ts';
+
+// Few are in none, and it brings the names of all countries.
+const NoOrganization = lazy(async () => ({
+  default: (await import('./organizations/NoOrganization.tsx')).NoOrganization,
+}));
 
 /** Places, each with the permission that it shows something with. */
 const places = [
@@ -77,7 +81,9 @@ export function House() {
           // What is sent from now on is about the other one: nothing of this one can be pressed.
           <Skeleton height={320} />
         ) : organization === null && !isAboutSelf ? (
-          <NoOrganization />
+          <Suspense fallback={<Skeleton height={320} />}>
+            <NoOrganization />
+          </Suspense>
         ) : (
           <Outlet />
         )}
