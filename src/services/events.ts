@@ -234,7 +234,7 @@ export const orderRefused = event<OrderRefused>(
 );
 export const deliveryWanted = event<DeliveryWanted>(
   'service.delivery_wanted',
-  'a service was paid and is to be delivered by the room of its kind',
+  'a service was paid, and is made ready',
 );
 export const staffDeliveryWanted = event<StaffDeliveryWanted>(
   'service.staff_delivery_wanted',

@@ -57,7 +57,7 @@ export function Form({ submit, onSubmit, children, beside, isReady = true, onDra
     if (!act.isPending && isReady) act.mutate(typedIn(event.currentTarget));
   };
   return (
-    <form ref={form} onSubmit={send}>
+    <form ref={form} className="form" onSubmit={send}>
       <Mistakes value={mistakes}>
         <Stack gap="md">
           {children}

@@ -54,7 +54,7 @@ export function List<Item>({
   return (
     <Stack>
       {error ? <Refusal title={failed} error={error} onRetry={onRetry} /> : null}
-      <Paper withBorder>
+      <Paper withBorder className="list">
         <table className="rows" aria-label={label} aria-busy={items === undefined}>
           <thead>
             <tr>

@@ -1,6 +1,6 @@
 import { Anchor, AppShell, Burger, Group, Menu, NativeSelect, Text, UnstyledButton } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
-import { Link, useRouterState } from '@tanstack/react-router';
+import { Link } from '@tanstack/react-router';
 import { Fragment, type ReactNode } from 'react';
 import type { Session } from '../data/queries/index.ts';
 import { useIsLive } from '../data/stream.ts';
@@ -43,7 +43,6 @@ export function Shell({
   const { t, language } = useText();
   const [isOpen, menu] = useDisclosure(false);
   const isLive = useIsLive();
-  const where = useRouterState({ select: ({ location }) => location.pathname });
   const { user, organizations, organization } = session;
   return (
     <AppShell
@@ -113,15 +112,14 @@ export function Shell({
           />
         )}
         {places.map(({ to, label, group }) => {
-          const isRoot = to === '/' || to === '/staff';
-          const isHere = where === to || (!isRoot && where.startsWith(`${to}/`));
+          const exact = to === '/' || to === '/staff';
           return (
             <Fragment key={to}>
               {group !== undefined && <div className="nav-group">{group}</div>}
               <Link
                 to={to}
                 className="nav-link"
-                aria-current={isHere ? 'page' : undefined}
+                activeOptions={{ exact, includeSearch: false }}
                 onClick={menu.close}
               >
                 {label}

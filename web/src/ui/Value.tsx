@@ -1,5 +1,5 @@
 import { Text } from '@mantine/core';
-import type { ReactNode } from 'react';
+import { Fragment, type ReactNode } from 'react';
 import { day, moment, money } from '../text/formats.ts';
 import { isText, useText } from '../text/index.ts';
 import type en from '../text/staff/staff.en.json';
@@ -38,6 +38,8 @@ const amounts = new Set([
     'setup_fee',
   ],
 ]);
+/** Longer ones are broken, so that a table never gets wider than its page. */
+const longestWord = /^\S{1,24}$/;
 const states = new Set(['status', 'state', 'provisioning_state']);
 
 /** The word for a state or a kind, in the language of whoever looks; one that is not known stays as the API says it. */
@@ -59,22 +61,35 @@ export function useShow(): (item: object, name: string) => ReactNode {
     if (typeof value === 'boolean') return t(value ? 'staff.yes' : 'staff.no');
     if (typeof value === 'number') return name.endsWith('id') ? value : value.toLocaleString(language);
     if (Array.isArray(value))
-      return value.length === 0 ? '–' : value.map((each) => show(each, name, currency)).join(', ');
+      return value.length === 0
+        ? '–'
+        : value.map((each, index) => (
+            <Fragment key={JSON.stringify(each)}>
+              {index > 0 && ', '}
+              {show(each, name, currency)}
+            </Fragment>
+          ));
     if (typeof value === 'object') {
       const { name: called, email } = value as { name?: string; email?: string };
       return called ?? email ?? JSON.stringify(value);
     }
     const text = String(value);
     if (amounts.has(name)) return money(text, currency, language);
-    if (/^\d{4}-\d\d-\d\dT/.test(text)) return moment(text, language);
-    if (/^\d{4}-\d\d-\d\d$/.test(text)) return day(text, language);
+    if (/^\d{4}-\d\d-\d\dT/.test(text)) return <Whole>{moment(text, language)}</Whole>;
+    if (/^\d{4}-\d\d-\d\d$/.test(text)) return <Whole>{day(text, language)}</Whole>;
     if (states.has(name) && isText(`status.${text}`)) return <State of={text as StateName} />;
-    return word(text);
+    const shown = word(text);
+    return longestWord.test(shown) ? <Whole>{shown}</Whole> : shown;
   };
   return (item, name) => {
     const { [name]: value, currency = null } = item as Record<string, unknown>;
     return show(value, name, typeof currency === 'string' ? currency : null);
   };
+}
+
+/** What is not broken into lines where there is room for it. */
+function Whole({ children }: { children: string }) {
+  return <span className="whole">{children}</span>;
 }
 
 type Cells<Item> = Partial<Record<FieldName, (item: Item) => ReactNode>>;
