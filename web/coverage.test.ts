@@ -66,7 +66,7 @@ const without: Readonly<Record<string, string>> = {
     ...['getCancellation', 'cancelService', 'revokeCancellation', 'getUpgradeOptions', 'upgradeService'],
     ...['moveService', 'upgradeVpsResources', 'getVpsConsole', 'updateIpAddress', 'getPerformanceCharts'],
     ...['getSnapshots', 'deleteSnapshot', 'restoreSnapshot', 'getVpsSettings', 'updateVpsSettings'],
-    ...['updateTicketSubject', 'listWebhooks', 'createWebhook', 'updateWebhook', 'deleteWebhook'],
+    ...['listWebhooks', 'createWebhook', 'updateWebhook', 'deleteWebhook'],
     ...[
       'rotateWebhookSecret',
       'testWebhook',

@@ -1,14 +1,4 @@
 import { createRoute, createRouter, redirect } from '@tanstack/react-router';
-import {
-  ConfirmEmailChange,
-  ForgotPassword,
-  Invitation,
-  KeepSecondFactor,
-  ResetPassword,
-  RevokeEmailChange,
-  TicketFeedback,
-  VerifyEmail,
-} from './account/links.tsx';
 import { nextOf, SignIn } from './account/SignIn.tsx';
 import { wantedOf } from './cart/wanted.ts';
 import {
@@ -17,6 +7,7 @@ import {
   chartPeriods,
   type InvoiceFilter,
   type ServiceFilter,
+  type TicketFilter,
 } from './data/queries/index.ts';
 import {
   type ConsoleKind,
@@ -25,7 +16,8 @@ import {
   deliveryStates,
   invoiceStates,
   serviceStates,
-  type TicketState,
+  ticketOrders,
+  ticketPriorities,
   ticketStates,
 } from './data/states.ts';
 import { House } from './House.tsx';
@@ -65,21 +57,37 @@ const open = [
     path: '/register',
     component: lazyPage(() => import('./account/Register.tsx'), 'Register'),
   }),
-  createRoute({ getParentRoute: () => root, path: '/forgot-password', component: ForgotPassword }),
+  createRoute({
+    getParentRoute: () => root,
+    path: '/forgot-password',
+    component: lazyPage(() => import('./account/links.tsx'), 'ForgotPassword'),
+  }),
   ...(
     [
-      ['/verify-email', VerifyEmail],
-      ['/reset-password', ResetPassword],
-      ['/confirm-email-change', ConfirmEmailChange],
-      ['/revoke-email-change', RevokeEmailChange],
-      ['/keep-second-factor', KeepSecondFactor],
-      ['/ticket-feedback', TicketFeedback],
-      ['/invitation', Invitation],
+      ['/verify-email', 'VerifyEmail'],
+      ['/reset-password', 'ResetPassword'],
+      ['/confirm-email-change', 'ConfirmEmailChange'],
+      ['/revoke-email-change', 'RevokeEmailChange'],
+      ['/keep-second-factor', 'KeepSecondFactor'],
+      ['/ticket-feedback', 'TicketFeedback'],
+      ['/invitation', 'Invitation'],
     ] as const
-  ).map(([path, component]) =>
-    createRoute({ getParentRoute: () => root, path, validateSearch: withToken, component }),
+  ).map(([path, name]) =>
+    createRoute({
+      getParentRoute: () => root,
+      path,
+      validateSearch: withToken,
+      component: lazyPage(() => import('./account/links.tsx'), name),
+    }),
   ),
 ];
+
+/** What a ticket is begun about. */
+interface About {
+  /** A request that was refused. */
+  request?: string;
+  service?: number;
+}
 
 /** Pages of whoever is signed in; others sign in first and come back to where they wanted to go. */
 const inside = createRoute({
@@ -233,14 +241,29 @@ const pages = [
   createRoute({
     getParentRoute: () => inside,
     path: '/tickets',
-    validateSearch: ({ status }: Record<string, unknown>): { status?: TicketState } => ({
+    validateSearch: ({
+      status,
+      priority,
+      department,
+      search,
+      sort,
+    }: Record<string, unknown>): TicketFilter => ({
       status: oneOf(ticketStates, status),
+      priority: oneOf(ticketPriorities, priority),
+      department: typeof department === 'string' ? department : undefined,
+      search: typeof search === 'string' || typeof search === 'number' ? String(search) : undefined,
+      sort: oneOf(ticketOrders, sort),
     }),
     component: lazyPage(() => import('./tickets/Tickets.tsx'), 'Tickets'),
   }),
   createRoute({
     getParentRoute: () => inside,
     path: '/tickets/new',
+    validateSearch: ({ request, service }: Record<string, unknown>): About => ({
+      // An address is written by anybody: nothing but what looks like the id of a request goes into a ticket.
+      request: typeof request === 'string' && /^[\w-]{1,64}$/.test(request) ? request : undefined,
+      service: typeof service === 'number' ? service : undefined,
+    }),
     component: lazyPage(() => import('./tickets/NewTicket.tsx'), 'NewTicket'),
   }),
   createRoute({

@@ -4,7 +4,8 @@ import type { Schema } from '../../../client/index.ts';
 import { client } from '../data/client.ts';
 import { queryClient, session } from '../data/queries/index.ts';
 import { useText } from '../text/index.ts';
-import { Button, Copy, Dialog, Field, Form, Group, QrCode, Refusal, Section, Text } from '../ui/index.ts';
+import { Button, Copy, Dialog, Field, Form, Group, Refusal, Section, Text } from '../ui/index.ts';
+import { QrCode } from './QrCode.tsx';
 
 interface AuthenticatorAppProps {
   isOn: boolean;

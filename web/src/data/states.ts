@@ -27,6 +27,16 @@ export const ticketStates = [
 ] as const satisfies readonly Schema<'TicketStatus'>[];
 export type TicketState = (typeof ticketStates)[number];
 
+export const ticketPriorities = [
+  'low',
+  'medium',
+  'high',
+  'urgent',
+] as const satisfies readonly Schema<'TicketPriority'>[];
+
+/** Orders of the list of tickets, the one that is meant without a word first. */
+export const ticketOrders = ['-lastReply', 'lastReply', '-created_at', 'created_at'] as const;
+
 export const deliveryStates = [
   'waiting',
   'delivered',

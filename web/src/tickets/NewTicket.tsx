@@ -1,8 +1,10 @@
 import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query';
-import { useNavigate } from '@tanstack/react-router';
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import { useState } from 'react';
 import type { BodyOf, OperationAt } from '../../../client/index.ts';
 import { client } from '../data/client.ts';
 import { departments, services } from '../data/queries/index.ts';
+import { ticketPriorities } from '../data/states.ts';
 import { useText } from '../text/index.ts';
 import {
   Choice,
@@ -19,14 +21,16 @@ import { attachmentsOf } from './files.ts';
 
 type Draft = BodyOf<OperationAt<'post', '/dashboard/tickets/create'>>;
 
-const priorities = ['low', 'medium', 'high', 'urgent'] as const;
-
 export function NewTicket() {
   const { t } = useText();
   const navigate = useNavigate();
+  const { request, service: about } = useSearch({ from: '/in/tickets/new' });
   const queries = useQueryClient();
   const offered = useQuery(departments);
   const mine = useInfiniteQuery(services());
+  const owned = mine.data?.pages[0]?.services ?? [];
+  const [department, setDepartment] = useState('');
+  const chosen = offered.data?.find(({ slug }) => slug === department) ?? offered.data?.[0];
   const send = async (
     { subject = '', department = '', priority = 'medium', message = '', service_id }: Values,
     files: Files,
@@ -51,28 +55,44 @@ export function NewTicket() {
         <Choice
           name="department"
           label={t('tickets.department')}
+          help={chosen?.description}
+          onChoose={setDepartment}
           choices={(offered.data ?? []).map(({ slug, name }) => ({ value: slug, label: name }))}
         />
         <Choice
           name="priority"
           label={t('tickets.priority')}
           defaultValue="medium"
-          choices={priorities.map((value) => ({ value, label: t(`tickets.${value}`) }))}
+          choices={ticketPriorities.map((value) => ({ value, label: t(`tickets.${value}`) }))}
         />
         <Choice
+          // What is chosen at first counts when the field is made, and the services come later than the form.
+          key={owned.length}
           name="service_id"
           label={t('tickets.service')}
           required={false}
+          defaultValue={about?.toString()}
           choices={[
-            { value: '', label: '' },
-            ...(mine.data?.pages[0]?.services ?? []).map(({ id, hostname, domain }) => ({
+            { value: '', label: t('tickets.noService') },
+            ...owned.map(({ id, hostname, domain }) => ({
               value: String(id),
               label: hostname ?? domain ?? t('services.untitled', { id }),
             })),
           ]}
         />
-        <Field name="subject" label={t('tickets.subject')} maxLength={200} />
-        <LongField name="message" label={t('tickets.message')} />
+        <Field
+          name="subject"
+          label={t('tickets.subject')}
+          maxLength={255}
+          defaultValue={request && t('tickets.requestSubject')}
+        />
+        <LongField
+          name="message"
+          label={t('tickets.message')}
+          help={t('tickets.markdownHelp')}
+          rows={8}
+          defaultValue={request && t('tickets.requestMessage', { id: request })}
+        />
         <FileField name="attachments" label={t('tickets.files')} />
       </Form>
     </Page>

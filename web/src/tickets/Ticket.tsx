@@ -1,14 +1,16 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
-import { useState } from 'react';
+import { useRef, useState } from 'react';
 import type { Schema } from '../../../client/index.ts';
 import { client } from '../data/client.ts';
-import { ticket } from '../data/queries/index.ts';
+import { session, ticket } from '../data/queries/index.ts';
 import { moment } from '../text/formats.ts';
 import { useText } from '../text/index.ts';
 import {
   ActionButton,
   Button,
+  Dialog,
+  Field,
   FileField,
   Form,
   Group,
@@ -16,29 +18,143 @@ import {
   Page,
   Paper,
   Refusal,
+  Section,
   Skeleton,
   Stack,
   State,
   Text,
 } from '../ui/index.ts';
 import { Attachments } from './Attachments.tsx';
+import { Beside } from './Beside.tsx';
 import { attachmentsOf } from './files.ts';
+import { Markdown } from './Markdown.tsx';
+
+type Shown = Schema<'Ticket'>;
 
 export function Ticket() {
-  const { t } = useText();
   const { tid } = useParams({ from: '/in/tickets/$tid' });
-  const queries = useQueryClient();
   const read = useQuery(ticket(tid));
-  const [answers, setAnswers] = useState(0);
+  if (read.data !== undefined)
+    return (
+      <>
+        {read.error && <Refusal error={read.error} onRetry={() => void read.refetch()} />}
+        <Conversation of={read.data} />
+      </>
+    );
+  return (
+    <Page title={tid}>
+      {read.error ? (
+        <Refusal error={read.error} onRetry={() => void read.refetch()} />
+      ) : (
+        <div className="side">
+          <Skeleton height={240} />
+          <Skeleton height={180} />
+        </div>
+      )}
+    </Page>
+  );
+}
+
+function Conversation({ of: found }: { of: Shown }) {
+  const { t } = useText();
+  const { tid, status, actions } = found;
+  const queries = useQueryClient();
+  const { data: signedIn } = useQuery(session);
+  const mayWrite = signedIn?.organization?.permissions.includes('ticket.write') === true;
+  const given = (action: Shown['actions']['reply']) =>
+    mayWrite ? action : { allowed: false, reason: t('error.forbidden') };
   const seen = () => queries.invalidateQueries({ queryKey: ['tickets'] });
   const close = useMutation({
     mutationFn: () => client.post('/dashboard/tickets/{tid}/close', { path: { tid } }),
     onSettled: seen,
   });
-  const { data: found } = read;
-  const [earlier, setEarlier] = useState<Schema<'Ticket'> | null>(null);
-  const shown = [...(earlier?.replies ?? []), ...(found?.replies ?? [])];
-  const left = (earlier ?? found)?.earlier_replies ?? 0;
+  const answer = useRef<HTMLDivElement>(null);
+  const isClosed = status === 'closed';
+  return (
+    <Page title={found.subject} aside={<State of={status} />}>
+      <Group gap="xs">
+        {isClosed && (
+          <ActionButton
+            size="xs"
+            action={given(actions.reply)}
+            onAct={() => answer.current?.querySelector('textarea')?.focus()}
+          >
+            {t('tickets.reopen')}
+          </ActionButton>
+        )}
+        <ActionButton
+          size="xs"
+          variant="default"
+          action={given(actions.close)}
+          loading={close.isPending}
+          onAct={() => close.mutate()}
+        >
+          {t('tickets.close')}
+        </ActionButton>
+        <ChangeSubject of={found} action={given(actions.change_subject)} onChanged={seen} />
+      </Group>
+      <Refusal error={close.error} />
+      <div className="side">
+        <Stack gap="md">
+          <Messages of={found} />
+          <div ref={answer}>
+            <Answer of={found} action={given(actions.reply)} onAnswered={seen} />
+          </div>
+        </Stack>
+        <Beside of={found} />
+      </div>
+    </Page>
+  );
+}
+
+interface ChangeProps {
+  of: Shown;
+  action: Parameters<typeof ActionButton>[0]['action'];
+}
+
+function ChangeSubject({
+  of: { tid, subject },
+  action,
+  onChanged,
+}: ChangeProps & { onChanged: () => unknown }) {
+  const { t } = useText();
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <>
+      <ActionButton size="xs" variant="default" action={action} onAct={() => setOpen(true)}>
+        {t('tickets.changeSubject')}
+      </ActionButton>
+      <Dialog title={t('tickets.changeSubject')} isOpen={isOpen} onClose={() => setOpen(false)}>
+        <Form
+          submit={t('app.save')}
+          onSubmit={async ({ subject: wanted = '' }) => {
+            await client.put('/dashboard/tickets/{tid}/subject', {
+              path: { tid },
+              body: { subject: wanted },
+            });
+            await onChanged();
+            setOpen(false);
+          }}
+        >
+          <Field
+            name="subject"
+            label={t('tickets.subject')}
+            defaultValue={subject}
+            maxLength={255}
+            autoFocus
+          />
+        </Form>
+      </Dialog>
+    </>
+  );
+}
+
+function Messages({ of: found }: { of: Shown }) {
+  const { t } = useText();
+  const { tid } = found;
+  const [earlier, setEarlier] = useState<Shown | null>(null);
+  const shown = [...(earlier?.replies ?? []), ...found.replies];
+  const left = (earlier ?? found).earlier_replies;
   const readEarlier = useMutation({
     mutationFn: async () => {
       const query = { before: shown[0]?.id };
@@ -46,34 +162,8 @@ export function Ticket() {
       setEarlier({ ...before, replies: [...before.replies, ...(earlier?.replies ?? [])] });
     },
   });
-  if (found === undefined)
-    return (
-      <Page title={tid}>
-        {read.error ? (
-          <Refusal error={read.error} onRetry={() => void read.refetch()} />
-        ) : (
-          <Skeleton height={240} />
-        )}
-      </Page>
-    );
   return (
-    <Page
-      title={found.subject}
-      aside={
-        <>
-          <State of={found.status} />
-          <ActionButton
-            variant="default"
-            action={found.actions.close}
-            loading={close.isPending}
-            onAct={() => close.mutate()}
-          >
-            {t('tickets.close')}
-          </ActionButton>
-        </>
-      }
-    >
-      <Refusal error={close.error} />
+    <>
       {left > 0 && (
         <Button variant="default" loading={readEarlier.isPending} onClick={() => readEarlier.mutate()}>
           {t('tickets.earlier', { count: left })}
@@ -85,45 +175,57 @@ export function Ticket() {
           <Message key={each.id} message={each} />
         ))}
       </Stack>
-      {found.status === 'closed' && <Text>{t('tickets.closed')}</Text>}
-      {found.actions.reply.allowed && (
-        <Form
-          key={answers}
-          submit={t('tickets.send')}
-          onSubmit={async ({ message = '' }, files) => {
-            const attachments = await attachmentsOf(files.attachments ?? []);
-            await client.post('/dashboard/tickets/{tid}', { path: { tid }, body: { message, attachments } });
-            await seen();
-            setAnswers((before) => before + 1);
-          }}
-        >
-          <LongField name="message" label={t('tickets.reply')} />
-          <FileField name="attachments" label={t('tickets.files')} />
-        </Form>
-      )}
-    </Page>
+    </>
   );
 }
 
-/** What was written, as it was written: nothing in it is markup. */
 function Message({ message }: { message: Schema<'TicketReply'> }) {
   const { t, language } = useText();
-  const who = message.adminName === null ? message.name : t('tickets.staff', { name: message.adminName });
+  const isStaff = message.adminName !== null;
+  const who = isStaff ? t('tickets.staff', { name: message.adminName ?? '' }) : message.name;
   return (
-    <Paper
-      component="li"
-      withBorder
-      p="md"
-      bg={message.adminName === null ? undefined : 'var(--mantine-color-default-hover)'}
-    >
-      <Group justify="space-between" mb="xs">
-        <Text fw={600}>{who}</Text>
+    <Paper component="li" withBorder p="md" className={isStaff ? 'from-staff' : undefined}>
+      <Group justify="space-between" mb="xs" gap="xs">
+        <Text fw={600} style={{ overflowWrap: 'anywhere' }}>
+          {who}
+        </Text>
         <Text size="sm" c="dimmed">
           {moment(message.created_at, language)}
         </Text>
       </Group>
-      <Text className="message">{message.message}</Text>
+      <Markdown>{message.message}</Markdown>
+      {message.quoted !== null && (
+        <details>
+          <summary>{t('tickets.quoted')}</summary>
+          <div className="message">{message.quoted}</div>
+        </details>
+      )}
       <Attachments files={message.attachments} />
     </Paper>
+  );
+}
+
+function Answer({ of: { tid, status }, action, onAnswered }: ChangeProps & { onAnswered: () => unknown }) {
+  const { t } = useText();
+  const [answers, setAnswers] = useState(0);
+  const isClosed = status === 'closed';
+  if (!action.allowed) return <Text c="dimmed">{action.reason}</Text>;
+  return (
+    <Section title={t('tickets.reply')}>
+      {isClosed && <Text>{t('tickets.closed')}</Text>}
+      <Form
+        key={answers}
+        submit={t(isClosed ? 'tickets.sendAndReopen' : 'tickets.send')}
+        onSubmit={async ({ message = '' }, files) => {
+          const attachments = await attachmentsOf(files.attachments ?? []);
+          await client.post('/dashboard/tickets/{tid}', { path: { tid }, body: { message, attachments } });
+          await onAnswered();
+          setAnswers((before) => before + 1);
+        }}
+      >
+        <LongField name="message" label={t('tickets.message')} help={t('tickets.markdownHelp')} />
+        <FileField name="attachments" label={t('tickets.files')} />
+      </Form>
+    </Section>
   );
 }

@@ -1,9 +1,13 @@
 import { Alert, Button, Group, List, Text } from '@mantine/core';
+import { useQueryClient } from '@tanstack/react-query';
+import { useRouterState } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { ApiError, type ErrorCode, UnreachableError } from '../../../client/index.ts';
+import { session } from '../data/queries/session.ts';
 import { sayDetail } from '../text/details.ts';
 import { type Language, useText } from '../text/index.ts';
 import usual from '../text/refusals/api.json';
+import { LinkTo } from './LinkTo.tsx';
 
 /** What went wrong, in two sentences: ours, and the API's own where it knows more of this one case. */
 interface Sentences {
@@ -113,8 +117,24 @@ export function Refusal({ error, title, onRetry }: RefusalProps) {
               {t('app.requestId', { id: requestId })}
             </Text>
           )}
+          {requestId !== null && <AskAbout requestId={requestId} />}
         </Group>
       )}
     </Alert>
+  );
+}
+
+/** A ticket that names the request, one press away for customers who may write one. */
+function AskAbout({ requestId }: { requestId: string }) {
+  const { t } = useText();
+  const where = useRouterState({ select: ({ location }) => location.pathname });
+  const signedIn = useQueryClient().getQueryData(session.queryKey);
+  const mayWrite = signedIn?.organization?.permissions.includes('ticket.write') === true;
+  // Staff has nobody to ask, and whoever writes a ticket is asking.
+  if (!mayWrite || where.startsWith('/staff') || where === '/tickets/new') return null;
+  return (
+    <LinkTo to="/tickets/new" search={{ request: requestId }} size="xs">
+      {t('app.askAbout')}
+    </LinkTo>
   );
 }

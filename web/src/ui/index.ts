@@ -43,7 +43,6 @@ export { NewPassword } from './NewPassword.tsx';
 export { Page } from './Page.tsx';
 export { PageTabs } from './PageTabs.tsx';
 export { PictureField } from './PictureField.tsx';
-export { QrCode } from './QrCode.tsx';
 export { Detail, Reason, Refusal, useSentence } from './Refusal.tsx';
 export { Section } from './Section.tsx';
 export { type Place, Shell } from './Shell.tsx';

@@ -5,7 +5,7 @@ import type { Schema } from '../../../../client/index.ts';
 import { client } from '../../data/client.ts';
 import { useMay } from '../../data/may.ts';
 import { session } from '../../data/queries/index.ts';
-import { cannedReplies, staffPeople, staffTicket } from '../../data/queries/staff/index.ts';
+import { cannedReplies, staffPeople, staffService, staffTicket } from '../../data/queries/staff/index.ts';
 import { saveFile } from '../../data/saveFile.ts';
 import { bytes, moment, money } from '../../text/formats.ts';
 import { useText } from '../../text/index.ts';
@@ -27,6 +27,7 @@ import {
   Paper,
   Refusal,
   Section,
+  Skeleton,
   Stack,
   State,
   Text,
@@ -36,6 +37,7 @@ import {
   Written,
 } from '../../ui/index.ts';
 import { attachmentsOf } from '../files.ts';
+import { Markdown } from '../Markdown.tsx';
 import { Departments } from './Departments.tsx';
 import { priorities } from './Queue.tsx';
 
@@ -113,7 +115,7 @@ function Messages({ messages }: { messages: StaffTicket['messages'] }) {
   );
 }
 
-/** What was written, as it was written. Notes look like nothing that a customer ever sees. */
+/** What was written. Notes look like nothing that a customer ever sees. */
 function Message({ message }: { message: StaffTicket['messages'][number] }) {
   const { t, language } = useText();
   const { kind, adminName, name, email } = message;
@@ -123,8 +125,7 @@ function Message({ message }: { message: StaffTicket['messages'][number] }) {
       component="li"
       withBorder
       p="md"
-      className={kind === 'note' ? 'note' : undefined}
-      bg={kind === 'staff' ? 'var(--mantine-color-default-hover)' : undefined}
+      className={kind === 'note' ? 'note' : kind === 'staff' ? 'from-staff' : undefined}
     >
       <Group justify="space-between" mb="xs" gap="xs">
         <Text fw={600} style={{ overflowWrap: 'anywhere' }}>
@@ -138,7 +139,7 @@ function Message({ message }: { message: StaffTicket['messages'][number] }) {
           {moment(message.created_at, language)}
         </Text>
       </Group>
-      <Written>{message.message}</Written>
+      <Markdown>{message.message}</Markdown>
       {message.quoted !== null && (
         <details>
           <summary>{t('support.quoted')}</summary>
@@ -189,6 +190,14 @@ function Acts({ ticket }: { ticket: StaffTicket }) {
           <Colleagues value={ticket.assigned?.id} />
         </Act>
       )}
+      <Act
+        operation="updateTicket"
+        label={t(ticket.status === 'closed' ? 'support.reopen' : 'support.close')}
+        onAct={() => {
+          const status = ticket.status === 'closed' ? 'in_progress' : 'closed';
+          return client.patch('/staff/tickets/{tid}', { path, body: { status } });
+        }}
+      />
       <Act
         operation="updateTicket"
         label={t('support.change')}
@@ -416,6 +425,7 @@ function Customer({ ticket }: { ticket: StaffTicket }) {
           }}
         />
       </Section>
+      {ticket.service_id !== null && <Concerned id={ticket.service_id} />}
       <Few title={t('support.services')} of={customer.services}>
         {(each) => (
           <>
@@ -447,6 +457,32 @@ function Customer({ ticket }: { ticket: StaffTicket }) {
         )}
       </Few>
     </Stack>
+  );
+}
+
+/** The service that a ticket is about. */
+function Concerned({ id }: { id: number }) {
+  const { t } = useText();
+  const { data, error, refetch } = useQuery(staffService({ id }));
+  const found = data?.service;
+  return (
+    <Section title={t('support.service')}>
+      {error !== null && <Refusal error={error} onRetry={() => void refetch()} />}
+      {found === undefined && error === null && <Skeleton height={90} />}
+      {found !== undefined && (
+        <>
+          <LinkTo
+            to="/staff/services/$id"
+            params={{ id: String(id) }}
+            fw={600}
+            style={{ overflowWrap: 'anywhere' }}
+          >
+            {found.domain ?? found.product.name}
+          </LinkTo>
+          <Facts of={found} names={['status', 'product', 'primary_ip', 'duedate']} />
+        </>
+      )}
+    </Section>
   );
 }
 
