@@ -19,6 +19,7 @@ const groups = [
       { to: '/staff/tickets', label: 'staff.queue', operation: 'listTicketQueue' },
       { to: '/staff/unclaimed-mails', label: 'staff.unclaimed', operation: 'listUnclaimedMails' },
       { to: '/staff/canned-replies', label: 'staff.canned', operation: 'listCannedReplies' },
+      { to: '/staff/departments', label: 'staff.departments', operation: 'getSettings' },
     ],
   },
   {

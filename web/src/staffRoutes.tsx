@@ -47,6 +47,7 @@ export const staffPages = [
   page('/staff/tickets/$tid', () => import('./tickets/staff/Ticket.tsx'), 'Ticket'),
   page('/staff/unclaimed-mails', () => import('./tickets/staff/Unclaimed.tsx'), 'Unclaimed'),
   page('/staff/unclaimed-mails/$id', () => import('./tickets/staff/UnclaimedMail.tsx'), 'UnclaimedMail'),
+  page('/staff/departments', () => import('./tickets/staff/DepartmentsPage.tsx'), 'DepartmentsPage'),
   page('/staff/canned-replies', () => import('./tickets/staff/CannedReplies.tsx'), 'CannedReplies'),
   page('/staff/organizations', () => import('./organizations/staff/Organizations.tsx'), 'Organizations'),
   page('/staff/organizations/$id', () => import('./organizations/staff/Organization.tsx'), 'Organization'),

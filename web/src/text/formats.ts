@@ -46,6 +46,21 @@ export function gigabytes(value: number, language: Language): string {
   return `${new Intl.NumberFormat(locales[language], { maximumFractionDigits: 1 }).format(value)} GB`;
 }
 
+/** A day of the week, of which Monday is 0. */
+export function weekday(nth: number, language: Language, length: 'short' | 'long'): string {
+  const format = new Intl.DateTimeFormat(locales[language], { weekday: length, timeZone: 'UTC' });
+  // The first of January of 2024 was a Monday.
+  return format.format(new Date(Date.UTC(2024, 0, 1 + nth)));
+}
+
+/** So many minutes of opening time: hours, since the days of an office have as many as it is open. */
+export function openTime(minutes: number, language: Language): string {
+  const part = (value: number, unit: string) =>
+    new Intl.NumberFormat(locales[language], { style: 'unit', unit, unitDisplay: 'short' }).format(value);
+  const [hours, rest] = [Math.floor(minutes / 60), minutes % 60];
+  return [hours > 0 && part(hours, 'hour'), rest > 0 && part(rest, 'minute')].filter(Boolean).join(' ');
+}
+
 const units = ['byte', 'kilobyte', 'megabyte', 'gigabyte'] as const;
 
 /** The size of a file, in the largest unit of which it has one. */

@@ -26,7 +26,9 @@ import {
 } from '../../ui/index.ts';
 
 type Settings = Schema<'Settings'>;
-type Area = Exclude<keyof Settings, 'brand'>;
+/** Those that have a page of their own, which shows more than fields. */
+const elsewhere = ['brand', 'support'] as const;
+type Area = Exclude<keyof Settings, (typeof elsewhere)[number]>;
 type Value = string | number | boolean | null | readonly unknown[];
 
 /** What may be chosen where a setting is one of a few words. */
@@ -46,6 +48,9 @@ const maybeNumbers = new Set([
   ...['terminate_days_after', 'services', 'consultant', 'client'],
 ]);
 
+const isElsewhere = (area: keyof Settings): area is (typeof elsewhere)[number] =>
+  (elsewhere as readonly string[]).includes(area);
+
 /** Everything that is decided of how the company runs, an area at a time. */
 export function SettingsPage() {
   const { t } = useText();
@@ -56,9 +61,8 @@ export function SettingsPage() {
       {read.error && <Refusal error={read.error} onRetry={() => void read.refetch()} />}
       {read.isLoading && <Skeleton height={220} />}
       {read.data !== undefined &&
-        // What it looks like has a page of its own, which shows it while it is chosen.
         (Object.keys(read.data.settings) as (keyof Settings)[])
-          .filter((area) => area !== 'brand')
+          .filter((area) => !isElsewhere(area))
           .map((area) => (
             <Unfold key={area} title={t(`area.${area}`)}>
               <AreaForm area={area} values={read.data.settings[area] as unknown as Record<string, Value>} />
@@ -177,7 +181,7 @@ function Setting({ path, name, value }: { path: string; name: string; value: Val
 }
 
 /** Lists whose items are more than a line, also while they are empty. */
-const objectLists = new Set(['late_fee_amounts', 'departments']);
+const objectLists = new Set(['late_fee_amounts']);
 
 function readAll(values: Record<string, Value>, typed: Values): Record<string, Value> {
   return Object.fromEntries(
