@@ -18,7 +18,7 @@ import {
   unsubscribeRoutes,
   userStaffRoutes,
 } from './account/index.ts';
-import { attentionStaffRoutes, jobDismissalRoutes, jobRetryRoutes } from './attention/index.ts';
+import { attentionStaffRoutes, jobDismissalRoutes, jobRetryRoutes, needRoutes } from './attention/index.ts';
 import {
   bankStatementRoutes,
   billingPersonal,
@@ -32,8 +32,10 @@ import {
   documentRoutes,
   documentStaffRoutes,
   invoiceFinds,
+  invoiceNeeds,
   invoiceStaffFinds,
   invoiceStaffRoutes,
+  methodNeeds,
   methodRoutes,
   numbering,
   paymentRoutes,
@@ -101,6 +103,7 @@ import {
   review,
   selling,
   serviceFinds,
+  serviceNeeds,
   serviceRoutes,
   serviceStaffFinds,
   serviceStaffRoutes,
@@ -120,6 +123,7 @@ import {
   feedbackRoutes,
   support,
   ticketFinds,
+  ticketNeeds,
   ticketRoutes,
   ticketStaffFinds,
   ticketStaffRoutes,
@@ -249,6 +253,7 @@ export const allRoutes: RouteGroup[] = [
   jobRetryRoutes,
   jobDismissalRoutes,
   ...fleetStaffRoutes,
+  needRoutes([invoiceNeeds, serviceNeeds, methodNeeds, ticketNeeds]),
   ...searchRoutes(
     [serviceFinds, invoiceFinds, ticketFinds, memberFinds],
     [

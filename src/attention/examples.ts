@@ -22,3 +22,16 @@ export const examples = {
     data: { dismissed: true },
   },
 } satisfies Record<string, Example>;
+
+export const needExamples = {
+  listNeeds: {
+    data: {
+      needs: [
+        {
+          ...{ kind: 'service.suspended', id: '4503599627370449', title: 'web1.example.com' },
+          ...{ detail: 'An invoice is not paid', on: null },
+        },
+      ],
+    },
+  },
+} satisfies Record<string, Example>;

@@ -5,6 +5,7 @@
 export { jobDismissalRoutes } from './dismissJob.ts';
 export { staffMails } from './mails.ts';
 export { attentionMeasures } from './measures.ts';
+export { needRoutes } from './needs.ts';
 export { jobRetryRoutes } from './retryJob.ts';
 export { attentionStaffRoutes } from './staffRoutes.ts';
 export { attentionPeriodicJob } from './tell.ts';

@@ -72,6 +72,7 @@ export { findCredit, grantCredit } from './ledger/ledger.ts';
 export { creditRoutes } from './ledger/routes.ts';
 export { billingMails } from './mails.ts';
 export { methodRoutes } from './methods/routes.ts';
+export { invoiceNeeds, methodNeeds } from './needs.ts';
 export { settleFree } from './payments/pay.ts';
 export { couponOf, holdInvoice, isPaid, isRefunded, statusOf, wasTakenBack } from './payments/refund.ts';
 export { refundInvoice } from './payments/refundInvoice.ts';

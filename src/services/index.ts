@@ -48,6 +48,7 @@ export { resourcesOf, type VpsOptions, vpsOptions } from './kinds/vps.ts';
 export { serviceMails } from './mails.ts';
 export type { Mover } from './move/move.ts';
 export { moveRoutes } from './move/routes.ts';
+export { serviceNeeds } from './needs.ts';
 export { ownedServices } from './owned.ts';
 export { isStrongPassword } from './password.ts';
 export { writePeriod } from './periods.ts';

@@ -19,6 +19,7 @@ export { ticketConcerns } from './concerns.ts';
 export { openTicket } from './create.ts';
 export { ticketFinds, ticketStaffFinds } from './finds.ts';
 export { ticketMails } from './mails.ts';
+export { ticketNeeds } from './needs.ts';
 export { ticketsPersonal } from './personal.ts';
 export { receiveReply } from './reply.ts';
 export { feedbackRoutes, ticketRoutes } from './routes.ts';

@@ -53,6 +53,7 @@ export const story = [
     'updateService',
     'getServiceNote',
     'search',
+    'listNeeds',
     'searchAsStaff',
     'updateServiceNote',
     'followEvents',

@@ -31,6 +31,7 @@ export {
   SortBy,
 } from './lists.ts';
 export { createRegistry, type PoolCounts } from './metrics.ts';
+export type { Need, NeedSource } from './needed.ts';
 export { type Described, describeApi } from './openapi.ts';
 export { type ListRequest, pagedList } from './pages.ts';
 export type { Permission } from './permission.ts';

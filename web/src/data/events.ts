@@ -37,10 +37,13 @@ const followUps: Readonly<Record<EventName, readonly string[]>> = {
   'vps.action.succeeded': ['vps', 'services'],
 };
 
+/** Whatever happens may be somebody's to see to, and stands in what happened. */
+const always = ['needs', 'activity'];
+
 export const eventNames = Object.keys(followUps) as EventName[];
 
 export function followEvent(queries: QueryClient, name: EventName): void {
-  for (const kind of followUps[name]) void queries.invalidateQueries({ queryKey: [kind] });
+  for (const kind of [...followUps[name], ...always]) void queries.invalidateQueries({ queryKey: [kind] });
 }
 
 export function followReset(queries: QueryClient): void {

@@ -1,7 +1,9 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
-import { invoices, services, session, tickets } from '../data/queries/index.ts';
+import type { ReactNode } from 'react';
+import type { Schema } from '../../../client/index.ts';
+import { activity, needs, services, session } from '../data/queries/index.ts';
 import { useServiceColumns } from '../services/columns.tsx';
-import { day } from '../text/formats.ts';
+import { day, moment, money } from '../text/formats.ts';
 import { useText } from '../text/index.ts';
 import {
   Group,
@@ -9,92 +11,208 @@ import {
   LinkTo,
   List,
   Page,
-  Paper,
   Refusal,
+  Section,
   Skeleton,
   Stack,
   Text,
   Title,
 } from '../ui/index.ts';
 
-/** What needs me, then what is mine. */
+type Need = Schema<'Need'>;
+
+/** What needs me, what is mine, and what happened last. */
 export function Overview() {
   const { t } = useText();
-  const mine = useInfiniteQuery(services({ status: 'active' }));
+  const { data: signedIn } = useQuery(session);
+  const organization = signedIn?.organization ?? null;
+  const seesActivity = organization?.permissions.includes('activity.read') === true;
+  if (organization === null || !seesActivity)
+    return (
+      <Page title={t('overview.title')}>
+        <NeedsYou />
+        <Mine />
+      </Page>
+    );
   return (
     <Page title={t('overview.title')}>
-      <NeedsYou />
-      <Stack gap="sm">
-        <Group justify="space-between">
-          <Title order={2} size="h4">
-            {t('overview.yourServices')}
-          </Title>
-          <LinkTo to="/services">{t('overview.allServices')}</LinkTo>
-        </Group>
-        <List
-          label={t('overview.yourServices')}
-          items={mine.data?.pages[0]?.services.slice(0, 10)}
-          keyOf={({ id }) => id}
-          columns={useServiceColumns()}
-          error={mine.error}
-          onRetry={() => void mine.refetch()}
-          empty={
-            <>
-              <Text fw={600}>{t('services.none')}</Text>
-              <Text c="dimmed">{t('services.noneText')}</Text>
-              <LinkButton to="/order">{t('services.order')}</LinkButton>
-            </>
-          }
-        />
-      </Stack>
+      <div className="side">
+        <Stack gap="lg">
+          <NeedsYou />
+          <Mine />
+        </Stack>
+        <Lately organizationId={organization.id} />
+      </div>
     </Page>
   );
 }
 
 function NeedsYou() {
-  const { t, language } = useText();
-  const { data: signedIn } = useQuery(session);
-  const may: ReadonlySet<string> = new Set(signedIn?.organization?.permissions);
-  const unpaid = useInfiniteQuery({ ...invoices({ status: 'unpaid' }), enabled: may.has('billing.read') });
-  const answered = useInfiniteQuery({ ...tickets({ status: 'answered' }), enabled: may.has('ticket.read') });
-  const bills = unpaid.data?.pages[0]?.invoices ?? [];
-  const answers = answered.data?.pages[0]?.tickets ?? [];
-  const isReading = unpaid.isLoading || answered.isLoading;
-  const isNothing = bills.length + answers.length === 0 && !unpaid.error && !answered.error;
+  const { t } = useText();
+  const read = useQuery(needs);
   return (
-    <Stack gap="sm">
-      <Title order={2} size="h4">
-        {t('overview.needsYou')}
-      </Title>
-      {unpaid.error && <Refusal error={unpaid.error} onRetry={() => void unpaid.refetch()} />}
-      {answered.error && <Refusal error={answered.error} onRetry={() => void answered.refetch()} />}
-      <Paper withBorder p="md">
-        {isReading && <Skeleton height={20} width="60%" />}
-        {!isReading && isNothing && <Text c="dimmed">{t('overview.nothing')}</Text>}
-        <Stack gap="sm">
-          {bills.map(({ id, number, duedate, overdue }) => (
-            <Group key={id} justify="space-between">
-              <Text>
-                {t(overdue ? 'overview.overdue' : 'overview.unpaid', {
-                  number: number ?? id,
-                  day: day(duedate, language),
-                })}
-              </Text>
-              <LinkButton to="/invoices/$id" params={{ id: String(id) }} size="xs">
-                {t('overview.pay')}
-              </LinkButton>
-            </Group>
-          ))}
-          {answers.map(({ tid, subject }) => (
-            <Group key={tid} justify="space-between">
-              <Text style={{ overflowWrap: 'anywhere' }}>{t('overview.answered', { subject })}</Text>
-              <LinkButton to="/tickets/$tid" params={{ tid }} size="xs" variant="default">
-                {t('overview.read')}
-              </LinkButton>
+    <Section title={t('overview.needsYou')}>
+      {read.error && <Refusal error={read.error} onRetry={() => void read.refetch()} />}
+      {read.isLoading && <Skeleton height={20} width="60%" />}
+      {read.data?.length === 0 && <Text c="dimmed">{t('overview.nothing')}</Text>}
+      {read.data !== undefined && read.data.length > 0 && (
+        <Stack component="ul" gap="sm" p={0} m={0} style={{ listStyle: 'none' }}>
+          {read.data.map((need) => (
+            <Group component="li" key={`${need.kind} ${need.id}`} justify="space-between" gap="xs">
+              <OneNeed need={need} />
             </Group>
           ))}
         </Stack>
-      </Paper>
+      )}
+    </Section>
+  );
+}
+
+/** What it is, and the next step of it. */
+function OneNeed({ need: { kind, id, title, detail, on } }: { need: Need }) {
+  const { t, language } = useText();
+  const when = on === null ? '' : day(on, language);
+  const [amount = '', currency = null] = (detail ?? '').split(' ');
+  switch (kind) {
+    case 'invoice.unpaid':
+    case 'invoice.overdue':
+      return (
+        <Line
+          text={t(kind === 'invoice.overdue' ? 'overview.overdue' : 'overview.unpaid', {
+            ...{ number: title, day: when },
+          })}
+          detail={money(amount, currency, language)}
+        >
+          <LinkButton to="/invoices/$id" params={{ id }} size="xs">
+            {t('overview.pay')}
+          </LinkButton>
+        </Line>
+      );
+    case 'service.failed':
+    case 'service.suspended':
+      return (
+        <Line
+          text={t(kind === 'service.failed' ? 'overview.failed' : 'overview.suspended', { name: title })}
+          detail={detail}
+        >
+          <LinkButton to="/services/$id" params={{ id }} size="xs" variant="default">
+            {t('overview.look')}
+          </LinkButton>
+        </Line>
+      );
+    case 'payment_method.expired':
+    case 'payment_method.expiring':
+      return (
+        <Line
+          text={t(kind === 'payment_method.expired' ? 'overview.methodOver' : 'overview.methodEnds', {
+            ...{ name: title, day: when },
+          })}
+        >
+          <LinkButton to="/billing/payment-methods" size="xs" variant="default">
+            {t('overview.renew')}
+          </LinkButton>
+        </Line>
+      );
+    case 'ticket.answered':
+      return (
+        <Line text={t('overview.answered', { subject: title })}>
+          <LinkButton to="/tickets/$tid" params={{ tid: id }} size="xs" variant="default">
+            {t('overview.read')}
+          </LinkButton>
+        </Line>
+      );
+  }
+}
+
+function Line({
+  text,
+  detail = null,
+  children,
+}: {
+  text: string;
+  detail?: string | null;
+  children: ReactNode;
+}) {
+  return (
+    <>
+      <div style={{ flex: '1 1 14rem', minWidth: 0, overflowWrap: 'anywhere' }}>
+        <Text>{text}</Text>
+        {detail !== null && (
+          <Text size="sm" c="dimmed">
+            {detail}
+          </Text>
+        )}
+      </div>
+      {children}
+    </>
+  );
+}
+
+function Mine() {
+  const { t } = useText();
+  const mine = useInfiniteQuery(services({ status: 'active' }));
+  return (
+    <Stack gap="sm">
+      <Group justify="space-between">
+        <Title order={2} size="h4">
+          {t('overview.yourServices')}
+        </Title>
+        <LinkTo to="/services">{t('overview.allServices')}</LinkTo>
+      </Group>
+      <List
+        label={t('overview.yourServices')}
+        items={mine.data?.pages[0]?.services.slice(0, 10)}
+        keyOf={({ id }) => id}
+        columns={useServiceColumns()}
+        error={mine.error}
+        onRetry={() => void mine.refetch()}
+        empty={
+          <>
+            <Text fw={600}>{t('services.none')}</Text>
+            <Text c="dimmed">{t('services.noneText')}</Text>
+            <LinkButton to="/order">{t('services.order')}</LinkButton>
+          </>
+        }
+      />
     </Stack>
+  );
+}
+
+/** So many of the last things that happened. */
+const shown = 8;
+
+function Lately({ organizationId }: { organizationId: number }) {
+  const { t, language } = useText();
+  const read = useInfiniteQuery(activity(organizationId, {}));
+  const entries = read.data?.pages[0]?.activity;
+  return (
+    <Section
+      title={t('overview.lately')}
+      aside={<LinkTo to="/organization/activity">{t('overview.allActivity')}</LinkTo>}
+    >
+      {read.error && <Refusal error={read.error} onRetry={() => void read.refetch()} />}
+      {read.isLoading && <Skeleton height={200} />}
+      {entries?.length === 0 && <Text c="dimmed">{t('activity.none')}</Text>}
+      <Stack component="ul" gap="sm" p={0} m={0} style={{ listStyle: 'none' }}>
+        {entries?.slice(0, shown).map(({ id, description, service, invoice, created_at: when }) => (
+          <li key={id} style={{ overflowWrap: 'anywhere' }}>
+            {service !== null ? (
+              <LinkTo to="/services/$id" params={{ id: String(service.id) }}>
+                {description}
+              </LinkTo>
+            ) : invoice !== null ? (
+              <LinkTo to="/invoices/$id" params={{ id: String(invoice.id) }}>
+                {description}
+              </LinkTo>
+            ) : (
+              description
+            )}
+            <Text size="sm" c="dimmed">
+              {moment(when, language)}
+            </Text>
+          </li>
+        ))}
+      </Stack>
+    </Section>
   );
 }

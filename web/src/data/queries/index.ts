@@ -3,6 +3,7 @@ export * from './account.ts';
 export * from './billing.ts';
 export * from './cart.ts';
 export * from './listed.ts';
+export * from './needs.ts';
 export * from './organizations.ts';
 export * from './search.ts';
 export * from './services.ts';
