@@ -118,19 +118,17 @@ function One({ of: department, at, count }: OneProps) {
       }
     >
       {description !== '' && <Text style={{ overflowWrap: 'anywhere' }}>{description}</Text>}
-      <SimpleGrid cols={{ base: 1, lg: 2 }}>
-        <div className="facts">
-          <Fact name={t('departments.hours')}>
-            <Opening of={department} />
-          </Fact>
-          <Fact name={t('departments.told')}>{email ?? t('departments.everybody')}</Fact>
-          <Fact name={t('field.slug')}>{slug}</Fact>
-          <Fact name={t('departments.holidays')}>
-            {holidays.length === 0 ? '–' : holidays.map((each) => day(each, language)).join(' · ')}
-          </Fact>
-        </div>
-        <Targets of={department} />
-      </SimpleGrid>
+      <div className="facts">
+        <Fact name={t('departments.hours')}>
+          <Opening of={department} />
+        </Fact>
+        <Fact name={t('departments.told')}>{email ?? t('departments.everybody')}</Fact>
+        <Fact name={t('field.slug')}>{slug}</Fact>
+        <Fact name={t('departments.holidays')}>
+          {holidays.length === 0 ? '–' : holidays.map((each) => day(each, language)).join(' · ')}
+        </Fact>
+      </div>
+      <Targets of={department} />
     </Section>
   );
 }
