@@ -133,6 +133,7 @@ describe('a key that staff makes', () => {
     { name: 'x', staff_role: 'administrator' },
     {},
   ])('of %j is refused, and nothing is written', async (body) => {
+    await settled(product);
     const before = await contents(product);
     expect((await admin.post(path, body)).status).toBe(400);
     expect(await contents(product)).toEqual(before);
@@ -186,6 +187,7 @@ describe('another person’s keys', () => {
   it('are nobody else’s: neither seen nor made, rotated or revoked, and nothing changes', async () => {
     const [mine] = await keysOf(admin);
     const adminId = await idOf(admin);
+    await settled(product);
     const before = await contents(product);
     expect((await operator.get(`${path}?user_id=${adminId}`)).status).toBe(403);
     expect((await operator.get(`${path}/${mine.id}`)).status).toBe(403);

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runningVps } from '../../test/orders.ts';
 import { startTestProduct, type TestProduct, until } from '../../test/product.ts';
-import { contents, sql } from '../../test/sql.ts';
+import { contents, settled, sql } from '../../test/sql.ts';
 // A real name server: what a resolver sees is the guarantee.
 import { type PowerDnsServer, startPowerDns, withoutPowerDns } from '../drivers/dns/testbed.ts';
 import { transaction } from '../platform/index.ts';
@@ -91,6 +91,7 @@ describe.skipIf(withoutPowerDns !== null)('the name of an address', () => {
 
   it('of another service, or no hostname, is refused and nothing changes', async () => {
     const [one, other] = [await vps(), await vps()];
+    await settled(product);
     const before = await contents(product);
     for (const address of [other.v4, '10.77.0.1', 'x', '', `${one.v4}/32`, "1'; --"])
       await expect(name(one.serviceId, address, 'a.example.com'), address).rejects.toMatchObject({

@@ -42,6 +42,7 @@ describe('the note of a service', () => {
   it('has two thousand characters at most, however many bytes each takes', async () => {
     expect((await owner.patch(`${path()}/note`, { note: '\u{1F680}'.repeat(2_000) })).status).toBe(200);
     for (const note of ['\u{1F680}'.repeat(2_001), 'x'.repeat(2_001), 7, undefined, ['x'], '\u0000']) {
+      await settled(product);
       const before = await contents(product);
       expect((await owner.patch(`${path()}/note`, { note })).status).toBe(400);
       expect(await contents(product)).toEqual(before);
@@ -78,6 +79,7 @@ describe('auto_renew', () => {
     for (const body of [{ auto_renew: 'no' }, { auto_renew: null }, { auto_renew: 0 }, { note: 'x' }])
       expect((await owner.patch(path(), body)).status, JSON.stringify(body)).toBe(400);
     await sql(product, `update services set status = 'terminated' where id = $1`, id);
+    await settled(product);
     const before = await contents(product);
     expect((await owner.patch(path(), { auto_renew: false })).body.code).toBe('conflict');
     expect(await contents(product)).toEqual(before);

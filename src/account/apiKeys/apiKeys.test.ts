@@ -185,6 +185,7 @@ describe('an API key', () => {
     expect((await made.get('/dashboard/services')).status).toBe(401);
     await session.patch(`${path}/${made.id}`, { ip_allowlist: null, scopes: ['service.read'] });
     expect((await made.get('/dashboard/services')).status).toBe(200);
+    await settled(product);
     const before = await contents(product);
     expect(
       (await session.patch(`${path}/${made.id}`, { name: 'reader', scopes: ['service.read'] })).status,

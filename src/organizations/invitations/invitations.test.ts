@@ -59,6 +59,7 @@ describe('an invitation', () => {
     expect(body.data.organization.permissions).toContain('vps.power');
     const headers = { 'x-organization-id': String(owner.organizationId) };
     expect((await guest.get('/dashboard/services', headers)).status).toBe(200);
+    await settled(product);
     const before = await contents(product);
     expect(face(await guest.post(accept, { token }))).toEqual([400, 'invalid_link']);
     expect(await contents(product)).toEqual(before);
@@ -105,6 +106,7 @@ describe('an invitation', () => {
     const [guest, thief] = [await newCustomer(product), await newCustomer(product)];
     const id = await invited(owner, guest.email);
     const token = await tokenTo(guest.email);
+    await settled(product);
     const before = await contents(product);
     expect(face(await thief.post(accept, { token }))).toEqual([403, 'invitation_for_another']);
     expect(face(await product.nobody.post(accept, { token }))).toEqual([401, 'unauthorized']);

@@ -93,6 +93,7 @@ describe('an organization', () => {
     const { people } = await company();
     const named = await people.admin.patch(at(people.admin), { name: 'Another name' });
     expect(named.body.data.organization).toMatchObject({ name: 'Another name', role: 'admin' });
+    await settled(product);
     const before = await contents(product);
     for (const wrong of [
       ...[{ name: ' ' }, { name: '' }, { name: 5 }, { name: null }, { name: 'x'.repeat(101) }],
@@ -193,6 +194,7 @@ describe('a change of a member', () => {
       });
       expect(face(await people[role].get(at(people[role])))).toEqual([403, 'forbidden']);
     }
+    await settled(product);
     const before = await contents(product);
     const { owner } = people;
     expect(face(await owner.delete(at(owner, `/members/${owner.userId}`)))).toEqual([409, 'last_owner']);
@@ -260,6 +262,7 @@ describe('a change of a member', () => {
 
   it('that is none leaves no trace', async () => {
     const { owner, people } = await company();
+    await settled(product);
     const before = await contents(product);
     const path = at(owner, `/members/${people.viewer.userId}`);
     expect((await owner.patch(path, { role: 'viewer' })).status).toBe(200);
@@ -308,6 +311,7 @@ describe('at once', () => {
 describe('an organization that wants a second factor', () => {
   it('locks out whoever has none, names the page where they set one up, and lets them in with it', async () => {
     const { owner, people } = await company();
+    await settled(product);
     const before = await contents(product);
     expect(face(await owner.patch(at(owner), { require_2fa: true }))).toEqual([409, 'second_factor_missing']);
     expect(await contents(product)).toEqual(before);
@@ -393,6 +397,7 @@ describe('handing over', () => {
   it('to somebody who is blocked is refused: an organization keeps an owner who is let in', async () => {
     const { owner, session, people } = await company();
     await sql(product, `update users set status = 'blocked' where id = $1`, people.admin.userId);
+    await settled(product);
     const before = await contents(product);
     const answer = await session.post(at(owner, '/hand-over'), { user_id: people.admin.userId });
     expect(face(answer)).toEqual([409, 'conflict']);

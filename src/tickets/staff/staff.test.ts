@@ -202,6 +202,7 @@ describe('merging and splitting', () => {
     const ticket = await open(ana, { message: 'stays-here' });
     const more = await ana.post(`/dashboard/tickets/${ticket.tid}`, { message: 'goes-away' });
     const [stays, goes] = more.body.data.ticket.replies;
+    await settled(product);
     const before = await contents(product);
     const all = { message_ids: [stays.id, goes.id], subject: 'All of it' };
     expect((await helper.post(`/staff/tickets/${ticket.tid}/split`, all)).body.code).toBe(
