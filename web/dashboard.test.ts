@@ -2,8 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { orderVps, runningVps } from '../test/orders.ts';
-import { until } from '../test/product.ts';
-import { type Bed, openBed, signIn } from './testbed.ts';
+import { type Bed, linkIn, openBed, signIn } from './testbed.ts';
 
 const hostile = '<img src=x onerror="document.title=1"> "</script><script>document.title=2</script>';
 
@@ -13,18 +12,6 @@ beforeAll(async () => {
 });
 afterEach(() => bed.closeWindows());
 afterAll(() => bed?.close());
-
-/** The link of the newest mail of its kind that went to an address. */
-async function linkIn(email: string, event: string): Promise<string> {
-  const ofKind = (each: { event: string }) => each.event === event;
-  const { body } = await until(
-    () => bed.product.staff.get(`/staff/mails?limit=100&recipient=${encodeURIComponent(email)}`),
-    (answer) => answer.body.data.mails.some(ofKind),
-  );
-  const { id } = body.data.mails.find(ofKind);
-  const { body: mail } = await bed.product.staff.get(`/staff/mails/${id}`);
-  return /https?:\S+token=\S+/.exec(mail.data.mail.body)?.[0] ?? 'there is no link';
-}
 
 describe('whoever is not signed in', () => {
   it('registers, confirms the address by the mail, signs in and finds an overview', async () => {
@@ -37,7 +24,7 @@ describe('whoever is not signed in', () => {
     await page.getByLabel('Country').selectOption({ label: 'Austria' });
     await page.getByRole('button', { name: 'Create account' }).click();
     await page.getByRole('heading', { name: 'Look into your mail' }).waitFor();
-    const link = await linkIn('zoe@example.com', 'account.registered');
+    const link = await linkIn(bed, 'zoe@example.com', 'account.registered');
     await page.goto('/sign-in');
     await page.getByLabel('E-mail address').fill('zoe@example.com');
     await page.locator('input[name=password]').fill('seven green lanterns');
@@ -217,7 +204,7 @@ describe('somebody who is invited', () => {
     expect(invited.status).toBe(200);
     const visitor = await bed.open();
     const { page } = visitor;
-    await page.goto(await linkIn(email, 'member.invited'));
+    await page.goto(await linkIn(bed, email, 'member.invited'));
     await page.getByRole('link', { name: 'Sign in' }).click();
     expect(page.url()).not.toContain('token');
     await page.getByLabel('E-mail address').fill(email);

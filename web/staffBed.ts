@@ -1,5 +1,6 @@
 import { Secret, TOTP } from 'otpauth';
 import type { BrowserContextOptions } from 'playwright-core';
+import type { TestOptions } from '../test/product.ts';
 import { type Bed, openBed, type Visitor } from './testbed.ts';
 
 /** A bed whose administrator has signed in once; what they sign in by is good for every window. */
@@ -8,13 +9,13 @@ export interface StaffBed extends Bed {
   openStaff(options?: BrowserContextOptions): Promise<Visitor>;
 }
 
-export async function openStaffBed(): Promise<StaffBed> {
-  const bed = await openBed();
+export async function openStaffBed(options: TestOptions = {}): Promise<StaffBed> {
+  const bed = await openBed(options);
   const visitor = await bed.open();
   await signInStaff(bed, visitor);
   const storageState = await visitor.page.context().storageState();
   await bed.closeWindows();
-  return { ...bed, openStaff: (options = {}) => bed.open({ storageState, ...options }) };
+  return { ...bed, openStaff: (window = {}) => bed.open({ storageState, ...window }) };
 }
 
 /** Signs the demonstration's administrator in by typing, as people do. */

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { type Door, openBrowser, openDoor } from '../test/browser.ts';
-import { startTestProduct, type TestOptions, type TestProduct } from '../test/product.ts';
+import { startTestProduct, type TestOptions, type TestProduct, until } from '../test/product.ts';
 
 /** The product with its dashboard, at an address that a browser keeps sessions for, and a browser. */
 export interface Bed {
@@ -75,10 +75,26 @@ export async function openBed({ env, ...options }: TestOptions = {}): Promise<Be
 
 /** Signs the demonstration's customer in by typing, as people do. */
 export async function signIn({ product }: Bed, { page }: Visitor, where = '/'): Promise<void> {
-  const { email, password } = product.demo.customer;
   await page.goto(where);
+  await signInAs(page, product.demo.customer);
+  await page.getByRole('navigation').first().waitFor({ state: 'attached' });
+}
+
+/** Types what somebody signs in by into the page that asks for it. */
+export async function signInAs(page: Page, { email, password }: { email: string; password: string }) {
   await page.getByLabel(/^E-?[Mm]ail/).fill(email);
   await page.locator('input[name=password]').fill(password);
   await page.locator('button[type=submit]').click();
-  await page.getByRole('navigation').first().waitFor({ state: 'attached' });
+}
+
+/** The link of the newest mail of its kind that went to an address. */
+export async function linkIn({ product }: Bed, email: string, event: string): Promise<string> {
+  const ofKind = (each: { event: string }) => each.event === event;
+  const { body } = await until(
+    () => product.staff.get(`/staff/mails?limit=100&recipient=${encodeURIComponent(email)}`),
+    (answer) => answer.body.data.mails.some(ofKind),
+  );
+  const { id } = body.data.mails.find(ofKind);
+  const { body: mail } = await product.staff.get(`/staff/mails/${id}`);
+  return /https?:\S+token=\S+/.exec(mail.data.mail.body)?.[0] ?? 'there is no link';
 }
