@@ -1,4 +1,5 @@
 /** What people do from its beginning to its end, over more than one page and often with somebody else. */
+import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { HypervisorError } from '../src/drivers/hypervisor/index.ts';
@@ -24,6 +25,13 @@ const service = async (id: number) =>
 it('somebody is invited with a role, joins, and is told what the role may not do', async () => {
   const { other_customer: invited } = bed.product.demo;
   const { serviceId } = await runningVps(bed.product, bed.product.customer, { domain: 'role.example.com' });
+  // Whoever is in already cannot be invited.
+  await sql(
+    bed.product,
+    `delete from memberships where organization_id = $1 and user_id = (select id from users where email = $2)`,
+    bed.product.demo.customer.organization_id,
+    invited.email,
+  );
   const owner = await bed.open();
   await signIn(bed, owner, '/organization/members');
   await owner.page.getByLabel('E-mail address').fill(invited.email);
@@ -49,6 +57,7 @@ it('somebody is invited with a role, joins, and is told what the role may not do
   await refused.first().waitFor();
   await page.goto('/organization/members');
   await page.getByRole('heading', { name: 'What roles may do' }).waitFor();
+  await page.getByRole('table').getByText(invited.email).waitFor();
   expect(await page.getByRole('button', { name: 'Invite', exact: true }).count()).toBe(0);
 });
 
@@ -72,19 +81,20 @@ it('somebody in no organization founds one, and acts for it', async () => {
 
 it('a ticket with a file goes to staff, whose answer is on the page that the customer left open', async () => {
   const customer = await bed.open();
+  const subject = `Slow since ${randomBytes(4).toString('hex')}`;
   await signIn(bed, customer, '/tickets/new');
   const { page } = customer;
   await page.getByRole('option', { name: 'Support' }).waitFor({ state: 'attached' });
-  await page.getByLabel('Subject').fill('Slow since noon');
+  await page.getByLabel('Subject').fill(subject);
   await page.getByRole('textbox', { name: 'Message' }).fill('See the trace.');
   const file = { name: 'trace.txt', mimeType: 'text/plain', buffer: Buffer.from('12 hops\n') };
   await page.locator('input[type=file]').setInputFiles(file);
   await page.getByRole('button', { name: 'Send' }).click();
-  await page.getByRole('heading', { level: 1, name: 'Slow since noon' }).waitFor();
+  await page.getByRole('heading', { level: 1, name: subject }).waitFor();
 
   const staff = await bed.openStaff();
   await staff.page.goto('/staff/tickets');
-  await staff.page.getByRole('link', { name: 'Slow since noon' }).click();
+  await staff.page.getByRole('link', { name: subject }).click();
   const saving = staff.page.waitForEvent('download');
   await staff.page.getByRole('button', { name: /^trace\.txt/ }).click();
   expect(await readFile(await (await saving).path(), 'utf8')).toBe('12 hops\n');

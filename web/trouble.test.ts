@@ -1,4 +1,5 @@
 /** What goes wrong under an open page: each ends in a sentence that a customer understands, and in the right state. */
+import { randomBytes } from 'node:crypto';
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { runningVps } from '../test/orders.ts';
@@ -27,6 +28,9 @@ async function openAt(where: string, heading: string): Promise<Visitor> {
   return visitor;
 }
 
+/** A subject that no other try of a test has. */
+const named = (subject: string) => `${subject} ${randomBytes(4).toString('hex')}`;
+
 const unreached = (page: Page) =>
   page.getByRole('alert').filter({ hasText: 'The server cannot be reached.' });
 
@@ -53,18 +57,19 @@ async function countTickets(subject: string): Promise<number> {
 
 describe('when nobody answers any more', () => {
   it('an open page says so, and reads what it could not read as soon as somebody answers, untouched', async () => {
-    await newTicket('Read before');
-    await newTicket('Not read before');
+    const [first, second] = [named('Read before'), named('Read only later')];
+    await newTicket(first);
+    await newTicket(second);
     const { page } = await openAt('/tickets', 'Tickets');
-    await page.getByRole('link', { name: 'Read before', exact: true }).click();
-    await page.getByRole('heading', { level: 1, name: 'Read before' }).waitFor();
+    await page.getByRole('link', { name: first, exact: true }).click();
+    await page.getByRole('heading', { level: 1, name: first }).waitFor();
     await goTo(page, 'Tickets');
     bed.door.shut();
     await page.getByText(old).waitFor();
-    await page.getByRole('link', { name: 'Not read before', exact: true }).click();
+    await page.getByRole('link', { name: second, exact: true }).click();
     await unreached(page).waitFor();
     bed.door.unshut();
-    await page.getByRole('heading', { level: 1, name: 'Not read before' }).waitFor();
+    await page.getByRole('heading', { level: 1, name: second }).waitFor();
     await page.getByText(old).waitFor({ state: 'detached' });
     expect(await page.getByRole('alert').count()).toBe(0);
   });
@@ -87,15 +92,16 @@ describe('when nobody answers any more', () => {
 
   it('what was typed stays, and is sent once when it is sent again', async () => {
     const { page } = await openAt('/tickets/new', 'New ticket');
-    await typeTicket(page, 'Sent to nobody');
+    const subject = named('Sent to nobody');
+    await typeTicket(page, subject);
     bed.door.shut();
     await page.getByRole('button', { name: 'Send' }).click();
     await unreached(page).waitFor();
     expect(await typed(page)).toBe('It was typed with care.');
     bed.door.unshut();
     await page.getByRole('button', { name: 'Send' }).click();
-    await page.getByRole('heading', { level: 1, name: 'Sent to nobody' }).waitFor();
-    expect(await countTickets('Sent to nobody')).toBe(1);
+    await page.getByRole('heading', { level: 1, name: subject }).waitFor();
+    expect(await countTickets(subject)).toBe(1);
   });
 });
 

@@ -288,7 +288,12 @@ describe("staff's stream", () => {
     await pay({ total: '12.00' });
     await product.staff.patch('/staff/settings/company', { name: 'Theirs' });
     await owner.post('/dashboard/tickets/create', {
-      ...{ subject: 'For their eyes alone', department: 'support', priority: 'low', message: 'Is anybody there?' },
+      ...{
+        subject: 'For their eyes alone',
+        department: 'support',
+        priority: 'low',
+        message: 'Is anybody there?',
+      },
     });
     const names = ({ events }: EventStream) => events.map(({ event }) => event);
     for (const stream of [support, operator])
