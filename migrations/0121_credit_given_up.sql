@@ -7,17 +7,22 @@ alter table ledger_accounts
   add constraint ledger_accounts_whose
     check ((kind in ('receivable', 'credit', 'given_up')) = (organization_id is not null));
 
--- Of those that are closed by now, what is left of what they had on that day.
+-- Of those that are closed by now, what is left of what they had on that day. What came later is counted invoice by invoice, less
+-- what of it went back, as are transfers: money of before that went back is no money of those who paid later.
 create temporary table given_up on commit drop as
 select a.id as account_id, a.organization_id, a.currency, o.status_since, e.sequence,
-  e.balance_minor - least(e.balance_minor, greatest(0, coalesce(late.minor, 0))) as minor, e.balance_minor,
+  e.balance_minor - least(e.balance_minor, coalesce(late.minor, 0)) as minor, e.balance_minor,
   null::bigint as transaction_id
 from organizations o join ledger_accounts a on a.organization_id = o.id and a.kind = 'credit'
 cross join lateral (
   select n.sequence, n.balance_minor from ledger_entries n where n.account_id = a.id order by n.sequence desc limit 1) e
 cross join lateral (
-  select -sum(n.amount_minor) as minor from ledger_entries n join ledger_transactions t on t.id = n.transaction_id
-  where n.account_id = a.id and t.created_at > o.status_since) late
+  select sum(greatest(0, one.minor)) as minor from (
+    select -sum(n.amount_minor) as minor from ledger_entries n join ledger_transactions t on t.id = n.transaction_id
+    where n.account_id = a.id and t.created_at > o.status_since and (n.amount_minor < 0 or t.invoice_id is not null
+      or exists (select from transfers r where r.organization_id = o.id and r.created_at > o.status_since
+        and starts_with(t.description, 'Bank transfer ' || r.reference || ', booked by mistake')))
+    group by t.invoice_id) one) late
 where o.status = 'closed';
 delete from given_up where minor = 0;
 

@@ -146,14 +146,25 @@ it('a machine that is being made is its node’s', async () => {
 it('what a closed organization had left is given up in the books, and what came late for it is not', async () => {
   const gone = await newCustomer(product, { creditMinor: 500 });
   const of = gone.organizationId;
+  const transfer = async (amount: string, reference: string) => {
+    const path = `/staff/organizations/${of}/transfers`;
+    const booked = await product.staff.post(path, {
+      ...{ amount, currency: 'EUR', reference, received_on: '2026-01-30' },
+    });
+    expect(booked.status, JSON.stringify(booked.body)).toBe(200);
+    return booked;
+  };
+  const takeBack = (id: number) =>
+    product.staff.post(`/staff/transfers/${id}/take-back`, { reason: 'It goes back' });
+  const before = await transfer('4.00', `before ${of}`);
   // As the version before did, whose books said nothing of it.
   const status = `update organizations set status = 'closed', status_since = $2 where id = $1`;
   await sql(product, status, of, new Date(product.clock.now().getTime() + 1));
   product.clock.travel(86_400_000);
-  const late = await product.staff.post(`/staff/organizations/${of}/transfers`, {
-    ...{ amount: '3.00', currency: 'EUR', reference: `late ${of}`, received_on: '2026-01-30' },
-  });
-  expect(late.status).toBe(200);
+  const late = await transfer('3.00', `late ${of}`);
+  const sentBack = await transfer('2.00', `late as well ${of}`);
+  for (const each of [before, sentBack])
+    expect((await takeBack(each.body.data.transfer.id)).status).toBe(200);
   const folder = path.join(import.meta.dirname, '../migrations');
   const file = readdirSync(folder).find((name) => name.endsWith('_credit_given_up.sql'));
   await sql(product, readFileSync(path.join(folder, file as string), 'utf8'));
@@ -173,8 +184,7 @@ it('what a closed organization had left is given up in the books, and what came 
       ({ kind }) => kind === 'credit.ofClosed',
     );
   expect(await concerns()).toHaveLength(1);
-  const { transfer: sent } = late.body.data;
-  const back = await product.staff.post(`/staff/transfers/${sent.id}/take-back`, { reason: 'It goes back' });
+  const back = await takeBack(late.body.data.transfer.id);
   expect(back.status, JSON.stringify(back.body)).toBe(200);
   expect((await booked())[0]).toEqual({ kind: 'credit', minor: 0 });
   expect(await concerns()).toEqual([]);

@@ -112,6 +112,19 @@ it('a transfer for a closed organization is told to staff until it is sent back;
   expect(await told(who.organizationId)).toEqual([]);
 });
 
+it('money that was on its way while the account was closed is told, whatever day it is booked on', async () => {
+  const who = await newCustomer(paid.product);
+  await close(who);
+  await transferred(who.organizationId, '3.00', `on its way ${who.organizationId}`);
+  const later = `update organizations set status_since = $2 where id = $1`;
+  await sql(paid.product, later, who.organizationId, new Date(paid.product.clock.now().getTime() + 60_000));
+  expect(await told(who.organizationId)).toHaveLength(1);
+  const transfer = await transferred(who.organizationId, '1.00', `beside it ${who.organizationId}`);
+  expect((await takenBack(transfer)).status).toBe(200);
+  const { status, body } = await paid.product.staff.get('/staff/attention');
+  expect(status, JSON.stringify(body)).toBe(200);
+});
+
 it('a payment by card for an invoice that was cancelled is told until the provider gave it back', async () => {
   const who = await newCustomer(paid.product);
   const id = await newInvoice(paid.product, who);

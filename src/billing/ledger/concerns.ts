@@ -28,9 +28,13 @@ export const ledgerConcerns: ConcernSource[] = [
        cross join lateral (
          select n.balance_minor from ledger_entries n where n.account_id = a.id order by n.sequence desc limit 1) held
        cross join lateral (
-         select a.currency, min(t.created_at) as since, (array_agg(t.description order by e.sequence desc))[1] as said
-         from ledger_entries e join ledger_transactions t on t.id = e.transaction_id
-         where e.account_id = a.id and e.amount_minor < 0 and t.created_at > o.status_since) late
+         -- Money that was on its way while the account was closed may say that it came before.
+         select a.currency, coalesce(min(came.created_at), o.status_since) as since,
+           coalesce((array_agg(came.description order by came.sequence desc))[1], 'credit') as said
+         from (
+           select t.created_at, t.description, e.sequence
+           from ledger_entries e join ledger_transactions t on t.id = e.transaction_id
+           where e.account_id = a.id and e.amount_minor < 0 and t.created_at > o.status_since) came) late
        where o.status = 'closed' and held.balance_minor > 0
        group by o.id order by max(late.since) desc, o.id desc limit :limit`,
     ),
