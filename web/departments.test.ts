@@ -88,6 +88,21 @@ it('overwrites nothing that a colleague changed meanwhile', async () => {
   await bed.product.staff.patch('/staff/settings', { support: { departments: before } });
 });
 
+it('is not overwritten with what was shown before a colleague changed it', async () => {
+  const { page } = await bed.openStaff();
+  const before = await departments();
+  await page.goto('/staff/departments');
+  await page.getByRole('button', { name: 'Change', exact: true }).first().click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Name', { exact: true }).fill('Mine');
+  const changed = before.map((each: object) => ({ ...each, description: 'Theirs' }));
+  await bed.product.staff.patch('/staff/settings', { support: { departments: changed } });
+  await dialog.getByRole('button', { name: 'Change', exact: true }).click();
+  await dialog.getByText('Somebody changed it since you read it.').waitFor();
+  expect(await departments()).toEqual(changed);
+  await bed.product.staff.patch('/staff/settings', { support: { departments: before } });
+});
+
 it('is read by billing, whose buttons say that they may not', async () => {
   const { token, userId } = await staffHere(bed.product, 'billing');
   const cookie = { name: '__Host-innkeeper', value: token, domain: new URL(bed.url).hostname, path: '/' };

@@ -30,6 +30,14 @@ function isAnswered(): Promise<boolean> {
   );
 }
 
+/** Once an address: where the new version has no such script either, it stays with what is said. */
+function isFirstTime(): boolean {
+  const { href } = window.location;
+  const isFirst = sessionStorage.getItem('innkeeper.reloaded') !== href;
+  sessionStorage.setItem('innkeeper.reloaded', href);
+  return isFirst;
+}
+
 function waitingFor(load: () => Promise<Drawn>): Drawn {
   let Loaded: Drawn | null = null;
   return function Unloaded() {
@@ -40,7 +48,10 @@ function waitingFor(load: () => Promise<Drawn>): Drawn {
           Loaded = found;
           setTries((before) => before + 1);
         },
-        () => undefined, // It says so already.
+        async () => {
+          // Somebody answers, and has no such script: the product is another version now.
+          if ((await isAnswered()) && isFirstTime()) window.location.reload();
+        },
       );
     // biome-ignore lint/correctness/useExhaustiveDependencies: asked when it is shown, and whenever there is a network again
     useEffect(() => {

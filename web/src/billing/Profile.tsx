@@ -27,7 +27,7 @@ export function Profile() {
   return (
     <Page title={t('billing.profile')}>
       <BillingTabs />
-      {read.data !== undefined ? (
+      {read.isFetchedAfterMount && read.data !== undefined ? (
         <Fields now={read.data} readAnew={read.refetch} />
       ) : read.error ? (
         <Refusal error={read.error} onRetry={() => void read.refetch()} />

@@ -17,8 +17,9 @@ export function followAll(queries: QueryClient, signal: AbortSignal): void {
       }
     },
     async hold(tell, isTakenOver) {
-      if (isTakenOver) tell({ kind: 'reset' });
-      let last = String(readAt(queries));
+      const after = isTakenOver ? null : readAt(queries);
+      if (after === null) tell({ kind: 'reset' });
+      let last = after === null ? null : String(after);
       let broken: ReturnType<typeof setTimeout> | undefined;
       while (!signal.aborted) {
         let isOpened = false;
@@ -55,9 +56,13 @@ interface Frame {
  * The frames of one stream. Read by hand and not by an `EventSource`, which has to know the name of each event: staff is
  * told of all there are.
  */
-async function* framesOf(last: string, signal: AbortSignal, opened: () => void): AsyncGenerator<Frame> {
+async function* framesOf(
+  last: string | null,
+  signal: AbortSignal,
+  opened: () => void,
+): AsyncGenerator<Frame> {
   const response = await fetch('/api/staff/events', {
-    headers: { accept: 'text/event-stream', 'last-event-id': last },
+    headers: { accept: 'text/event-stream', ...(last !== null && { 'last-event-id': last }) },
     signal,
   });
   if (!response.ok || response.body === null) return;

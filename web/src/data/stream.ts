@@ -51,13 +51,18 @@ export function followOrganization(queries: QueryClient, organization: number, s
         if (message.isLive) readFailed(queries);
       }
     },
-    hold: (tell, isTakenOver) => hold({ organization, after: readAt(queries) }, tell, signal, isTakenOver),
+    hold: (tell, isTakenOver) =>
+      hold({ organization, after: isTakenOver ? null : readAt(queries) }, tell, signal),
   });
 }
 
-/** Where streams stood before the session was read, and all that pages read since. */
-export function readAt(queries: QueryClient): number {
-  return queries.getQueryData(session.queryKey)?.position ?? 0;
+/** An older session is followed from now on, and what pages read before is read anew: much may have happened since. */
+const freshMs = 60_000;
+
+/** Where streams stood before the session was read, and all that pages read since; null for one that was read long ago. */
+export function readAt(queries: QueryClient): number | null {
+  const { data, dataUpdatedAt = 0 } = queries.getQueryState(session.queryKey) ?? {};
+  return Date.now() - dataUpdatedAt < freshMs ? (data?.position ?? null) : null;
 }
 
 /** What could not be read while nobody answered: now somebody does. */
@@ -93,19 +98,19 @@ export function shareStream<News>(name: string, signal: AbortSignal, { take, hol
 }
 
 function hold(
-  { organization, after }: { organization: number; after: number },
+  { organization, after }: { organization: number; after: number | null },
   tell: (message: Message) => void,
   signal: AbortSignal,
-  isTakenOver: boolean,
 ): Promise<void> {
   return new Promise((resolve) => {
     let source: EventSource;
     let broken: ReturnType<typeof setTimeout> | undefined;
     let again: ReturnType<typeof setTimeout> | undefined;
-    let hasMissed = isTakenOver;
+    let hasMissed = after === null;
     const open = () => {
-      // Whoever comes back says how far they got, which counts before the address.
-      source = new EventSource(`/api/dashboard/events?organization_id=${organization}&after=${after}`);
+      // Whoever comes back says how far they got, which counts before the address; who reads all anew needs nothing of before.
+      const from = hasMissed ? '' : `&after=${after}`;
+      source = new EventSource(`/api/dashboard/events?organization_id=${organization}${from}`);
       source.onopen = () => {
         clearTimeout(broken);
         broken = undefined;

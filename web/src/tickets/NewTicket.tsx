@@ -67,7 +67,7 @@ export function NewTicket() {
         />
         <Choice
           // What is chosen at first counts when the field is made, and the services come later than the form.
-          key={owned.length}
+          key={String(mine.isSuccess)}
           name="service_id"
           label={t('tickets.service')}
           required={false}

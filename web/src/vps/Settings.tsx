@@ -12,7 +12,8 @@ import { Choice, Field, Form, Refusal, Section, Skeleton, Text, Tick } from '../
 export function Settings() {
   const id = Number(useParams({ from: '/in/services/$id' }).id);
   const read = useQuery(machineSettings(id));
-  if (read.data !== undefined) return <Fields id={id} now={read.data} readAnew={read.refetch} />;
+  if (read.isFetchedAfterMount && read.data !== undefined)
+    return <Fields id={id} now={read.data} readAnew={read.refetch} />;
   if (read.error) return <Refusal error={read.error} onRetry={() => void read.refetch()} />;
   return <Skeleton height={480} />;
 }
@@ -59,8 +60,8 @@ function Fields({ id, now, readAnew }: FieldsProps) {
             },
           },
         });
-        await queries.invalidateQueries({ queryKey: ['vps', id] });
         await sent();
+        await queries.invalidateQueries({ queryKey: ['vps', id] });
         setSaved(true);
       }}
     >

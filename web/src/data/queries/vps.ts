@@ -48,6 +48,8 @@ export const machineKeys = (id: number) =>
 export const machineSettings = (id: number) =>
   queryOptions({
     queryKey: ['vps', id, 'settings'],
+    // A form is drawn of it, whose changes are refused when it is old.
+    refetchOnMount: 'always',
     queryFn: async ({ signal }) => {
       const { data, tag } = await client.getTagged('/dashboard/service/{id}/vps/settings', {
         ...{ path: { id }, signal },

@@ -62,12 +62,23 @@ export function DepartmentsPage() {
   );
 }
 
-/** Changes the departments as they are now, unless somebody changes them at the same moment. */
-async function change(by: (departments: Department[]) => Department[]): Promise<void> {
+/** What a form was drawn of, which stays while somebody types. */
+const shownField = 'shown';
+
+/** No tag of anything: what is sent with it is refused as a change of something that is different by now. */
+const noTag = '"gone"';
+
+/**
+ * Changes the departments as they are now, unless somebody changes them at the same moment, or has changed the one that a
+ * form was drawn of: `shown`, as JSON.
+ */
+async function change(by: (departments: Department[]) => Department[], shown?: string): Promise<void> {
   const answer = await client.file('/staff/settings');
   const { data } = (await answer.json()) as { data: Schema<'SettingsAnswer'> };
-  const departments = by([...data.settings.support.departments]);
-  const ifMatch = answer.headers.get('etag') ?? undefined;
+  const now = data.settings.support.departments;
+  const isSame = shown === undefined || now.some((each) => JSON.stringify(each) === shown);
+  const departments = by([...now]);
+  const ifMatch = isSame ? (answer.headers.get('etag') ?? undefined) : noTag;
   await client.patch('/staff/settings', { body: { support: { departments } }, ifMatch });
 }
 
@@ -83,7 +94,7 @@ function One({ of: department, at, count }: OneProps) {
   const move = (by: number) =>
     change((all) => {
       const from = all.findIndex((each) => each.slug === slug);
-      all.splice(from + by, 0, ...all.splice(from, 1));
+      if (from >= 0) all.splice(from + by, 0, ...all.splice(from, 1));
       return all;
     });
   return (
@@ -99,8 +110,10 @@ function One({ of: department, at, count }: OneProps) {
             operation="updateSettings"
             label={t('support.change')}
             onAct={(typed) =>
-              change((all) =>
-                all.map((each) => (each.slug === slug ? { ...typedDepartment(typed, at), slug } : each)),
+              change(
+                (all) =>
+                  all.map((each) => (each.slug === slug ? { ...typedDepartment(typed, at), slug } : each)),
+                typed[shownField],
               )
             }
           >
@@ -205,9 +218,11 @@ function Fields({ of: department, at }: { of?: Department; at: number }) {
   const { t, language } = useText();
   const word = useWord();
   const [isAlways, setAlways] = useState((department?.hours ?? null) === null);
+  const [drawnOf] = useState(department === undefined ? '' : JSON.stringify(department));
   const name = (field: string) => `${nameAt(at)}.${field}`;
   return (
     <>
+      <input type="hidden" name={shownField} value={drawnOf} readOnly />
       <Field name={name('name')} label={t('field.name')} defaultValue={department?.name} maxLength={100} />
       {department === undefined && (
         <Field
