@@ -20,6 +20,9 @@ export function lazyPage<const Name extends string>(load: () => Promise<Record<N
   return lazyRouteComponent(reached, name as string);
 }
 
+/** Between two tries of a script that could not be fetched. */
+const againMs = 3_000;
+
 type Drawn = () => ReactNode;
 
 /** Whether the product answers at all. */
@@ -58,7 +61,12 @@ function waitingFor(load: () => Promise<Drawn>): Drawn {
       if (Loaded !== null) return;
       void again();
       window.addEventListener('online', again);
-      return () => window.removeEventListener('online', again);
+      // The network may be there before anybody answers.
+      const waiting = setInterval(() => Loaded === null && navigator.onLine && void again(), againMs);
+      return () => {
+        window.removeEventListener('online', again);
+        clearInterval(waiting);
+      };
     }, []);
     if (Loaded !== null) return <Loaded />;
     return <Refusal error={new UnreachableError(null)} onRetry={() => void again()} />;

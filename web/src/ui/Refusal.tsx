@@ -133,7 +133,7 @@ function AskAbout({ requestId }: { requestId: string }) {
   // Staff has nobody to ask, and whoever writes a ticket is asking.
   if (!mayWrite || where.startsWith('/staff') || where === '/tickets/new') return null;
   return (
-    <LinkTo to="/tickets/new" search={{ request: requestId }} size="xs">
+    <LinkTo to="/tickets/new" search={{ request: requestId }} size="xs" c="inherit">
       {t('app.askAbout')}
     </LinkTo>
   );
