@@ -42,8 +42,17 @@ const always = ['needs', 'activity'];
 
 export const eventNames = Object.keys(followUps) as EventName[];
 
+/** How long what happens is gathered before pages read anew: a night renews thousands of services one after the other. */
+const gatherMs = 100;
+const stale = new Set<string>();
+
 export function followEvent(queries: QueryClient, name: EventName): void {
-  for (const kind of [...followUps[name], ...always]) void queries.invalidateQueries({ queryKey: [kind] });
+  if (stale.size === 0)
+    setTimeout(() => {
+      for (const kind of stale) void queries.invalidateQueries({ queryKey: [kind] });
+      stale.clear();
+    }, gatherMs);
+  for (const kind of [...followUps[name], ...always]) stale.add(kind);
 }
 
 export function followReset(queries: QueryClient): void {

@@ -115,7 +115,9 @@ function link(href: string, text: string, raw: string, inside: ReactNode[]): Rea
     { href, target: '_blank', rel: 'noopener noreferrer nofollow' },
     ...inside,
   );
-  return [leads, href, href.replace(/^(https?:\/\/|mailto:)/, '')].includes(text)
+  // Before an @ may stand what looks like another host.
+  const isPlain = target.username === '' && target.password === '';
+  return isPlain && [leads, href, href.replace(/^(https?:\/\/|mailto:)/, '')].includes(text)
     ? given
     : createElement('span', null, given, ` (${leads})`);
 }
