@@ -9,15 +9,20 @@ import { Refusal } from './ui/index.ts';
  * so where the script is gone, as after an update.
  */
 export function lazyPage<const Name extends string>(load: () => Promise<Record<Name, Drawn>>, name: Name) {
-  const reached = async (): Promise<Record<string, Drawn>> => {
-    try {
-      return await load();
-    } catch (error) {
-      if (await isAnswered()) throw error;
-      return { [name]: waitingFor(async () => (await load())[name]) };
-    }
-  };
+  const drawn = async () => (await load())[name];
+  const reached = async (): Promise<Record<string, Drawn>> => ({
+    [name]: (await fetched(drawn)) ?? waitingFor(drawn),
+  });
   return lazyRouteComponent(reached, name as string);
+}
+
+/** Null when nobody answers. Where somebody does by now it is asked for once more: only then what fails is gone. */
+async function fetched(load: () => Promise<Drawn>): Promise<Drawn | null> {
+  try {
+    return await load();
+  } catch {
+    return (await isAnswered()) ? load() : null;
+  }
 }
 
 /** Between two tries of a script that could not be fetched. */
@@ -46,14 +51,14 @@ function waitingFor(load: () => Promise<Drawn>): Drawn {
   return function Unloaded() {
     const [, setTries] = useState(0);
     const again = () =>
-      load().then(
+      fetched(load).then(
         (found) => {
-          Loaded = found;
+          Loaded ??= found;
           setTries((before) => before + 1);
         },
-        async () => {
+        () => {
           // Somebody answers, and has no such script: the product is another version now.
-          if ((await isAnswered()) && isFirstTime()) window.location.reload();
+          if (isFirstTime()) window.location.reload();
         },
       );
     // biome-ignore lint/correctness/useExhaustiveDependencies: asked when it is shown, and whenever there is a network again
@@ -61,8 +66,9 @@ function waitingFor(load: () => Promise<Drawn>): Drawn {
       if (Loaded !== null) return;
       void again();
       window.addEventListener('online', again);
-      // The network may be there before anybody answers.
-      const waiting = setInterval(() => Loaded === null && navigator.onLine && void again(), againMs);
+      // The network may be there before anybody answers, and a browser that believes there is none may be wrong: it
+      // takes a tunnel for none.
+      const waiting = setInterval(() => Loaded === null && void again(), againMs);
       return () => {
         window.removeEventListener('online', again);
         clearInterval(waiting);

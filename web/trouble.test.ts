@@ -21,8 +21,9 @@ afterAll(() => bed?.close());
 
 const old = 'No connection. What you see may be old';
 
-async function openAt(where: string, heading: string): Promise<Visitor> {
+async function openAt(where: string, heading: string, script = ''): Promise<Visitor> {
   const visitor = await bed.open();
+  await visitor.page.addInitScript(script);
   await signIn(bed, visitor, where);
   await visitor.page.getByRole('heading', { level: 1, name: heading }).waitFor();
   return visitor;
@@ -75,7 +76,9 @@ describe('when nobody answers any more', () => {
   });
 
   it('a page whose script is not here says so in its place, and comes once somebody answers', async () => {
-    const { page } = await openAt('/tickets', 'Tickets');
+    // Whatever the browser believes of the network: it may see none where there is a tunnel.
+    const blind = `Object.defineProperty(navigator, 'onLine', { get: () => false })`;
+    const { page } = await openAt('/tickets', 'Tickets', blind);
     await page.evaluate('window.isSame = true');
     bed.door.shut();
     await goTo(page, 'Billing');
@@ -113,6 +116,7 @@ describe('without a network', () => {
     await unreached(page).waitFor();
     await goTo(page, 'Billing');
     // Its script comes by itself with the network.
+    await page.getByRole('heading', { level: 1, name: 'New ticket' }).waitFor({ state: 'detached' });
     await unreached(page).waitFor();
     await page.context().setOffline(false);
     await page.getByRole('heading', { level: 1, name: 'Billing' }).waitFor();
