@@ -47,12 +47,15 @@ interface RefundRow {
   charge_id: number;
   amount_minor: number;
   currency: string;
+  /** What of it had been credit that was given up. */
+  given_up_minor: number;
   state: 'pending' | 'done' | 'failed';
   /** Null until the provider has it. */
   reference: string | null;
 }
 
-const columns = 'id, invoice_id, organization_id, charge_id, amount_minor, currency, state, reference';
+const columns =
+  'id, invoice_id, organization_id, charge_id, amount_minor, currency, given_up_minor, state, reference';
 const refundById = statement<RefundRow, { id: number }>(
   'billing.refundById',
   `select ${columns} from refunds where id = :id and charge_id is not null`,
@@ -194,7 +197,7 @@ async function makeRoom(
   }
 }
 
-/** A refund that did not arrive: the money is with us again, and the customer's. */
+/** A refund that did not arrive: the money is with us again, and the customer's, but for what they had given up. */
 async function noteFailed(tx: TxContext, refund: RefundRow, reference: string | null): Promise<void> {
   if (refund.state === 'failed') return;
   const {
@@ -203,7 +206,9 @@ async function noteFailed(tx: TxContext, refund: RefundRow, reference: string | 
     organization_id: organizationId,
     currency,
     amount_minor: amountMinor,
+    given_up_minor: givenUpMinor,
   } = refund;
+  const creditMinor = amountMinor - givenUpMinor;
   await tx.db.run(setRefund, { id, state: 'failed', reference });
   await tx.db.run(addReturned, { id: refund.charge_id, amountMinor: -amountMinor });
   await tx.db.run(addCredited, { id: refund.charge_id, amountMinor });
@@ -211,15 +216,16 @@ async function noteFailed(tx: TxContext, refund: RefundRow, reference: string | 
   await post(tx, {
     kind: 'refund_failed',
     ...{ organizationId, currency, invoiceId, description },
-    creditMinor: amountMinor,
-    provider: { provider: amountMinor },
+    creditMinor,
+    provider: { provider: amountMinor, given_up: -givenUpMinor },
   });
+  if (creditMinor === 0) return;
   const { user_id } = await tx.db.one(lockInvoice, { id: invoiceId });
   await record(tx, creditGranted, {
     subject: { type: 'organization', id: organizationId },
     organizationId,
     data: {
-      ...{ user_id, currency, description, amount: formatMoney(amountMinor, currency) },
+      ...{ user_id, currency, description, amount: formatMoney(creditMinor, currency) },
       ...{ invoice_id: invoiceId, invoice_was: 'refunded' },
     },
   });

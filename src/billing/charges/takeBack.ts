@@ -24,10 +24,11 @@ const keepReturn = statement<
 
 const countReturn = statement<
   never,
-  { driver: string; reference: string; countedMinor: number; lossMinor: number }
+  { driver: string; reference: string; countedMinor: number; lossMinor: number; givenUpMinor: number }
 >(
   'billing.countChargeReturn',
-  `update charge_returns set counted_minor = :countedMinor, loss_minor = :lossMinor, is_told = true
+  `update charge_returns set counted_minor = :countedMinor, loss_minor = :lossMinor, given_up_minor = :givenUpMinor,
+     is_told = true
    where driver = :driver and reference = :reference`,
 );
 
@@ -76,12 +77,13 @@ export async function takeBack(
   const loss = lossOf(amountMinor, charge, invoice, heldMinor + restOfInvoiceMinor);
   const countedMinor = Math.min(amountMinor, charge.amount_minor - charge.returned_minor);
   await tx.db.run(addReturned, { id, amountMinor: countedMinor });
-  await tx.db.run(countReturn, { driver, reference, countedMinor, lossMinor: loss.oursMinor });
+  const givenUpMinor = Math.min(loss.ofCreditMinor, await givenUp(tx, about));
+  const counted = { countedMinor, lossMinor: loss.oursMinor, givenUpMinor };
+  await tx.db.run(countReturn, { driver, reference, ...counted });
   const restMinor = amountMinor - ofInvoiceMinor;
   if (restMinor === 0) return;
   if (loss.partMinor > 0)
     await tx.db.run(takeOffPart, { invoiceId, chargeId: id, amountMinor: loss.partMinor });
-  const givenUpMinor = Math.min(loss.ofCreditMinor, await givenUp(tx, about));
   await post(tx, {
     kind: 'charge_taken_back',
     ...{ organizationId, currency, invoiceId, description: reason },

@@ -173,13 +173,17 @@ it('a gift that comes after something was bought does not turn what that cost in
   expect([await creditOf(who), await shown(who)]).toEqual(['3.00', '0.00']);
 });
 
-it('is not there for an organization that is closed', async () => {
+it('does not bring back what was given up with an account, but what came since', async () => {
   const who = await newCustomer(paid.product);
   await transferred(who, 500);
   const here = await signedIn(paid.product, who);
   const closed = await here.post('/dashboard/account/close', { give_up_credit: true });
   expect(closed.status, JSON.stringify(closed.body)).toBe(200);
   expect((await ask(who)).body.code).toBe('conflict');
+  await transferred(who, 300);
+  const answer = await ask(who);
+  expect(answer.status, JSON.stringify(answer.body)).toBe(200);
+  expect(answer.body.data.credit_return.amount).toBe('3.00');
 });
 
 it('is for the company alone, of an organization that there is', async () => {

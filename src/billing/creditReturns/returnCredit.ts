@@ -1,5 +1,5 @@
 import { record } from '../../events/index.ts';
-import { organizationExists, statusOfOrganization } from '../../organizations/index.ts';
+import { organizationExists } from '../../organizations/index.ts';
 import {
   type Context,
   fail,
@@ -66,17 +66,13 @@ export interface Wish {
 /**
  * Takes credit from an organization that staff then sends to its bank account: never more than there is, and than the
  * organization brought itself. A gift is spent before that, once it is there, and is not paid out, whatever it bought meanwhile. The money counts as
- * gone from our bank from now on; staff says when it has left. With `dry_run` nothing happens. `not_found`; `invalid_amount`
+ * gone from our bank from now on; staff says when it has left. Of one that is closed there is what came since. With
+ * `dry_run` nothing happens. `not_found`; `invalid_amount`
  * of more than can be paid out; `conflict` where nothing can be.
  */
 export async function returnCredit(ctx: Context, organizationId: number, wish: Wish) {
   return transaction(ctx, 'billing.returnCredit', async (tx) => {
     if (!(await organizationExists(tx, organizationId))) throw fail('not_found');
-    if ((await statusOfOrganization(tx, organizationId)) === 'closed') {
-      const message =
-        'This organization is closed: what was left was given up, and what came since goes back where it came from';
-      throw fail('conflict', { message });
-    }
     const { currency, reason, dry_run: isDry = false } = wish;
     const held = await heldCredit(tx, organizationId, currency);
     const mostMinor = await returnableOf(tx, organizationId, currency, held);

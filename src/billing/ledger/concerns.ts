@@ -22,7 +22,8 @@ export const ledgerConcerns: ConcernSource[] = [
          'money in ' || string_agg(late.currency, ' and ' order by late.currency) || ' came after organization ' || o.id ||
          ' was closed and lies there as credit, which nobody can use (' ||
          string_agg(late.said, '; ' order by late.currency) || '): send a transfer back from our bank and take it back here ' ||
-         '(/staff/transfers/{id}/take-back), and a payment by card at the payment provider, which is booked by itself' as message
+         '(/staff/transfers/{id}/take-back), and a payment by card at the payment provider, which is booked by itself; what was ' ||
+         'disputed once is paid out (/staff/organizations/{id}/credit-returns)' as message
        from organizations o
        join ledger_accounts a on a.organization_id = o.id and a.kind = 'credit'
        cross join lateral (

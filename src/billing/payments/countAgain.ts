@@ -34,12 +34,12 @@ const setPaid = statement<never, { id: number; amountMinor: number }>(
 /**
  * Money that a bank had taken of an invoice, whose row is locked, is with us again and pays for what was had: the invoice is
  * paid by so much again, and a document says so. What of it is for days to come is owed as service, as before. Of an invoice
- * that bought credit, that credit is there again.
+ * that bought credit, that credit is there again; what of it had been given up is so again.
  */
 export async function countAgain(
   tx: TxContext,
   invoice: RefundableRow,
-  { amountMinor, taxMinor }: Sum,
+  { amountMinor, taxMinor, givenUpMinor }: Sum & { givenUpMinor: number },
   reason: string,
 ): Promise<void> {
   const { id, organization_id: organizationId, currency, user_id, refunded_minor: refundedMinor } = invoice;
@@ -50,9 +50,10 @@ export async function countAgain(
     kind: 'refund_undone',
     ...{ organizationId, currency, invoiceId: id },
     description: `Refund of invoice ${id}, which its bank gave back`,
-    creditMinor: isTopUp ? amountMinor : 0,
+    creditMinor: isTopUp ? amountMinor - givenUpMinor : 0,
     provider: {
       provider: amountMinor,
+      given_up: -givenUpMinor,
       deferred: -owedMinor,
       revenue: isTopUp ? 0 : owedMinor - netMinor,
       tax: isTopUp ? 0 : -taxMinor,

@@ -48,6 +48,7 @@ const insertRefund = statement<
     taxMinor: number;
     currency: string;
     reason: string;
+    givenUpMinor: number;
     chargeId: number | null;
     reference: string | null;
     state: 'pending' | 'done';
@@ -56,10 +57,10 @@ const insertRefund = statement<
   }
 >(
   'billing.insertRefund',
-  `insert into refunds (id, invoice_id, organization_id, method, amount_minor, tax_minor, currency, reason, charge_id,
-     reference, state, user_id, created_at)
-   values (:id, :invoiceId, :organizationId, :method, :amountMinor, :taxMinor, :currency, :reason, :chargeId,
-     :reference, :state, :userId, :now)`,
+  `insert into refunds (id, invoice_id, organization_id, method, amount_minor, tax_minor, given_up_minor, currency, reason,
+     charge_id, reference, state, user_id, created_at)
+   values (:id, :invoiceId, :organizationId, :method, :amountMinor, :taxMinor, :givenUpMinor, :currency, :reason,
+     :chargeId, :reference, :state, :userId, :now)`,
 );
 const markRefunded = statement<never, { id: number; amountMinor: number; now: Date }>(
   'billing.markRefunded',
@@ -217,11 +218,11 @@ export async function moveBack(
   const creditMinor = method === 'credit' ? amountMinor : 0;
   // What was credit for money stops being it when the money goes back.
   const isTopUp = invoice.kind === 'top_up';
+  const givenUpMinor = isTopUp ? Math.min(amountMinor, await givenUp(tx, { organizationId, currency })) : 0;
   if (amountMinor > 0) {
     const netMinor = amountMinor - taxMinor;
     // What is owed still is given back first: it was never earned.
     const owedMinor = await returnDeferred(tx, id, netMinor, back.services);
-    const givenUpMinor = isTopUp ? Math.min(amountMinor, await givenUp(tx, { organizationId, currency })) : 0;
     await post(tx, {
       kind: 'invoice_refunded',
       organizationId,
@@ -246,6 +247,7 @@ export async function moveBack(
     method,
     amountMinor,
     taxMinor,
+    givenUpMinor,
     currency,
     reason,
     chargeId,
