@@ -1,5 +1,6 @@
 import { type Decline, PaymentError, type PaymentTruth } from '../../drivers/payments/index.ts';
 import {
+  currencyDigits,
   databaseJob,
   enqueue,
   forMany,
@@ -89,8 +90,16 @@ export async function chargeSaved(tx: TxContext, invoiceId: number): Promise<num
 
 const payingFromCredit: NamedJob<{ invoiceId: number }> = { name: 'billing.payFromCredit' };
 
-/** Less than this many minor units few payment providers take: so much is left to the method. */
-const leastMinor = 100;
+/**
+ * What of an invoice credit can pay a part of it: at least one unit of the currency is left to the method, and a hundred of
+ * one that has no parts, since few payment providers take less. Some count in hundredths of a unit at the finest, so nothing
+ * finer is left.
+ */
+function partOf(creditMinor: number, dueMinor: number, currency: string): number {
+  const unitMinor = 10 ** currencyDigits(currency);
+  const partMinor = Math.min(creditMinor, dueMinor - Math.max(100, unitMinor));
+  return partMinor - (partMinor % Math.max(1, unitMinor / 100));
+}
 
 /**
  * Pays an invoice from credit first. Where that is not enough it pays its part at once, before the method is charged: two
@@ -112,7 +121,7 @@ export const payFromCreditJob = databaseJob<{ invoiceId: number }>(
       return;
     }
     const method = await tx.db.maybe(defaultMethod, { organizationId, driver: tx.config.payments });
-    const partMinor = Math.min(creditMinor, dueOf(invoice) - leastMinor);
+    const partMinor = partOf(creditMinor, dueOf(invoice), currency);
     if (method !== null && partMinor > 0) await payFromCredit(tx, invoice, partMinor);
     await chargeMethod(tx, invoice);
   },

@@ -1,9 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { payByCredit } from '../../../test/invoices.ts';
 import { newCustomer, type Person } from '../../../test/people.ts';
+import { newHosting } from '../../../test/products.ts';
 import { settled, sql } from '../../../test/sql.ts';
 import { type PaidProduct, startPaidProduct } from '../../../test/stripe/product.ts';
-import { daysBetween } from '../../platform/index.ts';
+import { grantCredit } from '../../billing/index.ts';
+import { daysBetween, transaction } from '../../platform/index.ts';
 
 let paid: PaidProduct;
 let customer: Person;
@@ -18,8 +20,8 @@ const creditFirst = (first: boolean) =>
 const service = async (id: number) => (await customer.get(`/dashboard/services/${id}`)).body.data.service;
 const today = () => paid.product.clock.now().toISOString().slice(0, 10);
 
-async function newService(): Promise<number> {
-  const item = { id: paid.product.demo.products.hosting, cycle: 'monthly', type: 'Hosting' };
+async function newService(productId = paid.product.demo.products.hosting): Promise<number> {
+  const item = { id: productId, cycle: 'monthly', type: 'Hosting' };
   const { data } = (await customer.post('/cart/checkout/invoice', { products: [item] })).body;
   await payByCredit(customer, data.invoice_id);
   await settled(paid.product);
@@ -89,7 +91,7 @@ describe('a renewal whose customer has credit', () => {
        order by p.created_at, p.id`,
       id,
     );
-  const due = async (creditMinor: number, of = newService) => {
+  const due = async (creditMinor: number, of: () => Promise<number> = newService) => {
     customer = await newCustomer(paid.product, { creditMinor: 300 + creditMinor });
     const id = await of();
     const { duedate } = await service(id);
@@ -120,6 +122,30 @@ describe('a renewal whose customer has credit', () => {
       { method: 'stripe', minor: 100 },
     ]);
   });
+
+  // A yen has no parts, and no provider takes one of them; a dinar has a thousand, which Stripe counts in tens.
+  it.each([
+    ['JPY', 980, 950, 880, 100],
+    ['KWD', 5_490, 5_300, 4_490, 1_000],
+    ['KWD', 5_490, 1_234, 1_230, 4_260],
+  ])(
+    'leaves to the saved method in %s as much as providers take there',
+    async (currency, price, creditMinor, byCredit, byCard) => {
+      const productId = await newHosting(paid.product, price, { currency });
+      const paidFrom = await due(0, async () => {
+        await transaction(paid.product.ctx, 'test.credit', (tx) =>
+          grantCredit(tx, customer.organizationId, price + creditMinor, currency, 'For a test'),
+        );
+        const id = await newService(productId);
+        await paid.saveMethod(customer);
+        return id;
+      });
+      expect(await paidWith(paidFrom.id)).toEqual([
+        { method: 'credit', minor: byCredit },
+        { method: 'stripe', minor: byCard },
+      ]);
+    },
+  );
 
   it('is not where nothing pays the rest, or the provider does not want it', async () => {
     expect(await paidWith((await due(120)).id)).toEqual([]);
