@@ -312,6 +312,7 @@ export const examples = {
     params: { id: ids.secondInvoice },
     body: { amount: '2.00', reason: 'A day without network', method: 'credit' },
     data: {
+      dry_run: false,
       invoice: {
         ...invoice,
         id: ids.secondInvoice,
@@ -347,6 +348,14 @@ export const examples = {
             created_at: '2026-01-31T22:04:15.731Z',
           },
         ],
+      },
+      returned: [{ method: 'credit', amount: '2.00', currency: 'EUR', fee: null, fee_currency: null }],
+      credit_note: {
+        number: 'CN-2026-000001',
+        series: 'CN-2026-',
+        total: '-2.00',
+        tax: '0.00',
+        currency: 'EUR',
       },
       stays: [],
     },

@@ -406,13 +406,47 @@ export const Refund = named(
         'Where the money goes: to the account credit, or to the card or account that it came from by the payment provider. ' +
         'What came otherwise becomes credit then too',
     }),
+    dry_run: Type.Optional(
+      Type.Boolean({ description: 'Says what would go back where, and gives nothing back' }),
+    ),
   }),
+);
+
+const ReturnedMoney = named(
+  'ReturnedMoney',
+  Type.Object({
+    method: Choice(['credit', 'original'], {
+      description: 'To the account credit, or by the payment provider to where it came from',
+    }),
+    amount: MoneyText,
+    currency: Type.String(),
+    fee: Nullable(
+      meaning('What the payment provider took for the charge that goes back; it may keep that', MoneyText),
+    ),
+    fee_currency: Nullable(Type.String()),
+  }),
+  'A part of a refund that goes one way',
+);
+
+const CreditNoteOfRefund = named(
+  'CreditNoteOfRefund',
+  Type.Object({
+    number: Nullable(Type.String({ description: 'Null while nothing was issued' })),
+    series: Type.String({ description: 'What its number begins with', examples: ['CN-2026-'] }),
+    total: meaning('Negative: it takes back so much', MoneyText),
+    tax: MoneyText,
+    currency: Type.String(),
+  }),
+  'The document that corrects the invoice',
 );
 
 export const Refunded = named(
   'RefundAnswer',
   Type.Object({
-    invoice: Invoice,
+    dry_run: Type.Boolean(),
+    invoice: meaning('As it is afterwards', Invoice),
+    returned: Type.Array(ReturnedMoney),
+    credit_note: Nullable(CreditNoteOfRefund),
     stays: Type.Array(
       named(
         'StayingService',

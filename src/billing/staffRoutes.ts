@@ -2,7 +2,7 @@ import { IdParams, routes } from '../platform/http/index.ts';
 import { examples } from './examples.ts';
 import { listInvoicesForStaff, readInvoiceForStaff } from './invoices/invoiceStaff.ts';
 import { giveCredit } from './ledger/giveCredit.ts';
-import { refundForStaff } from './payments/refundInvoice.ts';
+import { refundForStaff } from './payments/refundForStaff.ts';
 import { takeBackTransfer } from './payments/takeBack.ts';
 import { bookTransfer, receiveTransfer } from './payments/transfer.ts';
 import { listTransfers } from './payments/transferList.ts';
@@ -137,7 +137,8 @@ export const billingStaffRoutes = routes('/staff', group, (route) => {
         'Gives the money back, as account credit or to where it came from, in whole or in part. What was ordered and is not delivered yet is ' +
         'cancelled once all of it is given back, also while it is being made; what runs keeps running. Of an invoice ' +
         'that is not paid in full, what was paid towards it goes back, and the invoice stays open. `stays` says what goes on all ' +
-        'the same once all was given back.',
+        'the same once all was given back, `returned` what went which way. With `dry_run` nothing happens, and the answer is the ' +
+        'one that the refund would have.',
       params: IdParams,
       body: S.Refund,
       data: S.Refunded,

@@ -116,6 +116,11 @@ const product = {
   ],
 };
 
+const smallest = {
+  ...{ option1: 1, option2: 10, option3: 1, option4: 1, option5: 0 },
+  ...{ option6: 'debian', option7: '1gbit', option8: 'AMS' },
+};
+
 const asStaff = { status: 'active', downgrade: 'now', position: 1, retired_options: [] };
 
 /** A request and its answer for each operation, parts of one story. */
@@ -177,6 +182,30 @@ export const examples = {
           { cycle: 'annually', price: '40.00', setup_fee: '0.00', currency: 'EUR' },
         ],
         ...asStaff,
+      },
+    },
+  },
+  previewProduct: {
+    params: { id: 1 },
+    body: {
+      prices: [{ cycle: 'monthly', price: '4.50' }],
+      order: { cycle: 'monthly', options: smallest },
+    },
+    data: {
+      product: {
+        ...product,
+        prices: [
+          { cycle: 'monthly', price: '4.50', setup_fee: '0.00', currency: 'EUR' },
+          { cycle: 'quarterly', price: '12.00', setup_fee: '0.00', currency: 'EUR' },
+          { cycle: 'annually', price: '40.00', setup_fee: '0.00', currency: 'EUR' },
+        ],
+        ...asStaff,
+      },
+      order: { cycle: 'monthly', price: '4.50', setup_fee: '0.00', currency: 'EUR' },
+      having: {
+        services: 2,
+        differing: 1,
+        cycles: [{ cycle: 'monthly', services: 1, price_before: '7.00', price_after: '7.50' }],
       },
     },
   },

@@ -14,7 +14,7 @@ import {
 } from '../platform/http/index.ts';
 import { cycles } from './cycles.ts';
 import { Line, Place } from './fields.ts';
-import { OptionKey } from './optionSchema.ts';
+import { ChosenOptions, OptionKey } from './optionSchema.ts';
 
 export const CycleName = named(
   'Cycle',
@@ -202,14 +202,65 @@ export const NewProduct = named(
   }),
 );
 
-export const ProductChange = named(
-  'ProductChange',
+const changeable = {
+  type: Type.Optional(ProductType),
+  moduleId: Type.Optional(ModuleId),
+  group_id: Type.Optional(Id),
+  name: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
+  currency: Type.Optional(Currency),
+  ...parts,
+};
+
+export const ProductChange = named('ProductChange', Strict(changeable));
+
+export const PreviewedProduct = named(
+  'PreviewedProduct',
   Strict({
-    type: Type.Optional(ProductType),
-    moduleId: Type.Optional(ModuleId),
-    group_id: Type.Optional(Id),
-    name: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
-    currency: Type.Optional(Currency),
-    ...parts,
+    ...changeable,
+    order: Type.Optional(
+      named(
+        'PreviewedOrder',
+        Strict({ cycle: CycleName, options: Type.Optional(ChosenOptions) }),
+        'What somebody would order of it',
+      ),
+    ),
+  }),
+  'A change of a product that is not made, and what somebody would order of it then',
+);
+
+const Having = named(
+  'ServicesOfProduct',
+  Type.Object({
+    services: Type.Integer({ description: 'How many there are; they keep their terms and their price' }),
+    differing: Type.Integer({ description: 'How many would pay another price if they were moved to it' }),
+    cycles: Type.Array(
+      Type.Object({
+        cycle: Type.String(),
+        services: Type.Integer(),
+        price_before: meaning('Of one period of all of them, before tax', MoneyText),
+        price_after: MoneyText,
+      }),
+    ),
+  }),
+  'What a change means to services that are there',
+);
+
+export const ProductPreview = named(
+  'ProductPreviewAnswer',
+  Type.Object({
+    product: meaning('As it would be', StaffProduct),
+    order: Nullable(
+      named(
+        'PreviewedPrice',
+        Type.Object({
+          cycle: CycleName,
+          price: meaning('Of each period, before tax as the settings have prices', MoneyText),
+          setup_fee: meaning('Once, with the first period', MoneyText),
+          currency: Type.String(),
+        }),
+        'What the order would cost; the customer’s tax and coupon are not in it',
+      ),
+    ),
+    having: Nullable(meaning('Null where the body changes nothing', Having)),
   }),
 );

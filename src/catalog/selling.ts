@@ -7,4 +7,14 @@ export interface Selling {
   problems: (product: Pick<Product, 'type' | 'moduleId' | 'options'>) => ErrorDetail[];
   /** Whether somebody has it, had it, or is about to become it. */
   isSold: (ctx: Context, productId: number) => Promise<boolean>;
+  /** Who has it, and what they would pay for it as it is now. */
+  having: (ctx: Context, product: Product) => Promise<Having>;
+}
+
+/** Services of a product that are there, beside the product as it is sold. */
+export interface Having {
+  services: number;
+  /** How many would pay another price if they were moved to it. */
+  differing: number;
+  cycles: { cycle: string; services: number; price_before: string; price_after: string }[];
 }

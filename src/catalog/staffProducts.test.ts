@@ -302,3 +302,48 @@ describe('what customers see', () => {
     await refused(() => product.staff.patch(path, { name: 'Storage' }), 409, 'conflict');
   });
 });
+
+describe('a preview of a change', () => {
+  const preview = (id: number, body: object) => product.staff.post(`/staff/products/${id}/preview`, body);
+
+  it('says how the product would be, what an order would cost and what others would pay, and changes nothing', async () => {
+    const id = await made();
+    const customer = await newCustomer(product, { creditMinor: 100_000 });
+    await bought(customer, id);
+    await settled(product);
+    const before = await contents(product);
+    const { status, body } = await preview(id, {
+      prices: [{ cycle: 'monthly', price: '100.00' }],
+      options: [{ key: 'option2', unit_price: '2.00', max: 30 }],
+      order: { cycle: 'monthly', options: { option2: 30, option7: '1gbit' } },
+    });
+    expect(status, JSON.stringify(body)).toBe(200);
+    const { product: shown, order, having } = body.data;
+    expect(shown.options[0]).toMatchObject({ key: 'option2', max: 30, unit_price: '2.00' });
+    expect(order).toEqual({ cycle: 'monthly', price: '140.00', setup_fee: '10.00', currency: 'EUR' });
+    // It has ten GB above the least and the faster port: 99 + 10 × 1.50 + 20 before.
+    expect(having).toEqual({
+      ...{ services: 1, differing: 1 },
+      cycles: [{ cycle: 'monthly', services: 1, price_before: '134.00', price_after: '140.00' }],
+    });
+    expect(await contents(product)).toEqual(before);
+    const alone = await preview(id, { order: { cycle: 'annually', options: { option2: 10 } } });
+    expect(alone.body.data).toMatchObject({ having: null, order: { price: '990.00' } });
+  });
+
+  it('names at its field what cannot be: of the change as of the order', async () => {
+    const id = await made();
+    const wrong = await preview(id, {
+      options: [{ key: 'option2', min: 40 }],
+      order: { cycle: 'monthly', options: { option2: 40 } },
+    });
+    expect(wrong.body.details).toEqual([{ field: 'options[0].max', message: 'must not be below min' }]);
+    const order = (options: object, cycle = 'monthly') => preview(id, { order: { cycle, options } });
+    expect((await order({ option2: 11 })).body.details[0].field).toBe('order.options.option2');
+    expect((await order({})).body.details).toEqual([
+      { field: 'order.options.option2', message: 'must be there' },
+    ]);
+    expect((await order({ option2: 10 }, 'quarterly')).body.details[0].field).toBe('order.cycle');
+    expect((await preview(999_999, {})).body.code).toBe('not_found');
+  });
+});

@@ -2,6 +2,7 @@ import { IdParams, routes } from '../platform/http/index.ts';
 import { changeProduct, lockProduct, readProductForStaff } from './changeProduct.ts';
 import { createProduct } from './createProduct.ts';
 import { examples } from './examples.ts';
+import { previewProduct } from './preview.ts';
 import { listEveryProduct } from './products.ts';
 import * as S from './schema.ts';
 import type { Selling } from './selling.ts';
@@ -73,5 +74,24 @@ export const catalogStaffRoutes = (selling: Selling) =>
         lock: (tx, req) => lockProduct(tx, req.params.id),
       },
       (ctx, req) => changeProduct(ctx, req.params.id, req.body, selling),
+    );
+    route.post(
+      '/:id/preview',
+      {
+        auth: 'staff',
+        area: 'billing',
+        staffRoles: ['administrator', 'billing'],
+        operation: 'previewProduct',
+        summary: 'Preview a change of a product',
+        description:
+          'Says how the product would be, what an order of it would cost, and what those who have it would pay if they were ' +
+          'moved to its prices. Nothing is changed.',
+        params: IdParams,
+        body: S.PreviewedProduct,
+        data: S.ProductPreview,
+        errors: ['not_found', 'product_sold', 'amount_too_large'],
+        idempotency: 'off',
+      },
+      (ctx, req) => previewProduct(ctx, req.params.id, req.body, selling),
     );
   });

@@ -159,6 +159,7 @@ export const story = [
     'updateProductGroup',
     'listProductGroups',
     'createProduct',
+    'previewProduct',
     'updateProduct',
     'createPriceMove',
     'getPriceMove',
@@ -294,6 +295,7 @@ export const changeNothing: Record<string, string> = {
   sayWritingInTicket: 'for a minute',
   previewCannedReply: 'shows',
   previewChangedCalendar: 'shows',
+  previewProduct: 'shows',
   quoteCart: 'shows',
 };
 

@@ -3,7 +3,7 @@ import { audit } from '../../../test/crash/audit.ts';
 import { watchChanges } from '../../../test/noted.ts';
 import { orderVps, runningVps, vpsCart } from '../../../test/orders.ts';
 import { startTestProduct, type TestProduct, until } from '../../../test/product.ts';
-import { settled, sql } from '../../../test/sql.ts';
+import { contents, settled, sql } from '../../../test/sql.ts';
 import { HypervisorError } from '../../drivers/hypervisor/index.ts';
 
 const changes = watchChanges();
@@ -49,6 +49,26 @@ async function failedVps(cart: object = vpsCart(product.demo)) {
 }
 
 describe('a refund', () => {
+  it('is previewed without a trace: what would go where, and how the credit note would be numbered', async () => {
+    const { invoiceId } = await runningVps(product, product.customer);
+    const { total } = (await product.customer.get(`/dashboard/invoices/${invoiceId}`)).body.data.invoice;
+    await settled(product);
+    const before = await contents(product);
+    const { body } = await refund(invoiceId, { dry_run: true });
+    const year = product.clock.now().getUTCFullYear();
+    expect(body.data).toMatchObject({
+      ...{ dry_run: true, invoice: { status: 'refunded' } },
+      returned: [{ method: 'credit', amount: total, currency: 'EUR', fee: null, fee_currency: null }],
+      credit_note: { number: null, series: `CN-${year}-`, total: `-${total}`, currency: 'EUR' },
+      stays: [{ message: expect.any(String) }],
+    });
+    expect(await contents(product)).toEqual(before);
+    const done = (await refund(invoiceId, { amount: '1.00' })).body.data;
+    expect(done).toMatchObject({ dry_run: false, returned: [{ method: 'credit', amount: '1.00' }] });
+    expect(done.credit_note.number).toMatch(new RegExp(`^CN-${year}-\\d{6}$`));
+    expect(done.credit_note.total).toBe('-1.00');
+  });
+
   it('takes revenue and tax back in parts that add up to the cent, and never more than was paid', async () => {
     const before = await credit();
     const { invoiceId } = await runningVps(product, product.customer);

@@ -15,7 +15,6 @@ import { type CorrectedLine, issueCreditNote, lockForCorrection } from '../invoi
 import { inWords } from '../invoices/payable.ts';
 import { readInvoice } from '../invoices/read.ts';
 import { type GoingBack, lockRefundable, moveBack, type RefundableRow, type Sum, withTax } from './refund.ts';
-import { stayingOf } from './rest.ts';
 import { returnPart } from './returnPart.ts';
 
 export interface Refund {
@@ -40,14 +39,6 @@ export async function refundInvoice(ctx: Context, id: number, refund: Refund) {
     if (invoice.status === 'unpaid') await giveBackPart(tx, invoice, amountMinor, refund);
     else await takeOff(tx, invoice, await withTax(tx, invoice, amountMinor), refund);
     return readInvoice(tx, id);
-  });
-}
-
-/** The same for staff, which is told what goes on all the same. */
-export async function refundForStaff(ctx: Context, id: number, refund: Refund) {
-  return transaction(ctx, 'billing.refund', async (tx) => {
-    const { invoice } = await refundInvoice(tx, id, refund);
-    return { invoice, stays: await stayingOf(tx, id) };
   });
 }
 

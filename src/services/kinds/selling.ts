@@ -1,5 +1,6 @@
 import type { Selling } from '../../catalog/index.ts';
 import { statement } from '../../platform/index.ts';
+import { havingOf } from '../priceMoves/preview.ts';
 import { kindOf } from './table.ts';
 
 const sold = statement<{ sold: boolean }, { productId: number }>(
@@ -26,5 +27,6 @@ export const selling: Selling = {
       message: `${message}; change the options, or keep the product hidden`,
     }));
   },
+  having: havingOf,
   isSold: async (ctx, productId) => (await ctx.db.one(sold, { productId })).sold,
 };

@@ -1,5 +1,5 @@
 import type { Option, Product } from '../../catalog/index.ts';
-import { type Context, formatMoney, requireExact } from '../../platform/index.ts';
+import { type Context, dayOf, formatMoney, requireExact } from '../../platform/index.ts';
 import { type Affected, affectedBy, readCandidates } from './affected.ts';
 import { cyclesOf, firstRenewalOn } from './coming.ts';
 
@@ -27,6 +27,15 @@ export async function previewMove(ctx: Context, product: Product, fromOn: string
     services: concerned(found, wanted).map((each) => view(each, wanted)),
     next_cursor: last === undefined ? null : String(last.id),
   };
+}
+
+/** Who has a product, and what they would pay if they were moved today to what it costs. */
+export async function havingOf(ctx: Context, product: Product) {
+  const fromOn = dayOf(ctx.clock.now());
+  const { services, unchanged, cycles } = await totalsOf(ctx, {
+    ...{ product, options: product.options, cycles: cyclesOf(product), fromOn },
+  });
+  return { services: services + unchanged, differing: services, cycles };
 }
 
 function placeAfter(ctx: Context, { product }: Wanted, after: number) {

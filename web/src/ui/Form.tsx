@@ -90,7 +90,8 @@ function isChanged(error: unknown): boolean {
   return error instanceof ApiError && error.code === 'precondition_failed';
 }
 
-function typedIn(form: HTMLFormElement): [Values, Files] {
+/** What stands in a form now. */
+export function typedIn(form: HTMLFormElement): [Values, Files] {
   const values: Record<string, string> = {};
   const files: Record<string, File[]> = {};
   for (const [name, value] of new FormData(form)) {

@@ -8,6 +8,7 @@ export {
   Badge,
   Button,
   Center,
+  Code,
   Group,
   List as Bullets,
   Loader,
@@ -44,6 +45,7 @@ export { Page } from './Page.tsx';
 export { PageTabs } from './PageTabs.tsx';
 export { PictureField } from './PictureField.tsx';
 export { Detail, Reason, Refusal, useSentence } from './Refusal.tsx';
+export { Rows, rowsIn } from './Rows.tsx';
 export { Section } from './Section.tsx';
 export { type Place, Shell } from './Shell.tsx';
 export { State, type StateName } from './State.tsx';
@@ -51,4 +53,5 @@ export { State, type StateName } from './State.tsx';
 export * from './staff.ts';
 export { Tick } from './Tick.tsx';
 export { type Tile, Tiles } from './Tiles.tsx';
+export { Trial } from './Trial.tsx';
 export { useTheme } from './useTheme.ts';

@@ -8,6 +8,7 @@ import { money } from '../../text/formats.ts';
 import { useText } from '../../text/index.ts';
 import {
   Act,
+  Bullets,
   Facts,
   Group,
   LinkTo,
@@ -21,8 +22,11 @@ import {
   State,
   Text,
   Thing,
+  Trial,
   Unfold,
   useColumns,
+  useWord,
+  type Values,
 } from '../../ui/index.ts';
 
 type Invoice = Schema<'StaffInvoice'>;
@@ -158,27 +162,21 @@ function Acts({ of: invoice }: { of: Invoice }) {
         }
       >
         <Named name="amount" isOptional help={t('money.wholeHelp')} />
-        <Way />
+        <Way of={invoice} />
         <NamedLong name="reason" />
+        <RefundTrial of={invoice} />
       </Act>
       <Act
         operation="correctInvoice"
         label={t('money.correct')}
         text={t('money.correctText')}
         isDangerous
-        onAct={({ line, amount, reason = '', method }) =>
-          client.post('/staff/invoices/{id}/correct', {
-            path,
-            body: {
-              ...{ reason, method: method as Way },
-              ...(line !== undefined && { lines: [{ line: Number(line), amount }] }),
-            },
-          })
-        }
+        onAct={(values) => client.post('/staff/invoices/{id}/correct', { path, body: correctionIn(values) })}
       >
         <Corrected items={invoice.items} />
-        <Way />
+        <Way of={invoice} />
         <NamedLong name="reason" />
+        <CorrectionTrial of={invoice} />
       </Act>
       <Act
         operation="cancelInvoiceAsStaff"
@@ -204,17 +202,121 @@ function Acts({ of: invoice }: { of: Invoice }) {
   );
 }
 
-function Way() {
+/** As credit unless something came that could go back to where it was. */
+function Way({ of: { payments } }: { of: Invoice }) {
   const { t } = useText();
+  const isOurs = payments.every(({ method }) => ['credit', 'bank_transfer', 'none'].includes(method));
   return (
     <NamedChoice
       name="method"
+      value={isOurs ? 'credit' : 'original'}
       of={[
         { value: 'original', label: t('money.toOriginal') },
         { value: 'credit', label: t('money.toCredit') },
       ]}
     />
   );
+}
+
+/** Why is written last, and what happens does not depend on it. */
+const untold = '…';
+const reasonAlone = ['reason'];
+
+/** What a refund would give back where, before anybody confirms it. */
+function RefundTrial({ of: { id, items } }: { of: Invoice }) {
+  const { t, language } = useText();
+  const word = useWord();
+  return (
+    <Trial
+      label={t('money.trialRefund')}
+      about={['staff', 'invoices', id]}
+      besides={reasonAlone}
+      ask={({ amount, method }) =>
+        client.post('/staff/invoices/{id}/refund', {
+          path: { id },
+          body: { amount, reason: untold, method: method as Way, dry_run: true },
+        })
+      }
+    >
+      {({ returned, credit_note: note, invoice, stays }) => (
+        <>
+          {returned.map(({ method, amount, currency, fee, fee_currency: feeIn }, nth) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: they are told in their order, and nothing of them is kept.
+            <Text size="sm" key={nth} fw={600}>
+              {t(method === 'credit' ? 'money.backToCredit' : 'money.backToOriginal', {
+                amount: money(amount, currency, language),
+              })}
+              {fee !== null && Number(fee) > 0 && (
+                <Text span fw={400}>
+                  . {t('money.feeStays', { fee: money(fee, feeIn, language) })}
+                </Text>
+              )}
+            </Text>
+          ))}
+          <Text size="sm">{note === null ? t('money.noCreditNote') : <Note of={note} />}</Text>
+          <Text size="sm">{t('money.becomes', { status: word(invoice.status) })}</Text>
+          {stays.length > 0 && (
+            <>
+              <Text size="sm">{t('money.staysOn')}</Text>
+              <Bullets size="sm">
+                {stays.map(({ service_id: service, message }) => (
+                  <Bullets.Item key={service}>
+                    {items.find((item) => item.service_id === service)?.description ??
+                      t('services.untitled', { id: service })}
+                    : {message}
+                  </Bullets.Item>
+                ))}
+              </Bullets>
+            </>
+          )}
+        </>
+      )}
+    </Trial>
+  );
+}
+
+function Note({ of: note }: { of: { series: string; total: string; tax: string; currency: string } }) {
+  const { t, language } = useText();
+  const amount = (text: string) => money(text, note.currency, language);
+  return t('money.creditNote', { series: note.series, total: amount(note.total), tax: amount(note.tax) });
+}
+
+function CorrectionTrial({ of: { id } }: { of: Invoice }) {
+  const { t, language } = useText();
+  const word = useWord();
+  return (
+    <Trial
+      label={t('money.trialCorrect')}
+      about={['staff', 'invoices', id]}
+      besides={reasonAlone}
+      ask={(values) =>
+        client.post('/staff/invoices/{id}/correct', {
+          path: { id },
+          body: { ...correctionIn({ ...values, reason: untold }), dry_run: true },
+        })
+      }
+    >
+      {({ credit_note: { total, tax, currency }, invoice }) => (
+        <>
+          <Text size="sm" fw={600}>
+            {t('money.noteTotal', {
+              total: money(total, currency, language),
+              tax: money(tax, currency, language),
+            })}
+          </Text>
+          <Text size="sm">{t('money.becomes', { status: word(invoice.status) })}</Text>
+        </>
+      )}
+    </Trial>
+  );
+}
+
+/** A correction that was typed. */
+function correctionIn({ line, amount, reason = '', method }: Values): Schema<'InvoiceCorrection'> {
+  return {
+    ...{ reason, method: method as Way },
+    ...(line !== undefined && { lines: [{ line: Number(line), amount }] }),
+  };
 }
 
 /** Which line, and how much of it: an amount is of a line, and without one it would be the whole invoice. */

@@ -2,9 +2,12 @@ import { useParams } from '@tanstack/react-router';
 import type { Schema } from '../../../../client/index.ts';
 import { client } from '../../data/client.ts';
 import { staffProduct } from '../../data/queries/staff/index.ts';
+import { day, money } from '../../text/formats.ts';
 import { useText } from '../../text/index.ts';
 import {
   Act,
+  Bullets,
+  Code,
   Facts,
   Group,
   List,
@@ -16,8 +19,13 @@ import {
   State,
   Text,
   Thing,
+  Trial,
   useColumns,
+  type Values,
 } from '../../ui/index.ts';
+import { Cycles, changeProduct, HavingTrial } from './Having.tsx';
+import { NewOption, type Option, OptionActs, useBounds } from './OptionForm.tsx';
+import { OrderTrial } from './OrderTrial.tsx';
 import { Groups, productStates } from './StaffProducts.tsx';
 
 type Product = Schema<'StaffProduct'>;
@@ -37,12 +45,22 @@ export function StaffProduct() {
 function Shown({ of: product }: { of: Product }) {
   const { t } = useText();
   const ofPrices = useColumns<Product['prices'][number]>(['cycle', 'price', 'setup_fee']);
-  const ofOptions = useColumns<Product['options'][number]>(
-    ['label', 'name', 'kind', 'min', 'max', 'unit_price', 'values'],
-    {
-      values: ({ values }) => values.map(({ label }) => label).join(', ') || '–',
-    },
-  );
+  const bounds = useBounds(product.prices[0]?.currency ?? 'EUR');
+  const ofOptions = useColumns<Option>(['label', 'option', 'bounds', 'actions'], {
+    option: ({ key, name }) => (
+      <>
+        {key} <Code>{name}</Code>
+      </>
+    ),
+    bounds,
+    actions: (option) => <OptionActs product={product} option={option} />,
+  });
+  const shown = {
+    columns: ofOptions,
+    keyOf: ({ key }: Option) => key,
+    error: null,
+    onRetry: () => undefined,
+  };
   return (
     <Page title={product.name} aside={<State of={product.status} />}>
       <Acts of={product} />
@@ -50,7 +68,10 @@ function Shown({ of: product }: { of: Product }) {
         <Facts
           of={product}
           names={['id', 'group', 'type', 'moduleId', 'stock', 'downgrade', 'position', 'description']}
-          cells={{ stock: ({ stock }) => stock ?? t('money.endless') }}
+          cells={{
+            stock: ({ stock }) => stock ?? t('money.endless'),
+            moduleId: ({ moduleId }) => t(`money.module_${moduleId as 1}`),
+          }}
         />
       </Section>
       <Section title={t('money.prices')}>
@@ -61,20 +82,28 @@ function Shown({ of: product }: { of: Product }) {
           columns={ofPrices}
           error={null}
           onRetry={() => undefined}
-          empty={<Text c="dimmed">{t('staff.nothing')}</Text>}
+          empty={<Text c="dimmed">{t('money.noPrices')}</Text>}
         />
       </Section>
       <Section title={t('money.options')}>
+        <NewOption product={product} />
         <List
+          {...shown}
           label={t('money.options')}
           items={product.options}
-          keyOf={({ key }) => key}
-          columns={ofOptions}
-          error={null}
-          onRetry={() => undefined}
-          empty={<Text c="dimmed">{t('staff.nothing')}</Text>}
+          empty={<Text c="dimmed">{t('money.noOptions')}</Text>}
         />
       </Section>
+      {product.retired_options.length > 0 && (
+        <Section title={t('money.retiredOptions')}>
+          <List {...shown} label={t('money.retiredOptions')} items={product.retired_options} empty={null} />
+        </Section>
+      )}
+      {product.prices.length > 0 && (
+        <Section title={t('money.trialOrder')}>
+          <OrderTrial of={product} />
+        </Section>
+      )}
     </Page>
   );
 }
@@ -112,16 +141,12 @@ function Acts({ of: product }: { of: Product }) {
         operation="updateProduct"
         label={t('money.setPrice')}
         text={t('money.setPriceText')}
-        onAct={({ cycle, price, setup_fee: fee }) =>
-          client.patch('/staff/products/{id}', {
-            path,
-            body: { prices: [{ cycle: cycle as Schema<'Cycle'>, price: price ?? null, setup_fee: fee }] },
-          })
-        }
+        onAct={(values) => changeProduct(product.id, priceIn(values))}
       >
         <NamedChoice name="cycle" of={cycles} />
-        <Named name="price" isOptional />
-        <Named name="setup_fee" isOptional />
+        <Named name="price" isOptional as="prices[0].price" />
+        <Named name="setup_fee" isOptional as="prices[0].setup_fee" />
+        <HavingTrial product={product} change={priceIn} />
       </Act>
       <Act
         operation="createPriceMove"
@@ -131,7 +156,58 @@ function Acts({ of: product }: { of: Product }) {
         onAct={({ from = '' }) => client.post('/staff/products/{id}/price-moves', { path, body: { from } })}
       >
         <Named name="from" type="date" />
+        <MoveTrial product={product.id} />
       </Act>
     </Group>
+  );
+}
+
+/** A price that was set, as the change of the product that it is. */
+function priceIn({ cycle, ...values }: Values): Schema<'ProductChange'> {
+  const [price, fee] = [values['prices[0].price'] ?? null, values['prices[0].setup_fee']];
+  return { prices: [{ cycle: cycle as Schema<'Cycle'>, price, ...(price !== null && { setup_fee: fee }) }] };
+}
+
+const shownServices = 5;
+
+/** Whom a move would concern, and what they would pay. */
+function MoveTrial({ product: id }: { product: number }) {
+  const { t, language } = useText();
+  return (
+    <Trial
+      label={t('money.trialMove')}
+      about={['staff', 'products', id]}
+      ask={async ({ from = '' }) => {
+        const body = { from, dry_run: true };
+        return (await client.post('/staff/products/{id}/price-moves', { path: { id }, body })).preview;
+      }}
+    >
+      {(preview) => {
+        if (preview?.totals == null) return null;
+        const { currency, services, totals } = preview;
+        if (totals.services === 0) return <Text size="sm">{t('money.moveNobody')}</Text>;
+        return (
+          <>
+            <Text size="sm">{t('money.moveSome', totals)}</Text>
+            <Cycles of={totals.cycles} currency={currency} />
+            <Bullets size="sm" mt="xs">
+              {services.slice(0, shownServices).map((each) => (
+                <Bullets.Item key={each.service.id}>
+                  {each.organization.name}, {each.service.hostname ?? each.service.id}:{' '}
+                  {t(each.first_on === null ? 'money.moveLineOpen' : 'money.moveLine', {
+                    before: money(each.price_before, currency, language),
+                    after: money(each.price_after, currency, language),
+                    day: each.first_on === null ? '' : day(each.first_on, language),
+                  })}
+                </Bullets.Item>
+              ))}
+            </Bullets>
+            {totals.services > shownServices && (
+              <Text size="sm">{t('money.andServices', { count: totals.services - shownServices })}</Text>
+            )}
+          </>
+        );
+      }}
+    </Trial>
   );
 }

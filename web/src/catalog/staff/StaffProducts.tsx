@@ -49,7 +49,15 @@ export function StaffProducts() {
         >
           <Named name="name" />
           <NamedChoice name="type" of={['Hosting', 'Domain']} />
-          <Named name="moduleId" value="1" help={t('money.moduleHelp')} />
+          <NamedChoice
+            name="moduleId"
+            value={2}
+            help={t('money.moduleHelp')}
+            of={([1, 2, 3, 4, 5] as const).map((id) => ({
+              value: String(id),
+              label: t(`money.module_${id}`),
+            }))}
+          />
           <Groups />
           <Named name="currency" value="EUR" />
           <NamedLong name="description" isOptional />

@@ -1,0 +1,82 @@
+import { Text } from '@mantine/core';
+import { useDebouncedValue } from '@mantine/hooks';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { type ReactNode, useEffect, useRef, useState } from 'react';
+import { useText } from '../text/index.ts';
+import { typedIn, type Values } from './Form.tsx';
+import { Refusal } from './Refusal.tsx';
+
+interface TrialProps<Answer> {
+  label: string;
+  /** Which thing it is about. */
+  about: readonly unknown[];
+  /** What the API says would happen. Nothing is kept of it. */
+  ask: (values: Values) => Promise<Answer>;
+  /** Fields that what would happen does not depend on, and so are not waited for. */
+  besides?: readonly string[];
+  children: (answer: Answer) => ReactNode;
+}
+
+/** Inside a form: what would happen if it were sent as it is now, asked anew when something is typed. */
+const none: readonly string[] = [];
+const isSame = (one: Values | null, other: Values | null) => JSON.stringify(one) === JSON.stringify(other);
+
+export function Trial<Answer>({ label, about, ask, besides = none, children }: TrialProps<Answer>) {
+  const { t } = useText();
+  const here = useRef<HTMLElement>(null);
+  // Null while something that is needed is missing: asked then, the answer would only say so.
+  const [typed, setTyped] = useState<Values | null>(null);
+  useEffect(() => {
+    const form = here.current?.closest('form');
+    if (!form) return;
+    const isMissing = (each: Element) =>
+      (each instanceof HTMLInputElement || each instanceof HTMLTextAreaElement) &&
+      !besides.includes(each.name) &&
+      !each.validity.valid;
+    const now = () => {
+      if ([...form.elements].some(isMissing)) return null;
+      const entries = Object.entries(typedIn(form)[0]);
+      return Object.fromEntries(entries.filter(([name]) => !besides.includes(name)));
+    };
+    // What is the same is not asked for again.
+    const read = () => setTyped((before) => (isSame(before, now()) ? before : now()));
+    read();
+    for (const kind of ['input', 'change']) form.addEventListener(kind, read);
+    return () => {
+      for (const kind of ['input', 'change']) form.removeEventListener(kind, read);
+    };
+  }, [besides]);
+  const [asked] = useDebouncedValue(typed, 300);
+  const look = useQuery({
+    // Of its own, so that no event has it asked for again: by then it may have been done.
+    queryKey: ['trial', ...about, label, asked],
+    queryFn: () => ask(asked ?? {}),
+    enabled: asked !== null,
+    placeholderData: keepPreviousData,
+    retry: false,
+    gcTime: 0,
+  });
+  const isOld = look.isFetching || asked !== typed;
+  return (
+    <section
+      ref={here}
+      className="trial"
+      aria-label={label}
+      aria-live="polite"
+      aria-busy={typed !== null && isOld}
+    >
+      <h3>{label}</h3>
+      <div className={typed !== null && isOld ? 'aging' : undefined}>
+        {typed === null ? (
+          <Text size="sm">{t('app.trialWaits')}</Text>
+        ) : look.error !== null ? (
+          <Refusal error={look.error} />
+        ) : look.data === undefined ? (
+          <div className="waiting" style={{ width: '60%' }} />
+        ) : (
+          children(look.data)
+        )}
+      </div>
+    </section>
+  );
+}
