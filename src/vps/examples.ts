@@ -149,6 +149,7 @@ export const examples = {
           update_access: { allowed: true, reason: null, code: null },
           rename: { allowed: true, reason: null, code: null },
           resize: { allowed: true, reason: null, code: null },
+          force_stop: { allowed: true, reason: null, code: null },
         },
       },
     },

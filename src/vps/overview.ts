@@ -5,10 +5,10 @@ import { listAddresses, lockAddresses, setReverseName } from '../fleet/index.ts'
 import { possibleActions } from '../platform/http/index.ts';
 import { fail, type OrganizationContext, statement, type TxContext, transaction } from '../platform/index.ts';
 import { resourcesOf, vpsOptions } from '../services/index.ts';
-import { factsOf } from './actions/act.ts';
+import { factsOf, reasonAgainstForce } from './actions/act.ts';
 import { viewAction } from './actions/history.ts';
 import { lockOwnVps, requireUsable, requireVps, stateOf, type VpsRow } from './queries.ts';
-import { actionNames, reasonAgainst } from './states.ts';
+import { actionNames, powerOff, reasonAgainst } from './states.ts';
 
 interface UsageRow {
   cpu: number | null;
@@ -43,6 +43,7 @@ export async function readOverview(ctx: OrganizationContext, id: number) {
   const now = ctx.clock.now();
   const usage = await ctx.db.one(usageOf, { serviceId: id, now });
   const isUp = state === 'running' && vps.started_at !== null;
+  const againstForce = await reasonAgainstForce(ctx, vps);
   return {
     vps: {
       service_id: vps.service_id,
@@ -66,7 +67,9 @@ export async function readOverview(ctx: OrganizationContext, id: number) {
       },
       ips: await viewIps(ctx, vps),
       current_action: vps.action === null ? null : viewAction(vps.action),
-      actions: possibleActions(actionNames, (name) => reasonAgainst(name, machine)),
+      actions: possibleActions([...actionNames, powerOff], (name) =>
+        name === powerOff ? againstForce : reasonAgainst(name, machine),
+      ),
     },
   };
 }

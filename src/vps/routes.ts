@@ -71,7 +71,9 @@ export const vpsRoutes = routes('/dashboard/service', group, (route) => {
       ...power,
       operation: 'stopVps',
       summary: 'Stop VPS',
-      description: 'Shuts the machine down as its power button does, or at once with `force`.',
+      description:
+        'Shuts the machine down as its power button does, or at once with `force`, whatever is under way with it; ' +
+        '`actions.force_stop` of the overview says whether that is possible.',
       body: S.Force,
     },
     (ctx, req) => stopVps(ctx, req.params.id, req.body),

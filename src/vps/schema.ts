@@ -13,7 +13,7 @@ import {
   Timestamp,
 } from '../platform/http/index.ts';
 import { periods } from './charts.ts';
-import { actionNames, actionStatuses, machineStates, refusalCodes } from './states.ts';
+import { actionNames, actionStatuses, machineStates, powerOff, refusalCodes } from './states.ts';
 
 const Moment = Type.String({ format: 'date-time' });
 
@@ -67,7 +67,7 @@ const Ip = named(
 
 const Possible = PossibleActions(
   { each: 'PossibleAction', all: 'PossibleActions' },
-  actionNames,
+  [...actionNames, powerOff],
   refusalCodes,
 );
 

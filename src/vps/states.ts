@@ -88,6 +88,9 @@ export interface Machine extends Capable {
   protection: { delete: boolean; reinstall: boolean };
 }
 
+/** What customers are told of beside: taking the power at once does not wait for what is under way. */
+export const powerOff = 'force_stop';
+
 export const refusalCodes = ['locked', 'action_not_allowed', 'not_supported'] as const;
 
 export type Refusal = ReasonAgainst<(typeof refusalCodes)[number]>;

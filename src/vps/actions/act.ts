@@ -18,7 +18,7 @@ import {
 } from '../../platform/index.ts';
 import { findMachine, type MachineRow, setMachineState, specOf } from '../machine.ts';
 import { type ActionRow, requireVps, stateOf, type VpsRow } from '../queries.ts';
-import { type ActionName, type MachineState, reasonAgainst, ruleOf } from '../states.ts';
+import { type ActionName, type MachineState, type Refusal, reasonAgainst, ruleOf } from '../states.ts';
 import { forCustomer } from './advice.ts';
 import { cancelledByForce, isToStop, wasCancelled } from './forcedStop.ts';
 import {
@@ -116,7 +116,7 @@ async function stopAfter(
 ): Promise<ActionRow> {
   const { service_id: serviceId, organization_id: organizationId } = vps;
   if (await isToStop(tx, serviceId)) throw locked('stop');
-  const refusal = reasonAgainst('stop', { ...factsOf(vps), state: 'running', lockedBy: null });
+  const refusal = await reasonAgainstForce(tx, vps);
   if (refusal !== null) throw fail(refusal.code, { message: refusal.message });
   if (!isExisting(vps)) throw stillBeingMade();
   const action = await queueAction(tx, { organizationId, serviceId, command: 'stop' });
@@ -124,8 +124,23 @@ async function stopAfter(
   return action;
 }
 
+/** Why a machine cannot be stopped with force right now, whatever is under way with it; null when it can. */
+export async function reasonAgainstForce(ctx: Context, vps: VpsRow): Promise<Refusal | null> {
+  const { action } = vps;
+  const machine = { ...factsOf(vps), lockedBy: null };
+  if (action === null || action.waits) return reasonAgainst('stop', machine);
+  if (!yielding.has(action.command) && (await isToStop(ctx, vps.service_id)))
+    return { code: 'locked', message: 'The machine is being stopped with force' };
+  return (
+    reasonAgainst('stop', { ...machine, state: 'running' }) ??
+    (isExisting(vps) ? null : { code: 'action_not_allowed', message: beingMade })
+  );
+}
+
+const beingMade = 'The machine is still being made';
+
 function stillBeingMade() {
-  return fail('action_not_allowed', { message: 'The machine is still being made' });
+  return fail('action_not_allowed', { message: beingMade });
 }
 
 /**

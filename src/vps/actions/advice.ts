@@ -25,7 +25,7 @@ const advice: Record<Exclude<HypervisorErrorCode, 'no_space' | 'guest_refused'>,
   not_running: 'The machine is not running; start it and try again',
   not_stopped: 'The machine has to stay stopped for this, and was started meanwhile; stop it and try again',
   shutdown_timeout:
-    'The machine did not shut down in time and is still running; repeat with "force": true to switch it off. If it shuts down within the next ten minutes, it is left as you asked',
+    'The machine did not shut down in time and is still running. To have it off anyway, switch it off at once, which is a stop with force: what its programs have not saved is lost. If it shuts down within the next ten minutes, it is left as you asked',
   ready_timeout:
     'The machine runs, but nothing answers on SSH at its first address; its console shows how far it has come',
   guest_silent:

@@ -61,6 +61,12 @@ it.each([
 ])('takes the power at once during %s, and it stays off', async (_, path, body, slow) => {
   const first = await begin(path, body, slow);
   if (slow === 'boot') await until(async () => isOn(), Boolean);
+  // What is said of it is what it does.
+  const before = (await customer.get(`/dashboard/service/${id}/vps/overview`)).body.data.vps.actions;
+  expect([before.stop.code, before.force_stop]).toEqual([
+    'locked',
+    { allowed: true, reason: null, code: null },
+  ]);
   const asked = Date.now();
   const forced = await ask('/stop', { force: true });
   expect([forced.status, forced.body.code]).toEqual([200, undefined]);
@@ -70,13 +76,18 @@ it.each([
     (on) => !on,
   );
   expect(Date.now() - asked, 'it waited for the action').toBeLessThan(slowMs - 500);
-  if (slow === 'keep') expect((await ask('/stop', { force: true })).body.code).toBe('locked');
+  if (slow === 'keep') {
+    const { vps } = (await customer.get(`/dashboard/service/${id}/vps/overview`)).body.data;
+    expect(vps.actions.force_stop).toMatchObject({ allowed: false, code: 'locked' });
+    expect((await ask('/stop', { force: true })).body.code).toBe('locked');
+  }
   await settled(product);
   expect(isOn()).toBe(false);
   expect((await actionOf(forced.body.data.action.id)).status).toBe('success');
   expect(['success', 'error']).toContain((await actionOf(first)).status);
   const { vps } = (await customer.get(`/dashboard/service/${id}/vps/overview`)).body.data;
   expect(vps).toMatchObject({ state: 'stopped', locked: false });
+  expect(vps.actions.force_stop).toMatchObject({ allowed: false, code: 'action_not_allowed' });
 });
 
 it('waits behind no other action of its organization', async () => {

@@ -15,7 +15,13 @@ interface ConfirmProps {
 export function Confirm({ title, text, button, isOpen, onClose, onConfirm }: ConfirmProps) {
   const { t } = useText();
   return (
-    <Modal opened={isOpen} onClose={onClose} title={title} centered>
+    <Modal
+      opened={isOpen}
+      onClose={onClose}
+      title={title}
+      centered
+      closeButtonProps={{ 'aria-label': t('app.close') }}
+    >
       <Stack>
         <Text>{text}</Text>
         <Group justify="end">

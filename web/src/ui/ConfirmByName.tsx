@@ -18,8 +18,15 @@ interface ConfirmByNameProps {
 
 /** Asks before something that nobody can take back: for a press, and for the name of what it is about. */
 export function ConfirmByName({ isOpen, onClose, title, ...question }: ConfirmByNameProps) {
+  const { t } = useText();
   return (
-    <Modal opened={isOpen} onClose={onClose} title={title} centered>
+    <Modal
+      opened={isOpen}
+      onClose={onClose}
+      title={title}
+      centered
+      closeButtonProps={{ 'aria-label': t('app.close') }}
+    >
       <Question onClose={onClose} {...question} />
     </Modal>
   );

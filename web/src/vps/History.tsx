@@ -5,6 +5,7 @@ import { moment } from '../text/formats.ts';
 import { useText } from '../text/index.ts';
 import { List, State, Text } from '../ui/index.ts';
 import { useCommandName } from './commandName.ts';
+import { SwitchOff } from './Power.tsx';
 
 /** Everything that was done to a machine. */
 export function History() {
@@ -12,11 +13,15 @@ export function History() {
   return <Actions id={Number(id)} />;
 }
 
+/** How an action fails whose guest ignores its power button. */
+const ignored = 'shutdown_timeout';
+
 /** What was done to a machine, the newest first; `few` shows the last ones alone. */
 export function Actions({ id, few = false }: { id: number; few?: boolean }) {
   const { t, language } = useText();
   const read = useInfiniteQuery(machineHistory(id, few ? 5 : 25));
   const commandName = useCommandName();
+  const newest = read.data?.pages[0]?.actions[0]?.id;
   return (
     <List
       label={t('machine.history')}
@@ -30,10 +35,16 @@ export function Actions({ id, few = false }: { id: number; few?: boolean }) {
         { name: t('machine.history'), cell: ({ command }) => commandName(command) },
         {
           name: t('services.status'),
-          cell: ({ status, error, progress }) => (
+          cell: ({ id: action, status, error, progress }) => (
             <div>
               {status === 'running' ? `${progress} %` : <State of={status} />}
-              {error !== null && <Text size="sm">{error.message}</Text>}
+              {error?.code === ignored && <Text size="sm">{t('machine.ignored')}</Text>}
+              {error !== null && error.code !== ignored && (
+                <Text size="sm" lang="en">
+                  {error.message}
+                </Text>
+              )}
+              {error?.code === ignored && action === newest && <SwitchOff id={id} />}
             </div>
           ),
         },

@@ -19,26 +19,41 @@ import {
 } from '../ui/index.ts';
 import { useCommandName } from './commandName.ts';
 
-const powerCommands = ['start', 'restart', 'stop'] as const;
+const powerCommands = ['start', 'restart', 'stop', 'force_stop'] as const;
 type PowerCommand = (typeof powerCommands)[number];
+
+/** What is asked before each; a start needs no second thought. */
+const questions = {
+  restart: ['machine.restartAsk', 'machine.restartText'],
+  stop: ['machine.stopAsk', 'machine.stopText'],
+  force_stop: ['machine.force_stopAsk', 'machine.force_stopText'],
+} as const;
+
+/** Has a machine's power changed, and reads anew what that makes of it. */
+function usePower(id: number) {
+  const queries = useQueryClient();
+  return useMutation({
+    mutationFn: (command: PowerCommand) => {
+      const path = { id };
+      if (command === 'force_stop')
+        return client.post('/dashboard/service/{id}/vps/stop', { path, body: { force: true } });
+      return client.post(`/dashboard/service/{id}/vps/${command}`, { path, body: {} });
+    },
+    // The stream says how it goes on; this much is known already.
+    onSettled: () => queries.invalidateQueries({ queryKey: ['vps', id] }),
+  });
+}
 
 /** How a machine is, and its switch: above every page of it. */
 export function Power({ id }: { id: number }) {
   const { t, language } = useText();
-  const queries = useQueryClient();
   const { data: vps, error, refetch } = useQuery(machine(id));
-  const [asked, setAsked] = useState<PowerCommand | null>(null);
+  const [asked, setAsked] = useState<keyof typeof questions | null>(null);
   const commandName = useCommandName();
-  const act = useMutation({
-    mutationFn: (command: PowerCommand) =>
-      client.post(`/dashboard/service/{id}/vps/${command}`, { path: { id }, body: {} }),
-    // The stream says how it goes on; this much is known already.
-    onSettled: () => queries.invalidateQueries({ queryKey: ['vps', id] }),
-  });
+  const act = usePower(id);
   if (vps === undefined)
     return error ? <Refusal error={error} onRetry={() => void refetch()} /> : <Skeleton height={36} />;
   const press = (command: PowerCommand) => (command === 'start' ? act.mutate(command) : setAsked(command));
-  const confirmed = asked ?? 'stop';
   const { current_action: now } = vps;
   const primary = vps.ips.find((each) => each.primary) ?? vps.ips[0];
   return (
@@ -90,17 +105,66 @@ export function Power({ id }: { id: number }) {
         </div>
       )}
       <Refusal error={act.error} />
-      <Confirm
-        isOpen={asked !== null}
-        title={t(confirmed === 'restart' ? 'machine.restartAsk' : 'machine.stopAsk', { name: vps.hostname })}
-        text={t(confirmed === 'restart' ? 'machine.restartText' : 'machine.stopText')}
-        button={t(`machine.${confirmed}`)}
-        onClose={() => setAsked(null)}
-        onConfirm={() => {
-          setAsked(null);
-          act.mutate(confirmed);
-        }}
-      />
+      <Asked name={vps.hostname} asked={asked} onClose={() => setAsked(null)} onConfirm={act.mutate} />
     </Stack>
+  );
+}
+
+interface AskedProps {
+  name: string;
+  asked: keyof typeof questions | null;
+  onClose: () => void;
+  onConfirm: (command: PowerCommand) => void;
+}
+
+function Asked({ name, asked, onClose, onConfirm }: AskedProps) {
+  const { t } = useText();
+  // What it says stays while it closes.
+  const [shown, setShown] = useState(asked ?? 'stop');
+  if (asked !== null && asked !== shown) setShown(asked);
+  const [title, text] = questions[shown];
+  return (
+    <Confirm
+      isOpen={asked !== null}
+      title={t(title, { name })}
+      text={t(text)}
+      button={t(`machine.${shown}`)}
+      onClose={onClose}
+      onConfirm={() => {
+        onClose();
+        onConfirm(shown);
+      }}
+    />
+  );
+}
+
+/** Where a stop or a restart failed because the guest ignores its power button: the way out. */
+export function SwitchOff({ id }: { id: number }) {
+  const { t } = useText();
+  const { data: vps } = useQuery(machine(id));
+  const [isAsked, setAsked] = useState(false);
+  const act = usePower(id);
+  // Off, or asked to be: there is nothing to offer.
+  if (!vps?.actions.force_stop.allowed) return null;
+  return (
+    <div>
+      <ActionButton
+        size="xs"
+        variant="default"
+        mt={4}
+        loading={act.isPending}
+        action={vps.actions.force_stop}
+        onAct={() => setAsked(true)}
+      >
+        {t('machine.force_stop')}
+      </ActionButton>
+      <Refusal error={act.error} />
+      <Asked
+        name={vps.hostname}
+        asked={isAsked ? 'force_stop' : null}
+        onClose={() => setAsked(false)}
+        onConfirm={act.mutate}
+      />
+    </div>
   );
 }
