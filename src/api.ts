@@ -131,6 +131,7 @@ import {
   unclaimedMailRoutes,
 } from './tickets/index.ts';
 import {
+  actionProgress,
   deleteProtection,
   growth,
   sampleWatch,
@@ -179,6 +180,9 @@ function operationsOf(principal: Principal): string[] {
   return may.map(({ operation }) => operation);
 }
 
+/** What streams of events bring that is no entry of the journal. */
+const besideJournal = { watches: [sampleWatch], underWay: [actionProgress] };
+
 /** Every endpoint of the product. */
 export const allRoutes: RouteGroup[] = [
   catalogRoutes,
@@ -212,7 +216,7 @@ export const allRoutes: RouteGroup[] = [
   moveRoutes([vpsMover]),
   upgradeRoutes,
   vpsRoutes,
-  eventRoutes([sampleWatch]),
+  eventRoutes(besideJournal),
   ticketRoutes,
   feedbackRoutes,
   webhookRoutes,
@@ -247,7 +251,10 @@ export const allRoutes: RouteGroup[] = [
   attentionStaffRoutes(allConcerns),
   mailStaffRoutes,
   auditRoutes,
-  eventStaffRoutes(hearingOf(() => listRoutes(allRoutes))),
+  eventStaffRoutes(
+    hearingOf(() => listRoutes(allRoutes)),
+    besideJournal,
+  ),
   webhookStaffRoutes,
   jobStaffRoutes,
   jobRetryRoutes,

@@ -43,5 +43,6 @@ export { type JournalEntry, journalPosition, readJournal } from './readJournal.t
 export { auditRoutes, mailStaffRoutes } from './staffRoutes.ts';
 export type { Hears } from './stream/clients.ts';
 export { eventRoutes, eventStaffRoutes } from './stream/routes.ts';
+export type { Going, UnderWay } from './stream/underWay.ts';
 export type { Measured, Watch } from './stream/watch.ts';
 export { readUnsubscribeToken, type Unsubscription } from './unsubscribe.ts';

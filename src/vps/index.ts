@@ -26,6 +26,7 @@ import { upgradeReactions } from './upgrade/reactions.ts';
 import { resize } from './upgrade/resize.ts';
 
 export { sealedSecrets } from './actions/act.ts';
+export { actionProgress } from './actions/underWay.ts';
 export { createSampler, resolutions, sampleWatch } from './charts.ts';
 export { vpsConcerns } from './concerns.ts';
 export { serveConsoles } from './console/server.ts';

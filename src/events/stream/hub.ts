@@ -6,6 +6,7 @@ import { followJournal } from '../followJournal.ts';
 import { type JournalEntry, newestEntry, selectEntry } from '../readJournal.ts';
 import { beatEveryS, type Client, createPlaces, end, send } from './clients.ts';
 import { type Frame, frameOf, positionFrame, resetFrame, type StaffFrame, staffFrameOf } from './frame.ts';
+import { tellUnderWay, type UnderWay } from './underWay.ts';
 import { samplesFor, type Watch } from './watch.ts';
 
 type Whole = Context & { readonly db: Database };
@@ -40,14 +41,20 @@ const againMs = 1_000;
 
 const hubs = new WeakMap<Database, Hub>();
 
-/** The hub of this process's product. */
-export function hubOf(ctx: Whole, watches: readonly Watch[]): Hub {
-  const known = hubs.get(ctx.db) ?? createHub(ctx, watches);
+/** What streams bring that is no entry of the journal. */
+export interface BesideJournal {
+  readonly watches: readonly Watch[];
+  readonly underWay: readonly UnderWay[];
+}
+
+/** The hub of this process's product; whoever opens it first says what it brings `beside` to everybody. */
+export function hubOf(ctx: Whole, beside: BesideJournal): Hub {
+  const known = hubs.get(ctx.db) ?? createHub(ctx, beside);
   hubs.set(ctx.db, known);
   return known;
 }
 
-function createHub(ctx: Whole, watches: readonly Watch[]): Hub {
+function createHub(ctx: Whole, { watches, underWay }: BesideJournal): Hub {
   const places = createPlaces(ctx.config.eventStreamsPerPerson);
   const clients = new Set<Client>();
   const byOrganization = new Map<number | null, Set<Client>>();
@@ -142,10 +149,12 @@ function createHub(ctx: Whole, watches: readonly Watch[]): Hub {
       const beat = setInterval(() => tick(), 1_000);
       const stopListening = onForgotten(checkSoon);
       const stopWatching = samplesFor(ctx, watches, clients);
+      const stopTelling = tellUnderWay(ctx, underWay, clients);
       stop.signal.addEventListener('abort', () => {
         clearInterval(beat);
         stopListening();
         stopWatching();
+        stopTelling();
         resolve();
       });
     }

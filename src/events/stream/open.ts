@@ -1,7 +1,7 @@
 import type { Bytes, OpenStream, Principal } from '../../platform/http/index.ts';
 import { type AccountContext, fail, type OrganizationContext } from '../../platform/index.ts';
 import { beatEveryS, type Client, type Hears, openBody, type Watching } from './clients.ts';
-import { hubOf } from './hub.ts';
+import { type BesideJournal, hubOf } from './hub.ts';
 import type { Watch } from './watch.ts';
 
 /** What the routes hand over of a request. */
@@ -9,7 +9,7 @@ interface Opening {
   stream: OpenStream | null;
   principal: Principal;
   headers: Readonly<Record<string, string | string[] | undefined>>;
-  watches: readonly Watch[];
+  beside: BesideJournal;
   /** The last entry that the caller has, where they could send no header. */
   after: number | undefined;
 }
@@ -20,7 +20,7 @@ export async function openEvents(
   watch: string | undefined,
   opening: Opening,
 ): Promise<Bytes> {
-  const watching = watch === undefined ? null : await requireWatch(ctx, watch, opening.watches);
+  const watching = watch === undefined ? null : await requireWatch(ctx, watch, opening.beside.watches);
   return open(ctx, { organizationId: ctx.organizationId, watching, hears: () => 'nothing' }, opening);
 }
 
@@ -32,12 +32,12 @@ export function openAllEvents(ctx: AccountContext, hears: Hears, opening: Openin
 async function open(
   { actor: { userId } }: AccountContext,
   of: Pick<Client, 'organizationId' | 'watching' | 'hears'>,
-  { stream, headers, watches, after }: Opening,
+  { stream, headers, beside, after }: Opening,
 ): Promise<Bytes> {
   if (stream === null) throw new Error('this route is no stream');
   // Who comes back sends both: the address that they began with, and how far they have got since.
   const lastId = lastIdOf(headers['last-event-id']) ?? after ?? null;
-  const hub = hubOf(stream.ctx, watches);
+  const hub = hubOf(stream.ctx, beside);
   hub.enter(userId);
   const body = openBody(() => hub.leave(userId));
   const beat = Math.floor(Math.random() * beatEveryS);

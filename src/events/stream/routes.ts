@@ -2,8 +2,8 @@ import { Type } from 'typebox';
 import { eventStream, Id, routes, Strict } from '../../platform/http/index.ts';
 import { examples } from '../examples.ts';
 import type { Hears } from './clients.ts';
+import type { BesideJournal } from './hub.ts';
 import { openAllEvents, openEvents } from './open.ts';
-import type { Watch } from './watch.ts';
 
 const group = {
   tag: 'Events',
@@ -35,8 +35,8 @@ const EventsQuery = Strict({
   ),
 });
 
-/** Streams of events; rooms declare what can be watched beside them. */
-export const eventRoutes = (watches: readonly Watch[]) =>
+/** Streams of events; rooms declare what can be watched beside them, and what goes on without an entry of the journal. */
+export const eventRoutes = (beside: BesideJournal) =>
   routes('/dashboard/events', group, (route) => {
     route.get(
       '',
@@ -47,7 +47,9 @@ export const eventRoutes = (watches: readonly Watch[]) =>
         summary: 'Follow events',
         description:
           'Server-sent events, one for each thing that happens in the organization and that your role may see: those ' +
-          'that stand under `webhooks`, with the same `type`, `timestamp` and `data`, and their `id`. Send the last ' +
+          'that stand under `webhooks`, with the same `type`, `timestamp` and `data`, and their `id`. How far an action on a ' +
+          'machine has come is told as `vps.action.progress`, at most about once a second and without an `id`: its `data` has ' +
+          '`action_id`, `command`, `status`, `progress` and `note` as the history shows them. Send the last ' +
           '`id` you have as `Last-Event-ID` (EventSource does) and nothing is lost or repeated. An event `reset` says that ' +
           'what you missed is not kept any more: read anew what you show. Comments come every fifteen seconds; a ' +
           'stream that is not read is closed, and so is that of somebody who may not see it any more.',
@@ -56,14 +58,14 @@ export const eventRoutes = (watches: readonly Watch[]) =>
         errors: ['not_found', 'forbidden', 'permission_denied', 'rate_limited'],
       },
       (ctx, { query, principal, headers, stream }) =>
-        openEvents(ctx, query.watch, { principal, headers, stream, watches, after: query.after }),
+        openEvents(ctx, query.watch, { principal, headers, stream, beside, after: query.after }),
     );
   });
 
 const staffGroup = { tag: 'Staff: events', about: 'What happens everywhere, as it happens.', examples };
 
 /** `hears` says how much of an event somebody of staff is told. */
-export const eventStaffRoutes = (hears: Hears) =>
+export const eventStaffRoutes = (hears: Hears, beside: BesideJournal) =>
   routes('/staff/events', staffGroup, (route) => {
     route.get(
       '',
@@ -80,6 +82,6 @@ export const eventStaffRoutes = (hears: Hears) =>
         errors: ['rate_limited'],
       },
       (ctx, { query, principal, headers, stream }) =>
-        openAllEvents(ctx, hears, { principal, headers, stream, watches: [], after: query.after }),
+        openAllEvents(ctx, hears, { principal, headers, stream, beside, after: query.after }),
     );
   });

@@ -55,6 +55,17 @@ export function followEvent(queries: QueryClient, name: EventName): void {
   for (const kind of [...followUps[name], ...always]) stale.add(kind);
 }
 
+/** How far an action on a machine has come, which is told without an entry of the journal. */
+export const progress = 'vps.action.progress';
+
+export function followProgress(queries: QueryClient, service: number): void {
+  // Charts draw what was measured, which an action does not change.
+  void queries.invalidateQueries({
+    queryKey: ['vps', service],
+    predicate: ({ queryKey }) => queryKey[2] !== 'charts',
+  });
+}
+
 export function followReset(queries: QueryClient): void {
   void queries.invalidateQueries();
 }

@@ -1,11 +1,12 @@
 import type { Query, QueryClient } from '@tanstack/react-query';
 import { useSyncExternalStore } from 'react';
 import { ApiError, type EventName, UnreachableError } from '../../../client/index.ts';
-import { eventNames, followEvent, followReset } from './events.ts';
+import { eventNames, followEvent, followProgress, followReset, progress } from './events.ts';
 import { session } from './queries/session.ts';
 
 type Message =
   | { kind: 'event'; name: EventName }
+  | { kind: 'progress'; service: number }
   | { kind: 'reset' }
   | { kind: 'refused' }
   | { kind: 'state'; isLive: boolean };
@@ -44,6 +45,7 @@ export function followOrganization(queries: QueryClient, organization: number, s
   shareStream<Message>(`innkeeper.events.${organization}`, signal, {
     take(message) {
       if (message.kind === 'event') followEvent(queries, message.name);
+      else if (message.kind === 'progress') followProgress(queries, message.service);
       else if (message.kind === 'reset') followReset(queries);
       else if (message.kind === 'refused') void queries.invalidateQueries({ queryKey: ['session'] });
       else {
@@ -128,6 +130,7 @@ function hold(
         again = setTimeout(open, refusedMs);
       };
       source.addEventListener('reset', () => tell({ kind: 'reset' }));
+      source.addEventListener(progress, ({ data }) => tell({ kind: 'progress', service: serviceOf(data) }));
       for (const name of eventNames) source.addEventListener(name, () => tell({ kind: 'event', name }));
     };
     signal.addEventListener('abort', () => {
@@ -138,4 +141,10 @@ function hold(
     });
     open();
   });
+}
+
+/** Which service the text of an event is about. */
+function serviceOf(text: string): number {
+  const { data } = JSON.parse(text) as { data: { subject: { id: number } } };
+  return data.subject.id;
 }

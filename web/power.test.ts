@@ -1,0 +1,112 @@
+/** What changes a machine by itself or against its guest's will, as people see it in a real browser. */
+import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
+import { HypervisorError } from '../src/drivers/hypervisor/index.ts';
+import { machineIdOf } from '../src/vps/machine.ts';
+import { runningVps } from '../test/orders.ts';
+import { settled } from '../test/sql.ts';
+import { type Bed, openBed, signIn } from './testbed.ts';
+
+let bed: Bed;
+let id: number;
+beforeAll(async () => {
+  bed = await openBed();
+  ({ serviceId: id } = await runningVps(bed.product, bed.product.customer, { domain: 'power.example.com' }));
+});
+afterEach(() => bed.closeWindows());
+afterAll(() => bed?.close());
+
+const read = async (path: string) =>
+  (await bed.product.customer.get(`/dashboard/service/${id}/vps/${path}`)).body.data;
+
+const corners = [
+  { name: 'wide, light, English', viewport: { width: 1440, height: 900 }, colorScheme: 'light' },
+  { name: 'narrow, dark, German', viewport: { width: 320, height: 640 }, colorScheme: 'dark' },
+] as const;
+
+it.each(corners)('a machine that ignores its power button is switched off at once: $name', async (corner) => {
+  const isNarrow = corner.viewport.width === 320;
+  const at = isNarrow ? 'Sofort ausschalten' : 'Switch off at once';
+  const language = isNarrow ? 'de' : 'en';
+  await bed.product.customer.post('/dashboard/account/preferences', { language });
+  const { current_action: now, state } = (await read('overview')).vps;
+  if (now === null && state === 'stopped')
+    await bed.product.customer.post(`/dashboard/service/${id}/vps/start`, {});
+  await settled(bed.product);
+  const shutdown = vi
+    .spyOn(bed.product.hypervisor, 'shutdown')
+    .mockRejectedValue(new HypervisorError('shutdown_timeout', 'it still runs'));
+  await bed.product.customer.post(`/dashboard/service/${id}/vps/stop`, {});
+  await settled(bed.product);
+  shutdown.mockRestore();
+
+  const visitor = await bed.open(corner);
+  const { page } = visitor;
+  await signIn(bed, visitor, `/services/${id}/history`);
+  // Beside the failure, in plain words, and among what can be done with its power.
+  const failed = page.getByRole('row').filter({
+    hasText: isNarrow ? 'nicht rechtzeitig heruntergefahren' : 'did not shut down in time',
+  });
+  await failed.first().waitFor();
+  await failed.first().getByRole('button', { name: at }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByText(isNarrow ? /nicht gespeichert haben, ist verloren/ : /not saved is lost/).waitFor();
+  expect([...(await visitor.faults()), ...visitor.complaints()]).toEqual([]);
+  await dialog.getByRole('button', { name: isNarrow ? 'Abbrechen' : 'Cancel' }).click();
+  await dialog.waitFor({ state: 'detached' });
+  if (isNarrow) {
+    await page.getByRole('button', { name: 'Ein/Aus' }).click();
+    await page.getByRole('menuitem', { name: at }).click();
+  } else await page.getByRole('button', { name: at }).first().click();
+  await dialog.getByRole('button', { name: at }).click();
+  await expect.poll(async () => (await read('overview')).vps.state).toBe('stopped');
+  // What is off has nothing left to be switched off.
+  await failed.getByRole('button', { name: at }).waitFor({ state: 'detached' });
+  expect(await failed.count()).toBeGreaterThan(0);
+});
+
+it("an action's progress and a repair that nobody asked for are seen on any page of the machine, untouched", async () => {
+  const { product } = bed;
+  await product.customer.post('/dashboard/account/preferences', { language: 'en' });
+  if ((await read('overview')).vps.state === 'stopped')
+    await product.customer.post(`/dashboard/service/${id}/vps/start`, {});
+  await settled(product);
+  const visitor = await bed.open();
+  const { page } = visitor;
+  await signIn(bed, visitor, `/services/${id}/settings`);
+  await page.getByText('Running').first().waitFor();
+  // The stream is open: what comes now was not read with the page.
+  const holds: (() => void)[] = [];
+  const held = vi
+    .spyOn(product.hypervisor, 'start')
+    .mockImplementation(() => new Promise((go) => holds.push(go)));
+  product.hypervisor.lose(machineIdOf(id));
+  await page.getByText('Start: begun').waitFor();
+  held.mockRestore();
+  for (const go of holds) go();
+  await settled(product);
+
+  const answer = await (async () => {
+    const slow = vi
+      .spyOn(product.hypervisor, 'createDisk')
+      .mockImplementation(
+        () =>
+          new Promise((_, refuse) =>
+            holds.push(() => refuse(new HypervisorError('disk_failed', 'no', { permanent: true }))),
+          ),
+      );
+    holds.length = 0;
+    const { body } = await product.customer.post(`/dashboard/service/${id}/vps/reinstall`, {
+      ...{ os: 'tiny', password: 'Good-Pass-1' },
+    });
+    const bar = page.getByRole('progressbar', { name: 'Reinstall' });
+    await expect
+      .poll(async () => Number(await bar.getAttribute('aria-valuenow').catch(() => 0)))
+      .toBeGreaterThan(0);
+    slow.mockRestore();
+    for (const go of holds) go();
+    return body.data.action.id;
+  })();
+  expect((await read('history')).actions[0].id).toBe(answer);
+  await settled(product);
+  expect(visitor.complaints()).toEqual([]);
+});
