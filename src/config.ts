@@ -14,6 +14,10 @@ import {
 
 export { ConfigError };
 
+/** Those who take money for us, by the names that payments of theirs have on the wire. */
+export const paymentProviders = ['stripe'] as const;
+export type PaymentProvider = (typeof paymentProviders)[number];
+
 /** Everything the environment can say, parsed once. The table in docs/operations/configuration.md is compared with it. */
 export interface Config {
   port: number;
@@ -78,7 +82,7 @@ export interface Config {
   /** PowerDNS' HTTP API and its key; set with `dns: 'powerdns'`. */
   dnsUrl: string;
   dnsApiKey: string;
-  payments: 'stripe' | 'none';
+  payments: PaymentProvider | 'none';
   /** Set with `payments: 'stripe'`; the URL is null for Stripe itself. */
   stripeSecretKey: string;
   stripeWebhookSecret: string;
@@ -594,7 +598,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
       text('DNS_API_KEY'),
     ),
     ...payments(
-      read(choice, 'PAYMENTS', ['auto', 'stripe', 'none'] as const),
+      read(choice, 'PAYMENTS', ['auto', ...paymentProviders, 'none'] as const),
       text('STRIPE_SECRET_KEY'),
       text('STRIPE_WEBHOOK_SECRET'),
       read(url, 'STRIPE_API_URL', ['http', 'https'], 'http://127.0.0.1:12111'),

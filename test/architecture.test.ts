@@ -6,7 +6,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { allPersonal, allRoutes } from '../src/api.ts';
-import { settings } from '../src/config.ts';
+import { paymentProviders, settings } from '../src/config.ts';
 import { allStatements } from '../src/platform/database/index.ts';
 import { errorCodes, faceOf, statusName } from '../src/platform/errors.ts';
 import { listRoutes } from '../src/platform/http/index.ts';
@@ -299,6 +299,19 @@ describe('imports', () => {
         .map((target) => `${file} → ${target}`),
     );
     expect(through, "what another room needs is exported by its room's index.ts").toEqual([]);
+  });
+
+  it('know no payment provider by its name: another one is an engine and a row of `paymentProviders`', () => {
+    const named = sources
+      .filter(({ file }) => !/^(drivers\/|config\.ts)|\/examples\.ts$/.test(file))
+      .flatMap(({ file, text }) =>
+        text
+          .split('\n')
+          .filter((line) => paymentProviders.some((name) => line.includes(`'${name}'`)))
+          .filter((line) => !/\bexamples: /.test(line))
+          .map((line) => `${file}: ${line.trim()}`),
+      );
+    expect(named).toEqual([]);
   });
 
   it('start processes in a few known places only', () => {

@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import { paymentProviders } from '../config.ts';
 import { OrganizationName } from '../organizations/index.ts';
 import {
   Choice,
@@ -16,7 +17,7 @@ import {
   Strict,
   Timestamp,
 } from '../platform/http/index.ts';
-import { invoiceKinds } from './invoices/kind.ts';
+import { invoiceKinds, paymentMethods } from './invoices/kind.ts';
 import { invoiceActions, invoiceStatuses, refusalCodes } from './invoices/states.ts';
 import { wayCodes } from './payments/ways.ts';
 import { InvoiceTaxFacts, Treatment } from './tax/schema.ts';
@@ -110,7 +111,7 @@ export const Invoice = named(
         'Payment',
         Type.Object({
           id: Id,
-          method: Choice(['credit', 'bank_transfer', 'stripe', 'none']),
+          method: Choice(paymentMethods),
           amount: MoneyText,
           reference: Nullable(Type.String()),
           received_on: Nullable(Day),
@@ -205,10 +206,10 @@ export const InvoiceList = named(
 export const Pay = named(
   'InvoicePayment',
   Strict({
-    method: Choice(['credit', 'card', 'stripe'], {
+    method: Choice(['credit', 'card', ...paymentProviders], {
       description:
         'How to pay: `credit` takes what is due from the account credit at once. `card` is the payment provider: a page to ' +
-        'go to, or a saved method. `stripe` is that provider by its name',
+        'go to, or a saved method. Its own name, such as `stripe`, says the same of that provider alone',
     }),
     payment_method_id: Type.Optional(
       meaning('The saved method to charge; without it the customer is sent to a page', Id),

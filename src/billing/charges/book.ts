@@ -75,7 +75,7 @@ async function named(tx: TxContext, charge: Charge, { reference }: PaymentTruth)
 }
 
 function paymentOf(charge: Charge, { reference }: PaymentTruth): Payment {
-  return { method: 'stripe', transferId: null, chargeId: charge.id, reference, receivedOn: null };
+  return { method: charge.driver, transferId: null, chargeId: charge.id, reference, receivedOn: null };
 }
 
 /** Books money that came; says whether it paid the invoice in full. */

@@ -1,3 +1,4 @@
+import type { PaymentProvider } from '../../config.ts';
 import { forMany, newId, statement, type TxContext } from '../../platform/index.ts';
 
 /**
@@ -11,7 +12,8 @@ export interface Charge {
   id: number;
   organization_id: number;
   invoice_id: number;
-  driver: string;
+  /** The payment provider, which payments of it are called by. */
+  driver: PaymentProvider;
   means: 'page' | 'saved';
   method_id: number | null;
   attempt: number | null;

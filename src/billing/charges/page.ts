@@ -7,7 +7,7 @@ import { closePages } from '../payments/settle.ts';
 import { type Charge, chargeById, newCharge, openPageOf, setAmount, setPage } from './charge.ts';
 import { customerAt } from './customer.ts';
 import { type Errand, errandOf, linkOf } from './link.ts';
-import { asking } from './provider.ts';
+import { asking, requireProvider } from './provider.ts';
 
 /** A page that is about to end is not worth going to. */
 const freshMs = 600_000;
@@ -23,7 +23,7 @@ export async function wantPage(
 ): Promise<{ charge: Charge; link: string }> {
   const { id: invoiceId, organization_id, currency } = invoice;
   const { amountMinor, usesCredit } = asked;
-  const driver = tx.config.payments;
+  const driver = requireProvider(tx);
   const before = await tx.db.maybe(openPageOf, { invoiceId, driver, usesCredit });
   if (before !== null) await tx.db.run(setAmount, { id: before.id, amountMinor });
   const charge =

@@ -1,3 +1,4 @@
+import type { PaymentProvider } from '../../config.ts';
 import { PaymentError } from '../../drivers/payments/index.ts';
 import { type Context, fail } from '../../platform/index.ts';
 
@@ -7,9 +8,14 @@ import { type Context, fail } from '../../platform/index.ts';
  */
 export const providerOutages = ['provider_unreachable', 'provider_refused'] as const;
 
-/** `payment_provider_missing` where customers pay by transfer and from credit alone. */
-export function requireProvider({ config }: Context): void {
-  if (config.payments === 'none') throw fail('payment_provider_missing');
+/**
+ * `payment_provider_missing` where customers pay by transfer and from credit alone, and where the provider that is wanted by
+ * its name is another. Gives which one there is.
+ */
+export function requireProvider({ config: { payments } }: Context, wanted = 'card'): PaymentProvider {
+  const isOther = wanted !== 'card' && wanted !== payments;
+  if (payments === 'none' || isOther) throw fail('payment_provider_missing');
+  return payments;
 }
 
 /** Asks the provider while a person waits; what it fails with is said in words for them. */

@@ -1,3 +1,4 @@
+import type { PaymentProvider } from '../../config.ts';
 import { type Decline, PaymentError, type PaymentTruth } from '../../drivers/payments/index.ts';
 import {
   currencyDigits,
@@ -35,7 +36,7 @@ import { providerOutages } from './provider.ts';
 export interface Chargeable {
   id: number;
   organization_id: number;
-  driver: string;
+  driver: PaymentProvider;
   reference: string;
 }
 

@@ -1,3 +1,5 @@
+import { paymentProviders } from '../../config.ts';
+
 /** What an invoice is for; `manual`: what staff says. */
 export const invoiceKinds = [
   'order',
@@ -12,4 +14,6 @@ export const invoiceKinds = [
 export type InvoiceKind = (typeof invoiceKinds)[number];
 
 /** How money came in: by which payment provider, if by one. `none` pays what asks for nothing. */
-export type PaymentMethod = 'credit' | 'bank_transfer' | 'stripe' | 'none';
+export const paymentMethods = ['credit', 'bank_transfer', ...paymentProviders, 'none'] as const;
+
+export type PaymentMethod = (typeof paymentMethods)[number];

@@ -1,10 +1,11 @@
+import type { PaymentProvider } from '../../config.ts';
 import { statement } from '../../platform/index.ts';
 
 /** A saved method, as far as its owner knows it. */
 export interface MethodRow {
   id: number;
   organization_id: number;
-  driver: string;
+  driver: PaymentProvider;
   reference: string;
   type: string;
   brand: string | null;

@@ -1,3 +1,4 @@
+import type { PaymentProvider } from '../../config.ts';
 import {
   fail,
   formatMoney,
@@ -19,7 +20,8 @@ import { reasonAgainstCredit, reasonAgainstSpending } from './ways.ts';
 
 /** How a customer wants to pay. */
 interface Way {
-  method: 'credit' | 'card' | 'stripe';
+  /** `card`: whichever payment provider there is. */
+  method: 'credit' | 'card' | PaymentProvider;
   payment_method_id?: number;
   use_credit?: boolean;
 }
@@ -54,10 +56,10 @@ const nothing: Asked = { redirect_url: null, charge: null };
 async function askProvider(
   tx: OrganizationContext & TxContext,
   invoice: Payable,
-  { payment_method_id: methodId, use_credit: usesCredit = false }: Way,
+  { method: wanted, payment_method_id: methodId, use_credit: usesCredit = false }: Way,
 ): Promise<Asked> {
   requireUnpaid(invoice);
-  requireProvider(tx);
+  requireProvider(tx, wanted);
   const method = methodId === undefined ? null : await requireMethod(tx, methodId);
   if (usesCredit) requireCreditTaken(invoice);
   const { organization_id: organizationId, currency } = invoice;

@@ -286,13 +286,13 @@ function becauseOf({ status }: Payable): 'cancelled' | 'paid' {
   return status === 'cancelled' ? 'cancelled' : 'paid';
 }
 
-function nameOf({ method }: Payment): string {
-  return method === 'stripe' ? 'Payment by card or debit' : 'Bank transfer';
+function nameOf({ chargeId }: Payment): string {
+  return chargeId !== null ? 'Payment by card or debit' : 'Bank transfer';
 }
 
 /** Where money that comes in lies then; what is paid from credit lay with us before. */
-function accountOf({ method }: Payment): 'bank' | 'provider' {
-  return method === 'stripe' ? 'provider' : 'bank';
+function accountOf({ chargeId }: Payment): 'bank' | 'provider' {
+  return chargeId !== null ? 'provider' : 'bank';
 }
 
 function writePayment(

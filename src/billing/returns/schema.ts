@@ -14,6 +14,7 @@ import {
   Strict,
   Timestamp,
 } from '../../platform/http/index.ts';
+import { paymentMethods } from '../invoices/kind.ts';
 import { paymentStates } from '../payments/paymentList.ts';
 
 const refundStates = ['pending', 'done', 'failed'] as const;
@@ -21,15 +22,13 @@ const disputeStates = ['asked', 'open', 'won', 'lost'] as const;
 
 const Currency = Type.String({ examples: ['EUR'] });
 
-const methods = ['credit', 'bank_transfer', 'stripe', 'none'] as const;
-
 const Paid = named(
   'StaffPayment',
   Type.Object({
     id: Id,
     organization: OrganizationName,
     invoice_id: Id,
-    method: Choice(methods, {
+    method: Choice(paymentMethods, {
       description:
         'By what it was paid: account credit, a bank transfer, the payment provider; `none`: nothing was to be paid',
     }),
@@ -109,7 +108,7 @@ const about = {
 
 export const PaymentQuery = ListQuery({
   ...about,
-  method: Type.Optional(Choice(methods)),
+  method: Type.Optional(Choice(paymentMethods)),
   state: Type.Optional(Choice(paymentStates)),
   sort: SortBy(['created_at'], '-created_at'),
 });

@@ -108,8 +108,10 @@ export function Invoice() {
   );
 }
 
+/** Whichever payment provider it was by: its name says nothing to who paid there. */
 function methodName(method: Schema<'Payment'>['method']) {
-  return method === 'credit' || method === 'none' ? (`${method}_method` as const) : method;
+  if (method === 'credit' || method === 'none') return `${method}_method` as const;
+  return method === 'bank_transfer' ? method : 'online';
 }
 
 function Documents({ found: { id, number } }: { found: Schema<'Invoice'> }) {
