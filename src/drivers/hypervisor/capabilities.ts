@@ -13,7 +13,7 @@ export const hypervisorCapabilities = [
   'rescue',
   /** `boot: 'network'`. */
   'netboot',
-  /** The screen, `openConsole(id, 'vnc')`. */
+  /** The screen, `openConsole(id, 'vnc')` and `readScreen`. */
   'vnc',
   /** The serial line, `openConsole(id, 'serial')`. */
   'serial',

@@ -14,7 +14,7 @@ const needing: Record<
   backups: (driver, spec) => [driver.createBackup(spec.id, 'lacking'), driver.restoreBackup(spec, 'lacking')],
   rescue: (driver, spec) => [driver.start({ ...spec, boot: 'rescue' })],
   netboot: (driver, spec) => [driver.start({ ...spec, boot: 'network' })],
-  vnc: (driver, { id }) => [driver.openConsole(id, 'vnc')],
+  vnc: (driver, { id }) => [driver.openConsole(id, 'vnc'), driver.readScreen(id)],
   serial: (driver, { id }) => [driver.openConsole(id, 'serial')],
   guest_agent: (driver, { id }) => [
     driver.setPassword(id, '$6$lacking$hash'),

@@ -35,6 +35,8 @@ export type HypervisorErrorCode =
   | 'guest_silent'
   /** The guest's agent answers and cannot do what it is asked. */
   | 'guest_refused'
+  /** There is no picture of the screen to be had right now. */
+  | 'screen_failed'
   /** The call wants a stopped machine. */
   | 'not_stopped'
   | 'snapshot_failed'

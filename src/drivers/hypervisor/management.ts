@@ -27,6 +27,13 @@ export interface MachineManagement {
   openConsole(id: MachineId, kind: ConsoleKind): Promise<Duplex>;
 
   /**
+   * What is on the machine's screen now, as a PNG of true colours and at most 8 MiB that holds nothing but pixels, and the
+   * same bytes as long as they are the same; `not_running`. Asked again and again: whoever hangs is given up on within
+   * seconds, and the machine goes on.
+   */
+  readScreen(id: MachineId): Promise<Buffer>;
+
+  /**
    * Keeps the disk as it is now under a name, running or stopped, its file systems consistent (the guest is
    * asked to settle when its agent answers). A name that exists already: succeeds. Fails: the machine is as before.
    * Here and for backups, also when one comes back, `no_space` says that the node has none to spare, and nothing was

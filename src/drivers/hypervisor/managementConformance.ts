@@ -5,6 +5,7 @@ import type { HypervisorCapability } from './capabilities.ts';
 import { refusesWhatItLacks } from './capabilityConformance.ts';
 import { type DriverUnderTest, hostileHostname } from './conformance.ts';
 import type { Hypervisor, MachineSpec } from './contract.ts';
+import { showsItsScreen } from './screenConformance.ts';
 
 /** What the suite needs beyond {@link DriverUnderTest}. */
 export interface ManagedDriverUnderTest extends DriverUnderTest {
@@ -99,6 +100,7 @@ export function describeManagement(
       const other = driver.spec(2);
       const absent = hasCode('machine_absent', true);
       if (can('vnc')) await expect(hypervisor.openConsole(other.id, 'vnc')).rejects.toEqual(absent);
+      if (can('vnc')) await expect(hypervisor.readScreen(other.id)).rejects.toEqual(absent);
       if (can('snapshots')) await expect(hypervisor.createSnapshot(other.id, 'a')).rejects.toEqual(absent);
       if (can('backups')) await expect(hypervisor.createBackup(other.id, 'a')).rejects.toEqual(absent);
       await expect(hypervisor.resize(other)).rejects.toEqual(absent);
@@ -149,6 +151,10 @@ export function describeManagement(
       await reads(screen, /^RFB 003\.008\n/);
       screen.destroy();
     });
+
+    needing('vnc')('shows what is on the screen as a picture', { timeout: 60_000 }, () =>
+      showsItsScreen(hypervisor, spec.id),
+    );
 
     needing('serial')(
       'lets somebody sign in over the serial line, while others look on',
@@ -304,6 +310,7 @@ export function describeManagement(
         await Promise.all(ends);
         const stopped = hasCode('not_running', false);
         await expect(hypervisor.openConsole(spec.id, 'serial')).rejects.toEqual(stopped);
+        await expect(hypervisor.readScreen(spec.id)).rejects.toEqual(stopped);
         await expect(hypervisor.setHostname(spec.id, 'a')).rejects.toEqual(stopped);
         await hypervisor.setAddresses(spec);
         expect(await hypervisor.sample()).toEqual([]);

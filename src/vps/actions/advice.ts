@@ -30,6 +30,7 @@ const advice: Record<Exclude<HypervisorErrorCode, 'no_space' | 'guest_refused'>,
     'The machine runs, but nothing answers on SSH at its first address; its console shows how far it has come',
   guest_silent:
     "The guest's agent does not answer. If the machine is still booting, wait and try again; otherwise install and start qemu-guest-agent in it. If you cannot sign in, turn `rescue` on in the settings, restart, and change the disk from there",
+  screen_failed: null,
   snapshot_failed:
     'The copy of the disk could not be made or restored, perhaps because the node is full; our staff has been told. Delete copies that you do not need and try again later',
   snapshot_absent: 'This copy of the disk is not on the node any more; delete it and choose another',

@@ -31,6 +31,8 @@ export interface MachineFiles {
   agentSocket: string;
   serialSocket: string;
   vncSocket: string;
+  /** There while a picture of its screen is taken. */
+  screen: string;
   /** What QEMU prints; see `log.ts`. */
   log: string;
   /** Name of its network device on the host. */
@@ -68,6 +70,7 @@ export function machineFiles(options: QemuOptions, id: string): MachineFiles {
     agentSocket: join(runDir, 'agent'),
     serialSocket: join(runDir, 'serial'),
     vncSocket: join(runDir, 'vnc'),
+    screen: join(dir, 'screen.png'),
     log: join(dir, 'qemu.log'),
     tap: tapName(options.bridge.name, id),
   };

@@ -34,6 +34,9 @@ describe.skipIf((await reasonToSkip('tiny')) !== null)('a QEMU that hangs', () =
     await signal('SIGSTOP');
     await expect.poll(hangs, { timeout: 45_000 }).toBe(true);
     expect(await hypervisor.inspect(spec.id)).toMatchObject({ power: 'running', hangs: true });
+    const began = Date.now();
+    await expect(hypervisor.readScreen(spec.id)).rejects.toMatchObject({ code: 'screen_failed' });
+    expect(Date.now() - began).toBeLessThan(10_000);
     await signal('SIGCONT');
     await expect.poll(hangs, { timeout: 45_000 }).toBe(false);
     expect(heard).toEqual([`${spec.id} running`, `${spec.id} running`]);

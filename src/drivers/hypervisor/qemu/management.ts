@@ -19,6 +19,7 @@ import type { Monitor } from './monitor.ts';
 import type { QemuOptions } from './options.ts';
 import { resizeDisk, runningSize } from './resize.ts';
 import { sampler } from './sample.ts';
+import { machineScreens } from './screen.ts';
 import * as snapshots from './snapshots.ts';
 import { copySpace } from './space.ts';
 
@@ -60,6 +61,7 @@ export function machineManagement(parts: SharedParts): MachineManagement & OwnMa
     snapshots.unwrittenBytes((await machineIds(options)).map(filesOf)),
   );
   const consoles = machineConsoles();
+  const screens = machineScreens();
   const samples = sampler();
 
   async function existing(id: string): Promise<MachineFiles> {
@@ -181,6 +183,10 @@ export function machineManagement(parts: SharedParts): MachineManagement & OwnMa
       const files = await existing(id);
       await running(files);
       return consoles.open(files, kind);
+    },
+    async readScreen(id) {
+      const files = await existing(id);
+      return screens.read(await running(files), () => findOwner(files));
     },
 
     async createSnapshot(id, name) {

@@ -3,6 +3,7 @@ import type { HypervisorCapability } from '../capabilities.ts';
 import { HypervisorError, type MachineSpec } from '../contract.ts';
 import type { MachineManagement, SnapshotFacts } from '../management.ts';
 import { checkAuthorizedKeys, checkCopyName, checkHostname, checkPasswordHash, checkSpec } from '../spec.ts';
+import { screenOf } from './screen.ts';
 import type { Keeping, KeptDisk, SimulatedCall, SimulatedGuest, SimulatedMachine } from './store.ts';
 
 interface Simulation {
@@ -100,6 +101,10 @@ export function simulatedManagement(simulation: Simulation): MachineManagement {
       }, 100);
       line.on('close', () => clearInterval(timer));
       return line;
+    },
+    async readScreen(id) {
+      must('vnc');
+      return screenOf(id, running(id));
     },
     createSnapshot: kept((id, name) => keep('snapshots', id, name)),
     restoreSnapshot: kept((id, name) => restore('snapshots', id, name)),
