@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { closeApi } from './api.ts';
 import { routes } from './route.ts';
 import { IdParams, Nothing } from './schema.ts';
-import { type Demo, startDemo } from './testbed.ts';
+import { type Demo, picture, startDemo } from './testbed.ts';
 
 let demo: Demo;
 beforeAll(async () => {
@@ -44,6 +44,21 @@ describe('the envelope', () => {
     expect(file.headers.get('content-disposition')).toBe(
       `attachment; filename="Rechnung _1_ _.pdf"; filename*=UTF-8''Rechnung%20%221%22%20%C3%BC.pdf`,
     );
+  });
+
+  it('sends bytes that have a tag once, and again when they are others', async () => {
+    const get = (headers = {}) => demo.call('GET', '/api/picture', { headers });
+    const first = await get();
+    expect([first.status, first.text]).toEqual([200, 'one']);
+    expect(first.headers.get('cache-control')).toBe('private, no-cache');
+    const known = { 'if-none-match': first.headers.get('etag') ?? '' };
+    const same = await get(known);
+    expect([same.status, same.text]).toEqual([304, '']);
+    expect(same.headers.get('etag')).toBe(first.headers.get('etag'));
+    picture.bytes = Buffer.from('two');
+    const other = await get(known);
+    expect([other.status, other.text]).toEqual([200, 'two']);
+    expect(other.headers.get('etag')).not.toBe(first.headers.get('etag'));
   });
 });
 

@@ -44,6 +44,8 @@ describe('a process that runs no machines', () => {
     const answer = await product.customer.get('/dashboard/service/1/vps/console');
     expect([answer.status, answer.body.code]).toEqual([503, 'driver_absent']);
     expect((await product.nobody.get('/dashboard/service/1/vps/console')).status).toBe(401);
+    const screen = await product.customer.get('/dashboard/service/1/vps/screen');
+    expect([screen.status, screen.body.code]).toEqual([503, 'driver_absent']);
     await product.stop();
   });
 });

@@ -54,7 +54,8 @@ export function compileRespond(
     return envelope;
   };
   const answerIn = async (ctx: Context, request: FastifyRequest, reply: FastifyReply, req: AnyReq) => {
-    if (route.etag !== undefined) return withTag(route.etag, request, reply, await handle(ctx, req, reply));
+    if (route.etag !== undefined && route.data !== null)
+      return withTag(route.etag, request, reply, await handle(ctx, req, reply));
     if (repeatable && request.headers['idempotency-key'] !== undefined) {
       return answerOnce(route, ctx, request, reply, (tx) => handle(tx, req, reply));
     }
@@ -259,6 +260,13 @@ function sendBytes(api: Api, reply: FastifyReply, route: Route, bytes: Bytes): u
   if (bytes.isStrangers) reply.header('content-security-policy', forStrangers);
   if (bytes.isImmutable) reply.header('cache-control', 'public, max-age=31536000, immutable');
   const { body } = bytes;
+  if (route.etag === true && Buffer.isBuffer(body)) {
+    const tag = etagOf(body);
+    // Whoever asked may keep it, and asks each time whether it is still right.
+    reply.headers({ etag: tag, 'cache-control': 'private, no-cache' });
+    const known = reply.request.headers['if-none-match'];
+    if (known !== undefined && matchesTag(known, tag, 'weak')) return reply.code(304).send();
+  }
   if (!Buffer.isBuffer(body) && route.produces === 'text/event-stream') {
     reply.header('x-accel-buffering', 'no'); // a proxy that collects events delays them
     const end = (): void => {

@@ -49,6 +49,8 @@ export interface Req<P, Q, B, A extends Auth = Auth, N extends DriverName = neve
 export interface OpenStream {
   /** The process's own: neither in a transaction nor anybody's. */
   readonly ctx: Context & { readonly db: Database };
+  /** Those that the process has. */
+  readonly drivers: Partial<Drivers>;
   /** Who has it open, as they stand now; null when they may have it no more. Throws when that cannot be known. */
   lookAgain(): Promise<Principal | null>;
 }
@@ -136,7 +138,7 @@ export interface RouteOptions<
   idempotency?: 'off';
   /**
    * GET: sends an ETag and honours If-None-Match. A tag `without` fields that change by themselves still matches after
-   * they did; If-None-Match does not count then.
+   * they did; If-None-Match does not count then. Bytes with a tag may be kept by whoever asked, who asks again each time.
    */
   etag?: true | { without: readonly string[] };
   /**
@@ -373,6 +375,8 @@ function misplacedOption(method: Method, options: Loose): string | null {
     return 'a stream cannot be held against the one before; it takes idempotency: off';
   }
   if (options.etag !== undefined && method !== 'GET') return 'etag is for GET';
+  if (options.produces !== undefined && options.etag !== undefined && options.etag !== true)
+    return 'bytes have no fields to leave out: etag: true';
   if (options.files !== undefined && (method !== 'POST' || bytesOf(options.body ?? Nothing) !== null))
     return 'files are for a POST with fields';
   const isChange = method === 'PATCH' || method === 'PUT' || method === 'DELETE';

@@ -248,7 +248,7 @@ function openStream(api: Api, route: Route, request: FastifyRequest): OpenStream
     if (auth === 'public') throw new Error('nobody is known on a public route');
     return lookAgain({ ...route, auth, reach: reachOf(route) }, asking, caller?.organizationId ?? null, api);
   };
-  return { ctx, lookAgain: lookAgainNow };
+  return { ctx, drivers: api.drivers, lookAgain: lookAgainNow };
 }
 
 function invalid(problems: Problem[]) {

@@ -149,6 +149,9 @@ export const demoRoutes = routes('/dashboard/notes', { tag: 'Notes' }, (route) =
   route.post('/poke', { auth: 'account', operation: 'poke', summary: 'Poke', data: Nothing }, () => ({}));
 });
 
+/** What `/picture` answers with. */
+export const picture = { bytes: Buffer.from('one') };
+
 export const demoOddRoutes = routes('', { tag: 'Odd' }, (route) => {
   route.get(
     '/hello',
@@ -181,6 +184,11 @@ export const demoOddRoutes = routes('', { tag: 'Odd' }, (route) => {
       body: Buffer.from('%PDF'),
       name: 'Rechnung "1" ü.pdf',
     }),
+  );
+  route.get(
+    '/picture',
+    { auth: 'public', operation: 'getPicture', summary: 'Get picture', produces: 'image/png', etag: true },
+    () => ({ body: picture.bytes }),
   );
   route.get(
     '/events',
