@@ -135,6 +135,7 @@ import {
   deleteProtection,
   growth,
   sampleWatch,
+  screenWatch,
   upgradeRoutes,
   vpsMover,
   vpsPersonal,
@@ -181,7 +182,7 @@ function operationsOf(principal: Principal): string[] {
 }
 
 /** What streams of events bring that is no entry of the journal. */
-const besideJournal = { watches: [sampleWatch], underWay: [actionProgress] };
+const besideJournal = { watches: [sampleWatch, screenWatch], underWay: [actionProgress] };
 
 /** Every endpoint of the product. */
 export const allRoutes: RouteGroup[] = [

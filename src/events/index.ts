@@ -44,5 +44,5 @@ export { auditRoutes, mailStaffRoutes } from './staffRoutes.ts';
 export type { Hears } from './stream/clients.ts';
 export { eventRoutes, eventStaffRoutes } from './stream/routes.ts';
 export type { Going, UnderWay } from './stream/underWay.ts';
-export type { Measured, Watch } from './stream/watch.ts';
+export type { Measured, Seen, Watch } from './stream/watch.ts';
 export { readUnsubscribeToken, type Unsubscription } from './unsubscribe.ts';

@@ -53,6 +53,7 @@ describe('what the node of a machine cannot do', () => {
     ['POST', 'reset-password', {}],
     ['POST', 'access', { ssh_key_ids: [] }],
     ['GET', 'console?type=vnc', undefined],
+    ['GET', 'screen', undefined],
     ['PATCH', 'settings', { rescue: true }],
     ['PATCH', 'settings', { boot_order: 'network' }],
     ['PATCH', 'settings', { auto_backup: { enabled: true } }],

@@ -121,6 +121,7 @@ export const sampleWatch: Watch = {
   kind: 'vps',
   event: 'vps.sample',
   permission: 'vps.read',
+  everyMs: 2_000,
   require: requireVps,
   since: async (ctx, watched) => {
     const { intervalS } = resolutions.hour;

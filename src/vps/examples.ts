@@ -72,6 +72,7 @@ export const examples = {
       expires_at: '2026-01-31T22:02:45.115Z',
     },
   },
+  getVpsScreen: { params: { id: ids.service }, data: null },
   reinstallVps: {
     params: { id: ids.service },
     body: { os: 'debian', ssh_key_ids: [ids.sshKey], hostname: 'web1.example.com' },

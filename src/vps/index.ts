@@ -29,6 +29,7 @@ export { sealedSecrets } from './actions/act.ts';
 export { actionProgress } from './actions/underWay.ts';
 export { createSampler, resolutions, sampleWatch } from './charts.ts';
 export { vpsConcerns } from './concerns.ts';
+export { screenWatch } from './console/screen.ts';
 export { serveConsoles } from './console/server.ts';
 export { vpsMeasures } from './measures.ts';
 export { vpsMover } from './move.ts';

@@ -10,6 +10,7 @@ import { bootMs, type RealProduct, startRealProduct } from '../../test/machines.
 import { runningVps } from '../../test/orders.ts';
 import { until } from '../../test/product.ts';
 import { reasonToSkip } from '../drivers/hypervisor/qemu/testbed.ts';
+import { pixelsOf } from '../drivers/hypervisor/screenConformance.ts';
 
 const reason = await reasonToSkip('tiny');
 if (reason !== null) console.warn(`The VPS manager is not tested on real machines: ${reason}`);
@@ -52,6 +53,18 @@ describe.skipIf(reason !== null)('the VPS manager on a real guest', { timeout: b
 
   const vps = (path: string) => `/dashboard/service/${id}/vps${path}`;
   const inside = (command: string, password?: string) => product.ssh(address, command, password);
+  /** So many pixels of the picture of its screen are not black. */
+  const litPixels = async () => {
+    const { demo, url } = product.child;
+    const headers = {
+      token: demo.customer.api_key,
+      'x-organization-id': String(demo.customer.organization_id),
+    };
+    const answer = await fetch(`${url}/api${vps('/screen')}`, { headers });
+    expect(answer.status).toBe(200);
+    const { pixels } = pixelsOf(Buffer.from(await answer.arrayBuffer()));
+    return pixels.reduce((lit, value, at) => lit + (at % 3 === 1 && value > 0x40 ? 1 : 0), 0);
+  };
   const answers = () =>
     until(
       () => inside('echo up').catch(() => ''),
@@ -73,10 +86,14 @@ describe.skipIf(reason !== null)('the VPS manager on a real guest', { timeout: b
     expect(await inside('echo back')).toBe('back');
   });
 
-  it('shows the screen as RFB and lets in over the serial line', async () => {
+  it('shows the screen as RFB and as a picture, and lets in over the serial line', async () => {
     const screen = await openConsole('vnc');
     await screen.waitFor(/^RFB 003\.\d{3}\n/);
     screen.socket.close();
+
+    const before = await litPixels();
+    await inside(`printf '%0240d' 0 > /dev/tty0`);
+    await expect.poll(litPixels).toBeGreaterThan(before + 1_000);
 
     const { password } = await product.act(id, 'POST', '/reset-password');
     const { socket, waitFor } = await openConsole('serial');

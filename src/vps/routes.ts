@@ -4,6 +4,7 @@ import { resetPassword } from './access/password.ts';
 import { listHistory, readAction } from './actions/history.ts';
 import { readCharts } from './charts.ts';
 import { openConsole } from './console/open.ts';
+import { readScreen } from './console/screen.ts';
 import { examples } from './examples.ts';
 import { reinstallVps } from './install/reinstall.ts';
 import { changeIp, lockIps, readIps, readOverview } from './overview.ts';
@@ -115,6 +116,31 @@ export const vpsRoutes = routes('/dashboard/service', group, (route) => {
       answer(await openConsole(ctx, req.params.id, req.query.type ?? 'vnc', req.principal), {
         'cache-control': 'no-store',
       }),
+  );
+
+  route.get(
+    '/:id/vps/screen',
+    {
+      auth: 'organization',
+      permission: 'vps.manage',
+      params: IdParams,
+      operation: 'getVpsScreen',
+      personal: true,
+      // It shows what a console shows.
+      whileBlocked: false,
+      summary: 'Get VPS screen',
+      description:
+        'What is on the screen of the running machine now, as a PNG; it tells a boot that hangs from a network that is dead. ' +
+        'Do not poll: `watch=vps:{id}` at the stream of events brings `vps.screen` when it has changed, and `If-None-Match` ' +
+        'saves you a picture that you have.',
+      produces: 'image/png',
+      etag: true,
+      errors: [...missing, 'action_not_allowed', 'not_supported', 'unavailable'],
+      // The machine is reached from this process.
+      drivers: ['hypervisor'],
+      limit: 'vpsScreen',
+    },
+    (ctx, req) => readScreen(ctx, req.params.id, req.drivers.hypervisor),
   );
 
   route.post(

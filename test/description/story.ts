@@ -94,7 +94,8 @@ export const story = [
   ],
   ...['getInvoicePdfAsStaff', 'exportInvoicesAsStaff'],
   ...['getInvoiceAsStaff', 'listServicesAsStaff', 'getServiceAsStaff', 'listProductsAsStaff'],
-  ...['stopVps', 'getVpsAction', 'startVps', 'restartVps', 'getVpsOverview', 'getVpsConsole', 'reinstallVps'],
+  ...['stopVps', 'getVpsAction', 'startVps', 'restartVps', 'getVpsOverview', 'getVpsConsole'],
+  ...['getVpsScreen', 'reinstallVps'],
   ...['getVpsIpAddresses', 'updateIpAddress', 'getPerformanceCharts', 'getVpsActionHistory'],
   ...[
     'createSnapshot',

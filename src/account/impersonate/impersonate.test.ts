@@ -99,6 +99,7 @@ describe('staff that acts as a customer', () => {
       expect(personal).toContain(`POST /dashboard/${path}`);
     expect(personal).toContain('DELETE /dashboard/payment-methods/:id');
     expect(personal).toContain('GET /dashboard/service/:id/vps/console');
+    expect(personal).toContain('GET /dashboard/service/:id/vps/screen');
     expect(personal).toContain('PATCH /dashboard/account');
     expect(personal).toContain('POST /dashboard/organizations/:id/invitations');
     expect(personal).toContain('PATCH /dashboard/organizations/:id/members/:user_id');

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { onForgotten, type Principal } from '../../platform/http/index.ts';
-import { type Context, causesOf, type Database, statement } from '../../platform/index.ts';
+import { type Context, causesOf, type Database, type Drivers, statement } from '../../platform/index.ts';
 import { toldEvents } from '../event.ts';
 import { followJournal } from '../followJournal.ts';
 import { type JournalEntry, newestEntry, selectEntry } from '../readJournal.ts';
@@ -48,13 +48,13 @@ export interface BesideJournal {
 }
 
 /** The hub of this process's product; whoever opens it first says what it brings `beside` to everybody. */
-export function hubOf(ctx: Whole, beside: BesideJournal): Hub {
-  const known = hubs.get(ctx.db) ?? createHub(ctx, beside);
+export function hubOf(ctx: Whole, beside: BesideJournal, drivers: Partial<Drivers>): Hub {
+  const known = hubs.get(ctx.db) ?? createHub(ctx, beside, drivers);
   hubs.set(ctx.db, known);
   return known;
 }
 
-function createHub(ctx: Whole, { watches, underWay }: BesideJournal): Hub {
+function createHub(ctx: Whole, { watches, underWay }: BesideJournal, drivers: Partial<Drivers>): Hub {
   const places = createPlaces(ctx.config.eventStreamsPerPerson);
   const clients = new Set<Client>();
   const byOrganization = new Map<number | null, Set<Client>>();
@@ -148,7 +148,7 @@ function createHub(ctx: Whole, { watches, underWay }: BesideJournal): Hub {
       void read(stop.signal, resolve);
       const beat = setInterval(() => tick(), 1_000);
       const stopListening = onForgotten(checkSoon);
-      const stopWatching = samplesFor(ctx, watches, clients);
+      const stopWatching = samplesFor(ctx, watches, clients, drivers);
       const stopTelling = tellUnderWay(ctx, underWay, clients);
       stop.signal.addEventListener('abort', () => {
         clearInterval(beat);

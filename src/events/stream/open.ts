@@ -37,7 +37,7 @@ async function open(
   if (stream === null) throw new Error('this route is no stream');
   // Who comes back sends both: the address that they began with, and how far they have got since.
   const lastId = lastIdOf(headers['last-event-id']) ?? after ?? null;
-  const hub = hubOf(stream.ctx, beside);
+  const hub = hubOf(stream.ctx, beside, stream.drivers);
   hub.enter(userId);
   const body = openBody(() => hub.leave(userId));
   const beat = Math.floor(Math.random() * beatEveryS);
@@ -67,12 +67,13 @@ async function requireWatch(
   watches: readonly Watch[],
 ): Promise<Watching> {
   const [kind = '', id = ''] = text.split(':');
-  const watch = watches.find((each) => each.kind === kind);
-  if (watch === undefined) {
-    const kinds = watches.map((each) => `${each.kind}:{id}`).join(', ');
+  const known = watches.filter((each) => each.kind === kind);
+  if (known.length === 0) {
+    const kinds = [...new Set(watches.map((each) => `${each.kind}:{id}`))].join(', ');
     throw fail('invalid_request', { details: [{ field: 'query.watch', message: `can be ${kinds}` }] });
   }
-  if (!ctx.permissions.has(watch.permission)) throw fail('permission_denied');
+  const watch = known.find(({ permission }) => ctx.permissions.has(permission));
+  if (watch === undefined) throw fail('permission_denied');
   await watch.require(ctx, Number(id));
   return { kind, id: Number(id) };
 }

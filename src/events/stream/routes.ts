@@ -30,7 +30,9 @@ const EventsQuery = Strict({
     Type.String({
       pattern: '^[a-z]{1,20}:[1-9]\\d{0,15}$',
       'x-message': 'must be what you look at, such as vps:4503599627370449',
-      description: 'Also brings the newest samples of a machine, as events `vps.sample`: `vps:` and its id',
+      description:
+        'Also brings the newest samples of a machine, as events `vps.sample`, and `vps.screen` when its screen looks otherwise, ' +
+        'for those who may open its console: `vps:` and its id',
     }),
   ),
 });

@@ -14,6 +14,7 @@ it('who watches a machine that has stood still for an hour has nobody read an ho
   const asked: { id: number; agoMs: number }[][] = [];
   const watch: Watch = {
     ...{ kind: 'vps', event: 'vps.sample', permission: 'vps.read', require: async () => undefined },
+    everyMs: 1_000,
     since: async (_, watched) => {
       const now = clock.now().getTime();
       asked.push(watched.map(({ id, since }) => ({ id, agoMs: now - since.getTime() })));

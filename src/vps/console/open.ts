@@ -12,7 +12,7 @@ import {
 } from '../../platform/index.ts';
 import { requireCapability } from '../capabilities.ts';
 import { consoleOpened } from '../events.ts';
-import { requireVps } from '../queries.ts';
+import { requireVps, stateOf, type VpsRow } from '../queries.ts';
 
 export type ConsoleKind = 'vnc' | 'serial';
 
@@ -86,11 +86,7 @@ export async function openConsole(
   return transaction(ctx, 'vps.openConsole', async (tx) => {
     const vps = await requireVps(tx, id);
     requireCapability(vps, kind);
-    if (vps.service_status !== 'active' || (vps.state !== 'running' && vps.state !== 'restarting')) {
-      const state =
-        vps.service_status === 'active' ? `machine is ${vps.state}` : `service is ${vps.service_status}`;
-      throw fail('action_not_allowed', { message: `The ${state}; a console needs a running machine` });
-    }
+    requireShown(vps, 'a console needs');
     const ticket = randomBytes(ticketBytes).toString('base64url');
     const expiresAt = new Date(tx.clock.now().getTime() + ticketMs);
     const { userId, apiKeyId, ip } = ctx.actor;
@@ -109,6 +105,14 @@ export async function openConsole(
     const base = tx.config.publicUrl.replace(/^http/, 'ws');
     return { type: kind, wss_url: `${base}/api/console/${ticket}`, expires_at: expiresAt };
   });
+}
+
+/** Refuses a machine of which nothing can be seen, since it is not running: `action_not_allowed`. `what` is what needs it. */
+export function requireShown(vps: VpsRow, what: string): void {
+  const { service_status: status, state } = vps;
+  if (status === 'active' && (state === 'running' || state === 'restarting')) return;
+  const how = status === 'active' ? `machine is ${stateOf(vps)}` : `service is ${status}`;
+  throw fail('action_not_allowed', { message: `The ${how}; ${what} a running machine` });
 }
 
 /** Takes a ticket; null when there is none that is still good, or whoever asked for it may no longer. */
