@@ -1,5 +1,7 @@
 /** The pages of one machine in a real browser, against the product itself. */
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { HypervisorError } from '../src/drivers/hypervisor/index.ts';
+import { pngOf } from '../src/drivers/hypervisor/png.ts';
 import { runningVps } from '../test/orders.ts';
 import { sql } from '../test/sql.ts';
 import { type Bed, openBed, signIn, type Visitor } from './testbed.ts';
@@ -154,6 +156,37 @@ describe('a customer', () => {
       })
       .toBe('77');
     expect(complaints()).toEqual([]);
+  });
+
+  it('sees what is on the machine’s screen as it changes, untouched, and opens the console by it', async () => {
+    const { page, complaints } = await openTab('');
+    const picture = page.getByRole('img', { name: /^What the machine shows on its screen/ });
+    const drawn = () =>
+      picture.evaluate((image) => {
+        const { naturalWidth, naturalHeight } = image as unknown as Record<string, number>;
+        return [naturalWidth, naturalHeight];
+      });
+    await expect.poll(drawn).toEqual([320, 200]);
+    await page.getByRole('heading', { name: /^Screen, \d+ sec ago$/ }).waitFor();
+    const blank = pngOf({ width: 72, height: 40 }, Buffer.alloc(72 * 40 * 3, 40));
+    const shown = vi.spyOn(bed.product.hypervisor, 'readScreen').mockResolvedValue(blank);
+    await expect.poll(drawn).toEqual([72, 40]);
+    // Nothing more happens on it, and that is said.
+    await page.getByText('Nothing has changed on it since.').waitFor();
+    expect(complaints()).toEqual([]);
+    shown.mockRejectedValue(new HypervisorError('screen_failed', 'it hangs'));
+    await page.getByText('The screen could not be read.').waitFor();
+    await expect.poll(() => picture.count()).toBe(0);
+    shown.mockRestore();
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await expect.poll(drawn).toEqual([320, 200]);
+    await bed.product.customer.post(`/dashboard/service/${id}/vps/stop`, { force: true });
+    await page.getByText('The machine is not running: its screen is dark.').waitFor();
+    await settled();
+    await bed.product.customer.post(`/dashboard/service/${id}/vps/start`);
+    await settled();
+    await picture.click();
+    await page.waitForURL(/\/console\?type=vnc$/);
   });
 
   it('reads what the charts draw, for as long as is chosen', async () => {

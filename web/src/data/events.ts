@@ -59,10 +59,10 @@ export function followEvent(queries: QueryClient, name: EventName): void {
 export const progress = 'vps.action.progress';
 
 export function followProgress(queries: QueryClient, service: number): void {
-  // Charts draw what was measured, which an action does not change.
+  // Charts draw what was measured, which an action does not change; of the screen it is told apart.
   void queries.invalidateQueries({
     queryKey: ['vps', service],
-    predicate: ({ queryKey }) => queryKey[2] !== 'charts',
+    predicate: ({ queryKey }) => queryKey[2] !== 'charts' && queryKey[2] !== 'screen',
   });
 }
 

@@ -28,6 +28,14 @@ export function moment(time: string, language: Language): string {
   return format.format(new Date(time));
 }
 
+/** So many seconds ago, in the largest unit of which there is one. */
+export function ago(seconds: number, language: Language): string {
+  const format = new Intl.RelativeTimeFormat(locales[language], { style: 'short' });
+  if (seconds < 60) return format.format(-seconds, 'second');
+  if (seconds < 3_600) return format.format(-Math.floor(seconds / 60), 'minute');
+  return format.format(-Math.floor(seconds / 3_600), 'hour');
+}
+
 const axisStyles = {
   hour: { timeStyle: 'short' },
   day: { timeStyle: 'short' },

@@ -6,22 +6,24 @@ import { gigabytes } from '../text/formats.ts';
 import { useText } from '../text/index.ts';
 import { Copy, Fact, LinkTo, Progress, Section, SimpleGrid, Skeleton, Stack, Text } from '../ui/index.ts';
 import { Actions } from './History.tsx';
+import { Screen } from './Screen.tsx';
 
 type Vps = Schema<'Machine'>;
 
 /** The first page of a machine: how to get in, what it uses, and what was done last. */
 export function Machine({ id }: { id: number }) {
   const { t } = useText();
-  useMeasured(id);
+  const isFollowed = useMeasured(id);
   const { data: vps, error } = useQuery(machine(id));
   // What stands above it says why it cannot be read.
   if (vps === undefined) return error ? null : <Skeleton height={220} />;
   return (
     <Stack gap="lg">
-      <SimpleGrid cols={{ base: 1, md: 2 }}>
+      <div className="connect">
         <Connect vps={vps} />
-        <Resources vps={vps} />
-      </SimpleGrid>
+        <Screen id={id} state={vps.state} isFollowed={isFollowed} />
+      </div>
+      <Resources vps={vps} />
       <Section
         title={t('machine.history')}
         aside={
@@ -58,28 +60,30 @@ function Resources({ vps: { resources, usage, traffic } }: { vps: Vps }) {
   const sent = gigabytes(traffic.used_gb, language);
   return (
     <Section title={t('machine.resources')}>
-      <Fact name={t('machine.cpu')}>
-        {t('machine.cores', { count: resources.cpu })}
-        {usage !== null && (
-          <Progress value={usage.cpu_percent} aria-label={t('machine.cpu')} color="brand" mt={4} />
-        )}
-      </Fact>
-      <Fact name={t('machine.memory')}>
-        {usage === null ? (
-          memory
-        ) : (
-          <Text inherit>
-            {t('machine.of', { used: gigabytes(usage.memory_used_mb / 1024, language), total: memory })}
-          </Text>
-        )}
-        {used !== null && <Progress value={used} aria-label={t('machine.memory')} color="brand" mt={4} />}
-      </Fact>
-      <Fact name={t('machine.disk')}>{gigabytes(resources.disk_gb, language)}</Fact>
-      <Fact name={t('machine.traffic')}>
-        {traffic.limit_gb === null
-          ? sent
-          : t('machine.of', { used: sent, total: gigabytes(traffic.limit_gb, language) })}
-      </Fact>
+      <SimpleGrid cols={{ base: 1, xs: 2, lg: 4 }}>
+        <Fact name={t('machine.cpu')}>
+          {t('machine.cores', { count: resources.cpu })}
+          {usage !== null && (
+            <Progress value={usage.cpu_percent} aria-label={t('machine.cpu')} color="brand" mt={4} />
+          )}
+        </Fact>
+        <Fact name={t('machine.memory')}>
+          {usage === null ? (
+            memory
+          ) : (
+            <Text inherit>
+              {t('machine.of', { used: gigabytes(usage.memory_used_mb / 1024, language), total: memory })}
+            </Text>
+          )}
+          {used !== null && <Progress value={used} aria-label={t('machine.memory')} color="brand" mt={4} />}
+        </Fact>
+        <Fact name={t('machine.disk')}>{gigabytes(resources.disk_gb, language)}</Fact>
+        <Fact name={t('machine.traffic')}>
+          {traffic.limit_gb === null
+            ? sent
+            : t('machine.of', { used: sent, total: gigabytes(traffic.limit_gb, language) })}
+        </Fact>
+      </SimpleGrid>
     </Section>
   );
 }

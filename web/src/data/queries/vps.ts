@@ -9,6 +9,26 @@ export const machine = (id: number) =>
       (await client.get('/dashboard/service/{id}/vps/overview', { path: { id }, signal })).vps,
   });
 
+/** The newest picture of its screen, as an address under which pages may draw it: they may use `data:`, not `blob:`. */
+export const machineScreen = (id: number) =>
+  queryOptions({
+    queryKey: ['vps', id, 'screen'],
+    refetchOnMount: 'always',
+    queryFn: async ({ signal }) => {
+      const answer = await client.file('/dashboard/service/{id}/vps/screen', { path: { id }, signal });
+      return dataUrlOf(await answer.blob());
+    },
+  });
+
+function dataUrlOf(picture: Blob): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const reader = new FileReader();
+    reader.onload = () => resolve(String(reader.result));
+    reader.onerror = () => reject(reader.error);
+    reader.readAsDataURL(picture);
+  });
+}
+
 export const machineHistory = (id: number, limit = 10) =>
   listed(['vps', id, 'history', limit], (from, signal) =>
     client.get('/dashboard/service/{id}/vps/history', { path: { id }, query: { limit, ...from }, signal }),

@@ -1,0 +1,77 @@
+import { useQuery } from '@tanstack/react-query';
+import { useEffect, useState } from 'react';
+import type { Schema } from '../../../client/index.ts';
+import { acting } from '../data/impersonation.ts';
+import { machineScreen, session } from '../data/queries/index.ts';
+import { ago } from '../text/formats.ts';
+import { useText } from '../text/index.ts';
+import { LinkTo, Refusal, Section, Skeleton, Text } from '../ui/index.ts';
+
+interface ScreenProps {
+  id: number;
+  state: Schema<'Machine'>['state'];
+  /** Whether it would be told that the screen has changed. */
+  isFollowed: boolean;
+}
+
+/** What is on a machine's screen: it tells a boot that hangs from a network that is dead. */
+export function Screen({ id, state, isFollowed }: ScreenProps) {
+  const { t, language } = useText();
+  const { data: signedIn } = useQuery(session);
+  // It is the customer's alone, as a console is.
+  const isSeen = acting() === null && signedIn?.organization?.permissions.includes('vps.manage') === true;
+  const isOn = state === 'running' || state === 'restarting';
+  const screen = useQuery({ ...machineScreen(id), enabled: isSeen && isOn });
+  const isDrawn = isSeen && isOn && screen.error === null && screen.data !== undefined;
+  const ageS = useAge(isDrawn ? screen.dataUpdatedAt : null);
+  return (
+    <Section
+      title={ageS === null ? t('machine.screen') : t('machine.screenAgo', { time: ago(ageS, language) })}
+    >
+      {!isSeen && <Text c="dimmed">{t('machine.screenUnseen')}</Text>}
+      {isSeen && !isOn && (
+        <div className="screen">
+          <p>{t('machine.screenOff')}</p>
+        </div>
+      )}
+      {isSeen && isOn && screen.error !== null && (
+        <Refusal
+          title={t('machine.screenBroken')}
+          error={screen.error}
+          onRetry={() => void screen.refetch()}
+        />
+      )}
+      {isSeen && isOn && screen.isPending && <Skeleton className="screen" />}
+      {isDrawn && (
+        <LinkTo
+          to="/services/$id/console"
+          params={{ id: String(id) }}
+          search={{ type: 'vnc' }}
+          className="screen"
+        >
+          <img src={screen.data} alt={t('machine.screenAlt')} />
+        </LinkTo>
+      )}
+      {isDrawn && isFollowed && (ageS ?? 0) >= quietS && (
+        <Text size="sm" c="dimmed">
+          {t('machine.screenSame')}
+        </Text>
+      )}
+    </Section>
+  );
+}
+
+/** The product looks every four seconds: what is older than two looks has not changed since. */
+const quietS = 10;
+
+/** Seconds since a moment, counting. */
+function useAge(since: number | null): number | null {
+  const [now, setNow] = useState(() => Date.now());
+  useEffect(() => {
+    if (since === null) return;
+    setNow(Date.now());
+    const timer = setInterval(() => setNow(Date.now()), 1_000);
+    return () => clearInterval(timer);
+  }, [since]);
+  return since === null ? null : Math.max(1, Math.round((now - since) / 1_000));
+}
