@@ -144,7 +144,10 @@ const tablesOf: Record<string, string[]> = {
 
 /** Tables that a room reads although another writes them: one statement says what two rooms know. */
 const readsOf: Record<string, { tables: string[]; why: string }> = {
-  events: { tables: ['email_changes', 'users'], why: 'to whom a mail goes' },
+  events: {
+    tables: ['email_changes', 'organizations', 'users'],
+    why: 'to whom a mail goes; each entry of the audit says whose it is, and who did it to whom',
+  },
   account: {
     tables: ['journal', 'mails', 'memberships'],
     why: "a person's sign-ins are entries of the journal; staff asks who is in an organization; factors go days after their person was told",

@@ -4,6 +4,7 @@ import path from 'node:path';
 import { expect, it } from 'vitest';
 import everyonesGerman from './src/text/de.json' with { type: 'json' };
 import everyones from './src/text/en.json' with { type: 'json' };
+import happenedGerman from './src/text/events/de.json' with { type: 'json' };
 import staffsGerman from './src/text/staff/staff.de.json' with { type: 'json' };
 import staffs from './src/text/staff/staff.en.json' with { type: 'json' };
 
@@ -57,4 +58,11 @@ it('of staff alone is on no page of a customer, who does not load it', () => {
     });
   expect(seen).toEqual([]);
   expect(Object.keys(staffs).filter((group) => group in everyones)).toEqual([]);
+});
+
+it('says in German all that can happen, which the API says in English', () => {
+  const documented = readFileSync(path.join(import.meta.dirname, '../docs/events.md'), 'utf8');
+  const events = [...documented.matchAll(/^\| `([a-z_.]+)` \|/gm)].map(([, name = '']) => name);
+  expect(events.length).toBeGreaterThan(150);
+  expect(Object.keys(happenedGerman).sort()).toEqual(events.map((name) => name.replaceAll('.', '_')).sort());
 });

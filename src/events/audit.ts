@@ -1,11 +1,15 @@
 import { type ListRequest, listData, pagedList } from '../platform/http/index.ts';
 import type { StaffContext } from '../platform/index.ts';
+import { sentenceOf } from './event.ts';
 import { journalKeptSince } from './forgetJournal.ts';
 
 interface AuditRow {
   id: number;
   action: string;
   organization_id: number | null;
+  organization: string | null;
+  subject_email: string | null;
+  subject_organization: string | null;
   subject_type: string;
   subject_id: number;
   actor_type: 'user' | 'api_key' | 'staff' | 'system';
@@ -22,8 +26,11 @@ const entries = pagedList<AuditRow>({
   name: 'events.audit',
   from: 'journal t',
   select: `select t.id, t.action, t.organization_id, t.subject_type, t.subject_id, t.actor_type, t.user_id, u.email,
-      t.api_key_id, host(t.ip) as ip, t.request_id, t.data, t.created_at
-    from journal t left join users u on u.id = t.user_id`,
+      t.api_key_id, host(t.ip) as ip, t.request_id, t.data, t.created_at, o.name as organization,
+      s.email as subject_email, so.name as subject_organization
+    from journal t left join users u on u.id = t.user_id left join organizations o on o.id = t.organization_id
+      left join users s on t.subject_type in ('user', 'staff') and s.id = t.subject_id
+      left join organizations so on t.subject_type = 'organization' and so.id = t.subject_id`,
   filters: {
     org: 't.organization_id = :org',
     staff: `t.actor_type = 'staff' and t.user_id = :staff`,
@@ -56,10 +63,24 @@ export async function listAudit(ctx: StaffContext, query: ListRequest & AuditFil
   return { ...listData('audit_entries', rows.map(view), at), kept_since: keptSince };
 }
 
-function view({ subject_type, subject_id, actor_type, user_id, email, api_key_id, ip, ...row }: AuditRow) {
+function view(row: AuditRow) {
+  const { id, action, organization_id: organizationId, request_id, data, created_at } = row;
+  const { actor_type: type, user_id, email, api_key_id, ip } = row;
   return {
-    ...row,
-    subject: { type: subject_type, id: subject_id },
-    actor: { type: actor_type, user_id, email, api_key_id, ip },
+    ...{ id, action, request_id, data, created_at },
+    description: sentenceOf(action),
+    organization_id: organizationId,
+    organization: organizationId === null ? null : { id: organizationId, name: row.organization ?? '' },
+    subject: { type: row.subject_type, id: row.subject_id, name: nameOf(row) },
+    actor: { type, user_id, email, api_key_id, ip },
   };
+}
+
+/** What entries call the thing that they are of; the most telling one first. */
+const names = ['hostname', 'tid', 'number', 'name', 'code', 'slug', 'address', 'recipient', 'section'];
+
+/** By what people know a thing: what it is called now, or what it was called in the entry; null when that says nothing. */
+function nameOf({ subject_email: email, subject_organization: organization, data }: AuditRow): string | null {
+  const said = names.map((name) => data[name]).find((value) => typeof value === 'string' && value !== '');
+  return email ?? organization ?? (said === undefined ? null : String(said));
 }

@@ -58,6 +58,18 @@ export function eventOf(name: string): Event<object> | undefined {
   return known.get(name);
 }
 
+/** What has happened, as a sentence in English; of an event that no room declares any more, its name in words. */
+export function sentenceOf(name: string): string {
+  const meaning = known.get(name)?.meaning ?? name.replaceAll(/[._]/g, ' ');
+  return meaning.charAt(0).toUpperCase() + meaning.slice(1);
+}
+
+/** What of an event's data leaves the house; of an event that stays within it nothing. */
+export function toldOf(name: string, data: Record<string, unknown>): Record<string, unknown> {
+  const parts = Object.keys(known.get(name)?.told?.data ?? {}).filter((part) => data[part] !== undefined);
+  return Object.fromEntries(parts.map((part) => [part, data[part]]));
+}
+
 /** An event that customers are told of. */
 export type ToldEvent = Event<object> & { readonly told: Told };
 

@@ -27,8 +27,10 @@ export const examples = {
         {
           id: 1204,
           action: 'account.corrected',
+          description: 'Staff corrected what an account says of its person',
           organization_id: null,
-          subject: { type: 'user', id: 4503599627370601 },
+          organization: null,
+          subject: { type: 'user', id: 4503599627370601, name: 'ada@example.com' },
           actor: {
             type: 'staff',
             user_id: 4503599627370702,

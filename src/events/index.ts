@@ -9,7 +9,17 @@ export { type AnswerAddress, conversationOf, readAnswerAddress, wasGivenTo } fro
 export type { Block } from './blocks.ts';
 export { type DeliveryReport, takeDeliveryReport } from './bounce.ts';
 export { mailConcerns } from './concerns.ts';
-export { allEvents, type Event, event, type NoData, type Told, type ToldEvent, toldEvents } from './event.ts';
+export {
+  allEvents,
+  type Event,
+  event,
+  type NoData,
+  sentenceOf,
+  type Told,
+  type ToldEvent,
+  toldEvents,
+  toldOf,
+} from './event.ts';
 export { followJournal, startTellingReaders } from './followJournal.ts';
 export { forgetInJournal } from './forgetInJournal.ts';
 export { forgetJournal, journalKeptSince } from './forgetJournal.ts';

@@ -1,6 +1,6 @@
 import { type TObject, Type } from 'typebox';
 import { type Described, Id, named, Timestamp } from '../platform/http/index.ts';
-import { eventOf, type Told, type ToldEvent, toldEvents } from './event.ts';
+import { eventOf, sentenceOf, type Told, type ToldEvent, toldEvents, toldOf } from './event.ts';
 import type { JournalEntry } from './readJournal.ts';
 
 /** What a customer is told of an entry of the journal, by a stream or a webhook. */
@@ -15,11 +15,8 @@ export interface Message {
 export function messageOf(entry: JournalEntry): { told: Told; message: Message } | null {
   const told = eventOf(entry.event)?.told ?? null;
   if (told === null) return null;
-  const parts = Object.keys(told.data)
-    .filter((name) => entry.data[name] !== undefined)
-    .map((name) => [name, entry.data[name]]);
   const { event: type, createdAt: timestamp, organizationId: organization_id, subject } = entry;
-  const data = { organization_id, subject, ...Object.fromEntries(parts) };
+  const data = { organization_id, subject, ...toldOf(type, entry.data) };
   return { told, message: { type, timestamp, data } };
 }
 
@@ -30,10 +27,10 @@ const Subject = named(
 );
 
 /** The shape of what is told of an event: the body of its webhooks. */
-export function messageSchema({ name, meaning, told }: ToldEvent): TObject {
+export function messageSchema({ name, told }: ToldEvent): TObject {
   const data = Type.Object({ organization_id: Id, subject: Subject, ...told.data });
   const type = Type.Unsafe<string>({ type: 'string', enum: [name] });
-  return named(schemaName(name), Type.Object({ type, timestamp: Timestamp, data }), sentence(meaning));
+  return named(schemaName(name), Type.Object({ type, timestamp: Timestamp, data }), sentenceOf(name));
 }
 
 /** `invoice.paid` is `InvoicePaidEvent` in generated clients. */
@@ -42,15 +39,11 @@ function schemaName(name: string): string {
   return `${words.join('')}Event`;
 }
 
-function sentence(meaning: string): string {
-  return meaning.charAt(0).toUpperCase() + meaning.slice(1);
-}
-
 /** The section `webhooks` of the description: each event that customers are told of, with its body. */
 export function describeMessages(): Described[] {
   return toldEvents().map((event) => ({
     name: event.name,
-    summary: sentence(event.meaning),
+    summary: sentenceOf(event.name),
     description: `Told to those who hold \`${event.told.permission}\`.`,
     body: messageSchema(event),
   }));

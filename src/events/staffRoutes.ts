@@ -99,8 +99,16 @@ const AuditEntry = named(
   Type.Object({
     id: Id,
     action: Type.String({ description: 'The name of the event' }),
+    description: Type.String({ description: 'What happened, in English' }),
     organization_id: Nullable(Id),
-    subject: Type.Object({ type: Type.String(), id: Id }),
+    organization: Nullable(
+      named('AuditOrganization', Type.Object({ id: Id, name: Type.String() }), 'Whose it is'),
+    ),
+    subject: Type.Object({
+      type: Type.String(),
+      id: Id,
+      name: Nullable(Type.String({ description: 'By what people know it, where that is known' })),
+    }),
     actor: Type.Object({
       type: Choice(['user', 'api_key', 'staff', 'system']),
       user_id: Nullable(Id),

@@ -136,6 +136,7 @@ export const examples = {
           id: 1042,
           action: 'member_invited',
           description: 'Somebody was invited by mail to act for an organization',
+          values: { email: 'grace@example.com', role: 'technical' },
           created_at: '2026-01-31T22:03:10.221Z',
           user: { id: ids.user, first_name: 'Ada', last_name: 'Novak', email: 'ada@example.com' },
           admin: null,

@@ -37,7 +37,10 @@ describe('the activity of an organization', () => {
       user: { id: owner.userId, first_name: 'Test', last_name: 'Person', email: owner.email },
       api_key: { name: 'Test', key: expect.stringMatching(/^.{4,}…$/) },
       ...{ subject: { type: 'invoice', id: invoiceId }, invoice: { id: invoiceId }, service: null },
+      // What webhooks tell of it, and no more: whom a mail goes to is not among it.
+      values: { kind: 'order', currency: 'EUR', total: expect.stringMatching(/^\d+\.\d\d$/) },
     });
+    expect(entry?.values).not.toHaveProperty('user_id');
     const session = await signedIn(product, owner);
     await session.patch(`/dashboard/services/${serviceId}/note`, { note: 'mine' });
     const [newest] = await activity({ user_id: owner.userId });

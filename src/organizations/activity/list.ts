@@ -1,4 +1,4 @@
-import { allEvents, journalKeptSince } from '../../events/index.ts';
+import { allEvents, journalKeptSince, sentenceOf, toldOf } from '../../events/index.ts';
 import { type ListRequest, listData, pagedList } from '../../platform/http/index.ts';
 import { fail, type OrganizationContext } from '../../platform/index.ts';
 import { requireChosen } from '../chosen.ts';
@@ -18,13 +18,14 @@ interface EntryRow {
   api_key_id: number | null;
   key_name: string | null;
   key_prefix: string | null;
+  data: Record<string, unknown>;
 }
 
 const entries = pagedList<EntryRow>({
   name: 'organizations.activity',
   from: 'journal t',
   select: `select t.id, t.action, t.subject_type, t.subject_id, t.actor_type, host(t.ip) as ip, t.created_at, t.user_id,
-      u.first_name, u.last_name, u.email, t.api_key_id, k.name as key_name, k.prefix as key_prefix
+      u.first_name, u.last_name, u.email, t.api_key_id, k.name as key_name, k.prefix as key_prefix, t.data
     from journal t left join users u on u.id = t.user_id left join api_keys k on k.id = t.api_key_id`,
   within: `t.organization_id = :organizationId and t.created_at >= :since::timestamptz
     and t.created_at < :until::timestamptz`,
@@ -71,7 +72,7 @@ function actionOf(event: string): string {
   return event.replaceAll('.', '_');
 }
 
-let events: Map<string, { name: string; meaning: string }> | null = null;
+let events: Map<string, { name: string }> | null = null;
 
 /** Events by what they are called here; all rooms are loaded by the time that somebody asks. */
 function known() {
@@ -81,11 +82,6 @@ function known() {
 
 function eventCalled(action: string): string {
   return known().get(action)?.name ?? action;
-}
-
-function describe(event: string): string {
-  const meaning = known().get(actionOf(event))?.meaning ?? event.replaceAll(/[._]/g, ' ');
-  return meaning.charAt(0).toUpperCase() + meaning.slice(1);
 }
 
 function momentOf(text: string | undefined, field: string): string | undefined {
@@ -104,7 +100,8 @@ function view(row: EntryRow) {
   return {
     id: row.id,
     action: actionOf(row.action),
-    description: describe(row.action),
+    description: sentenceOf(row.action),
+    values: toldOf(row.action, row.data),
     created_at: row.created_at,
     user: userId === null || isStaff ? null : { id: userId, ...name, email: row.email ?? '' },
     // The provider's people are known by name; from where they work is the provider's.

@@ -31,7 +31,11 @@ const ActivityEntry = named(
   Type.Object({
     id: Id,
     action: Type.String({ examples: ['invoice_paid'] }),
-    description: Type.String(),
+    description: Type.String({ description: 'In English; `action` and `values` are for other languages' }),
+    values: Type.Record(Type.String(), Type.Unknown(), {
+      description:
+        'What webhooks tell of it, too: amounts, host names and the like; empty where they tell nothing',
+    }),
     created_at: Timestamp,
     user: Nullable(
       named(

@@ -2,6 +2,7 @@ import { type Example, exampleIds as ids, onlyPage } from '../../platform/http/i
 
 const order = {
   id: ids.secondInvoice,
+  number: '2026-000002',
   organization: { id: ids.organization, name: 'Novak Labs' },
   user_id: 4503599627370601,
   invoice_status: 'paid',

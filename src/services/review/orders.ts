@@ -6,6 +6,7 @@ interface OrderRow {
   organization_id: number;
   organization_name: string;
   user_id: number | null;
+  number: string | null;
   status: string;
   currency: string;
   total_minor: number;
@@ -22,7 +23,7 @@ interface OrderRow {
 }
 
 const selectOrder = `
-  select t.id, t.organization_id, o.name as organization_name, t.user_id, t.status, t.currency, t.total_minor,
+  select t.id, t.organization_id, o.name as organization_name, t.user_id, t.number, t.status, t.currency, t.total_minor,
     t.created_at, case when r.status is not null then to_jsonb(r) end as review,
     (select coalesce(jsonb_agg(jsonb_build_object('id', s.id, 'product', p.name, 'domain', s.domain, 'status', s.status)
        order by s.position), '[]')
@@ -89,6 +90,7 @@ export async function readOrder(ctx: Context, id: number) {
 function view(row: OrderRow) {
   return {
     id: row.id,
+    number: row.number,
     organization: { id: row.organization_id, name: row.organization_name },
     user_id: row.user_id,
     invoice_status: row.status,

@@ -24,6 +24,7 @@ const Order = named(
   'StaffOrder',
   Type.Object({
     id: meaning('The id of its invoice', Id),
+    number: Nullable(meaning('Of its invoice, once that was issued', Type.String())),
     organization: OrganizationName,
     user_id: Nullable(meaning('Who ordered', Id)),
     invoice_status: Type.String(),

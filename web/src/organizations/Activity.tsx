@@ -3,6 +3,7 @@ import { useNavigate, useSearch } from '@tanstack/react-router';
 import type { Schema } from '../../../client/index.ts';
 import { type ActivityFilter, activity, members, moreOf } from '../data/queries/index.ts';
 import { day, moment } from '../text/formats.ts';
+import { useHappened, useValues } from '../text/happened.ts';
 import { useText } from '../text/index.ts';
 import { Anchor, Button, Group, LinkTo, List, NativeSelect, Page, Text, TextInput } from '../ui/index.ts';
 import { OrganizationTabs } from './OrganizationTabs.tsx';
@@ -68,7 +69,8 @@ export function Activity() {
             name: t('activity.what'),
             cell: (entry) => (
               <div>
-                <About entry={entry} />{' '}
+                <About entry={entry} />
+                <Values of={entry} />
                 <Anchor
                   component="button"
                   type="button"
@@ -117,7 +119,10 @@ export function Activity() {
 }
 
 /** What happened, leading to what it happened to where that has a page. */
-function About({ entry: { description, service, invoice } }: { entry: Entry }) {
+function About({ entry }: { entry: Entry }) {
+  const happened = useHappened();
+  const { service, invoice } = entry;
+  const description = happened(entry);
   if (service !== null)
     return (
       <LinkTo to="/services/$id" params={{ id: String(service.id) }}>
@@ -131,6 +136,18 @@ function About({ entry: { description, service, invoice } }: { entry: Entry }) {
       </LinkTo>
     );
   return description;
+}
+
+/** Which thing, and how much, where the event tells it. */
+function Values({ of: { values } }: { of: Entry }) {
+  const said = useValues()(values);
+  return (
+    said !== '' && (
+      <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
+        {said}
+      </Text>
+    )
+  );
 }
 
 function Who({ entry: { user, admin } }: { entry: Entry }) {

@@ -4,6 +4,7 @@ import type { Schema } from '../../../client/index.ts';
 import { activity, needs, services, session } from '../data/queries/index.ts';
 import { useServiceColumns } from '../services/columns.tsx';
 import { day, moment, money } from '../text/formats.ts';
+import { useHappened, useValues } from '../text/happened.ts';
 import { useText } from '../text/index.ts';
 import {
   Group,
@@ -184,6 +185,8 @@ const shown = 8;
 function Lately({ organizationId }: { organizationId: number }) {
   const { t, language } = useText();
   const read = useInfiniteQuery(activity(organizationId, {}));
+  const happened = useHappened();
+  const told = useValues();
   const entries = read.data?.pages[0]?.activity;
   return (
     <Section
@@ -194,21 +197,21 @@ function Lately({ organizationId }: { organizationId: number }) {
       {read.isLoading && <Skeleton height={200} />}
       {entries?.length === 0 && <Text c="dimmed">{t('activity.none')}</Text>}
       <Stack component="ul" gap="sm" p={0} m={0} style={{ listStyle: 'none' }}>
-        {entries?.slice(0, shown).map(({ id, description, service, invoice, created_at: when }) => (
+        {entries?.slice(0, shown).map(({ id, service, invoice, created_at: when, ...entry }) => (
           <li key={id} style={{ overflowWrap: 'anywhere' }}>
             {service !== null ? (
               <LinkTo to="/services/$id" params={{ id: String(service.id) }}>
-                {description}
+                {happened(entry)}
               </LinkTo>
             ) : invoice !== null ? (
               <LinkTo to="/invoices/$id" params={{ id: String(invoice.id) }}>
-                {description}
+                {happened(entry)}
               </LinkTo>
             ) : (
-              description
+              happened(entry)
             )}
             <Text size="sm" c="dimmed">
-              {moment(when, language)}
+              {[told(entry.values), moment(when, language)].filter(Boolean).join(' · ')}
             </Text>
           </li>
         ))}

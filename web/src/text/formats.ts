@@ -22,6 +22,16 @@ export function day(date: string, language: Language): string {
   return format.format(new Date(`${date.slice(0, 10)}T00:00:00Z`));
 }
 
+/** A month of the books, `2026-01`. */
+export function month(date: string, language: Language): string {
+  const format = new Intl.DateTimeFormat(locales[language], {
+    month: 'long',
+    year: 'numeric',
+    timeZone: 'UTC',
+  });
+  return format.format(new Date(`${date.slice(0, 7)}-01T00:00:00Z`));
+}
+
 /** A moment, by the clock of whoever looks. */
 export function moment(time: string, language: Language): string {
   const format = new Intl.DateTimeFormat(locales[language], { dateStyle: 'medium', timeStyle: 'short' });

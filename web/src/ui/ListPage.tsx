@@ -1,8 +1,8 @@
-import { Group, NativeSelect, Text, TextInput } from '@mantine/core';
+import { Button, Group, NativeSelect, Text, TextInput } from '@mantine/core';
 import { useDebouncedCallback } from '@mantine/hooks';
 import { type UseInfiniteQueryOptions, useInfiniteQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import type { ReactNode } from 'react';
+import { type ReactNode, useState } from 'react';
 import { moreOf } from '../data/queries/index.ts';
 import { useText } from '../text/index.ts';
 import { type Column, List } from './List.tsx';
@@ -27,7 +27,10 @@ interface StaffListProps<Item> {
   query: UseInfiniteQueryOptions<any, any, any, any, any>;
   columns: readonly Column<Item>[];
   keyOf?: (item: Item) => string | number;
-  empty?: string;
+  /** Said when there is nothing: why, and what comes next. */
+  empty: string;
+  /** Takes back what the list was filtered by, when it was. */
+  onShowAll?: (() => void) | undefined;
 }
 
 /** A list of staff's that is read page by page. */
@@ -37,6 +40,7 @@ export function StaffList<Item extends object>({
   columns,
   keyOf,
   empty,
+  onShowAll,
 }: StaffListProps<Item>) {
   const { t } = useText();
   const found = useInfiniteQuery(query);
@@ -49,13 +53,24 @@ export function StaffList<Item extends object>({
       columns={columns}
       error={found.error}
       onRetry={() => void found.refetch()}
-      empty={<Text c="dimmed">{empty ?? t('staff.nothing')}</Text>}
+      empty={
+        onShowAll === undefined ? (
+          <Text c="dimmed">{empty}</Text>
+        ) : (
+          <>
+            <Text c="dimmed">{t('staff.noneFound')}</Text>
+            <Button variant="default" onClick={onShowAll}>
+              {t('staff.showAll')}
+            </Button>
+          </>
+        )
+      }
       more={moreOf(found)}
     />
   );
 }
 
-interface ListPageProps<Item> extends Omit<StaffListProps<Item>, 'label' | 'query'> {
+interface ListPageProps<Item> extends Omit<StaffListProps<Item>, 'label' | 'query' | 'onShowAll'> {
   title: string;
   text?: string;
   // biome-ignore lint/suspicious/noExplicitAny: see above.
@@ -75,15 +90,27 @@ export function ListPage<Item extends object>({
 }: ListPageProps<Item>) {
   const { aside, children, ...shown } = rest;
   const given = useSearch({ strict: false }) as Words;
+  const navigate = useNavigate();
+  // Filters are drawn anew when they are taken back: what is typed into them is theirs.
+  const [shownAll, setShownAll] = useState(0);
+  const showAll = async () => {
+    await navigate({ to: '.', search: {}, replace: true });
+    setShownAll((times) => times + 1);
+  };
   const filter = Object.fromEntries(
     filters.map(({ name }) => [name, given[name]]).filter(([, value]) => value !== undefined),
   ) as Words;
   return (
     <Page title={title} aside={aside}>
       {text !== undefined && <Text c="dimmed">{text}</Text>}
-      {filters.length > 0 && <Filters filters={filters} given={filter} />}
+      {filters.length > 0 && <Filters key={shownAll} filters={filters} given={filter} />}
       {children}
-      <StaffList label={title} query={list(filter)} {...shown} />
+      <StaffList
+        label={title}
+        query={list(filter)}
+        onShowAll={Object.keys(filter).length > 0 ? () => void showAll() : undefined}
+        {...shown}
+      />
     </Page>
   );
 }

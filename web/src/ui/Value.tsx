@@ -1,9 +1,10 @@
 import { Text } from '@mantine/core';
 import { Fragment, type ReactNode } from 'react';
-import { day, moment, money } from '../text/formats.ts';
+import { day, moment, money, month } from '../text/formats.ts';
 import { isText, useText } from '../text/index.ts';
 import type en from '../text/staff/staff.en.json';
 import { Fact } from './Fact.tsx';
+import { LinkTo } from './LinkTo.tsx';
 import type { Column } from './List.tsx';
 import { State, type StateName } from './State.tsx';
 
@@ -59,6 +60,9 @@ export function useShow(): (item: object, name: string) => ReactNode {
   const show = (value: unknown, name: string, currency: string | null): ReactNode => {
     if (value === null || value === undefined || value === '') return '–';
     if (typeof value === 'boolean') return t(value ? 'staff.yes' : 'staff.no');
+    if (name === 'organization_id') return <Linked to="/staff/organizations/$id" id={value} />;
+    if (name === 'invoice_id') return <Linked to="/staff/invoices/$id" id={value} />;
+    if (name === 'service_id') return <Linked to="/staff/services/$id" id={value} />;
     if (typeof value === 'number') return name.endsWith('id') ? value : value.toLocaleString(language);
     if (Array.isArray(value))
       return value.length === 0
@@ -70,12 +74,19 @@ export function useShow(): (item: object, name: string) => ReactNode {
             </Fragment>
           ));
     if (typeof value === 'object') {
-      const { name: called, email } = value as { name?: string; email?: string };
+      const { id, name: called, email } = value as { id?: number; name?: string; email?: string };
+      if (name === 'organization' && id !== undefined && called !== undefined)
+        return (
+          <Linked to="/staff/organizations/$id" id={id}>
+            {called}
+          </Linked>
+        );
       return called ?? email ?? JSON.stringify(value);
     }
     const text = String(value);
     if (amounts.has(name)) return money(text, currency, language);
     if (/^\d{4}-\d\d-\d\dT/.test(text)) return <Whole>{moment(text, language)}</Whole>;
+    if (name === 'month' && /^\d{4}-\d\d$/.test(text)) return <Whole>{month(text, language)}</Whole>;
     if (/^\d{4}-\d\d-\d\d$/.test(text)) return <Whole>{day(text, language)}</Whole>;
     if (states.has(name) && isText(`status.${text}`)) return <State of={text as StateName} />;
     const shown = word(text);
@@ -85,6 +96,21 @@ export function useShow(): (item: object, name: string) => ReactNode {
     const { [name]: value, currency = null } = item as Record<string, unknown>;
     return show(value, name, typeof currency === 'string' ? currency : null);
   };
+}
+
+interface LinkedProps {
+  to: '/staff/organizations/$id' | '/staff/invoices/$id' | '/staff/services/$id';
+  id: unknown;
+  children?: ReactNode;
+}
+
+/** Something that has a page of staff's. */
+function Linked({ to, id, children }: LinkedProps) {
+  return (
+    <LinkTo to={to} params={{ id: String(id) }}>
+      {children ?? String(id)}
+    </LinkTo>
+  );
 }
 
 /** What is not broken into lines where there is room for it. */

@@ -44,6 +44,7 @@ export function StaffKeys() {
   return (
     <ListPage
       title={t('staff.keys')}
+      empty={t('empty.keys')}
       list={staffKeys}
       columns={columns}
       aside={

@@ -17,6 +17,7 @@ export function StaffPeople() {
   return (
     <ListPage
       title={t('staff.people')}
+      empty={t('empty.people')}
       text={t('running.peopleText')}
       list={staffPeople}
       filters={[

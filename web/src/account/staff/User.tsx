@@ -80,6 +80,7 @@ function Shown({ of: person }: { of: Person }) {
       <Unfold title={t('staff.organizations')} isOpen>
         <StaffList
           label={t('staff.organizations')}
+          empty={t('empty.ofPerson')}
           query={staffOrganizations({ user_id: person.id })}
           columns={columns}
         />
@@ -218,6 +219,7 @@ function Impersonations({ userId }: { userId: number }) {
   return (
     <StaffList
       label={t('customers.impersonations')}
+      empty={t('empty.impersonations')}
       query={impersonations({ user_id: userId })}
       columns={columns}
     />

@@ -18,6 +18,7 @@ export function Users() {
   return (
     <ListPage
       title={t('staff.users')}
+      empty={t('empty.users')}
       list={users}
       filters={[
         { name: 'search' },

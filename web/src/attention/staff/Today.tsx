@@ -141,7 +141,7 @@ function Money() {
     <Section title={t('staff.figures')}>
       {read.error && <Refusal error={read.error} onRetry={() => void read.refetch()} />}
       {read.isLoading && <Skeleton height={60} />}
-      {read.data?.currencies.length === 0 && <Text c="dimmed">{t('staff.nothing')}</Text>}
+      {read.data?.currencies.length === 0 && <Text c="dimmed">{t('empty.figures')}</Text>}
       {read.data?.currencies.map(({ currency, months, open }) => {
         const month = months.at(-1);
         const amount = (value: string | undefined) => money(value ?? '0.00', currency, language);
@@ -183,7 +183,7 @@ function Room() {
         ]}
         error={read.error}
         onRetry={() => void read.refetch()}
-        empty={<Text c="dimmed">{t('staff.nothing')}</Text>}
+        empty={<Text c="dimmed">{t('empty.nodes')}</Text>}
       />
     </Section>
   );

@@ -35,6 +35,7 @@ export function BankStatement() {
       {({ statement }) => (
         <ListPage
           title={statement.name}
+          empty={t('empty.bankEntries')}
           list={(filter) => bankEntries(filter, path)}
           filters={[
             { name: 'state', of: states.map((value) => ({ value, label: t(`money.entry_${value}`) })) },

@@ -18,6 +18,7 @@ export function BankStatements() {
   return (
     <ListPage
       title={t('staff.statements')}
+      empty={t('empty.bankStatements')}
       text={t('money.statementsText')}
       list={bankStatements}
       columns={columns}

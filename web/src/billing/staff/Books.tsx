@@ -28,6 +28,7 @@ export function Books() {
   return (
     <ListPage
       title={t('staff.books')}
+      empty={t('empty.books')}
       text={t('money.booksText')}
       list={bookkeepingPeriods}
       columns={columns}

@@ -1,29 +1,25 @@
 import type { Schema } from '../../../../client/index.ts';
 import { payments } from '../../data/queries/staff/index.ts';
 import { useText } from '../../text/index.ts';
-import { LinkTo, ListPage, useColumns } from '../../ui/index.ts';
+import { ListPage, useColumns } from '../../ui/index.ts';
 
 /** Everything that paid for an invoice, in whichever way. */
 export function Payments() {
   const { t } = useText();
-  const columns = useColumns<Schema<'StaffPayment'>>(
-    ['invoice_id', 'organization', 'amount', 'method', 'state', 'reference', 'received_on', 'created_at'],
-    {
-      invoice_id: ({ invoice_id: id }) => (
-        <LinkTo to="/staff/invoices/$id" params={{ id: String(id) }}>
-          {id}
-        </LinkTo>
-      ),
-      organization: ({ organization: { id, name } }) => (
-        <LinkTo to="/staff/organizations/$id" params={{ id: String(id) }}>
-          {name}
-        </LinkTo>
-      ),
-    },
-  );
+  const columns = useColumns<Schema<'StaffPayment'>>([
+    'organization',
+    'invoice_id',
+    'amount',
+    'method',
+    'state',
+    'reference',
+    'received_on',
+    'created_at',
+  ]);
   return (
     <ListPage
       title={t('staff.payments')}
+      empty={t('empty.payments')}
       text={t('money.paymentsText')}
       list={payments}
       filters={[

@@ -13,7 +13,13 @@ export function Payouts() {
     },
   );
   return (
-    <ListPage title={t('staff.payouts')} text={t('money.payoutsText')} list={payouts} columns={columns} />
+    <ListPage
+      title={t('staff.payouts')}
+      empty={t('empty.payouts')}
+      text={t('money.payoutsText')}
+      list={payouts}
+      columns={columns}
+    />
   );
 }
 
@@ -53,6 +59,7 @@ export function UnknownPayments() {
   return (
     <ListPage
       title={t('staff.unknownPayments')}
+      empty={t('empty.unknownPayments')}
       text={t('money.unknownText')}
       list={unknownPayments}
       columns={columns}

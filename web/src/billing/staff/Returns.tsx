@@ -4,23 +4,21 @@ import { creditReturns, disputes, refunds } from '../../data/queries/staff/index
 import { useText } from '../../text/index.ts';
 import { Act, Group, LinkTo, ListPage, Named, NamedLong, useColumns } from '../../ui/index.ts';
 
-function InvoiceLink({ id }: { id: number }) {
-  return (
-    <LinkTo to="/staff/invoices/$id" params={{ id: String(id) }}>
-      {id}
-    </LinkTo>
-  );
-}
-
 export function Refunds() {
   const { t } = useText();
-  const columns = useColumns<Schema<'StaffRefund'>>(
-    ['invoice_id', 'organization', 'amount', 'method', 'state', 'reason', 'created_at'],
-    { invoice_id: ({ invoice_id: id }) => <InvoiceLink id={id} /> },
-  );
+  const columns = useColumns<Schema<'StaffRefund'>>([
+    'organization',
+    'invoice_id',
+    'amount',
+    'method',
+    'state',
+    'reason',
+    'created_at',
+  ]);
   return (
     <ListPage
       title={t('staff.refunds')}
+      empty={t('empty.refunds')}
       list={refunds}
       filters={[
         { name: 'state', of: ['pending', 'done', 'failed'] },
@@ -36,8 +34,8 @@ export function Disputes() {
   const { t } = useText();
   const columns = useColumns<Schema<'Dispute'>>(
     [
-      'invoice_id',
       'organization',
+      'invoice_id',
       'amount',
       'reason',
       'state',
@@ -47,7 +45,6 @@ export function Disputes() {
       'actions',
     ],
     {
-      invoice_id: ({ invoice_id: id }) => <InvoiceLink id={id} />,
       actions: ({ id, unclear }) =>
         Number(unclear) > 0 && (
           <Act
@@ -67,6 +64,7 @@ export function Disputes() {
   return (
     <ListPage
       title={t('staff.disputes')}
+      empty={t('empty.disputes')}
       text={t('money.disputesText')}
       list={disputes}
       filters={[{ name: 'state', of: ['asked', 'open', 'won', 'lost'] }, { name: 'organization_id' }]}
@@ -117,6 +115,7 @@ export function CreditReturns() {
   return (
     <ListPage
       title={t('staff.creditReturns')}
+      empty={t('empty.creditReturns')}
       text={t('money.creditReturnsText')}
       list={creditReturns}
       filters={[{ name: 'state', of: ['open', 'done', 'cancelled'] }, { name: 'organization_id' }]}

@@ -99,7 +99,7 @@ function Shown({ of: invoice }: { of: Invoice }) {
         )}
         error={null}
         onRetry={() => undefined}
-        empty={<Text c="dimmed">{t('staff.nothing')}</Text>}
+        empty={<Text c="dimmed">{t('empty.lines')}</Text>}
       />
       <Section title={t('billing.payments')}>
         <List
@@ -109,7 +109,7 @@ function Shown({ of: invoice }: { of: Invoice }) {
           columns={ofPayments}
           error={null}
           onRetry={() => undefined}
-          empty={<Text c="dimmed">{t('staff.nothing')}</Text>}
+          empty={<Text c="dimmed">{t('empty.paymentsOf')}</Text>}
         />
       </Section>
       <Unfold title={t('staff.refunds')}>
@@ -123,7 +123,12 @@ function Refunds({ invoiceId }: { invoiceId: number }) {
   const { t } = useText();
   const columns = useColumns<Schema<'StaffRefund'>>(['method', 'state', 'amount', 'reason', 'created_at']);
   return (
-    <StaffList label={t('staff.refunds')} query={refunds({ invoice_id: invoiceId })} columns={columns} />
+    <StaffList
+      label={t('staff.refunds')}
+      empty={t('empty.refundsOfInvoice')}
+      query={refunds({ invoice_id: invoiceId })}
+      columns={columns}
+    />
   );
 }
 

@@ -29,6 +29,7 @@ export function StaffInvoices() {
   return (
     <ListPage
       title={t('staff.invoices')}
+      empty={t('empty.invoices')}
       list={staffInvoices}
       filters={[{ name: 'search' }, { name: 'status', of: invoiceStates }, { name: 'organization_id' }]}
       columns={columns}

@@ -48,6 +48,7 @@ export function TaxRates() {
   return (
     <ListPage
       title={t('staff.taxRates')}
+      empty={t('empty.taxRates')}
       list={taxRates}
       filters={[{ name: 'country' }]}
       columns={columns}
@@ -100,7 +101,7 @@ export function TaxReport() {
   const shared = {
     error: read.error,
     onRetry: () => void read.refetch(),
-    empty: <Text c="dimmed">{t('staff.nothing')}</Text>,
+    empty: <Text c="dimmed">{t('empty.taxReport')}</Text>,
   };
   return (
     <Page

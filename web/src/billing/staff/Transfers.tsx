@@ -39,6 +39,7 @@ export function Transfers() {
   return (
     <ListPage
       title={t('staff.transfers')}
+      empty={t('empty.transfers')}
       text={t('money.transfersText')}
       list={transfers}
       filters={[{ name: 'search' }, { name: 'organization_id' }]}

@@ -50,6 +50,7 @@ export function Coupons() {
   return (
     <ListPage
       title={t('staff.coupons')}
+      empty={t('empty.coupons')}
       list={coupons}
       filters={[
         { name: 'search' },

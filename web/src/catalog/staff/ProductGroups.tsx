@@ -26,6 +26,7 @@ export function ProductGroups() {
   return (
     <ListPage
       title={t('staff.groups')}
+      empty={t('empty.groups')}
       list={productGroups}
       columns={columns}
       aside={

@@ -23,6 +23,7 @@ export function StaffProducts() {
   return (
     <ListPage
       title={t('staff.products')}
+      empty={t('empty.products')}
       list={staffProducts}
       filters={[{ name: 'search' }, { name: 'status', of: productStates }]}
       columns={columns}

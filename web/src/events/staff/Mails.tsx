@@ -19,7 +19,13 @@ export function Mails() {
     },
   );
   return (
-    <ListPage title={t('staff.mails')} list={mails} filters={[{ name: 'recipient' }]} columns={columns} />
+    <ListPage
+      title={t('staff.mails')}
+      empty={t('empty.mails')}
+      list={mails}
+      filters={[{ name: 'recipient' }]}
+      columns={columns}
+    />
   );
 }
 

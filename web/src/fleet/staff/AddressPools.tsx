@@ -49,6 +49,7 @@ export function AddressPools() {
   return (
     <ListPage
       title={t('staff.pools')}
+      empty={t('empty.pools')}
       list={addressPools}
       filters={[{ name: 'location' }]}
       columns={columns}
@@ -117,6 +118,7 @@ export function AddressPool() {
       {({ address_pool: pool }) => (
         <ListPage
           title={pool.name}
+          empty={t('empty.addresses')}
           list={(filter) => poolAddresses(filter, path)}
           filters={[
             { name: 'state', of: states.map((value) => ({ value, label: t(`running.address_${value}`) })) },

@@ -21,6 +21,7 @@ export function Images() {
   return (
     <ListPage
       title={t('staff.images')}
+      empty={t('empty.images')}
       list={images}
       columns={columns}
       aside={

@@ -24,7 +24,13 @@ export function Nodes() {
     },
   );
   return (
-    <ListPage title={t('staff.nodes')} list={nodes} filters={[{ name: 'location' }]} columns={columns} />
+    <ListPage
+      title={t('staff.nodes')}
+      empty={t('empty.nodes')}
+      list={nodes}
+      filters={[{ name: 'location' }]}
+      columns={columns}
+    />
   );
 }
 

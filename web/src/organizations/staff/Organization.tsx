@@ -34,6 +34,7 @@ import {
   Thing,
   Tick,
   Unfold,
+  useAuditColumns,
   useColumns,
 } from '../../ui/index.ts';
 
@@ -271,6 +272,7 @@ function Services({ within }: Within) {
   return (
     <StaffList
       label={t('staff.services')}
+      empty={t('empty.servicesOf')}
       query={staffServices({ ...within, limit: 10 })}
       columns={columns}
     />
@@ -289,6 +291,7 @@ function Invoices({ within }: Within) {
   return (
     <StaffList
       label={t('staff.invoices')}
+      empty={t('empty.invoicesOf')}
       query={staffInvoices({ ...within, limit: 10 })}
       columns={columns}
     />
@@ -305,7 +308,9 @@ function Tickets({ within }: Within) {
     ),
   });
   const query = ticketQueue({ ...within, limit: 10, sort: '-lastReply' });
-  return <StaffList label={t('staff.tickets')} query={query} columns={columns} />;
+  return (
+    <StaffList label={t('staff.tickets')} empty={t('empty.ticketsOf')} query={query} columns={columns} />
+  );
 }
 
 function Members({ within }: Within) {
@@ -320,13 +325,25 @@ function Members({ within }: Within) {
       ),
     },
   );
-  return <StaffList label={t('customers.members')} query={users(within)} columns={columns} />;
+  return (
+    <StaffList
+      label={t('customers.members')}
+      empty={t('empty.members')}
+      query={users(within)}
+      columns={columns}
+    />
+  );
 }
 
 function Activity({ within }: Within) {
   const { t } = useText();
-  const columns = useColumns<Schema<'AuditEntry'>>(['action', 'actor', 'created_at']);
+  const columns = useAuditColumns([]);
   return (
-    <StaffList label={t('customers.activity')} query={audit({ ...within, limit: 20 })} columns={columns} />
+    <StaffList
+      label={t('customers.activity')}
+      empty={t('empty.activity')}
+      query={audit({ ...within, limit: 20 })}
+      columns={columns}
+    />
   );
 }

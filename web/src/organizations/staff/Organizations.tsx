@@ -18,6 +18,7 @@ export function Organizations() {
   return (
     <ListPage
       title={t('staff.organizations')}
+      empty={t('empty.organizations')}
       list={staffOrganizations}
       filters={[{ name: 'search' }, { name: 'user_id' }]}
       columns={columns}

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import type { Schema } from '../../../../client/index.ts';
 import { figures } from '../../data/queries/staff/index.ts';
-import { moment, money } from '../../text/formats.ts';
+import { moment, money, month } from '../../text/formats.ts';
 import { useText } from '../../text/index.ts';
 import { Fact, List, Page, Refusal, Section, Skeleton, Text } from '../../ui/index.ts';
 
@@ -20,7 +20,7 @@ export function Figures() {
       {read.data !== undefined && (
         <Text c="dimmed">{t('money.asOf', { time: moment(read.data.as_of, language) })}</Text>
       )}
-      {read.data?.currencies.length === 0 && <Text c="dimmed">{t('staff.nothing')}</Text>}
+      {read.data?.currencies.length === 0 && <Text c="dimmed">{t('empty.figures')}</Text>}
       {read.data?.currencies.map(({ currency, months, open }) => {
         const amount = (value: string) => money(value, currency, language);
         const column = (name: string, of: (month: Month) => string) => ({
@@ -41,7 +41,7 @@ export function Figures() {
               items={months.toReversed()}
               keyOf={({ month }) => month}
               columns={[
-                { name: t('field.month'), cell: ({ month }) => month },
+                { name: t('field.month'), cell: ({ month: of }) => month(of, language) },
                 column(t('staff.new'), ({ recurring }) => recurring.new),
                 column(t('money.expanded'), ({ recurring }) => recurring.expanded),
                 column(t('money.contracted'), ({ recurring }) => recurring.contracted),
@@ -53,7 +53,7 @@ export function Figures() {
               ]}
               error={null}
               onRetry={() => undefined}
-              empty={<Text c="dimmed">{t('staff.nothing')}</Text>}
+              empty={<Text c="dimmed">{t('empty.figures')}</Text>}
             />
           </Section>
         );

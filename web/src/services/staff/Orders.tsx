@@ -2,25 +2,35 @@ import type { Schema } from '../../../../client/index.ts';
 import { client } from '../../data/client.ts';
 import { orders } from '../../data/queries/staff/index.ts';
 import { useText } from '../../text/index.ts';
-import { Act, Group, LinkTo, ListPage, NamedLong, useColumns } from '../../ui/index.ts';
+import { Act, Group, LinkTo, ListPage, NamedLong, Text, useColumns } from '../../ui/index.ts';
 
 /** Orders, those first that a rule holds until somebody looks at them. */
 export function Orders() {
   const { t } = useText();
   const columns = useColumns<Schema<'StaffOrder'>>(
-    ['id', 'organization', 'total', 'services', 'review', 'reasons', 'created_at', 'actions'],
+    ['services', 'organization', 'number', 'total', 'review', 'reasons', 'created_at', 'actions'],
     {
-      id: ({ id }) => (
+      services: ({ services }) => (
+        <div>
+          {services.map(({ id, domain, product }) => (
+            <div key={id}>
+              <LinkTo to="/staff/services/$id" params={{ id: String(id) }}>
+                {domain ?? product}
+              </LinkTo>
+              {domain !== null && (
+                <Text size="xs" c="dimmed">
+                  {product}
+                </Text>
+              )}
+            </div>
+          ))}
+        </div>
+      ),
+      number: ({ id, number }) => (
         <LinkTo to="/staff/invoices/$id" params={{ id: String(id) }}>
-          {id}
+          {number ?? t('billing.unnumbered', { id })}
         </LinkTo>
       ),
-      organization: ({ organization: { id, name } }) => (
-        <LinkTo to="/staff/organizations/$id" params={{ id: String(id) }}>
-          {name}
-        </LinkTo>
-      ),
-      services: ({ services }) => services.map(({ domain, product }) => domain ?? product).join(', '),
       review: ({ review }) => (review === null ? '–' : t(`money.${review.status}`)),
       reasons: ({ review }) => review?.reasons.join('; ') ?? '–',
       actions: ({ id, review }) =>
@@ -54,6 +64,7 @@ export function Orders() {
   return (
     <ListPage
       title={t('staff.orders')}
+      empty={t('empty.orders')}
       list={orders}
       filters={[
         {

@@ -31,7 +31,13 @@ export function PriceMoves() {
     },
   );
   return (
-    <ListPage title={t('staff.priceMoves')} text={t('money.movesText')} list={priceMoves} columns={columns} />
+    <ListPage
+      title={t('staff.priceMoves')}
+      empty={t('empty.priceMoves')}
+      text={t('money.movesText')}
+      list={priceMoves}
+      columns={columns}
+    />
   );
 }
 
@@ -53,6 +59,7 @@ export function PriceMoveServices() {
   return (
     <ListPage
       title={t('money.movedServices')}
+      empty={t('empty.movedServices')}
       list={(filter) => priceMoveServices(filter, { id: Number(id) })}
       columns={columns}
       keyOf={({ service }) => service.id}

@@ -21,7 +21,7 @@ import {
   Text,
   Thing,
   Unfold,
-  useColumns,
+  useAuditColumns,
 } from '../../ui/index.ts';
 
 type Service = Schema<'StaffService'>;
@@ -92,10 +92,11 @@ function Shown({ of: service }: { of: Service }) {
 
 function Activity({ id }: { id: number }) {
   const { t } = useText();
-  const columns = useColumns<Schema<'AuditEntry'>>(['action', 'actor', 'created_at']);
+  const columns = useAuditColumns([]);
   return (
     <StaffList
       label={t('customers.activity')}
+      empty={t('empty.activity')}
       query={audit({ subject_type: 'service', subject_id: id, limit: 20 })}
       columns={columns}
     />

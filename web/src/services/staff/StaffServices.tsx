@@ -24,6 +24,7 @@ export function StaffServices() {
   return (
     <ListPage
       title={t('staff.services')}
+      empty={t('empty.services')}
       list={staffServices}
       filters={[{ name: 'search' }, { name: 'status', of: serviceStates }, { name: 'organization_id' }]}
       columns={columns}

@@ -31,6 +31,7 @@ export function CannedReplies() {
   return (
     <ListPage
       title={t('staff.canned')}
+      empty={t('empty.canned')}
       text={t('support.cannedText')}
       list={cannedReplies}
       columns={columns}

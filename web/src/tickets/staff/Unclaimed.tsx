@@ -20,6 +20,7 @@ export function Unclaimed() {
   return (
     <ListPage
       title={t('staff.unclaimed')}
+      empty={t('empty.unclaimed')}
       text={t('support.unclaimedText')}
       list={unclaimedMails}
       columns={columns}

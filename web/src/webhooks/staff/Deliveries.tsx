@@ -12,6 +12,7 @@ export function AllDeliveries() {
   return (
     <ListPage
       title={t('staff.deliveries')}
+      empty={t('empty.deliveries')}
       list={allDeliveries}
       filters={[
         {
