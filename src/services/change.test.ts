@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { Response } from '../../test/client.ts';
 import { runningVps } from '../../test/orders.ts';
 import { newCustomer, newMember, type Person } from '../../test/people.ts';
 import { startTestProduct, type TestProduct } from '../../test/product.ts';
@@ -119,6 +120,45 @@ describe('what may be done with a service', () => {
     await sql(product, `update services set status = 'active', cancelled = false where id = $1`, id);
   });
 
+  it('is shown to each role as it is enforced for it', async () => {
+    const machine = `/dashboard/service/${id}/vps`;
+    for (const role of ['owner', 'billing', 'technical', 'support', 'viewer'] as const) {
+      const who = await newMember(product, owner.organizationId, role);
+      const { actions } = (await who.get(path())).body.data.service;
+      const { vps } = (await who.get(`${machine}/overview`)).body.data;
+      // Refused for their role alone: with what is no body, or no cycle, nothing is done.
+      const ask: Record<string, () => Promise<Response>> = {
+        renew: () => who.post(`${path()}/renew`, { cycle: 'never' }),
+        upgrade: () => who.post(`${path()}/upgrade`, {}),
+        upgrade_vps: () => who.post(`${path()}/upgrade-vps`, { option1: 2, dry_run: true }),
+        cancel: () => who.post(`${path()}/cancel`, { when: 'never' }),
+        revoke_cancel: () => who.delete(`${path()}/cancel`),
+        auto_renew: () => who.patch(path(), {}),
+        move: () => who.post(`${path()}/move`, {}),
+        note: () => who.patch(`${path()}/note`, {}),
+        start: () => who.post(`${machine}/start`, { force: 'no' }),
+        stop: () => who.post(`${machine}/stop`, { force: 'no' }),
+        restart: () => who.post(`${machine}/restart`, { force: 'no' }),
+        force_stop: () => who.post(`${machine}/stop`, { force: 'no' }),
+        reinstall: () => who.post(`${machine}/reinstall`, {}),
+        create_snapshot: () => who.post(`${machine}/snapshots`, {}),
+        delete_snapshot: () => who.delete(`${machine}/snapshots/none`),
+        restore_snapshot: () => who.post(`${machine}/snapshots/none/restore`, {}),
+        reset_password: () => who.post(`${machine}/reset-password`, { password: 1 }),
+        update_access: () => who.post(`${machine}/access`, {}),
+        resize: () => who.post(`${path()}/upgrade-vps`, { option1: 2, dry_run: true }),
+      };
+      const shown = { ...actions, ...vps.actions };
+      const said: Record<string, boolean> = {};
+      const done: Record<string, boolean> = {};
+      for (const [name, send] of Object.entries(ask)) {
+        said[name] = shown[name].code === 'permission_denied';
+        done[name] = (await send()).body.code === 'permission_denied';
+      }
+      expect(said, role).toEqual(done);
+    }
+  });
+
   it('names a reason and a code for whatever is refused, and neither for what is allowed', () => {
     const facts: fc.Arbitrary<Facts> = fc.record({
       moduleId: fc.integer({ min: 1, max: 5 }),
@@ -129,7 +169,7 @@ describe('what may be done with a service', () => {
     });
     fc.assert(
       fc.property(facts, (service) => {
-        const actions = actionsOf(service, new Date('2027-01-02T12:00:00Z'));
+        const actions = actionsOf(service, new Date('2027-01-02T12:00:00Z'), null);
         for (const name of serviceActions) {
           const { allowed, reason, code } = actions[name];
           expect([reason === null, code === null]).toEqual([allowed, allowed]);

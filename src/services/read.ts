@@ -138,7 +138,7 @@ export async function listServices(
   const now = ctx.clock.now();
   return listData(
     'services',
-    rows.map((row) => view(row, now)),
+    rows.map((row) => view(row, now, ctx.permissions)),
     at,
   );
 }
@@ -146,25 +146,26 @@ export async function listServices(
 /** One service of the caller's organization: `not_found`, or `forbidden` when it is another's. */
 export async function readService(ctx: OrganizationContext, id: number) {
   const row = await requireOwn(ctx, serviceById, { id });
-  return { service: view(row, ctx.clock.now()) };
+  return { service: view(row, ctx.clock.now(), ctx.permissions) };
 }
 
 /** One service, whoever owns it. */
 export async function readServiceForStaff(ctx: Context, id: number) {
   const row = await requireRow(ctx, serviceById, { id });
-  return { service: view(row, ctx.clock.now()) };
+  return { service: view(row, ctx.clock.now(), null) };
 }
 
 export function viewForStaff(row: StaffServiceRow, now: Date) {
   return {
-    ...view(row, now),
+    ...view(row, now, null),
     organization: { id: row.organization_id, name: row.organization_name },
     user_id: row.user_id,
     node_id: row.node_id,
   };
 }
 
-function view(row: ServiceRow, now: Date) {
+/** A service as somebody sees it who holds `permissions`; null is staff. */
+function view(row: ServiceRow, now: Date, permissions: ReadonlySet<string> | null) {
   const money = (minor: number) => formatMoney(minor, row.currency);
   return {
     id: row.id,
@@ -199,7 +200,11 @@ function view(row: ServiceRow, now: Date) {
       price: row.product_price_minor === null ? null : money(row.product_price_minor),
       group: { id: row.group_id, name: row.group_name },
     },
-    actions: actionsOf({ ...row, moduleId: row.module_id, provisioningState: row.provisioning_state }, now),
+    actions: actionsOf(
+      { ...row, moduleId: row.module_id, provisioningState: row.provisioning_state },
+      now,
+      permissions,
+    ),
   };
 }
 

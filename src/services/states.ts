@@ -1,4 +1,9 @@
-import { possibleActions, type ReasonAgainst } from '../platform/http/index.ts';
+import {
+  type Permission,
+  possibleActions,
+  type ReasonAgainst,
+  reasonAgainstRole,
+} from '../platform/http/index.ts';
 import { dayOf, fail } from '../platform/index.ts';
 import { isByHand } from './kinds/kind.ts';
 import { kindOf } from './kinds/table.ts';
@@ -17,6 +22,8 @@ interface StaffRule {
 }
 
 interface Rule extends StaffRule {
+  /** What its route asks of whoever does it. */
+  permission: Permission;
   /** Whether it is for services that will end because their customer cancelled them; absent: for both. */
   ending?: 'no' | 'only';
   /** Only while the period that runs is paid; of what is not delivered none runs. */
@@ -29,15 +36,43 @@ interface Rule extends StaffRule {
 
 /** What its customer does. */
 const rules = {
-  renew: { doing: 'Renewing it', from: ['active', 'suspended'], ending: 'no' },
-  upgrade: { doing: 'Changing it', from: ['active'], ending: 'no', paid: true },
-  upgrade_vps: { doing: 'Changing its size', from: ['active'], ending: 'no', paid: true, type: 'vps' },
-  cancel: { doing: 'Cancelling it', from: ['pending', 'active', 'suspended'], undelivered: true },
-  revoke_cancel: { doing: 'Taking its cancellation back', from: ['active', 'suspended'], ending: 'only' },
+  renew: { permission: 'billing.pay', doing: 'Renewing it', from: ['active', 'suspended'], ending: 'no' },
+  upgrade: { permission: 'billing.pay', doing: 'Changing it', from: ['active'], ending: 'no', paid: true },
+  upgrade_vps: {
+    permission: 'billing.pay',
+    doing: 'Changing its size',
+    from: ['active'],
+    ending: 'no',
+    paid: true,
+    type: 'vps',
+  },
+  cancel: {
+    permission: 'service.cancel',
+    doing: 'Cancelling it',
+    from: ['pending', 'active', 'suspended'],
+    undelivered: true,
+  },
+  revoke_cancel: {
+    permission: 'service.cancel',
+    doing: 'Taking its cancellation back',
+    from: ['active', 'suspended'],
+    ending: 'only',
+  },
   // Once it is due the calendar is at work, and would begin anew with each change of mind.
-  auto_renew: { doing: 'Changing auto_renew', from: ['pending', 'active', 'suspended'], paid: true },
-  move: { doing: 'Moving it to another organization', from: ['active'], ending: 'no', paid: true },
-  note: { doing: 'Changing its note', from: serviceStatuses },
+  auto_renew: {
+    permission: 'billing.pay',
+    doing: 'Changing auto_renew',
+    from: ['pending', 'active', 'suspended'],
+    paid: true,
+  },
+  move: {
+    permission: 'organization.manage',
+    doing: 'Moving it to another organization',
+    from: ['active'],
+    ending: 'no',
+    paid: true,
+  },
+  note: { permission: 'service.manage', doing: 'Changing its note', from: serviceStatuses },
 } as const satisfies Record<string, Rule>;
 
 /** What staff and the calendar do. */
@@ -63,9 +98,9 @@ export interface Facts {
   duedate: string | null;
 }
 
-export const refusalCodes = ['conflict', 'not_a_vps'] as const;
+export const refusalCodes = ['conflict', 'not_a_vps', 'permission_denied'] as const;
 
-type Refusal = ReasonAgainst<(typeof refusalCodes)[number]>;
+type Refusal = ReasonAgainst<'conflict' | 'not_a_vps'>;
 
 /** Why an action is not possible `today`, which is `YYYY-MM-DD`; null when it is possible. */
 export function reasonAgainst(action: ServiceAction, service: Facts, today: string): Refusal | null {
@@ -114,7 +149,11 @@ export function requireStaffAction(action: StaffAction, service: Pick<Facts, 'st
   if (message !== null) throw fail('conflict', { message });
 }
 
-/** Each action with whether it is possible, and why not (contract §3). */
-export function actionsOf(service: Facts, now: Date) {
-  return possibleActions(serviceActions, (action) => reasonAgainst(action, service, dayOf(now)));
+/** Each action with whether it is possible for somebody who holds `permissions`, and why not (contract §3). */
+export function actionsOf(service: Facts, now: Date, permissions: ReadonlySet<string> | null) {
+  return possibleActions(
+    serviceActions,
+    (action) =>
+      reasonAgainstRole(permissions, rules[action].permission) ?? reasonAgainst(action, service, dayOf(now)),
+  );
 }

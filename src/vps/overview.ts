@@ -2,13 +2,13 @@ import { isIPv6 } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import type { ReverseDns } from '../drivers/dns/index.ts';
 import { listAddresses, lockAddresses, setReverseName } from '../fleet/index.ts';
-import { possibleActions } from '../platform/http/index.ts';
+import { possibleActions, reasonAgainstRole } from '../platform/http/index.ts';
 import { fail, type OrganizationContext, statement, type TxContext, transaction } from '../platform/index.ts';
 import { resourcesOf, vpsOptions } from '../services/index.ts';
 import { factsOf, reasonAgainstForce } from './actions/act.ts';
 import { viewAction } from './actions/history.ts';
 import { lockOwnVps, requireUsable, requireVps, stateOf, type VpsRow } from './queries.ts';
-import { actionNames, powerOff, reasonAgainst } from './states.ts';
+import { actionNames, powerOff, reasonAgainst, ruleOf } from './states.ts';
 
 interface UsageRow {
   cpu: number | null;
@@ -68,7 +68,9 @@ export async function readOverview(ctx: OrganizationContext, id: number) {
       ips: await viewIps(ctx, vps),
       current_action: vps.action === null ? null : viewAction(vps.action),
       actions: possibleActions([...actionNames, powerOff], (name) =>
-        name === powerOff ? againstForce : reasonAgainst(name, machine),
+        name === powerOff
+          ? (reasonAgainstRole(ctx.permissions, ruleOf('stop').permission) ?? againstForce)
+          : (reasonAgainstRole(ctx.permissions, ruleOf(name).permission) ?? reasonAgainst(name, machine)),
       ),
     },
   };

@@ -1,5 +1,5 @@
 import type { HypervisorCapability } from '../drivers/hypervisor/index.ts';
-import type { ReasonAgainst } from '../platform/http/index.ts';
+import type { Permission, ReasonAgainst } from '../platform/http/index.ts';
 import { type Capable, lackOf } from './capabilities.ts';
 
 /** States of a machine and what may be done in each: the one table that enforces it and that customers see. */
@@ -28,6 +28,8 @@ export type ActionStatus = (typeof actionStatuses)[number];
 export const openStatuses = ['queued', 'running'] as const satisfies readonly ActionStatus[];
 
 interface Rule {
+  /** What its route asks of whoever does it. */
+  permission: Permission;
   /** States it may begin in. */
   from: readonly MachineState[];
   /** State while it runs; absent: the machine stays what it is. */
@@ -46,23 +48,30 @@ interface Rule {
 export const settledStates = ['running', 'stopped', 'error'] as const satisfies readonly MachineState[];
 
 export const rules = {
-  start: { from: ['stopped', 'error'], during: 'starting', to: 'running' },
-  stop: { from: ['running', 'error'], during: 'stopping', to: 'stopped' },
-  restart: { from: ['running', 'error'], during: 'restarting', to: 'running' },
-  reinstall: { from: settledStates, during: 'reinstalling', to: 'running', protectedBy: 'reinstall' },
-  create_snapshot: { from: ['running', 'stopped'], needs: ['snapshots'] },
-  delete_snapshot: { from: settledStates },
+  start: { permission: 'vps.power', from: ['stopped', 'error'], during: 'starting', to: 'running' },
+  stop: { permission: 'vps.power', from: ['running', 'error'], during: 'stopping', to: 'stopped' },
+  restart: { permission: 'vps.power', from: ['running', 'error'], during: 'restarting', to: 'running' },
+  reinstall: {
+    permission: 'vps.manage',
+    from: settledStates,
+    during: 'reinstalling',
+    to: 'running',
+    protectedBy: 'reinstall',
+  },
+  create_snapshot: { permission: 'vps.manage', from: ['running', 'stopped'], needs: ['snapshots'] },
+  delete_snapshot: { permission: 'vps.manage', from: settledStates },
   restore_snapshot: {
+    permission: 'vps.manage',
     from: settledStates,
     during: 'restoring',
     protectedBy: 'reinstall',
     needs: ['snapshots', 'backups'],
   },
-  create_backup: { from: ['running', 'stopped'], needs: ['backups'] },
-  reset_password: { from: ['running'], needs: ['guest_agent'], ownSystem: true },
-  update_access: { from: ['running'], needs: ['guest_agent'], ownSystem: true },
-  rename: { from: ['running'], needs: ['guest_agent'], ownSystem: true },
-  resize: { from: settledStates, during: 'resizing' },
+  create_backup: { permission: 'vps.manage', from: ['running', 'stopped'], needs: ['backups'] },
+  reset_password: { permission: 'vps.manage', from: ['running'], needs: ['guest_agent'], ownSystem: true },
+  update_access: { permission: 'vps.manage', from: ['running'], needs: ['guest_agent'], ownSystem: true },
+  rename: { permission: 'vps.manage', from: ['running'], needs: ['guest_agent'], ownSystem: true },
+  resize: { permission: 'billing.pay', from: settledStates, during: 'resizing' },
 } as const satisfies Record<string, Rule>;
 
 /** In SQL: the states of a list, for `state in …`. */
@@ -91,9 +100,9 @@ export interface Machine extends Capable {
 /** What customers are told of beside: taking the power at once does not wait for what is under way. */
 export const powerOff = 'force_stop';
 
-export const refusalCodes = ['locked', 'action_not_allowed', 'not_supported'] as const;
+export const refusalCodes = ['locked', 'action_not_allowed', 'not_supported', 'permission_denied'] as const;
 
-export type Refusal = ReasonAgainst<(typeof refusalCodes)[number]>;
+export type Refusal = ReasonAgainst<'locked' | 'action_not_allowed' | 'not_supported'>;
 
 /** Why an action is not possible right now; null when it is possible. */
 export function reasonAgainst(action: ActionName, machine: Machine): Refusal | null {

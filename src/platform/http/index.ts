@@ -36,7 +36,7 @@ export { type Described, describeApi } from './openapi.ts';
 export { type ListRequest, pagedList } from './pages.ts';
 export type { Permission } from './permission.ts';
 export { platformPersonal } from './personal.ts';
-export { PossibleActions, possibleActions, type ReasonAgainst } from './possible.ts';
+export { PossibleActions, possibleActions, type ReasonAgainst, reasonAgainstRole } from './possible.ts';
 export {
   type Authenticate,
   forgetPrincipals,

@@ -1,4 +1,6 @@
 import { type TObject, Type } from 'typebox';
+import { fail } from '../errors.ts';
+import type { Permission } from './permission.ts';
 import { Choice, Nullable, named } from './schema.ts';
 
 /** Why something cannot be done right now. */
@@ -28,6 +30,15 @@ export function PossibleActions<Action extends string, const Codes extends reado
     typeof Possible
   >;
   return named(names.all, Type.Object(each) as TObject<Record<Action, typeof Possible>>);
+}
+
+/** Why somebody's role keeps them from something; null when it does not. Who is of staff, `null`, has no role in it. */
+export function reasonAgainstRole(
+  permissions: ReadonlySet<string> | null,
+  permission: Permission,
+): ReasonAgainst<'permission_denied'> | null {
+  if (permissions === null || permissions.has(permission)) return null;
+  return { code: 'permission_denied', message: fail('permission_denied').message };
 }
 
 /** The same as values, by the rule that also enforces them: null when an action is possible. */

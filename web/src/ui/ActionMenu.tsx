@@ -1,10 +1,12 @@
 import { Button, Menu, Text } from '@mantine/core';
+import type { ErrorCode } from '../../../client/index.ts';
+import { Reason } from './Refusal.tsx';
 
 interface ActionMenuProps {
   label: string;
   actions: readonly {
     name: string;
-    action: { allowed: boolean; reason: string | null };
+    action: { allowed: boolean; reason: string | null; code?: ErrorCode | null };
     onAct: () => void;
   }[];
 }
@@ -33,7 +35,7 @@ export function ActionMenu({ label, actions }: ActionMenuProps) {
             </Text>
             {!action.allowed && (
               <Text size="xs" c="dimmed">
-                {action.reason}
+                <Reason {...action} />
               </Text>
             )}
           </Menu.Item>
