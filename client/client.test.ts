@@ -69,6 +69,36 @@ it('does once what it asked twice, since the first answer was lost', async () =>
   expect(tickets.map(({ tid }) => tid)).toEqual([ticket.tid]);
 });
 
+it('does once what is asked for again, since no answer came to any try; and again what was answered, or is another thing', async () => {
+  const draft = { department: 'support', priority: 'low', message: 'Hello' } as const;
+  const keys: (string | null)[] = [];
+  let isDown = true;
+  const deaf: typeof fetch = async (target, init) => {
+    const answer = await fetch(target, init);
+    if (!String(target).endsWith('/create')) return answer;
+    keys.push(new Headers(init?.headers).get('idempotency-key'));
+    if (isDown) throw new TypeError('the connection was reset');
+    return answer;
+  };
+  const client = clientOf(deaf);
+  const open = (subject: string) => client.post('/dashboard/tickets/create', { body: { ...draft, subject } });
+  const called = async (search: string) => {
+    const { tickets } = await clientOf().get('/dashboard/tickets', { query: { search } });
+    return tickets.map(({ tid }) => tid).length;
+  };
+  await expect(open('Pressed twice')).rejects.toBeInstanceOf(UnreachableError);
+  expect(keys).toHaveLength(3);
+  await expect(open('Pressed otherwise')).rejects.toBeInstanceOf(UnreachableError);
+  isDown = false;
+  await open('Pressed twice');
+  expect(new Set(keys.slice(0, 3).concat(keys.slice(6)))).toEqual(new Set([keys[0]]));
+  expect(new Set(keys)).toHaveProperty('size', 2);
+  expect([await called('Pressed twice'), await called('Pressed otherwise')]).toEqual([1, 1]);
+  // It is answered: who asks for the same now wants another.
+  await open('Pressed twice');
+  expect(await called('Pressed twice')).toBe(2);
+});
+
 it('changes nothing that somebody else has changed since it was read', async () => {
   const client = clientOf();
   const { data, tag } = await client.getTagged('/dashboard/billing/profile');

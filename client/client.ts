@@ -42,10 +42,12 @@ const pauseMs = 500;
  *     const { services } = await client.get('/dashboard/services', { query: { status: 'active' } });
  *
  * What can be repeated is repeated when no answer came or the API asks to wait: reads, and POSTs, which carry an
- * idempotency key. A refusal is an `ApiError`.
+ * idempotency key. A refusal is an `ApiError`. A POST that got no answer at all has perhaps been done: the same one sent
+ * again, by whoever presses once more, carries its key, until an answer has come.
  */
 export class Client {
   readonly #options: ClientOptions;
+  readonly #unanswered = new Unanswered();
 
   constructor(options: ClientOptions) {
     this.#options = options;
@@ -141,10 +143,16 @@ export class Client {
       ...(call.body !== undefined && { 'content-type': 'application/json' }),
       ...(call.file !== undefined && { 'content-type': call.file.type }),
       ...(call.ifMatch !== undefined && { 'if-match': call.ifMatch }),
-      ...(method === 'post' && { 'idempotency-key': call.idempotencyKey ?? crypto.randomUUID() }),
     };
     const target = `${url}${fill(path, call.path)}${search(call.query)}`;
     const body = call.body === undefined ? call.file : JSON.stringify(call.body);
+    // What a file holds is not compared.
+    const same = JSON.stringify([target, about, token, call.file === undefined ? body : crypto.randomUUID()]);
+    const key = call.idempotencyKey ?? this.#unanswered.keyOf(same) ?? crypto.randomUUID();
+    if (method === 'post') headers['idempotency-key'] = key;
+    const note = (outcome: Response | ApiError | UnreachableError) => {
+      if (method === 'post') this.#unanswered.note(same, key, outcome);
+    };
     const isRepeatable = method === 'get' || method === 'post' || method === 'put';
     let patience = patienceSeconds;
     let mayAsk = onRefused !== undefined;
@@ -157,10 +165,12 @@ export class Client {
       }).then(
         async (response) => (response.ok ? response : failureOf(response)),
         (error: unknown) => {
+          // Whoever gave it up asks for nothing again.
           call.signal?.throwIfAborted();
           return new UnreachableError(null, { cause: error });
         },
       );
+      note(failure);
       if (failure instanceof Response) return failure;
       if (mayAsk && failure instanceof ApiError && (await onRefused?.(failure, { method, path }))) {
         call.signal?.throwIfAborted();
@@ -173,6 +183,32 @@ export class Client {
       await pause(wait * 1_000, call.signal);
     }
   }
+}
+
+/** Keys of POSTs of which nobody knows whether they were done, by what they asked for. */
+class Unanswered {
+  readonly #keys = new Map<string, string>();
+
+  keyOf(same: string): string | undefined {
+    return this.#keys.get(same);
+  }
+
+  note(same: string, key: string, outcome: Response | ApiError | UnreachableError): void {
+    // One that is still being done has no outcome either.
+    const isKnown = !(outcome instanceof UnreachableError) && !isInFlight(outcome);
+    this.#keys.delete(same);
+    if (isKnown) return;
+    this.#keys.set(same, key);
+    const [oldest] = this.#keys.keys();
+    if (this.#keys.size > mostUnanswered && oldest !== undefined) this.#keys.delete(oldest);
+  }
+}
+
+/** Bodies are kept with them, and bodies may be long. */
+const mostUnanswered = 50;
+
+function isInFlight(outcome: Response | ApiError): boolean {
+  return outcome instanceof ApiError && outcome.code === 'idempotency_in_flight';
 }
 
 async function failureOf(response: Response): Promise<ApiError | UnreachableError> {
