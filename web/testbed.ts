@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { vi } from 'vitest';
 import { type Door, openBrowser, openDoor } from '../test/browser.ts';
 import { startTestProduct, type TestOptions, type TestProduct, until } from '../test/product.ts';
 
@@ -87,8 +88,26 @@ export async function signInAs(page: Page, { email, password }: { email: string;
   await page.locator('button[type=submit]').click();
 }
 
+/** Guests do not shut down from now on, until the function that is returned is called. */
+export function holdShutdowns({ product: { hypervisor } }: Bed): () => void {
+  const { promise: released, resolve } = Promise.withResolvers<void>();
+  const shutdown = hypervisor.shutdown.bind(hypervisor);
+  const held = vi.spyOn(hypervisor, 'shutdown').mockImplementation(async (...given) => {
+    await released;
+    return shutdown(...given);
+  });
+  return () => {
+    held.mockRestore();
+    resolve();
+  };
+}
+
 /** The link of the newest mail of its kind that went to an address. */
-export async function linkIn({ product }: Bed, email: string, event: string): Promise<string> {
+export async function linkIn(
+  { product }: { product: Pick<TestProduct, 'staff'> },
+  email: string,
+  event: string,
+): Promise<string> {
   const ofKind = (each: { event: string }) => each.event === event;
   const { body } = await until(
     () => product.staff.get(`/staff/mails?limit=100&recipient=${encodeURIComponent(email)}`),
@@ -97,4 +116,14 @@ export async function linkIn({ product }: Bed, email: string, event: string): Pr
   const { id } = body.data.mails.find(ofKind);
   const { body: mail } = await product.staff.get(`/staff/mails/${id}`);
   return /https?:\S+token=\S+/.exec(mail.data.mail.body)?.[0] ?? 'there is no link';
+}
+
+/** Credit for the organization of whoever has registered. */
+export async function grantCredit({ staff }: Pick<TestProduct, 'staff'>, email: string): Promise<void> {
+  const { body: found } = await staff.get(`/staff/users?search=${encodeURIComponent(email)}`);
+  const { body } = await staff.get(`/staff/organizations?user_id=${found.data.users[0].id}`);
+  const [{ id }] = body.data.organizations;
+  const given = { amount: '50.00', currency: 'EUR', description: 'To begin with' };
+  const { status, body: answer } = await staff.post(`/staff/organizations/${id}/credit`, given);
+  if (status !== 200) throw new Error(`no credit: ${JSON.stringify(answer)}`);
 }
