@@ -5,7 +5,7 @@ import path from 'node:path';
 import { runProgram } from './program.ts';
 import { asServiceUser, databaseUserName, ensureServiceUser, type ServiceUser } from './serviceUser.ts';
 
-export { DirInUse, type DirLock, lockDataDir } from './lock.ts';
+export { DirInUse, type DirLock, lockDataDir, lockedBy } from './lock.ts';
 
 /** Where the product keeps its state, and as whom its database runs. */
 export interface DataDir {

@@ -67,3 +67,24 @@ function takeLock(fd: number): Promise<boolean> {
     });
   });
 }
+
+/**
+ * The process that holds the lock of `dir`, as far as we may look into it; null where nobody does. It looks without asking the
+ * kernel for the lock, which would turn away whoever wants it in that moment.
+ */
+export function lockedBy(dir: string): number | null {
+  const file = path.join(dir, '.lock');
+  try {
+    const pid = Number(fs.readFileSync(file, 'utf8').trim());
+    if (!Number.isSafeInteger(pid) || pid <= 0) return null;
+    const { dev, ino } = fs.statSync(file);
+    const descriptors = fs.readdirSync(`/proc/${pid}/fd`);
+    const isHeld = descriptors.some((fd) => {
+      const open = fs.statSync(`/proc/${pid}/fd/${fd}`, { throwIfNoEntry: false });
+      return open?.dev === dev && open.ino === ino;
+    });
+    return isHeld ? pid : null;
+  } catch {
+    return null; // no lock yet, or a number that was another process's since
+  }
+}
