@@ -12,6 +12,7 @@ import { type Child, startChild } from './child.ts';
 import { apiClient } from './client.ts';
 import { type TestDatabase, testDatabase } from './database.ts';
 import { removeDataDir } from './dataDir.ts';
+import { mailServer } from './smtp.ts';
 import { contents, sql } from './sql.ts';
 
 // Each start is a process of its own, and some tests have several, one after another.
@@ -218,6 +219,17 @@ describe('the first administrator', () => {
     expect(again).toMatchObject({ code: 2, stderr: expect.stringContaining('already') });
   });
 
+  it('is made as soon as the first start has filled its database, by a command that was faster', async () => {
+    const dir = newDir();
+    const own = { DATABASE_URL: '' };
+    const made = run(dir, ['add-staff', '--email', 'kim@example.com', '--name', 'Kim'], own);
+    await start(dir, own);
+    expect(await made).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('Kim is administrator now'),
+    });
+  });
+
   it.each([
     ['add-staff', '--email', 'kim@example.com', '--name', 'Kim'],
     ['add-key', '--email', 'kim@example.com'],
@@ -253,6 +265,29 @@ describe('the first administrator', () => {
     await query('insert into installation (key_fingerprint) values (null)'); // the product was started there
     await expect(runCommand(config, args)).rejects.toThrow(says);
     await expect(runCommand(config, args)).rejects.toThrow(UsageError);
+  });
+});
+
+describe('a test mail', () => {
+  it('goes by the mail server of the settings, which says that it has it; or it is said why not', async () => {
+    const mails = await mailServer();
+    try {
+      const config = readConfig({ SMTP_URL: mails.url, MAIL_FROM: 'Example Hosting <billing@example.com>' });
+      const send = (...to: string[]) => runCommand(config, ['send-test-mail', ...to]);
+      expect(await send('--to', 'sam@example.com')).toMatch(
+        /has taken a mail from Example Hosting .* said: 250/,
+      );
+      expect(mails.mails).toMatchObject([{ from: 'billing@example.com', to: ['sam@example.com'] }]);
+      mails.refuseWith(554);
+      await expect(send('--to', 'sam@example.com')).rejects.toThrow(/did not take a mail .*554/);
+      await expect(send('--to', 'sam@example.com')).rejects.toThrow(UsageError);
+      await expect(send('--to', 'sam')).rejects.toThrow('--to takes');
+      await expect(runCommand(readConfig({}), ['send-test-mail', '--to', 'sam@example.com'])).rejects.toThrow(
+        'no mail server is set',
+      );
+    } finally {
+      await mails.close();
+    }
   });
 });
 

@@ -12,12 +12,14 @@ import { dropReplaced } from './dropReplaced.ts';
 import { forgetKey } from './forgetKey.ts';
 import { replaceNodeCommand } from './replaceNode.ts';
 import { restore } from './restore.ts';
+import { sendTestMail } from './sendTestMail.ts';
 import { showVersion } from './showVersion.ts';
 import { verify } from './verify.ts';
 
 const commands: Record<string, Command> = {
   'add-staff': addStaff,
   'add-key': addKey,
+  'send-test-mail': sendTestMail,
   backup,
   verify,
   restore,
