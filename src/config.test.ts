@@ -54,6 +54,19 @@ describe('a setting that cannot be understood', () => {
     expect(() => readConfig({ [name]: text })).toThrow(takes);
   });
 
+  it.each([
+    [{}, /^SMTP_URL is set, so MAIL_FROM and PUBLIC_URL is needed too/],
+    [{ PUBLIC_URL: 'https://panel.example.com' }, /so MAIL_FROM is needed too/],
+  ])('of a mail server on another host is what its mails are from and lead to, beside %j', (env, says) => {
+    const server = { SMTP_URL: 'smtp://mail.example.com:587' };
+    expect(() => readConfig({ ...server, ...env })).toThrow(ConfigError);
+    expect(() => readConfig({ ...server, ...env })).toThrow(says);
+    expect(readConfig({ ...server, ...env, MAIL: 'database' }).mail).toBe('database');
+    expect(readConfig({ SMTP_URL: 'smtp://127.0.0.1:25', ...env }).mail).toBe('smtp');
+    const whole = { MAIL_FROM: 'a@example.com', PUBLIC_URL: 'https://panel.example.com' };
+    expect(readConfig({ ...server, ...whole }).mailFrom).toBe('a@example.com');
+  });
+
   it('is told without the password in it', () => {
     expect(() => readConfig({ DATABASE_URL: 'mysql://root:s3cret@db/x' })).toThrow(/^(?!.*s3cret)/);
   });

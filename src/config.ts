@@ -237,7 +237,8 @@ export const settings: Setting[] = [
   {
     name: 'PUBLIC_URL',
     fallback: '',
-    meaning: 'Where customers reach the product; default http://localhost:PORT.',
+    meaning:
+      'Where customers reach the product; default http://localhost:PORT. Needed with a mail server on another host.',
   },
   {
     name: 'MAIL',
@@ -249,7 +250,11 @@ export const settings: Setting[] = [
     fallback: '',
     meaning: 'Mail server, smtp://user:password@host:port or smtps://…; needed with MAIL=smtp.',
   },
-  { name: 'MAIL_FROM', fallback: 'Innkeeper <billing@localhost>', meaning: 'Sender of mails.' },
+  {
+    name: 'MAIL_FROM',
+    fallback: 'Innkeeper <billing@localhost>',
+    meaning: 'Sender of mails; needed with a mail server on another host.',
+  },
   {
     name: 'MAIL_IN',
     fallback: 'none',
@@ -543,6 +548,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     ...mail(
       read(choice, 'MAIL', ['auto', 'smtp', 'database'] as const),
       read(url, 'SMTP_URL', ['smtp', 'smtps'], 'smtp://user:password@mail.example.com:587'),
+      ['MAIL_FROM', 'PUBLIC_URL'].filter((name) => !env[name]),
     ),
     staffEmail:
       text('STAFF_EMAIL') === ''
@@ -686,10 +692,20 @@ function journalDays(days: number, isPossible: boolean): number | null {
 
 const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'silent'] as const;
 
-function mail(engine: 'auto' | Config['mail'], smtpUrl: string | null): Pick<Config, 'mail' | 'smtpUrl'> {
+/** Mails that leave this host are from somebody and lead somewhere: what their defaults say is true on this host alone. */
+function mail(
+  engine: 'auto' | Config['mail'],
+  smtpUrl: string | null,
+  unset: readonly string[],
+): Pick<Config, 'mail' | 'smtpUrl'> {
   const chosen = engine === 'auto' ? (smtpUrl === null ? 'database' : 'smtp') : engine;
   if (chosen === 'smtp' && smtpUrl === null)
     throw new ConfigError('MAIL is smtp, so SMTP_URL is needed too.');
+  const leaves = smtpUrl !== null && !/^(localhost|127\..*|\[::1\])$/.test(new URL(smtpUrl).hostname);
+  if (chosen === 'smtp' && leaves && unset.length > 0) {
+    const what = 'the address that mails are from, and the one that their links lead to';
+    throw new ConfigError(`SMTP_URL is set, so ${unset.join(' and ')} is needed too: ${what}.`);
+  }
   return { mail: chosen, smtpUrl: smtpUrl ?? '' };
 }
 
