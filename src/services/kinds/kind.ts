@@ -44,15 +44,16 @@ type Raw = Record<string, unknown>;
 
 /** A kind of service, to those who do not know which: what it takes are the options as they stand in an order. */
 export type Kind = Omit<Row<object>, 'options' | 'means'> &
-  Pick<OptionSet<object>, 'missing' | 'unreadable'> &
+  Pick<OptionSet<object>, 'missing' | 'unreadable' | 'aboutOf'> &
   Means<Raw>;
 
 export function kind<T extends object>({ options, means, ...row }: Row<T>): Kind {
-  const { missing, unreadable } = options;
+  const { missing, unreadable, aboutOf } = options;
   return {
     ...row,
     missing,
     unreadable,
+    aboutOf,
     problems: async (ctx, orders) =>
       means === null ? orders.map(() => []) : means.problems(ctx, orders.map(options.read)),
     requireAvailable: async (ctx, orders) => means?.requireAvailable(ctx, orders.map(options.read)),

@@ -6,6 +6,8 @@ export interface OptionType<T> {
   absent: T | undefined;
   /** The value, or null when it is none of this type. */
   read: (value: unknown) => T | null;
+  /** What it is about, for whoever makes a product. */
+  about: string;
 }
 
 type Types = Record<string, OptionType<unknown>>;
@@ -20,6 +22,8 @@ export interface OptionSet<T extends object> {
   /** Keys whose value is none of the option's type. */
   unreadable: (options: Record<string, unknown>) => string[];
   keyOf: (name: keyof T) => string;
+  /** What a key is about: `memory in GB`. */
+  aboutOf: (key: string) => string;
 }
 
 export function optionSet<S extends Types>(types: S): OptionSet<Values<S>> {
@@ -38,6 +42,7 @@ export function optionSet<S extends Types>(types: S): OptionSet<Values<S>> {
         .filter(([, type]) => !isAbsent(options, type) && type.read(options[type.key]) === null)
         .map(([, { key }]) => key),
     keyOf: (name) => types[name]?.key ?? '',
+    aboutOf: (wanted) => all.find(([, { key }]) => key === wanted)?.[1].about ?? wanted,
   };
 }
 
@@ -49,24 +54,24 @@ function parse<T>(type: OptionType<T>, options: Record<string, unknown>): T {
 }
 
 /** A whole number of something: GB, cores, addresses. */
-export function amount(key: string, absent?: number): OptionType<number> {
+export function amount(key: string, about: string, absent?: number): OptionType<number> {
   const read = (value: unknown) =>
     typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : null;
-  return { key, absent, read };
+  return { key, about, absent, read };
 }
 
 /** One of the product's choices, which mean nothing to the code. */
-export function word(key: string): OptionType<string> {
-  return { key, absent: undefined, read: (value) => (typeof value === 'string' ? value : null) };
+export function word(key: string, about: string): OptionType<string> {
+  return { key, about, absent: undefined, read: (value) => (typeof value === 'string' ? value : null) };
 }
 
 const portSpeed = /^(\d{1,6})(m|g)bit$/;
 
 /** A speed such as `1gbit`, in Mbit/s. */
-export function speedMbps(key: string, absent: number): OptionType<number> {
+export function speedMbps(key: string, about: string, absent: number): OptionType<number> {
   const read = (value: unknown) => {
     const [, count, unit] = (typeof value === 'string' && portSpeed.exec(value)) || [];
     return count === undefined ? null : Number(count) * (unit === 'g' ? 1_000 : 1);
   };
-  return { key, absent, read };
+  return { key, about, absent, read };
 }

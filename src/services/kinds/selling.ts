@@ -16,11 +16,14 @@ export const selling: Selling = {
     const any = Object.fromEntries(
       options.map((option) => [option.key, option.kind === 'choice' ? option.choices[0]?.value : option.min]),
     );
-    const missing = kind.missing(any).map((key) => `${kind.type} needs ${key}`);
+    const missing = kind.missing(any).map((key) => `${kind.type} needs ${key}, ${kind.aboutOf(key)}`);
     const unreadable = options.flatMap((option) => {
       const values = option.kind === 'choice' ? option.choices.map(({ value }) => value) : [option.min];
       const wrong = values.filter((value) => kind.unreadable({ [option.key]: value }).length > 0);
-      return wrong.map((value) => `no ${kind.type} can be delivered with ${option.key} ${value}`);
+      return wrong.map(
+        (value) =>
+          `no ${kind.type} can be delivered with ${option.key} ${value} (${kind.aboutOf(option.key)})`,
+      );
     });
     return [...missing, ...unreadable].map((message) => ({
       field: 'options',

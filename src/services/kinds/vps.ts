@@ -28,14 +28,14 @@ export interface VpsOptions {
 }
 
 export const vpsOptions = optionSet({
-  memoryGb: amount('option1'),
-  diskGb: amount('option2'),
-  cpuCores: amount('option3'),
-  ipv4Count: amount('option4', 0),
-  ipv6Count: amount('option5', 0),
-  os: word('option6'),
-  portMbps: speedMbps('option7', 1_000),
-  location: word('option8'),
+  memoryGb: amount('option1', 'memory in GB'),
+  diskGb: amount('option2', 'disk in GB'),
+  cpuCores: amount('option3', 'cores'),
+  ipv4Count: amount('option4', 'IPv4 addresses', 0),
+  ipv6Count: amount('option5', 'IPv6 addresses', 0),
+  os: word('option6', 'the slug of an image'),
+  portMbps: speedMbps('option7', 'speed, such as 1gbit', 1_000),
+  location: word('option8', 'the location of a node'),
 });
 
 const mibPerGb = 1_024;
