@@ -112,12 +112,12 @@ async function copyPackaging(): Promise<void> {
   await copy('packaging/innkeeper', 'usr/bin/innkeeper');
   await copy('packaging/innkeeper.env', 'etc/innkeeper/innkeeper.env');
   for (const script of ['postinst', 'prerm', 'postrm']) await copy(`packaging/${script}`, `DEBIAN/${script}`);
-  const docs = [
-    'README.md',
-    'CHANGELOG.md',
-    ...['backup', 'configuration', 'machines', 'running'].map((name) => `docs/operations/${name}.md`),
-  ];
-  for (const doc of docs) await copy(doc, `usr/share/doc/innkeeper/${path.basename(doc)}`);
+  // With their folders, so that what they link to is there. What is used and not only read stands beside the documents.
+  const { stdout } = await runProgram(['git', '-C', root, 'ls-files', 'docs']);
+  for (const doc of ['README.md', 'CHANGELOG.md', 'ARCHITECTURE.md', ...stdout.trim().split('\n')])
+    await copy(doc, `usr/share/doc/innkeeper/${doc}`);
+  for (const file of ['alerts.yml', 'dashboard.json'])
+    await copy(`docs/operations/monitoring/${file}`, `usr/share/innkeeper/monitoring/${file}`);
   await copy('LICENSE', 'usr/share/doc/innkeeper/copyright');
 }
 
