@@ -15,10 +15,10 @@ import { readAccount, type Upstairs } from './read.ts';
 import { endSessionsOf } from './sessions/end.ts';
 import { renewSession } from './sessions/renew.ts';
 import { dropLinksOf } from './signIn/links.ts';
-import { noteRefusal } from './signIn/logIn.ts';
 import { requireGoodPassword } from './signIn/passwordRules.ts';
 import { hashPassword, isPassword } from './signIn/passwords.ts';
 import { lockedPerson, personById, setPassword } from './signIn/person.ts';
+import { noteRefusal } from './signIn/refusals.ts';
 import { recordChange } from './users.ts';
 
 /** What people change of their account; what is absent stays, and null clears. */

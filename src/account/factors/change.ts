@@ -8,8 +8,8 @@ import {
   secondFactorSetUp,
 } from '../events.ts';
 import { renewSession } from '../sessions/renew.ts';
-import { noteRefusal } from '../signIn/logIn.ts';
 import { personById } from '../signIn/person.ts';
+import { noteRefusal } from '../signIn/refusals.ts';
 import { lockUser } from '../users.ts';
 import { factorsOf, requireOne, type Shown, takeFactor } from './factor.ts';
 import { gainFactor, loseFactor } from './gained.ts';

@@ -2,7 +2,7 @@ import type { Static } from 'typebox';
 import { record } from '../../events/index.ts';
 import { type Context, fail, type TxContext, transaction } from '../../platform/index.ts';
 import { passkeyWentBack } from '../events.ts';
-import { noteRefusal } from '../signIn/logIn.ts';
+import { noteRefusal } from '../signIn/refusals.ts';
 import { type Asker, challengeMs, newChallenge, type Purpose, takeChallenge } from './challenge.ts';
 import { relyingParty, signedBy, userHandle } from './party.ts';
 import { findPasskey, noteCounter, type PasskeyRow, passkeysOf } from './rows.ts';

@@ -1,7 +1,7 @@
 import { type AccountContext, type Context, fail, transaction } from '../../platform/index.ts';
 import { requireCookies } from '../sessions/cookies.ts';
 import { openSession } from '../sessions/open.ts';
-import { endHalf, requireHalf } from '../signIn/challenge.ts';
+import { endHalf, requireHalf } from '../signIn/half.ts';
 import { proveAgain } from '../signIn/leave.ts';
 import { type Asked, signedIn, visitOf } from '../signIn/logIn.ts';
 import { lockedPerson } from '../signIn/person.ts';

@@ -5,9 +5,10 @@ import { sessionProven } from '../events.ts';
 import { noSession } from '../sessions/cookies.ts';
 import { endSession } from '../sessions/end.ts';
 import { renewSession } from '../sessions/renew.ts';
-import { type Asked, noteRefusal } from './logIn.ts';
+import type { Asked } from './logIn.ts';
 import { isPassword } from './passwords.ts';
 import { personById } from './person.ts';
+import { noteRefusal } from './refusals.ts';
 
 /** Ends the session that asks. */
 export async function logOut(ctx: AccountContext, sessionId: number) {

@@ -1,14 +1,11 @@
-import { record } from '../../events/index.ts';
-import { answer, type GuessKeys } from '../../platform/http/index.ts';
+import { answer } from '../../platform/http/index.ts';
 import { type Context, fail, type TxContext, transaction } from '../../platform/index.ts';
-import { signInRefused } from '../events.ts';
 import { factorsOf } from '../factors/factor.ts';
 import { cookiesOf, deviceTokenOf, requireCookies } from '../sessions/cookies.ts';
-import { findDevice } from '../sessions/devices.ts';
-import { type Opened, openHalf, openSession, shortened, type Visit } from '../sessions/open.ts';
-import { hashToken } from '../sessions/token.ts';
+import { type Opened, openHalf, openSession, type Visit } from '../sessions/open.ts';
 import { hashPassword, isOutdated, isPassword } from './passwords.ts';
 import { lockedPerson, type PersonRow, personByEmail, setPassword } from './person.ts';
+import { noteRefusal } from './refusals.ts';
 
 /** What is read of a request beside its body. */
 export interface Asked {
@@ -69,39 +66,4 @@ export function signedIn(person: PersonRow, { token, device, seconds }: Opened) 
 
 export function visitOf({ headers, userAgent }: Asked): Visit {
   return { userAgent, device: deviceTokenOf(headers) };
-}
-
-/**
- * What wrong passwords are counted by: a browser in which this person signed in before counts for itself, so that
- * nobody else's guesses lock them out; all others count for the address they come from and the account they aim at.
- */
-export async function guessesAt(
-  ctx: Context,
-  email: string,
-  { headers }: Pick<Asked, 'headers'>,
-): Promise<GuessKeys> {
-  const device = await findDevice(ctx, deviceTokenOf(headers), email);
-  if (device !== null) return { keys: [`d${device}`], byAddress: false };
-  return { keys: [`a${hashToken(email.toLowerCase()).toString('base64url')}`], byAddress: true };
-}
-
-/**
- * Writes down that somebody tried, for the account's history. Nobody waits for it: what an unknown address does not
- * have must not show in how long the answer takes.
- */
-export function noteRefusal(
-  ctx: Context,
-  userId: number,
-  reason: 'wrong_password' | 'wrong_code' | 'wrong_passkey',
-  userAgent: string | null,
-): void {
-  const note = transaction(ctx, 'account.noteRefusal', (tx) =>
-    // Whoever tried is nobody we know, and least of all the person.
-    record({ ...tx, actor: { ...tx.actor, type: 'user', userId: null } }, signInRefused, {
-      subject: { type: 'user', id: userId },
-      organizationId: null,
-      data: { user_id: userId, reason, user_agent: shortened(userAgent) },
-    }),
-  );
-  note.catch((error: unknown) => ctx.log.warn({ err: error }, 'a refused sign-in was not written down'));
 }

@@ -2,9 +2,10 @@ import { type Req, type RouteGroup, routes } from '../../platform/http/index.ts'
 import { fail } from '../../platform/index.ts';
 import { examples } from '../examples.ts';
 import { budgetOf } from '../sessions/cookies.ts';
-import { guessesAtFactor, showFactor } from './challenge.ts';
+import { showFactor } from './challenge.ts';
+import { guessesAt, guessesAtFactor } from './guesses.ts';
 import { logOut, reauthenticate } from './leave.ts';
-import { guessesAt, logIn } from './logIn.ts';
+import { logIn } from './logIn.ts';
 import { forgetPassword, register, resendVerification } from './register.ts';
 import { confirmEmail, resetPassword } from './reset.ts';
 import * as S from './schema.ts';

@@ -82,7 +82,7 @@ function createHub(ctx: Whole, { watches, underWay }: BesideJournal, drivers: Pa
   const principalOf = async (client: Client): Promise<Principal | null> => {
     if (client.body.destroyed) return null;
     try {
-      const principal = await client.stream.lookAgain();
+      const principal = await client.stream.revalidate();
       if (principal !== null) return principal;
     } catch (error) {
       // Not known is no: it comes back, and goes on where it was.

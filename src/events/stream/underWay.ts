@@ -56,7 +56,7 @@ export function tellUnderWay(
         return now.get(key) !== before?.get(key);
       });
       if (news.length === 0) continue;
-      const may = await client.stream.lookAgain();
+      const may = await client.stream.revalidate();
       const heard = news.filter(({ kind }) => may?.permissions?.has(kind.permission));
       send(client, heard.map((each) => frameOf(ctx, each.kind, each)).join(''));
     }

@@ -24,7 +24,7 @@ it('who watches a machine that has stood still for an hour has nobody read an ho
   };
   const client = (id: number): Client => ({
     ...{ organizationId: 7, userId: 7, body: openBody(() => undefined), after: 0, beat: 0 },
-    stream: { ctx, lookAgain: async () => null } as unknown as Client['stream'],
+    stream: { ctx, revalidate: async () => null } as unknown as Client['stream'],
     hears: () => 'nothing',
     ...{ watching: { kind: 'vps', id }, isLive: true, unreadBytes: 0 },
   });

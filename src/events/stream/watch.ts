@@ -123,7 +123,7 @@ async function lookingOn(watch: Watch, clients: ReadonlySet<Client>): Promise<Cl
 
 async function mayLook(watch: Watch, { stream }: Client): Promise<boolean> {
   // Not known is no.
-  const principal: Principal | null = await stream.lookAgain().catch(() => null);
+  const principal: Principal | null = await stream.revalidate().catch(() => null);
   if (principal?.permissions?.has(watch.permission) !== true) return false;
   return !(watch.isWork && (principal.impersonation !== undefined || principal.isBlocked));
 }

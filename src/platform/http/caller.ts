@@ -84,7 +84,7 @@ export function requireCaller(
  * Whether somebody who has a stream open may still have it: the same credential is good, and allows the same. Null when
  * not. Nothing is counted, and no session lasts longer for it.
  */
-export async function lookAgain(
+export async function revalidate(
   wanted: Admission,
   request: Asking,
   organizationId: number | null,

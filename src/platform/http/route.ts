@@ -52,7 +52,7 @@ export interface OpenStream {
   /** Those that the process has. */
   readonly drivers: Partial<Drivers>;
   /** Who has it open, as they stand now; null when they may have it no more. Throws when that cannot be known. */
-  lookAgain(): Promise<Principal | null>;
+  revalidate(): Promise<Principal | null>;
 }
 
 export interface RouteOptions<

@@ -3,7 +3,7 @@ import { systemActor } from '../context.ts';
 import { fail } from '../errors.ts';
 import type { Api } from './apiParts.ts';
 import { bytesOf, checkBytes, readBytes } from './bytes.ts';
-import { type Admission, type Caller, type CountCaller, lookAgain, requireCaller } from './caller.ts';
+import { type Admission, type Caller, type CountCaller, requireCaller, revalidate } from './caller.ts';
 import { readCredential } from './credential.ts';
 import { bodyLimitOf, compileReceiving, type Receiving, readBodiesWithFiles } from './files.ts';
 import { type Outside, outsideOf } from './live.ts';
@@ -244,11 +244,11 @@ function openStream(api: Api, route: Route, request: FastifyRequest): OpenStream
   const { auth } = route;
   const { method, url, headers, address, caller } = request;
   const asking = { method, url, headers, address };
-  const lookAgainNow = async () => {
+  const anew = async () => {
     if (auth === 'public') throw new Error('nobody is known on a public route');
-    return lookAgain({ ...route, auth, reach: reachOf(route) }, asking, caller?.organizationId ?? null, api);
+    return revalidate({ ...route, auth, reach: reachOf(route) }, asking, caller?.organizationId ?? null, api);
   };
-  return { ctx, drivers: api.drivers, lookAgain: lookAgainNow };
+  return { ctx, drivers: api.drivers, revalidate: anew };
 }
 
 function invalid(problems: Problem[]) {
