@@ -32,6 +32,8 @@ export default defineConfig({
           name: 'rules',
           include: ['**/*.test.ts'],
           exclude: [...never, ...machineTests, ...longTests],
+          // Files of a process share its modules: to load the product and have it compiled took as long as the tests themselves.
+          isolate: false,
           // One more than there are cores: most of the time a file waits, for a product of its own or the database.
           maxWorkers: workers + 1,
           sequence: { groupOrder: 0 },

@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { afterAll, expect, it } from 'vitest';
 import { allRoutes } from '../src/api.ts';
 import { listRoutes } from '../src/platform/http/index.ts';
 import { settled, sql } from './sql.ts';
@@ -16,7 +16,7 @@ export interface Changes {
   leaveEntries(product: () => { databaseUrl: string }, operations: readonly string[]): void;
 }
 
-/** Looks on while requests are sent, from here on. */
+/** Looks on while requests are sent, from here to the end of the file. */
 export function watchChanges(): Changes {
   const made: { operation: string; id: string }[] = [];
   const changes = listRoutes(allRoutes)
@@ -35,6 +35,9 @@ export function watchChanges(): Changes {
       made.push({ operation: found.operation, id: answer.headers.get('x-request-id') ?? '' });
     return answer;
   };
+  afterAll(() => {
+    globalThis.fetch = send;
+  });
   const watch: Changes = {
     seen: () => new Set(made.map(({ operation }) => operation)),
     async silent(product) {

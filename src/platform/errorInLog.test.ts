@@ -34,15 +34,15 @@ function lineOf(fields: object): string {
 }
 
 const insertTwice = statement<never, { email: string }>(
-  'log.insertTwice',
+  'logTest.insertTwice',
   `insert into written_twice (email) values (:email)`,
 );
 const readNumber = statement<{ number: number }, { text: string }>(
-  'log.readNumber',
+  'logTest.readNumber',
   'select (:text::text)::bigint as number',
 );
 const breakCheck = statement<never, { email: string }>(
-  'log.breakCheck',
+  'logTest.breakCheck',
   `insert into mails (id, journal_id, template, recipient, subject, body, state, created_at)
    values (1, 1, 't', :email, 's', 'b', 'no such state', '2026-01-01')`,
 );
