@@ -129,8 +129,22 @@ describe('the examples', () => {
       const known = realIds.get(shown) ?? real;
       expect(real, `the examples use ${shown} for two things; give one another id`).toBe(known);
       realIds.set(shown, real);
+    } else if (Array.isArray(shown) && Array.isArray(real)) {
+      // A list may hold more by now than the example shows, and ids have no order.
+      shown.forEach((inner, nth) => {
+        learn(inner, real.find((each) => isKnownAs(inner, each)) ?? real[nth]);
+      });
     } else if (typeof shown === 'object' && shown !== null && typeof real === 'object' && real !== null) {
       for (const [key, inner] of Object.entries(shown)) learn(inner, (real as Record<string, unknown>)[key]);
     }
+  }
+
+  /** Whether it is what an example showed before, by the first id in it. */
+  function isKnownAs(shown: unknown, real: unknown): boolean {
+    if (isId(shown)) return realIds.has(shown) && realIds.get(shown) === real;
+    if (typeof shown !== 'object' || shown === null || typeof real !== 'object' || real === null)
+      return false;
+    const [key, inner] = Object.entries(shown)[0] ?? [];
+    return key !== undefined && isKnownAs(inner, (real as Record<string, unknown>)[key]);
   }
 });
