@@ -45,7 +45,7 @@ function longestWords(): string[] {
   return longest;
 }
 
-it('is at most 260 kB of scripts and 45 kB of styles', () => {
+it('is at most 257 kB of scripts and 45 kB of styles', () => {
   const { scripts, styles } = loadedFirst();
   expect(scripts.size).toBeGreaterThan(0);
   expect(styles.length).toBeGreaterThan(0);
@@ -53,7 +53,7 @@ it('is at most 260 kB of scripts and 45 kB of styles', () => {
   // Its own and those of refusals; none of them in what everybody loads.
   expect(words).toHaveLength(2);
   expect([...scripts].filter((file) => /\/(en|de)-/.test(file))).toEqual([]);
-  expect(kilobytes([...scripts, ...words]), [...scripts].join(' ')).toBeLessThanOrEqual(260);
+  expect(kilobytes([...scripts, ...words]), [...scripts].join(' ')).toBeLessThanOrEqual(257);
   expect(kilobytes(styles)).toBeLessThanOrEqual(45);
 });
 

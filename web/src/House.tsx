@@ -73,7 +73,7 @@ export function House() {
       onLanguage={speak}
       onSignOut={() => signOut.mutate()}
     >
-      <Proof session={signedIn} />
+      <Proof />
       <Acting />
       <Refusal error={signOut.error ?? choose.error} />
       <Fragment key={organizationId}>

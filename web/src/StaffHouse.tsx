@@ -117,7 +117,7 @@ export function StaffHouse() {
       onLanguage={speak}
       onSignOut={() => signOut.mutate()}
     >
-      <Proof session={signedIn} />
+      <Proof />
       <Refusal error={signOut.error} />
       {signedIn.staff.operations.length === 0 ? <NoFactor /> : <Outlet />}
     </Shell>

@@ -1,5 +1,5 @@
 import { createRoute, createRouter, redirect } from '@tanstack/react-router';
-import { nextOf, SignIn } from './account/SignIn.tsx';
+import { nextOf } from './account/next.ts';
 import { wantedOf } from './cart/wanted.ts';
 import {
   type ActivityFilter,
@@ -50,7 +50,7 @@ const open = [
       ...(next !== undefined && { next: nextOf(next) }),
       ...(ended === true && { ended }),
     }),
-    component: SignIn,
+    component: lazyPage(() => import('./account/SignIn.tsx'), 'SignIn'),
   }),
   createRoute({
     getParentRoute: () => root,

@@ -8,12 +8,8 @@ import { startOver } from '../data/queries/index.ts';
 import { rememberSignedIn } from '../data/signedIn.ts';
 import { useText } from '../text/index.ts';
 import { Anchor, Button, Card, Field, Form, Group, LinkTo, Refusal, Text, type Values } from '../ui/index.ts';
+import { nextOf } from './next.ts';
 import { NoPasskeyError, offerPasskey, showPasskey } from './passkey.ts';
-
-/** Where it goes on: a path of ours, never another host. */
-export function nextOf(wanted: unknown): string {
-  return typeof wanted === 'string' && /^\/(?![/\\])/.test(wanted) ? wanted : '/';
-}
 
 type Methods = Schema<'SignedIn'>['methods'];
 
