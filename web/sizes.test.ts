@@ -45,7 +45,7 @@ function longestWords(): string[] {
   return longest;
 }
 
-it('is at most 257 kB of scripts and 45 kB of styles', () => {
+it('is at most 260 kB of scripts and 45 kB of styles', () => {
   const { scripts, styles } = loadedFirst();
   expect(scripts.size).toBeGreaterThan(0);
   expect(styles.length).toBeGreaterThan(0);
@@ -53,7 +53,7 @@ it('is at most 257 kB of scripts and 45 kB of styles', () => {
   // Its own and those of refusals; none of them in what everybody loads.
   expect(words).toHaveLength(2);
   expect([...scripts].filter((file) => /\/(en|de)-/.test(file))).toEqual([]);
-  expect(kilobytes([...scripts, ...words]), [...scripts].join(' ')).toBeLessThanOrEqual(257);
+  expect(kilobytes([...scripts, ...words]), [...scripts].join(' ')).toBeLessThanOrEqual(260);
   expect(kilobytes(styles)).toBeLessThanOrEqual(45);
 });
 
@@ -76,13 +76,14 @@ it('is compressed once and kept for a year, and a page whose script is gone is l
   const { page } = visitor;
   await signIn(bed, visitor);
   await page.getByRole('heading', { name: 'Overview' }).waitFor();
-  let gone = 0;
-  // As after an update: this tab asks for a script that is there no longer.
-  await page.route(/\/assets\/Invoices-[\w-]+\.js/, async (route) => {
-    gone += 1;
-    if (gone > 1) return route.continue();
-    return route.fulfill({ status: 404, json: {} });
+  let isOld = true;
+  page.on('request', (request) => {
+    if (request.isNavigationRequest()) isOld = false;
   });
+  // As after an update: this tab asks for a script that is there no longer, however often it does.
+  await page.route(/\/assets\/Invoices-[\w-]+\.js/, (route) =>
+    isOld ? route.fulfill({ status: 404, json: {} }) : route.continue(),
+  );
   const loaded = page.waitForEvent('load');
   await page.getByRole('link', { name: 'Billing' }).click();
   await loaded;

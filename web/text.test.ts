@@ -4,7 +4,7 @@ import path from 'node:path';
 import { expect, it } from 'vitest';
 import everyonesGerman from './src/text/de.json' with { type: 'json' };
 import everyones from './src/text/en.json' with { type: 'json' };
-import happenedGerman from './src/text/events/de.json' with { type: 'json' };
+import happenedGerman from './src/text/events/happened.de.json' with { type: 'json' };
 import staffsGerman from './src/text/staff/staff.de.json' with { type: 'json' };
 import staffs from './src/text/staff/staff.en.json' with { type: 'json' };
 

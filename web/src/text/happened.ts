@@ -6,7 +6,7 @@ type Sentences = Readonly<Record<string, string>>;
 
 /** What happened, in the languages other than the API's own; loaded with the first page that tells of it. */
 const sentences: Partial<Record<Language, () => Promise<{ default: Sentences }>>> = {
-  de: () => import('./events/de.json'),
+  de: () => import('./events/happened.de.json'),
 };
 
 interface Happened {
