@@ -16,7 +16,7 @@ export function Machine({ id }: { id: number }) {
   const isFollowed = useMeasured(id);
   const { data: vps, error } = useQuery(machine(id));
   // What stands above it says why it cannot be read.
-  if (vps === undefined) return error ? null : <Skeleton height={220} />;
+  if (vps === undefined) return error ? null : <Skeleton height={460} />;
   return (
     <Stack gap="lg">
       <div className="connect">
