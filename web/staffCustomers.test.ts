@@ -66,6 +66,11 @@ it('acts as a customer under a banner that says so, and is themselves again', as
   await page.getByRole('link', { name: 'shown.example.com' }).waitFor();
   await page.reload();
   await page.getByText(`You see what ${customer.email} sees, until`).waitFor();
+  // Their news arrives here, too, by the token of this tab.
+  await customer.post('/dashboard/tickets/create', {
+    ...{ subject: 'Slow', department: 'support', priority: 'low', message: 'Since this morning' },
+  });
+  await page.getByText('Somebody opened a ticket').waitFor();
   await page.getByRole('button', { name: 'End it' }).click();
   await page.getByRole('button', { name: 'See what they see' }).waitFor();
   const { body } = await bed.product.staff.get(`/staff/impersonations?user_id=${customer.userId}`);

@@ -6,7 +6,7 @@ import { Proof } from './account/Proof.tsx';
 import { acting } from './data/impersonation.ts';
 import { chooseOrganization, chosenOrganization } from './data/organization.ts';
 import { startOver } from './data/queries/index.ts';
-import { followOrganization } from './data/stream.ts';
+import { followAs, followOrganization } from './data/stream.ts';
 import { PaletteButton } from './search/PaletteButton.tsx';
 import { useText } from './text/index.ts';
 import { Refusal, Shell, Skeleton } from './ui/index.ts';
@@ -50,10 +50,12 @@ export function House() {
     },
   });
   useEffect(() => {
-    // A stream goes by the session's cookie, which is staff's own.
-    if (organizationId === null || acting() !== null) return;
+    if (organizationId === null) return;
     const end = new AbortController();
-    followOrganization(queries, organizationId, end.signal);
+    const as = acting();
+    // A shared stream goes by the session's cookie, which is staff's own.
+    if (as === null) followOrganization(queries, organizationId, end.signal);
+    else followAs(queries, { organization: organizationId, token: as.token }, end.signal);
     return () => end.abort();
   }, [organizationId, queries]);
   // What is about themselves is open to those who are in no organization, as the provider's people often are.

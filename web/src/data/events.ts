@@ -42,6 +42,10 @@ const always = ['needs', 'activity'];
 
 export const eventNames = Object.keys(followUps) as EventName[];
 
+export function isEventName(name: string): name is EventName {
+  return name in followUps;
+}
+
 /** How long what happens is gathered before pages read anew: a night renews thousands of services one after the other. */
 const gatherMs = 100;
 const stale = new Set<string>();

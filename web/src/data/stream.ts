@@ -1,7 +1,9 @@
 import type { Query, QueryClient } from '@tanstack/react-query';
 import { useSyncExternalStore } from 'react';
 import { ApiError, type EventName, UnreachableError } from '../../../client/index.ts';
-import { eventNames, followEvent, followProgress, followReset, progress } from './events.ts';
+import { eventNames, followEvent, followProgress, followReset, isEventName, progress } from './events.ts';
+import { followFrames } from './frames.ts';
+import { patienceMs, refusedMs } from './patience.ts';
 import { session } from './queries/session.ts';
 
 type Message =
@@ -10,11 +12,6 @@ type Message =
   | { kind: 'reset' }
   | { kind: 'refused' }
   | { kind: 'state'; isLive: boolean };
-
-/** A break that is shorter than this is nobody's concern. */
-export const patienceMs = 3_000;
-/** Until a stream that was refused is asked for again. */
-export const refusedMs = 10_000;
 
 let isLive = true;
 const watchers = new Set<() => void>();
@@ -55,6 +52,32 @@ export function followOrganization(queries: QueryClient, organization: number, s
     },
     hold: (tell, isTakenOver) =>
       hold({ organization, after: isTakenOver ? null : readAt(queries) }, tell, signal),
+  });
+}
+
+/**
+ * The same for a tab in which staff acts as a customer: its stream goes by the token of this tab, and so is its own. Read from
+ * now on, and all that pages read before is read anew.
+ */
+export function followAs(
+  queries: QueryClient,
+  { organization, token }: { organization: number; token: string },
+  signal: AbortSignal,
+): void {
+  const ask = (headers: Readonly<Record<string, string>>) =>
+    fetch(`/api/dashboard/events?organization_id=${organization}`, {
+      headers: { ...headers, token },
+      signal,
+    });
+  void followFrames({ ask, after: null, signal }, (news) => {
+    if (news.kind === 'event') {
+      if (isEventName(news.event)) followEvent(queries, news.event);
+    } else if (news.kind === 'reset') followReset(queries);
+    else if (news.kind === 'refused') void queries.invalidateQueries({ queryKey: ['session'] });
+    else {
+      sayLive(news.isLive);
+      if (news.isLive) readFailed(queries);
+    }
   });
 }
 
