@@ -20,7 +20,12 @@ it('is set by staff, who see it before, and shown to everybody', async () => {
   await page.getByLabel('Logo on light').setInputFiles({ name: 'logo.png', mimeType: 'image/png', buffer });
   await page.locator('.brand-preview img').first().waitFor();
   await page.getByLabel('Imprint').fill('https://polder.example/imprint');
-  await page.getByLabel('Own pages').fill('Our guides https://polder.example/guides');
+  await page.getByRole('button', { name: 'Add a page' }).click();
+  await page.getByLabel('Name of the page').fill('Our guides');
+  await page
+    .getByRole('group', { name: 'Own pages 1' })
+    .getByLabel('Address')
+    .fill('https://polder.example/guides');
   await page.getByLabel('Above the sign-in, in English').fill('Welcome behind the dike.');
   await page.getByRole('button', { name: 'Save' }).click();
   await page.getByText('Saved.').waitFor();

@@ -24,6 +24,46 @@ it('sets what is decided of how the company runs, an area at a time', async () =
   expect(complaints()).toEqual([]);
 });
 
+it('keeps lists as rows, with what is wrong at the row that it is in', async () => {
+  const { page, complaints } = await bed.openStaff();
+  await page.goto('/staff/settings');
+  await page.getByText('Calendar of renewals and reminders').click();
+  const fees = page.getByRole('group', { name: 'Late fee, amounts by currency', exact: true });
+  for (const [nth, currency, amount] of [
+    [1, 'EUR', '5.00'],
+    [2, 'USD', 'six'],
+  ] as const) {
+    await fees.getByRole('button', { name: 'Add one' }).click();
+    const row = fees.getByRole('group', { name: `Late fee, amounts by currency ${nth}` });
+    await row.getByLabel('Currency', { exact: true }).fill(currency);
+    await row.getByLabel('Amount', { exact: true }).fill(amount);
+  }
+  await page.getByRole('button', { name: 'Save' }).click();
+  const second = fees.getByRole('group', { name: 'Late fee, amounts by currency 2' });
+  await second.locator('[aria-invalid=true]').waitFor();
+  expect(await second.getByLabel('Amount', { exact: true }).inputValue()).toBe('six');
+  await second.getByLabel('Amount', { exact: true }).fill('6.00');
+  await fees.getByRole('button', { name: 'Move up: Late fee, amounts by currency 2' }).click();
+  complaints();
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByText('It is saved.').waitFor();
+  const { body } = await bed.product.staff.get('/staff/settings');
+  expect(body.data.settings.calendar.late_fee_amounts).toEqual([
+    { currency: 'USD', amount: '6.00' },
+    { currency: 'EUR', amount: '5.00' },
+  ]);
+  await fees.getByRole('button', { name: 'Remove: Late fee, amounts by currency 1' }).click();
+  await fees.getByRole('button', { name: 'Remove: Late fee, amounts by currency 1' }).click();
+  await page.getByRole('button', { name: 'Save' }).click();
+  await expect
+    .poll(async () => {
+      const { body: now } = await bed.product.staff.get('/staff/settings');
+      return now.data.settings.calendar.late_fee_amounts;
+    })
+    .toEqual([]);
+  expect(complaints()).toEqual([]);
+});
+
 it('drains a node, and shows a mail as it was written', async () => {
   const { page, complaints } = await bed.openStaff();
   const dialog = page.getByRole('dialog');

@@ -99,9 +99,12 @@ export function check(value: CalendarSettings): { field: string; message: string
       field: 'terminate_days_after',
       message: 'must be null while suspend_days_after is: nothing ends that was not suspended',
     };
-  if (value.late_fee_amounts.some(({ amount, currency }) => parseMoney(amount, currency) === null))
+  const wrong = value.late_fee_amounts.findIndex(
+    ({ amount, currency }) => parseMoney(amount, currency) === null,
+  );
+  if (wrong >= 0)
     return {
-      field: 'late_fee_amounts',
+      field: `late_fee_amounts[${wrong}].amount`,
       message: 'must be amounts in the digits of their currency, such as 5.00',
     };
   const order = [

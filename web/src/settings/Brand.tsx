@@ -17,6 +17,8 @@ import {
   Page,
   PictureField,
   Refusal,
+  Rows,
+  rowsIn,
   Section,
   Skeleton,
   Text,
@@ -123,13 +125,30 @@ function BrandForm({ settings: { brand: now, company } }: { settings: Settings }
               defaultValue={now.links[kind] ?? ''}
             />
           ))}
-          <LongField
+          <Rows
+            legend={t('brand.pages')}
             name="brand.pages"
-            label={t('brand.pages')}
-            help={t('brand.pagesHelp')}
-            required={false}
-            defaultValue={now.pages.map(({ label, url }) => `${label} ${url}`).join('\n')}
-          />
+            items={now.pages}
+            most={6}
+            add={t('brand.addPage')}
+          >
+            {(page, row) => (
+              <>
+                <Field
+                  name={`${row}.label`}
+                  label={t('brand.pageLabel')}
+                  maxLength={40}
+                  defaultValue={page?.label}
+                />
+                <Field
+                  name={`${row}.url`}
+                  label={t('brand.pageUrl')}
+                  maxLength={500}
+                  defaultValue={page?.url ?? 'https://'}
+                />
+              </>
+            )}
+          </Rows>
           <Choice
             name="brand.registration"
             label={t('brand.registration')}
@@ -178,22 +197,10 @@ async function changed(values: Values, files: Files) {
       privacy: privacy ?? null,
       status: status ?? null,
     },
-    pages: pagesIn(said('pages') ?? ''),
+    pages: rowsIn(values, 'brand.pages').map(({ label = '', url = '' }) => ({ label, url })),
     registration: said('registration') as 'everybody' | 'invited',
     sign_in: { en: said('sign_in.en'), de: said('sign_in.de') },
   };
-}
-
-/** A page each line: its name, and its address after the last space. */
-function pagesIn(text: string) {
-  return text
-    .split('\n')
-    .map((line) => line.trim())
-    .filter((line) => line !== '')
-    .map((line) => {
-      const end = line.lastIndexOf(' ');
-      return { label: line.slice(0, Math.max(0, end)).trim(), url: line.slice(end + 1) };
-    });
 }
 
 async function keep(file: File): Promise<string> {

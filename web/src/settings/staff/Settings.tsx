@@ -13,9 +13,10 @@ import {
   Fact,
   Field,
   Form,
-  LongField,
   Page,
   Refusal,
+  Rows,
+  rowsIn,
   Skeleton,
   Stack,
   Text,
@@ -80,7 +81,7 @@ function AreaForm({ area, values }: { area: Area; values: Record<string, Value> 
   const [typed, setTyped] = useState<Values>({});
   const save = async (typed: Values) => {
     setKept(false);
-    const body = readAll(values, typed);
+    const body = readAll(area, values, typed);
     await client.patch('/staff/settings', { body: { [area]: body } as Schema<'SettingsChange'> });
     setKept(true);
     await queries.invalidateQueries({ queryKey: ['staff', 'settings'] });
@@ -105,14 +106,16 @@ function AreaForm({ area, values }: { area: Area; values: Record<string, Value> 
         ))}
       </Form>
       {area === 'calendar' && (
-        <Trial calendar={() => (Object.keys(typed).length === 0 ? values : readAll(values, typed))} />
+        <Foreseen
+          calendar={() => (Object.keys(typed).length === 0 ? values : readAll(area, values, typed))}
+        />
       )}
     </div>
   );
 }
 
 /** What the calendar would do if it were as it was typed; nothing is kept of it. */
-function Trial({ calendar }: { calendar: () => Record<string, Value> }) {
+function Foreseen({ calendar }: { calendar: () => Record<string, Value> }) {
   const { t, language } = useText();
   const word = useWord();
   const look = useMutation({
@@ -163,41 +166,69 @@ function Setting({ path, name, value }: { path: string; name: string; value: Val
   if (words !== undefined)
     return (
       <Choice
-        {...{ name, label }}
+        {...{ name: path, label }}
         defaultValue={String(value)}
         choices={words.map((each) => ({ value: each, label: word(each) }))}
       />
     );
-  if (typeof value === 'boolean') return <Tick name={name} label={label} defaultChecked={value} />;
-  if (Array.isArray(value)) {
-    const isPlain = value.every((each) => typeof each === 'string') && !objectLists.has(name);
-    const text = isPlain ? value.join('\n') : JSON.stringify(value, null, 2);
-    const help = t(isPlain ? 'running.lineEach' : 'running.asJson');
-    return <LongField {...{ name, label, help }} defaultValue={text} required={false} />;
-  }
+  if (typeof value === 'boolean') return <Tick name={path} label={label} defaultChecked={value} />;
+  if (Array.isArray(value)) return <ListSetting path={path} label={label} items={value} />;
   return (
-    <Field {...{ name, label }} defaultValue={value?.toString() ?? ''} required={false} autoComplete="off" />
+    <Field
+      {...{ name: path, label }}
+      defaultValue={value?.toString() ?? ''}
+      required={false}
+      autoComplete="off"
+    />
   );
 }
 
-/** Lists whose items are more than a line, also while they are empty. */
-const objectLists = new Set(['late_fee_amounts']);
+/** Lists whose items are more than a line, with the parts of one; also while they are empty. */
+const partsOf = { 'calendar.late_fee_amounts': ['currency', 'amount'] } as const;
+const isOfParts = (path: string): path is keyof typeof partsOf => path in partsOf;
 
-function readAll(values: Record<string, Value>, typed: Values): Record<string, Value> {
+/** A row for each item; what is wrong with one is said at it. */
+function ListSetting({ path, label, items }: { path: string; label: string; items: readonly unknown[] }) {
+  const { t } = useText();
+  return (
+    <Rows legend={label} name={path} items={items} add={t('running.addRow')}>
+      {(item, row) =>
+        isOfParts(path) ? (
+          partsOf[path].map((part) => (
+            <Field
+              key={part}
+              name={`${row}.${part}`}
+              label={t(`field.${part}`)}
+              defaultValue={(item as Record<string, string> | null)?.[part]}
+              autoComplete="off"
+            />
+          ))
+        ) : (
+          <Field
+            name={row}
+            label={label}
+            defaultValue={item === null ? undefined : String(item)}
+            autoComplete="off"
+          />
+        )
+      }
+    </Rows>
+  );
+}
+
+function readAll(area: Area, values: Record<string, Value>, typed: Values): Record<string, Value> {
   return Object.fromEntries(
-    Object.entries(values).map(([name, value]) => [name, readAs(value, name, typed[name])]),
+    Object.entries(values).map(([name, value]) => [name, readAs(value, name, `${area}.${name}`, typed)]),
   );
 }
 
 /** What was typed, as the kind of value that the setting is. */
-function readAs(before: Value, name: string, typed: string | undefined): Value {
+function readAs(before: Value, name: string, path: string, values: Values): Value {
+  const typed = values[path];
   if (typeof before === 'boolean') return typed !== undefined;
   if (Array.isArray(before)) {
-    if (objectLists.has(name)) return JSON.parse(typed ?? '[]') as readonly unknown[];
-    return (typed ?? '')
-      .split('\n')
-      .map((line) => line.trim())
-      .filter((line) => line !== '');
+    const rows = rowsIn(values, path);
+    return isOfParts(path) ? rows : rows.map((row) => row['']?.trim() ?? '');
   }
   if (typed === undefined) return null;
   return typeof before === 'number' || maybeNumbers.has(name) ? Number(typed) : typed;
