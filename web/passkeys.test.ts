@@ -15,6 +15,10 @@ afterAll(() => bed?.close());
 interface Owner extends Visitor {
   /** Whether the device answers by itself; else it waits for somebody who touches it. */
   answers(itself: boolean): Promise<void>;
+  /** The passkeys that the device keeps. */
+  kept(): Promise<string[]>;
+  /** What the browser was told to forget. */
+  forgotten: { rpId: string; credentialId: string }[];
   /** How many challenges its pages have asked for, and how often one was answered. */
   asked(): { options: number; verified: number };
 }
@@ -36,6 +40,15 @@ async function openOwner(): Promise<Owner> {
       ...{ isUserVerified: true, automaticPresenceSimulation: true },
     },
   });
+  // Not every browser of tests does what it is told: the device forgets by our hand.
+  const forgotten: Owner['forgotten'] = [];
+  await page.exposeFunction('forget', async (told: { rpId: string; credentialId: string }) => {
+    forgotten.push(told);
+    const credentialId = Buffer.from(told.credentialId, 'base64url').toString('base64');
+    await devtools.send('WebAuthn.removeCredential', { authenticatorId, credentialId });
+  });
+  await page.addInitScript(`if (window.PublicKeyCredential)
+    PublicKeyCredential.signalUnknownCredential = (told) => window.forget(told)`);
   await signIn(bed, visitor, '/account/security');
   await page.getByRole('button', { name: 'Add a passkey' }).click();
   await page.getByText('Keep these recovery codes').waitFor();
@@ -50,6 +63,11 @@ async function openOwner(): Promise<Owner> {
     answers: async (enabled) => {
       await devtools.send('WebAuthn.setAutomaticPresenceSimulation', { authenticatorId, enabled });
     },
+    kept: async () => {
+      const { credentials } = await devtools.send('WebAuthn.getCredentials', { authenticatorId });
+      return credentials.map(({ credentialId }) => Buffer.from(credentialId, 'base64').toString('base64url'));
+    },
+    forgotten,
     asked: () => ({ ...asked }),
   };
 }
@@ -125,6 +143,59 @@ it('what is offered on a page that stays open is still good when it is chosen', 
   expect(await newestMethod()).toBe('passkey');
   expect(asked()).toEqual({ options: 2, verified: 1 });
   expect(complaints()).toEqual([]);
+});
+
+it('after one that its person stopped, and one that was refused, they are offered again without a reload', async () => {
+  const { page, asked } = await openOwner();
+  // As when somebody closes what the browser asks.
+  await page.addInitScript(`if (navigator.credentials) {
+    const get = navigator.credentials.get.bind(navigator.credentials);
+    let isStopped = false;
+    navigator.credentials.get = (wanted) => {
+      if (isStopped || wanted.mediation !== 'conditional') return get(wanted);
+      isStopped = true;
+      return Promise.reject(new DOMException('stopped', 'NotAllowedError'));
+    };
+  }`);
+  const face = {
+    success: false,
+    error: 'Unauthorized',
+    code: 'invalid_passkey',
+    message: 'No',
+    request_id: 'x',
+  };
+  await page.route('**/api/auth/passkeys/verify', (route) => route.fulfill({ status: 401, json: face }), {
+    times: 1,
+  });
+  await page.goto('/sign-in');
+  await page.getByRole('heading', { name: 'Overview' }).waitFor();
+  expect(await newestMethod()).toBe('passkey');
+  expect(asked()).toEqual({ options: 3, verified: 2 });
+});
+
+it('a device is told to forget a passkey that is known no more, and one that was just removed', async () => {
+  const { page, kept, forgotten } = await openOwner();
+  const rpId = new URL(bed.url).hostname;
+  const [first = ''] = await kept();
+  await forgetFactors();
+  await page.goto('/sign-in');
+  await expect.poll(() => forgotten).toEqual([{ rpId, credentialId: first }]);
+  expect(await kept()).toEqual([]);
+
+  await signIn(bed, { page } as Visitor, '/account/security');
+  await page.getByRole('button', { name: 'Add a passkey' }).click();
+  await page.getByText('Keep these recovery codes').waitFor();
+  const [second = ''] = await kept();
+  await page.goto('/account/security');
+  await page
+    .getByRole('region', { name: 'Passkeys' })
+    .or(page.locator('section').filter({ hasText: 'Passkeys' }))
+    .first()
+    .getByRole('button', { name: /^Remove / })
+    .click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Remove', exact: true }).click();
+  await expect.poll(() => forgotten.at(-1)).toEqual({ rpId, credentialId: second });
+  expect(await kept()).toEqual([]);
 });
 
 it.each([

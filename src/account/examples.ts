@@ -89,6 +89,7 @@ const passkey = {
   synced: true,
   created_at: '2026-01-31T22:07:41.280Z',
   last_used: null,
+  credential_id: 'b9QeT4mYcLw2sV7nXj0uKg',
 };
 const challenge = 'q3nT0bY5cW7uJk1xLr9fZaE2vHs8mPdXgQo4iNtUyRw';
 const credentialId = 'b9QeT4mYcLw2sV7nXj0uKg';

@@ -32,6 +32,9 @@ export async function requirePasskey(ctx: AccountContext, id: number): Promise<P
 }
 
 /** A passkey as its person sees it. */
-export function shownPasskey({ id, name, synced, created_at, last_used_at }: PasskeyRow) {
-  return { id, name, synced, created_at, last_used: last_used_at };
+export function shownPasskey({ id, name, synced, created_at, last_used_at, credential_id }: PasskeyRow) {
+  return {
+    ...{ id, name, synced, created_at, last_used: last_used_at },
+    credential_id: credential_id.toString('base64url'),
+  };
 }

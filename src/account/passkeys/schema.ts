@@ -19,6 +19,10 @@ export const Passkey = named(
     synced: Type.Boolean({ description: 'Whether it is kept beyond the one device' }),
     created_at: Timestamp,
     last_used: Nullable(Timestamp),
+    credential_id: Type.String({
+      description:
+        'By which the device knows it; for PublicKeyCredential.signalUnknownCredential() once it is removed',
+    }),
   }),
   'A passkey to sign in with',
 );

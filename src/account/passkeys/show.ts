@@ -36,7 +36,8 @@ export async function askForPasskey(ctx: Context, purpose: Exclude<Purpose, 'add
 
 /**
  * Whose passkey this is. `invalid_passkey` when the challenge is not ours, was used, or is for something else, when the passkey
- * is another person's or nobody's, or when what was signed is not what was asked for.
+ * is another person's or nobody's, or when what was signed is not what was asked for. Of one that is nobody's it says so: its
+ * number tells nothing of anybody, and the device that keeps it can be told to forget it.
  */
 export async function verifyPasskey(
   ctx: Context,
@@ -49,7 +50,11 @@ export async function verifyPasskey(
   if (signed === null || !(await takeChallenge(ctx, purpose, asker, signed.challenge)))
     throw fail('invalid_passkey');
   const passkey = await findPasskey(ctx, Buffer.from(shown.id, 'base64url'));
-  if (passkey === null || !isOf(passkey, asker, shown)) throw fail('invalid_passkey');
+  if (passkey === null) {
+    const message = 'is no passkey that is known here; it may have been removed';
+    throw fail('invalid_passkey', { details: [{ field: 'credential.id', message }] });
+  }
+  if (!isOf(passkey, asker, shown)) throw fail('invalid_passkey');
   const proved = await prove(ctx, passkey, signed.challenge, shown);
   if (proved !== null) return { passkey, ...proved };
   noteRefusal(ctx, passkey.user_id, 'wrong_passkey', userAgent);

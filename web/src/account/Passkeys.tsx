@@ -5,7 +5,7 @@ import { queryClient, type Session, session } from '../data/queries/index.ts';
 import { day } from '../text/formats.ts';
 import { useText } from '../text/index.ts';
 import { Button, Confirm, Dialog, Field, Form, Group, List, Refusal, Section, Text } from '../ui/index.ts';
-import { makePasskey } from './passkey.ts';
+import { forgetPasskey, makePasskey } from './passkey.ts';
 import { PasskeyRefusal } from './SignIn.tsx';
 
 type Passkey = Session['passkeys'][number];
@@ -30,7 +30,10 @@ export function Passkeys({ passkeys, onCodes }: PasskeysProps) {
     },
   });
   const remove = useMutation({
-    mutationFn: (id: number) => client.delete('/dashboard/account/passkeys/{id}', { path: { id } }),
+    mutationFn: async ({ id, credential_id }: Passkey) => {
+      await client.delete('/dashboard/account/passkeys/{id}', { path: { id } });
+      await forgetPasskey(credential_id);
+    },
     onSettled: readAnew,
   });
   return (
@@ -112,7 +115,7 @@ export function Passkeys({ passkeys, onCodes }: PasskeysProps) {
         isOpen={removed !== null}
         onClose={() => setRemoved(null)}
         onConfirm={() => {
-          if (removed !== null) remove.mutate(removed.id);
+          if (removed !== null) remove.mutate(removed);
           setRemoved(null);
         }}
       />

@@ -147,6 +147,8 @@ function useOfferedPasskey(wanted: boolean, goOn: (answer: Schema<'SignedIn'>) =
     };
     const ended = offered().catch((refusal: unknown) => {
       setError(refusal);
+      // Another one may be good: they are offered anew.
+      if (!offer.signal.aborted) setRound((before) => before + 1);
       return false;
     });
     stop.current = async () => {
