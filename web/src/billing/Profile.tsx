@@ -74,7 +74,7 @@ function Fields({ now, readAnew }: FieldsProps) {
         onDrawAnew={drawAnew}
         onSubmit={async (values) => {
           setSaved(false);
-          await client.patch('/dashboard/billing/profile', {
+          const made = await client.patch('/dashboard/billing/profile', {
             ifMatch,
             body: {
               ...Object.fromEntries(texts.map(([name]) => [name, values[name] ?? null])),
@@ -85,7 +85,7 @@ function Fields({ now, readAnew }: FieldsProps) {
               ...(values.country && { country: values.country }),
             },
           });
-          await sent();
+          await sent(made);
           await queryClient.invalidateQueries({ queryKey: session.queryKey });
           setSaved(true);
         }}

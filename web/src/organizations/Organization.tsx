@@ -3,6 +3,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { client } from '../data/client.ts';
 import { members, queryClient, session, startOver } from '../data/queries/index.ts';
+import { tagOf } from '../data/tag.ts';
 import { day } from '../text/formats.ts';
 import { useText } from '../text/index.ts';
 import {
@@ -67,8 +68,10 @@ function Name() {
     <Section title={t('organization.name')}>
       <Form
         submit={t('app.save')}
-        onSubmit={async ({ name = '' }) => {
+        tagOf={tagOf('/dashboard/organizations/{id}', { path: { id: organization.id } })}
+        onSubmit={async ({ name = '' }, _files, ifMatch) => {
           await client.patch('/dashboard/organizations/{id}', {
+            ifMatch,
             path: { id: organization.id },
             body: { name },
           });

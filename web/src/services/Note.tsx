@@ -2,24 +2,30 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { Schema } from '../../../client/index.ts';
 import { client } from '../data/client.ts';
+import { tagOf } from '../data/tag.ts';
 import { useText } from '../text/index.ts';
-import { Alert, Form, LongField, Section, Text } from '../ui/index.ts';
+import { Alert, Form, LongField, Reason, Section, Text } from '../ui/index.ts';
 
 /** What the organization writes down of a service, for itself. */
 export function Note({ owned }: { owned: Schema<'Service'> }) {
   const { t } = useText();
   const queries = useQueryClient();
   const [isSaved, setSaved] = useState(false);
-  const { allowed, reason } = owned.actions.note;
+  const { allowed } = owned.actions.note;
   return (
     <Section title={t('services.note')}>
       {allowed ? (
         <Form
           submit={t('app.save')}
+          tagOf={tagOf('/dashboard/services/{id}/note', { path: { id: owned.id } })}
           beside={isSaved && <Text role="status">{t('app.saved')}</Text>}
-          onSubmit={async ({ note = null }) => {
+          onSubmit={async ({ note = null }, _files, ifMatch) => {
             setSaved(false);
-            await client.patch('/dashboard/services/{id}/note', { path: { id: owned.id }, body: { note } });
+            await client.patch('/dashboard/services/{id}/note', {
+              path: { id: owned.id },
+              ifMatch,
+              body: { note },
+            });
             await queries.invalidateQueries({ queryKey: ['services'] });
             setSaved(true);
           }}
@@ -34,7 +40,9 @@ export function Note({ owned }: { owned: Schema<'Service'> }) {
           />
         </Form>
       ) : (
-        <Alert color="orange">{reason}</Alert>
+        <Alert color="orange">
+          <Reason {...owned.actions.note} />
+        </Alert>
       )}
     </Section>
   );

@@ -5,6 +5,7 @@ import { brand, useBrand } from '../data/brand.ts';
 import { client } from '../data/client.ts';
 import { queryClient } from '../data/queries/index.ts';
 import { settings } from '../data/queries/staff/index.ts';
+import { tagOf } from '../data/tag.ts';
 import { useText } from '../text/index.ts';
 import {
   BrandPreview,
@@ -53,9 +54,12 @@ function BrandForm({ settings: { brand: now, company } }: { settings: Settings }
     setSaved(false);
     setDraft((before) => ({ ...before, ...part }));
   };
-  const save = async (values: Values, files: Files) => {
+  const save = async (values: Values, files: Files, ifMatch: string | undefined) => {
     const company = { colour: values['company.colour'] ?? null };
-    await client.patch('/staff/settings', { body: { brand: await changed(values, files), company } });
+    await client.patch('/staff/settings', {
+      ifMatch,
+      body: { brand: await changed(values, files), company },
+    });
     setSaved(true);
     await queryClient.invalidateQueries({ queryKey: brand.queryKey });
     await queryClient.invalidateQueries({ queryKey: ['staff', 'settings'] });
@@ -68,6 +72,7 @@ function BrandForm({ settings: { brand: now, company } }: { settings: Settings }
       <Section title={t('brand.look')}>
         <Form
           submit={t('brand.save')}
+          tagOf={tagOf('/staff/settings')}
           onSubmit={save}
           beside={isSaved && <Text role="status">{t('brand.saved')}</Text>}
         >

@@ -4,6 +4,7 @@ import { useRef, useState } from 'react';
 import type { Schema } from '../../../client/index.ts';
 import { client } from '../data/client.ts';
 import { session, ticket } from '../data/queries/index.ts';
+import { tagOf } from '../data/tag.ts';
 import { moment } from '../text/formats.ts';
 import { useText } from '../text/index.ts';
 import {
@@ -127,8 +128,10 @@ function ChangeSubject({
       <Dialog title={t('tickets.changeSubject')} isOpen={isOpen} onClose={() => setOpen(false)}>
         <Form
           submit={t('app.save')}
-          onSubmit={async ({ subject: wanted = '' }) => {
+          tagOf={tagOf('/dashboard/tickets/{tid}/subject', { path: { tid } })}
+          onSubmit={async ({ subject: wanted = '' }, _files, ifMatch) => {
             await client.put('/dashboard/tickets/{tid}/subject', {
+              ifMatch,
               path: { tid },
               body: { subject: wanted },
             });

@@ -20,7 +20,9 @@ interface ActProps {
   size?: ButtonProps['size'];
   /** Other reasons that forbid it, as the API says them. */
   action?: { allowed: boolean; reason: string | null; code?: ErrorCode | null };
-  onAct: (values: Values, files: Files) => Promise<unknown>;
+  onAct: (values: Values, files: Files, ifMatch: string | undefined) => Promise<unknown>;
+  /** The tag of what the form changes; see `Form`. */
+  tagOf?: () => Promise<string | undefined>;
   /** Fields of the form. */
   children?: ReactNode;
 }
@@ -29,13 +31,13 @@ const free = { allowed: true, reason: null, code: null };
 
 /** Something that staff does: a button, and the form that it asks for. What staff has read is read anew afterwards. */
 export function Act({ operation, label, text, name, isDangerous, isFirst, size, ...rest }: ActProps) {
-  const { action = free, onAct, children } = rest;
+  const { action = free, onAct, tagOf, children } = rest;
   const { t } = useText();
   const may = useMay();
   const queries = useQueryClient();
   const [isOpen, setOpen] = useState(false);
-  const act = async (values: Values, files: Files) => {
-    await onAct(values, files);
+  const act = async (values: Values, files: Files, ifMatch?: string) => {
+    await onAct(values, files, ifMatch);
     setOpen(false);
     await queries.invalidateQueries({ queryKey: ['staff'] });
   };
@@ -72,7 +74,7 @@ export function Act({ operation, label, text, name, isDangerous, isFirst, size, 
       >
         <Stack gap="md">
           {text !== undefined && <Text style={{ overflowWrap: 'anywhere' }}>{text}</Text>}
-          <Form submit={label} onSubmit={act}>
+          <Form submit={label} onSubmit={act} tagOf={tagOf}>
             {children}
             {name !== undefined && (
               <TextInput

@@ -1,6 +1,16 @@
 import { Button, Group, Input, NativeSelect, PasswordInput, Stack, Textarea, TextInput } from '@mantine/core';
-import { useMutation } from '@tanstack/react-query';
-import { createContext, type FormEvent, type ReactNode, useContext, useId, useRef } from 'react';
+import { notifyManager, useMutation, useQueryClient } from '@tanstack/react-query';
+import {
+  createContext,
+  type FormEvent,
+  Fragment,
+  type ReactNode,
+  useContext,
+  useEffect,
+  useId,
+  useRef,
+  useState,
+} from 'react';
 import { ApiError } from '../../../client/index.ts';
 import { useText } from '../text/index.ts';
 import { AsCode, ShowsCode } from './AsCode.tsx';
@@ -23,7 +33,12 @@ export function useMistake(name: string): ReactNode {
 
 interface FormProps {
   submit: string;
-  onSubmit: (values: Values, files: Files) => Promise<unknown>;
+  onSubmit: (values: Values, files: Files, ifMatch: string | undefined) => Promise<unknown>;
+  /**
+   * Reads the tag of what the form is drawn of, for `ifMatch` of the change: with it nobody's change that came while
+   * somebody typed is overwritten unseen.
+   */
+  tagOf?: () => Promise<string | undefined>;
   children: ReactNode;
   /** Beside the button that submits. */
   beside?: ReactNode;
@@ -37,11 +52,28 @@ interface FormProps {
  * A form whose mistakes land at their fields, as the API names them. What was typed stays whatever the answer is.
  * After a success it is up to the caller to show something else.
  */
-export function Form({ submit, onSubmit, children, beside, isReady = true, onDrawAnew }: FormProps) {
+export function Form({ submit, onSubmit, children, beside, isReady = true, onDrawAnew, tagOf }: FormProps) {
   const { t } = useText();
-  const act = useMutation({ mutationFn: ([values, files]: [Values, Files]) => onSubmit(values, files) });
-  const mistakes = mistakesOf(act.error);
+  const queries = useQueryClient();
   const form = useRef<HTMLFormElement>(null);
+  const tag = useTag(tagOf);
+  const [round, setRound] = useState(0);
+  const drawAnew = async () => {
+    // First the tag: what is read after it may only be newer, and then the change is refused once more.
+    await tag.read();
+    await queries.invalidateQueries();
+    // After whoever draws the form was told of what was read, or its fields would be drawn of what was there before.
+    notifyManager.schedule(() => setRound((before) => before + 1));
+  };
+  const act = useMutation({
+    mutationFn: async ([values, files]: [Values, Files]) => onSubmit(values, files, await tag.known()),
+    onSuccess: async () => {
+      // A form that stays goes on from what there is now; a dialog is about to close.
+      const stays = form.current !== null && form.current.closest('[role=dialog]') === null;
+      if (tagOf !== undefined && stays) await drawAnew();
+    },
+  });
+  const mistakes = mistakesOf(act.error);
   const showsCode = useContext(ShowsCode);
   // What names no field of this form, as the header of the organization, is said below all of them.
   const isAtFields =
@@ -60,11 +92,17 @@ export function Form({ submit, onSubmit, children, beside, isReady = true, onDra
     <form ref={form} className="form" onSubmit={send}>
       <Mistakes value={mistakes}>
         <Stack gap="md">
-          {children}
+          <Fragment key={round}>{children}</Fragment>
           {!isAtFields && <Refusal error={act.error} />}
-          {onDrawAnew !== undefined && isChanged(act.error) && (
-            <Button variant="default" onClick={() => void onDrawAnew()}>
+          {isRefusedBy(act.error, 412) && (
+            <Button variant="default" onClick={() => void (onDrawAnew ?? drawAnew)().then(() => act.reset())}>
               {t('app.showNow')}
+            </Button>
+          )}
+          {isRefusedBy(act.error, 409) && (
+            // Something else than what was typed is in the way, and may stand on the page behind it.
+            <Button variant="default" onClick={() => void queries.invalidateQueries()}>
+              {t('app.lookAgain')}
             </Button>
           )}
           <Group gap="xs">
@@ -74,7 +112,7 @@ export function Form({ submit, onSubmit, children, beside, isReady = true, onDra
             {showsCode && (
               <AsCode
                 act={async () => {
-                  if (form.current !== null) await onSubmit(...typedIn(form.current));
+                  if (form.current !== null) await onSubmit(...typedIn(form.current), undefined);
                 }}
               />
             )}
@@ -86,8 +124,23 @@ export function Form({ submit, onSubmit, children, beside, isReady = true, onDra
   );
 }
 
-function isChanged(error: unknown): boolean {
-  return error instanceof ApiError && error.code === 'precondition_failed';
+function isRefusedBy(error: unknown, status: number): boolean {
+  return error instanceof ApiError && error.status === status;
+}
+
+/** The tag of what a form is drawn of, read with it; where that came to nothing, once it is sent. */
+function useTag(tagOf: FormProps['tagOf']) {
+  const tag = useRef<Promise<string | undefined>>(undefined);
+  const read = () => {
+    tag.current = tagOf?.();
+    return tag.current?.catch(() => undefined);
+  };
+  // biome-ignore lint/correctness/useExhaustiveDependencies: it is the tag of what was drawn at first
+  useEffect(() => {
+    void read();
+  }, []);
+  const known = async () => tag.current?.catch(() => tagOf?.());
+  return { read, known };
 }
 
 /** What stands in a form now. */

@@ -1,9 +1,9 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
 import { useState } from 'react';
-import type { Schema } from '../../../client/index.ts';
 import { client } from '../data/client.ts';
 import { machineAddresses } from '../data/queries/index.ts';
+import { tagOf } from '../data/tag.ts';
 import { useText } from '../text/index.ts';
 import { Badge, Button, Dialog, Field, Form, Group, List, Text } from '../ui/index.ts';
 
@@ -13,7 +13,8 @@ export function Addresses() {
   const id = Number(useParams({ from: '/in/services/$id' }).id);
   const queries = useQueryClient();
   const read = useQuery(machineAddresses(id));
-  const [named, setNamed] = useState<Schema<'IpAddress'> | null>(null);
+  const [chosen, setChosen] = useState<string | null>(null);
+  const named = read.data?.find(({ address }) => address === chosen) ?? null;
   return (
     <>
       <List
@@ -50,7 +51,7 @@ export function Addresses() {
                   size="xs"
                   variant="default"
                   aria-label={t('addresses.rename', { address: each.address })}
-                  onClick={() => setNamed(each)}
+                  onClick={() => setChosen(each.address)}
                 >
                   {t('app.change')}
                 </Button>
@@ -62,18 +63,20 @@ export function Addresses() {
       <Dialog
         title={t('addresses.rename', { address: named?.address ?? '' })}
         isOpen={named !== null}
-        onClose={() => setNamed(null)}
+        onClose={() => setChosen(null)}
       >
         <Form
           submit={t('app.save')}
-          onSubmit={async ({ dns_name = null }) => {
+          tagOf={tagOf('/dashboard/service/{id}/vps/ips', { path: { id } })}
+          onSubmit={async ({ dns_name = null }, _files, ifMatch) => {
             const address = named?.address ?? '';
             await client.patch('/dashboard/service/{id}/vps/ips', {
               path: { id },
+              ifMatch,
               body: { address, dns_name },
             });
             await queries.invalidateQueries({ queryKey: ['vps', id] });
-            setNamed(null);
+            setChosen(null);
           }}
         >
           <Field

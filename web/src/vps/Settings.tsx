@@ -40,7 +40,7 @@ function Fields({ id, now, readAnew }: FieldsProps) {
       onDrawAnew={drawAnew}
       onSubmit={async (values) => {
         setSaved(false);
-        await client.patch('/dashboard/service/{id}/vps/settings', {
+        const made = await client.patch('/dashboard/service/{id}/vps/settings', {
           path: { id },
           ifMatch,
           body: {
@@ -60,7 +60,7 @@ function Fields({ id, now, readAnew }: FieldsProps) {
             },
           },
         });
-        await sent();
+        await sent(made);
         await queries.invalidateQueries({ queryKey: ['vps', id] });
         setSaved(true);
       }}

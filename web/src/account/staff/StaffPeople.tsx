@@ -1,6 +1,7 @@
 import type { Schema } from '../../../../client/index.ts';
 import { client } from '../../data/client.ts';
 import { staffPeople } from '../../data/queries/staff/index.ts';
+import { tagOf } from '../../data/tag.ts';
 import { useText } from '../../text/index.ts';
 import { Act, Group, ListPage, Named, NamedChoice, NamedLong, useColumns } from '../../ui/index.ts';
 
@@ -56,9 +57,11 @@ function Acts({ of: member }: { of: Schema<'StaffMember'> }) {
       <Act
         operation="updateStaff"
         label={t('support.change')}
+        tagOf={tagOf('/staff/staff/{id}', { path })}
         text={t('running.changePersonText')}
-        onAct={({ first_name: first, last_name: last, role }) =>
+        onAct={({ first_name: first, last_name: last, role }, _files, ifMatch) =>
           client.patch('/staff/staff/{id}', {
+            ifMatch,
             path,
             body: { first_name: first, last_name: last, role: role as Role },
           })

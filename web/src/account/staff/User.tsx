@@ -11,6 +11,7 @@ import {
   staffOrganizations,
   user as userQuery,
 } from '../../data/queries/staff/index.ts';
+import { tagOf } from '../../data/tag.ts';
 import { useText } from '../../text/index.ts';
 import {
   Act,
@@ -125,8 +126,10 @@ function Acts({ of: person }: { of: Person }) {
       <Act
         operation="correctUser"
         label={t('support.change')}
-        onAct={({ first_name, last_name, phone, billing_email, abuse_email }) =>
+        tagOf={tagOf('/staff/users/{id}', { path })}
+        onAct={({ first_name, last_name, phone, billing_email, abuse_email }, _files, ifMatch) =>
           client.patch('/staff/users/{id}', {
+            ifMatch,
             path,
             body: {
               ...{ first_name, last_name, phone: phone ?? null },

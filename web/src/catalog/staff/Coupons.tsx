@@ -1,6 +1,7 @@
 import type { Schema } from '../../../../client/index.ts';
 import { client } from '../../data/client.ts';
 import { coupons } from '../../data/queries/staff/index.ts';
+import { tagOf } from '../../data/tag.ts';
 import { money } from '../../text/formats.ts';
 import { useText } from '../../text/index.ts';
 import { Act, Group, ListPage, Named, Tick, useColumns } from '../../ui/index.ts';
@@ -22,8 +23,14 @@ export function Coupons() {
           <Act
             operation="updateCoupon"
             label={t('support.change')}
-            onAct={({ max_uses: max, max_uses_per_customer: each, starts_at: from, expires_at: until }) =>
+            tagOf={tagOf('/staff/coupons/{id}', { path: { id } })}
+            onAct={(
+              { max_uses: max, max_uses_per_customer: each, starts_at: from, expires_at: until },
+              _files,
+              ifMatch,
+            ) =>
               client.patch('/staff/coupons/{id}', {
+                ifMatch,
                 path: { id },
                 body: {
                   ...{ max_uses: numberOf(max), max_uses_per_customer: numberOf(each) },

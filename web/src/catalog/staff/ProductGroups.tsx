@@ -1,6 +1,7 @@
 import type { Schema } from '../../../../client/index.ts';
 import { client } from '../../data/client.ts';
 import { productGroups } from '../../data/queries/staff/index.ts';
+import { tagOf } from '../../data/tag.ts';
 import { useText } from '../../text/index.ts';
 import { Act, ListPage, Named, useColumns } from '../../ui/index.ts';
 
@@ -11,8 +12,10 @@ export function ProductGroups() {
       <Act
         operation="updateProductGroup"
         label={t('support.change')}
-        onAct={({ name, position }) =>
+        tagOf={tagOf('/staff/product-groups/{id}', { path: { id } })}
+        onAct={({ name, position }, _files, ifMatch) =>
           client.patch('/staff/product-groups/{id}', {
+            ifMatch,
             path: { id },
             body: { name, position: Number(position) },
           })

@@ -2,6 +2,7 @@ import { useParams } from '@tanstack/react-router';
 import type { Schema } from '../../../../client/index.ts';
 import { client } from '../../data/client.ts';
 import { staffProduct } from '../../data/queries/staff/index.ts';
+import { tagOf } from '../../data/tag.ts';
 import { day, money } from '../../text/formats.ts';
 import { useText } from '../../text/index.ts';
 import {
@@ -116,8 +117,10 @@ function Acts({ of: product }: { of: Product }) {
       <Act
         operation="updateProduct"
         label={t('support.change')}
-        onAct={({ name, description = '', stock, status, group_id: group, position }) =>
+        tagOf={tagOf('/staff/products/{id}', { path })}
+        onAct={({ name, description = '', stock, status, group_id: group, position }, _files, ifMatch) =>
           client.patch('/staff/products/{id}', {
+            ifMatch,
             path,
             body: {
               ...{ name, description, stock: stock === undefined ? null : Number(stock) },

@@ -2,6 +2,7 @@ import { useParams } from '@tanstack/react-router';
 import type { Schema } from '../../../../client/index.ts';
 import { client } from '../../data/client.ts';
 import { addressPool, addressPools, poolAddresses } from '../../data/queries/staff/index.ts';
+import { tagOf } from '../../data/tag.ts';
 import { useText } from '../../text/index.ts';
 import { Act, Facts, Group, LinkTo, ListPage, Named, Section, Thing, useColumns } from '../../ui/index.ts';
 
@@ -24,8 +25,10 @@ export function AddressPools() {
           <Act
             operation="changeAddressPool"
             label={t('support.change')}
-            onAct={({ name, rest_hours: hours }) =>
+            tagOf={tagOf('/staff/address-pools/{id}', { path: { id } })}
+            onAct={({ name, rest_hours: hours }, _files, ifMatch) =>
               client.patch('/staff/address-pools/{id}', {
+                ifMatch,
                 path: { id },
                 body: { name, rest_hours: Number(hours) },
               })

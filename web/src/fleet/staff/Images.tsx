@@ -1,6 +1,7 @@
 import type { Schema } from '../../../../client/index.ts';
 import { client } from '../../data/client.ts';
 import { images } from '../../data/queries/staff/index.ts';
+import { tagOf } from '../../data/tag.ts';
 import { useText } from '../../text/index.ts';
 import { Act, Group, ListPage, Named, Text, Tick, useColumns } from '../../ui/index.ts';
 
@@ -61,8 +62,10 @@ function Acts({ of: image }: { of: Schema<'Image'> }) {
       <Act
         operation="changeOperatingSystemImage"
         label={t('support.change')}
-        onAct={({ name, version, active, ...sizes }) =>
+        tagOf={tagOf('/staff/images/{slug}', { path })}
+        onAct={({ name, version, active, ...sizes }, _files, ifMatch) =>
           client.patch('/staff/images/{slug}', {
+            ifMatch,
             path,
             body: {
               ...{ name, version, active: active !== undefined },

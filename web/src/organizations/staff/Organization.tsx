@@ -12,6 +12,7 @@ import {
   ticketQueue,
   users,
 } from '../../data/queries/staff/index.ts';
+import { tagOf } from '../../data/tag.ts';
 import { useText } from '../../text/index.ts';
 import {
   Act,
@@ -119,8 +120,10 @@ function Acts({ of: { id, name, country, status } }: { of: Organization }) {
       <Act
         operation="correctOrganization"
         label={t('support.change')}
-        onAct={({ name, country, require_2fa: frees }) =>
+        tagOf={tagOf('/staff/organizations/{id}', { path })}
+        onAct={({ name, country, require_2fa: frees }, _files, ifMatch) =>
           client.patch('/staff/organizations/{id}', {
+            ifMatch,
             path,
             body: { name, country: country ?? null, ...(frees !== undefined && { require_2fa: false }) },
           })
@@ -220,9 +223,15 @@ function Tax({ id }: { id: number }) {
         <Act
           operation="updateTaxStanding"
           label={t('support.change')}
+          tagOf={tagOf('/staff/organizations/{id}/tax', { path: { id } })}
           text={t('customers.taxText')}
-          onAct={({ exempt_reason: exempt, tax_id_state: state, consultation_number: number }) =>
+          onAct={(
+            { exempt_reason: exempt, tax_id_state: state, consultation_number: number },
+            _files,
+            ifMatch,
+          ) =>
             client.patch('/staff/organizations/{id}/tax', {
+              ifMatch,
               path: { id },
               body: {
                 exempt_reason: exempt ?? null,

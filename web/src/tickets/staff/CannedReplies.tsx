@@ -1,6 +1,7 @@
 import type { Schema } from '../../../../client/index.ts';
 import { client } from '../../data/client.ts';
 import { cannedReplies } from '../../data/queries/staff/index.ts';
+import { tagOf } from '../../data/tag.ts';
 import { useText } from '../../text/index.ts';
 import { Act, Group, ListPage, Named, NamedLong, useColumns, Written } from '../../ui/index.ts';
 
@@ -13,7 +14,10 @@ export function CannedReplies() {
         <Act
           operation="updateCannedReply"
           label={t('support.change')}
-          onAct={(body) => client.patch('/staff/canned-replies/{id}', { path: { id }, body })}
+          tagOf={tagOf('/staff/canned-replies/{id}', { path: { id } })}
+          onAct={(body, _files, ifMatch) =>
+            client.patch('/staff/canned-replies/{id}', { ifMatch, path: { id }, body })
+          }
         >
           <Named name="name" value={name} />
           <NamedLong name="message" value={message} />

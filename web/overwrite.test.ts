@@ -1,0 +1,142 @@
+/** Two who change the same at once: what one typed never overwrites unseen what the other has changed. */
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import { runningVps } from '../test/orders.ts';
+import { settled } from '../test/sql.ts';
+import { openStaffBed, type StaffBed } from './staffBed.ts';
+import { signIn } from './testbed.ts';
+
+let bed: StaffBed;
+beforeAll(async () => {
+  bed = await openStaffBed();
+});
+afterEach(() => bed.closeWindows());
+afterAll(() => bed?.close());
+
+it('a name that somebody else has changed meanwhile is refused, shown, and then changed', async () => {
+  const { product } = bed;
+  const path = `/dashboard/organizations/${product.demo.customer.organization_id}`;
+  // Another one each time that this is tried.
+  const theirs = `Changed elsewhere ${Date.now()}`;
+  const nameNow = async () => (await product.customer.get(path)).body.data.organization.name;
+  const visitor = await bed.open();
+  const { page } = visitor;
+  // What the form is drawn of is known before anybody changes it.
+  const drawn = page.waitForResponse((answer) => answer.url().endsWith(path));
+  await signIn(bed, visitor, '/organization');
+  const name = page.getByLabel('Name', { exact: true }).first();
+  await name.fill('Typed here');
+  await drawn;
+  await product.customer.patch(path, { name: theirs });
+  const save = page.getByRole('button', { name: 'Save' }).first();
+  await save.click();
+  await page.getByText('Somebody changed it since you read it.').waitFor();
+  expect([await nameNow(), await name.inputValue()]).toEqual([theirs, 'Typed here']);
+  await page.getByRole('button', { name: 'Show what is there now' }).click();
+  await expect.poll(() => name.inputValue()).toBe(theirs);
+  await name.fill('Seen and changed');
+  await save.click();
+  await page.getByText('Saved.').waitFor();
+  expect(await nameNow()).toBe('Seen and changed');
+  // And once more: it goes on from what it made.
+  await name.fill('Changed again');
+  await expect
+    .poll(async () => {
+      if ((await name.inputValue()) !== 'Changed again') await name.fill('Changed again');
+      await save.click();
+      return nameNow();
+    })
+    .toBe('Changed again');
+});
+
+it('staff, too, and a dialog shows what is there now', async () => {
+  const { product } = bed;
+  const made = await product.staff.post('/staff/canned-replies', { name: 'Greeting', message: 'Hello' });
+  const path = `/staff/canned-replies/${made.body.data.canned_reply.id}`;
+  const { page } = await bed.openStaff();
+  await page.goto('/staff/canned-replies');
+  const drawn = page.waitForResponse((answer) => answer.url().endsWith(path));
+  await page
+    .getByRole('row', { name: /Greeting/ })
+    .getByRole('button', { name: 'Change' })
+    .click();
+  await drawn;
+  const dialog = page.getByRole('dialog');
+  await product.staff.patch(path, { message: 'Good day' });
+  await dialog.getByLabel('Text').fill('Hi');
+  await dialog.getByRole('button', { name: 'Change' }).click();
+  await dialog.getByText('Somebody changed it since you read it.').waitFor();
+  await dialog.getByRole('button', { name: 'Show what is there now' }).click();
+  await expect.poll(() => dialog.getByLabel('Text').inputValue()).toBe('Good day');
+  await dialog.getByLabel('Text').fill('Good morning');
+  await dialog.getByRole('button', { name: 'Change' }).click();
+  await dialog.waitFor({ state: 'detached' });
+  expect((await product.staff.get(path)).body.data.canned_reply.message).toBe('Good morning');
+});
+
+it("what changes right after one's own change is no more overwritten than what changed before", async () => {
+  const { product } = bed;
+  const { serviceId: id } = await runningVps(product, product.customer, { domain: 'two.example.com' });
+  await settled(product);
+  const path = `/dashboard/service/${id}/vps/settings`;
+  const visitor = await bed.open();
+  const { page } = visitor;
+  await signIn(bed, visitor, `/services/${id}/settings`);
+  const servers = page.getByLabel('Name servers');
+  await servers.fill('192.0.2.53');
+  // Somebody else is at it between this change and the look that follows it.
+  let isChanged = false;
+  await page.route(`**/api${path}`, async (route) => {
+    if (route.request().method() === 'GET' && !isChanged) {
+      isChanged = true;
+      await product.customer.patch(path, { nameservers: ['192.0.2.99'] });
+    }
+    await route.continue();
+  });
+  const save = page.getByRole('button', { name: 'Save' });
+  await save.click();
+  await page.getByText('Saved.').waitFor();
+  await page.getByLabel(/^Nobody can reinstall/).check();
+  await save.click();
+  await page.getByText('Somebody changed it since you read it.').waitFor();
+  const { settings } = (await product.customer.get(path)).body.data;
+  expect([settings.nameservers, settings.protection.reinstall]).toEqual([['192.0.2.99'], false]);
+  await page.getByRole('button', { name: 'Show what is there now' }).click();
+  await expect.poll(() => servers.inputValue()).toBe('192.0.2.99');
+  // What nobody else is at can be changed as often as somebody likes.
+  const isProtected = async () => (await product.customer.get(path)).body.data.settings.protection.reinstall;
+  for (const wanted of [true, false]) {
+    await page.getByLabel(/^Nobody can reinstall/).setChecked(wanted);
+    await save.click();
+    await expect.poll(isProtected).toBe(wanted);
+    await page.getByText('Saved.').waitFor();
+  }
+});
+
+it('what is in the way of a form can be looked at, and what was typed stays', async () => {
+  const { product } = bed;
+  const made = await product.customer.post('/dashboard/tickets/create', {
+    ...{ subject: 'Before', department: 'support', priority: 'low', message: 'Hello' },
+  });
+  const { tid } = made.body.data.ticket;
+  const visitor = await bed.open();
+  const { page } = visitor;
+  await signIn(bed, visitor, `/tickets/${tid}`);
+  await page.getByRole('button', { name: 'Change subject' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Subject').fill('After');
+  await page.route('**/subject', async (route) => {
+    if (route.request().method() !== 'PUT') return route.continue();
+    const headers = { ...route.request().headers() };
+    delete headers['if-match'];
+    await product.customer.post(`/dashboard/tickets/${tid}/close`, {});
+    await route.continue({ headers });
+  });
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await dialog.getByRole('alert').waitFor();
+  await dialog.getByRole('button', { name: 'See how it is now' }).click();
+  await page
+    .getByRole('button', { name: 'Close ticket' })
+    .waitFor({ state: 'hidden' })
+    .catch(() => undefined);
+  expect(await dialog.getByLabel('Subject').inputValue()).toBe('After');
+});
