@@ -19,6 +19,8 @@ it('is set by staff, who see it before, and shown to everybody', async () => {
   const buffer = Buffer.from(examples.addBrandPicture.body.content_base64, 'base64');
   await page.getByLabel('Logo on light').setInputFiles({ name: 'logo.png', mimeType: 'image/png', buffer });
   await page.locator('.brand-preview img').first().waitFor();
+  await page.getByLabel('CSS variables').fill('--page-light: #fffdf7;');
+  await page.getByLabel('Languages of the dashboard').selectOption({ label: 'English' });
   await page.getByLabel('Imprint').fill('https://polder.example/imprint');
   await page.getByRole('button', { name: 'Add a page' }).click();
   await page.getByLabel('Name of the page').fill('Our guides');
@@ -39,9 +41,22 @@ it('is set by staff, who see it before, and shown to everybody', async () => {
   const imprint = visitor.page.getByRole('link', { name: 'Imprint' });
   expect(await imprint.getAttribute('href')).toBe('https://polder.example/imprint');
   await visitor.page.getByRole('link', { name: 'Our guides' }).waitFor();
+  // Its own colours, and no choice of a language where there is but one.
+  expect(await visitor.page.evaluate('getComputedStyle(document.body).backgroundColor')).toBe(
+    'rgb(255, 253, 247)',
+  );
+  expect(await visitor.page.getByRole('button', { name: 'Deutsch' }).count()).toBe(0);
   expect([...(await visitor.faults()), ...visitor.complaints()]).toEqual([]);
   await signIn(bed, visitor);
   await visitor.page.getByRole('link', { name: 'Polder' }).waitFor();
+});
+
+it('speaks the first of its languages to whoever speaks none of them', async () => {
+  await bed.product.staff.patch('/staff/settings', { brand: { languages: ['de'] } });
+  const visitor = await bed.open({ locale: 'en-GB' });
+  await visitor.page.goto('/sign-in');
+  await visitor.page.getByRole('heading', { name: 'Anmelden' }).waitFor();
+  await bed.product.staff.patch('/staff/settings', { brand: { languages: ['en', 'de'], css: null } });
 });
 
 it('keeps what was typed when a link is none, and says so at it', async () => {

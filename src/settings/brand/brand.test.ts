@@ -122,3 +122,37 @@ describe('registration', () => {
     expect([await isThere(stranger), await mailsTo(stranger)]).toEqual([true, 1]);
   });
 });
+
+describe('its CSS variables', () => {
+  const set = (css: string | null) => product.staff.patch('/staff/settings', { brand: { css } });
+
+  it('are colours by theme, and an update of the rest leaves them', async () => {
+    const css = '/* ours */\n--page-light: #FFFDF7;\n--text-light:#1a1a1a; --page-dark: #101418';
+    expect((await set(css)).status).toBe(200);
+    await product.staff.patch('/staff/settings', { brand: { radius: 4 } });
+    expect((await read()).variables).toEqual({
+      light: { page: '#fffdf7', text: '#1a1a1a' },
+      dark: { page: '#101418' },
+    });
+    expect((await set(null)).status).toBe(200);
+    expect((await read()).variables).toEqual({ light: {}, dark: {} });
+  });
+
+  it.each([
+    ['a selector', 'body { --page-light: #ffffff; }'],
+    ['an address', '--page-light: url(https://evil.example/x.png);'],
+    ['a function', '--page-light: var(--text-light);'],
+    ['an import', '@import "https://evil.example/x.css";'],
+    ['a name that is none', '--mantine-z-index-modal: #ffffff;'],
+    ['a word', '--page-light: white;'],
+    ['an end of the style', '--page-light: #ffffff</style><script>alert(1)</script>;'],
+    ['a comment that hides half a line', '--page-light: #ff/* */ffff; } * { color: red'],
+    ['text that cannot be read', '--text-light: #999999;'],
+    ['a page that is dark in the light theme', '--page-light: #303030; --text-light: #ffffff;'],
+  ])('refuse %s, at the field', async (_, css) => {
+    const { status, body } = await set(css);
+    expect(status).toBe(400);
+    expect(body.details[0].field).toBe('brand.css');
+    expect((await read()).variables).toEqual({ light: {}, dark: {} });
+  });
+});

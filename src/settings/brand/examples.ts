@@ -2,7 +2,7 @@ import { brand } from './section.ts';
 
 /** Of the picture below: a name follows from the bytes. */
 const picture = '1421e7438f4532db7ca0162490fc2bfe.png';
-const { logo_light: _light, logo_dark: _dark, favicon: _tab, ...said } = brand.example;
+const { logo_light: _light, logo_dark: _dark, favicon: _tab, css: _css, ...said } = brand.example;
 
 export const examples = {
   getBrand: {
@@ -18,6 +18,7 @@ export const examples = {
         logo_light: `/api/brand/pictures/${picture}`,
         logo_dark: `/api/brand/pictures/${picture}`,
         favicon: null,
+        variables: { light: { page: '#fffdf7' }, dark: {} },
       },
     },
   },

@@ -8,7 +8,8 @@ import { mostPictureBytes } from './schema.ts';
 /** What browsers show and can run nothing of: an SVG is a program. */
 const types: Readonly<Record<string, string>> = { png: 'image/png', webp: 'image/webp' };
 
-const fileOf = (name: string) => `brand/${name}`;
+/** Where a picture is kept. */
+export const pictureFile = (name: string) => `brand/${name}`;
 
 /** Keeps a picture under a name that follows from its bytes, and answers the name. `invalid_request`, `unavailable`. */
 export async function keepPicture(files: Files, content: string): Promise<{ picture: string }> {
@@ -18,7 +19,7 @@ export async function keepPicture(files: Files, content: string): Promise<{ pict
   if (bytes.length > mostPictureBytes) throw refused('is larger than 256 KiB');
   const digest = createHash('sha256').update(bytes).digest('hex').slice(0, 32);
   const picture = `${digest}.${found.ext}`;
-  await files.put(fileOf(picture), bytes).catch((error: unknown) => {
+  await files.put(pictureFile(picture), bytes).catch((error: unknown) => {
     throw asRefusal(error);
   });
   return { picture };
@@ -26,7 +27,7 @@ export async function keepPicture(files: Files, content: string): Promise<{ pict
 
 /** `not_found`, `unavailable`. */
 export async function readPicture(files: Files, name: string): Promise<Bytes> {
-  const body = await files.get(fileOf(name)).catch((error: unknown) => {
+  const body = await files.get(pictureFile(name)).catch((error: unknown) => {
     throw asRefusal(error);
   });
   // Its name changes with its bytes.

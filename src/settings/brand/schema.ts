@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 import { Choice, Nullable, named, Strict } from '../../platform/http/index.ts';
-import { fonts, greetings, links, PictureName, pages } from './section.ts';
+import { fonts, greetings, languages, links, PictureName, pages } from './section.ts';
+import { colours } from './variables.ts';
 
 const Colour = (description: string) =>
   Type.String({ pattern: '^#[0-9a-fA-F]{6}$', description, examples: ['#1b4965'] });
@@ -8,6 +9,11 @@ const Picture = (description: string) =>
   Nullable(
     Type.String({ description, examples: ['/api/brand/pictures/1421e7438f4532db7ca0162490fc2bfe.png'] }),
   );
+
+const Colours = named(
+  'BrandColours',
+  Type.Object(Object.fromEntries(colours.map((name) => [name, Type.Optional(Colour(`Of \`--${name}\``))]))),
+);
 
 export const BrandData = named(
   'BrandAnswer',
@@ -28,6 +34,15 @@ export const BrandData = named(
         pages: Type.Array(named('BrandPage', Type.Object(pages.items.properties))),
         registration: Choice(['everybody', 'invited'], { description: 'Who may register' }),
         sign_in: named('SignInTexts', Type.Object(greetings.properties)),
+        languages: Type.Array(Choice(languages), {
+          description: 'The first is for whoever speaks none of them',
+        }),
+        currency: Type.String({ description: 'What forms of staff begin with' }),
+        variables: named(
+          'BrandVariables',
+          Type.Object({ light: Colours, dark: Colours }),
+          'Colours that the provider has set, by theme',
+        ),
       }),
       'How the company looks to customers',
     ),

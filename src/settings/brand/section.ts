@@ -1,6 +1,7 @@
 import { type TSchema, Type } from 'typebox';
 import { Choice, line, Nullable, Strict } from '../../platform/http/index.ts';
 import { settings } from '../section.ts';
+import { readVariables } from './variables.ts';
 
 /** Families of fonts that every system has one of: nobody's font is loaded from anywhere. */
 export const fonts = ['system', 'humanist', 'grotesque', 'rounded', 'serif'] as const;
@@ -29,6 +30,9 @@ export const links = Strict({
   status: Nullable(Link),
 });
 
+/** Languages of the dashboard. */
+export const languages = ['en', 'de'] as const;
+
 export const pages = Type.Array(Strict({ label: line(40), url: Link }), { maxItems: 6 });
 
 export const greetings = Strict({ en: Greeting, de: Greeting });
@@ -50,6 +54,21 @@ export const brand = settings({
       description: 'Who may register: everybody, or those alone whom an organization has invited',
     }),
     sign_in: described('What stands above the sign-in, by language', greetings),
+    languages: Type.Array(Choice(languages), {
+      minItems: 1,
+      uniqueItems: true,
+      description: 'What the dashboard is offered in; the first one is for whoever speaks none of them',
+    }),
+    currency: Type.String({
+      pattern: '^[A-Z]{3}$',
+      'x-message': 'must be a currency in three capital letters, such as EUR',
+      description: 'What forms of staff begin with; products and invoices keep theirs',
+    }),
+    css: described(
+      'CSS variables, a line each: `page`, `line`, `text` or `quiet` with `-light` or `-dark`, as `--page-light: #fffdf7;`. ' +
+        'Colours alone, and such that text can be read on them; null: ours',
+      Nullable(Type.String({ minLength: 1, maxLength: 4_000, examples: ['--page-light: #fffdf7;'] })),
+    ),
   }),
   defaults: {
     name: null,
@@ -62,6 +81,9 @@ export const brand = settings({
     pages: [],
     registration: 'everybody',
     sign_in: { en: null, de: null },
+    languages: [...languages],
+    currency: 'EUR',
+    css: null,
   },
   example: {
     name: 'Example Hosting',
@@ -79,5 +101,12 @@ export const brand = settings({
     pages: [{ label: 'Guides', url: 'https://hosting.example/guides' }],
     registration: 'everybody',
     sign_in: { en: 'Welcome back.', de: 'Willkommen zurück.' },
+    languages: ['en', 'de'],
+    currency: 'EUR',
+    css: '--page-light: #fffdf7;',
+  },
+  check: ({ css }) => {
+    const read = css === null ? { variables: null } : readVariables(css);
+    return 'problem' in read ? { field: 'css', message: read.problem } : null;
   },
 });

@@ -2,6 +2,7 @@ import { useMutation, useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { ApiError, type Schema } from '../../../client/index.ts';
+import { useBrand } from '../data/brand.ts';
 import { client } from '../data/client.ts';
 import { endSession, queryClient, type Session, session } from '../data/queries/index.ts';
 import { saveFile } from '../data/saveFile.ts';
@@ -144,6 +145,7 @@ const themes = ['system', 'light', 'dark'] as const;
 
 function Wishes({ session: { preferences, organizations } }: { session: Session }) {
   const { t } = useText();
+  const { languages: offered } = useBrand();
   const [isSaved, setSaved] = useState(false);
   const zones = Intl.supportedValuesOf('timeZone');
   return (
@@ -177,7 +179,7 @@ function Wishes({ session: { preferences, organizations } }: { session: Session 
             label={t('account.language')}
             help={t('account.languageHelp')}
             defaultValue={preferences.language}
-            choices={Object.entries(languages).map(([value, label]) => ({ value, label }))}
+            choices={offered.map((value) => ({ value, label: languages[value] }))}
           />
           <Choice
             name="timezone"

@@ -21,6 +21,9 @@ const plain: Brand = {
   pages: [],
   registration: 'everybody',
   sign_in: { en: null, de: null },
+  languages: ['en', 'de'],
+  currency: 'EUR',
+  variables: { light: {}, dark: {} },
 };
 
 /** As it was the last time: pages are painted in it at once. */

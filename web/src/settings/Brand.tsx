@@ -6,7 +6,7 @@ import { client } from '../data/client.ts';
 import { queryClient } from '../data/queries/index.ts';
 import { settings } from '../data/queries/staff/index.ts';
 import { tagOf } from '../data/tag.ts';
-import { useText } from '../text/index.ts';
+import { type Language, languages, useText } from '../text/index.ts';
 import {
   BrandPreview,
   Choice,
@@ -28,6 +28,8 @@ import {
 
 const fonts = ['system', 'humanist', 'grotesque', 'rounded', 'serif'] as const;
 const kinds = ['imprint', 'terms', 'privacy', 'status'] as const;
+/** What the dashboard may be offered in, the first one for whoever speaks none of them. */
+const offers: readonly (readonly Language[])[] = [['en', 'de'], ['de', 'en'], ['en'], ['de']];
 const pictures = ['logo_light', 'logo_dark', 'favicon'] as const;
 
 /** How the company looks to customers, for staff to decide. */
@@ -48,7 +50,7 @@ type Settings = Schema<'SettingsAnswer'>['settings'];
 function BrandForm({ settings: { brand: now, company } }: { settings: Settings }) {
   const { t } = useText();
   const shown = useBrand();
-  const [draft, setDraft] = useState<Draft>(shown);
+  const [draft, setDraft] = useState<Draft>({ ...shown, css: now.css ?? '' });
   const [isSaved, setSaved] = useState(false);
   const change = (part: Partial<Draft>) => {
     setSaved(false);
@@ -163,6 +165,32 @@ function BrandForm({ settings: { brand: now, company } }: { settings: Settings }
             }))}
             defaultValue={now.registration}
           />
+          <Choice
+            name="brand.languages"
+            label={t('brand.languages')}
+            help={t('brand.languagesHelp')}
+            choices={offers.map((codes) => ({
+              value: codes.join(' '),
+              label: codes.map((code) => languages[code]).join(', '),
+            }))}
+            defaultValue={now.languages.join(' ')}
+          />
+          <Field
+            name="brand.currency"
+            label={t('brand.currency')}
+            help={t('brand.currencyHelp')}
+            maxLength={3}
+            defaultValue={now.currency}
+          />
+          <LongField
+            name="brand.css"
+            label={t('brand.css')}
+            help={t('brand.cssHelp')}
+            required={false}
+            maxLength={4000}
+            defaultValue={now.css ?? ''}
+            onType={(css) => change({ css })}
+          />
           <LongField
             name="brand.sign_in.en"
             label={t('brand.signInEn')}
@@ -205,6 +233,9 @@ async function changed(values: Values, files: Files) {
     pages: rowsIn(values, 'brand.pages').map(({ label = '', url = '' }) => ({ label, url })),
     registration: said('registration') as 'everybody' | 'invited',
     sign_in: { en: said('sign_in.en'), de: said('sign_in.de') },
+    languages: (said('languages') ?? 'en').split(' ') as Language[],
+    currency: said('currency') ?? '',
+    css: said('css'),
   };
 }
 

@@ -45,8 +45,19 @@ export function isText(key: string): boolean {
   return i18next.exists(key);
 }
 
+/** What the provider offers, the one first that whoever speaks none of them gets. */
+let offered: readonly Language[] = Object.keys(languages) as Language[];
+
+/** From the brand: whoever reads another language goes on in the first one. */
+export function offer(next: readonly Language[]): void {
+  offered = next;
+  const language = languageOf(i18next.language);
+  if (language !== i18next.language) void speak(language);
+}
+
 export function languageOf(wanted: string): Language {
-  return wanted.toLowerCase().startsWith('de') ? 'de' : 'en';
+  const said = offered.find((each) => wanted.toLowerCase().startsWith(each));
+  return said ?? offered[0] ?? 'en';
 }
 
 export function setLanguage(language: Language): void {

@@ -1,27 +1,34 @@
 import { onDark, onLight } from '../../../src/settings/brand/shade.ts';
+import { readVariables } from '../../../src/settings/brand/variables.ts';
 import type { Brand } from '../data/brand.ts';
 import { useText } from '../text/index.ts';
 import { families } from './theme.ts';
 
-export type Draft = Pick<Brand, 'name' | 'accent' | 'font' | 'radius' | 'logo_light' | 'logo_dark'>;
+export type Draft = Pick<Brand, 'name' | 'accent' | 'font' | 'radius' | 'logo_light' | 'logo_dark'> & {
+  /** CSS variables as they were typed. */
+  css: string;
+};
 
 /** What a brand would look like, in both themes, before it is everybody's. */
 export function BrandPreview({ draft }: { draft: Draft }) {
   const { t } = useText();
   // What is being typed may be no colour yet.
   const accent = /^#[0-9a-f]{6}$/i.test(draft.accent) ? draft.accent : '#000000';
+  const read = readVariables(draft.css);
+  // What is being typed may not be right yet.
+  const set = 'variables' in read ? read.variables : { light: {}, dark: {} };
   const themes = [
     {
       name: 'light',
-      page: '#ffffff',
-      ink: '#000000',
+      page: set.light.page ?? '#ffffff',
+      ink: set.light.text ?? '#000000',
       link: onLight(accent),
       logo: draft.logo_light ?? draft.logo_dark,
     },
     {
       name: 'dark',
-      page: '#242424',
-      ink: '#ffffff',
+      page: set.dark.page ?? '#242424',
+      ink: set.dark.text ?? '#ffffff',
       link: onDark(accent),
       logo: draft.logo_dark ?? draft.logo_light,
     },

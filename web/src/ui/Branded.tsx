@@ -2,17 +2,19 @@ import { MantineProvider } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { type ReactNode, useEffect, useMemo } from 'react';
 import { brand, useBrand } from '../data/brand.ts';
+import { offer } from '../text/index.ts';
 import { nonce } from './nonce.ts';
 import { themeOf, variablesOf } from './theme.ts';
 
 /** Everything below looks as the provider wants it. */
 export function Branded({ children }: { children: ReactNode }) {
   const { isPending } = useQuery(brand);
-  const { accent_on_light, accent_on_dark, font, radius, favicon } = useBrand();
+  const { accent_on_light, accent_on_dark, font, radius, favicon, variables: set, languages } = useBrand();
   const [theme, variables] = useMemo(() => {
     const look = { accent_on_light, accent_on_dark, font, radius };
-    return [themeOf(look), variablesOf(look)] as const;
-  }, [accent_on_light, accent_on_dark, font, radius]);
+    return [themeOf(look), variablesOf(look, set)] as const;
+  }, [accent_on_light, accent_on_dark, font, radius, set]);
+  useEffect(() => offer(languages), [languages]);
   useEffect(() => {
     if (favicon === null) return;
     const icon = document.querySelector<HTMLLinkElement>('link[rel=icon]');

@@ -8,7 +8,7 @@ import { Logo } from './Logo.tsx';
 /** The page of somebody who is not signed in: one question at a time. */
 export function Card({ title, text, children }: { title: string; text?: string; children?: ReactNode }) {
   const { language } = useText();
-  const { name } = useBrand();
+  const { name, languages: offered } = useBrand();
   useEffect(() => {
     document.title = `${title} · ${name}`;
   }, [title, name]);
@@ -29,17 +29,17 @@ export function Card({ title, text, children }: { title: string; text?: string; 
         </Paper>
         <Group component="footer" justify="center" gap="lg">
           <BrandLinks />
-          {Object.entries(languages).map(([code, name]) => (
+          {(offered.length > 1 ? offered : []).map((code) => (
             <UnstyledButton
               key={code}
               lang={code}
               aria-pressed={code === language}
               p="xs"
               fw={code === language ? 700 : 400}
-              onClick={() => setLanguage(code as keyof typeof languages)}
+              onClick={() => setLanguage(code)}
             >
               <Text size="sm" inherit>
-                {name}
+                {languages[code]}
               </Text>
             </UnstyledButton>
           ))}

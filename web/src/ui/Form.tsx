@@ -191,16 +191,17 @@ export function Field({ help, type = 'text', required = true, onType, ...props }
   return type === 'password' ? <PasswordInput {...shared} /> : <TextInput {...shared} type={type} />;
 }
 
-interface LongFieldProps extends Omit<FieldProps, 'type' | 'onType'> {
+interface LongFieldProps extends Omit<FieldProps, 'type'> {
   /** How many lines it has at least. */
   rows?: number;
 }
 
-export function LongField({ help, required = true, rows = 5, ...props }: LongFieldProps) {
+export function LongField({ help, required = true, rows = 5, onType, ...props }: LongFieldProps) {
   const error = useMistake(props.name);
   return (
     <Textarea
       {...props}
+      onChange={onType && ((event) => onType(event.currentTarget.value))}
       required={required}
       withAsterisk={false}
       description={help}

@@ -1,4 +1,5 @@
 import type { ComponentProps } from 'react';
+import { useBrand } from '../data/brand.ts';
 import { useText } from '../text/index.ts';
 import { Choice, Field, LongField } from './Form.tsx';
 import { type FieldName, useWord } from './Value.tsx';
@@ -26,6 +27,11 @@ export function Named({ name, isOptional = false, value, as = name, number, ...p
       autoComplete="off"
     />
   );
+}
+
+/** A currency: the provider's own, until another one is typed. */
+export function OwnCurrency() {
+  return <Named name="currency" value={useBrand().currency} />;
 }
 
 /** The same for what takes more than a line. */

@@ -2,6 +2,7 @@ import { Anchor, AppShell, Burger, Group, Menu, NativeSelect, Text, UnstyledButt
 import { useDisclosure } from '@mantine/hooks';
 import { Link } from '@tanstack/react-router';
 import { Fragment, type ReactNode } from 'react';
+import { useBrand } from '../data/brand.ts';
 import type { Session } from '../data/queries/index.ts';
 import { useIsLive } from '../data/stream.ts';
 import { type Language, languages, useText } from '../text/index.ts';
@@ -41,6 +42,7 @@ export function Shell({
   children,
 }: ShellProps) {
   const { t, language } = useText();
+  const { languages: offered } = useBrand();
   const [isOpen, menu] = useDisclosure(false);
   const isLive = useIsLive();
   const { user, organizations, organization } = session;
@@ -79,14 +81,14 @@ export function Shell({
               </Menu.Target>
               <Menu.Dropdown>
                 <Menu.Label>{user.email}</Menu.Label>
-                {Object.entries(languages).map(([code, name]) => (
+                {(offered.length > 1 ? offered : []).map((code) => (
                   <Menu.Item
                     key={code}
                     lang={code}
                     aria-current={code === language}
-                    onClick={() => onLanguage(code as Language)}
+                    onClick={() => onLanguage(code)}
                   >
-                    {name}
+                    {languages[code]}
                   </Menu.Item>
                 ))}
                 <Menu.Divider />

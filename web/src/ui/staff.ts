@@ -1,7 +1,7 @@
 /** Lists, facts and forms that are described by the names of the API's fields. */
 export { Act } from './Act.tsx';
 export { type Filter, ListPage, StaffList } from './ListPage.tsx';
-export { Named, NamedChoice, NamedLong } from './Named.tsx';
+export { Named, NamedChoice, NamedLong, OwnCurrency } from './Named.tsx';
 export { useAuditColumns } from './staffAudit.tsx';
 export { Thing } from './Thing.tsx';
 export { Unfold } from './Unfold.tsx';

@@ -63,7 +63,7 @@ export function themeOf({ accent_on_light, font, radius }: Look) {
 }
 
 /** Quiet text has to be read too. */
-export function variablesOf({ accent_on_dark }: Look): CSSVariablesResolver {
+export function variablesOf({ accent_on_dark }: Look, set: Brand['variables']): CSSVariablesResolver {
   return () => ({
     variables: {},
     light: {
@@ -72,12 +72,32 @@ export function variablesOf({ accent_on_dark }: Look): CSSVariablesResolver {
       '--mantine-color-error': '#b3261e',
       // Also on the grey of a row that is pointed at.
       '--mantine-color-anchor': 'var(--mantine-color-brand-9)',
+      ...coloursOf(set.light),
     },
     dark: {
       '--mantine-color-dimmed': '#a9b0bb',
       '--mantine-color-placeholder': '#9aa1ac',
       '--mantine-color-error': '#ff9d94',
       '--mantine-color-anchor': accent_on_dark,
+      ...coloursOf(set.dark),
     },
   });
+}
+
+/** What the provider's variables are called by the library. */
+const named = {
+  page: '--mantine-color-body',
+  line: '--mantine-color-default-border',
+  text: '--mantine-color-text',
+  quiet: '--mantine-color-dimmed',
+} as const;
+
+function coloursOf(set: Brand['variables']['light']): Record<string, string> {
+  const names = Object.keys(named) as (keyof typeof named)[];
+  return Object.fromEntries(
+    names.flatMap((name) => {
+      const colour = set[name];
+      return colour === undefined ? [] : [[named[name], colour]];
+    }),
+  );
 }

@@ -4,7 +4,7 @@ import { staffInvoices } from '../../data/queries/staff/index.ts';
 import { saveFile } from '../../data/saveFile.ts';
 import { invoiceStates } from '../../data/states.ts';
 import { useText } from '../../text/index.ts';
-import { Act, LinkTo, ListPage, Named, NamedLong, useColumns } from '../../ui/index.ts';
+import { Act, LinkTo, ListPage, Named, NamedLong, OwnCurrency, useColumns } from '../../ui/index.ts';
 
 /** How many lines an invoice by hand may have here. */
 const lines = [1, 2, 3] as const;
@@ -67,7 +67,7 @@ export function StaffInvoices() {
             }
           >
             <Named name="organization_id" />
-            <Named name="currency" value="EUR" />
+            <OwnCurrency />
             {lines.map((line) => (
               <Line key={line} line={line} />
             ))}

@@ -3,7 +3,16 @@ import type { Schema } from '../../../../client/index.ts';
 import { client } from '../../data/client.ts';
 import { productGroups, staffProducts } from '../../data/queries/staff/index.ts';
 import { useText } from '../../text/index.ts';
-import { Act, LinkTo, ListPage, Named, NamedChoice, NamedLong, useColumns } from '../../ui/index.ts';
+import {
+  Act,
+  LinkTo,
+  ListPage,
+  Named,
+  NamedChoice,
+  NamedLong,
+  OwnCurrency,
+  useColumns,
+} from '../../ui/index.ts';
 
 export const productStates = ['active', 'hidden', 'retired'] as const;
 
@@ -60,7 +69,7 @@ export function StaffProducts() {
             }))}
           />
           <Groups />
-          <Named name="currency" value="EUR" />
+          <OwnCurrency />
           <NamedLong name="description" isOptional />
           <Named name="stock" isOptional help={t('money.stockHelp')} />
         </Act>

@@ -23,6 +23,7 @@ import {
   Named,
   NamedChoice,
   NamedLong,
+  OwnCurrency,
   Page,
   Refusal,
   Section,
@@ -142,7 +143,7 @@ function Acts({ of: { id, name, country, status } }: { of: Organization }) {
         }
       >
         <Named name="amount" />
-        <Named name="currency" value="EUR" />
+        <OwnCurrency />
         <Named name="description" />
       </Act>
       <Act
@@ -158,7 +159,7 @@ function Acts({ of: { id, name, country, status } }: { of: Organization }) {
         }
       >
         <Named name="amount" isOptional help={t('customers.allCreditHelp')} />
-        <Named name="currency" value="EUR" />
+        <OwnCurrency />
         <NamedLong name="reason" help={t('customers.toldHelp')} />
       </Act>
       <Act
@@ -184,7 +185,7 @@ function Acts({ of: { id, name, country, status } }: { of: Organization }) {
         }
       >
         <Named name="amount" />
-        <Named name="currency" value="EUR" />
+        <OwnCurrency />
         <Named name="reference" />
         <Named name="received_on" type="date" isOptional />
       </Act>
