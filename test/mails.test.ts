@@ -16,6 +16,7 @@ const hostile =
 const brand = {
   name: 'Example Hosting B.V.',
   colour: '#1b4965',
+  logo: null,
   imprint: ['1 Harbour Street', '1011 AB Amsterdam', 'billing@example.com'],
 };
 const recipient = { first_name: '~Ada', last_name: '~Lovelace', language: 'en', timezone: 'Europe/Vienna' };
@@ -36,7 +37,7 @@ function render(mail: MailDeclaration, data: object, language: Language, isHosti
   const made = composeMail(mail.text(happened, reader), to, reader, brand, 'https://inn.example');
   const page = {
     ...made,
-    ...{ language, brand, footer: ['Why'], unsubscribe: null },
+    ...{ language, brand, footer: ['Why'], unsubscribe: null, logo: null },
     urlOf: () => 'https://inn.example/page?token=aaaabbbbccccddddeeeeffff',
   };
   return { ...made, html: asHtml(page, openLayout(null)) };
@@ -152,8 +153,8 @@ describe("a provider's own words", () => {
   it('may be put in a layout of their own, which has a place for what has to be there', () => {
     const own = folder({ 'mail.html': '<b>{{company}}</b>{{content}}<hr>{{footer}}' });
     expect(openLayout(own)).toContain('<hr>');
-    const strange = folder({ 'mail.html': '{{content}}{{footer}}{{logo}}' });
-    expect(() => openLayout(strange)).toThrow(/mail\.html uses \{\{logo\}\}; it may use/);
+    const strange = folder({ 'mail.html': '{{content}}{{footer}}{{stamp}}' });
+    expect(() => openLayout(strange)).toThrow(/mail\.html uses \{\{stamp\}\}; it may use/);
     expect(() => openLayout(folder({ 'mail.html': '{{content}}' }))).toThrow(/lacks \{\{footer\}\}/);
   });
 });

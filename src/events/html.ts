@@ -6,6 +6,8 @@ export interface Brand {
   name: string;
   /** `#1b4965`; null: our own. */
   colour: string | null;
+  /** Where its logo is kept, a PNG; null: its name stands there. */
+  logo: string | null;
   /** Who it is and where, as under a letter. */
   imprint: readonly string[];
 }
@@ -19,6 +21,8 @@ export interface Page {
   footer: readonly string[];
   unsubscribe: { text: string; url: string } | null;
   urlOf: (link: MailLink) => string;
+  /** The logo's name among the mail's pictures; null: the name stands there. */
+  logo: string | null;
 }
 
 const ownColour = '#1b4965';
@@ -42,11 +46,20 @@ export function asHtml(page: Page, layout: string): string {
     language: page.language,
     subject: escapeHtml(page.subject),
     company: escapeHtml(page.brand.name),
+    logo: logoHtml(page),
     colour,
     content: page.blocks.map((block) => blockHtml(block, colour, page.urlOf)).join('\n'),
     footer: footerHtml(page),
   };
   return layout.replace(/\{\{(\w+)\}\}/g, (_, name: string) => parts[name] ?? '');
+}
+
+/** On white also where the program makes the sheet dark: a logo is made for light. */
+function logoHtml({ logo, brand }: Page): string {
+  const name = escapeHtml(brand.name);
+  if (logo === null) return name;
+  const style = 'display:block;height:32px;max-width:100%;padding:4px;border-radius:4px;background:#ffffff';
+  return `<img src="cid:${escapeHtml(logo)}" alt="${name}" height="32" style="${style}">`;
 }
 
 function blockHtml(block: Block, colour: string, urlOf: (link: MailLink) => string): string {

@@ -1,4 +1,5 @@
-import { MailError, type OutgoingMail } from '../drivers/mail/index.ts';
+import { type Files, FilesError } from '../drivers/files/index.ts';
+import { MailError, type MailPicture, type OutgoingMail } from '../drivers/mail/index.ts';
 import type { Permission } from '../platform/http/index.ts';
 import {
   type Context,
@@ -310,12 +311,30 @@ async function send(run: Run<MailPayload, object>, readBrand: BrandReader): Prom
   const { journalId, mailId = null } = payload;
   const mail = await ctx.db.maybe(mailOfEntry, { journalId, mailId });
   if (mail?.state !== 'queued' && mail?.state !== 'failed') return;
-  const answer = await drivers.mail.send(await asItLeaves(ctx, mail, await readBrand(ctx))).catch(sayPutOff);
+  const brand = await readBrand(ctx);
+  const logo = mail.blocks === null ? null : await logoOf(drivers.files, brand);
+  const answer = await drivers.mail.send(await asItLeaves(ctx, mail, brand, logo)).catch(sayPutOff);
   await ctx.db.run(markMail, { id: mail.id, state: 'sent', sentAt: ctx.clock.now(), error: null, answer });
 }
 
+/** The logo as a mail brings it along. No mail waits for one that cannot be read now: the name stands there then. */
+async function logoOf(files: Files, { logo }: Brand): Promise<MailPicture | null> {
+  if (logo === null) return null;
+  try {
+    return { cid: 'logo', type: 'image/png', content: await files.get(logo) };
+  } catch (error) {
+    if (error instanceof FilesError) return null;
+    throw error;
+  }
+}
+
 /** The whole mail, in text and HTML, with the links that nobody but its recipient reads. */
-async function asItLeaves(ctx: Context, mail: MailRow, brand: Brand): Promise<OutgoingMail> {
+async function asItLeaves(
+  ctx: Context,
+  mail: MailRow,
+  brand: Brand,
+  logo: MailPicture | null,
+): Promise<OutgoingMail> {
   const { seal, config } = ctx;
   const { subject, language, blocks, about, user_id: userId } = mail;
   const reader = readerOf({ ...nobodyKnown, language }, config.textsDir);
@@ -328,6 +347,7 @@ async function asItLeaves(ctx: Context, mail: MailRow, brand: Brand): Promise<Ou
     footer: [url === null ? why : whyWanted],
     unsubscribe: url === null ? null : { text: frameTexts(reader, 'frame.unsubscribe'), url },
     urlOf: (link: MailLink) => urlOfLink(link, seal, config.publicUrl),
+    logo: logo?.cid ?? null,
   };
   return {
     messageId: messageIdOf(mail, config.publicUrl),
@@ -335,6 +355,7 @@ async function asItLeaves(ctx: Context, mail: MailRow, brand: Brand): Promise<Ou
     to: mail.recipient,
     subject,
     text: `${withLink(mail.body, mail.link, seal, config.publicUrl)}${url === null ? '' : `\n${whyWanted}\n${url}\n`}`,
+    ...(logo === null ? {} : { pictures: [logo] }),
     ...(blocks === null ? {} : { html: asHtml({ ...page, blocks }, openLayout(config.textsDir)) }),
     ...whereAnswersGo(ctx, mail),
     headers: {

@@ -6,6 +6,7 @@ import { startTestProduct, type TestProduct } from '../../test/product.ts';
 import { headersOf, type MailServer, mailServer } from '../../test/smtp.ts';
 import { contents, settled, sql } from '../../test/sql.ts';
 import { transaction } from '../platform/index.ts';
+import { examples } from '../settings/brand/examples.ts';
 import { type DeliveryReport, takeDeliveryReport } from './index.ts';
 
 const changes = watchChanges();
@@ -71,6 +72,30 @@ describe('a mail', () => {
     expect(server.mails[0]?.plain).toContain('<b>Ours</b> B.V.\nAmsterdam');
     expect((await logOf(person))[0]).toMatchObject({ state: 'sent', answer: expect.stringContaining('250') });
     await product.staff.patch('/staff/settings', { company: { name: '', city: null } });
+  });
+});
+
+describe('the logo', () => {
+  const { content_base64: content } = examples.addBrandPicture.body;
+  const set = (logo: string | null) =>
+    product.staff.patch('/staff/settings', { brand: { logo_light: logo, logo_dark: null } });
+
+  it('travels with the mail, which nothing is fetched for; without it, or when it cannot be read, the name stands there', async () => {
+    const { picture } = (await product.staff.post('/staff/brand/pictures', { content_base64: content })).body
+      .data;
+    await set(picture);
+    await paid();
+    expect(server.mails.length).toBeGreaterThan(0);
+    for (const { html } of server.mails) {
+      expect(html).toContain(`<img src="data:image/png;base64,${content}" alt="`);
+      expect(html).not.toMatch(/src="https?:/);
+    }
+    server.mails.length = 0;
+    await set('0123456789abcdef0123456789abcdef.png');
+    await paid();
+    expect(server.mails.length).toBeGreaterThan(0);
+    for (const { html } of server.mails) expect(html).not.toContain('<img');
+    await set(null);
   });
 });
 

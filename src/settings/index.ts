@@ -4,6 +4,7 @@
  * What the environment says of a process is its configuration, and not kept here.
  */
 
+export { pictureFile } from './brand/pictures.ts';
 export { isOpenToAll, type ReadLook } from './brand/read.ts';
 export { brandRoutes, brandStaffRoutes } from './brand/routes.ts';
 export { brand } from './brand/section.ts';

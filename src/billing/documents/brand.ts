@@ -1,6 +1,6 @@
 import type { Brand } from '../../events/index.ts';
 import type { Context } from '../../platform/index.ts';
-import { brand, readSettings } from '../../settings/index.ts';
+import { brand, pictureFile, readSettings } from '../../settings/index.ts';
 import { company } from './company.ts';
 
 /**
@@ -9,7 +9,9 @@ import { company } from './company.ts';
  */
 export async function readBrand(ctx: Context): Promise<Brand> {
   const said = await readSettings(ctx, company);
-  const { name } = await readSettings(ctx, brand);
+  const { name, logo_light: onLight, logo_dark: onDark } = await readSettings(ctx, brand);
+  // Programs that read mails know PNG, and not all of them WebP.
+  const logo = [onLight, onDark].find((picture) => picture?.endsWith('.png'));
   const place = [said.postal_code, said.city].filter(Boolean).join(' ');
   const imprint = [
     said.address_line1,
@@ -24,6 +26,7 @@ export async function readBrand(ctx: Context): Promise<Brand> {
   return {
     name: name ?? (said.name || sender),
     colour: said.colour,
+    logo: logo ? pictureFile(logo) : null,
     imprint: imprint.filter((line): line is string => Boolean(line)),
   };
 }

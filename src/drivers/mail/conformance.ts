@@ -107,6 +107,20 @@ export function describeMail(
       expect(mail?.headers).toMatchObject({ 'auto-submitted': 'auto-generated', 'list-unsubscribe': url });
     });
 
+    it('brings along what its HTML shows, so that nothing is fetched for it', async () => {
+      const content = Buffer.from('89504e470d0a1a0a', 'hex');
+      await send({
+        html: '<p><img src="cid:logo" alt="Innkeeper"></p>',
+        pictures: [{ cid: 'logo', type: 'image/png', content }],
+      });
+      const [mail] = test.world?.arrived() ?? [];
+      if (!test.world) return;
+      expect(mail?.headers['content-type']).toMatch(/^multipart\/alternative/);
+      // The reader's program puts it where the HTML names it.
+      expect(mail?.html).toContain(`src="data:image/png;base64,${content.toString('base64')}"`);
+      expect(mail?.text.trim()).toBe(plain.text.trim());
+    });
+
     it('says where answers go, where it comes back to, and what it belongs to', async () => {
       const references = ['<root@inn.example>', '<theirs@mail.example>'];
       await send({

@@ -19,6 +19,12 @@ export interface Mail {
 /** `delivery`: mails leave the product. Without it they stay where they are written down, for staff to read. */
 export type MailCapability = 'delivery';
 
+export interface MailPicture {
+  cid: string;
+  type: 'image/png';
+  content: Buffer;
+}
+
 export interface OutgoingMail {
   /** Stable over repeated sends: `<1.invoice.created@inn.example>`. */
   messageId: string;
@@ -30,6 +36,8 @@ export interface OutgoingMail {
   text: string;
   /** The same to look at: then both go in one mail (`multipart/alternative`). */
   html?: string;
+  /** What the HTML shows by `<img src="cid:…">`: it travels with the mail, so that nothing is fetched to show it. */
+  pictures?: readonly MailPicture[];
   /** One plain address to which its reader answers; without it they answer to `from`. */
   replyTo?: string;
   /** One plain address to which it comes back when nobody takes it; without it, that of `from`. */

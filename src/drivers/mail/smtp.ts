@@ -30,10 +30,13 @@ export function smtpMail({ url, ca, timeoutMs = 10_000 }: SmtpOptions): Mail {
     send: async (mail) => {
       checkMail(mail);
       try {
-        const { headers = {}, references, returnPath, ...rest } = mail;
+        const { headers = {}, references, returnPath, pictures = [], ...rest } = mail;
         const { response } = await transport.sendMail({
           ...rest,
           headers: { ...headers },
+          attachments: pictures.map(({ cid, type, content }) => ({
+            ...{ cid, content, contentType: type, contentDisposition: 'inline', filename: `${cid}.png` },
+          })),
           ...(references === undefined ? {} : { references: [...references] }),
           ...(returnPath === undefined ? {} : { envelope: { from: returnPath, to: mail.to } }),
         });
