@@ -6,16 +6,12 @@ import { exampleIds, listRoutes } from '../../src/platform/http/index.ts';
 import type { Problem } from '../../src/platform/http/problem.ts';
 import { responseCheck } from '../../src/platform/http/responses.ts';
 import { compileValidator } from '../../src/platform/http/validate.ts';
-import type { Client } from '../client.ts';
 import { watchChanges } from '../noted.ts';
-import { startTestProduct, type TestProduct, until } from '../product.ts';
+import { startTestProduct, type TestProduct } from '../product.ts';
 import { cannotBeSent, changedElsewhere, changeNothing, story } from './story.ts';
+import { type Teller, teller } from './tell.ts';
 
 const routes = listRoutes(allRoutes);
-/** Smaller numbers in examples are amounts, and ids of what the demonstration always has. */
-const firstExampleId = 4_503_599_627_370_000;
-/** The short codes of tickets. */
-const codes = /^([a-z]\d){4}$/;
 const byName = new Map(routes.map((route) => [route.operation, route]));
 
 describe('every operation', () => {
@@ -57,35 +53,21 @@ describe('every change', () => {
 describe('the examples', () => {
   let product: TestProduct;
   const changes = watchChanges();
-  /** What the ids of the examples are in this product, learned from its answers. */
-  const realIds = new Map<number | string, number | string>();
+  let told: Teller;
   beforeAll(async () => {
     product = await startTestProduct();
-    realIds.set(exampleIds.organization, product.demo.customer.organization_id);
+    told = teller(product, [[exampleIds.organization, product.demo.customer.organization_id]]);
   });
   afterAll(() => product.stop());
 
   it.each(story)('%s can be sent as it stands', async (operation) => {
-    const route = byName.get(operation);
-    const example = route?.example;
-    if (!route || !example) throw new Error(`there is no example of ${operation}`);
     if (operation === 'receiveBankTransfer') await orderAgain();
-    const { params = {}, query = {}, body } = withRealIds(example) as typeof example;
-    const path = route.path.replaceAll(/:(\w+)/g, (_, name: string) => String(params[name]));
-    const search = new URLSearchParams(
-      Object.entries(query).map(([name, value]): [string, string] => [name, String(value)]),
-    );
-    const url = search.size > 0 ? `${path}?${search}` : path;
-    const send = () => clientFor(route.auth).request(route.method, url, body);
-    // What comes before may still be at work on the machine or the image.
-    const answer = await until(send, ({ status, body: seen }) => status === 200 || !isEarly(seen.code));
-    const said = `${route.method} ${url}: ${JSON.stringify(answer.body)}`;
-    if (route.produces !== null) {
-      expect(answer.headers.get('content-type'), said).toContain(route.produces);
+    const { answer, said, produces } = await told.send(operation);
+    if (produces !== null) {
+      expect(answer.headers.get('content-type'), said).toContain(produces);
       return;
     }
     expect(answer, said).toMatchObject({ status: 200, body: { success: true } });
-    learn(example.data, answer.body.data);
   });
 
   it('that change something leave an entry in the journal', async () => {
@@ -100,51 +82,6 @@ describe('the examples', () => {
       '/cart/checkout/invoice',
       byName.get('checkout')?.example?.body,
     );
-    realIds.set(exampleIds.secondInvoice, order.body.data.invoice_id);
-  }
-
-  function clientFor(auth: string): Client {
-    if (auth === 'public') return product.nobody;
-    return auth === 'staff' ? product.staff : product.customer;
-  }
-
-  function isEarly(code: unknown): boolean {
-    return ['locked', 'action_not_allowed', 'conflict'].includes(String(code));
-  }
-
-  function withRealIds(value: unknown): unknown {
-    if (typeof value === 'number' || typeof value === 'string') return realIds.get(value) ?? value;
-    if (Array.isArray(value)) return value.map(withRealIds);
-    if (typeof value !== 'object' || value === null) return value;
-    return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, withRealIds(inner)]));
-  }
-
-  function isId(value: unknown): value is number | string {
-    return typeof value === 'number' ? value >= firstExampleId : codes.test(String(value));
-  }
-
-  function learn(shown: unknown, real: unknown): void {
-    if (isId(shown)) {
-      if (typeof real !== 'number' && typeof real !== 'string') return;
-      const known = realIds.get(shown) ?? real;
-      expect(real, `the examples use ${shown} for two things; give one another id`).toBe(known);
-      realIds.set(shown, real);
-    } else if (Array.isArray(shown) && Array.isArray(real)) {
-      // A list may hold more by now than the example shows, and ids have no order.
-      shown.forEach((inner, nth) => {
-        learn(inner, real.find((each) => isKnownAs(inner, each)) ?? real[nth]);
-      });
-    } else if (typeof shown === 'object' && shown !== null && typeof real === 'object' && real !== null) {
-      for (const [key, inner] of Object.entries(shown)) learn(inner, (real as Record<string, unknown>)[key]);
-    }
-  }
-
-  /** Whether it is what an example showed before, by the first id in it. */
-  function isKnownAs(shown: unknown, real: unknown): boolean {
-    if (isId(shown)) return realIds.has(shown) && realIds.get(shown) === real;
-    if (typeof shown !== 'object' || shown === null || typeof real !== 'object' || real === null)
-      return false;
-    const [key, inner] = Object.entries(shown)[0] ?? [];
-    return key !== undefined && isKnownAs(inner, (real as Record<string, unknown>)[key]);
+    told.realIds.set(exampleIds.secondInvoice, order.body.data.invoice_id);
   }
 });
