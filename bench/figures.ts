@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { measureActions } from './actions.ts';
 import { measureActivity } from './activity.ts';
 import { measureCheckout } from './checkout.ts';
+import { measureDashboard } from './dashboard.ts';
 import { measureDocuments } from './documents.ts';
 import { measureGet } from './get.ts';
 import { openHouse, temporaryDir, undoAll } from './house.ts';
@@ -61,6 +62,7 @@ try {
   if (['events', 'webhooks'].some(wanted)) await telling();
   if (wanted('month')) await month();
   if (wanted('tickets')) await tickets();
+  if (wanted('dashboard')) await dashboard();
   await take('jobs', jobs);
   await take('documents', () =>
     measureDocuments(quick ? { rounds: 3, documents: 20 } : { rounds: 9, documents: 100 }),
@@ -162,6 +164,22 @@ async function tickets(): Promise<void> {
     await access.close();
     await house.stop();
   }
+}
+
+/** What the demonstration's customer sees in a browser, on a product of its own with simulated machines. */
+async function dashboard(): Promise<void> {
+  const house = await openHouse(await temporaryDir(), { HYPERVISOR: 'simulator', RATE_LIMITS: 'off' });
+  const access = await openAccess(house);
+  await take('dashboard', () =>
+    measureDashboard(
+      { house, access },
+      quick
+        ? { rounds: 3, changes: 10, searches: 10, services: 10_000, builds: 1 }
+        : { rounds: roundsOr(15), changes: 100, searches: 100, services: 10_000, builds: 3 },
+    ),
+  );
+  await access.close();
+  await house.stop();
 }
 
 /** The calendar, beside a product that only answers requests. */

@@ -2,6 +2,7 @@
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { staffHere } from '../test/people.ts';
 import { hostile, lookAt, openStaffBed, type StaffBed } from './staffBed.ts';
+import { keptOf } from './testbed.ts';
 
 let bed: StaffBed;
 beforeAll(async () => {
@@ -104,12 +105,8 @@ it('is not overwritten with what was shown before a colleague changed it', async
 });
 
 it('is read by billing, whose buttons say that they may not', async () => {
-  const { token, userId } = await staffHere(bed.product, 'billing');
-  const cookie = { name: '__Host-innkeeper', value: token, domain: new URL(bed.url).hostname, path: '/' };
-  const kept = { ...cookie, expires: -1, httpOnly: true, secure: true, sameSite: 'Lax' as const };
-  const remembered = { name: 'innkeeper.signed-in', value: String(userId) };
-  const origins = [{ origin: new URL(bed.url).origin, localStorage: [remembered] }];
-  const { page } = await bed.open({ storageState: { cookies: [kept], origins } });
+  const storageState = keptOf(bed, await staffHere(bed.product, 'billing'));
+  const { page } = await bed.open({ storageState });
   await page.goto('/staff/departments');
   const button = page.getByRole('button', { name: 'New department' });
   await button.waitFor();

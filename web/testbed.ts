@@ -127,3 +127,16 @@ export async function grantCredit({ staff }: Pick<TestProduct, 'staff'>, email: 
   const { status, body: answer } = await staff.post(`/staff/organizations/${id}/credit`, given);
   if (status !== 200) throw new Error(`no credit: ${JSON.stringify(answer)}`);
 }
+
+/** What the browser of somebody who is signed in keeps, for a window that opens as theirs. */
+export function keptOf(
+  { url }: Pick<Bed, 'url'>,
+  { token, userId }: { token: string; userId: number },
+): NonNullable<BrowserContextOptions['storageState']> {
+  const { hostname: domain, origin } = new URL(url);
+  const cookie = { name: '__Host-innkeeper', value: token, domain, path: '/', expires: -1 };
+  return {
+    cookies: [{ ...cookie, httpOnly: true, secure: true, sameSite: 'Lax' }],
+    origins: [{ origin, localStorage: [{ name: 'innkeeper.signed-in', value: String(userId) }] }],
+  };
+}
