@@ -50,7 +50,8 @@ export function Palette({ places, isStaff, onClose }: PaletteProps) {
   const { command, words } = isStaff
     ? { command: null, words: typed.trim() }
     : wishIn(typed, (each) => t(`command.${each}`));
-  const [asked] = useDebouncedValue(words, 100);
+  // Just longer than keys that are pressed together: whoever waits, waits for this as well.
+  const [asked] = useDebouncedValue(words, 25);
   const search = useQuery(finds(asked, isStaff));
 
   const go = (href: string) => {
