@@ -249,11 +249,11 @@ describe('what goes wrong', () => {
     const { page } = visitor;
     await signIn(bed, visitor);
     await page.route('**/api/auth/logout', (route) => route.abort());
-    await page.getByText('Ada Novak').click();
+    await page.getByRole('button', { name: 'Ada Novak' }).click();
     await page.getByRole('menuitem', { name: 'Sign out' }).click();
     await page.getByText('The server cannot be reached.').waitFor();
     await page.unroute('**/api/auth/logout');
-    await page.getByText('Ada Novak').click();
+    await page.getByRole('button', { name: 'Ada Novak' }).click();
     await page.getByRole('menuitem', { name: 'Sign out' }).click();
     await page.getByRole('heading', { name: 'Sign in' }).waitFor();
     await page.goto('/services');

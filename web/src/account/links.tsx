@@ -51,7 +51,11 @@ export function VerifyEmail() {
     );
   return (
     <Card title={t('link.verifying')}>
-      {verify.isError ? <Refusal error={verify.error} /> : <Loader aria-label={t('link.verifying')} />}
+      {verify.isError ? (
+        <Refusal error={verify.error} />
+      ) : (
+        <Loader role="img" aria-label={t('link.verifying')} />
+      )}
       {verify.isError && <ToSignIn />}
     </Card>
   );

@@ -76,7 +76,7 @@ export function Activity() {
                   type="button"
                   size="sm"
                   title={t('activity.onlyThese')}
-                  style={{ overflowWrap: 'anywhere', textAlign: 'start' }}
+                  style={{ overflowWrap: 'anywhere', textAlign: 'start', paddingBlock: '0.2rem' }}
                   onClick={() => narrow({ action: entry.action })}
                 >
                   {entry.action}

@@ -18,7 +18,10 @@ export function useServiceColumns(): Column<Service>[] {
       ),
     },
     { name: t('services.status'), cell: ({ status }) => <State of={status} /> },
-    { name: t('services.address'), cell: ({ primary_ip }) => primary_ip ?? '–' },
+    {
+      name: t('services.address'),
+      cell: ({ primary_ip }) => <span className="whole">{primary_ip ?? '–'}</span>,
+    },
     { name: t('services.product'), cell: ({ product }) => product.name },
     {
       name: t('services.due'),

@@ -46,6 +46,10 @@ export function Shell({
   const [isOpen, menu] = useDisclosure(false);
   const isLive = useIsLive();
   const { user, organizations, organization } = session;
+  const names = [user.first_name, user.last_name];
+  const name = names.join(' ');
+  // On a phone there is room for no more.
+  const initials = names.map((each) => [...each][0]?.toUpperCase()).join('');
   return (
     <AppShell
       header={{ height: 56 }}
@@ -57,7 +61,7 @@ export function Shell({
       </a>
       <AppShell.Header>
         <Group h="100%" px="md" justify="space-between" wrap="nowrap">
-          <Group gap="sm" wrap="nowrap">
+          <Group gap="sm" wrap="nowrap" miw={0}>
             <Burger
               opened={isOpen}
               onClick={menu.toggle}
@@ -74,13 +78,20 @@ export function Shell({
             <Menu position="bottom-end" width={240}>
               <Menu.Target>
                 <UnstyledButton p="xs" title={t('app.account')}>
-                  <Text size="sm" truncate maw={{ base: 90, sm: 320 }}>
-                    {user.first_name} {user.last_name}
+                  <Text size="sm" className="who caller">
+                    {name}
+                  </Text>
+                  <Text size="sm" fw={600} hiddenFrom="sm" aria-hidden>
+                    {initials}
                   </Text>
                 </UnstyledButton>
               </Menu.Target>
               <Menu.Dropdown>
-                <Menu.Label>{user.email}</Menu.Label>
+                <Menu.Label className="who">
+                  {name}
+                  <br />
+                  {user.email}
+                </Menu.Label>
                 {(offered.length > 1 ? offered : []).map((code) => (
                   <Menu.Item
                     key={code}

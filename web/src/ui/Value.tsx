@@ -40,7 +40,7 @@ const amounts = new Set([
   ],
 ]);
 /** Longer ones are broken, so that a table never gets wider than its page. */
-const longestWord = /^\S{1,24}$/;
+const longestWord = /^\S{1,18}$/;
 const states = new Set(['status', 'state', 'provisioning_state']);
 
 /** The word for a state or a kind, in the language of whoever looks; one that is not known stays as the API says it. */

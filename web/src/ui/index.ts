@@ -22,6 +22,7 @@ export {
   TextInput,
   Title,
   useComputedColorScheme,
+  VisuallyHidden,
 } from '@mantine/core';
 export { useDebouncedCallback, useDebouncedValue } from '@mantine/hooks';
 export { ActionButton } from './ActionButton.tsx';

@@ -3,7 +3,18 @@ import { useEffect, useRef, useState } from 'react';
 import { client } from '../data/client.ts';
 import { type ConsoleKind, consoleKinds } from '../data/states.ts';
 import { useText } from '../text/index.ts';
-import { Button, Dialog, Group, LinkButton, LongField, Refusal, Section, Stack, Text } from '../ui/index.ts';
+import {
+  Button,
+  Dialog,
+  Group,
+  LinkButton,
+  LongField,
+  Refusal,
+  Section,
+  Stack,
+  Text,
+  VisuallyHidden,
+} from '../ui/index.ts';
 import type { Viewer } from './console/viewer.ts';
 
 /** A machine's console among its other pages. */
@@ -55,6 +66,11 @@ export function ConsoleWindow() {
   }, [t, id]);
   return (
     <main className="console-window">
+      <VisuallyHidden>
+        <h1>
+          {t('tab.console')} {id}
+        </h1>
+      </VisuallyHidden>
       <Line id={Number(id)} type={type} />
     </main>
   );
