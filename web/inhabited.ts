@@ -1,0 +1,115 @@
+import { allRoutes } from '../src/api.ts';
+import { exampleIds, listRoutes } from '../src/platform/http/index.ts';
+import { story } from '../test/description/story.ts';
+import { teller } from '../test/description/tell.ts';
+import { newMember } from '../test/people.ts';
+import type { TestProduct } from '../test/product.ts';
+import { settled, sql } from '../test/sql.ts';
+import { camt, sendStatement } from '../test/statements.ts';
+
+/** What would take away again what pages are to show. */
+const endings = new Set([
+  ...['withdrawInvitation', 'deleteWebhook', 'deleteCannedReply', 'revokeStaffKey', 'deleteSshKey'],
+  ...['restoreSnapshot', 'deleteSnapshot', 'takeBackBankTransfer', 'removeTaxRate', 'endCoupon'],
+  ...['revokePriceMove', 'removeOperatingSystemImage', 'terminateService', 'closeTicket', 'mergeTicket'],
+  // Streams, which nobody would read.
+  ...['followEvents', 'followAllEvents'],
+]);
+
+/** Twice as long as a name usually is; some of it can be broken between words, some nowhere. */
+export const long = {
+  host: 'a-machine-with-a-name-that-nobody-wants-to-type.customers.example.com',
+  words: 'Niederösterreichische Donaudampfschifffahrtsgesellschaft und Töchter GmbH',
+  email: `${'a.rather.long.mailbox.'.repeat(2)}name@department.subsidiary.example.com`,
+  person: ['Maximiliane-Friederike', 'von Hohenstaufen-Wittgenstein'],
+};
+
+/**
+ * Puts something of everything into a product, by the examples of its operations, and gives all that has a name one that
+ * is twice as long as usual. Says what could not be sent.
+ */
+export async function inhabit(product: TestProduct): Promise<string[]> {
+  const { customer, staff, demo } = product;
+  const organization = demo.customer.organization_id;
+  const told = teller(product, [[exampleIds.organization, organization]]);
+  const failed: string[] = [];
+  for (const operation of story) {
+    if (endings.has(operation)) continue;
+    if (operation === 'receiveBankTransfer') {
+      const cart = listRoutes(allRoutes).find((route) => route.operation === 'checkout')?.example?.body;
+      const { body } = await customer.post('/cart/checkout/invoice', cart);
+      told.realIds.set(exampleIds.secondInvoice, body.data.invoice_id);
+    }
+    const { answer, said } = await told.send(operation);
+    if (answer.status !== 200) failed.push(said);
+  }
+  await newMember(product, organization, 'technical');
+  const { iban } = (await staff.get('/staff/settings')).body.data.settings.company;
+  const entries = [{ text: 'nothing that anybody knows', name: long.words }, {}];
+  const statement = await sendStatement(staff, camt(entries, iban === null ? {} : { account: iban }));
+  if (statement.status !== 200) failed.push(`a bank statement: ${JSON.stringify(statement.body)}`);
+  await sql(
+    product,
+    `insert into ticket_mails (id, digest, file, size_bytes, recipients, is_cut, received_at, state, reason,
+       from_name, from_address, subject, text, attachments, decided_at)
+     values (1, '\\x00', 'gone', 1000, $1, false, now(), 'unclaimed', 'sender_not_proved', $2, $3, $4, 'Hello', '[]', now())`,
+    ...[[long.email], long.words, long.email, long.words],
+  );
+  await settled(product);
+  await lengthen(product);
+  return failed;
+}
+
+async function lengthen(product: TestProduct): Promise<void> {
+  const { host, words, email } = long;
+  const [first, last] = long.person;
+  await sql(product, 'update users set first_name = $1, last_name = $2', first, last);
+  await sql(product, 'update users set email = id || $1 where staff_role is null', email);
+  for (const table of ['organizations', 'products', 'api_keys', 'ssh_keys', 'ticket_canned_replies'])
+    await sql(product, `update ${table} set name = $1 || ' ' || id`, words);
+  await sql(product, 'update services set domain = id || $1', host);
+  await sql(product, 'update tickets set subject = $1', words);
+}
+
+/** What stands for `$id` and the like in the addresses of pages. */
+export async function samplesOf({ customer, staff, demo }: TestProduct): Promise<Record<string, string>> {
+  const first = async (client: typeof staff, path: string, list: string, key = 'id'): Promise<string> => {
+    const { body } = await client.get(`${path}?limit=100`);
+    const [item] = body.data?.[list] ?? [];
+    if (item === undefined) throw new Error(`nothing is listed by ${path}: ${JSON.stringify(body)}`);
+    return String(item[key]);
+  };
+  const { body } = await customer.get('/dashboard/services?limit=100');
+  const machine = body.data.services.find(
+    ({ status, primary_ip }: { status: string; primary_ip: string | null }) =>
+      status === 'active' && primary_ip !== null,
+  );
+  if (machine === undefined) throw new Error(`no machine runs: ${JSON.stringify(body.data.services)}`);
+  const service = String(machine.id);
+  const webhook = await first(customer, '/dashboard/webhooks', 'webhooks');
+  const invoice = await first(customer, '/dashboard/invoices', 'invoices');
+  const tid = await first(customer, '/dashboard/tickets', 'tickets', 'tid');
+  return {
+    '/services/$id': service,
+    '/console/$id': service,
+    '/invoices/$id': invoice,
+    '/tickets/$tid': tid,
+    '/developers/webhooks/$id': webhook,
+    '/developers/deliveries/$id': await first(
+      customer,
+      `/dashboard/webhooks/${webhook}/deliveries`,
+      'deliveries',
+    ),
+    '/staff/tickets/$tid': tid,
+    '/staff/unclaimed-mails/$id': '1',
+    '/staff/organizations/$id': String(demo.customer.organization_id),
+    '/staff/users/$id': await first(staff, '/staff/users', 'users'),
+    '/staff/services/$id': service,
+    '/staff/invoices/$id': invoice,
+    '/staff/bank-statements/$id': await first(staff, '/staff/bank-statements', 'statements'),
+    '/staff/products/$id': String(demo.products.vps),
+    '/staff/price-moves/$id': await first(staff, '/staff/price-moves', 'price_moves'),
+    '/staff/address-pools/$id': await first(staff, '/staff/address-pools', 'address_pools'),
+    '/staff/mails/$id': await first(staff, '/staff/mails', 'mails'),
+  };
+}
