@@ -33,12 +33,16 @@ async function delivered(): Promise<{ invoiceId: number; serviceId: number }> {
 }
 
 /** Does something while somebody else has the organization's row, and says which of the others it has taken meanwhile. */
-async function takenMeanwhile(work: () => Promise<unknown>, other = 0): Promise<string[]> {
+async function takenMeanwhile(
+  work: () => Promise<unknown>,
+  other = 0,
+  held = 'for update',
+): Promise<string[]> {
   const holder = new pg.Client({ connectionString: product.databaseUrl });
   await holder.connect();
   try {
     await holder.query('begin');
-    await holder.query('select id from organizations where id = $1 for update', [person.organizationId]);
+    await holder.query(`select id from organizations where id = $1 ${held}`, [person.organizationId]);
     const done = work();
     await until(
       () =>
@@ -132,6 +136,36 @@ it.each<[string, () => Promise<() => Promise<unknown>>]>([
 ])('whoever %s waits for the organization before anything else', async (_, arrange) => {
   const work = await arrange();
   expect(await takenMeanwhile(work)).toEqual([]);
+});
+
+it.each<[string, () => Promise<() => Promise<unknown>>]>([
+  [
+    'books a transfer',
+    async () => {
+      const invoiceId = await newInvoice(product, person);
+      const path = `/staff/organizations/${person.organizationId}/transfers`;
+      const money = { amount: '3.00', currency: 'EUR', reference: `B-${invoiceId}` };
+      return () => product.staff.post(path, { ...money, invoices: [{ invoice_id: invoiceId }] });
+    },
+  ],
+  [
+    'books what an invoice asks for',
+    async () => {
+      const invoiceId = await newInvoice(product, person);
+      const money = { amount: '3.00', reference: `I-${invoiceId}` };
+      return () => product.staff.post(`/staff/invoices/${invoiceId}/payments`, money);
+    },
+  ],
+  [
+    'gives credit',
+    async () => {
+      const money = { amount: '3.00', currency: 'EUR', description: 'A gift' };
+      return () => product.staff.post(`/staff/organizations/${person.organizationId}/credit`, money);
+    },
+  ],
+])('whoever %s waits for the closing of the organization', async (_, arrange) => {
+  const work = await arrange();
+  expect(await takenMeanwhile(work, 0, 'for no key update')).toEqual([]);
 });
 
 it('whoever cancels a service that was moved waits for the organization that paid for it before anything else', async () => {

@@ -154,11 +154,11 @@ export const billingStaffRoutes = routes('/staff', group, (route) => {
       area: 'billing',
       operation: 'grantAccountCredit',
       summary: 'Grant account credit',
-      description: 'Adds credit that the organization can pay invoices with.',
+      description: 'Adds credit that the organization can pay invoices with. One that is closed gets none.',
       params: IdParams,
       body: S.CreditGrant,
       data: S.CreditGranted,
-      errors: ['not_found', 'currency_not_sold', 'invalid_amount', 'amount_too_large'],
+      errors: ['not_found', 'currency_not_sold', 'invalid_amount', 'amount_too_large', 'conflict'],
     },
     (ctx, req) => giveCredit(ctx, req.params.id, req.body),
   );

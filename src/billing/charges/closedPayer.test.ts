@@ -156,6 +156,19 @@ it('a transfer for a closed organization is told to staff until it is sent back;
   expect(await told(who.organizationId)).toEqual([]);
 });
 
+it('no credit is given to an organization that is closed', async () => {
+  const who = await newCustomer(paid.product);
+  await close(who);
+  const gift = { amount: '3.00', currency: 'EUR', description: 'A gift' };
+  const { status, body } = await paid.product.staff.post(
+    `/staff/organizations/${who.organizationId}/credit`,
+    gift,
+  );
+  expect([status, body.code]).toEqual([409, 'conflict']);
+  expect(body.message).toContain('closed');
+  expect(await booked(who.organizationId)).toEqual({});
+});
+
 it('money that was on its way while the account was closed is told, whatever day it is booked on', async () => {
   const who = await newCustomer(paid.product);
   await close(who);

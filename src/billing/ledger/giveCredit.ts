@@ -1,18 +1,25 @@
 import { requireSold } from '../../catalog/index.ts';
 import { record } from '../../events/index.ts';
-import { organizationExists } from '../../organizations/index.ts';
+import { statusOfOrganization } from '../../organizations/index.ts';
 import { type Context, fail, formatMoney, parseMoney, transaction } from '../../platform/index.ts';
 import { creditGranted } from '../events.ts';
+import { lockForTax } from '../tax/taxOf.ts';
 import { findCredit, grantCredit } from './ledger.ts';
 
-/** Gives an organization credit as staff decides, and says what it has now. `not_found`, `currency_not_sold`, `invalid_amount`. */
+/**
+ * Gives an organization credit as staff decides, and says what it has now. `not_found`, `currency_not_sold`, `invalid_amount`;
+ * `conflict` for one that is closed, where nobody could spend it.
+ */
 export async function giveCredit(
   ctx: Context,
   id: number,
   grant: { amount: string; currency: string; description: string },
 ) {
   return transaction(ctx, 'billing.giveCredit', async (tx) => {
-    if (!(await organizationExists(tx, id))) throw fail('not_found');
+    // It is not closed meanwhile either.
+    if (!(await lockForTax(tx, id))) throw fail('not_found');
+    if ((await statusOfOrganization(tx, id)) === 'closed')
+      throw fail('conflict', { message: `Organization ${id} is closed, so nobody could spend it` });
     await requireSold(tx, grant.currency);
     const amountMinor = parseMoney(grant.amount, grant.currency);
     if (amountMinor === null || amountMinor === 0) throw fail('invalid_amount');

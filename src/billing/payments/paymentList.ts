@@ -1,5 +1,5 @@
 import { type ListDefinition, type ListRequest, listData, pagedList } from '../../platform/http/index.ts';
-import { type Context, formatMoney } from '../../platform/index.ts';
+import { type Context, fail, formatMoney, msPerDay } from '../../platform/index.ts';
 import type { PaymentMethod } from '../invoices/kind.ts';
 
 export const paymentStates = ['received', 'disputed', 'returned'] as const;
@@ -53,25 +53,27 @@ const definition = {
     created_at: { by: 't.created_at', type: 'timestamptz', of: (row) => row.created_at.toISOString() },
   },
   order: '-created_at',
+  bounds: { since: 'since', until: 'until' },
 } satisfies Omit<ListDefinition<PaymentListRow>, 'name'>;
 
-const payments = pagedList<PaymentListRow>({ ...definition, name: 'billing.payments' });
+const inTime = 't.created_at >= :since::timestamptz and t.created_at < :until::timestamptz';
+const payments = pagedList<PaymentListRow>({ ...definition, name: 'billing.payments', within: inTime });
 // Each state is a list of its own: what is rare is found by its own index, and not by passing over all others.
 const inState = {
   received: pagedList<PaymentListRow>({
     ...definition,
     name: 'billing.paymentsReceived',
-    within: within.received,
+    within: `${within.received} and ${inTime}`,
   }),
   disputed: pagedList<PaymentListRow>({
     ...definition,
     name: 'billing.paymentsDisputed',
-    within: within.disputed,
+    within: `${within.disputed} and ${inTime}`,
   }),
   returned: pagedList<PaymentListRow>({
     ...definition,
     name: 'billing.paymentsReturned',
-    within: within.returned,
+    within: `${within.returned} and ${inTime}`,
   }),
 };
 
@@ -80,14 +82,28 @@ type Wanted = ListRequest & {
   invoice_id?: number | undefined;
   method?: PaymentMethod | undefined;
   state?: PaymentState | undefined;
+  /** First and last day, in UTC. */
+  from?: string | undefined;
+  to?: string | undefined;
 };
 
 /** Everything that paid for an invoice, in whichever way, newest first unless sorted. */
 export async function listPayments(ctx: Context, query: Wanted) {
   const { organization_id: owner, invoice_id: invoice, method, state } = query;
   const list = state === undefined ? payments : inState[state];
-  const { rows, at } = await list(ctx, query, { owner, invoice, method });
+  const { rows, at } = await list(ctx, query, { owner, invoice, method, ...rangeOf(query) });
   return listData('payments', rows.map(view), at);
+}
+
+function rangeOf({ from, to }: Wanted): { since: string; until: string } {
+  if (from !== undefined && to !== undefined && to < from)
+    throw fail('invalid_request', {
+      details: [{ field: 'query.to', message: 'must not be before the day in from' }],
+    });
+  return {
+    since: from === undefined ? '-infinity' : `${from}T00:00:00.000Z`,
+    until: to === undefined ? 'infinity' : new Date(Date.parse(to) + msPerDay).toISOString(),
+  };
 }
 
 function view({

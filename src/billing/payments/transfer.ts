@@ -14,9 +14,11 @@ import {
   transaction,
 } from '../../platform/index.ts';
 import { creditGranted } from '../events.ts';
+import { lockForCorrection } from '../invoices/creditNote.ts';
 import { dueOf, inWords, lockInvoice } from '../invoices/payable.ts';
 import { readInvoice } from '../invoices/read.ts';
 import { post } from '../ledger/ledger.ts';
+import { lockForTax } from '../tax/taxOf.ts';
 import { type Part, restOf } from './parts.ts';
 import { keepAsCredit, numberPaid, type Payment, payPart, payRest, requireUnpaid } from './settle.ts';
 import { type NamedPart, splitAsNamed, splitOverUnpaid } from './split.ts';
@@ -109,6 +111,8 @@ export interface BookedTransfer {
 
 /** Books money in the caller's transaction, of which giving paid invoices their numbers is the last. */
 export async function bookMoney(tx: TxContext, { invoices, ...money }: Money): Promise<BookedTransfer> {
+  // In the order of every invoice: the organization first, which is not closed meanwhile.
+  if (!(await lockForTax(tx, money.organizationId))) throw fail('not_found');
   const transfer = await write(tx, money);
   const parts = await (invoices ? splitAsNamed(tx, money, invoices) : splitOverUnpaid(tx, money));
   await creditRest(tx, transfer, parts);
@@ -126,6 +130,7 @@ export async function bookMoney(tx: TxContext, { invoices, ...money }: Money): P
  */
 export async function receiveTransfer(ctx: Context, id: number, transfer: Statement) {
   return transaction(ctx, 'billing.receiveTransfer', async (tx) => {
+    await lockForCorrection(tx, id);
     const invoice = await requireRow(tx, lockInvoice, { id });
     const { organization_id: organizationId, currency, total_minor: totalMinor } = invoice;
     const elsewhere = `POST /staff/organizations/${organizationId}/transfers`;

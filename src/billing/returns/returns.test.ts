@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { newInvoice, payByCredit } from '../../../test/invoices.ts';
-import { newCustomer, newStaff } from '../../../test/people.ts';
+import { newCustomer, newStaff, type Person } from '../../../test/people.ts';
 import { until } from '../../../test/product.ts';
 import { settled, sql } from '../../../test/sql.ts';
 import { type PaidProduct, startPaidProduct } from '../../../test/stripe/product.ts';
@@ -26,6 +26,13 @@ async function walk(path: 'payments' | 'refunds' | 'disputes', query: string): P
     if (data.next_cursor === null) return seen;
     cursor = `&cursor=${data.next_cursor}`;
   }
+}
+
+async function withCredit(who: Person): Promise<Person> {
+  const gift = { amount: '3.00', currency: 'EUR', description: 'A gift' };
+  const path = `/staff/organizations/${who.organizationId}/credit`;
+  expect((await paid.product.staff.post(path, gift)).status).toBe(200);
+  return who;
 }
 
 it('staff lists what paid for invoices, by organization, invoice, method and state', async () => {
@@ -57,6 +64,24 @@ it('staff lists what paid for invoices, by organization, invoice, method and sta
   expect(await idsOf('method=stripe')).toEqual([lost, held]);
   expect(await idsOf('state=received')).toEqual([lost, held, byBank, byCredit]);
 
+  const dayOf = (days: number) =>
+    new Date(paid.product.clock.now().getTime() + days * 86_400_000).toISOString().slice(0, 10);
+  const [today, tomorrow] = [dayOf(0), dayOf(1)];
+  paid.product.clock.travel(86_400_000);
+  await payByCredit(await withCredit(who), open);
+  expect(await idsOf(`from=${tomorrow}`)).toEqual([open]);
+  expect(await idsOf(`to=${today}`)).toEqual([lost, held, byBank, byCredit]);
+  expect(await idsOf(`from=${today}&to=${tomorrow}&state=received`)).toEqual([
+    ...[open, lost, held, byBank, byCredit],
+  ]);
+  expect(await idsOf(`from=${dayOf(1)}`)).toEqual([]);
+  for (const sort of ['created_at', '-created_at'])
+    expect(await walk('payments', `${own}&from=${today}&to=${today}&sort=${sort}`)).toEqual(
+      sort === 'created_at' ? found.toReversed() : found,
+    );
+  const turned = await paid.product.staff.get(`/staff/payments?from=${tomorrow}&to=${today}`);
+  expect([turned.status, turned.body.code]).toEqual([400, 'invalid_request']);
+
   const [ofBank] = (await staff(`payments?invoice_id=${byBank}`)).payments;
   expect(ofBank).toMatchObject({
     ...{ invoice_id: byBank, method: 'bank_transfer', state: 'received', amount: '3.00', returned: '0.00' },
@@ -77,7 +102,7 @@ it('staff lists what paid for invoices, by organization, invoice, method and sta
   );
   expect(await idsOf('state=disputed')).toEqual([held]);
   expect(await idsOf('state=returned')).toEqual([lost, byBank]);
-  expect(await idsOf('state=received')).toEqual([byCredit]);
+  expect(await idsOf('state=received')).toEqual([open, byCredit]);
   expect((await staff(`payments?invoice_id=${lost}`)).payments[0]).toMatchObject({
     ...{ state: 'returned', amount: '3.00', returned: '3.00' },
   });

@@ -110,6 +110,8 @@ export const PaymentQuery = ListQuery({
   ...about,
   method: Type.Optional(Choice(paymentMethods)),
   state: Type.Optional(Choice(paymentStates)),
+  from: Type.Optional({ ...Day, description: 'First day on which they were booked (UTC)' }),
+  to: Type.Optional({ ...Day, description: 'Last day on which they were booked (UTC)' }),
   sort: SortBy(['created_at'], '-created_at'),
 });
 export const PaymentList = named('PaymentList', listOf('payments', Paid));

@@ -15,6 +15,8 @@ export interface Filter {
   name: FieldName;
   /** Between what may be chosen; without it something is typed. */
   of?: readonly (string | { value: string; label: string })[];
+  /** A day of the calendar is chosen. */
+  isDay?: boolean;
 }
 
 interface Pages<Item> {
@@ -128,11 +130,12 @@ function Filters({ filters, given }: { filters: readonly Filter[]; given: Words 
   const type = useDebouncedCallback(choose, 300);
   return (
     <Group gap="sm" align="end">
-      {filters.map(({ name, of }) =>
+      {filters.map(({ name, of, isDay = false }) =>
         of === undefined ? (
           <TextInput
             key={name}
             label={t(`field.${name}`)}
+            type={isDay ? 'date' : 'text'}
             defaultValue={given[name]?.toString() ?? ''}
             onChange={({ currentTarget: { value } }) => type(name, value.trim())}
             miw={{ base: '100%', xs: 220 }}

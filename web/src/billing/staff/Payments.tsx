@@ -27,6 +27,8 @@ export function Payments() {
         { name: 'state', of: ['received', 'disputed', 'returned'] },
         { name: 'organization_id' },
         { name: 'invoice_id' },
+        { name: 'from', isDay: true },
+        { name: 'to', isDay: true },
       ]}
       columns={columns}
     />
