@@ -10,7 +10,7 @@ const connectionCodes = new Set([
   'EAI_AGAIN',
 ]);
 const connectionMessages =
-  /Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|not queryable|does not answer|Query read timeout|Cannot use a pool after/;
+  /Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|not queryable|does not answer|Query read timeout|Cannot use a pool after|is not currently accepting connections/;
 
 function codeOf(error: unknown): string {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
@@ -18,7 +18,8 @@ function codeOf(error: unknown): string {
 
 /**
  * Turns a failure of the database itself into 503, so that no caller ever sees a half answer as a bug of ours:
- * lost connections (class 08), shutdown and start (57P), too many connections (53300), full disk (53100).
+ * lost connections (class 08), shutdown and start (57P), too many connections (53300), full disk (53100), a database that
+ * its operator lets nobody into.
  * A lock that somebody holds for too long is 409. Everything else, constraint violations included, is returned as it is.
  */
 export function asUnavailable(error: unknown): unknown {
