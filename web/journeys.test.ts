@@ -2,19 +2,15 @@
 import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
-import { HypervisorError } from '../src/drivers/hypervisor/index.ts';
 import { orderVps, runningVps } from '../test/orders.ts';
 import { sql } from '../test/sql.ts';
-import { openStaffBed, type StaffBed } from './staffBed.ts';
+import { keyboard, touch } from './hands.ts';
+import { type JourneysBed, journeys, openJourneysBed } from './journeys.ts';
 import { linkIn, signIn, signInAs } from './testbed.ts';
 
-let bed: StaffBed;
-let diskFails = false;
+let bed: JourneysBed;
 beforeAll(async () => {
-  const broken = () => new HypervisorError('disk_failed', 'the disk is broken', { permanent: true });
-  bed = await openStaffBed({
-    simulator: { failure: (call) => (diskFails && call === 'createDisk' ? broken() : null) },
-  });
+  bed = await openJourneysBed();
 });
 afterEach(() => bed.closeWindows());
 afterAll(() => bed?.close());
@@ -50,10 +46,10 @@ it('somebody is invited with a role, joins, and is told what the role may not do
   await owner.page.getByText('No invitation waits for an answer.').waitFor();
 
   await page.goto(`/services/${serviceId}/contract`);
-  const refused = page.getByRole('alert').filter({ hasText: 'Your role does not allow this. Ask an owner' });
-  await page.getByRole('button', { name: 'Renew now' }).click();
-  await refused.waitFor();
+  await page.getByRole('button', { name: 'Renew now' }).hover();
+  await page.getByRole('tooltip').filter({ hasText: 'Your role does not allow this.' }).waitFor();
   await page.goto('/billing');
+  const refused = page.getByRole('alert').filter({ hasText: 'Your role does not allow this. Ask an owner' });
   await refused.first().waitFor();
   await page.goto('/organization/members');
   await page.getByRole('heading', { name: 'What roles may do' }).waitFor();
@@ -123,7 +119,7 @@ it('a machine is renewed and paid, and is then paid for longer', async () => {
 });
 
 it('what could not be built is tried again by staff, and turns green on the page that the customer left open', async () => {
-  diskFails = true;
+  bed.diskFails = true;
   const { invoiceId, serviceId } = await orderVps(bed.product, bed.product.customer, {
     domain: 'broken.example.com',
   });
@@ -133,7 +129,7 @@ it('what could not be built is tried again by staff, and turns green on the page
   await bed.product.customer.post(`/dashboard/invoices/${invoiceId}/pay`, { method: 'credit' });
   await customer.page.getByText('It could not be built. We know about it and look after it.').waitFor();
 
-  diskFails = false;
+  bed.diskFails = false;
   const staff = await bed.openStaff();
   await staff.page.goto(`/staff/services/${serviceId}`);
   await staff.page.getByRole('button', { name: 'Try again' }).click();
@@ -142,3 +138,9 @@ it('what could not be built is tried again by staff, and turns green on the page
   expect((await service(serviceId)).status).toBe('active');
   expect([...customer.complaints(), ...staff.complaints()]).toEqual([]);
 });
+
+/** All of them in both ways: `journeys.long.test.ts`. */
+it.each([
+  { hands: keyboard, ...journeys.ticket },
+  { hands: touch, ...journeys.renewal },
+])('$hands.name: $name', { timeout: 180_000 }, ({ go, hands }) => go(bed, hands));
