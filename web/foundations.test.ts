@@ -64,6 +64,31 @@ describe('who asks', () => {
     ]);
   });
 
+  it('has what they wrote when the page is loaded anew, until it is sent, and leaves nothing when they sign out', async () => {
+    const visitor = await bed.open();
+    const { page } = visitor;
+    await signIn(bed, visitor, '/tickets/new');
+    const subject = page.getByLabel('Subject');
+    const message = page.getByRole('textbox', { name: 'Message' });
+    await subject.fill('Written twice');
+    await message.fill('Once is enough.');
+    await page.reload();
+    await subject.waitFor();
+    await expect.poll(() => subject.inputValue()).toBe('Written twice');
+    expect(await message.inputValue()).toBe('Once is enough.');
+    await page.getByRole('button', { name: 'Send' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Written twice' }).waitFor();
+    await page.goto('/tickets/new');
+    await subject.waitFor();
+    expect(await subject.inputValue()).toBe('');
+    await subject.fill('Not for the next one');
+    await page.getByText('Ada Novak').click();
+    await page.getByRole('menuitem', { name: 'Sign out' }).click();
+    await page.getByLabel('E-mail address').waitFor();
+    const kept = await page.evaluate('JSON.stringify(Object.entries(sessionStorage))');
+    expect(kept).not.toContain('next one');
+  });
+
   it('does nothing in the name of whoever signs in instead', async () => {
     const visitor = await bed.open();
     const { page } = visitor;

@@ -5,7 +5,12 @@ const remembered = 'innkeeper.signed-in';
  * first request would be refused.
  */
 export function mayBeSignedIn(): boolean {
-  return localStorage.getItem(remembered) !== null;
+  return signedInAs() !== null;
+}
+
+/** The id of whoever is signed in here, as it was last known; null for nobody. */
+export function signedInAs(): string | null {
+  return localStorage.getItem(remembered);
 }
 
 /** Keeps who is signed in here, for all tabs; null for nobody. */

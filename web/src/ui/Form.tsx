@@ -15,6 +15,7 @@ import { ApiError } from '../../../client/index.ts';
 import { useText } from '../text/index.ts';
 import { AsCode, ShowsCode } from './AsCode.tsx';
 import { Detail, Refusal } from './Refusal.tsx';
+import { useDraft } from './useDraft.ts';
 
 /** What the fields hold, by their names; an empty one is left out. */
 export type Values = Readonly<Record<string, string>>;
@@ -49,13 +50,15 @@ interface FormProps {
 }
 
 /**
- * A form whose mistakes land at their fields, as the API names them. What was typed stays whatever the answer is.
+ * A form whose mistakes land at their fields, as the API names them. What was typed stays whatever the answer is, and when the
+ * page is loaded anew.
  * After a success it is up to the caller to show something else.
  */
 export function Form({ submit, onSubmit, children, beside, isReady = true, onDrawAnew, tagOf }: FormProps) {
   const { t } = useText();
   const queries = useQueryClient();
   const form = useRef<HTMLFormElement>(null);
+  const forgetDraft = useDraft(form, submit);
   const tag = useTag(tagOf);
   const [round, setRound] = useState(0);
   const drawAnew = async () => {
@@ -68,6 +71,7 @@ export function Form({ submit, onSubmit, children, beside, isReady = true, onDra
   const act = useMutation({
     mutationFn: async ([values, files]: [Values, Files]) => onSubmit(values, files, await tag.known()),
     onSuccess: async () => {
+      forgetDraft();
       // A form that stays goes on from what there is now; a dialog is about to close.
       const stays = form.current !== null && form.current.closest('[role=dialog]') === null;
       if (tagOf !== undefined && stays) await drawAnew();

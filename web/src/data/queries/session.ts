@@ -1,6 +1,7 @@
 import { MutationCache, QueryCache, QueryClient, queryOptions } from '@tanstack/react-query';
 import { ApiError, type Schema } from '../../../../client/index.ts';
 import { client } from '../client.ts';
+import { forgetDrafts } from '../drafts.ts';
 import { actAs, acting } from '../impersonation.ts';
 import { chooseOrganization, chosenOrganization } from '../organization.ts';
 import { mayBeSignedIn, rememberSignedIn } from '../signedIn.ts';
@@ -68,7 +69,10 @@ async function readSession(): Promise<Session | null> {
     if (shown !== undefined && shown !== (organization?.id ?? null)) forgetRead();
     shown = organization?.id ?? null;
     // Other tabs stay with whoever is signed in here.
-    if (acting() === null) rememberSignedIn(user.id);
+    if (acting() === null) {
+      rememberSignedIn(user.id);
+      forgetDrafts(user.id);
+    }
     return {
       user,
       preferences,
@@ -101,6 +105,7 @@ export async function startOver(): Promise<void> {
 export async function endSession(): Promise<void> {
   await queryClient.cancelQueries();
   rememberSignedIn(null);
+  forgetDrafts(null);
   chooseOrganization(null);
   queryClient.setQueryData(session.queryKey, null);
   forgetRead();
