@@ -9,7 +9,7 @@ import type { Response } from './client.ts';
 import { runningVps } from './orders.ts';
 import { newCustomer, newMember, type Person, type SignedIn, signedIn } from './people.ts';
 import { startTestProduct, type TestProduct, until } from './product.ts';
-import { contents, settled, sql } from './sql.ts';
+import { contents, settled, settledContents, sql } from './sql.ts';
 
 let product: TestProduct;
 let holder: pg.Client;
@@ -49,7 +49,7 @@ async function meanwhile(
   expect(isOver, 'it waited for nobody').toBe(false);
   await holder.query(`update ${table} set status = $2 where id = $1`, [id, status]);
   await holder.query('commit');
-  const before = await contents(product);
+  const before = await settledContents(product);
   const answer = await asked;
   await settled(product);
   expect(await contents(product)).toEqual(before);

@@ -10,7 +10,7 @@ import { runningVps } from './orders.ts';
 import { plantPasskey } from './passkeys.ts';
 import { newCustomer, newMember, newStaff, type Person, signedIn, staffHere } from './people.ts';
 import type { TestProduct } from './product.ts';
-import { contents, settled, sql } from './sql.ts';
+import { contents, settled, settledContents, sql } from './sql.ts';
 import { type PaidProduct, startPaidProduct } from './stripe/product.ts';
 
 const changes = listRoutes(allRoutes).filter(({ method }) => ['PATCH', 'PUT', 'DELETE'].includes(method));
@@ -375,7 +375,7 @@ describe.each(changes.map((route) => [route.operation, route] as const))('If-Mat
   it('that is stale is refused in words, and nothing changes', async () => {
     const thing = await thingFor(route);
     const tag = await tagOf(route, thing);
-    const before = await contents(product);
+    const before = await settledContents(product);
     for (const stale of ['"old"', `W/${tag}`, 'nonsense', '"a", "b"']) {
       const answer = await change(route, thing, stale);
       expect([answer.status, answer.body.code]).toEqual([412, 'precondition_failed']);

@@ -78,6 +78,15 @@ export async function settled(product: OnDatabase, timeoutMs?: number): Promise<
   );
 }
 
+/**
+ * The same as {@link contents} once the workers have nothing left to do: what follows by itself from what a test did before,
+ * such as its mails, is no change of the request that it looks at.
+ */
+export async function settledContents(product: OnDatabase): Promise<Record<string, string[]>> {
+  await settled(product);
+  return contents(product);
+}
+
 /** From here on a row of a table cannot be changed, until its trigger `is_broken` is dropped. */
 export async function broken(product: OnDatabase, table: string, id: number): Promise<void> {
   await sql(

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { vpsCart, vpsOptions } from '../../test/orders.ts';
 import { newCustomer, type Person } from '../../test/people.ts';
 import { startTestProduct, type TestProduct } from '../../test/product.ts';
-import { contents, settled, sql } from '../../test/sql.ts';
+import { contents, settled, settledContents, sql } from '../../test/sql.ts';
 
 let product: TestProduct;
 let customer: Person;
@@ -111,7 +111,7 @@ for (const key of ['domain', 'password']) {
 
 describe('a cart is refused for', () => {
   it.each(cases)('%s, by quote and checkout alike, and nothing changes', async (_, cart, face, field) => {
-    const before = await contents(product);
+    const before = await settledContents(product);
     for (const path of ['/cart/checkout/invoice', '/cart/quote']) {
       const { status, body } = await customer.post(path, cart());
       expect([status, body.code, body.message]).toEqual(face);

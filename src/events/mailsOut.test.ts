@@ -4,7 +4,7 @@ import { watchChanges } from '../../test/noted.ts';
 import { newCustomer, type Person } from '../../test/people.ts';
 import { startTestProduct, type TestProduct } from '../../test/product.ts';
 import { headersOf, type MailServer, mailServer } from '../../test/smtp.ts';
-import { contents, settled, sql } from '../../test/sql.ts';
+import { contents, settled, settledContents, sql } from '../../test/sql.ts';
 import { transaction } from '../platform/index.ts';
 import { examples } from '../settings/brand/examples.ts';
 import { type DeliveryReport, takeDeliveryReport } from './index.ts';
@@ -144,7 +144,7 @@ describe('one click', () => {
     const [one, other] = [await paid(), await newCustomer(product)];
     const token =
       headersOf(mailAbout(/We received/)?.text ?? '')['list-unsubscribe']?.match(/token=([^>]+)/)?.[1] ?? '';
-    const before = await contents(product);
+    const before = await settledContents(product);
     const forged = [
       token.replace(String(one.userId), String(other.userId)),
       token.replace('payments', 'services'),
@@ -231,7 +231,7 @@ describe('a mail that comes back', () => {
     ['a mailbox that is full', { status: '4.2.2' }, 'noted'],
   ] as const)('changes nothing when the report is about %s', async (_, change, answer) => {
     const person = await paid();
-    const before = await contents(product);
+    const before = await settledContents(product);
     expect(await take(report(person, change))).toBe(answer);
     expect(await contents(product)).toEqual(before);
   });

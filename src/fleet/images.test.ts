@@ -3,7 +3,7 @@ import { watchChanges } from '../../test/noted.ts';
 import { orderVps, runningVps, vpsCart } from '../../test/orders.ts';
 import { newCustomer, type Person } from '../../test/people.ts';
 import { startTestProduct, type TestProduct, until } from '../../test/product.ts';
-import { contents, settled as settledDatabase, sql } from '../../test/sql.ts';
+import { contents, settledContents, settled as settledDatabase, sql } from '../../test/sql.ts';
 import { HypervisorError } from '../drivers/hypervisor/index.ts';
 
 const changes = watchChanges();
@@ -55,7 +55,7 @@ describe('an order', () => {
     const customer = await newCustomer(product);
     await product.staff.patch('/staff/images/tiny', { min_disk_gib: 11 });
     await settledDatabase(product);
-    const before = await contents(product);
+    const before = await settledContents(product);
     for (const path of ['/cart/quote', '/cart/checkout/invoice']) {
       const { status, body } = await customer.post(path, vpsCart(product.demo));
       expect([status, body.code]).toEqual([400, 'invalid_configuration']);

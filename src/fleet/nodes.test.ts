@@ -5,7 +5,7 @@ import { watchChanges } from '../../test/noted.ts';
 import { orderVps, vpsCart } from '../../test/orders.ts';
 import { newStaff } from '../../test/people.ts';
 import { startTestProduct, type TestProduct } from '../../test/product.ts';
-import { contents, sql } from '../../test/sql.ts';
+import { contents, settledContents, sql } from '../../test/sql.ts';
 import { registerNode, requireOwnName } from './nodes.ts';
 
 const changes = watchChanges();
@@ -64,7 +64,7 @@ describe('a node', () => {
   it('takes nothing more while it is over what it may promise, and keeps what it has', async () => {
     await change({ cpu_overcommit: 1, memory_reserve_mib: 9_000 });
     expect((await node()).free).toMatchObject({ memory_mib: 0 });
-    const before = await contents(product);
+    const before = await settledContents(product);
     expect((await order()).body).toMatchObject({ code: 'insufficient_stock', error: 'Bad Request' });
     expect(await contents(product)).toEqual(before);
     await change({ memory_reserve_mib: 0 });
@@ -91,7 +91,7 @@ describe('a node', () => {
   });
 
   it('refuses bad input and changes nothing', async () => {
-    const before = await contents(product);
+    const before = await settledContents(product);
     const bad = [
       { state: 'gone' },
       { cpu_overcommit: 0.5 },

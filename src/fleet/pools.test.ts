@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { watchChanges } from '../../test/noted.ts';
 import { startTestProduct, type TestProduct, until } from '../../test/product.ts';
-import { contents, sql } from '../../test/sql.ts';
+import { contents, settledContents, sql } from '../../test/sql.ts';
 import { transaction } from '../platform/index.ts';
 import {
   freeRestedAddresses,
@@ -112,7 +112,7 @@ describe('an address pool', () => {
   });
 
   it('refuses networks that cannot be one, and changes nothing', async () => {
-    const before = await contents(product);
+    const before = await settledContents(product);
     const networks = [
       ...[
         '',

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { runningVps } from '../../test/orders.ts';
 import { newCustomer, type Person } from '../../test/people.ts';
 import { startTestProduct, type TestProduct } from '../../test/product.ts';
-import { contents, settled } from '../../test/sql.ts';
+import { contents, settled, settledContents } from '../../test/sql.ts';
 import { databaseDns } from '../drivers/dns/index.ts';
 import { simulatorStore } from '../drivers/hypervisor/index.ts';
 
@@ -58,7 +58,7 @@ describe('what the node of a machine cannot do', () => {
     ['PATCH', 'settings', { boot_order: 'network' }],
     ['PATCH', 'settings', { auto_backup: { enabled: true } }],
   ] as const)('is refused in words, before anything is touched: %s %s %j', async (method, path, body) => {
-    const before = await contents(product);
+    const before = await settledContents(product);
     const answer =
       method === 'GET'
         ? await customer.get(`${vps}/${path}`)
@@ -73,7 +73,7 @@ describe('what the node of a machine cannot do', () => {
   it('is a name of an IPv6 address where the name server keeps none', async () => {
     const { ips } = (await customer.get(`${vps}/ips`)).body.data;
     const of = (family: number) => ips.find((ip: { family: number }) => ip.family === family).address;
-    const before = await contents(product);
+    const before = await settledContents(product);
     const answer = await customer.patch(`${vps}/ips`, { address: of(6), dns_name: 'six.example.com' });
     expect([answer.status, answer.body.code]).toEqual([409, 'not_supported']);
     expect(await contents(product)).toEqual(before);

@@ -4,7 +4,7 @@ import { watchChanges } from '../../../test/noted.ts';
 import { orderVps, runningVps } from '../../../test/orders.ts';
 import { newCustomer, newMember, newStaff, type Person, signedIn } from '../../../test/people.ts';
 import { startTestProduct, type TestProduct, until } from '../../../test/product.ts';
-import { contents, settled, sql } from '../../../test/sql.ts';
+import { contents, settled, settledContents, sql } from '../../../test/sql.ts';
 import { allPersonal } from '../../api.ts';
 
 const changes = watchChanges();
@@ -303,7 +303,7 @@ describe('an account', () => {
         ]).toEqual([table, 'deleted', []]);
     expect(await sql(product, 'select 1 from invoices where id = $1', invoiceId)).toHaveLength(1);
     expect(await sql(product, 'select 1 from services where id = $1', serviceId)).toHaveLength(1);
-    const left = await contents(product);
+    const left = await settledContents(product);
     // Invoices keep whom they were made out to, and the new account its own.
     const { invoices: _, users, mails, ...rest } = left;
     expect(users?.filter((row) => row.includes(String(person.userId))).join()).not.toContain(person.email);

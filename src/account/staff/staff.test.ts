@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { watchChanges } from '../../../test/noted.ts';
 import { newCustomer, newStaff, type SignedIn, signedIn, staffHere } from '../../../test/people.ts';
 import { startTestProduct, type TestProduct } from '../../../test/product.ts';
-import { contents, settled, sql } from '../../../test/sql.ts';
+import { contents, settled, settledContents, sql } from '../../../test/sql.ts';
 
 const changes = watchChanges();
 
@@ -123,7 +123,7 @@ describe('an account of staff', () => {
     ]);
     const late = await staffHere(product, 'administrator');
     product.clock.travel(10 * 60_000);
-    const before = await contents(product);
+    const before = await settledContents(product);
     for (const refused of [await late.post(path, body), await late.delete(`${path}/${admin.userId}`)])
       expect(face(refused)).toEqual([403, 'reauthentication_required']);
     expect({ ...(await contents(product)), sessions: null }).toEqual({ ...before, sessions: null });

@@ -8,7 +8,7 @@ import { newInvoice, payByCredit } from '../../../test/invoices.ts';
 import { runningVps } from '../../../test/orders.ts';
 import { newCustomer, type Person, signedIn } from '../../../test/people.ts';
 import { startTestProduct, type TestProduct, until } from '../../../test/product.ts';
-import { contents, settled, sql } from '../../../test/sql.ts';
+import { contents, settled, settledContents, sql } from '../../../test/sql.ts';
 import { type Files, FilesError, folderFiles } from '../../drivers/files/index.ts';
 import { healing } from '../../platform/index.ts';
 import { allJobs } from '../../worker.ts';
@@ -231,7 +231,7 @@ describe('the books of a closed organization', () => {
     expect(await forgottenEntries(person.organizationId)).toHaveLength(1);
     expect(await forgottenEntries(stays.person.organizationId)).toEqual([]);
 
-    const after = await contents(product);
+    const after = await settledContents(product);
     await product.periodic('billing.forgetBooks');
     await settled(product);
     const again = await contents(product);

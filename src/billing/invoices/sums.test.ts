@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { newCustomer, type Person } from '../../../test/people.ts';
 import { startTestProduct, type TestProduct } from '../../../test/product.ts';
 import { newHosting } from '../../../test/products.ts';
-import { contents } from '../../../test/sql.ts';
+import { contents, settledContents } from '../../../test/sql.ts';
 
 let product: TestProduct;
 let customer: Person;
@@ -40,7 +40,7 @@ describe('credit', () => {
   it('that cannot be counted to the cent is refused, and nothing is written', async () => {
     const largest = '999999999999.999';
     for (let nth = 0; nth < 9; nth += 1) expect((await grant(largest, 'KWD')).status).toBe(200);
-    const before = await contents(product);
+    const before = await settledContents(product);
     const answer = await grant(largest, 'KWD');
     expect([answer.status, answer.body.code]).toEqual([400, 'amount_too_large']);
     expect(await contents(product)).toEqual(before);

@@ -5,7 +5,7 @@ import { newInvoice, payByCredit } from '../../../test/invoices.ts';
 import { watchChanges } from '../../../test/noted.ts';
 import { newCustomer, type Person } from '../../../test/people.ts';
 import { startTestProduct, type TestProduct } from '../../../test/product.ts';
-import { contents, settled, sql } from '../../../test/sql.ts';
+import { contents, settled, settledContents, sql } from '../../../test/sql.ts';
 import { camt, type FileEntry, sendStatement } from '../../../test/statements.ts';
 
 const changes = watchChanges();
@@ -297,7 +297,7 @@ describe('what is no statement is refused, and nothing is written', () => {
     ['no account', good.replace(/<Acct>.*?<\/Acct>/s, ''), /which account/],
   ];
   it.each(cases)('%s', async (_, file, words) => {
-    const before = await contents(product);
+    const before = await settledContents(product);
     const answer = await sendStatement(product.staff, file);
     expect([answer.status, answer.body.code]).toEqual([400, 'invalid_statement']);
     expect(answer.body.message).toMatch(words);

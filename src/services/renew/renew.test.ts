@@ -3,7 +3,7 @@ import { payByCredit } from '../../../test/invoices.ts';
 import { runningVps } from '../../../test/orders.ts';
 import { newCustomer, newMember, type Person } from '../../../test/people.ts';
 import { startTestProduct, type TestProduct } from '../../../test/product.ts';
-import { contents, settled, sql } from '../../../test/sql.ts';
+import { settled, settledContents, sql } from '../../../test/sql.ts';
 import { requireFewUnpaid } from '../../billing/index.ts';
 import { transaction } from '../../platform/index.ts';
 
@@ -87,12 +87,6 @@ async function paidButNotApplied(invoiceId: number): Promise<void> {
   await payByCredit(owner, invoiceId);
   await settled(product);
   await become('waiting');
-}
-
-/** Everything there is, once the mails of what came before are out. */
-async function settledContents() {
-  await settled(product);
-  return contents(product);
 }
 
 describe('what a service can be renewed for', () => {
@@ -487,43 +481,43 @@ describe('refused, and nothing changes', () => {
     ['no cycle', undefined, 'invalid_request'],
     ['a cycle that is no word', 1, 'invalid_request'],
   ])('%s', async (_, cycle, code) => {
-    const before = await settledContents();
+    const before = await settledContents(product);
     const answer = await owner.post(`/dashboard/services/${id}/renew`, cycle === undefined ? {} : { cycle });
     expect([answer.status, answer.body.code]).toEqual([400, code]);
-    expect(await settledContents()).toEqual(before);
+    expect(await settledContents(product)).toEqual(before);
   });
 
   it.each(['pending', 'cancelled', 'terminated'])('a service that is %s', async (status) => {
     await sql(product, 'update services set status = $2 where id = $1', id, status);
-    const before = await settledContents();
+    const before = await settledContents(product);
     expect((await renew()).body).toMatchObject({
       code: 'conflict',
       message: expect.stringContaining(status),
     });
-    expect(await settledContents()).toEqual(before);
+    expect(await settledContents(product)).toEqual(before);
   });
 
   it('a service that will end', async () => {
     await sql(product, 'update services set cancelled = true where id = $1', id);
-    const before = await settledContents();
+    const before = await settledContents(product);
     expect((await renew()).body.code).toBe('conflict');
-    expect(await settledContents()).toEqual(before);
+    expect(await settledContents(product)).toEqual(before);
   });
 
   it('more than ten years ahead', async () => {
     await sql(product, `update services set duedate = '2037-01-15' where id = $1`, id);
-    const before = await settledContents();
+    const before = await settledContents(product);
     expect((await renew('annually')).body.code).toBe('conflict');
-    expect(await settledContents()).toEqual(before);
+    expect(await settledContents(product)).toEqual(before);
   });
 
   it('to strangers and to members who may not pay', async () => {
     const stranger = await newCustomer(product, { creditMinor: 10_000 });
     const technical = await newMember(product, owner.organizationId, 'technical');
-    const before = await settledContents();
+    const before = await settledContents(product);
     expect((await renew('monthly', id, stranger)).body.code).toBe('forbidden');
     expect((await renew('monthly', id, technical)).body.code).toBe('permission_denied');
     expect((await renew('monthly', 4242)).status).toBe(404);
-    expect(await settledContents()).toEqual(before);
+    expect(await settledContents(product)).toEqual(before);
   });
 });

@@ -4,7 +4,7 @@ import { watchChanges } from '../../../test/noted.ts';
 import { orderVps } from '../../../test/orders.ts';
 import { newCustomer, type Person } from '../../../test/people.ts';
 import { startTestProduct, type TestProduct, until } from '../../../test/product.ts';
-import { contents, settled } from '../../../test/sql.ts';
+import { contents, settled, settledContents } from '../../../test/sql.ts';
 
 const changes = watchChanges();
 
@@ -184,7 +184,7 @@ describe('an order that is held', () => {
       (each: { subject: { id: number } }) => each.subject.id === invoiceId,
     );
     expect(of).toEqual([]);
-    const before = await contents(product);
+    const before = await settledContents(product);
     expect((await product.staff.post(`/staff/orders/${invoiceId}/release`, {})).status).toBe(409);
     expect(await contents(product)).toEqual(before);
     expect(await statusOf(person, serviceId)).toBe('cancelled');

@@ -4,7 +4,7 @@ import { watchChanges } from '../../../test/noted.ts';
 import { orderVps, runningVps } from '../../../test/orders.ts';
 import { newCustomer, newStaff, type Person } from '../../../test/people.ts';
 import { startTestProduct, type TestProduct } from '../../../test/product.ts';
-import { contents, settled, sql } from '../../../test/sql.ts';
+import { contents, settled, settledContents, sql } from '../../../test/sql.ts';
 import { transaction } from '../../platform/index.ts';
 import { suspendService, unsuspendService } from './suspend.ts';
 
@@ -31,8 +31,7 @@ async function mailsTo({ email }: Person): Promise<{ subject: string; body: stri
 
 /** Refused in words, and nothing is written. */
 async function refused(id: number, command: string, body: object | undefined, words: RegExp): Promise<void> {
-  await settled(product);
-  const before = await contents(product);
+  const before = await settledContents(product);
   const answer = await change(id, command, body);
   expect([answer.status, answer.body.code]).toEqual([409, 'conflict']);
   expect(answer.body.message).toMatch(words);
