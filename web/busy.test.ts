@@ -104,6 +104,27 @@ describe('a database that is away', () => {
     );
     expect(body.data.tickets).toHaveLength(1);
   });
+
+  it('is said in place of what it keeps, which is there when somebody looks again', async () => {
+    const visitor = await bed.open();
+    const { page } = visitor;
+    await signIn(bed, visitor, '/tickets');
+    await page.getByRole('heading', { level: 1, name: 'Tickets' }).waitFor();
+    const bringBack = await takeAway();
+    const unavailable = refusal(page, 'A part of the service is not available right now.');
+    try {
+      await page.getByRole('navigation').first().getByRole('link', { name: 'Billing', exact: true }).click();
+      await page.getByRole('heading', { level: 1, name: 'Billing' }).waitFor();
+      await unavailable.waitFor();
+    } finally {
+      await bringBack();
+    }
+    // Where the stream had to be opened anew it is read by itself.
+    const again = page.getByRole('button', { name: 'Try again' });
+    await again.click({ timeout: 5_000 }).catch(() => undefined);
+    await page.getByRole('table').getByRole('link').first().waitFor();
+    await unavailable.waitFor({ state: 'detached' });
+  });
 });
 
 describe('too often in a short time', () => {
