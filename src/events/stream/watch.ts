@@ -41,14 +41,16 @@ export interface Seen {
   id: number;
   organizationId: number;
   time: Date;
-  /** The same as long as it looks the same. */
-  look: string;
+  /** The same as long as it looks the same; null when there is nothing to be seen, which other events tell of. */
+  look: string | null;
 }
 
 /** How often it is asked whether a look is due. */
 const dueEveryMs = 500;
 /** What is older is nothing new, also of a machine that has stood still since. */
 const newestMs = 60_000;
+/** How something looks of which nothing is to be seen. */
+const unseen = '';
 
 /** Sends what is new to those who watch, asked for once for all of them. Returns how to stop. */
 export function samplesFor(
@@ -85,7 +87,8 @@ function looker(
     for (const news of await watch.since(ctx, watched, drivers)) {
       const { id, organizationId, time } = news;
       if (!isNew(news, sent.get(id))) continue;
-      sent.set(id, 'look' in news ? news.look : time.getTime());
+      sent.set(id, 'look' in news ? (news.look ?? unseen) : time.getTime());
+      if ('look' in news && news.look === null) continue;
       const more = 'sample' in news ? { sample: news.sample } : {};
       const data = JSON.stringify({ subject: { type: watch.kind, id }, timestamp: time, ...more });
       const theirs = watching.filter(
@@ -111,7 +114,7 @@ function looker(
 }
 
 function isNew(news: Measured | Seen, before: number | string | undefined): boolean {
-  return 'look' in news ? news.look !== before : news.time.getTime() > (Number(before) || 0);
+  return 'look' in news ? (news.look ?? unseen) !== before : news.time.getTime() > (Number(before) || 0);
 }
 
 /** Who watches something of this kind and may be told of it: nothing is looked at for others. */

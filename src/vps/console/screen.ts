@@ -75,19 +75,17 @@ export const screenWatch: Watch = {
   },
 };
 
-/** Nothing is to be seen of a machine that is off, or whose screen cannot be had. */
-const dark = 'dark';
-
+/** Null when nothing is to be seen: of a machine that is off, or whose screen cannot be had. */
 async function lookOf(
   id: number,
   { is_shown: isShown, node_id: nodeId, capabilities }: Pick<Shown, 'is_shown' | 'node_id' | 'capabilities'>,
   hypervisorOf: HypervisorOf,
-): Promise<string> {
-  if (!isShown || nodeId === null || capabilities?.includes('vnc') === false) return dark;
+): Promise<string | null> {
+  if (!isShown || nodeId === null || capabilities?.includes('vnc') === false) return null;
   try {
     return hash('sha256', await hypervisorOf(nodeId).readScreen(machineIdOf(id)), 'base64url');
   } catch (error) {
-    if (error instanceof HypervisorError) return dark;
+    if (error instanceof HypervisorError) return null;
     throw error;
   }
 }

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
-import type { Schema } from '../../../client/index.ts';
+import { ApiError, type Schema } from '../../../client/index.ts';
 import { acting } from '../data/impersonation.ts';
 import { machineScreen, session } from '../data/queries/index.ts';
 import { ago } from '../text/formats.ts';
@@ -20,8 +20,10 @@ export function Screen({ id, state, isFollowed }: ScreenProps) {
   const { data: signedIn } = useQuery(session);
   // It is the customer's alone, as a console is.
   const isSeen = acting() === null && signedIn?.organization?.permissions.includes('vps.manage') === true;
-  const isOn = state === 'running' || state === 'restarting';
-  const screen = useQuery({ ...machineScreen(id), enabled: isSeen && isOn });
+  const isShown = state === 'running' || state === 'restarting';
+  const screen = useQuery({ ...machineScreen(id), enabled: isSeen && isShown });
+  // It went off a moment ago, which is about to be heard of.
+  const isOn = isShown && !(screen.error instanceof ApiError && screen.error.code === 'action_not_allowed');
   const isDrawn = isSeen && isOn && screen.error === null && screen.data !== undefined;
   const ageS = useAge(isDrawn ? screen.dataUpdatedAt : null);
   return (
