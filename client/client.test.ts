@@ -99,6 +99,39 @@ it('does once what is asked for again, since no answer came to any try; and agai
   expect(await called('Pressed twice')).toBe(2);
 });
 
+it('keeps a key as long as nobody knows, and has another for what is wished anew', async () => {
+  const keys: (string | null)[] = [];
+  let answers: number[] = [];
+  const told: typeof fetch = (_target, init) => {
+    keys.push(new Headers(init?.headers).get('idempotency-key'));
+    const status = answers.shift() ?? 200;
+    const face = { success: false, error: '', message: 'No', code: 'unavailable', request_id: 'r' };
+    const body = status === 200 ? { success: true, data: {} } : face;
+    // Longer than anybody waits: one try each.
+    const headers = { 'retry-after': '3600' };
+    return Promise.resolve(new Response(JSON.stringify(body), { status, headers }));
+  };
+  const client = clientOf(told);
+  const press = async (what: 'start' | 'stop') => {
+    await client
+      .post(`/dashboard/service/{id}/vps/${what}`, { path: { id: 1 }, body: {} })
+      .catch((error: unknown) => expect(error).toBeInstanceOf(ApiError));
+    return keys.at(-1);
+  };
+  // Whether it was committed is not known; who is sent away at the door says nothing of it.
+  answers = [503, 429, 401, 503, 200];
+  const first = await press('start');
+  expect([await press('start'), await press('start'), await press('start')]).toEqual([first, first, first]);
+  expect(await press('start')).toBe(first);
+  const second = await press('start');
+  expect(second).not.toBe(first);
+  // Stopped meanwhile, a start is another wish.
+  answers = [503, 200];
+  const third = await press('start');
+  await press('stop');
+  expect(await press('start')).not.toBe(third);
+});
+
 it('changes nothing that somebody else has changed since it was read', async () => {
   const client = clientOf();
   const { data, tag } = await client.getTagged('/dashboard/billing/profile');

@@ -151,7 +151,7 @@ export class Client {
     const key = call.idempotencyKey ?? this.#unanswered.keyOf(same) ?? crypto.randomUUID();
     if (method === 'post') headers['idempotency-key'] = key;
     const note = (outcome: Response | ApiError | UnreachableError) => {
-      if (method === 'post') this.#unanswered.note(same, key, outcome);
+      if (method === 'post') this.#unanswered.note({ same, key, about: target }, outcome);
     };
     const isRepeatable = method === 'get' || method === 'post' || method === 'put';
     let patience = patienceSeconds;
@@ -185,27 +185,54 @@ export class Client {
   }
 }
 
+interface Asked {
+  /** All that was asked for. */
+  same: string;
+  key: string;
+  /** Of what: the address. */
+  about: string;
+}
+
 /** Keys of POSTs of which nobody knows whether they were done, by what they asked for. */
 class Unanswered {
-  readonly #keys = new Map<string, string>();
+  readonly #asked = new Map<string, Asked & { at: number }>();
 
   keyOf(same: string): string | undefined {
-    return this.#keys.get(same);
+    const asked = this.#asked.get(same);
+    return asked !== undefined && performance.now() - asked.at < unansweredMs ? asked.key : undefined;
   }
 
-  note(same: string, key: string, outcome: Response | ApiError | UnreachableError): void {
-    // One that is still being done has no outcome either.
-    const isKnown = !(outcome instanceof UnreachableError) && !isInFlight(outcome);
-    this.#keys.delete(same);
-    if (isKnown) return;
-    this.#keys.set(same, key);
-    const [oldest] = this.#keys.keys();
-    if (this.#keys.size > mostUnanswered && oldest !== undefined) this.#keys.delete(oldest);
+  note(asked: Asked, outcome: Response | ApiError | UnreachableError): void {
+    const before = this.keyOf(asked.same);
+    // Said before anybody looked at what was asked for: it tells nothing of the tries before.
+    const isAtDoor = outcome instanceof ApiError && [401, 403, 429].includes(outcome.status);
+    if (isAtDoor && before !== undefined) return;
+    this.#asked.delete(asked.same);
+    if (isUnknown(outcome)) this.#asked.set(asked.same, { ...asked, at: performance.now() });
+    // What was done to the same thing since makes another wish of it: started, stopped, and started again.
+    else if (outcome instanceof Response)
+      for (const { same, about } of this.#asked.values())
+        if (thingOf(about) === thingOf(asked.about)) this.#asked.delete(same);
+    const [oldest] = this.#asked.keys();
+    if (this.#asked.size > mostUnanswered && oldest !== undefined) this.#asked.delete(oldest);
   }
 }
 
 /** Bodies are kept with them, and bodies may be long. */
 const mostUnanswered = 50;
+/** Whoever asks for the same later than this wants it once more. */
+const unansweredMs = 5 * 60_000;
+
+/** `…/vps/start` and `…/vps/stop` are about the same machine. */
+function thingOf(address: string): string {
+  return address.slice(0, address.lastIndexOf('/'));
+}
+
+/** Whether it may have been done all the same: no answer, one that is under way, or a commit that was not heard of. */
+function isUnknown(outcome: Response | ApiError | UnreachableError): boolean {
+  if (outcome instanceof Response) return false;
+  return outcome instanceof UnreachableError || outcome.status === 503 || isInFlight(outcome);
+}
 
 function isInFlight(outcome: Response | ApiError): boolean {
   return outcome instanceof ApiError && outcome.code === 'idempotency_in_flight';

@@ -58,6 +58,8 @@ export interface Config {
   mail: 'smtp' | 'database';
   /** Set with `mail: 'smtp'`. */
   smtpUrl: string;
+  /** Settings without which mails to another host are from nobody and lead nowhere. */
+  mailLacks: readonly string[];
   mailFrom: string;
   mailIn: 'none' | 'smtp' | 'lmtp' | 'imap';
   /** Where `smtp` and `lmtp` listen, and with which certificate; its files, null without STARTTLS. */
@@ -253,7 +255,7 @@ export const settings: Setting[] = [
   {
     name: 'MAIL_FROM',
     fallback: 'Innkeeper <billing@localhost>',
-    meaning: 'Sender of mails; needed with a mail server on another host.',
+    meaning: 'Sender of mails; set it with a mail server on another host.',
   },
   {
     name: 'MAIL_IN',
@@ -692,21 +694,20 @@ function journalDays(days: number, isPossible: boolean): number | null {
 
 const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'silent'] as const;
 
-/** Mails that leave this host are from somebody and lead somewhere: what their defaults say is true on this host alone. */
+/**
+ * Mails that leave this host are from somebody and lead somewhere: what their defaults say is true on this host alone. It is
+ * said and not refused, since an update must not stop a company whose mail server writes a sender of its own.
+ */
 function mail(
   engine: 'auto' | Config['mail'],
   smtpUrl: string | null,
   unset: readonly string[],
-): Pick<Config, 'mail' | 'smtpUrl'> {
+): Pick<Config, 'mail' | 'smtpUrl' | 'mailLacks'> {
   const chosen = engine === 'auto' ? (smtpUrl === null ? 'database' : 'smtp') : engine;
   if (chosen === 'smtp' && smtpUrl === null)
     throw new ConfigError('MAIL is smtp, so SMTP_URL is needed too.');
   const leaves = smtpUrl !== null && !/^(localhost|127\..*|\[::1\])$/.test(new URL(smtpUrl).hostname);
-  if (chosen === 'smtp' && leaves && unset.length > 0) {
-    const what = 'the address that mails are from, and the one that their links lead to';
-    throw new ConfigError(`SMTP_URL is set, so ${unset.join(' and ')} is needed too: ${what}.`);
-  }
-  return { mail: chosen, smtpUrl: smtpUrl ?? '' };
+  return { mail: chosen, smtpUrl: smtpUrl ?? '', mailLacks: chosen === 'smtp' && leaves ? unset : [] };
 }
 
 function mailIn(

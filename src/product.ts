@@ -127,6 +127,7 @@ async function start(config: Config, progress: StartProgress, parts: Parts, undo
   const { url } = database;
   const ctx = await openContext(config, data, url, parts, log, undo);
   await warnOfRewriting(ctx, progress);
+  warnOfMails(ctx, progress);
 
   undo.push(startTellingReaders(ctx));
   if (config.role !== 'api') await settleRestore(ctx, vpsJobs, closeOldDoors);
@@ -180,6 +181,14 @@ async function warnOfRewriting(ctx: Whole, progress: StartProgress): Promise<voi
     'give the product a role of its own with DATABASE_URL, and its owner with DATABASE_OWNER_URL';
   ctx.log.warn({ role, tables }, `the database role ${role} could rewrite the ledger: ${advice}`);
   progress.say(`the role ${role} could rewrite the ledger: ${advice}`);
+}
+
+function warnOfMails({ config, log }: Whole, progress: StartProgress): void {
+  if (config.mailLacks.length === 0) return;
+  const names = config.mailLacks.join(' and ');
+  const advice = `set ${names}: with a mail server on another host, mails are from nobody or lead to this host alone`;
+  log.warn({ settings: config.mailLacks }, advice);
+  progress.say(advice);
 }
 
 async function openContext(

@@ -181,7 +181,7 @@ describe('a customer', () => {
     await page.getByRole('button', { name: 'Try again' }).click();
     await expect.poll(drawn).toEqual([320, 200]);
     await bed.product.customer.post(`/dashboard/service/${id}/vps/stop`, { force: true });
-    await page.getByText('The machine is not running: its screen is dark.').waitFor();
+    await page.getByText('The machine is off: its screen is dark.').waitFor();
     await settled();
     await bed.product.customer.post(`/dashboard/service/${id}/vps/start`);
     await settled();

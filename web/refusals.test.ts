@@ -6,7 +6,10 @@ import usual from './src/text/refusals/api.json' with { type: 'json' };
 import de from './src/text/refusals/de.json' with { type: 'json' };
 import en from './src/text/refusals/en.json' with { type: 'json' };
 
-const codes = errorCodes().sort();
+/** Without those that tests declare: other files ran in this process before. */
+const codes = errorCodes()
+  .filter((code) => !code.startsWith('demo_'))
+  .sort();
 const texts = { en, de } as Record<string, Record<string, string>>;
 
 it.each(Object.keys(texts))(

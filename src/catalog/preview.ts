@@ -31,20 +31,18 @@ export async function previewProduct(
   selling: Selling,
 ) {
   const isChange = Object.keys(change).length > 0;
-  return transaction(ctx, 'catalog.previewProduct', (tx) =>
-    rehearse(tx, async (trial) => {
+  return transaction(ctx, 'catalog.previewProduct', async (tx) => {
+    const { shown, after } = await rehearse(tx, async (trial) => {
       const shown = isChange
         ? await changeProduct(trial, id, change, selling)
         : await readProductForStaff(trial, id);
-      const product = (await findProducts(trial, [id])).get(id);
-      if (product === undefined) throw fail('not_found');
-      return {
-        ...shown,
-        order: order === undefined ? null : costOf(product, order),
-        having: isChange ? await selling.having(trial, product) : null,
-      };
-    }),
-  );
+      const after = (await findProducts(trial, [id])).get(id);
+      if (after === undefined) throw fail('not_found');
+      return { shown: { ...shown, order: order === undefined ? null : costOf(after, order) }, after };
+    });
+    // Only now that the change is taken back, and its lock with it: services may be many, and orders would wait meanwhile.
+    return { ...shown, having: isChange ? await selling.having(tx, after) : null };
+  });
 }
 
 function costOf(product: Product, { cycle, options = {} }: NonNullable<PreviewedProduct['order']>) {

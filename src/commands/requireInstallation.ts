@@ -9,6 +9,8 @@ import { UsageError } from './command.ts';
 
 /** How long a service that was told to start a moment ago may take until it is seen to. */
 const graceMs = 5_000;
+/** How long a start that is under way may take; then the command goes on, and says what it meets. */
+const startMs = 120_000;
 const pauseMs = 200;
 
 /**
@@ -33,11 +35,11 @@ export async function requireInstallation(config: Config): Promise<void> {
 /** Returns at once where the product runs, is stopped or never was; the folder alone is what a package leaves. */
 async function untilStarted(config: Config): Promise<void> {
   if (!existsSync(config.dataDir)) return;
-  const giveUpAt = Date.now() + graceMs;
+  const began = Date.now();
   let isTold = false;
   for (;;) {
-    const starts = lockedBy(config.dataDir) !== null;
-    const mayBegin = Date.now() < giveUpAt && !existsSync(join(config.dataDir, '.lock'));
+    const starts = lockedBy(config.dataDir) !== null && Date.now() < began + startMs;
+    const mayBegin = Date.now() < began + graceMs && !existsSync(join(config.dataDir, '.lock'));
     if (!(starts || mayBegin) || (await isRunning(config))) return;
     if (starts && !isTold) console.error('Innkeeper is starting; this goes on when its database is there.');
     isTold ||= starts;

@@ -70,6 +70,12 @@ export function toldOf(name: string, data: Record<string, unknown>): Record<stri
   return Object.fromEntries(parts.map((part) => [part, data[part]]));
 }
 
+/** Whether who holds these permissions in the organization may be told what came with an event of this name. */
+export function toldTo(name: string, permissions: ReadonlySet<string>): boolean {
+  const told = known.get(name)?.told;
+  return told != null && permissions.has(told.permission);
+}
+
 /** An event that customers are told of. */
 export type ToldEvent = Event<object> & { readonly told: Told };
 

@@ -19,6 +19,7 @@ export {
   type ToldEvent,
   toldEvents,
   toldOf,
+  toldTo,
 } from './event.ts';
 export { followJournal, startTellingReaders } from './followJournal.ts';
 export { forgetInJournal } from './forgetInJournal.ts';

@@ -45,14 +45,14 @@ it('tells how far an action has come, to who may see it and nobody else, and kee
   // Whoever of staff is there first takes nothing of it from customers.
   await follow({ token: product.demo.staff.api_key }, '/staff/events');
   const [theirs, others] = [await own(owner), await own(stranger)];
-  delaysMs.createDisk = 2_000;
+  delaysMs.createDisk = 8_000;
   const answer = await owner.post(`/dashboard/service/${id}/vps/reinstall`, {
     ...{ os: 'tiny', password: 'Good-Pass-1' },
   });
   const action = answer.body.data.action.id;
   const before = await entries();
   const steps = () => told(theirs).map(({ data }) => data.data.progress as number);
-  await expect.poll(() => steps().at(-1), { timeout: 4_000 }).toBeGreaterThan(0);
+  await expect.poll(() => steps().at(-1)).toBeGreaterThan(0);
   expect(await entries()).toBe(before);
   expect(told(theirs).at(-1)).toMatchObject({
     id: null,
@@ -66,7 +66,7 @@ it('tells how far an action has come, to who may see it and nobody else, and kee
   });
   // Who comes in the middle hears where it is.
   const late = await own(owner);
-  await expect.poll(() => told(late).length, { timeout: 4_000 }).toBeGreaterThan(0);
+  await expect.poll(() => told(late).length).toBeGreaterThan(0);
   await settled(product);
   expect(steps()).toEqual(steps().toSorted((one, other) => one - other));
   expect(new Set(told(theirs).map(({ data }) => JSON.stringify(data.data))).size).toBe(told(theirs).length);

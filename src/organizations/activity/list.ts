@@ -1,4 +1,4 @@
-import { allEvents, journalKeptSince, sentenceOf, toldOf } from '../../events/index.ts';
+import { allEvents, journalKeptSince, sentenceOf, toldOf, toldTo } from '../../events/index.ts';
 import { type ListRequest, listData, pagedList } from '../../platform/http/index.ts';
 import { fail, type OrganizationContext } from '../../platform/index.ts';
 import { requireChosen } from '../chosen.ts';
@@ -64,7 +64,14 @@ export async function listActivity(ctx: OrganizationContext, id: number, query: 
     since: momentOf(query.since, 'since') ?? '-infinity',
     until: momentOf(query.until, 'until') ?? 'infinity',
   });
-  return { ...listData('activity', rows.map(view), at), kept_since: keptSince };
+  return {
+    ...listData(
+      'activity',
+      rows.map((row) => view(row, ctx.permissions)),
+      at,
+    ),
+    kept_since: keptSince,
+  };
 }
 
 /** `invoice.paid` is called `invoice_paid` here. */
@@ -93,7 +100,7 @@ function momentOf(text: string | undefined, field: string): string | undefined {
   });
 }
 
-function view(row: EntryRow) {
+function view(row: EntryRow, permissions: ReadonlySet<string>) {
   const isStaff = row.actor_type === 'staff';
   const name = { first_name: row.first_name ?? '', last_name: row.last_name ?? '' };
   const { user_id: userId, subject_type: type, subject_id: subjectId } = row;
@@ -101,7 +108,8 @@ function view(row: EntryRow) {
     id: row.id,
     action: actionOf(row.action),
     description: sentenceOf(row.action),
-    values: toldOf(row.action, row.data),
+    // As by streams: what a permission of its own reads is not read by this one.
+    values: toldTo(row.action, permissions) ? toldOf(row.action, row.data) : {},
     created_at: row.created_at,
     user: userId === null || isStaff ? null : { id: userId, ...name, email: row.email ?? '' },
     // The provider's people are known by name; from where they work is the provider's.

@@ -75,7 +75,10 @@ export const screenWatch: Watch = {
   },
 };
 
-/** Null when nothing is to be seen: of a machine that is off, or whose screen cannot be had. */
+/** How a screen looks that the machine does not show, as one that hangs: whoever reads it anew is told so. */
+const broken = 'broken';
+
+/** Null when nothing is to be seen: of a machine that is off. */
 async function lookOf(
   id: number,
   { is_shown: isShown, node_id: nodeId, capabilities }: Pick<Shown, 'is_shown' | 'node_id' | 'capabilities'>,
@@ -85,7 +88,7 @@ async function lookOf(
   try {
     return hash('sha256', await hypervisorOf(nodeId).readScreen(machineIdOf(id)), 'base64url');
   } catch (error) {
-    if (error instanceof HypervisorError) return null;
+    if (error instanceof HypervisorError) return error.code === 'not_running' ? null : broken;
     throw error;
   }
 }

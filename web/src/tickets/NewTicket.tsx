@@ -51,7 +51,7 @@ export function NewTicket() {
   return (
     <Page title={t('tickets.new')}>
       <Refusal error={offered.error} onRetry={() => void offered.refetch()} />
-      <Form submit={t('tickets.send')} onSubmit={send}>
+      <Form submit={t('tickets.send')} draft="ticket" onSubmit={send}>
         <Choice
           name="department"
           label={t('tickets.department')}

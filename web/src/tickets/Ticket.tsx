@@ -218,6 +218,7 @@ function Answer({ of: { tid, status }, action, onAnswered }: ChangeProps & { onA
       {isClosed && <Text>{t('tickets.closed')}</Text>}
       <Form
         key={answers}
+        draft="reply"
         submit={t(isClosed ? 'tickets.sendAndReopen' : 'tickets.send')}
         onSubmit={async ({ message = '' }, files) => {
           const attachments = await attachmentsOf(files.attachments ?? []);

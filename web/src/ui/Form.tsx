@@ -45,36 +45,58 @@ interface FormProps {
   beside?: ReactNode;
   /** False as long as there is nothing to send, or it was not confirmed. */
   isReady?: boolean;
+  /** By what name its draft is kept for when the page is loaded anew; without one nothing that was typed is kept. */
+  draft?: string;
   /** Draws the form of what there is now: offered when somebody else has changed it since it was drawn. */
   onDrawAnew?: () => Promise<unknown>;
 }
 
 /**
- * A form whose mistakes land at their fields, as the API names them. What was typed stays whatever the answer is, and when the
- * page is loaded anew.
+ * A form whose mistakes land at their fields, as the API names them. What was typed stays whatever the answer is.
  * After a success it is up to the caller to show something else.
  */
-export function Form({ submit, onSubmit, children, beside, isReady = true, onDrawAnew, tagOf }: FormProps) {
+export function Form({
+  submit,
+  onSubmit,
+  children,
+  beside,
+  isReady = true,
+  draft: draftName,
+  onDrawAnew,
+  tagOf,
+}: FormProps) {
   const { t } = useText();
   const queries = useQueryClient();
   const form = useRef<HTMLFormElement>(null);
-  const forgetDraft = useDraft(form, submit);
+  const draft = useDraft(form, draftName);
   const tag = useTag(tagOf);
   const [round, setRound] = useState(0);
-  const drawAnew = async () => {
+  const drawAnew = async (isStill = () => true) => {
     // First the tag: what is read after it may only be newer, and then the change is refused once more.
     await tag.read();
     await queries.invalidateQueries();
     // After whoever draws the form was told of what was read, or its fields would be drawn of what was there before.
-    notifyManager.schedule(() => setRound((before) => before + 1));
+    notifyManager.schedule(() => {
+      if (isStill()) setRound((before) => before + 1);
+    });
   };
   const act = useMutation({
-    mutationFn: async ([values, files]: [Values, Files]) => onSubmit(values, files, await tag.known()),
-    onSuccess: async () => {
-      forgetDraft();
+    mutationFn: async ([values, files]: [Values, Files]) => {
+      const ifMatch = await tag.known();
+      // Whoever sends it may draw a new form before they are told that it came: what was sent is nothing for that one.
+      const keepAgain = draft.take();
+      return onSubmit(values, files, ifMatch).catch((error: unknown) => {
+        keepAgain();
+        throw error;
+      });
+    },
+    onSuccess: async (_answer, [values]) => {
       // A form that stays goes on from what there is now; a dialog is about to close.
       const stays = form.current !== null && form.current.closest('[role=dialog]') === null;
-      if (tagOf !== undefined && stays) await drawAnew();
+      // What somebody has typed since is not taken from them.
+      const isAsSent = () =>
+        form.current !== null && JSON.stringify(typedIn(form.current)[0]) === JSON.stringify(values);
+      if (tagOf !== undefined && stays) await drawAnew(isAsSent);
     },
   });
   const mistakes = mistakesOf(act.error);
@@ -99,7 +121,10 @@ export function Form({ submit, onSubmit, children, beside, isReady = true, onDra
           <Fragment key={round}>{children}</Fragment>
           {!isAtFields && <Refusal error={act.error} />}
           {isRefusedBy(act.error, 412) && (
-            <Button variant="default" onClick={() => void (onDrawAnew ?? drawAnew)().then(() => act.reset())}>
+            <Button
+              variant="default"
+              onClick={() => void (onDrawAnew ?? (() => drawAnew()))().then(() => act.reset())}
+            >
               {t('app.showNow')}
             </Button>
           )}

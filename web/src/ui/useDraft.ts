@@ -3,27 +3,23 @@ import { type Draft, draftName, keepDraft, readDraft } from '../data/drafts.ts';
 
 type TextControl = HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement;
 
-/** How many forms of a name are drawn: rows of a list have one each. */
-const drawn = new Map<string, number>();
+interface DraftOfForm {
+  /** Forgets what was kept, for it is being sent; returns how to have it kept again. */
+  take(): () => void;
+}
 
 /**
- * Brings back what was typed into a form before the page was loaded anew, and keeps what is typed now; returns what forgets
- * it once it was sent. Passwords, codes and files are never kept, nor anything of a form that asks for one. Where
- * something else stands in a field by now than what was typed over, that stays.
+ * Brings back what was typed into a form before the page was loaded anew, and keeps what is typed now, under a name that
+ * no other form of the page has. Without a name nothing is kept: in a list or a dialog one form's words would come up in
+ * another's. Passwords, codes and files never are. Where something else stands in a field by now than what was typed over, that stays.
  */
-export function useDraft(form: RefObject<HTMLFormElement | null>, submit: string): () => void {
-  const name = useRef<string | null>(null);
-  // A button may say a price, which changes with what is typed.
-  const called = useRef(submit);
+export function useDraft(form: RefObject<HTMLFormElement | null>, name: string | undefined): DraftOfForm {
+  const kept = useRef<string | null>(null);
   useEffect(() => {
     const element = form.current;
-    if (element === null || element.querySelector('[type=password], [autocomplete=one-time-code]')) return;
-    const ofForm = draftName(called.current);
-    if (ofForm === null) return;
-    const nth = drawn.get(ofForm) ?? 0;
-    drawn.set(ofForm, nth + 1);
-    const key = `${ofForm}:${nth}`;
-    name.current = key;
+    const key = name === undefined ? null : draftName(name);
+    kept.current = key;
+    if (element === null || key === null) return;
     const before = new Map(controlsOf(element).map((control) => [control.name, control.value]));
     bringBack(element, readDraft(key));
     const keep = () => {
@@ -34,13 +30,16 @@ export function useDraft(form: RefObject<HTMLFormElement | null>, submit: string
       keepDraft(key, Object.fromEntries(typed));
     };
     element.addEventListener('input', keep);
-    return () => {
-      element.removeEventListener('input', keep);
-      drawn.set(ofForm, (drawn.get(ofForm) ?? 1) - 1);
-    };
-  }, [form]);
-  return () => {
-    if (name.current !== null) keepDraft(name.current, {});
+    return () => element.removeEventListener('input', keep);
+  }, [form, name]);
+  return {
+    take() {
+      const key = kept.current;
+      if (key === null) return () => undefined;
+      const draft = readDraft(key);
+      keepDraft(key, {});
+      return () => keepDraft(key, draft);
+    },
   };
 }
 
@@ -50,12 +49,10 @@ function controlsOf(form: HTMLFormElement): TextControl[] {
     (element): element is TextControl =>
       (element instanceof HTMLTextAreaElement ||
         element instanceof HTMLSelectElement ||
-        (element instanceof HTMLInputElement && typed.has(element.type))) &&
+        (element instanceof HTMLInputElement && element.type === 'text')) &&
       element.name !== '',
   );
 }
-
-const typed = new Set(['text', 'email', 'url', 'tel', 'number', 'date', 'search']);
 
 /** As if it were typed again, so that whoever is told of what is typed hears of it. */
 function bringBack(form: HTMLFormElement, draft: Draft): void {

@@ -33,7 +33,7 @@ export function Screen({ id, state, isFollowed }: ScreenProps) {
       {!isSeen && <Text c="dimmed">{t('machine.screenUnseen')}</Text>}
       {isSeen && !isOn && (
         <div className="screen">
-          <p>{t('machine.screenOff')}</p>
+          <p>{t(state === 'stopped' ? 'machine.screenOff' : 'machine.screenNone')}</p>
         </div>
       )}
       {isSeen && isOn && screen.error !== null && (
