@@ -63,10 +63,10 @@ export function followEvent(queries: QueryClient, name: EventName): void {
 export const progress = 'vps.action.progress';
 
 export function followProgress(queries: QueryClient, service: number): void {
-  // Charts draw what was measured, which an action does not change; of the screen it is told apart.
+  // Charts draw what was measured, which an action does not change.
   void queries.invalidateQueries({
     queryKey: ['vps', service],
-    predicate: ({ queryKey }) => queryKey[2] !== 'charts' && queryKey[2] !== 'screen',
+    predicate: ({ queryKey }) => queryKey[2] !== 'charts',
   });
 }
 

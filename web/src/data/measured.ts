@@ -26,7 +26,7 @@ export function useMeasured(id: number): boolean {
       source.onopen = () => setOpen(true);
       source.onerror = () => setOpen(false);
       source.addEventListener('vps.screen', () => {
-        void queries.invalidateQueries({ queryKey: ['vps', id, 'screen'] });
+        void queries.invalidateQueries({ queryKey: ['screens', id] });
       });
       source.addEventListener('vps.sample', () => {
         void queries.invalidateQueries({ queryKey: ['vps', id], exact: true });

@@ -1,4 +1,4 @@
-import { useQuery } from '@tanstack/react-query';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 import { ApiError, type Schema } from '../../../client/index.ts';
 import { acting } from '../data/impersonation.ts';
@@ -22,6 +22,11 @@ export function Screen({ id, state, isFollowed }: ScreenProps) {
   const isSeen = acting() === null && signedIn?.organization?.permissions.includes('vps.manage') === true;
   const isShown = state === 'running' || state === 'restarting';
   const screen = useQuery({ ...machineScreen(id), enabled: isSeen && isShown });
+  const queries = useQueryClient();
+  useEffect(() => {
+    // What is on it when it runs again is something else.
+    if (!isShown) queries.removeQueries({ queryKey: machineScreen(id).queryKey });
+  }, [id, isShown, queries]);
   // It went off a moment ago, which is about to be heard of.
   const isOn = isShown && !(screen.error instanceof ApiError && screen.error.code === 'action_not_allowed');
   const isDrawn = isSeen && isOn && screen.error === null && screen.data !== undefined;

@@ -12,7 +12,8 @@ export const machine = (id: number) =>
 /** The newest picture of its screen, as an address under which pages may draw it: they may use `data:`, not `blob:`. */
 export const machineScreen = (id: number) =>
   queryOptions({
-    queryKey: ['vps', id, 'screen'],
+    // Not beside what is known of the machine: it is read anew when it has changed, and not whatever happens to a machine that goes off.
+    queryKey: ['screens', id],
     refetchOnMount: 'always',
     queryFn: async ({ signal }) => {
       const answer = await client.file('/dashboard/service/{id}/vps/screen', { path: { id }, signal });
