@@ -167,13 +167,13 @@ async function start(config: Config, progress: StartProgress, parts: Parts, undo
 /** The context of the product itself. */
 type Whole = Context & { db: ReturnType<typeof connect>; log: ProcessLog };
 
-/** Says loudly when the ledger and the journal are only kept from being changed by their triggers. */
 /** What was closed since the backup must not stand open again after a restore. */
 async function closeOldDoors(tx: TxContext): Promise<void> {
   await forgetSignIns(tx);
   await expireInvitations(tx);
 }
 
+/** Says loudly when the ledger and the journal are only kept from being changed by their triggers. */
 async function warnOfRewriting(ctx: Whole, progress: StartProgress): Promise<void> {
   const { role, tables } = await rewritableTables(ctx.db);
   if (tables.length === 0) return;
@@ -183,6 +183,7 @@ async function warnOfRewriting(ctx: Whole, progress: StartProgress): Promise<voi
   progress.say(`the role ${role} could rewrite the ledger: ${advice}`);
 }
 
+/** Says what mails lack that leave this host. */
 function warnOfMails({ config, log }: Whole, progress: StartProgress): void {
   if (config.mailLacks.length === 0) return;
   const names = config.mailLacks.join(' and ');

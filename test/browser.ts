@@ -1,7 +1,7 @@
 import { createServer, request } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { type Browser, chromium } from 'playwright-core';
+import { type Browser, type CDPSession, chromium, type Page } from 'playwright-core';
 
 /** Debian's own, which `test/packages.ts` installs; without it the test fails, and says so. */
 export function openBrowser(): Promise<Browser> {
@@ -9,6 +9,25 @@ export function openBrowser(): Promise<Browser> {
     executablePath: '/usr/bin/chromium',
     args: ['--no-sandbox', '--disable-background-networking', '--disable-gpu'],
   });
+}
+
+/** A device for passkeys that knows its owner, and the session by which a test tells it what to do. */
+export interface PasskeyDevice {
+  devtools: CDPSession;
+  authenticatorId: string;
+}
+
+/** Gives the browser of a page a device for passkeys, which answers whenever it is asked. */
+export async function addPasskeyDevice(page: Page): Promise<PasskeyDevice> {
+  const devtools = await page.context().newCDPSession(page);
+  await devtools.send('WebAuthn.enable');
+  const { authenticatorId } = await devtools.send('WebAuthn.addVirtualAuthenticator', {
+    options: {
+      ...{ protocol: 'ctap2', transport: 'internal', hasResidentKey: true, hasUserVerification: true },
+      ...{ isUserVerified: true, automaticPresenceSimulation: true },
+    },
+  });
+  return { devtools, authenticatorId };
 }
 
 export interface Door {

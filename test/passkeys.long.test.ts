@@ -1,7 +1,7 @@
 /** Passkeys in a real browser: Chromium with a virtual authenticator, from the page that the product itself serves. */
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { openBrowser, openDoor } from './browser.ts';
+import { addPasskeyDevice, openBrowser, openDoor } from './browser.ts';
 import { newCustomer } from './people.ts';
 import { startTestProduct, type TestProduct } from './product.ts';
 
@@ -22,14 +22,7 @@ afterAll(async () => {
 /** A page of the product, whose browser has a device for passkeys. */
 async function openPage(): Promise<{ page: Page; authenticator: () => Promise<number> }> {
   const page = await (await browser.newContext()).newPage();
-  const devtools = await page.context().newCDPSession(page);
-  await devtools.send('WebAuthn.enable');
-  const { authenticatorId } = await devtools.send('WebAuthn.addVirtualAuthenticator', {
-    options: {
-      ...{ protocol: 'ctap2', transport: 'internal', hasResidentKey: true, hasUserVerification: true },
-      ...{ isUserVerified: true, automaticPresenceSimulation: true },
-    },
-  });
+  const { devtools, authenticatorId } = await addPasskeyDevice(page);
   await page.goto(`${door.url}/api/docs`);
   const authenticator = async () =>
     (await devtools.send('WebAuthn.getCredentials', { authenticatorId })).credentials.length;

@@ -2,6 +2,7 @@
 
 import decodeQr from 'qr/decode.js';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { addPasskeyDevice } from '../test/browser.ts';
 import { apiClient } from '../test/client.ts';
 import { newInvoice } from '../test/invoices.ts';
 import { newMember } from '../test/people.ts';
@@ -129,14 +130,7 @@ describe('an account', () => {
     await signIn(bed, elsewhere);
     const visitor = await bed.open();
     const { page } = visitor;
-    const devtools = await page.context().newCDPSession(page);
-    await devtools.send('WebAuthn.enable');
-    await devtools.send('WebAuthn.addVirtualAuthenticator', {
-      options: {
-        ...{ protocol: 'ctap2', transport: 'internal', hasResidentKey: true },
-        ...{ hasUserVerification: true, isUserVerified: true, automaticPresenceSimulation: true },
-      },
-    });
+    await addPasskeyDevice(page);
     await signIn(bed, visitor, '/account/security');
     await page.getByRole('button', { name: 'Sign out everywhere else' }).click();
     const asked = page.getByRole('dialog');

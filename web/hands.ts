@@ -1,4 +1,5 @@
-import type { BrowserContextOptions, Locator, Page } from 'playwright-core';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { BrowserContextOptions, FileChooser, Locator, Page } from 'playwright-core';
 import { expect } from 'vitest';
 
 /** How somebody does things on a page: each helper fails where that cannot be done in this way. */
@@ -106,9 +107,8 @@ export const keyboard: Hands = {
   },
   async attach(where, file) {
     await stepTo(where);
-    const choosing = where.page().waitForEvent('filechooser');
-    await where.page().keyboard.press('Enter');
-    await (await choosing).setFiles(file);
+    const chooser = await chooserBy(where.page(), () => where.page().keyboard.press('Enter'));
+    await chooser.setFiles(file);
   },
   async goTo(page, place) {
     await this.press(page.getByRole('navigation').first().getByRole('link', { name: place, exact: true }));
@@ -117,6 +117,20 @@ export const keyboard: Hands = {
     await this.press(page.locator('#content').getByRole('link', { name: tab, exact: true }));
   },
 };
+
+/**
+ * What a press opens to choose files in. A browser hears a moment after it is asked for that choosers are a test's to see; one that
+ * was opened before shows nowhere, and it is pressed once more.
+ */
+async function chooserBy(page: Page, press: () => Promise<void>): Promise<FileChooser> {
+  const choosing = page.waitForEvent('filechooser');
+  for (let presses = 0; presses < 5; presses += 1) {
+    await press();
+    const chooser = await Promise.race([choosing, pause(2_000, null)]);
+    if (chooser !== null) return chooser;
+  }
+  return choosing;
+}
 
 /** A phone. */
 export const touch: Hands = {
@@ -148,9 +162,8 @@ export const touch: Hands = {
     expect(await radio.isChecked()).toBe(true);
   },
   async attach(where, file) {
-    const choosing = where.page().waitForEvent('filechooser');
-    await where.tap();
-    await (await choosing).setFiles(file);
+    const chooser = await chooserBy(where.page(), () => where.tap());
+    await chooser.setFiles(file);
   },
   async goTo(page, place) {
     await page.getByRole('button', { name: 'Menu', exact: true }).tap();

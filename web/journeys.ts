@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
 import { HypervisorError } from '../src/drivers/hypervisor/index.ts';
+import { addPasskeyDevice } from '../test/browser.ts';
 import { orderVps, runningVps } from '../test/orders.ts';
 import { newCustomer } from '../test/people.ts';
 import type { Hands } from './hands.ts';
@@ -85,14 +86,7 @@ export const journeys = {
       const { press, type } = hands;
       const visitor = await bed.open(hands.window);
       const { page } = visitor;
-      const devtools = await page.context().newCDPSession(page);
-      await devtools.send('WebAuthn.enable');
-      const { authenticatorId } = await devtools.send('WebAuthn.addVirtualAuthenticator', {
-        options: {
-          ...{ protocol: 'ctap2', transport: 'internal', hasResidentKey: true, hasUserVerification: true },
-          ...{ isUserVerified: true, automaticPresenceSimulation: true },
-        },
-      });
+      const { devtools, authenticatorId } = await addPasskeyDevice(page);
       const answers = (enabled: boolean) =>
         devtools.send('WebAuthn.setAutomaticPresenceSimulation', { authenticatorId, enabled });
       const person = { email: `${newWord()}@example.com`, password: 'seven green lanterns' };

@@ -1,6 +1,7 @@
 /** Passkeys on the pages of the dashboard: Chromium with a device of its own. */
 import type { Route } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import { addPasskeyDevice } from '../test/browser.ts';
 import { until } from '../test/product.ts';
 import { sql } from '../test/sql.ts';
 import { type Bed, openBed, signIn, type Visitor } from './testbed.ts';
@@ -32,14 +33,7 @@ async function openOwner(): Promise<Owner> {
   await forgetFactors();
   const visitor = await bed.open();
   const { page } = visitor;
-  const devtools = await page.context().newCDPSession(page);
-  await devtools.send('WebAuthn.enable');
-  const { authenticatorId } = await devtools.send('WebAuthn.addVirtualAuthenticator', {
-    options: {
-      ...{ protocol: 'ctap2', transport: 'internal', hasResidentKey: true, hasUserVerification: true },
-      ...{ isUserVerified: true, automaticPresenceSimulation: true },
-    },
-  });
+  const { devtools, authenticatorId } = await addPasskeyDevice(page);
   // Not every browser of tests does what it is told: the device forgets by our hand.
   const forgotten: Owner['forgotten'] = [];
   await page.exposeFunction('forget', async (told: { rpId: string; credentialId: string }) => {

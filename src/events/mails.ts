@@ -317,11 +317,17 @@ async function send(run: Run<MailPayload, object>, readBrand: BrandReader): Prom
   await ctx.db.run(markMail, { id: mail.id, state: 'sent', sentAt: ctx.clock.now(), error: null, answer });
 }
 
+/** The logo that was read last, by its file's name, which follows from what is in it. A night has a hundred thousand mails. */
+const logos = new WeakMap<Files, { file: string; content: Buffer }>();
+
 /** The logo as a mail brings it along. No mail waits for one that cannot be read now: the name stands there then. */
-async function logoOf(files: Files, { logo }: Brand): Promise<MailPicture | null> {
-  if (logo === null) return null;
+async function logoOf(files: Files, { logo: file }: Brand): Promise<MailPicture | null> {
+  if (file === null) return null;
   try {
-    return { cid: 'logo', type: 'image/png', content: await files.get(logo) };
+    const last = logos.get(files);
+    const content = last?.file === file ? last.content : await files.get(file);
+    logos.set(files, { file, content });
+    return { cid: 'logo', type: 'image/png', content };
   } catch (error) {
     if (error instanceof FilesError) return null;
     throw error;

@@ -17,10 +17,10 @@ interface TrialProps<Answer> {
   children: (answer: Answer) => ReactNode;
 }
 
-/** Inside a form: what would happen if it were sent as it is now, asked anew when something is typed. */
 const none: readonly string[] = [];
 const isSame = (one: Values | null, other: Values | null) => JSON.stringify(one) === JSON.stringify(other);
 
+/** Inside a form: what would happen if it were sent as it is now, asked anew when something is typed. */
 export function Trial<Answer>({ label, about, ask, besides = none, children }: TrialProps<Answer>) {
   const { t } = useText();
   const here = useRef<HTMLElement>(null);
