@@ -22,7 +22,7 @@ const benchPackages: WantedPackage[] = [
   { package: 'postgresql-contrib', why: 'pgbench, the same SQL without us' },
   { package: 'iproute2', why: 'a network of its own for the bench' },
   { package: 'openssh-client', why: 'signing in to machines' },
-  { package: 'chromium', why: 'the dashboard in a real browser' },
+  { package: 'chromium-headless-shell', why: 'the dashboard in a real browser' },
   ...hostPackages.filter((each) => each.use !== 'debian-12'),
 ];
 

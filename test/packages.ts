@@ -20,7 +20,7 @@ export const testPackages: WantedPackage[] = [
   { package: 'zbar-tools', why: 'what the codes on invoices say' },
   { package: 'libxml2-utils', why: 'xmllint, for electronic invoices' },
   { package: 'openssh-client', why: 'signing in to test machines' },
-  { package: 'chromium', why: 'the dashboard and passkeys in a real browser' },
+  { package: 'chromium-headless-shell', why: 'the dashboard and passkeys in a real browser' },
   { package: 'sshpass', why: 'signing in to test machines with a password' },
 ];
 

@@ -9,6 +9,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import { chromiumProgram } from '../test/browser.ts';
 import { newInvoice } from '../test/invoices.ts';
 import { orderVps, runningVps } from '../test/orders.ts';
 import { signedIn, staffHere } from '../test/people.ts';
@@ -30,7 +31,7 @@ interface DrawnBy {
 function drawnHere(): DrawnBy {
   const said = (program: string, ...args: string[]) =>
     execFileSync(program, args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim();
-  return { browser: said('/usr/bin/chromium', '--version'), font: said('fc-match', 'system-ui') };
+  return { browser: said(chromiumProgram, '--version'), font: said('fc-match', 'system-ui') };
 }
 
 const wide = { viewport: { width: 1440, height: 900 } };
