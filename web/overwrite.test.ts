@@ -6,8 +6,12 @@ import { openStaffBed, type StaffBed } from './staffBed.ts';
 import { signIn } from './testbed.ts';
 
 let bed: StaffBed;
+let machine: number;
 beforeAll(async () => {
   bed = await openStaffBed();
+  const { product } = bed;
+  ({ serviceId: machine } = await runningVps(product, product.customer, { domain: 'two.example.com' }));
+  await settled(product);
 });
 afterEach(() => bed.closeWindows());
 afterAll(() => bed?.close());
@@ -75,12 +79,10 @@ it('staff, too, and a dialog shows what is there now', async () => {
 
 it("what changes right after one's own change is no more overwritten than what changed before", async () => {
   const { product } = bed;
-  const { serviceId: id } = await runningVps(product, product.customer, { domain: 'two.example.com' });
-  await settled(product);
-  const path = `/dashboard/service/${id}/vps/settings`;
+  const path = `/dashboard/service/${machine}/vps/settings`;
   const visitor = await bed.open();
   const { page } = visitor;
-  await signIn(bed, visitor, `/services/${id}/settings`);
+  await signIn(bed, visitor, `/services/${machine}/settings`);
   const servers = page.getByLabel('Name servers');
   await servers.fill('192.0.2.53');
   // Somebody else is at it between this change and the look that follows it.
@@ -112,6 +114,69 @@ it("what changes right after one's own change is no more overwritten than what c
   }
 });
 
+const somebodyElse = 'Somebody changed it since you read it.';
+const settingsNow = async () => (await bed.product.staff.get('/staff/settings')).body.data.settings;
+
+it('settings that a colleague has changed since the page was opened are refused in place', async () => {
+  const { page } = await bed.openStaff();
+  const change = (body: object) => bed.product.staff.patch('/staff/settings', body);
+  await page.goto('/staff/settings/brand');
+  const name = page.getByLabel('Name', { exact: true });
+  await name.fill('Mine');
+  await change({ brand: { name: 'Theirs' } });
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByText(somebodyElse).waitFor();
+  expect([(await settingsNow()).brand.name, await name.inputValue()]).toEqual(['Theirs', 'Mine']);
+  await page.goto('/staff/settings');
+  await page.getByRole('heading', { name: 'Prices', exact: true }).click();
+  const notice = page.getByLabel('Days of notice before a new price');
+  const save = page.getByRole('button', { name: 'Save' });
+  await notice.fill('50');
+  // What is decided of something else is in nobody's way.
+  await change({ brand: { name: null } });
+  await save.click();
+  await expect.poll(async () => (await settingsNow()).prices.notice_days).toBe(50);
+  await page.getByText('It is saved.').waitFor();
+  await notice.fill('60');
+  await change({ prices: { notice_days: 70 } });
+  await save.click();
+  await page.getByText(somebodyElse).waitFor();
+  expect([(await settingsNow()).prices.notice_days, await notice.inputValue()]).toEqual([70, '60']);
+  await page.getByRole('button', { name: 'Show what is there now' }).click();
+  await expect.poll(() => notice.inputValue()).toBe('70');
+});
+
+it('a form is drawn of what its tag stands for, and not of what the page remembers', async () => {
+  const { product } = bed;
+  const path = `/dashboard/services/${machine}`;
+  await product.customer.patch(`${path}/note`, { note: 'Before' });
+  const visitor = await bed.open();
+  const { page } = visitor;
+  // Nobody tells the page of anything, and what it reads again comes late.
+  await page.route('**/dashboard/events**', (route) => route.abort());
+  await signIn(bed, visitor, `/services/${machine}/contract`);
+  const note = page.getByRole('textbox', { name: 'Note' });
+  await expect.poll(() => note.inputValue()).toBe('Before');
+  await page.getByRole('link', { name: 'History' }).click();
+  await note.waitFor({ state: 'detached' });
+  await product.customer.patch(`${path}/note`, { note: 'Theirs' });
+  await page.route(`**/api${path}`, () => undefined);
+  await page.getByRole('link', { name: 'Contract' }).click();
+  await expect.poll(() => note.inputValue()).toBe('Theirs');
+  await product.customer.patch(`${path}/note`, { note: 'Theirs again' });
+  await note.fill('Mine');
+  const save = page.getByRole('button', { name: 'Save' });
+  await save.click();
+  await page.getByText(somebodyElse).waitFor();
+  const noteNow = async () => (await product.customer.get(path)).body.data.service.note;
+  expect(await noteNow()).toBe('Theirs again');
+  await page.getByRole('button', { name: 'Show what is there now' }).click();
+  await expect.poll(() => note.inputValue()).toBe('Theirs again');
+  await note.fill('Seen and changed');
+  await save.click();
+  await expect.poll(noteNow).toBe('Seen and changed');
+});
+
 it('what is in the way of a form can be looked at, and what was typed stays', async () => {
   const { product } = bed;
   const made = await product.customer.post('/dashboard/tickets/create', {
@@ -134,9 +199,6 @@ it('what is in the way of a form can be looked at, and what was typed stays', as
   await dialog.getByRole('button', { name: 'Save' }).click();
   await dialog.getByRole('alert').waitFor();
   await dialog.getByRole('button', { name: 'See how it is now' }).click();
-  await page
-    .getByRole('button', { name: 'Close ticket' })
-    .waitFor({ state: 'hidden' })
-    .catch(() => undefined);
+  await page.getByText('Closed', { exact: true }).first().waitFor({ state: 'attached' });
   expect(await dialog.getByLabel('Subject').inputValue()).toBe('After');
 });

@@ -1,39 +1,20 @@
-import { type UseQueryResult, useQuery } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import type { Schema } from '../../../client/index.ts';
 import { client } from '../data/client.ts';
-import { useDrawn } from '../data/drawn.ts';
-import { billingProfile, queryClient, session } from '../data/queries/index.ts';
+import { drawnOf } from '../data/drawn.ts';
+import { queryClient, session } from '../data/queries/index.ts';
 import { countries } from '../text/countries.ts';
 import { languages, useText } from '../text/index.ts';
-import {
-  Choice,
-  Field,
-  Form,
-  Page,
-  Refusal,
-  Section,
-  SimpleGrid,
-  Skeleton,
-  Text,
-  Tick,
-} from '../ui/index.ts';
+import { Choice, Field, Form, Page, Section, SimpleGrid, Text, Tick } from '../ui/index.ts';
 import { BillingTabs } from './BillingTabs.tsx';
 
 /** Who invoices are made out to. */
 export function Profile() {
   const { t } = useText();
-  const read = useQuery(billingProfile);
   return (
     <Page title={t('billing.profile')}>
       <BillingTabs />
-      {read.isFetchedAfterMount && read.data !== undefined ? (
-        <Fields now={read.data} readAnew={read.refetch} />
-      ) : read.error ? (
-        <Refusal error={read.error} onRetry={() => void read.refetch()} />
-      ) : (
-        <Skeleton height={480} />
-      )}
+      <Buyer />
     </Page>
   );
 }
@@ -50,29 +31,19 @@ const texts = [
   ['routing_id', 'billing.routingId', 'off'],
 ] as const;
 
-type Read = UseQueryResult<{ profile: Schema<'BillingProfile'>; tag: string | undefined }>;
-
-interface FieldsProps {
-  now: NonNullable<Read['data']>;
-  readAnew: Read['refetch'];
-}
-
-function Fields({ now, readAnew }: FieldsProps) {
+function Buyer() {
   const { t, language } = useText();
   const { data: signedIn } = useQuery(session);
   const [isSaved, setSaved] = useState(false);
-  const { key, sent, drawAnew, ...drawn } = useDrawn(now, readAnew);
-  const { profile, tag: ifMatch } = drawn.found;
   const mayManage = signedIn?.organization?.permissions.includes('billing.manage') === true;
   return (
     <Section title={t('billing.buyerTitle')}>
       <Text>{t('billing.profileText')}</Text>
       {!mayManage && <Text c="dimmed">{t('error.forbidden')}</Text>}
       <Form
-        key={key}
         submit={t('app.save')}
-        onDrawAnew={drawAnew}
-        onSubmit={async (values) => {
+        of={drawnOf('/dashboard/billing/profile')}
+        onSubmit={async (values, _files, ifMatch) => {
           setSaved(false);
           const made = await client.patch('/dashboard/billing/profile', {
             ifMatch,
@@ -85,59 +56,63 @@ function Fields({ now, readAnew }: FieldsProps) {
               ...(values.country && { country: values.country }),
             },
           });
-          await sent(made);
           await queryClient.invalidateQueries({ queryKey: session.queryKey });
           setSaved(true);
+          return made;
         }}
         beside={isSaved && <Text role="status">{t('app.saved')}</Text>}
       >
-        <SimpleGrid cols={{ base: 1, sm: 2 }}>
-          <Choice
-            name="kind"
-            label={t('billing.kind')}
-            defaultValue={profile.kind}
-            choices={[
-              { value: 'company', label: t('billing.company') },
-              { value: 'person', label: t('billing.privatePerson') },
-            ]}
-          />
-          <Choice
-            name="country"
-            label={t('register.country')}
-            help={t('register.countryHelp')}
-            defaultValue={profile.country ?? ''}
-            required={false}
-            choices={[{ value: '', label: '' }, ...countries(language)]}
-          />
-          {texts.map(([name, label, autoComplete]) => (
-            <Field
-              key={name}
-              name={name}
-              label={t(label)}
-              required={false}
-              autoComplete={autoComplete}
-              defaultValue={profile[name] ?? ''}
-            />
-          ))}
-          <Field
-            name="email"
-            type="email"
-            label={t('billing.email')}
-            required={false}
-            defaultValue={profile.email ?? ''}
-          />
-          <Choice
-            name="language"
-            label={t('billing.language')}
-            required={false}
-            defaultValue={profile.language ?? ''}
-            choices={[
-              { value: '', label: t('billing.ownLanguage') },
-              ...Object.entries(languages).map(([value, label]) => ({ value, label })),
-            ]}
-          />
-        </SimpleGrid>
-        <Tick name="consumer" label={t('billing.consumer')} defaultChecked={profile.consumer} />
+        {({ profile }) => (
+          <>
+            <SimpleGrid cols={{ base: 1, sm: 2 }}>
+              <Choice
+                name="kind"
+                label={t('billing.kind')}
+                defaultValue={profile.kind}
+                choices={[
+                  { value: 'company', label: t('billing.company') },
+                  { value: 'person', label: t('billing.privatePerson') },
+                ]}
+              />
+              <Choice
+                name="country"
+                label={t('register.country')}
+                help={t('register.countryHelp')}
+                defaultValue={profile.country ?? ''}
+                required={false}
+                choices={[{ value: '', label: '' }, ...countries(language)]}
+              />
+              {texts.map(([name, label, autoComplete]) => (
+                <Field
+                  key={name}
+                  name={name}
+                  label={t(label)}
+                  required={false}
+                  autoComplete={autoComplete}
+                  defaultValue={profile[name] ?? ''}
+                />
+              ))}
+              <Field
+                name="email"
+                type="email"
+                label={t('billing.email')}
+                required={false}
+                defaultValue={profile.email ?? ''}
+              />
+              <Choice
+                name="language"
+                label={t('billing.language')}
+                required={false}
+                defaultValue={profile.language ?? ''}
+                choices={[
+                  { value: '', label: t('billing.ownLanguage') },
+                  ...Object.entries(languages).map(([value, label]) => ({ value, label })),
+                ]}
+              />
+            </SimpleGrid>
+            <Tick name="consumer" label={t('billing.consumer')} defaultChecked={profile.consumer} />
+          </>
+        )}
       </Form>
     </Section>
   );

@@ -1,33 +1,41 @@
-import { useState } from 'react';
+import type { DataOf, OperationAt, PathOf } from '../../../client/index.ts';
+import { client } from './client.ts';
 
-/** What was read, with the tag that says how it was then. */
-interface Tagged {
+/** What a form is drawn of, with the tag that says how it was then. */
+export interface Drawn<Of> {
+  now: Of;
   tag: string | undefined;
 }
 
-/**
- * What a form was drawn of. It stays that when what there is changes: what is sent says of what it is a change, and is
- * refused when somebody else was quicker, whose change would be overwritten unseen. `key` is the form's. `drawAnew` puts
- * into it what there is now; `sent` takes that as known, after a change of one's own, where it is what that change made.
- */
-export function useDrawn<Found extends Tagged>(
-  now: Found,
-  readAnew: () => Promise<{ data: Found | undefined }>,
-) {
-  const [{ found, key }, setDrawn] = useState({ found: now, key: 0 });
-  const sent = async (made: Omit<Found, 'tag'>) => {
-    const { data } = await readAnew();
-    // Somebody was at it between the change and this look: the form shows nothing of that, so the next change has to be refused.
-    if (data === undefined || !isSame(data, made)) return;
-    setDrawn((before) => ({ ...before, found: data }));
-  };
-  const drawAnew = async () => {
-    const { data } = await readAnew();
-    if (data !== undefined) setDrawn((before) => ({ found: data, key: before.key + 1 }));
-  };
-  return { found, key, sent, drawAnew };
+/** What a form is drawn of, read anew each time. */
+export interface Reading<Of> {
+  read: () => Promise<Drawn<Of>>;
 }
 
-function isSame({ tag: _, ...found }: Tagged, made: object): boolean {
-  return JSON.stringify(found) === JSON.stringify(made);
+/**
+ * What a form is drawn of: `drawnOf('/staff/nodes/{id}', { path: { id } })`. The tag comes with the data. Read apart from
+ * each other, or the data from what the page remembers, the tag would vouch for what nobody has seen.
+ */
+export function drawnOf<P extends PathOf<'get'>>(
+  ...of: Parameters<typeof client.getTagged<P>>
+): Reading<DataOf<OperationAt<'get', P>>> {
+  const read = async () => {
+    const { data, tag } = await client.getTagged(...of);
+    return { now: data, tag };
+  };
+  return { read };
+}
+
+/** A form of a part of what has one tag: what others change beside it is no change of what it is drawn of. */
+export function partOf<Of, Part>(whole: Reading<Of>, part: (now: Of) => Part): Reading<Part> {
+  const read = async () => {
+    const { now, tag } = await whole.read();
+    return { now: part(now), tag };
+  };
+  return { read };
+}
+
+/** Whether two who looked at it saw the same. */
+export function isSame(one: unknown, other: unknown): boolean {
+  return JSON.stringify(one) === JSON.stringify(other);
 }

@@ -2,8 +2,8 @@ import { useInfiniteQuery, useMutation } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { client } from '../data/client.ts';
+import { drawnOf, partOf } from '../data/drawn.ts';
 import { members, queryClient, session, startOver } from '../data/queries/index.ts';
-import { tagOf } from '../data/tag.ts';
 import { day } from '../text/formats.ts';
 import { useText } from '../text/index.ts';
 import {
@@ -68,26 +68,32 @@ function Name() {
     <Section title={t('organization.name')}>
       <Form
         submit={t('app.save')}
-        tagOf={tagOf('/dashboard/organizations/{id}', { path: { id: organization.id } })}
+        of={partOf(
+          drawnOf('/dashboard/organizations/{id}', { path: { id: organization.id } }),
+          ({ organization: { name } }) => name,
+        )}
         onSubmit={async ({ name = '' }, _files, ifMatch) => {
-          await client.patch('/dashboard/organizations/{id}', {
+          const made = await client.patch('/dashboard/organizations/{id}', {
             ifMatch,
             path: { id: organization.id },
             body: { name },
           });
           await readAnew();
           setSaved(true);
+          return made.organization.name;
         }}
         beside={isSaved && <Text role="status">{t('app.saved')}</Text>}
       >
-        <Field
-          name="name"
-          label={t('organization.name')}
-          help={t('organization.nameHelp')}
-          defaultValue={organization.name}
-          maxLength={100}
-          autoComplete="organization"
-        />
+        {(now) => (
+          <Field
+            name="name"
+            label={t('organization.name')}
+            help={t('organization.nameHelp')}
+            defaultValue={now}
+            maxLength={100}
+            autoComplete="organization"
+          />
+        )}
       </Form>
     </Section>
   );

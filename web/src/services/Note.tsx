@@ -2,7 +2,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { Schema } from '../../../client/index.ts';
 import { client } from '../data/client.ts';
-import { tagOf } from '../data/tag.ts';
+import { drawnOf, partOf } from '../data/drawn.ts';
 import { useText } from '../text/index.ts';
 import { Alert, Form, LongField, Reason, Section, Text } from '../ui/index.ts';
 
@@ -17,27 +17,33 @@ export function Note({ owned }: { owned: Schema<'Service'> }) {
       {allowed ? (
         <Form
           submit={t('app.save')}
-          tagOf={tagOf('/dashboard/services/{id}/note', { path: { id: owned.id } })}
+          of={partOf(
+            drawnOf('/dashboard/services/{id}/note', { path: { id: owned.id } }),
+            ({ service }) => service.note,
+          )}
           beside={isSaved && <Text role="status">{t('app.saved')}</Text>}
           onSubmit={async ({ note = null }, _files, ifMatch) => {
             setSaved(false);
-            await client.patch('/dashboard/services/{id}/note', {
+            const made = await client.patch('/dashboard/services/{id}/note', {
               path: { id: owned.id },
               ifMatch,
               body: { note },
             });
             await queries.invalidateQueries({ queryKey: ['services'] });
             setSaved(true);
+            return made.service.note;
           }}
         >
-          <LongField
-            name="note"
-            label={t('services.note')}
-            help={t('contract.noteHelp')}
-            required={false}
-            maxLength={2000}
-            defaultValue={owned.note ?? ''}
-          />
+          {(now) => (
+            <LongField
+              name="note"
+              label={t('services.note')}
+              help={t('contract.noteHelp')}
+              required={false}
+              maxLength={2000}
+              defaultValue={now ?? ''}
+            />
+          )}
         </Form>
       ) : (
         <Alert color="orange">

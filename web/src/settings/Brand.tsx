@@ -1,11 +1,9 @@
-import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { Schema } from '../../../client/index.ts';
 import { brand, useBrand } from '../data/brand.ts';
 import { client } from '../data/client.ts';
+import { drawnOf, partOf } from '../data/drawn.ts';
 import { queryClient } from '../data/queries/index.ts';
-import { settings } from '../data/queries/staff/index.ts';
-import { tagOf } from '../data/tag.ts';
 import { type Language, languages, useText } from '../text/index.ts';
 import {
   BrandPreview,
@@ -17,11 +15,9 @@ import {
   LongField,
   Page,
   PictureField,
-  Refusal,
   Rows,
   rowsIn,
   Section,
-  Skeleton,
   Text,
   type Values,
 } from '../ui/index.ts';
@@ -35,22 +31,22 @@ const pictures = ['logo_light', 'logo_dark', 'favicon'] as const;
 /** How the company looks to customers, for staff to decide. */
 export function Brand() {
   const { t } = useText();
-  const read = useQuery(settings());
   return (
     <Page title={t('brand.title')}>
-      {read.error && <Refusal error={read.error} onRetry={() => void read.refetch()} />}
-      {read.isPending && <Skeleton height={400} />}
-      {read.data && <BrandForm settings={read.data.settings} />}
+      <BrandForm />
     </Page>
   );
 }
 
-type Settings = Schema<'SettingsAnswer'>['settings'];
+const looks = partOf(
+  drawnOf('/staff/settings'),
+  ({ settings: { brand, company } }: Schema<'SettingsAnswer'>) => ({ brand, company }),
+);
 
-function BrandForm({ settings: { brand: now, company } }: { settings: Settings }) {
+function BrandForm() {
   const { t } = useText();
   const shown = useBrand();
-  const [draft, setDraft] = useState<Draft>({ ...shown, css: now.css ?? '' });
+  const [draft, setDraft] = useState<Draft>({ ...shown, css: '' });
   const [isSaved, setSaved] = useState(false);
   const change = (part: Partial<Draft>) => {
     setSaved(false);
@@ -58,13 +54,14 @@ function BrandForm({ settings: { brand: now, company } }: { settings: Settings }
   };
   const save = async (values: Values, files: Files, ifMatch: string | undefined) => {
     const company = { colour: values['company.colour'] ?? null };
-    await client.patch('/staff/settings', {
+    const made = await client.patch('/staff/settings', {
       ifMatch,
       body: { brand: await changed(values, files), company },
     });
     setSaved(true);
     await queryClient.invalidateQueries({ queryKey: brand.queryKey });
     await queryClient.invalidateQueries({ queryKey: ['staff', 'settings'] });
+    return { brand: made.settings.brand, company: made.settings.company };
   };
   return (
     <>
@@ -74,137 +71,141 @@ function BrandForm({ settings: { brand: now, company } }: { settings: Settings }
       <Section title={t('brand.look')}>
         <Form
           submit={t('brand.save')}
-          tagOf={tagOf('/staff/settings')}
+          of={looks}
           onSubmit={save}
           beside={isSaved && <Text role="status">{t('brand.saved')}</Text>}
         >
-          <Field
-            name="brand.name"
-            label={t('brand.name')}
-            help={t('brand.nameHelp', { name: company.name })}
-            required={false}
-            maxLength={60}
-            defaultValue={now.name ?? ''}
-            onType={(name) => change({ name: name || shown.name })}
-          />
-          <Field
-            name="company.colour"
-            label={t('brand.accent')}
-            help={t('brand.accentHelp')}
-            required={false}
-            maxLength={7}
-            defaultValue={company.colour ?? ''}
-            onType={(accent) => change({ accent })}
-          />
-          <Choice
-            name="brand.font"
-            label={t('brand.font')}
-            choices={fonts.map((value) => ({ value, label: t(`font.${value}`) }))}
-            defaultValue={now.font}
-            onChoose={(font) => change({ font: font as Draft['font'] })}
-          />
-          <Field
-            name="brand.radius"
-            label={t('brand.radius')}
-            inputMode="numeric"
-            maxLength={2}
-            defaultValue={String(now.radius)}
-            onType={(radius) => change({ radius: Number(radius) || 0 })}
-          />
-          {pictures.map((name) => (
-            <PictureField
-              key={name}
-              name={`brand.${name}`}
-              label={t(`brand.${name}`)}
-              help={t('brand.pictureHelp')}
-              now={now[name] && `/api/brand/pictures/${now[name]}`}
-              remove={t('brand.remove')}
-              onChoose={(picture) => name !== 'favicon' && change({ [name]: picture })}
-            />
-          ))}
-          {kinds.map((kind) => (
-            <Field
-              key={kind}
-              name={`brand.links.${kind}`}
-              label={t(`brand.${kind}`)}
-              required={false}
-              maxLength={500}
-              defaultValue={now.links[kind] ?? ''}
-            />
-          ))}
-          <Rows
-            legend={t('brand.pages')}
-            name="brand.pages"
-            items={now.pages}
-            most={6}
-            add={t('brand.addPage')}
-          >
-            {(page, row) => (
-              <>
-                <Field
-                  name={`${row}.label`}
-                  label={t('brand.pageLabel')}
-                  maxLength={40}
-                  defaultValue={page?.label}
+          {({ brand: now, company }) => (
+            <>
+              <Field
+                name="brand.name"
+                label={t('brand.name')}
+                help={t('brand.nameHelp', { name: company.name })}
+                required={false}
+                maxLength={60}
+                defaultValue={now.name ?? ''}
+                onType={(name) => change({ name: name || shown.name })}
+              />
+              <Field
+                name="company.colour"
+                label={t('brand.accent')}
+                help={t('brand.accentHelp')}
+                required={false}
+                maxLength={7}
+                defaultValue={company.colour ?? ''}
+                onType={(accent) => change({ accent })}
+              />
+              <Choice
+                name="brand.font"
+                label={t('brand.font')}
+                choices={fonts.map((value) => ({ value, label: t(`font.${value}`) }))}
+                defaultValue={now.font}
+                onChoose={(font) => change({ font: font as Draft['font'] })}
+              />
+              <Field
+                name="brand.radius"
+                label={t('brand.radius')}
+                inputMode="numeric"
+                maxLength={2}
+                defaultValue={String(now.radius)}
+                onType={(radius) => change({ radius: Number(radius) || 0 })}
+              />
+              {pictures.map((name) => (
+                <PictureField
+                  key={name}
+                  name={`brand.${name}`}
+                  label={t(`brand.${name}`)}
+                  help={t('brand.pictureHelp')}
+                  now={now[name] && `/api/brand/pictures/${now[name]}`}
+                  remove={t('brand.remove')}
+                  onChoose={(picture) => name !== 'favicon' && change({ [name]: picture })}
                 />
+              ))}
+              {kinds.map((kind) => (
                 <Field
-                  name={`${row}.url`}
-                  label={t('brand.pageUrl')}
+                  key={kind}
+                  name={`brand.links.${kind}`}
+                  label={t(`brand.${kind}`)}
+                  required={false}
                   maxLength={500}
-                  defaultValue={page?.url ?? 'https://'}
+                  defaultValue={now.links[kind] ?? ''}
                 />
-              </>
-            )}
-          </Rows>
-          <Choice
-            name="brand.registration"
-            label={t('brand.registration')}
-            choices={(['everybody', 'invited'] as const).map((value) => ({
-              value,
-              label: t(`brand.${value}`),
-            }))}
-            defaultValue={now.registration}
-          />
-          <Choice
-            name="brand.languages"
-            label={t('brand.languages')}
-            help={t('brand.languagesHelp')}
-            choices={offers.map((codes) => ({
-              value: codes.join(' '),
-              label: codes.map((code) => languages[code]).join(', '),
-            }))}
-            defaultValue={now.languages.join(' ')}
-          />
-          <Field
-            name="brand.currency"
-            label={t('brand.currency')}
-            help={t('brand.currencyHelp')}
-            maxLength={3}
-            defaultValue={now.currency}
-          />
-          <LongField
-            name="brand.css"
-            label={t('brand.css')}
-            help={t('brand.cssHelp')}
-            required={false}
-            maxLength={4000}
-            defaultValue={now.css ?? ''}
-            onType={(css) => change({ css })}
-          />
-          <LongField
-            name="brand.sign_in.en"
-            label={t('brand.signInEn')}
-            required={false}
-            maxLength={500}
-            defaultValue={now.sign_in.en ?? ''}
-          />
-          <LongField
-            name="brand.sign_in.de"
-            label={t('brand.signInDe')}
-            required={false}
-            maxLength={500}
-            defaultValue={now.sign_in.de ?? ''}
-          />
+              ))}
+              <Rows
+                legend={t('brand.pages')}
+                name="brand.pages"
+                items={now.pages}
+                most={6}
+                add={t('brand.addPage')}
+              >
+                {(page, row) => (
+                  <>
+                    <Field
+                      name={`${row}.label`}
+                      label={t('brand.pageLabel')}
+                      maxLength={40}
+                      defaultValue={page?.label}
+                    />
+                    <Field
+                      name={`${row}.url`}
+                      label={t('brand.pageUrl')}
+                      maxLength={500}
+                      defaultValue={page?.url ?? 'https://'}
+                    />
+                  </>
+                )}
+              </Rows>
+              <Choice
+                name="brand.registration"
+                label={t('brand.registration')}
+                choices={(['everybody', 'invited'] as const).map((value) => ({
+                  value,
+                  label: t(`brand.${value}`),
+                }))}
+                defaultValue={now.registration}
+              />
+              <Choice
+                name="brand.languages"
+                label={t('brand.languages')}
+                help={t('brand.languagesHelp')}
+                choices={offers.map((codes) => ({
+                  value: codes.join(' '),
+                  label: codes.map((code) => languages[code]).join(', '),
+                }))}
+                defaultValue={now.languages.join(' ')}
+              />
+              <Field
+                name="brand.currency"
+                label={t('brand.currency')}
+                help={t('brand.currencyHelp')}
+                maxLength={3}
+                defaultValue={now.currency}
+              />
+              <LongField
+                name="brand.css"
+                label={t('brand.css')}
+                help={t('brand.cssHelp')}
+                required={false}
+                maxLength={4000}
+                defaultValue={now.css ?? ''}
+                onType={(css) => change({ css })}
+              />
+              <LongField
+                name="brand.sign_in.en"
+                label={t('brand.signInEn')}
+                required={false}
+                maxLength={500}
+                defaultValue={now.sign_in.en ?? ''}
+              />
+              <LongField
+                name="brand.sign_in.de"
+                label={t('brand.signInDe')}
+                required={false}
+                maxLength={500}
+                defaultValue={now.sign_in.de ?? ''}
+              />
+            </>
+          )}
         </Form>
       </Section>
     </>

@@ -3,8 +3,8 @@ import { useParams } from '@tanstack/react-router';
 import { useRef, useState } from 'react';
 import type { Schema } from '../../../client/index.ts';
 import { client } from '../data/client.ts';
+import { drawnOf } from '../data/drawn.ts';
 import { session, ticket } from '../data/queries/index.ts';
-import { tagOf } from '../data/tag.ts';
 import { moment } from '../text/formats.ts';
 import { useText } from '../text/index.ts';
 import {
@@ -113,11 +113,7 @@ interface ChangeProps {
   action: Parameters<typeof ActionButton>[0]['action'];
 }
 
-function ChangeSubject({
-  of: { tid, subject },
-  action,
-  onChanged,
-}: ChangeProps & { onChanged: () => unknown }) {
+function ChangeSubject({ of: { tid }, action, onChanged }: ChangeProps & { onChanged: () => unknown }) {
   const { t } = useText();
   const [isOpen, setOpen] = useState(false);
   return (
@@ -128,7 +124,7 @@ function ChangeSubject({
       <Dialog title={t('tickets.changeSubject')} isOpen={isOpen} onClose={() => setOpen(false)}>
         <Form
           submit={t('app.save')}
-          tagOf={tagOf('/dashboard/tickets/{tid}/subject', { path: { tid } })}
+          of={drawnOf('/dashboard/tickets/{tid}/subject', { path: { tid } })}
           onSubmit={async ({ subject: wanted = '' }, _files, ifMatch) => {
             await client.put('/dashboard/tickets/{tid}/subject', {
               ifMatch,
@@ -139,13 +135,15 @@ function ChangeSubject({
             setOpen(false);
           }}
         >
-          <Field
-            name="subject"
-            label={t('tickets.subject')}
-            defaultValue={subject}
-            maxLength={255}
-            autoFocus
-          />
+          {(now) => (
+            <Field
+              name="subject"
+              label={t('tickets.subject')}
+              defaultValue={now.subject}
+              maxLength={255}
+              autoFocus
+            />
+          )}
         </Form>
       </Dialog>
     </>

@@ -2,12 +2,13 @@ import { Button, type ButtonProps, Modal, Stack, Text, TextInput, Tooltip } from
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import type { ErrorCode, OperationName } from '../../../client/index.ts';
+import type { Drawn, Reading } from '../data/drawn.ts';
 import { useMay } from '../data/may.ts';
 import { useText } from '../text/index.ts';
 import { type Files, Form, type Values } from './Form.tsx';
 import { Reason, Refusal } from './Refusal.tsx';
 
-interface ActProps {
+interface ActProps<Of> {
   /** What staff has to be allowed; a button that is not says so. */
   operation: OperationName;
   label: string;
@@ -20,29 +21,39 @@ interface ActProps {
   size?: ButtonProps['size'];
   /** Other reasons that forbid it, as the API says them. */
   action?: { allowed: boolean; reason: string | null; code?: ErrorCode | null };
-  onAct: (values: Values, files: Files, ifMatch: string | undefined) => Promise<unknown>;
-  /** The tag of what the form changes; see `Form`. */
-  tagOf?: () => Promise<string | undefined>;
+  onAct: (values: Values, files: Files, ifMatch: string | undefined, now: Of) => Promise<unknown>;
+  /** What the form is drawn of; see `Form`. */
+  of?: Reading<Of>;
   /** Fields of the form. */
-  children?: ReactNode;
+  children?: ReactNode | ((now: Of) => ReactNode);
 }
 
 const free = { allowed: true, reason: null, code: null };
 
 /** Something that staff does: a button, and the form that it asks for. What staff has read is read anew afterwards. */
-export function Act({ operation, label, text, name, isDangerous, isFirst, size, ...rest }: ActProps) {
-  const { action = free, onAct, tagOf, children } = rest;
+export function Act<Of>({ operation, label, text, name, ...rest }: ActProps<Of>) {
+  const { isDangerous, isFirst, size, action = free, onAct, of, children } = rest;
   const { t } = useText();
   const may = useMay();
   const queries = useQueryClient();
   const [isOpen, setOpen] = useState(false);
-  const act = async (values: Values, files: Files, ifMatch?: string) => {
-    await onAct(values, files, ifMatch);
+  const [drawn, setDrawn] = useState<Drawn<Of>>();
+  const act = async (...typed: Parameters<typeof onAct>) => {
+    await onAct(...typed);
     setOpen(false);
     await queries.invalidateQueries({ queryKey: ['staff'] });
   };
-  const press = useMutation({ mutationFn: () => act({}, {}) });
   const asks = text !== undefined || children !== undefined || name !== undefined;
+  const press = useMutation({
+    mutationFn: async () => {
+      // What is in the way of opening it is said beside the button, not in an empty dialog.
+      if (!asks) return act({}, {}, undefined, undefined as Of);
+      setDrawn(await of?.read());
+      setOpen(true);
+    },
+  });
+  // At once where it can be: a button that waits loses the focus, which the dialog gives back to it.
+  const open = () => (asks && of === undefined ? setOpen(true) : press.mutate());
   const color = isDangerous ? 'red' : undefined;
   const look = { size: size ?? 'xs', color, variant: isFirst ? 'filled' : isDangerous ? 'light' : 'default' };
   const isAllowed = may(operation);
@@ -61,10 +72,10 @@ export function Act({ operation, label, text, name, isDangerous, isFirst, size, 
     );
   return (
     <>
-      <Button {...look} loading={press.isPending} onClick={() => (asks ? setOpen(true) : press.mutate())}>
+      <Button {...look} loading={!asks && press.isPending} onClick={open}>
         {label}
       </Button>
-      {!asks && <Refusal error={press.error} />}
+      <Refusal error={press.error} />
       <Modal
         opened={isOpen}
         onClose={() => setOpen(false)}
@@ -74,20 +85,24 @@ export function Act({ operation, label, text, name, isDangerous, isFirst, size, 
       >
         <Stack gap="md">
           {text !== undefined && <Text style={{ overflowWrap: 'anywhere' }}>{text}</Text>}
-          <Form submit={label} onSubmit={act} tagOf={tagOf}>
-            {children}
-            {name !== undefined && (
-              <TextInput
-                label={t('staff.typeName', { name })}
-                pattern={name.replaceAll(
-                  /[^\p{L}\p{N} ]/gu,
-                  (sign) => `\\u{${sign.codePointAt(0)?.toString(16)}}`,
+          <Form submit={label} onSubmit={act} of={of} drawn={drawn}>
+            {(now) => (
+              <>
+                {typeof children === 'function' ? children(now) : children}
+                {name !== undefined && (
+                  <TextInput
+                    label={t('staff.typeName', { name })}
+                    pattern={name.replaceAll(
+                      /[^\p{L}\p{N} ]/gu,
+                      (sign) => `\\u{${sign.codePointAt(0)?.toString(16)}}`,
+                    )}
+                    title={name}
+                    autoComplete="off"
+                    required
+                    withAsterisk={false}
+                  />
                 )}
-                title={name}
-                autoComplete="off"
-                required
-                withAsterisk={false}
-              />
+              </>
             )}
           </Form>
         </Stack>

@@ -1,5 +1,15 @@
-import { Button, Group, Input, NativeSelect, PasswordInput, Stack, Textarea, TextInput } from '@mantine/core';
-import { notifyManager, useMutation, useQueryClient } from '@tanstack/react-query';
+import {
+  Button,
+  Group,
+  Input,
+  NativeSelect,
+  PasswordInput,
+  Skeleton,
+  Stack,
+  Textarea,
+  TextInput,
+} from '@mantine/core';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
 import {
   createContext,
   type FormEvent,
@@ -12,6 +22,7 @@ import {
   useState,
 } from 'react';
 import { ApiError } from '../../../client/index.ts';
+import { type Drawn, isSame, type Reading } from '../data/drawn.ts';
 import { useText } from '../text/index.ts';
 import { AsCode, ShowsCode } from './AsCode.tsx';
 import { Detail, Refusal } from './Refusal.tsx';
@@ -32,71 +43,94 @@ export function useMistake(name: string): ReactNode {
   return mistakes.get(name) ?? [...mistakes].find(([field]) => field.startsWith(`${name}[`))?.[1];
 }
 
-interface FormProps {
+interface FormProps<Of> {
   submit: string;
-  onSubmit: (values: Values, files: Files, ifMatch: string | undefined) => Promise<unknown>;
   /**
-   * Reads the tag of what the form is drawn of, for `ifMatch` of the change: with it nobody's change that came while
-   * somebody typed is overwritten unseen.
+   * `ifMatch` is the tag of what the form is drawn of, for the change: with it nobody's change that came while somebody
+   * typed is overwritten unseen. It answers what it made, as `of` reads it, where the form stays and goes on from that.
    */
-  tagOf?: () => Promise<string | undefined>;
-  children: ReactNode;
+  onSubmit: (values: Values, files: Files, ifMatch: string | undefined, now: Of) => Promise<unknown>;
+  /** What the form is drawn of, which its fields take as `now`. */
+  of?: Reading<Of>;
+  /** That, where whoever opens the form has read it. */
+  drawn?: Drawn<Of> | undefined;
+  children: ReactNode | ((now: Of) => ReactNode);
   /** Beside the button that submits. */
   beside?: ReactNode;
   /** False as long as there is nothing to send, or it was not confirmed. */
   isReady?: boolean;
   /** By what name its draft is kept for when the page is loaded anew; without one nothing that was typed is kept. */
   draft?: string;
-  /** Draws the form of what there is now: offered when somebody else has changed it since it was drawn. */
-  onDrawAnew?: () => Promise<unknown>;
 }
 
 /**
  * A form whose mistakes land at their fields, as the API names them. What was typed stays whatever the answer is.
  * After a success it is up to the caller to show something else.
  */
-export function Form({
-  submit,
-  onSubmit,
-  children,
-  beside,
-  isReady = true,
-  draft: draftName,
-  onDrawAnew,
-  tagOf,
-}: FormProps) {
+export function Form<Of>(form: FormProps<Of>) {
+  const { of } = form;
+  const [drawn, setDrawn] = useState(form.drawn);
+  const read = useMutation({ mutationFn: async () => of && setDrawn(await of.read()) });
+  // biome-ignore lint/correctness/useExhaustiveDependencies: it stays what was drawn at first
+  useEffect(() => {
+    if (of !== undefined && drawn === undefined) read.mutate();
+  }, []);
+  if (of === undefined) return <Fields {...form} drawn={undefined} />;
+  if (drawn !== undefined) return <Fields {...form} drawn={drawn} />;
+  if (read.error !== null) return <Refusal error={read.error} onRetry={() => read.mutate()} />;
+  return <Skeleton height={240} />;
+}
+
+function Fields<Of>({ submit, onSubmit, children, beside, isReady = true, ...props }: FormProps<Of>) {
+  const { of, draft: draftName } = props;
   const { t } = useText();
   const queries = useQueryClient();
   const form = useRef<HTMLFormElement>(null);
   const draft = useDraft(form, draftName);
-  const tag = useTag(tagOf);
+  // It stays when what there is changes: what is sent says of what it is a change.
+  const drawn = useRef(props.drawn);
   const [round, setRound] = useState(0);
-  const drawAnew = async (isStill = () => true) => {
-    // First the tag: what is read after it may only be newer, and then the change is refused once more.
-    await tag.read();
-    await queries.invalidateQueries();
-    // After whoever draws the form was told of what was read, or its fields would be drawn of what was there before.
-    notifyManager.schedule(() => {
-      if (isStill()) setRound((before) => before + 1);
-    });
+  const draw = (found: Drawn<Of>) => {
+    drawn.current = found;
+    setRound((before) => before + 1);
   };
+  const drawAnew = async () => {
+    if (of !== undefined) draw(await of.read());
+    await queries.invalidateQueries();
+  };
+  /** Somebody else was quicker, unless it was with something that this form does not show. */
+  const hasChanged = async () => {
+    const found = await of?.read();
+    if (found === undefined || !isSame(found.now, drawn.current?.now)) return true;
+    drawn.current = found;
+    return false;
+  };
+  // Without `of` there is nothing that it could be drawn of, and nobody asks.
+  const now = () => drawn.current?.now as Of;
+  const submitted = (values: Values, files: Files) => onSubmit(values, files, drawn.current?.tag, now());
   const act = useMutation({
     mutationFn: async ([values, files]: [Values, Files]) => {
-      const ifMatch = await tag.known();
       // Whoever sends it may draw a new form before they are told that it came: what was sent is nothing for that one.
       const keepAgain = draft.take();
-      return onSubmit(values, files, ifMatch).catch((error: unknown) => {
+      try {
+        return await submitted(values, files).catch(async (error: unknown) => {
+          if (!isRefusedBy(error, 412) || (await hasChanged())) throw error;
+          return submitted(values, files);
+        });
+      } catch (error) {
         keepAgain();
         throw error;
-      });
+      }
     },
-    onSuccess: async (_answer, [values]) => {
+    onSuccess: async (made, [values]) => {
       // A form that stays goes on from what there is now; a dialog is about to close.
-      const stays = form.current !== null && form.current.closest('[role=dialog]') === null;
+      if (of === undefined || form.current === null || form.current.closest('[role=dialog]') !== null) return;
+      const found = await of.read();
+      // Somebody was at it between the change and this look: the form shows nothing of that, so the next change has to be refused.
+      if (!isSame(found.now, made) || form.current === null) return;
       // What somebody has typed since is not taken from them.
-      const isAsSent = () =>
-        form.current !== null && JSON.stringify(typedIn(form.current)[0]) === JSON.stringify(values);
-      if (tagOf !== undefined && stays) await drawAnew(isAsSent);
+      if (isSame(typedIn(form.current)[0], values)) draw(found);
+      else drawn.current = found;
     },
   });
   const mistakes = mistakesOf(act.error);
@@ -118,13 +152,10 @@ export function Form({
     <form ref={form} className="form" onSubmit={send}>
       <Mistakes value={mistakes}>
         <Stack gap="md">
-          <Fragment key={round}>{children}</Fragment>
+          <Fragment key={round}>{typeof children === 'function' ? children(now()) : children}</Fragment>
           {!isAtFields && <Refusal error={act.error} />}
           {isRefusedBy(act.error, 412) && (
-            <Button
-              variant="default"
-              onClick={() => void (onDrawAnew ?? (() => drawAnew()))().then(() => act.reset())}
-            >
+            <Button variant="default" onClick={() => void drawAnew().then(() => act.reset())}>
               {t('app.showNow')}
             </Button>
           )}
@@ -141,7 +172,7 @@ export function Form({
             {showsCode && (
               <AsCode
                 act={async () => {
-                  if (form.current !== null) await onSubmit(...typedIn(form.current), undefined);
+                  if (form.current !== null) await onSubmit(...typedIn(form.current), undefined, now());
                 }}
               />
             )}
@@ -155,21 +186,6 @@ export function Form({
 
 function isRefusedBy(error: unknown, status: number): boolean {
   return error instanceof ApiError && error.status === status;
-}
-
-/** The tag of what a form is drawn of, read with it; where that came to nothing, once it is sent. */
-function useTag(tagOf: FormProps['tagOf']) {
-  const tag = useRef<Promise<string | undefined>>(undefined);
-  const read = () => {
-    tag.current = tagOf?.();
-    return tag.current?.catch(() => undefined);
-  };
-  // biome-ignore lint/correctness/useExhaustiveDependencies: it is the tag of what was drawn at first
-  useEffect(() => {
-    void read();
-  }, []);
-  const known = async () => tag.current?.catch(() => tagOf?.());
-  return { read, known };
 }
 
 /** What stands in a form now. */

@@ -2,8 +2,8 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
 import { useState } from 'react';
 import { client } from '../data/client.ts';
+import { drawnOf, partOf } from '../data/drawn.ts';
 import { machineAddresses } from '../data/queries/index.ts';
-import { tagOf } from '../data/tag.ts';
 import { useText } from '../text/index.ts';
 import { Badge, Button, Dialog, Field, Form, Group, List, Text } from '../ui/index.ts';
 
@@ -67,7 +67,9 @@ export function Addresses() {
       >
         <Form
           submit={t('app.save')}
-          tagOf={tagOf('/dashboard/service/{id}/vps/ips', { path: { id } })}
+          of={partOf(drawnOf('/dashboard/service/{id}/vps/ips', { path: { id } }), ({ ips }) =>
+            ips.find(({ address }) => address === chosen),
+          )}
           onSubmit={async ({ dns_name = null }, _files, ifMatch) => {
             const address = named?.address ?? '';
             await client.patch('/dashboard/service/{id}/vps/ips', {
@@ -79,15 +81,17 @@ export function Addresses() {
             setChosen(null);
           }}
         >
-          <Field
-            name="dns_name"
-            label={t('addresses.name')}
-            help={t('addresses.nameHelp')}
-            required={false}
-            maxLength={255}
-            defaultValue={named?.dns_name ?? ''}
-            autoFocus
-          />
+          {(now) => (
+            <Field
+              name="dns_name"
+              label={t('addresses.name')}
+              help={t('addresses.nameHelp')}
+              required={false}
+              maxLength={255}
+              defaultValue={now?.dns_name ?? ''}
+              autoFocus
+            />
+          )}
         </Form>
       </Dialog>
     </>

@@ -1,44 +1,23 @@
-import { type UseQueryResult, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQueryClient } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
 import { useState } from 'react';
-import type { Schema } from '../../../client/index.ts';
 import { client } from '../data/client.ts';
-import { useDrawn } from '../data/drawn.ts';
-import { machineSettings } from '../data/queries/index.ts';
+import { drawnOf } from '../data/drawn.ts';
 import { useText } from '../text/index.ts';
-import { Choice, Field, Form, Refusal, Section, Skeleton, Text, Tick } from '../ui/index.ts';
+import { Choice, Field, Form, Section, Text, Tick } from '../ui/index.ts';
 
 /** How a machine is set up. */
 export function Settings() {
   const id = Number(useParams({ from: '/in/services/$id' }).id);
-  const read = useQuery(machineSettings(id));
-  if (read.isFetchedAfterMount && read.data !== undefined)
-    return <Fields id={id} now={read.data} readAnew={read.refetch} />;
-  if (read.error) return <Refusal error={read.error} onRetry={() => void read.refetch()} />;
-  return <Skeleton height={480} />;
-}
-
-type Read = UseQueryResult<{ settings: Schema<'MachineSettings'>; tag: string | undefined }>;
-
-interface FieldsProps {
-  id: number;
-  now: NonNullable<Read['data']>;
-  readAnew: Read['refetch'];
-}
-
-function Fields({ id, now, readAnew }: FieldsProps) {
   const { t } = useText();
   const queries = useQueryClient();
   const [isSaved, setSaved] = useState(false);
-  const { key, sent, drawAnew, ...drawn } = useDrawn(now, readAnew);
-  const { settings: found, tag: ifMatch } = drawn.found;
   return (
     <Form
-      key={key}
       submit={t('app.save')}
       beside={isSaved && <Text role="status">{t('app.saved')}</Text>}
-      onDrawAnew={drawAnew}
-      onSubmit={async (values) => {
+      of={drawnOf('/dashboard/service/{id}/vps/settings', { path: { id } })}
+      onSubmit={async (values, _files, ifMatch, { settings: found }) => {
         setSaved(false);
         const made = await client.patch('/dashboard/service/{id}/vps/settings', {
           path: { id },
@@ -60,78 +39,85 @@ function Fields({ id, now, readAnew }: FieldsProps) {
             },
           },
         });
-        await sent(made);
         await queries.invalidateQueries({ queryKey: ['vps', id] });
         setSaved(true);
+        return made;
       }}
     >
-      <Section title={t('settings.system')}>
-        <Field
-          name="hostname"
-          label={t('order.hostname')}
-          help={t('order.hostnameHelp')}
-          maxLength={64}
-          defaultValue={found.hostname}
-        />
-        <Field
-          name="nameservers"
-          label={t('settings.nameservers')}
-          help={t('settings.nameserversHelp')}
-          required={false}
-          defaultValue={found.nameservers.join(', ')}
-        />
-        <Choice
-          name="boot_order"
-          label={t('settings.boot')}
-          help={t('settings.bootHelp')}
-          defaultValue={found.boot_order}
-          choices={(['disk', 'network'] as const).map((value) => ({ value, label: t(`settings.${value}`) }))}
-        />
-        <Tick
-          name="rescue"
-          label={t('settings.rescue')}
-          help={t('settings.rescueHelp')}
-          defaultChecked={found.rescue}
-        />
-      </Section>
-      <Section title={t('settings.backups')}>
-        <Tick
-          name="auto_backup.enabled"
-          label={t('settings.backup')}
-          defaultChecked={found.auto_backup.enabled}
-        />
-        <Choice
-          name="auto_backup.hour"
-          label={t('settings.hour')}
-          help={t('settings.hourHelp')}
-          defaultValue={String(found.auto_backup.hour)}
-          choices={Array.from({ length: 24 }, (_, hour) => ({
-            value: String(hour),
-            label: `${String(hour).padStart(2, '0')}:00`,
-          }))}
-        />
-        <Choice
-          name="auto_backup.keep"
-          label={t('settings.keep')}
-          defaultValue={String(found.auto_backup.keep)}
-          choices={Array.from({ length: 7 }, (_, night) => ({
-            value: String(night + 1),
-            label: t('settings.nights', { count: night + 1 }),
-          }))}
-        />
-      </Section>
-      <Section title={t('settings.protection')}>
-        <Tick
-          name="protection.delete"
-          label={t('settings.protectDelete')}
-          defaultChecked={found.protection.delete}
-        />
-        <Tick
-          name="protection.reinstall"
-          label={t('settings.protectReinstall')}
-          defaultChecked={found.protection.reinstall}
-        />
-      </Section>
+      {({ settings: found }) => (
+        <>
+          <Section title={t('settings.system')}>
+            <Field
+              name="hostname"
+              label={t('order.hostname')}
+              help={t('order.hostnameHelp')}
+              maxLength={64}
+              defaultValue={found.hostname}
+            />
+            <Field
+              name="nameservers"
+              label={t('settings.nameservers')}
+              help={t('settings.nameserversHelp')}
+              required={false}
+              defaultValue={found.nameservers.join(', ')}
+            />
+            <Choice
+              name="boot_order"
+              label={t('settings.boot')}
+              help={t('settings.bootHelp')}
+              defaultValue={found.boot_order}
+              choices={(['disk', 'network'] as const).map((value) => ({
+                value,
+                label: t(`settings.${value}`),
+              }))}
+            />
+            <Tick
+              name="rescue"
+              label={t('settings.rescue')}
+              help={t('settings.rescueHelp')}
+              defaultChecked={found.rescue}
+            />
+          </Section>
+          <Section title={t('settings.backups')}>
+            <Tick
+              name="auto_backup.enabled"
+              label={t('settings.backup')}
+              defaultChecked={found.auto_backup.enabled}
+            />
+            <Choice
+              name="auto_backup.hour"
+              label={t('settings.hour')}
+              help={t('settings.hourHelp')}
+              defaultValue={String(found.auto_backup.hour)}
+              choices={Array.from({ length: 24 }, (_, hour) => ({
+                value: String(hour),
+                label: `${String(hour).padStart(2, '0')}:00`,
+              }))}
+            />
+            <Choice
+              name="auto_backup.keep"
+              label={t('settings.keep')}
+              defaultValue={String(found.auto_backup.keep)}
+              choices={Array.from({ length: 7 }, (_, night) => ({
+                value: String(night + 1),
+                label: t('settings.nights', { count: night + 1 }),
+              }))}
+            />
+          </Section>
+          <Section title={t('settings.protection')}>
+            <Tick
+              name="protection.delete"
+              label={t('settings.protectDelete')}
+              defaultChecked={found.protection.delete}
+            />
+            <Tick
+              name="protection.reinstall"
+              label={t('settings.protectReinstall')}
+              defaultChecked={found.protection.reinstall}
+            />
+          </Section>
+        </>
+      )}
     </Form>
   );
 }

@@ -4,6 +4,7 @@ import { useState } from 'react';
 import type { Schema } from '../../../client/index.ts';
 import { DeveloperTabs } from '../account/DeveloperTabs.tsx';
 import { client } from '../data/client.ts';
+import { drawnOf } from '../data/drawn.ts';
 import { deliveries, moreOf, queryClient, webhook } from '../data/queries/index.ts';
 import { deliveryStates } from '../data/states.ts';
 import { moment } from '../text/formats.ts';
@@ -133,15 +134,16 @@ function Shown({ found }: { found: Schema<'Webhook'> }) {
       <Dialog title={t('apiKeys.change')} isOpen={asked === 'change'} onClose={() => setAsked(null)}>
         <Form
           submit={t('app.save')}
-          onSubmit={async (values) => {
+          of={drawnOf('/dashboard/webhooks/{id}', { path })}
+          onSubmit={async (values, _files, ifMatch) => {
             const { url = '', description = '' } = values;
             const body = { url, description, events: chosenEvents(values) };
-            await client.patch('/dashboard/webhooks/{id}', { path, body });
+            await client.patch('/dashboard/webhooks/{id}', { path, body, ifMatch });
             setAsked(null);
             await readAnew();
           }}
         >
-          <WebhookFields webhook={found} />
+          {({ webhook }) => <WebhookFields webhook={webhook} />}
         </Form>
       </Dialog>
       <Confirm

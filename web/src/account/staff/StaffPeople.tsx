@@ -1,7 +1,7 @@
 import type { Schema } from '../../../../client/index.ts';
 import { client } from '../../data/client.ts';
+import { drawnOf } from '../../data/drawn.ts';
 import { staffPeople } from '../../data/queries/staff/index.ts';
-import { tagOf } from '../../data/tag.ts';
 import { useText } from '../../text/index.ts';
 import { Act, Group, ListPage, Named, NamedChoice, NamedLong, useColumns } from '../../ui/index.ts';
 
@@ -57,7 +57,7 @@ function Acts({ of: member }: { of: Schema<'StaffMember'> }) {
       <Act
         operation="updateStaff"
         label={t('support.change')}
-        tagOf={tagOf('/staff/staff/{id}', { path })}
+        of={drawnOf('/staff/staff/{id}', { path })}
         text={t('running.changePersonText')}
         onAct={({ first_name: first, last_name: last, role }, _files, ifMatch) =>
           client.patch('/staff/staff/{id}', {
@@ -67,9 +67,13 @@ function Acts({ of: member }: { of: Schema<'StaffMember'> }) {
           })
         }
       >
-        <Named name="first_name" value={member.first_name} />
-        <Named name="last_name" value={member.last_name} />
-        <NamedChoice name="role" of={roles} value={member.role} />
+        {({ member: now }) => (
+          <>
+            <Named name="first_name" value={now.first_name} />
+            <Named name="last_name" value={now.last_name} />
+            <NamedChoice name="role" of={roles} value={now.role} />
+          </>
+        )}
       </Act>
       {member.status === 'blocked' ? (
         <Act

@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useParams } from '@tanstack/react-router';
 import { ApiError, type Schema } from '../../../../client/index.ts';
 import { client } from '../../data/client.ts';
+import { drawnOf } from '../../data/drawn.ts';
 import { actAs } from '../../data/impersonation.ts';
 import { useMay } from '../../data/may.ts';
 import { startOver } from '../../data/queries/index.ts';
@@ -11,7 +12,6 @@ import {
   staffOrganizations,
   user as userQuery,
 } from '../../data/queries/staff/index.ts';
-import { tagOf } from '../../data/tag.ts';
 import { useText } from '../../text/index.ts';
 import {
   Act,
@@ -126,7 +126,7 @@ function Acts({ of: person }: { of: Person }) {
       <Act
         operation="correctUser"
         label={t('support.change')}
-        tagOf={tagOf('/staff/users/{id}', { path })}
+        of={drawnOf('/staff/users/{id}', { path })}
         onAct={({ first_name, last_name, phone, billing_email, abuse_email }, _files, ifMatch) =>
           client.patch('/staff/users/{id}', {
             ifMatch,
@@ -138,11 +138,15 @@ function Acts({ of: person }: { of: Person }) {
           })
         }
       >
-        <Named name="first_name" value={person.first_name} />
-        <Named name="last_name" value={person.last_name} />
-        <Named name="phone" value={person.phone} isOptional />
-        <Named name="billing_email" value={person.billing_email} isOptional />
-        <Named name="abuse_email" value={person.abuse_email} isOptional />
+        {({ user: now }) => (
+          <>
+            <Named name="first_name" value={now.first_name} />
+            <Named name="last_name" value={now.last_name} />
+            <Named name="phone" value={now.phone} isOptional />
+            <Named name="billing_email" value={now.billing_email} isOptional />
+            <Named name="abuse_email" value={now.abuse_email} isOptional />
+          </>
+        )}
       </Act>
       {person.status === 'blocked' ? (
         <Act

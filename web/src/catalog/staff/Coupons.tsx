@@ -1,7 +1,7 @@
 import type { Schema } from '../../../../client/index.ts';
 import { client } from '../../data/client.ts';
+import { drawnOf } from '../../data/drawn.ts';
 import { coupons } from '../../data/queries/staff/index.ts';
-import { tagOf } from '../../data/tag.ts';
 import { money } from '../../text/formats.ts';
 import { useText } from '../../text/index.ts';
 import { Act, Group, ListPage, Named, Tick, useColumns } from '../../ui/index.ts';
@@ -18,12 +18,12 @@ export function Coupons() {
     {
       worth: ({ percent, amount, currency }) =>
         percent === null ? money(amount ?? '0', currency, language) : `${percent} %`,
-      actions: ({ id, active, ...coupon }) => (
+      actions: ({ id, active }) => (
         <Group gap="xs">
           <Act
             operation="updateCoupon"
             label={t('support.change')}
-            tagOf={tagOf('/staff/coupons/{id}', { path: { id } })}
+            of={drawnOf('/staff/coupons/{id}', { path: { id } })}
             onAct={(
               { max_uses: max, max_uses_per_customer: each, starts_at: from, expires_at: until },
               _files,
@@ -39,7 +39,7 @@ export function Coupons() {
               })
             }
           >
-            <Limits of={coupon} />
+            {({ coupon }) => <Limits of={coupon} />}
           </Act>
           {active && (
             <Act

@@ -6,8 +6,8 @@ import { Text, Trial, useWord, type Values } from '../../ui/index.ts';
 
 type Change = Schema<'ProductChange'>;
 
-export function changeProduct(id: number, body: Change) {
-  return client.patch('/staff/products/{id}', { path: { id }, body });
+export function changeProduct(id: number, body: Change, ifMatch?: string) {
+  return client.patch('/staff/products/{id}', { path: { id }, body, ifMatch });
 }
 
 export function previewProduct(id: number, body: Schema<'PreviewedProduct'>) {

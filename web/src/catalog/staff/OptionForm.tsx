@@ -1,5 +1,6 @@
 import { useState } from 'react';
 import type { Schema } from '../../../../client/index.ts';
+import { drawnOf, partOf } from '../../data/drawn.ts';
 import { money } from '../../text/formats.ts';
 import { useText } from '../../text/index.ts';
 import type en from '../../text/staff/staff.en.json';
@@ -52,16 +53,23 @@ export function OptionActs({ product, option }: OptionsProps & { option: Option 
   const { key } = option;
   const isRetired = product.retired_options.includes(option);
   const change = (values: Values) => changeIn({ ...values, [`${at}.key`]: key });
+  const optionIn = ({ product: now }: { product: Schema<'StaffProduct'> }) =>
+    [...now.options, ...now.retired_options].find((each) => each.key === key);
   return (
     <Group gap="xs">
       <Act
         operation="updateProduct"
         label={t('support.change')}
         text={t('money.optionText')}
-        onAct={(values) => changeProduct(product.id, change(values))}
+        of={partOf(drawnOf('/staff/products/{id}', { path: { id: product.id } }), optionIn)}
+        onAct={(values, _files, ifMatch) => changeProduct(product.id, change(values), ifMatch)}
       >
-        <OptionFields of={option} />
-        <HavingTrial product={product} change={change} />
+        {(now) => (
+          <>
+            <OptionFields of={now ?? option} />
+            <HavingTrial product={product} change={change} />
+          </>
+        )}
       </Act>
       <Act
         operation="updateProduct"

@@ -1,18 +1,18 @@
 import type { Schema } from '../../../../client/index.ts';
 import { client } from '../../data/client.ts';
+import { drawnOf } from '../../data/drawn.ts';
 import { productGroups } from '../../data/queries/staff/index.ts';
-import { tagOf } from '../../data/tag.ts';
 import { useText } from '../../text/index.ts';
 import { Act, ListPage, Named, useColumns } from '../../ui/index.ts';
 
 export function ProductGroups() {
   const { t } = useText();
   const columns = useColumns<Schema<'StaffProductGroup'>>(['name', 'position', 'products', 'actions'], {
-    actions: ({ id, name, position }) => (
+    actions: ({ id }) => (
       <Act
         operation="updateProductGroup"
         label={t('support.change')}
-        tagOf={tagOf('/staff/product-groups/{id}', { path: { id } })}
+        of={drawnOf('/staff/product-groups/{id}', { path: { id } })}
         onAct={({ name, position }, _files, ifMatch) =>
           client.patch('/staff/product-groups/{id}', {
             ifMatch,
@@ -21,8 +21,12 @@ export function ProductGroups() {
           })
         }
       >
-        <Named name="name" value={name} />
-        <Named name="position" value={position} />
+        {({ product_group: { name, position } }) => (
+          <>
+            <Named name="name" value={name} />
+            <Named name="position" value={position} />
+          </>
+        )}
       </Act>
     ),
   });

@@ -1,8 +1,8 @@
 import { useParams } from '@tanstack/react-router';
 import type { Schema } from '../../../../client/index.ts';
 import { client } from '../../data/client.ts';
+import { drawnOf } from '../../data/drawn.ts';
 import { staffProduct } from '../../data/queries/staff/index.ts';
-import { tagOf } from '../../data/tag.ts';
 import { day, money } from '../../text/formats.ts';
 import { useText } from '../../text/index.ts';
 import {
@@ -117,7 +117,7 @@ function Acts({ of: product }: { of: Product }) {
       <Act
         operation="updateProduct"
         label={t('support.change')}
-        tagOf={tagOf('/staff/products/{id}', { path })}
+        of={drawnOf('/staff/products/{id}', { path })}
         onAct={({ name, description = '', stock, status, group_id: group, position }, _files, ifMatch) =>
           client.patch('/staff/products/{id}', {
             ifMatch,
@@ -133,12 +133,16 @@ function Acts({ of: product }: { of: Product }) {
           })
         }
       >
-        <Named name="name" value={product.name} />
-        <NamedLong name="description" value={product.description} isOptional />
-        <Named name="stock" value={product.stock} isOptional help={t('money.stockHelp')} />
-        <NamedChoice name="status" of={productStates} value={product.status} />
-        <Groups value={product.group.id} />
-        <Named name="position" value={product.position} />
+        {({ product: now }) => (
+          <>
+            <Named name="name" value={now.name} />
+            <NamedLong name="description" value={now.description} isOptional />
+            <Named name="stock" value={now.stock} isOptional help={t('money.stockHelp')} />
+            <NamedChoice name="status" of={productStates} value={now.status} />
+            <Groups value={now.group.id} />
+            <Named name="position" value={now.position} />
+          </>
+        )}
       </Act>
       <Act
         operation="updateProduct"

@@ -28,13 +28,3 @@ export const paymentMethods = queryOptions({
 export const creditEntries = listed(['invoices', 'credit'], (from, signal) =>
   client.get('/dashboard/credit/transactions', { query: { limit: 25, ...from }, signal }),
 );
-
-export const billingProfile = queryOptions({
-  queryKey: ['billing-profile'],
-  // A form is drawn of it, whose changes are refused when it is old.
-  refetchOnMount: 'always',
-  queryFn: async ({ signal }) => {
-    const { data, tag } = await client.getTagged('/dashboard/billing/profile', { signal });
-    return { profile: data.profile, tag };
-  },
-});

@@ -65,16 +65,3 @@ export const machineKeys = (id: number) =>
     queryFn: async ({ signal }) =>
       (await client.get('/dashboard/service/{id}/vps/access', { path: { id }, signal })).keys,
   });
-
-export const machineSettings = (id: number) =>
-  queryOptions({
-    queryKey: ['vps', id, 'settings'],
-    // A form is drawn of it, whose changes are refused when it is old.
-    refetchOnMount: 'always',
-    queryFn: async ({ signal }) => {
-      const { data, tag } = await client.getTagged('/dashboard/service/{id}/vps/settings', {
-        ...{ path: { id }, signal },
-      });
-      return { settings: data.settings, tag };
-    },
-  });

@@ -1,8 +1,8 @@
 import { useParams } from '@tanstack/react-router';
 import type { Schema } from '../../../../client/index.ts';
 import { client } from '../../data/client.ts';
+import { drawnOf } from '../../data/drawn.ts';
 import { addressPool, addressPools, poolAddresses } from '../../data/queries/staff/index.ts';
-import { tagOf } from '../../data/tag.ts';
 import { useText } from '../../text/index.ts';
 import { Act, Facts, Group, LinkTo, ListPage, Named, Section, Thing, useColumns } from '../../ui/index.ts';
 
@@ -20,12 +20,12 @@ export function AddressPools() {
       taken: ({ addresses }) => addresses.taken,
       resting: ({ addresses }) => addresses.resting,
       reserved: ({ addresses }) => addresses.reserved,
-      actions: ({ id, name, rest_hours: hours }) => (
+      actions: ({ id, name }) => (
         <Group gap="xs">
           <Act
             operation="changeAddressPool"
             label={t('support.change')}
-            tagOf={tagOf('/staff/address-pools/{id}', { path: { id } })}
+            of={drawnOf('/staff/address-pools/{id}', { path: { id } })}
             onAct={({ name, rest_hours: hours }, _files, ifMatch) =>
               client.patch('/staff/address-pools/{id}', {
                 ifMatch,
@@ -34,8 +34,12 @@ export function AddressPools() {
               })
             }
           >
-            <Named name="name" value={name} />
-            <Named name="rest_hours" value={hours} />
+            {({ address_pool: now }) => (
+              <>
+                <Named name="name" value={now.name} />
+                <Named name="rest_hours" value={now.rest_hours} />
+              </>
+            )}
           </Act>
           <Act
             operation="removeAddressPool"

@@ -1,7 +1,7 @@
 import type { Schema } from '../../../../client/index.ts';
 import { client } from '../../data/client.ts';
+import { drawnOf } from '../../data/drawn.ts';
 import { images } from '../../data/queries/staff/index.ts';
-import { tagOf } from '../../data/tag.ts';
 import { useText } from '../../text/index.ts';
 import { Act, Group, ListPage, Named, Text, Tick, useColumns } from '../../ui/index.ts';
 
@@ -62,7 +62,7 @@ function Acts({ of: image }: { of: Schema<'Image'> }) {
       <Act
         operation="changeOperatingSystemImage"
         label={t('support.change')}
-        tagOf={tagOf('/staff/images/{slug}', { path })}
+        of={drawnOf('/staff/images/{slug}', { path })}
         onAct={({ name, version, active, ...sizes }, _files, ifMatch) =>
           client.patch('/staff/images/{slug}', {
             ifMatch,
@@ -74,11 +74,15 @@ function Acts({ of: image }: { of: Schema<'Image'> }) {
           })
         }
       >
-        <Named name="name" value={image.name} />
-        <Named name="version" value={image.version} />
-        <Named name="min_memory_mib" value={image.min_memory_mib} />
-        <Named name="min_disk_gib" value={image.min_disk_gib} />
-        <Tick name="active" label={t('running.offered')} defaultChecked={image.active} />
+        {({ image: now }) => (
+          <>
+            <Named name="name" value={now.name} />
+            <Named name="version" value={now.version} />
+            <Named name="min_memory_mib" value={now.min_memory_mib} />
+            <Named name="min_disk_gib" value={now.min_disk_gib} />
+            <Tick name="active" label={t('running.offered')} defaultChecked={now.active} />
+          </>
+        )}
       </Act>
       <Act
         operation="prepareOperatingSystemImage"

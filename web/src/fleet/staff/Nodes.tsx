@@ -1,5 +1,6 @@
 import type { Schema } from '../../../../client/index.ts';
 import { client } from '../../data/client.ts';
+import { drawnOf } from '../../data/drawn.ts';
 import { nodes } from '../../data/queries/staff/index.ts';
 import { gigabytes } from '../../text/formats.ts';
 import { useText } from '../../text/index.ts';
@@ -43,8 +44,14 @@ function Acts({ of: node }: { of: Schema<'Node'> }) {
         operation="updateNode"
         label={t('support.change')}
         text={t('running.nodeText')}
-        onAct={({ state, cpu_overcommit: cpu, memory_reserve_mib: memory, disk_reserve_gib: disk }) =>
+        of={drawnOf('/staff/nodes/{id}', { path })}
+        onAct={(
+          { state, cpu_overcommit: cpu, memory_reserve_mib: memory, disk_reserve_gib: disk },
+          _files,
+          ifMatch,
+        ) =>
           client.patch('/staff/nodes/{id}', {
+            ifMatch,
             path,
             body: {
               ...{ state: state as Schema<'NodeState'>, cpu_overcommit: Number(cpu) },
@@ -53,14 +60,18 @@ function Acts({ of: node }: { of: Schema<'Node'> }) {
           })
         }
       >
-        <NamedChoice
-          name="state"
-          value={node.state}
-          of={states.map((value) => ({ value, label: t(`running.node_${value}`) }))}
-        />
-        <Named name="cpu_overcommit" value={node.cpu_overcommit} />
-        <Named name="memory_reserve_mib" value={node.memory_reserve_mib} />
-        <Named name="disk_reserve_gib" value={node.disk_reserve_gib} />
+        {({ node: now }) => (
+          <>
+            <NamedChoice
+              name="state"
+              value={now.state}
+              of={states.map((value) => ({ value, label: t(`running.node_${value}`) }))}
+            />
+            <Named name="cpu_overcommit" value={now.cpu_overcommit} />
+            <Named name="memory_reserve_mib" value={now.memory_reserve_mib} />
+            <Named name="disk_reserve_gib" value={now.disk_reserve_gib} />
+          </>
+        )}
       </Act>
       <Act
         operation="replaceNode"

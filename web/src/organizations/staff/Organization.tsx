@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
 import type { Schema } from '../../../../client/index.ts';
 import { client } from '../../data/client.ts';
+import { drawnOf } from '../../data/drawn.ts';
 import { useMay } from '../../data/may.ts';
 import {
   audit,
@@ -12,7 +13,6 @@ import {
   ticketQueue,
   users,
 } from '../../data/queries/staff/index.ts';
-import { tagOf } from '../../data/tag.ts';
 import { useText } from '../../text/index.ts';
 import {
   Act,
@@ -113,7 +113,7 @@ function Life({ of: organization }: { of: Organization }) {
   );
 }
 
-function Acts({ of: { id, name, country, status } }: { of: Organization }) {
+function Acts({ of: { id, status } }: { of: Organization }) {
   const { t } = useText();
   const path = { id };
   return (
@@ -121,7 +121,7 @@ function Acts({ of: { id, name, country, status } }: { of: Organization }) {
       <Act
         operation="correctOrganization"
         label={t('support.change')}
-        tagOf={tagOf('/staff/organizations/{id}', { path })}
+        of={drawnOf('/staff/organizations/{id}', { path })}
         onAct={({ name, country, require_2fa: frees }, _files, ifMatch) =>
           client.patch('/staff/organizations/{id}', {
             ifMatch,
@@ -130,9 +130,13 @@ function Acts({ of: { id, name, country, status } }: { of: Organization }) {
           })
         }
       >
-        <Named name="name" value={name} />
-        <Named name="country" value={country} isOptional />
-        <Tick name="require_2fa" label={t('customers.freeFactor')} />
+        {({ organization: { name, country } }) => (
+          <>
+            <Named name="name" value={name} />
+            <Named name="country" value={country} isOptional />
+            <Tick name="require_2fa" label={t('customers.freeFactor')} />
+          </>
+        )}
       </Act>
       <Act
         operation="grantAccountCredit"
@@ -224,7 +228,7 @@ function Tax({ id }: { id: number }) {
         <Act
           operation="updateTaxStanding"
           label={t('support.change')}
-          tagOf={tagOf('/staff/organizations/{id}/tax', { path: { id } })}
+          of={drawnOf('/staff/organizations/{id}/tax', { path: { id } })}
           text={t('customers.taxText')}
           onAct={(
             { exempt_reason: exempt, tax_id_state: state, consultation_number: number },
@@ -242,9 +246,13 @@ function Tax({ id }: { id: number }) {
             })
           }
         >
-          <Named name="exempt_reason" value={tax?.exempt_reason} isOptional />
-          <NamedChoice name="tax_id_state" of={['valid', 'invalid', 'unknown']} isOptional />
-          <Named name="consultation_number" isOptional />
+          {({ tax: now }) => (
+            <>
+              <Named name="exempt_reason" value={now.exempt_reason} isOptional />
+              <NamedChoice name="tax_id_state" of={['valid', 'invalid', 'unknown']} isOptional />
+              <Named name="consultation_number" isOptional />
+            </>
+          )}
         </Act>
       }
     >

@@ -2,6 +2,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { Schema } from '../../../../client/index.ts';
 import { client } from '../../data/client.ts';
+import { drawnOf, partOf } from '../../data/drawn.ts';
 import { useMay } from '../../data/may.ts';
 import { settings } from '../../data/queries/staff/index.ts';
 import { day } from '../../text/formats.ts';
@@ -66,25 +67,34 @@ export function SettingsPage() {
           .filter((area) => !isElsewhere(area))
           .map((area) => (
             <Unfold key={area} title={t(`area.${area}`)}>
-              <AreaForm area={area} values={read.data.settings[area] as unknown as Record<string, Value>} />
+              <AreaForm area={area} />
             </Unfold>
           ))}
     </Page>
   );
 }
 
-function AreaForm({ area, values }: { area: Area; values: Record<string, Value> }) {
+const valuesOf = (area: Area, { settings }: Schema<'SettingsAnswer'>) =>
+  settings[area] as unknown as Record<string, Value>;
+
+function AreaForm({ area }: { area: Area }) {
   const { t } = useText();
   const queries = useQueryClient();
   const may = useMay();
   const [isKept, setKept] = useState(false);
   const [typed, setTyped] = useState<Values>({});
-  const save = async (typed: Values) => {
+  const save = async (
+    typed: Values,
+    _files: unknown,
+    ifMatch: string | undefined,
+    now: Record<string, Value>,
+  ) => {
     setKept(false);
-    const body = readAll(area, values, typed);
-    await client.patch('/staff/settings', { body: { [area]: body } as Schema<'SettingsChange'> });
+    const body = { [area]: readAll(area, now, typed) } as Schema<'SettingsChange'>;
+    const made = await client.patch('/staff/settings', { ifMatch, body });
     setKept(true);
     await queries.invalidateQueries({ queryKey: ['staff', 'settings'] });
+    return valuesOf(area, made);
   };
   if (!may('updateSettings')) return <Text>{t('staff.notAllowed')}</Text>;
   const remember = ({ target }: { target: EventTarget }) => {
@@ -98,30 +108,31 @@ function AreaForm({ area, values }: { area: Area; values: Record<string, Value> 
     <div onInput={remember}>
       <Form
         submit={t('running.save')}
+        of={partOf(drawnOf('/staff/settings'), (now) => valuesOf(area, now))}
         onSubmit={save}
         beside={isKept && <Text role="status">{t('running.saved')}</Text>}
       >
-        {Object.entries(values).map(([name, value]) => (
-          <Setting key={name} path={`${area}.${name}`} name={name} value={value} />
-        ))}
+        {(now) =>
+          Object.entries(now).map(([name, value]) => (
+            <Setting key={name} path={`${area}.${name}`} name={name} value={value} />
+          ))
+        }
       </Form>
-      {area === 'calendar' && (
-        <Foreseen
-          calendar={() => (Object.keys(typed).length === 0 ? values : readAll(area, values, typed))}
-        />
-      )}
+      {area === 'calendar' && <Foreseen typed={typed} />}
     </div>
   );
 }
 
 /** What the calendar would do if it were as it was typed; nothing is kept of it. */
-function Foreseen({ calendar }: { calendar: () => Record<string, Value> }) {
+function Foreseen({ typed }: { typed: Values }) {
   const { t, language } = useText();
   const word = useWord();
   const look = useMutation({
     mutationFn: () =>
-      client.post('/staff/settings/preview', {
-        body: { calendar: calendar() } as Schema<'PreviewedSettings'>,
+      client.get('/staff/settings').then((now) => {
+        const values = valuesOf('calendar', now);
+        const calendar = Object.keys(typed).length === 0 ? values : readAll('calendar', values, typed);
+        return client.post('/staff/settings/preview', { body: { calendar } as Schema<'PreviewedSettings'> });
       }),
   });
   const counts = Object.entries(look.data?.counts ?? {}).filter(([, count]) => Number(count) > 0);

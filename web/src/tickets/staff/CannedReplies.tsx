@@ -1,7 +1,7 @@
 import type { Schema } from '../../../../client/index.ts';
 import { client } from '../../data/client.ts';
+import { drawnOf } from '../../data/drawn.ts';
 import { cannedReplies } from '../../data/queries/staff/index.ts';
-import { tagOf } from '../../data/tag.ts';
 import { useText } from '../../text/index.ts';
 import { Act, Group, ListPage, Named, NamedLong, useColumns, Written } from '../../ui/index.ts';
 
@@ -9,18 +9,22 @@ export function CannedReplies() {
   const { t } = useText();
   const columns = useColumns<Schema<'CannedReply'>>(['name', 'message', 'updated_at', 'actions'], {
     message: ({ message }) => <Written>{message}</Written>,
-    actions: ({ id, name, message }) => (
+    actions: ({ id, name }) => (
       <Group gap="xs">
         <Act
           operation="updateCannedReply"
           label={t('support.change')}
-          tagOf={tagOf('/staff/canned-replies/{id}', { path: { id } })}
+          of={drawnOf('/staff/canned-replies/{id}', { path: { id } })}
           onAct={(body, _files, ifMatch) =>
             client.patch('/staff/canned-replies/{id}', { ifMatch, path: { id }, body })
           }
         >
-          <Named name="name" value={name} />
-          <NamedLong name="message" value={message} />
+          {({ canned_reply: now }) => (
+            <>
+              <Named name="name" value={now.name} />
+              <NamedLong name="message" value={now.message} />
+            </>
+          )}
         </Act>
         <Act
           operation="deleteCannedReply"

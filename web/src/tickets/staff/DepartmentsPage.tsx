@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import type { Schema } from '../../../../client/index.ts';
 import { client } from '../../data/client.ts';
+import { drawnOf, partOf } from '../../data/drawn.ts';
 import { settings } from '../../data/queries/staff/index.ts';
 import { ticketPriorities } from '../../data/states.ts';
 import { day, openTime, weekday } from '../../text/formats.ts';
@@ -62,24 +63,13 @@ export function DepartmentsPage() {
   );
 }
 
-/** What a form was drawn of, which stays while somebody types. */
-const shownField = 'shown';
+const departmentsNow = partOf(drawnOf('/staff/settings'), ({ settings: { support } }) => support.departments);
 
-/** No tag of anything: what is sent with it is refused as a change of something that is different by now. */
-const noTag = '"gone"';
-
-/**
- * Changes the departments as they are now, unless somebody changes them at the same moment, or has changed the one that a
- * form was drawn of: `shown`, as JSON.
- */
-async function change(by: (departments: Department[]) => Department[], shown?: string): Promise<void> {
-  const answer = await client.file('/staff/settings');
-  const { data } = (await answer.json()) as { data: Schema<'SettingsAnswer'> };
-  const now = data.settings.support.departments;
-  const isSame = shown === undefined || now.some((each) => JSON.stringify(each) === shown);
+/** Changes the departments as they are now, unless somebody has changed them since `ifMatch`, or does at the same moment. */
+async function change(by: (departments: Department[]) => Department[], ifMatch?: string): Promise<void> {
+  const { now, tag } = await departmentsNow.read();
   const departments = by([...now]);
-  const ifMatch = isSame ? (answer.headers.get('etag') ?? undefined) : noTag;
-  await client.patch('/staff/settings', { body: { support: { departments } }, ifMatch });
+  await client.patch('/staff/settings', { body: { support: { departments } }, ifMatch: ifMatch ?? tag });
 }
 
 interface OneProps {
@@ -109,15 +99,16 @@ function One({ of: department, at, count }: OneProps) {
           <Act
             operation="updateSettings"
             label={t('support.change')}
-            onAct={(typed) =>
+            of={partOf(departmentsNow, (all) => all.find((each) => each.slug === slug))}
+            onAct={(typed, _files, ifMatch) =>
               change(
                 (all) =>
                   all.map((each) => (each.slug === slug ? { ...typedDepartment(typed, at), slug } : each)),
-                typed[shownField],
+                ifMatch,
               )
             }
           >
-            <Fields of={department} at={at} />
+            {(now) => <Fields of={now ?? department} at={at} />}
           </Act>
           <Act
             operation="updateSettings"
@@ -218,11 +209,9 @@ function Fields({ of: department, at }: { of?: Department; at: number }) {
   const { t, language } = useText();
   const word = useWord();
   const [isAlways, setAlways] = useState((department?.hours ?? null) === null);
-  const [drawnOf] = useState(department === undefined ? '' : JSON.stringify(department));
   const name = (field: string) => `${nameAt(at)}.${field}`;
   return (
     <>
-      <input type="hidden" name={shownField} value={drawnOf} readOnly />
       <Field name={name('name')} label={t('field.name')} defaultValue={department?.name} maxLength={100} />
       {department === undefined && (
         <Field

@@ -3,6 +3,7 @@ import { useParams } from '@tanstack/react-router';
 import { type ReactNode, useRef, useState } from 'react';
 import type { Schema } from '../../../../client/index.ts';
 import { client } from '../../data/client.ts';
+import { drawnOf } from '../../data/drawn.ts';
 import { useMay } from '../../data/may.ts';
 import { session } from '../../data/queries/index.ts';
 import { cannedReplies, staffPeople, staffService, staffTicket } from '../../data/queries/staff/index.ts';
@@ -201,8 +202,10 @@ function Acts({ ticket }: { ticket: StaffTicket }) {
       <Act
         operation="updateTicket"
         label={t('support.change')}
-        onAct={({ subject, department, priority, status, service_id: service }) =>
+        of={drawnOf('/staff/tickets/{tid}', { path })}
+        onAct={({ subject, department, priority, status, service_id: service }, _files, ifMatch) =>
           client.patch('/staff/tickets/{tid}', {
+            ifMatch,
             path,
             body: {
               ...{ subject, department, priority: priority as Schema<'TicketPriority'> },
@@ -212,11 +215,15 @@ function Acts({ ticket }: { ticket: StaffTicket }) {
           })
         }
       >
-        <Named name="subject" value={ticket.subject} />
-        <Departments value={ticket.department} />
-        <NamedChoice name="priority" of={priorities} value={ticket.priority} />
-        <NamedChoice name="status" of={states} isOptional />
-        <Named name="service_id" value={ticket.service_id} isOptional />
+        {({ ticket: now }) => (
+          <>
+            <Named name="subject" value={now.subject} />
+            <Departments value={now.department} />
+            <NamedChoice name="priority" of={priorities} value={now.priority} />
+            <NamedChoice name="status" of={states} isOptional />
+            <Named name="service_id" value={now.service_id} isOptional />
+          </>
+        )}
       </Act>
       <Act
         operation="mergeTicket"
