@@ -173,8 +173,8 @@ const readsOf: Record<string, { tables: string[]; why: string }> = {
     why: 'each row of a list shows them, and a row is one of a hundred; what unpaid orders hold is one sum; the calendar looks at fifty services at once, what they owe and what their customers were told',
   },
   vps: {
-    tables: [...['images', 'invoices', 'nodes', 'products', 'services']],
-    why: 'a machine is answered for, locked and looked after together with its service',
+    tables: ['api_keys', 'images', 'invoices', 'nodes', 'products', 'services', 'users'],
+    why: 'a machine is answered for, locked and looked after together with its service; an action says who asked for it',
   },
   tickets: {
     tables: ['invoices', 'memberships', 'organizations', 'products', 'services', 'users', 'vps_actions'],

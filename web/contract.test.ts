@@ -1,6 +1,7 @@
 /** What a service costs and how it ends, in a real browser against the product itself. */
-import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
-import { runningVps } from '../test/orders.ts';
+import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
+import { HypervisorError } from '../src/drivers/hypervisor/index.ts';
+import { orderVps, runningVps } from '../test/orders.ts';
 import { type Bed, openBed, signIn } from './testbed.ts';
 
 let bed: Bed;
@@ -73,6 +74,32 @@ it('is one of several that are stopped at once, with a result for each', async (
           (await bed.product.customer.get(`/dashboard/service/${id}/vps/overview`)).body.data.vps.state,
       )
       .toBe('stopped');
+  expect(visitor.complaints()).toEqual([]);
+});
+
+it('is found by its note and by its address, and says in its row what was noted and why it could not be built', async () => {
+  const { customer } = bed.product;
+  await customer.patch(`/dashboard/services/${ids[1]}/note`, { note: 'Shop of the Miller family' });
+  const { body } = await customer.get(`/dashboard/services/${ids[1]}`);
+  const visitor = await bed.open();
+  const { page } = visitor;
+  await signIn(bed, visitor, '/services?search=shop');
+  const row = page.getByRole('row', { name: /two\.example\.com/ });
+  await row.getByText('Shop of the Miller family').waitFor();
+  expect(await page.getByRole('row').count()).toBe(2);
+  await page.getByRole('searchbox').fill(body.data.service.primary_ip);
+  await expect.poll(() => new URL(page.url()).searchParams.get('search')).toContain('.');
+  await row.waitFor();
+  const refused = vi
+    .spyOn(bed.product.hypervisor, 'createDisk')
+    .mockRejectedValue(new HypervisorError('disk_failed', 'no room', { permanent: true }));
+  const { invoiceId } = await orderVps(bed.product, customer, { domain: 'three.example.com' });
+  await customer.post(`/dashboard/invoices/${invoiceId}/pay`, { method: 'credit' });
+  await page.getByRole('searchbox').fill('three');
+  await page.getByText('Could not be built.').waitFor();
+  refused.mockRestore();
+  await page.getByText('Why?').click();
+  await page.getByText(/^Setting it up failed/).waitFor();
   expect(visitor.complaints()).toEqual([]);
 });
 

@@ -155,6 +155,21 @@ describe('a customer', () => {
         return bar.getAttribute('aria-valuenow', { timeout: 500 }).catch(() => null);
       })
       .toBe('77');
+    await page.getByText('77% of 1 core').waitFor();
+    // What it used before is a line beside each figure.
+    await measure();
+    await expect
+      .poll(async () => {
+        await sample(78);
+        return page.locator('svg.spark polyline').count();
+      })
+      .toBeGreaterThanOrEqual(2);
+    await page.getByRole('button', { name: 'Show the API call' }).click();
+    await page
+      .getByRole('dialog')
+      .getByText(`curl -X GET '${bed.url}/api/dashboard/service/${id}/vps/overview'`)
+      .waitFor();
+    await page.keyboard.press('Escape');
     expect(complaints()).toEqual([]);
   });
 
@@ -201,6 +216,7 @@ describe('a customer', () => {
 
   it('has one choice of sections and one of power on a phone', async () => {
     const { page } = await openTab('history', { viewport: { width: 320, height: 640 }, hasTouch: true });
+    await page.getByRole('link', { name: 'Console' }).waitFor();
     await page.getByRole('button', { name: 'Power' }).tap();
     await page.getByRole('menuitem', { name: /^Start.*running/ }).waitFor();
     await page.getByRole('menuitem', { name: 'Restart' }).tap();

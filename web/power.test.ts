@@ -80,7 +80,9 @@ it("an action's progress and a repair that nobody asked for are seen on any page
     .spyOn(product.hypervisor, 'start')
     .mockImplementation(() => new Promise((go) => holds.push(go)));
   product.hypervisor.lose(machineIdOf(id));
-  await page.getByText('Start: begun').waitFor();
+  // What, for how long, and for whom; the way to all of it beside it.
+  await page.getByText(/⟳ Start · for \d+ sec · By itself/).waitFor();
+  await page.locator('[role=status]').getByRole('link', { name: 'History' }).waitFor();
   held.mockRestore();
   for (const go of holds) go();
   await settled(product);

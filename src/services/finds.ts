@@ -1,7 +1,6 @@
-import { isIP } from 'node:net';
 import { type FindSource, type Found, firstOf, idIn, type StaffFindSource } from '../platform/http/index.ts';
 import { statement } from '../platform/index.ts';
-import { listServices, primaryIp } from './read.ts';
+import { addressIn, listServices, primaryIp } from './read.ts';
 import { listServicesForStaff } from './serviceStaff.ts';
 
 interface Row {
@@ -44,10 +43,6 @@ export const serviceStaffFinds = {
     }));
   },
 } as const satisfies StaffFindSource;
-
-function addressIn(words: string): string | null {
-  return isIP(words) > 0 && !words.includes('%') ? words : null;
-}
 
 function asFound({ id, domain, status, primary_ip }: Row): Found {
   return { id: String(id), title: domain ?? `#${id}`, detail: primary_ip, status };

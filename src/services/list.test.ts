@@ -102,6 +102,39 @@ describe('the list of services', () => {
     },
   );
 
+  it('finds what begins so in a note or has a whole address, also without a name, and nothing of another organization', async () => {
+    const note = (position: number, text: string | null) =>
+      customer.patch(`/dashboard/services/${1_000 + position}/note`, { note: text });
+    for (const [position, text] of [
+      [6, 'Übungen der Schule'],
+      [3, 'übung für Web'],
+      [1, 'web front'],
+      [9, `${'long '.repeat(60)}end`],
+    ] as const)
+      expect((await note(position, text)).status).toBe(200);
+    expect(await whole({ search: 'ÜBUNG' })).toEqual([
+      ['db1.example.com', null],
+      ['db1.example.com', null],
+    ]);
+    // By name and by note at once, it is found once.
+    expect((await list({ search: 'web' })).total).toBe(3);
+    expect(domainsOf(await list({ search: 'long long' }))).toEqual(['localhost']);
+    expect(domainsOf(await list({ search: 'front' }))).toEqual([]);
+    const [mine, theirs] = ['203.0.113.200', '203.0.113.201'];
+    for (const [address, serviceId] of [
+      [mine, 1_003],
+      [theirs, 2_001],
+    ])
+      await sql(
+        product,
+        `insert into addresses (address, pool_id, service_id, organization_id, ordinal, state)
+         select $1, min(id), $2, (select organization_id from services where id = $2), 0, 'taken' from address_pools`,
+        ...[address, serviceId],
+      );
+    expect(domainsOf(await list({ search: mine }))).toEqual(['db1.example.com']);
+    expect(domainsOf(await list({ search: theirs }))).toEqual([]);
+  });
+
   it('finds within a filter', async () => {
     expect(domainsOf(await list({ search: 'web', status: 'active' }))).toEqual(['WEB2.example.com']);
   });

@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import type { Lots } from '../catalog/index.ts';
 import { type ListRequest, listData, pagedList, type SortKey } from '../platform/http/index.ts';
 import {
@@ -14,6 +15,11 @@ import { type Coming, firstRenewalOn, nextOf, priceWith } from './priceMoves/com
 import { comingOfService } from './priceMoves/queries.ts';
 import { actionsOf } from './states.ts';
 import { type WaitingFacts, waitingOf } from './waiting.ts';
+
+/** A whole address in what somebody searches for. */
+export function addressIn(words: string): string | null {
+  return isIP(words) > 0 && !words.includes('%') ? words : null;
+}
 
 interface ServiceRow extends WaitingFacts {
   id: number;
@@ -105,6 +111,13 @@ export const parentOf: SortKey<ServiceRow> = {
   of: (row) => (row.domain ?? '').toLowerCase().replace(/^[^.]*\./, ''),
 };
 
+/** A note by how it begins; as much of it as fits into an index. */
+const noteOf: SortKey<ServiceRow> = {
+  by: 'lower(left(t.note, 200)) collate "C"',
+  type: 'text',
+  of: (row) => [...(row.note ?? '')].slice(0, 200).join('').toLowerCase(),
+};
+
 const services = pagedList<ServiceRow>({
   name: 'services.list',
   from: 'services t',
@@ -113,18 +126,21 @@ const services = pagedList<ServiceRow>({
   filters: {
     status: 't.status = :status',
     productId: 't.product_id = :productId',
-    hidesCancelled: `(t.status not in ('cancelled', 'terminated')) = :hidesCancelled::boolean`,
+    live: `(t.status not in ('cancelled', 'terminated')) = :live::boolean`,
+    // One that was ordered and is not paid shows none.
+    address: `t.status <> 'pending' and t.id = (select a.service_id from addresses a
+      where a.address = :address::inet and not a.held)`,
   },
   key: { by: 't.position', type: 'bigint', of: (row) => row.position },
   sorts: { created_at: null },
   order: '-created_at',
   numbered: true,
-  search: [nameOf, parentOf],
+  search: [nameOf, parentOf, noteOf],
 });
 
 /**
- * The organization's services, newest first unless sorted; what is searched for comes in the order of the names. Whoever
- * prefers it does not see those that are over, unless they ask for a status.
+ * The organization's services, newest first unless sorted; what is searched for, the beginning of a name or a note, comes
+ * in the order of what was found, and a whole address finds the service that has it. Whoever prefers it does not see those that are over, unless they ask for a status.
  */
 export async function listServices(
   ctx: OrganizationContext,
@@ -132,9 +148,12 @@ export async function listServices(
   prefers: { hidesCancelled?: boolean } = {},
 ) {
   const { organizationId } = ctx;
-  const hidesCancelled = (prefers.hidesCancelled === true && query.status === undefined) || undefined;
-  const filters = { status: query.status, productId: query.product_id, hidesCancelled };
-  const { rows, at } = await services(ctx, query, { organizationId, ...filters });
+  const live = (prefers.hidesCancelled === true && query.status === undefined) || undefined;
+  const { search, status } = query;
+  const address = search === undefined ? undefined : (addressIn(search) ?? undefined);
+  const filters = { status, productId: query.product_id, live, address };
+  const asked = address === undefined ? query : { ...query, search: undefined };
+  const { rows, at } = await services(ctx, asked, { organizationId, ...filters });
   const now = ctx.clock.now();
   return listData(
     'services',

@@ -133,7 +133,8 @@ export const ServiceListQuery = ListQuery({
   product_id: Type.Optional(Id),
   search: Search(
     'Finds names that begin with this, or do so after their first label: `web1` and `example` find ' +
-      '`web1.example.com`. In the order of the names; `sort` is left out of account',
+      '`web1.example.com`; and notes that begin with it. In the order of what was found; `sort` is left out of account. A ' +
+      'whole address finds the service that has it',
   ),
   sort: SortBy(['created_at'], '-created_at'),
 });

@@ -1,7 +1,13 @@
-import { isIP } from 'node:net';
 import { type ListDefinition, type ListRequest, listData, pagedList } from '../platform/http/index.ts';
 import { type Context, requireRow, statement } from '../platform/index.ts';
-import { nameOf, parentOf, type StaffServiceRow, selectServiceForStaff, viewForStaff } from './read.ts';
+import {
+  addressIn,
+  nameOf,
+  parentOf,
+  type StaffServiceRow,
+  selectServiceForStaff,
+  viewForStaff,
+} from './read.ts';
 
 const common = {
   from: 'services t',
@@ -47,7 +53,7 @@ interface ServiceFilters {
  */
 export async function listServicesForStaff(ctx: Context, query: ListRequest & ServiceFilters) {
   const { search, status, organization_id: organizationId } = query;
-  const address = search !== undefined && isIP(search) > 0 && !search.includes('%') ? search : undefined;
+  const address = search === undefined ? undefined : (addressIn(search) ?? undefined);
   const asked = address === undefined ? query : { ...query, search: undefined };
   const { rows, at } =
     organizationId === undefined

@@ -57,6 +57,11 @@ describe('charts', () => {
     expect((await points('year')).length).toBeGreaterThanOrEqual(1);
     const overview = await product.customer.get(`/dashboard/service/${id}/vps/overview`);
     expect(overview.body.data.vps.traffic.used_gb).toBeGreaterThan(0.02);
+    // The last hour in steps, of which the last one may have just begun.
+    const { interval_s, cpu_percent, memory_used_mb } = overview.body.data.vps.recent;
+    expect([interval_s, cpu_percent.length, memory_used_mb.length]).toEqual([120, 30, 30]);
+    expect(cpu_percent.slice(2, 29)).toEqual(Array(27).fill(50));
+    expect(memory_used_mb.slice(2, 29)).toEqual(Array(27).fill(95));
   });
 
   it('are the same however often they are rolled up', async () => {

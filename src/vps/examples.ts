@@ -10,7 +10,7 @@ const action = {
   started_at: null,
   finished_at: null,
   error: null,
-  initiator: { type: 'api_key', id: 4503599627370602, ip: '127.0.0.1' },
+  initiator: { type: 'api_key', id: 4503599627370602, name: 'Deploys', ip: '127.0.0.1' },
 };
 
 const ip = {
@@ -116,10 +116,16 @@ export const examples = {
         state: 'running',
         locked: false,
         uptime_s: 120,
+        read_at: '2026-01-10T09:31:00.000Z',
         os: { slug: 'debian', name: 'Debian', version: '12' },
         location: 'AMS',
         resources: { cpu: 1, memory_mb: 2048, disk_gb: 20, port_mbps: 1000 },
         usage: null,
+        recent: {
+          interval_s: 120,
+          cpu_percent: [...Array<null>(28).fill(null), 3.4, 28.1],
+          memory_used_mb: [...Array<null>(28).fill(null), 512, 530],
+        },
         traffic: { used_gb: 0, limit_gb: null, resets_at: '2026-02-10T00:00:00.000Z' },
         ips: [
           { ...ip, dns_name: 'web1.example.com' },

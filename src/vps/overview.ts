@@ -29,6 +29,20 @@ const usageOf = statement<UsageRow, { serviceId: number; now: Date }>(
      date_trunc('month', :now::timestamptz, 'UTC')::date`,
 );
 
+/** The last hour, in so many steps: enough for a line that is as wide as a word. */
+const recentSteps = 30;
+const recentStepS = 120;
+
+const recentOf = statement<
+  { nth: number; cpu: number; mem: number },
+  { serviceId: number; since: Date; stepS: number }
+>(
+  'vps.recent',
+  `select floor(extract(epoch from time - :since::timestamptz) / :stepS::int)::int as nth,
+     avg(cpu)::float8 as cpu, avg(mem)::float8 as mem
+   from vps_samples where service_id = :serviceId and interval_s = 10 and time >= :since group by 1`,
+);
+
 const bytesPerMb = 1_048_576;
 const bytesPerGb = 1_000_000_000;
 const bitsPerByte = 8;
@@ -47,6 +61,7 @@ export async function readOverview(ctx: OrganizationContext, id: number) {
   return {
     vps: {
       service_id: vps.service_id,
+      read_at: now,
       hostname: vps.hostname ?? vps.domain ?? '',
       state,
       locked: vps.action !== null,
@@ -60,6 +75,7 @@ export async function readOverview(ctx: OrganizationContext, id: number) {
         port_mbps: vps.port_mbps ?? ordered.portMbps,
       },
       usage: isUp ? viewUsage(usage) : null,
+      recent: await readRecent(ctx, id),
       traffic: {
         used_gb: usage.traffic_bytes / bytesPerGb,
         limit_gb: null,
@@ -85,6 +101,21 @@ function viewUsage(usage: UsageRow) {
     disk_used_gb: null,
     net_in_bps: (usage.netin ?? 0) * bitsPerByte,
     net_out_bps: (usage.netout ?? 0) * bitsPerByte,
+  };
+}
+
+/** What it used in the last hour. Steps end on the clock, so that what is read twice is the same twice. */
+async function readRecent(ctx: OrganizationContext, serviceId: number) {
+  const stepMs = recentStepS * 1_000;
+  const end = Math.floor(ctx.clock.now().getTime() / stepMs) + 1;
+  const since = new Date((end - recentSteps) * stepMs);
+  const rows = await ctx.db.many(recentOf, { serviceId, since, stepS: recentStepS });
+  const byStep = new Map(rows.map((row) => [row.nth, row]));
+  const steps = Array.from({ length: recentSteps }, (_, nth) => byStep.get(nth));
+  return {
+    interval_s: recentStepS,
+    cpu_percent: steps.map((step) => (step === undefined ? null : Math.round(step.cpu * 10) / 10)),
+    memory_used_mb: steps.map((step) => (step === undefined ? null : Math.round(step.mem / bytesPerMb))),
   };
 }
 

@@ -262,6 +262,8 @@ describe('the history', () => {
     expect(moments).toEqual(moments.toSorted().toReversed());
     expect(all.actions.at(-1)).toMatchObject({ command: 'create', initiator: { type: 'system' } });
     expect(all.actions[0].initiator).toMatchObject({ type: 'api_key', ip: '127.0.0.1' });
+    // As its owner called it.
+    expect(all.actions[0].initiator.name).toMatch(/\w/);
 
     const byPage: number[] = [];
     for (let page = 1; page <= Math.ceil(all.total / 4); page += 1)

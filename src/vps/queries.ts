@@ -41,6 +41,7 @@ export interface ActionRow {
   note: string | null;
   initiator_type: 'user' | 'staff' | 'system' | 'api_key';
   initiator_id: number | null;
+  initiator_name: string | null;
   initiator_ip: string | null;
   error_code: string | null;
   error_message: string | null;
@@ -54,13 +55,21 @@ export interface CurrentAction extends ActionRow {
   waits: boolean;
 }
 
+/** In SQL: what people know an initiator by, an e-mail address or the name of a key; the provider's people stay unnamed. */
+export function initiatorName(type: string, id: string): string {
+  return `case ${type} when 'user' then (select u.email from users u where u.id = ${id})
+    when 'api_key' then (select k.name from api_keys k where k.id = ${id}) end`;
+}
+
+const wholeAction = `to_jsonb(a)
+  || jsonb_build_object('initiator_name', ${initiatorName('a.initiator_type', 'a.initiator_id')})`;
 const selectVps = `
   select s.id as service_id, s.organization_id, s.status as service_status, p.module_id, s.domain, s.options,
     m.node_id, m.image, i.name as image_name, i.version as image_version, m.hostname, m.cpu_cores, m.memory_mib,
     m.disk_gib, m.port_mbps, m.mac::text as mac, n.location, n.capabilities, m.wanted, m.state, m.started_at, m.in_rescue,
     m.protect_delete, m.protect_reinstall,
-    coalesce((select to_jsonb(a) from vps_actions a where a.service_id = s.id and ${holdsLock('a')}),
-      (select to_jsonb(a) from vps_actions a where a.service_id = s.id and a.waits
+    coalesce((select ${wholeAction} from vps_actions a where a.service_id = s.id and ${holdsLock('a')}),
+      (select ${wholeAction} from vps_actions a where a.service_id = s.id and a.waits
        order by a.created_at, a.id limit 1)) as action
   from services s
   join products p on p.id = s.product_id

@@ -5,6 +5,7 @@ import {
   Id,
   ListQuery,
   listOf,
+  meaning,
   Nullable,
   named,
   PossibleActions,
@@ -42,6 +43,11 @@ export const Action = named(
       Type.Object({
         type: Choice(['user', 'staff', 'system', 'api_key']),
         id: Nullable(Id),
+        name: Nullable(
+          Type.String({
+            description: 'The e-mail address of a person of yours, or what an API key is called',
+          }),
+        ),
         ip: Nullable(Type.String()),
       }),
       'Who asked for an action',
@@ -83,6 +89,16 @@ const Usage = named(
   'What the machine uses at the moment',
 );
 
+const Recent = named(
+  'RecentUsage',
+  Type.Object({
+    interval_s: Type.Integer({ description: 'Seconds between two values' }),
+    cpu_percent: Type.Array(Nullable(Type.Number())),
+    memory_used_mb: Type.Array(Nullable(Type.Integer())),
+  }),
+  'What the machine used in the last hour, oldest first; null where nothing was measured',
+);
+
 export const Overview = named(
   'MachineAnswer',
   Type.Object({
@@ -90,6 +106,7 @@ export const Overview = named(
       'Machine',
       Type.Object({
         service_id: Id,
+        read_at: meaning('When it was so: what the other moments are held against', Timestamp),
         hostname: Type.String(),
         state: named('MachineState', Choice(machineStates)),
         locked: Type.Boolean(),
@@ -114,6 +131,7 @@ export const Overview = named(
           'The size of a machine',
         ),
         usage: Nullable(Usage),
+        recent: Recent,
         traffic: named(
           'Traffic',
           Type.Object({

@@ -62,7 +62,10 @@ export function declareSearches<Row>(definition: ListDefinition<Row>): [string, 
     const found = (columns: string, rest: (by: string) => string) =>
       search
         .map(({ by }, index) => {
-          const before = search.slice(0, index).map((each) => ` and not starts_with(${each.by}, :search)`);
+          const before = search
+            .slice(0, index)
+            // What has no such text does not begin with it either.
+            .map((each) => ` and starts_with(${each.by}, :search) is not true`);
           return `(select ${columns.replace('word', `${by} as word`)} from ${from} where ${where}
             and ${by} >= :search and ${by} < :searchEnd${before.join('')} ${rest(by)})`;
         })

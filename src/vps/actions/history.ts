@@ -10,14 +10,14 @@ import {
   type TxContext,
 } from '../../platform/index.ts';
 import { actionFailed, actionStarted, actionSucceeded } from '../events.ts';
-import { type ActionRow, requireVps } from '../queries.ts';
+import { type ActionRow, initiatorName, requireVps } from '../queries.ts';
 import { inSql, openStatuses } from '../states.ts';
 import { giveTurnToStop } from './forcedStop.ts';
 import { holdsLock } from './lock.ts';
 
 const open = inSql(openStatuses);
 const columns = `id, service_id, command, status, progress, note, initiator_type, initiator_id,
-  host(initiator_ip) as initiator_ip, error_code, error_message, created_at, started_at, finished_at`;
+  ${initiatorName('initiator_type', 'initiator_id')} as initiator_name, host(initiator_ip) as initiator_ip, error_code, error_message, created_at, started_at, finished_at`;
 
 const insertAction = statement<
   ActionRow,
@@ -245,7 +245,10 @@ export function viewAction(row: ActionRow) {
     started_at: toIso(row.started_at),
     finished_at: toIso(row.finished_at),
     error: row.error_code === null ? null : { code: row.error_code, message: row.error_message ?? '' },
-    initiator: { type: row.initiator_type, id: row.initiator_id, ip: row.initiator_ip },
+    initiator: {
+      ...{ type: row.initiator_type, id: row.initiator_id },
+      ...{ name: row.initiator_name, ip: row.initiator_ip },
+    },
   };
 }
 

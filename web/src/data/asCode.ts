@@ -16,13 +16,15 @@ const looked = 'only looked at';
 
 type Seen = Omit<Call, 'path' | 'given'>;
 let isLooking = false;
+/** Whether reading is only looked at, too: what a form reads before it sends is read. */
+let looksAtReading = false;
 let seen: Seen | null = null;
 let path: string | null = null;
 
 /** The `fetch` of the client: what changes something is only looked at while somebody wants to see it as code. */
 export const send: typeof fetch = (target, init) => {
   const method = (init?.method ?? 'GET').toUpperCase();
-  if (!isLooking || method === 'GET') return fetch(target, init);
+  if (!isLooking || (method === 'GET' && !looksAtReading)) return fetch(target, init);
   const headers = new Headers(init?.headers);
   seen ??= {
     ...{ method, address: String(target), organization: headers.get('x-organization-id') },
@@ -39,9 +41,10 @@ export function noteLookedAt(requestId: string, call: { path: string }): boolean
   return true;
 }
 
-/** The first change that something would make; null when it makes none. Nothing is changed. */
-export async function callOf(act: () => Promise<unknown>): Promise<Call | null> {
+/** The first change that something would make, or its reading; null when it makes none. Nothing is changed. */
+export async function callOf(act: () => Promise<unknown>, isReading = false): Promise<Call | null> {
   isLooking = true;
+  looksAtReading = isReading;
   seen = null;
   path = null;
   try {
@@ -50,6 +53,7 @@ export async function callOf(act: () => Promise<unknown>): Promise<Call | null> 
     // Of the refusal, or since something is still missing.
   } finally {
     isLooking = false;
+    looksAtReading = false;
   }
   const found = seen as Seen | null;
   const of = path as string | null;

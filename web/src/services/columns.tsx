@@ -1,5 +1,5 @@
 import type { Schema } from '../../../client/index.ts';
-import { day, money } from '../text/formats.ts';
+import { day, moment, money } from '../text/formats.ts';
 import { useText } from '../text/index.ts';
 import { type Column, LinkTo, State } from '../ui/index.ts';
 
@@ -12,12 +12,31 @@ export function useServiceColumns(): Column<Service>[] {
     {
       name: t('services.name'),
       cell: (each) => (
-        <LinkTo to="/services/$id" params={{ id: String(each.id) }}>
-          {each.hostname ?? each.domain ?? t('services.untitled', { id: each.id })}
-        </LinkTo>
+        <div className="titled">
+          <LinkTo to="/services/$id" params={{ id: String(each.id) }}>
+            {each.hostname ?? each.domain ?? t('services.untitled', { id: each.id })}
+          </LinkTo>
+          {each.note !== null && <small title={each.note}>{each.note}</small>}
+        </div>
       ),
     },
-    { name: t('services.status'), cell: ({ status }) => <State of={status} /> },
+    {
+      name: t('services.status'),
+      cell: ({ status, provisioning_state: delivery, waiting }) =>
+        status === 'pending' && delivery === 'failed' ? (
+          <details className="why">
+            <summary>
+              <span className="failed">{t('services.notBuilt')}</span> <u>{t('services.why')}</u>
+            </summary>
+            {t('services.notBuiltWhy')}
+            {waiting.map(({ since }) => (
+              <div key={since}>{t('services.notBuiltSince', { time: moment(since, language) })}</div>
+            ))}
+          </details>
+        ) : (
+          <State of={status} />
+        ),
+    },
     {
       name: t('services.address'),
       cell: ({ primary_ip }) => <span className="whole">{primary_ip ?? '–'}</span>,

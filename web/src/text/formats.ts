@@ -60,6 +60,24 @@ export function axisTime(period: keyof typeof axisStyles, language: Language): (
   return (seconds) => format.format(new Date(seconds * 1_000));
 }
 
+/** Of a hundred, without a fraction. */
+export function percent(value: number, language: Language): string {
+  const format = new Intl.NumberFormat(locales[language], { style: 'percent', maximumFractionDigits: 0 });
+  return format.format(value / 100);
+}
+
+/** So long, in the largest unit of which there is one. */
+export function lasting(seconds: number, language: Language): string {
+  const [value, unit] =
+    seconds < 60
+      ? [seconds, 'second']
+      : seconds < 3_600
+        ? [Math.floor(seconds / 60), 'minute']
+        : [Math.floor(seconds / 3_600), 'hour'];
+  const format = new Intl.NumberFormat(locales[language], { style: 'unit', unit, unitDisplay: 'short' });
+  return format.format(value);
+}
+
 export function gigabytes(value: number, language: Language): string {
   return `${new Intl.NumberFormat(locales[language], { maximumFractionDigits: 1 }).format(value)} GB`;
 }

@@ -12,8 +12,14 @@ export function WithoutCode({ children }: { children: ReactNode }) {
   return <ShowsCode value={false}>{children}</ShowsCode>;
 }
 
+interface AsCodeProps {
+  act: () => Promise<unknown>;
+  /** Nothing is changed by it. */
+  isReading?: boolean;
+}
+
 /** Shows what a form would ask of the API, with what was typed and without a secret, and asks nothing. */
-export function AsCode({ act }: { act: () => Promise<unknown> }) {
+export function AsCode({ act, isReading = false }: AsCodeProps) {
   const { t } = useText();
   const [call, setCall] = useState<Call | 'none' | null>(null);
   const origin = window.location.origin;
@@ -24,7 +30,7 @@ export function AsCode({ act }: { act: () => Promise<unknown> }) {
         color="gray"
         aria-label={t('asCode.show')}
         title={t('asCode.show')}
-        onClick={async () => setCall((await callOf(act)) ?? 'none')}
+        onClick={async () => setCall((await callOf(act, isReading)) ?? 'none')}
       >
         {'</>'}
       </Button>

@@ -28,7 +28,7 @@ export { useDebouncedCallback, useDebouncedValue } from '@mantine/hooks';
 export { ActionButton } from './ActionButton.tsx';
 export { ActionMenu } from './ActionMenu.tsx';
 export { Amount } from './Amount.tsx';
-export { WithoutCode } from './AsCode.tsx';
+export { AsCode, WithoutCode } from './AsCode.tsx';
 export { Beside } from './Beside.tsx';
 export { BrandPreview, type Draft } from './BrandPreview.tsx';
 export { Card } from './Card.tsx';
@@ -49,6 +49,7 @@ export { Detail, Reason, Refusal, useSentence } from './Refusal.tsx';
 export { Rows, rowsIn } from './Rows.tsx';
 export { Section } from './Section.tsx';
 export { type Place, Shell } from './Shell.tsx';
+export { Spark } from './Spark.tsx';
 export { State, type StateName } from './State.tsx';
 /** What staff's pages are made of, by the names that the API has for things. */
 export * from './staff.ts';

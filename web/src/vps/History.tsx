@@ -48,7 +48,7 @@ export function Actions({ id, few = false }: { id: number; few?: boolean }) {
             </div>
           ),
         },
-        { name: t('machine.by'), cell: ({ initiator: { type } }) => t(`initiator.${type}`) },
+        { name: t('machine.by'), cell: ({ initiator: { type, name } }) => name ?? t(`initiator.${type}`) },
         { name: t('billing.created'), isNumber: true, cell: (each) => moment(each.created_at, language) },
       ]}
     />

@@ -1,10 +1,23 @@
 import { useQuery } from '@tanstack/react-query';
 import type { Schema } from '../../../client/index.ts';
+import { client } from '../data/client.ts';
 import { useMeasured } from '../data/measured.ts';
 import { machine } from '../data/queries/index.ts';
-import { gigabytes } from '../text/formats.ts';
+import { gigabytes, percent } from '../text/formats.ts';
 import { useText } from '../text/index.ts';
-import { Copy, Fact, LinkTo, Progress, Section, SimpleGrid, Skeleton, Stack, Text } from '../ui/index.ts';
+import {
+  AsCode,
+  Copy,
+  Fact,
+  Group,
+  LinkTo,
+  Progress,
+  Section,
+  SimpleGrid,
+  Skeleton,
+  Spark,
+  Stack,
+} from '../ui/index.ts';
 import { Actions } from './History.tsx';
 import { Screen } from './Screen.tsx';
 
@@ -43,7 +56,15 @@ function Connect({ vps }: { vps: Vps }) {
   const primary = vps.ips.find((each) => each.primary) ?? vps.ips[0];
   return (
     <Section title={t('machine.connect')}>
-      {primary !== undefined && <Copy text={`ssh root@${primary.address}`} />}
+      {primary !== undefined && (
+        <Group gap={0}>
+          <Copy text={`ssh root@${primary.address}`} />
+          <AsCode
+            isReading
+            act={() => client.get('/dashboard/service/{id}/vps/overview', { path: { id: vps.service_id } })}
+          />
+        </Group>
+      )}
       <Fact name={t('machine.addresses')}>{vps.ips.map(({ address }) => address).join(', ')}</Fact>
       <Fact name={t('machine.system')}>
         {[vps.os.name ?? vps.os.slug, vps.os.version].filter(Boolean).join(' ')}
@@ -53,7 +74,7 @@ function Connect({ vps }: { vps: Vps }) {
   );
 }
 
-function Resources({ vps: { resources, usage, traffic } }: { vps: Vps }) {
+function Resources({ vps: { resources, usage, recent, traffic } }: { vps: Vps }) {
   const { t, language } = useText();
   const memory = gigabytes(resources.memory_mb / 1024, language);
   const used = usage && (usage.memory_used_mb / resources.memory_mb) * 100;
@@ -62,7 +83,17 @@ function Resources({ vps: { resources, usage, traffic } }: { vps: Vps }) {
     <Section title={t('machine.resources')}>
       <SimpleGrid cols={{ base: 1, xs: 2, lg: 4 }}>
         <Fact name={t('machine.cpu')}>
-          {t('machine.cores', { count: resources.cpu })}
+          {usage === null ? (
+            t('machine.cores', { count: resources.cpu })
+          ) : (
+            <div className="measured">
+              <Spark values={recent.cpu_percent} top={100} />
+              {t('machine.of', {
+                used: percent(usage.cpu_percent, language),
+                total: t('machine.cores', { count: resources.cpu }),
+              })}
+            </div>
+          )}
           {usage !== null && (
             <Progress value={usage.cpu_percent} aria-label={t('machine.cpu')} color="brand" mt={4} />
           )}
@@ -71,9 +102,10 @@ function Resources({ vps: { resources, usage, traffic } }: { vps: Vps }) {
           {usage === null ? (
             memory
           ) : (
-            <Text inherit>
+            <div className="measured">
+              <Spark values={recent.memory_used_mb} top={resources.memory_mb} />
               {t('machine.of', { used: gigabytes(usage.memory_used_mb / 1024, language), total: memory })}
-            </Text>
+            </div>
           )}
           {used !== null && <Progress value={used} aria-label={t('machine.memory')} color="brand" mt={4} />}
         </Fact>

@@ -1,8 +1,9 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
+import type { Schema } from '../../../client/index.ts';
 import { client } from '../data/client.ts';
 import { machine } from '../data/queries/index.ts';
-import { moment } from '../text/formats.ts';
+import { lasting } from '../text/formats.ts';
 import { useText } from '../text/index.ts';
 import {
   ActionButton,
@@ -10,6 +11,8 @@ import {
   Confirm,
   Copy,
   Group,
+  LinkButton,
+  LinkTo,
   Progress,
   Refusal,
   Skeleton,
@@ -18,6 +21,7 @@ import {
   Text,
 } from '../ui/index.ts';
 import { useCommandName } from './commandName.ts';
+import { useAge } from './useAge.ts';
 
 const powerCommands = ['start', 'restart', 'stop', 'force_stop'] as const;
 type PowerCommand = (typeof powerCommands)[number];
@@ -46,16 +50,20 @@ function usePower(id: number) {
 
 /** How a machine is, and its switch: above every page of it. */
 export function Power({ id }: { id: number }) {
-  const { t, language } = useText();
-  const { data: vps, error, refetch } = useQuery(machine(id));
+  const { t } = useText();
+  const { data: vps, error, refetch, dataUpdatedAt } = useQuery(machine(id));
   const [asked, setAsked] = useState<keyof typeof questions | null>(null);
-  const commandName = useCommandName();
   const act = usePower(id);
   if (vps === undefined)
     return error ? <Refusal error={error} onRetry={() => void refetch()} /> : <Skeleton height={36} />;
   const press = (command: PowerCommand) => (command === 'start' ? act.mutate(command) : setAsked(command));
   const { current_action: now } = vps;
   const primary = vps.ips.find((each) => each.primary) ?? vps.ips[0];
+  const toConsole = (
+    <LinkButton to="/services/$id/console" params={{ id: String(id) }} size="sm" variant="default">
+      {t('tab.console')}
+    </LinkButton>
+  );
   return (
     <Stack gap="sm">
       <Group gap="sm" justify="space-between">
@@ -76,8 +84,10 @@ export function Power({ id }: { id: number }) {
               {t(`machine.${command}`)}
             </ActionButton>
           ))}
+          {toConsole}
         </Group>
-        <Group hiddenFrom="sm">
+        <Group gap="xs" hiddenFrom="sm" justify="space-between" flex={1}>
+          {toConsole}
           <ActionMenu
             label={t('machine.power')}
             actions={powerCommands.map((command) => ({
@@ -88,25 +98,44 @@ export function Power({ id }: { id: number }) {
           />
         </Group>
       </Group>
-      {now !== null && (
-        <div role="status">
-          <Text size="sm">
-            {t('machine.begun', { what: commandName(now.command) })} ·{' '}
-            {t('machine.since', { time: moment(now.started_at ?? now.created_at, language) })}
-            {now.note !== null && ` · ${now.note}`}
-          </Text>
-          <Progress
-            value={now.progress}
-            aria-label={commandName(now.command)}
-            color="brand"
-            mt={4}
-            animated
-          />
-        </div>
-      )}
+      {now !== null && <Running vps={vps} now={now} readAt={dataUpdatedAt} />}
       <Refusal error={act.error} />
       <Asked name={vps.hostname} asked={asked} onClose={() => setAsked(null)} onConfirm={act.mutate} />
     </Stack>
+  );
+}
+
+interface RunningProps {
+  vps: Schema<'Machine'>;
+  now: Schema<'Action'>;
+  /** When it was read, by this browser's clock. */
+  readAt: number;
+}
+
+/** What is being done to it, since when and for whom. */
+function Running({ vps, now, readAt }: RunningProps) {
+  const { t, language } = useText();
+  const commandName = useCommandName();
+  // This clock may be wrong, so moments of the product are only held against each other.
+  const before = Date.parse(vps.read_at) - Date.parse(now.started_at ?? now.created_at);
+  const ageS = useAge(readAt - before);
+  const { type, name } = now.initiator;
+  return (
+    <div role="status">
+      <Group gap="sm" justify="space-between">
+        <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
+          <span aria-hidden="true">⟳ </span>
+          {commandName(now.command)} · {/* Not told anew at every second. */}
+          <span aria-live="off">{t('machine.since', { time: lasting(ageS ?? 1, language) })}</span> ·{' '}
+          {name ?? t(`initiator.${type}`)}
+          {now.note !== null && ` · ${now.note}`}
+        </Text>
+        <LinkTo to="/services/$id/history" params={{ id: String(vps.service_id) }} size="sm">
+          {t('machine.history')}
+        </LinkTo>
+      </Group>
+      <Progress value={now.progress} aria-label={commandName(now.command)} color="brand" mt={4} animated />
+    </div>
   );
 }
 

@@ -1,11 +1,12 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { useEffect, useState } from 'react';
+import { useEffect } from 'react';
 import { ApiError, type Schema } from '../../../client/index.ts';
 import { acting } from '../data/impersonation.ts';
 import { machineScreen, session } from '../data/queries/index.ts';
 import { ago } from '../text/formats.ts';
 import { useText } from '../text/index.ts';
 import { LinkTo, Refusal, Section, Skeleton, Text } from '../ui/index.ts';
+import { useAge } from './useAge.ts';
 
 interface ScreenProps {
   id: number;
@@ -70,15 +71,3 @@ export function Screen({ id, state, isFollowed }: ScreenProps) {
 
 /** The product looks every four seconds: what is older than two looks has not changed since. */
 const quietS = 10;
-
-/** Seconds since a moment, counting. */
-function useAge(since: number | null): number | null {
-  const [now, setNow] = useState(() => Date.now());
-  useEffect(() => {
-    if (since === null) return;
-    setNow(Date.now());
-    const timer = setInterval(() => setNow(Date.now()), 1_000);
-    return () => clearInterval(timer);
-  }, [since]);
-  return since === null ? null : Math.max(1, Math.round((now - since) / 1_000));
-}
