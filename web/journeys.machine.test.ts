@@ -58,7 +58,7 @@ describe.skipIf(reason !== null)('a dashboard before real machines', () => {
     await page.getByRole('link', { name: 'typed.example.com' }).click();
     // Nobody touches the page until the machine has booted.
     await page.getByText('Running', { exact: true }).waitFor();
-    await page.getByRole('link', { name: 'Console', exact: true }).click();
+    await page.getByRole('link', { name: 'Console', exact: true }).first().click();
     await page.getByRole('link', { name: 'Serial line' }).click();
     await page.getByText('Connected', { exact: true }).waitFor();
     const screen = page.locator('.xterm-accessibility');

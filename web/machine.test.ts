@@ -118,7 +118,10 @@ describe('a customer', () => {
     await expect.poll(async () => (await read('history')).actions[0].command).toBe('reinstall');
     await settled();
     // The history shows it by itself.
-    await page.getByRole('link', { name: 'History' }).click();
+    await page
+      .getByRole('navigation', { name: 'Sections of this service' })
+      .getByRole('link', { name: 'History' })
+      .click();
     await page.getByRole('row', { name: /^Reinstall .*Done/ }).waitFor();
     expect(complaints()).toEqual([]);
   });

@@ -28,9 +28,9 @@ export function useServiceColumns(): Column<Service>[] {
             <summary>
               <span className="failed">{t('services.notBuilt')}</span> <u>{t('services.why')}</u>
             </summary>
-            {t('services.notBuiltWhy')}
+            <p>{t('services.notBuiltWhy')}</p>
             {waiting.map(({ since }) => (
-              <div key={since}>{t('services.notBuiltSince', { time: moment(since, language) })}</div>
+              <p key={since}>{t('services.notBuiltSince', { time: moment(since, language) })}</p>
             ))}
           </details>
         ) : (
