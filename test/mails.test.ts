@@ -17,6 +17,8 @@ const brand = {
   name: 'Example Hosting B.V.',
   colour: '#1b4965',
   logo: null,
+  font: 'system-ui, sans-serif',
+  radius: 8,
   imprint: ['1 Harbour Street', '1011 AB Amsterdam', 'billing@example.com'],
 };
 const recipient = { first_name: '~Ada', last_name: '~Lovelace', language: 'en', timezone: 'Europe/Vienna' };

@@ -29,6 +29,8 @@ it('is set by staff, who see it before, and shown to everybody', async () => {
     .getByLabel('Address')
     .fill('https://polder.example/guides');
   await page.getByLabel('Above the sign-in, in English').fill('Welcome behind the dike.');
+  const empty = page.getByRole('group', { name: 'On the page of services while it is empty' });
+  await empty.getByLabel('English').fill('<b>Your dike</b>\nis a minute away.');
   await page.getByRole('button', { name: 'Save' }).click();
   await page.getByText('Saved.').waitFor();
   expect(complaints()).toEqual([]);
@@ -49,6 +51,16 @@ it('is set by staff, who see it before, and shown to everybody', async () => {
   expect([...(await visitor.faults()), ...visitor.complaints()]).toEqual([]);
   await signIn(bed, visitor);
   await visitor.page.getByRole('link', { name: 'Polder' }).waitFor();
+  // On the overview as on the page itself, and nothing in it is more than text.
+  await visitor.page.getByText('<b>Your dike</b> is a minute away.').waitFor();
+  await visitor.page.goto('/services');
+  await visitor.page.getByText('<b>Your dike</b> is a minute away.').waitFor();
+  await visitor.page.goto('/tickets');
+  await visitor.page
+    .getByText('Write to us, and we answer here.')
+    .or(visitor.page.getByText('No tickets yet.'))
+    .first()
+    .waitFor();
 });
 
 it('speaks the first of its languages to whoever speaks none of them', async () => {

@@ -1,7 +1,8 @@
 /** Whether what is drawn in a brand's accent can be read, whatever the accent is. */
 import { expect, it } from 'vitest';
+import { familyOf } from '../src/settings/brand/section.ts';
 import { contrast, onDark, onLight } from '../src/settings/brand/shade.ts';
-import { themeOf } from './src/ui/theme.ts';
+import { families, themeOf } from './src/ui/theme.ts';
 
 const readable = 4.5;
 const parts = ['00', '33', '66', '99', 'cc', 'ff'];
@@ -18,6 +19,11 @@ function mixed(one: string, share: number, other: string): string {
     .map((part) => part.toString(16).padStart(2, '0'))
     .join('')}`;
 }
+
+it('has the families of fonts that mails have', () => {
+  const quoted = Object.entries(families).map(([name, family]) => [name, family.replaceAll('"', "'")]);
+  expect(Object.fromEntries(quoted)).toEqual(familyOf);
+});
 
 it('moves every accent until it reads in both themes, on light and subtle buttons as in links', () => {
   const faults: string[] = [];

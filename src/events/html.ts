@@ -6,6 +6,10 @@ export interface Brand {
   name: string;
   /** `#1b4965`; null: our own. */
   colour: string | null;
+  /** A family of fonts as style sheets name it, in single quotes. */
+  font: string;
+  /** Of corners, in pixels. */
+  radius: number;
   /** Where its logo is kept, a PNG; null: its name stands there. */
   logo: string | null;
   /** Who it is and where, as under a letter. */
@@ -48,7 +52,9 @@ export function asHtml(page: Page, layout: string): string {
     company: escapeHtml(page.brand.name),
     logo: logoHtml(page),
     colour,
-    content: page.blocks.map((block) => blockHtml(block, colour, page.urlOf)).join('\n'),
+    font: page.brand.font,
+    radius: String(page.brand.radius),
+    content: page.blocks.map((block) => blockHtml(block, { ...page.brand, colour }, page.urlOf)).join('\n'),
     footer: footerHtml(page),
   };
   return layout.replace(/\{\{(\w+)\}\}/g, (_, name: string) => parts[name] ?? '');
@@ -58,19 +64,24 @@ export function asHtml(page: Page, layout: string): string {
 function logoHtml({ logo, brand }: Page): string {
   const name = escapeHtml(brand.name);
   if (logo === null) return name;
-  const style = 'display:block;height:32px;max-width:100%;padding:4px;border-radius:4px;background:#ffffff';
+  const style = `display:block;height:32px;max-width:100%;padding:4px;border-radius:${Math.min(4, brand.radius)}px;background:#ffffff`;
   return `<img src="cid:${escapeHtml(logo)}" alt="${name}" height="32" style="${style}">`;
 }
 
-function blockHtml(block: Block, colour: string, urlOf: (link: MailLink) => string): string {
+interface Look {
+  colour: string;
+  radius: number;
+}
+
+function blockHtml(block: Block, look: Look, urlOf: (link: MailLink) => string): string {
   if (typeof block === 'string')
     return `<p style="margin:0 0 16px">${escapeHtml(block).replaceAll('\n', '<br>\n')}</p>`;
   if ('heading' in block)
     return `<h2 style="margin:24px 0 12px;font-size:17px;line-height:1.4">${escapeHtml(block.heading)}</h2>`;
   if ('code' in block)
-    return `<p class="box" style="margin:0 0 16px;padding:12px 14px;border-radius:6px;background:#eef2f5;font:14px/1.5 ui-monospace,Consolas,Menlo,monospace;overflow-wrap:anywhere">${escapeHtml(block.code)}</p>`;
+    return `<p class="box" style="margin:0 0 16px;padding:12px 14px;border-radius:${look.radius}px;background:#eef2f5;font:14px/1.5 ui-monospace,Consolas,Menlo,monospace;overflow-wrap:anywhere">${escapeHtml(block.code)}</p>`;
   if ('table' in block) return tableHtml(block.table);
-  return buttonHtml(block.button, 'url' in block ? block.url : urlOf(block.link), colour);
+  return buttonHtml(block.button, 'url' in block ? block.url : urlOf(block.link), look);
 }
 
 /** Amounts and days stay on one line. */
@@ -86,8 +97,8 @@ function tableHtml(rows: readonly (readonly [string, string])[]): string {
 }
 
 /** With its address under it, for who cannot or would rather not click. */
-function buttonHtml(label: string, url: string, colour: string): string {
-  const style = `display:inline-block;padding:12px 22px;border-radius:6px;background:${colour};color:${readableOn(colour)};font-weight:600;text-decoration:none`;
+function buttonHtml(label: string, url: string, { colour, radius }: Look): string {
+  const style = `display:inline-block;padding:12px 22px;border-radius:${radius}px;background:${colour};color:${readableOn(colour)};font-weight:600;text-decoration:none`;
   return `<p style="margin:8px 0 8px"><a class="button" href="${escapeHtml(url)}" style="${style}">${escapeHtml(label)}</a></p>
 <p class="quiet" style="margin:0 0 20px;font-size:12px;line-height:1.5;color:#5b6873;overflow-wrap:anywhere;word-break:break-all">${escapeHtml(url)}</p>`;
 }

@@ -4,7 +4,7 @@ import { ConfigError } from '../config.ts';
 import { filesOf } from '../platform/index.ts';
 
 /** What a layout may have put in, and what it has to. */
-const places = ['language', 'subject', 'company', 'logo', 'colour', 'content', 'footer'];
+const places = ['language', 'subject', 'company', 'logo', 'colour', 'font', 'radius', 'content', 'footer'];
 const needed = ['content', 'footer'];
 
 const own = `<!doctype html>
@@ -36,12 +36,12 @@ const own = `<!doctype html>
 <table role="presentation" class="page" width="100%" cellpadding="0" cellspacing="0" style="background:#f1f4f6">
 <tr><td class="page" align="center" style="padding:24px 12px;background:#f1f4f6">
 <table role="presentation" width="100%" cellpadding="0" cellspacing="0" style="max-width:600px;text-align:left">
-<tr><td class="sheet" style="padding:28px 32px;border-radius:10px;border-top:4px solid {{colour}};background:#ffffff;color:#1c252c;overflow-wrap:anywhere;font:16px/1.55 system-ui,-apple-system,'Segoe UI',Roboto,Helvetica,Arial,sans-serif">
+<tr><td class="sheet" style="padding:28px 32px;border-radius:{{radius}}px;border-top:4px solid {{colour}};background:#ffffff;color:#1c252c;overflow-wrap:anywhere;font:16px/1.55 {{font}}">
 <p class="name" style="margin:0 0 20px;font-size:15px;font-weight:700;color:{{colour}}">{{logo}}</p>
 <h1 style="margin:0 0 20px;font-size:21px;line-height:1.35;overflow-wrap:anywhere">{{subject}}</h1>
 {{content}}
 </td></tr>
-<tr><td class="quiet" style="padding:16px 32px 24px;font:12px/1.6 system-ui,-apple-system,'Segoe UI',Roboto,Helvetica,Arial,sans-serif;color:#5b6873">
+<tr><td class="quiet" style="padding:16px 32px 24px;font:12px/1.6 {{font}};color:#5b6873">
 {{footer}}
 </td></tr>
 </table>

@@ -99,6 +99,17 @@ describe('the logo', () => {
   });
 });
 
+it('has the font and the corners of the brand, on its sheet and its buttons', async () => {
+  const set = (brand: object) => product.staff.patch('/staff/settings', { brand });
+  await set({ font: 'serif', radius: 21 });
+  await paid();
+  const { html = '' } = mailAbout(/We received/) ?? {};
+  expect(html).toContain(`font:16px/1.55 'Iowan Old Style', Charter`);
+  expect(html).toMatch(/class="sheet" style="[^"]*border-radius:21px/);
+  expect(html).toMatch(/class="button"[^>]*border-radius:21px/);
+  await set({ font: 'system', radius: 8 });
+});
+
 describe('one click', () => {
   const open = (url: string, method: string, body?: string) =>
     fetch(url.replace('https://inn.example', product.url), {

@@ -7,7 +7,7 @@
 export { pictureFile } from './brand/pictures.ts';
 export { isOpenToAll, type ReadLook } from './brand/read.ts';
 export { brandRoutes, brandStaffRoutes } from './brand/routes.ts';
-export { brand } from './brand/section.ts';
+export { brand, familyOf } from './brand/section.ts';
 export { settingsChanged } from './events.ts';
 export { settingsPersonal } from './personal.ts';
 export { readSettings } from './read.ts';

@@ -1,7 +1,8 @@
 import type { Brand } from '../../events/index.ts';
 import type { Context } from '../../platform/index.ts';
-import { brand, pictureFile, readSettings } from '../../settings/index.ts';
+import { brand, familyOf, pictureFile, readSettings } from '../../settings/index.ts';
 import { company } from './company.ts';
+import { pngOf } from './logo.ts';
 
 /**
  * What mails and the dashboard show of the company: the name that customers know it by, else that of the law. Until staff
@@ -9,9 +10,8 @@ import { company } from './company.ts';
  */
 export async function readBrand(ctx: Context): Promise<Brand> {
   const said = await readSettings(ctx, company);
-  const { name, logo_light: onLight, logo_dark: onDark } = await readSettings(ctx, brand);
-  // Programs that read mails know PNG, and not all of them WebP.
-  const logo = [onLight, onDark].find((picture) => picture?.endsWith('.png'));
+  const { name, logo_light: onLight, logo_dark: onDark, font, radius } = await readSettings(ctx, brand);
+  const logo = pngOf(onLight, onDark);
   const place = [said.postal_code, said.city].filter(Boolean).join(' ');
   const imprint = [
     said.address_line1,
@@ -26,7 +26,9 @@ export async function readBrand(ctx: Context): Promise<Brand> {
   return {
     name: name ?? (said.name || sender),
     colour: said.colour,
-    logo: logo ? pictureFile(logo) : null,
+    logo: logo === null ? null : pictureFile(logo),
+    font: familyOf[font],
+    radius,
     imprint: imprint.filter((line): line is string => Boolean(line)),
   };
 }

@@ -8,6 +8,7 @@ import { newCustomer, newStaff, type Person } from '../../../test/people.ts';
 import { startTestProduct, type TestProduct } from '../../../test/product.ts';
 import { sql } from '../../../test/sql.ts';
 import { type Files, FilesError } from '../../drivers/files/index.ts';
+import { pngOf } from '../../drivers/hypervisor/png.ts';
 import { runProgram } from '../../platform/host/program.ts';
 import { referenceOf } from './reference.ts';
 
@@ -110,6 +111,37 @@ describe('an invoice as PDF', () => {
     });
     expect(Buffer.from(await staff.arrayBuffer()).equals(bytes)).toBe(true);
     await product.staff.patch('/staff/settings', { company: seller });
+  });
+
+  it('has the logo of the day it was written, with the name below it, and keeps it whatever the brand is later', async () => {
+    const set = async (content: Buffer | null) => {
+      const { body } =
+        content === null
+          ? { body: { data: { picture: null } } }
+          : await product.staff.post('/staff/brand/pictures', { content_base64: content.toString('base64') });
+      await product.staff.patch('/staff/settings', { brand: { logo_light: body.data.picture } });
+    };
+    const picturesIn = async (file: string) =>
+      (await runProgram(['pdfimages', '-list', file])).stdout.trim().split('\n').slice(2);
+    await set(pngOf({ width: 200, height: 50 }, Buffer.alloc(200 * 50 * 3, 90)));
+    const [drawn, later] = [await paidInvoice(), await paidInvoice()];
+    const first = await pdfOf(customer, drawn);
+    expect(await picturesIn(first.file)).toEqual([expect.stringMatching(/ 200 +50 +rgb /)]);
+    expect(await textOf(first.file)).toContain('Example Hosting GmbH');
+    expect((await runProgram(['qpdf', '--check', first.file])).stdout).toContain('No syntax or stream');
+    expect((await runProgram(['pdfinfo', '-struct', first.file])).stdout).toMatch(/^ *Figure\b/m);
+    await set(pngOf({ width: 64, height: 64 }, Buffer.alloc(64 * 64 * 3, 10)));
+    // What was drawn, what was only written, and what is new.
+    expect((await pdfOf(customer, drawn)).bytes.equals(first.bytes)).toBe(true);
+    expect(await picturesIn((await pdfOf(customer, later)).file)).toEqual([
+      expect.stringMatching(/ 200 +50 /),
+    ]);
+    const third = await paidInvoice();
+    expect(await picturesIn((await pdfOf(customer, third)).file)).toEqual([
+      expect.stringMatching(/ 64 +64 /),
+    ]);
+    await set(null);
+    expect(await picturesIn((await pdfOf(customer, await paidInvoice())).file)).toEqual([]);
   });
 
   it('is kept where files are kept, and read from there', async () => {

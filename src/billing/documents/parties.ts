@@ -28,6 +28,8 @@ export interface Seller extends Party {
   bic?: string | null;
   /** `#1b4965`. */
   colour?: string | null;
+  /** What the picture is called that stands on its documents. */
+  logo?: string | null;
 }
 
 export interface Buyer extends Party {

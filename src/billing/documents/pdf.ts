@@ -46,7 +46,11 @@ const fonts = {
  * Draws a document as PDF/A-3 (ISO 19005-3, level B), tagged, with embedded fonts. The same paper gives the same bytes.
  * It takes tens of milliseconds of a processor, so it runs in the press ({@link file://./press.ts}).
  */
-export async function drawPdf(paper: Paper, attachments: readonly Attachment[] = []): Promise<Buffer> {
+export async function drawPdf(
+  paper: Paper,
+  attachments: readonly Attachment[] = [],
+  logo: Buffer | null = null,
+): Promise<Buffer> {
   const say = texts[paper.language];
   const made = new Date(`${paper.date}T00:00:00.000Z`);
   const name = plain(paper.seller.name);
@@ -76,7 +80,7 @@ export async function drawPdf(paper: Paper, attachments: readonly Attachment[] =
   const root = doc.struct('Document');
   doc.addStructure(root);
   const pen: Pen = { doc, root, say, paper, colour: colourOf(paper.seller.colour), y: page.top };
-  drawHead(pen, title);
+  drawHead(pen, title, logo);
   drawLines(pen);
   drawSums(pen);
   drawNotes(pen);
@@ -104,14 +108,16 @@ function colourOf(colour: string | null | undefined): string {
 }
 
 /** Who sends it, who gets it, and what it is: the upper third of the first page, an address where windows show it. */
-function drawHead(pen: Pen, title: string): void {
+function drawHead(pen: Pen, title: string, logo: Buffer | null): void {
   const { paper, say, root } = pen;
   const { seller, buyer } = paper;
-  put(pen, root, 'P', clipped(pen.doc, plain(seller.name), { font: 'bold', size: 15, width: 280 }), {
+  const below = logo === null ? 0 : drawLogo(pen, logo);
+  const size = logo === null ? 15 : normal;
+  put(pen, root, 'P', clipped(pen.doc, plain(seller.name), { font: 'bold', size, width: 280 }), {
     x: page.left,
-    y: page.top,
+    y: page.top + below,
     font: 'bold',
-    size: 15,
+    size,
     colour: pen.colour,
   });
   pen.y = page.top;
@@ -136,6 +142,30 @@ function drawHead(pen: Pen, title: string): void {
   pen.y = Math.max(addressEnd, pen.y, 232) + 26;
   put(pen, root, 'H1', title, { x: page.left, y: pen.y, font: 'bold', size: 15, colour: pen.colour });
   pen.y += 34;
+}
+
+/** The largest that a logo is drawn, in points; no pixel is larger than on a screen. */
+const logoAtMost = { width: 200, height: 40, pixel: 0.75 };
+
+/** The logo where the name stands otherwise; gives how far below its top the name goes on. */
+function drawLogo({ doc, root, paper }: Pen, logo: Buffer): number {
+  const image = (doc as unknown as { openImage(src: Buffer): Picture }).openImage(logo);
+  const scale = Math.min(logoAtMost.width / image.width, logoAtMost.height / image.height, logoAtMost.pixel);
+  const [width, height] = [image.width * scale, image.height * scale];
+  const about = { alt: plain(paper.seller.name) || '–' };
+  const content = doc.markStructureContent('Figure', about as never);
+  doc.image(image as never, page.left, page.top, { width, height });
+  doc.endMarkedContent();
+  const bbox = [page.left, page.top, page.left + width, page.top + height];
+  const figure = doc.struct('Figure', { ...about, bbox } as never, [content]);
+  root.add(figure);
+  figure.end();
+  return height + 8;
+}
+
+interface Picture {
+  width: number;
+  height: number;
 }
 
 function addressOf(party: Paper['seller']): string[] {

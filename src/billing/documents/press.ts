@@ -10,6 +10,8 @@ export interface Order {
   id: number;
   paper: Paper;
   format: Format;
+  /** A PNG that is known to be whole. */
+  logo: Uint8Array | null;
 }
 export type Delivery = { id: number; bytes: Uint8Array } | { id: number; error: Error };
 
@@ -26,10 +28,10 @@ const waiting = new Map<number, Waiting>();
  * Makes a document in a thread of its own, one after another: drawing keeps a processor busy for tens of milliseconds, in
  * which nobody else would be answered.
  */
-export function press(paper: Paper, format: Format): Promise<Buffer> {
+export function press(paper: Paper, format: Format, logo: Buffer | null): Promise<Buffer> {
   thread ??= open();
   const id = ++last;
-  const order: Order = { id, paper, format };
+  const order: Order = { id, paper, format, logo };
   return new Promise((resolve, reject) => {
     waiting.set(id, { resolve, reject });
     thread?.ref();

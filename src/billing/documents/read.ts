@@ -8,12 +8,12 @@ import {
   requireRow,
   statement,
 } from '../../platform/index.ts';
-import { readSettings } from '../../settings/index.ts';
 import { invoiceColumns } from '../invoices/read.ts';
-import { company } from './company.ts';
 import { type ElectronicFormat, lacking } from './electronic.ts';
+import { readLogo } from './logo.ts';
 import { type Paper, type PaperRow, paperOf } from './paper.ts';
 import { type Format, press } from './press.ts';
+import { readSeller } from './seller.ts';
 
 const paperById = statement<PaperRow, { id: number }>(
   'billing.paperById',
@@ -54,13 +54,13 @@ export async function readXmlForStaff(ctx: Context, files: Files, id: number, fo
 }
 
 async function pdfOf(ctx: Context, files: Files, row: PaperRow, format: 'pdf' | 'factur-x'): Promise<Bytes> {
-  const paper = paperOf(row, await readSettings(ctx, company));
+  const paper = paperOf(row, await readSeller(ctx));
   if (format === 'factur-x') requireWhole(paper, 'cii');
   return { body: await kept(ctx, files, row, paper, format), name: `${nameOf(paper)}.pdf` };
 }
 
 async function xmlOf(ctx: Context, files: Files, row: PaperRow, format: ElectronicFormat): Promise<Bytes> {
-  const paper = paperOf(row, await readSettings(ctx, company));
+  const paper = paperOf(row, await readSeller(ctx));
   requireWhole(paper, format);
   return { body: await kept(ctx, files, row, paper, format), name: `${nameOf(paper)}-${format}.xml` };
 }
@@ -88,11 +88,13 @@ async function kept(
   format: Format,
 ): Promise<Buffer> {
   const { number } = paper;
-  if (number === null || isForgotten) return press(paper, format);
+  const isDrawn = format === 'pdf' || format === 'factur-x';
+  const make = async () => press(paper, format, isDrawn ? await readLogo(files, paper.seller.logo) : null);
+  if (number === null || isForgotten) return make();
   const name = nameOfFile({ ...paper, number }, format);
   const found = await files.get(name).catch(nullIfAbsent);
   if (found !== null) return found;
-  const made = await press(paper, format);
+  const made = await make();
   // It can be made again, so where there is no room for it its reader is not made to wait.
   await files.put(name, made).catch((error: unknown) => {
     ctx.log.warn({ err: error }, `a document could not be kept: ${name}`);

@@ -1,7 +1,6 @@
 import { record } from '../../events/index.ts';
 import { formatMoney, newId, statement, type TxContext } from '../../platform/index.ts';
-import { readSettings } from '../../settings/index.ts';
-import { company } from '../documents/company.ts';
+import { readSeller } from '../documents/seller.ts';
 import { creditNoteIssued } from '../events.ts';
 import type { Treatment } from '../tax/decide.ts';
 import type { InvoiceKind } from './kind.ts';
@@ -115,7 +114,7 @@ export async function lockForCorrection(tx: TxContext, invoiceId: number): Promi
 export async function issueCreditNote(tx: TxContext, correction: Correction): Promise<number> {
   const { invoiceId, amountMinor, taxMinor, reason, lines } = correction;
   await lockForCorrection(tx, invoiceId);
-  const seller = await readSettings(tx, company);
+  const seller = await readSeller(tx);
   const id = newId();
   const now = tx.clock.now();
   const netMinor = amountMinor - taxMinor;

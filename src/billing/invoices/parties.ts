@@ -1,7 +1,6 @@
 import type { Context } from '../../platform/index.ts';
-import { readSettings } from '../../settings/index.ts';
-import { company } from '../documents/company.ts';
 import type { Buyer, Seller } from '../documents/parties.ts';
+import { readSeller } from '../documents/seller.ts';
 import { profileOf } from '../profile/read.ts';
 
 /** Who sells and who buys, as they are today: what an invoice that is written now keeps. */
@@ -10,7 +9,7 @@ export async function partiesOf(
   organizationId: number,
 ): Promise<{ seller: Seller; buyer: Buyer }> {
   const [seller, { updated_at: _, ...buyer }] = await Promise.all([
-    readSettings(ctx, company),
+    readSeller(ctx),
     profileOf(ctx, organizationId),
   ]);
   return { seller, buyer };

@@ -64,6 +64,17 @@ describe('the brand', () => {
     expect(absent.status).toBe(404);
   });
 
+  it('says on pages with nothing on them what staff has written, in each language, as text that is bounded', async () => {
+    const none = { en: null, de: null };
+    expect((await read()).empty).toEqual({ services: none, invoices: none, tickets: none });
+    const empty = { services: { en: '<b>Hello</b>', de: 'Grüß Gott' }, invoices: none, tickets: none };
+    expect((await product.staff.patch('/staff/settings', { brand: { empty } })).status).toBe(200);
+    expect((await read()).empty).toEqual(empty);
+    const long = { ...empty, tickets: { en: 'x'.repeat(501), de: null } };
+    const { status, body } = await product.staff.patch('/staff/settings', { brand: { empty: long } });
+    expect([status, body.details[0].field]).toEqual([400, 'brand.empty.tickets.en']);
+  });
+
   it('takes no picture that is a program, and none of who may not', async () => {
     const svg = '<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>';
     for (const text of [svg, '<!doctype html><script>alert(1)</script>', 'GIF89a;', 'no picture at all']) {

@@ -10,6 +10,12 @@ const Picture = (description: string) =>
     Type.String({ description, examples: ['/api/brand/pictures/1421e7438f4532db7ca0162490fc2bfe.png'] }),
   );
 
+const EmptyPage = named(
+  'EmptyPage',
+  Type.Object(greetings.properties),
+  'Plain text by language; null: the words of the dashboard',
+);
+
 const Colours = named(
   'BrandColours',
   Type.Object(Object.fromEntries(colours.map((name) => [name, Type.Optional(Colour(`Of \`--${name}\``))]))),
@@ -34,6 +40,15 @@ export const BrandData = named(
         pages: Type.Array(named('BrandPage', Type.Object(pages.items.properties))),
         registration: Choice(['everybody', 'invited'], { description: 'Who may register' }),
         sign_in: named('SignInTexts', Type.Object(greetings.properties)),
+        empty: named(
+          'EmptyPages',
+          Type.Object({
+            services: EmptyPage,
+            invoices: EmptyPage,
+            tickets: EmptyPage,
+          }),
+          'What stands on the pages of customers that have nothing on them',
+        ),
         languages: Type.Array(Choice(languages), {
           description: 'The first is for whoever speaks none of them',
         }),

@@ -6,6 +6,16 @@ import { readVariables } from './variables.ts';
 /** Families of fonts that every system has one of: nobody's font is loaded from anywhere. */
 export const fonts = ['system', 'humanist', 'grotesque', 'rounded', 'serif'] as const;
 
+/** Of each family one that every system has, as style sheets and mails name them. */
+export const familyOf: Readonly<Record<(typeof fonts)[number], string>> = {
+  system: "system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', sans-serif",
+  humanist: "Seravek, 'Gill Sans Nova', Ubuntu, Calibri, 'DejaVu Sans', 'Source Sans Pro', sans-serif",
+  grotesque: "Bahnschrift, 'DIN Alternate', 'Franklin Gothic Medium', 'Nimbus Sans', Arial, sans-serif",
+  rounded:
+    "ui-rounded, 'Hiragino Maru Gothic ProN', Quicksand, Comfortaa, Manjari, 'Arial Rounded MT', sans-serif",
+  serif: "'Iowan Old Style', Charter, 'Bitstream Charter', 'Sitka Text', Cambria, 'Noto Serif', serif",
+};
+
 export const PictureName = Type.String({
   pattern: '^[0-9a-f]{32}\\.(png|webp)$',
   'x-message': 'must be the name of a picture, as POST /staff/brand/pictures answers it',
@@ -37,13 +47,19 @@ export const pages = Type.Array(Strict({ label: line(40), url: Link }), { maxIte
 
 export const greetings = Strict({ en: Greeting, de: Greeting });
 
+/** What stands on the pages of customers that have nothing on them. */
+export const emptyPages = Strict({ services: greetings, invoices: greetings, tickets: greetings });
+
 /** How the company looks to customers. Its legal name and the accent stand in the section `company`, with what invoices say. */
 export const brand = settings({
   name: 'brand',
   about: 'How the company looks to customers; its accent is `colour` of the section `company`',
   shape: Strict({
     name: described('What customers know it by; null: the name of the company', Nullable(line(60))),
-    logo_light: described('For light backgrounds', Nullable(PictureName)),
+    logo_light: described(
+      'For light backgrounds; in mails and on documents, too, where it is a PNG',
+      Nullable(PictureName),
+    ),
     logo_dark: described('For dark backgrounds; null: the other one', Nullable(PictureName)),
     favicon: described('What a tab shows', Nullable(PictureName)),
     font: Choice(fonts, { description: 'A family of fonts that every system has one of' }),
@@ -54,6 +70,10 @@ export const brand = settings({
       description: 'Who may register: everybody, or those alone whom an organization has invited',
     }),
     sign_in: described('What stands above the sign-in, by language', greetings),
+    empty: described(
+      'What customers read on a page with nothing on it yet, by language; null: our own words',
+      emptyPages,
+    ),
     languages: Type.Array(Choice(languages), {
       minItems: 1,
       uniqueItems: true,
@@ -81,6 +101,11 @@ export const brand = settings({
     pages: [],
     registration: 'everybody',
     sign_in: { en: null, de: null },
+    empty: {
+      services: { en: null, de: null },
+      invoices: { en: null, de: null },
+      tickets: { en: null, de: null },
+    },
     languages: [...languages],
     currency: 'EUR',
     css: null,
@@ -101,6 +126,14 @@ export const brand = settings({
     pages: [{ label: 'Guides', url: 'https://hosting.example/guides' }],
     registration: 'everybody',
     sign_in: { en: 'Welcome back.', de: 'Willkommen zurück.' },
+    empty: {
+      services: {
+        en: 'Your first server is a minute away.',
+        de: 'Ihr erster Server ist eine Minute entfernt.',
+      },
+      invoices: { en: null, de: null },
+      tickets: { en: null, de: null },
+    },
     languages: ['en', 'de'],
     currency: 'EUR',
     css: '--page-light: #fffdf7;',

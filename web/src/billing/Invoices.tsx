@@ -19,12 +19,14 @@ import {
   Text,
   TextInput,
   useDebouncedCallback,
+  useOwnWords,
 } from '../ui/index.ts';
 import { BillingTabs } from './BillingTabs.tsx';
 import { useInvoiceName } from './useInvoiceName.ts';
 
 export function Invoices() {
   const { t, language } = useText();
+  const ownWords = useOwnWords('invoices');
   const filter = useSearch({ from: '/in/billing' });
   const navigate = useNavigate({ from: '/billing' });
   const found = useInfiniteQuery(invoices(filter));
@@ -107,7 +109,16 @@ export function Invoices() {
         ]}
         error={found.error}
         onRetry={() => void found.refetch()}
-        empty={<Text fw={600}>{t(isFiltered ? 'billing.noneFound' : 'billing.none')}</Text>}
+        empty={
+          <>
+            <Text fw={600}>{t(isFiltered ? 'billing.noneFound' : 'billing.none')}</Text>
+            {!isFiltered && ownWords !== null && (
+              <Text c="dimmed" ta="center" className="message">
+                {ownWords}
+              </Text>
+            )}
+          </>
+        }
         more={moreOf(found)}
       />
     </Page>

@@ -21,6 +21,11 @@ const plain: Brand = {
   pages: [],
   registration: 'everybody',
   sign_in: { en: null, de: null },
+  empty: {
+    services: { en: null, de: null },
+    invoices: { en: null, de: null },
+    tickets: { en: null, de: null },
+  },
   languages: ['en', 'de'],
   currency: 'EUR',
   variables: { light: {}, dark: {} },

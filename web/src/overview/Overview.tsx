@@ -18,6 +18,7 @@ import {
   Stack,
   Text,
   Title,
+  useOwnWords,
 } from '../ui/index.ts';
 
 type Need = Schema<'Need'>;
@@ -151,6 +152,7 @@ function Line({
 
 function Mine() {
   const { t } = useText();
+  const ownWords = useOwnWords('services');
   const mine = useInfiniteQuery(services({ status: 'active' }));
   return (
     <Stack gap="sm">
@@ -170,7 +172,9 @@ function Mine() {
         empty={
           <>
             <Text fw={600}>{t('services.none')}</Text>
-            <Text c="dimmed">{t('services.noneText')}</Text>
+            <Text c="dimmed" ta="center" className="message">
+              {ownWords ?? t('services.noneText')}
+            </Text>
             <LinkButton to="/order">{t('services.order')}</LinkButton>
           </>
         }

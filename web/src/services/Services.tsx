@@ -14,6 +14,7 @@ import {
   Text,
   TextInput,
   useDebouncedCallback,
+  useOwnWords,
 } from '../ui/index.ts';
 import { useServiceColumns } from './columns.tsx';
 import { Several } from './Several.tsx';
@@ -22,6 +23,7 @@ type Service = Schema<'Service'>;
 
 export function Services() {
   const { t } = useText();
+  const ownWords = useOwnWords('services');
   const filter = useSearch({ from: '/in/services' });
   const navigate = useNavigate({ from: '/services' });
   const found = useInfiniteQuery(services(filter));
@@ -95,7 +97,9 @@ export function Services() {
           ) : (
             <>
               <Text fw={600}>{t('services.none')}</Text>
-              <Text c="dimmed">{t('services.noneText')}</Text>
+              <Text c="dimmed" ta="center" className="message">
+                {ownWords ?? t('services.noneText')}
+              </Text>
               <LinkButton to="/order">{t('services.order')}</LinkButton>
             </>
           )

@@ -10,6 +10,7 @@ import {
   Choice,
   type Draft,
   Field,
+  Fieldset,
   type Files,
   Form,
   LongField,
@@ -26,6 +27,12 @@ const fonts = ['system', 'humanist', 'grotesque', 'rounded', 'serif'] as const;
 const kinds = ['imprint', 'terms', 'privacy', 'status'] as const;
 /** What the dashboard may be offered in, the first one for whoever speaks none of them. */
 const offers: readonly (readonly Language[])[] = [['en', 'de'], ['de', 'en'], ['en'], ['de']];
+const known = Object.keys(languages) as Language[];
+const emptyPages = [
+  ['services', 'brand.emptyServices'],
+  ['invoices', 'brand.emptyInvoices'],
+  ['tickets', 'brand.emptyTickets'],
+] as const;
 const pictures = ['logo_light', 'logo_dark', 'favicon'] as const;
 
 /** How the company looks to customers, for staff to decide. */
@@ -204,6 +211,20 @@ function BrandForm() {
                 maxLength={500}
                 defaultValue={now.sign_in.de ?? ''}
               />
+              {emptyPages.map(([page, legend]) => (
+                <Fieldset key={page} legend={t(legend)}>
+                  {known.map((code) => (
+                    <LongField
+                      key={code}
+                      name={`brand.empty.${page}.${code}`}
+                      label={languages[code]}
+                      required={false}
+                      maxLength={500}
+                      defaultValue={now.empty[page][code] ?? ''}
+                    />
+                  ))}
+                </Fieldset>
+              ))}
             </>
           )}
         </Form>
@@ -215,6 +236,10 @@ function BrandForm() {
 /** What was typed, as the section of the settings; pictures are kept first. */
 async function changed(values: Values, files: Files) {
   const said = (name: string) => values[`brand.${name}`] ?? null;
+  const wordsOf = (page: (typeof emptyPages)[number][0]) => ({
+    en: said(`empty.${page}.en`),
+    de: said(`empty.${page}.de`),
+  });
   const kept: { [name in (typeof pictures)[number]]?: string | null } = {};
   for (const name of pictures) {
     const [file] = files[`brand.${name}`] ?? [];
@@ -234,6 +259,11 @@ async function changed(values: Values, files: Files) {
     pages: rowsIn(values, 'brand.pages').map(({ label = '', url = '' }) => ({ label, url })),
     registration: said('registration') as 'everybody' | 'invited',
     sign_in: { en: said('sign_in.en'), de: said('sign_in.de') },
+    empty: {
+      services: wordsOf('services'),
+      invoices: wordsOf('invoices'),
+      tickets: wordsOf('tickets'),
+    },
     languages: (said('languages') ?? 'en').split(' ') as Language[],
     currency: said('currency') ?? '',
     css: said('css'),

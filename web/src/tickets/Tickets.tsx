@@ -15,6 +15,7 @@ import {
   Text,
   TextInput,
   useDebouncedCallback,
+  useOwnWords,
 } from '../ui/index.ts';
 
 const orderNames = {
@@ -26,6 +27,7 @@ const orderNames = {
 
 export function Tickets() {
   const { t, language } = useText();
+  const ownWords = useOwnWords('tickets');
   const filter = useSearch({ from: '/in/tickets' });
   const found = useInfiniteQuery(tickets(filter));
   const offered = useQuery(departments);
@@ -74,7 +76,9 @@ export function Tickets() {
           ) : (
             <>
               <Text fw={600}>{t('tickets.none')}</Text>
-              <Text c="dimmed">{t('tickets.noneText')}</Text>
+              <Text c="dimmed" ta="center" className="message">
+                {ownWords ?? t('tickets.noneText')}
+              </Text>
               <LinkButton to="/tickets/new">{t('tickets.new')}</LinkButton>
             </>
           )

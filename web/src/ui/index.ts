@@ -56,4 +56,5 @@ export * from './staff.ts';
 export { Tick } from './Tick.tsx';
 export { type Tile, Tiles } from './Tiles.tsx';
 export { Trial } from './Trial.tsx';
+export { useOwnWords } from './useOwnWords.ts';
 export { useTheme } from './useTheme.ts';
