@@ -54,6 +54,11 @@ describe('a customer', () => {
     expect((await read('snapshots')).snapshots).toMatchObject([{ name: 'before-upgrade', state: 'ready' }]);
 
     await page.getByRole('button', { name: 'Restore' }).click();
+    // What is there now is kept first, and what goes back waits for it.
+    await dialog.getByRole('button', { name: 'Take a snapshot of the disk first' }).click();
+    await dialog.getByText(/^The snapshot before-\d+ keeps the disk as it is now\.$/).waitFor();
+    const [first] = (await read('snapshots')).snapshots;
+    expect(first).toMatchObject({ name: expect.stringMatching(/^before-/), state: 'ready' });
     const restore = dialog.getByRole('button', { name: 'Restore' });
     expect(await restore.isDisabled()).toBe(true);
     await dialog.getByLabel('Type “pages.example.com” to go on').fill('pages.example.com');
@@ -62,6 +67,9 @@ describe('a customer', () => {
       .poll(async () => (await read('history')).actions.map((each: { command: string }) => each.command))
       .toContain('restore_snapshot');
     await settled();
+    await bed.product.customer.delete(`/dashboard/service/${id}/vps/snapshots/${first.name}`);
+    await settled();
+    await page.getByRole('row', { name: new RegExp(first.name) }).waitFor({ state: 'detached' });
     await page.getByRole('button', { name: 'Delete' }).click();
     await dialog.getByRole('button', { name: 'Delete' }).click();
     await page.getByText('No snapshots yet.').waitFor();

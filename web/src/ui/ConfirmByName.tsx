@@ -9,6 +9,8 @@ interface ConfirmByNameProps {
   button: string;
   /** What has to be typed, so that nobody does it in passing. */
   name: string;
+  /** False as long as it cannot be done, which `children` tell of. */
+  isReady?: boolean;
   /** What is decided with it. */
   children?: ReactNode;
   isOpen: boolean;
@@ -34,7 +36,7 @@ export function ConfirmByName({ isOpen, onClose, title, ...question }: ConfirmBy
 
 type QuestionProps = Omit<ConfirmByNameProps, 'title' | 'isOpen'>;
 
-function Question({ text, button, name, children, onClose, onConfirm }: QuestionProps) {
+function Question({ text, button, name, isReady = true, children, onClose, onConfirm }: QuestionProps) {
   const { t } = useText();
   const [typed, setTyped] = useState('');
   const isSame = typed.trim() === name.trim();
@@ -43,7 +45,7 @@ function Question({ text, button, name, children, onClose, onConfirm }: Question
       onSubmit={(event) => {
         event.preventDefault();
         event.stopPropagation();
-        if (isSame) onConfirm();
+        if (isSame && isReady) onConfirm();
       }}
     >
       <Stack>
@@ -60,7 +62,7 @@ function Question({ text, button, name, children, onClose, onConfirm }: Question
           <Button variant="default" onClick={onClose}>
             {t('app.cancel')}
           </Button>
-          <Button type="submit" color="red" disabled={!isSame}>
+          <Button type="submit" color="red" disabled={!isSame || !isReady}>
             {button}
           </Button>
         </Group>

@@ -69,6 +69,7 @@ export function Reinstall() {
           <Bullets.Item>{t('reinstall.lostDisk')}</Bullets.Item>
           <Bullets.Item>{t('reinstall.lostSnapshots')}</Bullets.Item>
           <Bullets.Item>{t('reinstall.stays')}</Bullets.Item>
+          <Bullets.Item>{t('reinstall.noSnapshot')}</Bullets.Item>
         </Bullets>
       </Alert>
       <LinkTo to="/services/$id/snapshots" params={{ id: given }} size="sm">

@@ -22,6 +22,7 @@ import {
   Text,
   Tick,
 } from '../ui/index.ts';
+import { SnapshotFirst } from './SnapshotFirst.tsx';
 
 type Snapshot = Schema<'Snapshot'>;
 
@@ -177,9 +178,11 @@ export function Snapshots() {
         text={t('snapshots.restoreText')}
         button={t('snapshots.restore')}
         name={vps?.hostname ?? ''}
+        isReady={may('restore_snapshot').allowed}
         onClose={() => setAsked(null)}
         onConfirm={go}
       >
+        <SnapshotFirst id={id} />
         <Tick
           name="keep_keys"
           label={t('snapshots.keepKeys')}
