@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import { runningVps } from '../test/orders.ts';
 import { sql } from '../test/sql.ts';
 import { followUps } from './src/data/staffEvents.ts';
 import { hostile, lookAt, openStaffBed, type StaffBed } from './staffBed.ts';
@@ -57,6 +58,39 @@ it('is live: what happens elsewhere is shown untouched', async () => {
   await page.getByText('seen by itself').waitFor();
 });
 
+it('says what comes tomorrow and for how much, leads to a list of it, and draws what comes in again and again', async () => {
+  const { product } = bed;
+  const { serviceId } = await runningVps(product, product.customer, { domain: 'tomorrow.example.com' });
+  await product.periodic('services.noteRecurring');
+  const preview = async () =>
+    (await product.staff.get('/staff/settings/preview')).body.data as {
+      from: string;
+      steps: { on: string; step: string; service: { id: number; price: string } }[];
+    };
+  const renewal = ({ steps }: Awaited<ReturnType<typeof preview>>) =>
+    steps.find(({ step, service }) => step === 'invoice' && service.id === serviceId);
+  const days = (on: string) => Date.parse(on) / 86_400_000;
+  const { from, ...rest } = await preview();
+  await sql(
+    product,
+    'update services set duedate = duedate - $1::int where id = $2',
+    days(renewal({ from, ...rest })?.on ?? '') - days(from) - 1,
+    serviceId,
+  );
+  const price = renewal(await preview())?.service.price;
+  expect(price).toMatch(/^\d+\.\d\d$/);
+  const { page, complaints } = await bed.openStaff();
+  await page.goto('/staff');
+  await page.getByText(`Tomorrow: 0 suspensions, 1 renewal (€${price})`).waitFor();
+  await page.locator('svg.spark polyline').waitFor();
+  await page.getByRole('link', { name: 'Preview' }).click();
+  await page
+    .getByRole('row', { name: /tomorrow\.example\.com/ })
+    .first()
+    .waitFor();
+  expect(complaints()).toEqual([]);
+});
+
 it('is not for customers, who are sent to theirs', async () => {
   const visitor = await bed.open();
   await signIn(bed, visitor, '/staff');
@@ -71,5 +105,5 @@ it('names what follows from every event', () => {
 
 it('breaks no rule of WCAG 2.2 AA and needs no moving sideways', { timeout: 240_000 }, async () => {
   await failedJob(hostile.repeat(3));
-  expect(await lookAt(bed, ['/staff'])).toEqual([]);
+  expect(await lookAt(bed, ['/staff', '/staff/coming'])).toEqual([]);
 });

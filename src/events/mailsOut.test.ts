@@ -102,6 +102,7 @@ describe('the logo', () => {
 it('has the font and the corners of the brand, on its sheet and its buttons', async () => {
   const set = (brand: object) => product.staff.patch('/staff/settings', { brand });
   await set({ font: 'serif', radius: 21 });
+  server.mails.length = 0;
   await paid();
   const { html = '' } = mailAbout(/We received/) ?? {};
   expect(html).toContain(`font:16px/1.55 'Iowan Old Style', Charter`);

@@ -76,6 +76,7 @@ export const staffPages = [
   page('/staff/tax-rates', () => import('./billing/staff/Tax.tsx'), 'TaxRates'),
   page('/staff/tax-report', () => import('./billing/staff/Tax.tsx'), 'TaxReport'),
   page('/staff/books', () => import('./billing/staff/Books.tsx'), 'Books'),
+  page('/staff/coming', () => import('./services/staff/Coming.tsx'), 'Coming'),
   page('/staff/figures', () => import('./services/staff/Figures.tsx'), 'Figures'),
   page('/staff/nodes', () => import('./fleet/staff/Nodes.tsx'), 'Nodes'),
   page('/staff/address-pools', () => import('./fleet/staff/AddressPools.tsx'), 'AddressPools'),

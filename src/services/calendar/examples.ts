@@ -9,6 +9,8 @@ const step = {
     hostname: 'web1.example.com',
     status: 'active',
     duedate: '2026-02-28',
+    price: '9.00',
+    currency: 'EUR',
   },
   organization_id: ids.organization,
   invoice_id: null,

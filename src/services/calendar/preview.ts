@@ -1,4 +1,4 @@
-import { addDays, type Context, dayOf, fail, statement } from '../../platform/index.ts';
+import { addDays, type Context, dayOf, fail, formatMoney, statement } from '../../platform/index.ts';
 import { readSettings } from '../../settings/index.ts';
 import { type CalendarSettings, calendar, check } from '../settings.ts';
 import { type Foreseen, foresee } from './foresee.ts';
@@ -66,6 +66,8 @@ function view({ on, step, row }: Foreseen & { row: CalendarRow }) {
       hostname: row.hostname,
       status: row.status,
       duedate: row.duedate,
+      price: formatMoney(row.priceMinor, row.currency),
+      currency: row.currency,
     },
     organization_id: row.organizationId,
     invoice_id: row.invoiceId,

@@ -16,6 +16,7 @@ export interface CalendarRow {
   cancelled: boolean;
   autoRenew: boolean;
   duedate: string;
+  priceMinor: number;
   /** Null until the calendar has taken it up. */
   dueOn: string | null;
   round: number;
@@ -41,6 +42,7 @@ export interface CalendarRow {
 export const rowsWhere = (calendar: string, where: string) => `
   select s.id as "serviceId", s.organization_id as "organizationId", s.user_id as "userId", p.name as product,
     s.domain as hostname, s.status, s.suspended_by as "suspendedBy", s.cancelled, s.auto_renew as "autoRenew", s.duedate,
+    s.price_minor as "priceMinor",
     c.due_on as "dueOn", coalesce(c.round, 1) as round, c.step, c.warned_step as "warnedStep",
     c.warning_id as "warningId", c.warned_on as "warnedOn",
     (select min(coalesce(m.sent_at, case when m.state = 'kept' then m.created_at end)) from mails m

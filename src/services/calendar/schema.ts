@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { Choice, Day, Id, meaning, Nullable, named, Strict } from '../../platform/http/index.ts';
+import { Choice, Day, Id, MoneyText, meaning, Nullable, named, Strict } from '../../platform/http/index.ts';
 import { CalendarChange } from '../settings.ts';
 import { serviceStatuses } from '../states.ts';
 import { endings, steps } from './schedule.ts';
@@ -64,6 +64,8 @@ export const Preview = named(
           hostname: Nullable(Type.String()),
           status: Choice(serviceStatuses),
           duedate: Day,
+          price: meaning('Of a period, before tax, as it is today', MoneyText),
+          currency: Type.String(),
         }),
         organization_id: Id,
         invoice_id: Nullable(Id),

@@ -8,6 +8,7 @@ import type en from '../../text/staff/staff.en.json';
 import {
   Fact,
   Group,
+  LinkTo,
   List,
   Page,
   Paper,
@@ -16,6 +17,7 @@ import {
   Section,
   SimpleGrid,
   Skeleton,
+  Spark,
   Stack,
   Text,
   Title,
@@ -108,7 +110,7 @@ function Coming() {
   const read = useQuery(calendarPreview());
   const counts = Object.entries(read.data?.counts ?? {}).filter(([, count]) => Number(count) > 0);
   return (
-    <Section title={t('staff.coming')}>
+    <Section title={t('staff.coming')} aside={<LinkTo to="/staff/coming">{t('staff.preview')}</LinkTo>}>
       {read.error && <Refusal error={read.error} onRetry={() => void read.refetch()} />}
       {read.isLoading && <Skeleton height={60} />}
       {read.data !== undefined && (
@@ -120,6 +122,7 @@ function Coming() {
             })}
           </Text>
           {counts.length === 0 && <Text>{t('staff.nothingComes')}</Text>}
+          <Tomorrow steps={read.data.steps} from={read.data.from} isWhole={read.data.next_cursor === null} />
           <div className="facts">
             {counts.map(([step, count]) => (
               <Fact key={step} name={word(step)}>
@@ -131,6 +134,43 @@ function Coming() {
       )}
     </Section>
   );
+}
+
+interface TomorrowProps {
+  steps: Schema<'CalendarPreview'>['steps'];
+  /** Today, as the product has it. */
+  from: string;
+  /** Whether these are all of them. */
+  isWhole: boolean;
+}
+
+/** In a line what most needs a look before it happens: who is suspended, and what is renewed for how much. */
+function Tomorrow({ steps, from, isWhole }: TomorrowProps) {
+  const { t, language } = useText();
+  const on = new Date(Date.parse(`${from}T00:00:00Z`) + 86_400_000).toISOString().slice(0, 10);
+  const ofDay = steps.filter((each) => each.on === on);
+  const suspensions = ofDay.filter(({ step }) => step === 'suspend').length;
+  const renewals = ofDay.filter(({ step }) => step === 'invoice').map(({ service }) => service);
+  const amounts = Object.entries(Object.groupBy(renewals, ({ currency }) => currency)).map(
+    ([currency, services = []]) => money(sumOf(services.map(({ price }) => price)), currency, language),
+  );
+  return (
+    <Text>
+      {t(isWhole ? 'staff.tomorrow' : 'staff.tomorrowAtLeast', {
+        suspensions: t('staff.suspensions', { count: suspensions }),
+        renewals: t('staff.renewals', { count: renewals.length }),
+      })}
+      {amounts.length > 0 && ` (${amounts.join(', ')})`}
+    </Text>
+  );
+}
+
+/** Of amounts of one currency, exactly. */
+function sumOf(amounts: readonly string[]): string {
+  const digits = amounts[0]?.split('.')[1]?.length ?? 0;
+  const minor = amounts.reduce((sum, each) => sum + BigInt(each.replace('.', '')), 0n);
+  const text = String(minor).padStart(digits + 1, '0');
+  return digits === 0 ? text : `${text.slice(0, -digits)}.${text.slice(-digits)}`;
 }
 
 /** What is earned again and again, what came in, and what is open. */
@@ -147,7 +187,12 @@ function Money() {
         const amount = (value: string | undefined) => money(value ?? '0.00', currency, language);
         return (
           <div className="facts" key={currency}>
-            <Fact name={t('staff.recurring')}>{amount(month?.recurring.end)}</Fact>
+            <Fact name={t('staff.recurring')}>
+              <div className="measured">
+                {amount(month?.recurring.end)}
+                <Spark values={months.map(({ recurring }) => Number(recurring.end))} />
+              </div>
+            </Fact>
             <Fact name={t('staff.new')}>{amount(month?.recurring.new)}</Fact>
             <Fact name={t('staff.lost')}>{amount(month?.recurring.lost)}</Fact>
             <Fact name={t('staff.cashIn')}>{amount(month?.cash_in)}</Fact>
