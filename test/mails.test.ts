@@ -73,6 +73,22 @@ describe('every mail', () => {
     }
   });
 
+  it('has corners as round as the brand has them: its sheet, its buttons and what is copied', () => {
+    const page = {
+      ...{
+        language: 'en',
+        subject: 'Round',
+        footer: ['Why'],
+        unsubscribe: null,
+        urlOf: () => '',
+        logo: null,
+      },
+      blocks: [{ button: 'Go', url: 'https://inn.example' }, { code: 'innkeeper' }],
+      brand: { ...brand, radius: 21 },
+    };
+    expect(asHtml(page, openLayout(null)).match(/border-radius:21px/g)).toHaveLength(3);
+  });
+
   it('is another text in each language', () => {
     for (const { mail, data, name } of all.filter((each) => each.language === 'de'))
       expect(render(mail, data, 'de').body, name).not.toBe(render(mail, data, 'en').body);
