@@ -25,7 +25,8 @@ type ItemsOf<Data> = { [K in keyof Data]: Data[K] extends readonly unknown[] ? K
 
 type Rest<O> = Record<string, never> extends Given<O> ? [given?: Given<O>] : [given: Given<O>];
 
-interface Call extends CallOptions {
+/** What a call is given when it is known only as the program runs. */
+export interface Call extends CallOptions {
   path?: Record<string, string | number>;
   query?: Record<string, string | number | boolean | undefined | null>;
   body?: unknown;
@@ -59,7 +60,7 @@ export class Client {
 
   /** A thing with its tag, for `ifMatch` of a change: nobody's change in between is overwritten unseen. */
   async getTagged<P extends PathOf<'get'>>(path: P, ...[given]: Rest<OperationAt<'get', P>>) {
-    const response = await this.#send('get', path, (given ?? {}) as Call);
+    const response = await this.send('get', path, (given ?? {}) as Call);
     const { data } = (await response.json()) as { data: DataOf<OperationAt<'get', P>> };
     return { data, tag: response.headers.get('etag') ?? undefined };
   }
@@ -82,7 +83,7 @@ export class Client {
 
   /** What is no JSON: a PDF, a CSV. The caller reads its body. */
   file<P extends PathOf<'get'>>(path: P, ...[given]: Rest<OperationAt<'get', P>>): Promise<Response> {
-    return this.#send('get', path, (given ?? {}) as Call);
+    return this.send('get', path, (given ?? {}) as Call);
   }
 
   /** A body that is no JSON, as a bank's statement. */
@@ -107,25 +108,32 @@ export class Client {
     } while (cursor);
   }
 
-  /** Waits until an action on a machine has ended, well or not. Asks every second; streams are quicker. */
-  async waitForAction(service: number, action: number, signal?: AbortSignal): Promise<Schema<'Action'>> {
+  /** Waits until an action on a machine has ended, well or not. Asks every second, and tells what it saw; streams are quicker. */
+  async waitForAction(
+    service: number,
+    action: number,
+    signal?: AbortSignal,
+    tell?: (seen: Schema<'Action'>) => void,
+  ): Promise<Schema<'Action'>> {
     for (;;) {
       const { action: seen } = await this.get('/dashboard/service/{id}/vps/history/{action_id}', {
         path: { id: service, action_id: action },
         signal,
       });
+      tell?.(seen);
       if (seen.finished_at !== null) return seen;
       await pause(1_000, signal);
     }
   }
 
   async #data<Data>(method: Method, path: string, given?: unknown): Promise<Data> {
-    const response = await this.#send(method, path, (given ?? {}) as Call);
+    const response = await this.send(method, path, (given ?? {}) as Call);
     const { data } = (await response.json()) as { data: Data };
     return data;
   }
 
-  async #send(method: Method, path: string, call: Call): Promise<Response> {
+  /** The answer itself, of a call that is known only as the program runs, such as one of a command line. */
+  async send(method: Method, path: string, call: Call): Promise<Response> {
     const {
       url,
       token: given,

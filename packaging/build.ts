@@ -6,6 +6,7 @@ import fs from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
+import { buildTool } from '../cli/build.ts';
 import { openDashboard } from '../src/dashboard.ts';
 import { hostPackages } from '../src/drivers/hypervisor/index.ts';
 import { runProgram } from '../src/platform/host/program.ts';
@@ -64,6 +65,8 @@ async function copyDashboard(): Promise<void> {
   await fs.cp(path.join(root, 'dist/dashboard'), path.join(stage, home, 'dist/dashboard'), {
     recursive: true,
   });
+  // Beside the dashboard, at whose address customers get it.
+  await copy(path.relative(root, await buildTool()), path.join(home, 'dist/dashboard/inn.mjs'));
 }
 
 /** Packages that the product runs with, as the lockfile names them; those of other platforms are not installed. */
@@ -110,6 +113,7 @@ async function copyPackaging(): Promise<void> {
   ];
   for (const unit of units) await copy(`packaging/${unit}`, `lib/systemd/system/${unit}`);
   await copy('packaging/innkeeper', 'usr/bin/innkeeper');
+  await copy('packaging/inn', 'usr/bin/inn');
   await copy('packaging/innkeeper.env', 'etc/innkeeper/innkeeper.env');
   for (const script of ['postinst', 'prerm', 'postrm']) await copy(`packaging/${script}`, `DEBIAN/${script}`);
   // With their folders, so that what they link to is there. What is used and not only read stands beside the documents.
@@ -125,6 +129,7 @@ async function writeControl(): Promise<void> {
   await runProgram(['chmod', '--recursive', 'u=rwX,go=rX', stage]);
   for (const program of [
     'usr/bin/innkeeper',
+    'usr/bin/inn',
     `${home}/bin/node`,
     'DEBIAN/postinst',
     'DEBIAN/prerm',

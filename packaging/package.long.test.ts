@@ -164,6 +164,7 @@ describe.skipIf(process.getuid?.() !== 0 || process.arch !== 'x64')('the Debian 
 
       await run('dpkg', '--install', second);
       expect(await sh('innkeeper version')).toContain(`Innkeeper ${newer} (Node v24`);
+      expect(await sh('inn vps stop --help')).toContain('Usage: inn vps stop ID [flags]');
       expect(await sh('grep -c simulator /etc/innkeeper/innkeeper.env')).toBe('1');
       const after = await startService();
       expect(await ask('/products')).toBe(products);

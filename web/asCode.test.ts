@@ -3,7 +3,9 @@ import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import { buildTool } from '../cli/build.ts';
 import { asCurl, asTypeScript, type Call, withoutSecrets } from './src/data/asCode.ts';
+import { asCommand } from './src/data/asCommand.ts';
 import { type Bed, openBed, signIn } from './testbed.ts';
 
 let bed: Bed;
@@ -23,7 +25,7 @@ it('shows what would be sent, sends nothing, and does the same when somebody run
   await page.getByRole('button', { name: 'Show the API call' }).click();
   const shown = page.getByRole('dialog').locator('pre');
   await shown.first().waitFor();
-  const [curl = '', typescript = ''] = await shown.allInnerTexts();
+  const [curl = '', command = '', typescript = ''] = await shown.allInnerTexts();
   expect(typescript).toContain('client.post("/dashboard/tickets/create"');
   expect(await visitor.faults()).toEqual([]);
   const titles = async () =>
@@ -31,9 +33,14 @@ it('shows what would be sent, sends nothing, and does the same when somebody run
       (ticket: { subject: string }) => ticket.subject,
     );
   expect(await titles()).not.toContain(subject);
-  const env = { ...process.env, INNKEEPER_KEY: bed.product.demo.customer.api_key };
+  const env = { ...process.env, INNKEEPER_API_KEY: bed.product.demo.customer.api_key };
   await promisify(execFile)('/bin/sh', ['-c', `${curl} -fsS`], { env });
   expect(await titles()).toContain(subject);
+  expect(command).toMatch(/^inn tickets create \\\n/);
+  const program = `inn() { '${process.execPath}' '${await buildTool()}' "$@"; }`;
+  const shell = ['-c', `${program}\n${command}`];
+  await promisify(execFile)('/bin/sh', shell, { env: { ...env, INNKEEPER_URL: bed.product.url } });
+  expect((await titles()).filter((title: string) => title === subject)).toHaveLength(2);
   await page.keyboard.press('Escape');
   expect(await page.getByLabel('Subject').inputValue()).toBe(subject);
   expect(visitor.complaints()).toEqual([]);
@@ -52,10 +59,20 @@ it('names the places of a path, and leaves out what nobody else may read', () =>
       body: { note: 'x', password: 'hidden', tags: [{ token: 'hidden' }] },
     },
   };
-  for (const code of [asCurl(call, 'https://a.example'), asTypeScript(call, 'https://a.example')])
+  for (const code of [
+    asCurl(call, 'https://a.example'),
+    asTypeScript(call, 'https://a.example'),
+    asCommand(call),
+  ])
     expect(code).not.toContain('hidden');
   expect(asTypeScript(call, 'https://a.example')).toContain('path: { id: 45 },');
   expect(asTypeScript(call, 'https://a.example')).toContain('() => 4965573804380742,');
+  expect(asCommand(call)).toBe(
+    [
+      'inn services update 45',
+      ...['--note x', '--password', `--tags.token`, '--organization 4965573804380742'],
+    ].join(' \\\n  '),
+  );
   expect(withoutSecrets({ recovery_code: 'a', secret: null, totp_secret: 'b', isPassword: true })).toEqual({
     ...{ recovery_code: '…', secret: null, totp_secret: '…', isPassword: true },
   });

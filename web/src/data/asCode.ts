@@ -85,7 +85,7 @@ const quoted = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`;
 
 /** For a shell; the key stands in its environment. */
 export function asCurl({ method, address, organization, body }: Call, origin: string): string {
-  const parts = [`curl -X ${method} ${quoted(origin + address)}`, '-H "token: $INNKEEPER_KEY"'];
+  const parts = [`curl -X ${method} ${quoted(origin + address)}`, '-H "token: $INNKEEPER_API_KEY"'];
   if (organization !== null) parts.push(`-H ${quoted(`x-organization-id: ${organization}`)}`);
   if (body !== undefined)
     parts.push(`-H 'content-type: application/json'`, `-d ${quoted(JSON.stringify(withoutSecrets(body)))}`);
@@ -104,7 +104,7 @@ export function asTypeScript({ method, path: of, given, organization, body }: Ca
   ];
   const options = [
     `  url: ${JSON.stringify(`${origin}/api`)},`,
-    '  token: process.env.INNKEEPER_KEY,',
+    '  token: process.env.INNKEEPER_API_KEY,',
     ...(organization === null ? [] : [`  organization: () => ${id(organization)},`]),
   ];
   const call = `${method.toLowerCase()}(${JSON.stringify(of)}${parts.length > 0 ? `, {\n${parts.join('\n')}\n}` : ''})`;

@@ -21,7 +21,7 @@ interface AsCodeProps {
 /** Shows what a form would ask of the API, with what was typed and without a secret, and asks nothing. */
 export function AsCode({ act, isReading = false }: AsCodeProps) {
   const { t } = useText();
-  const [call, setCall] = useState<Call | 'none' | null>(null);
+  const [shown, setShown] = useState<{ call: Call; command: string } | 'none' | null>(null);
   const origin = window.location.origin;
   return (
     <>
@@ -30,18 +30,24 @@ export function AsCode({ act, isReading = false }: AsCodeProps) {
         color="gray"
         aria-label={t('asCode.show')}
         title={t('asCode.show')}
-        onClick={async () => setCall((await callOf(act, isReading)) ?? 'none')}
+        onClick={async () => {
+          const call = await callOf(act, isReading);
+          if (call === null) return setShown('none');
+          const { asCommand } = await import('../data/asCommand.ts');
+          setShown({ call, command: asCommand(call) });
+        }}
       >
         {'</>'}
       </Button>
-      <Dialog title={t('asCode.title')} isOpen={call !== null} onClose={() => setCall(null)}>
-        {call === 'none' && <p>{t('asCode.none')}</p>}
-        {call !== null && call !== 'none' && (
+      <Dialog title={t('asCode.title')} isOpen={shown !== null} onClose={() => setShown(null)}>
+        {shown === 'none' && <p>{t('asCode.none')}</p>}
+        {shown !== null && shown !== 'none' && (
           <>
             <p>{t('asCode.text')}</p>
             {[
-              ['curl', asCurl(call, origin)] as const,
-              ['TypeScript', asTypeScript(call, origin)] as const,
+              ['curl', asCurl(shown.call, origin)] as const,
+              ['CLI', shown.command] as const,
+              ['TypeScript', asTypeScript(shown.call, origin)] as const,
             ].map(([name, code]) => (
               <section key={name} aria-label={name}>
                 <h3>{name}</h3>

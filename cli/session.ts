@@ -1,0 +1,73 @@
+/** The program's own commands about who asks: `login`, `logout`, `profiles`. */
+import { Client } from '../client/index.ts';
+import { UsageError } from './failures.ts';
+import { apiAt, readProfiles, writeProfiles } from './profiles.ts';
+import { ask } from './prompt.ts';
+import { shown } from './shown.ts';
+
+type Flags = Readonly<Record<string, string | boolean | undefined>>;
+
+/** Asks for an API key, tries it, and keeps it. */
+export async function logIn(flags: Flags, env: NodeJS.ProcessEnv): Promise<void> {
+  const name = textOf(flags.profile) ?? env.INNKEEPER_PROFILE ?? 'default';
+  const kept = readProfiles(env);
+  const before = Object.hasOwn(kept.profiles, name) ? kept.profiles[name]?.url : undefined;
+  const url = apiAt(
+    textOf(flags.url) ?? env.INNKEEPER_URL ?? before ?? (await ask('Address of your provider')),
+  );
+  if (url.startsWith('http://') && !/^(localhost|127\.|\[::1\])/.test(new URL(url).host))
+    process.stderr.write('This address is not encrypted: whoever sits in between can read the key.\n');
+  const key = (await ask('API key', true)).trim();
+  if (key === '') throw new UsageError('No key was typed.');
+  const client = new Client({ url, token: key });
+  const { user } = await client.get('/dashboard/account');
+  const organization = numberOf(textOf(flags.organization)) ?? (await onlyOrganization(client));
+  const file = writeProfiles(env, {
+    current: name,
+    profiles: { ...kept.profiles, [name]: { url, api_key: key, organization } },
+  });
+  process.stderr.write(`Signed in at ${shown(url)} as ${shown(user.email)}; kept in ${shown(file)}.\n`);
+  if (organization === null)
+    process.stderr.write('You are in several organizations: name one with --organization.\n');
+}
+
+/** Forgets the key. It stays good: `api-keys delete` ends it. */
+export function logOut(flags: Flags, env: NodeJS.ProcessEnv): void {
+  const kept = readProfiles(env);
+  const name = textOf(flags.profile) ?? kept.current;
+  if (!Object.hasOwn(kept.profiles, name)) throw new UsageError(`There is no profile "${name}".`);
+  const { [name]: _gone, ...profiles } = kept.profiles;
+  const [other = 'default'] = Object.keys(profiles);
+  writeProfiles(env, { current: kept.current === name ? other : kept.current, profiles });
+  process.stderr.write('The key is forgotten here. It stays good until it is deleted.\n');
+}
+
+/** Lists the sign-ins that are kept, or makes another one the one in use. */
+export function chooseProfile(name: string | undefined, env: NodeJS.ProcessEnv): void {
+  const kept = readProfiles(env);
+  if (name !== undefined) {
+    if (!Object.hasOwn(kept.profiles, name)) throw new UsageError(`There is no profile "${name}".`);
+    writeProfiles(env, { ...kept, current: name });
+  }
+  for (const [each, { url, organization }] of Object.entries(kept.profiles)) {
+    const mark = each === (name ?? kept.current) ? '*' : ' ';
+    process.stdout.write(`${mark} ${shown(each)}  ${shown(url)}  ${organization ?? '-'}\n`);
+  }
+}
+
+/** Null when there are several, or when the key may not see them. */
+async function onlyOrganization(client: Client): Promise<number | null> {
+  const { organizations } = await client.get('/dashboard/organizations', { query: { limit: 2 } });
+  const [only, ...more] = organizations;
+  return more.length === 0 ? (only?.id ?? null) : null;
+}
+
+function textOf(flag: string | boolean | undefined): string | undefined {
+  return typeof flag === 'string' ? flag : undefined;
+}
+
+function numberOf(text: string | undefined): number | undefined {
+  if (text !== undefined && !/^[1-9]\d{0,15}$/.test(text))
+    throw new UsageError(`An organization is named by its id, not "${text}".`);
+  return text === undefined ? undefined : Number(text);
+}
