@@ -59,7 +59,7 @@ async function openAs(
   const visitor = await bed.open(hands.window);
   await visitor.page.goto(where);
   await signIn(hands, visitor.page, person);
-  await visitor.page.getByRole('navigation').first().waitFor({ state: 'attached' });
+  await visitor.page.locator('nav').first().waitFor({ state: 'attached' });
   return visitor;
 }
 

@@ -28,6 +28,39 @@ it('is at most 40 kB for each page, but for terminal, screen and charts', () => 
   expect(pages.filter(({ size }) => size > 40)).toEqual([]);
 });
 
+it('asks for what it shows while its scripts are on their way, and for nothing twice', async () => {
+  const visitor = await bed.open();
+  const { page } = visitor;
+  await signIn(bed, visitor, '/services');
+  const shown = page.getByText('No services yet.');
+  await shown.waitFor();
+  for (const [where, list] of [
+    ['/services', /services\?limit/],
+    ['/', /attention/],
+  ] as const) {
+    const asked: string[] = [];
+    const isAsked = page.waitForRequest(list);
+    // All but the first script is not there before that was asked for.
+    await page.route(/\/assets\/first-[\w-]+\.js/, async (route) => {
+      await isAsked;
+      await route.continue();
+    });
+    // News that was missed would have all read anew; none is told here.
+    await page.route('**/api/dashboard/events**', () => new Promise(() => undefined));
+    page.on('request', (request) => {
+      const { pathname, search } = new URL(request.url());
+      if (pathname.startsWith('/api/') && pathname !== '/api/dashboard/events') asked.push(pathname + search);
+    });
+    await page.goto(where);
+    await shown.waitFor();
+    expect(asked.length).toBeGreaterThan(3);
+    expect(asked).toEqual([...new Set(asked)]);
+    page.removeAllListeners('request');
+    await page.unrouteAll({ behavior: 'ignoreErrors' });
+  }
+  expect(visitor.complaints()).toEqual([]);
+});
+
 it('is compressed once and kept for a year, and a page whose script is gone is loaded anew', async () => {
   const [script = ''] = loadedFirst().scripts;
   const answer = await fetch(`${bed.product.url}/${script}`, { headers: { 'accept-encoding': 'gzip' } });

@@ -27,7 +27,7 @@ export async function signInStaff({ product }: Bed, { page }: Visitor): Promise<
   await page.getByRole('button', { name: 'Sign in', exact: true }).click();
   await page.getByLabel('Code').fill(new TOTP({ secret: Secret.fromBase32(secret) }).generate());
   await page.getByRole('button', { name: 'Go on' }).click();
-  await page.getByRole('navigation').waitFor({ state: 'attached' });
+  await page.locator('nav').first().waitFor({ state: 'attached' });
 }
 
 /** What runs where it should only be shown. */

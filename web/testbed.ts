@@ -78,7 +78,8 @@ export async function openBed({ env, ...options }: TestOptions = {}): Promise<Be
 export async function signIn({ product }: Bed, { page }: Visitor, where = '/'): Promise<void> {
   await page.goto(where);
   await signInAs(page, product.demo.customer);
-  await page.getByRole('navigation').first().waitFor({ state: 'attached' });
+  // On a phone it is there, and not shown.
+  await page.locator('nav').first().waitFor({ state: 'attached' });
 }
 
 /** Types what somebody signs in by into the page that asks for it. */

@@ -1,10 +1,36 @@
 import path from 'node:path';
 import react from '@vitejs/plugin-react';
-import { defineConfig } from 'vite';
+import { defineConfig, type Plugin } from 'vite';
+
+/** Asks for what the first page will ask for, before anything else is loaded; see there. */
+const startedBy = 'src/start.ts';
+
+/** What the first script is made of. */
+const isOfStart = (id: string) =>
+  /\/web\/src\/(start|data\/(begun|impersonation|organization|signedIn)|text\/words)\.ts$|vite\/preload-helper/.test(
+    id,
+  );
+
+/** Names the first script before all others. It waits for none of them, nor for styles. */
+function startFirst(): Plugin {
+  return {
+    name: 'start-first',
+    transformIndexHtml: {
+      order: 'post',
+      handler(_html, { bundle }) {
+        const start = Object.values(bundle ?? {}).find(
+          (each) => each.type === 'chunk' && each.moduleIds.some((id) => id.endsWith(startedBy)),
+        );
+        const src = start === undefined ? `/${startedBy}` : `/${start.fileName}`;
+        return [{ tag: 'script', attrs: { type: 'module', async: true, src }, injectTo: 'head-prepend' }];
+      },
+    },
+  };
+}
 
 export default defineConfig({
   root: import.meta.dirname,
-  plugins: [react()],
+  plugins: [react(), startFirst()],
   cacheDir: path.join(import.meta.dirname, '../node_modules/.cache/vite'),
   // `npm exec vite web` while somebody works on pages: the API is the one of a product that runs.
   server: { proxy: { '/api': { target: 'http://localhost:3000', ws: true } } },
@@ -15,6 +41,23 @@ export default defineConfig({
     // The policy allows no inline script and no data: for scripts and fonts.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
+    rolldownOptions: {
+      input: [path.join(import.meta.dirname, 'index.html'), path.join(import.meta.dirname, startedBy)],
+      treeshake: {
+        // Nothing happens when a file of these is loaded: of the lists that pages take parts from, each chunk has the parts
+        // that it draws with, and the first page has no others.
+        moduleSideEffects: [{ test: /\/web\/src\/(?!ui\/nonce|main|start)[^?]*\.tsx?$/, sideEffects: false }],
+      },
+      output: {
+        codeSplitting: {
+          groups: [
+            { name: 'start', tags: ['$initial'], test: isOfStart, priority: 1 },
+            // All that is loaded at first is one file: a browser has six connections.
+            { name: 'first', tags: ['$initial'] },
+          ],
+        },
+      },
+    },
     reportCompressedSize: false,
   },
 });

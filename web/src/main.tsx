@@ -6,14 +6,20 @@ import { QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
-import { queryClient } from './data/queries/index.ts';
+import { brand } from './data/brand.ts';
+import { queryClient, session } from './data/queries/index.ts';
 import { followOtherTabs } from './data/signedIn.ts';
 import { router } from './routes.tsx';
 import { openTexts } from './text/index.ts';
 import { Branded } from './ui/Branded.tsx';
 
+/** Until something is painted without knowing who looks. */
+const patienceMs = 500;
+
 followOtherTabs();
-await openTexts();
+// The first script has begun all of it. Where it is there soon, the first thing that is painted is the page.
+const known = Promise.all([queryClient.prefetchQuery(session), queryClient.prefetchQuery(brand)]);
+await Promise.all([openTexts(), Promise.race([known, new Promise((go) => setTimeout(go, patienceMs))])]);
 const place = document.getElementById('root');
 if (place === null) throw new Error('The page has no place for the application');
 createRoot(place).render(

@@ -2,7 +2,6 @@ import { createRoute, redirect } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { lazyPage } from './lazyPage.tsx';
 import { requireSignedIn, root } from './root.tsx';
-import { StaffHouse } from './StaffHouse.tsx';
 import { openStaffTexts } from './text/index.ts';
 import { Center, Loader } from './ui/index.ts';
 
@@ -20,7 +19,7 @@ export const staffHouse = createRoute({
       <Loader />
     </Center>
   ),
-  component: StaffHouse,
+  component: lazyPage(() => import('./StaffHouse.tsx'), 'StaffHouse'),
 });
 
 /** What lists are filtered by. */

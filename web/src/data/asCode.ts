@@ -1,3 +1,5 @@
+import { takeBegun } from './begun.ts';
+
 /** A call as it would be made, which is not made. */
 export interface Call {
   method: string;
@@ -24,7 +26,11 @@ let path: string | null = null;
 /** The `fetch` of the client: what changes something is only looked at while somebody wants to see it as code. */
 export const send: typeof fetch = (target, init) => {
   const method = (init?.method ?? 'GET').toUpperCase();
-  if (!isLooking || (method === 'GET' && !looksAtReading)) return fetch(target, init);
+  if (!isLooking || (method === 'GET' && !looksAtReading)) {
+    const begun =
+      method === 'GET' && takeBegun(String(target), (init?.headers ?? {}) as Record<string, string>);
+    return begun || fetch(target, init);
+  }
   const headers = new Headers(init?.headers);
   seen ??= {
     ...{ method, address: String(target), organization: headers.get('x-organization-id') },

@@ -16,3 +16,12 @@ export function chooseOrganization(id: number | null): void {
   if (id === null) localStorage.removeItem(remembered);
   else localStorage.setItem(remembered, String(id));
 }
+
+/** The one of theirs whose things are shown; `usual` is the one that they said they begin with. */
+export function organizationOf<Each extends { id: number }>(
+  theirs: readonly Each[],
+  usual: number | null,
+): Each | undefined {
+  const wanted = chosenOrganization() ?? usual;
+  return theirs.find(({ id }) => id === wanted) ?? theirs[0];
+}

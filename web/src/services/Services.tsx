@@ -1,6 +1,6 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import { useState } from 'react';
+import { lazy, Suspense, useState } from 'react';
 import type { Schema } from '../../../client/index.ts';
 import { moreOf, services } from '../data/queries/index.ts';
 import { serviceStates } from '../data/states.ts';
@@ -17,7 +17,9 @@ import {
   useOwnWords,
 } from '../ui/index.ts';
 import { useServiceColumns } from './columns.tsx';
-import { Several } from './Several.tsx';
+
+// What is done with several asks first, by parts that the list itself has no use for.
+const Several = lazy(async () => ({ default: (await import('./Several.tsx')).Several }));
 
 type Service = Schema<'Service'>;
 
@@ -28,16 +30,19 @@ export function Services() {
   const navigate = useNavigate({ from: '/services' });
   const found = useInfiniteQuery(services(filter));
   const [chosen, setChosen] = useState<ReadonlySet<number>>(new Set());
+  const [hasChosen, setHasChosen] = useState(false);
   const items = found.data?.pages.flatMap((page) => page.services);
-  const turn = (id: number, isIn: boolean) =>
+  const turn = (id: number, isIn: boolean) => {
+    setHasChosen(true);
     setChosen((before) => new Set(isIn ? [...before, id] : [...before].filter((each) => each !== id)));
+  };
   const columns = useServiceColumns().map((column, nth) =>
     nth > 0
       ? column
       : {
           ...column,
           cell: (each: Service) => (
-            <Group gap="sm" wrap="nowrap">
+            <div className="choice-of-row">
               <input
                 type="checkbox"
                 className="choose"
@@ -48,7 +53,7 @@ export function Services() {
                 onChange={(event) => turn(each.id, event.currentTarget.checked)}
               />
               {column.cell(each)}
-            </Group>
+            </div>
           ),
         },
   );
@@ -77,7 +82,14 @@ export function Services() {
           ]}
         />
       </Group>
-      <Several chosen={items?.filter(({ id }) => chosen.has(id)) ?? []} onDone={() => setChosen(new Set())} />
+      {hasChosen && (
+        <Suspense>
+          <Several
+            chosen={items?.filter(({ id }) => chosen.has(id)) ?? []}
+            onDone={() => setChosen(new Set())}
+          />
+        </Suspense>
+      )}
       <List
         label={t('services.title')}
         items={items}

@@ -1,7 +1,7 @@
 import type { Schema } from '../../../client/index.ts';
 import { day, moment, money } from '../text/formats.ts';
 import { useText } from '../text/index.ts';
-import { type Column, LinkTo, State } from '../ui/index.ts';
+import { type Column, RowLink, State } from '../ui/index.ts';
 
 type Service = Schema<'Service'>;
 
@@ -13,9 +13,9 @@ export function useServiceColumns(): Column<Service>[] {
       name: t('services.name'),
       cell: (each) => (
         <div className="titled">
-          <LinkTo to="/services/$id" params={{ id: String(each.id) }}>
+          <RowLink to="/services/$id" params={{ id: String(each.id) }}>
             {each.hostname ?? each.domain ?? t('services.untitled', { id: each.id })}
-          </LinkTo>
+          </RowLink>
           {each.note !== null && <small title={each.note}>{each.note}</small>}
         </div>
       ),

@@ -1,23 +1,25 @@
 import i18next from 'i18next';
-import { initReactI18next, useTranslation } from 'react-i18next';
+import { useSyncExternalStore } from 'react';
 import type en from './en.json';
 import type refusals from './refusals/en.json';
 import type staff from './staff/staff.en.json';
+import {
+  type Language,
+  languageOf,
+  languages,
+  loadWords,
+  remembered,
+  setOffered,
+  spokenFirst,
+} from './words.ts';
 
-export const languages = { en: 'English', de: 'Deutsch' } as const;
-export type Language = keyof typeof languages;
+export { type Language, languageOf, languages };
 
 declare module 'i18next' {
   interface CustomTypeOptions {
     resources: { translation: typeof en & typeof staff & { refusal: typeof refusals } };
   }
 }
-
-/** A file for each language: nobody loads the words of another one. */
-const words: Record<Language, () => Promise<readonly [{ default: object }, { default: object }]>> = {
-  en: () => Promise.all([import('./en.json'), import('./refusals/en.json')]),
-  de: () => Promise.all([import('./de.json'), import('./refusals/de.json')]),
-};
 
 /** What only the provider's people read; loaded when one of their pages is opened. */
 const staffWords: Record<Language, () => Promise<{ default: object }>> = {
@@ -26,14 +28,12 @@ const staffWords: Record<Language, () => Promise<{ default: object }>> = {
 };
 let isForStaff = false;
 
-/** Before somebody has signed in: the language that they chose here, else the browser's. */
-const remembered = 'innkeeper.language';
-
 /** Loads the words of whoever looks, before anything is painted. */
 export async function openTexts(): Promise<void> {
-  await i18next.use(initReactI18next).init({
+  i18next.on('languageChanged', sayAnew);
+  await i18next.init({
     resources: {},
-    lng: languageOf(localStorage.getItem(remembered) ?? navigator.language),
+    lng: spokenFirst(),
     fallbackLng: false,
     interpolation: { escapeValue: false },
   });
@@ -45,19 +45,11 @@ export function isText(key: string): boolean {
   return i18next.exists(key);
 }
 
-/** What the provider offers, the one first that whoever speaks none of them gets. */
-let offered: readonly Language[] = Object.keys(languages) as Language[];
-
 /** From the brand: whoever reads another language goes on in the first one. */
 export function offer(next: readonly Language[]): void {
-  offered = next;
+  setOffered(next);
   const language = languageOf(i18next.language);
   if (language !== i18next.language) void speak(language);
-}
-
-export function languageOf(wanted: string): Language {
-  const said = offered.find((each) => wanted.toLowerCase().startsWith(each));
-  return said ?? offered[0] ?? 'en';
 }
 
 export function setLanguage(language: Language): void {
@@ -66,7 +58,7 @@ export function setLanguage(language: Language): void {
 }
 
 async function speak(language: Language): Promise<void> {
-  const [{ default: texts }, { default: refusal }] = await words[language]();
+  const [{ default: texts }, { default: refusal }] = await loadWords(language);
   i18next.addResourceBundle(language, 'translation', { ...texts, refusal });
   if (isForStaff) await addStaffWords(language);
   // Somebody may have chosen another one meanwhile.
@@ -91,9 +83,34 @@ export async function openStaffTexts(): Promise<void> {
   await addStaffWords(languageOf(i18next.language));
 }
 
-export function useText() {
-  const { t, i18n } = useTranslation();
-  return { t, language: languageOf(i18n.language) };
+interface Spoken {
+  t: typeof i18next.t;
+  language: Language;
+}
+
+let spoken: Spoken | null = null;
+const listeners = new Set<() => void>();
+
+/** What is spoken by now is another one. */
+function sayAnew(): void {
+  spoken = null;
+  for (const listener of listeners) listener();
+}
+
+function listen(listener: () => void): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}
+
+function nowSpoken(): Spoken {
+  // Another function each time: whoever remembers what it made of one makes it anew.
+  spoken ??= { t: i18next.getFixedT(i18next.language), language: languageOf(i18next.language) };
+  return spoken;
+}
+
+/** The words of the language that is spoken. A row of a list asks for them several times: it is no more than a look. */
+export function useText(): Spoken {
+  return useSyncExternalStore(listen, nowSpoken);
 }
 
 /** The name of the text for a permission: texts have no dots in their names. */

@@ -1,16 +1,8 @@
 import { Button, CopyButton } from '@mantine/core';
-import { createContext, type ReactNode, useState } from 'react';
+import { useState } from 'react';
 import { asCurl, asTypeScript, type Call, callOf } from '../data/asCode.ts';
 import { useText } from '../text/index.ts';
 import { Dialog } from './Dialog.tsx';
-
-/** Whether forms offer to be shown as code: those of whoever is signed in do. */
-export const ShowsCode = createContext(false);
-
-/** What only people do, such as showing a password. */
-export function WithoutCode({ children }: { children: ReactNode }) {
-  return <ShowsCode value={false}>{children}</ShowsCode>;
-}
 
 interface AsCodeProps {
   act: () => Promise<unknown>;

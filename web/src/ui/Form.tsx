@@ -24,8 +24,9 @@ import {
 import { ApiError } from '../../../client/index.ts';
 import { type Drawn, isSame, type Reading } from '../data/drawn.ts';
 import { useText } from '../text/index.ts';
-import { AsCode, ShowsCode } from './AsCode.tsx';
+import { AsCode } from './AsCode.tsx';
 import { Detail, Refusal } from './Refusal.tsx';
+import { ShowsCode } from './ShowsCode.tsx';
 import { useDraft } from './useDraft.ts';
 
 /** What the fields hold, by their names; an empty one is left out. */

@@ -1,14 +1,14 @@
-import { Anchor, AppShell, Burger, Group, Menu, NativeSelect, Text, UnstyledButton } from '@mantine/core';
+import { Anchor, Burger, Group, NativeSelect } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { Link } from '@tanstack/react-router';
 import { Fragment, type ReactNode } from 'react';
-import { useBrand } from '../data/brand.ts';
 import type { Session } from '../data/queries/index.ts';
 import { useIsLive } from '../data/stream.ts';
-import { type Language, languages, useText } from '../text/index.ts';
-import { ShowsCode } from './AsCode.tsx';
+import { type Language, useText } from '../text/index.ts';
+import { AccountButton } from './AccountButton.tsx';
 import { BrandLinks } from './BrandLinks.tsx';
 import { Logo } from './Logo.tsx';
+import { ShowsCode } from './ShowsCode.tsx';
 
 export interface Place {
   to: string;
@@ -41,25 +41,17 @@ export function Shell({
   onSignOut,
   children,
 }: ShellProps) {
-  const { t, language } = useText();
-  const { languages: offered } = useBrand();
+  const { t } = useText();
   const [isOpen, menu] = useDisclosure(false);
   const isLive = useIsLive();
-  const { user, organizations, organization } = session;
-  const names = [user.first_name, user.last_name];
-  const name = names.join(' ');
-  // On a phone there is room for no more.
-  const initials = names.map((each) => [...each][0]?.toUpperCase()).join('');
+  const { organizations, organization } = session;
   return (
-    <AppShell
-      header={{ height: 56 }}
-      navbar={{ width: 220, breakpoint: 'sm', collapsed: { mobile: !isOpen } }}
-      padding="md"
-    >
+    // Plain elements and not the library's own frame, which is a tenth of all that a first page would have to run.
+    <div className="shell">
       <a className="skip" href="#content">
         {t('app.skip')}
       </a>
-      <AppShell.Header>
+      <header className="shell-head">
         <Group h="100%" px="md" justify="space-between" wrap="nowrap">
           <Group gap="sm" wrap="nowrap" miw={0}>
             <Burger
@@ -75,46 +67,16 @@ export function Shell({
           </Group>
           <Group gap="xs" wrap="nowrap">
             {search}
-            <Menu position="bottom-end" width={240}>
-              <Menu.Target>
-                <UnstyledButton p="xs" title={t('app.account')}>
-                  <Text size="sm" className="who caller">
-                    {name}
-                  </Text>
-                  <Text size="sm" fw={600} hiddenFrom="sm" aria-hidden>
-                    {initials}
-                  </Text>
-                </UnstyledButton>
-              </Menu.Target>
-              <Menu.Dropdown>
-                <Menu.Label className="who">
-                  {name}
-                  <br />
-                  {user.email}
-                </Menu.Label>
-                {(offered.length > 1 ? offered : []).map((code) => (
-                  <Menu.Item
-                    key={code}
-                    lang={code}
-                    aria-current={code === language}
-                    onClick={() => onLanguage(code)}
-                  >
-                    {languages[code]}
-                  </Menu.Item>
-                ))}
-                <Menu.Divider />
-                {elsewhere !== undefined && (
-                  <Menu.Item component={Link} to={elsewhere.to}>
-                    {elsewhere.label}
-                  </Menu.Item>
-                )}
-                <Menu.Item onClick={onSignOut}>{t('app.signOut')}</Menu.Item>
-              </Menu.Dropdown>
-            </Menu>
+            <AccountButton
+              user={session.user}
+              elsewhere={elsewhere}
+              onLanguage={onLanguage}
+              onSignOut={onSignOut}
+            />
           </Group>
         </Group>
-      </AppShell.Header>
-      <AppShell.Navbar p="sm" style={{ overflowY: 'auto' }}>
+      </header>
+      <nav className="shell-places" data-open={isOpen || undefined}>
         {organizations.length > 1 && (
           <NativeSelect
             mb="sm"
@@ -141,15 +103,15 @@ export function Shell({
           );
         })}
         <BrandLinks />
-      </AppShell.Navbar>
-      <AppShell.Main id="content" tabIndex={-1}>
+      </nav>
+      <main className="shell-main" id="content" tabIndex={-1}>
         {!isLive && (
-          <Text role="status" size="sm" mb="md" c="dimmed">
+          <p className="shell-status" role="status">
             {t('app.offline')}
-          </Text>
+          </p>
         )}
         <ShowsCode value>{children}</ShowsCode>
-      </AppShell.Main>
-    </AppShell>
+      </main>
+    </div>
   );
 }

@@ -1,27 +1,19 @@
-import { Badge } from '@mantine/core';
 import type en from '../text/en.json';
 import { useText } from '../text/index.ts';
 
 export type StateName = keyof (typeof en)['status'];
 
-const colors: Partial<Record<StateName, string>> = {
-  ...{
-    active: 'brand',
-    running: 'brand',
-    paid: 'brand',
-    success: 'brand',
-    ready: 'brand',
-    answered: 'brand',
-  },
-  ...{ suspended: 'red', error: 'red', overdue: 'red', unpaid: 'orange', pending: 'orange', open: 'orange' },
+const tones: Partial<Record<StateName, 'good' | 'bad' | 'due'>> = {
+  ...{ active: 'good', running: 'good', paid: 'good', success: 'good', ready: 'good', answered: 'good' },
+  ...{ suspended: 'bad', error: 'bad', overdue: 'bad', unpaid: 'due', pending: 'due', open: 'due' },
 };
 
-/** A state in words; the colour only says it once more. */
+/** A state in words; the colour only says it once more. Lists have many: it is a plain element. */
 export function State({ of: name }: { of: StateName }) {
   const { t } = useText();
   return (
-    <Badge variant="light" color={colors[name] ?? 'gray'} tt="none" size="lg" radius="sm" fw={600}>
+    <span className="state" data-tone={tones[name]}>
       {t(`status.${name}`)}
-    </Badge>
+    </span>
   );
 }

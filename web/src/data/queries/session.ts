@@ -3,7 +3,7 @@ import { ApiError, type Schema } from '../../../../client/index.ts';
 import { client } from '../client.ts';
 import { forgetDrafts } from '../drafts.ts';
 import { actAs, acting } from '../impersonation.ts';
-import { chooseOrganization, chosenOrganization } from '../organization.ts';
+import { chooseOrganization, organizationOf } from '../organization.ts';
 import { mayBeSignedIn, rememberSignedIn } from '../signedIn.ts';
 
 /** Somebody whose session has ended signs in again, whatever it was that they asked for. */
@@ -62,8 +62,7 @@ async function readSession(): Promise<Session | null> {
         client.get('/dashboard/account'),
         client.get('/dashboard/organizations', { query: { limit: 100 } }),
       ]);
-    const wanted = chosenOrganization() ?? preferences.default_organization_id;
-    const organization = organizations.find(({ id }) => id === wanted) ?? organizations[0];
+    const organization = organizationOf(organizations, preferences.default_organization_id);
     chooseOrganization(organization?.id ?? null);
     // Somebody was removed from one, or is themselves again: what was read is another one's.
     if (shown !== undefined && shown !== (organization?.id ?? null)) forgetRead();
