@@ -63,7 +63,7 @@ describe('two people on the page of one machine', () => {
     await theirs.page.getByRole('button', { name: 'Stop', exact: true }).click();
     await theirs.page.getByRole('dialog').getByRole('button', { name: 'Stop', exact: true }).click();
     for (const page of pages) {
-      await page.getByRole('status').filter({ hasText: 'Stop: begun' }).waitFor();
+      await page.getByRole('status').filter({ hasText: '⟳ Stop' }).waitFor();
       // What cannot be done meanwhile says why.
       const restart = page.getByRole('button', { name: 'Restart', exact: true });
       await expect.poll(() => restart.getAttribute('aria-disabled')).toBe('true');
