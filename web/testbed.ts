@@ -51,9 +51,9 @@ export async function openBed({ env, ...options }: TestOptions = {}): Promise<Be
         page,
         complaints: () => heard.splice(0),
         faults: async () => {
-          await page.evaluate(axe);
+          if (!(await page.evaluate('"axe" in window'))) await page.evaluate(axe);
           const broken = (await page.evaluate(
-            `axe.run(document, { runOnly: ${JSON.stringify(rules)} }).then(({ violations }) =>
+            `axe.run(document, { runOnly: ${JSON.stringify(rules)}, resultTypes: ['violations'] }).then(({ violations }) =>
               violations.flatMap(({ id, nodes }) => nodes.map(({ target }) => id + ' at ' + target.join(' '))))`,
           )) as string[];
           const wide = (await page.evaluate(
