@@ -31,6 +31,7 @@ import { serveProbes } from './probes.ts';
 import { referenceFiles } from './reference.ts';
 import { requestIdOf } from './requestId.ts';
 import { listRoutes, type RouteGroup } from './route.ts';
+import { serializerFor } from './serializers.ts';
 import { serveRoutes } from './serve.ts';
 import { openSharedCounts, watchSharedCounts } from './sharedCounts.ts';
 import { homeServer, type Site } from './site.ts';
@@ -128,6 +129,7 @@ export async function createApi(options: ApiOptions): Promise<FastifyInstance> {
   });
   compressAnswers(app);
   readBodies(app);
+  app.setSerializerCompiler(serializerFor);
   app.setErrorHandler((thrown, request, reply) => sendFailure(thrown, request, reply, failing));
 
   const registry = options.registry ?? createRegistry(options.pool);
@@ -150,7 +152,8 @@ export async function createApi(options: ApiOptions): Promise<FastifyInstance> {
   const home = site === undefined ? null : homeServer(site.home);
   serveUnanswered(app, routes, home);
   serveRoutes(app, api, routes);
-  serveFiles(app, referenceFiles(describeApi(routes, options.info, options.sends), options.info.title));
+  const describe = () => describeApi(routes, options.info, options.sends);
+  serveFiles(app, referenceFiles(describe, options.info.title));
   if (site !== undefined) serveFiles(app, site.files);
   // Whoever opens the address in a browser finds the site, or the reference. The start prints it with /api.
   const toReference = (_request: FastifyRequest, reply: FastifyReply) => reply.redirect('/api/docs');

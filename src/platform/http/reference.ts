@@ -6,13 +6,13 @@ import { pagePolicy, type WebFile } from './webFiles.ts';
  * bundled, its fonts, telemetry, proxy and assistants are off, and the page's Content-Security-Policy allows no
  * other host, whatever a later version of the viewer may want.
  */
-export function referenceFiles(document: object, title: string): WebFile[] {
+export function referenceFiles(describe: () => object, title: string): WebFile[] {
   const script = 'text/javascript; charset=utf-8';
   return [
     {
       path: '/api/openapi.json',
       type: 'application/json; charset=utf-8',
-      read: () => JSON.stringify(document),
+      read: () => JSON.stringify(describe()),
     },
     {
       path: '/api/docs',
