@@ -34,7 +34,7 @@ it('is noted, renewed by itself or not, and cancelled to the end of its period a
   const { auto_renew: before } = await service();
   await page.getByRole('button', { name: before ? 'Stop renewing by itself' : 'Renew by itself' }).click();
   await page.getByRole('button', { name: before ? 'Renew by itself' : 'Stop renewing by itself' }).waitFor();
-  expect((await service()).auto_renew).toBe(!before);
+  await expect.poll(async () => (await service()).auto_renew).toBe(!before);
 
   await page.getByRole('button', { name: 'Cancel at the end of the period' }).click();
   const dialog = page.getByRole('dialog');
@@ -46,6 +46,56 @@ it('is noted, renewed by itself or not, and cancelled to the end of its period a
   await page.getByRole('button', { name: 'Cancel at once' }).waitFor();
   expect((await service()).cancelled).toBe(false);
   expect(complaints()).toEqual([]);
+});
+
+it('shows at once what is asked for, takes it back where it is refused, and lets what has happened meanwhile win', async () => {
+  const { page } = await openContract();
+  const { auto_renew: before } = await service();
+  const [off, on] = ['Stop renewing by itself', 'Renew by itself'].map((name) =>
+    page.getByRole('button', { name, exact: true }),
+  );
+  const [now, then] = before ? [off, on] : [on, off];
+  const refusal = {
+    ...{ success: false, error: 'Conflict', code: 'conflict', request_id: 'held' },
+    message: 'Not at this moment',
+  };
+  const isThere = Promise.withResolvers<void>();
+  await page.route(`**/api/dashboard/services/${ids[0]}`, async (route) => {
+    if (route.request().method() !== 'PATCH') return route.continue();
+    await isThere.promise;
+    await route.fulfill({ status: 409, json: refusal });
+  });
+  await now?.click();
+  // No answer has come.
+  await then?.waitFor();
+  isThere.resolve();
+  await page.getByRole('alert').filter({ hasText: 'Not at this moment' }).waitFor();
+  await now?.waitFor();
+  expect((await service()).auto_renew).toBe(before);
+
+  // The same as somebody else has done it before the answer comes: their change is what is shown, whatever the answer.
+  await page.unrouteAll();
+  const sent = Promise.withResolvers<void>();
+  const held = Promise.withResolvers<void>();
+  await page.route(`**/api/dashboard/services/${ids[0]}`, async (route) => {
+    if (route.request().method() !== 'PATCH') return route.continue();
+    sent.resolve();
+    await held.promise;
+    await route.fulfill({ status: 409, json: refusal });
+  });
+  await now?.click();
+  await sent.promise;
+  await then?.waitFor();
+  await bed.product.customer.patch(`/dashboard/services/${ids[0]}`, { auto_renew: !before });
+  // Read anew by the event of it, while the answer is still held.
+  await page.waitForResponse(
+    (each) => each.request().method() === 'GET' && each.url().endsWith(`/services/${ids[0]}`),
+  );
+  held.resolve();
+  await page.getByRole('alert').filter({ hasText: 'Not at this moment' }).waitFor();
+  await then?.waitFor();
+  await page.unrouteAll();
+  await bed.product.customer.patch(`/dashboard/services/${ids[0]}`, { auto_renew: before });
 });
 
 it('is renewed for the time that is chosen, at the price that is shown', async () => {

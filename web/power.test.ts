@@ -112,3 +112,28 @@ it("an action's progress and a repair that nobody asked for are seen on any page
   await settled(product);
   expect(visitor.complaints()).toEqual([]);
 });
+
+it('is said to begin before the answer is there, and never to have begun where it is refused', async () => {
+  const { product } = bed;
+  await product.customer.post('/dashboard/account/preferences', { language: 'en' });
+  if ((await read('overview')).vps.state === 'stopped')
+    await product.customer.post(`/dashboard/service/${id}/vps/start`, {});
+  await settled(product);
+  const visitor = await bed.open();
+  const { page } = visitor;
+  await signIn(bed, visitor, `/services/${id}`);
+  const isThere = Promise.withResolvers<void>();
+  await page.route('**/vps/restart', async (route) => {
+    await isThere.promise;
+    const face = { success: false, error: 'Conflict', code: 'conflict', request_id: 'held' };
+    await route.fulfill({ status: 409, json: { ...face, message: 'Not at this moment' } });
+  });
+  await page.getByRole('button', { name: 'Restart' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Restart' }).click();
+  // By whom as well, as it will be said of it.
+  const begun = page.getByText(/⟳ Restart · for \d+ sec · .+@/);
+  await begun.waitFor();
+  isThere.resolve();
+  await page.getByRole('alert').filter({ hasText: 'Not at this moment' }).waitFor();
+  await begun.waitFor({ state: 'detached' });
+});

@@ -83,8 +83,10 @@ it('says anew what a ticket is about, closes it, says why it cannot be closed ag
   const close = page.getByRole('button', { name: 'Close ticket' });
   await close.click();
   const reopen = page.getByRole('button', { name: 'Open again', exact: true });
+  // Shown at once; it is so when the API has answered, which then says why it cannot be closed again.
   await reopen.waitFor();
-  expect((await seen(tid)).status).toBe('closed');
+  await expect.poll(async () => (await seen(tid)).status).toBe('closed');
+  await page.locator('[aria-disabled=true]').filter({ hasText: 'Close ticket' }).waitFor();
   await page.keyboard.press('Tab');
   await close.focus();
   await page.getByRole('tooltip').waitFor();

@@ -2,6 +2,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { Schema } from '../../../client/index.ts';
+import { useAhead } from '../data/ahead.ts';
 import { client } from '../data/client.ts';
 import { renewal, service } from '../data/queries/index.ts';
 import { day, money } from '../text/formats.ts';
@@ -62,13 +63,13 @@ function Renewal({ owned }: { owned: Owned }) {
       await navigate({ to: '/invoices/$id', params: { id: String(invoice) } });
     },
   });
-  const auto = useMutation({
-    mutationFn: () =>
-      client.patch('/dashboard/services/{id}', {
-        path: { id: owned.id },
-        body: { auto_renew: !owned.auto_renew },
-      }),
-    onSettled: () => queries.invalidateQueries({ queryKey: ['services'] }),
+  const auto = useAhead<Owned, boolean>({
+    of: service(owned.id).queryKey,
+    isAllowed: ({ actions }) => actions.auto_renew.allowed,
+    becomes: (now, wanted) => ({ ...now, auto_renew: wanted }),
+    send: (wanted) =>
+      client.patch('/dashboard/services/{id}', { path: { id: owned.id }, body: { auto_renew: wanted } }),
+    anew: [['services']],
   });
   const amount = (value: string) => money(value, owned.currency, language);
   return (
@@ -125,7 +126,7 @@ function Renewal({ owned }: { owned: Owned }) {
           variant="default"
           action={owned.actions.auto_renew}
           loading={auto.isPending}
-          onAct={() => auto.mutate()}
+          onAct={() => auto.mutate(!owned.auto_renew)}
         >
           {t(owned.auto_renew ? 'contract.autoOff' : 'contract.autoOn')}
         </ActionButton>

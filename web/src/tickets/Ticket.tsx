@@ -2,6 +2,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
 import { useRef, useState } from 'react';
 import type { Schema } from '../../../client/index.ts';
+import { useAhead } from '../data/ahead.ts';
 import { client } from '../data/client.ts';
 import { drawnOf } from '../data/drawn.ts';
 import { session, ticket } from '../data/queries/index.ts';
@@ -65,9 +66,12 @@ function Conversation({ of: found }: { of: Shown }) {
   const given = (action: Shown['actions']['reply']) =>
     mayWrite ? action : { allowed: false, reason: t('error.forbidden') };
   const seen = () => queries.invalidateQueries({ queryKey: ['tickets'] });
-  const close = useMutation({
-    mutationFn: () => client.post('/dashboard/tickets/{tid}/close', { path: { tid } }),
-    onSettled: seen,
+  const close = useAhead<Shown>({
+    of: ticket(tid).queryKey,
+    isAllowed: ({ actions: { close } }) => close.allowed,
+    becomes: (now) => ({ ...now, status: 'closed' }),
+    send: () => client.post('/dashboard/tickets/{tid}/close', { path: { tid } }),
+    anew: [['tickets']],
   });
   const answer = useRef<HTMLDivElement>(null);
   const isClosed = status === 'closed';

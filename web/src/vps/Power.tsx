@@ -1,8 +1,9 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { Schema } from '../../../client/index.ts';
+import { useAhead } from '../data/ahead.ts';
 import { client } from '../data/client.ts';
-import { machine } from '../data/queries/index.ts';
+import { machine, session } from '../data/queries/index.ts';
 import { lasting } from '../text/formats.ts';
 import { useText } from '../text/index.ts';
 import {
@@ -33,18 +34,29 @@ const questions = {
   force_stop: ['machine.force_stopAsk', 'machine.force_stopText'],
 } as const;
 
-/** Has a machine's power changed, and reads anew what that makes of it. */
+/** Has a machine's power changed: that it is being done is shown at once, by whom as well. */
 function usePower(id: number) {
-  const queries = useQueryClient();
-  return useMutation({
-    mutationFn: (command: PowerCommand) => {
+  const { data: signedIn } = useQuery(session);
+  return useAhead<Schema<'Machine'>, PowerCommand>({
+    of: machine(id).queryKey,
+    isAllowed: (vps, command) => vps.actions[command].allowed,
+    becomes: (vps, command) => ({
+      ...vps,
+      current_action: {
+        ...{ id: 0, status: 'queued', progress: 0, note: null, error: null },
+        command: command === 'force_stop' ? 'stop' : command,
+        ...{ created_at: vps.read_at, started_at: null, finished_at: null },
+        initiator: { type: 'user', id: null, name: signedIn?.user.email ?? null, ip: null },
+      },
+    }),
+    send: (command) => {
       const path = { id };
       if (command === 'force_stop')
         return client.post('/dashboard/service/{id}/vps/stop', { path, body: { force: true } });
       return client.post(`/dashboard/service/{id}/vps/${command}`, { path, body: {} });
     },
-    // The stream says how it goes on; this much is known already.
-    onSettled: () => queries.invalidateQueries({ queryKey: ['vps', id] }),
+    // The stream says how it goes on.
+    anew: [['vps', id]],
   });
 }
 
