@@ -142,7 +142,7 @@ import {
   vpsRoutes,
 } from './vps/index.ts';
 import { webhookRoutes, webhookStaffRoutes, webhooksPersonal } from './webhooks/index.ts';
-import { allConcerns } from './worker.ts';
+import { allConcerns, house } from './worker.ts';
 
 /** Everything that staff can set while the product runs. */
 const allSettings: AnySection[] = [
@@ -249,7 +249,7 @@ export const allRoutes: RouteGroup[] = [
   suspendStaffRoutes,
   settingsStaffRoutes(allSettings),
   calendarStaffRoutes,
-  attentionStaffRoutes(allConcerns),
+  attentionStaffRoutes(allConcerns, house),
   mailStaffRoutes,
   auditRoutes,
   eventStaffRoutes(

@@ -43,6 +43,7 @@ import {
   fleetPeriodicJobs,
   fleetWatches,
   nodesCheck,
+  readLow,
 } from './fleet/index.ts';
 import {
   isInvited,
@@ -156,10 +157,13 @@ export const allConcerns: ConcernSource[] = [
   ...ticketConcerns,
 ];
 
+/** What of it tells how the product itself does. */
+const houseMeasures: MeasureSource[] = [jobMeasures(allJobs, allReactions), eventMeasures];
+export const house = { measures: houseMeasures, readLow };
+
 /** Everything that is counted for whoever watches the product. */
 export const allMeasures: MeasureSource[] = [
-  jobMeasures(allJobs, allReactions),
-  eventMeasures,
+  ...houseMeasures,
   fleetMeasures,
   ledgerMeasures,
   vpsMeasures,

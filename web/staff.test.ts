@@ -83,6 +83,8 @@ it('says what comes tomorrow and for how much, leads to a list of it, and draws 
   await page.goto('/staff');
   await page.getByText(`Tomorrow: 0 suspensions, 1 renewal (€${price})`).waitFor();
   await page.locator('svg.spark polyline').waitFor();
+  await page.getByText('1 worker runs').waitFor();
+  await page.getByRole('link', { name: /^Queue \d/ }).waitFor();
   await page.getByRole('link', { name: 'Preview' }).click();
   await page
     .getByRole('row', { name: /tomorrow\.example\.com/ })

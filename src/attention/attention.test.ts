@@ -64,6 +64,32 @@ describe('staff is told', () => {
     expect(await told('')).toEqual([]);
   });
 
+  it('how the product itself does, and what of nodes and pools runs low, in the same answer', async () => {
+    const house = async () => (await product.staff.get('/staff/attention')).body.data.house;
+    expect(await house()).toMatchObject({ workers: 1, mails: { failed: 0 }, low: [] });
+    expect((await house()).queue_s).toBeLessThan(60);
+    const taken = (share: number) =>
+      sql(product, 'update nodes set memory_mib_taken = (memory_mib_promised * $1::float8)::int', share);
+    await sql(
+      product,
+      `insert into mails (id, journal_id, template, recipient, subject, body, state, created_at)
+       select 77, min(id), 'test', 'a@example.com', 'Hi', 'Hi', 'failed', now() from journal`,
+    );
+    await taken(0.92);
+    const { low, mails } = await house();
+    expect(mails.failed).toBe(1);
+    expect(low).toEqual([expect.objectContaining({ kind: 'node', what: 'memory', taken_percent: 92 })]);
+    await taken(0);
+    const pool = `(select min(id) from address_pools where family = 4)`;
+    await sql(product, `update addresses set state = 'reserved' where pool_id = ${pool} and state = 'free'`);
+    expect((await house()).low).toEqual([
+      expect.objectContaining({ kind: 'pool', what: 'addresses', taken_percent: 100, free: 0 }),
+    ]);
+    await sql(product, `update addresses set state = 'free' where pool_id = ${pool} and state = 'reserved'`);
+    await sql(product, 'delete from mails where id = 77');
+    expect((await house()).low).toEqual([]);
+  });
+
   it('of a node that is silent, once, and again when it falls silent again', async () => {
     await sql(product, `update nodes set reachable = false`);
     expect(await concerns('node.silent')).toMatchObject([{ subject: { type: 'node' } }]);

@@ -13,6 +13,17 @@ export const examples = {
           message: 'vps.provision/boot: the machine did not start',
         },
       ],
+      house: {
+        queue_s: 0.4,
+        workers: 1,
+        mails: { waiting: 0, failed: 1 },
+        low: [
+          {
+            ...{ kind: 'node', id: 4503599627370801, name: 'node-3', what: 'memory' },
+            ...{ taken_percent: 91, free: 5_900 },
+          },
+        ],
+      },
     },
   },
   retryJob: { params: { id: 4503599627370701 }, data: { retried: true } },

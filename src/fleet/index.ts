@@ -35,6 +35,7 @@ export {
   requireOrderedImage,
 } from './images.ts';
 export { fleetJobs, fleetPeriodicJobs, fleetWatches } from './jobs.ts';
+export { readLow } from './low.ts';
 export { fleetMeasures } from './measures.ts';
 export { moveHeld } from './moveHeld.ts';
 export { type Host, NodeTaken, type Reserve, registerNode, requireOwnName } from './nodes.ts';

@@ -2,7 +2,7 @@ import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import type { Schema } from '../../../../client/index.ts';
 import { useMay } from '../../data/may.ts';
 import { calendarPreview, concerns, figures, nodes } from '../../data/queries/staff/index.ts';
-import { day, moment, money } from '../../text/formats.ts';
+import { day, gigabytes, lasting, moment, money, percent } from '../../text/formats.ts';
 import { isText, useText } from '../../text/index.ts';
 import type en from '../../text/staff/staff.en.json';
 import {
@@ -67,6 +67,7 @@ function Concerns() {
           <Text c="dimmed">{t('staff.nobodyNeeded')}</Text>
         </Paper>
       )}
+      {read.data !== undefined && <House house={read.data.house} />}
       {kinds.map(([kind, found = []]) => (
         <Section key={kind} title={t('staff.kindCount', { kind: kindName(kind), count: found.length })}>
           <Stack component="ul" gap="sm" p={0} m={0} style={{ listStyle: 'none' }}>
@@ -82,6 +83,56 @@ function Concerns() {
         </Section>
       ))}
     </Stack>
+  );
+}
+
+type HouseState = Schema<'HouseState'>;
+
+/** From here on what is asked for is done late. */
+const lateS = 60;
+
+/** How the product itself does: what is wrong in words, with where to look; and what runs low. */
+function House({ house: { queue_s: queueS, workers, mails, low } }: { house: HouseState }) {
+  const { t, language } = useText();
+  const waits = lasting(queueS < 10 ? Math.round(queueS * 10) / 10 : Math.round(queueS), language);
+  return (
+    <Stack gap={4}>
+      {low.map((each) => (
+        <LowOne key={`${each.kind}.${each.id}.${each.what}`} low={each} />
+      ))}
+      <Group gap="md">
+        <LinkTo to="/staff/jobs" size="sm" c={queueS > lateS ? 'red' : undefined}>
+          {t(queueS > lateS ? 'staff.queueLate' : 'staff.queueWaits', { time: waits })}
+        </LinkTo>
+        <LinkTo to="/staff/mails" size="sm" c={mails.failed > 0 ? 'red' : undefined}>
+          {mails.failed > 0 ? t('staff.mailsFailed', { count: mails.failed }) : t('staff.mailsFine')}
+        </LinkTo>
+        <Text size="sm" c={workers === 0 ? 'red' : 'dimmed'}>
+          {workers === 0 ? t('staff.noWorker') : t('staff.workersFine', { count: workers })}
+        </Text>
+      </Group>
+    </Stack>
+  );
+}
+
+function LowOne({
+  low: { kind, name, what, taken_percent: taken, free },
+}: {
+  low: HouseState['low'][number];
+}) {
+  const { t, language } = useText();
+  const share = percent(taken, language);
+  return (
+    <Text>
+      <span aria-hidden="true">! </span>
+      {kind === 'pool'
+        ? t('staff.lowPool', { name, count: free })
+        : t(what === 'memory' ? 'staff.lowMemory' : 'staff.lowDisk', {
+            ...{ name, share },
+            free: gigabytes(what === 'memory' ? free / 1_024 : free, language),
+          })}{' '}
+      <LinkTo to={kind === 'pool' ? '/staff/address-pools' : '/staff/nodes'}>{t('staff.look')}</LinkTo>
+    </Text>
   );
 }
 
