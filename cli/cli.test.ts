@@ -276,6 +276,25 @@ describe('a command that cannot be done', () => {
     });
   });
 
+  it('is done, and what was waited for fails: 4, and why', async () => {
+    const action = {
+      id: 7,
+      command: 'stop',
+      status: 'error',
+      progress: 40,
+      note: null,
+      finished_at: '2026-01-01',
+    };
+    const stub = await standIn({
+      success: true,
+      data: { action: { ...action, error: { message: 'It hangs' } } },
+    });
+    const env = { INNKEEPER_URL: stub.url, INNKEEPER_API_KEY: 'k', INNKEEPER_ORGANIZATION: '1' };
+    const { exit, said } = await inn(['vps', 'stop', '1', '--wait'], env);
+    stub.close();
+    expect({ exit, said }).toEqual({ exit: 4, said: 'stop: error\nstop failed: It hangs\n' });
+  });
+
   it('reaches nobody: 3', async () => {
     const closed = await standIn({});
     closed.close();
@@ -308,11 +327,16 @@ describe('a sign-in', () => {
     const again = await inn(['account', 'show', '--json', '--profile', 'default']);
     expect(JSON.parse(again.out).data.user.id).toBe(JSON.parse(mine.out).data.user.id);
     expect((await inn(['profiles', 'default'])).out).toMatch(/^\* default .*\n {2}other /);
-    // A key is for the installation that made it: no other is sent it.
+    // A key is for the installation that made it: no other is sent it, nor whoever that one points to.
     const thief = await standIn({ success: true, data: {} });
     await inn(['account', 'show'], { INNKEEPER_URL: thief.url });
     expect(thief.heard()).toHaveLength(1);
     expect(thief.heard().join()).not.toContain(customer.api_key);
+    const pointer = await standIn({}, { location: `${thief.url}/api/products` });
+    const led = await inn(['products', 'list'], { INNKEEPER_URL: pointer.url, INNKEEPER_API_KEY: 'k' });
+    expect(led.exit).toBe(3);
+    expect(thief.heard()).toHaveLength(1);
+    pointer.close();
     thief.close();
     expect((await inn(['logout', '--profile', 'other'])).exit).toBe(0);
     expect(readFileSync(config, 'utf8')).not.toContain(other.api_key);
@@ -368,6 +392,32 @@ it('saves what is no text, with what hangs on a ticket', async () => {
   expect(readFileSync(saved, 'utf8')).toBe('What I saw');
 });
 
+it('logs in where the API says that the machine is, and nowhere that is no address', async () => {
+  writeFileSync(path.join(home, 'ssh'), '#!/bin/sh\necho "$@"\nexit 7\n', { mode: 0o755 });
+  const goTo = async (address: string) => {
+    const stub = await standIn({ success: true, data: { service: { id: 1, primary_ip: address } } });
+    const env = { INNKEEPER_URL: stub.url, INNKEEPER_API_KEY: 'k', INNKEEPER_ORGANIZATION: '1' };
+    const ended = await inn(['ssh', '1', '--user', 'ada', '--', '-v', 'uptime'], { ...env, PATH: home });
+    stub.close();
+    return ended;
+  };
+  expect(await goTo('203.0.113.7')).toMatchObject({ exit: 7, out: '-l ada 203.0.113.7 -v uptime\n' });
+  expect(await goTo('-oProxyCommand=reboot')).toMatchObject({ exit: 1, out: '' });
+});
+
+it('does what staff may, with a key of staff', async () => {
+  const env = { INNKEEPER_URL: product.url, INNKEEPER_API_KEY: product.demo.staff.api_key };
+  const { exit, out } = await inn(['staff', 'organizations', 'list'], env);
+  expect(exit).toBe(0);
+  expect(out).toMatch(/Novak Labs/);
+  const { customer } = product.demo;
+  const denied = await inn(['staff', 'organizations', 'list'], {
+    ...env,
+    INNKEEPER_API_KEY: customer.api_key,
+  });
+  expect(denied.exit).toBe(1);
+});
+
 it('follows events as they happen', async () => {
   const { api_key: key, organization_id: id } = product.demo.customer;
   const child = spawn(process.execPath, [tool, 'events'], {
@@ -407,11 +457,13 @@ it('offers what may come next', async () => {
 });
 
 /** Answers everybody the same, and keeps what it was sent. */
-async function standIn(answer: unknown) {
+async function standIn(answer: unknown, redirect?: { location: string }) {
   const { createServer } = await import('node:http');
   const heard: string[] = [];
   const server = createServer((request, response) => {
     heard.push(JSON.stringify(request.headers));
+    if (redirect !== undefined) response.statusCode = 302;
+    if (redirect !== undefined) response.setHeader('location', redirect.location);
     response
       .setHeader('content-type', 'application/json')
       .end(typeof answer === 'string' ? answer : JSON.stringify(answer));

@@ -65,7 +65,7 @@ export class Table {
     if (rows.length === 0) return;
     if (this.#columns === null) {
       this.#columns = this.#asked === null ? fitting(rows) : this.#asked.map((name) => sized(name, rows));
-      line(this.#columns.map(({ name, width }) => cut(name.toUpperCase(), width)));
+      line(this.#columns.map(({ name, width }) => cut(shown(name.toUpperCase()), width)));
     }
     for (const row of rows)
       line(this.#columns.map(({ name, width }) => cellOf(at(row, name), width, this.#asked !== null)));
@@ -131,10 +131,18 @@ export function printRecord(data: unknown): void {
 function recordOf(value: unknown, indent: string): string[] {
   if (!isRow(value)) return [`${indent}${block(value, indent)}`];
   const entries = Object.entries(value).filter(([, each]) => each !== undefined);
-  const width = Math.max(0, ...entries.filter(([, each]) => !isDeep(each)).map(([name]) => name.length)) + 2;
+  const width =
+    Math.max(
+      0,
+      ...entries.filter(([, each]) => !isDeep(each) || isAllowance(each)).map(([name]) => name.length),
+    ) + 2;
   return entries.flatMap(([name, each]) => {
     const called = shown(name);
-    if (isRow(each)) return [`${indent}${called}`, ...recordOf(each, `${indent}  `)];
+    if (isAllowance(each))
+      return [`${indent}${called.padEnd(width)}${each.allowed ? 'yes' : `no: ${inline(each.reason)}`}`];
+    if (isRow(each) && isDeep(each)) return [`${indent}${called}`, ...recordOf(each, `${indent}  `)];
+    const table = Array.isArray(each) ? tableIn(each, `${indent}  `) : null;
+    if (table !== null) return [`${indent}${called}`, ...table];
     if (isDeep(each))
       return [
         `${indent}${called}`,
@@ -142,6 +150,41 @@ function recordOf(value: unknown, indent: string): string[] {
       ];
     return [`${indent}${called.padEnd(width)}${block(each, indent + ' '.repeat(width))}`.trimEnd()];
   });
+}
+
+/** Whether something may be done now; a record of them has a line each. */
+function isAllowance(value: unknown): value is { allowed: boolean; reason: unknown } {
+  return isRow(value) && typeof value.allowed === 'boolean' && 'reason' in value;
+}
+
+/** Several things of the same kind side by side, when all of each has room there. */
+function tableIn(values: readonly unknown[], indent: string): string[] | null {
+  if (values.length < 2 || !values.every(isRow)) return null;
+  const rows = values.map((each) => flat(each));
+  const columns = [...new Set(rows.flatMap((row) => Object.keys(row)))].map((name) => sizedIn(name, rows));
+  const isDeepIn = rows.some((row) => Object.values(row).some(isDeep));
+  const whole = columns.reduce((sum, { width }) => sum + width + 2, indent.length);
+  if (isDeepIn || whole > widthOfTerminal()) return null;
+  const lineOf = (cells: string[]) => `${indent}${cells.join('  ')}`.trimEnd();
+  return [
+    lineOf(columns.map(({ name, width }) => cut(shown(name.toUpperCase()), width))),
+    ...rows.map((row) => lineOf(columns.map(({ name, width }) => cut(inline(row[name]), width)))),
+  ];
+}
+
+function sizedIn(name: string, rows: readonly Row[]): { name: string; width: number } {
+  return { name, width: Math.max(widthOf(shown(name)), ...rows.map((row) => widthOf(inline(row[name])))) };
+}
+
+/** `recurring.new` instead of what is within. */
+function flat(row: Row, before = ''): Row {
+  return Object.fromEntries(
+    Object.entries(row).flatMap(([name, value]) =>
+      isRow(value)
+        ? Object.entries(flat(value, `${before}${name}.`))
+        : [[`${before}${name}`, value] as const],
+    ),
+  );
 }
 
 function isDeep(value: unknown): boolean {

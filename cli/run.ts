@@ -3,8 +3,9 @@
  * API (`table.ts`) and named by `names.ts`. Beside them are a few of the program's own.
  */
 import { parseArgs } from 'node:util';
-import { Client } from '../client/index.ts';
+import type { Client } from '../client/index.ts';
 import { make } from './call.ts';
+import { clientAt } from './client.ts';
 import { offers, scriptFor } from './completion.ts';
 import { exits, tell, UsageError } from './failures.ts';
 import { findPlaces } from './find.ts';
@@ -119,11 +120,8 @@ function clientFor(command: Command | null, { profile, organization }: Typed['fl
     profile: typeof profile === 'string' ? profile : undefined,
     organization: typeof organization === 'string' ? organization : undefined,
   });
-  return new Client({
-    url: connection.url,
-    token: () => connection.key,
-    organization: () => (command === null || command.takesOrganization ? connection.organization : null),
-  });
+  const isAbout = command === null || command.takesOrganization;
+  return clientAt(connection.url, connection.key, isAbout ? connection.organization : null);
 }
 
 async function runOwn(

@@ -1,5 +1,6 @@
 /** The program's own commands about who asks: `login`, `logout`, `profiles`. */
-import { Client } from '../client/index.ts';
+import type { Client } from '../client/index.ts';
+import { clientAt } from './client.ts';
 import { UsageError } from './failures.ts';
 import { apiAt, readProfiles, writeProfiles } from './profiles.ts';
 import { ask } from './prompt.ts';
@@ -19,7 +20,7 @@ export async function logIn(flags: Flags, env: NodeJS.ProcessEnv): Promise<void>
     process.stderr.write('This address is not encrypted: whoever sits in between can read the key.\n');
   const key = (await ask('API key', true)).trim();
   if (key === '') throw new UsageError('No key was typed.');
-  const client = new Client({ url, token: key });
+  const client = clientAt(url, key, null);
   const { user } = await client.get('/dashboard/account');
   const organization = numberOf(textOf(flags.organization)) ?? (await onlyOrganization(client));
   const file = writeProfiles(env, {

@@ -20,7 +20,7 @@ export async function goTo(
   const address = service.primary_ip;
   // It becomes an argument: nothing but an address may.
   if (address === null || net.isIP(address) === 0) throw new NotFoundError(`"${name}" has no address yet.`);
-  const child = spawn('ssh', ['-l', user, ...rest, '--', address], { stdio: 'inherit' });
+  const child = spawn('ssh', ['-l', user, address, ...rest], { stdio: 'inherit' });
   return new Promise((resolve, reject) => {
     child.on('error', (error: NodeJS.ErrnoException) =>
       reject(error.code === 'ENOENT' ? new NotFoundError('There is no ssh on this machine.') : error),

@@ -114,7 +114,7 @@ function commandOf(
     query: fields('query').filter(({ flag }) => !(takesOrganization && flag === 'organization-id')),
     body: json === undefined ? null : fieldsOf(json, resolve),
     upload: upload ?? null,
-    list: method === 'get' && data ? listOf(data, resolve) : null,
+    list: method === 'get' && data ? listOf(data, resolve, wordsOf(method, path).at(-1) === 'list') : null,
     answer: kindOfAnswer(type),
     waitsFor: waitsFor(operation.operationId, method, data),
     takesOrganization,
@@ -123,12 +123,12 @@ function commandOf(
   };
 }
 
-/** A page, or whatever answers nothing but a list. */
-function listOf(data: Shape, resolve: (shape: Shape) => Shape): Command['list'] {
+/** A page, or whatever is called a list, or answers nothing else. */
+function listOf(data: Shape, resolve: (shape: Shape) => Shape, isCalledSo: boolean): Command['list'] {
   const parts = Object.entries(data.properties ?? {});
   const hasPages = parts.some(([name]) => name === 'next_cursor');
   const [key] = parts.find(([, part]) => resolve(part).type === 'array') ?? [];
-  return key !== undefined && (hasPages || parts.length === 1) ? { key, hasPages } : null;
+  return key !== undefined && (hasPages || isCalledSo || parts.length === 1) ? { key, hasPages } : null;
 }
 
 function waitsFor(operation: string, method: string, data: Shape | undefined): Command['waitsFor'] {
