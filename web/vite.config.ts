@@ -11,6 +11,9 @@ const isOfStart = (id: string) =>
     id,
   );
 
+/** What finds a place beside a button. */
+const beside = /@floating-ui|components\/(Menu|Popover|Tooltip|Floating)\//;
+
 /** Names the first script before all others. It waits for none of them, nor for styles. */
 function startFirst(): Plugin {
   return {
@@ -51,9 +54,12 @@ export default defineConfig({
       output: {
         codeSplitting: {
           groups: [
-            { name: 'start', tags: ['$initial'], test: isOfStart, priority: 1 },
+            { name: 'start', tags: ['$initial'], test: isOfStart, priority: 2 },
             // All that is loaded at first is one file: a browser has six connections.
-            { name: 'first', tags: ['$initial'] },
+            { name: 'first', tags: ['$initial'], priority: 1 },
+            // What many pages are drawn with besides, or each of them would ask for twenty little files.
+            { name: 'beside', minShareCount: 3, test: beside },
+            { name: 'parts', minShareCount: 3, test: /node_modules|\/web\/src\/ui\// },
           ],
         },
       },

@@ -6,6 +6,7 @@ import { QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
+import { isBegun } from './data/begun.ts';
 import { brand } from './data/brand.ts';
 import { queryClient, session } from './data/queries/index.ts';
 import { followOtherTabs } from './data/signedIn.ts';
@@ -18,7 +19,11 @@ const patienceMs = 500;
 
 followOtherTabs();
 // The first script has begun all of it. Where it is there soon, the first thing that is painted is the page.
-const known = Promise.all([queryClient.prefetchQuery(session), queryClient.prefetchQuery(brand)]);
+const isSignedIn = isBegun('/api/dashboard/account');
+const known = Promise.all([
+  queryClient.prefetchQuery(brand),
+  isSignedIn ? queryClient.prefetchQuery(session) : null,
+]);
 await Promise.all([openTexts(), Promise.race([known, new Promise((go) => setTimeout(go, patienceMs))])]);
 const place = document.getElementById('root');
 if (place === null) throw new Error('The page has no place for the application');

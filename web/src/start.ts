@@ -19,6 +19,12 @@ const reads: readonly (readonly [page: RegExp, targets: readonly string[]])[] = 
   [/^\/services\/(\d+)/, ['/dashboard/services/$1']],
 ];
 
+/** Pages for everybody: who is signed in is nobody's concern there, and where nobody is any more it would be refused. */
+const openPages = [
+  ...['sign-in', 'register', 'forgot-password', 'verify-email', 'reset-password', 'confirm-email-change'],
+  ...['revoke-email-change', 'keep-second-factor', 'ticket-feedback', 'invitation'],
+];
+
 void loadWords(spokenFirst()).catch(() => undefined);
 // Who acts as a customer does so by a token of this tab, and seldom.
 if (acting() === null) void beginPage().catch(() => undefined);
@@ -28,7 +34,7 @@ async function beginPage(): Promise<void> {
   // As the client says it of every call.
   const headers: Record<string, string> = chosen === null ? {} : { 'x-organization-id': String(chosen) };
   begin('/api/brand', headers).catch(() => undefined);
-  if (!mayBeSignedIn()) return;
+  if (!mayBeSignedIn() || openPages.includes(window.location.pathname.slice(1))) return;
   const [account, organizations] = await Promise.all([
     read<{ preferences: { default_organization_id: number | null } }>('/dashboard/account', headers),
     read<{ organizations: readonly { id: number }[] }>('/dashboard/organizations?limit=100', headers),

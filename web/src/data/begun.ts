@@ -20,6 +20,11 @@ export function begin(target: string, headers: Headers = {}): Promise<Response> 
   return answer;
 }
 
+/** Whether somebody's answer waits to be taken. */
+export function isBegun(target: string): boolean {
+  return [...begun.keys()].some((name) => name.startsWith(JSON.stringify([target]).slice(0, -1)));
+}
+
 /** The answer of what was begun, for one; null when it was not. */
 export function takeBegun(target: string, headers: Headers): Promise<Response> | null {
   const name = nameOf(target, headers);
