@@ -144,7 +144,7 @@ describe('the guide', () => {
 });
 
 it('orders, pays, waits, lists, stops and ends a machine', async () => {
-  const name = 'inn1.example.com';
+  const name = `inn-${Date.now().toString(36)}.example.com`;
   const options = ['1', '10', '1', '1', '0', 'tiny', '1gbit', 'AMS'].flatMap((value, at) => [
     `--products.options.option${at + 1}`,
     value,
@@ -405,6 +405,25 @@ it('logs in where the API says that the machine is, and nowhere that is no addre
   expect(await goTo('-oProxyCommand=reboot')).toMatchObject({ exit: 1, out: '' });
 });
 
+it('means by a name what is there, not what had it before', async () => {
+  const services = [
+    { id: 1, domain: 'web1.example.com', status: 'terminated' },
+    { id: 2, domain: 'web1.example.com', status: 'active' },
+    { id: 3, domain: 'web1.example.com.au', status: 'active' },
+  ];
+  const stub = await standIn({ success: true, data: { services, next_cursor: null } });
+  const env = { INNKEEPER_URL: stub.url, INNKEEPER_API_KEY: 'k', INNKEEPER_ORGANIZATION: '1' };
+  expect(await inn(['vps', 'stop', 'web1.example.com'], env)).toMatchObject({ exit: 0 });
+  expect(stub.heard().at(-1)).toContain('"POST","/api/dashboard/service/2/vps/stop"');
+  const asked = stub.heard().length;
+  services.push({ id: 4, domain: 'web1.example.com', status: 'active' });
+  const several = await inn(['vps', 'stop', 'web1.example.com'], env);
+  expect(several).toMatchObject({ exit: 1 });
+  expect(several.said).toMatch(/^Several of services are called "web1\.example\.com": 2, 4\./);
+  expect(stub.heard()).toHaveLength(asked + 1);
+  stub.close();
+});
+
 it('does what staff may, with a key of staff', async () => {
   const env = { INNKEEPER_URL: product.url, INNKEEPER_API_KEY: product.demo.staff.api_key };
   const { exit, out } = await inn(['staff', 'organizations', 'list'], env);
@@ -461,7 +480,7 @@ async function standIn(answer: unknown, redirect?: { location: string }) {
   const { createServer } = await import('node:http');
   const heard: string[] = [];
   const server = createServer((request, response) => {
-    heard.push(JSON.stringify(request.headers));
+    heard.push(JSON.stringify([request.method, request.url, request.headers]));
     if (redirect !== undefined) response.statusCode = 302;
     if (redirect !== undefined) response.setHeader('location', redirect.location);
     response

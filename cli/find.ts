@@ -6,6 +6,8 @@ import type { Command } from './table.ts';
 
 /** By what people know things. */
 const names = ['name', 'domain', 'hostname', 'number', 'label', 'slug', 'code', 'email', 'url'];
+/** Of what is gone, and may have given its name to another. */
+const gone = ['cancelled', 'terminated'];
 /** Longer lists are not read to find a name in them. */
 const mostPages = 50;
 
@@ -58,7 +60,7 @@ async function matching(
   typed: string,
   canSearch: boolean,
 ): Promise<number[]> {
-  const found: number[] = [];
+  const found: { id: number; isGone: boolean }[] = [];
   let cursor: string | null | undefined;
   for (let page = 0; page < mostPages; page += 1) {
     const query = {
@@ -71,9 +73,11 @@ async function matching(
       data: Record<string, unknown> & { next_cursor?: string | null };
     };
     for (const each of data[list?.key ?? ''] as Record<string, unknown>[])
-      if (names.some((name) => each[name] === typed)) found.push(Number(each.id ?? each.user_id));
+      if (names.some((name) => each[name] === typed))
+        found.push({ id: Number(each.id ?? each.user_id), isGone: gone.includes(String(each.status)) });
     cursor = data.next_cursor;
     if (!cursor) break;
   }
-  return found;
+  const there = found.filter(({ isGone }) => !isGone);
+  return (there.length > 0 ? there : found).map(({ id }) => id);
 }
