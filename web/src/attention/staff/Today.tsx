@@ -38,6 +38,7 @@ export function Today() {
         {may('getFigures') && <Money />}
         {may('listNodes') && <Room />}
       </SimpleGrid>
+      <House />
     </Page>
   );
 }
@@ -67,7 +68,9 @@ function Concerns() {
           <Text c="dimmed">{t('staff.nobodyNeeded')}</Text>
         </Paper>
       )}
-      {read.data !== undefined && <House house={read.data.house} />}
+      {read.data?.house.low.map((each) => (
+        <LowOne key={`${each.kind}.${each.id}.${each.what}`} low={each} />
+      ))}
       {kinds.map(([kind, found = []]) => (
         <Section key={kind} title={t('staff.kindCount', { kind: kindName(kind), count: found.length })}>
           <Stack component="ul" gap="sm" p={0} m={0} style={{ listStyle: 'none' }}>
@@ -91,27 +94,25 @@ type HouseState = Schema<'HouseState'>;
 /** From here on what is asked for is done late. */
 const lateS = 60;
 
-/** How the product itself does: what is wrong in words, with where to look; and what runs low. */
-function House({ house: { queue_s: queueS, workers, mails, low } }: { house: HouseState }) {
+/** How the product itself does: what is wrong in words, with where to look. */
+function House() {
   const { t, language } = useText();
+  const { data } = useQuery(concerns());
+  if (data === undefined) return null;
+  const { queue_s: queueS, workers, mails } = data.house;
   const waits = lasting(queueS < 10 ? Math.round(queueS * 10) / 10 : Math.round(queueS), language);
   return (
-    <Stack gap={4}>
-      {low.map((each) => (
-        <LowOne key={`${each.kind}.${each.id}.${each.what}`} low={each} />
-      ))}
-      <Group gap="md">
-        <LinkTo to="/staff/jobs" size="sm" c={queueS > lateS ? 'red' : undefined}>
-          {t(queueS > lateS ? 'staff.queueLate' : 'staff.queueWaits', { time: waits })}
-        </LinkTo>
-        <LinkTo to="/staff/mails" size="sm" c={mails.failed > 0 ? 'red' : undefined}>
-          {mails.failed > 0 ? t('staff.mailsFailed', { count: mails.failed }) : t('staff.mailsFine')}
-        </LinkTo>
-        <Text size="sm" c={workers === 0 ? 'red' : 'dimmed'}>
-          {workers === 0 ? t('staff.noWorker') : t('staff.workersFine', { count: workers })}
-        </Text>
-      </Group>
-    </Stack>
+    <Group gap="md">
+      <LinkTo to="/staff/jobs" size="sm" c={queueS > lateS ? 'red' : undefined}>
+        {t(queueS > lateS ? 'staff.queueLate' : 'staff.queueWaits', { time: waits })}
+      </LinkTo>
+      <LinkTo to="/staff/mails" size="sm" c={mails.failed > 0 ? 'red' : undefined}>
+        {mails.failed > 0 ? t('staff.mailsFailed', { count: mails.failed }) : t('staff.mailsFine')}
+      </LinkTo>
+      <Text size="sm" c={workers === 0 ? 'red' : 'dimmed'}>
+        {workers === 0 ? t('staff.noWorker') : t('staff.workersFine', { count: workers })}
+      </Text>
+    </Group>
   );
 }
 

@@ -19,7 +19,7 @@ export function Coming() {
     <Page title={t('staff.coming')}>
       {first !== undefined && (
         <Text c="dimmed">
-          {t('staff.fromUntil', { from: day(first.from, language), until: day(first.until, language) })}{' '}
+          {t('staff.fromUntil', { from: day(first.from, language), until: day(first.until, language) })} ·{' '}
           {t('staff.comingText')}
         </Text>
       )}
