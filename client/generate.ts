@@ -1,13 +1,15 @@
 /**
  * `node client/generate.ts`: writes `generated/api.ts`, the types of every operation, from the description that the
- * product gives of itself. The result is not kept in the repository: it follows from the schemas.
+ * product gives of itself, and `generated/fields/`, what forms know of each request. The result is not kept in the
+ * repository: it follows from the schemas.
  */
 import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { registerHooks } from 'node:module';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { ourDescription } from './description.ts';
+import { writeFields } from '../src/dashboard.ts';
+import { ourDescription, ourFields } from './description.ts';
 
 const directory = path.join(import.meta.dirname, 'generated');
 
@@ -15,6 +17,7 @@ const directory = path.join(import.meta.dirname, 'generated');
 export async function generateTypes(): Promise<boolean> {
   const description = JSON.stringify(ourDescription());
   mkdirSync(directory, { recursive: true });
+  await writeFields(ourFields());
   const source = path.join(directory, 'openapi.json');
   const stamp = path.join(directory, 'made-of');
   const madeOf = createHash('sha256')

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { access, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { runProgram } from './platform/host/program.ts';
-import { readSite, type Site } from './platform/http/index.ts';
+import { type RequestFields, readSite, type Site } from './platform/http/index.ts';
 
 const root = path.join(import.meta.dirname, '..');
 const place = path.join(root, 'dist/dashboard');
@@ -14,23 +14,28 @@ const sources = [
   ...['cli/flags.ts', 'cli/names.ts', 'src/platform/countries.ts', 'src/settings/brand/shade.ts'],
 ];
 
+/** What forms know of each request, by operation: made of the schemas, and so a part of what the dashboard is made of. */
+type AllFields = ReadonlyMap<string, RequestFields>;
+const fieldsPlace = path.join(root, 'client/generated/fields');
+
 /**
  * The dashboard, built into files. Built here when there are sources that differ from what was built: after a
  * checkout, an update, a change. A package brings it built, without sources.
  */
-export async function openDashboard(say: (detail: string) => void): Promise<Site> {
-  const wanted = await fingerprint();
+export async function openDashboard(fields: AllFields, say: (detail: string) => void): Promise<Site> {
+  const wanted = await fingerprint(fields);
   if (wanted !== null && wanted !== (await builtOf())) {
     say('building the dashboard');
+    await writeFields(fields);
     await build(wanted);
   }
   return readSite(place);
 }
 
 /** Null where there are no sources. */
-async function fingerprint(): Promise<string | null> {
+async function fingerprint(fields: AllFields): Promise<string | null> {
   if (!(await isThere(path.join(root, 'web/index.html')))) return null;
-  const hash = createHash('sha256');
+  const hash = createHash('sha256').update(JSON.stringify([...fields]));
   for (const source of sources) {
     for (const file of await filesUnder(path.join(root, source))) {
       hash.update(path.relative(root, file)).update('\0');
@@ -47,6 +52,27 @@ async function filesUnder(where: string): Promise<string[]> {
     .filter((each) => each.isFile() && !each.parentPath.includes(`${path.sep}generated`))
     .map((each) => path.join(each.parentPath, each.name))
     .sort();
+}
+
+/**
+ * A module for each operation, so that a page brings those of its own forms alone. What stays is not written again:
+ * somebody may be building of it.
+ */
+export async function writeFields(fields: AllFields): Promise<void> {
+  await mkdir(fieldsPlace, { recursive: true });
+  for (const old of await readdir(fieldsPlace))
+    if (old.endsWith('.ts') && !fields.has(path.parse(old).name))
+      await rm(path.join(fieldsPlace, old), { force: true });
+  for (const [operation, request] of fields) {
+    const file = path.join(fieldsPlace, `${operation}.ts`);
+    const text = `export const ${operation} = ${JSON.stringify(request, null, 2)} as const;\n`;
+    const before = await readFile(file, 'utf8').catch(() => null);
+    if (before !== text) {
+      const fresh = `${file}.${process.pid}`;
+      await writeFile(fresh, text);
+      await rename(fresh, file);
+    }
+  }
 }
 
 function builtOf(): Promise<string | null> {

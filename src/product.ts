@@ -21,7 +21,15 @@ import { enlistNode, ensureInventory, knownHost, type LocalNode, watchNode } fro
 import { authenticator, expireInvitations } from './organizations/index.ts';
 import { commitOf } from './platform/host/commit.ts';
 import { type DataDir, prepareDataDir } from './platform/host/dataDir.ts';
-import { closeApi, createApi, createProbeServer, createRegistry, type Site } from './platform/http/index.ts';
+import {
+  closeApi,
+  createApi,
+  createProbeServer,
+  createRegistry,
+  listRoutes,
+  requestFields,
+  type Site,
+} from './platform/http/index.ts';
 import {
   type Clock,
   type Context,
@@ -138,7 +146,9 @@ async function start(config: Config, progress: StartProgress, parts: Parts, undo
   let api: FastifyInstance | null = null;
   if (config.role !== 'worker') {
     progress.stage('API');
-    const site = config.dashboard ? await openDashboard(progress.say) : undefined;
+    const site = config.dashboard
+      ? await openDashboard(requestFields(listRoutes(allRoutes)), progress.say)
+      : undefined;
     // Before anything works: it takes this process a second or two, in which nobody would be answered.
     api = await makeApi(ctx, registry, drivers, () => isReady, site);
   }

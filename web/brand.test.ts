@@ -76,7 +76,7 @@ it('keeps what was typed when a link is none, and says so at it', async () => {
   await page.goto('/staff/settings/brand');
   await page.getByLabel('Terms').fill('javascript:alert(1)');
   await page.getByRole('button', { name: 'Save' }).click();
-  await page.getByText('must be an address such as').waitFor();
+  await page.getByText('A whole address, such as').waitFor();
   expect(await page.getByLabel('Terms').inputValue()).toBe('javascript:alert(1)');
 });
 

@@ -105,10 +105,7 @@ it('suspends a service with a reason, and ends it only when its name is typed', 
   });
   const name = dialog.getByLabel(`To confirm, type ${domain}`);
   await name.fill('ended');
-  await dialog.getByRole('button', { name: 'End it' }).click();
-  const isOther = (field: unknown) =>
-    (field as { validity: { patternMismatch: boolean } }).validity.patternMismatch;
-  expect(await name.evaluate(isOther)).toBe(true);
+  expect(await dialog.getByRole('button', { name: 'End it' }).isDisabled()).toBe(true);
   expect(await statusOf()).toBe('active');
   expect(sent).toEqual([]);
   await name.fill(domain);

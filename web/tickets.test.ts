@@ -63,6 +63,36 @@ it('finds tickets by their words, narrows and orders them, and keeps that in the
   expect(visitor.complaints()).toEqual([]);
 });
 
+it('says what is wrong with what was typed before it is sent, at the field and in the language of the page', async () => {
+  const visitor = await bed.open();
+  const { page } = visitor;
+  let sent = 0;
+  page.on('request', (request) => {
+    if (request.url().endsWith('/dashboard/tickets/create')) sent += 1;
+  });
+  await signIn(bed, visitor, '/tickets/new');
+  const subject = page.getByRole('textbox', { name: 'Subject' });
+  const message = page.getByRole('textbox', { name: 'Message' });
+  await page.getByLabel('Priority').selectOption('low');
+  await page.getByLabel('Department').selectOption('support');
+  const send = page.getByRole('button', { name: 'Send' });
+  await subject.fill('Hm');
+  await send.click();
+  await page.getByText('At least 3 characters.').waitFor();
+  await page.getByText('This is needed.').waitFor();
+  expect(await page.evaluate('document.activeElement.name')).toBe('subject');
+  expect(await message.getAttribute('aria-invalid')).toBe('true');
+  expect(await visitor.faults()).toEqual([]);
+  expect(sent).toBe(0);
+  const about = `Hm ${word()}`;
+  await subject.fill(about);
+  await message.fill('How is it done?');
+  await send.click();
+  await page.getByRole('heading', { level: 1, name: about }).waitFor();
+  expect(sent).toBe(1);
+  expect(visitor.complaints()).toEqual([]);
+});
+
 it('says anew what a ticket is about, closes it, says why it cannot be closed again, and opens it by an answer', async () => {
   const tid = await newTicket({});
   const [about, answer] = [word(), word()];

@@ -1,6 +1,8 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
+import { updateAccountDetails } from '../../../client/generated/fields/updateAccountDetails.ts';
+import { updatePreferences } from '../../../client/generated/fields/updatePreferences.ts';
 import { ApiError, type Schema } from '../../../client/index.ts';
 import { useBrand } from '../data/brand.ts';
 import { client } from '../data/client.ts';
@@ -50,6 +52,7 @@ function Person({ user }: { user: Session['user'] }) {
   return (
     <Section title={t('account.person')}>
       <Form
+        fields={updateAccountDetails}
         submit={t('app.save')}
         onSubmit={async ({ first_name, last_name, phone, billing_email, abuse_email }) => {
           setSaved(false);
@@ -121,6 +124,7 @@ function Email({ user }: { user: Session['user'] }) {
         </Text>
       )}
       <Form
+        fields={updateAccountDetails}
         key={asked}
         submit={t('account.emailChange')}
         onSubmit={async ({ email }) => {
@@ -151,6 +155,7 @@ function Wishes({ session: { preferences, organizations } }: { session: Session 
   return (
     <Section title={t('account.wishes')}>
       <Form
+        fields={updatePreferences}
         submit={t('app.save')}
         onSubmit={async (values) => {
           setSaved(false);

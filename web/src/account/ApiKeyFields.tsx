@@ -56,7 +56,6 @@ export function ApiKeyFields({ apiKey }: { apiKey?: ApiKey }) {
         name="name"
         label={t('organization.name')}
         help={t('apiKeys.nameHelp')}
-        maxLength={100}
         defaultValue={apiKey?.name}
       />
       <Fieldset legend={t('apiKeys.areas')}>

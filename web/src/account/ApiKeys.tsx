@@ -1,5 +1,8 @@
 import { useInfiniteQuery, useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
+import { createApiKey } from '../../../client/generated/fields/createApiKey.ts';
+import { rotateApiKey } from '../../../client/generated/fields/rotateApiKey.ts';
+import { updateApiKey } from '../../../client/generated/fields/updateApiKey.ts';
 import type { Schema } from '../../../client/index.ts';
 import { client } from '../data/client.ts';
 import { apiKeys, moreOf, queryClient } from '../data/queries/index.ts';
@@ -129,6 +132,7 @@ export function ApiKeys() {
       />
       <Section title={t('apiKeys.add')}>
         <Form
+          fields={createApiKey}
           key={made}
           submit={t('apiKeys.add')}
           onSubmit={async (values) => {
@@ -150,6 +154,7 @@ export function ApiKeys() {
       </Section>
       <Dialog title={t('apiKeys.change')} isOpen={changed !== null} onClose={() => setChanged(null)}>
         <Form
+          fields={updateApiKey}
           submit={t('app.save')}
           onSubmit={async (values) => {
             const id = changed?.id ?? 0;
@@ -167,6 +172,7 @@ export function ApiKeys() {
       <Dialog title={t('apiKeys.rotate')} isOpen={rotated !== null} onClose={() => setRotated(null)}>
         <Text>{t('apiKeys.rotateText')}</Text>
         <Form
+          fields={rotateApiKey}
           submit={t('apiKeys.rotate')}
           onSubmit={async ({ overlap_hours }) => {
             const { api_key, token } = await client.post('/dashboard/account/api-keys/{id}/rotate', {

@@ -1,5 +1,6 @@
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
+import { renamePasskey } from '../../../client/generated/fields/renamePasskey.ts';
 import { client } from '../data/client.ts';
 import { queryClient, type Session, session } from '../data/queries/index.ts';
 import { day } from '../text/formats.ts';
@@ -91,6 +92,7 @@ export function Passkeys({ passkeys, onCodes }: PasskeysProps) {
       />
       <Dialog title={t('security.rename')} isOpen={renamed !== null} onClose={() => setRenamed(null)}>
         <Form
+          fields={renamePasskey}
           submit={t('app.save')}
           onSubmit={async ({ name = '' }) => {
             const id = renamed?.id ?? 0;
@@ -99,13 +101,7 @@ export function Passkeys({ passkeys, onCodes }: PasskeysProps) {
             await readAnew();
           }}
         >
-          <Field
-            name="name"
-            label={t('organization.name')}
-            defaultValue={renamed?.name ?? ''}
-            maxLength={100}
-            autoFocus
-          />
+          <Field name="name" label={t('organization.name')} defaultValue={renamed?.name ?? ''} autoFocus />
         </Form>
       </Dialog>
       <Confirm

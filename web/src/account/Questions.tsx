@@ -1,6 +1,7 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
+import { reauthenticate } from '../../../client/generated/fields/reauthenticate.ts';
 import { ApiError } from '../../../client/index.ts';
 import { answerLack, lackSession, useLack } from '../data/asking.ts';
 import { client } from '../data/client.ts';
@@ -62,6 +63,7 @@ function Again({ email, hasPasskey }: { email: string; hasPasskey: boolean }) {
   return (
     <Question title={t('proof.title')} text={t('proof.text')} onClose={() => answerLack(false)}>
       <Form
+        fields={reauthenticate}
         submit={t('signIn.goOn')}
         onSubmit={byPassword}
         beside={

@@ -1,4 +1,5 @@
 import { useState } from 'react';
+import { register } from '../../../client/generated/fields/register.ts';
 import type { BodyOf, OperationAt } from '../../../client/index.ts';
 import { useBrand } from '../data/brand.ts';
 import { client } from '../data/client.ts';
@@ -12,7 +13,7 @@ export function Register() {
   const { t, language } = useText();
   const isInvitedOnly = useBrand().registration === 'invited';
   const [sentTo, setSentTo] = useState<string | null>(null);
-  const register = async (values: Values) => {
+  const send = async (values: Values) => {
     await client.post('/auth/register', { body: values as unknown as Registration });
     setSentTo(values.email ?? '');
   };
@@ -24,9 +25,9 @@ export function Register() {
   }
   return (
     <Card title={t('register.title')} {...(isInvitedOnly ? { text: t('register.invitedText') } : {})}>
-      <Form submit={t('register.submit')} onSubmit={register}>
-        <Field name="first_name" label={t('register.firstName')} autoComplete="given-name" maxLength={100} />
-        <Field name="last_name" label={t('register.lastName')} autoComplete="family-name" maxLength={100} />
+      <Form fields={register} submit={t('register.submit')} onSubmit={send}>
+        <Field name="first_name" label={t('register.firstName')} autoComplete="given-name" />
+        <Field name="last_name" label={t('register.lastName')} autoComplete="family-name" />
         <Field name="email" type="email" label={t('register.email')} autoComplete="username" />
         <Field
           name="password"
@@ -34,20 +35,19 @@ export function Register() {
           label={t('register.password')}
           help={t('register.passwordHelp')}
           autoComplete="new-password"
-          minLength={10}
-          maxLength={256}
         />
         <Field
           name="organization_name"
           label={t('register.organization')}
           autoComplete="organization"
           required={false}
-          maxLength={100}
         />
         <Choice
           name="country"
           label={t('register.country')}
           help={t('register.countryHelp')}
+          // Who buys something has to say it; who says it here is asked for nothing later.
+          required
           autoComplete="country"
           choices={[{ value: '', label: '' }, ...countries(language)]}
         />

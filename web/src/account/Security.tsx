@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
+import { updateAccountDetails } from '../../../client/generated/fields/updateAccountDetails.ts';
 import { client } from '../data/client.ts';
 import { session } from '../data/queries/index.ts';
 import { useText } from '../text/index.ts';
@@ -36,6 +37,7 @@ function Password({ email }: { email: string }) {
   return (
     <Section title={t('signIn.password')}>
       <Form
+        fields={updateAccountDetails}
         key={times}
         submit={t('security.passwordSet')}
         onSubmit={async ({ current_password, password }) => {
@@ -60,8 +62,6 @@ function Password({ email }: { email: string }) {
             label={t('link.newPassword')}
             help={t('register.passwordHelp')}
             autoComplete="new-password"
-            minLength={10}
-            maxLength={256}
           />
         </SimpleGrid>
       </Form>

@@ -1,6 +1,7 @@
 import { useMutation } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { type ReactNode, useEffect, useRef, useState } from 'react';
+import { logIn } from '../../../client/generated/fields/logIn.ts';
 import { ApiError, type Schema } from '../../../client/index.ts';
 import { useBrand } from '../data/brand.ts';
 import { client } from '../data/client.ts';
@@ -68,7 +69,7 @@ export function SignInSteps({ text, email: known, frame, onSignedIn, children }:
     rememberSignedIn(user?.id ?? 0);
     await onSignedIn(user?.id ?? 0);
   };
-  const logIn = async ({ email = '', password = '' }: Values) => {
+  const enter = async ({ email = '', password = '' }: Values) => {
     setUnverified(null);
     try {
       await goOn(await client.post('/auth/login', { body: { email, password } }));
@@ -96,8 +97,9 @@ export function SignInSteps({ text, email: known, frame, onSignedIn, children }:
     children: (
       <>
         <Form
+          fields={logIn}
           submit={t('signIn.submit')}
-          onSubmit={logIn}
+          onSubmit={enter}
           beside={
             <Button variant="default" loading={byPasskey.isPending} onClick={() => byPasskey.mutate()}>
               {t('signIn.passkey')}

@@ -1,5 +1,6 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
+import { createSshKey } from '../../../client/generated/fields/createSshKey.ts';
 import type { Schema } from '../../../client/index.ts';
 import { client } from '../data/client.ts';
 import { queryClient, sshKeys } from '../data/queries/index.ts';
@@ -61,6 +62,7 @@ export function SshKeys() {
       />
       <Section title={t('sshKeys.add')}>
         <Form
+          fields={createSshKey}
           key={added}
           submit={t('sshKeys.add')}
           onSubmit={async ({ name = '', public_key = '' }) => {
@@ -72,7 +74,7 @@ export function SshKeys() {
           }}
           beside={added > 0 && <Text role="status">{t('app.saved')}</Text>}
         >
-          <Field name="name" label={t('organization.name')} maxLength={100} />
+          <Field name="name" label={t('organization.name')} />
           <LongField name="public_key" label={t('sshKeys.key')} help={t('sshKeys.keyHelp')} />
         </Form>
       </Section>

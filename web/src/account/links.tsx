@@ -1,6 +1,8 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useSearch } from '@tanstack/react-router';
 import { type ReactNode, useEffect, useRef, useState } from 'react';
+import { forgetPassword } from '../../../client/generated/fields/forgetPassword.ts';
+import { resetPassword } from '../../../client/generated/fields/resetPassword.ts';
 import { client } from '../data/client.ts';
 import { chooseOrganization } from '../data/organization.ts';
 import { session, startOver } from '../data/queries/index.ts';
@@ -68,6 +70,7 @@ export function ForgotPassword() {
   return (
     <Card title={t('link.forgotTitle')} text={t('link.forgotText')}>
       <Form
+        fields={forgetPassword}
         submit={t('link.forgotSubmit')}
         onSubmit={async ({ email = '' }) => {
           await client.post('/auth/password/forgot', { body: { email } });
@@ -94,6 +97,7 @@ export function ResetPassword() {
   return (
     <Card title={t('link.resetTitle')}>
       <Form
+        fields={resetPassword}
         submit={t('link.resetSubmit')}
         onSubmit={async ({ password = '' }) => {
           await client.post('/auth/password/reset', { body: { token, password } });
@@ -106,8 +110,6 @@ export function ResetPassword() {
           label={t('link.newPassword')}
           help={t('register.passwordHelp')}
           autoComplete="new-password"
-          minLength={10}
-          maxLength={256}
         />
       </Form>
     </Card>

@@ -1,5 +1,6 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
+import { topUpCredit } from '../../../client/generated/fields/topUpCredit.ts';
 import { client } from '../data/client.ts';
 import { creditEntries, moreOf, queryClient } from '../data/queries/index.ts';
 import { moment, money } from '../text/formats.ts';
@@ -30,6 +31,7 @@ export function Credit() {
         )}
         <Text>{t('billing.topUpText')}</Text>
         <Form
+          fields={topUpCredit}
           submit={t('billing.topUp')}
           onSubmit={async ({ amount = '', currency = 'EUR' }) => {
             const plain = amount.replace(',', '.');
@@ -43,6 +45,7 @@ export function Credit() {
             <Field name="amount" label={t('billing.amount')} defaultValue="50.00" />
             <Choice
               name="currency"
+              required
               label={t('billing.currency')}
               choices={[...new Set([...credits.map(({ currency }) => currency), 'EUR'])].map((value) => ({
                 value,

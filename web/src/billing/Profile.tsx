@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
+import { updateBillingProfile } from '../../../client/generated/fields/updateBillingProfile.ts';
 import { client } from '../data/client.ts';
 import { drawnOf } from '../data/drawn.ts';
 import { queryClient, session } from '../data/queries/index.ts';
@@ -41,6 +42,7 @@ function Buyer() {
       <Text>{t('billing.profileText')}</Text>
       {!mayManage && <Text c="dimmed">{t('error.forbidden')}</Text>}
       <Form
+        fields={updateBillingProfile}
         submit={t('app.save')}
         of={drawnOf('/dashboard/billing/profile')}
         onSubmit={async (values, _files, ifMatch) => {

@@ -1,5 +1,6 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
+import { createSshKey } from '../../../client/generated/fields/createSshKey.ts';
 import { client } from '../data/client.ts';
 import { sshKeys } from '../data/queries/index.ts';
 import { useText } from '../text/index.ts';
@@ -44,6 +45,7 @@ export function Keys() {
       </Text>
       <Dialog title={t('order.addKey')} isOpen={isOpen} onClose={() => setOpen(false)}>
         <Form
+          fields={createSshKey}
           submit={t('order.addKey')}
           onSubmit={async ({ name = '', public_key = '' }) => {
             await client.post('/dashboard/account/ssh-keys', { body: { name, public_key } });
@@ -51,13 +53,8 @@ export function Keys() {
             setOpen(false);
           }}
         >
-          <Field name="name" label={t('order.keyName')} maxLength={100} />
-          <LongField
-            name="public_key"
-            label={t('order.publicKey')}
-            help={t('order.publicKeyHelp')}
-            maxLength={8192}
-          />
+          <Field name="name" label={t('order.keyName')} />
+          <LongField name="public_key" label={t('order.publicKey')} help={t('order.publicKeyHelp')} />
         </Form>
       </Dialog>
     </div>

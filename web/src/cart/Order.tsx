@@ -125,7 +125,6 @@ function Configured({ all, product, wanted }: { all: Product[]; product: Product
             help={t(product.type === 'Domain' ? 'order.domainHelp' : 'order.hostnameHelp')}
             required={server || product.type === 'Domain'}
             autoComplete="off"
-            maxLength={300}
             defaultValue={wanted.name}
             onType={rename}
           />
@@ -248,7 +247,6 @@ function Coupon({ product, given, onTake }: CouponProps) {
       <TextInput
         label={t('order.coupon')}
         value={typed}
-        maxLength={100}
         autoComplete="off"
         error={tryOut.error === null ? undefined : sentence(tryOut.error)}
         description={given.coupon === undefined ? undefined : t('order.couponTaken', { code: given.coupon })}

@@ -1,3 +1,4 @@
+import { createOrganization } from '../../../client/generated/fields/createOrganization.ts';
 import { client } from '../data/client.ts';
 import { chooseOrganization } from '../data/organization.ts';
 import { startOver } from '../data/queries/index.ts';
@@ -10,6 +11,7 @@ export function Found() {
   const { t, language } = useText();
   return (
     <Form
+      fields={createOrganization}
       submit={t('organization.found')}
       onSubmit={async ({ name = '', country }) => {
         const body = { name, ...(country && { country }) };
@@ -18,11 +20,13 @@ export function Found() {
         await startOver();
       }}
     >
-      <Field name="name" label={t('organization.name')} maxLength={100} autoComplete="organization" />
+      <Field name="name" label={t('organization.name')} autoComplete="organization" />
       <Choice
         name="country"
         label={t('register.country')}
         help={t('register.countryHelp')}
+        // Who buys something has to say it; who says it here is asked for nothing later.
+        required
         autoComplete="country"
         choices={[{ value: '', label: '' }, ...countries(language)]}
       />

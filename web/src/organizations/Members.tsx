@@ -1,5 +1,6 @@
 import { useInfiniteQuery, useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
+import { createInvitation } from '../../../client/generated/fields/createInvitation.ts';
 import type { Schema } from '../../../client/index.ts';
 import { client } from '../data/client.ts';
 import { invitations, members, moreOf, queryClient } from '../data/queries/index.ts';
@@ -194,6 +195,7 @@ function Invitations({ roles }: { roles: Schema<'MemberList'>['roles'] }) {
     <Section title={t('members.invitations')}>
       <Text>{t('members.inviteText')}</Text>
       <Form
+        fields={createInvitation}
         key={sent?.nth}
         submit={t('members.invite')}
         onSubmit={async ({ email = '', role }) => {

@@ -1,6 +1,7 @@
 import { useInfiniteQuery, useMutation } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
+import { updateOrganization } from '../../../client/generated/fields/updateOrganization.ts';
 import { client } from '../data/client.ts';
 import { drawnOf, partOf } from '../data/drawn.ts';
 import { members, queryClient, session, startOver } from '../data/queries/index.ts';
@@ -67,6 +68,7 @@ function Name() {
   return (
     <Section title={t('organization.name')}>
       <Form
+        fields={updateOrganization}
         submit={t('app.save')}
         of={partOf(
           drawnOf('/dashboard/organizations/{id}', { path: { id: organization.id } }),
@@ -90,7 +92,6 @@ function Name() {
             label={t('organization.name')}
             help={t('organization.nameHelp')}
             defaultValue={now}
-            maxLength={100}
             autoComplete="organization"
           />
         )}

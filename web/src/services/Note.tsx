@@ -1,5 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
+import { updateServiceNote } from '../../../client/generated/fields/updateServiceNote.ts';
 import type { Schema } from '../../../client/index.ts';
 import { client } from '../data/client.ts';
 import { drawnOf, partOf } from '../data/drawn.ts';
@@ -16,6 +17,7 @@ export function Note({ owned }: { owned: Schema<'Service'> }) {
     <Section title={t('services.note')}>
       {allowed ? (
         <Form
+          fields={updateServiceNote}
           submit={t('app.save')}
           of={partOf(
             drawnOf('/dashboard/services/{id}/note', { path: { id: owned.id } }),
@@ -40,7 +42,6 @@ export function Note({ owned }: { owned: Schema<'Service'> }) {
               label={t('services.note')}
               help={t('contract.noteHelp')}
               required={false}
-              maxLength={2000}
               defaultValue={now ?? ''}
             />
           )}

@@ -1,4 +1,5 @@
 import { useState } from 'react';
+import { updateSettings } from '../../../client/generated/fields/updateSettings.ts';
 import type { Schema } from '../../../client/index.ts';
 import { brand, useBrand } from '../data/brand.ts';
 import { client } from '../data/client.ts';
@@ -77,6 +78,7 @@ function BrandForm() {
       </Section>
       <Section title={t('brand.look')}>
         <Form
+          fields={updateSettings}
           submit={t('brand.save')}
           of={looks}
           onSubmit={save}
@@ -89,7 +91,6 @@ function BrandForm() {
                 label={t('brand.name')}
                 help={t('brand.nameHelp', { name: company.name })}
                 required={false}
-                maxLength={60}
                 defaultValue={now.name ?? ''}
                 onType={(name) => change({ name: name || shown.name })}
               />
@@ -98,7 +99,6 @@ function BrandForm() {
                 label={t('brand.accent')}
                 help={t('brand.accentHelp')}
                 required={false}
-                maxLength={7}
                 defaultValue={company.colour ?? ''}
                 onType={(accent) => change({ accent })}
               />
@@ -113,7 +113,6 @@ function BrandForm() {
                 name="brand.radius"
                 label={t('brand.radius')}
                 inputMode="numeric"
-                maxLength={2}
                 defaultValue={String(now.radius)}
                 onType={(radius) => change({ radius: Number(radius) || 0 })}
               />
@@ -134,7 +133,6 @@ function BrandForm() {
                   name={`brand.links.${kind}`}
                   label={t(`brand.${kind}`)}
                   required={false}
-                  maxLength={500}
                   defaultValue={now.links[kind] ?? ''}
                 />
               ))}
@@ -147,16 +145,10 @@ function BrandForm() {
               >
                 {(page, row) => (
                   <>
-                    <Field
-                      name={`${row}.label`}
-                      label={t('brand.pageLabel')}
-                      maxLength={40}
-                      defaultValue={page?.label}
-                    />
+                    <Field name={`${row}.label`} label={t('brand.pageLabel')} defaultValue={page?.label} />
                     <Field
                       name={`${row}.url`}
                       label={t('brand.pageUrl')}
-                      maxLength={500}
                       defaultValue={page?.url ?? 'https://'}
                     />
                   </>
@@ -185,7 +177,6 @@ function BrandForm() {
                 name="brand.currency"
                 label={t('brand.currency')}
                 help={t('brand.currencyHelp')}
-                maxLength={3}
                 defaultValue={now.currency}
               />
               <LongField
@@ -193,7 +184,6 @@ function BrandForm() {
                 label={t('brand.css')}
                 help={t('brand.cssHelp')}
                 required={false}
-                maxLength={4000}
                 defaultValue={now.css ?? ''}
                 onType={(css) => change({ css })}
               />
@@ -201,14 +191,12 @@ function BrandForm() {
                 name="brand.sign_in.en"
                 label={t('brand.signInEn')}
                 required={false}
-                maxLength={500}
                 defaultValue={now.sign_in.en ?? ''}
               />
               <LongField
                 name="brand.sign_in.de"
                 label={t('brand.signInDe')}
                 required={false}
-                maxLength={500}
                 defaultValue={now.sign_in.de ?? ''}
               />
               {emptyPages.map(([page, legend]) => (
@@ -219,7 +207,6 @@ function BrandForm() {
                       name={`brand.empty.${page}.${code}`}
                       label={languages[code]}
                       required={false}
-                      maxLength={500}
                       defaultValue={now.empty[page][code] ?? ''}
                     />
                   ))}

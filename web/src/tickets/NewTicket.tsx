@@ -1,6 +1,7 @@
 import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
+import { createTicket } from '../../../client/generated/fields/createTicket.ts';
 import type { BodyOf, OperationAt } from '../../../client/index.ts';
 import { client } from '../data/client.ts';
 import { departments, services } from '../data/queries/index.ts';
@@ -51,7 +52,7 @@ export function NewTicket() {
   return (
     <Page title={t('tickets.new')}>
       <Refusal error={offered.error} onRetry={() => void offered.refetch()} />
-      <Form submit={t('tickets.send')} draft="ticket" onSubmit={send}>
+      <Form fields={createTicket} submit={t('tickets.send')} draft="ticket" onSubmit={send}>
         <Choice
           name="department"
           label={t('tickets.department')}
@@ -83,7 +84,6 @@ export function NewTicket() {
         <Field
           name="subject"
           label={t('tickets.subject')}
-          maxLength={255}
           defaultValue={request && t('tickets.requestSubject')}
         />
         <LongField

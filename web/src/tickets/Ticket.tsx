@@ -1,6 +1,8 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
 import { useRef, useState } from 'react';
+import { replyToTicket } from '../../../client/generated/fields/replyToTicket.ts';
+import { updateTicketSubject } from '../../../client/generated/fields/updateTicketSubject.ts';
 import type { Schema } from '../../../client/index.ts';
 import { useAhead } from '../data/ahead.ts';
 import { client } from '../data/client.ts';
@@ -127,6 +129,7 @@ function ChangeSubject({ of: { tid }, action, onChanged }: ChangeProps & { onCha
       </ActionButton>
       <Dialog title={t('tickets.changeSubject')} isOpen={isOpen} onClose={() => setOpen(false)}>
         <Form
+          fields={updateTicketSubject}
           submit={t('app.save')}
           of={drawnOf('/dashboard/tickets/{tid}/subject', { path: { tid } })}
           onSubmit={async ({ subject: wanted = '' }, _files, ifMatch) => {
@@ -140,13 +143,7 @@ function ChangeSubject({ of: { tid }, action, onChanged }: ChangeProps & { onCha
           }}
         >
           {(now) => (
-            <Field
-              name="subject"
-              label={t('tickets.subject')}
-              defaultValue={now.subject}
-              maxLength={255}
-              autoFocus
-            />
+            <Field name="subject" label={t('tickets.subject')} defaultValue={now.subject} autoFocus />
           )}
         </Form>
       </Dialog>
@@ -219,6 +216,7 @@ function Answer({ of: { tid, status }, action, onAnswered }: ChangeProps & { onA
     <Section title={t('tickets.reply')}>
       {isClosed && <Text>{t('tickets.closed')}</Text>}
       <Form
+        fields={replyToTicket}
         key={answers}
         draft="reply"
         submit={t(isClosed ? 'tickets.sendAndReopen' : 'tickets.send')}

@@ -3,6 +3,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import type { ErrorCode, OperationName } from '../../../client/index.ts';
 import type { Drawn, Reading } from '../data/drawn.ts';
+import type { RequestFields } from '../data/fields.ts';
 import { useMay } from '../data/may.ts';
 import { useText } from '../text/index.ts';
 import { type Files, Form, type Values } from './Form.tsx';
@@ -22,6 +23,8 @@ interface ActProps<Of> {
   /** Other reasons that forbid it, as the API says them. */
   action?: { allowed: boolean; reason: string | null; code?: ErrorCode | null };
   onAct: (values: Values, files: Files, ifMatch: string | undefined, now: Of) => Promise<unknown>;
+  /** What the request says of the form's fields; see `Form`. */
+  fields?: RequestFields;
   /** What the form is drawn of; see `Form`. */
   of?: Reading<Of>;
   /** Fields of the form. */
@@ -32,12 +35,14 @@ const free = { allowed: true, reason: null, code: null };
 
 /** Something that staff does: a button, and the form that it asks for. What staff has read is read anew afterwards. */
 export function Act<Of>({ operation, label, text, name, ...rest }: ActProps<Of>) {
-  const { isDangerous, isFirst, size, action = free, onAct, of, children } = rest;
+  const { isDangerous, isFirst, size, action = free, onAct, of, fields, children } = rest;
   const { t } = useText();
   const may = useMay();
   const queries = useQueryClient();
   const [isOpen, setOpen] = useState(false);
   const [drawn, setDrawn] = useState<Drawn<Of>>();
+  const [named, setNamed] = useState('');
+  const isNamed = name === undefined || named.trim() === name.trim();
   const act = async (...typed: Parameters<typeof onAct>) => {
     await onAct(...typed);
     setOpen(false);
@@ -79,27 +84,23 @@ export function Act<Of>({ operation, label, text, name, ...rest }: ActProps<Of>)
       <Modal
         opened={isOpen}
         onClose={() => setOpen(false)}
+        onExitTransitionEnd={() => setNamed('')}
         title={label}
         centered
         closeButtonProps={{ 'aria-label': t('app.cancel') }}
       >
         <Stack gap="md">
           {text !== undefined && <Text style={{ overflowWrap: 'anywhere' }}>{text}</Text>}
-          <Form submit={label} onSubmit={act} of={of} drawn={drawn}>
+          <Form submit={label} onSubmit={act} of={of} drawn={drawn} fields={fields} isReady={isNamed}>
             {(now) => (
               <>
                 {typeof children === 'function' ? children(now) : children}
                 {name !== undefined && (
                   <TextInput
                     label={t('staff.typeName', { name })}
-                    pattern={name.replaceAll(
-                      /[^\p{L}\p{N} ]/gu,
-                      (sign) => `\\u{${sign.codePointAt(0)?.toString(16)}}`,
-                    )}
-                    title={name}
+                    value={named}
+                    onChange={({ currentTarget: { value } }) => setNamed(value)}
                     autoComplete="off"
-                    required
-                    withAsterisk={false}
                   />
                 )}
               </>

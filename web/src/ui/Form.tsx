@@ -23,6 +23,7 @@ import {
 } from 'react';
 import { ApiError } from '../../../client/index.ts';
 import { type Drawn, isSame, type Reading } from '../data/drawn.ts';
+import { fieldOf, mistakeIn, type RequestField, type RequestFields } from '../data/fields.ts';
 import { useText } from '../text/index.ts';
 import { AsCode } from './AsCode.tsx';
 import { Detail, Refusal } from './Refusal.tsx';
@@ -44,8 +45,24 @@ export function useMistake(name: string): ReactNode {
   return mistakes.get(name) ?? [...mistakes].find(([field]) => field.startsWith(`${name}[`))?.[1];
 }
 
+const Known = createContext<RequestFields | undefined>(undefined);
+
+/** What the request of the form around it says of a field. */
+export function useBounds(name: string): Partial<RequestField> {
+  return fieldOf(useContext(Known), name) ?? {};
+}
+
+/** The help of a field: the page's own, or what the API says of it to those who read its language. */
+function useHelp(name: string, own: string | undefined): string | undefined {
+  const { language } = useText();
+  const { help } = useBounds(name);
+  return own ?? (language === 'en' ? help : undefined);
+}
+
 interface FormProps<Of> {
   submit: string;
+  /** What the request says of its fields, from `client/generated/fields/`. */
+  fields?: RequestFields;
   /**
    * `ifMatch` is the tag of what the form is drawn of, for the change: with it nobody's change that came while somebody
    * typed is overwritten unseen. It answers what it made, as `of` reads it, where the form stays and goes on from that.
@@ -83,7 +100,7 @@ export function Form<Of>(form: FormProps<Of>) {
 }
 
 function Fields<Of>({ submit, onSubmit, children, beside, isReady = true, ...props }: FormProps<Of>) {
-  const { of, draft: draftName } = props;
+  const { of, fields, draft: draftName } = props;
   const { t } = useText();
   const queries = useQueryClient();
   const form = useRef<HTMLFormElement>(null);
@@ -134,7 +151,9 @@ function Fields<Of>({ submit, onSubmit, children, beside, isReady = true, ...pro
       else drawn.current = found;
     },
   });
-  const mistakes = mistakesOf(act.error);
+  // What is wrong with what was typed before it was sent. The API has the last word.
+  const [own, setOwn] = useState<ReturnType<typeof mistakesOf>>(new Map());
+  const mistakes = own.size > 0 ? own : mistakesOf(act.error);
   const showsCode = useContext(ShowsCode);
   // What names no field of this form, as the header of the organization, is said below all of them.
   const isAtFields =
@@ -147,40 +166,48 @@ function Fields<Of>({ submit, onSubmit, children, beside, isReady = true, ...pro
     event.preventDefault();
     // A form in a dialog stands inside the one that opened it, as far as events go.
     event.stopPropagation();
-    if (!act.isPending && isReady) act.mutate(typedIn(event.currentTarget));
+    if (act.isPending || !isReady) return;
+    const found = mistakesTyped(event.currentTarget, fields);
+    setOwn(new Map(found.map(([{ name }, message]) => [name, <Detail key={name} message={message} />])));
+    found[0]?.[0].focus();
+    if (found.length === 0) act.mutate(typedIn(event.currentTarget));
+    else act.reset();
   };
   return (
-    <form ref={form} className="form" onSubmit={send}>
-      <Mistakes value={mistakes}>
-        <Stack gap="md">
-          <Fragment key={round}>{typeof children === 'function' ? children(now()) : children}</Fragment>
-          {!isAtFields && <Refusal error={act.error} />}
-          {isRefusedBy(act.error, 412) && (
-            <Button variant="default" onClick={() => void drawAnew().then(() => act.reset())}>
-              {t('app.showNow')}
-            </Button>
-          )}
-          {isRefusedBy(act.error, 409) && (
-            // Something else than what was typed is in the way, and may stand on the page behind it.
-            <Button variant="default" onClick={() => void queries.invalidateQueries()}>
-              {t('app.lookAgain')}
-            </Button>
-          )}
-          <Group gap="xs">
-            <Button type="submit" loading={act.isPending} disabled={!isReady}>
-              {submit}
-            </Button>
-            {showsCode && (
-              <AsCode
-                act={async () => {
-                  if (form.current !== null) await onSubmit(...typedIn(form.current), undefined, now());
-                }}
-              />
+    // The browser's own words would be in its language, and gone after a moment.
+    <form ref={form} className="form" onSubmit={send} noValidate>
+      <Known value={fields}>
+        <Mistakes value={mistakes}>
+          <Stack gap="md">
+            <Fragment key={round}>{typeof children === 'function' ? children(now()) : children}</Fragment>
+            {!isAtFields && <Refusal error={act.error} />}
+            {isRefusedBy(act.error, 412) && (
+              <Button variant="default" onClick={() => void drawAnew().then(() => act.reset())}>
+                {t('app.showNow')}
+              </Button>
             )}
-          </Group>
-          {beside}
-        </Stack>
-      </Mistakes>
+            {isRefusedBy(act.error, 409) && (
+              // Something else than what was typed is in the way, and may stand on the page behind it.
+              <Button variant="default" onClick={() => void queries.invalidateQueries()}>
+                {t('app.lookAgain')}
+              </Button>
+            )}
+            <Group gap="xs">
+              <Button type="submit" loading={act.isPending} disabled={!isReady}>
+                {submit}
+              </Button>
+              {showsCode && (
+                <AsCode
+                  act={async () => {
+                    if (form.current !== null) await onSubmit(...typedIn(form.current), undefined, now());
+                  }}
+                />
+              )}
+            </Group>
+            {beside}
+          </Stack>
+        </Mistakes>
+      </Known>
     </form>
   );
 }
@@ -199,6 +226,36 @@ export function typedIn(form: HTMLFormElement): [Values, Files] {
     } else if (value.name !== '') files[name] = [...(files[name] ?? []), value];
   }
   return [values, files];
+}
+
+/** The fields that cannot be sent as they are, with why, as the API would say it. */
+function mistakesTyped(form: HTMLFormElement, fields: RequestFields | undefined): [TextControl, string][] {
+  return [...form.elements].flatMap((control): [TextControl, string][] => {
+    if (!isTextControl(control) || control.name === '') return [];
+    const mistake = mistakeAt(control, fieldOf(fields, control.name));
+    return mistake === null ? [] : [[control, mistake]];
+  });
+}
+
+type TextControl = HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement;
+
+const isTextControl = (element: Element): element is TextControl =>
+  element instanceof HTMLInputElement ||
+  element instanceof HTMLTextAreaElement ||
+  element instanceof HTMLSelectElement;
+
+function mistakeAt(control: TextControl, field: RequestField | undefined): string | null {
+  const { validity, value, type } = control;
+  if (validity.badInput) return type === 'date' ? 'must be a day' : 'must be a number';
+  if (validity.valueMissing) return 'is missing';
+  if (control instanceof HTMLInputElement) {
+    if (validity.rangeUnderflow) return `must be at least ${control.min}`;
+    if (validity.rangeOverflow) return `must be at most ${control.max}`;
+    if (validity.stepMismatch) return `must be a multiple of ${control.step}`;
+  }
+  // A day is chosen where some requests take a moment; and what a tick or a file is in a form is nothing that anybody typed.
+  const isTyped = !['date', 'checkbox', 'radio', 'file', 'hidden'].includes(type);
+  return value === '' || !isTyped || field === undefined ? null : mistakeIn(value, field);
 }
 
 /** `attachments[0].name` is of the field `attachments`. */
@@ -220,20 +277,22 @@ interface FieldProps {
   required?: boolean;
   autoComplete?: string;
   type?: 'text' | 'email' | 'password' | 'date';
-  inputMode?: 'numeric' | 'text';
+  inputMode?: 'numeric' | 'decimal' | 'text';
   defaultValue?: string;
-  minLength?: number;
-  maxLength?: number;
   autoFocus?: boolean;
   /** Told of what is typed. */
   onType?: (text: string) => void;
 }
 
-export function Field({ help, type = 'text', required = true, onType, ...props }: FieldProps) {
+export function Field({ help: own, type = 'text', onType, ...props }: FieldProps) {
   const error = useMistake(props.name);
+  const help = useHelp(props.name, own);
+  const { isNumber, isRequired = true } = useBounds(props.name);
+  const { required = isRequired, inputMode = isNumber && (isNumber === 'integer' ? 'numeric' : 'decimal') } =
+    props;
   const onChange =
     onType && ((event: { currentTarget: { value: string } }) => onType(event.currentTarget.value));
-  const shared = { ...props, required, description: help, error, withAsterisk: false, onChange };
+  const shared = { ...props, required, inputMode, description: help, error, withAsterisk: false, onChange };
   return type === 'password' ? <PasswordInput {...shared} /> : <TextInput {...shared} type={type} />;
 }
 
@@ -242,15 +301,16 @@ interface LongFieldProps extends Omit<FieldProps, 'type'> {
   rows?: number;
 }
 
-export function LongField({ help, required = true, rows = 5, onType, ...props }: LongFieldProps) {
+export function LongField({ help, rows = 5, onType, ...props }: LongFieldProps) {
   const error = useMistake(props.name);
+  const { isRequired = true } = useBounds(props.name);
   return (
     <Textarea
       {...props}
       onChange={onType && ((event) => onType(event.currentTarget.value))}
-      required={required}
+      required={props.required ?? isRequired}
       withAsterisk={false}
-      description={help}
+      description={useHelp(props.name, help)}
       error={error}
       autosize
       minRows={rows}
@@ -259,7 +319,7 @@ export function LongField({ help, required = true, rows = 5, onType, ...props }:
   );
 }
 
-interface ChoiceProps extends Omit<FieldProps, 'type' | 'minLength' | 'maxLength' | 'inputMode' | 'onType'> {
+interface ChoiceProps extends Omit<FieldProps, 'type' | 'inputMode' | 'onType'> {
   choices: readonly { value: string; label: string }[];
   /** Told of what is chosen. */
   onChoose?: (value: string) => void;
@@ -277,14 +337,15 @@ export function FileField({ name, label, help }: { name: string; label: string; 
 }
 
 /** The platform's own choice: what people know from their phone. */
-export function Choice({ help, required = true, choices, onChoose, ...props }: ChoiceProps) {
+export function Choice({ help, choices, onChoose, ...props }: ChoiceProps) {
   const error = useMistake(props.name);
+  const { isRequired = true } = useBounds(props.name);
   return (
     <NativeSelect
       {...props}
-      required={required}
+      required={props.required ?? isRequired}
       withAsterisk={false}
-      description={help}
+      description={useHelp(props.name, help)}
       error={error}
       onChange={onChoose && ((event) => onChoose(event.currentTarget.value))}
       data={[...choices]}

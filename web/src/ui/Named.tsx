@@ -1,7 +1,7 @@
 import type { ComponentProps } from 'react';
 import { useBrand } from '../data/brand.ts';
 import { useText } from '../text/index.ts';
-import { Choice, Field, LongField } from './Form.tsx';
+import { Choice, Field, LongField, useBounds } from './Form.tsx';
 import { type FieldName, useWord } from './Value.tsx';
 
 interface NamedProps {
@@ -42,15 +42,19 @@ export function NamedLong({ name, isOptional = false, value, help }: NamedProps)
 }
 
 interface NamedChoiceProps extends NamedProps {
-  of: readonly (string | { value: string; label: string })[];
+  /** Absent: what the request says. */
+  of?: readonly (string | { value: string; label: string })[];
   onChoose?: (value: string) => void;
 }
 
 /** The same for a choice between words of the API. */
-export function NamedChoice({ name, of, isOptional = false, value, help, onChoose }: NamedChoiceProps) {
+export function NamedChoice({ name, of: own, isOptional = false, value, help, onChoose }: NamedChoiceProps) {
   const { t } = useText();
   const word = useWord();
-  const choices = of.map((each) => (typeof each === 'string' ? { value: each, label: word(each) } : each));
+  const { choices: said = [] } = useBounds(name);
+  const choices = (own ?? said).map((each) =>
+    typeof each === 'string' ? { value: each, label: word(each) } : each,
+  );
   return (
     <Choice
       {...{ name, help, label: t(`field.${name}`), required: !isOptional, onChoose }}

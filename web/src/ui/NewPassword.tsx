@@ -37,7 +37,6 @@ export function NewPassword({ name, label, help, required = true }: NewPasswordP
         required={required}
         withAsterisk={false}
         autoComplete="new-password"
-        maxLength={128}
         flex={1}
         miw={200}
         value={value}

@@ -1,6 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
 import { useState } from 'react';
+import { resetVpsPassword } from '../../../client/generated/fields/resetVpsPassword.ts';
 import { client } from '../data/client.ts';
 import { machine, machineKeys } from '../data/queries/index.ts';
 import { useText } from '../text/index.ts';
@@ -99,6 +100,7 @@ function Password({ id }: { id: number }) {
       </div>
       <Dialog title={t('access.setPassword')} isOpen={isOpen} onClose={() => setOpen(false)}>
         <Form
+          fields={resetVpsPassword}
           submit={t('access.setPassword')}
           onSubmit={async ({ password }) => {
             const answer = await client.post('/dashboard/service/{id}/vps/reset-password', {

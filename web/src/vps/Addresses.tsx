@@ -1,6 +1,7 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
 import { useState } from 'react';
+import { updateIpAddress } from '../../../client/generated/fields/updateIpAddress.ts';
 import { client } from '../data/client.ts';
 import { drawnOf, partOf } from '../data/drawn.ts';
 import { machineAddresses } from '../data/queries/index.ts';
@@ -66,6 +67,7 @@ export function Addresses() {
         onClose={() => setChosen(null)}
       >
         <Form
+          fields={updateIpAddress}
           submit={t('app.save')}
           of={partOf(drawnOf('/dashboard/service/{id}/vps/ips', { path: { id } }), ({ ips }) =>
             ips.find(({ address }) => address === chosen),
@@ -87,7 +89,6 @@ export function Addresses() {
               label={t('addresses.name')}
               help={t('addresses.nameHelp')}
               required={false}
-              maxLength={255}
               defaultValue={now?.dns_name ?? ''}
               autoFocus
             />

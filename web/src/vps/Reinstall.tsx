@@ -1,6 +1,7 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
 import { useState } from 'react';
+import { reinstallVps } from '../../../client/generated/fields/reinstallVps.ts';
 import { client } from '../data/client.ts';
 import { machine, machineKeys, product, service } from '../data/queries/index.ts';
 import { useText } from '../text/index.ts';
@@ -77,6 +78,7 @@ export function Reinstall() {
       </LinkTo>
       <Refusal error={keys.error} onRetry={() => void keys.refetch()} />
       <Form
+        fields={reinstallVps}
         submit={t('reinstall.submit')}
         isReady={typed.trim() === vps.hostname}
         onSubmit={async ({ password, hostname, user_data }) => {
@@ -101,7 +103,7 @@ export function Reinstall() {
           value={system}
           onChoose={setOs}
         />
-        <Field name="hostname" label={t('order.hostname')} maxLength={64} defaultValue={vps.hostname} />
+        <Field name="hostname" label={t('order.hostname')} required defaultValue={vps.hostname} />
         <NewPassword
           name="password"
           label={t('order.password')}

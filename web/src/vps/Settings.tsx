@@ -1,6 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
 import { useState } from 'react';
+import { updateVpsSettings } from '../../../client/generated/fields/updateVpsSettings.ts';
 import { client } from '../data/client.ts';
 import { drawnOf } from '../data/drawn.ts';
 import { useText } from '../text/index.ts';
@@ -14,6 +15,7 @@ export function Settings() {
   const [isSaved, setSaved] = useState(false);
   return (
     <Form
+      fields={updateVpsSettings}
       submit={t('app.save')}
       beside={isSaved && <Text role="status">{t('app.saved')}</Text>}
       of={drawnOf('/dashboard/service/{id}/vps/settings', { path: { id } })}
@@ -51,7 +53,6 @@ export function Settings() {
               name="hostname"
               label={t('order.hostname')}
               help={t('order.hostnameHelp')}
-              maxLength={64}
               defaultValue={found.hostname}
             />
             <Field

@@ -1,6 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
 import { useState } from 'react';
+import { createSnapshot } from '../../../client/generated/fields/createSnapshot.ts';
 import type { Schema } from '../../../client/index.ts';
 import { client } from '../data/client.ts';
 import { machine, machineSnapshots } from '../data/queries/index.ts';
@@ -144,6 +145,7 @@ export function Snapshots() {
       />
       <Dialog title={t('snapshots.create')} isOpen={isNaming} onClose={() => setNaming(false)}>
         <Form
+          fields={createSnapshot}
           submit={t('snapshots.create')}
           onSubmit={async ({ name = '', description }) => {
             await client.post('/dashboard/service/{id}/vps/snapshots', {
@@ -154,14 +156,8 @@ export function Snapshots() {
             setNaming(false);
           }}
         >
-          <Field
-            name="name"
-            label={t('services.name')}
-            help={t('snapshots.nameHelp')}
-            maxLength={40}
-            autoFocus
-          />
-          <Field name="description" label={t('snapshots.description')} required={false} maxLength={500} />
+          <Field name="name" label={t('services.name')} help={t('snapshots.nameHelp')} autoFocus />
+          <Field name="description" label={t('snapshots.description')} required={false} />
         </Form>
       </Dialog>
       <Confirm

@@ -1,6 +1,8 @@
 import { useInfiniteQuery, useMutation, useQuery } from '@tanstack/react-query';
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
+import { replayWebhook } from '../../../client/generated/fields/replayWebhook.ts';
+import { updateWebhook } from '../../../client/generated/fields/updateWebhook.ts';
 import type { Schema } from '../../../client/index.ts';
 import { DeveloperTabs } from '../account/DeveloperTabs.tsx';
 import { client } from '../data/client.ts';
@@ -133,6 +135,7 @@ function Shown({ found }: { found: Schema<'Webhook'> }) {
       <Deliveries id={found.id} />
       <Dialog title={t('apiKeys.change')} isOpen={asked === 'change'} onClose={() => setAsked(null)}>
         <Form
+          fields={updateWebhook}
           submit={t('app.save')}
           of={drawnOf('/dashboard/webhooks/{id}', { path })}
           onSubmit={async (values, _files, ifMatch) => {
@@ -235,6 +238,7 @@ function Replay({ id }: { id: number }) {
   const [count, setCount] = useState<number | null>(null);
   return (
     <Form
+      fields={replayWebhook}
       submit={t('webhooks.replay')}
       onSubmit={async ({ since = '', until, state }) => {
         const { replayed } = await client.post('/dashboard/webhooks/{id}/replay', {

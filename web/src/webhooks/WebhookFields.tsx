@@ -19,18 +19,11 @@ export function WebhookFields({ webhook }: { webhook?: Schema<'Webhook'> }) {
   const [isSome, setSome] = useState(webhook?.events != null);
   return (
     <>
-      <Field
-        name="url"
-        label={t('webhooks.url')}
-        help={t('webhooks.urlHelp')}
-        maxLength={2_000}
-        defaultValue={webhook?.url}
-      />
+      <Field name="url" label={t('webhooks.url')} help={t('webhooks.urlHelp')} defaultValue={webhook?.url} />
       <Field
         name="description"
         label={t('webhooks.description')}
         required={false}
-        maxLength={200}
         defaultValue={webhook?.description}
       />
       <Tick name="some_events" label={t('webhooks.someEvents')} isOn={isSome} onChange={setSome} />

@@ -1,5 +1,6 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useState } from 'react';
+import { createWebhook } from '../../../client/generated/fields/createWebhook.ts';
 import { DeveloperTabs } from '../account/DeveloperTabs.tsx';
 import { client } from '../data/client.ts';
 import { moreOf, queryClient, webhooks } from '../data/queries/index.ts';
@@ -78,6 +79,7 @@ export function Webhooks() {
       />
       <Section title={t('webhooks.add')}>
         <Form
+          fields={createWebhook}
           key={made}
           submit={t('webhooks.add')}
           onSubmit={async (values) => {

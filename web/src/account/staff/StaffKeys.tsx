@@ -1,4 +1,6 @@
 import { useState } from 'react';
+import { createStaffKey } from '../../../../client/generated/fields/createStaffKey.ts';
+import { rotateStaffKey } from '../../../../client/generated/fields/rotateStaffKey.ts';
 import type { Schema } from '../../../../client/index.ts';
 import { client } from '../../data/client.ts';
 import { staffKeys } from '../../data/queries/staff/index.ts';
@@ -20,6 +22,7 @@ export function StaffKeys() {
         <Group gap="xs">
           <Act
             operation="rotateStaffKey"
+            fields={rotateStaffKey}
             label={t('running.rotate')}
             text={t('running.rotateText')}
             onAct={async ({ overlap_hours: hours }) => {
@@ -50,6 +53,7 @@ export function StaffKeys() {
       aside={
         <Act
           operation="createStaffKey"
+          fields={createStaffKey}
           label={t('running.newKey')}
           size="sm"
           isFirst

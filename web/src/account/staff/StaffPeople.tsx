@@ -1,3 +1,6 @@
+import { addStaff } from '../../../../client/generated/fields/addStaff.ts';
+import { blockStaff } from '../../../../client/generated/fields/blockStaff.ts';
+import { updateStaff } from '../../../../client/generated/fields/updateStaff.ts';
 import type { Schema } from '../../../../client/index.ts';
 import { client } from '../../data/client.ts';
 import { drawnOf } from '../../data/drawn.ts';
@@ -29,6 +32,7 @@ export function StaffPeople() {
       aside={
         <Act
           operation="addStaff"
+          fields={addStaff}
           label={t('running.newPerson')}
           text={t('running.newPersonText')}
           size="sm"
@@ -56,6 +60,7 @@ function Acts({ of: member }: { of: Schema<'StaffMember'> }) {
     <Group gap="xs">
       <Act
         operation="updateStaff"
+        fields={updateStaff}
         label={t('support.change')}
         of={drawnOf('/staff/staff/{id}', { path })}
         text={t('running.changePersonText')}
@@ -85,6 +90,7 @@ function Acts({ of: member }: { of: Schema<'StaffMember'> }) {
       ) : (
         <Act
           operation="blockStaff"
+          fields={blockStaff}
           label={t('customers.block')}
           text={t('running.blockPersonText')}
           isDangerous

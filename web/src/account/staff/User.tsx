@@ -1,5 +1,9 @@
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useParams } from '@tanstack/react-router';
+import { askForFactorReset } from '../../../../client/generated/fields/askForFactorReset.ts';
+import { blockUser } from '../../../../client/generated/fields/blockUser.ts';
+import { correctUser } from '../../../../client/generated/fields/correctUser.ts';
+import { impersonateUser } from '../../../../client/generated/fields/impersonateUser.ts';
 import { ApiError, type Schema } from '../../../../client/index.ts';
 import { client } from '../../data/client.ts';
 import { drawnOf } from '../../data/drawn.ts';
@@ -103,6 +107,7 @@ function Acts({ of: person }: { of: Person }) {
     <Group gap="xs">
       <Act
         operation="impersonateUser"
+        fields={impersonateUser}
         label={t('customers.actAs')}
         text={t('customers.actAsText')}
         isFirst
@@ -125,6 +130,7 @@ function Acts({ of: person }: { of: Person }) {
       </Act>
       <Act
         operation="correctUser"
+        fields={correctUser}
         label={t('support.change')}
         of={drawnOf('/staff/users/{id}', { path })}
         onAct={({ first_name, last_name, phone, billing_email, abuse_email }, _files, ifMatch) =>
@@ -158,6 +164,7 @@ function Acts({ of: person }: { of: Person }) {
       ) : (
         <Act
           operation="blockUser"
+          fields={blockUser}
           label={t('customers.block')}
           text={t('customers.blockUserText')}
           isDangerous
@@ -186,6 +193,7 @@ function Factors({ id }: { id: number }) {
       {isNone && (
         <Act
           operation="askForFactorReset"
+          fields={askForFactorReset}
           label={t('customers.resetFactors')}
           text={t('customers.resetFactorsText')}
           isDangerous

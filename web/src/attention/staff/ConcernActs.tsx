@@ -1,3 +1,8 @@
+import { bookUnknownPayment } from '../../../../client/generated/fields/bookUnknownPayment.ts';
+import { dismissJob } from '../../../../client/generated/fields/dismissJob.ts';
+import { dismissUnknownPayment } from '../../../../client/generated/fields/dismissUnknownPayment.ts';
+import { refuseOrder } from '../../../../client/generated/fields/refuseOrder.ts';
+import { releaseOrder } from '../../../../client/generated/fields/releaseOrder.ts';
 import type { Schema } from '../../../../client/index.ts';
 import { client } from '../../data/client.ts';
 import { useText } from '../../text/index.ts';
@@ -19,6 +24,7 @@ export function ConcernActs({ concern: { kind, subject } }: { concern: Schema<'C
           />
           <Act
             operation="dismissJob"
+            fields={dismissJob}
             label={t('staff.dismiss')}
             text={t('staff.dismissText')}
             onAct={({ reason = '' }) => client.post('/staff/jobs/{id}/dismiss', { path, body: { reason } })}
@@ -49,6 +55,7 @@ export function ConcernActs({ concern: { kind, subject } }: { concern: Schema<'C
         <>
           <Act
             operation="releaseOrder"
+            fields={releaseOrder}
             label={t('staff.release')}
             text={t('staff.releaseText')}
             onAct={({ note }) => client.post('/staff/orders/{id}/release', { path, body: { note } })}
@@ -57,6 +64,7 @@ export function ConcernActs({ concern: { kind, subject } }: { concern: Schema<'C
           </Act>
           <Act
             operation="refuseOrder"
+            fields={refuseOrder}
             label={t('staff.refuse')}
             text={t('staff.refuseText')}
             isDangerous
@@ -79,6 +87,7 @@ export function ConcernActs({ concern: { kind, subject } }: { concern: Schema<'C
         <>
           <Act
             operation="bookUnknownPayment"
+            fields={bookUnknownPayment}
             label={t('staff.book')}
             onAct={({ invoice_id: id }) =>
               client.post('/staff/unknown-payments/{id}/book', { path, body: { invoice_id: Number(id) } })
@@ -88,6 +97,7 @@ export function ConcernActs({ concern: { kind, subject } }: { concern: Schema<'C
           </Act>
           <Act
             operation="dismissUnknownPayment"
+            fields={dismissUnknownPayment}
             label={t('staff.dismiss')}
             onAct={({ reason = '' }) =>
               client.post('/staff/unknown-payments/{id}/dismiss', { path, body: { reason } })

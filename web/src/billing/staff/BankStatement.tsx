@@ -1,4 +1,6 @@
 import { useParams } from '@tanstack/react-router';
+import { bookBankEntry } from '../../../../client/generated/fields/bookBankEntry.ts';
+import { dismissBankEntry } from '../../../../client/generated/fields/dismissBankEntry.ts';
 import type { Schema } from '../../../../client/index.ts';
 import { client } from '../../data/client.ts';
 import { bankEntries, bankStatement } from '../../data/queries/staff/index.ts';
@@ -75,6 +77,7 @@ function Acts({ statement, of: entry }: { statement: number; of: Entry }) {
       ))}
       <Act
         operation="bookBankEntry"
+        fields={bookBankEntry}
         label={t('staff.book')}
         text={t('money.bookText')}
         onAct={({ organization_id: organization, invoice_id: invoice }) =>
@@ -90,6 +93,7 @@ function Acts({ statement, of: entry }: { statement: number; of: Entry }) {
       </Act>
       <Act
         operation="dismissBankEntry"
+        fields={dismissBankEntry}
         label={t('staff.dismiss')}
         onAct={({ reason = '' }) =>
           client.post('/staff/bank-statements/{id}/entries/{entry_id}/dismiss', { path, body: { reason } })

@@ -1,3 +1,5 @@
+import { bookUnknownPayment } from '../../../../client/generated/fields/bookUnknownPayment.ts';
+import { dismissUnknownPayment } from '../../../../client/generated/fields/dismissUnknownPayment.ts';
 import type { Schema } from '../../../../client/index.ts';
 import { client } from '../../data/client.ts';
 import { payouts, unknownPayments } from '../../data/queries/staff/index.ts';
@@ -33,6 +35,7 @@ export function UnknownPayments() {
           <Group gap="xs">
             <Act
               operation="bookUnknownPayment"
+              fields={bookUnknownPayment}
               label={t('staff.book')}
               onAct={({ invoice_id: invoice }) =>
                 client.post('/staff/unknown-payments/{id}/book', {
@@ -45,6 +48,7 @@ export function UnknownPayments() {
             </Act>
             <Act
               operation="dismissUnknownPayment"
+              fields={dismissUnknownPayment}
               label={t('staff.dismiss')}
               onAct={({ reason = '' }) =>
                 client.post('/staff/unknown-payments/{id}/dismiss', { path: { id }, body: { reason } })

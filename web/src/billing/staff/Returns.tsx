@@ -1,3 +1,6 @@
+import { cancelCreditReturn } from '../../../../client/generated/fields/cancelCreditReturn.ts';
+import { finishCreditReturn } from '../../../../client/generated/fields/finishCreditReturn.ts';
+import { settleDispute } from '../../../../client/generated/fields/settleDispute.ts';
 import type { Schema } from '../../../../client/index.ts';
 import { client } from '../../data/client.ts';
 import { creditReturns, disputes, refunds } from '../../data/queries/staff/index.ts';
@@ -49,6 +52,7 @@ export function Disputes() {
         Number(unclear) > 0 && (
           <Act
             operation="settleDispute"
+            fields={settleDispute}
             label={t('money.settle')}
             text={t('money.settleText')}
             onAct={({ credit = '', reason = '' }) =>
@@ -89,6 +93,7 @@ export function CreditReturns() {
           <Group gap="xs">
             <Act
               operation="finishCreditReturn"
+              fields={finishCreditReturn}
               label={t('money.returned')}
               text={t('money.returnedText')}
               onAct={({ paid_on: day = '' }) =>
@@ -99,6 +104,7 @@ export function CreditReturns() {
             </Act>
             <Act
               operation="cancelCreditReturn"
+              fields={cancelCreditReturn}
               label={t('money.keepCredit')}
               text={t('money.keepCreditText')}
               isDangerous

@@ -1,5 +1,9 @@
 import { useParams } from '@tanstack/react-router';
 import { useState } from 'react';
+import { cancelInvoiceAsStaff } from '../../../../client/generated/fields/cancelInvoiceAsStaff.ts';
+import { correctInvoice } from '../../../../client/generated/fields/correctInvoice.ts';
+import { receiveBankTransfer } from '../../../../client/generated/fields/receiveBankTransfer.ts';
+import { refundInvoice } from '../../../../client/generated/fields/refundInvoice.ts';
 import type { Schema } from '../../../../client/index.ts';
 import { client } from '../../data/client.ts';
 import { refunds, staffInvoice } from '../../data/queries/staff/index.ts';
@@ -140,6 +144,7 @@ function Acts({ of: invoice }: { of: Invoice }) {
     <Group gap="xs">
       <Act
         operation="receiveBankTransfer"
+        fields={receiveBankTransfer}
         label={t('money.received')}
         text={t('money.receivedText')}
         action={invoice.actions.pay}
@@ -156,6 +161,7 @@ function Acts({ of: invoice }: { of: Invoice }) {
       </Act>
       <Act
         operation="refundInvoice"
+        fields={refundInvoice}
         label={t('money.refund')}
         text={t('money.refundText', { paid: money(invoice.amount_paid, invoice.currency, language) })}
         isDangerous
@@ -173,6 +179,7 @@ function Acts({ of: invoice }: { of: Invoice }) {
       </Act>
       <Act
         operation="correctInvoice"
+        fields={correctInvoice}
         label={t('money.correct')}
         text={t('money.correctText')}
         isDangerous
@@ -185,6 +192,7 @@ function Acts({ of: invoice }: { of: Invoice }) {
       </Act>
       <Act
         operation="cancelInvoiceAsStaff"
+        fields={cancelInvoiceAsStaff}
         label={t('money.cancel')}
         text={t('money.cancelText')}
         action={invoice.actions.cancel}

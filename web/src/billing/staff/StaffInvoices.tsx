@@ -1,3 +1,4 @@
+import { issueInvoice } from '../../../../client/generated/fields/issueInvoice.ts';
 import type { Schema } from '../../../../client/index.ts';
 import { client } from '../../data/client.ts';
 import { staffInvoices } from '../../data/queries/staff/index.ts';
@@ -48,6 +49,7 @@ export function StaffInvoices() {
           </Act>
           <Act
             operation="issueInvoice"
+            fields={issueInvoice}
             label={t('money.issue')}
             text={t('money.issueText')}
             size="sm"

@@ -1,5 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
+import { addTaxRate } from '../../../../client/generated/fields/addTaxRate.ts';
+import { endTaxRate } from '../../../../client/generated/fields/endTaxRate.ts';
 import type { Schema } from '../../../../client/index.ts';
 import { client } from '../../data/client.ts';
 import { taxRates, taxReport } from '../../data/queries/staff/index.ts';
@@ -26,6 +28,7 @@ export function TaxRates() {
         {until === null && (
           <Act
             operation="endTaxRate"
+            fields={endTaxRate}
             label={t('money.end')}
             text={t('money.endRateText')}
             onAct={({ valid_until: last = '' }) =>
@@ -55,6 +58,7 @@ export function TaxRates() {
       aside={
         <Act
           operation="addTaxRate"
+          fields={addTaxRate}
           label={t('money.newRate')}
           size="sm"
           isFirst

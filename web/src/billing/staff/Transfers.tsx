@@ -1,3 +1,4 @@
+import { takeBackBankTransfer } from '../../../../client/generated/fields/takeBackBankTransfer.ts';
 import type { Schema } from '../../../../client/index.ts';
 import { client } from '../../data/client.ts';
 import { transfers } from '../../data/queries/staff/index.ts';
@@ -24,6 +25,7 @@ export function Transfers() {
         taken === null && (
           <Act
             operation="takeBackBankTransfer"
+            fields={takeBackBankTransfer}
             label={t('money.takeBack')}
             text={t('money.takeBackText')}
             isDangerous

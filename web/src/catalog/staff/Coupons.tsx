@@ -1,3 +1,5 @@
+import { createCoupon } from '../../../../client/generated/fields/createCoupon.ts';
+import { updateCoupon } from '../../../../client/generated/fields/updateCoupon.ts';
 import type { Schema } from '../../../../client/index.ts';
 import { client } from '../../data/client.ts';
 import { drawnOf } from '../../data/drawn.ts';
@@ -22,6 +24,7 @@ export function Coupons() {
         <Group gap="xs">
           <Act
             operation="updateCoupon"
+            fields={updateCoupon}
             label={t('support.change')}
             of={drawnOf('/staff/coupons/{id}', { path: { id } })}
             onAct={(
@@ -73,6 +76,7 @@ export function Coupons() {
       aside={
         <Act
           operation="createCoupon"
+          fields={createCoupon}
           label={t('money.newCoupon')}
           size="sm"
           isFirst

@@ -1,4 +1,5 @@
 import { useState } from 'react';
+import { updateProduct } from '../../../../client/generated/fields/updateProduct.ts';
 import type { Schema } from '../../../../client/index.ts';
 import { drawnOf, partOf } from '../../data/drawn.ts';
 import { money } from '../../text/formats.ts';
@@ -37,6 +38,7 @@ export function NewOption({ product }: OptionsProps) {
   return (
     <Act
       operation="updateProduct"
+      fields={updateProduct}
       label={t('money.newOption')}
       text={t('money.newOptionText')}
       onAct={(values) => changeProduct(product.id, changeIn(values))}
@@ -59,6 +61,7 @@ export function OptionActs({ product, option }: OptionsProps & { option: Option 
     <Group gap="xs">
       <Act
         operation="updateProduct"
+        fields={updateProduct}
         label={t('support.change')}
         text={t('money.optionText')}
         of={partOf(drawnOf('/staff/products/{id}', { path: { id: product.id } }), optionIn)}
@@ -73,6 +76,7 @@ export function OptionActs({ product, option }: OptionsProps & { option: Option 
       </Act>
       <Act
         operation="updateProduct"
+        fields={updateProduct}
         label={t(isRetired ? 'money.offerAgain' : 'money.retire')}
         text={t(isRetired ? 'money.offerAgainText' : 'money.retireText')}
         isDangerous={!isRetired}
@@ -117,7 +121,6 @@ function OptionFields({ of: option, free = [] }: { of?: Option; free?: readonly 
         key={`label ${key}`}
         name={`${at}.label`}
         label={t('field.label')}
-        maxLength={100}
         defaultValue={option?.label ?? t(`optionKey.${key}`)}
         autoComplete="off"
       />
@@ -126,7 +129,6 @@ function OptionFields({ of: option, free = [] }: { of?: Option; free?: readonly 
         name={`${at}.name`}
         label={t('field.name')}
         help={t('money.optionNameHelp')}
-        maxLength={40}
         defaultValue={option?.name ?? usualNames[key]}
         autoComplete="off"
       />
@@ -144,7 +146,6 @@ function Bounds({ of: option }: { of?: Option | undefined }) {
       name={`${at}.${name}`}
       label={t(`field.${name}`)}
       inputMode="numeric"
-      maxLength={7}
       defaultValue={value?.toString()}
       autoComplete="off"
     />
@@ -160,7 +161,6 @@ function Bounds({ of: option }: { of?: Option | undefined }) {
         name={`${at}.unit_price`}
         label={t('field.unit_price')}
         help={t('money.unitHelp')}
-        maxLength={20}
         defaultValue={option?.unit_price ?? '0.00'}
         autoComplete="off"
       />
@@ -182,14 +182,12 @@ function Choices({ of: option }: { of?: Option | undefined }) {
           <Field
             name={`${row}.value`}
             label={t('field.value')}
-            maxLength={100}
             defaultValue={value?.value}
             autoComplete="off"
           />
           <Field
             name={`${row}.label`}
             label={t('field.label')}
-            maxLength={100}
             defaultValue={value?.label}
             autoComplete="off"
           />
@@ -197,7 +195,6 @@ function Choices({ of: option }: { of?: Option | undefined }) {
             name={`${row}.price`}
             label={t('field.price')}
             required={false}
-            maxLength={20}
             defaultValue={value?.price}
             autoComplete="off"
           />

@@ -1,3 +1,5 @@
+import { createProductGroup } from '../../../../client/generated/fields/createProductGroup.ts';
+import { updateProductGroup } from '../../../../client/generated/fields/updateProductGroup.ts';
 import type { Schema } from '../../../../client/index.ts';
 import { client } from '../../data/client.ts';
 import { drawnOf } from '../../data/drawn.ts';
@@ -11,6 +13,7 @@ export function ProductGroups() {
     actions: ({ id }) => (
       <Act
         operation="updateProductGroup"
+        fields={updateProductGroup}
         label={t('support.change')}
         of={drawnOf('/staff/product-groups/{id}', { path: { id } })}
         onAct={({ name, position }, _files, ifMatch) =>
@@ -39,6 +42,7 @@ export function ProductGroups() {
       aside={
         <Act
           operation="createProductGroup"
+          fields={createProductGroup}
           label={t('money.newGroup')}
           size="sm"
           isFirst

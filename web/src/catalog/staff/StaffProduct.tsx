@@ -1,4 +1,6 @@
 import { useParams } from '@tanstack/react-router';
+import { createPriceMove } from '../../../../client/generated/fields/createPriceMove.ts';
+import { updateProduct } from '../../../../client/generated/fields/updateProduct.ts';
 import type { Schema } from '../../../../client/index.ts';
 import { client } from '../../data/client.ts';
 import { drawnOf } from '../../data/drawn.ts';
@@ -116,6 +118,7 @@ function Acts({ of: product }: { of: Product }) {
     <Group gap="xs">
       <Act
         operation="updateProduct"
+        fields={updateProduct}
         label={t('support.change')}
         of={drawnOf('/staff/products/{id}', { path })}
         onAct={({ name, description = '', stock, status, group_id: group, position }, _files, ifMatch) =>
@@ -146,6 +149,7 @@ function Acts({ of: product }: { of: Product }) {
       </Act>
       <Act
         operation="updateProduct"
+        fields={updateProduct}
         label={t('money.setPrice')}
         text={t('money.setPriceText')}
         onAct={(values) => changeProduct(product.id, priceIn(values))}
@@ -157,6 +161,7 @@ function Acts({ of: product }: { of: Product }) {
       </Act>
       <Act
         operation="createPriceMove"
+        fields={createPriceMove}
         label={t('money.movePrices')}
         text={t('money.movePricesText')}
         isDangerous

@@ -1,4 +1,5 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
+import { createProduct } from '../../../../client/generated/fields/createProduct.ts';
 import type { Schema } from '../../../../client/index.ts';
 import { client } from '../../data/client.ts';
 import { productGroups, staffProducts } from '../../data/queries/staff/index.ts';
@@ -39,6 +40,7 @@ export function StaffProducts() {
       aside={
         <Act
           operation="createProduct"
+          fields={createProduct}
           label={t('money.newProduct')}
           text={t('money.newProductText')}
           size="sm"

@@ -1,4 +1,7 @@
 import { useParams } from '@tanstack/react-router';
+import { addAddressPool } from '../../../../client/generated/fields/addAddressPool.ts';
+import { changeAddressPool } from '../../../../client/generated/fields/changeAddressPool.ts';
+import { updatePoolAddress } from '../../../../client/generated/fields/updatePoolAddress.ts';
 import type { Schema } from '../../../../client/index.ts';
 import { client } from '../../data/client.ts';
 import { drawnOf } from '../../data/drawn.ts';
@@ -24,6 +27,7 @@ export function AddressPools() {
         <Group gap="xs">
           <Act
             operation="changeAddressPool"
+            fields={changeAddressPool}
             label={t('support.change')}
             of={drawnOf('/staff/address-pools/{id}', { path: { id } })}
             onAct={({ name, rest_hours: hours }, _files, ifMatch) =>
@@ -63,6 +67,7 @@ export function AddressPools() {
       aside={
         <Act
           operation="addAddressPool"
+          fields={addAddressPool}
           label={t('running.newPool')}
           size="sm"
           isFirst
@@ -110,6 +115,7 @@ export function AddressPool() {
           state === 'free' && (
             <Act
               operation="updatePoolAddress"
+              fields={updatePoolAddress}
               label={t('running.reserve')}
               onAct={({ note }) => reserve(true, note)}
             >

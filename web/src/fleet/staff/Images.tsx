@@ -1,3 +1,5 @@
+import { addOperatingSystemImage } from '../../../../client/generated/fields/addOperatingSystemImage.ts';
+import { changeOperatingSystemImage } from '../../../../client/generated/fields/changeOperatingSystemImage.ts';
 import type { Schema } from '../../../../client/index.ts';
 import { client } from '../../data/client.ts';
 import { drawnOf } from '../../data/drawn.ts';
@@ -28,6 +30,7 @@ export function Images() {
       aside={
         <Act
           operation="addOperatingSystemImage"
+          fields={addOperatingSystemImage}
           label={t('running.newImage')}
           text={t('running.newImageText')}
           size="sm"
@@ -61,6 +64,7 @@ function Acts({ of: image }: { of: Schema<'Image'> }) {
     <Group gap="xs">
       <Act
         operation="changeOperatingSystemImage"
+        fields={changeOperatingSystemImage}
         label={t('support.change')}
         of={drawnOf('/staff/images/{slug}', { path })}
         onAct={({ name, version, active, ...sizes }, _files, ifMatch) =>

@@ -1,3 +1,4 @@
+import { updateNode } from '../../../../client/generated/fields/updateNode.ts';
 import type { Schema } from '../../../../client/index.ts';
 import { client } from '../../data/client.ts';
 import { drawnOf } from '../../data/drawn.ts';
@@ -42,6 +43,7 @@ function Acts({ of: node }: { of: Schema<'Node'> }) {
     <Group gap="xs">
       <Act
         operation="updateNode"
+        fields={updateNode}
         label={t('support.change')}
         text={t('running.nodeText')}
         of={drawnOf('/staff/nodes/{id}', { path })}

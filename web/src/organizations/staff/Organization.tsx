@@ -1,5 +1,12 @@
 import { useQuery } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
+import { blockOrganization } from '../../../../client/generated/fields/blockOrganization.ts';
+import { bookBankTransfer } from '../../../../client/generated/fields/bookBankTransfer.ts';
+import { correctOrganization } from '../../../../client/generated/fields/correctOrganization.ts';
+import { grantAccountCredit } from '../../../../client/generated/fields/grantAccountCredit.ts';
+import { promisePaymentOfOrganization } from '../../../../client/generated/fields/promisePaymentOfOrganization.ts';
+import { returnCredit } from '../../../../client/generated/fields/returnCredit.ts';
+import { updateTaxStanding } from '../../../../client/generated/fields/updateTaxStanding.ts';
 import type { Schema } from '../../../../client/index.ts';
 import { client } from '../../data/client.ts';
 import { drawnOf } from '../../data/drawn.ts';
@@ -120,6 +127,7 @@ function Acts({ of: { id, status } }: { of: Organization }) {
     <Group gap="xs">
       <Act
         operation="correctOrganization"
+        fields={correctOrganization}
         label={t('support.change')}
         of={drawnOf('/staff/organizations/{id}', { path })}
         onAct={({ name, country, require_2fa: frees }, _files, ifMatch) =>
@@ -140,6 +148,7 @@ function Acts({ of: { id, status } }: { of: Organization }) {
       </Act>
       <Act
         operation="grantAccountCredit"
+        fields={grantAccountCredit}
         label={t('customers.credit')}
         text={t('customers.creditText')}
         onAct={({ amount = '', currency = '', description = '' }) =>
@@ -152,6 +161,7 @@ function Acts({ of: { id, status } }: { of: Organization }) {
       </Act>
       <Act
         operation="returnCredit"
+        fields={returnCredit}
         label={t('customers.returnCredit')}
         text={t('customers.returnCreditText')}
         isDangerous
@@ -168,6 +178,7 @@ function Acts({ of: { id, status } }: { of: Organization }) {
       </Act>
       <Act
         operation="promisePaymentOfOrganization"
+        fields={promisePaymentOfOrganization}
         label={t('customers.promise')}
         text={t('customers.promiseText')}
         onAct={({ until, note }) =>
@@ -179,6 +190,7 @@ function Acts({ of: { id, status } }: { of: Organization }) {
       </Act>
       <Act
         operation="bookBankTransfer"
+        fields={bookBankTransfer}
         label={t('customers.transfer')}
         text={t('customers.transferText')}
         onAct={({ amount = '', currency = '', reference = '', received_on: received }) =>
@@ -203,6 +215,7 @@ function Acts({ of: { id, status } }: { of: Organization }) {
       ) : (
         <Act
           operation="blockOrganization"
+          fields={blockOrganization}
           label={t('customers.block')}
           text={t('customers.blockText')}
           isDangerous
@@ -227,6 +240,7 @@ function Tax({ id }: { id: number }) {
       aside={
         <Act
           operation="updateTaxStanding"
+          fields={updateTaxStanding}
           label={t('support.change')}
           of={drawnOf('/staff/organizations/{id}/tax', { path: { id } })}
           text={t('customers.taxText')}

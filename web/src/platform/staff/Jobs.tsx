@@ -1,3 +1,4 @@
+import { dismissJob } from '../../../../client/generated/fields/dismissJob.ts';
 import type { Schema } from '../../../../client/index.ts';
 import { client } from '../../data/client.ts';
 import { failedJobs } from '../../data/queries/staff/index.ts';
@@ -25,6 +26,7 @@ export function Jobs() {
           />
           <Act
             operation="dismissJob"
+            fields={dismissJob}
             label={t('staff.dismiss')}
             text={t('staff.dismissText')}
             onAct={({ reason = '' }) =>

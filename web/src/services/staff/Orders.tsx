@@ -1,3 +1,5 @@
+import { refuseOrder } from '../../../../client/generated/fields/refuseOrder.ts';
+import { releaseOrder } from '../../../../client/generated/fields/releaseOrder.ts';
 import type { Schema } from '../../../../client/index.ts';
 import { client } from '../../data/client.ts';
 import { orders } from '../../data/queries/staff/index.ts';
@@ -38,6 +40,7 @@ export function Orders() {
           <Group gap="xs">
             <Act
               operation="releaseOrder"
+              fields={releaseOrder}
               label={t('staff.release')}
               text={t('staff.releaseText')}
               onAct={({ note }) =>
@@ -48,6 +51,7 @@ export function Orders() {
             </Act>
             <Act
               operation="refuseOrder"
+              fields={refuseOrder}
               label={t('staff.refuse')}
               text={t('staff.refuseText')}
               isDangerous

@@ -1,4 +1,8 @@
 import { useParams } from '@tanstack/react-router';
+import { finishServiceByHand } from '../../../../client/generated/fields/finishServiceByHand.ts';
+import { promisePaymentOfService } from '../../../../client/generated/fields/promisePaymentOfService.ts';
+import { suspendService } from '../../../../client/generated/fields/suspendService.ts';
+import { terminateService } from '../../../../client/generated/fields/terminateService.ts';
 import type { Schema } from '../../../../client/index.ts';
 import { client } from '../../data/client.ts';
 import { useMay } from '../../data/may.ts';
@@ -128,6 +132,7 @@ function Acts({ of: service, name }: { of: Service; name: string }) {
       {tasks.some((task) => waits.has(task)) && (
         <Act
           operation="finishServiceByHand"
+          fields={finishServiceByHand}
           label={t('customers.done')}
           text={t('customers.doneText')}
           onAct={({ task }) =>
@@ -144,6 +149,7 @@ function Acts({ of: service, name }: { of: Service; name: string }) {
       )}
       <Act
         operation="promisePaymentOfService"
+        fields={promisePaymentOfService}
         label={t('customers.promise')}
         text={t('customers.promiseText')}
         onAct={({ until, note }) =>
@@ -163,6 +169,7 @@ function Acts({ of: service, name }: { of: Service; name: string }) {
       ) : (
         <Act
           operation="suspendService"
+          fields={suspendService}
           label={t('customers.suspend')}
           text={t('customers.suspendText')}
           isDangerous
@@ -173,6 +180,7 @@ function Acts({ of: service, name }: { of: Service; name: string }) {
       )}
       <Act
         operation="terminateService"
+        fields={terminateService}
         label={t('customers.terminate')}
         text={t('customers.terminateText')}
         name={name}

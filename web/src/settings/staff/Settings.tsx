@@ -1,8 +1,10 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
+import { updateSettings } from '../../../../client/generated/fields/updateSettings.ts';
 import type { Schema } from '../../../../client/index.ts';
 import { client } from '../../data/client.ts';
 import { drawnOf, partOf } from '../../data/drawn.ts';
+import { fieldOf } from '../../data/fields.ts';
 import { useMay } from '../../data/may.ts';
 import { settings } from '../../data/queries/staff/index.ts';
 import { day } from '../../text/formats.ts';
@@ -32,23 +34,6 @@ type Settings = Schema<'Settings'>;
 const elsewhere = ['brand', 'support'] as const;
 type Area = Exclude<keyof Settings, (typeof elsewhere)[number]>;
 type Value = string | number | boolean | null | readonly unknown[];
-
-/** What may be chosen where a setting is one of a few words. */
-const choices: Readonly<Record<string, readonly string[]>> = {
-  'cancellation.refund': ['none', 'unused'],
-  'cancellation.refund_to': ['credit', 'original'],
-  'cancellation.withdrawal_refund': ['full', 'unused'],
-  'cancellation.withdrawal_for': ['consumers', 'everyone'],
-  'tax.prices': ['net', 'gross'],
-  'tax.unknown_tax_id': ['tax', 'reverse_charge'],
-  'bookkeeping.chart': ['SKR03', 'SKR04'],
-};
-
-/** Numbers that may be left out, which is null, so that nothing else tells that they are numbers. */
-const maybeNumbers = new Set([
-  ...['reminder_days_before', 'last_reminder_days_after', 'late_fee_days_after', 'suspend_days_after'],
-  ...['terminate_days_after', 'services', 'consultant', 'client'],
-]);
 
 const isElsewhere = (area: keyof Settings): area is (typeof elsewhere)[number] =>
   (elsewhere as readonly string[]).includes(area);
@@ -107,6 +92,7 @@ function AreaForm({ area }: { area: Area }) {
   return (
     <div onInput={remember}>
       <Form
+        fields={updateSettings}
         submit={t('running.save')}
         of={partOf(drawnOf('/staff/settings'), (now) => valuesOf(area, now))}
         onSubmit={save}
@@ -173,7 +159,7 @@ function Setting({ path, name, value }: { path: string; name: string; value: Val
   const { t } = useText();
   const word = useWord();
   const label = t(`setting.${name as keyof (typeof en)['setting']}`);
-  const words = choices[path];
+  const words = fieldOf(updateSettings, path)?.choices;
   if (words !== undefined)
     return (
       <Choice
@@ -229,12 +215,12 @@ function ListSetting({ path, label, items }: { path: string; label: string; item
 
 function readAll(area: Area, values: Record<string, Value>, typed: Values): Record<string, Value> {
   return Object.fromEntries(
-    Object.entries(values).map(([name, value]) => [name, readAs(value, name, `${area}.${name}`, typed)]),
+    Object.entries(values).map(([name, value]) => [name, readAs(value, `${area}.${name}`, typed)]),
   );
 }
 
 /** What was typed, as the kind of value that the setting is. */
-function readAs(before: Value, name: string, path: string, values: Values): Value {
+function readAs(before: Value, path: string, values: Values): Value {
   const typed = values[path];
   if (typeof before === 'boolean') return typed !== undefined;
   if (Array.isArray(before)) {
@@ -242,5 +228,5 @@ function readAs(before: Value, name: string, path: string, values: Values): Valu
     return isOfParts(path) ? rows : rows.map((row) => row['']?.trim() ?? '');
   }
   if (typed === undefined) return null;
-  return typeof before === 'number' || maybeNumbers.has(name) ? Number(typed) : typed;
+  return fieldOf(updateSettings, path)?.isNumber !== undefined ? Number(typed) : typed;
 }

@@ -1,3 +1,5 @@
+import { createCannedReply } from '../../../../client/generated/fields/createCannedReply.ts';
+import { updateCannedReply } from '../../../../client/generated/fields/updateCannedReply.ts';
 import type { Schema } from '../../../../client/index.ts';
 import { client } from '../../data/client.ts';
 import { drawnOf } from '../../data/drawn.ts';
@@ -13,6 +15,7 @@ export function CannedReplies() {
       <Group gap="xs">
         <Act
           operation="updateCannedReply"
+          fields={updateCannedReply}
           label={t('support.change')}
           of={drawnOf('/staff/canned-replies/{id}', { path: { id } })}
           onAct={(body, _files, ifMatch) =>
@@ -46,6 +49,7 @@ export function CannedReplies() {
       aside={
         <Act
           operation="createCannedReply"
+          fields={createCannedReply}
           label={t('support.newCanned')}
           isFirst
           size="sm"

@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
+import { updateSettings } from '../../../../client/generated/fields/updateSettings.ts';
 import type { Schema } from '../../../../client/index.ts';
 import { client } from '../../data/client.ts';
 import { drawnOf, partOf } from '../../data/drawn.ts';
@@ -43,6 +44,7 @@ export function DepartmentsPage() {
         departments !== undefined && (
           <Act
             operation="updateSettings"
+            fields={updateSettings}
             label={t('departments.new')}
             size="sm"
             isFirst
@@ -98,6 +100,7 @@ function One({ of: department, at, count }: OneProps) {
           )}
           <Act
             operation="updateSettings"
+            fields={updateSettings}
             label={t('support.change')}
             of={partOf(departmentsNow, (all) => all.find((each) => each.slug === slug))}
             onAct={(typed, _files, ifMatch) =>
@@ -212,7 +215,7 @@ function Fields({ of: department, at }: { of?: Department; at: number }) {
   const name = (field: string) => `${nameAt(at)}.${field}`;
   return (
     <>
-      <Field name={name('name')} label={t('field.name')} defaultValue={department?.name} maxLength={100} />
+      <Field name={name('name')} label={t('field.name')} defaultValue={department?.name} />
       {department === undefined && (
         <Field
           name={name('slug')}
@@ -227,7 +230,6 @@ function Fields({ of: department, at }: { of?: Department; at: number }) {
         defaultValue={department?.description}
         required={false}
         rows={2}
-        maxLength={300}
       />
       <Field
         name={name('email')}

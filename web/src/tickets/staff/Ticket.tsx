@@ -1,6 +1,11 @@
 import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
 import { type ReactNode, useRef, useState } from 'react';
+import { answerTicket } from '../../../../client/generated/fields/answerTicket.ts';
+import { assignTicket } from '../../../../client/generated/fields/assignTicket.ts';
+import { mergeTicket } from '../../../../client/generated/fields/mergeTicket.ts';
+import { splitTicket } from '../../../../client/generated/fields/splitTicket.ts';
+import { updateTicket } from '../../../../client/generated/fields/updateTicket.ts';
 import type { Schema } from '../../../../client/index.ts';
 import { client } from '../../data/client.ts';
 import { drawnOf } from '../../data/drawn.ts';
@@ -185,6 +190,7 @@ function Acts({ ticket }: { ticket: StaffTicket }) {
       {may('listStaff') && (
         <Act
           operation="assignTicket"
+          fields={assignTicket}
           label={t('support.assign')}
           onAct={({ assigned }) => assign(assigned === undefined ? null : Number(assigned))}
         >
@@ -201,6 +207,7 @@ function Acts({ ticket }: { ticket: StaffTicket }) {
       />
       <Act
         operation="updateTicket"
+        fields={updateTicket}
         label={t('support.change')}
         of={drawnOf('/staff/tickets/{tid}', { path })}
         onAct={({ subject, department, priority, status, service_id: service }, _files, ifMatch) =>
@@ -227,6 +234,7 @@ function Acts({ ticket }: { ticket: StaffTicket }) {
       </Act>
       <Act
         operation="mergeTicket"
+        fields={mergeTicket}
         label={t('support.merge')}
         text={t('support.mergeText')}
         onAct={({ tid: into = '' }) => client.post('/staff/tickets/{tid}/merge', { path, body: { into } })}
@@ -235,6 +243,7 @@ function Acts({ ticket }: { ticket: StaffTicket }) {
       </Act>
       <Act
         operation="splitTicket"
+        fields={splitTicket}
         label={t('support.split')}
         text={t('support.splitText')}
         onAct={({ subject = '', ...ticked }) =>
@@ -334,6 +343,7 @@ function Answer({ ticket }: { ticket: StaffTicket }) {
         </Group>
         <Refusal error={canned.error} />
         <Form
+          fields={answerTicket}
           key={draft.version}
           submit={t(isNote ? 'support.writeNote' : 'support.send')}
           onSubmit={async ({ message = '', status }, files) => {

@@ -1,4 +1,6 @@
 import { useNavigate, useParams } from '@tanstack/react-router';
+import { assignUnclaimedMail } from '../../../../client/generated/fields/assignUnclaimedMail.ts';
+import { openTicketFromMail } from '../../../../client/generated/fields/openTicketFromMail.ts';
 import type { Schema } from '../../../../client/index.ts';
 import { client } from '../../data/client.ts';
 import { unclaimedMail } from '../../data/queries/staff/index.ts';
@@ -21,6 +23,7 @@ export function UnclaimedMail() {
           <Group gap="xs">
             <Act
               operation="assignUnclaimedMail"
+              fields={assignUnclaimedMail}
               label={t('support.toTicket')}
               onAct={async ({ tid = '', as }) => {
                 const body = { tid, as: as as 'reply' | 'note' };
@@ -33,6 +36,7 @@ export function UnclaimedMail() {
             </Act>
             <Act
               operation="openTicketFromMail"
+              fields={openTicketFromMail}
               label={t('support.openTicket')}
               onAct={async ({ organization_id: organization, department = '', priority, subject = '' }) => {
                 const { ticket } = await client.post('/staff/unclaimed-mails/{id}/open', {

@@ -1,0 +1,54 @@
+/** What a request says of one of its fields; made of the description of the API into `client/generated/fields/`. */
+export interface RequestField {
+  isNumber?: 'integer' | 'number';
+  isRequired: boolean;
+  minLength?: number;
+  maxLength?: number;
+  pattern?: string;
+  message?: string;
+  minimum?: number;
+  maximum?: number;
+  choices?: readonly string[];
+  help?: string;
+}
+
+/** By the names that `details` of an error have. */
+export type RequestFields = Readonly<Record<string, RequestField>>;
+
+/** Of one of several, `pages[2].url`, what the request says of all of them. */
+export function fieldOf(fields: RequestFields | undefined, name: string): RequestField | undefined {
+  return fields?.[name.replaceAll(/\[\d+\]/g, '[]')];
+}
+
+/**
+ * What the API would say of a text that was typed, in its own words; null when it has nothing against it. Blanks around it
+ * count only where nothing is left to choose: some forms take them away. Bounds count signs as the API does, which is not
+ * how browsers count, so that no field stops anybody from typing.
+ */
+export function mistakeIn(text: string, field: RequestField): string | null {
+  const mistake = mistakeInExactly(text, field);
+  return mistake === null || mistakeInExactly(text.trim(), field) === null ? null : mistake;
+}
+
+function mistakeInExactly(text: string, { isNumber, ...field }: RequestField): string | null {
+  if (isNumber !== undefined) return mistakeInNumber(text, isNumber, field);
+  const { minLength = 0, maxLength = Number.POSITIVE_INFINITY, pattern, message } = field;
+  const { length } = [...text];
+  if (length < minLength)
+    return minLength === 1 ? 'must not be empty' : `must have at least ${minLength} characters`;
+  if (length > maxLength) return `must have at most ${maxLength} characters`;
+  if (pattern !== undefined && !new RegExp(pattern, 'u').test(text))
+    return message ?? 'has a form or characters that are not allowed here';
+  return null;
+}
+
+type Bounds = Pick<RequestField, 'minimum' | 'maximum'>;
+
+function mistakeInNumber(text: string, kind: 'integer' | 'number', { minimum, maximum }: Bounds) {
+  const number = text.trim() === '' ? Number.NaN : Number(text);
+  if (kind === 'integer' ? !Number.isInteger(number) : !Number.isFinite(number))
+    return kind === 'integer' ? 'must be an integer' : 'must be a number';
+  if (minimum !== undefined && number < minimum) return `must be at least ${minimum}`;
+  if (maximum !== undefined && number > maximum) return `must be at most ${maximum}`;
+  return null;
+}
