@@ -1,5 +1,5 @@
 import { cardNamed, cardOf, ibans, type TestCard } from './cards.ts';
-import { nowS, Objects, type StripeObject } from './objects.ts';
+import { Objects, type StripeObject } from './objects.ts';
 import { invalid, missing, Refusal } from './refusal.ts';
 
 /** Smallest amounts that Stripe takes, in the currency's minor unit. */
@@ -291,7 +291,7 @@ export class Account {
     const { amount, currency } = charge;
     const dispute = this.objects.make('du', 'dispute', {
       ...{ amount, currency, charge: charge.id, payment_intent: intentId, status, reason: 'fraudulent' },
-      evidence_details: { due_by: nowS() + 7 * 86_400, has_evidence: false, submission_count: 0 },
+      evidence_details: { due_by: this.objects.now() + 7 * 86_400, has_evidence: false, submission_count: 0 },
       balance_transactions: [],
     });
     charge.disputed = true;
@@ -327,7 +327,7 @@ export class Account {
         method: fee === 0 ? 'standard' : 'instant',
       },
       ...{ failure_code: null, failure_message: null, failure_balance_transaction: null },
-      arrival_date: Math.ceil(nowS() / 86_400) * 86_400,
+      arrival_date: Math.ceil(this.objects.now() / 86_400) * 86_400,
     });
     // The fee is taken from what is left, and not from what arrives.
     payout.balance_transaction = this.#move('payout', payout.id, -amount, currency, fee).id;
@@ -374,7 +374,7 @@ export class Account {
           status: 'open',
           payment_status: fields.mode === 'setup' ? 'no_payment_required' : 'unpaid',
         },
-        ...{ payment_intent: null, setup_intent: null, expires_at: nowS() + 86_400 },
+        ...{ payment_intent: null, setup_intent: null, expires_at: this.objects.now() + 86_400 },
       },
       { intentFields },
     );

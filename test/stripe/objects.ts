@@ -21,10 +21,12 @@ export function nowS(): number {
 /** Everything that an account has, by id, in the order in which it was made. */
 export class Objects {
   readonly #all = new Map<string, StripeObject>();
+  /** What time it is at Stripe; another one where a test moves the product's. */
+  now: () => number = nowS;
 
   /** `hidden` is what Stripe knows as well, and shows to nobody. */
   make(prefix: string, object: string, fields: object, hidden: object = {}): StripeObject {
-    const made: StripeObject = { id: idFor(prefix), object, created: nowS(), livemode: false, ...fields };
+    const made: StripeObject = { id: idFor(prefix), object, created: this.now(), livemode: false, ...fields };
     for (const [name, value] of Object.entries(hidden))
       Object.defineProperty(made, name, { value, writable: true, enumerable: false });
     this.#all.set(made.id, made);

@@ -9,5 +9,6 @@ const database = await startEmbeddedPostgres({
   settings: { shared_buffers: '32MB' },
 });
 process.on('SIGTERM', () => void database.stop().then(() => process.exit(0)));
-console.log(JSON.stringify({ url: database.url, pid: database.pid, ...place }));
+const { url, applicationUrl, pid } = database;
+console.log(JSON.stringify({ url, applicationUrl, pid, ...place }));
 setInterval(() => undefined, 60_000);
