@@ -18,9 +18,16 @@ import {
   unsubscribeRoutes,
   userStaffRoutes,
 } from './account/index.ts';
-import { attentionStaffRoutes, jobDismissalRoutes, jobRetryRoutes, needRoutes } from './attention/index.ts';
+import {
+  attentionStaffRoutes,
+  jobDismissalRoutes,
+  jobRetryRoutes,
+  needRoutes,
+  processLacks,
+} from './attention/index.ts';
 import {
   bankStatementRoutes,
+  billingLacks,
   billingPersonal,
   billingRoutes,
   billingStaffRoutes,
@@ -49,7 +56,7 @@ import {
   taxStaffRoutes,
   topUpRoutes,
 } from './billing/index.ts';
-import { cartRoutes } from './cart/index.ts';
+import { cartLacks, cartRoutes } from './cart/index.ts';
 import {
   catalogPersonal,
   catalogRoutes,
@@ -184,6 +191,9 @@ function operationsOf(principal: Principal): string[] {
 /** What streams of events bring that is no entry of the journal. */
 const besideJournal = { watches: [sampleWatch, screenWatch], underWay: [actionProgress] };
 
+/** What the company may lack before it can sell: the host, who sells, what is sold. */
+const allLacks = [processLacks, billingLacks, cartLacks];
+
 /** Every endpoint of the product. */
 export const allRoutes: RouteGroup[] = [
   catalogRoutes,
@@ -249,7 +259,7 @@ export const allRoutes: RouteGroup[] = [
   suspendStaffRoutes,
   settingsStaffRoutes(allSettings),
   calendarStaffRoutes,
-  attentionStaffRoutes(allConcerns, house),
+  attentionStaffRoutes({ concerns: allConcerns, house, lacks: allLacks, operationsOf }),
   mailStaffRoutes,
   auditRoutes,
   eventStaffRoutes(

@@ -694,6 +694,11 @@ function journalDays(days: number, isPossible: boolean): number | null {
 
 const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'silent'] as const;
 
+/** Whether a URL with this host leads to whoever opens it, and to nobody else. */
+export function isThisHost(hostname: string): boolean {
+  return /^(localhost|127\..*|\[::1\])$/.test(hostname);
+}
+
 /**
  * Mails that leave this host are from somebody and lead somewhere: what their defaults say is true on this host alone. It is
  * said and not refused, since an update must not stop a company whose mail server writes a sender of its own.
@@ -706,7 +711,7 @@ function mail(
   const chosen = engine === 'auto' ? (smtpUrl === null ? 'database' : 'smtp') : engine;
   if (chosen === 'smtp' && smtpUrl === null)
     throw new ConfigError('MAIL is smtp, so SMTP_URL is needed too.');
-  const leaves = smtpUrl !== null && !/^(localhost|127\..*|\[::1\])$/.test(new URL(smtpUrl).hostname);
+  const leaves = smtpUrl !== null && !isThisHost(new URL(smtpUrl).hostname);
   return { mail: chosen, smtpUrl: smtpUrl ?? '', mailLacks: chosen === 'smtp' && leaves ? unset : [] };
 }
 

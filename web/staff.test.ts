@@ -5,6 +5,7 @@ import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { runningVps } from '../test/orders.ts';
 import { sql } from '../test/sql.ts';
 import { followUps } from './src/data/staffEvents.ts';
+import en from './src/text/staff/staff.en.json' with { type: 'json' };
 import { hostile, lookAt, openStaffBed, type StaffBed } from './staffBed.ts';
 import { signIn } from './testbed.ts';
 
@@ -42,6 +43,33 @@ it('shows staff what waits for a person, who sees to it in place', async () => {
     await sql(bed.product, 'select dismissed_at is not null as gone from jobs where id = $1', id),
   ).toEqual([{ gone: true }]);
   expect(complaints()).toEqual([]);
+});
+
+it('says above everything what lacks before anything is sold, and leads to where it is mended', async () => {
+  const { page, complaints } = await bed.openStaff();
+  await page.goto('/staff');
+  await page.getByRole('heading', { name: 'Before you sell' }).waitFor();
+  await page.getByText('No backup was ever made').waitFor();
+  const headings = await page.getByRole('heading', { level: 2 }).allInnerTexts();
+  expect(headings.slice(0, 2)).toEqual(['Before you sell', 'Needs a person']);
+  const rate = page.getByRole('listitem').filter({ hasText: 'Nobody is charged tax' });
+  await rate.getByRole('link', { name: 'Put it right' }).click();
+  await page.getByRole('heading', { level: 1, name: 'Tax rates' }).waitFor();
+  await bed.product.staff.post('/staff/tax/rates', {
+    country: 'NL',
+    rate: '21.00',
+    valid_from: '2026-01-01',
+  });
+  await page.goto('/staff');
+  await page.getByText('No backup was ever made').waitFor();
+  expect(await rate.count()).toBe(0);
+  expect(complaints()).toEqual([]);
+});
+
+it('names everything that may lack in its own words', async () => {
+  const { schemas } = (await bed.product.staff.get('/openapi.json')).body.components;
+  const codes = (schemas.Lack.properties.code.enum as string[]).map((code) => code.replaceAll('.', '_'));
+  expect(Object.keys(en.lack).toSorted()).toEqual(codes.toSorted());
 });
 
 it('is live: what happens elsewhere is shown untouched', async () => {

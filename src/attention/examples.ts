@@ -13,6 +13,14 @@ export const examples = {
           message: 'vps.provision/boot: the machine did not start',
         },
       ],
+      lacks: [
+        {
+          code: 'tax.rate',
+          message:
+            'Nobody is charged tax: NL has no rate that counts today. If you charge none, add one of 0.00',
+          page: '/staff/tax-rates',
+        },
+      ],
       house: {
         queue_s: 0.4,
         workers: 1,

@@ -3,6 +3,7 @@
  * is new by mail. Whoever says to a customer that "our staff has been told" relies on this.
  */
 export { jobDismissalRoutes } from './dismissJob.ts';
+export { processLacks } from './lacks.ts';
 export { staffMails } from './mails.ts';
 export { attentionMeasures } from './measures.ts';
 export { needRoutes } from './needs.ts';

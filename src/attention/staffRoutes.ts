@@ -1,6 +1,15 @@
 import { Type } from 'typebox';
-import { Choice, Id, Nullable, named, type RouteGroup, routes, Timestamp } from '../platform/http/index.ts';
-import type { ConcernSource } from '../platform/index.ts';
+import {
+  Choice,
+  Id,
+  Nullable,
+  named,
+  type Principal,
+  type RouteGroup,
+  routes,
+  Timestamp,
+} from '../platform/http/index.ts';
+import type { ConcernSource, Context, LackSource } from '../platform/index.ts';
 import { examples } from './examples.ts';
 import { type HouseSources, readHouse } from './house.ts';
 import { listConcerns } from './list.ts';
@@ -50,7 +59,31 @@ const group = {
   examples,
 };
 
-export function attentionStaffRoutes(sources: readonly ConcernSource[], house: HouseSources): RouteGroup {
+/** What is known above of what staff is told. */
+export interface Upstairs {
+  concerns: readonly ConcernSource[];
+  house: HouseSources;
+  /** In the order in which they are mended. */
+  lacks: readonly LackSource[];
+  /** The names of staff's operations that somebody may call. */
+  operationsOf(principal: Principal): string[];
+}
+
+export function attentionStaffRoutes({ concerns, house, lacks, operationsOf }: Upstairs): RouteGroup {
+  const LackShape = named(
+    'Lack',
+    Type.Object({
+      code: Choice(lacks.flatMap(({ codes }) => codes)),
+      message: Type.String({ description: 'What is lacking and what to do' }),
+      page: Nullable(
+        Type.String({
+          description:
+            'The page of the dashboard on which the caller can mend it; null where another role does, or whoever runs the host',
+        }),
+      ),
+    }),
+    'Something that the company lacks before it can sell; it is gone once it is mended',
+  );
   return routes('/staff/attention', group, (route) => {
     route.get(
       '',
@@ -60,10 +93,31 @@ export function attentionStaffRoutes(sources: readonly ConcernSource[], house: H
         operation: 'listConcerns',
         summary: 'List what needs a person',
         description:
-          'Of each kind the newest hundred; something leaves the list when it is put right. And how the product itself does.',
-        data: named('ConcernList', Type.Object({ concerns: Type.Array(ConcernShape), house: HouseShape })),
+          'Of each kind the newest hundred; something leaves the list when it is put right. What lacks before anything can be ' +
+          'sold. And how the product itself does.',
+        data: named(
+          'ConcernList',
+          Type.Object({
+            concerns: Type.Array(ConcernShape),
+            lacks: Type.Array(LackShape, { description: 'In the order in which they are mended' }),
+            house: HouseShape,
+          }),
+        ),
       },
-      async (ctx) => ({ ...(await listConcerns(ctx, sources)), house: await readHouse(ctx, house) }),
+      async (ctx, { principal }) => ({
+        ...(await listConcerns(ctx, concerns)),
+        lacks: await readLacks(ctx, lacks, new Set(operationsOf(principal))),
+        house: await readHouse(ctx, house),
+      }),
     );
   });
+}
+
+/** What is lacking, each with the page where whoever asks may mend it. */
+async function readLacks(ctx: Context, sources: readonly LackSource[], operations: ReadonlySet<string>) {
+  const found = await Promise.all(sources.map(({ find }) => find(ctx)));
+  return found.flat().map(({ code, message, mendedAt }) => ({
+    ...{ code, message },
+    page: mendedAt !== null && operations.has(mendedAt.operation) ? mendedAt.page : null,
+  }));
 }

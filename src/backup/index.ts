@@ -9,5 +9,6 @@ export { BackupError } from './failure.ts';
 export { defaultFolder } from './folder.ts';
 export { type MadeBackup, makeBackup } from './make.ts';
 export { type Manifest, rowsIn } from './manifest.ts';
+export { noteBackup } from './note.ts';
 export { type Restored, restoreBackup } from './restore.ts';
 export { verifyBackup } from './verify.ts';

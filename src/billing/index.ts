@@ -57,6 +57,7 @@ export { invoiceStaffRoutes } from './invoices/staffRoutes.ts';
 export { type Totals, totalsOf } from './invoices/totals.ts';
 export { requireFewUnpaid, reservableAddresses } from './invoices/unpaid.ts';
 export { billingJobs, billingPeriodicJobs } from './jobs.ts';
+export { billingLacks } from './lacks.ts';
 export { readAccountCredit } from './ledger/accountCredit.ts';
 export { ledgerMeasures } from './ledger/check.ts';
 export { ledgerConcerns } from './ledger/concerns.ts';

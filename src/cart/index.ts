@@ -6,4 +6,5 @@
 import './errors.ts';
 import './permissions.ts';
 
+export { cartLacks } from './lacks.ts';
 export { cartRoutes } from './routes.ts';

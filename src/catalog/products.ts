@@ -104,6 +104,10 @@ const ofKind = statement<ProductRow, { moduleId: number; limit: number }>(
 );
 const byPlace: SortKey<ProductRow> = { by: 'p.place', type: 'bigint', of: (row) => row.place };
 const byName = 'lower(p.name) collate "C"';
+const sold = statement<ProductRow, { limit: number }>(
+  'catalog.sold',
+  `${selectProduct} where p.status = 'active' order by p.place, p.id limit :limit`,
+);
 const everyProduct = pagedList<ProductRow & { by_name: string }>({
   name: 'catalog.all',
   from: 'products p',
@@ -133,6 +137,11 @@ export async function findProducts(ctx: Context, ids: number[]): Promise<Map<num
 /** The products of a kind that are for sale, at most a hundred. */
 export async function findProductsOfKind(ctx: Context, moduleId: number): Promise<Product[]> {
   return (await ctx.db.many(ofKind, { moduleId, limit: 100 })).map(fromRow);
+}
+
+/** What is for sale, at most a hundred. */
+export async function findProductsForSale(ctx: Context): Promise<Product[]> {
+  return (await ctx.db.many(sold, { limit: 100 })).map(fromRow);
 }
 
 /** One product; `not_found` when there is none, or when customers may not see it. */

@@ -1,4 +1,4 @@
-import { defaultFolder, makeBackup, verifyBackup } from '../backup/index.ts';
+import { defaultFolder, makeBackup, noteBackup, verifyBackup } from '../backup/index.ts';
 import { borrowServer } from '../database.ts';
 import { systemClock } from '../platform/index.ts';
 import type { Command } from './command.ts';
@@ -12,7 +12,8 @@ export const backup: Command = {
     withInstallation(config, async (place) => {
       const to = typeof options.to === 'string' ? options.to : defaultFolder(place.data.dir);
       const isKeyLeftOut = options['without-key'] === true;
-      const database = await borrowServer(config, place.data, place.quiet, place.log);
+      const borrow = () => borrowServer(config, place.data, place.quiet, place.log);
+      const database = await borrow();
       const made = await makeBackup({
         url: database.ownerUrl,
         dataDir: place.data.dir,
@@ -22,6 +23,9 @@ export const backup: Command = {
         now: systemClock.now(),
       }).finally(() => database.close());
       if (!options.quick) await verifyBackup(made.file, place.data.dir);
+      // Only now: one that does not come back is none.
+      const noted = await borrow();
+      await noteBackup(noted.ownerUrl, systemClock.now()).finally(() => noted.close());
       const hasKey = made.manifest.files['secret.key'] !== undefined;
       return [
         `${made.file} (${(made.bytes / 2 ** 20).toFixed(1)} MiB): ${contents(made.manifest)}.`,

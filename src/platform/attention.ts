@@ -36,6 +36,23 @@ export function findConcerns(ctx: Context, { find }: ConcernSource, limit: numbe
   return ctx.db.many(find as Statement<Concern, ConcernParams>, { limit, now: ctx.clock.now() });
 }
 
+/** Something that a company lacks before it can sell. */
+export interface Lack {
+  /** Stable: `company.address`. */
+  code: string;
+  /** What is lacking and what to do, for staff. */
+  message: string;
+  /** The page of the dashboard on which it is mended, and the operation that does; null: on the host, as the message says. */
+  mendedAt: { page: string; operation: string } | null;
+}
+
+/** What of a room's own may be lacking. Nobody ticks it off: it is found each time, and gone once it is mended. */
+export interface LackSource {
+  /** All that it may find. */
+  codes: readonly string[];
+  find(ctx: Context): Promise<Lack[]>;
+}
+
 /** Something that can be out of order while the process itself serves; whoever runs the product sees it in `/readyz`. */
 export interface HealthCheck {
   name: string;

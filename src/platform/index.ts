@@ -3,7 +3,14 @@
  * contexts, money, the database, jobs and the conventions of HTTP, each in one place.
  */
 
-export { type Concern, type ConcernSource, findConcerns, type HealthCheck } from './attention.ts';
+export {
+  type Concern,
+  type ConcernSource,
+  findConcerns,
+  type HealthCheck,
+  type Lack,
+  type LackSource,
+} from './attention.ts';
 export { type Clock, systemClock, type TravellingClock, travellingClock } from './clock.ts';
 export {
   type AccountContext,
@@ -41,6 +48,7 @@ export { isDomain } from './hostname.ts';
 export { newId } from './ids.ts';
 export {
   forgetSecretKey,
+  isBackedUp,
   openSeal,
   type SealedSource,
   type SealedValue,

@@ -28,6 +28,11 @@ const forgetKey = statement(
    on conflict (only_row) do update set key_fingerprint = null`,
 );
 
+const noteOfBackup = statement<{ is_backed_up: boolean }>(
+  'installation.isBackedUp',
+  'select exists (select from installation where backed_up_at is not null) as is_backed_up',
+);
+
 const hasTables = statement<{ has: boolean }>(
   'installation.hasTables',
   `select to_regclass('installation') is not null as has`,
@@ -41,6 +46,11 @@ const hasTraces = statement<{ has: boolean }>(
 /** Whether the product was ever started on this database, which may be anybody's. */
 export async function wasStarted(db: Queryable): Promise<boolean> {
   return (await db.one(hasTables)).has && (await db.one(hasTraces)).has;
+}
+
+/** Whether a backup was ever made, as the command that makes them notes. */
+export async function isBackedUp(db: Queryable): Promise<boolean> {
+  return (await db.one(noteOfBackup)).is_backed_up;
 }
 
 /** The secret key is not the one this database was filled with; the message says what to do. */

@@ -26,12 +26,16 @@ import {
 import { ConcernActs } from './ConcernActs.tsx';
 import { ConcernLink } from './ConcernLink.tsx';
 
-/** What needs a person first, then how the company stands. */
+/** Pages on which staff mends what is lacking. */
+type Mending = '/staff/settings' | '/staff/tax-rates' | '/staff/products' | '/staff/images' | '/staff/nodes';
+
+/** What lacks before anything is sold, then what needs a person, then how the company stands. */
 export function Today() {
   const { t } = useText();
   const may = useMay();
   return (
     <Page title={t('staff.today')}>
+      <Lacks />
       <Concerns />
       <SimpleGrid cols={{ base: 1, lg: 2 }}>
         {may('previewCalendar') && <Coming />}
@@ -40,6 +44,35 @@ export function Today() {
       </SimpleGrid>
       <House />
     </Page>
+  );
+}
+
+type Lack = Schema<'Lack'>;
+
+/** What the company lacks before it can sell; nothing once it lacks nothing. */
+function Lacks() {
+  const { t } = useText();
+  const { data } = useQuery(concerns());
+  if (data === undefined || data.lacks.length === 0) return null;
+  return (
+    <Section title={t('staff.beforeYouSell')}>
+      <Stack component="ol" gap="xs" m={0} ps="lg">
+        {data.lacks.map((lack) => (
+          <LackOne key={lack.code} lack={lack} />
+        ))}
+      </Stack>
+    </Section>
+  );
+}
+
+function LackOne({ lack: { code, message, page } }: { lack: Lack }) {
+  const { t } = useText();
+  const name = code.replaceAll('.', '_');
+  return (
+    <Text component="li" style={{ overflowWrap: 'anywhere' }}>
+      {isText(`lack.${name}`) ? t(`lack.${name as keyof typeof en.lack}`) : message}{' '}
+      {page !== null && <LinkTo to={page as Mending}>{t('staff.mend')}</LinkTo>}
+    </Text>
   );
 }
 
