@@ -26,6 +26,8 @@ export function Trial<Answer>({ label, about, ask, besides = none, children }: T
   const here = useRef<HTMLElement>(null);
   // Null while something that is needed is missing: asked then, the answer would only say so.
   const [typed, setTyped] = useState<Values | null>(null);
+  // What is being done is not tried out any more: asked after it, the API would only say that it has been done.
+  const [isSent, setSent] = useState(false);
   useEffect(() => {
     const form = here.current?.closest('form');
     if (!form) return;
@@ -39,10 +41,16 @@ export function Trial<Answer>({ label, about, ask, besides = none, children }: T
       return Object.fromEntries(entries.filter(([name]) => !besides.includes(name)));
     };
     // What is the same is not asked for again.
-    const read = () => setTyped((before) => (isSame(before, now()) ? before : now()));
+    const read = () => {
+      setSent(false);
+      setTyped((before) => (isSame(before, now()) ? before : now()));
+    };
+    const send = () => setSent(true);
     read();
+    form.addEventListener('submit', send);
     for (const kind of ['input', 'change']) form.addEventListener(kind, read);
     return () => {
+      form.removeEventListener('submit', send);
       for (const kind of ['input', 'change']) form.removeEventListener(kind, read);
     };
   }, [besides]);
@@ -51,7 +59,7 @@ export function Trial<Answer>({ label, about, ask, besides = none, children }: T
     // Of its own, so that no event has it asked for again: by then it may have been done.
     queryKey: ['trial', ...about, label, asked],
     queryFn: () => ask(asked ?? {}),
-    enabled: asked !== null,
+    enabled: asked !== null && !isSent,
     placeholderData: keepPreviousData,
     retry: false,
     gcTime: 0,
