@@ -403,7 +403,9 @@ export class Customer {
       );
       const answer = await nobody.post('/auth/login', { email, password });
       const session = this.company.client(tokenOf(answer));
-      diary.took('a guest comes', await session.post('/dashboard/invitations/accept', { token }));
+      const { organizations } = (await session.get('/dashboard/organizations')).body.data;
+      const own = { 'x-organization-id': String(organizations[0].id) };
+      diary.took('a guest comes', await session.post('/dashboard/invitations/accept', { token }, own));
       const client = this.company.client(tokenOf(answer), this.organizationId);
       const userId = answer.body.data.user.id;
       this.#guest = { email, client, userId, leavesOn: dayAfter(today, this.chance.whole(1, 60)) };
