@@ -3,6 +3,7 @@ import path from 'node:path';
 import type { SimulatedMachine } from '../../src/drivers/hypervisor/index.ts';
 import type { Client } from '../client.ts';
 import { audit, auditNode } from '../crash/audit.ts';
+import { until } from '../product.ts';
 import { daysBetween, minorOf } from './books.ts';
 import type { Customer } from './customer.ts';
 import type { World } from './world.ts';
@@ -287,7 +288,12 @@ const questions: Record<string, Find> = {
   },
 
   'work that is stuck, or a concern that nobody saw to': async ({ staff }) => {
-    await staff.day();
+    // The worker speaks up every ten seconds, and the clock has just gone on by hours: it counts as away until then.
+    await until(
+      () => staff.seeToConcerns(),
+      () => !staff.left.has('worker.away'),
+      60_000,
+    );
     return [...staff.left].map(([kind, message]) => `${kind}: ${message}`);
   },
 

@@ -91,7 +91,7 @@ export class Staff {
   /** Once on each day, when customers have had theirs. */
   async day(): Promise<void> {
     await this.#bookTransfers();
-    await this.#seeToConcerns();
+    await this.seeToConcerns();
     await this.#answerTickets();
     await this.#err();
   }
@@ -113,7 +113,8 @@ export class Staff {
     }
   }
 
-  async #seeToConcerns(): Promise<void> {
+  /** What needs a person is done, as far as a person can; the rest is what is left. */
+  async seeToConcerns(): Promise<void> {
     const { concerns } = (await this.as('operator').get('/staff/attention')).body.data as {
       concerns: Concern[];
     };
