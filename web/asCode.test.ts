@@ -76,4 +76,8 @@ it('names the places of a path, and leaves out what nobody else may read', () =>
   expect(withoutSecrets({ recovery_code: 'a', secret: null, totp_secret: 'b', isPassword: true })).toEqual({
     ...{ recovery_code: '…', secret: null, totp_secret: '…', isPassword: true },
   });
+  const address = { postal_code: '1017 AB', country_code: 'NL' };
+  expect(withoutSecrets({ couponcode: 'SPRING', address, code: '123456', recovery_codes: ['a'] })).toEqual({
+    ...{ couponcode: 'SPRING', address, code: '…', recovery_codes: ['…'] },
+  });
 });

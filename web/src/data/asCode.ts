@@ -77,7 +77,9 @@ function givenIn(template: string, address: string): Record<string, string> {
   return Object.fromEntries(given);
 }
 
-const secret = /password|secret|token|code|credential|content_base64/i;
+/** Codes are secret where they let somebody in; a coupon's, a country's or a refusal's is not. */
+const secret =
+  /password|secret|token|credential|content_base64|^codes?$|(recovery|one_time|totp|otp|verification|confirmation)_?codes?/i;
 
 /** The body without what nobody else may read, or what is too long to show. */
 export function withoutSecrets(value: unknown, name = ''): unknown {
