@@ -1,11 +1,11 @@
 /**
  * `npm run inn:build`: the command line tool in one file, with the commands of this version, that runs wherever there is Node 20
- * or newer: `dist/cli/inn.mjs`. Built anew when what it is made of differs.
+ * or newer, whatever it is called: `dist/cli/inn.mjs`. Built anew when what it is made of differs.
  */
 import { createHash } from 'node:crypto';
-import { chmod, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { build } from 'vite';
+import { build, type Rolldown } from 'vite';
 import { ourDescription } from '../client/description.ts';
 import { type Description, tableOf } from './table.ts';
 
@@ -21,23 +21,36 @@ export async function buildTool(): Promise<string> {
   const stamp = path.join(place, '.made-of');
   if ((await readFile(stamp, 'utf8').catch(() => null)) === madeOf) return file;
   await mkdir(place, { recursive: true });
-  const fresh = await mkdtemp(`${place}-`);
-  try {
-    await build({
-      ...{ root, configFile: false, logLevel: 'warn' },
-      define: { tableOfCommands: `JSON.parse(${JSON.stringify(table)})` },
-      build: {
-        ...{ ssr: path.join(root, 'cli/main.ts'), outDir: fresh, target: 'node20', copyPublicDir: false },
-        rolldownOptions: { output: { entryFileNames: 'inn.mjs', banner: '#!/usr/bin/env node' } },
-      },
-    });
-    await chmod(path.join(fresh, 'inn.mjs'), 0o755);
-    await rename(path.join(fresh, 'inn.mjs'), file);
-    await writeFile(stamp, madeOf);
-  } finally {
-    await rm(fresh, { recursive: true, force: true });
-  }
+  const built = (await build({
+    ...{ root, configFile: false, logLevel: 'warn' },
+    define: { tableOfCommands: `JSON.parse(${JSON.stringify(table)})` },
+    build: {
+      ...{ ssr: path.join(root, 'cli/main.ts'), target: 'node20', copyPublicDir: false, write: false },
+      rolldownOptions: { output: { format: 'cjs' } },
+    },
+  })) as Rolldown.RolldownOutput;
+  const fresh = `${file}.${process.pid}`;
+  await writeFile(fresh, asProgram(built.output[0]), { mode: 0o755 });
+  await rename(fresh, file);
+  await writeFile(stamp, madeOf);
   return file;
+}
+
+/**
+ * Node goes by a file's name, and by the package it lies in, to read it as a module or not; older ones refuse a module
+ * without `.mjs`. People save it as they like: with `import()` alone, which both have, it is either.
+ */
+function asProgram({ code, imports }: Rolldown.OutputChunk): string {
+  const names = JSON.stringify(imports);
+  return [
+    '#!/usr/bin/env node',
+    '(async () => {',
+    `const loaded = new Map(await Promise.all(${names}.map(async (name) => [name, await import(name)])));`,
+    'const require = (name) => loaded.get(name);',
+    code,
+    '})();',
+    '',
+  ].join('\n');
 }
 
 async function fingerprint(table: string): Promise<string> {

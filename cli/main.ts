@@ -1,5 +1,6 @@
 /** The program, as it is built into one file with its table of commands. */
 import path from 'node:path';
+import { exits } from './failures.ts';
 import { run } from './run.ts';
 import type { Table } from './table.ts';
 
@@ -14,4 +15,8 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code === 'EPIPE') process.exit(0);
   throw error;
 });
-process.exitCode = await run(tableOfCommands, program, process.argv.slice(2));
+// Should it end before it knows how, that is no success.
+process.exitCode = exits.refused;
+void run(tableOfCommands, program, process.argv.slice(2)).then((exit) => {
+  process.exitCode = exit;
+});
