@@ -116,8 +116,7 @@ describe('the list of commands', () => {
         () => '1',
       );
       const typed = understand(command, [...places, ...wordsOfBody(example)], usageOf('inn', command));
-      const asked = JSON.stringify(typed.asked.map(({ path: at }) => at.at(-1)));
-      expect(withoutAsked(typed.body), `${command.words.join(' ')} ${asked}`).toEqual(withoutAsked(example));
+      expect(withoutAsked(typed.body), command.words.join(' ')).toEqual(withoutAsked(example));
     }
   });
 });

@@ -5,6 +5,7 @@ import { parseArgs } from 'node:util';
 import { type Attached, Body, merge } from './body.ts';
 import { UsageError } from './failures.ts';
 import type { Field } from './fields.ts';
+import { flagOf } from './flags.ts';
 import { argumentsOf, type Command } from './table.ts';
 
 /** Flags of every command; those of a kind of command alone say of which. */
@@ -67,8 +68,8 @@ export interface Typed {
   query: Record<string, string | number | boolean>;
   /** Undefined when none is sent. */
   body: Record<string, unknown> | undefined;
-  /** Required, to be asked for: never typed where others see it. */
-  asked: Field[];
+  /** What stands in the body for what is asked for: never typed where others see it. */
+  asked: symbol[];
   flags: Record<string, string | true>;
 }
 
@@ -126,7 +127,7 @@ export function understand(command: Command, argv: readonly string[], usage: str
       continue;
     }
     const isNo = field.flag !== token.name;
-    if (field.isAsked && !isNo) typed.asked.push(field);
+    if (field.isAsked && !isNo) body.put(field, markIn(typed, field));
     else if (command.query.includes(field))
       typed.query[field.path[0] ?? ''] = readAs(field, token.value, isNo) as string;
     else
@@ -142,7 +143,7 @@ export function understand(command: Command, argv: readonly string[], usage: str
     ({ path: [name = '', ...more], isRequired }) =>
       isRequired && more.length === 0 && !(name in body.value) && !(whole !== undefined && name in whole),
   );
-  typed.asked.push(...missing.filter((field) => field.isAsked && !typed.asked.includes(field)));
+  for (const field of missing) if (field.isAsked) body.put(field, markIn(typed, field));
   const absent = missing.filter(({ isAsked }) => !isAsked);
   if (absent.length > 0)
     throw new UsageError(`Missing: ${absent.map(({ flag }) => `--${flag}`).join(', ')}\n\n${usage}`);
@@ -150,11 +151,49 @@ export function understand(command: Command, argv: readonly string[], usage: str
   return typed;
 }
 
-/** Puts what was asked for where it belongs. */
-export function putAsked(typed: Typed, field: Field, value: string): void {
-  const body = new Body(typed.body);
-  body.put(field, value);
-  typed.body = body.value;
+function markIn({ asked }: Typed, { flag }: Field): symbol {
+  const mark = Symbol(flag);
+  asked.push(mark);
+  return mark;
+}
+
+/** Asks for each in the order of the flags, and puts the answer where its flag stood. */
+export async function fillAsked(typed: Typed, ask: (question: string) => Promise<string>): Promise<void> {
+  for (const mark of typed.asked) {
+    const found = findMark(typed.body, mark);
+    if (found !== null)
+      Object.assign(found.at, { [found.steps.at(-1) ?? '']: await ask(nameOf(found.steps)) });
+  }
+}
+
+interface Marked {
+  at: object;
+  steps: (string | number)[];
+}
+
+/** Null of one that a later flag replaced. */
+function findMark(value: unknown, mark: symbol): Marked | null {
+  if (typeof value !== 'object' || value === null) return null;
+  for (const [name, inner] of Object.entries(value)) {
+    const step = Array.isArray(value) ? Number(name) : name;
+    if (inner === mark) return { at: value, steps: [step] };
+    const found = findMark(inner, mark);
+    if (found !== null) return { at: found.at, steps: [step, ...found.steps] };
+  }
+  return null;
+}
+
+/** `products 2 options.password`: of which entry it is asked, counted from 1. */
+function nameOf(steps: readonly (string | number)[]): string {
+  const words: string[] = [];
+  let names: string[] = [];
+  for (const step of steps)
+    if (typeof step === 'string') names.push(step);
+    else {
+      words.push(flagOf(names), String(step + 1));
+      names = [];
+    }
+  return [...words, flagOf(names)].filter((word) => word !== '').join(' ');
 }
 
 function parsed(

@@ -10,7 +10,7 @@ import { offers, scriptFor } from './completion.ts';
 import { exits, tell, UsageError } from './failures.ts';
 import { findPlaces } from './find.ts';
 import { helpOf, listOf, type OwnCommand, usageOf } from './help.ts';
-import { commandIn, putAsked, type Typed, understand } from './parse.ts';
+import { commandIn, fillAsked, type Typed, understand } from './parse.ts';
 import { connectionOf } from './profiles.ts';
 import { ask } from './prompt.ts';
 import { chooseProfile, logIn, logOut } from './session.ts';
@@ -110,7 +110,7 @@ async function runCommand(
 ): Promise<void> {
   const typed = understand(command, rest, usageOf(program, command));
   const client = clientFor(command, typed.flags);
-  for (const field of typed.asked) putAsked(typed, field, await ask(field.flag, true));
+  await fillAsked(typed, (question) => ask(question, true));
   const places = await findPlaces(client, table.commands, command, typed.places);
   await make(client, command, { ...typed, places });
 }
