@@ -1,12 +1,17 @@
 /** Makes the call that a command stands for, and prints its answer. */
-import { createWriteStream } from 'node:fs';
-import { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
-import type { Call, Client, Schema } from '../client/index.ts';
+import {
+  type Answer,
+  ApiError,
+  type Call,
+  type Client,
+  type Schema,
+  UnreachableError,
+} from '../client/index.ts';
 import { follow } from './events.ts';
-import { UsageError } from './failures.ts';
+import { PerhapsDoneError, UsageError } from './failures.ts';
 import { read, type Typed } from './parse.ts';
 import { printRecord, Table } from './print.ts';
+import { save } from './save.ts';
 import { shown, shownJson } from './shown.ts';
 import type { Command } from './table.ts';
 import { waitForAction, waitForDelivery } from './wait.ts';
@@ -19,23 +24,35 @@ type Page = Record<string, unknown> & { next_cursor?: string | null };
 export async function make(client: Client, command: Command, typed: Typed): Promise<void> {
   const call = callOf(command, typed);
   if (command.answer === 'events') return follow(client, command.path, call, typed.flags.json === true);
-  if (command.answer !== 'json') return save(await client.send('get', command.path, call), command, typed);
+  if (command.answer !== 'json') return save(client, command, call, typed);
   if (command.list?.hasPages) return printPages(client, command, typed, call);
-  const { text, data } = await answerTo(client, command, call);
-  if (typed.flags.wait === true) await wait(client, command, typed, data);
+  const { text, data, headers } = await answerTo(client, command, call);
   if (typed.flags.json === true) printJson(text);
   else if (command.list !== null)
     printRows(new Table(columnsOf(typed)), data[command.list.key], 'Nothing there.');
   else printRecord(data);
+  const isTried = command.method !== 'get' && headers.get('test-key') === 'true';
+  if (isTried) process.stderr.write('The key is a test key: nothing was changed.\n');
+  // After it is printed: it may hold what is said once, such as a password, and whoever waits may give up.
+  else if (typed.flags.wait === true) await wait(client, command, typed, data);
 }
 
-function callOf({ upload }: Command, { places, query, body, flags }: Typed): Call {
+function callOf({ upload, takesKey }: Command, { places, query, body, flags }: Typed): Call {
+  const ifMatch = headerOf(flags, 'if-match');
   return {
     ...{ path: places, query, body },
     ...(upload !== null && { file: fileToSend(flags.file, upload) }),
-    ...(typeof flags['if-match'] === 'string' && { ifMatch: flags['if-match'] }),
-    ...(typeof flags['idempotency-key'] === 'string' && { idempotencyKey: flags['idempotency-key'] }),
+    ...(ifMatch !== undefined && { ifMatch }),
+    // Chosen here, so that it can be told when nobody knows whether it was done.
+    ...(takesKey && { idempotencyKey: headerOf(flags, 'idempotency-key') ?? crypto.randomUUID() }),
   };
+}
+
+function headerOf(flags: Typed['flags'], name: string): string | undefined {
+  const value = flags[name];
+  if (typeof value !== 'string') return undefined;
+  if (!/^[\x20-\x7e]+$/.test(value)) throw new UsageError(`--${name} holds what cannot be sent.`);
+  return value;
 }
 
 function fileToSend(file: string | true | undefined, type: string): Blob {
@@ -43,14 +60,15 @@ function fileToSend(file: string | true | undefined, type: string): Blob {
   return new Blob([new Uint8Array(read(file))], { type });
 }
 
-async function answerTo(
-  client: Client,
-  { method, path }: Command,
-  call: Call,
-): Promise<{ text: string; data: Page }> {
-  const answer = await client.send(method, path, call);
-  const text = await answer.text();
-  return { text, data: (JSON.parse(text) as { data: Page }).data };
+async function answerTo(client: Client, { method, path }: Command, call: Call): Promise<Answer<Page>> {
+  try {
+    return await client.answer<Page>(method, path, call);
+  } catch (error) {
+    const isFailure = error instanceof ApiError || error instanceof UnreachableError;
+    if (isFailure && error.isPerhapsDone && call.idempotencyKey !== undefined)
+      throw new PerhapsDoneError(error, call.idempotencyKey);
+    throw error;
+  }
 }
 
 async function wait(client: Client, { waitsFor }: Command, { places }: Typed, data: unknown): Promise<void> {
@@ -101,18 +119,4 @@ function printRows(table: Table, rows: unknown, otherwise: string | null): void 
 /** As it came; a terminal gets the same in letters that it does not obey. */
 function printJson(text: string): void {
   process.stdout.write(`${process.stdout.isTTY ? shownJson(text) : text}\n`);
-}
-
-/** What is no JSON: into a file, or on to the next program. */
-async function save(answer: Response, { answer: kind }: Command, { flags }: Typed): Promise<void> {
-  if (answer.body === null) return;
-  const body = Readable.fromWeb(answer.body as Parameters<typeof Readable.fromWeb>[0]);
-  if (typeof flags.output === 'string' && flags.output !== '-') {
-    await pipeline(body, createWriteStream(flags.output)).catch((error: NodeJS.ErrnoException) => {
-      throw new UsageError(`${flags.output} cannot be written: ${error.code}`);
-    });
-    process.stderr.write(`Written to ${shown(flags.output)}.\n`);
-  } else if (!process.stdout.isTTY) await pipeline(body, process.stdout, { end: false });
-  else if (kind === 'text') process.stdout.write(`${shown(await new Response(answer.body).text(), true)}\n`);
-  else throw new UsageError('It is no text: name a file with --output, or send it on with |.');
 }

@@ -13,8 +13,25 @@ export class NotFoundError extends Error {}
 /** What was waited for has ended badly. */
 export class FailedError extends Error {}
 
+/** Nobody knows whether it was done; sent again with its key, it is not done twice. */
+export class PerhapsDoneError extends Error {
+  override readonly cause: ApiError | UnreachableError;
+  readonly key: string;
+
+  constructor(cause: ApiError | UnreachableError, key: string) {
+    super(cause.message, { cause });
+    this.cause = cause;
+    this.key = key;
+  }
+}
+
 /** The sentences of a failure, for standard error, and the code to end with. */
 export function tell(error: unknown, program: string): { lines: string[]; exit: number } {
+  if (error instanceof PerhapsDoneError) {
+    const { lines } = tell(error.cause, program);
+    const advice = `Perhaps it was done. Repeat it with --idempotency-key ${shown(error.key)} and nothing is done twice.`;
+    return { lines: [...lines, advice], exit: exits.unreachable };
+  }
   if (error instanceof ApiError)
     return {
       lines: [
@@ -42,10 +59,15 @@ function hints({ code, retryAfter }: ApiError, program: string): string[] {
   return retryAfter === null ? [] : [`  Try again in ${retryAfter} s.`];
 }
 
-/** Why nobody answered: the network's own words are in what caused it. */
-function reasonOf({ cause }: UnreachableError): string {
+/**
+ * Why nobody answered. The system's own words say where; what else `fetch` says may quote a header, and with it the key: of
+ * that only the code is told.
+ */
+function reasonOf({ status, cause }: UnreachableError): string {
+  if (status !== null) return status < 400 ? ', which is no answer of the API' : '';
   const deeper = cause instanceof Error ? (cause.cause ?? cause) : undefined;
-  const code = (deeper as NodeJS.ErrnoException | undefined)?.code;
-  const said = deeper instanceof Error && deeper.message !== '' ? deeper.message : undefined;
-  return said === undefined && code === undefined ? '' : `: ${shown(said ?? String(code))}`;
+  const { code, syscall, message } = (deeper ?? {}) as Partial<NodeJS.ErrnoException>;
+  if (message === 'unexpected redirect') return `: ${message}`;
+  if (code === undefined) return '';
+  return `: ${shown(syscall !== undefined && message ? message : code)}`;
 }

@@ -77,7 +77,7 @@ export function connectionOf(
   const url = isNamed ? profile?.url : env.INNKEEPER_URL ? apiAt(env.INNKEEPER_URL) : profile?.url;
   if (url === undefined)
     throw new UsageError('Nobody is signed in. Use "login", or set INNKEEPER_URL and INNKEEPER_API_KEY.');
-  const own = isNamed ? undefined : env.INNKEEPER_API_KEY || undefined;
+  const own = isNamed ? undefined : env.INNKEEPER_API_KEY?.trim() || undefined;
   // A key is for the installation that made it, and for no other.
   const key = own ?? (profile?.url === url ? profile.api_key : undefined);
   const about = given.organization ?? (isNamed ? undefined : env.INNKEEPER_ORGANIZATION);

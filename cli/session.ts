@@ -23,9 +23,11 @@ export async function logIn(flags: Flags, env: NodeJS.ProcessEnv): Promise<void>
   const client = clientAt(url, key, null);
   const { user } = await client.get('/dashboard/account');
   const organization = numberOf(textOf(flags.organization)) ?? (await onlyOrganization(client));
+  // Read again: while it asked, others may have been signed in or out.
+  const { profiles } = readProfiles(env);
   const file = writeProfiles(env, {
     current: name,
-    profiles: { ...kept.profiles, [name]: { url, api_key: key, organization } },
+    profiles: { ...profiles, [name]: { url, api_key: key, organization } },
   });
   process.stderr.write(`Signed in at ${shown(url)} as ${shown(user.email)}; kept in ${shown(file)}.\n`);
   if (organization === null)

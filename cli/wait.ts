@@ -39,14 +39,37 @@ export async function waitForAction(
     throw new FailedError(`${ended.command} failed: ${ended.error?.message ?? 'nobody said why'}`);
 }
 
-/** Until all that an invoice bought has been delivered. */
+/** Until all that an invoice bought has been delivered. Throws {@link FailedError} when it is not, or waits for a person. */
 export async function waitForDelivery(client: Client, answer: Schema<'InvoicePaymentAnswer'>): Promise<void> {
-  if (answer.invoice.status !== 'paid') {
-    say(`The invoice is ${answer.invoice.status}: nothing is delivered before it is paid.`);
-    return;
-  }
-  const services = new Set(answer.invoice.items.flatMap(({ service_id: id }) => (id === null ? [] : [id])));
+  const { items } = answer.invoice.status === 'paid' ? answer.invoice : await waitForPayment(client, answer);
+  const services = new Set(items.flatMap(({ service_id: id }) => (id === null ? [] : [id])));
   for (const id of services) await waitForService(client, id);
+}
+
+async function waitForPayment(
+  client: Client,
+  { invoice: { id, status }, charge, redirect_url: page }: Schema<'InvoicePaymentAnswer'>,
+): Promise<Schema<'Invoice'>> {
+  const isOnItsWay = charge?.state === 'open' || charge?.state === 'pending' || charge?.state === 'paid';
+  if (page !== null)
+    throw new FailedError(`Pay at ${page}: nothing is delivered before the invoice is paid.`);
+  if (!isOnItsWay)
+    throw new FailedError(
+      charge?.state === 'failed'
+        ? 'The payment was declined: nothing is delivered before the invoice is paid.'
+        : `The invoice is ${status}: nothing is delivered before it is paid.`,
+    );
+  say('The payment is on its way.');
+  for (;;) {
+    const { invoice } = await client.get('/dashboard/invoices/{id}', { path: { id } });
+    if (invoice.status === 'paid') return invoice;
+    if (invoice.status !== 'unpaid') throw new FailedError(`The invoice is ${invoice.status}.`);
+    await pause();
+  }
+}
+
+function pause(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, pauseMs));
 }
 
 async function waitForService(client: Client, id: number): Promise<void> {
@@ -54,12 +77,18 @@ async function waitForService(client: Client, id: number): Promise<void> {
   for (;;) {
     const { service } = await client.get('/dashboard/services/{id}', { path: { id } });
     const name = service.hostname ?? service.domain ?? String(id);
-    tell(`${name}: ${service.provisioning_state === 'done' ? service.status : service.provisioning_state}`);
-    if (service.provisioning_state === 'done') return;
-    if (service.provisioning_state === 'failed')
-      throw new FailedError(
-        [`${name} could not be delivered.`, ...service.waiting.map(({ message }) => message)].join(' '),
-      );
-    await new Promise((resolve) => setTimeout(resolve, pauseMs));
+    const waiting = service.waiting.map(({ message }) => message);
+    const isOver = service.status === 'cancelled' || service.status === 'terminated';
+    const isDone = service.provisioning_state === 'done';
+    const step = isDone || isOver ? service.status : service.provisioning_state;
+    if (isOver || service.provisioning_state === 'failed') {
+      tell(`${name}: ${step}`);
+      const why = isOver && service.end_reason !== null ? [service.end_reason] : waiting;
+      const what = isOver ? `${name} is ${service.status}.` : `${name} could not be delivered.`;
+      throw new FailedError([what, ...why].join(' '));
+    }
+    tell([`${name}: ${step}`, ...(isDone ? [] : waiting)].join(', '));
+    if (isDone) return;
+    await pause();
   }
 }

@@ -34,6 +34,14 @@ export interface Call extends CallOptions {
   file?: Blob;
 }
 
+/** An answer in JSON. */
+export interface Answer<Data> {
+  /** As it came. */
+  text: string;
+  data: Data;
+  headers: Headers;
+}
+
 const tries = 3;
 const pauseMs = 500;
 
@@ -60,9 +68,9 @@ export class Client {
 
   /** A thing with its tag, for `ifMatch` of a change: nobody's change in between is overwritten unseen. */
   async getTagged<P extends PathOf<'get'>>(path: P, ...[given]: Rest<OperationAt<'get', P>>) {
-    const response = await this.send('get', path, (given ?? {}) as Call);
-    const { data } = (await response.json()) as { data: DataOf<OperationAt<'get', P>> };
-    return { data, tag: response.headers.get('etag') ?? undefined };
+    type Data = DataOf<OperationAt<'get', P>>;
+    const { data, headers } = await this.answer<Data>('get', path, (given ?? {}) as Call);
+    return { data, tag: headers.get('etag') ?? undefined };
   }
 
   post<P extends PathOf<'post'>>(path: P, ...[given]: Rest<OperationAt<'post', P>>) {
@@ -127,13 +135,25 @@ export class Client {
   }
 
   async #data<Data>(method: Method, path: string, given?: unknown): Promise<Data> {
-    const response = await this.send(method, path, (given ?? {}) as Call);
-    const { data } = (await response.json()) as { data: Data };
-    return data;
+    return (await this.answer<Data>(method, path, (given ?? {}) as Call)).data;
   }
 
   /** The answer itself, of a call that is known only as the program runs, such as one of a command line. */
-  async send(method: Method, path: string, call: Call): Promise<Response> {
+  send(method: Method, path: string, call: Call): Promise<Response> {
+    return this.#send(method, path, call, async (response) => response);
+  }
+
+  /** The same, read to its end: only then it has come. */
+  answer<Data>(method: Method, path: string, call: Call): Promise<Answer<Data>> {
+    return this.#send(method, path, call, answerIn<Data>);
+  }
+
+  async #send<T>(
+    method: Method,
+    path: string,
+    call: Call,
+    read: (response: Response) => Promise<T>,
+  ): Promise<T> {
     const {
       url,
       token: given,
@@ -158,35 +178,39 @@ export class Client {
     const same = JSON.stringify([target, about, token, call.file === undefined ? body : crypto.randomUUID()]);
     const key = call.idempotencyKey ?? this.#unanswered.keyOf(same) ?? crypto.randomUUID();
     if (method === 'post') headers['idempotency-key'] = key;
-    const note = (outcome: Response | ApiError | UnreachableError) => {
-      if (method === 'post') this.#unanswered.note({ same, key, about: target }, outcome);
+    const note = (failure: ApiError | UnreachableError | null) => {
+      if (method !== 'post') return;
+      this.#unanswered.note({ same, key, about: target }, failure);
+      if (failure !== null) failure.isPerhapsDone = this.#unanswered.keyOf(same) !== undefined;
     };
     const isRepeatable = method === 'get' || method === 'post' || method === 'put';
     let patience = patienceSeconds;
     let mayAsk = onRefused !== undefined;
     for (let attempt = 1; ; attempt += 1) {
-      const failure = await send(target, {
+      const outcome = await send(target, {
         method: method.toUpperCase(),
         headers,
         body,
         signal: call.signal,
-      }).then(
-        async (response) => (response.ok ? response : failureOf(response)),
-        (error: unknown) => {
+      })
+        .then(async (response) => (response.ok ? { got: await read(response) } : failureOf(response)))
+        .catch((error: unknown) => {
           // Whoever gave it up asks for nothing again.
           call.signal?.throwIfAborted();
-          return new UnreachableError(null, { cause: error });
-        },
-      );
-      note(failure);
-      if (failure instanceof Response) return failure;
+          return error instanceof UnreachableError ? error : new UnreachableError(null, { cause: error });
+        });
+      note('got' in outcome ? null : outcome);
+      if ('got' in outcome) return outcome.got;
+      const failure = outcome;
       if (mayAsk && failure instanceof ApiError && (await onRefused?.(failure, { method, path }))) {
         call.signal?.throwIfAborted();
         mayAsk = false;
         continue;
       }
       const wait = waitAfter(failure, attempt);
-      if (!isRepeatable || attempt >= tries || wait === null || wait > patience) throw failure;
+      // One that is under way will be answered: patience ends that, not a number of tries.
+      const isLast = attempt >= tries && !isInFlight(failure);
+      if (!isRepeatable || isLast || wait === null || wait > patience) throw failure;
       patience -= wait;
       await pause(wait * 1_000, call.signal);
     }
@@ -210,15 +234,17 @@ class Unanswered {
     return asked !== undefined && performance.now() - asked.at < unansweredMs ? asked.key : undefined;
   }
 
-  note(asked: Asked, outcome: Response | ApiError | UnreachableError): void {
+  /** Null: it was answered. */
+  note(asked: Asked, failure: ApiError | UnreachableError | null): void {
     const before = this.keyOf(asked.same);
     // Said before anybody looked at what was asked for: it tells nothing of the tries before.
-    const isAtDoor = outcome instanceof ApiError && [401, 403, 429].includes(outcome.status);
+    const isAtDoor = failure instanceof ApiError && [401, 403, 429].includes(failure.status);
     if (isAtDoor && before !== undefined) return;
     this.#asked.delete(asked.same);
-    if (isUnknown(outcome)) this.#asked.set(asked.same, { ...asked, at: performance.now() });
+    if (failure !== null && isUnknown(failure))
+      this.#asked.set(asked.same, { ...asked, at: performance.now() });
     // What was done to the same thing since makes another wish of it: started, stopped, and started again.
-    else if (outcome instanceof Response)
+    else if (failure === null)
       for (const { same, about } of this.#asked.values())
         if (thingOf(about) === thingOf(asked.about)) this.#asked.delete(same);
     const [oldest] = this.#asked.keys();
@@ -237,13 +263,25 @@ function thingOf(address: string): string {
 }
 
 /** Whether it may have been done all the same: no answer, one that is under way, or a commit that was not heard of. */
-function isUnknown(outcome: Response | ApiError | UnreachableError): boolean {
-  if (outcome instanceof Response) return false;
-  return outcome instanceof UnreachableError || outcome.status === 503 || isInFlight(outcome);
+function isUnknown(failure: ApiError | UnreachableError): boolean {
+  return failure instanceof UnreachableError || failure.status >= 500 || isInFlight(failure);
 }
 
-function isInFlight(outcome: Response | ApiError): boolean {
-  return outcome instanceof ApiError && outcome.code === 'idempotency_in_flight';
+function isInFlight(failure: ApiError | UnreachableError): boolean {
+  return failure instanceof ApiError && failure.code === 'idempotency_in_flight';
+}
+
+/** Throws {@link UnreachableError} of a page that something else than the API sent. */
+async function answerIn<Data>(response: Response): Promise<Answer<Data>> {
+  const text = await response.text();
+  let body: { data: Data } | null;
+  try {
+    body = JSON.parse(text) as { data: Data } | null;
+  } catch (error) {
+    throw new UnreachableError(response.status, { cause: error });
+  }
+  if (typeof body !== 'object' || body === null) throw new UnreachableError(response.status);
+  return { text, data: body.data, headers: response.headers };
 }
 
 async function failureOf(response: Response): Promise<ApiError | UnreachableError> {
@@ -256,6 +294,8 @@ async function failureOf(response: Response): Promise<ApiError | UnreachableErro
 
 /** Seconds to wait before asking again; null when that is of no use. */
 function waitAfter(failure: ApiError | UnreachableError, attempt: number): number | null {
+  // At least a second: it asks as often as its patience allows.
+  if (isInFlight(failure)) return Math.max((failure as ApiError).retryAfter ?? 1, 1);
   if (failure instanceof ApiError)
     return failure.status === 429 || failure.status === 503 ? failure.retryAfter : null;
   const isPassing = failure.status === null || [502, 503, 504].includes(failure.status);

@@ -13,6 +13,8 @@ export class ApiError extends Error {
   readonly requestId: string;
   /** Seconds to wait before asking again; null when waiting is of no use. */
   readonly retryAfter: number | null;
+  /** Whether a POST may have been done all the same, by this try or by one before. */
+  isPerhapsDone = false;
 
   constructor(status: number, body: Schema<'Error'>, retryAfter: number | null) {
     super(body.message);
@@ -29,6 +31,8 @@ export class ApiError extends Error {
 export class UnreachableError extends Error {
   /** Of the HTTP answer of whoever answered instead; null without one. */
   readonly status: number | null;
+  /** Whether a POST may have been done all the same, by this try or by one before. */
+  isPerhapsDone = false;
 
   constructor(status: number | null, options?: ErrorOptions) {
     super(status === null ? 'The server cannot be reached' : `The server answered ${status}`, options);
