@@ -1,5 +1,8 @@
 import { addDays, type Context, dayOf, fail, formatMoney, statement } from '../../platform/index.ts';
 import { readSettings } from '../../settings/index.ts';
+import type { Coming, Priced } from '../priceMoves/coming.ts';
+import { comingOfService } from '../priceMoves/queries.ts';
+import { renewalPrice } from '../renew/offer.ts';
 import { type CalendarSettings, calendar, check } from '../settings.ts';
 import { type Foreseen, foresee } from './foresee.ts';
 import { type CalendarRow, rowsWhere, situationOf } from './row.ts';
@@ -19,6 +22,38 @@ const rowsNear = statement<CalendarRow, { until: string; afterDay: string; after
      order by s.duedate, s.id limit :limit`,
   ),
 );
+
+interface PricedRow extends Priced {
+  id: number;
+  coming: Coming[] | null;
+  scheduled: Pick<Priced, 'priceMinor' | 'unitPrices'> | null;
+  /** What its customer has asked an invoice for already, which is the calendar's then. */
+  askedMinor: number | null;
+}
+
+const pricedRows = statement<PricedRow, { ids: number[] }>(
+  'services.pricesForeseen',
+  `select s.id, s.cycle, s.price_minor as "priceMinor", s.options, s.unit_prices as "unitPrices",
+     (${comingOfService('s.id')}) as coming,
+     (select jsonb_build_object('priceMinor', c.price_minor, 'unitPrices', c.unit_prices) from service_changes c
+      where c.service_id = s.id and c.state = 'scheduled') as scheduled,
+     (select w.price_minor from service_renewals w where w.service_id = s.id and w.state = 'waiting') as "askedMinor"
+   from services s where s.id = any(:ids::bigint[])`,
+);
+
+/** What the invoices that are going to be issued ask for, by service. */
+async function pricesOf(ctx: Context, found: readonly (Foreseen & { row: CalendarRow })[]) {
+  const invoiced = found.filter(({ step }) => step === 'invoice').map(({ row }) => row);
+  if (invoiced.length === 0) return new Map<number, number>();
+  const dueOn = new Map(invoiced.map(({ serviceId, duedate }) => [serviceId, duedate]));
+  const services = await ctx.db.many(pricedRows, { ids: [...dueOn.keys()] });
+  return new Map(
+    services.map(({ id, coming, scheduled, askedMinor, ...service }) => [
+      id,
+      askedMinor ?? renewalPrice(service, scheduled, coming ?? [], dueOn.get(id) ?? ''),
+    ]),
+  );
+}
 
 /**
  * What the calendar would do in the next thirty days and to whom, by the rule that does it: for services in the order in
@@ -40,12 +75,13 @@ export async function previewCalendar(ctx: Context, changes: Partial<CalendarSet
   const found = rows.flatMap((row) =>
     foresee(situationOf(row), settings, today, until).map((each) => ({ ...each, row })),
   );
+  const prices = await pricesOf(ctx, found);
   const last = rows.length === servicesAtOnce ? rows.at(-1) : undefined;
   return {
     from: today,
     until,
     counts: countsOf(found),
-    steps: found.toSorted((one, other) => one.on.localeCompare(other.on)).map(view),
+    steps: found.toSorted((one, other) => one.on.localeCompare(other.on)).map((each) => view(each, prices)),
     next_cursor: last === undefined ? null : `${last.duedate}_${last.serviceId}`,
   };
 }
@@ -56,7 +92,8 @@ function countsOf(found: readonly Foreseen[]) {
   return counts;
 }
 
-function view({ on, step, row }: Foreseen & { row: CalendarRow }) {
+function view({ on, step, row }: Foreseen & { row: CalendarRow }, prices: ReadonlyMap<number, number>) {
+  const asked = step === 'invoice' ? prices.get(row.serviceId) : undefined;
   return {
     on,
     step,
@@ -66,7 +103,7 @@ function view({ on, step, row }: Foreseen & { row: CalendarRow }) {
       hostname: row.hostname,
       status: row.status,
       duedate: row.duedate,
-      price: formatMoney(row.priceMinor, row.currency),
+      price: formatMoney(asked ?? row.priceMinor, row.currency),
       currency: row.currency,
     },
     organization_id: row.organizationId,

@@ -64,7 +64,10 @@ export const Preview = named(
           hostname: Nullable(Type.String()),
           status: Choice(serviceStatuses),
           duedate: Day,
-          price: meaning('Of a period, before tax, as it is today', MoneyText),
+          price: meaning(
+            'Of a period, before tax, as it is today; with `invoice` of the period that is asked for, by what is coming',
+            MoneyText,
+          ),
           currency: Type.String(),
         }),
         organization_id: Id,

@@ -225,6 +225,11 @@ describe('a move of prices', () => {
     const id = await delivered();
     await moved(30);
     const { duedate } = await service(id);
+    product.clock.set(new Date(`${addDays(duedate, -15)}T10:00:00Z`));
+    const { steps } = (await product.staff.get('/staff/settings/preview')).body.data;
+    expect(
+      steps.filter((each: { step: string; service: { id: number } }) => each.service.id === id)[0],
+    ).toMatchObject({ on: addDays(duedate, -14), step: 'invoice', service: { price: '12.00' } });
     product.clock.set(new Date(`${addDays(duedate, -13)}T10:00:00Z`));
     await product.periodic('services.calendar');
     await settled(product);

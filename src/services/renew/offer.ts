@@ -9,7 +9,7 @@ import {
   type Product,
 } from '../../catalog/index.ts';
 import { type Context, dayOf, fail, requireExact } from '../../platform/index.ts';
-import { type Coming, countingOn, nextOf, priceWith } from '../priceMoves/coming.ts';
+import { type Coming, countingOn, nextOf, type Priced, priceWith } from '../priceMoves/coming.ts';
 import { comingOf } from '../priceMoves/queries.ts';
 import type { Terms } from '../terms.ts';
 import { type Change, findChange } from '../upgrade/queries.ts';
@@ -73,7 +73,10 @@ async function scheduledFor(ctx: Context, service: Terms): Promise<Change | null
 }
 
 /** What it will be by then: what waits for its day changes the price of the periods after it. */
-function termsThen(service: Terms, change: Change | null): Terms {
+function termsThen<Service extends Priced>(
+  service: Service,
+  change: Pick<Change, 'priceMinor' | 'unitPrices'> | null,
+): Service {
   if (change === null) return service;
   const { priceMinor, unitPrices } = change;
   return { ...service, priceMinor, unitPrices };
@@ -113,7 +116,7 @@ function priceFor(
   cycle: Cycle,
   counting: Coming | null,
 ): number | null {
-  if (cycle === service.cycle) return counting === null ? service.priceMinor : priceWith(counting, service);
+  if (cycle === service.cycle) return ownPrice(service, counting);
   const price = product?.prices.find((sold) => sold.cycle === cycle);
   return price === undefined
     ? null
@@ -121,6 +124,24 @@ function priceFor(
         price.priceMinor +
           requireExact(monthlyOf(counting?.unitPrices ?? service.unitPrices) * monthsOf[cycle]),
       );
+}
+
+function ownPrice(service: Priced, counting: Coming | null): number | null {
+  return counting === null ? service.priceMinor : priceWith(counting, service);
+}
+
+/**
+ * What one more period as long as its own costs a service that begins on that day, by the rule of {@link offersOf}: with the
+ * change that waits for its day, and otherwise with the prices that are coming.
+ */
+export function renewalPrice(
+  service: Priced,
+  scheduled: Pick<Change, 'priceMinor' | 'unitPrices'> | null,
+  coming: readonly Coming[],
+  startsOn: string,
+): number {
+  const counting = scheduled === null ? countingOn(coming, startsOn) : null;
+  return ownPrice(termsThen(service, scheduled), counting) ?? service.priceMinor;
 }
 
 /** How many per cent less a month costs than with the shortest cycle on offer, rounded down; never negative. */
