@@ -18,11 +18,9 @@ interface UserRow {
   updated_at: Date;
 }
 
-/** With what it is found by, in the database's own small letters. */
+/** With what it is sorted by, in the database's own small letters. */
 interface FoundRow extends UserRow {
   by_email: string;
-  by_last_name: string;
-  by_name: string;
 }
 
 const byEmail = 'lower(t.email) collate "C"';
@@ -33,7 +31,7 @@ const byName = `lower(t.first_name || ' ' || t.last_name) collate "C"`;
 const selectUser = `
   select t.id, t.email, t.first_name, t.last_name, t.phone, t.billing_email, t.abuse_email, t.status, t.staff_role,
     t.email_verified, t.last_activity_at, t.created_at, t.updated_at,
-    ${byEmail} as by_email, ${byLastName} as by_last_name, ${byName} as by_name
+    ${byEmail} as by_email
   from users t`;
 
 const email: SortKey<FoundRow> = { by: byEmail, type: 'text', of: (row) => row.by_email };
@@ -55,11 +53,7 @@ const users = pagedList<FoundRow>({
     email,
   },
   order: '-created_at',
-  search: [
-    email,
-    { by: byLastName, type: 'text', of: (row) => row.by_last_name },
-    { by: byName, type: 'text', of: (row) => row.by_name },
-  ],
+  search: [email, { by: byLastName }, { by: byName }],
 });
 const userById = statement<FoundRow, { id: number }>('account.user', `${selectUser} where t.id = :id`);
 
@@ -83,6 +77,6 @@ export async function readUser(ctx: Context, id: number) {
   return { user: view(await requireRow(ctx, userById, { id })) };
 }
 
-function view({ by_email: _, by_last_name: __, by_name: ___, ...row }: FoundRow): UserRow {
+function view({ by_email: _, ...row }: FoundRow): UserRow {
   return row;
 }

@@ -116,7 +116,7 @@ const everyProduct = pagedList<ProductRow & { by_name: string }>({
   key: { by: 'p.id', type: 'bigint', of: (row) => row.id },
   sorts: { id: null, position: byPlace, name: { by: byName, type: 'text', of: (row) => row.by_name } },
   order: 'id',
-  search: [{ by: byName, type: 'text', of: (row) => row.by_name }],
+  search: [{ by: byName }],
 });
 const forSale = pagedList<ProductRow>({
   name: 'catalog.forSale',

@@ -102,6 +102,36 @@ describe('the list of services', () => {
     },
   );
 
+  it('goes to its end by cursor whatever the script of a note, and finds it by its capitals and its small letters', async () => {
+    const person = await newCustomer(product);
+    await fill(person, [null, null, null, null], 4_000);
+    const notes = ['İzmir one', 'İzmir two', 'ΟΔΟΣ', 'ΟΔΟΣ two'];
+    for (const [index, note] of notes.entries()) {
+      const { status } = await person.patch(`/dashboard/services/${4_001 + index}/note`, { note });
+      expect(status).toBe(200);
+    }
+    const found = async (search: string) => {
+      const seen: string[] = [];
+      let cursor: string | null = null;
+      do {
+        const query: string = new URLSearchParams({
+          search,
+          limit: '1',
+          ...(cursor && { cursor }),
+        }).toString();
+        const { services, next_cursor }: { services: { note: string }[]; next_cursor: string | null } = (
+          await person.get(`/dashboard/services?${query}`)
+        ).body.data;
+        seen.push(...services.map(({ note }) => note));
+        cursor = next_cursor;
+      } while (cursor !== null && seen.length <= notes.length);
+      return seen;
+    };
+    expect(await found('İzmir')).toEqual(['İzmir one', 'İzmir two']);
+    expect(await found('ΟΔΟΣ')).toEqual(['ΟΔΟΣ', 'ΟΔΟΣ two']);
+    expect(await found('οδοσ')).toEqual(['ΟΔΟΣ', 'ΟΔΟΣ two']);
+  });
+
   it('finds what begins so in a note or has a whole address, also without a name, and nothing of another organization', async () => {
     const note = (position: number, text: string | null) =>
       customer.patch(`/dashboard/services/${1_000 + position}/note`, { note: text });

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import type { Lots } from '../catalog/index.ts';
-import { type ListRequest, listData, pagedList, type SortKey } from '../platform/http/index.ts';
+import { type ListRequest, listData, pagedList } from '../platform/http/index.ts';
 import {
   type Context,
   dayOf,
@@ -100,23 +100,13 @@ const serviceById = statement<ServiceRow, { id: number }>(
 );
 
 /** A name as it is searched for, and the same without its first label: `web1` and `example` find `web1.example.com`. */
-export const nameOf: SortKey<ServiceRow> = {
-  by: 'lower(t.domain) collate "C"',
-  type: 'text',
-  of: (row) => (row.domain ?? '').toLowerCase(),
-};
-export const parentOf: SortKey<ServiceRow> = {
+export const byName = { by: 'lower(t.domain) collate "C"' };
+export const byParent = {
   by: `lower(substr(t.domain, nullif(strpos(t.domain, '.'), 0) + 1)) collate "C"`,
-  type: 'text',
-  of: (row) => (row.domain ?? '').toLowerCase().replace(/^[^.]*\./, ''),
 };
 
 /** A note by how it begins; as much of it as fits into an index. */
-const noteOf: SortKey<ServiceRow> = {
-  by: 'lower(left(t.note, 200)) collate "C"',
-  type: 'text',
-  of: (row) => [...(row.note ?? '')].slice(0, 200).join('').toLowerCase(),
-};
+const byNote = { by: 'lower(left(t.note, 200)) collate "C"' };
 
 const services = pagedList<ServiceRow>({
   name: 'services.list',
@@ -135,7 +125,7 @@ const services = pagedList<ServiceRow>({
   sorts: { created_at: null },
   order: '-created_at',
   numbered: true,
-  search: [nameOf, parentOf, noteOf],
+  search: [byName, byParent, byNote],
 });
 
 /**

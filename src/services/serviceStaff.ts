@@ -2,8 +2,8 @@ import { type ListDefinition, type ListRequest, listData, pagedList } from '../p
 import { type Context, requireRow, statement } from '../platform/index.ts';
 import {
   addressIn,
-  nameOf,
-  parentOf,
+  byName,
+  byParent,
   type StaffServiceRow,
   selectServiceForStaff,
   viewForStaff,
@@ -17,7 +17,7 @@ const common = {
     address: 't.id = (select a.service_id from addresses a where a.address = :address::inet)',
   },
   order: '-created_at',
-  search: [nameOf, parentOf],
+  search: [byName, byParent],
 } satisfies Partial<ListDefinition<StaffServiceRow>>;
 
 const everyService = pagedList<StaffServiceRow>({

@@ -7,9 +7,7 @@ const common = {
   select: selectInvoiceForStaff,
   filters: { status: 't.status = :status' },
   order: '-created_at',
-  search: [
-    { by: 'lower(t.number) collate "C"', type: 'text', of: (row) => (row.number ?? '').toLowerCase() },
-  ],
+  search: [{ by: 'lower(t.number) collate "C"' }],
 } satisfies Partial<ListDefinition<StaffInvoiceRow>>;
 
 const everyInvoice = pagedList<StaffInvoiceRow>({

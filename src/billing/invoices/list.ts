@@ -15,9 +15,7 @@ const invoices = pagedList<InvoiceRow>({
   sorts: { created_at: null },
   order: '-created_at',
   numbered: true,
-  search: [
-    { by: 'lower(t.number) collate "C"', type: 'text', of: (row) => (row.number ?? '').toLowerCase() },
-  ],
+  search: [{ by: 'lower(t.number) collate "C"' }],
 });
 
 /**

@@ -32,7 +32,7 @@ const transfers = pagedList<TransferListRow>({
     created_at: { by: 't.created_at', type: 'timestamptz', of: (row) => row.created_at.toISOString() },
   },
   order: '-created_at',
-  search: [{ by: 'lower(t.reference) collate "C"', type: 'text', of: (row) => row.reference.toLowerCase() }],
+  search: [{ by: 'lower(t.reference) collate "C"' }],
 } satisfies ListDefinition<TransferListRow>);
 const transferById = statement<TransferListRow, { id: number }>(
   'billing.transferById',

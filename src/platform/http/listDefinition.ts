@@ -33,5 +33,5 @@ export interface ListDefinition<Row> {
   /** Parameters of `within` between which lies the moment that the list is always sorted by: from one, and before the other. */
   bounds?: { since: string; until: string };
   /** Texts that `search` finds by their beginning, in their order; each has an index that ends in the key. */
-  search?: SortKey<Row>[];
+  search?: Pick<SortKey<Row>, 'by'>[];
 }

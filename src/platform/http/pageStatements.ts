@@ -13,6 +13,12 @@ export interface Statements<Row> {
   keys: SortKey<Row>[];
 }
 
+/** By which of its texts a row was found, as the database has it: nobody else makes small letters of all scripts as it does. */
+export const foundWord = 'found_word';
+const sought = 'lower(:search::text)';
+// Texts that begin so end before the last character there is.
+const soughtEnd = `${sought} || chr(1114111)`;
+
 const countCap = 10_000;
 const searchCountCap = 1_000;
 
@@ -54,8 +60,9 @@ export function declareOrders<Row>(definition: ListDefinition<Row>): [string, St
 
 /** The same for `search`: what begins with a text, in the order of what was found and then of the key. */
 export function declareSearches<Row>(definition: ListDefinition<Row>): [string, Statements<Row>][] {
-  const { name, from, select, key, search } = definition;
+  const { name, from, key, search } = definition;
   if (!search) return [];
+  const select = definition.select.replace(/^\s*select\s/, `select found.word as ${foundWord}, `);
   return choicesOf(definition).map(([filters, where]) => {
     const mode = ['search', ...filters].join('.');
     // One range of an index for each text; a row is found once, by the first of its texts.
@@ -65,9 +72,9 @@ export function declareSearches<Row>(definition: ListDefinition<Row>): [string, 
           const before = search
             .slice(0, index)
             // What has no such text does not begin with it either.
-            .map((each) => ` and starts_with(${each.by}, :search) is not true`);
+            .map((each) => ` and starts_with(${each.by}, ${sought}) is not true`);
           return `(select ${columns.replace('word', `${by} as word`)} from ${from} where ${where}
-            and ${by} >= :search and ${by} < :searchEnd${before.join('')} ${rest(by)})`;
+            and ${by} >= ${sought} and ${by} < ${soughtEnd}${before.join('')} ${rest(by)})`;
         })
         .join(' union all ');
     const rows = (condition: (by: string) => string, most: string, offset: string) =>

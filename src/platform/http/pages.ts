@@ -3,7 +3,7 @@ import type { Context } from '../context.ts';
 import { fail } from '../errors.ts';
 import { cursorKeys, type ListDefinition, type SortKey } from './listDefinition.ts';
 import { decodeCursor, encodeCursor, type PageQuery, type Position } from './lists.ts';
-import { declareOrders, declareSearches, type Statements } from './pageStatements.ts';
+import { declareOrders, declareSearches, foundWord, type Statements } from './pageStatements.ts';
 
 /** Where in the list, and in which order. */
 export type ListRequest = PageQuery & { sort?: string | undefined; search?: string | undefined };
@@ -26,12 +26,12 @@ const deepOffset = 250;
  * way, where rows are numbered), and entries are counted up to a cap.
  */
 export function pagedList<Row>(definition: ListDefinition<Row>) {
-  const { name, sorts, filters = {}, search = [] } = definition;
+  const { name, sorts, filters = {} } = definition;
   const statements = new Map([...declareOrders(definition), ...declareSearches(definition)]);
 
   return async (ctx: Context, query: ListRequest, given: ListValues = {}): Promise<Page<Row>> => {
     const used = Object.keys(filters).filter((filter) => given[filter] !== undefined);
-    const text = query.search?.toLowerCase();
+    const text = query.search;
     const order = text === undefined ? (query.sort ?? definition.order) : 'search';
     const found = statements.get([order, ...used].join('.'));
     if (!found) throw new Error(`${name} has no order ${order}`);
@@ -48,10 +48,16 @@ export function pagedList<Row>(definition: ListDefinition<Row>) {
         narrowed,
       );
     }
-    const word: SortKey<Row> = { by: '', type: 'text', of: (row) => beginningWith(text, row, search) };
-    // Texts that begin so end before the last character there is.
-    const range = { search: text, searchEnd: `${text}\u{10ffff}` };
-    return read(ctx, query, { ...found, keys: [word, definition.key] }, { ...values, ...range }, null);
+    const word: SortKey<Row> = { by: '', type: 'text', of: wordOf };
+    const { rows, at } = await read(
+      ctx,
+      query,
+      { ...found, keys: [word, definition.key] },
+      { ...values, search: text },
+      null,
+    );
+    for (const row of rows as Partial<Found>[]) delete row[foundWord];
+    return { rows, at };
   };
 }
 
@@ -106,8 +112,10 @@ function narrowing(bounds: ListDefinition<unknown>['bounds'], order: string): Na
   };
 }
 
-function beginningWith<Row>(text: string, row: Row, search: SortKey<Row>[]): string {
-  return search.map(({ of }) => String(of(row))).find((word) => word.startsWith(text)) ?? '';
+type Found = { [foundWord]: string };
+
+function wordOf(row: unknown): string {
+  return (row as Found)[foundWord];
 }
 
 function placeOf<Row>(cursor: string, keys: SortKey<Row>[]): (string | number)[] {
