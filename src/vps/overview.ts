@@ -82,7 +82,7 @@ export async function readOverview(ctx: OrganizationContext, id: number) {
         resets_at: new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 1)),
       },
       ips: await viewIps(ctx, vps),
-      current_action: vps.action === null ? null : viewAction(vps.action),
+      current_action: vps.action === null ? null : viewAction(ctx, vps.action),
       actions: possibleActions([...actionNames, powerOff], (name) =>
         name === powerOff
           ? (reasonAgainstRole(ctx.permissions, ruleOf('stop').permission) ?? againstForce)

@@ -1,10 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import type { Response } from '../../test/client.ts';
+import { apiClient, type Response } from '../../test/client.ts';
 import { orderVps, runningVps } from '../../test/orders.ts';
-import { newCustomer, type Person } from '../../test/people.ts';
+import { newCustomer, newMember, type Person, signedIn } from '../../test/people.ts';
 import { startTestProduct, type TestProduct, until } from '../../test/product.ts';
 import { settled, sql } from '../../test/sql.ts';
+import { createApiKey } from '../account/index.ts';
 import { HypervisorError, simulatorStore } from '../drivers/hypervisor/index.ts';
+import type { Permission } from '../platform/http/index.ts';
+import { transaction } from '../platform/index.ts';
 import { machineIdOf } from './machine.ts';
 import { type MachineState, machineStates, rules } from './states.ts';
 
@@ -253,6 +256,52 @@ describe('the history', () => {
   const list = async (query: string) =>
     (await customer.get(`/dashboard/service/${id}/vps/history?${query}`)).body.data;
   const idsOf = (page: { actions: { id: number }[] }) => page.actions.map((action) => action.id);
+
+  it('names people to who may read members, keys to who may read activity, and everybody themselves', async () => {
+    await bring('running');
+    const browser = await signedIn(product, customer);
+    const restart = (who: Pick<Person, 'post'>) => who.post(`/dashboard/service/${id}/vps/restart`, {});
+    const seen = async (who: Pick<Person, 'get'>, turn: Response) => {
+      const { initiator } = turn.body.data.action;
+      const { actions } = (await who.get(`/dashboard/service/${id}/vps/history?limit=100`)).body.data;
+      const found = actions.find((each: { id: number }) => each.id === turn.body.data.action.id).initiator;
+      expect(found).toMatchObject({ type: initiator.type, id: initiator.id });
+      return found.name;
+    };
+    const byPerson = await restart(browser);
+    await settled(product);
+    const byKey = await restart(customer);
+    await settled(product);
+    const keyOf = async (name: string, userId: number, scopes: Permission[]) => {
+      const terms = { scopes };
+      const { key } = await transaction(product.ctx, 'test.key', (tx) =>
+        createApiKey(tx, userId, name, { terms }),
+      );
+      return apiClient(`${product.url}/api`, { token: key, organizationId: customer.organizationId });
+    };
+    const kept = await keyOf('Kept', customer.userId, ['vps.read', 'vps.power']);
+    const byKept = await restart(kept);
+    await settled(product);
+    const member = await newMember(product, customer.organizationId, 'technical');
+    const names = async (who: Pick<Person, 'get'>) => [
+      await seen(who, byPerson),
+      await seen(who, byKey),
+      await seen(who, byKept),
+    ];
+    expect(await names(customer)).toEqual([customer.email, 'Test', 'Kept']);
+    expect(await names(member)).toEqual([customer.email, null, null]);
+    expect(await names(kept)).toEqual([null, null, 'Kept']);
+    expect(await names(await keyOf('Reader', member.userId, ['vps.read']))).toEqual([null, null, null]);
+    // A person knows their own keys, whatever else their role lets them read.
+    expect(await names(browser)).toEqual([customer.email, 'Test', 'Kept']);
+    // Nobody is called what is left of an account that was closed.
+    const set = `update users set status = $2 where id = $1`;
+    await sql(product, set, customer.userId, 'closed');
+    await sql(product, `update api_keys set name = '' where name = 'Kept'`);
+    expect(await names(member)).toEqual([null, null, null]);
+    await sql(product, set, customer.userId, 'active');
+    await sql(product, `update api_keys set name = 'Kept' where name = ''`);
+  });
 
   it('has every action once, newest first, by page and by cursor', async () => {
     await settled(product);

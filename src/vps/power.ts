@@ -61,7 +61,7 @@ async function changePower(
     },
     { overrides },
   );
-  return { action: viewAction(action) };
+  return { action: viewAction(ctx, action) };
 }
 
 /** Carries power actions out. A guest that does not shut down in time keeps running, and the action says so. */

@@ -42,6 +42,8 @@ export interface ActionRow {
   initiator_type: 'user' | 'staff' | 'system' | 'api_key';
   initiator_id: number | null;
   initiator_name: string | null;
+  /** Whose key it was. */
+  initiator_owner: number | null;
   initiator_ip: string | null;
   error_code: string | null;
   error_message: string | null;
@@ -55,14 +57,23 @@ export interface CurrentAction extends ActionRow {
   waits: boolean;
 }
 
-/** In SQL: what people know an initiator by, an e-mail address or the name of a key; the provider's people stay unnamed. */
+/**
+ * In SQL: what people know an initiator by, an e-mail address or the name of a key; the provider's people stay unnamed, and
+ * so do those who have closed their account, with their keys.
+ */
 export function initiatorName(type: string, id: string): string {
-  return `case ${type} when 'user' then (select u.email from users u where u.id = ${id})
-    when 'api_key' then (select k.name from api_keys k where k.id = ${id}) end`;
+  return `case ${type} when 'user' then (select u.email from users u where u.id = ${id} and u.status <> 'closed')
+    when 'api_key' then (select nullif(k.name, '') from api_keys k where k.id = ${id}) end`;
+}
+
+/** In SQL: whose key an initiator is. */
+export function initiatorOwner(type: string, id: string): string {
+  return `case ${type} when 'api_key' then (select k.user_id from api_keys k where k.id = ${id}) end`;
 }
 
 const wholeAction = `to_jsonb(a)
-  || jsonb_build_object('initiator_name', ${initiatorName('a.initiator_type', 'a.initiator_id')})`;
+  || jsonb_build_object('initiator_name', ${initiatorName('a.initiator_type', 'a.initiator_id')},
+    'initiator_owner', ${initiatorOwner('a.initiator_type', 'a.initiator_id')})`;
 const selectVps = `
   select s.id as service_id, s.organization_id, s.status as service_status, p.module_id, s.domain, s.options,
     m.node_id, m.image, i.name as image_name, i.version as image_version, m.hostname, m.cpu_cores, m.memory_mib,

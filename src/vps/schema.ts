@@ -45,7 +45,8 @@ export const Action = named(
         id: Nullable(Id),
         name: Nullable(
           Type.String({
-            description: 'The e-mail address of a person of yours, or what an API key is called',
+            description:
+              'The e-mail address of a member, or what an API key is called; null for who may not read members, or activity, unless it is their own',
           }),
         ),
         ip: Nullable(Type.String()),

@@ -99,7 +99,7 @@ export async function replaceAccess(ctx: OrganizationContext, id: number, body: 
   const action = await requestAction(ctx, id, updateAccessJob, async (tx) => ({
     keys: await chooseKeys(tx, id, body.ssh_key_ids),
   }));
-  return { action: viewAction(action) };
+  return { action: viewAction(ctx, action) };
 }
 
 export const updateAccess = actionSaga(updateAccessJob, {

@@ -19,7 +19,7 @@ export async function resetPassword(ctx: OrganizationContext, id: number, body: 
     await keepSecrets(tx, vps.organization_id, actionId, secrets);
     return {};
   });
-  return { action: viewAction(action), password: body.password === undefined ? password : null };
+  return { action: viewAction(ctx, action), password: body.password === undefined ? password : null };
 }
 
 export const passwordReset = actionSaga(passwordJob, {

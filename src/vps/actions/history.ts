@@ -10,14 +10,15 @@ import {
   type TxContext,
 } from '../../platform/index.ts';
 import { actionFailed, actionStarted, actionSucceeded } from '../events.ts';
-import { type ActionRow, initiatorName, requireVps } from '../queries.ts';
+import { type ActionRow, initiatorName, initiatorOwner, requireVps } from '../queries.ts';
 import { inSql, openStatuses } from '../states.ts';
 import { giveTurnToStop } from './forcedStop.ts';
 import { holdsLock } from './lock.ts';
 
 const open = inSql(openStatuses);
 const columns = `id, service_id, command, status, progress, note, initiator_type, initiator_id,
-  ${initiatorName('initiator_type', 'initiator_id')} as initiator_name, host(initiator_ip) as initiator_ip, error_code, error_message, created_at, started_at, finished_at`;
+  ${initiatorName('initiator_type', 'initiator_id')} as initiator_name,
+  ${initiatorOwner('initiator_type', 'initiator_id')} as initiator_owner, host(initiator_ip) as initiator_ip, error_code, error_message, created_at, started_at, finished_at`;
 
 const insertAction = statement<
   ActionRow,
@@ -223,18 +224,34 @@ export async function finishAction(
 export async function listHistory(ctx: OrganizationContext, id: number, query: ListRequest) {
   await requireVps(ctx, id);
   const { rows, at } = await history(ctx, query, { serviceId: id, organizationId: ctx.organizationId });
-  return listData('actions', rows.map(viewAction), at);
+  return listData(
+    'actions',
+    rows.map((row) => viewAction(ctx, row)),
+    at,
+  );
 }
 
 /** One action of the machine, for polling. */
 export async function readAction(ctx: OrganizationContext, id: number, actionId: number) {
   await requireVps(ctx, id);
   const row = await requireRow(ctx, actionById, { actionId, serviceId: id });
-  return { action: viewAction(row) };
+  return { action: viewAction(ctx, row) };
 }
 
-/** An action as the wire shows it (contract §4). */
-export function viewAction(row: ActionRow) {
+/**
+ * Whether the caller may know what an initiator is called: the members are for those who may read them, and keys for those
+ * who may read what was done with them. Everybody knows themselves, and a person their keys.
+ */
+function isNamed({ actor, permissions }: OrganizationContext, row: ActionRow): boolean {
+  const { initiator_type: type, initiator_id: id, initiator_owner: owner } = row;
+  const isPerson = actor.type === 'user';
+  if (type === 'user') return permissions.has('members.read') || (isPerson && id === actor.userId);
+  if (type !== 'api_key' || permissions.has('activity.read')) return true;
+  return isPerson ? owner === actor.userId : id === actor.apiKeyId;
+}
+
+/** An action as the wire shows it to the caller (contract §4). */
+export function viewAction(ctx: OrganizationContext, row: ActionRow) {
   return {
     id: row.id,
     command: row.command,
@@ -247,7 +264,7 @@ export function viewAction(row: ActionRow) {
     error: row.error_code === null ? null : { code: row.error_code, message: row.error_message ?? '' },
     initiator: {
       ...{ type: row.initiator_type, id: row.initiator_id },
-      ...{ name: row.initiator_name, ip: row.initiator_ip },
+      ...{ name: isNamed(ctx, row) ? row.initiator_name : null, ip: row.initiator_ip },
     },
   };
 }

@@ -86,7 +86,7 @@ export async function reinstallVps(ctx: OrganizationContext, id: number, body: R
     await keepSecrets(tx, vps.organization_id, actionId, secrets);
     return { image: image.slug, hostname, keys };
   });
-  return { action: viewAction(action), password: generated };
+  return { action: viewAction(ctx, action), password: generated };
 }
 
 /** Refuses what would not reach the new system, while there is still the old one. */

@@ -173,7 +173,7 @@ export async function createSnapshot(
     await writeSnapshot(tx, vps.organization_id, id, body.name, 'snapshot', body.description ?? null);
     return { name: body.name, kind: 'snapshot' as const };
   });
-  return { action: viewAction(action) };
+  return { action: viewAction(ctx, action) };
 }
 
 /** Writes a snapshot or backup down before it is made, and holds all the room that it may come to take: `no_space`. */
@@ -253,7 +253,7 @@ async function change(
     await tx.db.run(setSnapshot, { serviceId: id, name, state, sizeBytes: null });
     return { name, kind: snapshot.kind, image, ...access };
   });
-  return { action: viewAction(action) };
+  return { action: viewAction(ctx, action) };
 }
 
 /** A backup outlives reinstalls, and its disk starts with the kernel of the image that it was made from alone. */

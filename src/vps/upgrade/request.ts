@@ -141,7 +141,7 @@ async function order(
 async function apply(tx: OrganizationContext & TxContext, service: PaidTerms, priced: PricedUpgrade) {
   const upgrade = upgradeOf(service, priced);
   await writeUpgrade(tx, { ...upgrade, invoiceId: null, state: 'applied' });
-  const action = viewAction(await applyUpgrade(tx, service, upgrade));
+  const action = viewAction(tx, await applyUpgrade(tx, service, upgrade));
   return { ...view(service, { ...priced, invoiceId: null, totalMinor: 0 }), action };
 }
 
