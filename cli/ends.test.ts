@@ -243,6 +243,28 @@ describe('--wait', () => {
     expect(said).toMatch(sentence);
   });
 
+  it('ends with 4 when the payment is declined meanwhile, which only an event says', async () => {
+    const declined = { charge_id: charge.id, reason: 'Not enough money', pay_url: 'https://pay.example/2' };
+    const others = { ...declined, charge_id: charge.id + 1, reason: 'Of another one' };
+    const event = (data: object) => `event: payment.declined\ndata: ${JSON.stringify({ data })}\n\n`;
+    const { env, heard } = await serverThat(({ method, path: at }, response) => {
+      if (method === 'POST') tell(response, { invoice, charge, redirect_url: null });
+      else if (at.endsWith('/account')) tell(response, { events_position: 42 });
+      else if (at.includes('/events')) {
+        response.writeHead(200, { 'content-type': 'text/event-stream' });
+        response.write(event(others) + event(declined));
+      } else tell(response, { invoice });
+    });
+    expect(await inn(pay, env)).toMatchObject({
+      exit: 4,
+      said:
+        'The payment is on its way.\n' +
+        'The payment was declined: Not enough money. Pay at https://pay.example/2\n',
+    });
+    expect(heard.map(({ path: at }) => at)).toContain('/api/dashboard/events?after=42');
+    expect(heard[0]?.path).toBe('/api/dashboard/account');
+  });
+
   it('ends with 4 when the invoice or the service is cancelled meanwhile', async () => {
     let isPaid = false;
     const { env } = await serverThat(({ method, path: at }, response) => {

@@ -34,7 +34,8 @@ function isBroken(error: unknown): boolean {
   return error instanceof UnreachableError || error instanceof TypeError;
 }
 
-async function* sentIn(answer: Response): AsyncGenerator<Sent> {
+/** What has been sent, until whoever sends ends it. */
+export async function* sentIn(answer: Response): AsyncGenerator<Sent> {
   if (answer.body === null) return;
   const decoder = new TextDecoder();
   let text = '';
@@ -73,7 +74,7 @@ function print({ event, data }: Sent, isJson: boolean): void {
   process.stdout.write(`${[timestamp, event, ...said].map((each) => shown(String(each))).join('  ')}\n`);
 }
 
-function parsed(data: string): { timestamp?: string; data?: unknown } {
+export function parsed(data: string): { timestamp?: string; data?: unknown } {
   try {
     return JSON.parse(data) as { timestamp?: string; data?: unknown };
   } catch {
