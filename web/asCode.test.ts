@@ -78,6 +78,6 @@ it('names the places of a path, and leaves out what nobody else may read', () =>
   });
   const address = { postal_code: '1017 AB', country_code: 'NL' };
   expect(withoutSecrets({ couponcode: 'SPRING', address, code: '123456', recovery_codes: ['a'] })).toEqual({
-    ...{ couponcode: 'SPRING', address, code: '…', recovery_codes: ['…'] },
+    ...{ couponcode: 'SPRING', address, code: '…', recovery_codes: '…' },
   });
 });
