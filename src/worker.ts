@@ -159,7 +159,7 @@ export const allConcerns: ConcernSource[] = [
 
 /** What of it tells how the product itself does. */
 const houseMeasures: MeasureSource[] = [jobMeasures(allJobs, allReactions), eventMeasures];
-export const house = { measures: houseMeasures, readLow };
+export const house = { measures: houseMeasures, readLow, lowFor: 'listNodes' };
 
 /** Everything that is counted for whoever watches the product. */
 export const allMeasures: MeasureSource[] = [

@@ -11,7 +11,7 @@ import {
 } from '../platform/http/index.ts';
 import type { ConcernSource, Context, LackSource } from '../platform/index.ts';
 import { examples } from './examples.ts';
-import { type HouseSources, readHouse } from './house.ts';
+import { type HouseSources, rememberHouse } from './house.ts';
 import { listConcerns } from './list.ts';
 
 const ConcernShape = named(
@@ -48,9 +48,13 @@ const HouseShape = named(
       waiting: Type.Integer(),
       failed: Type.Integer({ description: 'For good; those that came back are among them' }),
     }),
-    low: Type.Array(LowShape, { description: 'What runs low, the fullest first; at most twenty' }),
+    low: Nullable(
+      Type.Array(LowShape, {
+        description: 'What runs low, the fullest first; at most twenty; null for who may not list nodes',
+      }),
+    ),
   }),
-  'How the product itself does; more of it is at `/metrics`',
+  'How the product itself does, as it was at most 15 seconds ago; more of it is at `/metrics`',
 );
 
 const group = {
@@ -84,6 +88,7 @@ export function attentionStaffRoutes({ concerns, house, lacks, operationsOf }: U
     }),
     'Something that the company lacks before it can sell; it is gone once it is mended',
   );
+  const readHouse = rememberHouse(house);
   return routes('/staff/attention', group, (route) => {
     route.get(
       '',
@@ -104,11 +109,14 @@ export function attentionStaffRoutes({ concerns, house, lacks, operationsOf }: U
           }),
         ),
       },
-      async (ctx, { principal }) => ({
-        ...(await listConcerns(ctx, concerns)),
-        lacks: await readLacks(ctx, lacks, new Set(operationsOf(principal))),
-        house: await readHouse(ctx, house),
-      }),
+      async (ctx, { principal }) => {
+        const operations = new Set(operationsOf(principal));
+        return {
+          ...(await listConcerns(ctx, concerns)),
+          lacks: await readLacks(ctx, lacks, operations),
+          house: await readHouse(ctx, operations),
+        };
+      },
     );
   });
 }

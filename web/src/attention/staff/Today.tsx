@@ -101,7 +101,7 @@ function Concerns() {
           <Text c="dimmed">{t('staff.nobodyNeeded')}</Text>
         </Paper>
       )}
-      {read.data?.house.low.map((each) => (
+      {read.data?.house.low?.map((each) => (
         <LowOne key={`${each.kind}.${each.id}.${each.what}`} low={each} />
       ))}
       {kinds.map(([kind, found = []]) => (
@@ -121,8 +121,6 @@ function Concerns() {
     </Stack>
   );
 }
-
-type HouseState = Schema<'HouseState'>;
 
 /** From here on what is asked for is done late. */
 const lateS = 60;
@@ -149,11 +147,7 @@ function House() {
   );
 }
 
-function LowOne({
-  low: { kind, name, what, taken_percent: taken, free },
-}: {
-  low: HouseState['low'][number];
-}) {
+function LowOne({ low: { kind, name, what, taken_percent: taken, free } }: { low: Schema<'RunsLow'> }) {
   const { t, language } = useText();
   const share = percent(taken, language);
   return (
