@@ -2,7 +2,7 @@ import type { Brand } from '../../events/index.ts';
 import type { Context } from '../../platform/index.ts';
 import { brand, familyOf, pictureFile, readSettings } from '../../settings/index.ts';
 import { company } from './company.ts';
-import { pngOf } from './logo.ts';
+import { logoOnPaper } from './logo.ts';
 
 /**
  * What mails and the dashboard show of the company: the name that customers know it by, else that of the law. Until staff
@@ -11,7 +11,7 @@ import { pngOf } from './logo.ts';
 export async function readBrand(ctx: Context): Promise<Brand> {
   const said = await readSettings(ctx, company);
   const { name, logo_light: onLight, logo_dark: onDark, font, radius } = await readSettings(ctx, brand);
-  const logo = pngOf(onLight, onDark);
+  const logo = logoOnPaper(onLight, onDark);
   const place = [said.postal_code, said.city].filter(Boolean).join(' ');
   const imprint = [
     said.address_line1,

@@ -1,7 +1,8 @@
 import { crc32, deflateSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { samplePaper } from '../../../bench/documents.ts';
-import { isDrawable } from './logo.ts';
+import type { Files } from '../../drivers/files/index.ts';
+import { isDrawable, logoOnPaper, readLogo } from './logo.ts';
 import { drawPdf } from './pdf.ts';
 
 function chunk(type: string, data: Buffer): Buffer {
@@ -37,6 +38,7 @@ function png({ colour = 6, bits = 8, size = 4, interlaced = 0, more = [], ...giv
 }
 
 const palette = chunk('PLTE', Buffer.alloc(6));
+const hole = (length: number) => chunk('tRNS', Buffer.alloc(length));
 
 describe('a logo', () => {
   it.each([
@@ -45,7 +47,8 @@ describe('a logo', () => {
     ['colours', { colour: 2 }],
     ['colours of 16 bits', { colour: 2, bits: 16 }],
     ['a palette', { colour: 3, more: [palette] }],
-    ['a palette with a hole', { colour: 3, more: [palette, chunk('tRNS', Buffer.of(0))] }],
+    ['a palette of few colours', { colour: 3, bits: 1, more: [palette] }],
+    ['a palette with all its holes', { colour: 3, more: [palette, chunk('tRNS', Buffer.alloc(256))] }],
     ['grey that is seen through', { colour: 4 }],
     ['colours that are seen through', { colour: 6 }],
     ['colours of 16 bits that are seen through', { colour: 6, bits: 16 }],
@@ -67,10 +70,36 @@ describe('a logo', () => {
     ['one with more pixels than it says', png({ rows: Buffer.alloc(5_000) })],
     ['one that is filtered in no way there is', png({ rows: Buffer.alloc(17 * 4, 9) })],
     ['one of a palette without one', png({ colour: 3 })],
+    ['one of a palette with some holes', png({ colour: 3, more: [palette, hole(1)] })],
+    ['one of a palette of few colours with holes', png({ colour: 3, bits: 4, more: [palette, hole(256)] })],
+    ['a grey one with a hole', png({ colour: 0, more: [hole(2)] })],
+    ['one of colours with a hole', png({ colour: 2, more: [hole(6)] })],
+    ['one of colours with a palette', png({ colour: 2, more: [palette] })],
+    ['one that is larger than it is drawn', png({ colour: 0, size: 708 })],
     ['one that comes in turns', png({ interlaced: 1 })],
     ['one that takes all memory', png({ size: 30_000, rows: Buffer.alloc(1_000) })],
     ['one of nothing', png({ size: 0, rows: Buffer.alloc(1) })],
   ])('is not drawn that is %s', (_, picture) => {
     expect(isDrawable(picture)).toBe(false);
+  });
+
+  it('is read and looked at once, and another one when it has changed', async () => {
+    const kept: Record<string, Buffer> = { 'brand/a.png': png({}), 'brand/b.png': png({ interlaced: 1 }) };
+    const asked: string[] = [];
+    const get = async (name: string) => {
+      asked.push(name);
+      return kept[name] ?? Buffer.alloc(0);
+    };
+    const files = { get } as unknown as Files;
+    for (const logo of ['a.png', 'a.png', 'b.png', 'b.png'])
+      expect(await readLogo(files, logo)).toBe(logo === 'a.png' ? kept['brand/a.png'] : null);
+    expect(asked).toEqual(['brand/a.png', 'brand/b.png']);
+  });
+
+  it('on paper is the one for light backgrounds, and the one for dark only where there is no other', () => {
+    expect(logoOnPaper('a.png', 'b.png')).toBe('a.png');
+    expect(logoOnPaper('a.webp', 'b.png')).toBe(null);
+    expect(logoOnPaper(null, 'b.png')).toBe('b.png');
+    expect(logoOnPaper(null, null)).toBe(null);
   });
 });

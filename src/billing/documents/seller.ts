@@ -1,7 +1,7 @@
 import type { Context } from '../../platform/index.ts';
 import { brand, readSettings } from '../../settings/index.ts';
 import { company } from './company.ts';
-import { pngOf } from './logo.ts';
+import { logoOnPaper } from './logo.ts';
 import type { Seller } from './parties.ts';
 
 /** Who sells, as what is written now keeps it: with the logo of today. */
@@ -10,5 +10,5 @@ export async function readSeller(ctx: Context): Promise<Seller> {
     readSettings(ctx, company),
     readSettings(ctx, brand),
   ]);
-  return { ...said, logo: pngOf(onLight, onDark) };
+  return { ...said, logo: logoOnPaper(onLight, onDark) };
 }

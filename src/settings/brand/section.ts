@@ -57,10 +57,14 @@ export const brand = settings({
   shape: Strict({
     name: described('What customers know it by; null: the name of the company', Nullable(line(60))),
     logo_light: described(
-      'For light backgrounds; in mails and on documents, too, where it is a PNG',
+      'For light backgrounds; in mails and on documents, too, where it is a PNG. On documents only one of at most 500,000 pixels ' +
+        'without single transparent colours: one with an alpha channel is drawn as it is',
       Nullable(PictureName),
     ),
-    logo_dark: described('For dark backgrounds; null: the other one', Nullable(PictureName)),
+    logo_dark: described(
+      'For dark backgrounds; null: the other one. In mails and on documents only where there is no other',
+      Nullable(PictureName),
+    ),
     favicon: described('What a tab shows', Nullable(PictureName)),
     font: Choice(fonts, { description: 'A family of fonts that every system has one of' }),
     radius: Type.Integer({ minimum: 0, maximum: 24, description: 'Of corners, in pixels' }),

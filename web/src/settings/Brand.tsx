@@ -121,7 +121,7 @@ function BrandForm() {
                   key={name}
                   name={`brand.${name}`}
                   label={t(`brand.${name}`)}
-                  help={t('brand.pictureHelp')}
+                  help={t(name === 'favicon' ? 'brand.pictureHelp' : 'brand.logoHelp')}
                   now={now[name] && `/api/brand/pictures/${now[name]}`}
                   remove={t('brand.remove')}
                   onChoose={(picture) => name !== 'favicon' && change({ [name]: picture })}
