@@ -12,6 +12,10 @@ const billingErrors = errors({
   ],
   payment_provider_unavailable: [503, 'The payment provider does not answer right now; try again shortly'],
   payment_method_unknown: [400, 'The organization has no such payment method; list them, or add one'],
+  payment_too_small: [
+    409,
+    'The amount is less than can be paid by card; pay from account credit or by transfer',
+  ],
   payment_not_possible: [409, 'The payment provider does not take such an amount; pay in another way'],
   signature_invalid: [400, 'The signature is not that of this message'],
   period_open: [

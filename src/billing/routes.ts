@@ -61,6 +61,7 @@ export const billingRoutes = routes('/dashboard/invoices', group, (route) => {
         'insufficient_credit',
         'payment_provider_missing',
         'payment_method_unknown',
+        'payment_too_small',
       ],
       limit: 'checkout',
     },

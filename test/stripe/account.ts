@@ -3,7 +3,7 @@ import { Objects, type StripeObject } from './objects.ts';
 import { invalid, missing, Refusal } from './refusal.ts';
 
 /** Smallest amounts that Stripe takes, in the currency's minor unit. */
-const least: Readonly<Record<string, number>> = { eur: 50, usd: 50, gbp: 30, jpy: 50 };
+const least: Readonly<Record<string, number>> = { eur: 50, usd: 50, gbp: 30, jpy: 50, huf: 17_500 };
 const disputeFee = 2_000;
 
 /** How somebody pays on a page: a card's number, or an account's. */

@@ -65,10 +65,8 @@ describe('money by the provider', () => {
   );
 
   it('of an amount that the provider cannot take says so, and nothing changes', async () => {
-    for (const [minor, currency] of [
-      [1_234_5, 'KWD'], // its last digit is none of Stripe's
-      [10, 'EUR'], // too little
-    ] as const) {
+    // Its last digit is none of Stripe's; what is too little is told before (least.test.ts).
+    for (const [minor, currency] of [[1_234_5, 'KWD']] as const) {
       const { who, invoiceId, read } = await someone(minor, currency);
       const { body } = await who.post(`/dashboard/invoices/${invoiceId}/pay`, { method: 'card' });
       await settled(paid.product);

@@ -1,7 +1,6 @@
 import type { PaymentProvider } from '../../config.ts';
 import { type Decline, PaymentError, type PaymentTruth } from '../../drivers/payments/index.ts';
 import {
-  currencyDigits,
   databaseJob,
   enqueue,
   forMany,
@@ -30,6 +29,7 @@ import {
 import { customerAt } from './customer.ts';
 import { askAgain, bookDecline, chargingSaved } from './decline.ts';
 import { spendableCredit } from './held.ts';
+import { creditPartOf, leastByProvider, reasonAgainstLittle } from './least.ts';
 import { providerOutages } from './provider.ts';
 
 /** A saved method that can be charged. */
@@ -92,17 +92,6 @@ export async function chargeSaved(tx: TxContext, invoiceId: number): Promise<num
 const payingFromCredit: NamedJob<{ invoiceId: number }> = { name: 'billing.payFromCredit' };
 
 /**
- * What of an invoice credit can pay a part of it: at least one unit of the currency is left to the method, and a hundred of
- * one that has no parts, since few payment providers take less. Some count in hundredths of a unit at the finest, so nothing
- * finer is left.
- */
-function partOf(creditMinor: number, dueMinor: number, currency: string): number {
-  const unitMinor = 10 ** currencyDigits(currency);
-  const partMinor = Math.min(creditMinor, dueMinor - Math.max(100, unitMinor));
-  return partMinor - (partMinor % Math.max(1, unitMinor / 100));
-}
-
-/**
  * Pays an invoice from credit first. Where that is not enough it pays its part at once, before the method is charged: two
  * invoices of one day would otherwise both count on it. Without a method a part would help nobody.
  */
@@ -122,7 +111,8 @@ export const payFromCreditJob = databaseJob<{ invoiceId: number }>(
       return;
     }
     const method = await tx.db.maybe(defaultMethod, { organizationId, driver: tx.config.payments });
-    const partMinor = partOf(creditMinor, dueOf(invoice), currency);
+    const leastMinor = leastByProvider(tx, currency);
+    const partMinor = creditPartOf(creditMinor, dueOf(invoice), { currency, leastMinor });
     if (method !== null && partMinor > 0) await payFromCredit(tx, invoice, partMinor);
     await chargeMethod(tx, invoice);
   },
@@ -227,6 +217,9 @@ async function prepare({ ctx, drivers, payload, state }: Run<Payload, State>): P
   const row = await ctx.db.one(toPrepare, { id: payload.chargeId });
   if (row.reference !== null) return { reference: row.reference };
   if (row.removed_at !== null) return { refusal: methodRemoved };
+  const leastMinor = drivers.payments.leastMinor(row.currency);
+  const tooLittle = reasonAgainstLittle(row.amount_minor, leastMinor, row.currency);
+  if (tooLittle !== null) return { refusal: refusal(tooLittle.code, tooLittle.message) };
   try {
     const reference = await drivers.payments.prepareCharge({
       key: `charge-${row.invoice_id}-${row.id}`,

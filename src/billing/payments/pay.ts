@@ -9,6 +9,7 @@ import {
 } from '../../platform/index.ts';
 import { type Charge, chargesOf } from '../charges/charge.ts';
 import { spendableCredit } from '../charges/held.ts';
+import { creditPartOf, leastByProvider, reasonAgainstLittle } from '../charges/least.ts';
 import { wantPage } from '../charges/page.ts';
 import { requireProvider } from '../charges/provider.ts';
 import { wantCharge } from '../charges/saved.ts';
@@ -28,7 +29,8 @@ interface Way {
 
 /**
  * Pays an invoice of the organization: from credit at once, or by the payment provider, where it is paid once the money is
- * there. `insufficient_credit`, `invoice_not_payable`, `payment_provider_missing`, `payment_method_unknown`.
+ * there. `insufficient_credit`, `invoice_not_payable`, `payment_provider_missing`, `payment_method_unknown`,
+ * `payment_too_small`.
  */
 export async function payInvoice(ctx: OrganizationContext, id: number, way: Way) {
   return transaction(ctx, 'billing.pay', async (tx) => {
@@ -64,11 +66,14 @@ async function askProvider(
   if (usesCredit) requireCreditTaken(invoice);
   const { organization_id: organizationId, currency } = invoice;
   const heldMinor = usesCredit ? await spendableCredit(tx, organizationId, currency) : 0;
-  const amountMinor = dueOf(invoice) - heldMinor;
+  const leastMinor = leastByProvider(tx, currency);
+  const amountMinor = dueOf(invoice) - creditPartOf(heldMinor, dueOf(invoice), { currency, leastMinor });
   if (amountMinor <= 0) {
     await payWithCredit(tx, invoice);
     return nothing;
   }
+  const tooLittle = reasonAgainstLittle(amountMinor, leastMinor, currency);
+  if (tooLittle !== null) throw fail(tooLittle.code, { message: tooLittle.message });
   const asked = { amountMinor, usesCredit };
   if (method !== null) await requireNoneUnderWay(tx, invoice);
   if (method !== null)

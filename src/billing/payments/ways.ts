@@ -1,6 +1,7 @@
 import { formatMoney, type OrganizationContext } from '../../platform/index.ts';
 import { readSettings } from '../../settings/index.ts';
 import { readableCredit } from '../charges/held.ts';
+import { leastByProvider, reasonAgainstLittle } from '../charges/least.ts';
 import { company } from '../documents/company.ts';
 import type { InvoiceKind } from '../invoices/kind.ts';
 import { dueOf } from '../invoices/payable.ts';
@@ -10,6 +11,7 @@ export const wayCodes = [
   'invoice_not_payable',
   'insufficient_credit',
   'payment_provider_missing',
+  'payment_too_small',
   'payment_not_possible',
 ] as const;
 
@@ -84,7 +86,15 @@ export async function paymentWays(ctx: OrganizationContext, invoice: Owed) {
       payable ?? circle ?? reasonAgainstSpending(dueMinor, spendableMinor, currency),
       spendableMinor,
     ),
-    way('card', payable ?? (provider === null ? noProvider : null), dueMinor, { provider }),
+    way(
+      'card',
+      payable ??
+        (provider === null
+          ? noProvider
+          : reasonAgainstLittle(dueMinor, leastByProvider(ctx, currency), currency)),
+      dueMinor,
+      { provider },
+    ),
     way(
       'bank_transfer',
       payable ?? (iban === null ? noAccount : null),

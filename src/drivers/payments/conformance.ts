@@ -102,6 +102,16 @@ export function describePayments(
       }
     });
 
+    it('takes the least that it names, and nothing below', async () => {
+      const least = payments.leastMinor(test.currency);
+      expect(Number.isSafeInteger(least) && least >= 1).toBe(true);
+      const preparing = async (amountMinor: number) =>
+        payments.prepareCharge(await charge('good', amountMinor));
+      const { state } = await payments.confirmCharge(await preparing(least));
+      expect(state).toBe('paid');
+      if (least > 1) await expect(preparing(least - 1)).rejects.toEqual(permanently('payment_invalid'));
+    });
+
     it('charges a saved method once, however often it is asked', async () => {
       const asked = await charge('good');
       const reference = await payments.prepareCharge(asked);

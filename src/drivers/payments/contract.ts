@@ -14,6 +14,8 @@ export interface Payments {
   readonly kind: string;
   /** What it can; conformance holds it to this. */
   readonly capabilities: readonly PaymentsCapability[];
+  /** The least that it takes in one payment, in the currency's minor unit; 1 where it names none. */
+  leastMinor(currency: string): number;
   /** The provider's name for a customer of ours. */
   openCustomer(customer: NewCustomer): Promise<string>;
   /** A page on which the customer pays once. */

@@ -11,6 +11,7 @@ export function noPayments(): Payments {
   return {
     kind: 'none',
     capabilities: [],
+    leastMinor: () => 1,
     openCustomer: refuseLater,
     openPaymentPage: refuseLater,
     openSavingPage: refuseLater,

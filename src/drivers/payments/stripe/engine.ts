@@ -5,6 +5,7 @@ import type { NewPage, Page, PaidFor, Payments, PaymentTruth } from '../contract
 import { toStripe } from './amounts.ts';
 import { failureOf, isMissing, isTold } from './errors.ts';
 import { eventTypes, readMessage, viewEvent } from './events.ts';
+import { stripeLeastMinor } from './least.ts';
 import { idFields, methodTruth, pageTruth, paymentTruth, payoutTruth, refundTruth } from './truths.ts';
 
 export interface StripeOptions {
@@ -77,6 +78,7 @@ export function stripePayments(options: StripeOptions): Payments {
   return {
     kind: 'stripe',
     capabilities: ['pages', 'off_session', 'refunds'],
+    leastMinor: stripeLeastMinor,
 
     openCustomer({ key, organizationId, name, email }) {
       const customer = {
