@@ -1,7 +1,8 @@
-import { queryOptions } from '@tanstack/react-query';
+import { type InfiniteData, queryOptions } from '@tanstack/react-query';
 import type { Schema } from '../../../../client/index.ts';
 import { client } from '../client.ts';
 import { listed } from './listed.ts';
+import { queryClient } from './session.ts';
 
 export interface ServiceFilter {
   status?: Schema<'ServiceStatus'>;
@@ -18,7 +19,19 @@ export const service = (id: number) =>
     queryKey: ['services', id],
     queryFn: async ({ signal }) =>
       (await client.get('/dashboard/services/{id}', { path: { id }, signal })).service,
+    // Whoever comes from the list waits for nothing that it has said already.
+    placeholderData: () => inLists(id),
   });
+
+function inLists(id: number): Schema<'Service'> | undefined {
+  const lists = queryClient.getQueriesData<InfiniteData<{ services: Schema<'Service'>[] }>>({
+    queryKey: ['services', 'list'],
+  });
+  for (const [, list] of lists)
+    for (const { services } of list?.pages ?? [])
+      for (const each of services) if (each.id === id) return each;
+  return undefined;
+}
 
 /** For how long a service can be renewed, and for how much. */
 export const renewal = (id: number) =>
