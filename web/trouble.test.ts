@@ -107,6 +107,42 @@ describe('when nobody answers any more', () => {
   });
 });
 
+describe('what is loaded only when it is wanted', () => {
+  it('takes nothing of what was typed away when it cannot be loaded, and comes with a later press', async () => {
+    const { page } = await openAt('/tickets/new', 'New ticket');
+    await typeTicket(page, named('Typed before'));
+    bed.door.shut();
+    await page.getByRole('button', { name: 'Show the API call' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByRole('region', { name: 'TypeScript' }).waitFor();
+    expect(await dialog.getByRole('region').count()).toBe(2);
+    await page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'detached' });
+    const account = page.getByTitle('Account', { exact: true });
+    await account.click();
+    await unreached(page).waitFor();
+    expect(await typed(page)).toBe('It was typed with care.');
+    bed.door.unshut();
+    await account.click();
+    await page.getByRole('menuitem', { name: 'Sign out' }).waitFor();
+    await unreached(page).waitFor({ state: 'detached' });
+    expect(await typed(page)).toBe('It was typed with care.');
+  });
+
+  it('leaves a list where it is when what is done with several of it cannot be loaded', async () => {
+    const { page } = await openAt('/services', 'Services');
+    const row = page.getByRole('checkbox').first();
+    await row.waitFor();
+    bed.door.shut();
+    await row.check();
+    await unreached(page).first().waitFor();
+    expect(await row.isChecked()).toBe(true);
+    bed.door.unshut();
+    await unreached(page).first().getByRole('button').click();
+    await page.getByText('Chosen: 1').waitFor();
+  });
+});
+
 describe('without a network', () => {
   it('what is sent is refused at once, and never done in silence when there is one again', async () => {
     const { page } = await openAt('/tickets/new', 'New ticket');
@@ -121,6 +157,31 @@ describe('without a network', () => {
     await page.context().setOffline(false);
     await page.getByRole('heading', { level: 1, name: 'Billing' }).waitFor();
     expect(await countTickets('Sent offline')).toBe(0);
+  });
+});
+
+describe('a change whose result could not be read afterwards', () => {
+  it('is made, is said to be made, and is no change of somebody else', async () => {
+    const path = '/dashboard/billing/profile';
+    const visitor = await bed.open();
+    const { page } = visitor;
+    await signIn(bed, visitor, '/billing/profile');
+    const city = page.locator('input[name=city]');
+    const save = page.getByRole('button', { name: 'Save', exact: true });
+    const seen = async () => (await bed.product.customer.get(path)).body.data.profile.city;
+    await city.fill('Steyr');
+    let isUnread = true;
+    await page.route(`**/api${path}`, (route) =>
+      isUnread && route.request().method() === 'GET' ? route.abort() : route.continue(),
+    );
+    await save.click();
+    await page.getByText('Saved.').waitFor();
+    await page.locator('button[data-loading]').waitFor({ state: 'detached' });
+    expect([await seen(), await page.locator('form').getByRole('alert').count()]).toEqual(['Steyr', 0]);
+    isUnread = false;
+    await city.fill('Enns');
+    await save.click();
+    await expect.poll(seen).toBe('Enns');
   });
 });
 

@@ -1,6 +1,6 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import { lazy, Suspense, useState } from 'react';
+import { useState } from 'react';
 import type { Schema } from '../../../client/index.ts';
 import { moreOf, services } from '../data/queries/index.ts';
 import { serviceStates } from '../data/states.ts';
@@ -11,15 +11,17 @@ import {
   List,
   NativeSelect,
   Page,
+  Refusal,
   Text,
   TextInput,
   useDebouncedCallback,
   useOwnWords,
+  useWanted,
 } from '../ui/index.ts';
 import { useServiceColumns } from './columns.tsx';
 
 // What is done with several asks first, by parts that the list itself has no use for.
-const Several = lazy(async () => ({ default: (await import('./Several.tsx')).Several }));
+const load = () => import('./Several.tsx');
 
 type Service = Schema<'Service'>;
 
@@ -30,10 +32,10 @@ export function Services() {
   const navigate = useNavigate({ from: '/services' });
   const found = useInfiniteQuery(services(filter));
   const [chosen, setChosen] = useState<ReadonlySet<number>>(new Set());
-  const [hasChosen, setHasChosen] = useState(false);
+  const { part: several, error: lost, want } = useWanted(load);
   const items = found.data?.pages.flatMap((page) => page.services);
   const turn = (id: number, isIn: boolean) => {
-    setHasChosen(true);
+    if (several === null) want();
     setChosen((before) => new Set(isIn ? [...before, id] : [...before].filter((each) => each !== id)));
   };
   const columns = useServiceColumns().map((column, nth) =>
@@ -82,13 +84,12 @@ export function Services() {
           ]}
         />
       </Group>
-      {hasChosen && (
-        <Suspense>
-          <Several
-            chosen={items?.filter(({ id }) => chosen.has(id)) ?? []}
-            onDone={() => setChosen(new Set())}
-          />
-        </Suspense>
+      <Refusal error={lost} onRetry={want} />
+      {several !== null && (
+        <several.Several
+          chosen={items?.filter(({ id }) => chosen.has(id)) ?? []}
+          onDone={() => setChosen(new Set())}
+        />
       )}
       <List
         label={t('services.title')}

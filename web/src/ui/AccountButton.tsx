@@ -1,12 +1,12 @@
 import { Text, UnstyledButton } from '@mantine/core';
-import { lazy, Suspense, useState } from 'react';
 import type { Session } from '../data/queries/index.ts';
 import { type Language, useText } from '../text/index.ts';
+import { Refusal } from './Refusal.tsx';
 import type { Place } from './Shell.tsx';
+import { useWanted } from './useWanted.ts';
 
 // What opens beside a button has to find its place, which is a fifth of all that a first page would have to load.
 const load = () => import('./AccountMenu.tsx');
-const AccountMenu = lazy(async () => ({ default: (await load()).AccountMenu }));
 
 export interface AccountButtonProps {
   user: Session['user'];
@@ -19,24 +19,26 @@ export interface AccountButtonProps {
 /** Whose pages these are; opens what is theirs alone, which is loaded when somebody is about to. */
 export function AccountButton(props: AccountButtonProps) {
   const { t } = useText();
-  const [isWanted, setWanted] = useState(false);
-  const button = (
-    <UnstyledButton
-      p="xs"
-      title={t('app.account')}
-      aria-haspopup="menu"
-      onPointerEnter={() => void load().catch(() => undefined)}
-      onFocus={() => void load().catch(() => undefined)}
-      onClick={() => setWanted(true)}
-    >
-      <Whose user={props.user} />
-    </UnstyledButton>
-  );
-  if (!isWanted) return button;
+  const { part, error, want } = useWanted(load);
+  if (part !== null) return <part.AccountMenu {...props} />;
   return (
-    <Suspense fallback={button}>
-      <AccountMenu {...props} />
-    </Suspense>
+    <div className="account">
+      <UnstyledButton
+        p="xs"
+        title={t('app.account')}
+        aria-haspopup="menu"
+        onPointerEnter={() => void load().catch(() => undefined)}
+        onFocus={() => void load().catch(() => undefined)}
+        onClick={want}
+      >
+        <Whose user={props.user} />
+      </UnstyledButton>
+      {error !== null && (
+        <div className="below-account">
+          <Refusal error={error} onRetry={want} />
+        </div>
+      )}
+    </div>
   );
 }
 

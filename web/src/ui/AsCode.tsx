@@ -13,7 +13,7 @@ interface AsCodeProps {
 /** Shows what a form would ask of the API, with what was typed and without a secret, and asks nothing. */
 export function AsCode({ act, isReading = false }: AsCodeProps) {
   const { t } = useText();
-  const [shown, setShown] = useState<{ call: Call; command: string } | 'none' | null>(null);
+  const [shown, setShown] = useState<{ call: Call; command: string | null } | 'none' | null>(null);
   const origin = window.location.origin;
   return (
     <>
@@ -25,8 +25,9 @@ export function AsCode({ act, isReading = false }: AsCodeProps) {
         onClick={async () => {
           const call = await callOf(act, isReading);
           if (call === null) return setShown('none');
-          const { asCommand } = await import('../data/asCommand.ts');
-          setShown({ call, command: asCommand(call) });
+          // Its script may be out of reach; the other two need none, and the next press asks for it again.
+          const found = await import('../data/asCommand.ts').catch(() => null);
+          setShown({ call, command: found?.asCommand(call) ?? null });
         }}
       >
         {'</>'}
@@ -38,7 +39,7 @@ export function AsCode({ act, isReading = false }: AsCodeProps) {
             <p>{t('asCode.text')}</p>
             {[
               ['curl', asCurl(shown.call, origin)] as const,
-              ['CLI', shown.command] as const,
+              ...(shown.command === null ? [] : [['CLI', shown.command] as const]),
               ['TypeScript', asTypeScript(shown.call, origin)] as const,
             ].map(([name, code]) => (
               <section key={name} aria-label={name}>

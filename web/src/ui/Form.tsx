@@ -143,7 +143,13 @@ function Fields<Of>({ submit, onSubmit, children, beside, isReady = true, ...pro
     onSuccess: async (made, [values]) => {
       // A form that stays goes on from what there is now; a dialog is about to close.
       if (of === undefined || form.current === null || form.current.closest('[role=dialog]') !== null) return;
-      const found = await of.read();
+      // It was made, whether or not that can be looked at now: then its tag is not known, and the next change, refused for the
+      // old one, holds what is there against what was made.
+      const found = await of.read().catch(() => null);
+      if (found === null) {
+        if (made !== undefined) drawn.current = { now: made as Of, tag: drawn.current?.tag };
+        return;
+      }
       // Somebody was at it between the change and this look: the form shows nothing of that, so the next change has to be refused.
       if (!isSame(found.now, made) || form.current === null) return;
       // What somebody has typed since is not taken from them.

@@ -60,3 +60,4 @@ export { type Tile, Tiles } from './Tiles.tsx';
 export { Trial } from './Trial.tsx';
 export { useOwnWords } from './useOwnWords.ts';
 export { useTheme } from './useTheme.ts';
+export { useWanted } from './useWanted.ts';
