@@ -55,13 +55,20 @@ describe('a customer', () => {
 
     await page.getByRole('button', { name: 'Restore' }).click();
     // What is there now is kept first, and what goes back waits for it.
+    const asked = Promise.withResolvers<void>();
+    await page.route('**/vps/snapshots', async (route) => {
+      if (route.request().method() === 'POST') await asked.promise;
+      await route.continue();
+    });
+    await dialog.getByLabel('Type “pages.example.com” to go on').fill('pages.example.com');
     await dialog.getByRole('button', { name: 'Take a snapshot of the disk first' }).click();
+    const restore = dialog.getByRole('button', { name: 'Restore' });
+    await dialog.locator('button[data-loading]').waitFor();
+    expect(await restore.isDisabled()).toBe(true);
+    asked.resolve();
     await dialog.getByText(/^The snapshot before-\d+ keeps the disk as it is now\.$/).waitFor();
     const [first] = (await read('snapshots')).snapshots;
     expect(first).toMatchObject({ name: expect.stringMatching(/^before-/), state: 'ready' });
-    const restore = dialog.getByRole('button', { name: 'Restore' });
-    expect(await restore.isDisabled()).toBe(true);
-    await dialog.getByLabel('Type “pages.example.com” to go on').fill('pages.example.com');
     await restore.click();
     await expect
       .poll(async () => (await read('history')).actions.map((each: { command: string }) => each.command))

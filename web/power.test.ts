@@ -49,6 +49,10 @@ it.each(corners)('a machine that ignores its power button is switched off at onc
   await failed.first().waitFor();
   await failed.first().getByRole('button', { name: at }).click();
   const dialog = page.getByRole('dialog');
+  // While it fades in nothing in it has its colours yet.
+  await expect
+    .poll(() => page.evaluate(`getComputedStyle(document.querySelector('[role=dialog]')).opacity`))
+    .toBe('1');
   await dialog.getByText(isNarrow ? /nicht gespeichert haben, ist verloren/ : /not saved is lost/).waitFor();
   expect([...(await visitor.faults()), ...visitor.complaints()]).toEqual([]);
   await dialog.getByRole('button', { name: isNarrow ? 'Abbrechen' : 'Cancel' }).click();
@@ -79,12 +83,16 @@ it("an action's progress and a repair that nobody asked for are seen on any page
   const held = vi
     .spyOn(product.hypervisor, 'start')
     .mockImplementation(() => new Promise((go) => holds.push(go)));
-  product.hypervisor.lose(machineIdOf(id));
-  // What, for how long, and for whom; the way to all of it beside it.
-  await page.getByText(/⟳ Start · for \d+ sec · By itself/).waitFor();
-  await page.locator('[role=status]').getByRole('link', { name: 'History' }).waitFor();
-  held.mockRestore();
-  for (const go of holds) go();
+  try {
+    product.hypervisor.lose(machineIdOf(id));
+    // What, for how long, and for whom; the way to all of it beside it.
+    await page.getByText(/⟳ Start · for \d+ sec · By itself/).waitFor();
+    await page.locator('[role=status]').getByRole('link', { name: 'History' }).waitFor();
+  } finally {
+    // Held on, it would be in the way of every test that follows.
+    held.mockRestore();
+    for (const go of holds) go();
+  }
   await settled(product);
 
   const answer = await (async () => {
@@ -128,7 +136,11 @@ it('is said to begin before the answer is there, and never to have begun where i
     const face = { success: false, error: 'Conflict', code: 'conflict', request_id: 'held' };
     await route.fulfill({ status: 409, json: { ...face, message: 'Not at this moment' } });
   });
-  await page.getByRole('button', { name: 'Restart' }).click();
+  const restart = page.getByRole('button', { name: 'Restart' });
+  await restart.waitFor();
+  // The page has stood open for a while; the restart has not.
+  await page.evaluate('{ const now = Date.now; Date.now = () => now() + 720_000; }');
+  await restart.click();
   await page.getByRole('dialog').getByRole('button', { name: 'Restart' }).click();
   // By whom as well, as it will be said of it.
   const begun = page.getByText(/⟳ Restart · for \d+ sec · .+@/);

@@ -5,8 +5,8 @@ interface Ahead<Data, Given> {
   of: QueryKey;
   /** What the API said of it: nothing that it does not allow is shown as if it were done. */
   isAllowed: (now: Data, given: Given) => boolean;
-  /** How it will be. */
-  becomes: (now: Data, given: Given) => Data;
+  /** How it will be; `ageMs` is how long ago the API said how it is. */
+  becomes: (now: Data, given: Given, ageMs: number) => Data;
   send: (given: Given) => Promise<unknown>;
   /** Kinds of what is read anew afterwards. */
   anew: readonly QueryKey[];
@@ -27,7 +27,9 @@ export function useAhead<Data, Given = void>({ of, isAllowed, becomes, send, ane
       if (before === undefined || !isAllowed(before, given)) return null;
       const { dataUpdatedAt: readAt = 0 } = queries.getQueryState(of) ?? {};
       // As old as it was: whoever looks again reads it anew.
-      const shown = queries.setQueryData<Data>(of, becomes(before, given), { updatedAt: readAt });
+      const shown = queries.setQueryData<Data>(of, becomes(before, given, Date.now() - readAt), {
+        updatedAt: readAt,
+      });
       return { before, shown, readAt };
     },
     onError: (_error, _given, ahead) => {

@@ -40,12 +40,14 @@ function usePower(id: number) {
   return useAhead<Schema<'Machine'>, PowerCommand>({
     of: machine(id).queryKey,
     isAllowed: (vps, command) => vps.actions[command].allowed,
-    becomes: (vps, command) => ({
+    becomes: (vps, command, ageMs) => ({
       ...vps,
       current_action: {
         ...{ id: 0, status: 'queued', progress: 0, note: null, error: null },
         command: command === 'force_stop' ? 'stop' : command,
-        ...{ created_at: vps.read_at, started_at: null, finished_at: null },
+        // Now, by the clock of the product.
+        created_at: new Date(Date.parse(vps.read_at) + ageMs).toISOString(),
+        ...{ started_at: null, finished_at: null },
         initiator: { type: 'user', id: null, name: signedIn?.user.email ?? null, ip: null },
       },
     }),

@@ -6,12 +6,14 @@ import { ActionButton, Refusal, Text } from '../ui/index.ts';
 
 const notYet = { allowed: false, reason: null };
 
-/** Before what is on the disk is lost: one press keeps it, and where that cannot be, it is said why. */
-export function SnapshotFirst({ id }: { id: number }) {
-  const { t } = useText();
+/**
+ * A snapshot before what is on the disk is lost. It belongs to the page and not to the dialog: one that was closed and opened
+ * again still knows that it is being made. Pending until the machine is seen to be at it or to be done: until then what the
+ * API said may be done with the machine is older than the press.
+ */
+export function useSnapshotFirst(id: number) {
   const queries = useQueryClient();
-  const { data: vps } = useQuery(machine(id));
-  const { data: kept } = useQuery(machineSnapshots(id));
+  const { data: kept, error } = useQuery(machineSnapshots(id));
   const take = useMutation({
     mutationFn: async () => {
       const name = `before-${new Date().toISOString().slice(0, 19).replaceAll(/\D/g, '')}`;
@@ -22,6 +24,19 @@ export function SnapshotFirst({ id }: { id: number }) {
     onSettled: () => queries.invalidateQueries({ queryKey: ['vps', id] }),
   });
   const taken = kept?.snapshots.find(({ name }) => name === take.data);
+  const isPending = take.isPending || (take.isSuccess && (taken === undefined || taken.state === 'creating'));
+  return { take, taken, kept, isPending, error: take.error ?? (isPending ? error : null) };
+}
+
+interface SnapshotFirstProps {
+  id: number;
+  first: ReturnType<typeof useSnapshotFirst>;
+}
+
+/** Before what is on the disk is lost: one press keeps it, and where that cannot be, it is said why. */
+export function SnapshotFirst({ id, first: { take, taken, kept, isPending, error } }: SnapshotFirstProps) {
+  const { t } = useText();
+  const { data: vps } = useQuery(machine(id));
   if (taken !== undefined)
     return (
       <Text size="sm" role="status">
@@ -41,7 +56,7 @@ export function SnapshotFirst({ id }: { id: number }) {
     <div>
       <ActionButton
         variant="default"
-        loading={take.isPending}
+        loading={isPending}
         action={
           isFull
             ? { allowed: false, reason: t('snapshots.full', { limit: kept.limit }) }
@@ -52,7 +67,7 @@ export function SnapshotFirst({ id }: { id: number }) {
         {t('snapshots.first')}
       </ActionButton>
       {isFull && <Text size="sm">{t('snapshots.full', { limit: kept.limit })}</Text>}
-      <Refusal error={take.error} />
+      <Refusal error={error} />
     </div>
   );
 }

@@ -23,7 +23,7 @@ import {
   Text,
   Tick,
 } from '../ui/index.ts';
-import { SnapshotFirst } from './SnapshotFirst.tsx';
+import { SnapshotFirst, useSnapshotFirst } from './SnapshotFirst.tsx';
 
 type Snapshot = Schema<'Snapshot'>;
 
@@ -37,6 +37,7 @@ export function Snapshots() {
   const [isNaming, setNaming] = useState(false);
   const [asked, setAsked] = useState<{ what: 'restore' | 'delete'; of: Snapshot } | null>(null);
   const [keepsKeys, setKeepsKeys] = useState(true);
+  const first = useSnapshotFirst(id);
   // The stream tells how it goes on, and when it is done.
   const follow = () => queries.invalidateQueries({ queryKey: ['vps', id] });
   const act = useMutation({
@@ -126,7 +127,11 @@ export function Snapshots() {
                   size="xs"
                   variant="default"
                   action={may('restore_snapshot')}
-                  onAct={() => setAsked({ what: 'restore', of })}
+                  onAct={() => {
+                    // What was kept before another restore says nothing of this one.
+                    if (!first.isPending) first.take.reset();
+                    setAsked({ what: 'restore', of });
+                  }}
                 >
                   {t('snapshots.restore')}
                 </ActionButton>
@@ -174,11 +179,11 @@ export function Snapshots() {
         text={t('snapshots.restoreText')}
         button={t('snapshots.restore')}
         name={vps?.hostname ?? ''}
-        isReady={may('restore_snapshot').allowed}
+        isReady={may('restore_snapshot').allowed && !first.isPending}
         onClose={() => setAsked(null)}
         onConfirm={go}
       >
-        <SnapshotFirst id={id} />
+        <SnapshotFirst id={id} first={first} />
         <Tick
           name="keep_keys"
           label={t('snapshots.keepKeys')}
