@@ -415,4 +415,9 @@ it('the tag of a node stays the same while machines come and go on it', async ()
   const before = await tag();
   await runningVps(product, owner);
   expect(await tag()).toBe(before);
+  // Nor do copies that are made, or what is wrong with its host.
+  const write = (words: string) => sql(product, `update nodes set ${words} where id = $1`, node.id);
+  await write(`trouble = 'no room', troubled_at = now(), copies_gib = copies_gib + 1`);
+  expect(await tag()).toBe(before);
+  await write('trouble = null, troubled_at = null, copies_gib = copies_gib - 1');
 });

@@ -77,6 +77,33 @@ it('staff, too, and a dialog shows what is there now', async () => {
   expect((await product.staff.get(path)).body.data.canned_reply.message).toBe('Good morning');
 });
 
+it('a ticket is sorted while its customer goes on writing, and not while a colleague sorts it', async () => {
+  const { product } = bed;
+  const made = await product.customer.post('/dashboard/tickets/create', {
+    ...{ subject: 'To be sorted', department: 'support', priority: 'low', message: 'Hello' },
+  });
+  const { tid } = made.body.data.ticket;
+  const path = `/staff/tickets/${tid}`;
+  const subjectNow = async () => (await product.staff.get(path)).body.data.ticket.subject;
+  const { page } = await bed.openStaff();
+  await page.goto(path);
+  const dialog = page.getByRole('dialog');
+  const change = async (subject: string, meanwhile: () => Promise<{ status: number }>) => {
+    await page.getByRole('button', { name: 'Change', exact: true }).click();
+    await dialog.getByLabel('Subject').fill(subject);
+    expect((await meanwhile()).status).toBe(200);
+    await dialog.getByRole('button', { name: 'Change' }).click();
+  };
+  await change('Sorted', () =>
+    product.customer.post(`/dashboard/tickets/${tid}`, { message: 'And one more thing.' }),
+  );
+  await dialog.waitFor({ state: 'detached' });
+  expect(await subjectNow()).toBe('Sorted');
+  await change('Sorted again', () => product.staff.patch(path, { priority: 'high' }));
+  await dialog.getByText('Somebody changed it since you read it.').waitFor();
+  expect(await subjectNow()).toBe('Sorted');
+});
+
 it("what changes right after one's own change is no more overwritten than what changed before", async () => {
   const { product } = bed;
   const path = `/dashboard/service/${machine}/vps/settings`;

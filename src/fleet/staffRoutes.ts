@@ -40,7 +40,17 @@ const nodeRoutes = routes('/staff/nodes', group, (route) => {
       errors: ['not_found'],
       // What is taken and seen of it goes on changing while somebody decides what it may promise.
       etag: {
-        without: ['last_seen_at', 'reachable', 'accepts_machines', 'promised', 'taken', 'free', 'machines'],
+        without: [
+          'last_seen_at',
+          'reachable',
+          'accepts_machines',
+          'promised',
+          'taken',
+          'free',
+          'machines',
+          'copies_gib',
+          'trouble',
+        ],
       },
     },
     (ctx, req) => readNode(ctx, req.params.id),

@@ -35,6 +35,12 @@ export function partOf<Of, Part>(whole: Reading<Of>, part: (now: Of) => Part): R
   return { read };
 }
 
+/** What a form shows of what it is drawn of: `shown(['name', 'version'])`. */
+export function shown<Name extends string>(names: readonly Name[]) {
+  return <Whole extends Readonly<Record<Name, unknown>>>(whole: Whole): Pick<Whole, Name> =>
+    Object.fromEntries(names.map((name) => [name, whole[name]])) as Pick<Whole, Name>;
+}
+
 /** Whether two who looked at it saw the same. */
 export function isSame(one: unknown, other: unknown): boolean {
   return JSON.stringify(one) === JSON.stringify(other);

@@ -6,7 +6,7 @@ import { correctUser } from '../../../../client/generated/fields/correctUser.ts'
 import { impersonateUser } from '../../../../client/generated/fields/impersonateUser.ts';
 import { ApiError, type Schema } from '../../../../client/index.ts';
 import { client } from '../../data/client.ts';
-import { drawnOf } from '../../data/drawn.ts';
+import { drawnOf, partOf, shown } from '../../data/drawn.ts';
 import { actAs } from '../../data/impersonation.ts';
 import { useMay } from '../../data/may.ts';
 import { startOver } from '../../data/queries/index.ts';
@@ -99,6 +99,9 @@ function Shown({ of: person }: { of: Person }) {
   );
 }
 
+/** What staff corrects of a person, and not when they were last here. */
+const corrected = shown(['first_name', 'last_name', 'phone', 'billing_email', 'abuse_email']);
+
 function Acts({ of: person }: { of: Person }) {
   const { t } = useText();
   const navigate = useNavigate();
@@ -132,7 +135,7 @@ function Acts({ of: person }: { of: Person }) {
         operation="correctUser"
         fields={correctUser}
         label={t('support.change')}
-        of={drawnOf('/staff/users/{id}', { path })}
+        of={partOf(drawnOf('/staff/users/{id}', { path }), ({ user }) => corrected(user))}
         onAct={({ first_name, last_name, phone, billing_email, abuse_email }, _files, ifMatch) =>
           client.patch('/staff/users/{id}', {
             ifMatch,
@@ -144,7 +147,7 @@ function Acts({ of: person }: { of: Person }) {
           })
         }
       >
-        {({ user: now }) => (
+        {(now) => (
           <>
             <Named name="first_name" value={now.first_name} />
             <Named name="last_name" value={now.last_name} />

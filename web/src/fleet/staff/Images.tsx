@@ -2,7 +2,7 @@ import { addOperatingSystemImage } from '../../../../client/generated/fields/add
 import { changeOperatingSystemImage } from '../../../../client/generated/fields/changeOperatingSystemImage.ts';
 import type { Schema } from '../../../../client/index.ts';
 import { client } from '../../data/client.ts';
-import { drawnOf } from '../../data/drawn.ts';
+import { drawnOf, partOf, shown } from '../../data/drawn.ts';
 import { images } from '../../data/queries/staff/index.ts';
 import { useText } from '../../text/index.ts';
 import { Act, Group, ListPage, Named, Text, Tick, useColumns } from '../../ui/index.ts';
@@ -57,6 +57,9 @@ export function Images() {
   );
 }
 
+/** What staff decides of an image, and not how far its preparation is. */
+const decided = shown(['name', 'version', 'min_memory_mib', 'min_disk_gib', 'active']);
+
 function Acts({ of: image }: { of: Schema<'Image'> }) {
   const { t } = useText();
   const path = { slug: image.slug };
@@ -66,7 +69,7 @@ function Acts({ of: image }: { of: Schema<'Image'> }) {
         operation="changeOperatingSystemImage"
         fields={changeOperatingSystemImage}
         label={t('support.change')}
-        of={drawnOf('/staff/images/{slug}', { path })}
+        of={partOf(drawnOf('/staff/images/{slug}', { path }), ({ image: whole }) => decided(whole))}
         onAct={({ name, version, active, ...sizes }, _files, ifMatch) =>
           client.patch('/staff/images/{slug}', {
             ifMatch,
@@ -78,7 +81,7 @@ function Acts({ of: image }: { of: Schema<'Image'> }) {
           })
         }
       >
-        {({ image: now }) => (
+        {(now) => (
           <>
             <Named name="name" value={now.name} />
             <Named name="version" value={now.version} />

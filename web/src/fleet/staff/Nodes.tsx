@@ -1,13 +1,16 @@
 import { updateNode } from '../../../../client/generated/fields/updateNode.ts';
 import type { Schema } from '../../../../client/index.ts';
 import { client } from '../../data/client.ts';
-import { drawnOf } from '../../data/drawn.ts';
+import { drawnOf, partOf, shown } from '../../data/drawn.ts';
 import { nodes } from '../../data/queries/staff/index.ts';
 import { gigabytes } from '../../text/formats.ts';
 import { useText } from '../../text/index.ts';
 import { Act, Group, ListPage, Named, NamedChoice, useColumns } from '../../ui/index.ts';
 
 const states = ['active', 'draining', 'down'] as const;
+
+/** What staff decides of a node; all else of it goes on changing by itself. */
+const decided = shown(['state', 'cpu_overcommit', 'memory_reserve_mib', 'disk_reserve_gib']);
 
 export function Nodes() {
   const { t, language } = useText();
@@ -46,7 +49,7 @@ function Acts({ of: node }: { of: Schema<'Node'> }) {
         fields={updateNode}
         label={t('support.change')}
         text={t('running.nodeText')}
-        of={drawnOf('/staff/nodes/{id}', { path })}
+        of={partOf(drawnOf('/staff/nodes/{id}', { path }), ({ node: whole }) => decided(whole))}
         onAct={(
           { state, cpu_overcommit: cpu, memory_reserve_mib: memory, disk_reserve_gib: disk },
           _files,
@@ -62,7 +65,7 @@ function Acts({ of: node }: { of: Schema<'Node'> }) {
           })
         }
       >
-        {({ node: now }) => (
+        {(now) => (
           <>
             <NamedChoice
               name="state"

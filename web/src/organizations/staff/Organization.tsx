@@ -9,7 +9,7 @@ import { returnCredit } from '../../../../client/generated/fields/returnCredit.t
 import { updateTaxStanding } from '../../../../client/generated/fields/updateTaxStanding.ts';
 import type { Schema } from '../../../../client/index.ts';
 import { client } from '../../data/client.ts';
-import { drawnOf } from '../../data/drawn.ts';
+import { drawnOf, partOf, shown } from '../../data/drawn.ts';
 import { useMay } from '../../data/may.ts';
 import {
   audit,
@@ -120,6 +120,9 @@ function Life({ of: organization }: { of: Organization }) {
   );
 }
 
+/** What staff corrects of an organization. */
+const corrected = shown(['name', 'country', 'require_2fa']);
+
 function Acts({ of: { id, status } }: { of: Organization }) {
   const { t } = useText();
   const path = { id };
@@ -129,7 +132,9 @@ function Acts({ of: { id, status } }: { of: Organization }) {
         operation="correctOrganization"
         fields={correctOrganization}
         label={t('support.change')}
-        of={drawnOf('/staff/organizations/{id}', { path })}
+        of={partOf(drawnOf('/staff/organizations/{id}', { path }), ({ organization }) =>
+          corrected(organization),
+        )}
         onAct={({ name, country, require_2fa: frees }, _files, ifMatch) =>
           client.patch('/staff/organizations/{id}', {
             ifMatch,
@@ -138,7 +143,7 @@ function Acts({ of: { id, status } }: { of: Organization }) {
           })
         }
       >
-        {({ organization: { name, country } }) => (
+        {({ name, country }) => (
           <>
             <Named name="name" value={name} />
             <Named name="country" value={country} isOptional />

@@ -8,7 +8,7 @@ import { splitTicket } from '../../../../client/generated/fields/splitTicket.ts'
 import { updateTicket } from '../../../../client/generated/fields/updateTicket.ts';
 import type { Schema } from '../../../../client/index.ts';
 import { client } from '../../data/client.ts';
-import { drawnOf } from '../../data/drawn.ts';
+import { drawnOf, partOf, shown } from '../../data/drawn.ts';
 import { useMay } from '../../data/may.ts';
 import { session } from '../../data/queries/index.ts';
 import { cannedReplies, staffPeople, staffService, staffTicket } from '../../data/queries/staff/index.ts';
@@ -173,6 +173,9 @@ function Message({ message }: { message: StaffTicket['messages'][number] }) {
   );
 }
 
+/** What staff sorts a ticket by. Customers and colleagues go on writing to it meanwhile. */
+const sorted = shown(['subject', 'department', 'priority', 'service_id']);
+
 function Acts({ ticket }: { ticket: StaffTicket }) {
   const { t } = useText();
   const path = { tid: ticket.tid };
@@ -209,7 +212,7 @@ function Acts({ ticket }: { ticket: StaffTicket }) {
         operation="updateTicket"
         fields={updateTicket}
         label={t('support.change')}
-        of={drawnOf('/staff/tickets/{tid}', { path })}
+        of={partOf(drawnOf('/staff/tickets/{tid}', { path }), ({ ticket: whole }) => sorted(whole))}
         onAct={({ subject, department, priority, status, service_id: service }, _files, ifMatch) =>
           client.patch('/staff/tickets/{tid}', {
             ifMatch,
@@ -222,7 +225,7 @@ function Acts({ ticket }: { ticket: StaffTicket }) {
           })
         }
       >
-        {({ ticket: now }) => (
+        {(now) => (
           <>
             <Named name="subject" value={now.subject} />
             <Departments value={now.department} />
