@@ -113,6 +113,26 @@ describe('a customer', () => {
     await page.getByText('Already answered').waitFor();
   });
 
+  it('sees in a second tab what changed before that tab heard of anything', async () => {
+    const visitor = await bed.open();
+    await signIn(bed, visitor, '/services');
+    await visitor.page.getByRole('heading', { level: 1, name: 'Services' }).waitFor();
+    const second = await visitor.page.context().newPage();
+    const { promise: ordered, resolve: goOn } = Promise.withResolvers<void>();
+    // The first script has asked for the list, and the others are still on their way.
+    await second.route(/\/assets\/.*\.js$/, async (route) => {
+      if (!/start/.test(route.request().url())) await ordered;
+      await route.continue();
+    });
+    const asked = second.waitForResponse(/services\?limit=50/);
+    await second.goto('/services', { waitUntil: 'commit' });
+    await asked;
+    await orderVps(bed.product, bed.product.customer, { domain: 'between.example.com' });
+    await visitor.page.getByRole('link', { name: 'between.example.com' }).waitFor();
+    goOn();
+    await second.getByRole('link', { name: 'between.example.com' }).waitFor();
+  });
+
   it('is told by a button that is not allowed why, by keyboard too', async () => {
     const { serviceId } = await runningVps(bed.product, bed.product.customer, {
       domain: 'why.example.com',

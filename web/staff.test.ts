@@ -86,6 +86,16 @@ it('is live: what happens elsewhere is shown untouched', async () => {
   await page.getByText('seen by itself').waitFor();
 });
 
+it('asks how the product does without being told of anything, for what stands still tells of nothing', async () => {
+  const { page } = await bed.openStaff();
+  await page.clock.install();
+  await page.goto('/staff');
+  await page.getByText('Nothing waits for a person.').waitFor();
+  await failedJob('told by nobody');
+  await page.clock.fastForward(31_000);
+  await page.getByText('told by nobody').waitFor();
+});
+
 it('says what comes tomorrow and for how much, leads to a list of it, and draws what comes in again and again', async () => {
   const { product } = bed;
   const { serviceId } = await runningVps(product, product.customer, { domain: 'tomorrow.example.com' });

@@ -25,6 +25,11 @@ export function isBegun(target: string): boolean {
   return [...begun.keys()].some((name) => name.startsWith(JSON.stringify([target]).slice(0, -1)));
 }
 
+/** What was begun is older than what has been told of since: nobody takes it any more. */
+export function forgetBegun(): void {
+  begun.clear();
+}
+
 /** The answer of what was begun, for one; null when it was not. */
 export function takeBegun(target: string, headers: Headers): Promise<Response> | null {
   const name = nameOf(target, headers);

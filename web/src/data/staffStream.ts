@@ -7,6 +7,7 @@ import { readAt, readFailed, sayLive, shareStream } from './stream.ts';
 export function followAll(queries: QueryClient, signal: AbortSignal): void {
   const follow = staffFollower(queries);
   shareStream<News>('innkeeper.events.staff', signal, {
+    missed: () => void queries.invalidateQueries({ queryKey: ['staff'] }),
     take(news) {
       if (news.kind === 'event') follow(news.event);
       else if (news.kind === 'reset') void queries.invalidateQueries({ queryKey: ['staff'] });

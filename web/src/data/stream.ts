@@ -1,6 +1,7 @@
 import type { Query, QueryClient } from '@tanstack/react-query';
 import { useSyncExternalStore } from 'react';
 import { ApiError, type EventName, UnreachableError } from '../../../client/index.ts';
+import { forgetBegun } from './begun.ts';
 import { eventNames, followEvent, followProgress, followReset, isEventName, progress } from './events.ts';
 import { followFrames } from './frames.ts';
 import { patienceMs, refusedMs } from './patience.ts';
@@ -40,6 +41,7 @@ export function sayLive(next: boolean): void {
  */
 export function followOrganization(queries: QueryClient, organization: number, signal: AbortSignal): void {
   shareStream<Message>(`innkeeper.events.${organization}`, signal, {
+    missed: () => followReset(queries),
     take(message) {
       if (message.kind === 'event') followEvent(queries, message.name);
       else if (message.kind === 'progress') followProgress(queries, message.service);
@@ -98,6 +100,8 @@ export function readFailed(queries: QueryClient): void {
 }
 
 interface Shared<News> {
+  /** What was read before this tab heard of anything may be older than what the other tabs were told. */
+  missed: () => void;
   /** What every tab does with what is told. */
   take: (news: News) => void;
   /** Holds the stream, in one tab, until `signal` aborts. */
@@ -107,7 +111,8 @@ interface Shared<News> {
 /**
  * One tab of the browser holds a stream, since HTTP/1.1 has six connections for all of them; it tells the others.
  */
-export function shareStream<News>(name: string, signal: AbortSignal, { take, hold }: Shared<News>): void {
+export function shareStream<News>(name: string, signal: AbortSignal, shared: Shared<News>): void {
+  const { missed, take, hold } = shared;
   const channel = new BroadcastChannel(name);
   const tell = (news: News) => {
     take(news);
@@ -116,10 +121,18 @@ export function shareStream<News>(name: string, signal: AbortSignal, { take, hol
   channel.onmessage = ({ data }: MessageEvent<News>) => take(data);
   signal.addEventListener('abort', () => channel.close());
   const asked = performance.now();
-  void navigator.locks
-    // Another tab held it until now: what happened before this one's stream begins is not known here.
-    .request(name, { signal }, () => hold(tell, performance.now() - asked > 1_000))
-    .catch(() => undefined); // Aborted: the tab follows something else, or nobody is signed in.
+  const holdFirst = (lock: Lock | null) => {
+    if (signal.aborted) return;
+    if (lock !== null) return hold(tell, false);
+    forgetBegun();
+    missed();
+    // Not awaited here: it would be a lock within a lock.
+    void navigator.locks
+      // Another tab held it until now: what happened before this one's stream begins is not known here.
+      .request(name, { signal }, () => hold(tell, performance.now() - asked > 1_000))
+      .catch(() => undefined); // Aborted: the tab follows something else, or nobody is signed in.
+  };
+  void navigator.locks.request(name, { ifAvailable: true }, holdFirst).catch(() => undefined);
 }
 
 function hold(

@@ -96,7 +96,7 @@ function Concerns() {
       </Title>
       {read.error && <Refusal error={read.error} onRetry={() => void read.refetch()} />}
       {read.isLoading && <Skeleton height={120} />}
-      {read.data?.concerns.length === 0 && (
+      {read.data?.concerns.length === 0 && (read.data.house.low ?? []).length === 0 && (
         <Paper withBorder p="md">
           <Text c="dimmed">{t('staff.nobodyNeeded')}</Text>
         </Paper>
