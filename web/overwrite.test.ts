@@ -28,8 +28,10 @@ it('a name that somebody else has changed meanwhile is refused, shown, and then 
   const drawn = page.waitForResponse((answer) => answer.url().endsWith(path));
   await signIn(bed, visitor, '/organization');
   const name = page.getByLabel('Name', { exact: true }).first();
-  await name.fill('Typed here');
   await drawn;
+  // Until its form is drawn, the first field of that name is the one of another form.
+  await expect.poll(async () => (await name.inputValue()) === (await nameNow())).toBe(true);
+  await name.fill('Typed here');
   await product.customer.patch(path, { name: theirs });
   const save = page.getByRole('button', { name: 'Save' }).first();
   await save.click();
