@@ -46,6 +46,9 @@ describe('a service that moves to another organization', () => {
     const { owner, other, serviceId, invoiceId, move } = await ofTwo();
     await newInvoice(product, other);
     const before = (await owner.get(`/dashboard/services/${serviceId}`)).body.data.service;
+    const machine = `/dashboard/service/${serviceId}/vps`;
+    const { id: restart } = (await owner.post(`${machine}/restart`, {})).body.data.action;
+    await settled(product);
     const credits = [await creditOf(owner), await creditOf(other)];
     const moved = await move();
     expect(moved.status, JSON.stringify(moved.body)).toBe(200);
@@ -60,6 +63,7 @@ describe('a service that moves to another organization', () => {
     expect((await other.get(`/dashboard/service/${serviceId}/vps/overview`)).body.data.vps.state).toBe(
       'running',
     );
+    expect(face(await other.get(`${machine}/history/${restart}`))).toEqual([404, 'not_found']);
     const { services } = (await other.get('/dashboard/services')).body.data;
     expect(services.map(({ id }: { id: number }) => id)).toContain(serviceId);
     expect((await owner.get(`/dashboard/invoices/${invoiceId}`)).status).toBe(200);

@@ -88,9 +88,10 @@ const endAction = statement<
      waits = false, finished_at = :now, error_code = :errorCode, error_message = :errorMessage
    where id = :id and status in ${open}`,
 );
-const actionById = statement<ActionRow, { actionId: number; serviceId: number }>(
+const actionById = statement<ActionRow, { actionId: number; serviceId: number; organizationId: number }>(
   'vps.actionById',
-  `select ${columns} from vps_actions where id = :actionId and service_id = :serviceId`,
+  `select ${columns} from vps_actions
+   where id = :actionId and service_id = :serviceId and organization_id = :organizationId`,
 );
 const runningAction = statement<ActionRow, { serviceId: number }>(
   'vps.runningAction',
@@ -234,7 +235,8 @@ export async function listHistory(ctx: OrganizationContext, id: number, query: L
 /** One action of the machine, for polling. */
 export async function readAction(ctx: OrganizationContext, id: number, actionId: number) {
   await requireVps(ctx, id);
-  const row = await requireRow(ctx, actionById, { actionId, serviceId: id });
+  const { organizationId } = ctx;
+  const row = await requireRow(ctx, actionById, { actionId, serviceId: id, organizationId });
   return { action: viewAction(ctx, row) };
 }
 
