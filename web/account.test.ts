@@ -28,7 +28,10 @@ describe('an organization', () => {
     const visitor = await bed.open();
     const { page } = visitor;
     await signIn(bed, visitor, '/organization');
-    await page.getByLabel('Name', { exact: true }).first().fill('Novak & Daughters');
+    const name = page.getByLabel('Name', { exact: true }).first();
+    // Until its form is drawn, the first field of that name is the one of another form.
+    await expect.poll(() => name.inputValue()).not.toBe('');
+    await name.fill('Novak & Daughters');
     await page.getByRole('button', { name: 'Save', exact: true }).click();
     await page.getByText('Saved.').waitFor();
     await page.getByRole('heading', { level: 1, name: 'Novak & Daughters' }).waitFor();
