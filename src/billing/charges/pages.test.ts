@@ -370,6 +370,36 @@ describe('a link to a page', () => {
   });
 });
 
+describe('an order that waits for a debit', () => {
+  it('does not expire while the money is on its way, and does when it fails', async () => {
+    const asked = await Promise.all(
+      [ibans.arrives, ibans.fails].map(async (number) => {
+        const id = await newInvoice(paid.product, who);
+        const { redirect_url: link, charge } = await pay(id);
+        await paid.click(link, { number });
+        const rows = () =>
+          sql<{ state: string; reference: string }>(
+            paid.product,
+            'select state, reference from charges where id = $1',
+            charge.id,
+          );
+        const [row] = await until(rows, ([row]) => row?.state === 'pending');
+        return { id, rows, reference: row?.reference ?? '' };
+      }),
+    );
+    paid.product.clock.travel(5 * 86_400_000);
+    await paid.product.periodic('billing.expire');
+    for (const { id, rows, reference } of asked) {
+      expect((await invoiceOf(id)).status).toBe('unpaid');
+      paid.stripe.account.settleDebit(reference);
+      await until(rows, ([row]) => row?.state !== 'pending');
+    }
+    await paid.product.periodic('billing.expire');
+    const states = await Promise.all(asked.map(async ({ id }) => (await invoiceOf(id)).status));
+    expect(states).toEqual(['paid', 'cancelled']);
+  });
+});
+
 describe('without a payment provider', () => {
   it('what needs one says so, and nothing changes', { timeout: 180_000 }, async () => {
     const product = await startTestProduct();

@@ -31,10 +31,13 @@ interface Expiring {
 
 const batch = 200;
 
+// A debit takes days: what is on its way is no less paid than late.
+const isOnItsWay = `exists (select 1 from charges c where c.invoice_id = invoices.id and c.state = 'pending')`;
+
 const expiring = statement<Pick<Expiring, 'id' | 'number' | 'organizationId'>, { now: Date; limit: number }>(
   'billing.expiring',
   `select id, number, organization_id as "organizationId" from invoices
-   where status = 'unpaid' and kind not in ('renewal', 'late_fee', 'manual') and expires_at <= :now
+   where status = 'unpaid' and kind not in ('renewal', 'late_fee', 'manual') and expires_at <= :now and not ${isOnItsWay}
      and ${notSetAside(job, 'invoices.id')}
    order by expires_at, id limit :limit`,
 );
@@ -42,7 +45,7 @@ const lockExpiring = statement<Expiring, { id: number; now: Date }>(
   'billing.lockExpiring',
   `select id, number, organization_id, organization_id as "organizationId", user_id, kind, currency, total_minor, tax_minor, paid_minor,
      booked_at_issue from invoices
-   where id = :id and status = 'unpaid' and expires_at <= :now for update skip locked`,
+   where id = :id and status = 'unpaid' and expires_at <= :now and not ${isOnItsWay} for update skip locked`,
 );
 const cancel = statement<{ id: number; organization_id: number; has_page: boolean }, { id: number }>(
   'billing.cancelExpired',
