@@ -82,4 +82,40 @@ describe('nightly backups', () => {
     await until(underWay, (count) => count === 0);
     expect(await backedUp()).toEqual(allOf(...ids));
   });
+
+  it('that failed take no place of one that is good, and go when there is a newer one', async () => {
+    const [id = 0] = ids;
+    const vps = `/dashboard/service/${id}/vps`;
+    const settings = { auto_backup: { enabled: true, hour: 0, keep: 1 } };
+    const copies = async () => {
+      const rows = await sql<{ name: string; state: string }>(
+        product,
+        `select name, state from vps_snapshots where service_id = $1 and kind = 'backup' order by created_at`,
+        id,
+      );
+      return rows.map(({ name, state }) => `${name} ${state}`);
+    };
+    const untilKept = (...kept: string[]) =>
+      expect
+        .poll(async () => {
+          await periodic();
+          return copies();
+        })
+        .toEqual(kept);
+    expect((await product.customer.patch(`${vps}/settings`, settings)).status).toBe(200);
+    const good = tonight();
+    await untilKept(`${good} ready`);
+    // As one is left that was being made when the product had to be restored.
+    await sql(
+      product,
+      `insert into vps_snapshots (service_id, organization_id, name, kind, state, created_at)
+       select id, organization_id, 'backup-later', 'backup', 'error', $2 from services where id = $1`,
+      ...[id, product.clock.now()],
+    );
+    for (const _ of [1, 2]) await periodic();
+    await until(underWay, (count) => count === 0);
+    expect(await copies()).toEqual([`${good} ready`, 'backup-later error']);
+    product.clock.travel(24 * hour);
+    await untilKept(`${tonight()} ready`);
+  });
 });

@@ -35,12 +35,19 @@ const dueMachines = statement<Idle, { now: Date; limit: number }>(
      where command = 'create_backup' and status in ${inSql(openStatuses)}))
    for update of s skip locked`,
 );
+// What failed is no backup: it takes no place of one that is good, and goes when there is a newer one, or too many like it.
 const surplusBackups = statement<Idle & { name: string }, { now: Date }>(
   'vps.surplusBackups',
   `select m.service_id, m.organization_id, m.node_id, m.state, m.wanted, b.name
    from machines m join services s on s.id = m.service_id
-   join lateral (select name from vps_snapshots where service_id = m.service_id and kind = 'backup'
-     and state in ('ready', 'error') order by created_at desc offset m.backup_keep limit 1) b on true
+   join lateral (select name from (
+       select name, state, created_at, count(*) filter (where state = 'ready') over newer as newer_good,
+         count(*) filter (where state = 'error') over newer as newer_bad
+       from vps_snapshots where service_id = m.service_id and kind = 'backup' and state in ('ready', 'error')
+       window newer as (order by created_at desc, name desc rows between unbounded preceding and 1 preceding)
+     ) copies
+     where case state when 'ready' then newer_good >= m.backup_keep else newer_good > 0 or newer_bad >= m.backup_keep end
+     order by created_at limit 1) b on true
    where m.backup_enabled and ${idle}
      and not exists (select 1 from vps_actions a where a.service_id = m.service_id and a.command = 'delete_snapshot'
        and a.status = 'error' and a.created_at > :now::timestamptz - interval '1 hour')
