@@ -42,6 +42,19 @@ afterEach(() => new Promise((resolve) => server.close(resolve)));
 afterEach(() => rmSync(files.agentSocket, { force: true }));
 
 describe('a conversation with a guest', () => {
+  it('ends with one that greets without end, and holds up nothing else meanwhile', async () => {
+    await guest((socket) => stream(socket, Buffer.from('\xffx\n'.repeat(20_000), 'latin1')));
+    let longestMs = 0;
+    let last = Date.now();
+    const beat = setInterval(() => {
+      longestMs = Math.max(longestMs, Date.now() - last);
+      last = Date.now();
+    }, 10);
+    await expect(withAgent(files, monitor, 3_000, ask)).rejects.toThrow('what it was not asked');
+    clearInterval(beat);
+    expect(longestMs).toBeLessThan(2_000);
+  });
+
   it('takes answers in pieces and several at once, after what was left of another conversation', async () => {
     await guest((socket, { execute, arguments: { id } }) => {
       if (execute === 'guest-sync-delimited') {

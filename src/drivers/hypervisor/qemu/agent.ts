@@ -190,15 +190,19 @@ function endless(waitingFor: string): HypervisorError {
   );
 }
 
+/** An earlier caller leaves one greeting each. More would be read without end, and nothing else of the process done meanwhile. */
+const mostGreetings = 32;
+
 async function synchronize(socket: Socket, answers: Answers, timeoutMs: number): Promise<void> {
   const id = Math.floor(Math.random() * 2 ** 40);
   const message = JSON.stringify({ execute: 'guest-sync-delimited', arguments: { id } });
   // The delimiter in front makes the agent drop half a command that an earlier caller may have left.
   socket.write(Buffer.concat([Buffer.of(delimiterByte), Buffer.from(`${message}\n`)]));
   const until = Date.now() + timeoutMs;
-  for (;;) {
+  for (let greeting = 0; greeting < mostGreetings; greeting += 1) {
     answers.restart();
     const answer = await answers.next(Math.max(0, until - Date.now()), 'guest-sync-delimited');
     if (answer.value === id) return;
   }
+  throw new HypervisorError('guest_refused', "the guest's agent greets with what it was not asked");
 }
