@@ -1,5 +1,5 @@
 /**
- * `npm run inn:build`: the command line tool in one file, with the commands of this version, that runs wherever there is Node 20
+ * `npm run inn`: the command line tool in one file, with the commands of this version, that runs wherever there is Node 20
  * or newer, whatever it is called: `dist/cli/inn.mjs`. Built anew when what it is made of differs.
  */
 import { createHash } from 'node:crypto';

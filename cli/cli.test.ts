@@ -337,7 +337,7 @@ describe('a sign-in', () => {
     expect(thief.heard()).toHaveLength(1);
     pointer.close();
     thief.close();
-    expect((await inn(['logout', '--profile', 'other'])).exit).toBe(0);
+    expect((await inn(['logout'], { INNKEEPER_PROFILE: 'other' })).exit).toBe(0);
     expect(readFileSync(config, 'utf8')).not.toContain(other.api_key);
     expect((await inn(['logout'])).exit).toBe(0);
     const out = await inn(['services', 'list']);

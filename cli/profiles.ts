@@ -63,15 +63,26 @@ export function writeProfiles(env: Environment, kept: Profiles): string {
   return file;
 }
 
+/** The profile that is meant where nobody names another one. */
+export function profileInUse(env: Environment, kept: Profiles, given?: string): string {
+  return given ?? env.INNKEEPER_PROFILE ?? kept.current;
+}
+
+/** The id of an organization as it was typed; refuses what is none. */
+export function organizationIn(typed: string): number {
+  if (!/^[1-9]\d{0,15}$/.test(typed))
+    throw new UsageError(`An organization is named by its id, not "${typed}".`);
+  return Number(typed);
+}
+
 export function connectionOf(
   env: Environment,
   given: { profile?: string | undefined; organization?: string | undefined },
 ): Connection {
   const kept = readProfiles(env);
-  const named = given.profile ?? env.INNKEEPER_PROFILE;
-  const name = named ?? kept.current;
+  const name = profileInUse(env, kept, given.profile);
   const profile = Object.hasOwn(kept.profiles, name) ? kept.profiles[name] : undefined;
-  if (named !== undefined && profile === undefined) throw new UsageError(`There is no profile "${named}".`);
+  if (name !== kept.current && profile === undefined) throw new UsageError(`There is no profile "${name}".`);
   // Whoever names a profile means its key.
   const isNamed = given.profile !== undefined;
   const url = isNamed ? profile?.url : env.INNKEEPER_URL ? apiAt(env.INNKEEPER_URL) : profile?.url;
@@ -81,10 +92,9 @@ export function connectionOf(
   // A key is for the installation that made it, and for no other.
   const key = own ?? (profile?.url === url ? profile.api_key : undefined);
   const about = given.organization ?? (isNamed ? undefined : env.INNKEEPER_ORGANIZATION);
-  if (about !== undefined && !/^[1-9]\d{0,15}$/.test(about))
-    throw new UsageError(`An organization is named by its id, not "${about}".`);
+  const named = about === undefined ? undefined : organizationIn(about);
   const ownOrganization = profile?.url === url && own === undefined ? profile.organization : null;
-  return { url, key, organization: about === undefined ? ownOrganization : Number(about) };
+  return { url, key, organization: named ?? ownOrganization };
 }
 
 /** Where the API of an installation is: what people type is where the dashboard is. */

@@ -2,7 +2,7 @@
 import type { Client } from '../client/index.ts';
 import { clientAt } from './client.ts';
 import { UsageError } from './failures.ts';
-import { apiAt, readProfiles, writeProfiles } from './profiles.ts';
+import { apiAt, organizationIn, profileInUse, readProfiles, writeProfiles } from './profiles.ts';
 import { ask } from './prompt.ts';
 import { shown } from './shown.ts';
 
@@ -22,7 +22,9 @@ export async function logIn(flags: Flags, env: NodeJS.ProcessEnv): Promise<void>
   if (key === '') throw new UsageError('No key was typed.');
   const client = clientAt(url, key, null);
   const { user } = await client.get('/dashboard/account');
-  const organization = numberOf(textOf(flags.organization)) ?? (await onlyOrganization(client));
+  const typed = textOf(flags.organization);
+  const theirs = typed === undefined ? await organizationsOf(client) : [organizationIn(typed)];
+  const organization = theirs.length === 1 ? (theirs[0] ?? null) : null;
   // Read again: while it asked, others may have been signed in or out.
   const { profiles } = readProfiles(env);
   const file = writeProfiles(env, {
@@ -30,14 +32,14 @@ export async function logIn(flags: Flags, env: NodeJS.ProcessEnv): Promise<void>
     profiles: { ...profiles, [name]: { url, api_key: key, organization } },
   });
   process.stderr.write(`Signed in at ${shown(url)} as ${shown(user.email)}; kept in ${shown(file)}.\n`);
-  if (organization === null)
+  if (theirs.length > 1)
     process.stderr.write('You are in several organizations: name one with --organization.\n');
 }
 
 /** Forgets the key. It stays good: `api-keys delete` ends it. */
 export function logOut(flags: Flags, env: NodeJS.ProcessEnv): void {
   const kept = readProfiles(env);
-  const name = textOf(flags.profile) ?? kept.current;
+  const name = profileInUse(env, kept, textOf(flags.profile));
   if (!Object.hasOwn(kept.profiles, name)) throw new UsageError(`There is no profile "${name}".`);
   const { [name]: _gone, ...profiles } = kept.profiles;
   const [other = 'default'] = Object.keys(profiles);
@@ -53,24 +55,17 @@ export function chooseProfile(name: string | undefined, env: NodeJS.ProcessEnv):
     writeProfiles(env, { ...kept, current: name });
   }
   for (const [each, { url, organization }] of Object.entries(kept.profiles)) {
-    const mark = each === (name ?? kept.current) ? '*' : ' ';
+    const mark = each === (name ?? profileInUse(env, kept)) ? '*' : ' ';
     process.stdout.write(`${mark} ${shown(each)}  ${shown(url)}  ${organization ?? '-'}\n`);
   }
 }
 
-/** Null when there are several, or when the key may not see them. */
-async function onlyOrganization(client: Client): Promise<number | null> {
+/** Two of them at most: with more than one, whose things are meant has to be said. */
+async function organizationsOf(client: Client): Promise<number[]> {
   const { organizations } = await client.get('/dashboard/organizations', { query: { limit: 2 } });
-  const [only, ...more] = organizations;
-  return more.length === 0 ? (only?.id ?? null) : null;
+  return organizations.map(({ id }) => id);
 }
 
 function textOf(flag: string | boolean | undefined): string | undefined {
   return typeof flag === 'string' ? flag : undefined;
-}
-
-function numberOf(text: string | undefined): number | undefined {
-  if (text !== undefined && !/^[1-9]\d{0,15}$/.test(text))
-    throw new UsageError(`An organization is named by its id, not "${text}".`);
-  return text === undefined ? undefined : Number(text);
 }

@@ -50,7 +50,7 @@ const pauseMs = 500;
  *
  *     const { services } = await client.get('/dashboard/services', { query: { status: 'active' } });
  *
- * What can be repeated is repeated when no answer came or the API asks to wait: reads, and POSTs, which carry an
+ * What can be repeated is repeated when no answer came or the API asks to wait: reads, PUTs, and POSTs, which carry an
  * idempotency key. A refusal is an `ApiError`. A POST that got no answer at all has perhaps been done: the same one sent
  * again, by whoever presses once more, carries its key, until an answer has come.
  */
