@@ -11,7 +11,8 @@ const stampFile = '.made-of';
 /** What the built files are made of; the types of the client leave nothing in them. */
 const sources = [
   ...['web', 'client', 'package-lock.json'],
-  ...['cli/flags.ts', 'cli/names.ts', 'src/platform/countries.ts', 'src/settings/brand/shade.ts'],
+  ...['cli/flags.ts', 'cli/names.ts', 'src/platform/countries.ts'],
+  ...['src/settings/brand/shade.ts', 'src/settings/brand/variables.ts'],
 ];
 
 /** What forms know of each request, by operation: made of the schemas, and so a part of what the dashboard is made of. */

@@ -27,6 +27,22 @@ it('is drawn with the parts of ui/ alone', () => {
   expect([...others, ...past]).toEqual([]);
 });
 
+it('is built anew when anything changes that it is made of', () => {
+  const house = path.join(root, '../..');
+  const listed = readFileSync(path.join(house, 'src/dashboard.ts'), 'utf8');
+  const outside = (file: string, of: string) => path.join(path.dirname(file), of);
+  const seen = new Set<string>();
+  const add = (file: string) => {
+    if (/^(web|client)\//.test(file) || seen.has(file)) return;
+    seen.add(file);
+    const text = readFileSync(path.join(house, file), 'utf8');
+    for (const [, of = ''] of text.matchAll(/from '(\.[^']+)'/g)) add(outside(file, of));
+  };
+  for (const { of } of imports) if (of.startsWith('../')) add(path.join('web/src', of));
+  expect(seen).toContain('src/settings/brand/shade.ts');
+  expect([...seen].filter((file) => !listed.includes(`'${file}'`))).toEqual([]);
+});
+
 it('has rooms that take from each other only what is made for it', () => {
   /** What a room makes for others. */
   const parts = [

@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 
-/** Where customers' own programs listen: each of them is away now and then, and one of four answers nothing but errors. */
+/** Where customers' own programs listen: each of them is away now and then, and one of eight answers nothing but errors. */
 export interface Hooks {
   urlFor(organizationId: number): string;
   /** What was taken, by organization: how often each event came. */

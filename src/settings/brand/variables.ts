@@ -10,7 +10,7 @@ export type Theme = (typeof themes)[number];
 export type Variables = Record<Theme, Partial<Record<Name, string>>>;
 
 /** What counts where nothing was set. */
-const usual: Record<Theme, Record<Name, string>> = {
+export const usual: Record<Theme, Record<Name, string>> = {
   light: { page: '#ffffff', line: '#dee2e6', text: '#000000', quiet: '#5b6370' },
   dark: { page: '#242424', line: '#424242', text: '#c9c9c9', quiet: '#a9b0bb' },
 };

@@ -77,7 +77,7 @@ function givenIn(template: string, address: string): Record<string, string> {
   return Object.fromEntries(given);
 }
 
-/** Codes are secret where they let somebody in; a coupon's, a country's or a refusal's is not. */
+/** Codes are secret where they let somebody in; a country's, a refusal's or a coupon's that is spent is not. */
 const secret =
   /password|secret|token|credential|content_base64|^codes?$|(recovery|one_time|totp|otp|verification|confirmation)_?codes?/i;
 

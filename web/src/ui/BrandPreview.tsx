@@ -1,5 +1,5 @@
 import { onDark, onLight } from '../../../src/settings/brand/shade.ts';
-import { readVariables } from '../../../src/settings/brand/variables.ts';
+import { readVariables, usual } from '../../../src/settings/brand/variables.ts';
 import type { Brand } from '../data/brand.ts';
 import { useText } from '../text/index.ts';
 import { families } from './theme.ts';
@@ -20,15 +20,15 @@ export function BrandPreview({ draft }: { draft: Draft }) {
   const themes = [
     {
       name: 'light',
-      page: set.light.page ?? '#ffffff',
-      ink: set.light.text ?? '#000000',
+      page: set.light.page ?? usual.light.page,
+      ink: set.light.text ?? usual.light.text,
       link: onLight(accent),
       logo: draft.logo_light ?? draft.logo_dark,
     },
     {
       name: 'dark',
-      page: set.dark.page ?? '#242424',
-      ink: set.dark.text ?? '#ffffff',
+      page: set.dark.page ?? usual.dark.page,
+      ink: set.dark.text ?? usual.dark.text,
       link: onDark(accent),
       logo: draft.logo_dark ?? draft.logo_light,
     },

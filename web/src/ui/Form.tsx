@@ -38,7 +38,7 @@ export type Files = Readonly<Record<string, readonly File[]>>;
 
 const Mistakes = createContext<ReadonlyMap<string, ReactNode>>(new Map());
 
-/** What the API says is wrong with a field of the form around it. */
+/** What is wrong with a field of the form around it: by its schema before it is sent, by the API afterwards. */
 export function useMistake(name: string): ReactNode {
   const mistakes = useContext(Mistakes);
   // What is wrong with one of several, `nameservers[1]`, is said where all of them are typed.

@@ -2,6 +2,7 @@ import { Text } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { type ReactNode, useEffect, useRef, useState } from 'react';
+import { isSame } from '../data/drawn.ts';
 import { useText } from '../text/index.ts';
 import { typedIn, type Values } from './Form.tsx';
 import { Refusal } from './Refusal.tsx';
@@ -18,7 +19,6 @@ interface TrialProps<Answer> {
 }
 
 const none: readonly string[] = [];
-const isSame = (one: Values | null, other: Values | null) => JSON.stringify(one) === JSON.stringify(other);
 
 /** Inside a form: what would happen if it were sent as it is now, asked anew when something is typed. */
 export function Trial<Answer>({ label, about, ask, besides = none, children }: TrialProps<Answer>) {

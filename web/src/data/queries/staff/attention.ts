@@ -2,8 +2,8 @@ import { queryOptions } from '@tanstack/react-query';
 import { staffThing } from './read.ts';
 
 /**
- * The only thing that is asked for again and again, while somebody looks: how the product does. All else is told by events, and
- * what stands still tells of none. Without this, the line would stay green exactly when it breaks.
+ * Asked for again and again while somebody looks, as nothing else is but whether a payment has come: how the product does. What
+ * stands still tells no event, so without this the line would stay green exactly when it breaks.
  */
 export const concerns = () =>
   queryOptions({
