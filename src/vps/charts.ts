@@ -32,10 +32,15 @@ interface Point {
   netout: number;
 }
 
-const pointsOf = statement<Point, { serviceId: number; intervalS: number; since: Date }>(
+// What was measured while another organization had the machine stays with that one, here and wherever samples are read.
+const pointsOf = statement<
+  Point,
+  { serviceId: number; organizationId: number; intervalS: number; since: Date }
+>(
   'vps.chart',
   `select time, cpu, mem, maxmem, disk_read, disk_write, netin, netout from vps_samples
-   where service_id = :serviceId and interval_s = :intervalS and time > :since order by time`,
+   where service_id = :serviceId and organization_id = :organizationId and interval_s = :intervalS and time > :since
+   order by time`,
 );
 
 const insertSamples = statement<
@@ -101,7 +106,8 @@ export async function readCharts(ctx: OrganizationContext, id: number, period: P
   await requireVps(ctx, id);
   const { intervalS, keepS } = resolutions[period];
   const since = new Date(ctx.clock.now().getTime() - keepS * 1_000);
-  const points = await ctx.db.many(pointsOf, { serviceId: id, intervalS, since });
+  const { organizationId } = ctx;
+  const points = await ctx.db.many(pointsOf, { serviceId: id, organizationId, intervalS, since });
   return { interval_s: intervalS, points };
 }
 

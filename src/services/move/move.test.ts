@@ -49,6 +49,13 @@ describe('a service that moves to another organization', () => {
     const machine = `/dashboard/service/${serviceId}/vps`;
     const { id: restart } = (await owner.post(`${machine}/restart`, {})).body.data.action;
     await settled(product);
+    await sql(
+      product,
+      `insert into vps_samples (service_id, organization_id, interval_s, time, cpu, mem, maxmem, disk_read, disk_write, netin, netout)
+       select $1, $2, s, $3::timestamptz - make_interval(secs => s), 77, 1, 1, 1, 1, 1, 1
+       from (select distinct unnest($4::int[]) as s) steps on conflict do nothing`,
+      ...[serviceId, owner.organizationId, product.clock.now(), [10, 300, 1800, 7200, 86_400]],
+    );
     const credits = [await creditOf(owner), await creditOf(other)];
     const moved = await move();
     expect(moved.status, JSON.stringify(moved.body)).toBe(200);
@@ -64,6 +71,10 @@ describe('a service that moves to another organization', () => {
       'running',
     );
     expect(face(await other.get(`${machine}/history/${restart}`))).toEqual([404, 'not_found']);
+    for (const period of ['hour', 'day', 'week', 'month', 'year']) {
+      const { points } = (await other.get(`${machine}/charts?period=${period}`)).body.data;
+      expect(points.filter(({ cpu }: { cpu: number }) => cpu === 77)).toEqual([]);
+    }
     const { services } = (await other.get('/dashboard/services')).body.data;
     expect(services.map(({ id }: { id: number }) => id)).toContain(serviceId);
     expect((await owner.get(`/dashboard/invoices/${invoiceId}`)).status).toBe(200);
