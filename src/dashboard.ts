@@ -11,7 +11,7 @@ const stampFile = '.made-of';
 /** What the built files are made of; the types of the client leave nothing in them. */
 const sources = [
   ...['web', 'client', 'package-lock.json'],
-  ...['cli/flags.ts', 'cli/names.ts', 'src/platform/countries.ts'],
+  ...['cli/flags.ts', 'cli/names.ts', 'src/platform/countries.ts', 'src/platform/http/requestField.ts'],
   ...['src/settings/brand/shade.ts', 'src/settings/brand/variables.ts'],
 ];
 

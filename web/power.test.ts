@@ -18,6 +18,15 @@ afterAll(() => bed?.close());
 const read = async (path: string) =>
   (await bed.product.customer.get(`/dashboard/service/${id}/vps/${path}`)).body.data;
 
+/** As a test finds it that changes what runs, whatever the one before has left. */
+async function runsInEnglish(): Promise<void> {
+  const { product } = bed;
+  await product.customer.post('/dashboard/account/preferences', { language: 'en' });
+  if ((await read('overview')).vps.state === 'stopped')
+    await product.customer.post(`/dashboard/service/${id}/vps/start`, {});
+  await settled(product);
+}
+
 const corners = [
   { name: 'wide, light, English', viewport: { width: 1440, height: 900 }, colorScheme: 'light' },
   { name: 'narrow, dark, German', viewport: { width: 320, height: 640 }, colorScheme: 'dark' },
@@ -70,10 +79,7 @@ it.each(corners)('a machine that ignores its power button is switched off at onc
 
 it("an action's progress and a repair that nobody asked for are seen on any page of the machine, untouched", async () => {
   const { product } = bed;
-  await product.customer.post('/dashboard/account/preferences', { language: 'en' });
-  if ((await read('overview')).vps.state === 'stopped')
-    await product.customer.post(`/dashboard/service/${id}/vps/start`, {});
-  await settled(product);
+  await runsInEnglish();
   const visitor = await bed.open();
   const { page } = visitor;
   await signIn(bed, visitor, `/services/${id}/settings`);
@@ -125,11 +131,7 @@ it("an action's progress and a repair that nobody asked for are seen on any page
 });
 
 it('is said to begin before the answer is there, and never to have begun where it is refused', async () => {
-  const { product } = bed;
-  await product.customer.post('/dashboard/account/preferences', { language: 'en' });
-  if ((await read('overview')).vps.state === 'stopped')
-    await product.customer.post(`/dashboard/service/${id}/vps/start`, {});
-  await settled(product);
+  await runsInEnglish();
   const visitor = await bed.open();
   const { page } = visitor;
   await signIn(bed, visitor, `/services/${id}`);

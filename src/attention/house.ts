@@ -1,14 +1,4 @@
-import type { Context, MeasureSource } from '../platform/index.ts';
-
-/** What has little left to give away, as the room that has it says. */
-export interface Low {
-  kind: 'node' | 'pool';
-  id: number;
-  name: string;
-  what: 'memory' | 'disk' | 'addresses';
-  taken_percent: number;
-  free: number;
-}
+import type { Context, Low, MeasureSource } from '../platform/index.ts';
 
 /** What tells how the product itself does. */
 export interface HouseSources {

@@ -34,7 +34,7 @@ const LowShape = named(
     name: Type.String(),
     what: Choice(['memory', 'disk', 'addresses']),
     taken_percent: Type.Integer({ description: 'Of what it may give away' }),
-    free: Type.Integer({ description: 'Of memory in MiB, of disk in GiB' }),
+    free: Type.Integer({ description: 'Of memory in MiB, of disk in GiB, of addresses as many' }),
   }),
   'A node of which 85 % is given away, or an IPv4 pool of which a tenth is left',
 );

@@ -1,16 +1,4 @@
-import { type Context, statement } from '../platform/index.ts';
-
-/** A node or a pool that has little left to give away. */
-export interface Low {
-  kind: 'node' | 'pool';
-  id: number;
-  name: string;
-  what: 'memory' | 'disk' | 'addresses';
-  /** Per cent of what it may give away. */
-  taken_percent: number;
-  /** Of memory in MiB, of disk in GiB, of addresses as many. */
-  free: number;
-}
+import { type Context, type Low, statement } from '../platform/index.ts';
 
 /** From here on a node is nearly full, and up to here a pool. */
 const nearlyFull = 85;

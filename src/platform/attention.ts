@@ -53,6 +53,18 @@ export interface LackSource {
   find(ctx: Context): Promise<Lack[]>;
 }
 
+/** A node or a pool that has little left to give away. */
+export interface Low {
+  kind: 'node' | 'pool';
+  id: number;
+  name: string;
+  what: 'memory' | 'disk' | 'addresses';
+  /** Per cent of what it may give away. */
+  taken_percent: number;
+  /** Of memory in MiB, of disk in GiB, of addresses as many. */
+  free: number;
+}
+
 /** Something that can be out of order while the process itself serves; whoever runs the product sees it in `/readyz`. */
 export interface HealthCheck {
   name: string;

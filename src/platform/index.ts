@@ -10,6 +10,7 @@ export {
   type HealthCheck,
   type Lack,
   type LackSource,
+  type Low,
 } from './attention.ts';
 export { type Clock, systemClock, type TravellingClock, travellingClock } from './clock.ts';
 export {

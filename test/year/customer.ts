@@ -1,4 +1,5 @@
 import type { Client, Response } from '../client.ts';
+import { vpsOptions } from '../orders.ts';
 import { dayAfter, type Had, minorOf } from './books.ts';
 import type { Chance } from './chance.ts';
 import { type Company, tokenOf } from './company.ts';
@@ -422,22 +423,8 @@ export class Customer {
 
 /** What is asked of a product, in a cart. */
 function wish(product: string, domain: string): object {
-  if (product === 'vps') {
-    const options = {
-      ...{
-        option1: 1,
-        option2: 10,
-        option3: 1,
-        option4: 1,
-        option5: 0,
-        option6: 'tiny',
-        option7: '1gbit',
-        option8: 'AMS',
-      },
-      ...{ domain, password: 'Correct-Horse-7' },
-    };
-    return { type: 'Hosting', options };
-  }
+  if (product === 'vps')
+    return { type: 'Hosting', options: vpsOptions({ domain, password: 'Correct-Horse-7' }) };
   if (product === 'domain') return { type: 'Domain', domain };
   if (product === 'dedicated')
     return { type: 'Hosting', options: { option1: 64, option2: 960, domain, password: 'Correct-Horse-7' } };

@@ -46,7 +46,8 @@ export {
 } from './principal.ts';
 export { createProbeServer } from './probeServer.ts';
 export type { Problem } from './problem.ts';
-export { type RequestField, type RequestFields, requestFields } from './requestFields.ts';
+export type { RequestField, RequestFields } from './requestField.ts';
+export { requestFields } from './requestFields.ts';
 export {
   type Auth,
   type Example,

@@ -1,19 +1,6 @@
-/** What a request says of one of its fields; made of the description of the API into `client/generated/fields/`. */
-export interface RequestField {
-  isNumber?: 'integer' | 'number';
-  isRequired: boolean;
-  minLength?: number;
-  maxLength?: number;
-  pattern?: string;
-  message?: string;
-  minimum?: number;
-  maximum?: number;
-  choices?: readonly string[];
-  help?: string;
-}
+import type { RequestField, RequestFields } from '../../../src/platform/http/requestField.ts';
 
-/** By the names that `details` of an error have. */
-export type RequestFields = Readonly<Record<string, RequestField>>;
+export type { RequestField, RequestFields };
 
 /** Of one of several, `pages[2].url`, what the request says of all of them. */
 export function fieldOf(fields: RequestFields | undefined, name: string): RequestField | undefined {
