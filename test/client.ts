@@ -42,7 +42,8 @@ export function apiClient(
   return methodsOf(request);
 }
 
-function methodsOf(request: Client['request']): Client {
+/** A client of whoever asks in a way of their own. */
+export function methodsOf(request: Client['request']): Client {
   return {
     request,
     get: (path, headers) => request('GET', path, undefined, headers),

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Demo } from '../../src/demo/index.ts';
 import { prepareDataDir } from '../../src/platform/host/dataDir.ts';
-import { apiClient, type Client, type Response } from '../client.ts';
+import { apiClient, type Client, methodsOf, type Response } from '../client.ts';
 import { testDatabase } from '../database.ts';
 import { sql } from '../sql.ts';
 import { audit, auditNode } from './audit.ts';
@@ -134,14 +134,7 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
         await sleep(50);
       }
     };
-    return {
-      request,
-      get: (route, headers) => request('GET', route, undefined, headers),
-      post: (route, body, headers) => request('POST', route, body ?? {}, headers),
-      patch: (route, body, headers) => request('PATCH', route, body, headers),
-      put: (route, body, headers) => request('PUT', route, body, headers),
-      delete: (route, headers) => request('DELETE', route, undefined, headers),
-    };
+    return methodsOf(request);
   };
 
   const isQuiet = async (): Promise<boolean> => {

@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { makeBackup, restoreBackup } from '../../src/backup/index.ts';
 import type { Demo } from '../../src/demo/index.ts';
-import { apiClient, type Client, type Response } from '../client.ts';
+import { apiClient, type Client, methodsOf, type Response } from '../client.ts';
 import { removeDataDir } from '../dataDir.ts';
 import { freePort } from '../mailServers.ts';
 import { sql } from '../sql.ts';
@@ -266,14 +266,7 @@ export class Company {
         await sleep(this.#isDown ? 200 : 50);
       }
     };
-    return {
-      request,
-      get: (route, headers) => request('GET', route, undefined, headers),
-      post: (route, body, headers) => request('POST', route, body ?? {}, headers),
-      patch: (route, body, headers) => request('PATCH', route, body, headers),
-      put: (route, body, headers) => request('PUT', route, body, headers),
-      delete: (route, headers) => request('DELETE', route, undefined, headers),
-    };
+    return methodsOf(request);
   }
 
   /** Somebody follows a link to the payment provider's page and fills it in. */
