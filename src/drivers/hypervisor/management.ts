@@ -35,7 +35,8 @@ export interface MachineManagement {
 
   /**
    * Keeps the disk as it is now under a name, running or stopped, its file systems consistent (the guest is
-   * asked to settle when its agent answers). A name that exists already: succeeds. Fails: the machine is as before.
+   * asked to settle when its agent answers). A name that exists already: succeeds, with what is there of it, so whoever
+   * begins looks first whether that is another one. Fails: the machine is as before.
    * Here and for backups, also when one comes back, `no_space` says that the node has none to spare, and nothing was
    * begun.
    */

@@ -313,7 +313,10 @@ export const snapshotSagas: AnySaga[] = [
 function makingSaga(command: 'create_snapshot' | 'create_backup'): AnySaga {
   return actionSaga(snapshotJobs[command], {
     queue: command === 'create_backup' ? 'bulk' : 'machine',
-    steps: [{ name: 'keep', do: make, undo: remove }],
+    steps: [
+      { name: 'look', do: refuseAnother },
+      { name: 'keep', do: make, undo: remove },
+    ],
     failed: forgetCopy,
     stuck: leaveInDoubt,
   });
@@ -322,6 +325,23 @@ function makingSaga(command: 'create_snapshot' | 'create_backup'): AnySaga {
 /** Nobody knows whether the copy is there: it can be deleted, and nothing else. */
 async function leaveInDoubt(ctx: TxContext, { serviceId, name }: Payload): Promise<void> {
   await ctx.db.run(setSnapshot, { serviceId, name, state: 'error', sizeBytes: null });
+}
+
+/**
+ * A copy of this name that is there before ours was begun is another one, of which the database knows nothing, as after it
+ * was restored: to hand it out as the one of now would bring an old disk back one day. It is somebody's data, so it stays.
+ * Once this step is written down, what is there of the name is what an earlier try of ours has left.
+ */
+async function refuseAnother(run: SnapshotRun): Promise<void> {
+  const { name, kind } = run.payload;
+  const there = await withMachine(run, (driver, spec) =>
+    kind === 'backup' ? driver.listBackups(spec.id) : driver.listSnapshots(spec.id),
+  );
+  const other = there.find((each) => each.name === name);
+  if (other === undefined) return;
+  const made = other.createdAt.toISOString().slice(0, 16).replace('T', ' ');
+  const message = `The node has a copy called ${name} already, made ${made} UTC, that is not in your list: the product's database was restored since. Choose another name, and ask our staff for that copy if you need it`;
+  throw Object.assign(fail('conflict', { message }), { permanent: true });
 }
 
 async function make(run: SnapshotRun): Promise<void> {
