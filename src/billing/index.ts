@@ -12,6 +12,7 @@ export { type Month, monthOf, monthsLater } from './bookkeeping/month.ts';
 export { bookkeepingRoutes } from './bookkeeping/routes.ts';
 export { bookkeeping } from './bookkeeping/settings.ts';
 export { chargeConcerns } from './charges/concerns.ts';
+export { isOnItsWay } from './charges/onItsWay.ts';
 export { paymentRoutes } from './charges/routes.ts';
 export { chargeSaved } from './charges/saved.ts';
 export { sendableOf } from './charges/sendBack.ts';

@@ -22,6 +22,7 @@ import {
   setDecline,
   setFee,
   setPaid,
+  setPending,
   setReference,
   setState,
 } from './charge.ts';
@@ -143,7 +144,7 @@ async function follow(tx: TxContext, charge: Charge, { state, decline }: Payment
     charge.means === 'saved' && tx.clock.now().getTime() - charge.created_at.getTime() > forgottenMs;
   if (state === 'open' && charge.state === 'open' && isForgotten) await giveUpForgotten(tx, charge);
   if (charge.state === state) return;
-  if (state === 'pending') await tx.db.run(setState, { id, state, now: null });
+  if (state === 'pending') await tx.db.run(setPending, { id, now: tx.clock.now() });
   if (state === 'over' && charge.state === 'open')
     await tx.db.run(setState, { id, state, now: tx.clock.now() });
   if (state !== 'failed' || charge.state === 'failed') return;

@@ -59,15 +59,19 @@ export const openPageOf = statement<Charge, { invoiceId: number; driver: string;
   `select ${columns} from charges where invoice_id = :invoiceId and driver = :driver and means = 'page'
      and state = 'open' and uses_credit = :usesCredit order by id limit 1`,
 );
-/** Charges of saved methods that have not ended, and how many we began by ourselves. */
+/**
+ * Charges of saved methods that have not ended, and how many we began by ourselves. Of a provider that is not ours any more
+ * we hear nothing, so nothing of it is under way.
+ */
 export const chargesOf = forMany(
-  statement<{ under_way: number; attempts: number }, { invoiceId: number }>(
+  statement<{ under_way: number; attempts: number }, { invoiceId: number; driver: string }>(
     'billing.chargesOf',
-    `select count(*) filter (where state = 'pending' or (state = 'open' and means = 'saved'))::int as under_way,
+    `select count(*) filter (where driver = :driver and (state = 'pending' or (state = 'open' and means = 'saved')))::int
+       as under_way,
      coalesce(max(attempt), 0)::int as attempts
    from charges where invoice_id = :invoiceId`,
   ),
-  { invoiceId: 'bigint' },
+  { invoiceId: 'bigint', driver: 'text' },
 );
 
 type Writable = Pick<
@@ -141,13 +145,24 @@ export const setPage = statement<
    where id = :id and pages = :pages and state = 'open'`,
 );
 export const setState = forMany(
-  statement<never, { id: number; state: ChargeState; now: Date | null }>(
+  statement<never, { id: number; state: 'failed' | 'over'; now: Date }>(
     'billing.setChargeState',
     'update charges set state = :state, finished_at = :now where id = :id',
   ),
   { id: 'bigint', state: 'text', now: 'timestamptz' },
   (given) =>
     `update charges set state = given.state, finished_at = given.now from ${given} where charges.id = given.id`,
+);
+/** The money is on its way, and has been since it was first said. */
+export const setPending = forMany(
+  statement<never, { id: number; now: Date }>(
+    'billing.setChargePending',
+    `update charges set state = 'pending', finished_at = null, pending_at = coalesce(pending_at, :now) where id = :id`,
+  ),
+  { id: 'bigint', now: 'timestamptz' },
+  (given) =>
+    `update charges set state = 'pending', finished_at = null, pending_at = coalesce(pending_at, given.now) from ${given}
+   where charges.id = given.id`,
 );
 export const setPaid = forMany(
   statement<never, { id: number; amountMinor: number; now: Date }>(

@@ -38,6 +38,19 @@ export const chargeConcerns: ConcernSource[] = [
     ),
   },
   {
+    kind: 'debit.returned',
+    subject: 'invoice',
+    title: 'Unpaid invoices whose debits came back again',
+    find: statement<Concern, { limit: number }>(
+      'billing.debitsReturned',
+      `select i.id, i.organization_id, max(c.finished_at) as since,
+         count(*) || ' debits for invoice ' || i.id || ' came back, and it is not paid: nothing is spared for the next one' as message
+       from charges c join invoices i on i.id = c.invoice_id and i.status = 'unpaid'
+       where c.state = 'failed' and c.pending_at is not null
+       group by i.id having count(*) > 1 order by since desc, i.id desc limit :limit`,
+    ),
+  },
+  {
     kind: 'payment.unknown',
     subject: 'unknown_payment',
     title: 'Payments that the payment provider has and the database does not know',

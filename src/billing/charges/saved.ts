@@ -101,7 +101,8 @@ export const payFromCreditJob = databaseJob<{ invoiceId: number }>(
     const invoice = await tx.db.maybe(lockInvoice, { id: invoiceId });
     if (invoice === null || dueOf(invoice) === 0) return;
     const { organization_id: organizationId, currency } = invoice;
-    if ((await tx.db.one(chargesOf, { invoiceId })).under_way > 0) return;
+    const driver = tx.config.payments;
+    if ((await tx.db.one(chargesOf, { invoiceId, driver })).under_way > 0) return;
     const creditMinor = await spendableCredit(tx, organizationId, currency);
     if (creditMinor >= dueOf(invoice)) {
       const nothing = { transferId: null, chargeId: null, reference: null, receivedOn: null };
@@ -110,7 +111,7 @@ export const payFromCreditJob = databaseJob<{ invoiceId: number }>(
       await numberPaid(tx, invoice, payment);
       return;
     }
-    const method = await tx.db.maybe(defaultMethod, { organizationId, driver: tx.config.payments });
+    const method = await tx.db.maybe(defaultMethod, { organizationId, driver });
     const leastMinor = leastByProvider(tx, currency);
     const partMinor = creditPartOf(creditMinor, dueOf(invoice), { currency, leastMinor });
     if (method !== null && partMinor > 0) await payFromCredit(tx, invoice, partMinor);
@@ -130,9 +131,10 @@ async function hasCreditFor(
 
 async function chargeMethod(tx: TxContext, invoice: Payable): Promise<number | null> {
   const { id: invoiceId, organization_id: organizationId } = invoice;
-  const method = await tx.db.maybe(defaultMethod, { organizationId, driver: tx.config.payments });
+  const driver = tx.config.payments;
+  const method = await tx.db.maybe(defaultMethod, { organizationId, driver });
   if (method === null) return null;
-  const { under_way: underWay, attempts } = await tx.db.one(chargesOf, { invoiceId });
+  const { under_way: underWay, attempts } = await tx.db.one(chargesOf, { invoiceId, driver });
   if (underWay > 0) return null;
   const charge = await wantCharge(tx, invoice, method, {
     amountMinor: dueOf(invoice),

@@ -7,6 +7,7 @@ import {
   systemActor,
   type TxContext,
 } from '../../platform/index.ts';
+import { isOnItsWay } from '../charges/onItsWay.ts';
 import { invoiceExpired } from '../events.ts';
 import { returnPart } from '../payments/returnPart.ts';
 import { closePages } from '../payments/settle.ts';
@@ -29,23 +30,28 @@ interface Expiring {
   booked_at_issue: boolean;
 }
 
+interface AskedBy {
+  driver: string;
+  now: Date;
+}
+
 const batch = 200;
 
 // A debit takes days: what is on its way is no less paid than late.
-const isOnItsWay = `exists (select 1 from charges c where c.invoice_id = invoices.id and c.state = 'pending')`;
+const isBeingPaid = isOnItsWay('invoices.id', `'-infinity'`);
 
-const expiring = statement<Pick<Expiring, 'id' | 'number' | 'organizationId'>, { now: Date; limit: number }>(
+const expiring = statement<Pick<Expiring, 'id' | 'number' | 'organizationId'>, AskedBy & { limit: number }>(
   'billing.expiring',
   `select id, number, organization_id as "organizationId" from invoices
-   where status = 'unpaid' and kind not in ('renewal', 'late_fee', 'manual') and expires_at <= :now and not ${isOnItsWay}
+   where status = 'unpaid' and kind not in ('renewal', 'late_fee', 'manual') and expires_at <= :now and not ${isBeingPaid}
      and ${notSetAside(job, 'invoices.id')}
    order by expires_at, id limit :limit`,
 );
-const lockExpiring = statement<Expiring, { id: number; now: Date }>(
+const lockExpiring = statement<Expiring, AskedBy & { id: number }>(
   'billing.lockExpiring',
   `select id, number, organization_id, organization_id as "organizationId", user_id, kind, currency, total_minor, tax_minor, paid_minor,
      booked_at_issue from invoices
-   where id = :id and status = 'unpaid' and expires_at <= :now and not ${isOnItsWay} for update skip locked`,
+   where id = :id and status = 'unpaid' and expires_at <= :now and not ${isBeingPaid} for update skip locked`,
 );
 const cancel = statement<{ id: number; organization_id: number; has_page: boolean }, { id: number }>(
   'billing.cancelExpired',
@@ -67,15 +73,15 @@ const lockOrganizations = statement<{ id: number }, { ids: number[] }>(
  */
 export async function expireInvoices(ctx: TxContext): Promise<'more' | 'done'> {
   const tx = { ...ctx, actor: systemActor };
-  const now = tx.clock.now();
-  const found = await tx.db.many(expiring, { now, limit: batch });
+  const asked = { driver: tx.config.payments, now: tx.clock.now() };
+  const found = await tx.db.many(expiring, { ...asked, limit: batch });
   // Those whose documents are numbered: a credit note takes a number.
   const numbered = found.filter(({ number }) => number !== null).map(({ organizationId }) => organizationId);
   if (numbered.length > 0) await tx.db.many(lockOrganizations, { ids: [...new Set(numbered)] });
   let cancelled = 0;
   await doEach(tx, job, found, async (one, { id }) => {
     // Whoever is at it pays or cancels it; otherwise it is found again.
-    const invoice = await one.db.maybe(lockExpiring, { id, now });
+    const invoice = await one.db.maybe(lockExpiring, { id, ...asked });
     if (invoice === null) return;
     await expire(one, invoice);
     cancelled += 1;

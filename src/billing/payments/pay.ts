@@ -84,7 +84,8 @@ async function askProvider(
 
 /** Two charges of saved methods at once would both be taken. */
 async function requireNoneUnderWay(tx: TxContext, { id }: Payable): Promise<void> {
-  if ((await tx.db.one(chargesOf, { invoiceId: id })).under_way === 0) return;
+  const driver = tx.config.payments;
+  if ((await tx.db.one(chargesOf, { invoiceId: id, driver })).under_way === 0) return;
   const message = `Invoice ${id} is being charged to a saved method already; it is paid once that has an answer`;
   throw fail('invoice_not_payable', { message });
 }

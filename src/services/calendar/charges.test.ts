@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { payByCredit } from '../../../test/invoices.ts';
 import { newCustomer, type Person } from '../../../test/people.ts';
+import { until } from '../../../test/product.ts';
 import { newHosting } from '../../../test/products.ts';
 import { settled, sql } from '../../../test/sql.ts';
+import { ibans } from '../../../test/stripe/cards.ts';
 import { type PaidProduct, startPaidProduct } from '../../../test/stripe/product.ts';
 import { grantCredit } from '../../billing/index.ts';
 import { daysBetween, transaction } from '../../platform/index.ts';
@@ -37,26 +39,106 @@ async function pass(days: number): Promise<void> {
   }
 }
 
-it('while money is on its way nothing is taken away for want of it, and then it is', async () => {
+/** Pays an invoice by an account that money comes from days later, or not; gives the name of the payment. */
+async function debit(invoiceId: number, methodId: number): Promise<string> {
+  const way = { method: 'card', payment_method_id: methodId };
+  const { status, body } = await customer.post(`/dashboard/invoices/${invoiceId}/pay`, way);
+  expect(status).toBe(200);
+  const [row] = await until(
+    () =>
+      sql<{ state: string; reference: string }>(
+        paid.product,
+        'select state, reference from charges where id = $1',
+        body.data.charge.id,
+      ),
+    ([found]) => found?.state === 'pending',
+  );
+  return row?.reference ?? '';
+}
+
+/** A service whose renewal is so many days overdue, and an account whose debits come back. */
+async function overdue(days: number) {
+  customer = await newCustomer(paid.product, { creditMinor: 300 });
   const id = await newService();
   const { duedate } = await service(id);
-  await pass(daysBetween(today(), duedate) + 10);
-  await sql(
+  await pass(daysBetween(today(), duedate) + days);
+  const [row] = await sql<{ invoice_id: number }>(
     paid.product,
-    `insert into charges (id, organization_id, invoice_id, driver, means, amount_minor, currency, uses_credit, state,
-       reference, created_at)
-     select 1, organization_id, invoice_id, 'stripe', 'page', 300, 'EUR', false, 'pending', 'pi_away', now()
-     from service_calendar where service_id = $1`,
+    'select invoice_id from service_calendar where service_id = $1',
     id,
   );
+  return {
+    id,
+    duedate,
+    invoiceId: row?.invoice_id ?? 0,
+    methodId: await paid.saveMethod(customer, ibans.fails),
+  };
+}
+
+const charged = (invoiceId: number, state: string) =>
+  sql(paid.product, 'select id from charges where invoice_id = $1 and state = $2', invoiceId, state);
+const returned = async () => {
+  const { concerns } = (await paid.product.staff.get('/staff/attention')).body.data;
+  return concerns.filter(({ kind }: { kind: string }) => kind === 'debit.returned');
+};
+
+it('while money is on its way nothing is taken away for want of it, and then it is', async () => {
+  const { id, invoiceId, methodId } = await overdue(10);
+  const reference = await debit(invoiceId, methodId);
   await pass(10);
   expect((await service(id)).status).toBe('active');
-  await sql(paid.product, `update charges set state = 'failed' where id = 1`);
+  paid.stripe.account.settleDebit(reference);
+  await until(
+    () => charged(invoiceId, 'failed'),
+    ({ length }) => length === 1,
+  );
   await pass(1);
   expect((await service(id)).status).toBe('suspended');
 });
 
+it('debits that come back one after the other spare a service once, and staff sees the second', async () => {
+  const { id, invoiceId, methodId } = await overdue(0);
+  let [lastDay, came] = [0, 0];
+  for (; lastDay < 40 && (await service(id)).status === 'active'; lastDay += 5) {
+    const reference = await debit(invoiceId, methodId);
+    await pass(5);
+    paid.stripe.account.settleDebit(reference);
+    came += 1;
+    await until(
+      () => charged(invoiceId, 'failed'),
+      ({ length }) => length === came,
+    );
+    expect(await returned()).toHaveLength(came > 1 ? 1 : 0);
+  }
+  expect((await service(id)).status).toBe('suspended');
+  expect(await returned()).toMatchObject([{ subject: { type: 'invoice', id: invoiceId } }]);
+  // As late as the first was, and no later.
+  expect(lastDay).toBeLessThanOrEqual(25);
+});
+
+it('money of a provider that is gone, and money that never has an answer, is not waited for', async () => {
+  for (const [ago, driver] of [
+    ['1 day', 'gone'],
+    ['31 days', 'stripe'],
+  ]) {
+    const { id, invoiceId } = await overdue(5);
+    await sql(
+      paid.product,
+      `insert into charges (id, organization_id, invoice_id, driver, means, amount_minor, currency, uses_credit, state,
+         reference, created_at, pending_at)
+       select $1, organization_id, invoice_id, $2, 'page', 300, 'EUR', false, 'pending', 'pi_away_' || $2, $3::timestamptz,
+         $3::timestamptz - $4::interval
+       from service_calendar where service_id = $1`,
+      ...[id, driver, paid.product.clock.now(), ago],
+    );
+    await pass(20);
+    expect((await service(id)).status, driver).toBe('suspended');
+    expect(await charged(invoiceId, 'pending')).toHaveLength(1);
+  }
+});
+
 it('a saved method is charged on the day, once, and the service goes on', async () => {
+  customer = await newCustomer(paid.product, { creditMinor: 300 });
   const id = await newService();
   await paid.saveMethod(customer);
   const { duedate } = await service(id);

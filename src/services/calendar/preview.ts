@@ -5,7 +5,7 @@ import { comingOfService } from '../priceMoves/queries.ts';
 import { renewalPrice } from '../renew/offer.ts';
 import { type CalendarSettings, calendar, check } from '../settings.ts';
 import { type Foreseen, foresee } from './foresee.ts';
-import { type CalendarRow, rowsWhere, situationOf } from './row.ts';
+import { type AskedBy, askedBy, type CalendarRow, rowsWhere, situationOf } from './row.ts';
 import type { Step } from './schedule.ts';
 import { daysAhead } from './work.ts';
 
@@ -13,7 +13,10 @@ const daysForeseen = 30;
 const servicesAtOnce = 500;
 
 // By the index on due dates; what was renewed meanwhile has left the calendar, whatever its row says.
-const rowsNear = statement<CalendarRow, { until: string; afterDay: string; afterId: number; limit: number }>(
+const rowsNear = statement<
+  CalendarRow,
+  AskedBy & { until: string; afterDay: string; afterId: number; limit: number }
+>(
   'services.foreseen',
   rowsWhere(
     'c.service_id = s.id and c.due_on = s.duedate',
@@ -71,7 +74,8 @@ export async function previewCalendar(ctx: Context, changes: Partial<CalendarSet
   const until = addDays(today, daysForeseen);
   const [afterDay = '0001-01-01', afterId = '0'] = after?.split('_') ?? [];
   const place = { afterDay, afterId: Number(afterId), limit: servicesAtOnce };
-  const rows = await ctx.db.many(rowsNear, { until: addDays(until, daysAhead(settings)), ...place });
+  const asked = { ...askedBy(ctx), until: addDays(until, daysAhead(settings)), ...place };
+  const rows = await ctx.db.many(rowsNear, asked);
   const found = rows.flatMap((row) =>
     foresee(situationOf(row), settings, today, until).map((each) => ({ ...each, row })),
   );

@@ -1,3 +1,4 @@
+import { isOnItsWay } from '../../billing/index.ts';
 import { type Context, dayOf, forMany, statement, type TxContext } from '../../platform/index.ts';
 import type { ServiceStatus } from '../states.ts';
 import type { SuspendedBy } from '../suspend/lock.ts';
@@ -37,8 +38,7 @@ export interface CalendarRow {
   problem: string | null;
 }
 
-// Money is on its way that a provider was asked for and has not answered for; a page that was only opened is no money.
-// A mail that stays in the product, because none is sent from here, counts as sent when it was written.
+// Money that came back before the day has spared nothing: what is sent after it counts. A mail that stays in the product, because none is sent from here, counts as sent when it was written.
 export const rowsWhere = (calendar: string, where: string) => `
   select s.id as "serviceId", s.organization_id as "organizationId", s.user_id as "userId", p.name as product,
     s.domain as hostname, s.status, s.suspended_by as "suspendedBy", s.cancelled, s.auto_renew as "autoRenew", s.duedate,
@@ -48,8 +48,7 @@ export const rowsWhere = (calendar: string, where: string) => `
     (select min(coalesce(m.sent_at, case when m.state = 'kept' then m.created_at end)) from mails m
      where c.warned_on is null and m.journal_id = c.warning_id) as "sentAt",
     c.invoice_id as "invoiceId", i.status as "invoiceStatus", i.created_at as "issuedAt", i.expires_at as "expiresAt",
-    exists (select 1 from charges h where h.invoice_id = c.invoice_id
-      and (h.state = 'pending' or h.state = 'open' and h.means = 'saved')) as "isBeingPaid",
+    ${isOnItsWay('c.invoice_id', `c.due_on::timestamp at time zone 'UTC'`)} as "isBeingPaid",
     s.currency, i.total_minor as "totalMinor", i.paid_minor as "paidMinor", c.problem,
     (select max(w.until) from payment_promises w where w.organization_id = s.organization_id
        and (w.service_id is null or w.service_id = s.id)) as "promisedUntil"
@@ -58,13 +57,18 @@ export const rowsWhere = (calendar: string, where: string) => `
   left join invoices i on i.id = c.invoice_id
   where ${where}`;
 
-const rowsById = statement<CalendarRow, { ids: number[] }>(
+/** What every statement of {@link rowsWhere} takes. */
+export const askedBy = (ctx: Context) => ({ driver: ctx.config.payments, now: ctx.clock.now() });
+
+export type AskedBy = ReturnType<typeof askedBy>;
+
+const rowsById = statement<CalendarRow, AskedBy & { ids: number[] }>(
   'services.calendarRows',
   rowsWhere('c.service_id = s.id', 's.id = any(:ids::bigint[]) order by s.id'),
 );
 
 export function readRows(ctx: Context, ids: number[]): Promise<CalendarRow[]> {
-  return ctx.db.many(rowsById, { ids });
+  return ctx.db.many(rowsById, { ids, ...askedBy(ctx) });
 }
 
 /** What the rule of the calendar has to know of a service. */
