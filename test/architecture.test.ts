@@ -74,7 +74,7 @@ const tablesOf: Record<string, string[]> = {
   webhooks: ['webhook_attempts', 'webhook_cursor', 'webhook_deliveries', 'webhook_endpoints'],
   settings: ['settings'],
   events: ['journal', 'journal_horizon', 'mails', 'bounced_addresses'],
-  fleet: ['nodes', 'placements', 'address_pools', 'addresses', 'images'],
+  fleet: ['nodes', 'placements', 'address_pools', 'addresses', 'images', 'fleet_days'],
   catalog: ['product_groups', 'products', 'product_prices', 'product_options', 'coupons', 'coupon_uses'],
   billing: [
     ...[
@@ -217,6 +217,7 @@ const withoutOrganization: Record<string, string> = {
   vps_node_alarms: "the provider's",
   vps_unknown_machines: "the provider's, until it is known whose they are",
   address_pools: "the provider's",
+  fleet_days: "the provider's",
   images: "the provider's",
   product_groups: "the provider's",
   products: "the provider's",

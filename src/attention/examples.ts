@@ -28,7 +28,7 @@ export const examples = {
         low: [
           {
             ...{ kind: 'node', id: 4503599627370801, name: 'node-3', what: 'memory' },
-            ...{ taken_percent: 91, free: 5_900 },
+            ...{ taken_percent: 91, free: 5_900, full_in_days: 9 },
           },
         ],
       },

@@ -35,8 +35,13 @@ const LowShape = named(
     what: Choice(['memory', 'disk', 'addresses']),
     taken_percent: Type.Integer({ description: 'Of what it may give away' }),
     free: Type.Integer({ description: 'Of memory in MiB, of disk in GiB, of addresses as many' }),
+    full_in_days: Nullable(
+      Type.Integer({
+        description: 'If it goes on as in the last four weeks; null: it does not grow, or it is not known',
+      }),
+    ),
   }),
-  'A node of which 85 % is given away, or an IPv4 pool of which a tenth is left',
+  'A node of which 85 % is given away, an IPv4 pool of which a tenth is left, or one that is full within 30 days',
 );
 
 const HouseShape = named(

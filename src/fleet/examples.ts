@@ -16,6 +16,7 @@ const node = {
   taken: { cpu_cores: 2, memory_mib: 4096, disk_gib: 40 },
   copies_gib: 0,
   free: { cpu_cores: 510, memory_mib: 258048, disk_gib: 8152 },
+  full_in_days: { memory: null, disk: null },
   machines: 2,
   last_seen_at: '2026-01-31T22:02:11.947Z',
   created_at: '2026-01-31T22:02:11.947Z',
@@ -30,6 +31,7 @@ const pool = {
   gateway: '192.0.2.1',
   rest_hours: 24,
   addresses: { free: 253, taken: 0, resting: 0, reserved: 0 },
+  full_in_days: null,
   created_at: '2026-01-31T22:04:15.830Z',
 };
 

@@ -1,5 +1,6 @@
 import type { AnySaga, PeriodicJob } from '../platform/index.ts';
 import { freeRestedAddresses } from './addresses.ts';
+import { noteDays } from './days.ts';
 import { watchNodes } from './heartbeat.ts';
 import { imagePreparation } from './prepareImage.ts';
 import { reverseNaming } from './reverse.ts';
@@ -9,6 +10,7 @@ export const fleetJobs: AnySaga[] = [reverseNaming, imagePreparation];
 
 export const fleetPeriodicJobs: PeriodicJob[] = [
   { name: 'fleet.freeRestedAddresses', intervalMs: 60_000, work: freeRestedAddresses },
+  { name: 'fleet.noteDays', intervalMs: 600_000, work: noteDays },
 ];
 
 /** What every process looks after, also one that does no jobs. */

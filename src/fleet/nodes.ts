@@ -3,6 +3,7 @@ import { record } from '../events/index.ts';
 import { type ListRequest, listData, pagedList } from '../platform/http/index.ts';
 import { type Context, requireRow, statement, type TxContext, transaction } from '../platform/index.ts';
 import type { NodeChange } from './changes.ts';
+import { daysUntilFull } from './days.ts';
 import { nodeUpdated } from './events.ts';
 
 interface NodeRow {
@@ -25,6 +26,8 @@ interface NodeRow {
   memory_mib_taken: number;
   disk_gib_taken: number;
   copies_gib: number;
+  memory_full_in_days: number | null;
+  disk_full_in_days: number | null;
   machines: number;
   seen_at: Date | null;
   created_at: Date;
@@ -69,10 +72,15 @@ const otherHost = statement<{ id: number }, { name: string; dataDirId: string }>
   'select id from nodes where name = :name and data_dir_id <> :dataDirId::uuid',
 );
 
+const memoryLeft = 't.memory_mib_promised - t.memory_mib_taken';
+const diskLeft = 't.disk_gib_promised - t.disk_gib_taken';
+
 const selectNode = `
   select t.id, t.name, t.location, t.state, t.reachable, t.trouble, t.cpu_cores, t.memory_mib, t.disk_gib, t.cpu_overcommit,
     t.memory_reserve_mib, t.disk_reserve_gib, t.cpu_cores_promised, t.memory_mib_promised, t.disk_gib_promised,
     t.cpu_cores_taken, t.memory_mib_taken, t.disk_gib_taken, t.copies_gib, t.seen_at, t.created_at,
+    case when t.state = 'active' then ${daysUntilFull('node', 't.id', 'memory', memoryLeft)} end as memory_full_in_days,
+    case when t.state = 'active' then ${daysUntilFull('node', 't.id', 'disk', diskLeft)} end as disk_full_in_days,
     (select count(*)::int from placements p where p.node_id = t.id) as machines
   from nodes t`;
 const nodeById = statement<NodeRow, { id: number }>('fleet.node', `${selectNode} where t.id = :id`);
@@ -221,6 +229,7 @@ function viewNode(row: NodeRow) {
       memory_mib: Math.max(0, promised.memory_mib - taken.memory_mib),
       disk_gib: Math.max(0, promised.disk_gib - taken.disk_gib),
     },
+    full_in_days: { memory: row.memory_full_in_days, disk: row.disk_full_in_days },
     machines: row.machines,
     last_seen_at: row.seen_at,
     created_at: row.created_at,

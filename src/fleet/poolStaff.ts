@@ -9,6 +9,7 @@ import {
   type TxContext,
   transaction,
 } from '../platform/index.ts';
+import { daysUntilFull } from './days.ts';
 import { addressReserved, addressUnreserved, poolCreated, poolDeleted, poolUpdated } from './events.ts';
 import { addressIn } from './networks.ts';
 import { createPool } from './pools.ts';
@@ -26,6 +27,7 @@ interface PoolRow {
   taken: number;
   resting: number;
   reserved: number;
+  full_in_days: number | null;
 }
 
 interface AddressRow {
@@ -41,7 +43,8 @@ interface AddressRow {
 
 const selectPool = `
   select t.id, t.name, t.location, t.family, t.network::text as network, host(t.gateway) as gateway, t.rest_hours,
-    t.created_at, a.free, a.taken, a.resting, a.reserved
+    t.created_at, a.free, a.taken, a.resting, a.reserved,
+    ${daysUntilFull('pool', 't.id', 'addresses', 'a.free')} as full_in_days
   from address_pools t, lateral (
     select count(*) filter (where state = 'free')::int as free, count(*) filter (where state = 'taken')::int as taken,
       count(*) filter (where state = 'resting')::int as resting,

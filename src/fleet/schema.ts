@@ -28,6 +28,10 @@ const Name = Type.String({
   examples: ['AMS 2'],
 });
 
+const FullInDays = Nullable(
+  Type.Integer({ minimum: 0, description: 'Null: it does not grow, or two weeks of it are not known yet' }),
+);
+
 const NodeState = named(
   'NodeState',
   Choice(['active', 'draining', 'down'], {
@@ -61,6 +65,10 @@ export const Node = named(
       description: 'Of the disk that is taken, what snapshots and backups may come to take',
     }),
     free: Size,
+    full_in_days: Type.Object(
+      { memory: FullInDays, disk: FullInDays },
+      { description: 'If it goes on as in the last four weeks' },
+    ),
     machines: Type.Integer({ description: 'Machines and orders that have room here' }),
     last_seen_at: Nullable(Timestamp),
     created_at: Timestamp,
@@ -106,6 +114,7 @@ export const Pool = named(
       resting: Count,
       reserved: Count,
     }),
+    full_in_days: FullInDays,
     created_at: Timestamp,
   }),
   'A network that machines get their addresses from',

@@ -47,6 +47,7 @@ const nodeRoutes = routes('/staff/nodes', group, (route) => {
           'promised',
           'taken',
           'free',
+          'full_in_days',
           'machines',
           'copies_gib',
           'trouble',
@@ -121,7 +122,7 @@ const poolRoutes = routes('/staff/address-pools', group, (route) => {
       data: S.PoolData,
       errors: ['not_found'],
       // How many of its addresses are free changes with every order.
-      etag: { without: ['addresses'] },
+      etag: { without: ['addresses', 'full_in_days'] },
     },
     (ctx, req) => pools.readPool(ctx, req.params.id),
   );

@@ -53,7 +53,7 @@ export interface LackSource {
   find(ctx: Context): Promise<Lack[]>;
 }
 
-/** A node or a pool that has little left to give away. */
+/** A node or a pool that has little left to give away, or soon will. */
 export interface Low {
   kind: 'node' | 'pool';
   id: number;
@@ -63,6 +63,8 @@ export interface Low {
   taken_percent: number;
   /** Of memory in MiB, of disk in GiB, of addresses as many. */
   free: number;
+  /** If it goes on as in the last weeks; null where nothing says that it ever is. */
+  full_in_days: number | null;
 }
 
 /** Something that can be out of order while the process itself serves; whoever runs the product sees it in `/readyz`. */

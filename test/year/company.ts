@@ -34,6 +34,7 @@ const nightly = [
     'billing.closeBooks',
     'account.forgetClosed',
     'fleet.freeRestedAddresses',
+    'fleet.noteDays',
   ],
 ];
 

@@ -7,6 +7,7 @@ import { isText, useText } from '../../text/index.ts';
 import type en from '../../text/staff/staff.en.json';
 import {
   Fact,
+  FullIn,
   Group,
   LinkTo,
   List,
@@ -147,8 +148,9 @@ function House() {
   );
 }
 
-function LowOne({ low: { kind, name, what, taken_percent: taken, free } }: { low: Schema<'RunsLow'> }) {
+function LowOne({ low }: { low: Schema<'RunsLow'> }) {
   const { t, language } = useText();
+  const { kind, name, what, taken_percent: taken, free, full_in_days: days } = low;
   const share = percent(taken, language);
   return (
     <Text>
@@ -158,7 +160,8 @@ function LowOne({ low: { kind, name, what, taken_percent: taken, free } }: { low
         : t(what === 'memory' ? 'staff.lowMemory' : 'staff.lowDisk', {
             ...{ name, share },
             free: gigabytes(what === 'memory' ? free / 1_024 : free, language),
-          })}{' '}
+          })}
+      {days !== null && days > 0 && `, ${t('staff.fullIn', { count: days })}`}{' '}
       <LinkTo to={kind === 'pool' ? '/staff/address-pools' : '/staff/nodes'}>{t('staff.look')}</LinkTo>
     </Text>
   );
@@ -298,11 +301,15 @@ function Room() {
           { name: t('field.name'), cell: ({ name }) => name },
           {
             name: t('field.memory'),
-            cell: ({ promised, free }) => <Share taken={promised.memory_mib} free={free.memory_mib} />,
+            cell: ({ taken, promised, full_in_days: days }) => (
+              <Share taken={taken.memory_mib} promised={promised.memory_mib} days={days.memory} />
+            ),
           },
           {
             name: t('field.disk'),
-            cell: ({ promised, free }) => <Share taken={promised.disk_gib} free={free.disk_gib} />,
+            cell: ({ taken, promised, full_in_days: days }) => (
+              <Share taken={taken.disk_gib} promised={promised.disk_gib} days={days.disk} />
+            ),
           },
         ]}
         error={read.error}
@@ -316,15 +323,15 @@ function Room() {
 /** From here on a node is nearly full. */
 const nearlyFull = 85;
 
-function Share({ taken, free }: { taken: number; free: number }) {
+function Share({ taken, promised, days }: { taken: number; promised: number; days: number | null }) {
   const { t, language } = useText();
-  const all = taken + Math.max(0, free);
-  const percent = all === 0 ? 0 : Math.round((taken / all) * 100);
+  const percent = promised === 0 ? 0 : Math.round((taken / promised) * 100);
   const text = new Intl.NumberFormat(language, { style: 'percent' }).format(percent / 100);
   return (
     <div style={{ minWidth: '7rem' }}>
       <Text size="sm">{percent >= nearlyFull ? t('staff.nearlyFull', { share: text }) : text}</Text>
       <Progress value={percent} color={percent >= nearlyFull ? 'red' : 'brand'} aria-label={text} />
+      <FullIn days={days} />
     </div>
   );
 }

@@ -7,7 +7,18 @@ import { client } from '../../data/client.ts';
 import { drawnOf } from '../../data/drawn.ts';
 import { addressPool, addressPools, poolAddresses } from '../../data/queries/staff/index.ts';
 import { useText } from '../../text/index.ts';
-import { Act, Facts, Group, LinkTo, ListPage, Named, Section, Thing, useColumns } from '../../ui/index.ts';
+import {
+  Act,
+  Facts,
+  FullIn,
+  Group,
+  LinkTo,
+  ListPage,
+  Named,
+  Section,
+  Thing,
+  useColumns,
+} from '../../ui/index.ts';
 
 export function AddressPools() {
   const { t } = useText();
@@ -19,7 +30,12 @@ export function AddressPools() {
           {name}
         </LinkTo>
       ),
-      free: ({ addresses }) => addresses.free ?? t('running.many'),
+      free: ({ addresses, full_in_days: days }) => (
+        <>
+          {addresses.free ?? t('running.many')}
+          <FullIn days={days} />
+        </>
+      ),
       taken: ({ addresses }) => addresses.taken,
       resting: ({ addresses }) => addresses.resting,
       reserved: ({ addresses }) => addresses.reserved,

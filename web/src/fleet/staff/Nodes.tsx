@@ -5,7 +5,7 @@ import { drawnOf, partOf, shown } from '../../data/drawn.ts';
 import { nodes } from '../../data/queries/staff/index.ts';
 import { gigabytes } from '../../text/formats.ts';
 import { useText } from '../../text/index.ts';
-import { Act, Group, ListPage, Named, NamedChoice, useColumns } from '../../ui/index.ts';
+import { Act, FullIn, Group, ListPage, Named, NamedChoice, useColumns } from '../../ui/index.ts';
 
 const states = ['active', 'draining', 'down'] as const;
 
@@ -14,17 +14,24 @@ const decided = shown(['state', 'cpu_overcommit', 'memory_reserve_mib', 'disk_re
 
 export function Nodes() {
   const { t, language } = useText();
-  const of = (taken: number, free: number) =>
-    t('machine.of', {
-      used: gigabytes(taken, language),
-      total: gigabytes(taken + Math.max(0, free), language),
-    });
+  const of = (taken: number, promised: number) =>
+    t('machine.of', { used: gigabytes(taken, language), total: gigabytes(promised, language) });
   const columns = useColumns<Schema<'Node'>>(
     ['name', 'location', 'state', 'reachable', 'machines', 'memory', 'disk', 'trouble', 'actions'],
     {
       state: ({ state }) => t(`running.node_${state}`),
-      memory: ({ promised, free }) => of(promised.memory_mib / 1024, free.memory_mib / 1024),
-      disk: ({ promised, free }) => of(promised.disk_gib, free.disk_gib),
+      memory: ({ taken, promised, full_in_days: days }) => (
+        <>
+          {of(taken.memory_mib / 1024, promised.memory_mib / 1024)}
+          <FullIn days={days.memory} />
+        </>
+      ),
+      disk: ({ taken, promised, full_in_days: days }) => (
+        <>
+          {of(taken.disk_gib, promised.disk_gib)}
+          <FullIn days={days.disk} />
+        </>
+      ),
       actions: (node) => <Acts of={node} />,
     },
   );
