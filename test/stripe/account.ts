@@ -31,6 +31,14 @@ export class Account {
     return found;
   }
 
+  /** Whom something is to be made for. One that was deleted is read, and used for nothing. */
+  #requireCustomer(id: string): void {
+    const customer = this.objects.find(id, 'customer');
+    if (customer !== null && customer.deleted !== true) return;
+    const message = `No such customer: '${id}'`;
+    throw invalid(message, { code: 'resource_missing', param: 'customer' });
+  }
+
   makeCustomer(fields: object): StripeObject {
     const customer = this.objects.make('cus', 'customer', { email: null, name: null, ...fields });
     this.#tell('customer.created', customer);
@@ -58,7 +66,7 @@ export class Account {
   }
 
   attach(id: string, customer: string): StripeObject {
-    this.require(customer, 'customer');
+    this.#requireCustomer(customer);
     const method = cardNamed(id) ? this.#makeMethod(id, null) : this.require(id, 'payment_method');
     if (method.customer !== null) throw invalid('The payment method is already attached to a customer.');
     method.customer = customer;
@@ -107,7 +115,7 @@ export class Account {
     if (!Number.isSafeInteger(amount) || amount < 1)
       throw invalid('This value must be greater than or equal to 1.');
     requireLeast(amount, currency);
-    if (customer !== null) this.require(customer, 'customer');
+    if (customer !== null) this.#requireCustomer(customer);
     if (methodId !== null && this.require(methodId, 'payment_method').customer !== customer)
       throw invalid('The provided PaymentMethod does not belong to this customer.');
     const status = methodId === null ? 'requires_payment_method' : 'requires_confirmation';
@@ -362,7 +370,7 @@ export class Account {
     [field: string]: unknown;
   }): StripeObject {
     const { intentFields, amount, ...shown } = fields;
-    if (fields.customer !== null) this.require(fields.customer, 'customer');
+    if (fields.customer !== null) this.#requireCustomer(fields.customer);
     if (fields.mode === 'payment') requireLeast(amount ?? 0, fields.currency ?? 'eur');
     const session = this.objects.make(
       'cs_test',

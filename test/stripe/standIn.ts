@@ -8,11 +8,11 @@ import { invalid, Refusal } from './refusal.ts';
 import { endpoints, readAsked } from './routes.ts';
 
 /**
- * What goes wrong with a request. Before it is looked at: `error` is a 500, `limited` a 429, `gone` a connection that
+ * What goes wrong with a request. Before it is looked at: `error` is a 500, `limited` a 429, `refused` a 400 for good, `gone` a connection that
  * breaks. After the work is done: `silent` never answers, `lost` breaks the connection, `failed` answers 500, `garbage`
  * answers with a page of somebody else's.
  */
-export type Fault = 'error' | 'limited' | 'gone' | 'silent' | 'lost' | 'failed' | 'garbage';
+export type Fault = 'error' | 'limited' | 'refused' | 'gone' | 'silent' | 'lost' | 'failed' | 'garbage';
 
 /** A small Stripe: over HTTP, with state, pages to click through, and signed events. */
 export interface StripeStandIn {
@@ -72,6 +72,7 @@ export async function startStripe(): Promise<StripeStandIn> {
     if (fault === 'gone') return void request.socket.destroy();
     if (fault === 'error') return send(response, broken);
     if (fault === 'limited') return send(response, limited);
+    if (fault === 'refused') return send(response, refused);
     const answer = answerOnce(request, pathname, request.method === 'GET' ? search.slice(1) : sent);
     const interlude = interludes.findIndex(({ on }) => on.test(name));
     if (interlude >= 0) await interludes.splice(interlude, 1)[0]?.happens();
@@ -172,6 +173,7 @@ function refusal({ status, error }: Refusal): Answer {
 }
 
 const broken = refusal(new Refusal(500, { type: 'api_error', message: 'An unknown error occurred' }));
+const refused = refusal(invalid('The mandate of this payment method is not active.'));
 const limited = refusal(
   new Refusal(429, {
     type: 'invalid_request_error',

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Payments } from '../../drivers/payments/index.ts';
+import { PaymentError, type Payments } from '../../drivers/payments/index.ts';
 import { ownerAddress } from '../../organizations/index.ts';
 import { type Context, statement } from '../../platform/index.ts';
 
@@ -20,22 +20,62 @@ const organizationOf = statement<{ organization_id: number }, { driver: string; 
   'select organization_id from provider_customers where driver = :driver and reference = :reference',
 );
 
+const replaceCustomer = statement<
+  never,
+  { organizationId: number; driver: string; reference: string; before: string }
+>(
+  'billing.replaceProviderCustomer',
+  `update provider_customers set reference = :reference
+   where organization_id = :organizationId and driver = :driver and reference = :before`,
+);
+
+/**
+ * Does what needs to be about the provider's customer that an organization is. One that was deleted there, by hand, is made
+ * known anew: otherwise it could never pay again. Outside of a transaction.
+ */
+export async function withCustomerAt<T>(
+  ctx: Context,
+  payments: Payments,
+  organizationId: number,
+  work: (customer: string) => Promise<T>,
+): Promise<T> {
+  const before = await customerAt(ctx, payments, organizationId);
+  try {
+    return await work(before);
+  } catch (error) {
+    if (!(error instanceof PaymentError) || error.code !== 'customer_unknown') throw error;
+  }
+  const reference = await openCustomer(ctx, payments, organizationId, before);
+  await ctx.db.run(replaceCustomer, { organizationId, driver: payments.kind, reference, before });
+  return work(await customerAt(ctx, payments, organizationId));
+}
+
 /** Who an organization is at the provider; the first time it is made known there. Outside of a transaction. */
 export async function customerAt(ctx: Context, payments: Payments, organizationId: number): Promise<string> {
   const who = { organizationId, driver: payments.kind };
   const known = await ctx.db.maybe(findCustomer, who);
   if (known !== null) return known.reference;
-  const { name, email } = await ownerAddress(ctx, organizationId);
-  // Asked again under another name, it is another request.
-  const told = createHash('sha256')
-    .update(JSON.stringify([name, email]))
-    .digest('hex')
-    .slice(0, 12);
-  const key = `customer-${organizationId}-${told}`;
-  const reference = await payments.openCustomer({ key, organizationId, name, email });
+  const reference = await openCustomer(ctx, payments, organizationId, null);
   await ctx.db.run(keepCustomer, { ...who, reference, now: ctx.clock.now() });
   // Of two at once the first one counts.
   return (await ctx.db.one(findCustomer, who)).reference;
+}
+
+/** `instead`: whom the provider knew before and has forgotten. */
+async function openCustomer(
+  ctx: Context,
+  payments: Payments,
+  organizationId: number,
+  instead: string | null,
+): Promise<string> {
+  const { name, email } = await ownerAddress(ctx, organizationId);
+  // Asked again under another name, it is another request.
+  const told = createHash('sha256')
+    .update(JSON.stringify(instead === null ? [name, email] : [name, email, instead]))
+    .digest('hex')
+    .slice(0, 12);
+  const key = `customer-${organizationId}-${told}`;
+  return payments.openCustomer({ key, organizationId, name, email });
 }
 
 /** Whose customer it is at the provider; null when none of ours. */

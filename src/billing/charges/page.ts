@@ -5,7 +5,7 @@ import { type Context, fail, requireRow, type TxContext, transaction } from '../
 import { dueOf, invoiceById, lockInvoice, type Payable } from '../invoices/payable.ts';
 import { closePages } from '../payments/settle.ts';
 import { type Charge, chargeById, newCharge, openPageOf, setAmount, setPage } from './charge.ts';
-import { customerAt } from './customer.ts';
+import { withCustomerAt } from './customer.ts';
 import { type Errand, errandOf, linkOf } from './link.ts';
 import { asking, requireProvider } from './provider.ts';
 
@@ -57,12 +57,14 @@ async function savingPage(
   if ((await statusOfOrganization(ctx, organizationId)) === 'closed')
     throw fail('not_found', { message: 'The account that wanted to save it is closed' });
   const back = `${ctx.config.publicUrl}/billing/payment-methods`;
-  const page = await asking(async () => {
-    const customer = await customerAt(ctx, payments, organizationId);
-    const urls = { returnUrl: `${back}?saved=true`, cancelUrl: back };
-    // Which currency says which methods are offered; a card takes any.
-    return payments.openSavingPage({ key: `saving-${nonce}`, id: nonce, customer, currency: 'EUR', ...urls });
-  });
+  const urls = { returnUrl: `${back}?saved=true`, cancelUrl: back };
+  const page = await asking(() =>
+    withCustomerAt(ctx, payments, organizationId, (customer) => {
+      const key = `saving-${nonce}-${customer}`;
+      // Which currency says which methods are offered; a card takes any.
+      return payments.openSavingPage({ key, id: nonce, customer, currency: 'EUR', ...urls });
+    }),
+  );
   return page.url;
 }
 
@@ -89,15 +91,17 @@ async function openPage(
   const { id, pages, currency, invoice_id: invoiceId, page_reference: before } = charge;
   return asking(async () => {
     if (before !== null) await payments.closePage(before);
-    const customer = await customerAt(ctx, payments, charge.organization_id);
-    return payments.openPaymentPage({
-      // Two who come at once, or again after an answer was lost, open one page.
-      key: `page-${id}-${pages}-${amountMinor}`,
-      ...{ id, customer, currency, amountMinor, invoiceId, organizationId: charge.organization_id },
-      description: `Invoice ${invoiceId}`,
-      returnUrl: `${back}?paid=true`,
-      cancelUrl: back,
-    });
+    const { organization_id: organizationId } = charge;
+    return withCustomerAt(ctx, payments, organizationId, (customer) =>
+      payments.openPaymentPage({
+        // Two who come at once, or again after an answer was lost, open one page.
+        key: `page-${id}-${pages}-${amountMinor}-${customer}`,
+        ...{ id, customer, currency, amountMinor, invoiceId, organizationId },
+        description: `Invoice ${invoiceId}`,
+        returnUrl: `${back}?paid=true`,
+        cancelUrl: back,
+      }),
+    );
   });
 }
 

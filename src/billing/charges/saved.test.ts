@@ -294,6 +294,52 @@ describe('a saved method', () => {
     expect(await charges(invoiceId)).toMatchObject([{ state: 'paid' }]);
   });
 
+  it.each(['payment_intents$', 'confirm$'])(
+    'that the provider does not take any more (POST …/%s) is a decline, and no job hangs',
+    async (path) => {
+      const { who, invoiceId } = await someone();
+      paid.stripe.fail(new RegExp(`POST .*${path}`), 'refused');
+      const before = taken();
+      await charge(invoiceId);
+      await until(
+        () => charges(invoiceId),
+        ([row]) => row?.state === 'failed',
+      );
+      await settled(paid.product);
+      const [mail = ''] = await mailOf(`Your payment for invoice ${invoiceId} was declined`);
+      expect(mail).toContain('does not take this method any more');
+      expect(mail).toContain('We do not try again by ourselves.');
+      expect(taken()).toBe(before);
+      expect((await paid.product.staff.get('/staff/jobs')).body.data.jobs).toEqual([]);
+      const [link = ''] = /http\S+pages\S+/.exec(mail) ?? [];
+      await paid.click(link);
+      await becomesPaid(who, invoiceId);
+    },
+  );
+
+  it('of a customer whom somebody deleted at the provider is a decline, and they can pay and save one again', async () => {
+    const { who, invoiceId } = await someone();
+    const of = async () =>
+      sql<{ reference: string }>(
+        paid.product,
+        'select reference from provider_customers where organization_id = $1',
+        who.organizationId,
+      );
+    const [gone] = await of();
+    // The methods go with them; that is not told here.
+    paid.stripe.account.require(gone?.reference ?? '', 'customer').deleted = true;
+    await charge(invoiceId);
+    const [mail = ''] = await until(
+      () => mailOf(`Your payment for invoice ${invoiceId} was declined`),
+      (mails) => mails.length > 0,
+    );
+    const [link = ''] = /http\S+pages\S+/.exec(mail) ?? [];
+    await paid.click(link);
+    await becomesPaid(who, invoiceId);
+    expect(await of()).not.toEqual([gone]);
+    await paid.saveMethod(who);
+  });
+
   it('of many customers are charged side by side: each once, and none is held up by another', async () => {
     const many = await Promise.all(Array.from({ length: 8 }, () => someone()));
     // Its bank wants the customer there, so it is not asked again.

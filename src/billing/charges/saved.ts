@@ -1,6 +1,7 @@
 import type { PaymentProvider } from '../../config.ts';
 import { type Decline, PaymentError, type PaymentTruth } from '../../drivers/payments/index.ts';
 import {
+  type Context,
   databaseJob,
   enqueue,
   forMany,
@@ -232,7 +233,9 @@ async function prepare({ ctx, drivers, payload, state }: Run<Payload, State>): P
     });
     return { reference };
   } catch (error) {
-    if (!(error instanceof PaymentError) || error.code !== 'payment_invalid') throw error;
+    if (!(error instanceof PaymentError)) throw error;
+    if (error.code === 'method_refused') return { refusal: methodRefused(ctx, payload, error) };
+    if (error.code !== 'payment_invalid') throw error;
     return { refusal: refusal(error.code, 'Such an amount cannot be charged to it') };
   }
 }
@@ -251,20 +254,22 @@ async function charge({ ctx, drivers, payload, state }: Run<Payload, State>): Pr
   const look = () => ctx.db.one(toTake, { id: payload.chargeId });
   const seen = await look();
   const isDue = dueOf(seen) > 0;
+  let because = methodRemoved;
   if (isDue && seen.removed_at === null) {
     try {
       return { truth: await drivers.payments.confirmCharge(reference) };
     } catch (error) {
-      // The provider charges nothing to what it has forgotten; its owner took it away this moment.
-      const isRefused = error instanceof PaymentError && error.permanent;
-      if (!isRefused || (await look()).removed_at === null) throw error;
+      // The provider charges nothing to what it has forgotten; or its owner took it away this moment.
+      if (!(error instanceof PaymentError && error.permanent)) throw error;
+      if (error.code === 'method_refused') because = methodRefused(ctx, payload, error);
+      else if ((await look()).removed_at === null) throw error;
     }
   }
   // Paid in another way this moment, or not to be charged any more. It may have been taken before a crash all the same.
   const truth = await drivers.payments.look({ kind: 'payment', reference });
   if (truth?.kind !== 'payment') return {};
   const isTaken = truth.state === 'paid' || truth.state === 'pending';
-  return isTaken || !isDue ? { truth } : { refusal: methodRemoved };
+  return isTaken || !isDue ? { truth } : { refusal: because };
 }
 
 async function book({ ctx: tx, payload, state }: TxRun<Payload, State>): Promise<void> {
@@ -272,6 +277,15 @@ async function book({ ctx: tx, payload, state }: TxRun<Payload, State>): Promise
   if (state.truth?.state === 'open')
     await tx.db.run(setState, { id: payload.chargeId, state: 'over', now: tx.clock.now() });
   if (state.refusal !== undefined) await bookDecline(tx, payload.chargeId, state.refusal);
+}
+
+/** It would be refused tomorrow as well, so this is no outage: its customer has to do something, and the calendar goes on. */
+function methodRefused(ctx: Context, { chargeId }: Payload, error: PaymentError): Decline {
+  ctx.log.warn(
+    { charge: chargeId, err: error },
+    'the payment provider does not take a saved method any more',
+  );
+  return refusal(error.code, 'The payment provider does not take this method any more; please save it anew');
 }
 
 const methodRemoved = refusal('method_removed', 'The saved method was removed');

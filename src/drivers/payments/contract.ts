@@ -18,15 +18,15 @@ export interface Payments {
   leastMinor(currency: string): number;
   /** The provider's name for a customer of ours. */
   openCustomer(customer: NewCustomer): Promise<string>;
-  /** A page on which the customer pays once. */
+  /** A page on which the customer pays once. `customer_unknown`. */
   openPaymentPage(page: NewPaymentPage): Promise<Page>;
-  /** A page on which the customer saves a method, for charges while they are away. */
+  /** A page on which the customer saves a method, for charges while they are away. `customer_unknown`. */
   openSavingPage(page: NewPage): Promise<Page>;
   /** Nobody can pay on the page any more; one that is over already stays as it is. */
   closePage(reference: string): Promise<void>;
-  /** Makes a payment that waits for {@link confirmCharge}; gives its reference. */
+  /** Makes a payment that waits for {@link confirmCharge}; gives its reference. `method_refused`. */
   prepareCharge(charge: NewCharge): Promise<string>;
-  /** Takes the money of a prepared payment without the customer there, and says how it went. */
+  /** Takes the money of a prepared payment without the customer there, and says how it went. `method_refused`. */
   confirmCharge(reference: string): Promise<PaymentTruth>;
   /** Gives money of a payment back to where it came from. */
   refund(refund: NewRefund): Promise<RefundTruth>;
@@ -256,6 +256,10 @@ export type PaymentErrorCode =
   | 'provider_missing'
   /** What is asked cannot be done, such as an amount that is too small; the message says why. */
   | 'payment_invalid'
+  /** The saved method cannot be charged any more: it is gone, its mandate is, or the customer whose it was. */
+  | 'method_refused'
+  /** The provider has no such customer any more. */
+  | 'customer_unknown'
   /** The provider does not do it: for good (a key that is wrong), or for now (too many requests). */
   | 'provider_refused'
   /** The provider cannot be reached, or what answers is none. Whether it did the work is not known. */

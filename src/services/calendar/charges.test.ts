@@ -156,6 +156,17 @@ it('a saved method is charged on the day, once, and the service goes on', async 
   expect(payments).toEqual([{ method: 'stripe', amount_minor: 300 }]);
 });
 
+it('a saved method that the provider does not take any more keeps nothing from being suspended', async () => {
+  customer = await newCustomer(paid.product, { creditMinor: 300 });
+  const id = await newService();
+  await paid.saveMethod(customer);
+  const { duedate } = await service(id);
+  paid.stripe.fail(/POST .*payment_intents$/, 'refused', 100);
+  await pass(daysBetween(today(), duedate) + 15);
+  paid.stripe.heal();
+  expect((await service(id)).status).toBe('suspended');
+});
+
 describe('a renewal whose customer has credit', () => {
   beforeAll(async () => {
     expect((await creditFirst(true)).status).toBe(200);

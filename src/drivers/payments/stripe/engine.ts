@@ -41,11 +41,15 @@ export function stripePayments(options: StripeOptions): Payments {
     telemetry: false,
   });
   const isLive = /^(sk|rk)_live_/.test(secretKey);
-  const call = async <T>(what: string, work: () => Promise<T>): Promise<T> => {
+  const call = async <T>(
+    what: string,
+    work: () => Promise<T>,
+    about: 'method' | 'customer' | null = null,
+  ): Promise<T> => {
     try {
       return await work();
     } catch (error) {
-      throw failureOf(error, what, secretKey);
+      throw failureOf(error, what, secretKey, about);
     }
   };
   /** Null for what is not in our account. */
@@ -97,28 +101,36 @@ export function stripePayments(options: StripeOptions): Payments {
         unit_amount: toStripe(amountMinor, page.currency),
         product_data: { name: description },
       };
-      return call('opening a page to pay on', async () => {
-        const session = await stripe.checkout.sessions.create(
-          {
-            ...shared(page),
-            mode: 'payment',
-            line_items: [{ quantity: 1, price_data: price }],
-            payment_intent_data: { description, metadata: forWhat(page) },
-          },
-          { idempotencyKey: page.key },
-        );
-        return opened(session);
-      });
+      return call(
+        'opening a page to pay on',
+        async () => {
+          const session = await stripe.checkout.sessions.create(
+            {
+              ...shared(page),
+              mode: 'payment',
+              line_items: [{ quantity: 1, price_data: price }],
+              payment_intent_data: { description, metadata: forWhat(page) },
+            },
+            { idempotencyKey: page.key },
+          );
+          return opened(session);
+        },
+        'customer',
+      );
     },
 
     openSavingPage(page) {
-      return call('opening a page to save a method on', async () => {
-        const session = await stripe.checkout.sessions.create(
-          { ...shared(page), mode: 'setup', currency: page.currency.toLowerCase() },
-          { idempotencyKey: page.key },
-        );
-        return opened(session);
-      });
+      return call(
+        'opening a page to save a method on',
+        async () => {
+          const session = await stripe.checkout.sessions.create(
+            { ...shared(page), mode: 'setup', currency: page.currency.toLowerCase() },
+            { idempotencyKey: page.key },
+          );
+          return opened(session);
+        },
+        'customer',
+      );
     },
 
     async closePage(reference) {
@@ -130,40 +142,48 @@ export function stripePayments(options: StripeOptions): Payments {
 
     prepareCharge({ key, customer, method, amountMinor, currency, description, ...paid }) {
       const amount = toStripe(amountMinor, currency);
-      return call('preparing a charge', async () => {
-        const intent = await stripe.paymentIntents.create(
-          {
-            ...{ amount, currency: currency.toLowerCase(), customer, payment_method: method, description },
-            // Nobody is there to be sent elsewhere.
-            automatic_payment_methods: { enabled: true, allow_redirects: 'never' },
-            metadata: forWhat(paid),
-          },
-          { idempotencyKey: key },
-        );
-        return intent.id;
-      });
+      return call(
+        'preparing a charge',
+        async () => {
+          const intent = await stripe.paymentIntents.create(
+            {
+              ...{ amount, currency: currency.toLowerCase(), customer, payment_method: method, description },
+              // Nobody is there to be sent elsewhere.
+              automatic_payment_methods: { enabled: true, allow_redirects: 'never' },
+              metadata: forWhat(paid),
+            },
+            { idempotencyKey: key },
+          );
+          return intent.id;
+        },
+        'method',
+      );
     },
 
     confirmCharge(reference) {
-      return call('charging a saved method', async () => {
-        const before = await retrieveIntent(reference);
-        // An intent is taken once whoever asks how often, so it needs no key, under which Stripe would repeat its own
-        // failure for a day.
-        if (before.status !== 'requires_confirmation')
-          return withoutCustomer(await paymentOf(before), before);
-        try {
-          const taken = await stripe.paymentIntents.confirm(reference, {
-            off_session: true,
-            expand: ['latest_charge.balance_transaction'],
-          });
-          // This moment, so nothing of it can have gone back.
-          return withoutCustomer(paymentTruth(taken, [], []), taken);
-        } catch (error) {
-          if (!isTold(error)) throw error;
-        }
-        const after = await retrieveIntent(reference);
-        return withoutCustomer(await paymentOf(after), after);
-      });
+      return call(
+        'charging a saved method',
+        async () => {
+          const before = await retrieveIntent(reference);
+          // An intent is taken once whoever asks how often, so it needs no key, under which Stripe would repeat its own
+          // failure for a day.
+          if (before.status !== 'requires_confirmation')
+            return withoutCustomer(await paymentOf(before), before);
+          try {
+            const taken = await stripe.paymentIntents.confirm(reference, {
+              off_session: true,
+              expand: ['latest_charge.balance_transaction'],
+            });
+            // This moment, so nothing of it can have gone back.
+            return withoutCustomer(paymentTruth(taken, [], []), taken);
+          } catch (error) {
+            if (!isTold(error)) throw error;
+          }
+          const after = await retrieveIntent(reference);
+          return withoutCustomer(await paymentOf(after), after);
+        },
+        'method',
+      );
     },
 
     refund({ key, id, payment, amountMinor, currency }) {

@@ -1,7 +1,13 @@
 import Stripe from 'stripe';
 import { PaymentError } from '../contract.ts';
 
-const { StripeError, StripeCardError, StripeConnectionError, StripeRateLimitError } = Stripe.errors;
+const {
+  StripeError,
+  StripeCardError,
+  StripeConnectionError,
+  StripeInvalidRequestError,
+  StripeRateLimitError,
+} = Stripe.errors;
 
 /** Amounts that Stripe cannot take, which staff and customer can do something about. */
 const aboutAmounts = ['amount_too_small', 'amount_too_large', 'charge_exceeds_source_limit'];
@@ -17,8 +23,25 @@ export function isTold(error: unknown): boolean {
   return error instanceof StripeCardError || error.code === 'payment_intent_unexpected_state';
 }
 
-/** What the library threw, in the words of the contract. The key is never repeated. */
-export function failureOf(error: unknown, what: string, secretKey: string): unknown {
+/** What Stripe says of us and not of whose money is asked for: of another method or customer it would say the same. */
+const aboutUs =
+  /^(account_|api_key_|idempotency_|livemode_|parameter_|platform_|rate_limit|secret_key_|testmode_|tls_)/;
+
+/** A request was refused for what it is about, as far as Stripe says. */
+function isAboutThem(error: InstanceType<typeof StripeError>): boolean {
+  return error instanceof StripeInvalidRequestError && !aboutUs.test(error.code ?? '');
+}
+
+const isCustomerGone = ({ code, param }: InstanceType<typeof StripeError>) =>
+  code === 'resource_missing' && param === 'customer';
+
+/** What the library threw, in the words of the contract; `about` is what was to be used. The key is never repeated. */
+export function failureOf(
+  error: unknown,
+  what: string,
+  secretKey: string,
+  about: 'method' | 'customer' | null = null,
+): unknown {
   if (!(error instanceof StripeError)) return error;
   const message = `${what}: Stripe says ${error.message}`.replaceAll(secretKey, 'the key').slice(0, 500);
   const { statusCode = 0, code = '' } = error;
@@ -29,5 +52,10 @@ export function failureOf(error: unknown, what: string, secretKey: string): unkn
   if (isAway) return new PaymentError('provider_unreachable', message, { cause: error });
   // 409: another request about the same thing is under way.
   const passes = error instanceof StripeRateLimitError || statusCode === 429 || statusCode === 409;
+  const permanent = { permanent: true, cause: error };
+  if (!passes && about === 'method' && isAboutThem(error))
+    return new PaymentError('method_refused', message, permanent);
+  if (!passes && about === 'customer' && isCustomerGone(error))
+    return new PaymentError('customer_unknown', message, permanent);
   return new PaymentError('provider_refused', message, { permanent: !passes, cause: error });
 }
