@@ -85,6 +85,11 @@ export function nextOf(coming: readonly Coming[], today: string): (Coming & { ea
   return first ?? null;
 }
 
+/** Whether a period that begins on that day has to wait for its price: its customer is to be told of a new one that can reach it. */
+export function isUntold(coming: readonly Coming[], day: string, today: string): boolean {
+  return coming.some((each) => each.countsOn === null && earliestOf(each, today) <= day);
+}
+
 function earliestOf({ countsOn, fromOn, noticeDays }: Coming, today: string): string {
   return countsOn ?? latest(fromOn, addDays(today, noticeDays));
 }

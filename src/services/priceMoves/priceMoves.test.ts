@@ -296,6 +296,44 @@ describe('a move of prices', () => {
     expect((await service(id)).coming_price).toMatchObject({ price: '12.00' });
   });
 
+  it('reaches who takes a cancellation back for a minute each month to renew', async () => {
+    const id = await delivered();
+    const cancel = () => customer.post(`/dashboard/services/${id}/cancel`, { type: 'end_of_period' });
+    await cancel();
+    await moved(40);
+    const costs: string[] = [];
+    for (let month = 0; month < 3; month += 1) {
+      const { duedate } = await service(id);
+      product.clock.set(new Date(`${addDays(duedate, -1)}T10:00:00Z`));
+      expect((await customer.delete(`/dashboard/services/${id}/cancel`)).status).toBe(200);
+      costs.push(await renew(id));
+      expect((await cancel()).status).toBe(200);
+      await carryOut();
+    }
+    expect(costs).toEqual(['10.00', '12.00', '12.00']);
+    expect(await mails()).toHaveLength(1);
+  });
+
+  it('sells nothing at the old price that begins after it may count, until its customer was told', async () => {
+    const id = await delivered();
+    const cancel = () => customer.post(`/dashboard/services/${id}/cancel`, { type: 'end_of_period' });
+    await cancel();
+    await moved(40);
+    await customer.delete(`/dashboard/services/${id}/cancel`);
+    const renewed = async () =>
+      (await customer.post(`/dashboard/services/${id}/renew`, { cycle: 'monthly' })).status === 200
+        ? renew(id)
+        : null;
+    const costs: (string | null)[] = [];
+    for (let ahead = 0; ahead < 2; ahead += 1) costs.push(await renewed());
+    expect(costs).toEqual(['10.00', null]);
+    expect(await quotes(id)).toEqual([]);
+    const { status, body } = await customer.post(`/dashboard/services/${id}/renew`, { cycle: 'monthly' });
+    expect([status, body.code]).toEqual([409, 'conflict']);
+    await carryOut();
+    expect(await renew(id)).toBe('12.00');
+  });
+
   it('is over for a service that ends or becomes another product', async () => {
     const other = await newHosting(product, 2_000, { name: 'Other' });
     const [ends, becomes] = [await delivered(), await delivered()];

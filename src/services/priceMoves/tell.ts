@@ -40,9 +40,8 @@ interface Waiting extends Priced {
 }
 
 // The rows of the move alone are locked: whoever changes a service holds it first, and these after it.
-const waiting = statement<Waiting, { now: Date; limit: number }>(
-  'services.priceMovesToTell',
-  `select r.move_id as "moveId", r.service_id as id, r.organization_id as "organizationId",
+const rowsWaiting = (where: string) => `
+   select r.move_id as "moveId", r.service_id as id, r.organization_id as "organizationId",
      s.user_id as "userId", p.name as product, s.domain as hostname, s.status, s.cancelled, s.cycle, s.currency,
      s.price_minor as "priceMinor", s.options, s.unit_prices as "unitPrices", s.duedate,
      s.anchor_day as "anchorDay", m.from_on as "fromOn", m.notice_days as "noticeDays", m.prices as cycles,
@@ -51,8 +50,15 @@ const waiting = statement<Waiting, { now: Date; limit: number }>(
    from service_price_moves r
      join price_moves m on m.id = r.move_id and m.revoked_at is null
      join services s on s.id = r.service_id join products p on p.id = s.product_id
-   where r.state = 'waiting' and r.look_at <= :now and ${notSetAside(job, 'r.service_id')}
-   order by r.look_at, r.service_id limit :limit for update of r skip locked`,
+   where r.state = 'waiting' and ${where}`;
+const waiting = statement<Waiting, { now: Date; limit: number }>(
+  'services.priceMovesToTell',
+  rowsWaiting(`r.look_at <= :now and ${notSetAside(job, 'r.service_id')}
+   order by r.look_at, r.service_id limit :limit for update of r skip locked`),
+);
+const waitingFor = statement<Waiting, { serviceId: number }>(
+  'services.priceMovesToTellOf',
+  rowsWaiting('r.service_id = :serviceId order by r.move_id for update of r'),
 );
 const putOff = statement<never, { moveId: number; serviceId: number; lookAt: Date }>(
   'services.putOffPriceMove',
@@ -93,6 +99,14 @@ export async function tell(tx: TxContext): Promise<'more' | null> {
   const found = await tx.db.many(waiting, { now: tx.clock.now(), limit: toldAtOnce });
   await doEach(tx, job, found, tellOne);
   return found.length > 0 ? 'more' : null;
+}
+
+/**
+ * Tells the customer of one service of what is coming, at once. Its row is locked. Who takes a cancellation back is told with
+ * it: otherwise whoever cancels again before the next look is never told, and never pays the new price.
+ */
+export async function tellOfService(tx: TxContext, serviceId: number): Promise<void> {
+  for (const row of await tx.db.many(waitingFor, { serviceId })) await tellOne(tx, row);
 }
 
 /** Finds out which of the mails were sent: from then on the days of notice count. Null when there is nothing to look at. */

@@ -9,7 +9,7 @@ import {
   type Product,
 } from '../../catalog/index.ts';
 import { type Context, dayOf, fail, requireExact } from '../../platform/index.ts';
-import { type Coming, countingOn, nextOf, type Priced, priceWith } from '../priceMoves/coming.ts';
+import { type Coming, countingOn, isUntold, nextOf, type Priced, priceWith } from '../priceMoves/coming.ts';
 import { comingOf } from '../priceMoves/queries.ts';
 import type { Terms } from '../terms.ts';
 import { type Change, findChange } from '../upgrade/queries.ts';
@@ -31,31 +31,40 @@ export interface Offer {
 /** Nobody pays ahead for longer: prices and rates of so far ahead are not ours to promise. */
 const mostYearsAhead = 10;
 
-/** The cycles that a service can be renewed for, the shortest first; none before it was delivered. */
+/**
+ * The cycles that a service can be renewed for, the shortest first; none before it was delivered, and none so far ahead that a
+ * new price may reach it of which its customer is still to be told.
+ */
 export async function offersOf(ctx: Context, service: Terms): Promise<Offer[]> {
   const product = (await findProducts(ctx, [service.productId])).get(service.productId);
   const scheduled = await scheduledFor(ctx, service);
   const terms = termsThen(service, scheduled);
   // What it becomes was bought at a price of its own, for a period as long as this one, and for no other.
   const coming = scheduled === null ? await comingOf(ctx, service.id) : [];
+  if (isUntoldFor(ctx, service, coming)) return [];
   const sold = cycles.filter((cycle) => scheduled === null || cycle === service.cycle);
   return sold.flatMap((cycle) => offerOf(ctx, { product, service: terms, coming }, cycle) ?? []);
 }
 
 /**
- * One more period of that length; `invalid_configuration` when the product is not sold so, `conflict` for over ten years,
- * and for another cycle while a change of product waits for its day.
+ * One more period of that length; `invalid_configuration` when the product is not sold so, `conflict` for over ten years, for
+ * what a new price may reach of which its customer is still to be told, and for another cycle while a change of product waits
+ * for its day.
  */
 export async function requireOffer(ctx: Context, service: Terms, cycle: string): Promise<Offer> {
   const offers = await offersOf(ctx, service);
   const found = offers.find((offer) => offer.cycle === cycle);
   if (found !== undefined) return found;
+  const scheduled = await scheduledFor(ctx, service);
+  if (scheduled === null && isUntoldFor(ctx, service, await comingOf(ctx, service.id))) {
+    const message = `What the service costs from ${service.duedate} on is about to change, and you are told of it by mail; renew it for then once that was sent`;
+    throw fail('conflict', { message });
+  }
   if (service.duedate !== null && offers.length === 0) {
     throw fail('conflict', {
       message: `The service is paid until ${service.duedate}; nobody pays more than ${mostYearsAhead} years ahead`,
     });
   }
-  const scheduled = await scheduledFor(ctx, service);
   if (scheduled !== null && isCycle(cycle)) {
     const message = `The service becomes another product on ${scheduled.effectiveOn}; renew it ${service.cycle}, or for another cycle from that day on`;
     throw fail('conflict', { message });
@@ -64,6 +73,10 @@ export async function requireOffer(ctx: Context, service: Terms, cycle: string):
   throw fail('invalid_configuration', {
     details: [{ field: 'cycle', message: `${service.productName} can be renewed ${sold}` }],
   });
+}
+
+function isUntoldFor(ctx: Context, { duedate }: Terms, coming: readonly Coming[]): boolean {
+  return duedate !== null && isUntold(coming, duedate, dayOf(ctx.clock.now()));
 }
 
 /** The change of product that waits for its day; null without one. */
