@@ -98,13 +98,7 @@ export const StaffKeyData = named('StaffKeyAnswer', Type.Object({ api_key: Staff
 export const NewStaffKey = named(
   'NewStaffKey',
   Strict({
-    name: Type.String({
-      minLength: 1,
-      maxLength: 100,
-      pattern: '^[^\\p{Cc}]*[^\\p{Cc}\\s][^\\p{Cc}]*$',
-      'x-message': 'must be one line that is not blank',
-      description: 'What it is for',
-    }),
+    name: line(100, { description: 'What it is for' }),
     billing: Type.Optional(Areas.billing),
     shield: Type.Optional(Areas.shield),
     vps: Type.Optional(Areas.vps),

@@ -5,6 +5,8 @@ import {
   Id,
   IdParams,
   ListQuery,
+  line,
+  lineOrBlank,
   listOf,
   meaning,
   Nullable,
@@ -26,11 +28,8 @@ export const Status = named(
 export const PriorityName = named('TicketPriority', Choice(priorities));
 
 /** One line, since it becomes the subject of mails. */
-export const Subject = Type.String({
+export const Subject = line(255, {
   minLength: 3,
-  maxLength: 255,
-  pattern: '^[^\\p{Cc}\\u2028\\u2029]*[^\\s\\p{Cc}][^\\p{Cc}\\u2028\\u2029]*$',
-  'x-message': 'must be one line of text',
   description: 'What it is about, in one line',
   examples: ['My server does not answer'],
 });
@@ -173,11 +172,7 @@ export const NewAttachments = Type.Optional(
     named(
       'NewTicketAttachment',
       Strict({
-        name: Type.String({
-          minLength: 1,
-          maxLength: 255,
-          pattern: '^[^\\p{Cc}\\u2028\\u2029]*$',
-          'x-message': 'must be one line of text',
+        name: lineOrBlank(255, {
           description: 'What it is called; paths and what no system takes as a name are taken out of it',
           examples: ['screenshot.png'],
         }),

@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ourDescription } from '../../client/description.ts';
 import { runProgram } from '../../src/platform/host/program.ts';
@@ -52,6 +53,28 @@ describe('the description', () => {
     expect(operations.filter(({ tags }) => tags.some((tag) => !known.includes(tag)))).toEqual([]);
     const silent = operations.filter(({ description }) => !description);
     expect(silent.map((operation) => operation.operationId)).toEqual([]);
+  });
+
+  // JSON Schema asks for what ECMAScript and others share; some clients read patterns without the flag `u`, Python and
+  // Go know fewer escapes.
+  it('has patterns that mean the same to every reader', () => {
+    const patterns = [
+      ...new Set(
+        [...text.matchAll(/"pattern":("(?:[^"\\\\]|\\\\.)*")/g)].map(([, one]) => JSON.parse(one ?? '')),
+      ),
+    ];
+    expect(patterns.length).toBeGreaterThan(20);
+    const own = /\\[pPkbBx]|\\u\{|\\u(?![0-9A-Fa-f]{4})|\(\?(?!:)/;
+    expect(patterns.filter((pattern) => own.test(pattern))).toEqual([]);
+    for (const pattern of patterns) {
+      const [plain, unicode] = [new RegExp(pattern), new RegExp(pattern, 'u')];
+      const one = fc.oneof(
+        fc.stringMatching(plain),
+        fc.string({ unit: 'grapheme' }),
+        fc.string({ unit: 'binary-ascii' }),
+      );
+      fc.assert(fc.property(one, (value) => plain.test(value) === unicode.test(value)));
+    }
   });
 
   it('has no component that nothing refers to, and no reference that leads nowhere', () => {

@@ -3,6 +3,7 @@ import {
   Choice,
   Id,
   ListQuery,
+  line,
   listOf,
   Nullable,
   named,
@@ -76,13 +77,7 @@ export const ApiKeyRotation = named(
   }),
 );
 
-const Name = Type.String({
-  minLength: 1,
-  maxLength: 100,
-  pattern: '^[^\\p{Cc}]*[^\\p{Cc}\\s][^\\p{Cc}]*$',
-  'x-message': 'must be one line that is not blank',
-  description: 'What it is for',
-});
+const Name = line(100, { description: 'What it is for' });
 
 /** What is asked of a key; its scopes are the permissions that there are. */
 export function keyRequests(scopes: readonly string[]) {

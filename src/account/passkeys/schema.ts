@@ -3,6 +3,7 @@ import {
   Choice,
   Id,
   ListQuery,
+  line,
   listOf,
   Nullable,
   named,
@@ -32,13 +33,7 @@ export const PasskeyList = named('PasskeyList', listOf('passkeys', Passkey));
 export const PasskeyData = named('PasskeyAnswer', Type.Object({ passkey: Passkey }));
 export const PasskeyRemoved = named('PasskeyRemoved', Type.Object({ removed: Type.Boolean() }));
 
-const Name = Type.String({
-  minLength: 1,
-  maxLength: 100,
-  pattern: '^[^\\u0000-\\u001f\\u007f]*\\S[^\\u0000-\\u001f\\u007f]*$',
-  'x-message': 'must be one line of text, and not blank',
-  description: 'By which you know it again',
-});
+const Name = line(100, { description: 'By which you know it again' });
 export const PasskeyName = named('PasskeyName', Strict({ name: Name }));
 
 /** Bytes as WebAuthn writes them in JSON. */

@@ -16,7 +16,7 @@ export { type FindSource, type Found, firstOf, idIn, type StaffFindSource } from
 export { purgeIdempotencyKeys, sealedAnswers } from './idempotency.ts';
 export { networkOf } from './layers.ts';
 export { type LimitClass, limits } from './limits.ts';
-export { line, requireLine } from './lines.ts';
+export { line, lineOrBlank, requireLine } from './lines.ts';
 export type { ListDefinition, SortKey } from './listDefinition.ts';
 export {
   decodeCursor,

@@ -5,6 +5,7 @@ import {
   Id,
   IdParams,
   ListQuery,
+  line,
   listOf,
   MoneyText,
   meaning,
@@ -188,13 +189,7 @@ const CannedText = Type.String({
   description: `The answer; in it may stand ${variableNames.map((name) => `{{${name}}}`).join(', ')}`,
   examples: ['Hello {{customer.first_name}}, we look into it.'],
 });
-const CannedName = Type.String({
-  minLength: 1,
-  maxLength: 100,
-  pattern: '^[^\\p{Cc}\\u2028\\u2029]*[^\\s\\p{Cc}][^\\p{Cc}\\u2028\\u2029]*$',
-  'x-message': 'must be one line of text',
-  examples: ['We look into it'],
-});
+const CannedName = line(100, { examples: ['We look into it'] });
 const CannedReply = named(
   'CannedReply',
   Type.Object({
