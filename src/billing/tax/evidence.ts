@@ -1,6 +1,6 @@
 import { type Context, forMany, statement, type TxContext } from '../../platform/index.ts';
 
-/** A piece that shows where a consumer is. */
+/** A piece that shows where a customer is. */
 export interface EvidenceOf {
   kind: 'address' | 'declaration' | 'ip' | 'bank' | 'card';
   /** ISO 3166-1. */
@@ -40,7 +40,7 @@ const insertEvidence = forMany(
 );
 
 /**
- * Keeps with an invoice what shows where its consumer is. Whoever takes money for it adds the country of the card or
+ * Keeps with an invoice what shows where its customer is. Whoever takes money for it adds the country of the card or
  * bank; the first of a kind counts.
  */
 export async function noteEvidence(
@@ -54,21 +54,24 @@ export async function noteEvidence(
   await tx.db.run(insertEvidence, { invoiceId, organizationId, now, evidence: JSON.stringify(evidence) });
 }
 
-const isConsumers = forMany(
-  statement<{ consumer: boolean }, { invoiceId: number }>(
-    'billing.isInvoiceOfConsumer',
-    'select tax_consumer as consumer from invoices where id = :invoiceId',
+const whosePlaceCounts = forMany(
+  statement<{ counts: boolean }, { invoiceId: number }>(
+    'billing.doesPlaceOfBuyerCount',
+    `select tax_consumer or tax_treatment = 'outside' as counts from invoices where id = :invoiceId`,
   ),
   { invoiceId: 'bigint' },
 );
 
-/** Keeps where the card or account is that paid for an invoice; of consumers alone, since nobody else has to show it. */
+/**
+ * Keeps where the card or account is that paid for an invoice: of consumers, who have to show where they are, and of whoever pays
+ * no tax by the country they name.
+ */
 export async function notePaidFrom(
   tx: TxContext,
   invoice: { id: number; organizationId: number },
   { kind, country }: { kind: 'card' | 'bank'; country: string },
 ): Promise<void> {
   if (!/^[A-Z]{2}$/.test(country)) return;
-  const { consumer } = await tx.db.one(isConsumers, { invoiceId: invoice.id });
-  if (consumer) await noteEvidence(tx, invoice, [{ kind, country }]);
+  const { counts } = await tx.db.one(whosePlaceCounts, { invoiceId: invoice.id });
+  if (counts) await noteEvidence(tx, invoice, [{ kind, country }]);
 }

@@ -3,6 +3,7 @@ import { type Context, dayOf, fail, formatMoney, statement } from '../../platfor
 import { readSettings } from '../../settings/index.ts';
 import { company } from '../documents/company.ts';
 import type { Treatment } from './decide.ts';
+import { evidenceElsewhere, isOutside } from './elsewhere.ts';
 import { isInUnion, taxCountry } from './union.ts';
 
 interface Row {
@@ -58,8 +59,9 @@ const reportRows = statement<Row, Span>(
      i.tax_consumer as consumer, i.currency, sum(m.invoices)::int as invoices, sum(m.net)::bigint as net_minor,
      sum(m.tax)::bigint as tax_minor, sum(m.returned_net)::bigint as returned_net_minor,
      sum(m.returned_tax)::bigint as returned_tax_minor,
-     coalesce(sum(m.invoices) filter (where i.tax_consumer and i.tax_treatment = 'taxed' and (
-       select count(*) from tax_evidence e where e.invoice_id = i.id and e.country = i.tax_country) < 2), 0)::int as unproven
+     coalesce(sum(m.invoices) filter (where case when i.tax_treatment = 'taxed' then i.tax_consumer and (
+         select count(*) from tax_evidence e where e.invoice_id = i.id and e.country = i.tax_country) < 2
+       else ${isOutside('i')} and ${evidenceElsewhere('i')} is not null end), 0)::int as unproven
    from moved m join invoices i on i.id = m.id and i.kind not in ${notSupplied}
    group by 1, 2, 3, 4, 5 order by 1 nulls last, 2, 3, 4, 5`,
 );

@@ -209,7 +209,8 @@ export const TaxReport = named(
           taxable: Signed,
           tax_due: Signed,
           unproven: Type.Integer({
-            description: 'Invoices of consumers for whom fewer than two pieces of evidence show the country',
+            description:
+              'Invoices of consumers for whom fewer than two pieces of evidence show the country; and those without tax by the country that was named, of whom a card, a bank or a request shows one that is taxed',
           }),
         }),
         'What one kind of buyer in one country paid and got back in a quarter',

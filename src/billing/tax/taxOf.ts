@@ -16,7 +16,7 @@ export interface Tax extends Decision {
   consumer: boolean;
   /** What was known of the tax id; null without one. */
   proof: TaxProof | null;
-  /** Where a consumer is, as far as it shows today. */
+  /** Where a consumer is, or whoever owes no tax there, as far as it shows today. */
   evidence: EvidenceOf[];
 }
 
@@ -149,7 +149,7 @@ function taxBy([{ country: home }, settings]: Settings, facts: Facts, evidence: 
             checked_at: facts.checked_at?.toISOString() ?? null,
             consultation_number: facts.consultation_number,
           },
-    evidence: consumer ? evidence : [],
+    evidence: consumer || decision.treatment === 'outside' ? evidence : [],
   };
 }
 

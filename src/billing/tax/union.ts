@@ -33,6 +33,9 @@ const prefixes: Readonly<Record<string, string>> = {
   SK: 'SK',
 };
 
+/** Where it is in force. */
+export const unionCountries: readonly string[] = Object.keys(prefixes);
+
 /** The letters in front of a VAT id of that country; null outside the European Union. */
 export function euVatPrefix(country: string): string | null {
   return prefixes[country] ?? null;
