@@ -27,6 +27,7 @@ const paid: fc.Arbitrary<PaidInvoice> = fc
       ...{
         isGivenUp: false,
         id: 1,
+        organizationId: 3,
         priceMinor: price,
         setupFeeMinor: setup,
         discountMinor,
@@ -106,6 +107,7 @@ describe('what goes back of an invoice', () => {
           ...{
             isGivenUp: false,
             id: 1,
+            organizationId: 3,
             priceMinor: minor,
             setupFeeMinor: 0,
             discountMinor: 0,
@@ -127,7 +129,14 @@ describe('what goes back of an invoice', () => {
 
   /** Thirty days of a service beside another one: 12.00 and 3.00 to set it up, 20 % off, and tax. */
   const one: PaidInvoice = {
-    ...{ isGivenUp: false, id: 7, priceMinor: 1_200, setupFeeMinor: 300, discountMinor: 300 },
+    ...{
+      isGivenUp: false,
+      id: 7,
+      organizationId: 3,
+      priceMinor: 1_200,
+      setupFeeMinor: 300,
+      discountMinor: 300,
+    },
     ...{ netMinor: 2_400, totalMinor: 2_880, refundedMinor: 0, disputedMinor: 0 },
   };
   const april = { invoiceId: 7, startsOn: '2027-04-01', endsOn: '2027-05-01' };
@@ -157,6 +166,10 @@ describe('what goes back of an invoice', () => {
     ['full', '2027-04-10', april, { ...one, refundedMinor: 2_000 }, 880],
     ['full', '2027-04-10', april, { ...one, netMinor: 0, totalMinor: 0 }, 0],
   ] as const)('of %s on %s in %j is so much', (rule, today, time, invoice, expected) => {
-    expect(shareOf(invoice, time, rule, today)).toEqual({ invoiceId: 7, amountMinor: expected });
+    expect(shareOf(invoice, time, rule, today)).toEqual({
+      invoiceId: 7,
+      organizationId: 3,
+      amountMinor: expected,
+    });
   });
 });

@@ -9,6 +9,8 @@ export type Rule = 'full' | 'unused' | 'none';
 /** What goes back of one invoice, with its tax. */
 export interface Share {
   invoiceId: number;
+  /** Who paid it, and gets it back. */
+  organizationId: number;
   amountMinor: number;
 }
 
@@ -26,7 +28,11 @@ export function shareOf(paid: PaidInvoice, period: Period | undefined, rule: Rul
   const netMinor = rule === 'full' ? paidNet(paid) : rule === 'unused' ? unusedNet(paid, period, today) : 0;
   const ofTotal = paid.netMinor === 0 ? 0 : partOf(paid.totalMinor, netMinor, paid.netMinor);
   const leftMinor = Math.max(0, paid.totalMinor - paid.refundedMinor - paid.disputedMinor);
-  return { invoiceId: paid.id, amountMinor: Math.min(ofTotal, leftMinor) };
+  return {
+    invoiceId: paid.id,
+    organizationId: paid.organizationId,
+    amountMinor: Math.min(ofTotal, leftMinor),
+  };
 }
 
 function paidNet({ priceMinor, setupFeeMinor, discountMinor }: PaidInvoice): number {

@@ -71,18 +71,20 @@ const insertSamples = statement<
    on conflict do nothing`,
 );
 
-// A coarse point is the mean of the finer points in its interval; written again it is the same.
+// A coarse point is the mean of the finer points in its interval; written again it is the same. The one in which a machine goes to
+// another organization is of whoever has it at its end, and of what was measured since.
 const rollUp = statement<never, { fineS: number; coarseS: number; from: Date; until: Date }>(
   'vps.rollUp',
   `insert into vps_samples (service_id, organization_id, interval_s, time, cpu, mem, maxmem, disk_read, disk_write,
      netin, netout)
-   select service_id, min(organization_id), :coarseS, bucket, avg(cpu), avg(mem)::bigint, max(maxmem),
-     avg(disk_read),
+   select service_id, organization_id, :coarseS, bucket, avg(cpu), avg(mem)::bigint, max(maxmem), avg(disk_read),
      avg(disk_write), avg(netin), avg(netout)
-   from (select *, date_bin(make_interval(secs => :coarseS), time, 'epoch'::timestamptz) as bucket
-         from vps_samples where interval_s = :fineS and time >= :from and time < :until) fine
-   group by service_id, bucket
-   on conflict (service_id, interval_s, time) do update set cpu = excluded.cpu, mem = excluded.mem,
+   from (select of_bucket.*, first_value(organization_id) over (partition by service_id, bucket order by time desc) as last_of
+         from (select *, date_bin(make_interval(secs => :coarseS), time, 'epoch'::timestamptz) as bucket
+               from vps_samples where interval_s = :fineS and time >= :from and time < :until) of_bucket) fine
+   where organization_id = last_of
+   group by service_id, organization_id, bucket
+   on conflict (service_id, interval_s, time) do update set organization_id = excluded.organization_id, cpu = excluded.cpu, mem = excluded.mem,
      maxmem = excluded.maxmem, disk_read = excluded.disk_read, disk_write = excluded.disk_write,
      netin = excluded.netin, netout = excluded.netout`,
 );

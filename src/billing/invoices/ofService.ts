@@ -14,6 +14,8 @@ const unpaidOfService = forMany(
 /** An invoice that was paid, with what its lines for one service come to. */
 export interface PaidInvoice {
   id: number;
+  /** Who paid it: another one than whose service it is once that was moved. */
+  organizationId: number;
   /** Without the tax that was given back because there was none to pay, in both. */
   totalMinor: number;
   refundedMinor: number;
@@ -31,7 +33,7 @@ export interface PaidInvoice {
 
 const paidOfService = statement<PaidInvoice, { serviceId: number }>(
   'billing.paidOfService',
-  `select i.id, i.total_minor - i.tax_corrected_minor as "totalMinor",
+  `select i.id, i.organization_id as "organizationId", i.total_minor - i.tax_corrected_minor as "totalMinor",
      i.refunded_minor - i.tax_corrected_minor as "refundedMinor",
      (select coalesce(sum(d.amount_minor), 0)::bigint from disputes d join charges c on c.id = d.charge_id
       where c.invoice_id = i.id and d.state in ('asked', 'open')) as "disputedMinor",

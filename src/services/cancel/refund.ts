@@ -44,19 +44,20 @@ export async function returnedFor(ctx: Context, service: Terms): Promise<Returne
 
 /** To where it came from, as far as the payment provider can and the provider's rule says so. */
 async function whereTo(ctx: Context, shares: Share[]): Promise<SentShare[]> {
-  const { refund_to: to } = await readSettings(ctx, cancellation);
   const sent: SentShare[] = [];
-  for (const share of shares) {
-    const sendableMinor = to === 'original' ? await sendableOf(ctx, share.invoiceId) : 0;
-    sent.push({ ...share, originalMinor: Math.min(share.amountMinor, sendableMinor) });
-  }
+  for (const share of shares)
+    sent.push({ ...share, originalMinor: await sentBack(ctx, share.invoiceId, share.amountMinor) });
   return sent;
+}
+
+async function sentBack(ctx: Context, invoiceId: number, amountMinor: number): Promise<number> {
+  const { refund_to: to } = await readSettings(ctx, cancellation);
+  return to === 'original' ? Math.min(amountMinor, await sendableOf(ctx, invoiceId)) : 0;
 }
 
 /** In which way what is given back of an invoice goes, by the provider's rule. */
 export async function methodFor(ctx: Context, invoiceId: number): Promise<'credit' | 'original'> {
-  const [share] = await whereTo(ctx, [{ invoiceId, amountMinor: Number.MAX_SAFE_INTEGER }]);
-  return share !== undefined && share.originalMinor > 0 ? 'original' : 'credit';
+  return (await sentBack(ctx, invoiceId, Number.MAX_SAFE_INTEGER)) > 0 ? 'original' : 'credit';
 }
 
 async function ruleFor(ctx: Context, service: Terms): Promise<{ because: Returned['because']; rule: Rule }> {

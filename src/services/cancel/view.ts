@@ -20,7 +20,7 @@ export function reasonAgainstLater({ duedate }: Pick<Terms, 'duedate'>, now: Dat
 }
 
 /** A cancellation as the wire shows it (contract §3). */
-export function viewEnd(service: Pick<Terms, 'cancelled' | 'currency'>, end: End | null) {
+export function viewEnd(service: Pick<Terms, 'cancelled' | 'currency' | 'organizationId'>, end: End | null) {
   return {
     cancelled: service.cancelled,
     effective_at: end?.at ?? null,
@@ -28,7 +28,11 @@ export function viewEnd(service: Pick<Terms, 'cancelled' | 'currency'>, end: End
   };
 }
 
-export function viewReturned({ currency }: Pick<Terms, 'currency'>, returned: Returned) {
+/** What another organization paid before the service was moved, and gets back, is in the sums alone. */
+export function viewReturned(
+  { currency, organizationId }: Pick<Terms, 'currency' | 'organizationId'>,
+  returned: Returned,
+) {
   const money = (minor: number) => formatMoney(minor, currency);
   const originalMinor = returned.shares.reduce((sum, share) => sum + share.originalMinor, 0);
   return {
@@ -37,10 +41,12 @@ export function viewReturned({ currency }: Pick<Terms, 'currency'>, returned: Re
     currency,
     method: originalMinor > 0 ? ('original' as const) : ('credit' as const),
     original: money(originalMinor),
-    invoices: returned.shares.map((share) => ({
-      invoice_id: share.invoiceId,
-      amount: money(share.amountMinor),
-      original: money(share.originalMinor),
-    })),
+    invoices: returned.shares
+      .filter((share) => share.organizationId === organizationId)
+      .map((share) => ({
+        invoice_id: share.invoiceId,
+        amount: money(share.amountMinor),
+        original: money(share.originalMinor),
+      })),
   };
 }

@@ -105,11 +105,41 @@ describe('a service that moves to another organization', () => {
       ]).toEqual([table, []]);
   });
 
+  it('shares no point of a chart with who had it before', async () => {
+    const { owner, other, serviceId, move } = await ofTwo();
+    await move();
+    await settled(product);
+    const sample = (whose: Person, secondsAgo: number, cpu: number) =>
+      sql(
+        product,
+        `insert into vps_samples (service_id, organization_id, interval_s, time, cpu, mem, maxmem, disk_read, disk_write, netin, netout)
+         values ($1, $2, 10, $3::timestamptz - make_interval(secs => $4), $5, 1, 1, 1, 1, 1, 1) on conflict do nothing`,
+        ...[serviceId, whose.organizationId, product.clock.now(), secondsAgo, cpu],
+      );
+    await sql(product, 'delete from vps_samples where service_id = $1', serviceId);
+    await sample(owner, 40, 90);
+    await sample(owner, 30, 90);
+    await sample(other, 20, 10);
+    await product.periodic('vps.charts');
+    for (const period of ['day', 'week', 'month', 'year']) {
+      const { data } = (await other.get(`/dashboard/service/${serviceId}/vps/charts?period=${period}`)).body;
+      expect(
+        data.points.map(({ cpu }: { cpu: number }) => cpu),
+        period,
+      ).toEqual([10]);
+    }
+  });
+
   it('gives what goes back to who paid it', async () => {
     const { owner, other, serviceId, move } = await ofTwo();
     await move();
     const credits = [Number(await creditOf(owner)), Number(await creditOf(other))];
-    await other.post(`/dashboard/services/${serviceId}/cancel`, { type: 'immediate' });
+    // What the other had paid is its own matter: the new one reads the sum, and none of its invoices.
+    const { data: shown } = (await other.get(`/dashboard/services/${serviceId}/cancel`)).body;
+    expect(Number(shown.immediate.refund.total)).toBeGreaterThan(0);
+    expect(shown.immediate.refund.invoices).toEqual([]);
+    const { body } = await other.post(`/dashboard/services/${serviceId}/cancel`, { type: 'immediate' });
+    expect(body.data.refund).toEqual(shown.immediate.refund);
     expect(Number(await creditOf(owner))).toBeGreaterThan(credits[0] ?? 0);
     expect(Number(await creditOf(other))).toBe(credits[1]);
   });
