@@ -148,3 +148,34 @@ it('repeats no bound by hand', () => {
   );
   expect(repeated).toEqual([]);
 });
+
+it('repeats no choice by hand', () => {
+  const root = path.join(import.meta.dirname, 'src');
+  const said = [...fields.values()].flatMap((request) =>
+    Object.values(request).flatMap(({ choices }) =>
+      choices === undefined ? [] : [[...choices].sort().join()],
+    ),
+  );
+  const known = new Set(said.filter((choices) => choices.includes(',')));
+  expect(known.size).toBeGreaterThan(20);
+  const repeated = globSync('**/*.{ts,tsx}', { cwd: root }).flatMap((file) =>
+    [
+      ...readFileSync(path.join(root, file), 'utf8').matchAll(
+        /\[((?:\s*(?:\{ value: )?'[^'\n]*'(?:, label: [^}]*\})?,?)+)\s*\]/g,
+      ),
+    ]
+      .map(([, list = '']) => list.replaceAll(/, label: [^}]*\}/g, ''))
+      .map((list) =>
+        [...list.matchAll(/'([^'\n]*)'/g)]
+          .map(([, value = '']) => value)
+          .sort()
+          .join(),
+      )
+      .filter((choices) => known.has(choices))
+      .map((choices) => `${file}: ${choices}`),
+  );
+  expect(new Set(repeated)).toEqual(new Set(ownChoices));
+});
+
+/** What the dashboard knows by itself, whatever may be asked for: the languages that it is written in. */
+const ownChoices = ['data/brand.ts: de,en', 'settings/Brand.tsx: de,en'];

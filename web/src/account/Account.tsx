@@ -6,6 +6,7 @@ import { updatePreferences } from '../../../client/generated/fields/updatePrefer
 import { ApiError, type Schema } from '../../../client/index.ts';
 import { useBrand } from '../data/brand.ts';
 import { client } from '../data/client.ts';
+import { choicesOf } from '../data/fields.ts';
 import { endSession, queryClient, type Session, session } from '../data/queries/index.ts';
 import { saveFile } from '../data/saveFile.ts';
 import { languages, useText } from '../text/index.ts';
@@ -145,8 +146,6 @@ function Email({ user }: { user: Session['user'] }) {
   );
 }
 
-const themes = ['system', 'light', 'dark'] as const;
-
 function Wishes({ session: { preferences, organizations } }: { session: Session }) {
   const { t } = useText();
   const { languages: offered } = useBrand();
@@ -200,7 +199,7 @@ function Wishes({ session: { preferences, organizations } }: { session: Session 
             name="theme"
             label={t('account.theme')}
             defaultValue={preferences.theme}
-            choices={themes.map((value) => ({ value, label: t(`theme.${value}`) }))}
+            choices={choicesOf(updatePreferences.theme, (value) => t(`theme.${value}`))}
           />
           <Choice
             name="default_organization_id"

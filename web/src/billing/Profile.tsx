@@ -3,6 +3,7 @@ import { useState } from 'react';
 import { updateBillingProfile } from '../../../client/generated/fields/updateBillingProfile.ts';
 import { client } from '../data/client.ts';
 import { drawnOf } from '../data/drawn.ts';
+import { choicesOf } from '../data/fields.ts';
 import { queryClient, session } from '../data/queries/index.ts';
 import { countries } from '../text/countries.ts';
 import { languages, useText } from '../text/index.ts';
@@ -71,10 +72,9 @@ function Buyer() {
                 name="kind"
                 label={t('billing.kind')}
                 defaultValue={profile.kind}
-                choices={[
-                  { value: 'company', label: t('billing.company') },
-                  { value: 'person', label: t('billing.privatePerson') },
-                ]}
+                choices={choicesOf(updateBillingProfile.kind, (value) =>
+                  t(value === 'company' ? 'billing.company' : 'billing.privatePerson'),
+                )}
               />
               <Choice
                 name="country"

@@ -7,6 +7,14 @@ export function fieldOf(fields: RequestFields | undefined, name: string): Reques
   return fields?.[name.replaceAll(/\[\d+\]/g, '[]')];
 }
 
+/** Of what the request lets choose, in words. */
+export function choicesOf<Value extends string>(
+  { choices }: { choices: readonly Value[] },
+  label: (value: Value) => string,
+): { value: Value; label: string }[] {
+  return choices.map((value) => ({ value, label: label(value) }));
+}
+
 /**
  * What the API would say of a text that was typed, in its own words; null when it has nothing against it. Blanks around it
  * count only where nothing is left to choose: some forms take them away. Bounds count signs as the API does, which is not

@@ -1,3 +1,4 @@
+import { createTicket } from '../../../client/generated/fields/createTicket.ts';
 import type { Schema } from '../../../client/index.ts';
 
 /** States that lists are filtered by, in the order in which they are offered. */
@@ -27,12 +28,7 @@ export const ticketStates = [
 ] as const satisfies readonly Schema<'TicketStatus'>[];
 export type TicketState = (typeof ticketStates)[number];
 
-export const ticketPriorities = [
-  'low',
-  'medium',
-  'high',
-  'urgent',
-] as const satisfies readonly Schema<'TicketPriority'>[];
+export const ticketPriorities = createTicket.priority.choices satisfies readonly Schema<'TicketPriority'>[];
 
 /** Orders of the list of tickets, the one that is meant without a word first. */
 export const ticketOrders = ['-lastReply', 'lastReply', '-created_at', 'created_at'] as const;

@@ -4,6 +4,7 @@ import type { Schema } from '../../../client/index.ts';
 import { brand, useBrand } from '../data/brand.ts';
 import { client } from '../data/client.ts';
 import { drawnOf, partOf } from '../data/drawn.ts';
+import { choicesOf } from '../data/fields.ts';
 import { queryClient } from '../data/queries/index.ts';
 import { type Language, languages, useText } from '../text/index.ts';
 import {
@@ -24,7 +25,6 @@ import {
   type Values,
 } from '../ui/index.ts';
 
-const fonts = ['system', 'humanist', 'grotesque', 'rounded', 'serif'] as const;
 const kinds = ['imprint', 'terms', 'privacy', 'status'] as const;
 /** What the dashboard may be offered in, the first one for whoever speaks none of them. */
 const offers: readonly (readonly Language[])[] = [['en', 'de'], ['de', 'en'], ['en'], ['de']];
@@ -105,7 +105,7 @@ function BrandForm() {
               <Choice
                 name="brand.font"
                 label={t('brand.font')}
-                choices={fonts.map((value) => ({ value, label: t(`font.${value}`) }))}
+                choices={choicesOf(updateSettings['brand.font'], (value) => t(`font.${value}`))}
                 defaultValue={now.font}
                 onChoose={(font) => change({ font: font as Draft['font'] })}
               />
@@ -157,10 +157,7 @@ function BrandForm() {
               <Choice
                 name="brand.registration"
                 label={t('brand.registration')}
-                choices={(['everybody', 'invited'] as const).map((value) => ({
-                  value,
-                  label: t(`brand.${value}`),
-                }))}
+                choices={choicesOf(updateSettings['brand.registration'], (value) => t(`brand.${value}`))}
                 defaultValue={now.registration}
               />
               <Choice

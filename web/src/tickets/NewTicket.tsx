@@ -4,8 +4,8 @@ import { useState } from 'react';
 import { createTicket } from '../../../client/generated/fields/createTicket.ts';
 import type { BodyOf, OperationAt } from '../../../client/index.ts';
 import { client } from '../data/client.ts';
+import { choicesOf } from '../data/fields.ts';
 import { departments, services } from '../data/queries/index.ts';
-import { ticketPriorities } from '../data/states.ts';
 import { useText } from '../text/index.ts';
 import {
   Choice,
@@ -64,7 +64,7 @@ export function NewTicket() {
           name="priority"
           label={t('tickets.priority')}
           defaultValue="medium"
-          choices={ticketPriorities.map((value) => ({ value, label: t(`tickets.${value}`) }))}
+          choices={choicesOf(createTicket.priority, (value) => t(`tickets.${value}`))}
         />
         <Choice
           // What is chosen at first counts when the field is made, and the services come later than the form.

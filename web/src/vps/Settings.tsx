@@ -4,6 +4,7 @@ import { useState } from 'react';
 import { updateVpsSettings } from '../../../client/generated/fields/updateVpsSettings.ts';
 import { client } from '../data/client.ts';
 import { drawnOf } from '../data/drawn.ts';
+import { choicesOf } from '../data/fields.ts';
 import { useText } from '../text/index.ts';
 import { Choice, Field, Form, Section, Text, Tick } from '../ui/index.ts';
 
@@ -67,10 +68,7 @@ export function Settings() {
               label={t('settings.boot')}
               help={t('settings.bootHelp')}
               defaultValue={found.boot_order}
-              choices={(['disk', 'network'] as const).map((value) => ({
-                value,
-                label: t(`settings.${value}`),
-              }))}
+              choices={choicesOf(updateVpsSettings.boot_order, (value) => t(`settings.${value}`))}
             />
             <Tick
               name="rescue"

@@ -7,6 +7,7 @@ import type { Schema } from '../../../client/index.ts';
 import { DeveloperTabs } from '../account/DeveloperTabs.tsx';
 import { client } from '../data/client.ts';
 import { drawnOf } from '../data/drawn.ts';
+import { choicesOf } from '../data/fields.ts';
 import { deliveries, moreOf, queryClient, webhook } from '../data/queries/index.ts';
 import { deliveryStates } from '../data/states.ts';
 import { moment } from '../text/formats.ts';
@@ -261,10 +262,9 @@ function Replay({ id }: { id: number }) {
         <Choice
           name="state"
           label={t('webhooks.which')}
-          choices={[
-            { value: 'failed', label: t('webhooks.failedOnly') },
-            { value: 'all', label: t('app.all') },
-          ]}
+          choices={choicesOf(replayWebhook.state, (value) =>
+            t(value === 'failed' ? 'webhooks.failedOnly' : 'app.all'),
+          )}
         />
       </SimpleGrid>
     </Form>

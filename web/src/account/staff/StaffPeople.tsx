@@ -10,8 +10,6 @@ import { Act, Group, ListPage, Named, NamedChoice, NamedLong, useColumns } from 
 
 type Role = Schema<'StaffRole'>;
 
-const roles = ['administrator', 'billing', 'support', 'operator'] as const satisfies readonly Role[];
-
 export function StaffPeople() {
   const { t } = useText();
   const columns = useColumns<Schema<'StaffMember'>>(
@@ -25,7 +23,7 @@ export function StaffPeople() {
       text={t('running.peopleText')}
       list={staffPeople}
       filters={[
-        { name: 'role', of: roles },
+        { name: 'role', of: addStaff.role.choices },
         { name: 'status', of: ['active', 'blocked'] },
       ]}
       columns={columns}
@@ -46,7 +44,7 @@ export function StaffPeople() {
           <Named name="email" type="email" />
           <Named name="first_name" />
           <Named name="last_name" />
-          <NamedChoice name="role" of={roles} value="support" />
+          <NamedChoice name="role" value="support" />
         </Act>
       }
     />
@@ -76,7 +74,7 @@ function Acts({ of: member }: { of: Schema<'StaffMember'> }) {
           <>
             <Named name="first_name" value={now.first_name} />
             <Named name="last_name" value={now.last_name} />
-            <NamedChoice name="role" of={roles} value={now.role} />
+            <NamedChoice name="role" value={now.role} />
           </>
         )}
       </Act>

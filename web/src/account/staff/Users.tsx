@@ -1,3 +1,4 @@
+import { addStaff } from '../../../../client/generated/fields/addStaff.ts';
 import type { Schema } from '../../../../client/index.ts';
 import { users } from '../../data/queries/staff/index.ts';
 import { useText } from '../../text/index.ts';
@@ -23,7 +24,7 @@ export function Users() {
       filters={[
         { name: 'search' },
         { name: 'status', of: ['active', 'blocked', 'closed'] },
-        { name: 'staff_role', of: ['administrator', 'billing', 'support', 'operator'] },
+        { name: 'staff_role', of: addStaff.role.choices },
         { name: 'organization_id' },
       ]}
       columns={columns}

@@ -6,6 +6,7 @@ import { receiveBankTransfer } from '../../../../client/generated/fields/receive
 import { refundInvoice } from '../../../../client/generated/fields/refundInvoice.ts';
 import type { Schema } from '../../../../client/index.ts';
 import { client } from '../../data/client.ts';
+import { choicesOf } from '../../data/fields.ts';
 import { refunds, staffInvoice } from '../../data/queries/staff/index.ts';
 import { saveFile } from '../../data/saveFile.ts';
 import { money } from '../../text/formats.ts';
@@ -223,10 +224,9 @@ function Way({ of: { payments } }: { of: Invoice }) {
     <NamedChoice
       name="method"
       value={isOurs ? 'credit' : 'original'}
-      of={[
-        { value: 'original', label: t('money.toOriginal') },
-        { value: 'credit', label: t('money.toCredit') },
-      ]}
+      of={choicesOf(refundInvoice.method, (value) =>
+        t(value === 'original' ? 'money.toOriginal' : 'money.toCredit'),
+      )}
     />
   );
 }

@@ -29,11 +29,11 @@ import {
 import { Cycles, changeProduct, HavingTrial } from './Having.tsx';
 import { NewOption, type Option, OptionActs, useBounds } from './OptionForm.tsx';
 import { OrderTrial } from './OrderTrial.tsx';
-import { Groups, productStates } from './StaffProducts.tsx';
+import { Groups } from './StaffProducts.tsx';
 
 type Product = Schema<'StaffProduct'>;
 
-const cycles = ['monthly', 'quarterly', 'semiannually', 'annually', 'biennially', 'triennially'] as const;
+const cycles = updateProduct['prices[].cycle'].choices;
 
 export function StaffProduct() {
   const { t } = useText();
@@ -141,7 +141,7 @@ function Acts({ of: product }: { of: Product }) {
             <Named name="name" value={now.name} />
             <NamedLong name="description" value={now.description} isOptional />
             <Named name="stock" value={now.stock} isOptional help={t('money.stockHelp')} />
-            <NamedChoice name="status" of={productStates} value={now.status} />
+            <NamedChoice name="status" value={now.status} />
             <Groups value={now.group.id} />
             <Named name="position" value={now.position} />
           </>

@@ -15,8 +15,6 @@ import {
   useColumns,
 } from '../../ui/index.ts';
 
-export const productStates = ['active', 'hidden', 'retired'] as const;
-
 export function StaffProducts() {
   const { t } = useText();
   const columns = useColumns<Schema<'StaffProduct'>>(
@@ -35,7 +33,7 @@ export function StaffProducts() {
       title={t('staff.products')}
       empty={t('empty.products')}
       list={staffProducts}
-      filters={[{ name: 'search' }, { name: 'status', of: productStates }]}
+      filters={[{ name: 'search' }, { name: 'status', of: createProduct.status.choices }]}
       columns={columns}
       aside={
         <Act
@@ -60,7 +58,7 @@ export function StaffProducts() {
           }
         >
           <Named name="name" />
-          <NamedChoice name="type" of={['Hosting', 'Domain']} />
+          <NamedChoice name="type" />
           <NamedChoice
             name="moduleId"
             value={2}

@@ -2,12 +2,11 @@ import { updateNode } from '../../../../client/generated/fields/updateNode.ts';
 import type { Schema } from '../../../../client/index.ts';
 import { client } from '../../data/client.ts';
 import { drawnOf, partOf, shown } from '../../data/drawn.ts';
+import { choicesOf } from '../../data/fields.ts';
 import { nodes } from '../../data/queries/staff/index.ts';
 import { gigabytes } from '../../text/formats.ts';
 import { useText } from '../../text/index.ts';
 import { Act, FullIn, Group, ListPage, Named, NamedChoice, useColumns } from '../../ui/index.ts';
-
-const states = ['active', 'draining', 'down'] as const;
 
 /** What staff decides of a node; all else of it goes on changing by itself. */
 const decided = shown(['state', 'cpu_overcommit', 'memory_reserve_mib', 'disk_reserve_gib']);
@@ -77,7 +76,7 @@ function Acts({ of: node }: { of: Schema<'Node'> }) {
             <NamedChoice
               name="state"
               value={now.state}
-              of={states.map((value) => ({ value, label: t(`running.node_${value}`) }))}
+              of={choicesOf(updateNode.state, (value) => t(`running.node_${value}`))}
             />
             <Named name="cpu_overcommit" value={now.cpu_overcommit} />
             <Named name="memory_reserve_mib" value={now.memory_reserve_mib} />

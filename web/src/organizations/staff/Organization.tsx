@@ -268,7 +268,7 @@ function Tax({ id }: { id: number }) {
           {({ tax: now }) => (
             <>
               <Named name="exempt_reason" value={now.exempt_reason} isOptional />
-              <NamedChoice name="tax_id_state" of={['valid', 'invalid', 'unknown']} isOptional />
+              <NamedChoice name="tax_id_state" isOptional />
               <Named name="consultation_number" isOptional />
             </>
           )}

@@ -30,7 +30,7 @@ import {
 
 type Service = Schema<'StaffService'>;
 
-const tasks = ['suspend', 'unsuspend', 'renew', 'change', 'terminate'] as const;
+const tasks = finishServiceByHand.task.choices;
 
 export function StaffService() {
   const { t } = useText();

@@ -29,7 +29,7 @@ import {
 type Department = Schema<'SupportSettings'>['departments'][number];
 type Hours = NonNullable<Department['hours']>;
 
-const weekdays = ['monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday', 'sunday'] as const;
+const weekdays = updateSettings['support.departments[].hours[].day'].choices;
 const goals = ['first_answer_minutes', 'solution_minutes'] as const;
 
 /** Who answers customers, at which hours, and by when. */

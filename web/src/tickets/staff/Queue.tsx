@@ -1,13 +1,11 @@
 import { useSearch } from '@tanstack/react-router';
 import type { Schema } from '../../../../client/index.ts';
 import { ticketQueue } from '../../data/queries/staff/index.ts';
-import { ticketStates } from '../../data/states.ts';
+import { ticketPriorities, ticketStates } from '../../data/states.ts';
 import { moment } from '../../text/formats.ts';
 import { useText } from '../../text/index.ts';
 import { LinkTo, ListPage, Text, useColumns } from '../../ui/index.ts';
 import { useDepartments } from './Departments.tsx';
-
-export const priorities = ['low', 'medium', 'high', 'urgent'] as const;
 
 /** What staff has to answer, what is due first first. */
 export function Queue() {
@@ -33,7 +31,7 @@ export function Queue() {
       filters={[
         { name: 'search' },
         { name: 'status', of: ticketStates },
-        { name: 'priority', of: priorities },
+        { name: 'priority', of: ticketPriorities },
         { name: 'department', of: choices },
         {
           name: 'sort',

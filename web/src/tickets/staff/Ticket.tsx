@@ -45,12 +45,11 @@ import {
 import { attachmentsOf } from '../files.ts';
 import { Markdown } from '../Markdown.tsx';
 import { Departments } from './Departments.tsx';
-import { priorities } from './Queue.tsx';
 
 type StaffTicket = Schema<'StaffTicket'>;
 
 /** States that staff may set: that a customer waits follows from what the customer wrote. */
-const states = ['open', 'answered', 'in_progress', 'on_hold', 'closed'] as const;
+const states = updateTicket.status.choices;
 type SetState = (typeof states)[number];
 
 export function Ticket() {
@@ -229,8 +228,8 @@ function Acts({ ticket }: { ticket: StaffTicket }) {
           <>
             <Named name="subject" value={now.subject} />
             <Departments value={now.department} />
-            <NamedChoice name="priority" of={priorities} value={now.priority} />
-            <NamedChoice name="status" of={states} isOptional />
+            <NamedChoice name="priority" value={now.priority} />
+            <NamedChoice name="status" isOptional />
             <Named name="service_id" value={now.service_id} isOptional />
           </>
         )}

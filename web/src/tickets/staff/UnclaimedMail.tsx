@@ -8,7 +8,6 @@ import { saveFile } from '../../data/saveFile.ts';
 import { useText } from '../../text/index.ts';
 import { Act, Facts, Group, Named, NamedChoice, Page, Section, Thing, Written } from '../../ui/index.ts';
 import { Departments } from './Departments.tsx';
-import { priorities } from './Queue.tsx';
 
 export function UnclaimedMail() {
   const { t } = useText();
@@ -32,7 +31,7 @@ export function UnclaimedMail() {
               }}
             >
               <Named name="tid" />
-              <NamedChoice name="as" of={['reply', 'note']} />
+              <NamedChoice name="as" />
             </Act>
             <Act
               operation="openTicketFromMail"
@@ -52,7 +51,7 @@ export function UnclaimedMail() {
               <Named name="organization_id" />
               <Named name="subject" value={mail.subject} />
               <Departments />
-              <NamedChoice name="priority" of={priorities} value="medium" />
+              <NamedChoice name="priority" value="medium" />
             </Act>
             <Act
               operation="getRawMail"
