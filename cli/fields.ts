@@ -1,5 +1,5 @@
 /** What an operation takes as flags, out of its schema. */
-import { fileField, flagOf, isAsked } from './flags.ts';
+import { fileField, flagOf, isSecret } from './flags.ts';
 
 /** A shape of the description, as far as it is looked at. */
 export interface Shape {
@@ -43,36 +43,44 @@ export interface Field {
 
 export type Resolve = (shape: Shape) => Shape;
 
+/** Where a request goes, as the description names it, and how its references are looked up. */
+interface Sent {
+  to: string;
+  resolve: Resolve;
+}
+
 /** The fields of a body, those within others as well. */
-export function fieldsOf(given: Shape, resolve: Resolve): Field[] {
-  return [...partsOf(given, resolve)].flatMap(([name, shape]) =>
-    fieldsAt([name], shape, isRequired(given, name, resolve), resolve),
+export function fieldsOf(given: Shape, sent: Sent): Field[] {
+  return [...partsOf(given, sent.resolve)].flatMap(([name, shape]) =>
+    fieldsAt([name], shape, isRequired(given, name, sent.resolve), sent),
   );
 }
 
 /** A single one: what a query or a place of the path takes. */
-export function fieldOf(name: string, given: Shape, required: boolean, resolve: Resolve): Field {
-  return leaf([name], plain(given, resolve), required);
+export function fieldOf(name: string, given: Shape, required: boolean, { to, resolve }: Sent): Field {
+  return leaf([name], plain(given, resolve), required, to);
 }
 
-function fieldsAt(path: string[], given: Shape, required: boolean, resolve: Resolve): Field[] {
+function fieldsAt(path: string[], given: Shape, required: boolean, sent: Sent): Field[] {
+  const { to, resolve } = sent;
   const field = plain(given, resolve);
   const name = path.at(-1) ?? '';
-  if (name === fileField) return [{ ...leaf(path, field, required), isFile: true }];
+  if (name === fileField) return [{ ...leaf(path, field, required, to), isFile: true }];
   const items = field.items && plain(field.items, resolve);
   const inner = partsOf(items ?? field, resolve);
-  if (inner.size === 0) return [leaf(path, field, required, items)];
+  if (inner.size === 0) return [leaf(path, field, required, to, items)];
   const below = [...inner].flatMap(([part, shape]) =>
-    fieldsAt([...path, ...(items ? ['[]'] : []), part], shape, false, resolve),
+    fieldsAt([...path, ...(items ? ['[]'] : []), part], shape, false, sent),
   );
   // The whole of it at once, for what cannot be said field by field.
-  return [{ ...leaf(path, field, required, items), kind: 'json' }, ...below];
+  return [{ ...leaf(path, field, required, to, items), kind: 'json' }, ...below];
 }
 
 function leaf(
   path: string[],
   field: Shape & { isNullable: boolean },
   required: boolean,
+  to: string,
   items?: Shape,
 ): Field {
   const of = items ?? field;
@@ -80,7 +88,7 @@ function leaf(
   return {
     ...{ path, flag: flagOf(path), kind: kindOf(of), isMany: items !== undefined },
     ...{ isNullable: field.isNullable, isRequired: required },
-    ...{ isAsked: isAsked(path.at(-1) ?? ''), isFile: false },
+    ...{ isAsked: isSecret(path.at(-1) ?? '', to), isFile: false },
     ...(choices && choices.length > 0 && { choices }),
     ...(of.minimum !== undefined && of.minimum !== 1 && { minimum: of.minimum }),
     ...(of.maximum !== undefined && of.maximum < Number.MAX_SAFE_INTEGER && { maximum: of.maximum }),

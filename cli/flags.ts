@@ -3,11 +3,14 @@
  * call as a command. `cli/fields.ts` reads them by it.
  */
 
-/** What is asked for where nobody sees it, and never stands in a command. */
-const asked = /(^|_)password$|^token$|^recovery_code$/;
+const secret = /(^|_)(password|secret|token|recovery_codes?)$/;
 
-export function isAsked(name: string): boolean {
-  return asked.test(name);
+/**
+ * What lets somebody in: asked for where nobody sees it, and never in a command or in code that is shown. A code is that of a
+ * second factor, but where coupons are made: theirs is given away.
+ */
+export function isSecret(name: string, path: string): boolean {
+  return secret.test(name) || (/^codes?$/.test(name) && !/\/coupons\b/.test(path));
 }
 
 /** What holds a file on the wire. */
@@ -22,24 +25,26 @@ export function flagOf(path: readonly string[]): string {
     .join('.');
 }
 
-/** A body as words of a command line, not yet quoted for a shell. */
-export function wordsOfBody(body: unknown): string[] {
-  return isRecord(body) ? Object.entries(body).flatMap(([name, value]) => wordsOfField([name], value)) : [];
+/** What is sent to a path of the description, as words of a command line, not yet quoted for a shell. */
+export function wordsOfBody(body: unknown, to: string): string[] {
+  return isRecord(body)
+    ? Object.entries(body).flatMap(([name, value]) => wordsOfField([name], value, to))
+    : [];
 }
 
-function wordsOfField(path: readonly string[], value: unknown): string[] {
+function wordsOfField(path: readonly string[], value: unknown, to: string): string[] {
   const flag = `--${flagOf(path)}`;
   if (value === undefined) return [];
   if (value === null || value === false) return [`--no-${flagOf(path)}`];
-  if (value === true || isAsked(path.at(-1) ?? '')) return [flag];
+  if (value === true || isSecret(path.at(-1) ?? '', to)) return [flag];
   if (Array.isArray(value)) {
     if (value.length === 0) return [`${flag}=`];
     const [only] = value;
-    if (value.length === 1 && isPlain(only)) return wordsOfField([...path, '[]'], only);
+    if (value.length === 1 && isPlain(only)) return wordsOfField([...path, '[]'], only, to);
     return value.flatMap((each) => wordsOfValue(flag, isRecord(each) ? JSON.stringify(each) : String(each)));
   }
   if (isPlain(value))
-    return Object.entries(value).flatMap(([name, inner]) => wordsOfField([...path, name], inner));
+    return Object.entries(value).flatMap(([name, inner]) => wordsOfField([...path, name], inner, to));
   return wordsOfValue(flag, isRecord(value) ? JSON.stringify(value) : String(value));
 }
 

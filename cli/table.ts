@@ -91,12 +91,10 @@ function commandOf(
     parameters
       .filter((each) => each.in === place)
       .map(({ name, description: about, required, schema }) =>
-        fieldOf(
-          name,
-          { ...resolve(schema), ...(about && { description: about }) },
-          required === true,
+        fieldOf(name, { ...resolve(schema), ...(about && { description: about }) }, required === true, {
+          to: path,
           resolve,
-        ),
+        }),
       );
   const bodies = operation.requestBody?.content ?? {};
   const json = bodies['application/json']?.schema;
@@ -112,7 +110,7 @@ function commandOf(
     places: fields('path'),
     // A header says it as well, and is what the client sends.
     query: fields('query').filter(({ flag }) => !(takesOrganization && flag === 'organization-id')),
-    body: json === undefined ? null : fieldsOf(json, resolve),
+    body: json === undefined ? null : fieldsOf(json, { to: path, resolve }),
     upload: upload ?? null,
     list: method === 'get' && data ? listOf(data, resolve, wordsOf(method, path).at(-1) === 'list') : null,
     answer: kindOfAnswer(type),

@@ -4,7 +4,16 @@ import { randomBytes } from 'node:crypto';
 import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { buildTool } from '../cli/build.ts';
-import { asCurl, asTypeScript, type Call, withoutSecrets } from './src/data/asCode.ts';
+import { Client } from '../client/index.ts';
+import {
+  asCurl,
+  asTypeScript,
+  type Call,
+  callOf,
+  noteLookedAt,
+  send,
+  withoutSecrets,
+} from './src/data/asCode.ts';
 import { asCommand } from './src/data/asCommand.ts';
 import { type Bed, openBed, signIn } from './testbed.ts';
 
@@ -73,11 +82,43 @@ it('names the places of a path, and leaves out what nobody else may read', () =>
       ...['--note x', '--password', `--tags.token`, '--organization 4965573804380742'],
     ].join(' \\\n  '),
   );
-  expect(withoutSecrets({ recovery_code: 'a', secret: null, totp_secret: 'b', isPassword: true })).toEqual({
+  const secrets = { recovery_code: 'a', secret: null, totp_secret: 'b', isPassword: true };
+  expect(withoutSecrets(secrets, '/dashboard/account')).toEqual({
     ...{ recovery_code: '…', secret: null, totp_secret: '…', isPassword: true },
   });
   const address = { postal_code: '1017 AB', country_code: 'NL' };
-  expect(withoutSecrets({ couponcode: 'SPRING', address, code: '123456', recovery_codes: ['a'] })).toEqual({
+  const codes = { couponcode: 'SPRING', address, code: '123456', recovery_codes: ['a'] };
+  expect(withoutSecrets(codes, '/dashboard/account/2fa/enable')).toEqual({
     ...{ couponcode: 'SPRING', address, code: '…', recovery_codes: '…' },
   });
+});
+
+it('shows the code of a coupon, which is made to be given away, and of a second factor nowhere', () => {
+  const call = { method: 'POST', given: {}, organization: null };
+  const coupon = { ...call, path: '/staff/coupons', address: '/api/staff/coupons', body: { code: 'SPRING' } };
+  expect(asCommand(coupon)).toBe('inn staff coupons create \\\n  --code SPRING');
+  expect(asCurl(coupon, 'https://a.example')).toContain('{"code":"SPRING"}');
+  const where = '/dashboard/account/2fa/disable';
+  const factor = { ...call, path: where, address: `/api${where}`, body: { code: '123456' } };
+  for (const code of [asCommand(factor), asCurl(factor, ''), asTypeScript(factor, '')])
+    expect(code).not.toContain('123456');
+  expect(asCommand(factor)).toMatch(/ --code$/);
+});
+
+it('names a file that is sent, and nothing of what is in it', async () => {
+  const path = '/staff/bank-statements';
+  const staff = new Client({
+    ...{ url: '/api', fetch: send },
+    onRefused: async (refusal, call) => {
+      noteLookedAt(refusal.requestId, call);
+      return false;
+    },
+  });
+  const call = await callOf(() => staff.upload(path, new Blob(['<Document/>']), 'application/xml'));
+  if (call === null) throw new Error('no call was seen');
+  expect(asCommand(call)).toBe('inn staff bank-statements create \\\n  --file FILE');
+  expect(asCurl(call, 'https://a.example')).toContain(
+    "-H 'content-type: application/xml' \\\n  --data-binary @FILE",
+  );
+  expect(asTypeScript(call, 'https://a.example')).toContain("openAsBlob('FILE'), 'application/xml')");
 });

@@ -1,3 +1,4 @@
+import { fileField, isSecret } from '../../../cli/flags.ts';
 import { takeBegun } from './begun.ts';
 
 /** A call as it would be made, which is not made. */
@@ -11,6 +12,8 @@ export interface Call {
   address: string;
   organization: string | null;
   body: unknown;
+  /** What a file is that is the whole body, as the API calls it: what is in it stays where it is. */
+  upload?: string | undefined;
 }
 
 /** By which the client's refusal of a call that was only looked at is known. */
@@ -35,6 +38,7 @@ export const send: typeof fetch = (target, init) => {
   seen ??= {
     ...{ method, address: String(target), organization: headers.get('x-organization-id') },
     body: typeof init?.body === 'string' ? JSON.parse(init.body) : undefined,
+    upload: init?.body instanceof Blob ? init.body.type : undefined,
   };
   const face = { success: false, error: 'Conflict', code: 'conflict', message: looked, request_id: looked };
   return Promise.resolve(Response.json(face, { status: 409 }));
@@ -77,44 +81,60 @@ function givenIn(template: string, address: string): Record<string, string> {
   return Object.fromEntries(given);
 }
 
-/** Codes are secret where they let somebody in; a country's, a refusal's or a coupon's that is spent is not. */
-const secret =
-  /password|secret|token|credential|content_base64|^codes?$|(recovery|one_time|totp|otp|verification|confirmation)_?codes?/i;
+/** What a passkey signs with and what is in a file: too long to show. */
+const tooLong = ['credential', fileField];
 
-/** The body without what nobody else may read, or what is too long to show. */
-export function withoutSecrets(value: unknown, name = ''): unknown {
-  if (secret.test(name) && value !== null && typeof value !== 'boolean') return '…';
-  if (Array.isArray(value)) return value.map((each) => withoutSecrets(each, name));
+/** What goes to a path of the description, without what nobody else may read, or what is too long to show. */
+export function withoutSecrets(value: unknown, to: string, name = ''): unknown {
+  const isHidden = isSecret(name, to) || tooLong.includes(name);
+  if (isHidden && value !== null && typeof value !== 'boolean') return '…';
+  if (Array.isArray(value)) return value.map((each) => withoutSecrets(each, to, name));
   if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, withoutSecrets(each, key)]));
+  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, withoutSecrets(each, to, key)]));
 }
 
 const quoted = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`;
 
+/** Stands for the name of a file, which nobody can know who only sees what is in it. */
+export const file = 'FILE';
+
 /** For a shell; the key stands in its environment. */
-export function asCurl({ method, address, organization, body }: Call, origin: string): string {
+export function asCurl(
+  { method, path: of, address, organization, body, upload }: Call,
+  origin: string,
+): string {
   const parts = [`curl -X ${method} ${quoted(origin + address)}`, '-H "token: $INNKEEPER_API_KEY"'];
   if (organization !== null) parts.push(`-H ${quoted(`x-organization-id: ${organization}`)}`);
   if (body !== undefined)
-    parts.push(`-H 'content-type: application/json'`, `-d ${quoted(JSON.stringify(withoutSecrets(body)))}`);
+    parts.push(
+      `-H 'content-type: application/json'`,
+      `-d ${quoted(JSON.stringify(withoutSecrets(body, of)))}`,
+    );
+  if (upload !== undefined) parts.push(`-H 'content-type: ${upload}'`, `--data-binary @${file}`);
   return parts.join(' \\\n  ');
 }
 
 /** For the typed client. */
-export function asTypeScript({ method, path: of, given, organization, body }: Call, origin: string): string {
+export function asTypeScript(
+  { method, path: of, given, organization, body, upload }: Call,
+  origin: string,
+): string {
   const id = (value: string) => (Number.isSafeInteger(Number(value)) ? value : JSON.stringify(value));
   const places = Object.entries(given).map(([name, value]) => `${name}: ${id(value)}`);
   const parts = [
     ...(places.length > 0 ? [`  path: { ${places.join(', ')} },`] : []),
     ...(body === undefined
       ? []
-      : [`  body: ${JSON.stringify(withoutSecrets(body), null, 2).replaceAll('\n', '\n  ')},`]),
+      : [`  body: ${JSON.stringify(withoutSecrets(body, of), null, 2).replaceAll('\n', '\n  ')},`]),
   ];
   const options = [
     `  url: ${JSON.stringify(`${origin}/api`)},`,
     '  token: process.env.INNKEEPER_API_KEY,',
     ...(organization === null ? [] : [`  organization: () => ${id(organization)},`]),
   ];
+  const made = `const client = new Client({\n${options.join('\n')}\n});\n`;
+  const sent = `client.upload(${JSON.stringify(of)}, await openAsBlob('${file}'), '${upload}')`;
+  if (upload !== undefined) return `import { openAsBlob } from 'node:fs';\n\n${made}await ${sent};`;
   const call = `${method.toLowerCase()}(${JSON.stringify(of)}${parts.length > 0 ? `, {\n${parts.join('\n')}\n}` : ''})`;
-  return `const client = new Client({\n${options.join('\n')}\n});\nawait client.${call};`;
+  return `${made}await client.${call};`;
 }

@@ -1,18 +1,19 @@
 /** A call as a command of `inn`, loaded when somebody asks for it. Named and written by what the program itself reads. */
 import { wordsOfBody } from '../../../cli/flags.ts';
 import { wordsOf } from '../../../cli/names.ts';
-import { type Call, withoutSecrets } from './asCode.ts';
+import { type Call, file, withoutSecrets } from './asCode.ts';
 
 /** For a shell; who asks is what `inn login` keeps. */
-export function asCommand({ method, path, given, address, organization, body }: Call): string {
+export function asCommand({ method, path, given, address, organization, body, upload }: Call): string {
   const places = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => quoted(given[name] ?? ''));
   const query = [...new URLSearchParams(address.split('?')[1] ?? '')].map(
     ([name, value]) => [name, value === 'true' || (value === 'false' ? false : value)] as const,
   );
   const about = organization === null ? [] : ['--organization', organization];
   const flags = flagsIn([
-    ...wordsOfBody(Object.fromEntries(query)),
-    ...wordsOfBody(withoutSecrets(body)),
+    ...(upload === undefined ? [] : ['--file', file]),
+    ...wordsOfBody(Object.fromEntries(query), path),
+    ...wordsOfBody(withoutSecrets(body, path), path),
     ...about,
   ]);
   return [['inn', ...wordsOf(method, path), ...places].join(' '), ...flags].join(' \\\n  ');
