@@ -113,7 +113,7 @@ export const allMails = [
 ];
 
 const mailReaders = { readBrand, readAddressees, readHolders };
-const mailJobs: AnySaga[] = [mailDelivery(allMails, mailReaders), mailSending(readBrand)];
+const mailJobs: AnySaga[] = [...mailDelivery(allMails, mailReaders), ...mailSending(readBrand)];
 
 /** Everything that follows from an event; the process that records one enqueues it. */
 export const allReactions: Reaction[] = [

@@ -61,6 +61,15 @@ describe('every mail', () => {
     expect(allMails.map(({ event }) => event).filter((event) => !(event in samples))).toEqual([]);
   });
 
+  // A ticket that was closed asks whether that helped, by a link that nobody asked for.
+  it('with a link that somebody waits for goes before those that only tell of something', () => {
+    const links = all.filter(({ mail, data, language }) => render(mail, data, language).link !== null);
+    const named = new Set(links.map(({ mail }) => mail.event));
+    named.delete('ticket.customer_told');
+    const awaited = allMails.filter(({ isAwaited }) => isAwaited).map(({ event }) => event);
+    expect(awaited.sort()).toEqual([...named].sort());
+  });
+
   it.each(languages)('is written in %s, to be looked at in var/mails', (language) => {
     const folder = path.join(shown, language);
     mkdirSync(folder, { recursive: true });

@@ -104,7 +104,7 @@ describe('what is counted of the house', () => {
         ('vps.start', '{}', 'ready', now() - interval '10 minutes', now(), null, null, 0, 4242),
         ('vps.stop', '{}', 'ready', now() + interval '1 day', now(), null, 'end: the disk is full', 7, null)`,
     );
-    await value('innkeeper_jobs{queue="quick",state="failed"}', (jobs) => jobs === 1);
+    await value('innkeeper_jobs{queue="mails",state="failed"}', (jobs) => jobs === 1);
     await value('innkeeper_jobs{queue="machine",state="stuck"}', (jobs) => jobs === 1);
     await value('innkeeper_jobs{queue="machine",state="scheduled"}', (jobs) => jobs === 1);
     await value('innkeeper_jobs{queue="unknown",state="waiting"}', (jobs) => jobs === 1);
@@ -136,7 +136,7 @@ describe('what is counted of the house', () => {
       `create function hold() returns trigger language plpgsql as $$ begin return null; end $$;
        create trigger hold before update on jobs for each row execute function hold();
        insert into jobs (name, payload, run_at, created_at)
-         values ('mail.deliver', '{"journalId": 1}', now() - interval '2 minutes', now())`,
+         values ('services.deliverPaid', '{"journalId": 1}', now() - interval '2 minutes', now())`,
     );
     await value('innkeeper_reactions_oldest_waiting_seconds', (s) => s > 110 && s < 200);
     await sql(product, `drop trigger hold on jobs; delete from jobs where state = 'ready'`);

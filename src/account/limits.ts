@@ -9,6 +9,8 @@ const accountLimits = limits({
   /** Wrong codes of an account, or of a browser in which its person signed in before. */
   'second-factor': { quota: 10, windowS: 900, per: 'ip' },
   registration: { quota: 10, windowS: 3_600, per: 'ip' },
+  /** Each key that is added is a mail to its person. */
+  'new-key': { quota: 240, windowS: 3_600, per: 'person' },
   export: { quota: 10, windowS: 3_600, per: 'person' },
   /** Each is a mail to somebody who may not have asked for it. */
   'mail-link': { quota: 10, windowS: 3_600, per: 'ip' },

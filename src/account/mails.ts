@@ -80,8 +80,12 @@ const confirmation = (reader: Reader, linkId: number) => ({
     say(reader, 'shared.ifNotAsked'),
   ],
 });
-const registered = mail(accountRegistered, ({ data }, reader) => confirmation(reader, data.link_id));
-const again = mail(verificationSent, ({ data }, reader) => confirmation(reader, data.link_id));
+const registered = mail(accountRegistered, ({ data }, reader) => confirmation(reader, data.link_id), {
+  isAwaited: true,
+});
+const again = mail(verificationSent, ({ data }, reader) => confirmation(reader, data.link_id), {
+  isAwaited: true,
+});
 
 /** The button by which a password is set anew. */
 const setPassword = (reader: Reader, linkId: number) => ({
@@ -89,19 +93,27 @@ const setPassword = (reader: Reader, linkId: number) => ({
   link: mailLink('reset', linkId),
 });
 
-const repeated = mail(registrationRepeated, ({ data }, reader) => ({
-  subject: say(reader, 'repeated.subject'),
-  blocks: [say(reader, 'repeated.what'), setPassword(reader, data.link_id), say(reader, 'repeated.ifNot')],
-}));
+const repeated = mail(
+  registrationRepeated,
+  ({ data }, reader) => ({
+    subject: say(reader, 'repeated.subject'),
+    blocks: [say(reader, 'repeated.what'), setPassword(reader, data.link_id), say(reader, 'repeated.ifNot')],
+  }),
+  { isAwaited: true },
+);
 
-const forgotten = mail(passwordForgotten, ({ data }, reader) => ({
-  subject: say(reader, 'forgotten.subject'),
-  blocks: [
-    say(reader, 'forgotten.what'),
-    setPassword(reader, data.link_id),
-    say(reader, 'shared.ifNotAsked'),
-  ],
-}));
+const forgotten = mail(
+  passwordForgotten,
+  ({ data }, reader) => ({
+    subject: say(reader, 'forgotten.subject'),
+    blocks: [
+      say(reader, 'forgotten.what'),
+      setPassword(reader, data.link_id),
+      say(reader, 'shared.ifNotAsked'),
+    ],
+  }),
+  { isAwaited: true },
+);
 
 const reset = mail(passwordReset, (_, reader) => ({
   subject: say(reader, 'passwordReset.subject'),
@@ -123,7 +135,7 @@ const emailWanted = mail(
       say(reader, 'shared.ifNotAsked'),
     ],
   }),
-  { address: 'new_email' },
+  { address: 'new_email', isAwaited: true },
 );
 
 const emailLeaving = mail(
@@ -154,18 +166,24 @@ const emailGone = mail(
       say(reader, 'emailGone.next'),
     ],
   }),
-  { address: 'old_email' },
+  { address: 'old_email', isAwaited: true },
 );
 
-const emailBack = mail(emailChangeRevoked, ({ data }, reader) => ({
-  subject: say(reader, 'emailBack.subject'),
-  blocks: [
-    say(reader, 'emailBack.what'),
-    setPassword(reader, data.link_id),
-    say(reader, 'emailBack.next'),
-    ...(data.ssh_keys?.length ? [say(reader, 'emailBack.sshKeys', { names: data.ssh_keys.join(', ') })] : []),
-  ],
-}));
+const emailBack = mail(
+  emailChangeRevoked,
+  ({ data }, reader) => ({
+    subject: say(reader, 'emailBack.subject'),
+    blocks: [
+      say(reader, 'emailBack.what'),
+      setPassword(reader, data.link_id),
+      say(reader, 'emailBack.next'),
+      ...(data.ssh_keys?.length
+        ? [say(reader, 'emailBack.sshKeys', { names: data.ssh_keys.join(', ') })]
+        : []),
+    ],
+  }),
+  { isAwaited: true },
+);
 
 const held = mail(
   addressHeld,
@@ -218,14 +236,18 @@ const passkeyCopied = mail(passkeyWentBack, ({ data: { name } }, reader) => ({
   blocks: [say(reader, 'passkeyCopied.what', { name }), say(reader, 'passkeyCopied.next')],
 }));
 
-const resetAsked = mail(factorResetAsked, ({ data }, reader) => ({
-  subject: say(reader, 'resetAsked.subject'),
-  blocks: [
-    say(reader, 'resetAsked.what'),
-    { button: say(reader, 'resetAsked.button'), link: keepLink(data.link_id) },
-    say(reader, 'resetAsked.next'),
-  ],
-}));
+const resetAsked = mail(
+  factorResetAsked,
+  ({ data }, reader) => ({
+    subject: say(reader, 'resetAsked.subject'),
+    blocks: [
+      say(reader, 'resetAsked.what'),
+      { button: say(reader, 'resetAsked.button'), link: keepLink(data.link_id) },
+      say(reader, 'resetAsked.next'),
+    ],
+  }),
+  { isAwaited: true },
+);
 
 const resetStopped = mail(factorResetStopped, (_, reader) => ({
   subject: say(reader, 'resetStopped.subject'),
@@ -249,18 +271,22 @@ const impersonated = mail(impersonationStarted, ({ data: { read_only, reason } }
 
 const roles = ['administrator', 'billing', 'support', 'operator'] as const;
 
-const ofStaff = mail(staffAdded, ({ data: { role, link_id } }, reader) => {
-  const known = roles.find((each) => each === role);
-  return {
-    subject: say(reader, 'ofStaff.subject'),
-    blocks: [
-      say(reader, 'ofStaff.what'),
-      setPassword(reader, link_id),
-      say(reader, 'ofStaff.role', { role: known === undefined ? role : say(reader, `roles.${known}`) }),
-      say(reader, 'ofStaff.late'),
-    ],
-  };
-});
+const ofStaff = mail(
+  staffAdded,
+  ({ data: { role, link_id } }, reader) => {
+    const known = roles.find((each) => each === role);
+    return {
+      subject: say(reader, 'ofStaff.subject'),
+      blocks: [
+        say(reader, 'ofStaff.what'),
+        setPassword(reader, link_id),
+        say(reader, 'ofStaff.role', { role: known === undefined ? role : say(reader, `roles.${known}`) }),
+        say(reader, 'ofStaff.late'),
+      ],
+    };
+  },
+  { isAwaited: true },
+);
 
 const fields = ['email', 'first_name', 'last_name', 'phone', 'billing_email', 'abuse_email'] as const;
 

@@ -99,6 +99,7 @@ export function accountRoutes(upstairs: Upstairs): RouteGroup {
       {
         ...own,
         area: 'all',
+        limit: 'new-key',
         operation: 'createSshKey',
         summary: 'Create SSH key',
         description:

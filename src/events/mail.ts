@@ -54,6 +54,8 @@ export interface MailDeclaration {
   readonly isOrganizations: boolean;
   /** Goes to all people of the organization who hold it; null when others are told. */
   readonly permission: Permission | null;
+  /** Whether it brings a link that somebody asked for and waits for: such go before all that only tell of something. */
+  readonly isAwaited: boolean;
   when(data: object): boolean;
   /** What its reader can answer to by mail; null when there is nobody who would read it. */
   conversation(data: object): Conversation | null;
@@ -79,6 +81,7 @@ interface Options<Data> {
   /** With it, the event's data names the change of address: `email_change_id`. */
   address?: Address;
   conversation?: (data: Data) => Conversation | null;
+  isAwaited?: boolean;
 }
 
 // As methods, which take the one type of data that entries of an event have.
@@ -101,7 +104,8 @@ export function mail<Data extends Concerning>(
     ...{ when, conversation, to: () => null },
     text: (...given) => inBlocks(text(...given)),
   };
-  const whom = { isBill, isOrganizations, permission: permission ?? null, address };
+  const { isAwaited = false } = options;
+  const whom = { isBill, isOrganizations, permission: permission ?? null, address, isAwaited };
   return { event: event.name, ...whom, about: about ?? null, ...declared };
 }
 
@@ -110,12 +114,13 @@ export function mailTo<Data extends object>(
   event: Event<Data>,
   to: (data: Data) => string,
   text: (happened: Happened<Data>, reader: Reader) => MailText,
+  { isAwaited = false }: Pick<Options<Data>, 'isAwaited'> = {},
 ): MailDeclaration {
   const declared: Declared<Data> = {
     ...{ when: () => true, conversation: () => null, to },
     text: (...given) => inBlocks(text(...given)),
   };
-  const nobodys = { isBill: false, isOrganizations: false, permission: null };
+  const nobodys = { isBill: false, isOrganizations: false, permission: null, isAwaited };
   return { event: event.name, ...nobodys, about: null, address: 'own', ...declared };
 }
 

@@ -9,11 +9,13 @@ import {
   type Language,
   type NamedJob,
   newId,
+  type Queue,
   type Reaction,
   type Run,
   type Saga,
   saga,
   statement,
+  type TxContext,
   type TxRun,
 } from '../platform/index.ts';
 import { answerAddress, rootOf } from './answerAddress.ts';
@@ -166,11 +168,28 @@ interface Payload {
 }
 
 const deliver: NamedJob<Payload> = { name: 'mail.deliver' };
+const deliverAwaited: NamedJob<Payload> = { name: 'mail.deliverLink' };
 /** One of the mails of an entry. */
 interface MailPayload extends Payload {
   mailId?: number;
 }
-export const sending: NamedJob<MailPayload> = { name: 'mail.send' };
+const sending: NamedJob<MailPayload> = { name: 'mail.send' };
+const sendingAwaited: NamedJob<MailPayload> = { name: 'mail.sendLink' };
+
+/**
+ * Has a mail sent that is written down. Jobs of what somebody waits for have names of their own, and so a queue: a night's
+ * notices, or a mail server that says nothing, hold up neither them nor what was paid.
+ */
+export async function enqueueSending(
+  ctx: TxContext,
+  {
+    isAwaited,
+    organizationId,
+    ...payload
+  }: MailPayload & { isAwaited: boolean; organizationId: number | null },
+): Promise<void> {
+  await enqueue(ctx, isAwaited ? sendingAwaited : sending, payload, { organizationId });
+}
 
 /** Says who the company is. */
 type BrandReader = (ctx: Context) => Promise<Brand>;
@@ -179,7 +198,7 @@ type BrandReader = (ctx: Context) => Promise<Brand>;
 export function mailReactions(mails: readonly MailDeclaration[]): Reaction[] {
   return mails.map((mail) => ({
     event: mail.event,
-    job: deliver,
+    job: mail.isAwaited ? deliverAwaited : deliver,
     payload: ({ journalId, data }) => (mail.when(data) ? { journalId } : null),
   }));
 }
@@ -191,8 +210,11 @@ export interface MailReaders {
   readHolders: HoldersReader;
 }
 
-/** Writes the mails down that tell customers of a journal entry, once each, and has them sent where mails are sent. */
-export function mailDelivery(mails: readonly MailDeclaration[], readers: MailReaders): Saga<Payload> {
+/**
+ * Writes the mails down that tell customers of a journal entry, once each, and has them sent where mails are sent. Each saga
+ * writes any mail: a version before this one enqueues all of them as `mail.deliver`.
+ */
+export function mailDelivery(mails: readonly MailDeclaration[], readers: MailReaders): Saga<Payload>[] {
   const byEvent = new Map(mails.map((mail) => [mail.event, mail]));
   const steps = [
     {
@@ -201,7 +223,10 @@ export function mailDelivery(mails: readonly MailDeclaration[], readers: MailRea
       do: (run: TxRun<Payload, object>) => write(run, byEvent, readers),
     },
   ] as const;
-  return saga<Payload>({ name: deliver.name, steps });
+  return [
+    saga<Payload>({ name: deliver.name, queue: 'mails', steps }),
+    saga<Payload>({ name: deliverAwaited.name, queue: 'links', steps }),
+  ];
 }
 
 /** Code of a mail that its server does not take for now: a mailbox is full, or the sender is not known there yet. */
@@ -211,8 +236,13 @@ const putOff = 'mail_put_off';
  * Sends a mail that is written down, and marks it. Between the server's "accepted" and that mark a crash can send it
  * again, with the same Message-ID, by which mail systems drop the double.
  */
-export function mailSending(readBrand: BrandReader): Saga<MailPayload> {
-  return job<MailPayload>(sending.name, (run) => send(run, readBrand), {
+export function mailSending(readBrand: BrandReader): Saga<MailPayload>[] {
+  return [sendingIn('mails', sending, readBrand), sendingIn('links', sendingAwaited, readBrand)];
+}
+
+function sendingIn(queue: Queue, { name }: NamedJob<MailPayload>, readBrand: BrandReader): Saga<MailPayload> {
+  return job<MailPayload>(name, (run) => send(run, readBrand), {
+    queue,
     attempts: 12,
     outages: ['mail_unreachable', putOff],
     failed: async (ctx, { journalId, mailId = null }, { code, message }) => {
@@ -256,7 +286,8 @@ async function write(
       now: ctx.clock.now(),
     });
     if (written === null || state === 'kept') continue;
-    await enqueue(ctx, sending, { journalId, mailId: written.id }, { organizationId });
+    const { isAwaited } = declared;
+    await enqueueSending(ctx, { journalId, mailId: written.id, isAwaited, organizationId });
   }
 }
 

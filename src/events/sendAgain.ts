@@ -1,16 +1,22 @@
 import type { Mail } from '../drivers/mail/index.ts';
-import { enqueue, fail, type StaffContext, statement, transaction } from '../platform/index.ts';
+import { fail, type StaffContext, statement, transaction } from '../platform/index.ts';
 import { mailSentAgain } from './events.ts';
 import { record } from './journal.ts';
 import { readMail } from './mailList.ts';
-import { sending } from './mails.ts';
+import { enqueueSending } from './mails.ts';
 
 const lockMail = statement<
-  { journal_id: number; organization_id: number | null; state: string; recipient: string },
+  {
+    journal_id: number;
+    organization_id: number | null;
+    state: string;
+    recipient: string;
+    has_link: boolean;
+  },
   { id: number }
 >(
   'events.lockMail',
-  'select journal_id, organization_id, state, recipient from mails where id = :id for update',
+  'select journal_id, organization_id, state, recipient, link is not null as has_link from mails where id = :id for update',
 );
 const queueAgain = statement<never, { id: number }>(
   'events.queueAgain',
@@ -33,8 +39,8 @@ export function sendAgain(ctx: StaffContext, mail: Mail, id: number) {
     if (found.state === 'queued') throw fail('mail_under_way');
     await tx.db.run(queueAgain, { id });
     await tx.db.run(trustAddress, { address: found.recipient });
-    const { journal_id: journalId, organization_id: organizationId } = found;
-    await enqueue(tx, sending, { journalId, mailId: id }, { organizationId });
+    const { journal_id: journalId, organization_id: organizationId, has_link: isAwaited } = found;
+    await enqueueSending(tx, { journalId, mailId: id, isAwaited, organizationId });
     const again = await readMail(tx, id);
     const { event, sendings } = again.mail;
     await record(tx, mailSentAgain, {

@@ -83,5 +83,5 @@ export const reverseNaming = job<Payload>(
     }
     throw new Error(`the name of ${payload.address} changes faster than it can be published`);
   },
-  { attempts },
+  { attempts, queue: 'names' },
 );

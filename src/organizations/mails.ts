@@ -27,8 +27,8 @@ const invitation = ({ subject, data }: Happened<InvitationSent>, reader: Reader)
     ],
   };
 };
-const invited = mailTo(memberInvited, ({ email }) => email, invitation);
-const invitedAgain = mailTo(invitationSentAgain, ({ email }) => email, invitation);
+const invited = mailTo(memberInvited, ({ email }) => email, invitation, { isAwaited: true });
+const invitedAgain = mailTo(invitationSentAgain, ({ email }) => email, invitation, { isAwaited: true });
 
 const accepted = mail(invitationAccepted, ({ data: { organization, email, ...data } }, reader) => {
   const role = say(reader, `roles.${data.role}`);

@@ -38,6 +38,7 @@ export function apiKeyRoutes(scopes: readonly string[]): RouteGroup {
       {
         ...endangering,
         idempotency: 'off',
+        limit: 'new-key',
         operation: 'createApiKey',
         summary: 'Create API key',
         description:

@@ -26,6 +26,7 @@ export const profileRoutes = routes('/dashboard/billing/profile', group, (route)
     {
       auth: 'organization',
       permission: 'billing.manage',
+      limit: 'billing-profile',
       operation: 'updateBillingProfile',
       summary: 'Change billing profile',
       description:

@@ -4,6 +4,7 @@ import { ownerOf } from '../../organizations/index.ts';
 import {
   type Context,
   enqueue,
+  isJobOpenAbout,
   job,
   statement,
   systemActor,
@@ -26,6 +27,9 @@ const longestPause = 6 * 60 * minute;
 const validFor = 30 * day;
 const invalidFor = day;
 
+/** Another id may be told while one is asked about; after so many the periodic job takes over. */
+const roundsAtMost = 2;
+
 /** Until then nobody else asks the same. */
 const claimed = 15 * minute;
 
@@ -47,10 +51,10 @@ const claim = statement<never, { organizationIds: number[]; until: Date }>(
   'billing.claimTaxIds',
   'update tax_standings set ask_at = :until where organization_id = any(:organizationIds::bigint[])',
 );
-const standingOf = statement<Asked, { organizationId: number; taxId: string }>(
+const standingOf = statement<Asked, { organizationId: number }>(
   'billing.taxIdToAsk',
   `select organization_id, tax_id, state, tries from tax_standings
-   where organization_id = :organizationId and tax_id = :taxId and ask_at is not null`,
+   where organization_id = :organizationId and tax_id is not null and ask_at is not null`,
 );
 const lockStanding = statement<Asked, { organizationId: number; taxId: string }>(
   'billing.lockAskedTaxId',
@@ -89,8 +93,12 @@ interface Payload {
   taxId: string;
 }
 
-/** Has the register asked about a tax id that was just told. */
+/**
+ * Has the register asked about a tax id that was just told. An organization has one question open at a time: the job that
+ * waits asks about the id that is told by then. The caller holds the organization's lock, or the standing's row.
+ */
 export async function askAbout(tx: TxContext, { organizationId, taxId }: Payload): Promise<void> {
+  if (await isJobOpenAbout(tx, taxIdCheck, { organizationId })) return;
   await enqueue(tx, taxIdCheck, { organizationId, taxId }, { organizationId });
 }
 
@@ -105,17 +113,23 @@ export function askedAgainAt(now: Date): Date {
  */
 export const taxIdCheck = job<Payload>(
   'billing.checkTaxId',
-  async ({ ctx, drivers, payload: { organizationId, taxId } }) => {
-    const asked = await ctx.db.maybe(standingOf, { organizationId, taxId });
-    if (asked === null) return;
-    try {
-      const { valid, ...told } = await drivers.vat.check(taxId, await ourVatId(ctx));
-      await keep(ctx, asked, { state: valid ? 'valid' : 'invalid', ...told });
-    } catch (error) {
-      if (!(error instanceof VatError)) throw error;
-      await tryLater(ctx, asked, error);
+  async ({ ctx, drivers, payload: { organizationId } }) => {
+    let before: string | null = null;
+    for (let round = 0; round < roundsAtMost; round += 1) {
+      const asked = await ctx.db.maybe(standingOf, { organizationId });
+      if (asked === null || asked.tax_id === before) return;
+      before = asked.tax_id;
+      try {
+        const { valid, ...told } = await drivers.vat.check(asked.tax_id, await ourVatId(ctx));
+        await keep(ctx, asked, { state: valid ? 'valid' : 'invalid', ...told });
+      } catch (error) {
+        if (!(error instanceof VatError)) throw error;
+        await tryLater(ctx, asked, error);
+      }
     }
   },
+  // The register asks others, who may take their time.
+  { queue: 'names' },
 );
 
 /** The provider's own, for the register to number its answers; without one that can be asked for, they have no number. */

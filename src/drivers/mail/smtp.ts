@@ -16,7 +16,8 @@ export function smtpMail({ url, ca, timeoutMs = 10_000 }: SmtpOptions): Mail {
   const transport = createTransport({
     url,
     pool: true,
-    maxConnections: 4,
+    // Two more than the places of notices: whoever waits for a link finds one, however many notices there are.
+    maxConnections: 6,
     connectionTimeout: timeoutMs,
     greetingTimeout: timeoutMs,
     socketTimeout: timeoutMs,

@@ -30,6 +30,8 @@ export interface StandInVies {
   mood: Mood;
   /** What it was asked, in order. */
   asked: { vatId: string; requester: string | null }[];
+  /** Hangs up on whoever waits for an answer. */
+  hangUp(): void;
   close(): Promise<void>;
 }
 
@@ -44,6 +46,7 @@ export async function startVies(ids: readonly string[] = []): Promise<StandInVie
     ids: new Set(ids),
     mood: 'well',
     asked: [],
+    hangUp: () => server.closeAllConnections(),
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());

@@ -14,6 +14,7 @@ export { purgeDoneJobs } from './purge.ts';
 export { type Openings, openingsIn } from './queues.ts';
 export {
   dismissJob,
+  isJobOpenAbout,
   jobStateAbout,
   retryFailedJob,
   retryFailedJobAbout,

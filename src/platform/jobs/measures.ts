@@ -40,7 +40,10 @@ const counted = statement<{ retrying: number; unattended: number }, { servedClas
 /** Jobs and workers. `sagas` says which queue a job waits in, `reactions` which jobs follow from events. */
 export function jobMeasures(sagas: readonly AnySaga[], reactions: readonly Reaction[]): MeasureSource {
   const queueNamed = new Map(sagas.map((saga) => [saga.name, queueOf(saga)]));
-  const following = new Set(reactions.map(({ job }) => job.name));
+  // Mails that only tell of something may wait for a night's end; by their queue it is known how long.
+  const following = new Set(
+    reactions.map(({ job }) => job.name).filter((name) => queueNamed.get(name) !== 'mails'),
+  );
   return {
     measures: [
       {
@@ -58,7 +61,7 @@ export function jobMeasures(sagas: readonly AnySaga[], reactions: readonly React
       { name: 'jobs_unattended', help: 'Jobs that wait for a node that no worker serves.' },
       {
         name: 'reactions_oldest_waiting_seconds',
-        help: 'How far what follows from events is behind the journal: the longest wait of such a job.',
+        help: 'How far what follows from events is behind the journal: the longest wait of such a job, mails that only tell of them aside.',
       },
       { name: 'workers', help: 'Workers that live: they hold their lock and were heard of within a minute.' },
       { name: 'workers_last_seen_timestamp_seconds', help: 'When any worker was heard of last.' },

@@ -312,6 +312,13 @@ export const isUnderWay = statement<{ id: number }, { id: number }>(
   `select id from jobs where id = :id and state in ('ready', 'running')`,
 );
 
+// Each state by an index of its own: what is done, which is most, is not looked at.
+export const openAbout = statement<{ id: number }, { name: string; about: object }>(
+  'jobs.openAbout',
+  `select id from jobs where state = 'ready' and name = :name and payload @> :about
+   union all select id from jobs where state = 'running' and name = :name and payload @> :about limit 1`,
+);
+
 export const stateAbout = statement<{ state: JobState }, { name: string; about: object }>(
   'jobs.stateAbout',
   'select state from jobs where name = :name and payload @> :about order by id desc limit 1',

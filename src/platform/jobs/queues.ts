@@ -1,11 +1,18 @@
 import type { AnySaga, Queue } from './saga.ts';
 
-export const queues: readonly Queue[] = ['quick', 'charges', 'machine', 'bulk', 'incoming'];
+export const queues: readonly Queue[] = [
+  ...(['quick', 'charges', 'links', 'mails', 'names'] as const),
+  ...(['machine', 'bulk', 'incoming'] as const),
+];
 
 /** How many jobs of each queue one worker runs side by side. */
 export type Slots = Record<Queue, number>;
 
-export const defaultSlots: Slots = { quick: 16, charges: 64, machine: 12, bulk: 4, incoming: 2 };
+export const defaultSlots: Slots = {
+  ...{ quick: 16, charges: 64 },
+  ...{ links: 4, mails: 4, names: 8 },
+  ...{ machine: 12, bulk: 4, incoming: 2 },
+};
 
 export function queueOf({ queue }: AnySaga): Queue {
   return queue ?? 'quick';

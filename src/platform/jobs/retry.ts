@@ -12,6 +12,7 @@ import {
   type JobState,
   lockEnded,
   lockEndedAbout,
+  openAbout,
   settleFailedAbout,
   startAgain,
   stateAbout,
@@ -62,6 +63,15 @@ export async function settleFailedJobAbout<Payload extends object>(
   about: NoInfer<Partial<Payload>>,
 ): Promise<void> {
   await ctx.db.run(settleFailedAbout, { name, about });
+}
+
+/** Whether a job of the saga waits or runs whose payload holds `about`. */
+export async function isJobOpenAbout<Payload extends object>(
+  ctx: Context,
+  { name }: SagaFor<Payload> | NamedJob<Payload>,
+  about: NoInfer<Partial<Payload>>,
+): Promise<boolean> {
+  return (await ctx.db.maybe(openAbout, { name, about })) !== null;
 }
 
 /** How the saga's newest job stands whose payload holds `about`; null when there is none (any more). */

@@ -68,11 +68,13 @@ export interface Failure {
 }
 
 /**
- * Jobs of one queue wait for each other, never for those of another. `quick` is money, mails and names, done in
- * seconds; `charges` takes money from saved methods, thousands of them in a night, most of which wait for an answer; `machine` waits for guests, minutes; `bulk` moves whole disks, which may take hours; `incoming` is
- * what strangers send us, as much as they like.
+ * Jobs of one queue wait for each other, never for those of another. `quick` is money and what was paid, done in
+ * seconds, and waits for nobody outside but the payment provider; `charges` takes money from saved methods, thousands of them
+ * in a night, most of which wait for an answer; `links` are mails with a link that somebody asked for, `mails` all others, a
+ * night's hundred thousand; `names` asks name servers and registers of VAT ids; `machine` waits for guests, minutes; `bulk`
+ * moves whole disks, which may take hours; `incoming` is what strangers send us, as much as they like.
  */
-export type Queue = 'quick' | 'charges' | 'machine' | 'bulk' | 'incoming';
+export type Queue = 'quick' | 'charges' | 'links' | 'mails' | 'names' | 'machine' | 'bulk' | 'incoming';
 
 /** A job: a list of steps, and what is recorded at its end in the transaction that ends it. */
 export interface Saga<Payload, State = object, Result = Partial<State>> {

@@ -27,7 +27,7 @@ export interface WorkerOptions {
   /** The nodes whose jobs it runs, besides those that are anyone's. Default: none. */
   nodes?: readonly number[];
   /** How many jobs of each queue run side by side. */
-  slots?: Slots;
+  slots?: Partial<Slots>;
   /** How often the worker looks for itself; a commit in this process wakes it at once. */
   pollMs?: number;
   /** It does a few kinds of jobs while no worker lives, and does not count as one. */
@@ -71,7 +71,7 @@ export function startWorker(ctx: Context, url: string, options: WorkerOptions): 
   const known = byName(sagas);
   const companies = new Map(sagas.filter(({ inStep }) => inStep).map(({ name }) => [name, openCompany()]));
   const places = [0, ...nodes]; // 0 is anyone's
-  const slots = options.slots ?? defaultSlots;
+  const slots = { ...defaultSlots, ...options.slots };
   const pollMs = options.pollMs ?? 1_000;
   const running = new Set<Running>();
   const bell = createBell();
@@ -222,7 +222,7 @@ export function startWorker(ctx: Context, url: string, options: WorkerOptions): 
   return {
     isAlive,
     counts: () => {
-      const now: Slots = { quick: 0, charges: 0, machine: 0, bulk: 0, incoming: 0 };
+      const now = Object.fromEntries(queues.map((queue) => [queue, 0])) as Slots;
       for (const { queue } of running) now[queue] += 1;
       return { running: now, slots, stumbles };
     },
