@@ -1,4 +1,4 @@
-import { mkdtempSync } from 'node:fs';
+import { chmodSync, mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Config, readConfig } from '../src/config.ts';
@@ -58,6 +58,8 @@ const silent = { stage: () => undefined, say: () => undefined };
 export async function startTestProduct(options: TestOptions = {}): Promise<TestProduct> {
   const database = await testDatabase();
   const dataDir = mkdtempSync(join(tmpdir(), 'innkeeper-product-'));
+  // As the product makes it for the account of the database: else it asks a program of that account, twice.
+  chmodSync(dataDir, 0o711);
   const config: Config = readConfig({
     PORT: '0',
     HOST: '127.0.0.1',

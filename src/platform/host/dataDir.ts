@@ -31,7 +31,7 @@ export async function prepareDataDir(dir: string): Promise<DataDir> {
   const absolute = path.resolve(dir);
   const isRoot = process.getuid?.() === 0;
   await fs.mkdir(absolute, { recursive: true, mode: 0o700 });
-  const hash = createHash('sha256').update(absolute).digest('hex').slice(0, 8);
+  const hash = hashOf(absolute);
   if (!isRoot) return { dir: absolute, runDir: await userRunDir(absolute, hash), runAs: null };
 
   const user = await ensureServiceUser(databaseUserName);
@@ -40,11 +40,21 @@ export async function prepareDataDir(dir: string): Promise<DataDir> {
   return { dir: reachable, runDir, runAs: user.name };
 }
 
+/** The directory of sockets that belongs to a data directory, which need not be there any more. */
+export async function runDirOf(dir: string): Promise<string> {
+  const absolute = path.resolve(dir);
+  const hash = hashOf(absolute);
+  return process.getuid?.() === 0 ? rootRunDirOf(hash) : userRunDir(absolute, hash);
+}
+
+const hashOf = (absolute: string) => createHash('sha256').update(absolute).digest('hex').slice(0, 8);
+const rootRunDirOf = (hash: string) => `/run/innkeeper/${hash}`;
+
 /** Not writable for the service user: a service that was taken over must not swap a path that root uses. */
 async function rootRunDir(hash: string, user: ServiceUser): Promise<string> {
   await fs.mkdir('/run/innkeeper', { recursive: true, mode: 0o755 });
   await fs.chmod('/run/innkeeper', 0o755);
-  const runDir = `/run/innkeeper/${hash}`;
+  const runDir = rootRunDirOf(hash);
   await fs.mkdir(runDir, { recursive: true, mode: 0o711 });
   await fs.chown(runDir, 0, user.gid);
   await fs.chmod(runDir, 0o711);

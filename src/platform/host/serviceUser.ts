@@ -16,10 +16,17 @@ export async function findUser(name: string): Promise<ServiceUser | null> {
   return uid === undefined || gid === undefined ? null : { name, uid: Number(uid), gid: Number(gid) };
 }
 
+/** Those found already: an account keeps its numbers as long as we run, and each look is a program of its own. */
+const known = new Map<string, ServiceUser>();
+
 /** The account of that name, made as a system user without home or login when it is absent. Needs root. */
 export async function ensureServiceUser(name: string): Promise<ServiceUser> {
-  const existing = await findUser(name);
-  if (existing) return existing;
+  const user = known.get(name) ?? (await findUser(name)) ?? (await makeServiceUser(name));
+  known.set(name, user);
+  return user;
+}
+
+async function makeServiceUser(name: string): Promise<ServiceUser> {
   // Full paths: root reached through `su` often has no sbin in its PATH.
   await runAsRoot(['/usr/sbin/groupadd', '--system', '--force', name]);
   await runAsRoot([

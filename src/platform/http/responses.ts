@@ -86,13 +86,11 @@ export interface ResponseCheck {
 export function responseCheck(route: Route): ResponseCheck {
   const name = `${route.method} ${route.path}`;
   const { data } = route;
-  // At the first answer: a test asks a few of the routes, and to compile them all takes seconds.
-  let isValid: ValidateFunction | null = null;
   const codes = codesOf(route);
   return {
     success(envelope) {
       if (data === null) return;
-      isValid ??= strictAjv().compile(closed(envelopeOf(data)));
+      const isValid = checkOf(data);
       // What leaves is JSON: Dates are text by then and undefined is absent.
       if (!isValid(JSON.parse(JSON.stringify(envelope)))) {
         throw new Error(`${name} answers what its schema does not allow: ${problemsOf(isValid)}`);
@@ -102,6 +100,18 @@ export function responseCheck(route: Route): ResponseCheck {
       if (!codes.has(code)) throw new Error(`${name} answers ${code}, which it does not declare in errors`);
     },
   };
+}
+
+/**
+ * Made at the first answer, for all products of this process: a test asks a few of the routes, to compile them all takes seconds,
+ * and the next test has a product of its own.
+ */
+const checks = new WeakMap<TSchema, ValidateFunction>();
+
+function checkOf(data: TSchema): ValidateFunction {
+  const made = checks.get(data) ?? strictAjv().compile(closed(envelopeOf(data)));
+  checks.set(data, made);
+  return made;
 }
 
 function strictAjv(): Ajv {
