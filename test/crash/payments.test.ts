@@ -1,3 +1,88 @@
-import { describeChargeSweep } from './chargeSweep.ts';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { until } from '../product.ts';
+import { sql } from '../sql.ts';
+import { stripeEnv } from '../stripe/product.ts';
+import { type StripeStandIn, startStripe } from '../stripe/standIn.ts';
+import type { Scenario } from './scenarios.ts';
+import { everySecond, failpointsOf, stepsOf, sweepCrashes } from './sweep.ts';
+import { openWorld, type World } from './world.ts';
 
-describeChargeSweep(1, 2);
+/** After every second effect; `money.long.test.ts` has every failpoint of every scenario with money. */
+describe('kill -9 of the product while a saved method is charged', { timeout: 600_000 }, () => {
+  let stripe: StripeStandIn;
+  let world: World;
+  let methodId: number;
+  beforeAll(async () => {
+    stripe = await startStripe();
+    world = await openWorld({ env: { ...stripeEnv(stripe), INNKEEPER_REPEAT_STEPS: 'on' } });
+    methodId = await saveMethod();
+  });
+  afterAll(async () => {
+    await world?.stop();
+    await stripe.close();
+  });
+
+  /** As if the customer had saved a card and the provider had told of it. */
+  async function saveMethod(): Promise<number> {
+    const customer = stripe.account.makeCustomer({}).id;
+    const organizationId = world.demo.customer.organization_id;
+    await sql(
+      world,
+      `insert into provider_customers (organization_id, driver, reference, created_at) values ($1, 'stripe', $2, now())`,
+      ...[organizationId, customer],
+    );
+    const [row] = await sql<{ id: number }>(
+      world,
+      `insert into payment_methods (id, organization_id, driver, reference, type, created_at)
+       values (7, $1, 'stripe', $2, 'card', now()) returning id`,
+      ...[organizationId, stripe.account.attach('pm_card_visa', customer).id],
+    );
+    return Number(row?.id);
+  }
+
+  const order = async () => {
+    const item = { id: world.demo.products.hosting, cycle: 'monthly', type: 'Hosting' };
+    const { body } = await world.customer.post('/cart/checkout/invoice', { products: [item] });
+    return body.data.invoice_id as number;
+  };
+  const paying: Scenario<number> = {
+    name: 'charge a saved method',
+    arrange: order,
+    start: (_, id) =>
+      world.customer.post(`/dashboard/invoices/${id}/pay`, { method: 'card', payment_method_id: methodId }),
+    done: async (_, id) => {
+      await until(
+        () => world.customer.get(`/dashboard/invoices/${id}`),
+        ({ body }) => body.data?.invoice.status === 'paid',
+        180_000,
+      );
+    },
+  };
+
+  it('takes the money once and books it once, wherever it dies', async () => {
+    const failpoints = await failpointsOf(world, paying as Scenario);
+    expect(stepsOf(failpoints)).toEqual(
+      expect.arrayContaining(['billing.chargeSaved/prepare', 'billing.chargeSaved/charge']),
+    );
+    const middle = failpoints.filter(isInTheMiddle);
+    expect(middle.length).toBeGreaterThanOrEqual(5);
+    const ours = everySecond(middle);
+    const swept = await sweepCrashes(world, paying as Scenario, ours);
+    console.log(`killed while charging: ${JSON.stringify(swept)}`);
+    const [booked] = await sql<{ minor: number; invoices: number }>(
+      world,
+      `select (select sum(e.amount_minor) from ledger_entries e join ledger_accounts a on a.id = e.account_id
+         where a.kind = 'provider')::bigint as minor,
+         (select count(*)::int from invoices i join payments p on p.invoice_id = i.id and p.method = 'stripe') as invoices`,
+    );
+    const taken = stripe.account.objects.every('charge').filter(({ paid }) => paid);
+    expect(taken).toHaveLength(ours.length + 1);
+    expect(booked).toEqual({ minor: stripe.account.balance('eur'), invoices: taken.length });
+  });
+});
+
+/** Between what was done at the provider, what remembers it, and what is booked. */
+function isInTheMiddle(name: string): boolean {
+  const step = /^billing\.chargeSaved\/(prepare|charge|book): (after do|recorded)$/;
+  return step.test(name) || /^billing\.chargeSaved: done: (before|after) commit$/.test(name);
+}

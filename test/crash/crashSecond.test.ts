@@ -1,3 +1,0 @@
-import { describeProvisionSweep } from './provisionSweep.ts';
-
-describeProvisionSweep(2, 2);

@@ -1,3 +1,0 @@
-import { describeChargeSweep } from './chargeSweep.ts';
-
-describeChargeSweep(2, 2);
