@@ -14,7 +14,7 @@ import { printRecord, Table } from './print.ts';
 import { save } from './save.ts';
 import { shown, shownJson } from './shown.ts';
 import type { Command } from './table.ts';
-import { positionOfEvents, waitForAction, waitForDelivery } from './wait.ts';
+import { waitForAction, waitForDelivery } from './wait.ts';
 
 /** As many as the API gives at once. */
 const mostOfPage = 100;
@@ -26,8 +26,6 @@ export async function make(client: Client, command: Command, typed: Typed): Prom
   if (command.answer === 'events') return follow(client, command.path, call, typed.flags.json === true);
   if (command.answer !== 'json') return save(client, command, call, typed);
   if (command.list?.hasPages) return printPages(client, command, typed, call);
-  const waitsForMoney = typed.flags.wait === true && command.waitsFor === 'delivery';
-  const since = waitsForMoney ? await positionOfEvents(client) : null;
   const { text, data, headers } = await answerTo(client, command, call);
   if (typed.flags.json === true) printJson(text);
   else if (command.list !== null)
@@ -36,7 +34,7 @@ export async function make(client: Client, command: Command, typed: Typed): Prom
   const isTried = command.method !== 'get' && headers.get('test-key') === 'true';
   if (isTried) process.stderr.write('The key is a test key: nothing was changed.\n');
   // After it is printed: it may hold what is said once, such as a password, and whoever waits may give up.
-  else if (typed.flags.wait === true) await wait(client, command, typed, { data, since });
+  else if (typed.flags.wait === true) await wait(client, command, typed, data);
 }
 
 function callOf({ upload, takesKey }: Command, { places, query, body, flags }: Typed): Call {
@@ -73,13 +71,8 @@ async function answerTo(client: Client, { method, path }: Command, call: Call): 
   }
 }
 
-async function wait(
-  client: Client,
-  { waitsFor }: Command,
-  { places }: Typed,
-  { data, since }: { data: unknown; since: string | null },
-): Promise<void> {
-  if (waitsFor === 'delivery') await waitForDelivery(client, data as Schema<'InvoicePaymentAnswer'>, since);
+async function wait(client: Client, { waitsFor }: Command, { places }: Typed, data: unknown): Promise<void> {
+  if (waitsFor === 'delivery') await waitForDelivery(client, data as Schema<'InvoicePaymentAnswer'>);
   const { action } = data as { action?: Schema<'Action'> | null };
   if (waitsFor === 'action' && action) await waitForAction(client, Number(places.id), action);
 }

@@ -35,7 +35,7 @@ function isBroken(error: unknown): boolean {
 }
 
 /** What has been sent, until whoever sends ends it. */
-export async function* sentIn(answer: Response): AsyncGenerator<Sent> {
+async function* sentIn(answer: Response): AsyncGenerator<Sent> {
   if (answer.body === null) return;
   const decoder = new TextDecoder();
   let text = '';
@@ -74,7 +74,7 @@ function print({ event, data }: Sent, isJson: boolean): void {
   process.stdout.write(`${[timestamp, event, ...said].map((each) => shown(String(each))).join('  ')}\n`);
 }
 
-export function parsed(data: string): { timestamp?: string; data?: unknown } {
+function parsed(data: string): { timestamp?: string; data?: unknown } {
   try {
     return JSON.parse(data) as { timestamp?: string; data?: unknown };
   } catch {

@@ -1,6 +1,5 @@
 /** Waits for what takes long, and says on standard error how it goes. */
-import { ApiError, type Client, type Schema } from '../client/index.ts';
-import { parsed, sentIn } from './events.ts';
+import type { Client, Schema } from '../client/index.ts';
 import { FailedError } from './failures.ts';
 import { shown } from './shown.ts';
 
@@ -41,49 +40,16 @@ export async function waitForAction(
 }
 
 /** Until all that an invoice bought has been delivered. Throws {@link FailedError} when it is not, or waits for a person. */
-export async function waitForDelivery(
-  client: Client,
-  answer: Schema<'InvoicePaymentAnswer'>,
-  since: string | null,
-): Promise<void> {
+export async function waitForDelivery(client: Client, answer: Schema<'InvoicePaymentAnswer'>): Promise<void> {
   const isPaid = answer.invoice.status === 'paid';
-  const { items } = isPaid ? answer.invoice : await waitForPayment(client, answer, since);
+  const { items } = isPaid ? answer.invoice : await waitForPayment(client, answer);
   const services = new Set(items.flatMap(({ service_id: id }) => (id === null ? [] : [id])));
   for (const id of services) await waitForService(client, id);
-}
-
-/** From where events are read that happen from now on; null for a key that may not see them. */
-export async function positionOfEvents(client: Client): Promise<string | null> {
-  try {
-    return String((await client.get('/dashboard/account')).events_position);
-  } catch (error) {
-    if (error instanceof ApiError) return null;
-    throw error;
-  }
-}
-
-/** Throws {@link FailedError} as soon as an event since then says that the charge was declined. An invoice does not say it. */
-async function hearOfDecline(
-  client: Client,
-  charge: number,
-  after: string,
-  signal: AbortSignal,
-): Promise<void> {
-  const answer = await client.send('get', '/dashboard/events', { query: { after }, signal });
-  for await (const { event, data } of sentIn(answer)) {
-    const { charge_id: of, reason, pay_url: page } = (parsed(data).data ?? {}) as Record<string, unknown>;
-    if (of !== charge) continue;
-    const where = typeof page === 'string' ? ` Pay at ${page}` : '';
-    if (event === 'payment.declined') throw new FailedError(`The payment was declined: ${reason}.${where}`);
-    if (event === 'payment.confirmation_wanted')
-      throw new FailedError(`Your bank wants you to confirm the payment.${where}`);
-  }
 }
 
 async function waitForPayment(
   client: Client,
   { invoice: { id, status }, charge, redirect_url: page }: Schema<'InvoicePaymentAnswer'>,
-  since: string | null,
 ): Promise<Schema<'Invoice'>> {
   const isOnItsWay = charge?.state === 'open' || charge?.state === 'pending' || charge?.state === 'paid';
   if (page !== null)
@@ -95,23 +61,17 @@ async function waitForPayment(
         : `The invoice is ${status}: nothing is delivered before it is paid.`,
     );
   say('The payment is on its way.');
-  const ended = new AbortController();
-  let decline: FailedError | null = null;
-  if (since !== null)
-    hearOfDecline(client, charge.id, since, ended.signal).catch((error: unknown) => {
-      // Without the stream it is only heard of later, by whoever looks.
-      if (error instanceof FailedError) decline = error;
-    });
-  try {
-    for (;;) {
-      const { invoice } = await client.get('/dashboard/invoices/{id}', { path: { id } });
-      if (invoice.status === 'paid') return invoice;
-      if (invoice.status !== 'unpaid') throw new FailedError(`The invoice is ${invoice.status}.`);
-      if (decline !== null) throw decline;
-      await pause();
-    }
-  } finally {
-    ended.abort();
+  for (;;) {
+    const { invoice } = await client.get('/dashboard/invoices/{id}', { path: { id } });
+    if (invoice.status === 'paid') return invoice;
+    if (invoice.status !== 'unpaid') throw new FailedError(`The invoice is ${invoice.status}.`);
+    const { state, decline } = invoice.charge?.id === charge.id ? invoice.charge : charge;
+    if (state === 'failed')
+      throw new FailedError(
+        `The payment was declined: ${decline ?? 'nobody said why'} Pay at a page: inn invoices pay ${id} --method card`,
+      );
+    if (state === 'over') throw new FailedError('The payment will not come. The invoice is still open.');
+    await pause();
   }
 }
 

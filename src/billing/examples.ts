@@ -68,6 +68,7 @@ const invoice = {
       created_at: '2026-01-31T22:02:14.489Z',
     },
   ],
+  charge: null,
 };
 
 const forStaff = {

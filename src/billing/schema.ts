@@ -36,6 +36,24 @@ const Possible = PossibleActions(
   refusalCodes,
 );
 
+const Charge = named(
+  'Charge',
+  Type.Object({
+    id: Id,
+    amount: meaning('What the payment provider is asked for', MoneyText),
+    currency: Currency,
+    state: Choice(['open', 'pending', 'paid', 'failed', 'over'], {
+      description:
+        '`open`: nothing has come yet. `pending`: on its way, which takes a direct debit days. `paid`: it came. `failed`: it ' +
+        'was declined. `over`: it will not come',
+    }),
+    decline: Nullable(
+      Type.String({ description: 'Why it was declined last', examples: ['Your card was declined.'] }),
+    ),
+  }),
+  'Money that the payment provider is asked for',
+);
+
 export const Invoice = named(
   'Invoice',
   Type.Object({
@@ -118,6 +136,12 @@ export const Invoice = named(
           created_at: Timestamp,
         }),
         'Money that came in for an invoice',
+      ),
+    ),
+    charge: Nullable(
+      meaning(
+        'What the payment provider was asked for last; null where it was not, and while a page to pay on is only open',
+        Charge,
       ),
     ),
   }),
@@ -222,21 +246,6 @@ export const Pay = named(
       }),
     ),
   }),
-);
-
-const Charge = named(
-  'Charge',
-  Type.Object({
-    id: Id,
-    amount: meaning('What the payment provider is asked for', MoneyText),
-    currency: Currency,
-    state: Choice(['open', 'pending', 'paid', 'failed', 'over'], {
-      description:
-        '`open`: nothing has come yet. `pending`: on its way, which takes a direct debit days. `paid`: it came. `failed`: it ' +
-        'was declined. `over`: it will not come',
-    }),
-  }),
-  'Money that the payment provider is asked for',
 );
 
 export const PayData = named(

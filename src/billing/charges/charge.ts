@@ -1,5 +1,5 @@
 import type { PaymentProvider } from '../../config.ts';
-import { forMany, newId, statement, type TxContext } from '../../platform/index.ts';
+import { forMany, formatMoney, newId, statement, type TxContext } from '../../platform/index.ts';
 
 /**
  * `open`: nothing came, and something may. `pending`: it is on its way. `paid`: it came. `failed`: it was tried and did not
@@ -26,6 +26,8 @@ export interface Charge {
   page_url: string | null;
   page_expires_at: Date | null;
   pages: number;
+  /** Why it was declined last, for the customer. */
+  decline_message: string | null;
   fee_minor: number;
   fee_currency: string | null;
   /** What of it became credit, and what has gone back. */
@@ -37,8 +39,16 @@ export interface Charge {
 }
 
 const columns = `id, organization_id, invoice_id, driver, means, method_id, attempt, amount_minor, currency, uses_credit,
-  state, reference, page_reference, page_url, page_expires_at, pages, fee_minor, fee_currency, credited_minor,
+  state, reference, page_reference, page_url, page_expires_at, pages, decline_message, fee_minor, fee_currency, credited_minor,
   returned_minor, created_at, finished_at`;
+
+/** A charge as the wire shows it. */
+export function viewCharge(
+  charge: Pick<Charge, 'id' | 'amount_minor' | 'currency' | 'state' | 'decline_message'>,
+) {
+  const { id, amount_minor: amountMinor, currency, state, decline_message: decline } = charge;
+  return { id, amount: formatMoney(amountMinor, currency), currency, state, decline };
+}
 
 export const chargeById = forMany(
   statement<Charge, { id: number }>('billing.chargeById', `select ${columns} from charges where id = :id`),

@@ -75,9 +75,10 @@ describe('a saved method', () => {
     expect(await charge(invoiceId)).toEqual(expect.any(Number));
     // Asked again meanwhile, nothing more is charged.
     expect(await charge(invoiceId)).toBeNull();
-    expect((await becomesPaid(who, invoiceId)).payments).toMatchObject([
-      { method: 'stripe', amount: '3.00' },
-    ]);
+    expect(await becomesPaid(who, invoiceId)).toMatchObject({
+      payments: [{ method: 'stripe', amount: '3.00' }],
+      charge: { state: 'paid', amount: '3.00', decline: null },
+    });
     expect(await charge(invoiceId)).toBeNull();
   });
 
@@ -150,7 +151,11 @@ describe('a saved method', () => {
     );
     expect(last.at(-1)).toContain('We do not try again by ourselves.');
     expect((await charges(invoiceId)).map(({ attempt }) => attempt)).toEqual([1, 2, 3, 4]);
-    expect(await invoiceOf(who, invoiceId)).toMatchObject({ status: 'unpaid', amount_due: '3.00' });
+    // Its page is open, and no money was asked for there yet.
+    expect(await invoiceOf(who, invoiceId)).toMatchObject({
+      ...{ status: 'unpaid', amount_due: '3.00' },
+      charge: { state: 'failed', decline: 'Your card was declined.' },
+    });
     const [link = ''] = /http\S+pages\S+/.exec(last.at(-1) ?? '') ?? [];
     await paid.click(link);
     await becomesPaid(who, invoiceId);

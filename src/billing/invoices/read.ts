@@ -7,6 +7,7 @@ import {
   requireRow,
   statement,
 } from '../../platform/index.ts';
+import { type Charge, viewCharge } from '../charges/charge.ts';
 import { referenceOf } from '../documents/reference.ts';
 import { listCredit } from '../ledger/ledger.ts';
 import { paymentWays } from '../payments/ways.ts';
@@ -69,6 +70,7 @@ export interface InvoiceRow {
     received_on: string | null;
     created_at: string;
   }[];
+  charge: Pick<Charge, 'id' | 'amount_minor' | 'currency' | 'state' | 'decline_message'> | null;
 }
 
 export const invoiceColumns = `
@@ -79,7 +81,11 @@ export const invoiceColumns = `
     (select coalesce(jsonb_agg(to_jsonb(l) - 'invoice_id' - 'organization_id' order by l.ordinal), '[]')
        from invoice_items l where l.invoice_id = t.id) as items,
     (select coalesce(jsonb_agg(to_jsonb(p) - 'invoice_id' - 'organization_id' order by p.created_at, p.id), '[]')
-       from payments p where p.invoice_id = t.id) as payments`;
+       from payments p where p.invoice_id = t.id) as payments,
+    (select jsonb_build_object('id', c.id, 'amount_minor', c.amount_minor, 'currency', c.currency, 'state', c.state,
+         'decline_message', c.decline_message)
+       from charges c where c.invoice_id = t.id and (c.means = 'saved' or c.state not in ('open', 'over'))
+       order by c.created_at desc, c.id desc limit 1) as charge`;
 
 export const selectInvoice = `select ${invoiceColumns} from invoices t`;
 
@@ -173,6 +179,7 @@ export function viewInvoice(row: InvoiceRow, now: Date) {
       received_on: payment.received_on,
       created_at: new Date(payment.created_at),
     })),
+    charge: row.charge && viewCharge(row.charge),
   };
 }
 

@@ -1,13 +1,12 @@
 import type { PaymentProvider } from '../../config.ts';
 import {
   fail,
-  formatMoney,
   type OrganizationContext,
   requireRow,
   type TxContext,
   transaction,
 } from '../../platform/index.ts';
-import { type Charge, chargesOf } from '../charges/charge.ts';
+import { chargesOf, viewCharge } from '../charges/charge.ts';
 import { spendableCredit } from '../charges/held.ts';
 import { creditPartOf, leastByProvider, reasonAgainstLittle } from '../charges/least.ts';
 import { wantPage } from '../charges/page.ts';
@@ -95,10 +94,6 @@ async function requireMethod(tx: OrganizationContext & TxContext, id: number) {
   if (method !== null && method.organization_id !== tx.organizationId) throw fail('forbidden');
   if (method === null || method.driver !== tx.config.payments) throw fail('payment_method_unknown');
   return method;
-}
-
-function viewCharge({ id, amount_minor: amountMinor, currency, state }: Charge) {
-  return { id, amount: formatMoney(amountMinor, currency), currency, state };
 }
 
 /** Takes what is due from credit. `insufficient_credit`, `invoice_not_payable`. */
