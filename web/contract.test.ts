@@ -26,6 +26,7 @@ async function openContract() {
 
 it('is noted, renewed by itself or not, and cancelled to the end of its period and back', async () => {
   const { page, complaints } = await openContract();
+  await page.locator('summary', { hasText: 'Note' }).click();
   await page.getByRole('textbox', { name: 'Note' }).fill('Runs the shop');
   await page.getByRole('button', { name: 'Save' }).click();
   await page.getByText('Saved.').waitFor();
@@ -184,6 +185,8 @@ it.each(corners)(
     await page.getByRole('checkbox').first().check();
     const found = [...(await visitor.faults()), ...visitor.complaints()];
     await page.goto(`/services/${ids[1]}/contract`);
+    // Another product, and what is noted.
+    for (const nth of [0, 1]) await page.locator('main section > details > summary').nth(nth).click();
     await page.locator('textarea[name=note]').waitFor();
     await expect.poll(() => page.locator('[aria-busy=true], .mantine-Skeleton-root').count()).toBe(0);
     found.push(...(await visitor.faults()), ...visitor.complaints());

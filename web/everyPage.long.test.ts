@@ -183,6 +183,8 @@ async function lookAt(pages: readonly string[], look: Look): Promise<string[]> {
   return found.sort();
 }
 
+/** A page that asks for more makes somebody on a slow line wait for the slowest of many. */
+const mostAsked = 4;
 /** What every window asks for, whatever page it shows: who somebody is, whose name is on it, news. */
 const ofWindow = /^\/api\/(dashboard\/(account|organizations|events)|staff\/events|brand)$/;
 
@@ -190,13 +192,14 @@ async function faultsAt(visitor: Visitor, where: string, { state, language }: Lo
   const { page } = visitor;
   const found: string[] = [];
   const { promise: released, resolve: release } = Promise.withResolvers<void>();
-  let asked = 0;
+  const asked = new Set<string>();
   await page.unrouteAll({ behavior: 'ignoreErrors' });
   if (state === 'full' || state === 'broken')
     await page.route(
       ({ pathname }) => pathname.startsWith('/api/') && !ofWindow.test(pathname),
       async (route) => {
-        asked += 1;
+        // What an event has read anew is the same once more.
+        asked.add(`${route.request().method()} ${route.request().url()}`);
         if (state === 'full') {
           await released;
           return route.continue();
@@ -213,10 +216,10 @@ async function faultsAt(visitor: Visitor, where: string, { state, language }: Lo
       .first()
       .waitFor();
     await expect
-      .poll(() => asked, { timeout: 1_500 })
+      .poll(() => asked.size, { timeout: 1_500 })
       .toBeGreaterThan(0)
       .catch(() => undefined);
-    if (asked > 0)
+    if (asked.size > 0)
       for (const fault of await looks(page, language === 'en')) found.push(`while it waits: ${fault}`);
     release();
     await page.setViewportSize({ width: 1440, height: 900 });
@@ -226,7 +229,9 @@ async function faultsAt(visitor: Visitor, where: string, { state, language }: Lo
   await expect
     .poll(() => page.locator('[aria-busy=true], .mantine-Skeleton-root, .mantine-Loader-root').count())
     .toBe(0);
-  if (state === 'broken' && asked > 0) {
+  if (state === 'full' && asked.size > mostAsked)
+    found.push(`asks for ${asked.size} things: ${[...asked].join(', ')}`);
+  if (state === 'broken' && asked.size > 0) {
     // Somebody whom nobody answers is asked again, which takes a moment.
     const alert = page.getByRole('alert').first();
     if (

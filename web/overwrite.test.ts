@@ -185,12 +185,15 @@ it('a form is drawn of what its tag stands for, and not of what the page remembe
   await page.route('**/dashboard/events**', (route) => route.abort());
   await signIn(bed, visitor, `/services/${machine}/contract`);
   const note = page.getByRole('textbox', { name: 'Note' });
+  const unfold = () => page.locator('summary', { hasText: 'Note' }).click();
+  await unfold();
   await expect.poll(() => note.inputValue()).toBe('Before');
   await page.getByRole('link', { name: 'History' }).click();
   await note.waitFor({ state: 'detached' });
   await product.customer.patch(`${path}/note`, { note: 'Theirs' });
   await page.route(`**/api${path}`, () => undefined);
   await page.getByRole('link', { name: 'Contract' }).click();
+  await unfold();
   await expect.poll(() => note.inputValue()).toBe('Theirs');
   await product.customer.patch(`${path}/note`, { note: 'Theirs again' });
   await note.fill('Mine');

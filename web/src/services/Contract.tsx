@@ -19,6 +19,7 @@ import {
   Stack,
   Text,
   Tiles,
+  Unfold,
 } from '../ui/index.ts';
 import { Cancellation } from './Cancellation.tsx';
 import { Move } from './Move.tsx';
@@ -29,15 +30,20 @@ type Owned = Schema<'Service'>;
 
 /** What a service costs and until when, and everything that changes that. */
 export function Contract() {
+  const { t } = useText();
   const id = Number(useParams({ from: '/in/services/$id' }).id);
   const { data: owned } = useQuery(service(id));
   if (owned === undefined) return <Skeleton height={320} />;
   return (
     <Stack gap="lg">
       <Renewal owned={owned} />
-      <Upgrade owned={owned} />
+      <Unfold title={t('upgrade.title')}>
+        <Upgrade owned={owned} />
+      </Unfold>
       <SimpleGrid cols={{ base: 1, md: 2 }}>
-        <Note owned={owned} />
+        <Unfold title={t('services.note')}>
+          <Note owned={owned} />
+        </Unfold>
         <Move owned={owned} />
       </SimpleGrid>
       <Cancellation owned={owned} />

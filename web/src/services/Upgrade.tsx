@@ -11,9 +11,9 @@ import {
   Fact,
   NativeSelect,
   Refusal,
-  Section,
   SimpleGrid,
   Skeleton,
+  Stack,
   Text,
   Tiles,
 } from '../ui/index.ts';
@@ -43,7 +43,7 @@ export function Upgrade({ owned }: { owned: Schema<'Service'> }) {
   });
   const amount = (value: string) => money(value, owned.currency, language);
   return (
-    <Section title={t('upgrade.title')}>
+    <Stack gap="sm">
       {renewals !== undefined && (
         <NativeSelect
           label={t('order.cycle')}
@@ -93,6 +93,6 @@ export function Upgrade({ owned }: { owned: Schema<'Service'> }) {
           </div>
         </>
       )}
-    </Section>
+    </Stack>
   );
 }
