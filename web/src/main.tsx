@@ -8,22 +8,27 @@ import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { isBegun } from './data/begun.ts';
 import { brand } from './data/brand.ts';
-import { queryClient, session } from './data/queries/index.ts';
+import { queryClient, readFirst, session } from './data/queries/index.ts';
 import { followOtherTabs } from './data/signedIn.ts';
 import { router } from './routes.tsx';
+import { makeFormats } from './text/formats.ts';
 import { openTexts } from './text/index.ts';
+import { spokenFirst } from './text/words.ts';
 import { Branded } from './ui/Branded.tsx';
 
 /** Until something is painted without knowing who looks. */
 const patienceMs = 500;
 
 followOtherTabs();
-// The first script has begun all of it. Where it is there soon, the first thing that is painted is the page.
+// The first script has begun all of it. Where it is there soon, the first thing that is painted is the page, with what it
+// shows: drawn without and then with it, a page takes half as long again.
 const isSignedIn = isBegun('/api/dashboard/account');
 const known = Promise.all([
   queryClient.prefetchQuery(brand),
-  isSignedIn ? queryClient.prefetchQuery(session) : null,
+  isSignedIn ? queryClient.prefetchQuery(session).then(readFirst) : null,
+  router.load(),
 ]);
+makeFormats(spokenFirst());
 await Promise.all([openTexts(), Promise.race([known, new Promise((go) => setTimeout(go, patienceMs))])]);
 const place = document.getElementById('root');
 if (place === null) throw new Error('The page has no place for the application');

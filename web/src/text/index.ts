@@ -104,8 +104,24 @@ function listen(listener: () => void): () => void {
 
 function nowSpoken(): Spoken {
   // Another function each time: whoever remembers what it made of one makes it anew.
-  spoken ??= { t: i18next.getFixedT(i18next.language), language: languageOf(i18next.language) };
+  spoken ??= { t: remembering(i18next.getFixedT(i18next.language)), language: languageOf(i18next.language) };
   return spoken;
+}
+
+/** What has no gaps to be filled is looked up once: a list says the same words in each of its rows. */
+function remembering(typed: typeof i18next.t): typeof i18next.t {
+  // Its types name four thousand keys; what is remembered is the same for each.
+  const say = typed as unknown as (key: string, gaps?: object) => string;
+  const said = new Map<string, string>();
+  const t = (key: string, gaps?: object) => {
+    const before = gaps === undefined ? said.get(key) : undefined;
+    if (before !== undefined) return before;
+    const now = say(key, gaps);
+    // The words of staff's pages come later than the first page.
+    if (gaps === undefined && now !== key) said.set(key, now);
+    return now;
+  };
+  return t as unknown as typeof i18next.t;
 }
 
 /** The words of the language that is spoken. A row of a list asks for them several times: it is no more than a look. */
