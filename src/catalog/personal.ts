@@ -5,7 +5,8 @@ export const catalogPersonal: PersonalRoom = {
   tables: [
     personalTable('coupon_uses', {
       organization: 'organization_id',
-      closing: { kept: 'a coupon is used as often as it says; the organization is a number' },
+      people: ['user_id'],
+      closing: { kept: 'a coupon is used as often as it says; the organization and the person are numbers' },
     }),
   ],
 };

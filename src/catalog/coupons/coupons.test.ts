@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { newCustomer, newStaff, type Person } from '../../../test/people.ts';
+import { newCustomer, newStaff, type Person, signedIn } from '../../../test/people.ts';
 import { startTestProduct, type TestProduct } from '../../../test/product.ts';
 import { newHosting } from '../../../test/products.ts';
 import { contents, settled } from '../../../test/sql.ts';
@@ -77,6 +77,26 @@ describe('a coupon', () => {
     expect((await order(one, code)).status).toBe(200);
     expect((await order(one, code)).status).toBe(400);
     expect(await uses(id)).toBe(3);
+  });
+
+  it('is used so often by one person, for however many organizations of theirs', async () => {
+    const { id, code } = await newCoupon({ percent: 10, max_uses_per_customer: 1 });
+    const own = await signedIn(product, await newCustomer(product));
+    const { body } = await own.post('/dashboard/organizations', { name: 'Second' });
+    const second = { 'x-organization-id': String(body.data.organization.id) };
+    const first = await own.post('/cart/checkout/invoice', cart(code));
+    expect(first.status).toBe(200);
+    expect((await own.post('/cart/quote', cart(code), second)).body.code).toBe('invalid_coupon');
+    const both = () =>
+      Promise.all([
+        own.post('/cart/checkout/invoice', cart(code), second),
+        own.post('/cart/checkout/invoice', cart(code)),
+      ]);
+    expect((await both()).map(({ status }) => status)).toEqual([400, 400]);
+    await own.post(`/dashboard/invoices/${first.body.data.invoice_id}/cancel`);
+    await settled(product);
+    expect((await both()).map(({ status }) => status).toSorted()).toEqual([200, 400]);
+    expect(await uses(id)).toBe(1);
   });
 
   it('with so many uses is sold so often, however many order at once', async () => {

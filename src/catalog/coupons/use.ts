@@ -7,49 +7,66 @@ export interface Coupon extends Discount {
   maxUses: number | null;
   uses: number;
   maxUsesPerCustomer: number | null;
-  /** How often the organization that asks used it. */
+  /** How often the organization that asks used it, or who asks, for whichever organization: whichever is more. */
   usesOfCustomer: number;
 }
 
+const usesOf = (whose: string) =>
+  `select coalesce(sum(u.uses), 0)::int from coupon_uses u where u.coupon_id = c.id and ${whose}`;
 const selectCoupon = `select c.id, c.code, c.percent, c.amount_minor as "amountMinor", c.currency,
      c.max_uses as "maxUses", c.uses, c.max_uses_per_customer as "maxUsesPerCustomer",
-     coalesce(u.uses, 0) as "usesOfCustomer", c.product_ids::float8[] as "productIds", c.cycles, c.recurring
-   from coupons c left join coupon_uses u on u.coupon_id = c.id and u.organization_id = :organizationId`;
+     greatest((${usesOf('u.organization_id = :organizationId')}), (${usesOf('u.user_id = :userId')})) as "usesOfCustomer",
+     c.product_ids::float8[] as "productIds", c.cycles, c.recurring
+   from coupons c`;
 
-const couponByCode = statement<Coupon, { code: string; organizationId: number | null; now: Date }>(
+interface Who {
+  organizationId: number | null;
+  userId: number | null;
+}
+
+const couponByCode = statement<Coupon, Who & { code: string; now: Date }>(
   'catalog.couponByCode',
   `${selectCoupon}
    where lower(c.code) = lower(:code) and c.active and (c.starts_at is null or c.starts_at <= :now)
      and (c.expires_at is null or c.expires_at > :now)`,
 );
-const couponById = statement<Coupon, { id: number; organizationId: number | null }>(
+const couponById = statement<Coupon, Who & { id: number }>(
   'catalog.couponById',
   `${selectCoupon} where c.id = :id`,
 );
-// The coupon's row is held from the first part on, so of those who use it at once each counts after the other.
-const useCoupon = statement<{ used: number; mine: number }, { id: number; organizationId: number }>(
+// The coupon's row is held from then on, so of those who use it at once each counts after the other.
+const useCoupon = statement<{ most: number | null }, { id: number }>(
   'catalog.useCoupon',
-  `with used as (
-     update coupons set uses = uses + 1 where id = :id and active and (max_uses is null or uses < max_uses)
-     returning max_uses_per_customer as most),
-   mine as (
-     insert into coupon_uses as u (coupon_id, organization_id, uses) select :id, :organizationId::bigint, 1 from used
-     on conflict (coupon_id, organization_id) do update set uses = u.uses + 1
-       where u.uses < coalesce((select most from used), u.uses + 1)
-     returning 1)
-   select (select count(*)::int from used) as used, (select count(*)::int from mine) as mine`,
+  `update coupons set uses = uses + 1 where id = :id and active and (max_uses is null or uses < max_uses)
+   returning max_uses_per_customer as most`,
 );
-const giveCouponBack = statement<never, { couponId: number; organizationId: number }>(
+const noteUse = statement<
+  never,
+  { id: number; organizationId: number; userId: number | null; most: number | null }
+>(
+  'catalog.noteCouponUse',
+  `insert into coupon_uses as u (coupon_id, organization_id, user_id, uses)
+   select c.id, :organizationId::bigint, :userId::bigint, 1 from coupons c
+   where c.id = :id and (:most::int is null or :most::int > greatest(
+     (${usesOf('u.organization_id = :organizationId')}), (${usesOf('u.user_id = :userId')})))
+   on conflict on constraint coupon_uses_once do update set uses = u.uses + 1`,
+);
+// Of the organization's that of who ordered; where that is not known, one of somebody else there.
+const giveCouponBack = statement<never, { couponId: number; organizationId: number; userId: number | null }>(
   'catalog.giveCouponBack',
   `with back as (update coupons set uses = uses - 1 where id = :couponId and uses > 0 returning id)
    update coupon_uses set uses = uses - 1
-   where coupon_id = (select id from back) and organization_id = :organizationId and uses > 0`,
+   where coupon_id = (select id from back) and organization_id = :organizationId and uses > 0
+     and user_id is not distinct from (select u.user_id from coupon_uses u
+       where u.coupon_id = :couponId and u.organization_id = :organizationId and u.uses > 0
+       order by (u.user_id = :userId) desc nulls last, u.user_id limit 1)`,
 );
 
 /** The coupon of that code, usable now by who asks; `invalid_coupon` otherwise. */
 export async function requireCoupon(ctx: Context, code: string): Promise<Coupon> {
   const { organizationId } = ctx;
-  const coupon = await ctx.db.maybe(couponByCode, { code, organizationId, now: ctx.clock.now() });
+  const who = { organizationId, userId: ctx.actor.userId };
+  const coupon = await ctx.db.maybe(couponByCode, { code, ...who, now: ctx.clock.now() });
   if (coupon === null) throw fail('invalid_coupon');
   const isUsedUp = coupon.maxUses !== null && coupon.uses >= coupon.maxUses;
   const most = coupon.maxUsesPerCustomer;
@@ -58,25 +75,31 @@ export async function requireCoupon(ctx: Context, code: string): Promise<Coupon>
 }
 
 /**
- * Uses the coupon once for an organization, until {@link returnCoupon}; `invalid_coupon` when other orders took the last
- * use meanwhile, all there were or all that the organization has.
+ * Uses the coupon once for an organization, and for the person who orders, until {@link returnCoupon}; `invalid_coupon` when other
+ * orders took the last use meanwhile, all there were or all that the organization or the person has.
  */
 export async function redeemCoupon(
   ctx: TxContext,
   { id }: Pick<Coupon, 'id'>,
   organizationId: number,
 ): Promise<void> {
-  const { used, mine } = await ctx.db.one(useCoupon, { id, organizationId });
-  if (used === 0 || mine === 0) throw fail('invalid_coupon');
+  const used = await ctx.db.maybe(useCoupon, { id });
+  if (used === null) throw fail('invalid_coupon');
+  const noted = await ctx.db.run(noteUse, { id, organizationId, userId: ctx.actor.userId, most: used.most });
+  if (noted === 0) throw fail('invalid_coupon');
 }
 
-/** Gives the use of an order that nobody paid back. */
-export async function returnCoupon(ctx: TxContext, couponId: number, organizationId: number): Promise<void> {
-  await ctx.db.run(giveCouponBack, { couponId, organizationId });
+/** Gives the use of an order that nobody paid back to who ordered it. */
+export async function returnCoupon(
+  ctx: TxContext,
+  couponId: number,
+  { organizationId, userId }: { organizationId: number; userId: number | null },
+): Promise<void> {
+  await ctx.db.run(giveCouponBack, { couponId, organizationId, userId });
 }
 
 /** What a coupon takes off a renewal ({@link discountOfRenewal}). */
 export async function renewalDiscountOf(ctx: Context, couponId: number, renewal: Renewal): Promise<number> {
-  const coupon = await ctx.db.one(couponById, { id: couponId, organizationId: null });
+  const coupon = await ctx.db.one(couponById, { id: couponId, organizationId: null, userId: null });
   return discountOfRenewal(coupon, renewal);
 }

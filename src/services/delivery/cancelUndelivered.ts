@@ -72,7 +72,7 @@ export async function cancelUndelivered(
   await endPriceMoves(tx, ids);
   // The coupon before the stock, as at checkout, so that the two never wait for each other in a circle.
   const isLast = services.every((service) => service.status === 'cancelled' || undelivered.includes(service));
-  if (isLast && couponId !== null) await returnCoupon(tx, couponId, first.organizationId);
+  if (isLast && couponId !== null) await returnCoupon(tx, couponId, first);
   await returnStock(tx, countsOf(undelivered));
   for (const service of undelivered) {
     await kindOf(service.moduleId).giveBack(tx, service.id);

@@ -103,7 +103,7 @@ export function endUnpaidChange(tx: TxContext, invoiceId: number): Promise<void>
 /** Gives up a change that waits: what it held is free again. The service's row is locked. */
 export async function giveUpChange(tx: TxContext, service: Terms, change: Change): Promise<void> {
   await endChange(tx, change.id, 'ended');
-  if (change.couponId !== null) await returnCoupon(tx, change.couponId, service.organizationId);
+  if (change.couponId !== null) await returnCoupon(tx, change.couponId, service);
   if (change.holdsStock) await returnStock(tx, new Map([[change.productId, 1]]));
   await record(tx, productChangeEnded, {
     subject: { type: 'service', id: service.id },
