@@ -10,6 +10,7 @@ import { paymentProviders, settings } from '../src/config.ts';
 import { allStatements } from '../src/platform/database/index.ts';
 import { errorCodes, faceOf, statusName } from '../src/platform/errors.ts';
 import { listRoutes } from '../src/platform/http/index.ts';
+import { checksumsOfMigrations, mergedMigrations } from './mergedMigrations.ts';
 import { startTestProduct, type TestProduct } from './product.ts';
 import { sql, tableNames } from './sql.ts';
 
@@ -434,6 +435,15 @@ describe('on the real schema', () => {
         .map((table) => `${name} writes ${table}`);
     });
     expect(strangers, 'ask the room that writes the table for a verb').toEqual([]);
+  });
+
+  it('a migration that is merged is as it was, and new ones come after it', () => {
+    const [now, merged] = [checksumsOfMigrations(), mergedMigrations()];
+    const changed = Object.keys(merged).filter((name) => now[name] !== merged[name]);
+    expect(changed, 'databases refuse to start with another text than they were made by').toEqual([]);
+    const newest = Object.keys(merged).at(-1) ?? '';
+    const between = Object.keys(now).filter((name) => !(name in merged) && name < newest);
+    expect(between, 'a database that has the later ones has them in another order').toEqual([]);
   });
 
   it('every table stands in ARCHITECTURE.md, in the row of its room', () => {
