@@ -37,6 +37,7 @@ export const shownBy: Readonly<Record<string, string>> = {
   price_move: 'listPriceMoves',
   product: 'listProductsAsStaff',
   product_group: 'listProductGroups',
+  restore: 'releaseRestore',
   second_factor: 'listUsers',
   service: 'listServicesAsStaff',
   session: 'listUsers',

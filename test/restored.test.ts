@@ -208,3 +208,46 @@ it('an action that was under way is held, lets go of its machine, and does nothi
     (startedAtMs) => startedAtMs === null,
   );
 }, 180_000);
+
+it('a service that was to end when the backup was made runs on until staff says so, and so does its machine', async () => {
+  const { serviceId, invoiceId } = await orderVps(product, customer());
+  await customer().post(`/dashboard/invoices/${invoiceId}/pay`, { method: 'credit' });
+  await delivered(serviceId);
+  const ending = { type: 'end_of_period', reason: 'We move elsewhere' };
+  expect((await customer().post(`/dashboard/services/${serviceId}/cancel`, ending)).status).toBe(200);
+  const backup = (await command('backup', '--quick')).split(' ', 1)[0] ?? '';
+  // Thought better of since.
+  expect((await customer().delete(`/dashboard/services/${serviceId}/cancel`)).status).toBe(200);
+
+  await product.end('SIGTERM');
+  await command('restore', backup, '--replace');
+  const at = { databaseUrl: database.url };
+  // The host was away until the day on which it was to end.
+  await sql(at, `update services set duedate = (now() at time zone 'UTC')::date where id = $1`, serviceId);
+  await start();
+  const looked = await until(
+    () =>
+      sql<{ later: boolean }>(
+        at,
+        `select look_on > (now() at time zone 'UTC')::date as later from service_calendar where service_id = $1 and looked_at is not null`,
+        serviceId,
+      ),
+    (rows) => rows.length > 0 || machineOf(serviceId) === undefined,
+    60_000,
+  );
+  expect(looked).toEqual([{ later: true }]);
+  expect(await serviceOf(serviceId)).toMatchObject({ status: 'active' });
+  expect(machineOf(serviceId)).toBeDefined();
+
+  const { concerns } = (await staff().get('/staff/attention')).body.data;
+  const [held] = concerns.filter(({ kind }: { kind: string }) => kind === 'restore.held');
+  expect(held.message).toMatch(/nothing is suspended, ended or charged/);
+  // Customers take it back again, and staff lets the rest go on; there is no payment provider to be compared.
+  expect((await staff().post(`/staff/restores/${held.subject.id}/release`, {})).status).toBe(200);
+  await until(
+    async () => machineOf(serviceId),
+    (machine) => machine === undefined,
+    60_000,
+  );
+  expect((await serviceOf(serviceId)).status).not.toBe('active');
+}, 240_000);

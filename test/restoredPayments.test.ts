@@ -39,7 +39,7 @@ const isPaid = (id: number) =>
   until(
     () => invoice(id),
     (found) => found?.status === 'paid',
-    // The night's comparison begins within a minute of the start.
+    // The comparison begins within a minute of the start.
     150_000,
   );
 
@@ -47,6 +47,17 @@ async function order(): Promise<number> {
   const item = { id: product.demo.products.hosting, cycle: 'monthly', type: 'Hosting' };
   const { body } = await customer().post('/cart/checkout/invoice', { products: [item] });
   return body.data.invoice_id;
+}
+
+/** Once the provider was compared, staff lets go on what the restore holds. */
+async function releaseHeld(): Promise<void> {
+  const { concerns } = (await staff().get('/staff/attention')).body.data;
+  const [held] = concerns.filter(({ kind }: { kind: string }) => kind === 'restore.held');
+  await until(
+    () => staff().post(`/staff/restores/${held.subject.id}/release`, {}),
+    ({ status }) => status === 200,
+    150_000,
+  );
 }
 
 async function payOnPage(id: number): Promise<void> {
@@ -81,11 +92,6 @@ it('what was paid since the backup is booked for its invoice, or waits for a per
   await product.end('SIGTERM');
   stripe.events.sendTo(null);
   await command('restore', backup, '--replace');
-  // A night has come.
-  await sql(
-    { databaseUrl: database.url },
-    `update provider_comparisons set begun_at = begun_at - interval '2 days'`,
-  );
   await start();
   expect((await customer().get(`/dashboard/invoices/${gone}`)).status).toBe(404);
   await isPaid(known);
@@ -108,4 +114,63 @@ it('what was paid since the backup is booked for its invoice, or waits for a per
      join ledger_accounts a on a.id = e.account_id where a.kind = 'provider'`,
   );
   expect(Number(ledger?.minor)).toBe(taken);
+}, 600_000);
+
+it('what was charged by itself since the backup is not charged a second time', async () => {
+  const at = { databaseUrl: database.url };
+  stripe.events.sendTo(`${product.url}/api/payments/stripe/events`);
+  // What the restore before this one holds.
+  await releaseHeld();
+  const saving = await customer().post('/dashboard/payment-methods');
+  const page = await fetch(product.url + new URL(saving.body.data.redirect_url).pathname, {
+    redirect: 'manual',
+  });
+  await stripe.click(page.headers.get('location') ?? '');
+  await until(
+    async () => (await customer().get('/dashboard/payment-methods')).body.data.payment_methods,
+    (methods) => methods.length > 0,
+  );
+  const id = await order();
+  // As a first try leaves it that was declined.
+  await sql(
+    at,
+    `insert into jobs (name, organization_id, payload, run_at, not_before, created_at)
+     values ('billing.chargeAgain', $1, $2, now() + interval '1 day', now() + interval '1 day', now())`,
+    ...[product.demo.customer.organization_id, { invoiceId: id }],
+  );
+  const nextDay = () =>
+    sql(
+      at,
+      `update jobs set run_at = now(), not_before = now() where name = 'billing.chargeAgain' and state = 'ready'`,
+    );
+  const [backup = ''] = (await command('backup', '--quick')).split(' ', 1);
+  await nextDay();
+  await isPaid(id);
+  const taken = stripe.account.balance('eur');
+
+  await product.end('SIGTERM');
+  stripe.events.sendTo(null);
+  await command('restore', backup, '--replace');
+  await nextDay();
+  await start();
+  await until(
+    () =>
+      sql<{ later: boolean }>(
+        at,
+        `select run_at > now() as later from jobs where name = 'billing.chargeAgain' and state = 'ready'`,
+      ),
+    ([job]) => job === undefined || job.later,
+  );
+  await releaseHeld();
+  await isPaid(id);
+  await nextDay();
+  await until(
+    () =>
+      sql(
+        at,
+        `select from jobs where name in ('billing.chargeAgain', 'billing.chargeSaved') and state in ('ready', 'running')`,
+      ),
+    (open) => open.length === 0,
+  );
+  expect(stripe.account.balance('eur')).toBe(taken);
 }, 600_000);

@@ -94,6 +94,11 @@ interface UnknownPaymentDismissed {
   reason: string;
 }
 
+interface RestoreReleased {
+  made_at: string;
+  restored_at: string;
+}
+
 interface TransferTakenBack {
   user_id: number | null;
   amount: string;
@@ -403,6 +408,10 @@ export const unknownPaymentBooked = event<UnknownPaymentBooked>(
 export const unknownPaymentDismissed = event<UnknownPaymentDismissed>(
   'unknown_payment.dismissed',
   'staff said that a payment that only the provider knew is none of ours',
+);
+export const restoreReleased = event<RestoreReleased>(
+  'restore.released',
+  'staff let go on what was held since the database had been restored',
 );
 export const transferTakenBack = event<TransferTakenBack>(
   'transfer.taken_back',

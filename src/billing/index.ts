@@ -29,6 +29,7 @@ export {
   invoiceExpired,
   invoicePaid,
   invoiceRefunded,
+  restoreReleased,
 } from './events.ts';
 export { type MoneyOfMonth, moneyFigures } from './figures/money.ts';
 export { invoiceFinds, invoiceStaffFinds } from './finds.ts';

@@ -3,27 +3,57 @@ import { forSame, statement } from './database/index.ts';
 import { holdJobs } from './jobs/hold.ts';
 import type { AnySaga } from './jobs/index.ts';
 
+interface Restore {
+  id: number;
+  /** When the backup was made that the database came from. */
+  made_at: Date;
+  restored_at: Date;
+}
+
 const unsettled = statement<{ made_at: Date }>(
   'restores.unsettled',
   'select made_at from restores where settled_at is null order by id desc limit 1',
 );
 const newest = forSame(
-  statement<{ restored_at: Date }>(
+  statement<Restore>(
     'restores.newest',
-    'select restored_at from restores order by id desc limit 1',
+    'select id, made_at, restored_at from restores order by id desc limit 1',
+  ),
+);
+const held = forSame(
+  statement<Restore>(
+    'restores.held',
+    'select id, made_at, restored_at from restores where released_at is null order by id desc limit 1',
   ),
 );
 const settle = statement<never, { now: Date }>(
   'restores.settle',
   'update restores set settled_at = :now where settled_at is null',
 );
+const release = statement<never, { id: number; now: Date }>(
+  'restores.release',
+  'update restores set released_at = :now where id <= :id and released_at is null',
+);
 
 /**
- * When this database was last restored from a backup; null when it never was. What was given away between that backup and
- * this moment is not known here, and is somebody's all the same.
+ * The last restore of this database from a backup; null when there never was one. What was given away between that backup
+ * and that moment is not known here, and is somebody's all the same.
  */
-export async function lastRestoredAt(ctx: Context): Promise<Date | null> {
-  return (await ctx.db.maybe(newest))?.restored_at ?? null;
+export function findLastRestore(ctx: Context): Promise<Restore | null> {
+  return ctx.db.maybe(newest);
+}
+
+/**
+ * The last restore while staff has not released it; null otherwise. Until then nothing happens by itself that cannot be
+ * taken back: what decides it may have been changed since the backup.
+ */
+export function findHeldRestore(ctx: Context): Promise<Restore | null> {
+  return ctx.db.maybe(held);
+}
+
+/** Lets everything that a restore holds go on, and what those before it hold. */
+export async function releaseRestore(tx: TxContext, id: number): Promise<void> {
+  await tx.db.run(release, { id, now: tx.clock.now() });
 }
 
 /**
@@ -39,7 +69,7 @@ export async function settleRestore(
   const restore = await ctx.db.maybe(unsettled);
   if (restore === null) return;
   const moment = restore.made_at.toISOString();
-  const held = await holdJobs(
+  const jobs = await holdJobs(
     ctx,
     sagas,
     `held, because the database was restored as it was at ${moment}: it may have been done since. Look first; ` +
@@ -49,5 +79,5 @@ export async function settleRestore(
     await forget(tx);
     await tx.db.run(settle, { now: tx.clock.now() });
   });
-  ctx.log.warn({ madeAt: moment, held }, 'the database was restored from a backup');
+  ctx.log.warn({ madeAt: moment, held: jobs }, 'the database was restored from a backup');
 }

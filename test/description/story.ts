@@ -274,6 +274,7 @@ export const cannotBeSent: Record<string, string> = {
   listUnknownPayments: 'needs a payment provider: billing/charges/unknown.test.ts',
   bookUnknownPayment: 'needs a payment provider: billing/charges/unknown.test.ts',
   dismissUnknownPayment: 'needs a payment provider: billing/charges/unknown.test.ts',
+  releaseRestore: 'needs a database that was restored: billing/charges/restored.test.ts',
   bookBankEntry: 'needs an entry that waits: billing/statements/statements.test.ts',
   dismissBankEntry: 'needs an entry that waits: billing/statements/statements.test.ts',
   retryJob: 'needs a job that failed: billing/payments/refund.test.ts',

@@ -2,6 +2,7 @@ import type { Payments } from '../../drivers/payments/index.ts';
 import {
   type Context,
   enqueue,
+  findLastRestore,
   type PeriodicJob,
   type Run,
   saga,
@@ -26,12 +27,13 @@ const overlapMs = 3_600_000;
 /** Of what is under way, younger charges have their own jobs. */
 const underWayMs = 15 * minute;
 
-// One that was begun later than now was begun by a clock that was ahead.
-const begin = statement<{ driver: string }, { driver: string; now: Date; night: Date }>(
+// One that was begun later than now was begun by a clock that was ahead. After a restore nobody waits for the night.
+const begin = statement<{ driver: string }, { driver: string; now: Date; night: Date; restore: number }>(
   'billing.beginComparison',
-  `insert into provider_comparisons (driver, begun_at) values (:driver, :now)
-   on conflict (driver) do update set begun_at = excluded.begun_at
+  `insert into provider_comparisons (driver, begun_at, begun_restore) values (:driver, :now, :restore)
+   on conflict (driver) do update set begun_at = excluded.begun_at, begun_restore = excluded.begun_restore
      where provider_comparisons.begun_at < :night or provider_comparisons.begun_at > :now
+       or provider_comparisons.begun_restore < :restore
    returning driver`,
 );
 const comparedUntil = statement<{ compared_until: Date | null }, { driver: string }>(
@@ -41,6 +43,12 @@ const comparedUntil = statement<{ compared_until: Date | null }, { driver: strin
 const setCompared = statement<never, { driver: string; until: string }>(
   'billing.setCompared',
   'update provider_comparisons set compared_until = :until::timestamptz where driver = :driver',
+);
+// One that had begun when the backup was made has not heard of what came after it.
+const setEnded = statement<never, { driver: string; restore: number; now: Date }>(
+  'billing.endComparison',
+  `update provider_comparisons set ended_restore = greatest(ended_restore, :restore), ended_at = :now
+   where driver = :driver`,
 );
 const underWay = statement<
   { id: number; reference: string | null; page_reference: string | null },
@@ -76,7 +84,7 @@ const unmade = statement<{ id: number; invoice_id: number }, { driver: string; b
 
 /**
  * Once a night, asks the provider what happened and how everything stands that is under way: what we did not hear of while
- * we were away is found here.
+ * we were away is found here. After a restore it is done at once.
  */
 export const comparing: PeriodicJob = {
   name: 'billing.compareProvider',
@@ -88,8 +96,9 @@ async function beginComparison(tx: TxContext): Promise<void> {
   const driver = tx.config.payments;
   if (driver === 'none') return;
   const now = tx.clock.now();
-  const begun = await tx.db.maybe(begin, { driver, now, night: lastNight(now) });
-  if (begun !== null) await enqueue(tx, compareProvider, { driver }, { organizationId: null });
+  const restore = (await findLastRestore(tx))?.id ?? 0;
+  const begun = await tx.db.maybe(begin, { driver, now, night: lastNight(now), restore });
+  if (begun !== null) await enqueue(tx, compareProvider, { driver, restore }, { organizationId: null });
 }
 
 function lastNight(now: Date): Date {
@@ -100,6 +109,8 @@ function lastNight(now: Date): Date {
 
 interface Payload {
   driver: string;
+  /** The last restore when it began; 0 or absent: none. */
+  restore?: number;
 }
 
 interface State {
@@ -118,7 +129,7 @@ export const compareProvider = saga<Payload, State>({
 });
 
 async function hearMissed({ ctx, drivers, payload }: Run<Payload, State>): Promise<Partial<State>> {
-  const { compared_until: before } = await ctx.db.one(comparedUntil, payload);
+  const { compared_until: before } = await ctx.db.one(comparedUntil, { driver: payload.driver });
   const since = new Date((before?.getTime() ?? overlapMs) - overlapMs);
   const newest = await hearSince(ctx, drivers.payments, since);
   return newest === null ? {} : { until: newest.toISOString() };
@@ -169,7 +180,12 @@ async function lookAtPayouts({
   return {};
 }
 
-async function note({ ctx: tx, payload: { driver }, state }: TxRun<Payload, State>): Promise<void> {
+async function note({
+  ctx: tx,
+  payload: { driver, restore = 0 },
+  state,
+}: TxRun<Payload, State>): Promise<void> {
+  await tx.db.run(setEnded, { driver, restore, now: tx.clock.now() });
   if (state.until !== undefined) await tx.db.run(setCompared, { driver, until: state.until });
   // The provider was away for longer than the job that closes them tries.
   for (const { invoice_id: invoiceId, organization_id: organizationId } of await tx.db.many(pagesLeftOpen, {

@@ -3,6 +3,22 @@ import { type Concern, type ConcernSource, statement } from '../../platform/inde
 /** What a payment provider brings that a person has to answer. */
 export const chargeConcerns: ConcernSource[] = [
   {
+    kind: 'restore.held',
+    subject: 'restore',
+    title: 'Held since the database was restored, until you release it',
+    find: statement<Concern, { limit: number }>(
+      'billing.heldRestores',
+      `select r.id, null::bigint as organization_id, r.restored_at as since,
+         'the database is as it was on ' || to_char(r.made_at at time zone 'UTC', 'YYYY-MM-DD HH24:MI') ||
+         ' UTC and does not know what was paid or changed since: until you release it, nothing is suspended, ended or charged by ' ||
+         'itself, no late fee is asked for and no order expires; see to unknown payments, send the bank statements since then again, ' ||
+         'and then release it' ||
+         coalesce((select string_agg('; ' || driver || case when ended_restore >= r.id then ' was compared'
+           else ' is still being compared' end, '' order by driver) from provider_comparisons), '') as message
+       from restores r where r.released_at is null order by r.id desc limit least(1, :limit::int)`,
+    ),
+  },
+  {
     kind: 'dispute.open',
     subject: 'dispute',
     title: 'Disputed payments that wait for an answer or a decision',

@@ -32,6 +32,7 @@ import { askAgain, bookDecline, chargingSaved } from './decline.ts';
 import { spendableCredit } from './held.ts';
 import { creditPartOf, leastByProvider, reasonAgainstLittle } from './least.ts';
 import { providerOutages } from './provider.ts';
+import { enqueueLater, waitsForRelease, wasMadeBefore } from './restored.ts';
 
 /** A saved method that can be charged. */
 export interface Chargeable {
@@ -51,7 +52,17 @@ const defaultMethod = forMany(
 );
 /** A charge as the provider is to be asked for it; `customer` is null until the provider knows one. */
 const toPrepare = statement<
-  Pick<Charge, 'id' | 'organization_id' | 'invoice_id' | 'amount_minor' | 'currency' | 'reference'> & {
+  Pick<
+    Charge,
+    | 'id'
+    | 'organization_id'
+    | 'invoice_id'
+    | 'attempt'
+    | 'amount_minor'
+    | 'currency'
+    | 'reference'
+    | 'created_at'
+  > & {
     method: string;
     removed_at: Date | null;
     customer: string | null;
@@ -59,7 +70,8 @@ const toPrepare = statement<
   { id: number }
 >(
   'billing.chargeToPrepare',
-  `select c.id, c.organization_id, c.invoice_id, c.amount_minor, c.currency, c.reference, m.reference as method,
+  `select c.id, c.organization_id, c.invoice_id, c.attempt, c.amount_minor, c.currency, c.reference, c.created_at,
+     m.reference as method,
      m.removed_at, p.reference as customer
    from charges c join payment_methods m on m.id = c.method_id
    left join provider_customers p on p.organization_id = c.organization_id and p.driver = c.driver
@@ -99,6 +111,7 @@ const payingFromCredit: NamedJob<{ invoiceId: number }> = { name: 'billing.payFr
 export const payFromCreditJob = databaseJob<{ invoiceId: number }>(
   payingFromCredit.name,
   async (tx, { invoiceId }) => {
+    if (await waitsForRelease(tx, payingFromCredit, { invoiceId })) return;
     const invoice = await tx.db.maybe(lockInvoice, { id: invoiceId });
     if (invoice === null || dueOf(invoice) === 0) return;
     const { organization_id: organizationId, currency } = invoice;
@@ -170,7 +183,7 @@ export async function wantCharge(
 
 /** Tries again what was declined some days ago, unless it was paid meanwhile. */
 export const chargeAgain = databaseJob<{ invoiceId: number }>(askAgain.name, async (tx, { invoiceId }) => {
-  await chargeSaved(tx, invoiceId);
+  if (!(await waitsForRelease(tx, askAgain, { invoiceId }))) await chargeSaved(tx, invoiceId);
 });
 
 interface Payload {
@@ -180,6 +193,8 @@ interface Payload {
 interface State {
   /** False once it is no longer wanted. */
   isWanted: boolean;
+  /** The database was restored since it was wanted, and staff has not said yet that things go on: another job asks again. */
+  isHeld: boolean;
   reference: string;
   truth: PaymentTruth;
   /** The provider does not take such a payment at all. */
@@ -219,13 +234,15 @@ async function prepare({ ctx, drivers, payload, state }: Run<Payload, State>): P
   if (!state.isWanted) return {};
   const row = await ctx.db.one(toPrepare, { id: payload.chargeId });
   if (row.reference !== null) return { reference: row.reference };
+  if (await wasMadeBefore(ctx, row.created_at)) return { isHeld: true };
   if (row.removed_at !== null) return { refusal: methodRemoved };
   const leastMinor = drivers.payments.leastMinor(row.currency);
   const tooLittle = reasonAgainstLittle(row.amount_minor, leastMinor, row.currency);
   if (tooLittle !== null) return { refusal: refusal(tooLittle.code, tooLittle.message) };
   try {
     const reference = await drivers.payments.prepareCharge({
-      key: `charge-${row.invoice_id}-${row.id}`,
+      // What we begin ourselves begins once, also for a provider who is asked by a database that has forgotten the first time.
+      key: `charge-${row.invoice_id}-${row.attempt ?? row.id}`,
       customer: row.customer ?? (await customerAt(ctx, drivers.payments, row.organization_id)),
       ...{ organizationId: row.organization_id, invoiceId: row.invoice_id },
       ...{ method: row.method, id: row.id, amountMinor: row.amount_minor, currency: row.currency },
@@ -243,8 +260,9 @@ async function prepare({ ctx, drivers, payload, state }: Run<Payload, State>): P
 async function nameCharge(
   tx: TxContext,
   { chargeId: id }: Payload,
-  { reference }: Partial<State>,
+  { reference, isHeld }: Partial<State>,
 ): Promise<void> {
+  if (isHeld) await enqueueLater(tx, chargingSaved, { chargeId: id });
   if (reference !== undefined) await tx.db.run(setReference, { id, reference });
 }
 

@@ -1,6 +1,7 @@
 import { record } from '../../events/index.ts';
 import {
   doEach,
+  findHeldRestore,
   formatMoney,
   notSetAside,
   statement,
@@ -69,10 +70,12 @@ const lockOrganizations = statement<{ id: number }, { ids: number[] }>(
 /**
  * Cancels invoices nobody paid in time, a batch of them. What they held is given back by whoever holds it, and what
  * was paid towards them becomes credit. What a service that runs has to pay stays open until the service ends, and what
- * staff has issued by hand until staff cancels it.
+ * staff has issued by hand until staff cancels it. After a restore what was paid since the backup counts as unpaid: nothing
+ * expires until staff has released it.
  */
 export async function expireInvoices(ctx: TxContext): Promise<'more' | 'done'> {
   const tx = { ...ctx, actor: systemActor };
+  if ((await findHeldRestore(tx)) !== null) return 'done';
   const asked = { driver: tx.config.payments, now: tx.clock.now() };
   const found = await tx.db.many(expiring, { ...asked, limit: batch });
   // Those whose documents are numbered: a credit note takes a number.

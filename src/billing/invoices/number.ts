@@ -1,4 +1,4 @@
-import { type Context, forMany, lastRestoredAt, statement, type TxContext } from '../../platform/index.ts';
+import { type Context, findLastRestore, forMany, statement, type TxContext } from '../../platform/index.ts';
 import { readSettings } from '../../settings/index.ts';
 import { numbering } from './numbering.ts';
 
@@ -44,11 +44,14 @@ export async function giveNumber(
 
 /** The series of a document that is issued now. Its year is that of the day (UTC). */
 async function seriesOf(ctx: Context, kind: 'invoice' | 'credit_note', now: Date) {
-  const [settings, restoredAt] = await Promise.all([readSettings(ctx, numbering), lastRestoredAt(ctx)]);
+  const [settings, restore] = await Promise.all([readSettings(ctx, numbering), findLastRestore(ctx)]);
   const { prefix, credit_note_prefix: ofCreditNotes, digits } = settings;
   // Credit notes have something in front of what invoices have, so their series is never that of invoices.
   const front = kind === 'credit_note' ? `${ofCreditNotes}${prefix}` : prefix;
-  return { prefix: `${front}${now.getUTCFullYear()}-${sinceRestore(restoredAt, now)}`, digits };
+  return {
+    prefix: `${front}${now.getUTCFullYear()}-${sinceRestore(restore?.restored_at ?? null, now)}`,
+    digits,
+  };
 }
 
 /**

@@ -42,4 +42,5 @@ export const examples = {
     body: { reason: 'Given back at the provider' },
     data: { payment: { ...unknown, state: 'dismissed', reason: 'Given back at the provider' } },
   },
+  releaseRestore: { params: { id: 4503599627370814 }, data: { released: true } },
 } satisfies Record<string, Example>;

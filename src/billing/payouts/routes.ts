@@ -1,4 +1,5 @@
 import { IdParams, routes } from '../../platform/http/index.ts';
+import { releaseHeld } from '../charges/restored.ts';
 import { bookUnknownPayment, dismissUnknownPayment, listUnknownPayments } from '../charges/unknown.ts';
 import { examples } from './examples.ts';
 import { listPayouts } from './list.ts';
@@ -68,5 +69,22 @@ export const providerStaffRoutes = routes('/staff', group, (route) => {
       errors: ['not_found', 'conflict'],
     },
     (ctx, req) => dismissUnknownPayment(ctx, req.params.id, req.body),
+  );
+  route.post(
+    '/restores/:id/release',
+    {
+      ...common,
+      operation: 'releaseRestore',
+      summary: 'Release what a restore holds',
+      description:
+        'After the database was restored, nothing is suspended, ended or charged by itself, no late fee is asked for and no ' +
+        'order expires, since what was paid or changed after the backup is unknown. This lets it go on: first book or dismiss ' +
+        'unknown payments, and send the bank statements since the backup again. `conflict` until the payment provider was ' +
+        'compared. Its id stands in the list of what needs a person, as `restore.held`.',
+      params: IdParams,
+      data: S.RestoreReleased,
+      errors: ['not_found', 'conflict'],
+    },
+    (ctx, req) => releaseHeld(ctx, req.params.id),
   );
 });

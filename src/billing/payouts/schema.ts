@@ -80,3 +80,5 @@ export const UnknownPaymentDismissal = named(
     }),
   }),
 );
+
+export const RestoreReleased = named('RestoreReleased', Type.Object({ released: Type.Boolean() }));

@@ -13,6 +13,7 @@ export { type PeriodicJob, runPeriodicJob, startPeriodicJobs } from './periodic.
 export { purgeDoneJobs } from './purge.ts';
 export { type Openings, openingsIn } from './queues.ts';
 export {
+  countUnfinished,
   dismissJob,
   isJobOpenAbout,
   jobStateAbout,

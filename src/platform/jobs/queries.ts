@@ -324,6 +324,13 @@ export const stateAbout = statement<{ state: JobState }, { name: string; about: 
   'select state from jobs where name = :name and payload @> :about order by id desc limit 1',
 );
 
+/** What failed counts as well until staff has seen to it. */
+export const unfinished = statement<{ jobs: number }, { name: string; until: Date }>(
+  'jobs.unfinished',
+  `select count(*)::int as jobs from jobs where name = :name and created_at <= :until
+     and state in ('ready', 'running', 'failed', 'stuck') and dismissed_at is null`,
+);
+
 export const forgetSteps = statement<never, { jobId: number }>(
   'jobs.forgetSteps',
   'delete from job_steps where job_id = :jobId',

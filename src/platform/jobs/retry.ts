@@ -16,8 +16,9 @@ import {
   settleFailedAbout,
   startAgain,
   stateAbout,
+  unfinished,
 } from './queries.ts';
-import type { SagaFor } from './saga.ts';
+import type { AnySaga, SagaFor } from './saga.ts';
 
 /**
  * Has a failed job run again from its first step, since everything it had done was undone when it failed; a stuck
@@ -81,6 +82,15 @@ export async function jobStateAbout<Payload extends object>(
   about: NoInfer<Partial<Payload>>,
 ): Promise<JobState | null> {
   return (await ctx.db.maybe(stateAbout, { name, about }))?.state ?? null;
+}
+
+/** How many jobs of a saga that were asked for until then have not ended well, and that nobody has dismissed. */
+export async function countUnfinished(
+  ctx: Context,
+  { name }: Pick<AnySaga, 'name'>,
+  until: Date,
+): Promise<number> {
+  return (await ctx.db.one(unfinished, { name, until })).jobs;
 }
 
 async function again(ctx: TxContext, job: EndedJob): Promise<void> {

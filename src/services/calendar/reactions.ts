@@ -1,4 +1,4 @@
-import { invoicePaid } from '../../billing/index.ts';
+import { invoicePaid, restoreReleased } from '../../billing/index.ts';
 import { type OwnReaction, on } from '../../events/index.ts';
 import { dayOf, forMany, type Happened, statement, type TxContext } from '../../platform/index.ts';
 import { settingsChanged } from '../../settings/index.ts';
@@ -49,15 +49,16 @@ export const calendarReactions: OwnReaction[] = [
   }),
   on(serviceUnsuspended, 'services.lookAtUnsuspended', lookAt),
   on(serviceUpdated, 'services.lookAtUpdated', lookAt, { when: ({ change }) => 'auto_renew' in change }),
-  on(
-    settingsChanged,
-    'services.lookAgain',
-    async (tx) => {
-      await tx.db.run(lookAtAll, { today: dayOf(tx.clock.now()) });
-    },
-    { when: ({ section }) => section === calendar.name },
-  ),
+  // What was held is put off from day to day.
+  on(restoreReleased, 'services.goOnAfterRestore', lookAtAllToday),
+  on(settingsChanged, 'services.lookAgain', lookAtAllToday, {
+    when: ({ section }) => section === calendar.name,
+  }),
 ];
+
+async function lookAtAllToday(tx: TxContext): Promise<void> {
+  await tx.db.run(lookAtAll, { today: dayOf(tx.clock.now()) });
+}
 
 /** What comes next for a service may be something else from now on. */
 async function lookAt(tx: TxContext, { subject }: Happened): Promise<void> {

@@ -6,6 +6,7 @@ import {
   attempt,
   causesOf,
   dayOf,
+  findHeldRestore,
   inStep,
   statement,
   systemActor,
@@ -82,7 +83,8 @@ const lockInvoices = statement<never, { ids: number[] }>(
 export async function attendCalendar(ctx: TxContext): Promise<'more' | 'done'> {
   const tx = { ...ctx, actor: systemActor };
   const settings = await readSettings(tx, calendar);
-  const today = dayOf(tx.clock.now());
+  const now: Now = { today: dayOf(tx.clock.now()), isHeld: (await findHeldRestore(tx)) !== null };
+  const { today } = now;
   const taken = await tx.db.run(takeUp, {
     today,
     until: addDays(today, daysAhead(settings)),
@@ -100,7 +102,7 @@ export async function attendCalendar(ctx: TxContext): Promise<'more' | 'done'> {
   await tx.db.many(lockServices, { ids });
   await tx.db.many(lockInvoices, { ids });
   for (const rows of partsOf(await readRows(tx, ids), settings, today))
-    await attendAll(tx, rows, settings, today);
+    await attendAll(tx, rows, settings, now);
   return 'more';
 }
 
@@ -122,6 +124,19 @@ function partsOf(rows: readonly CalendarRow[], settings: CalendarSettings, today
 
 const alone = 'alone';
 
+/** When the calendar is attended. */
+interface Now {
+  today: string;
+  /** Whether the database was restored and staff has not released it. */
+  isHeld: boolean;
+}
+
+/**
+ * What takes something from a customer. After a restore it waits: they may have paid, or thought better of an end, since the
+ * backup that the database came from.
+ */
+const heldAfterRestore: ReadonlySet<string> = new Set(['charge', 'late_fee', 'suspend', 'terminate', 'end']);
+
 /** Steps that write of their own service alone. */
 const goesInStep: ReadonlySet<string> = new Set([
   'reminder',
@@ -140,19 +155,19 @@ async function attendAll(
   tx: TxContext,
   rows: readonly CalendarRow[],
   settings: CalendarSettings,
-  today: string,
+  now: Now,
 ): Promise<void> {
   const [first, ...others] = rows;
   if (first === undefined) return;
   if (others.length === 0) {
-    await attempt(tx, (one) => attend(one, first, settings, today)).catch((error: Error) => {
+    await attempt(tx, (one) => attend(one, first, settings, now)).catch((error: Error) => {
       if (isNobodysFault(error)) throw error;
-      return putOff(tx, first, today, error);
+      return putOff(tx, first, now.today, error);
     });
     return;
   }
   const isDone = await attempt(tx, (all) =>
-    inStep(all, rows, (one, row) => attend(one, row, settings, today)),
+    inStep(all, rows, (one, row) => attend(one, row, settings, now)),
   ).then(
     () => true,
     (error: Error) => {
@@ -166,8 +181,8 @@ async function attendAll(
   );
   if (isDone) return;
   const half = Math.ceil(rows.length / 2);
-  await attendAll(tx, rows.slice(0, half), settings, today);
-  await attendAll(tx, rows.slice(half), settings, today);
+  await attendAll(tx, rows.slice(0, half), settings, now);
+  await attendAll(tx, rows.slice(half), settings, now);
 }
 
 /**
@@ -187,7 +202,7 @@ async function attend(
   tx: TxContext,
   row: CalendarRow,
   settings: CalendarSettings,
-  today: string,
+  { today, isHeld }: Now,
 ): Promise<void> {
   const situation = situationOf(row);
   const next = nextOf(situation, settings);
@@ -197,6 +212,8 @@ async function attend(
   // A cancellation may be taken back on any day, and a mail be sent; both are a matter of few.
   const mayChange = row.cancelled || situation.warning?.sentOn === null;
   if (next.on > today) return lookAgain(tx, row.serviceId, mayChange ? addDays(today, 1) : next.on, warnedOn);
+  if (isHeld && heldAfterRestore.has(next.do))
+    return lookAgain(tx, row.serviceId, addDays(today, 1), warnedOn);
   if (next.do === 'start_over') return startOver(tx, row.serviceId, next.from, today);
   if (next.do === 'invoice' && (await isJustPaid(tx, row.serviceId)))
     return lookAgain(tx, row.serviceId, addDays(today, 1), warnedOn);

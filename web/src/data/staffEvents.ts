@@ -36,6 +36,7 @@ export const followUps: Readonly<Record<string, readonly string[]>> = {
   price_move: ['price-moves', 'products'],
   product: ['products'],
   product_group: ['product-groups', 'products'],
+  restore: ['services', 'invoices'],
   second_factor: ['users', 'staff'],
   service: ['services', 'orders', 'nodes', 'settings'],
   session: [],

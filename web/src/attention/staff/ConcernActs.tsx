@@ -82,6 +82,16 @@ export function ConcernActs({ concern: { kind, subject } }: { concern: Schema<'C
           onAct={() => client.post('/staff/mails/{id}/send-again', { path })}
         />
       );
+    case 'restore.held':
+      return (
+        <Act
+          operation="releaseRestore"
+          label={t('staff.release')}
+          text={t('staff.releaseRestoreText')}
+          isDangerous
+          onAct={() => client.post('/staff/restores/{id}/release', { path })}
+        />
+      );
     case 'payment.unknown':
       return (
         <>
