@@ -11,6 +11,7 @@ import './permissions.ts';
 export { type Month, monthOf, monthsLater } from './bookkeeping/month.ts';
 export { bookkeepingRoutes } from './bookkeeping/routes.ts';
 export { bookkeeping } from './bookkeeping/settings.ts';
+export { mayBePaid } from './charges/askPages.ts';
 export { chargeConcerns } from './charges/concerns.ts';
 export { isOnItsWay } from './charges/onItsWay.ts';
 export { paymentRoutes } from './charges/routes.ts';

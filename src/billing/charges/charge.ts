@@ -151,7 +151,7 @@ export const setPage = statement<
 >(
   'billing.setChargePage',
   `update charges set page_reference = :reference, page_url = :url, page_expires_at = :expiresAt, pages = :pages + 1,
-     amount_minor = :amountMinor
+     page_asked_at = null, amount_minor = :amountMinor
    where id = :id and pages = :pages and state = 'open'`,
 );
 export const setState = forMany(

@@ -11,7 +11,7 @@ interface Payload {
 }
 
 interface State {
-  /** A page that was never used, and cannot be any more. */
+  /** A page that was never used, or is not known there, and cannot be used any more. */
   page: string;
   payment: PaymentTruth;
   method: MethodTruth;
@@ -36,7 +36,8 @@ async function look({ drivers, payload }: Run<Payload, State>): Promise<Partial<
   if (seen?.kind === 'payment') return { payment: seen };
   if (seen?.kind === 'method') return { method: seen };
   if (seen?.kind === 'payout') return { payout: seen };
-  if (seen === null) return {};
+  // What the provider does not know nobody pays on.
+  if (seen === null) return payload.about.kind === 'page' ? { page: payload.about.reference } : {};
   const { payment: reference, method } = seen;
   const paid = reference === null ? null : await drivers.payments.look({ kind: 'payment', reference });
   if (seen.state === 'over' && reference === null) return { page: seen.reference };

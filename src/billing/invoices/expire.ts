@@ -8,6 +8,7 @@ import {
   systemActor,
   type TxContext,
 } from '../../platform/index.ts';
+import { askedAgainMs, mayBePaid } from '../charges/askPages.ts';
 import { isOnItsWay } from '../charges/onItsWay.ts';
 import { invoiceExpired } from '../events.ts';
 import { returnPart } from '../payments/returnPart.ts';
@@ -41,10 +42,15 @@ const batch = 200;
 // A debit takes days: what is on its way is no less paid than late.
 const isBeingPaid = isOnItsWay('invoices.id', `'-infinity'`);
 
-const expiring = statement<Pick<Expiring, 'id' | 'number' | 'organizationId'>, AskedBy & { limit: number }>(
+const expiring = statement<
+  Pick<Expiring, 'id' | 'number' | 'organizationId'>,
+  AskedBy & { askedSince: Date; limit: number }
+>(
   'billing.expiring',
   `select id, number, organization_id as "organizationId" from invoices
    where status = 'unpaid' and kind not in ('renewal', 'late_fee', 'manual') and expires_at <= :now and not ${isBeingPaid}
+     and not exists (select 1 from charges c where c.invoice_id = invoices.id and c.state = 'open' and c.driver = :driver
+       and c.page_reference is not null and c.page_asked_at between :askedSince and :now)
      and ${notSetAside(job, 'invoices.id')}
    order by expires_at, id limit :limit`,
 );
@@ -71,25 +77,26 @@ const lockOrganizations = statement<{ id: number }, { ids: number[] }>(
  * Cancels invoices nobody paid in time, a batch of them. What they held is given back by whoever holds it, and what
  * was paid towards them becomes credit. What a service that runs has to pay stays open until the service ends, and what
  * staff has issued by hand until staff cancels it. After a restore what was paid since the backup counts as unpaid: nothing
- * expires until staff has released it.
+ * expires until staff has released it. One that may have been paid on a page waits until the page is closed and looked at.
  */
 export async function expireInvoices(ctx: TxContext): Promise<'more' | 'done'> {
   const tx = { ...ctx, actor: systemActor };
   if ((await findHeldRestore(tx)) !== null) return 'done';
   const asked = { driver: tx.config.payments, now: tx.clock.now() };
-  const found = await tx.db.many(expiring, { ...asked, limit: batch });
+  const askedSince = new Date(asked.now.getTime() - askedAgainMs);
+  const found = await tx.db.many(expiring, { ...asked, askedSince, limit: batch });
   // Those whose documents are numbered: a credit note takes a number.
   const numbered = found.filter(({ number }) => number !== null).map(({ organizationId }) => organizationId);
   if (numbered.length > 0) await tx.db.many(lockOrganizations, { ids: [...new Set(numbered)] });
-  let cancelled = 0;
+  let attended = 0;
   await doEach(tx, job, found, async (one, { id }) => {
     // Whoever is at it pays or cancels it; otherwise it is found again.
     const invoice = await one.db.maybe(lockExpiring, { id, ...asked });
     if (invoice === null) return;
-    await expire(one, invoice);
-    cancelled += 1;
+    if (!(await mayBePaid(one, invoice))) await expire(one, invoice);
+    attended += 1;
   });
-  return found.length === batch && cancelled > 0 ? 'more' : 'done';
+  return found.length === batch && attended > 0 ? 'more' : 'done';
 }
 
 async function expire(tx: TxContext, invoice: Expiring): Promise<void> {

@@ -1,4 +1,4 @@
-import { statusOf } from '../../billing/index.ts';
+import { mayBePaid, statusOf } from '../../billing/index.ts';
 import {
   AppError,
   addDays,
@@ -217,12 +217,20 @@ async function attend(
   if (next.do === 'start_over') return startOver(tx, row.serviceId, next.from, today);
   if (next.do === 'invoice' && (await isJustPaid(tx, row.serviceId)))
     return lookAgain(tx, row.serviceId, addDays(today, 1), warnedOn);
+  if (next.do === 'terminate' && (await mayBePaidOnPage(tx, row)))
+    return lookAgain(tx, row.serviceId, addDays(today, 1), warnedOn);
   const { warningId } = await doStep(tx, row, next.do, settings);
   if (next.do === 'terminate' || next.do === 'end') return leaveCalendar(tx, row.serviceId);
   // At the earliest when its mail is sent today; whether it was is seen then. What is due today as well comes next.
   const after = nextOf(afterStep(situation, next.do, today), settings);
   const lookOn = 'do' in after ? after.on : addDays(today, 1);
   await lookAgain(tx, row.serviceId, lookOn, warningId === null ? warnedOn : null);
+}
+
+/** A page that was only opened spares nobody a reminder; before a machine is gone for good it is looked at. */
+async function mayBePaidOnPage(tx: TxContext, { invoiceId, organizationId }: CalendarRow): Promise<boolean> {
+  if (invoiceId === null) return false;
+  return mayBePaid(tx, { id: invoiceId, organization_id: organizationId });
 }
 
 /** Whether its renewal was paid and is about to count: then the invoice after it is not for today. */

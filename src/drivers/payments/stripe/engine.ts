@@ -134,7 +134,7 @@ export function stripePayments(options: StripeOptions): Payments {
     },
 
     async closePage(reference) {
-      await call('closing a page', async () => {
+      await found('closing a page', async () => {
         const session = await stripe.checkout.sessions.retrieve(reference);
         if (session.status === 'open') await stripe.checkout.sessions.expire(reference);
       });
