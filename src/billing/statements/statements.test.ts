@@ -78,13 +78,19 @@ describe('money that names its invoice', () => {
     });
   });
 
-  it('shows where the account is that it came from, of consumers', async () => {
-    const consumer = await newCustomer(product, { country: 'DE' });
-    const business = await newCustomer(product, { country: 'DE' });
-    await business.patch('/dashboard/billing/profile', { consumer: false });
+  it('shows where the account is that it came from, of consumers and of who pays no tax by the country they named', async () => {
+    const [consumer, business, exempted] = await Promise.all(
+      [1, 2, 3].map(() => newCustomer(product, { country: 'DE' })),
+    );
+    if (!consumer || !business || !exempted) throw new Error('nobody there');
+    for (const each of [business, exempted])
+      await each.patch('/dashboard/billing/profile', { consumer: false });
+    const tax = `/staff/organizations/${exempted.organizationId}/tax`;
+    expect((await product.staff.patch(tax, { exempt_reason: 'Embassy' })).status).toBe(200);
     for (const [person, evidence] of [
       [consumer, [{ kind: 'bank', country: 'FR' }]],
-      [business, []],
+      [business, [{ kind: 'bank', country: 'FR' }]],
+      [exempted, []],
     ] as const) {
       const id = await newInvoice(product, person);
       await received({ text: `${id}`, iban: 'FR1420041010050500013M02606' });
