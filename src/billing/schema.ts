@@ -281,6 +281,12 @@ const Reference = Type.String({
   description: "The bank's reference; booked once",
 });
 
+const IsAnother = Type.Boolean({
+  description:
+    'It is not the transfer of that amount that a bank statement brought of the same organization in those days. Without it such a ' +
+    'one is refused, since the same money would count twice',
+});
+
 export const Transfer = named(
   'BankTransfer',
   Strict({
@@ -291,6 +297,7 @@ export const Transfer = named(
     }),
     reference: Reference,
     received_on: Type.Optional(BookingDay),
+    is_another: Type.Optional(IsAnother),
   }),
 );
 
@@ -330,6 +337,7 @@ export const NewTransfer = named(
     currency: CurrencyCode,
     reference: Reference,
     received_on: Type.Optional(BookingDay),
+    is_another: Type.Optional(IsAnother),
     invoices: Type.Optional(
       Type.Array(TransferPart, {
         maxItems: 100,

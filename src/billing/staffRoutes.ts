@@ -56,7 +56,7 @@ export const billingStaffRoutes = routes('/staff', group, (route) => {
       description:
         'Pays the invoice with exactly what is due. When it was cancelled before the money came, the invoice stays ' +
         'cancelled and the money becomes account credit. What pays several invoices, a part of one, or more than is due ' +
-        'is booked for the organization.',
+        'is booked for the organization. What a bank statement brought already is refused under another reference (`is_another`).',
       params: IdParams,
       body: S.Transfer,
       data: S.TransferData,
@@ -76,7 +76,7 @@ export const billingStaffRoutes = routes('/staff', group, (route) => {
         'Splits what was received over invoices, one of which may be paid in part: as the request says, or over all ' +
         'that is due, the oldest first. What is more than due, and what is named for an invoice that was cancelled, ' +
         'becomes account credit, and the customer is told. A reference is booked once; when it was booked before, the ' +
-        'answer says as what.',
+        'answer says as what. What a bank statement brought already is refused under another reference (`is_another`).',
       params: IdParams,
       body: S.NewTransfer,
       data: S.NewTransferData,

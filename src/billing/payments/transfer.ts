@@ -23,6 +23,9 @@ import { type Part, restOf } from './parts.ts';
 import { keepAsCredit, numberPaid, type Payment, payPart, payRest, requireUnpaid } from './settle.ts';
 import { type NamedPart, splitAsNamed, splitOverUnpaid } from './split.ts';
 
+/** Two bookings of the same amount so many days apart, under two references, may be of one transfer. */
+export const daysApart = 10;
+
 interface TransferRow {
   id: number;
   organization_id: number;
@@ -60,11 +63,25 @@ const bookedAs = statement<TransferRow & { invoice_ids: number[] }, { reference:
    from transfers t where t.reference = :reference and t.taken_back_at is null`,
 );
 
-/** What the bank statement says. */
+const broughtByStatement = statement<
+  { reference: string; received_on: string; statement: string },
+  { organizationId: number; amountMinor: number; currency: string; day: string; reference: string }
+>(
+  'billing.broughtByStatement',
+  `select t.reference, t.received_on, s.name as statement
+   from transfers t join bank_entries e on e.transfer_id = t.id join bank_statements s on s.id = e.statement_id
+   where t.organization_id = :organizationId and t.amount_minor = :amountMinor and t.currency = :currency
+     and t.taken_back_at is null and abs(t.received_on - :day::date) <= ${daysApart} and t.reference <> :reference
+   order by t.created_at desc limit 1`,
+);
+
+/** What staff reads off the bank statement. */
 interface Statement {
   amount: string;
   reference: string;
   received_on?: string;
+  /** Whether it is booked although a statement brought one like it. */
+  is_another?: boolean;
 }
 
 /**
@@ -84,6 +101,8 @@ export async function bookTransfer(
     const amountMinor = parseMoney(transfer.amount, currency);
     if (amountMinor === null || amountMinor === 0) throw fail('invalid_amount');
     const { reference, received_on: receivedOn } = transfer;
+    await lockForTax(tx, organizationId);
+    await requireNew(tx, { organizationId, amountMinor, currency }, transfer);
     const money = { organizationId, amountMinor, currency, reference, receivedOn };
     const { transfer: booked, parts } = await bookMoney(tx, { ...money, ...(invoices && { invoices }) });
     const paid = await Promise.all(parts.map(({ invoice }) => readInvoice(tx, invoice.id)));
@@ -144,10 +163,31 @@ export async function receiveTransfer(ctx: Context, id: number, transfer: Statem
     }
     if (!isLate || amountMinor === 0)
       requireUnpaid(invoice, `; what came for it becomes credit with ${elsewhere}`);
+    await requireNew(tx, { organizationId, amountMinor, currency }, transfer);
     const { reference, received_on: receivedOn } = transfer;
     const booked = await write(tx, { organizationId, amountMinor, currency, reference, receivedOn });
     await payAll(tx, booked, [{ invoice, amountMinor }]);
     return { ...(await readInvoice(tx, id)), credited: isLate ? formatMoney(amountMinor, currency) : null };
+  });
+}
+
+/**
+ * What a bank statement has brought is not booked a second time by hand, where people write what the customer wrote, or a number of
+ * theirs, for its reference. The organization is locked.
+ */
+async function requireNew(
+  tx: TxContext,
+  money: { organizationId: number; amountMinor: number; currency: string },
+  { reference, received_on: told, is_another: isAnother }: Statement,
+): Promise<void> {
+  if (isAnother) return;
+  const day = dayReceived(tx, told);
+  const before = await tx.db.maybe(broughtByStatement, { ...money, day, reference: plainly(reference) });
+  if (before === null) return;
+  throw fail('conflict', {
+    message:
+      `Statement ${before.statement} brought as much of this organization on ${before.received_on}, booked as ` +
+      `${before.reference}. If this is another transfer, say so with is_another`,
   });
 }
 

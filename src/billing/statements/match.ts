@@ -7,6 +7,7 @@ import {
   type TxContext,
   transaction,
 } from '../../platform/index.ts';
+import { daysApart } from '../payments/transfer.ts';
 import { matchPayout } from '../payouts/match.ts';
 import { type BankEntryRow, bookEntry, type Proposal, settleEntry } from './book.ts';
 import { proposalsFor } from './propose.ts';
@@ -47,7 +48,7 @@ const bookedByHand = statement<
   'billing.bookedByHand',
   `select t.reference, t.received_on from transfers t
    where t.organization_id = :organizationId and t.amount_minor = :amountMinor and t.currency = :currency
-     and t.taken_back_at is null and abs(t.received_on - :day::date) <= 10 and t.reference <> :reference
+     and t.taken_back_at is null and abs(t.received_on - :day::date) <= ${daysApart} and t.reference <> :reference
      and not exists (select 1 from bank_entries e where e.transfer_id = t.id)
    order by t.created_at desc limit 1`,
 );

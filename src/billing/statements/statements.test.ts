@@ -159,6 +159,27 @@ describe('money that names its invoice', () => {
     expect((await decide(id, entries[0]?.id ?? 0, 'dismiss', { reason: 'the same' })).status).toBe(200);
     expect(await invoiceOf(person, second)).toMatchObject({ amount_paid: '0.00' });
   });
+
+  it('is not booked again by hand under what staff calls it, unless it is another transfer', async () => {
+    const person = await newCustomer(product);
+    const id = await newInvoice(product, person);
+    await received({ text: `${id}`, day: '2027-01-31' });
+    expect(await invoiceOf(person, id)).toMatchObject({ status: 'paid' });
+    const book = (more: object = {}) =>
+      product.staff.post(`/staff/organizations/${person.organizationId}/transfers`, {
+        ...{ amount: '3.00', currency: 'EUR', reference: `RE ${id}`, received_on: '2027-01-30', ...more },
+      });
+    const refused = await book();
+    expect([refused.status, refused.body.code]).toEqual([409, 'conflict']);
+    expect(refused.body.message).toContain('is_another');
+    expect(await creditOf(person)).toBe('0.00');
+    const second = await newInvoice(product, person);
+    const byHand = { amount: '3.00', reference: `RE ${second}` };
+    expect((await product.staff.post(`/staff/invoices/${second}/payments`, byHand)).status).toBe(409);
+    expect((await book({ amount: '2.99' })).status).toBe(200);
+    expect((await book({ is_another: true, reference: `RE ${id} again` })).status).toBe(200);
+    expect(await invoiceOf(person, second)).toMatchObject({ status: 'paid' });
+  });
 });
 
 describe('money that names nothing', () => {

@@ -27,6 +27,7 @@ import {
   State,
   Text,
   Thing,
+  Tick,
   Trial,
   Unfold,
   useColumns,
@@ -149,16 +150,17 @@ function Acts({ of: invoice }: { of: Invoice }) {
         label={t('money.received')}
         text={t('money.receivedText')}
         action={invoice.actions.pay}
-        onAct={({ amount = '', reference = '', received_on: received }) =>
+        onAct={({ amount = '', reference = '', received_on: received, is_another: another }) =>
           client.post('/staff/invoices/{id}/payments', {
             path,
-            body: { amount, reference, received_on: received },
+            body: { amount, reference, received_on: received, ...(another && { is_another: true }) },
           })
         }
       >
         <Named name="amount" value={invoice.amount_due} />
         <Named name="reference" value={invoice.payment_reference} />
         <Named name="received_on" type="date" isOptional />
+        <Tick name="is_another" label={t('money.isAnother')} />
       </Act>
       <Act
         operation="refundInvoice"

@@ -198,10 +198,16 @@ function Acts({ of: { id, status } }: { of: Organization }) {
         fields={bookBankTransfer}
         label={t('customers.transfer')}
         text={t('customers.transferText')}
-        onAct={({ amount = '', currency = '', reference = '', received_on: received }) =>
+        onAct={({ amount = '', currency = '', reference = '', received_on: received, is_another: another }) =>
           client.post('/staff/organizations/{id}/transfers', {
             path,
-            body: { amount, currency, reference, received_on: received },
+            body: {
+              amount,
+              currency,
+              reference,
+              received_on: received,
+              ...(another && { is_another: true }),
+            },
           })
         }
       >
@@ -209,6 +215,7 @@ function Acts({ of: { id, status } }: { of: Organization }) {
         <OwnCurrency />
         <Named name="reference" />
         <Named name="received_on" type="date" isOptional />
+        <Tick name="is_another" label={t('money.isAnother')} />
       </Act>
       {status === 'blocked' ? (
         <Act
