@@ -205,6 +205,39 @@ describe('a dispute', () => {
     expect(told).toEqual([{ outcome: 'lost' }]);
   });
 
+  it('that is lost once more by the same customer stands in staff’s list, while they have something', async () => {
+    const again = async () =>
+      (await paid.product.staff.get('/staff/attention')).body.data.concerns.filter(
+        ({ kind }: { kind: string }) => kind === 'dispute.again',
+      );
+    const { who, id, intent } = await paidByCard();
+    const second = await newInvoice(paid.product, who, 2);
+    const { body } = await who.post(`/dashboard/invoices/${second}/pay`, { method: 'card' });
+    await paid.click(body.data.redirect_url);
+    const { payments } = await until(
+      () => invoiceOf(who, second),
+      ({ status }) => status === 'paid',
+    );
+    // Something of theirs goes on that neither was for.
+    await newInvoice(paid.product, who);
+    for (const [payment, of, expected] of [
+      [intent, id, 0],
+      [payments[0].reference, second, 1],
+    ] as const) {
+      const { id: dispute } = paid.stripe.account.dispute(payment);
+      await settled(paid.product);
+      paid.stripe.account.closeDispute(dispute, 'lost');
+      await until(
+        () => invoiceOf(who, of),
+        ({ status }) => status === 'refunded',
+      );
+      expect(await again()).toHaveLength(expected);
+    }
+    expect(await again()).toMatchObject([{ subject: { type: 'organization', id: who.organizationId } }]);
+    await paid.product.staff.post(`/staff/organizations/${who.organizationId}/block`, { reason: 'test' });
+    expect(await again()).toEqual([]);
+  });
+
   it('that is won after it was lost brings the money back, as credit, and first what was our loss', async () => {
     const { who, id, dispute } = await opened();
     paid.stripe.account.closeDispute(dispute, 'lost');

@@ -43,6 +43,23 @@ export const chargeConcerns: ConcernSource[] = [
     ),
   },
   {
+    kind: 'dispute.again',
+    subject: 'organization',
+    title: 'Customers who had their bank take money back again and again',
+    // Until they are blocked, or a year has passed: a lost dispute by itself may be a mistake.
+    find: statement<Concern, { limit: number; now: Date }>(
+      'billing.disputedAgain',
+      `select d.organization_id as id, d.organization_id, max(d.closed_at) as since,
+         count(*) || ' payments of a year were taken back by their bank; what is paid so again may be taken back for weeks: '
+           || 'ask for transfers, or block the organization' as message
+       from disputes d join organizations o on o.id = d.organization_id and o.status = 'active'
+       where d.state = 'lost' and d.closed_at > :now::timestamptz - interval '1 year'
+         and exists (select from services s where s.organization_id = d.organization_id
+           and s.status in ('pending', 'active', 'suspended'))
+       group by d.organization_id having count(*) > 1 order by since desc, id desc limit :limit`,
+    ),
+  },
+  {
     kind: 'credit_return.open',
     subject: 'credit_return',
     title: 'Credit that is to be paid out by bank transfer',
