@@ -33,7 +33,7 @@ export async function openBed({ env, ...options }: TestOptions = {}): Promise<Be
     ...options,
     env: { PUBLIC_URL: door.url, DASHBOARD: 'on', ...env },
   });
-  const browser: Browser = await openBrowser();
+  const browser = await browserOfProcess();
   const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
   return {
     product,
@@ -63,15 +63,26 @@ export async function openBed({ env, ...options }: TestOptions = {}): Promise<Be
         },
       };
     },
-    async closeWindows() {
-      for (const context of browser.contexts()) await context.close();
-    },
+    closeWindows: () => closeWindows(browser),
     async close() {
-      await browser.close();
+      await closeWindows(browser);
       await product.stop();
       await door.close();
     },
   };
+}
+
+let opened: Promise<Browser> | null = null;
+
+/** One for all files of a process, which run one after another: a window is a person of its own, and a start takes a second. */
+async function browserOfProcess(): Promise<Browser> {
+  if (opened !== null && (await opened).isConnected()) return opened;
+  opened = openBrowser();
+  return opened;
+}
+
+async function closeWindows(browser: Browser): Promise<void> {
+  for (const context of browser.contexts()) await context.close();
 }
 
 /** Signs the demonstration's customer in by typing, as people do. */
