@@ -13,7 +13,8 @@ const daysToPay = 4;
 export async function passTime(shop: Shop, days: number): Promise<void> {
   await shop.quiet();
   shop.product.clock.travel(days * msPerDay);
-  for (const job of ['billing.expire', 'services.calendar']) {
+  // What has a page open expires once that is closed and looked at.
+  for (const job of ['billing.expire', 'billing.expire', 'services.calendar']) {
     await shop.product.periodic(job);
     await shop.quiet();
   }
