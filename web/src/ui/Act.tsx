@@ -6,8 +6,9 @@ import type { Drawn, Reading } from '../data/drawn.ts';
 import type { RequestFields } from '../data/fields.ts';
 import { useMay } from '../data/may.ts';
 import { useText } from '../text/index.ts';
-import { type Files, Form, type Values } from './Form.tsx';
+import { Form } from './Form.tsx';
 import { Reason, Refusal } from './Refusal.tsx';
+import type { Files, Values } from './typed.ts';
 
 interface ActProps<Of> {
   /** What staff has to be allowed; a button that is not says so. */

@@ -1,6 +1,6 @@
 import { TextInput } from '@mantine/core';
 import { useState } from 'react';
-import { useMistake } from './Form.tsx';
+import { useMistake } from './Field.tsx';
 
 interface AmountProps {
   name: string;

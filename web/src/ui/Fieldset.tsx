@@ -1,6 +1,6 @@
 import { Stack } from '@mantine/core';
 import type { ReactNode } from 'react';
-import { useMistake } from './Form.tsx';
+import { useMistake } from './Field.tsx';
 
 interface FieldsetProps {
   legend: string;

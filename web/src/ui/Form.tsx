@@ -1,63 +1,16 @@
-import {
-  Button,
-  Group,
-  Input,
-  NativeSelect,
-  PasswordInput,
-  Skeleton,
-  Stack,
-  Textarea,
-  TextInput,
-} from '@mantine/core';
+import { Button, Group, Skeleton, Stack } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import {
-  createContext,
-  type FormEvent,
-  Fragment,
-  type ReactNode,
-  useContext,
-  useEffect,
-  useId,
-  useRef,
-  useState,
-} from 'react';
+import { type FormEvent, Fragment, type ReactNode, useContext, useEffect, useRef, useState } from 'react';
 import { ApiError } from '../../../client/index.ts';
 import { type Drawn, isSame, type Reading } from '../data/drawn.ts';
-import { fieldOf, mistakeIn, type RequestField, type RequestFields } from '../data/fields.ts';
+import type { RequestFields } from '../data/fields.ts';
 import { useText } from '../text/index.ts';
 import { AsCode } from './AsCode.tsx';
+import { Known, Mistakes } from './Field.tsx';
 import { Detail, Refusal } from './Refusal.tsx';
 import { ShowsCode } from './ShowsCode.tsx';
+import { type Files, mistakesTyped, nameOf, typedIn, type Values } from './typed.ts';
 import { useDraft } from './useDraft.ts';
-
-/** What the fields hold, by their names; an empty one is left out. */
-export type Values = Readonly<Record<string, string>>;
-
-/** Files that were chosen, by the names of their fields. */
-export type Files = Readonly<Record<string, readonly File[]>>;
-
-const Mistakes = createContext<ReadonlyMap<string, ReactNode>>(new Map());
-
-/** What is wrong with a field of the form around it: by its schema before it is sent, by the API afterwards. */
-export function useMistake(name: string): ReactNode {
-  const mistakes = useContext(Mistakes);
-  // What is wrong with one of several, `nameservers[1]`, is said where all of them are typed.
-  return mistakes.get(name) ?? [...mistakes].find(([field]) => field.startsWith(`${name}[`))?.[1];
-}
-
-const Known = createContext<RequestFields | undefined>(undefined);
-
-/** What the request of the form around it says of a field. */
-export function useBounds(name: string): Partial<RequestField> {
-  return fieldOf(useContext(Known), name) ?? {};
-}
-
-/** The help of a field: the page's own, or what the API says of it to those who read its language. */
-function useHelp(name: string, own: string | undefined): string | undefined {
-  const { language } = useText();
-  const { help } = useBounds(name);
-  return own ?? (language === 'en' ? help : undefined);
-}
 
 interface FormProps<Of> {
   submit: string;
@@ -93,13 +46,13 @@ export function Form<Of>(form: FormProps<Of>) {
   useEffect(() => {
     if (of !== undefined && drawn === undefined) read.mutate();
   }, []);
-  if (of === undefined) return <Fields {...form} drawn={undefined} />;
-  if (drawn !== undefined) return <Fields {...form} drawn={drawn} />;
+  if (of === undefined) return <OpenForm {...form} drawn={undefined} />;
+  if (drawn !== undefined) return <OpenForm {...form} drawn={drawn} />;
   if (read.error !== null) return <Refusal error={read.error} onRetry={() => read.mutate()} />;
   return <Skeleton height={240} />;
 }
 
-function Fields<Of>({ submit, onSubmit, children, beside, isReady = true, ...props }: FormProps<Of>) {
+function OpenForm<Of>({ submit, onSubmit, children, beside, isReady = true, ...props }: FormProps<Of>) {
   const { of, fields, draft: draftName } = props;
   const { t } = useText();
   const queries = useQueryClient();
@@ -165,8 +118,8 @@ function Fields<Of>({ submit, onSubmit, children, beside, isReady = true, ...pro
   const isAtFields =
     mistakes.size > 0 &&
     [...mistakes.keys()].every((field) => {
-      const fields = form.current?.elements;
-      return fields?.namedItem(field) ?? fields?.namedItem(nameOf(field));
+      const controls = form.current?.elements;
+      return controls?.namedItem(field) ?? controls?.namedItem(nameOf(field));
     });
   const send = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
@@ -222,139 +175,9 @@ function isRefusedBy(error: unknown, status: number): boolean {
   return error instanceof ApiError && error.status === status;
 }
 
-/** What stands in a form now. */
-export function typedIn(form: HTMLFormElement): [Values, Files] {
-  const values: Record<string, string> = {};
-  const files: Record<string, File[]> = {};
-  for (const [name, value] of new FormData(form)) {
-    if (typeof value === 'string') {
-      if (value !== '') values[name] = value;
-    } else if (value.name !== '') files[name] = [...(files[name] ?? []), value];
-  }
-  return [values, files];
-}
-
-/** The fields that cannot be sent as they are, with why, as the API would say it. */
-function mistakesTyped(form: HTMLFormElement, fields: RequestFields | undefined): [TextControl, string][] {
-  return [...form.elements].flatMap((control): [TextControl, string][] => {
-    if (!isTextControl(control) || control.name === '') return [];
-    const mistake = mistakeAt(control, fieldOf(fields, control.name));
-    return mistake === null ? [] : [[control, mistake]];
-  });
-}
-
-type TextControl = HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement;
-
-const isTextControl = (element: Element): element is TextControl =>
-  element instanceof HTMLInputElement ||
-  element instanceof HTMLTextAreaElement ||
-  element instanceof HTMLSelectElement;
-
-function mistakeAt(control: TextControl, field: RequestField | undefined): string | null {
-  const { validity, value, type } = control;
-  if (validity.badInput) return type === 'date' ? 'must be a day' : 'must be a number';
-  if (validity.valueMissing) return 'is missing';
-  if (control instanceof HTMLInputElement) {
-    if (validity.rangeUnderflow) return `must be at least ${control.min}`;
-    if (validity.rangeOverflow) return `must be at most ${control.max}`;
-    if (validity.stepMismatch) return `must be a multiple of ${control.step}`;
-  }
-  // A day is chosen where some requests take a moment; and what a tick or a file is in a form is nothing that anybody typed.
-  const isTyped = !['date', 'checkbox', 'radio', 'file', 'hidden'].includes(type);
-  return value === '' || !isTyped || field === undefined ? null : mistakeIn(value, field);
-}
-
-/** `attachments[0].name` is of the field `attachments`. */
-function nameOf(field: string): string {
-  return field.split(/[.[]/, 1)[0] ?? field;
-}
-
 function mistakesOf(error: unknown): ReadonlyMap<string, ReactNode> {
   if (!(error instanceof ApiError)) return new Map();
   return new Map(
     error.details.map(({ field, message }) => [field, <Detail key={field} message={message} />]),
-  );
-}
-
-interface FieldProps {
-  name: string;
-  label: string;
-  help?: string;
-  required?: boolean;
-  autoComplete?: string;
-  type?: 'text' | 'email' | 'password' | 'date';
-  inputMode?: 'numeric' | 'decimal' | 'text';
-  defaultValue?: string;
-  autoFocus?: boolean;
-  /** Told of what is typed. */
-  onType?: (text: string) => void;
-}
-
-export function Field({ help: own, type = 'text', onType, ...props }: FieldProps) {
-  const error = useMistake(props.name);
-  const help = useHelp(props.name, own);
-  const { isNumber, isRequired = true } = useBounds(props.name);
-  const { required = isRequired, inputMode = isNumber && (isNumber === 'integer' ? 'numeric' : 'decimal') } =
-    props;
-  const onChange =
-    onType && ((event: { currentTarget: { value: string } }) => onType(event.currentTarget.value));
-  const shared = { ...props, required, inputMode, description: help, error, withAsterisk: false, onChange };
-  return type === 'password' ? <PasswordInput {...shared} /> : <TextInput {...shared} type={type} />;
-}
-
-interface LongFieldProps extends Omit<FieldProps, 'type'> {
-  /** How many lines it has at least. */
-  rows?: number;
-}
-
-export function LongField({ help, rows = 5, onType, ...props }: LongFieldProps) {
-  const error = useMistake(props.name);
-  const { isRequired = true } = useBounds(props.name);
-  return (
-    <Textarea
-      {...props}
-      onChange={onType && ((event) => onType(event.currentTarget.value))}
-      required={props.required ?? isRequired}
-      withAsterisk={false}
-      description={useHelp(props.name, help)}
-      error={error}
-      autosize
-      minRows={rows}
-      maxRows={20}
-    />
-  );
-}
-
-interface ChoiceProps extends Omit<FieldProps, 'type' | 'inputMode' | 'onType'> {
-  choices: readonly { value: string; label: string }[];
-  /** Told of what is chosen. */
-  onChoose?: (value: string) => void;
-}
-
-/** Any number of files; the platform's own way to choose them. */
-export function FileField({ name, label, help }: { name: string; label: string; help?: string }) {
-  const id = useId();
-  const error = useMistake(name);
-  return (
-    <Input.Wrapper id={id} label={label} description={help} error={error}>
-      <input type="file" id={id} name={name} multiple className="files" />
-    </Input.Wrapper>
-  );
-}
-
-/** The platform's own choice: what people know from their phone. */
-export function Choice({ help, choices, onChoose, ...props }: ChoiceProps) {
-  const error = useMistake(props.name);
-  const { isRequired = true } = useBounds(props.name);
-  return (
-    <NativeSelect
-      {...props}
-      required={props.required ?? isRequired}
-      withAsterisk={false}
-      description={useHelp(props.name, help)}
-      error={error}
-      onChange={onChoose && ((event) => onChoose(event.currentTarget.value))}
-      data={[...choices]}
-    />
   );
 }

@@ -1,7 +1,7 @@
 import type { ComponentProps } from 'react';
 import { useBrand } from '../data/brand.ts';
 import { useText } from '../text/index.ts';
-import { Choice, Field, LongField, useBounds } from './Form.tsx';
+import { Choice, Field, LongField, useBounds } from './Field.tsx';
 import { type FieldName, useWord } from './Value.tsx';
 
 interface NamedProps {

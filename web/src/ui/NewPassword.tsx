@@ -1,7 +1,7 @@
 import { Button, Group, PasswordInput } from '@mantine/core';
 import { useState } from 'react';
 import { useText } from '../text/index.ts';
-import { useMistake } from './Form.tsx';
+import { useMistake } from './Field.tsx';
 
 /** Without signs that look alike: people copy it from one screen to another. */
 const signs = 'abcdefghjkmnpqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ23456789';

@@ -1,6 +1,6 @@
 import { Checkbox, Input } from '@mantine/core';
 import { useId } from 'react';
-import { useMistake } from './Form.tsx';
+import { useMistake } from './Field.tsx';
 
 interface PictureFieldProps {
   name: string;

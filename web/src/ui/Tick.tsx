@@ -1,5 +1,5 @@
 import { Checkbox } from '@mantine/core';
-import { useMistake } from './Form.tsx';
+import { useMistake } from './Field.tsx';
 
 interface TickProps {
   name: string;

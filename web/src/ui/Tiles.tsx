@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react';
-import { useMistake } from './Form.tsx';
+import { useMistake } from './Field.tsx';
 
 export interface Tile {
   value: string;

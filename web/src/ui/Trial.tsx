@@ -1,11 +1,12 @@
 import { Text } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import { type ReactNode, useEffect, useRef, useState } from 'react';
+import { type ReactNode, useContext, useEffect, useRef, useState } from 'react';
 import { isSame } from '../data/drawn.ts';
 import { useText } from '../text/index.ts';
-import { typedIn, type Values } from './Form.tsx';
+import { Known } from './Field.tsx';
 import { Refusal } from './Refusal.tsx';
+import { mistakesTyped, typedIn, type Values } from './typed.ts';
 
 interface TrialProps<Answer> {
   label: string;
@@ -24,19 +25,16 @@ const none: readonly string[] = [];
 export function Trial<Answer>({ label, about, ask, besides = none, children }: TrialProps<Answer>) {
   const { t } = useText();
   const here = useRef<HTMLElement>(null);
-  // Null while something that is needed is missing: asked then, the answer would only say so.
+  const known = useContext(Known);
+  // Null while something is missing, or is what the form itself would not send: asked then, the answer would only say so.
   const [typed, setTyped] = useState<Values | null>(null);
   // What is being done is not tried out any more: asked after it, the API would only say that it has been done.
   const [isSent, setSent] = useState(false);
   useEffect(() => {
     const form = here.current?.closest('form');
     if (!form) return;
-    const isMissing = (each: Element) =>
-      (each instanceof HTMLInputElement || each instanceof HTMLTextAreaElement) &&
-      !besides.includes(each.name) &&
-      !each.validity.valid;
     const now = () => {
-      if ([...form.elements].some(isMissing)) return null;
+      if (mistakesTyped(form, known).some(([{ name }]) => !besides.includes(name))) return null;
       const entries = Object.entries(typedIn(form)[0]);
       return Object.fromEntries(entries.filter(([name]) => !besides.includes(name)));
     };
@@ -53,7 +51,7 @@ export function Trial<Answer>({ label, about, ask, besides = none, children }: T
       form.removeEventListener('submit', send);
       for (const kind of ['input', 'change']) form.removeEventListener(kind, read);
     };
-  }, [besides]);
+  }, [besides, known]);
   const [asked] = useDebouncedValue(typed, 300);
   const look = useQuery({
     // Of its own, so that no event has it asked for again: by then it may have been done.
