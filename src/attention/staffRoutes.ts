@@ -9,7 +9,7 @@ import {
   routes,
   Timestamp,
 } from '../platform/http/index.ts';
-import type { ConcernSource, Context, LackSource } from '../platform/index.ts';
+import { type ConcernSource, type Context, type LackSource, mendingPages } from '../platform/index.ts';
 import { examples } from './examples.ts';
 import { type HouseSources, rememberHouse } from './house.ts';
 import { listConcerns } from './list.ts';
@@ -85,7 +85,7 @@ export function attentionStaffRoutes({ concerns, house, lacks, operationsOf }: U
       code: Choice(lacks.flatMap(({ codes }) => codes)),
       message: Type.String({ description: 'What is lacking and what to do' }),
       page: Nullable(
-        Type.String({
+        Choice(mendingPages, {
           description:
             'The page of the dashboard on which the caller can mend it; null where another role does, or whoever runs the host',
         }),

@@ -2,8 +2,8 @@ import { type Context, dayOf, type Lack, type LackSource, statement } from '../p
 import { readSettings } from '../settings/index.ts';
 import { company } from './documents/company.ts';
 
-const inSettings = { mendedAt: { page: '/staff/settings', operation: 'updateSettings' } };
-const inRates = { mendedAt: { page: '/staff/tax-rates', operation: 'addTaxRate' } };
+const inSettings = { mendedAt: { page: '/staff/settings', operation: 'updateSettings' } } as const;
+const inRates = { mendedAt: { page: '/staff/tax-rates', operation: 'addTaxRate' } } as const;
 
 // Of a country the newest row that has begun counts; one without a rate is its end.
 const rated = statement<{ has: boolean }, { country: string | null; today: string }>(

@@ -2,7 +2,7 @@ import { type ChoiceOption, findProductsForSale, type Product } from '../catalog
 import { AppError, type Context, type Lack, type LackSource } from '../platform/index.ts';
 import { type Kind, kindOf } from '../services/index.ts';
 
-const products = { page: '/staff/products', operation: 'updateProduct' };
+const products = { page: '/staff/products', operation: 'updateProduct' } as const;
 
 /** Why something cannot be ordered: what the provider has to do first. */
 type Reason = 'products.none' | 'products.sold_out' | 'products.no_image' | 'products.no_room';

@@ -36,6 +36,15 @@ export function findConcerns(ctx: Context, { find }: ConcernSource, limit: numbe
   return ctx.db.many(find as Statement<Concern, ConcernParams>, { limit, now: ctx.clock.now() });
 }
 
+/** Pages of the dashboard on which staff mends what is lacking. */
+export const mendingPages = [
+  '/staff/settings',
+  '/staff/tax-rates',
+  '/staff/products',
+  '/staff/images',
+  '/staff/nodes',
+] as const;
+
 /** Something that a company lacks before it can sell. */
 export interface Lack {
   /** Stable: `company.address`. */
@@ -43,7 +52,7 @@ export interface Lack {
   /** What is lacking and what to do, for staff. */
   message: string;
   /** The page of the dashboard on which it is mended, and the operation that does; null: on the host, as the message says. */
-  mendedAt: { page: string; operation: string } | null;
+  mendedAt: { page: (typeof mendingPages)[number]; operation: string } | null;
 }
 
 /** What of a room's own may be lacking. Nobody ticks it off: it is found each time, and gone once it is mended. */

@@ -11,6 +11,7 @@ export {
   type Lack,
   type LackSource,
   type Low,
+  mendingPages,
 } from './attention.ts';
 export { type Clock, systemClock, type TravellingClock, travellingClock } from './clock.ts';
 export {

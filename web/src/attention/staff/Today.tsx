@@ -27,9 +27,6 @@ import {
 import { ConcernActs } from './ConcernActs.tsx';
 import { ConcernLink } from './ConcernLink.tsx';
 
-/** Pages on which staff mends what is lacking. */
-type Mending = '/staff/settings' | '/staff/tax-rates' | '/staff/products' | '/staff/images' | '/staff/nodes';
-
 /** What lacks before anything is sold, then what needs a person, then how the company stands. */
 export function Today() {
   const { t } = useText();
@@ -72,7 +69,7 @@ function LackOne({ lack: { code, message, page } }: { lack: Lack }) {
   return (
     <Text component="li" style={{ overflowWrap: 'anywhere' }}>
       {isText(`lack.${name}`) ? t(`lack.${name as keyof typeof en.lack}`) : message}{' '}
-      {page !== null && <LinkTo to={page as Mending}>{t('staff.mend')}</LinkTo>}
+      {page !== null && <LinkTo to={page}>{t('staff.mend')}</LinkTo>}
     </Text>
   );
 }
