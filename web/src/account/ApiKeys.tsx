@@ -1,9 +1,10 @@
-import { useInfiniteQuery, useMutation } from '@tanstack/react-query';
+import { type InfiniteData, useInfiniteQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { createApiKey } from '../../../client/generated/fields/createApiKey.ts';
 import { rotateApiKey } from '../../../client/generated/fields/rotateApiKey.ts';
 import { updateApiKey } from '../../../client/generated/fields/updateApiKey.ts';
 import type { Schema } from '../../../client/index.ts';
+import { inPages, useAhead } from '../data/ahead.ts';
 import { client } from '../data/client.ts';
 import { apiKeys, moreOf, queryClient } from '../data/queries/index.ts';
 import { day, moment } from '../text/formats.ts';
@@ -29,6 +30,7 @@ import { ApiKeyFields, keyAreas, limitsOf } from './ApiKeyFields.tsx';
 import { DeveloperTabs } from './DeveloperTabs.tsx';
 
 type ApiKey = Schema<'ApiKey'>;
+type KeyPages = InfiniteData<Schema<'ApiKeyList'>>;
 
 const readAnew = () => queryClient.invalidateQueries({ queryKey: ['api-keys'] });
 
@@ -41,9 +43,12 @@ export function ApiKeys() {
   const [changed, setChanged] = useState<ApiKey | null>(null);
   const [rotated, setRotated] = useState<ApiKey | null>(null);
   const [revoked, setRevoked] = useState<ApiKey | null>(null);
-  const revoke = useMutation({
-    mutationFn: (id: number) => client.delete('/dashboard/account/api-keys/{id}', { path: { id } }),
-    onSettled: readAnew,
+  const revoke = useAhead<KeyPages, number>({
+    of: apiKeys.queryKey,
+    isAllowed: () => true,
+    becomes: (now, id) => inPages('api_keys', (key: ApiKey) => (key.id === id ? null : key))(now),
+    send: (id) => client.delete('/dashboard/account/api-keys/{id}', { path: { id } }),
+    anew: [apiKeys.queryKey],
   });
   return (
     <Page title={t('apiKeys.title')}>

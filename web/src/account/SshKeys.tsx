@@ -1,7 +1,8 @@
-import { useMutation, useQuery } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { createSshKey } from '../../../client/generated/fields/createSshKey.ts';
 import type { Schema } from '../../../client/index.ts';
+import { useAhead } from '../data/ahead.ts';
 import { client } from '../data/client.ts';
 import { queryClient, sshKeys } from '../data/queries/index.ts';
 import { day } from '../text/formats.ts';
@@ -17,9 +18,12 @@ export function SshKeys() {
   const read = useQuery(sshKeys);
   const [added, setAdded] = useState(0);
   const [removed, setRemoved] = useState<Schema<'SshKey'> | null>(null);
-  const remove = useMutation({
-    mutationFn: (id: number) => client.delete('/dashboard/account/ssh-keys/{id}', { path: { id } }),
-    onSettled: readAnew,
+  const remove = useAhead<Schema<'SshKey'>[], number>({
+    of: sshKeys.queryKey,
+    isAllowed: () => true,
+    becomes: (now, id) => now.filter((key) => key.id !== id),
+    send: (id) => client.delete('/dashboard/account/ssh-keys/{id}', { path: { id } }),
+    anew: [sshKeys.queryKey],
   });
   return (
     <Page title={t('sshKeys.title')}>

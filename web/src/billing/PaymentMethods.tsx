@@ -1,6 +1,7 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { Schema } from '../../../client/index.ts';
+import { useAhead } from '../data/ahead.ts';
 import { client } from '../data/client.ts';
 import { paymentMethods, queryClient, session } from '../data/queries/index.ts';
 import { day } from '../text/formats.ts';
@@ -26,10 +27,15 @@ export function PaymentMethods() {
       window.location.assign(redirect_url);
     },
   });
-  const choose = useMutation({
-    mutationFn: ({ id, is_default }: Method) =>
+  const choose = useAhead<readonly Method[], Method>({
+    of: paymentMethods.queryKey,
+    isAllowed: () => allowed,
+    // One of them at most is meant without a word.
+    becomes: (now, { id, is_default: was }) =>
+      now.map((each) => ({ ...each, is_default: each.id === id && !was })),
+    send: ({ id, is_default }) =>
       client.patch('/dashboard/payment-methods/{id}', { path: { id }, body: { is_default: !is_default } }),
-    onSettled: readAnew,
+    anew: [paymentMethods.queryKey],
   });
   const remove = useMutation({
     mutationFn: (id: number) => client.delete('/dashboard/payment-methods/{id}', { path: { id } }),
@@ -79,7 +85,7 @@ export function PaymentMethods() {
                   size="xs"
                   variant="default"
                   action={may}
-                  loading={choose.isPending && choose.variables.id === method.id}
+                  loading={choose.isPending && choose.variables?.id === method.id}
                   onAct={() => choose.mutate(method)}
                 >
                   {t(method.is_default ? 'billing.useNot' : 'billing.useFirst')}

@@ -3,7 +3,7 @@ import { useParams } from '@tanstack/react-router';
 import { useRef, useState } from 'react';
 import { replyToTicket } from '../../../client/generated/fields/replyToTicket.ts';
 import { updateTicketSubject } from '../../../client/generated/fields/updateTicketSubject.ts';
-import type { Schema } from '../../../client/index.ts';
+import type { BodyOf, OperationAt, Schema } from '../../../client/index.ts';
 import { useAhead } from '../data/ahead.ts';
 import { client } from '../data/client.ts';
 import { drawnOf } from '../data/drawn.ts';
@@ -207,10 +207,33 @@ function Message({ message }: { message: Schema<'TicketReply'> }) {
   );
 }
 
+/** What somebody has just written, as it will stand among the others. */
+function replyAhead(message: string, name: string): Schema<'TicketReply'> {
+  const now = new Date().toISOString();
+  return {
+    ...{ id: 0, name, message, quoted: null, attachments: [], created_at: now, updated_at: now },
+    ...{ email: null, adminName: null, adminRole: null, user: null },
+  };
+}
+
 function Answer({ of: { tid, status }, action, onAnswered }: ChangeProps & { onAnswered: () => unknown }) {
   const { t } = useText();
   const [answers, setAnswers] = useState(0);
   const isClosed = status === 'closed';
+  const { data: signedIn } = useQuery(session);
+  const name = [signedIn?.user.first_name, signedIn?.user.last_name].filter(Boolean).join(' ');
+  // What was written stays in its field until it has come; meanwhile it stands where it will stand.
+  const send = useAhead<Shown, BodyOf<OperationAt<'post', '/dashboard/tickets/{tid}'>>>({
+    of: ticket(tid).queryKey,
+    isAllowed: ({ actions }) => actions.reply.allowed,
+    becomes: (now, { message }) => ({
+      ...now,
+      status: 'customer_reply',
+      replies: [...now.replies, replyAhead(message, name)],
+    }),
+    send: (body) => client.post('/dashboard/tickets/{tid}', { path: { tid }, body }),
+    anew: [],
+  });
   if (!action.allowed) return <Text c="dimmed">{action.reason}</Text>;
   return (
     <Section title={t('tickets.reply')}>
@@ -222,7 +245,7 @@ function Answer({ of: { tid, status }, action, onAnswered }: ChangeProps & { onA
         submit={t(isClosed ? 'tickets.sendAndReopen' : 'tickets.send')}
         onSubmit={async ({ message = '' }, files) => {
           const attachments = await attachmentsOf(files.attachments ?? []);
-          await client.post('/dashboard/tickets/{tid}', { path: { tid }, body: { message, attachments } });
+          await send.mutateAsync({ message, attachments });
           await onAnswered();
           setAnswers((before) => before + 1);
         }}

@@ -2,6 +2,7 @@ import { Button, type ButtonProps, Modal, Stack, Text, TextInput, Tooltip } from
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import type { ErrorCode, OperationName } from '../../../client/index.ts';
+import { type Shown, showAhead } from '../data/ahead.ts';
 import type { Drawn, Reading } from '../data/drawn.ts';
 import type { RequestFields } from '../data/fields.ts';
 import { useMay } from '../data/may.ts';
@@ -24,6 +25,9 @@ interface ActProps<Of> {
   /** Other reasons that forbid it, as the API says them. */
   action?: { allowed: boolean; reason: string | null; code?: ErrorCode | null };
   onAct: (values: Values, files: Files, ifMatch: string | undefined, now: Of) => Promise<unknown>;
+  /** How what staff has read will be, where that is harmless to show before the answer has come. */
+  // biome-ignore lint/suspicious/noExplicitAny: its key and its change are of one query, whatever that holds
+  ahead?: Shown<any>;
   /** What the request says of the form's fields; see `Form`. */
   fields?: RequestFields;
   /** What the form is drawn of; see `Form`. */
@@ -36,7 +40,7 @@ const free = { allowed: true, reason: null, code: null };
 
 /** Something that staff does: a button, and the form that it asks for. What staff has read is read anew afterwards. */
 export function Act<Of>({ operation, label, text, name, ...rest }: ActProps<Of>) {
-  const { isDangerous, isFirst, size, action = free, onAct, of, fields, children } = rest;
+  const { isDangerous, isFirst, size, action = free, onAct, ahead, of, fields, children } = rest;
   const { t } = useText();
   const may = useMay();
   const queries = useQueryClient();
@@ -44,10 +48,25 @@ export function Act<Of>({ operation, label, text, name, ...rest }: ActProps<Of>)
   const [drawn, setDrawn] = useState<Drawn<Of>>();
   const [named, setNamed] = useState('');
   const isNamed = name === undefined || named.trim() === name.trim();
+  const done = () => queries.invalidateQueries({ queryKey: ['staff'] });
+  // What is shown ahead is shown: the dialog is gone, and a refusal is said beside the button.
+  const carryOut = useMutation({
+    mutationFn: async ([shown, typed]: [Shown<unknown>, Parameters<typeof onAct>]) => {
+      const takeBack = await showAhead(queries, shown);
+      try {
+        await onAct(...typed);
+      } catch (error) {
+        takeBack();
+        throw error;
+      }
+    },
+    onSettled: () => void done(),
+  });
   const act = async (...typed: Parameters<typeof onAct>) => {
-    await onAct(...typed);
+    if (ahead === undefined) await onAct(...typed);
+    else carryOut.mutate([ahead, typed]);
     setOpen(false);
-    await queries.invalidateQueries({ queryKey: ['staff'] });
+    if (ahead === undefined) await done();
   };
   const asks = text !== undefined || children !== undefined || name !== undefined;
   const press = useMutation({
@@ -78,10 +97,10 @@ export function Act<Of>({ operation, label, text, name, ...rest }: ActProps<Of>)
     );
   return (
     <>
-      <Button {...look} loading={!asks && press.isPending} onClick={open}>
+      <Button {...look} loading={!asks && (press.isPending || carryOut.isPending)} onClick={open}>
         {label}
       </Button>
-      <Refusal error={press.error} />
+      <Refusal error={press.error ?? carryOut.error} />
       <Modal
         opened={isOpen}
         onClose={() => setOpen(false)}

@@ -5,6 +5,7 @@ import { replayWebhook } from '../../../client/generated/fields/replayWebhook.ts
 import { updateWebhook } from '../../../client/generated/fields/updateWebhook.ts';
 import type { Schema } from '../../../client/index.ts';
 import { DeveloperTabs } from '../account/DeveloperTabs.tsx';
+import { useAhead } from '../data/ahead.ts';
 import { client } from '../data/client.ts';
 import { drawnOf } from '../data/drawn.ts';
 import { choicesOf } from '../data/fields.ts';
@@ -66,10 +67,12 @@ function Shown({ found }: { found: Schema<'Webhook'> }) {
   const [asked, setAsked] = useState<'change' | 'rotate' | 'remove' | null>(null);
   const path = { id: found.id };
   const isPaused = found.status === 'paused';
-  const turn = useMutation({
-    mutationFn: () =>
-      client.patch('/dashboard/webhooks/{id}', { path, body: { status: isPaused ? 'enabled' : 'paused' } }),
-    onSettled: readAnew,
+  const turn = useAhead<Schema<'Webhook'>, 'enabled' | 'paused'>({
+    of: webhook(found.id).queryKey,
+    isAllowed: () => true,
+    becomes: (now, status) => ({ ...now, status, paused_reason: null }),
+    send: (status) => client.patch('/dashboard/webhooks/{id}', { path, body: { status } }),
+    anew: [['webhooks']],
   });
   const test = useMutation({
     mutationFn: () => client.post('/dashboard/webhooks/{id}/test', { path }),
@@ -121,7 +124,11 @@ function Shown({ found }: { found: Schema<'Webhook'> }) {
           <Button variant="default" onClick={() => setAsked('change')}>
             {t('apiKeys.change')}
           </Button>
-          <Button variant="default" loading={turn.isPending} onClick={() => turn.mutate()}>
+          <Button
+            variant="default"
+            loading={turn.isPending}
+            onClick={() => turn.mutate(isPaused ? 'enabled' : 'paused')}
+          >
             {t(isPaused ? 'webhooks.resume' : 'webhooks.pause')}
           </Button>
           <Button variant="default" loading={rotate.isPending} onClick={() => setAsked('rotate')}>

@@ -1,6 +1,7 @@
 import { createCoupon } from '../../../../client/generated/fields/createCoupon.ts';
 import { updateCoupon } from '../../../../client/generated/fields/updateCoupon.ts';
 import type { Schema } from '../../../../client/index.ts';
+import { inPages } from '../../data/ahead.ts';
 import { client } from '../../data/client.ts';
 import { drawnOf } from '../../data/drawn.ts';
 import { coupons } from '../../data/queries/staff/index.ts';
@@ -44,15 +45,21 @@ export function Coupons() {
           >
             {({ coupon }) => <Limits of={coupon} />}
           </Act>
-          {active && (
-            <Act
-              operation="endCoupon"
-              label={t('money.end')}
-              text={t('money.endCouponText')}
-              isDangerous
-              onAct={() => client.post('/staff/coupons/{id}/end', { path: { id } })}
-            />
-          )}
+          <Act
+            operation="endCoupon"
+            label={t('money.end')}
+            text={t('money.endCouponText')}
+            isDangerous
+            action={{ allowed: active, reason: t('money.couponEnded') }}
+            ahead={{
+              of: ['staff', 'coupons'],
+              isOfSeveral: true,
+              becomes: inPages('items', (each: Schema<'Coupon'>) =>
+                each.id === id ? { ...each, active: false } : each,
+              ),
+            }}
+            onAct={() => client.post('/staff/coupons/{id}/end', { path: { id } })}
+          />
         </Group>
       ),
     },

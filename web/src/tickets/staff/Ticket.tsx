@@ -182,6 +182,7 @@ function Acts({ ticket }: { ticket: StaffTicket }) {
   const may = useMay();
   const assign = (id: number | null) =>
     client.post('/staff/tickets/{tid}/assign', { path, body: { user_id: id } });
+  const turned = ticket.status === 'closed' ? 'in_progress' : 'closed';
   return (
     <Group gap="xs">
       {ticket.assigned?.id === mine?.user.id ? (
@@ -202,10 +203,11 @@ function Acts({ ticket }: { ticket: StaffTicket }) {
       <Act
         operation="updateTicket"
         label={t(ticket.status === 'closed' ? 'support.reopen' : 'support.close')}
-        onAct={() => {
-          const status = ticket.status === 'closed' ? 'in_progress' : 'closed';
-          return client.patch('/staff/tickets/{tid}', { path, body: { status } });
+        ahead={{
+          of: staffTicket(path).queryKey,
+          becomes: (now: { ticket: StaffTicket }) => ({ ...now, ticket: { ...now.ticket, status: turned } }),
         }}
+        onAct={() => client.patch('/staff/tickets/{tid}', { path, body: { status: turned } })}
       />
       <Act
         operation="updateTicket"
