@@ -69,6 +69,11 @@ async function copyDashboard(): Promise<void> {
   });
   // Beside the dashboard, at whose address customers get it.
   await copy(path.relative(root, await buildTool()), path.join(home, 'dist/dashboard/inn.mjs'));
+  const page = path.join(stage, home, 'dist/dashboard/index.html');
+  const [before, after] = ['name="command-line" content=""', 'name="command-line" content="/inn.mjs"'];
+  const text = await fs.readFile(page, 'utf8');
+  if (!text.includes(before)) throw new Error(`${page} has no place for where the command line is`);
+  await fs.writeFile(page, text.replace(before, after));
 }
 
 /** Packages that the product runs with, as the lockfile names them; those of other platforms are not installed. */

@@ -169,6 +169,10 @@ describe.skipIf(process.getuid?.() !== 0 || process.arch !== 'x64')('the Debian 
       const after = await startService();
       expect(await ask('/products')).toBe(products);
       expect(JSON.parse(await ask('/dashboard/services')).success).toBe(true);
+      const page = '/usr/lib/innkeeper/dist/dashboard/index.html';
+      expect(await sh(`grep -o 'command-line" content="[^"]*' ${page}`)).toBe(
+        'command-line" content="/inn.mjs',
+      );
       await stopService(after);
 
       const removed = await run('dpkg', '--remove', 'innkeeper');

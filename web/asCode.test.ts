@@ -122,3 +122,30 @@ it('names a file that is sent, and nothing of what is in it', async () => {
   );
   expect(asTypeScript(call, 'https://a.example')).toContain("openAsBlob('FILE'), 'application/xml')");
 });
+
+it('says beside the keys how all is called, and where the command line is, which a package brings along', async () => {
+  const visitor = await bed.open();
+  const { page } = visitor;
+  await signIn(bed, visitor, '/developers');
+  const about = page
+    .getByRole('region', { name: 'API and command line' })
+    .or(page.locator('section', { hasText: 'API and command line' }));
+  const link = about.getByRole('link', { name: 'all calls, with examples' });
+  expect(await link.getAttribute('href')).toBe('/api/docs');
+  expect((await page.request.get('/api/docs')).status()).toBe(200);
+  expect(await about.locator('code').count()).toBe(0);
+  await page.route('**/developers', async (route) => {
+    const response = await route.fetch();
+    const text = await response.text();
+    const body = text.replace('name="command-line" content=""', 'name="command-line" content="/inn.mjs"');
+    await route.fulfill({ response, body });
+  });
+  await page.reload();
+  await about.locator('code').first().waitFor();
+  const origin = new URL(bed.url).origin;
+  expect(await about.locator('code').allInnerTexts()).toEqual([
+    `curl -fsSo ~/.local/bin/inn ${origin}/inn.mjs && chmod +x ~/.local/bin/inn`,
+    `inn login --url ${origin}`,
+  ]);
+  expect([...(await visitor.faults()), ...visitor.complaints()]).toEqual([]);
+});

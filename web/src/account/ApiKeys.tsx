@@ -27,6 +27,7 @@ import {
   Text,
 } from '../ui/index.ts';
 import { ApiKeyFields, keyAreas, limitsOf } from './ApiKeyFields.tsx';
+import { CommandLine } from './CommandLine.tsx';
 import { DeveloperTabs } from './DeveloperTabs.tsx';
 
 type ApiKey = Schema<'ApiKey'>;
@@ -157,6 +158,7 @@ export function ApiKeys() {
           <ApiKeyFields />
         </Form>
       </Section>
+      <CommandLine />
       <Dialog title={t('apiKeys.change')} isOpen={changed !== null} onClose={() => setChanged(null)}>
         <Form
           fields={updateApiKey}
