@@ -1,4 +1,5 @@
 /** The provider's own look, from staff's form to what customers see. */
+import { crc32, deflateSync } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { examples } from '../src/settings/brand/examples.ts';
 import { lookAt, openStaffBed, type StaffBed } from './staffBed.ts';
@@ -108,3 +109,36 @@ it.each(['#ffd400', '#101010', '#ff00ff'])(
   },
   240_000,
 );
+
+it('leaves what stands beside it where it is on a phone, however wide the logo is', async () => {
+  const picture = { content_base64: flag(1_200, 100).toString('base64') };
+  const { body } = await bed.product.staff.post('/staff/brand/pictures', picture);
+  await bed.product.staff.patch('/staff/settings', { brand: { logo_light: body.data.picture } });
+  const visitor = await bed.open({ viewport: { width: 320, height: 640 }, colorScheme: 'light' });
+  await signIn(bed, visitor);
+  const header = visitor.page.locator('header');
+  const logo = await header.getByRole('img').boundingBox();
+  const search = await header.getByRole('button', { name: 'Search' }).boundingBox();
+  expect(logo?.width).toBeGreaterThan(40);
+  expect((logo?.x ?? 0) + (logo?.width ?? 0)).toBeLessThanOrEqual(search?.x ?? 0);
+  expect(await visitor.faults()).toEqual([]);
+  await bed.product.staff.patch('/staff/settings', { brand: { logo_light: null } });
+});
+
+/** A PNG of one colour. */
+function flag(width: number, height: number): Buffer {
+  const part = (type: string, data: Buffer) => {
+    const [length, sum] = [Buffer.alloc(4), Buffer.alloc(4)];
+    const named = Buffer.concat([Buffer.from(type), data]);
+    length.writeUInt32BE(data.length);
+    sum.writeUInt32BE(crc32(named));
+    return Buffer.concat([length, named, sum]);
+  };
+  const head = Buffer.alloc(13);
+  head.writeUInt32BE(width, 0);
+  head.writeUInt32BE(height, 4);
+  head.set([8, 0], 8); // eight bits of grey
+  const begins = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
+  const rows = deflateSync(Buffer.alloc((width + 1) * height));
+  return Buffer.concat([begins, part('IHDR', head), part('IDAT', rows), part('IEND', Buffer.alloc(0))]);
+}

@@ -1,21 +1,19 @@
 /**
  * Every page in every state: as it is full, empty, broken, waiting, and opened by somebody who may not; at three widths, in
- * both themes and both languages. All faults are gathered and told at the end of a state.
+ * both themes and both languages; and for those who enlarge it twice and have colours of their own. All faults are gathered and told at the end of a state.
  */
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import path from 'node:path';
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { newCustomer, newMember, signedIn, staffHere } from '../test/people.ts';
 import { sql } from '../test/sql.ts';
+import { allRules, broken, layoutAt, looksEnlarged, rulesOfColour } from './faults.ts';
 import { inhabit, samplesOf } from './inhabited.ts';
 import { type Bed, keptOf, openBed, type Visitor } from './testbed.ts';
 
 const widths = [1440, 768, 320] as const;
 const languages = ['en', 'de'] as const;
 type Language = (typeof languages)[number];
-type State = 'full' | 'empty' | 'broken' | 'forbidden';
+type State = 'full' | 'empty' | 'broken' | 'forbidden' | 'enlarged';
 type House = 'open' | 'customer' | 'staff';
 
 interface Look {
@@ -29,12 +27,6 @@ interface Session {
   token: string;
   userId: number;
 }
-
-const layoutFaults = readFileSync(path.join(import.meta.dirname, 'layoutFaults.js'), 'utf8');
-const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-const allRules = { type: 'tag', values: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'] };
-/** Those of which another theme can break what one keeps. */
-const rulesOfColour = { type: 'rule', values: ['color-contrast', 'link-in-text-block'] };
 
 let bed: Bed;
 let everyPath: string[] = [];
@@ -113,6 +105,7 @@ describe('while there is something of everything', () => {
       expect(await lookAt(pagesOf('open'), { language, state: 'full' })).toEqual([]);
       const withLink = pagesOf('open').map((where) => `${where}?token=gone`);
       expect(await lookAt(withLink, { language, state: 'full' })).toEqual([]);
+      expect(await lookAt(pagesOf('open'), { language, state: 'enlarged' })).toEqual([]);
     },
     900_000,
   );
@@ -132,6 +125,15 @@ describe('while there is something of everything', () => {
       async (house) => {
         const session = house === 'staff' ? staff : customer;
         expect(await lookAt(pagesOf(house, samples), { language, state: 'broken', session })).toEqual([]);
+      },
+      900_000,
+    );
+
+    it.each(['customer', 'staff'] as const)(
+      'each page of %s reads enlarged, in forced colours',
+      async (house) => {
+        const session = house === 'staff' ? staff : customer;
+        expect(await lookAt(pagesOf(house, samples), { language, state: 'enlarged', session })).toEqual([]);
       },
       900_000,
     );
@@ -172,6 +174,7 @@ async function lookAt(pages: readonly string[], look: Look): Promise<string[]> {
       locale: language === 'de' ? 'de-DE' : 'en-GB',
       reducedMotion: 'reduce',
       ...(session && { storageState: keptOf(bed, session) }),
+      ...(look.state === 'enlarged' && { deviceScaleFactor: 2, forcedColors: 'active' as const }),
     });
     for (let where = queue.shift(); where !== undefined; where = queue.shift()) {
       const faults = await faultsAt(visitor, where, look).catch(({ message }: Error) => [message]);
@@ -242,7 +245,8 @@ async function faultsAt(visitor: Visitor, where: string, { state, language }: Lo
     )
       found.push('says nothing');
   }
-  found.push(...(await looks(page, language === 'en' || state === 'full')));
+  if (state === 'enlarged') found.push(...(await looksEnlarged(page)));
+  else found.push(...(await looks(page, language === 'en' || state === 'full')));
   if (shots) await keepPictures(page, `${state}-${language}${where.replaceAll(/[/?=]/g, '-')}`);
   const isExpected = state === 'broken' || state === 'forbidden' || where.includes('?token');
   for (const complaint of visitor.complaints())
@@ -283,28 +287,4 @@ async function looks(page: Page, withRules: boolean): Promise<string[]> {
   }
   if (withRules) for (const fault of await broken(page, allRules)) found.add(`narrow, dark: ${fault}`);
   return [...found];
-}
-
-/** What lasts: a page that becomes narrower is drawn in more than one step. */
-async function layoutAt(page: Page): Promise<string[]> {
-  let faults: string[] = [];
-  await expect
-    .poll(
-      async () => {
-        faults = (await page.evaluate(layoutFaults)) as string[];
-        return faults.length;
-      },
-      { timeout: 1_000 },
-    )
-    .toBe(0)
-    .catch(() => undefined);
-  return faults;
-}
-
-async function broken(page: Page, runOnly: object): Promise<string[]> {
-  if (!(await page.evaluate('"axe" in window'))) await page.evaluate(axe);
-  return (await page.evaluate(
-    `axe.run(document, { runOnly: ${JSON.stringify(runOnly)}, resultTypes: ['violations'] }).then(({ violations }) =>
-      violations.flatMap(({ id, nodes }) => nodes.map(({ target }) => id + ' at ' + target.join(' '))))`,
-  )) as string[];
 }

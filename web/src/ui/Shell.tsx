@@ -53,7 +53,7 @@ export function Shell({
       </a>
       <header className="shell-head">
         <Group h="100%" px="md" justify="space-between" wrap="nowrap">
-          <Group gap="sm" wrap="nowrap" miw={0}>
+          <Group gap="sm" wrap="nowrap" miw={0} style={{ flex: '0 1 auto' }}>
             <Burger
               opened={isOpen}
               onClick={menu.toggle}
@@ -61,11 +61,11 @@ export function Shell({
               size="sm"
               aria-label={t('app.menu')}
             />
-            <Anchor component={Link} to={places[0]?.to ?? '/'} underline="never" c="inherit" fw={700}>
+            <Anchor component={Link} to={places[0]?.to ?? '/'} underline="never" c="inherit" fw={700} miw={0}>
               <Logo />
             </Anchor>
           </Group>
-          <Group gap="xs" wrap="nowrap">
+          <Group gap="xs" wrap="nowrap" style={{ flexShrink: 0 }}>
             {search}
             <AccountButton
               user={session.user}

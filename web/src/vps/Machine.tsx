@@ -57,7 +57,7 @@ function Connect({ vps }: { vps: Vps }) {
   return (
     <Section title={t('machine.connect')}>
       {primary !== undefined && (
-        <Group gap={0}>
+        <Group gap="xs">
           <Copy text={`ssh root@${primary.address}`} />
           <AsCode
             isReading

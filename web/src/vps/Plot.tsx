@@ -33,7 +33,13 @@ export function Plot({ times, lines, label, sayTime, sayValue, top }: PlotProps)
     const { current: box } = place;
     if (box === null) return;
     const text = getComputedStyle(box).color;
-    const grid = { stroke: scheme === 'dark' ? '#3a3f47' : '#e3e6ea', width: 1 };
+    // Nobody forces the colours of a canvas; dashes tell the lines apart.
+    const isForced = matchMedia('(forced-colors: active)').matches;
+    const inks = isForced ? [text] : strokes[scheme];
+    const grid = {
+      stroke: isForced ? text : scheme === 'dark' ? '#3a3f47' : '#e3e6ea',
+      width: isForced ? 0.5 : 1,
+    };
     const axis = { stroke: text, grid, ticks: grid, font: '12px system-ui, sans-serif' };
     const plot = new UPlot(
       {
@@ -50,7 +56,7 @@ export function Plot({ times, lines, label, sayTime, sayValue, top }: PlotProps)
           {},
           ...lines.map(({ name }, nth) => ({
             label: name,
-            stroke: strokes[scheme][nth % strokes[scheme].length],
+            stroke: inks[nth % inks.length],
             width: 2,
             dash: nth === 0 ? undefined : [6, 4],
             points: { show: false },
