@@ -18,7 +18,7 @@ import {
 } from './events/index.ts';
 import { introduction } from './introduction.ts';
 import { enlistNode, ensureInventory, knownHost, type LocalNode, watchNode } from './node.ts';
-import { authenticator, expireInvitations } from './organizations/index.ts';
+import { authenticator, expireInvitations, readOwners } from './organizations/index.ts';
 import { commitOf } from './platform/host/commit.ts';
 import { type DataDir, prepareDataDir } from './platform/host/dataDir.ts';
 import {
@@ -269,7 +269,7 @@ async function startBackground(
   nodes: number[],
   undo: Undo[],
 ): Promise<Worker> {
-  const worker = startWorker(ctx, url, { sagas: allJobs, drivers, nodes });
+  const worker = startWorker(ctx, url, { sagas: allJobs, drivers, nodes, readOwners });
   undo.push(() => worker.stop());
   undo.push(startPeriodicJobs(ctx, [...allPeriodicJobs, ...clearing(ctx, retentionUrl, undo)]));
   undo.push(startWebhooks(ctx, url));

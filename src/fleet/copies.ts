@@ -1,6 +1,10 @@
+import { readOwners } from '../organizations/index.ts';
 import { fail, statement, type TxContext } from '../platform/index.ts';
 
-/** One organization's copies may hold so much of what a node promises of its disk: others shall have room there, too. */
+/**
+ * The copies of one owner's organizations may hold so much of what a node promises of its disk: others shall have room
+ * there, too, and an account may have many organizations.
+ */
 const shareOfNode = 0.5;
 
 interface Held {
@@ -24,11 +28,11 @@ const lockNode = statement<never, { nodeId: number }>(
   'fleet.lockNodeOfCopies',
   'select id from nodes where id = :nodeId for no key update',
 );
-const roomOnNode = statement<Room, { nodeId: number; organizationId: number }>(
+const roomOnNode = statement<Room, { nodeId: number; organizationIds: number[] }>(
   'fleet.roomForCopies',
   `select disk_gib_promised, disk_gib_promised - disk_gib_taken as free_gib,
      (select coalesce(sum(p.copies_gib), 0)::int from placements p
-      where p.node_id = n.id and p.organization_id = :organizationId) as theirs_gib
+      where p.node_id = n.id and p.organization_id = any(:organizationIds::bigint[])) as theirs_gib
    from nodes n where id = :nodeId`,
 );
 const holdCopies = statement<never, { serviceId: number; nodeId: number; gib: number; more: number }>(
@@ -40,7 +44,7 @@ const holdCopies = statement<never, { serviceId: number; nodeId: number; gib: nu
 
 /**
  * Holds so much room for the copies of a service on its node, in all; repeating it changes nothing. What grows has to fit
- * there, and into what one organization's copies may hold: `no_space`. A service without room on a node holds none.
+ * there, and into what the copies of one owner's organizations may hold: `no_space`. A service without room on a node holds none.
  */
 export async function resizeCopies(ctx: TxContext, serviceId: number, gib: number): Promise<void> {
   const held = await ctx.db.maybe(lockPlacement, { serviceId });
@@ -48,7 +52,11 @@ export async function resizeCopies(ctx: TxContext, serviceId: number, gib: numbe
   const { node_id: nodeId, organization_id: organizationId } = held;
   const more = gib - held.copies_gib;
   await ctx.db.one(lockNode, { nodeId });
-  if (more > 0) requireRoom(await ctx.db.one(roomOnNode, { nodeId, organizationId }), more);
+  if (more > 0) {
+    const owned = (await readOwners(ctx, [organizationId])).get(organizationId);
+    const organizationIds = [...(owned?.organizationIds ?? [organizationId])];
+    requireRoom(await ctx.db.one(roomOnNode, { nodeId, organizationIds }), more);
+  }
   await ctx.db.run(holdCopies, { serviceId, nodeId, gib, more });
 }
 
@@ -59,6 +67,6 @@ function requireRoom(room: Room, more: number): void {
   }
   const most = Math.floor(room.disk_gib_promised * shareOfNode);
   if (room.theirs_gib + more <= most) return;
-  const message = `The snapshots and backups of your organization may come to take ${room.theirs_gib} of the ${most} GiB that they may have on the node of this machine, and this one needs ${more} GiB. Delete some that you do not need`;
+  const message = `The snapshots and backups of your organizations may come to take ${room.theirs_gib} of the ${most} GiB that they may have on the node of this machine, and this one needs ${more} GiB. Delete some that you do not need`;
   throw fail('no_space', { message });
 }

@@ -16,7 +16,14 @@ export { invitationRoutes } from './invitations/routes.ts';
 export { organizationMails } from './mails.ts';
 export { memberRoutes } from './members/routes.ts';
 export { requireOwner } from './members/ruler.ts';
-export { foundOrganization, ownerAddress, ownerOf, readHolders, toldOf } from './organizations.ts';
+export {
+  foundOrganization,
+  ownerAddress,
+  ownerOf,
+  readHolders,
+  readOwners,
+  toldOf,
+} from './organizations.ts';
 export { permissionNames, permissions, permissionsOf, type Role, roles } from './permissions.ts';
 export { organizationsPermitting } from './permitted.ts';
 export { endingOrganizations, organizationsPersonal, ownedOrganizations } from './personal.ts';

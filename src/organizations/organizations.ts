@@ -16,6 +16,7 @@ import {
   fail,
   newId,
   type OrganizationContext,
+  type OwnersReader,
   statement,
   type TxContext,
   transaction,
@@ -98,6 +99,21 @@ const firstOwner = statement<{ user_id: number }, { organizationId: number }>(
   'organizations.firstOwner',
   `select user_id from memberships where organization_id = :organizationId and role = 'owner'
    order by joined_at, user_id limit 1`,
+);
+
+const ownedTogether = statement<
+  { organization_id: number; owner_id: number; organization_ids: number[] },
+  { organizationIds: number[] }
+>(
+  'organizations.ownedTogether',
+  `select o.id as organization_id, first.user_id as owner_id, (
+     select jsonb_agg(m.organization_id) from memberships m
+     where m.user_id = first.user_id and m.role = 'owner' and m.user_id = (
+       select user_id from memberships where organization_id = m.organization_id and role = 'owner'
+       order by joined_at, user_id limit 1)) as organization_ids
+   from unnest(:organizationIds::bigint[]) o(id) cross join lateral (
+     select user_id from memberships where organization_id = o.id and role = 'owner'
+     order by joined_at, user_id limit 1) first`,
 );
 
 /** Somebody to whom an organization's affairs are told. */
@@ -255,6 +271,17 @@ export async function foundOrganization(
 export async function ownerOf(ctx: Context, organizationId: number): Promise<number | null> {
   return (await ctx.db.maybe(firstOwner, { organizationId }))?.user_id ?? null;
 }
+
+/** Who has owned each of these organizations for longest, and all that person's: what is shared out counts by it. */
+export const readOwners: OwnersReader = async (ctx, organizationIds) => {
+  const rows = await ctx.db.many(ownedTogether, { organizationIds: [...organizationIds] });
+  return new Map(
+    rows.map((row) => [
+      row.organization_id,
+      { ownerId: row.owner_id, organizationIds: row.organization_ids },
+    ]),
+  );
+};
 
 /**
  * Who is told of what an organization has: whoever began it, as long as that is an active member, otherwise all its

@@ -11,7 +11,7 @@ export { jobMeasures } from './measures.ts';
 export type { NamedJob } from './named.ts';
 export { type PeriodicJob, runPeriodicJob, startPeriodicJobs } from './periodic.ts';
 export { purgeDoneJobs } from './purge.ts';
-export { type Openings, openingsIn } from './queues.ts';
+export type { OwnersReader } from './queues.ts';
 export {
   countUnfinished,
   dismissJob,

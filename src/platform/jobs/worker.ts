@@ -14,7 +14,7 @@ import {
   releaseOrphans,
   unknownKinds,
 } from './queries.ts';
-import { defaultSlots, openingsIn, queueOf, queues, type Slots } from './queues.ts';
+import { claimableBy, defaultSlots, type OwnersReader, queueOf, queues, type Slots } from './queues.ts';
 import { runJob } from './run.ts';
 import { ClaimLost } from './running.ts';
 import { type AnySaga, byName, type Queue } from './saga.ts';
@@ -28,6 +28,8 @@ export interface WorkerOptions {
   nodes?: readonly number[];
   /** How many jobs of each queue run side by side. */
   slots?: Partial<Slots>;
+  /** Who owns which organizations, which share what one may have of a queue. Default: each counts alone. */
+  readOwners?: OwnersReader;
   /** How often the worker looks for itself; a commit in this process wakes it at once. */
   pollMs?: number;
   /** It does a few kinds of jobs while no worker lives, and does not count as one. */
@@ -73,6 +75,7 @@ export function startWorker(ctx: Context, url: string, options: WorkerOptions): 
   const places = [0, ...nodes]; // 0 is anyone's
   const slots = { ...defaultSlots, ...options.slots };
   const pollMs = options.pollMs ?? 1_000;
+  const claimable = claimableBy(options.readOwners ?? (async () => new Map()));
   const running = new Set<Running>();
   const bell = createBell();
   /** Queues to look at; in those of `backlog` more waited than there were places for. */
@@ -169,8 +172,8 @@ export function startWorker(ctx: Context, url: string, options: WorkerOptions): 
       const organizations = [...running]
         .filter((each) => each.queue === queue)
         .map(({ job }) => job.organization_id);
-      const { atMost, full } = openingsIn(slots[queue], organizations);
       if (kinds.length === 0) return;
+      const { atMost, full } = await claimable(ctx, slots[queue], organizations);
       backlog.add(queue);
       if (atMost <= 0) return;
       const now = ctx.clock.now();

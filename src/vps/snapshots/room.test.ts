@@ -8,6 +8,8 @@ import { settled, sql } from '../../../test/sql.ts';
 const capacity = { cpuCores: 100, memoryMib: 100_000, diskGib: 60, acceleration: 'none' as const };
 let product: TestProduct;
 let owner: Person;
+/** In another organization of the owner's. */
+let also: Person;
 let other: Person;
 let first: number;
 let second: number;
@@ -18,7 +20,13 @@ beforeAll(async () => {
   owner = await newCustomer(product, { creditMinor: 50_000 });
   other = await newCustomer(product, { creditMinor: 50_000 });
   first = (await runningVps(product, owner)).serviceId;
-  second = (await runningVps(product, owner)).serviceId;
+  also = await newCustomer(product, { creditMinor: 50_000 });
+  await sql(
+    product,
+    `insert into memberships (organization_id, user_id, role, joined_at) values ($1, $2, 'owner', '2020-01-01')`,
+    ...[also.organizationId, owner.userId],
+  );
+  second = (await runningVps(product, also)).serviceId;
   theirs = (await runningVps(product, other)).serviceId;
 });
 afterAll(() => product.stop());
@@ -55,21 +63,21 @@ describe('room for copies', () => {
     await expectBalanced();
   });
 
-  it('is at most half of a node for one organization, over all of its machines', async () => {
+  it('is at most half of a node for one owner, over all machines and organizations', async () => {
     await sql(product, 'update nodes set disk_gib = 80');
-    for (const [id, name] of [
-      [first, 'a'],
-      [first, 'b'],
-      [second, 'c'],
+    for (const [id, name, who] of [
+      [first, 'a', owner],
+      [first, 'b', owner],
+      [second, 'c', also],
     ] as const)
-      await kept(id, name);
-    const answers = await Promise.all([keep(first, 'd'), keep(second, 'e')]);
+      await kept(id, name, who);
+    const answers = await Promise.all([keep(first, 'd'), keep(second, 'e', also)]);
     await settled(product);
     const refused = answers.filter(({ status }) => status !== 200);
     expect(refused).toHaveLength(1);
     expect(refused[0]?.body).toMatchObject({
       code: 'no_space',
-      message: /your organization .* 40 of the 40 GiB/,
+      message: /your organizations .* 40 of the 40 GiB/,
     });
     expect(await node()).toMatchObject({ copies_gib: 40, free: { disk_gib: 10 } });
     await kept(theirs, 'mine', other); // there is room for others still
@@ -117,11 +125,11 @@ describe('room for copies', () => {
 
   it('of snapshots goes with the disk that a reinstall replaces', async () => {
     const before = (await node()).copies_gib;
-    const held = (await owner.get(path(second))).body.data.snapshots.length;
+    const held = (await also.get(path(second))).body.data.snapshots.length;
     expect(held).toBeGreaterThan(0);
-    await owner.post(`/dashboard/service/${second}/vps/reinstall`, { os: 'tiny', password: 'Canary-Pass-2' });
+    await also.post(`/dashboard/service/${second}/vps/reinstall`, { os: 'tiny', password: 'Canary-Pass-2' });
     await until(
-      async () => (await owner.get(path(second))).body.data.snapshots.length,
+      async () => (await also.get(path(second))).body.data.snapshots.length,
       (count) => count === 0,
     );
     await settled(product);
