@@ -89,6 +89,7 @@ import {
   ticketMails,
 } from './tickets/index.ts';
 import {
+  lateBackupMeasures,
   sealedSecrets,
   vpsConcerns,
   vpsJobs,
@@ -158,7 +159,11 @@ export const allConcerns: ConcernSource[] = [
 ];
 
 /** What of it tells how the product itself does. */
-const houseMeasures: MeasureSource[] = [jobMeasures(allJobs, allReactions), eventMeasures];
+const houseMeasures: MeasureSource[] = [
+  jobMeasures(allJobs, allReactions),
+  eventMeasures,
+  lateBackupMeasures,
+];
 export const house = { measures: houseMeasures, readLow, lowFor: 'listNodes' };
 
 /** Everything that is counted for whoever watches the product. */

@@ -25,6 +25,7 @@ export const examples = {
         queue_s: 0.4,
         workers: 1,
         mails: { waiting: 0, failed: 1 },
+        backups: { late: 0 },
         low: [
           {
             ...{ kind: 'node', id: 4503599627370801, name: 'node-3', what: 'memory' },

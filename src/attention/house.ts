@@ -2,7 +2,7 @@ import type { Context, Low, MeasureSource } from '../platform/index.ts';
 
 /** What tells how the product itself does. */
 export interface HouseSources {
-  /** Those of jobs and mails. */
+  /** Those of jobs, mails and backups. */
   measures: readonly MeasureSource[];
   readLow(ctx: Context): Promise<Low[]>;
   /** What runs low is for who may call this one. */
@@ -42,10 +42,12 @@ async function readHouse(ctx: Context, { measures, readLow }: HouseSources) {
   const [workers = 0] = valuesOf('workers');
   const [waiting = 0] = valuesOf('mails', 'waiting');
   const [failed = 0] = valuesOf('mails', 'failed');
+  const [late = 0] = valuesOf('backups_late');
   return {
     queue_s: Math.max(0, ...valuesOf('jobs_oldest_waiting_seconds')),
     workers,
     mails: { waiting, failed },
+    backups: { late },
     low,
   };
 }

@@ -53,6 +53,12 @@ const HouseShape = named(
       waiting: Type.Integer(),
       failed: Type.Integer({ description: 'For good; those that came back are among them' }),
     }),
+    backups: Type.Object({
+      late: Type.Integer({
+        description:
+          'Machines that are to have nightly backups, whose newest good one is older than 36 hours',
+      }),
+    }),
     low: Nullable(
       Type.Array(LowShape, {
         description: 'What runs low, the fullest first; at most twenty; null for who may not list nodes',

@@ -1,4 +1,5 @@
 import { type Concern, type ConcernSource, statement } from '../platform/index.ts';
+import { lateBackups } from './snapshots/lateBackups.ts';
 
 /** Machines that the reconciler gave up on, and those that are nobody's. */
 export const vpsConcerns: ConcernSource[] = [
@@ -28,4 +29,5 @@ export const vpsConcerns: ConcernSource[] = [
        order by u.found_at desc, u.id desc limit :limit`,
     ),
   },
+  lateBackups,
 ];

@@ -37,6 +37,7 @@ export { vpsPersonal } from './personal.ts';
 export { deleteProtection } from './protection.ts';
 export { onMachineEvent, reconcileNode } from './reconcile.ts';
 export { vpsRoutes } from './routes.ts';
+export { lateBackupMeasures } from './snapshots/lateBackups.ts';
 export { findUnknownMachines } from './unknown.ts';
 export { growth } from './upgrade/change.ts';
 export { upgradeRoutes } from './upgrade/routes.ts';

@@ -58,6 +58,7 @@ const writeRow = statement<
     boot: 'network' | 'disk';
     rescue: boolean;
     backupEnabled: boolean;
+    now: Date;
     backupHour: number;
     backupKeep: number;
     protectDelete: boolean;
@@ -68,6 +69,7 @@ const writeRow = statement<
 >(
   'vps.writeSettings',
   `update machines set hostname = :hostname, boot = :boot, rescue = :rescue, backup_enabled = :backupEnabled,
+     backup_wanted_at = case when not :backupEnabled then null when backup_enabled then backup_wanted_at else :now end,
      backup_hour = :backupHour, backup_keep = :backupKeep,
      protect_delete = :protectDelete, protect_reinstall = :protectReinstall, nameservers = :nameservers,
      notifications = :notifications
@@ -104,6 +106,7 @@ export async function changeSettings(ctx: OrganizationContext, id: number, chang
       boot: next.boot_order,
       rescue: next.rescue,
       backupEnabled: next.auto_backup.enabled,
+      now: tx.clock.now(),
       backupHour: next.auto_backup.hour,
       backupKeep: next.auto_backup.keep,
       protectDelete: next.protection.delete,

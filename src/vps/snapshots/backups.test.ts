@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runningVps } from '../../../test/orders.ts';
+import { newCustomer } from '../../../test/people.ts';
 import { startTestProduct, type TestProduct, until } from '../../../test/product.ts';
 import { sql } from '../../../test/sql.ts';
 
@@ -58,7 +59,7 @@ describe('nightly backups', () => {
       well,
       alsoWell,
     ]);
-    for (const _ of [1, 2]) await periodic();
+    for (const _ of [1, 2, 3]) await periodic();
     await until(underWay, (count) => count === 0);
     expect(await backedUp()).toEqual(allOf(well, alsoWell));
 
@@ -71,16 +72,58 @@ describe('nightly backups', () => {
     expect((await backedUp()).length).toBeGreaterThan(2);
   });
 
-  it('are four at a time, however often the periodic job comes', async () => {
+  it('are two at a time of one owner and four of a node, however often the periodic job comes', async () => {
+    const settings = { auto_backup: { enabled: true, hour: 0, keep: 7 } };
+    const others: number[] = [];
+    for (const _ of [1, 2, 3]) {
+      const other = await newCustomer(product, { creditMinor: 10_000 });
+      const { serviceId } = await runningVps(product, other);
+      await other.patch(`/dashboard/service/${serviceId}/vps/settings`, settings);
+      others.push(serviceId);
+    }
+    await sql(product, 'update machines set backup_enabled = service_id = any($1)', [ids]);
     product.clock.travel(24 * hour);
+    delaysMs.keep = 10_000;
+    for (const _ of [1, 2, 3]) await periodic();
+    expect(await underWay()).toBe(2);
+    // Neighbours need not wait for them.
+    await sql(product, 'update machines set backup_enabled = true');
     delaysMs.keep = 2_000;
     for (const _ of [1, 2, 3]) await periodic();
     expect(await underWay()).toBe(4);
+    await until(
+      async () => (await backedUp()).some((id) => others.includes(id)),
+      (made) => made,
+    );
     delaysMs.keep = 0;
-    await until(underWay, (count) => count === 0);
+    await expect
+      .poll(
+        async () => {
+          await periodic();
+          return backedUp();
+        },
+        { timeout: 60_000, interval: 200 },
+      )
+      .toEqual(allOf(...ids, ...others));
+  }, 120_000);
+
+  it('that are missed stand in staff’s list and in its figures, and leave them with the next good one', async () => {
+    const [id = 0] = ids;
+    const attention = async () => (await product.staff.get('/staff/attention')).body.data;
+    const late = async () =>
+      (await attention()).concerns.filter(({ kind }: { kind: string }) => kind === 'backup.late');
+    await sql(product, 'update machines set backup_enabled = service_id = $1', id);
+    expect(await late()).toEqual([]);
+    product.clock.travel(37 * hour);
+    expect(await late()).toMatchObject([
+      { subject: { type: 'service', id }, message: expect.stringContaining('no nightly backup') },
+    ]);
+    expect((await attention()).house.backups).toEqual({ late: 1 });
     await periodic();
     await until(underWay, (count) => count === 0);
-    expect(await backedUp()).toEqual(allOf(...ids));
+    expect(await late()).toEqual([]);
+    product.clock.travel(60_000);
+    expect((await attention()).house.backups).toEqual({ late: 0 });
   });
 
   it('that failed take no place of one that is good, and go when there is a newer one', async () => {

@@ -1,11 +1,16 @@
+import { readOwners } from '../../organizations/index.ts';
 import { AppError, attempt, type PeriodicJob, statement, type TxContext } from '../../platform/index.ts';
 import { beginSystemAction, noteSystemFailure } from '../actions/act.ts';
 import { holdsLock } from '../actions/lock.ts';
 import { inSql, openStatuses, rules } from '../states.ts';
 import { backupPrefix, snapshotJobs, writeSnapshot } from './snapshots.ts';
 
-/** Each writes a whole disk, so more at once would take the node from the machines that it is there for. */
-const mostAtOnce = 4;
+/** Of a node. Each writes a whole disk, so more at once would take the node from the machines that it is there for. */
+const mostOfNode = 4;
+/** Of one owner's machines on a node, so that large disks, or ones that hang, keep no neighbour waiting. */
+const mostOfOwner = 2;
+/** How many are looked at to find those: of each organization on each node no more than may begin. */
+const mostLookedAt = 500;
 
 interface Idle {
   service_id: number;
@@ -20,20 +25,35 @@ const idle = `s.status = 'active' and m.state in ${inSql(rules.create_backup.fro
 
 // A machine that is busy now is looked at again a minute later, through the whole hour and those after it. One that
 // failed waits, so that it never takes the turns of the others.
-const dueMachines = statement<Idle, { now: Date; limit: number }>(
-  'vps.dueForBackup',
-  `select m.service_id, m.organization_id, m.node_id, m.state, m.wanted
-   from machines m join services s on s.id = m.service_id
-   where m.backup_enabled and ${idle}
+const due = `m.backup_enabled and ${idle}
      and m.backup_hour <= extract(hour from :now::timestamptz at time zone 'UTC')
      and (m.backed_up_at is null or m.backed_up_at < date_trunc('day', :now::timestamptz, 'UTC')
        or m.backed_up_at > :now::timestamptz + interval '1 minute')
      and (m.backup_tried_at is null or m.backup_tried_at <= :now::timestamptz - interval '1 hour'
-       or m.backup_tried_at > :now::timestamptz + interval '1 minute')
-   order by m.backed_up_at nulls first
-   limit greatest(0, :limit::int - (select count(*) from vps_actions
-     where command = 'create_backup' and status in ${inSql(openStatuses)}))
-   for update of s skip locked`,
+       or m.backup_tried_at > :now::timestamptz + interval '1 minute')`;
+const dueMachines = statement<
+  Pick<Idle, 'service_id' | 'organization_id' | 'node_id'>,
+  { now: Date; each: number; limit: number }
+>(
+  'vps.dueForBackup',
+  `select service_id, organization_id, node_id from (
+     select m.service_id, m.organization_id, m.node_id, m.backed_up_at, row_number() over (
+       partition by m.node_id, m.organization_id order by m.backed_up_at nulls first, m.service_id) as nth
+     from machines m join services s on s.id = m.service_id
+     where ${due}) ready
+   where nth <= :each order by backed_up_at nulls first, service_id limit :limit`,
+);
+const lockDue = statement<Idle, { serviceId: number; now: Date }>(
+  'vps.lockDueForBackup',
+  `select m.service_id, m.organization_id, m.node_id, m.state, m.wanted
+   from machines m join services s on s.id = m.service_id
+   where m.service_id = :serviceId and ${due} for update of s skip locked`,
+);
+const openBackups = statement<{ node_id: number; organization_id: number; backups: number }>(
+  'vps.openBackups',
+  `select m.node_id, m.organization_id, count(*)::int as backups
+   from vps_actions a join machines m on m.service_id = a.service_id
+   where a.command = 'create_backup' and a.status in ${inSql(openStatuses)} group by 1, 2`,
 );
 // What failed is no backup: it takes no place of one that is good, and goes when there is a newer one, or too many like it.
 const surplusBackups = statement<Idle & { name: string }, { now: Date }>(
@@ -78,11 +98,37 @@ export const backupPeriodicJob: PeriodicJob = {
     for (const { name, ...machine } of await ctx.db.many(surplusBackups, { now })) {
       await apart(ctx, machine, (one) => dropBackup(one, machine, name));
     }
-    for (const machine of await ctx.db.many(dueMachines, { now, limit: mostAtOnce })) {
-      await apart(ctx, machine, (one) => backUp(one, machine));
+    for (const serviceId of await chooseDue(ctx, now)) {
+      const machine = await ctx.db.maybe(lockDue, { serviceId, now });
+      if (machine !== null) await apart(ctx, machine, (one) => backUp(one, machine));
     }
   },
 };
+
+/** Whose backups begin now, the one that has waited longest first: as many as its node and its owner's share there allow. */
+async function chooseDue(ctx: TxContext, now: Date): Promise<number[]> {
+  const waiting = await ctx.db.many(dueMachines, { now, each: mostOfOwner, limit: mostLookedAt });
+  if (waiting.length === 0) return [];
+  const open = await ctx.db.many(openBackups);
+  const owners = await readOwners(ctx, [
+    ...new Set([...waiting, ...open].map((each) => each.organization_id)),
+  ]);
+  const taken = new Map<string, number>();
+  const take = (key: string, by: number) => taken.set(key, (taken.get(key) ?? 0) + by);
+  const keysOf = (each: { node_id: number; organization_id: number }) => {
+    const owner = owners.get(each.organization_id)?.ownerId ?? -each.organization_id;
+    return { node: `${each.node_id}`, theirs: `${each.node_id} of ${owner}` };
+  };
+  for (const each of open) for (const key of Object.values(keysOf(each))) take(key, each.backups);
+  return waiting
+    .filter((each) => {
+      const { node, theirs } = keysOf(each);
+      if ((taken.get(node) ?? 0) >= mostOfNode || (taken.get(theirs) ?? 0) >= mostOfOwner) return false;
+      for (const key of [node, theirs]) take(key, 1);
+      return true;
+    })
+    .map(({ service_id: serviceId }) => serviceId);
+}
 
 /** Does what is to be done for one machine; when it fails, the others keep what was done for them. */
 async function apart(

@@ -128,7 +128,7 @@ function House() {
   const { t, language } = useText();
   const { data } = useQuery(concerns());
   if (data === undefined) return null;
-  const { queue_s: queueS, workers, mails } = data.house;
+  const { queue_s: queueS, workers, mails, backups } = data.house;
   const waits = lasting(queueS < 10 ? Math.round(queueS * 10) / 10 : Math.round(queueS), language);
   return (
     <Group gap="md">
@@ -138,6 +138,9 @@ function House() {
       <LinkTo to="/staff/mails" size="sm" c={mails.failed > 0 ? 'red' : undefined}>
         {mails.failed > 0 ? t('staff.mailsFailed', { count: mails.failed }) : t('staff.mailsFine')}
       </LinkTo>
+      <Text size="sm" c={backups.late > 0 ? 'red' : 'dimmed'}>
+        {backups.late > 0 ? t('staff.backupsLate', { count: backups.late }) : t('staff.backupsFine')}
+      </Text>
       <Text size="sm" c={workers === 0 ? 'red' : 'dimmed'}>
         {workers === 0 ? t('staff.noWorker') : t('staff.workersFine', { count: workers })}
       </Text>
