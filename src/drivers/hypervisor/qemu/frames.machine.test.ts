@@ -1,5 +1,6 @@
 import { createSocket } from 'node:dgram';
 import { setTimeout as sleep } from 'node:timers/promises';
+import ipaddr from 'ipaddr.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runAsRoot, runProgram } from '../../../platform/host/program.ts';
 import type { MachineSpec } from '../contract.ts';
@@ -48,7 +49,8 @@ describe.skipIf(skip !== null)('frames of a guest', () => {
   beforeAll(async () => {
     bed = await testbed(22, 'tiny', {});
     const reach = { networks: ['10.201.0.0/24'], ports: ['udp/53'] };
-    const bridge = { ...bed.options.bridge, reach };
+    const connections = { fromGuest: 40, toGuest: 8 };
+    const bridge = { ...bed.options.bridge, reach, connections };
     network = hostNetwork(bridge, 'http://10.202.0.1:8080/menu.ipxe', bed.options.log);
     await network.prepare('installation-1', none);
     spec = bed.spec(1);
@@ -58,7 +60,7 @@ describe.skipIf(skip !== null)('frames of a guest', () => {
     const { stdout } = await runProgram(['ip', '-j', 'link', 'show', 'dev', bridge.name]);
     bridgeMac = JSON.parse(stdout)[0].address.replaceAll(':', '');
     // What lies behind the host, and a look at what gets there.
-    await runAsRoot(['sysctl', '-q', '-w', 'net.ipv4.ip_forward=1']);
+    await runAsRoot(['sysctl', '-q', '-w', 'net.ipv4.ip_forward=1', 'net.ipv6.conf.all.forwarding=1']);
     await runAsRoot(['ip', 'link', 'add', 'behind22', 'type', 'bridge']);
     await runAsRoot(['ip', 'address', 'add', '203.0.113.1/24', 'dev', 'behind22']);
     await runAsRoot(['ip', 'link', 'set', 'behind22', 'up']);
@@ -73,11 +75,20 @@ describe.skipIf(skip !== null)('frames of a guest', () => {
         }
         set arrived { type ipv4_addr . inet_proto . inet_service; flags dynamic
         }
+        set called { type ipv4_addr . inet_service; flags dynamic
+        }
+        set asked { type inet_service; flags dynamic
+        }
+        set onward6 { type ipv6_addr; flags dynamic
+        }
         chain forward { type filter hook forward priority 100
           add @onward { ip daddr }
+          oifname "${bridge.name}" add @called { ip daddr . udp sport }
+          add @onward6 { ip6 daddr }
         }
         chain input { type filter hook input priority 100
           add @arrived { ip daddr . ip protocol . th dport }
+          udp dport 53 add @asked { udp sport }
         }
       }`,
     });
@@ -106,16 +117,25 @@ describe.skipIf(skip !== null)('frames of a guest', () => {
   const asks = (to: string, from: number[], sender = mac) =>
     `${to}${sender}0806${hex(0, 1, 8, 0, 6, 4, 0, 1)}${sender}${hex(...from)}${'00'.repeat(6)}${hex(...gateway)}`;
 
+  /** The host knows no more what was written down when the machine was plugged in, and has to ask. */
+  const unwritten = (address: string) =>
+    runAsRoot(['ip', 'neighbour', 'del', address, 'dev', bed.options.bridge.name]);
+
   /** A packet of UDP, TCP or ICMP without contents. */
-  function packet(to: number[], protocol: number, port: number): string {
-    const header = Buffer.from([0x45, 0, 0, 40, 0, 0, 0, 0, 64, protocol, 0, 0, ...own, ...to]);
+  function packet(
+    to: number[],
+    protocol: number,
+    port: number,
+    from = { port: 0x3039, address: own },
+  ): string {
+    const header = Buffer.from([0x45, 0, 0, 40, 0, 0, 0, 0, 64, protocol, 0, 0, ...from.address, ...to]);
     let sum = 0;
     for (let at = 0; at < 20; at += 2) sum += header.readUInt16BE(at);
     header.writeUInt16BE(~((sum & 0xffff) + (sum >>> 16)) & 0xffff, 10);
     const bodies: Record<number, number[]> = {
       1: [8, 0, 0xf7, 0xff, 0, 0, 0, 0],
       6: [0x30, 0x39, port >> 8, port & 255, 0, 0, 0, 1, 0, 0, 0, 0, 0x50, 2, 4, 0, 0, 0, 0, 0],
-      17: [0x30, 0x39, port >> 8, port & 255, 0, 20, 0, 0],
+      17: [from.port >> 8, from.port & 255, port >> 8, port & 255, 0, 20, 0, 0],
     };
     const body = Buffer.alloc(20);
     body.set(bodies[protocol] ?? []);
@@ -123,6 +143,7 @@ describe.skipIf(skip !== null)('frames of a guest', () => {
   }
 
   it('reach the host from its own address, and from no other', async () => {
+    await unwritten('10.77.22.10');
     await send([asks('ffffffffffff', [10, 77, 22, 98]), asks('ffffffffffff', own)]);
     expect(await neighbours()).toContain('10.77.22.10 ');
     expect(await neighbours()).not.toContain('10.77.22.98 ');
@@ -156,6 +177,7 @@ describe.skipIf(skip !== null)('frames of a guest', () => {
     const other = bed.spec(2);
     const { tap: otherTap } = machineFiles(bed.options, other.id);
     await network.plug(machineFiles(bed.options, other.id), other, null);
+    await unwritten('fd77:22::11'); // so that it is asked for
     const query = (answerWithin: number) => {
       const [from, to] = ['fe80000000000000505400fffe772201', 'ff020000000000000000000000000001'];
       const before = `${from}${to}0000001c0000003a`; // what is summed up besides: RFC 8200 8.1
@@ -195,7 +217,7 @@ describe.skipIf(skip !== null)('frames of a guest', () => {
     const before = await bytes();
     const began = Date.now();
     const big = 'ab'.repeat(1_400);
-    const frames = ['ffffffffffff', ...reserved].map((to) => `${to}${mac}0800${big}`);
+    const frames = [bridgeMac, ...reserved].map((to) => `${to}${mac}0800${big}`);
     await send(Array.from({ length: 4_000 }, () => frames).flat());
     const seconds = (Date.now() - began) / 1000;
     const mostBytes = spec.nic.portMbps * 125_000 * (seconds + 0.2);
@@ -227,6 +249,65 @@ describe.skipIf(skip !== null)('frames of a guest', () => {
     expect(arrived).toContain('10.77.22.1 . icmp');
     expect(arrived).toMatch(/10\.77\.22\.1 \. udp \. (53|domain)/);
     expect(arrived).not.toMatch(/udp \. (123|ntp)|tcp \. (22|ssh)/);
+  });
+
+  it('to all guests are few, however many the port has room for', { timeout: 60_000 }, async () => {
+    const before = Number(await passed());
+    const began = Date.now();
+    await send(Array.from({ length: 20_000 }, () => asks('ffffffffffff', own)));
+    const seconds = (Date.now() - began) / 1_000;
+    const copied = Number(await passed()) - before;
+    expect(copied).toBeGreaterThan(0);
+    expect(copied).toBeLessThan(400 + 200 * (seconds + 1));
+  });
+
+  it('begin as many connections as one guest may have, to the host too', async () => {
+    const from = (port: number) => ({ port, address: own });
+    await send(Array.from({ length: 200 }, (_, nth) => packet(gateway, 17, 53, from(20_000 + nth))));
+    const asked = /set asked \{[^}]*elements = \{([^}]*)\}/.exec(await probed('inet'))?.[1]?.split(',') ?? [];
+    expect(asked.length).toBeGreaterThan(0);
+    expect(asked.length).toBeLessThanOrEqual(40);
+  });
+
+  it('of a guest that the world calls without end leave the host’s connections to others', async () => {
+    await runAsRoot(['ip', 'tuntap', 'add', 'dev', 'world22', 'mode', 'tap']);
+    await runAsRoot(['ip', 'link', 'set', 'dev', 'world22', 'master', 'behind22', 'up']);
+    const { stdout } = await runProgram(['ip', '-j', 'link', 'show', 'dev', 'behind22']);
+    const hostMac = JSON.parse(stdout)[0].address.replaceAll(':', '');
+    const call = (to: number[], port: number) => {
+      const bytes = packet(to, 17, 80, { port, address: [203, 0, 113, 9] }).slice(24);
+      return `${hostMac}020000000099${bytes}`;
+    };
+    const neighbour = [10, 77, 22, 11];
+    const calls = [
+      ...Array.from({ length: 100 }, (_, nth) => call(own, 30_000 + nth)),
+      call(neighbour, 29_999),
+    ];
+    await runProgram(['perl', '-e', senderProgram, 'world22'], { input: `${calls.join('\n')}\n` });
+    await runAsRoot(['ip', 'link', 'delete', 'world22']);
+    const seen = await probed('inet');
+    const called = (address: string) => seen.split(`${address} . `).length - 1;
+    expect([called('10.77.22.10'), called('10.77.22.11')]).toEqual([8, 1]);
+  });
+
+  it('to IPv6 addresses that no machine has are forwarded to nobody, and the host asks for none', async () => {
+    const other = bed.spec(2);
+    const files = machineFiles(bed.options, other.id);
+    await network.plug(files, other, null);
+    await network.sweep(new Set([tap, files.tap]));
+    const bytes = (address: string) => Buffer.from(ipaddr.parse(address).toByteArray()).toString('hex');
+    const to = (address: string) =>
+      `${bridgeMac}${mac}86dd6000000000081140${bytes('fd77:22::10')}${bytes(address)}3039005000080000`;
+    const unknown = Array.from({ length: 300 }, (_, nth) => `fd77:22::1:${(nth + 1).toString(16)}`);
+    await send([...unknown, 'fd77:22::11'].map(to));
+    const asked = (await neighbours()).split('\n').filter((line) => line.startsWith('fd77:22::1:'));
+    expect(asked).toEqual([]);
+    expect(await probed('inet')).toContain('fd77:22::11');
+    expect(await neighbours()).toMatch(/^fd77:22::11 .*PERMANENT/m);
+    await network.unplug(files.tap);
+    expect(await neighbours()).not.toContain('fd77:22::11 ');
+    await send([to('fd77:22::11')]);
+    expect(await neighbours()).not.toContain('fd77:22::11 ');
   });
 
   it('find nothing of the host on the tap itself', async () => {
@@ -265,6 +346,7 @@ describe.skipIf(skip !== null)('frames of a guest', () => {
     const sending = runProgram(['perl', '-e', impatientProgram, files.tap], { input: frames.join('\n') });
     await sleep(300);
     await network.plug(files, other, null);
+    await unwritten('10.77.22.12');
     await sending;
     expect(await neighbours()).toContain('10.77.22.12 '); // it has sent, and was heard where it may be
     expect(await neighbours()).not.toContain('10.77.22.97 ');

@@ -6,6 +6,18 @@ const packetsPerMbps = 200;
 const leastPackets = 10_000;
 
 /**
+ * What goes to many is copied to every other guest, so it has a bound of its own, far above what an honest guest says to all:
+ * it asks for its neighbours.
+ */
+const toMany =
+  'ether daddr & 01:00:00:00:00:00 == 01:00:00:00:00:00 limit rate over 200/second burst 400 packets counter drop';
+
+/** Whether a tap's gate, as nft lists it, is as this version makes it. */
+export function isWholeGate(listed: string, rateLimit: boolean): boolean {
+  return !rateLimit || listed.includes('limit rate over 200/second burst 400 packets');
+}
+
+/**
  * What stands where frames leave the tap, before the bridge sees them: it takes frames to some addresses (link-local
  * multicast, IEEE 802.1Q 8.6.3) for its own, and gives them to the host past all rules of its own. The tap is there
  * already, and when it is new, not plugged and not up. Replaces what stood there as one transaction.
@@ -17,7 +29,7 @@ export function gateRules(bridge: string, tap: string, nic: MachineSpec['nic'], 
     `ether saddr != ${nic.mac} counter drop`,
     'meta protocol != { ip, ip6, arp } counter drop',
     'icmpv6 type { nd-router-advert, nd-redirect } counter drop',
-    ...(rateLimit ? [`${bytesOf(nic.portMbps)} drop`, `${packetsOf(nic.portMbps)} drop`] : []),
+    ...(rateLimit ? [toMany, `${bytesOf(nic.portMbps)} drop`, `${packetsOf(nic.portMbps)} drop`] : []),
   ];
   return [
     `add table ${table}`,

@@ -4,8 +4,9 @@ import { runAsRoot } from '../../../platform/host/program.ts';
 import { HypervisorError, type MachineSpec } from '../contract.ts';
 import { ensureBridge, ip, links, nft, sysctl, translate } from './bridge.ts';
 import { type MachineFiles, type Owner, tapPrefix } from './files.ts';
-import { gateRemoval, gateRules, tapSysctls } from './gate.ts';
+import { gateRemoval, gateRules, isWholeGate, tapSysctls } from './gate.ts';
 import { baseRules, guardRules, removalRules, tableName } from './guard.ts';
+import { closeToUnknown, forgetNeighbours, knownAddresses, writeNeighbours } from './neighbours.ts';
 import type { BridgeOptions, Log } from './options.ts';
 import { reachRules } from './reach.ts';
 
@@ -16,7 +17,10 @@ export interface HostNetwork {
    * `taps` are those of its machines.
    */
   prepare(installation: string, taps: ReadonlySet<string>): Promise<void>;
-  /** Gives the tap of a running machine its gate where it has none, as one has that was started by an earlier version. */
+  /**
+   * Gives the tap of a running machine the gate of this version where it has none or that of an earlier one, and writes down
+   * what addresses the machine has.
+   */
   adopt(files: MachineFiles, nic: MachineSpec['nic']): Promise<void>;
   /** Makes a new tap for a stopped machine, so that its counters begin at zero. Nothing goes through it until `plug`. */
   makeTap(files: MachineFiles, owner: Owner | null): Promise<void>;
@@ -24,7 +28,7 @@ export interface HostNetwork {
   plug(files: MachineFiles, spec: MachineSpec, owner: Owner | null): Promise<void>;
   /** Takes the tap and its rules away. */
   unplug(tap: string): Promise<void>;
-  /** Takes away every tap and every rule that belongs to none of these. */
+  /** Takes away every tap and every rule that belongs to none of these, and lets nothing through to addresses that none has. */
   sweep(taps: ReadonlySet<string>): Promise<void>;
 }
 
@@ -75,36 +79,45 @@ export function hostNetwork(bridge: BridgeOptions, netbootUrl: string | null, lo
       `link set dev ${tap} up`,
     ]);
     await runAsRoot(['bridge', 'fdb', 'replace', nic.mac, 'dev', tap, 'master', 'static']);
+    await writeNeighbours(bridge.name, tap, nic);
   }
 
   return {
     async prepare(installation, taps) {
       await naming('bridge', () => ensureBridge(bridge, installation, taps));
-      await naming('packet filter', () => nft(baseRules(bridge.name) + reachRules(bridge, netbootUrl)));
+      await naming('packet filter', () =>
+        nft(baseRules(bridge.name) + reachRules(bridge, netbootUrl) + knownAddresses(bridge.name)),
+      );
       if (bridge.nat) await naming('address translation', () => translate(bridge));
     },
     async adopt({ tap }, nic) {
       await naming('packet filter', async () => {
-        if ((await chainsOf('netdev', bridge.name)).includes(tap) || !(await linkExists(tap))) return;
-        await nft(gateRules(bridge.name, tap, nic, limiting));
+        if (!(await linkExists(tap))) return;
+        await writeNeighbours(bridge.name, tap, nic);
+        const chain = ['nft', 'list', 'chain', 'netdev', tableName(bridge.name), tap];
+        const gate = await runAsRoot(chain).catch(() => null);
+        if (gate === null || !isWholeGate(gate.stdout, limiting))
+          await nft(gateRules(bridge.name, tap, nic, limiting));
       });
     },
     makeTap: (files, owner) => naming('network device', () => makeTap(files.tap, owner)),
     plug: (files, spec, owner) => naming('network device', () => plug(files.tap, spec, owner)),
     async unplug(tap) {
       await naming('network device', async () => {
+        await forgetNeighbours(bridge.name, tap);
         if (await linkExists(tap)) await ip([`link delete dev ${tap}`]);
         await nft(removalRules(bridge.name, tap) + gateRemoval(bridge.name, tap));
       });
     },
     async sweep(taps) {
-      const stale = [...(await tapsOf(bridge.name)), ...(await chainsOf('bridge', bridge.name))].filter(
+      const stale = [...(await tapsOf(bridge.name)), ...(await chainsOf(bridge.name))].filter(
         (tap) => !taps.has(tap),
       );
       for (const tap of new Set(stale)) {
         log.info({ tap }, 'Removing a network device and rules that belong to no machine');
         await this.unplug(tap);
       }
+      await naming('packet filter', () => nft(closeToUnknown(bridge.name)));
     },
   };
 }
@@ -140,8 +153,8 @@ async function tapsOf(bridge: string): Promise<string[]> {
 }
 
 /** Of taps; none where there is no such table yet. */
-async function chainsOf(family: 'bridge' | 'netdev', bridge: string): Promise<string[]> {
-  const listing = ['nft', '-j', 'list', 'table', family, tableName(bridge)];
+async function chainsOf(bridge: string): Promise<string[]> {
+  const listing = ['nft', '-j', 'list', 'table', 'bridge', tableName(bridge)];
   const shown = await runAsRoot(listing).catch(() => null);
   const listed: { nftables: { chain?: { name: string } }[] } = JSON.parse(shown?.stdout ?? '{"nftables":[]}');
   return listed.nftables.flatMap(({ chain }) =>

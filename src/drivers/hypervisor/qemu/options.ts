@@ -48,6 +48,14 @@ export interface BridgeOptions {
   nat: boolean;
   /** What guests reach beside the world and the bridge's networks. Default: nothing. */
   reach?: GuestReach;
+  /** How many connections of one guest are followed at a time. Default: what docs/operations/machines.md says. */
+  connections?: Connections;
+}
+
+/** The host's table of connections is everybody's; who begins them is either side. */
+export interface Connections {
+  fromGuest: number;
+  toGuest: number;
 }
 
 export interface GuestReach {

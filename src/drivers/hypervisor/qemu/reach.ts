@@ -1,6 +1,6 @@
 import ipaddr from 'ipaddr.js';
 import { tableName } from './guard.ts';
-import type { BridgeOptions } from './options.ts';
+import type { BridgeOptions, Connections } from './options.ts';
 
 /**
  * Networks that are nobody's in the world, and so the provider's own: private, shared (RFC 6598), link-local with the
@@ -18,8 +18,8 @@ const inside = {
   ],
   v6: ['::/96', '::ffff:0:0/96', '64:ff9b::/96', 'fc00::/7', 'fe80::/10'],
 };
-/** So many connections of one guest are followed at a time, as the host's table is everybody's. */
-const connections = 10_000;
+/** Whoever calls a guest may be its own accomplice, or somebody who means it ill: it costs that guest alone. */
+const mostConnections: Connections = { fromGuest: 10_000, toGuest: 20_000 };
 
 interface Networks {
   v4: string[];
@@ -33,18 +33,22 @@ interface Networks {
 export function reachRules(bridge: BridgeOptions, netbootUrl: string | null): string {
   const table = `inet ${tableName(bridge.name)}_reach`;
   const open = byFamily([...bridge.addresses, ...(bridge.reach?.networks ?? [])]);
-  const limited = (family: 'ip' | 'ip6', flows: string) =>
-    `ct state new add @${flows} { ${family} saddr ct count over ${connections} } counter drop`;
+  const { fromGuest, toGuest } = bridge.connections ?? mostConnections;
+  const limited = (side: 'saddr' | 'daddr', set: string, most: number) =>
+    (['ip', 'ip6'] as const).map(
+      (family) =>
+        `ct state new add @${set}${family === 'ip' ? 4 : 6} { ${family} ${side} ct count over ${most} } counter drop`,
+    );
   const chains = {
     to_host: [
+      ...limited('saddr', 'flows', fromGuest),
       'meta l4proto { icmp, icmpv6 } accept',
       ...(bridge.reach?.ports ?? []).map((port) => `${port.replace('/', ' dport ')} accept`),
       ...netboot(netbootUrl),
       'counter drop',
     ],
     onward: [
-      limited('ip', 'flows4'),
-      limited('ip6', 'flows6'),
+      ...limited('saddr', 'flows', fromGuest),
       ...netboot(netbootUrl),
       ...rules('ip', open.v4, 'accept'),
       ...rules('ip6', open.v6, 'accept'),
@@ -63,6 +67,12 @@ export function reachRules(bridge: BridgeOptions, netbootUrl: string | null): st
     `add table ${table}`,
     `add set ${table} flows4 { type ipv4_addr; flags dynamic; }`,
     `add set ${table} flows6 { type ipv6_addr; flags dynamic; }`,
+    `add set ${table} calls4 { type ipv4_addr; flags dynamic; }`,
+    `add set ${table} calls6 { type ipv6_addr; flags dynamic; }`,
+    `add chain ${table} inward { type filter hook forward priority -11; policy accept; }`,
+    `flush chain ${table} inward`,
+    `add rule ${table} inward oifname != "${bridge.name}" accept`,
+    ...limited('daddr', 'calls', toGuest).map((rule) => `add rule ${table} inward ${rule}`),
     ...chain('to_host', 'input'),
     ...chain('onward', 'forward'),
     '',
