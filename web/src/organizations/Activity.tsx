@@ -75,6 +75,7 @@ export function Activity() {
                   component="button"
                   type="button"
                   size="sm"
+                  display="block"
                   title={t('activity.onlyThese')}
                   style={{ overflowWrap: 'anywhere', textAlign: 'start', paddingBlock: '0.2rem' }}
                   onClick={() => narrow({ action: entry.action })}

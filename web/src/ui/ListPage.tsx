@@ -15,6 +15,8 @@ export interface Filter {
   name: FieldName;
   /** Between what may be chosen; without it something is typed. */
   of?: readonly (string | { value: string; label: string })[];
+  /** An order, of which one always is: the first is that of the API. */
+  isOrder?: boolean;
   /** A day of the calendar is chosen. */
   isDay?: boolean;
 }
@@ -130,7 +132,7 @@ function Filters({ filters, given }: { filters: readonly Filter[]; given: Words 
   const type = useDebouncedCallback(choose, 300);
   return (
     <Group gap="sm" align="end">
-      {filters.map(({ name, of, isDay = false }) =>
+      {filters.map(({ name, of, isDay = false, isOrder = false }) =>
         of === undefined ? (
           <TextInput
             key={name}
@@ -147,7 +149,7 @@ function Filters({ filters, given }: { filters: readonly Filter[]; given: Words 
             value={given[name]?.toString() ?? ''}
             onChange={({ currentTarget: { value } }) => choose(name, value)}
             data={[
-              { value: '', label: t('app.all') },
+              ...(isOrder ? [] : [{ value: '', label: t('app.all') }]),
               ...of.map((each) => (typeof each === 'string' ? { value: each, label: word(each) } : each)),
             ]}
           />

@@ -35,6 +35,7 @@ export function Queue() {
         { name: 'department', of: choices },
         {
           name: 'sort',
+          isOrder: true,
           of: ['due', '-lastReply', 'lastReply'].map((value) => ({
             value,
             label: t(

@@ -371,6 +371,7 @@ function Answer({ ticket }: { ticket: StaffTicket }) {
           <LongField
             name="message"
             label={t(isNote ? 'support.noteLabel' : 'support.replyLabel')}
+            help={t('tickets.markdownHelp')}
             defaultValue={draft.text}
           />
           {!isNote && (
