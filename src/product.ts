@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import type { Registry } from 'prom-client';
 import { forgetSignIns } from './account/index.ts';
 import { allRoutes } from './api.ts';
+import { requireFinishedRestore } from './backup/index.ts';
 import type { Config } from './config.ts';
 import { openDashboard } from './dashboard.ts';
 import { type OpenDatabase, openDatabase } from './database.ts';
@@ -51,6 +52,7 @@ import {
   systemClock,
   type TxContext,
   type Worker,
+  watchCluster,
   watchWorker,
 } from './platform/index.ts';
 import { startReceiving } from './tickets/index.ts';
@@ -133,6 +135,7 @@ async function start(config: Config, progress: StartProgress, parts: Parts, undo
   const database = await openDatabase(config, data, progress, log);
   undo.push(database.close);
   const { url } = database;
+  await requireFinishedRestore(url, data.dir);
   const ctx = await openContext(config, data, url, parts, log, undo);
   await warnOfRewriting(ctx, progress);
   warnOfMails(ctx, progress);
@@ -269,9 +272,20 @@ async function startBackground(
   nodes: number[],
   undo: Undo[],
 ): Promise<Worker> {
-  const worker = startWorker(ctx, url, { sagas: allJobs, drivers, nodes, readOwners });
+  const isWhereItWas = await watchCluster(ctx);
+  // What somebody says of a recovery is settled before the first job, also where this process has waited for it.
+  const mayWork = async () => {
+    if (!(await isWhereItWas(ctx))) return false;
+    await settleRestore(ctx, vpsJobs, closeOldDoors);
+    return true;
+  };
+  const worker = startWorker(ctx, url, { sagas: allJobs, drivers, nodes, readOwners, mayWork });
   undo.push(() => worker.stop());
-  undo.push(startPeriodicJobs(ctx, [...allPeriodicJobs, ...clearing(ctx, retentionUrl, undo)]));
+  const periodic = [...allPeriodicJobs, ...clearing(ctx, retentionUrl, undo)].map((job) => ({
+    ...job,
+    work: async (tx: TxContext) => ((await isWhereItWas(tx)) ? job.work(tx) : 'held'),
+  }));
+  undo.push(startPeriodicJobs(ctx, periodic));
   undo.push(startWebhooks(ctx, url));
   undo.push(await startReceiving(ctx, url, drivers));
   return worker;

@@ -65,6 +65,7 @@ import {
   type PeriodicJob,
   purgeDoneJobs,
   type Reaction,
+  recoveryConcerns,
   type SealedSource,
   workersCheck,
 } from './platform/index.ts';
@@ -146,6 +147,7 @@ export const allChecks: HealthCheck[] = [workersCheck, nodesCheck];
 
 /** Everything that may need a person. */
 export const allConcerns: ConcernSource[] = [
+  ...recoveryConcerns,
   ...jobConcerns,
   ...mailConcerns,
   ...taxConcerns,

@@ -7,12 +7,14 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  rmdirSync,
   statSync,
   truncateSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { runCommand, UsageError } from '../src/commands/index.ts';
@@ -71,6 +73,19 @@ function keep(dir: string, content: string): void {
   mkdirSync(path.join(dir, 'files/.unfinished'), { recursive: true });
   mkdirSync(path.join(dir, path.dirname(document)), { recursive: true });
   writeFileSync(path.join(dir, document), content);
+}
+
+/** A connection that stays, begun while a restore builds beside what is there. */
+async function connectWhileLoading(url: string): Promise<pg.Client> {
+  for (;;) {
+    const guest = new pg.Client({ connectionString: url, application_name: 'monitor' });
+    await guest.connect();
+    const { rows } = await guest.query(`select from pg_namespace where nspname = 'innkeeper_restore'`);
+    if (rows.length > 0) return guest;
+    // Not there at its beginning, which looks for others.
+    await guest.end();
+    await pause(100);
+  }
 }
 
 let source: TestDatabase;
@@ -191,9 +206,11 @@ describe('a restore', () => {
   it('into an empty database and folder brings everything back, and the product goes on', async () => {
     const words = await runCommand(configOf(target, dir), ['restore', still]);
     expect(words).toContain('Restored as it was at');
-    const { schema_migrations: _, restores, ...came } = await everything(target.url);
-    const { schema_migrations: __, restores: ___, ...was } = held;
+    // Where it was, it is not any more.
+    const { schema_migrations: _, restores, installation, ...came } = await everything(target.url);
+    const { schema_migrations: __, restores: ___, installation: before, ...was } = held;
     expect(came).toEqual(was);
+    expect(installation?.slice(0, 60)).toBe(before?.slice(0, 60));
     expect(restores).not.toBe('');
     expect(readFileSync(path.join(dir, 'secret.key'))).toEqual(
       readFileSync(path.join(sourceDir, 'secret.key')),
@@ -279,6 +296,62 @@ describe('a restore', () => {
     expect(readFileSync(path.join(dir, 'secret.key'))).not.toEqual(key);
     expect(await runCommand(configOf(target, dir), ['drop-replaced'])).toBe('Nothing is put aside.');
   }, 180_000);
+
+  it('into a database that holds nothing but what others put there says first what is in its way, or puts it aside', async () => {
+    await query(target.url, 'create extension pg_trgm');
+    const refused = runCommand(configOf(target, dir), ['restore', still]);
+    await expect(refused).rejects.toThrow(/holds the extension pg_trgm.*create schema extensions/);
+    expect(readdirSync(dir).filter((name) => name !== '.lock')).toEqual([]);
+    await query(
+      target.url,
+      'drop extension pg_trgm; create schema extensions; create extension pg_trgm schema extensions',
+    );
+    expect(await runCommand(configOf(target, dir), ['restore', still])).not.toContain('before_restore');
+    expect(await query(target.url, `select extensions.similarity('word', 'word') as alike`)).toEqual([
+      { alike: 1 },
+    ]);
+    expect((await everything(target.url)).users).toBe(held.users);
+
+    const viewed = await emptyDatabase();
+    await query(viewed.url, `create view public.seen as select 1 as one`);
+    const words = await runCommand(configOf(viewed, newDir()), ['restore', still]);
+    const schema = /its schema (\w+)/.exec(words)?.[1] ?? '';
+    expect(await query(viewed.url, `select one from "${schema}".seen`)).toEqual([{ one: 1 }]);
+    expect((await everything(viewed.url)).users).toBe(held.users);
+    await viewed.drop();
+  }, 180_000);
+
+  it('that cannot take its place leaves every file as it was; one cut off among its files is finished by the same command', async () => {
+    keep(dir, 'another');
+    writeFileSync(path.join(dir, 'secret.key'), readFileSync(path.join(sourceDir, 'secret.key')));
+    await query(target.url, 'create table public.theirs (id int)');
+    // Somebody connects while rows come in.
+    const late = runCommand(configOf(target, dir), ['restore', still, '--replace']);
+    const failed = expect(late).rejects.toThrow(/monitor/);
+    const guest = await connectWhileLoading(target.url);
+    await failed;
+    await guest.end();
+    expect(readFileSync(path.join(dir, document), 'utf8')).toBe('another');
+    expect(Object.keys(await everything(target.url))).toEqual(['theirs']);
+
+    // There is something where the document is to be written.
+    const inTheWay = path.join(dir, `${document}.new`);
+    mkdirSync(inTheWay);
+    const cut = runCommand(configOf(target, dir), ['restore', still, '--replace']);
+    await expect(cut).rejects.toThrow('Run the same command again');
+    await expect(start(target, dir)).rejects.toThrow('was cut off before all of its files were in place');
+    const restored = (await everything(target.url)).restores;
+    rmdirSync(inTheWay);
+
+    expect(await runCommand(configOf(target, dir), ['restore', still, '--replace'])).toContain(
+      'Restored as it was at',
+    );
+    expect((await everything(target.url)).restores).toBe(restored);
+    expect(readFileSync(path.join(dir, document), 'utf8')).toBe('as it was issued');
+    const product = await start(target, dir);
+    expect((await customerOf(product, demo).get('/dashboard/services')).status).toBe(200);
+    await product.end('SIGTERM');
+  }, 240_000);
 
   it('with another SECRET_KEY than its own is refused', async () => {
     const wrong = configOf(target, dir, { SECRET_KEY: Buffer.alloc(32, 7).toString('base64') });

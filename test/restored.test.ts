@@ -13,6 +13,7 @@ import { removeDataDir } from './dataDir.ts';
 import { orderVps } from './orders.ts';
 import { until } from './product.ts';
 import { sql } from './sql.ts';
+import { openStream } from './stream.ts';
 
 let database: TestDatabase;
 let dir: string;
@@ -207,6 +208,32 @@ it('an action that was under way is held, lets go of its machine, and does nothi
     async () => machineOf(serviceId)?.startedAtMs,
     (startedAtMs) => startedAtMs === null,
   );
+}, 180_000);
+
+it('a stream that had come farther than the backup begins anew', async () => {
+  const journalOf = (headers: Record<string, string> = {}) => {
+    const { api_key: token, organization_id: id } = product.demo.customer;
+    return openStream(`${product.url}/api/dashboard/events`, {
+      token,
+      'x-organization-id': String(id),
+      ...headers,
+    });
+  };
+  const happen = async (times: number) => {
+    for (let nth = 0; nth < times; nth += 1) await orderVps(product, customer());
+  };
+  const backup = (await command('backup', '--quick')).split(' ', 1)[0] ?? '';
+  await happen(1);
+  const before = await journalOf();
+  await expect.poll(() => before.lastId(), { timeout: 20_000 }).toMatch(/^\d+$/);
+  const seen = before.lastId();
+  before.close();
+  await restore(backup);
+  // As many again as it had seen, and more.
+  await happen(2);
+  const after = await journalOf({ 'last-event-id': seen });
+  await expect.poll(() => after.events[0]?.event, { timeout: 20_000 }).toBe('reset');
+  after.close();
 }, 180_000);
 
 it('a service that was to end when the backup was made runs on until staff says so, and so does its machine', async () => {

@@ -10,5 +10,7 @@ export { defaultFolder } from './folder.ts';
 export { type MadeBackup, makeBackup } from './make.ts';
 export { type Manifest, rowsIn } from './manifest.ts';
 export { noteBackup } from './note.ts';
+export { noteRecovery } from './noteRecovery.ts';
 export { type Restored, restoreBackup } from './restore.ts';
+export { requireFinishedRestore } from './unfinished.ts';
 export { verifyBackup } from './verify.ts';

@@ -13,6 +13,8 @@ import { keyFile, type Places, placeOf } from './make.ts';
 import type { Manifest } from './manifest.ts';
 import { withSession } from './session.ts';
 import { listTables } from './tables.ts';
+import { forgetUnfinished, readPlace, readUnfinished, writeUnfinished } from './unfinished.ts';
+import { writeRestore } from './writeRestore.ts';
 
 export interface RestoreOptions {
   file: string;
@@ -41,29 +43,46 @@ const building = 'innkeeper_restore';
 
 /**
  * Puts a backup into the database and into DATA_DIR. Everything is built and compared beside what is there, and takes
- * its place in one transaction at the end: a restore that fails or is cut off has changed nothing. What was there is
- * kept aside. Refuses a database in use, and one that is not empty unless `replace`.
+ * its place in one transaction: a restore that fails before, or is cut off, has changed nothing. Files follow; one that is cut off
+ * among them is finished by running it again. What was there is kept aside. Refuses a database in use, and one that is not
+ * empty unless `replace`.
  */
 export async function restoreBackup(options: RestoreOptions): Promise<Restored> {
   const { file, url, dataDir, replace, now } = options;
-  const suffix = nameAside(now);
   return withWorkFolder(dataDir, async (folder) => {
     const manifest = await unpack(file, folder);
     const isKeyMissing = await checkKey(options, folder, manifest);
-    const isEmpty = await withSession(url, 'public', async (client) => {
+    const { isEmpty, place } = await withSession(url, 'public', async (client) => {
       await requireAlone(client);
-      return (await listTables(client)).length === 0;
+      await requireMovable(client);
+      return {
+        isEmpty: (await listTables(client)).length === 0,
+        place: await readPlace(client),
+      };
     });
     const inTheWay = await otherFiles(options, folder, manifest);
-    if (!replace && (!isEmpty || inTheWay.length > 0)) throw inUse(options, isEmpty, inTheWay);
+    const begun = await readUnfinished(dataDir);
+    const isHalfDone = begun !== null && begun.madeAt === manifest.madeAt && begun.place === place;
+    if (!isHalfDone && !replace && (!isEmpty || inTheWay.length > 0)) throw inUse(options, isEmpty, inTheWay);
 
-    await loadBackup(url, building, folder, manifest);
-    await withSession(url, building, (client) =>
-      client.query('insert into restores (made_at, restored_at) values ($1, $2)', [manifest.madeAt, now]),
-    );
-    const asideFiles = await putFiles(options, folder, manifest, inTheWay, suffix);
-    await takePlace(url, isEmpty ? null : suffix);
-    return { manifest, asideSchema: isEmpty ? null : suffix, asideFiles, isKeyMissing };
+    const suffix = isHalfDone ? begun.suffix : nameAside(now);
+    if (!isHalfDone) {
+      await loadBackup(url, building, folder, manifest);
+      await withSession(url, building, (client) => writeRestore(client, new Date(manifest.madeAt), now));
+      await takePlace(url, suffix, (taken) =>
+        writeUnfinished(dataDir, { madeAt: manifest.madeAt, suffix, place: taken }),
+      );
+    }
+    const asideFiles = await putFiles(options, folder, manifest, inTheWay, suffix).catch((error: Error) => {
+      throw new BackupError(
+        `The database is restored, and its files are not: ${error.message}. Run the same command again before you start ` +
+          'the product; it goes on where it was.',
+        { cause: error },
+      );
+    });
+    await forgetUnfinished(dataDir);
+    const asideSchema = (await isThere(url, suffix)) ? suffix : null;
+    return { manifest, asideSchema, asideFiles, isKeyMissing };
   });
 }
 
@@ -165,17 +184,76 @@ async function nameAnew(client: pg.Client): Promise<void> {
     await client.query(`alter function ${name} set search_path = pg_catalog, public, pg_temp`);
 }
 
-async function takePlace(url: string, aside: string | null): Promise<void> {
+/**
+ * What is in the schema `public` is put aside, whatever it is, and what was built takes its place. Extensions stay where they are
+ * looked for. `before` is told which schema takes the place, by what PostgreSQL calls it, before it does.
+ */
+async function takePlace(
+  url: string,
+  aside: string,
+  before: (place: string) => Promise<void>,
+): Promise<void> {
   await withSession(url, building, async (client) => {
     await requireAlone(client);
-    await client.query('begin');
-    await client.query(
-      aside === null
-        ? 'drop schema if exists public'
-        : `alter schema public rename to ${pg.escapeIdentifier(aside)}`,
+    const {
+      rows: [built],
+    } = await client.query<{ place: string }>(
+      `select oid::text as place from pg_namespace where nspname = $1`,
+      [building],
     );
+    await before(built?.place ?? '');
+    await client.query('begin');
+    const extensions = await extensionsIn(client);
+    await client.query('create schema if not exists public');
+    await client.query(`alter schema public rename to ${pg.escapeIdentifier(aside)}`);
     await client.query(`alter schema ${building} rename to public`);
+    for (const { name } of extensions)
+      await client.query(`alter extension ${pg.escapeIdentifier(name)} set schema public`);
+    const { rows } = await client.query(
+      `select from pg_depend where refclassid = 'pg_namespace'::regclass and refobjid = $1::regnamespace limit 1`,
+      [aside],
+    );
+    if (rows.length === 0) await client.query(`drop schema ${pg.escapeIdentifier(aside)}`);
     await nameAnew(client);
     await client.query('commit');
+  });
+}
+
+interface Extension {
+  name: string;
+  /** Whether it lets itself be moved to another schema, by us. */
+  moves: boolean;
+}
+
+async function extensionsIn(client: pg.Client): Promise<Extension[]> {
+  const { rows } = await client.query<Extension>(
+    // Of an extension that anybody may create, what it consists of is the server's all the same.
+    `select extname as name, extrelocatable and pg_has_role(extowner, 'usage') and not exists (
+       select from pg_depend d
+       left join pg_proc p on d.classid = 'pg_proc'::regclass and p.oid = d.objid
+       left join pg_class c on d.classid = 'pg_class'::regclass and c.oid = d.objid
+       left join pg_type t on d.classid = 'pg_type'::regclass and t.oid = d.objid
+       where d.refclassid = 'pg_extension'::regclass and d.refobjid = e.oid and d.deptype = 'e'
+         and not pg_has_role(coalesce(p.proowner, c.relowner, t.typowner, e.extowner), 'usage')) as moves
+     from pg_extension e where extnamespace = to_regnamespace('public') order by extname`,
+  );
+  return rows;
+}
+
+/** Refuses before anything is loaded what could not be put aside at the end of it. */
+async function requireMovable(client: pg.Client): Promise<void> {
+  const stuck = (await extensionsIn(client)).filter(({ moves }) => !moves).map(({ name }) => name);
+  if (stuck.length === 0) return;
+  throw new BackupError(
+    `Nothing was restored: the schema public of this database holds the extension ${stuck.join(', ')}, which we may not ` +
+      'move. Drop it, create it in a schema of its own (create schema extensions; create extension … schema extensions), and ' +
+      'run this again.',
+  );
+}
+
+async function isThere(url: string, schema: string): Promise<boolean> {
+  return withSession(url, 'public', async (client) => {
+    const { rows } = await client.query('select from pg_namespace where nspname = $1', [schema]);
+    return rows.length > 0;
   });
 }

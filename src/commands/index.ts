@@ -10,6 +10,7 @@ import { backup } from './backup.ts';
 import { type Command, UsageError } from './command.ts';
 import { dropReplaced } from './dropReplaced.ts';
 import { forgetKey } from './forgetKey.ts';
+import { noteRecoveryCommand } from './noteRecovery.ts';
 import { replaceNodeCommand } from './replaceNode.ts';
 import { restore } from './restore.ts';
 import { sendTestMail } from './sendTestMail.ts';
@@ -24,6 +25,7 @@ const commands: Record<string, Command> = {
   verify,
   restore,
   'drop-replaced': dropReplaced,
+  'note-recovery': noteRecoveryCommand,
   'forget-key': forgetKey,
   'replace-node': replaceNodeCommand,
   version: showVersion,

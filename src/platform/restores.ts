@@ -8,6 +8,8 @@ interface Restore {
   /** When the backup was made that the database came from. */
   made_at: Date;
   restored_at: Date;
+  /** The journal's first number since; null of one that is older than this column. */
+  journal_from: number | null;
 }
 
 const unsettled = statement<{ made_at: Date }>(
@@ -17,13 +19,13 @@ const unsettled = statement<{ made_at: Date }>(
 const newest = forSame(
   statement<Restore>(
     'restores.newest',
-    'select id, made_at, restored_at from restores order by id desc limit 1',
+    'select id, made_at, restored_at, journal_from from restores order by id desc limit 1',
   ),
 );
 const held = forSame(
   statement<Restore>(
     'restores.held',
-    'select id, made_at, restored_at from restores where released_at is null order by id desc limit 1',
+    'select id, made_at, restored_at, journal_from from restores where released_at is null order by id desc limit 1',
   ),
 );
 const settle = statement<never, { now: Date }>(

@@ -1,6 +1,13 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { onForgotten, type Principal } from '../../platform/http/index.ts';
-import { type Context, causesOf, type Database, type Drivers, statement } from '../../platform/index.ts';
+import {
+  type Context,
+  causesOf,
+  type Database,
+  type Drivers,
+  findLastRestore,
+  statement,
+} from '../../platform/index.ts';
 import { toldEvents } from '../event.ts';
 import { followJournal } from '../followJournal.ts';
 import { type JournalEntry, newestEntry, selectEntry } from '../readJournal.ts';
@@ -287,8 +294,11 @@ const horizon = statement<{ first: number; last: number }>(
    from journal_horizon`,
 );
 
-/** Whether all that came after an entry is still there; one that is ahead of all is of a time before a restore. */
+/**
+ * Whether all that came after an entry is still there. Since a restore numbers begin far ahead of those that were given before it, of
+ * which some are of entries that are gone.
+ */
 async function isKept(ctx: Context, id: number): Promise<boolean> {
-  const { first, last } = await ctx.db.one(horizon);
-  return id >= first && id <= last;
+  const [{ first, last }, restore] = await Promise.all([ctx.db.one(horizon), findLastRestore(ctx)]);
+  return id >= Math.max(first, restore?.journal_from ?? 0) && id <= last;
 }

@@ -32,6 +32,8 @@ export interface WorkerOptions {
   readOwners?: OwnersReader;
   /** How often the worker looks for itself; a commit in this process wakes it at once. */
   pollMs?: number;
+  /** Asked before it begins, and anew when the database was away: while that is false it does no jobs. */
+  mayWork?: () => Promise<boolean>;
   /** It does a few kinds of jobs while no worker lives, and does not count as one. */
   standsIn?: boolean;
 }
@@ -110,6 +112,10 @@ export function startWorker(ctx: Context, url: string, options: WorkerOptions): 
     while (!stopped) {
       let liveness: Liveness | null = null;
       try {
+        if (options.mayWork !== undefined && !(await options.mayWork())) {
+          await sleep(pollMs);
+          continue;
+        }
         liveness = await showLife(ctx, url, nodes, onTold);
         if (!options.standsIn) await enterWorker(ctx, liveness.number, nodes);
         const unknown = await ctx.db.many(unknownKinds, { kinds: [...known.keys()] });

@@ -1,0 +1,31 @@
+import type pg from 'pg';
+import { BackupError } from './failure.ts';
+import { withSession } from './session.ts';
+import { forgetCluster, writeRestore } from './writeRestore.ts';
+
+/**
+ * Says of the database at `url` that it came back as it was at `asOf` by other means than a restore of ours, so that the same follows
+ * from it; `asOf` null says that nothing is missing. Refuses the first beside a worker that goes on as if nothing had happened.
+ */
+export async function noteRecovery(url: string, asOf: Date | null, now: Date): Promise<void> {
+  await withSession(url, 'public', async (client) => {
+    await client.query('begin');
+    if (asOf === null) await forgetCluster(client);
+    else {
+      await requireNobodyWorks(client);
+      await writeRestore(client, asOf, now);
+    }
+    await client.query('commit');
+  });
+}
+
+/** Workers that have noticed it themselves wait for us. */
+async function requireNobodyWorks(client: pg.Client): Promise<void> {
+  const { rows } = await client.query(
+    `select from pg_locks where locktype = 'advisory' and classid = 741101 and objsubid = 2 and granted
+       and database = (select oid from pg_database where datname = current_database())
+       and not exists (select from installation where recovery_seen_at is not null)`,
+  );
+  if (rows.length === 0) return;
+  throw new BackupError('A worker runs on this database. Stop the product, say this again, and start it.');
+}

@@ -1,0 +1,85 @@
+import type { Concern, ConcernSource } from './attention.ts';
+import type { Context } from './context.ts';
+import { statement } from './database/index.ts';
+import { causesOf } from './log.ts';
+
+interface Cluster {
+  id: string;
+  timeline: string;
+}
+
+const readCluster = statement<Cluster>(
+  'installation.readCluster',
+  `select (select system_identifier::text from pg_control_system()) as id,
+     left(pg_walfile_name(pg_current_wal_lsn()), 8) as timeline`,
+);
+const isKnown = statement<{ is_known: boolean | null }, { id: string; timeline: string }>(
+  'installation.isKnownCluster',
+  'select cluster_id = :id and timeline = :timeline as is_known from installation',
+);
+const remember = statement<never, { id: string; timeline: string }>(
+  'installation.rememberCluster',
+  `insert into installation (cluster_id, timeline) values (:id, :timeline)
+   on conflict (only_row) do update set cluster_id = excluded.cluster_id, timeline = excluded.timeline
+   where installation.cluster_id is null`,
+);
+const notice = statement<never, { now: Date }>(
+  'installation.noticeRecovery',
+  'update installation set recovery_seen_at = :now where recovery_seen_at is null',
+);
+
+/**
+ * Says whether this database is where it was, so that jobs may be done. Where it was recovered to an earlier moment, failed over to
+ * a copy, or is a copy, what was done since is not known here: staff is told, and nothing is done until `innkeeper note-recovery`
+ * says what it was. A PostgreSQL that does not tell its timeline is taken for the one that it was.
+ */
+export async function watchCluster(ctx: Context): Promise<(ctx: Context) => Promise<boolean>> {
+  const tells = await ctx.db.one(readCluster).then(
+    () => true,
+    (error: Error) => {
+      ctx.log.warn(
+        { err: causesOf(error) },
+        'PostgreSQL does not tell its timeline: after a recovery, say innkeeper note-recovery before the product starts',
+      );
+      return false;
+    },
+  );
+  let isTold = false;
+  return async (now) => {
+    if (!tells) return true;
+    const cluster = await now.db.one(readCluster);
+    const known = await now.db.maybe(isKnown, cluster);
+    if (known?.is_known === true) {
+      isTold = false;
+      return true;
+    }
+    if (known === null || known.is_known === null) {
+      await now.db.run(remember, cluster);
+      return true;
+    }
+    await now.db.run(notice, { now: now.clock.now() });
+    if (!isTold)
+      now.log.error(
+        cluster,
+        'the database was recovered, failed over or copied, and what was done since is not known: no jobs are done until innkeeper note-recovery says what it was',
+      );
+    isTold = true;
+    return false;
+  };
+}
+
+/** A database of which nobody has said yet what is missing in it. */
+export const recoveryConcerns: ConcernSource[] = [
+  {
+    kind: 'database.other',
+    subject: 'database',
+    title: 'No jobs are done, because the database is not where it was',
+    find: statement<Concern, { limit: number }>(
+      'installation.recoveryConcerns',
+      `select 1::bigint as id, null::bigint as organization_id, recovery_seen_at as since,
+         'the database was recovered to an earlier moment, failed over or was copied: say on a host of the product ' ||
+         'innkeeper note-recovery --as-of TIME, the moment that it came back to, or --nothing-lost; no jobs are done until then' as message
+       from installation where recovery_seen_at is not null limit :limit`,
+    ),
+  },
+];
