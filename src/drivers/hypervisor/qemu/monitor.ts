@@ -4,7 +4,7 @@ import type { MachineFiles } from './files.ts';
 import { trimLog } from './log.ts';
 import type { Log } from './options.ts';
 import { findProcess } from './process.ts';
-import { connectQmp, type Qmp, type QmpEvent } from './qmp.ts';
+import { connectQmp, forgetHungUp, type Qmp, type QmpEvent } from './qmp.ts';
 import { starvationWatch } from './starved.ts';
 
 /** Watches one running machine over QMP until it ends or we let go. */
@@ -46,6 +46,7 @@ export function monitorMachine(
   let guestShutDown = false;
   let connection: Promise<Qmp> | null = null;
   let silences = 0;
+  forgetHungUp(files.qmpSocket);
   const starvation = starvationWatch(files.id, log);
   // Also of one that says nothing over its socket.
   const trimming = setInterval(() => {

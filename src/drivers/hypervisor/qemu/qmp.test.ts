@@ -2,10 +2,13 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { connectQmp, type QmpEvent } from './qmp.ts';
 
-const path = join(mkdtempSync(join(tmpdir(), 'innkeeper-qmp-')), 'qmp');
+const folder = mkdtempSync(join(tmpdir(), 'innkeeper-qmp-'));
+/** Each test's own, since who was hung up on is left alone for a while. */
+let path: string;
+let tests = 0;
 let server: Server;
 
 /** A QEMU that somebody has taken over: it greets, and answers `trick` as it likes. */
@@ -24,8 +27,12 @@ function qemu(trick: (socket: Socket, id: number) => void): Promise<void> {
   return new Promise((resolve) => server.listen(path, resolve));
 }
 
+beforeEach(() => {
+  tests += 1;
+  path = join(folder, `qmp${tests}`);
+});
 afterEach(() => new Promise((resolve) => server.close(resolve)));
-afterEach(() => rmSync(path, { force: true }));
+afterAll(() => rmSync(folder, { recursive: true }));
 
 describe('a connection to a machine', () => {
   it.each(['not json', 'null', '1', '[]', '"x"', '{}', '{"id":"1","return":1}', '{"event":1}'])(
@@ -75,6 +82,27 @@ describe('a connection to a machine', () => {
       expect(sent).toBeLessThan(1_000_000);
     },
   );
+
+  it('ends at lines that take long to understand, and is made again after growing pauses', async () => {
+    const line = (mib: number) => `{"event":"X","data":{"a":[${'{},'.repeat((mib * 2 ** 20) / 3)}{}]}}\n`;
+    let heard = 0;
+    const floods = [line(2), line(0.9).repeat(6)];
+    for (const [nth, flood] of floods.entries()) {
+      path = join(folder, `costly${nth}`);
+      await qemu((socket) => socket.write(flood));
+      const qmp = await connectQmp(path, () => {
+        heard += 1;
+      });
+      await expect(qmp.command('trick')).rejects.toThrow('QEMU closed the connection');
+      await expect(connectQmp(path)).rejects.toThrow('it is asked again in 1 s');
+      if (nth === 0) await new Promise((resolve) => server.close(resolve));
+    }
+    expect(heard).toBeLessThanOrEqual(4);
+    // Whoever goes on is left alone for longer.
+    const again = await vi.waitFor(() => connectQmp(path), { timeout: 10_000, interval: 100 });
+    await expect(again.command('trick')).rejects.toThrow('QEMU closed the connection');
+    await expect(connectQmp(path)).rejects.toThrow('it is asked again in 2 s');
+  });
 
   it('hears events whatever their data is, and refusals as plain text', async () => {
     const events: QmpEvent[] = [];

@@ -17,11 +17,22 @@ export interface Qmp {
   close(): void;
 }
 
-/** Far above every answer that we ask for. */
-const longestLine = 8 * 2 ** 20;
+/** Far above every answer that we ask for: a line is understood at once, and nobody is served meanwhile. */
+const longestLine = 2 ** 20;
+/** More than all that we ask for in a second, whatever it is cut into. */
+const mostBytesASecond = 4 * 2 ** 20;
 const longestError = 600;
 /** What many disks out of space have to say at once; who says more wants our time. */
 const mostLinesASecond = 10_000;
+
+/** How long a socket is left alone whose QEMU was hung up on for what it said, the first time and at most. */
+const firstPauseMs = 1_000;
+const longestPauseMs = 300_000;
+/** Who has said nothing of the kind for so long begins anew. */
+const forgottenMs = 3_600_000;
+const mostRemembered = 10_000;
+/** Sockets of those who said what no QEMU says, by their paths. */
+const hungUpOn = new Map<string, { times: number; atMs: number }>();
 
 interface Pending {
   resolve: (value: unknown) => void;
@@ -37,6 +48,11 @@ export async function connectQmp(
   onEvent: (event: QmpEvent) => void = () => undefined,
   timeoutMs = 5_000,
 ): Promise<Qmp> {
+  const pauseMs = pauseLeft(path);
+  if (pauseMs > 0) {
+    const message = `QEMU said what no QEMU says; it is asked again in ${Math.ceil(pauseMs / 1_000)} s`;
+    throw new Error(message);
+  }
   const socket = await connectSocket(path);
   const pending = new Map<number, Pending>();
   let greeted: () => void = () => undefined;
@@ -48,7 +64,11 @@ export async function connectQmp(
     for (const each of pending.values()) each.reject(new Error('QEMU closed the connection'));
     pending.clear();
   });
-  readLines(socket, (line) => {
+  const hangUp = () => {
+    noteHungUp(path);
+    socket.destroy();
+  };
+  readLines(socket, hangUp, (line) => {
     const message = parseMessage(line);
     if (message === null) return false;
     if ('greeting' in message) greeted();
@@ -131,30 +151,57 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Ends the connection at a line that `onLine` does not take, at one that does not end, and at too many at once. */
-function readLines(socket: Socket, onLine: (line: string) => boolean): void {
+/** What it costs to hear it once is bounded, so who is heard again and again is heard ever more rarely. */
+function noteHungUp(path: string): void {
+  const atMs = performance.now();
+  const before = hungUpOn.get(path);
+  if (hungUpOn.size >= mostRemembered) hungUpOn.clear();
+  const times = before === undefined || atMs - before.atMs > forgottenMs ? 1 : before.times + 1;
+  hungUpOn.set(path, { times, atMs });
+}
+
+/** Another QEMU has the socket now, which has said nothing yet. */
+export function forgetHungUp(path: string): void {
+  hungUpOn.delete(path);
+}
+
+/** How long it is still left alone. */
+function pauseLeft(path: string): number {
+  const known = hungUpOn.get(path);
+  if (known === undefined) return 0;
+  const pauseMs = Math.min(firstPauseMs * 2 ** Math.min(known.times - 1, 20), longestPauseMs);
+  return known.atMs + pauseMs - performance.now();
+}
+
+/** Hangs up at a line that `onLine` does not take, at one that does not end, and at too much at once. */
+function readLines(socket: Socket, hangUp: () => void, onLine: (line: string) => boolean): void {
   let second = 0;
   let lines = 0;
+  let bytes = 0;
   // Put together once a line has ended, so that no part of it is looked at twice.
   let parts: string[] = [];
   let length = 0;
-  const isFlood = (): boolean => {
+  const isFlood = (moreLines: number, moreBytes: number): boolean => {
     const now = Math.floor(performance.now() / 1_000);
-    lines = now === second ? lines + 1 : 1;
+    if (now !== second) [lines, bytes] = [0, 0];
     second = now;
-    return lines > mostLinesASecond;
+    lines += moreLines;
+    bytes += moreBytes;
+    return lines > mostLinesASecond || bytes > mostBytesASecond;
   };
   socket.setEncoding('utf8').on('data', (chunk: string) => {
+    if (isFlood(0, chunk.length)) return hangUp();
     const [first = '', ...rest] = chunk.split('\n');
     parts.push(first);
     length += first.length;
     for (const next of rest) {
       const line = parts.join('');
-      if (isFlood() || !(line.trim() === '' || onLine(line))) return void socket.destroy();
+      const isTaken = line.length <= longestLine && !isFlood(1, 0) && (line.trim() === '' || onLine(line));
+      if (!isTaken) return hangUp();
       parts = [next];
       length = next.length;
     }
-    if (length > longestLine) socket.destroy();
+    if (length > longestLine) hangUp();
   });
 }
 
