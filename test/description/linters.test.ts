@@ -58,14 +58,14 @@ describe('the description', () => {
   // JSON Schema asks for what ECMAScript and others share; some clients read patterns without the flag `u`, Python and
   // Go know fewer escapes.
   it('has patterns that mean the same to every reader', () => {
-    const patterns = [
-      ...new Set(
-        [...text.matchAll(/"pattern":("(?:[^"\\\\]|\\\\.)*")/g)].map(([, one]) => JSON.parse(one ?? '')),
-      ),
-    ];
-    expect(patterns.length).toBeGreaterThan(20);
+    const patterns = new Set<string>();
+    JSON.parse(text, (key, value) => {
+      if (key === 'pattern' && typeof value === 'string') patterns.add(value);
+      return value;
+    });
+    expect(patterns.size).toBeGreaterThan(20);
     const own = /\\[pPkbBx]|\\u\{|\\u(?![0-9A-Fa-f]{4})|\(\?(?!:)/;
-    expect(patterns.filter((pattern) => own.test(pattern))).toEqual([]);
+    expect([...patterns].filter((pattern) => own.test(pattern))).toEqual([]);
     for (const pattern of patterns) {
       const [plain, unicode] = [new RegExp(pattern), new RegExp(pattern, 'u')];
       const one = fc.oneof(
