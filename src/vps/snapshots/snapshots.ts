@@ -327,18 +327,24 @@ async function leaveInDoubt(ctx: TxContext, { serviceId, name }: Payload): Promi
   await ctx.db.run(setSnapshot, { serviceId, name, state: 'error', sizeBytes: null });
 }
 
+/** A node's clock may be behind ours by so much. */
+const clocksDifferByMs = 60_000;
+
 /**
  * A copy of this name that is there before ours was begun is another one, of which the database knows nothing, as after it
  * was restored: to hand it out as the one of now would bring an old disk back one day. It is somebody's data, so it stays.
- * Once this step is written down, what is there of the name is what an earlier try of ours has left.
+ * Once this step is written down, what is there of the name is what an earlier try of ours has left. One that was made since
+ * it was asked for is ours as well: the version that began it may not have had this step.
  */
 async function refuseAnother(run: SnapshotRun): Promise<void> {
-  const { name, kind } = run.payload;
+  const { name, kind, serviceId } = run.payload;
   const there = await withMachine(run, (driver, spec) =>
     kind === 'backup' ? driver.listBackups(spec.id) : driver.listSnapshots(spec.id),
   );
   const other = there.find((each) => each.name === name);
   if (other === undefined) return;
+  const ours = await run.ctx.db.maybe(oneSnapshot, { serviceId, name });
+  if (ours !== null && other.createdAt.getTime() >= ours.created_at.getTime() - clocksDifferByMs) return;
   const made = other.createdAt.toISOString().slice(0, 16).replace('T', ' ');
   const message = `The node has a copy called ${name} already, made ${made} UTC, that is not in your list: the product's database was restored since. Choose another name, and ask our staff for that copy if you need it`;
   throw Object.assign(fail('conflict', { message }), { permanent: true });

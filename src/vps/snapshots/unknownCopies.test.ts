@@ -1,7 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { runningVps } from '../../../test/orders.ts';
 import { startTestProduct, type TestProduct } from '../../../test/product.ts';
 import { settled, sql } from '../../../test/sql.ts';
+
+const msPerMinute = 60_000;
 
 let product: TestProduct;
 let id: number;
@@ -35,11 +37,27 @@ const refused = (command: string, name: string) => ({
 });
 
 describe('a copy that the database does not know', () => {
+  it('is ours when it was made since it was asked for, as by a version of the product without this question', async () => {
+    const list = product.hypervisor.listSnapshots.bind(product.hypervisor);
+    const asked = vi.spyOn(product.hypervisor, 'listSnapshots').mockImplementationOnce(async (...of) => {
+      await product.hypervisor.createSnapshot(machine, 'begun-before');
+      return list(...of);
+    });
+    await product.customer.post(snapshots(), { name: 'begun-before' });
+    expect(await lastAction()).toMatchObject({ command: 'create_snapshot', status: 'success' });
+    expect(asked).toHaveBeenCalled();
+    asked.mockRestore();
+    expect(await listed()).toEqual(['begun-before']);
+    await product.customer.delete(`${snapshots()}/begun-before`);
+    expect(await lastAction()).toMatchObject({ command: 'delete_snapshot', status: 'success' });
+  });
+
   it('is not handed out as a snapshot of now, and stays', async () => {
     await product.customer.post(snapshots(), { name: 'before-upgrade' });
     expect(await lastAction()).toMatchObject({ status: 'success' });
     const [old] = await product.hypervisor.listSnapshots(machine);
     await forgotten();
+    product.clock.travel(2 * msPerMinute);
     await product.customer.post(snapshots(), { name: 'before-upgrade' });
     expect(await lastAction()).toMatchObject(refused('create_snapshot', 'before-upgrade'));
     expect(await listed()).toEqual([]);
@@ -56,6 +74,7 @@ describe('a copy that the database does not know', () => {
     expect(await lastAction()).toMatchObject({ command: 'create_backup', status: 'success' });
     const [old] = await product.hypervisor.listBackups(machine);
     await forgotten();
+    product.clock.travel(2 * msPerMinute);
     await sql(product, 'update machines set backed_up_at = null where service_id = $1', id);
     await product.periodic('vps.backups');
     expect(await lastAction()).toMatchObject(refused('create_backup', old?.name ?? ''));
