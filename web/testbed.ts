@@ -77,8 +77,13 @@ let opened: Promise<Browser> | null = null;
 /** One for all files of a process, which run one after another: a window is a person of its own, and a start takes a second. */
 async function browserOfProcess(): Promise<Browser> {
   if (opened !== null && (await opened).isConnected()) return opened;
-  opened = openBrowser();
-  return opened;
+  const opening = openBrowser();
+  opened = opening;
+  // One that did not start is no answer to the next file, which may have more room.
+  opening.catch(() => {
+    opened = null;
+  });
+  return opening;
 }
 
 async function closeWindows(browser: Browser): Promise<void> {
