@@ -33,8 +33,11 @@ export function Invoice() {
   const { paid } = useSearch({ from: '/in/invoices/$id' });
   const read = useQuery({
     ...invoice(Number(id)),
-    // The event that it is paid may have come before this page was there to hear it.
-    refetchInterval: ({ state }) => (paid && state.data?.invoice.status === 'unpaid' ? 3_000 : false),
+    // The event that it is paid may have come before this page was there to hear it, and that it is not, none says.
+    refetchInterval: ({ state }) => {
+      const { status, charge } = state.data?.invoice ?? {};
+      return status === 'unpaid' && (paid || charge?.state === 'open') ? 3_000 : false;
+    },
   });
   const nameOf = useInvoiceName();
   const found = read.data?.invoice;

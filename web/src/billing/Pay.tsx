@@ -23,6 +23,18 @@ import { methodName } from './methodName.ts';
 type Shown = DataOf<OperationAt<'get', '/dashboard/invoices/{id}'>>;
 type Way = Schema<'PaymentWay'>;
 
+/** What became of the money that was asked for last: nobody is to pay twice, or to wait for what does not come. */
+function LastCharge({ of: { charge, currency } }: { of: Schema<'Invoice'> }) {
+  const { t, language } = useText();
+  if (charge?.state === 'open' || charge?.state === 'pending')
+    return (
+      <Text role="status">{t('billing.onItsWay', { amount: money(charge.amount, currency, language) })}</Text>
+    );
+  if (charge?.state === 'failed' && charge.decline !== null)
+    return <Text role="status">{t('billing.wasDeclined', { why: charge.decline })}</Text>;
+  return null;
+}
+
 /** Every way to pay an invoice, as the API says which are open. */
 export function Pay({ shown: { invoice: found, payment_ways: ways } }: { shown: Shown }) {
   const { t, language } = useText();
@@ -61,6 +73,7 @@ export function Pay({ shown: { invoice: found, payment_ways: ways } }: { shown: 
     pay.isPending && pay.variables.method === 'card' && pay.variables.payment_method_id === id;
   return (
     <Section title={t('billing.payTitle', { amount: said(found.amount_due) })}>
+      <LastCharge of={found} />
       {canSplit && (
         <Tick
           name="use_credit"
