@@ -76,7 +76,15 @@ const tablesOf: Record<string, string[]> = {
   settings: ['settings'],
   events: ['journal', 'journal_horizon', 'mails', 'bounced_addresses'],
   fleet: ['nodes', 'placements', 'address_pools', 'addresses', 'images', 'fleet_days'],
-  catalog: ['product_groups', 'products', 'product_prices', 'product_options', 'coupons', 'coupon_uses'],
+  catalog: [
+    'product_groups',
+    'products',
+    'product_prices',
+    'product_options',
+    'coupons',
+    'coupon_uses',
+    'coupon_uses_of_people',
+  ],
   billing: [
     ...[
       'billing_profiles',
@@ -226,6 +234,7 @@ const withoutOrganization: Record<string, string> = {
   product_options: "the provider's",
   price_moves: "the provider's; what it does to a service stands with that",
   coupons: "the provider's; their use is part of an invoice",
+  coupon_uses_of_people: "a person's, for whichever organization",
   tax_rates: "the provider's",
   provider_comparisons: "the provider's",
   payouts: "the provider's",

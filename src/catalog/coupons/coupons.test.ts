@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { newCustomer, newStaff, type Person, signedIn } from '../../../test/people.ts';
 import { startTestProduct, type TestProduct } from '../../../test/product.ts';
 import { newHosting } from '../../../test/products.ts';
-import { contents, settled } from '../../../test/sql.ts';
+import { contents, settled, sql } from '../../../test/sql.ts';
 
 let product: TestProduct;
 let hosting: number;
@@ -97,6 +97,30 @@ describe('a coupon', () => {
     await settled(product);
     expect((await both()).map(({ status }) => status).toSorted()).toEqual([200, 400]);
     expect(await uses(id)).toBe(1);
+  });
+
+  it('is used and given back also by a process of the version before, which knows of organizations alone', async () => {
+    const { id, code } = await newCoupon({ percent: 10, max_uses_per_customer: 2 });
+    const own = await newCustomer(product);
+    const { invoice_id: first } = (await order(own, code)).body.data;
+    const asBefore = (text: string) => sql(product, text, id, own.organizationId);
+    // As it said it.
+    const take = () =>
+      asBefore(`insert into coupon_uses as u (coupon_id, organization_id, uses) values ($1, $2::bigint, 1)
+        on conflict (coupon_id, organization_id) do update set uses = u.uses + 1 where u.uses < 2 returning uses`);
+    expect(await take()).toEqual([{ uses: 2 }]);
+    await sql(product, 'update coupons set uses = uses + 1 where id = $1', id);
+    expect((await order(own, code)).body.code).toBe('invalid_coupon');
+    expect(await take()).toEqual([]);
+    await asBefore(
+      `update coupon_uses set uses = uses - 1 where coupon_id = $1 and organization_id = $2 and uses > 0`,
+    );
+    await sql(product, 'update coupons set uses = uses - 1 where id = $1', id);
+    await own.post(`/dashboard/invoices/${first}/cancel`);
+    await settled(product);
+    for (const _ of [1, 2]) expect((await order(own, code)).status).toBe(200);
+    expect((await order(own, code)).body.code).toBe('invalid_coupon');
+    expect(await uses(id)).toBe(2);
   });
 
   it('with so many uses is sold so often, however many order at once', async () => {

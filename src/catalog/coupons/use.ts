@@ -11,11 +11,13 @@ export interface Coupon extends Discount {
   usesOfCustomer: number;
 }
 
-const usesOf = (whose: string) =>
-  `select coalesce(sum(u.uses), 0)::int from coupon_uses u where u.coupon_id = c.id and ${whose}`;
+// By organization and by person apart: a process of the version before, beside this one, knows of organizations alone.
+const usesOfCustomer = (coupon: string) =>
+  `greatest((select o.uses from coupon_uses o where o.coupon_id = ${coupon} and o.organization_id = :organizationId),
+     (select p.uses from coupon_uses_of_people p where p.coupon_id = ${coupon} and p.user_id = :userId), 0)`;
 const selectCoupon = `select c.id, c.code, c.percent, c.amount_minor as "amountMinor", c.currency,
      c.max_uses as "maxUses", c.uses, c.max_uses_per_customer as "maxUsesPerCustomer",
-     greatest((${usesOf('u.organization_id = :organizationId')}), (${usesOf('u.user_id = :userId')})) as "usesOfCustomer",
+     ${usesOfCustomer('c.id')} as "usesOfCustomer",
      c.product_ids::float8[] as "productIds", c.cycles, c.recurring
    from coupons c`;
 
@@ -41,25 +43,26 @@ const useCoupon = statement<{ most: number | null }, { id: number }>(
    returning max_uses_per_customer as most`,
 );
 const noteUse = statement<
-  never,
+  { id: number },
   { id: number; organizationId: number; userId: number | null; most: number | null }
 >(
   'catalog.noteCouponUse',
-  `insert into coupon_uses as u (coupon_id, organization_id, user_id, uses)
-   select c.id, :organizationId::bigint, :userId::bigint, 1 from coupons c
-   where c.id = :id and (:most::int is null or :most::int > greatest(
-     (${usesOf('u.organization_id = :organizationId')}), (${usesOf('u.user_id = :userId')})))
-   on conflict on constraint coupon_uses_once do update set uses = u.uses + 1`,
+  `with mine as (
+     insert into coupon_uses_of_people as p (coupon_id, user_id, uses) select :id, :userId::bigint, 1
+     where :userId::bigint is not null and (:most::int is null or :most::int > ${usesOfCustomer(':id')})
+     on conflict (coupon_id, user_id) do update set uses = p.uses + 1)
+   insert into coupon_uses as o (coupon_id, organization_id, uses) select :id, :organizationId::bigint, 1
+   where :most::int is null or :most::int > ${usesOfCustomer(':id')}
+   on conflict (coupon_id, organization_id) do update set uses = o.uses + 1 returning o.coupon_id as id`,
 );
-// Of the organization's that of who ordered; where that is not known, one of somebody else there.
 const giveCouponBack = statement<never, { couponId: number; organizationId: number; userId: number | null }>(
   'catalog.giveCouponBack',
-  `with back as (update coupons set uses = uses - 1 where id = :couponId and uses > 0 returning id)
+  `with back as (update coupons set uses = uses - 1 where id = :couponId and uses > 0 returning id),
+   mine as (
+     update coupon_uses_of_people set uses = uses - 1
+     where coupon_id = (select id from back) and user_id = :userId and uses > 0)
    update coupon_uses set uses = uses - 1
-   where coupon_id = (select id from back) and organization_id = :organizationId and uses > 0
-     and user_id is not distinct from (select u.user_id from coupon_uses u
-       where u.coupon_id = :couponId and u.organization_id = :organizationId and u.uses > 0
-       order by (u.user_id = :userId) desc nulls last, u.user_id limit 1)`,
+   where coupon_id = (select id from back) and organization_id = :organizationId and uses > 0`,
 );
 
 /** The coupon of that code, usable now by who asks; `invalid_coupon` otherwise. */
@@ -85,8 +88,8 @@ export async function redeemCoupon(
 ): Promise<void> {
   const used = await ctx.db.maybe(useCoupon, { id });
   if (used === null) throw fail('invalid_coupon');
-  const noted = await ctx.db.run(noteUse, { id, organizationId, userId: ctx.actor.userId, most: used.most });
-  if (noted === 0) throw fail('invalid_coupon');
+  const who = { organizationId, userId: ctx.actor.userId };
+  if ((await ctx.db.maybe(noteUse, { id, ...who, most: used.most })) === null) throw fail('invalid_coupon');
 }
 
 /** Gives the use of an order that nobody paid back to who ordered it. */
