@@ -131,7 +131,7 @@ export const allJobs: AnySaga[] = [
   ...reactionJobs(allReactions),
   addressRequests(async (ctx, email) => (await isOpenToAll(ctx)) || isInvited(ctx, email)),
   matchStatement,
-  mailReading,
+  ...mailReading,
   mailForgetting,
   ...fleetJobs,
   ...billingJobs,

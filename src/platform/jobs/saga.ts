@@ -72,9 +72,18 @@ export interface Failure {
  * seconds, and waits for nobody outside but the payment provider; `charges` takes money from saved methods, thousands of them
  * in a night, most of which wait for an answer; `links` are mails with a link that somebody asked for, `mails` all others, a
  * night's hundred thousand; `names` asks name servers and registers of VAT ids; `machine` waits for guests, minutes; `bulk`
- * moves whole disks, which may take hours; `incoming` is what strangers send us, as much as they like.
+ * moves whole disks, which may take hours; `answers` are mails to an address that we gave to somebody; `incoming` is what strangers send us, as much as they like.
  */
-export type Queue = 'quick' | 'charges' | 'links' | 'mails' | 'names' | 'machine' | 'bulk' | 'incoming';
+export type Queue =
+  | 'quick'
+  | 'charges'
+  | 'links'
+  | 'mails'
+  | 'names'
+  | 'machine'
+  | 'bulk'
+  | 'answers'
+  | 'incoming';
 
 /** A job: a list of steps, and what is recorded at its end in the transaction that ends it. */
 export interface Saga<Payload, State = object, Result = Partial<State>> {

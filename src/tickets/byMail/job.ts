@@ -1,8 +1,16 @@
-import { type Context, type Run, type Saga, saga, statement, type TxRun } from '../../platform/index.ts';
+import {
+  type Context,
+  type Queue,
+  type Run,
+  type Saga,
+  saga,
+  statement,
+  type TxRun,
+} from '../../platform/index.ts';
 import { attachOf } from './attach.ts';
 import { activeAt, decideMail, type Judged, type MailFiles, sayUnclaimed } from './decide.ts';
-import { deciding } from './keep.ts';
-import { type MailReport, type ReadMail, readMail } from './readMail.ts';
+import { deciding, decidingAnswer } from './keep.ts';
+import { type Line, type MailReport, type ReadMail, readMail } from './readMail.ts';
 import { lockMailById, type MailRow, mailById } from './rows.ts';
 import { provedBy } from './trusted.ts';
 
@@ -40,34 +48,43 @@ const attempts = 8;
 /** How long a mail waits for that before staff has it unread. */
 const waitsMs = 24 * 3_600_000;
 
-/** Reads a mail that was kept, finds out who it is from, and decides what becomes of it. */
-export const mailReading: Saga<Payload, State> = saga<Payload, State>({
-  name: deciding.name,
-  // Anybody can send any number: what customers wait for has places of its own.
-  queue: 'incoming',
-  steps: [
-    { name: 'read', attempts, do: read },
-    { name: 'attach', attempts, do: attach },
-    {
-      name: 'decide',
-      transactional: true,
-      do: ({ ctx, payload, state }: TxRun<Payload, State>) =>
-        decideMail(ctx, payload.mailId, state.judged ?? unreadable, state.files),
+/**
+ * Reads a mail that was kept, finds out who it is from, and decides what becomes of it. Anybody can send any number: what
+ * customers wait for has places of its own, and so have their answers.
+ */
+export const mailReading: Saga<Payload, State>[] = [
+  readingIn('incoming', deciding.name, 'others'),
+  readingIn('answers', decidingAnswer.name, 'answers'),
+];
+
+function readingIn(queue: Queue, name: string, line: Line): Saga<Payload, State> {
+  return saga<Payload, State>({
+    name,
+    queue,
+    steps: [
+      { name: 'read', attempts, do: (run: Run<Payload, State>) => read(run, line) },
+      { name: 'attach', attempts, do: attach },
+      {
+        name: 'decide',
+        transactional: true,
+        do: ({ ctx, payload, state }: TxRun<Payload, State>) =>
+          decideMail(ctx, payload.mailId, state.judged ?? unreadable, state.files),
+      },
+    ],
+    outages,
+    // Whatever keeps it from being read: it is shown to staff, and holds up no other.
+    failed: async (tx, { mailId }, { code }) => {
+      const { state, subject, received_at: receivedAt } = await tx.db.one(lockMailById, { id: mailId });
+      const waitedMs = tx.clock.now().getTime() - receivedAt.getTime();
+      // It stays as it came, and the job is tried again.
+      if (state === 'received' && outages.includes(code) && waitedMs < waitsMs) return undefined;
+      // What was read and could not be decided: nobody could say who it is from.
+      if (state === 'received')
+        await sayUnclaimed(tx, mailId, subject === null ? 'unreadable' : 'sender_not_proved');
+      return 'unwanted' as const;
     },
-  ],
-  outages,
-  // Whatever keeps it from being read: it is shown to staff, and holds up no other.
-  failed: async (tx, { mailId }, { code }) => {
-    const { state, subject, received_at: receivedAt } = await tx.db.one(lockMailById, { id: mailId });
-    const waitedMs = tx.clock.now().getTime() - receivedAt.getTime();
-    // It stays as it came, and the job is tried again.
-    if (state === 'received' && outages.includes(code) && waitedMs < waitsMs) return undefined;
-    // What was read and could not be decided: nobody could say who it is from.
-    if (state === 'received')
-      await sayUnclaimed(tx, mailId, subject === null ? 'unreadable' : 'sender_not_proved');
-    return 'unwanted' as const;
-  },
-});
+  });
+}
 
 const unreadable: Judged = { read: null };
 
@@ -78,9 +95,9 @@ async function attach({ ctx, drivers, payload, state }: Run<Payload, State>): Pr
   return { files: await attachOf(ctx, drivers.files, mail, read) };
 }
 
-async function read({ ctx, drivers, payload }: Run<Payload, State>): Promise<Partial<State>> {
+async function read({ ctx, drivers, payload }: Run<Payload, State>, line: Line): Promise<Partial<State>> {
   const row = await ctx.db.one(mailById, { id: payload.mailId });
-  const mail = await readMail(() => drivers.files.get(row.file));
+  const mail = await readMail(() => drivers.files.get(row.file), line);
   if (mail === null) return { judged: unreadable };
   await ctx.db.run(writeDown, {
     id: row.id,

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { Transform } from 'node:stream';
 import type { Files } from '../../drivers/files/index.ts';
 import { type IncomingMail, MailInError } from '../../drivers/mailIn/index.ts';
+import { readAnswerAddress, wasGivenTo } from '../../events/index.ts';
 import { networkOf } from '../../platform/http/index.ts';
 import {
   AppError,
@@ -17,6 +18,8 @@ import {
 import { mailById } from './rows.ts';
 
 export const deciding: NamedJob<{ mailId: number }> = { name: 'tickets.readMail' };
+/** The same for a mail to an address that we gave to somebody: no stranger's mail is read before it. */
+export const decidingAnswer: NamedJob<{ mailId: number }> = { name: 'tickets.readAnswer' };
 
 const insert = statement<
   { id: number },
@@ -31,25 +34,26 @@ const insert = statement<
     clientName: string | null;
     clientNetwork: string | null;
     isCut: boolean;
+    toAnswer: boolean;
     now: Date;
   }
 >(
   'tickets.keepMail',
   `insert into ticket_mails (id, digest, file, size_bytes, return_path, recipients, client_ip, client_name,
-     client_network, is_cut, received_at, state)
-   values (:id, :digest, :file, :sizeBytes, :returnPath, :recipients, :clientIp, :clientName, :clientNetwork, :isCut, :now,
+     client_network, is_cut, to_answer, received_at, state)
+   values (:id, :digest, :file, :sizeBytes, :returnPath, :recipients, :clientIp, :clientName, :clientNetwork, :isCut, :toAnswer, :now,
      'received')
    on conflict on constraint ticket_mails_once do nothing returning id`,
 );
 
 const broughtSince = statement<
   { bytes: number; of_client: number },
-  { since: Date; network: string; least: number }
+  { since: Date; network: string; least: number; toAnswer: boolean }
 >(
   'tickets.mailsBroughtSince',
   `select coalesce(sum(greatest(size_bytes, :least::int)), 0)::bigint as bytes,
      coalesce(sum(greatest(size_bytes, :least::int)) filter (where client_network = :network), 0)::bigint as of_client
-   from ticket_mails where ticket_id is null and received_at > :since`,
+   from ticket_mails where ticket_id is null and received_at > :since and to_answer = :toAnswer`,
 );
 
 const beginFile = statement<never, { file: string; now: Date }>(
@@ -67,26 +71,49 @@ const takeLost = statement<{ file: string }, { before: Date; limit: number }>(
    returning file`,
 );
 
+// Of whoever may read the ticket: each has an address of their own, and there are few.
+const mayAnswer = statement<{ user_id: number }, { tid: string; limit: number }>(
+  'tickets.mayAnswer',
+  `select m.user_id from tickets t join memberships m on m.organization_id = t.organization_id
+   where t.tid = :tid order by m.user_id limit :limit`,
+);
+const mostAsked = 500;
+/** Of what a mail says that it is for, more is not looked at. */
+const mostRecipients = 10;
+
+/** Whether a mail is for an address at which one of its ticket's people may answer, which nobody else can think of. */
+async function isToAnswer(ctx: Context, recipients: readonly string[]): Promise<boolean> {
+  for (const recipient of recipients.slice(0, mostRecipients)) {
+    const told = readAnswerAddress(ctx.config, recipient);
+    if (told === null || told === 'plain') continue;
+    const people = await ctx.db.many(mayAnswer, { tid: told.code, limit: mostAsked });
+    if (people.some(({ user_id: userId }) => wasGivenTo(ctx, told, userId))) return true;
+  }
+  return false;
+}
+
 const dayMs = 24 * 3_600_000;
 /** What a mail counts at least: a row and a file cost more than what is in them. */
 const least = 16_384;
 const shareOfOne = 1 / 4;
 
-/** Bytes under way in this process, by the network that they come from. */
-const arriving = new Map<string, number>();
+/** Bytes under way in this process, by the network that they come from, of answers and of all others. */
+const arrivingOf = { answers: new Map<string, number>(), others: new Map<string, number>() };
 
 /** How many bytes a client may still bring today, as it looks at each call. Null: any number, nobody is there to put off. */
 async function roomFor(
   ctx: Context,
   { client }: IncomingMail,
   isFromOneServer: boolean,
+  toAnswer: boolean,
 ): Promise<(() => number) | null> {
   if (client === null) return null;
   const network = networkOf(client.ip);
   const most = ctx.config.mailInBytesPerDay;
   const mostOfOne = isFromOneServer ? most : most * shareOfOne;
   const since = new Date(ctx.clock.now().getTime() - dayMs);
-  const kept = await ctx.db.one(broughtSince, { since, network, least });
+  const kept = await ctx.db.one(broughtSince, { since, network, least, toAnswer });
+  const arriving = toAnswer ? arrivingOf.answers : arrivingOf.others;
   return () => {
     const underWay = [...arriving.values()].reduce((sum, bytes) => sum + bytes, 0);
     return Math.min(most - kept.bytes - underWay, mostOfOne - kept.of_client - (arriving.get(network) ?? 0));
@@ -104,7 +131,9 @@ export async function keepMail(
   mail: IncomingMail,
   isFromOneServer = false,
 ): Promise<void> {
-  const room = await roomFor(ctx, mail, isFromOneServer);
+  const toAnswer = await isToAnswer(ctx, mail.recipients);
+  const arriving = toAnswer ? arrivingOf.answers : arrivingOf.others;
+  const room = await roomFor(ctx, mail, isFromOneServer, toAnswer);
   const full = () => new MailInError('mails_full', 'as much came as may come in a day');
   if (room !== null && room() < least) throw full();
   const network = mail.client === null ? null : networkOf(mail.client.ip);
@@ -144,7 +173,7 @@ export async function keepMail(
     arrive(-sizeBytes);
   }
   const row = {
-    ...{ id, file, sizeBytes, digest: hash.digest(), isCut: mail.isCut },
+    ...{ id, file, sizeBytes, digest: hash.digest(), isCut: mail.isCut, toAnswer },
     returnPath: mail.returnPath === null ? null : plain(mail.returnPath),
     recipients: mail.recipients.map(plain),
     ...{
@@ -158,7 +187,7 @@ export async function keepMail(
     if (kept === null) return false;
     if ((await tx.db.run(endFile, { file })) === 0)
       throw new Error('it took so long that its file was taken away');
-    await enqueue(tx, deciding, { mailId: id });
+    await enqueue(tx, toAnswer ? decidingAnswer : deciding, { mailId: id });
     return true;
   }).catch(async (error: unknown) => {
     // Where the database went away, the row may be there.

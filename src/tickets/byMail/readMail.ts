@@ -39,15 +39,17 @@ const longestOutput = 4 * 1_024 * 1_024;
 
 const program = fileURLToPath(new URL('./readProcess.ts', import.meta.url));
 
-let queue: Promise<unknown> = Promise.resolve();
+/** Answers and what strangers send stand in lines of their own. */
+export type Line = 'answers' | 'others';
+const lines: Record<Line, Promise<unknown>> = { answers: Promise.resolve(), others: Promise.resolve() };
 
 /**
- * Reads a mail in a process of its own, one after another. A mail can be made to keep a processor busy or to fill memory, and a
+ * Reads a mail in a process of its own, one after another in each line. A mail can be made to keep a processor busy or to fill memory, and a
  * thread that runs out of memory takes its whole process along: this one ends alone. Null: the mail cannot be read.
  */
-export function readMail(load: () => Promise<Buffer>): Promise<ReadMail | null> {
-  const reading = queue.then(async () => apart(await load()));
-  queue = reading.catch(() => undefined);
+export function readMail(load: () => Promise<Buffer>, line: Line = 'others'): Promise<ReadMail | null> {
+  const reading = lines[line].then(async () => apart(await load()));
+  lines[line] = reading.catch(() => undefined);
   return reading;
 }
 
