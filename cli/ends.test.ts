@@ -236,11 +236,34 @@ describe('--wait', () => {
     ],
     ['it was declined', { invoice, charge: { ...charge, state: 'failed' }, redirect_url: null }, /declined/],
     ['nothing is paid', { invoice, charge: null, redirect_url: null }, /The invoice is unpaid/],
+    [
+      'the bank wants its customer there',
+      { invoice, charge: { ...charge, state: 'failed', needs_customer: true }, redirect_url: null },
+      /^Your bank wants you to confirm the payment\. Nothing is delivered/,
+    ],
   ])('ends with 4 when %s', async (_why, answer, sentence) => {
     const { env } = await serverThat((_asked, response) => tell(response, answer));
     const { exit, said } = await inn(pay, env);
     expect(exit).toBe(4);
     expect(said).toMatch(sentence);
+  });
+
+  it.each([
+    [
+      { decline: 'Your bank wants you to confirm this payment.', needs_customer: true },
+      'Your bank wants you to confirm the payment.',
+    ],
+    [{ decline: 'Not enough money', needs_customer: false }, 'The payment was declined: Not enough money.'],
+    [{ decline: null, needs_customer: false }, 'The payment was declined: nobody said why.'],
+  ])('says what is to be done when it failed with %j', async (why, sentence) => {
+    const { env } = await serverThat(({ method }, response) => {
+      if (method === 'POST') tell(response, { invoice, charge, redirect_url: null });
+      else tell(response, { invoice: { ...invoice, charge: { ...charge, state: 'failed', ...why } } });
+    });
+    expect(await inn(pay, env)).toMatchObject({
+      exit: 4,
+      said: `The payment is on its way.\n${sentence} Pay at a page: inn invoices pay 9 --method card\n`,
+    });
   });
 
   it('ends with 4 when the payment is declined meanwhile, as the invoice says', async () => {

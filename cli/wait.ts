@@ -57,7 +57,7 @@ async function waitForPayment(
   if (!isOnItsWay)
     throw new FailedError(
       charge?.state === 'failed'
-        ? 'The payment was declined: nothing is delivered before the invoice is paid.'
+        ? `${declined(charge)} Nothing is delivered before the invoice is paid.`
         : `The invoice is ${status}: nothing is delivered before it is paid.`,
     );
   say('The payment is on its way.');
@@ -65,14 +65,19 @@ async function waitForPayment(
     const { invoice } = await client.get('/dashboard/invoices/{id}', { path: { id } });
     if (invoice.status === 'paid') return invoice;
     if (invoice.status !== 'unpaid') throw new FailedError(`The invoice is ${invoice.status}.`);
-    const { state, decline } = invoice.charge?.id === charge.id ? invoice.charge : charge;
-    if (state === 'failed')
-      throw new FailedError(
-        `The payment was declined: ${decline ?? 'nobody said why'} Pay at a page: inn invoices pay ${id} --method card`,
-      );
-    if (state === 'over') throw new FailedError('The payment will not come. The invoice is still open.');
+    const now = invoice.charge?.id === charge.id ? invoice.charge : charge;
+    if (now.state === 'failed')
+      throw new FailedError(`${declined(now)} Pay at a page: inn invoices pay ${id} --method card`);
+    if (now.state === 'over') throw new FailedError('The payment will not come. The invoice is still open.');
     await pause();
   }
+}
+
+/** A bank that wants its customer there has declined nothing. Providers end their reasons with a full stop, or do not. */
+function declined({ decline, needs_customer: needsCustomer }: Schema<'Charge'>): string {
+  if (needsCustomer) return 'Your bank wants you to confirm the payment.';
+  const why = decline ?? 'nobody said why';
+  return `The payment was declined: ${/[.!?]$/.test(why) ? why : `${why}.`}`;
 }
 
 function pause(): Promise<void> {

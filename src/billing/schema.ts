@@ -50,6 +50,9 @@ const Charge = named(
     decline: Nullable(
       Type.String({ description: 'Why it was declined last', examples: ['Your card was declined.'] }),
     ),
+    needs_customer: Type.Boolean({
+      description: 'It `failed` because the bank wants you to confirm it: pay on a page',
+    }),
   }),
   'Money that the payment provider is asked for',
 );

@@ -150,13 +150,14 @@ async function follow(tx: TxContext, charge: Charge, { state, decline }: Payment
   if (state !== 'failed' || charge.state === 'failed') return;
   const why: Decline = decline ?? {
     code: 'failed',
-    message: 'It was declined',
+    message: 'It was declined.',
     needsCustomer: false,
     mayRetry: false,
   };
   // On a page the customer sees it and takes another card; a debit that was on its way comes back days later.
+  const { code, message, needsCustomer } = why;
   if (charge.means === 'page' && charge.state === 'open')
-    await tx.db.run(setDecline, { id, code: why.code, message: why.message });
+    await tx.db.run(setDecline, { id, code, message, needsCustomer });
   else await bookDecline(tx, id, why);
 }
 

@@ -28,6 +28,8 @@ export interface Charge {
   pages: number;
   /** Why it was declined last, for the customer. */
   decline_message: string | null;
+  /** It failed because the bank wants its customer there. */
+  needs_customer: boolean;
   fee_minor: number;
   fee_currency: string | null;
   /** What of it became credit, and what has gone back. */
@@ -39,15 +41,19 @@ export interface Charge {
 }
 
 const columns = `id, organization_id, invoice_id, driver, means, method_id, attempt, amount_minor, currency, uses_credit,
-  state, reference, page_reference, page_url, page_expires_at, pages, decline_message, fee_minor, fee_currency, credited_minor,
-  returned_minor, created_at, finished_at`;
+  state, reference, page_reference, page_url, page_expires_at, pages, decline_message, needs_customer, fee_minor, fee_currency,
+  credited_minor, returned_minor, created_at, finished_at`;
 
 /** A charge as the wire shows it. */
 export function viewCharge(
-  charge: Pick<Charge, 'id' | 'amount_minor' | 'currency' | 'state' | 'decline_message'>,
+  charge: Pick<Charge, 'id' | 'amount_minor' | 'currency' | 'state' | 'decline_message' | 'needs_customer'>,
 ) {
   const { id, amount_minor: amountMinor, currency, state, decline_message: decline } = charge;
-  return { id, amount: formatMoney(amountMinor, currency), currency, state, decline };
+  const needsCustomer = state === 'failed' && charge.needs_customer;
+  return {
+    ...{ id, amount: formatMoney(amountMinor, currency), currency, state, decline },
+    needs_customer: needsCustomer,
+  };
 }
 
 export const chargeById = forMany(
@@ -199,9 +205,12 @@ export const forgetPage = statement<never, { reference: string }>(
   `update charges set page_reference = null, page_url = null, page_expires_at = null
    where page_reference = :reference and state = 'open'`,
 );
-export const setDecline = statement<never, { id: number; code: string; message: string }>(
+export const setDecline = statement<
+  never,
+  { id: number; code: string; message: string; needsCustomer: boolean }
+>(
   'billing.setChargeDecline',
-  'update charges set decline_code = :code, decline_message = :message where id = :id',
+  `update charges set decline_code = :code, decline_message = :message, needs_customer = :needsCustomer where id = :id`,
 );
 export const setFee = forMany(
   statement<never, { id: number; feeMinor: number; currency: string }>(

@@ -40,7 +40,8 @@ export async function bookDecline(tx: TxContext, chargeId: number, decline: Decl
   const invoice = await tx.db.one(lockInvoice, { id });
   const charge = await tx.db.one(chargeById, { id: chargeId });
   if (charge.state !== 'open' && charge.state !== 'pending') return;
-  await tx.db.run(setDecline, { id: chargeId, code: decline.code, message: decline.message });
+  const { code, message, needsCustomer } = decline;
+  await tx.db.run(setDecline, { id: chargeId, code, message, needsCustomer });
   await tx.db.run(setState, { id: chargeId, state: 'failed', now: tx.clock.now() });
   // Paid in another way meanwhile: there is nothing to tell, and nothing to ask for.
   if (dueOf(invoice) > 0) await tell(tx, invoice, charge, decline);

@@ -154,7 +154,7 @@ describe('a saved method', () => {
     // Its page is open, and no money was asked for there yet.
     expect(await invoiceOf(who, invoiceId)).toMatchObject({
       ...{ status: 'unpaid', amount_due: '3.00' },
-      charge: { state: 'failed', decline: 'Your card was declined.' },
+      charge: { state: 'failed', decline: 'Your card was declined.', needs_customer: false },
     });
     const [link = ''] = /http\S+pages\S+/.exec(last.at(-1) ?? '') ?? [];
     await paid.click(link);
@@ -168,7 +168,9 @@ describe('a saved method', () => {
       () => mailOf(`Please confirm your payment for invoice ${invoiceId}`),
       (mails) => mails.length > 0,
     );
-    expect((await invoiceOf(who, invoiceId)).status).toBe('unpaid');
+    expect(await invoiceOf(who, invoiceId)).toMatchObject({
+      ...{ status: 'unpaid', charge: { state: 'failed', needs_customer: true } },
+    });
     const [link = ''] = /http\S+pages\S+/.exec(mail) ?? [];
     await paid.product.clock.travel(2 * day);
     await paid.click(link, { number: alwaysAsks, authenticates: true });

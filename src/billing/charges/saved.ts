@@ -303,10 +303,10 @@ function methodRefused(ctx: Context, { chargeId }: Payload, error: PaymentError)
     { charge: chargeId, err: error },
     'the payment provider does not take a saved method any more',
   );
-  return refusal(error.code, 'The payment provider does not take this method any more; please save it anew');
+  return refusal(error.code, 'The payment provider does not take this method any more; please save it anew.');
 }
 
-const methodRemoved = refusal('method_removed', 'The saved method was removed');
+const methodRemoved = refusal('method_removed', 'The saved method was removed.');
 
 function refusal(code: string, message: string): Decline {
   return { code, message, needsCustomer: false, mayRetry: false };

@@ -70,7 +70,10 @@ export interface InvoiceRow {
     received_on: string | null;
     created_at: string;
   }[];
-  charge: Pick<Charge, 'id' | 'amount_minor' | 'currency' | 'state' | 'decline_message'> | null;
+  charge: Pick<
+    Charge,
+    'id' | 'amount_minor' | 'currency' | 'state' | 'decline_message' | 'needs_customer'
+  > | null;
 }
 
 export const invoiceColumns = `
@@ -83,7 +86,7 @@ export const invoiceColumns = `
     (select coalesce(jsonb_agg(to_jsonb(p) - 'invoice_id' - 'organization_id' order by p.created_at, p.id), '[]')
        from payments p where p.invoice_id = t.id) as payments,
     (select jsonb_build_object('id', c.id, 'amount_minor', c.amount_minor, 'currency', c.currency, 'state', c.state,
-         'decline_message', c.decline_message)
+         'decline_message', c.decline_message, 'needs_customer', c.needs_customer)
        from charges c where c.invoice_id = t.id and (c.means = 'saved' or c.state not in ('open', 'over'))
        order by c.created_at desc, c.id desc limit 1) as charge`;
 

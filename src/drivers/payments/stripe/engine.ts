@@ -299,7 +299,7 @@ function shared({ id, customer, returnUrl, cancelUrl }: NewPage) {
 /** A charge whose customer is away, and which still waits for something after it was tried, waits for the customer. */
 function withoutCustomer(truth: PaymentTruth, { status }: Stripe.PaymentIntent): PaymentTruth {
   if (status !== 'requires_action') return truth;
-  const message = 'Your bank wants you to confirm this payment';
+  const message = 'Your bank wants you to confirm this payment.';
   const decline = { code: 'authentication_required', message, needsCustomer: true, mayRetry: false };
   return { ...truth, state: 'failed', decline: truth.decline ?? decline };
 }
