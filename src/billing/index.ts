@@ -78,7 +78,15 @@ export { billingMails } from './mails.ts';
 export { methodRoutes } from './methods/routes.ts';
 export { invoiceNeeds, methodNeeds } from './needs.ts';
 export { settleFree } from './payments/pay.ts';
-export { couponOf, holdInvoice, isPaid, isRefunded, statusOf, wasTakenBack } from './payments/refund.ts';
+export {
+  couponOf,
+  holdInvoice,
+  isPaid,
+  isRefunded,
+  ordererOf,
+  statusOf,
+  wasTakenBack,
+} from './payments/refund.ts';
 export { refundInvoice } from './payments/refundInvoice.ts';
 export { decideUndoing, type Fate, giveBackRest, noteUndone, type Sold } from './payments/rest.ts';
 export { topUpRoutes } from './payments/routes.ts';

@@ -132,6 +132,16 @@ export async function couponOf(ctx: Context, id: number): Promise<number | null>
   return (await ctx.db.one(invoiceStatus, { id })).coupon_id;
 }
 
+const orderer = statement<{ user_id: number | null }, { id: number }>(
+  'billing.ordererOf',
+  'select user_id from invoices where id = :id',
+);
+
+/** Who ordered what an invoice is for; null when it is not known. */
+export async function ordererOf(ctx: Context, id: number): Promise<number | null> {
+  return (await ctx.db.one(orderer, { id })).user_id;
+}
+
 /**
  * Where money goes back to: the customer's credit, where it came from (`original`), or the bank that a customer told
  * that a payment was none of theirs (`dispute`), or our own bank account, where what paid was booked by mistake

@@ -4,6 +4,7 @@ import {
   holdInvoice,
   isRefunded,
   lockForTax,
+  ordererOf,
   refundInvoice,
 } from '../../billing/index.ts';
 import { findProducts, returnCoupon, returnStock } from '../../catalog/index.ts';
@@ -103,7 +104,11 @@ export function endUnpaidChange(tx: TxContext, invoiceId: number): Promise<void>
 /** Gives up a change that waits: what it held is free again. The service's row is locked. */
 export async function giveUpChange(tx: TxContext, service: Terms, change: Change): Promise<void> {
   await endChange(tx, change.id, 'ended');
-  if (change.couponId !== null) await returnCoupon(tx, change.couponId, service);
+  if (change.couponId !== null) {
+    // Whoever asked for the change, which need not be who ordered the service.
+    const userId = change.invoiceId === null ? null : await ordererOf(tx, change.invoiceId);
+    await returnCoupon(tx, change.couponId, { organizationId: service.organizationId, userId });
+  }
   if (change.holdsStock) await returnStock(tx, new Map([[change.productId, 1]]));
   await record(tx, productChangeEnded, {
     subject: { type: 'service', id: service.id },

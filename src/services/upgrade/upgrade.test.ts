@@ -163,6 +163,27 @@ describe('another product', () => {
     expect((await upgrade({ product_id: large, couponcode: 'once', dry_run: true })).status).toBe(200);
   });
 
+  it('that nobody pays gives its coupon back to who asked for it, and not to who ordered the service', async () => {
+    await sql(
+      product,
+      `insert into coupons (code, percent, max_uses_per_customer, created_at) values ('EACH', 50, 1, now())`,
+    );
+    const other = await newMember(product, owner.organizationId, 'admin');
+    const used = (by: Person) =>
+      sql(
+        product,
+        `select uses from coupon_uses_of_people where user_id = $1
+           and coupon_id = (select id from coupons where code = 'EACH')`,
+        by.userId,
+      );
+    const { body } = await upgrade({ product_id: large, couponcode: 'each' }, id, other);
+    expect([await used(other), await used(owner)]).toEqual([[{ uses: 1 }], []]);
+    await owner.post(`/dashboard/invoices/${body.data.invoice_id}/cancel`);
+    await settled(product);
+    expect([await used(other), await used(owner)]).toEqual([[{ uses: 0 }], []]);
+    expect((await upgrade({ product_id: large, couponcode: 'each' }, id, other)).status).toBe(200);
+  });
+
   it('that costs less counts at once, and nothing is paid out', async () => {
     const credit = async () => (await owner.get('/dashboard/invoices')).body.data.credit_balance;
     const before = await credit();
