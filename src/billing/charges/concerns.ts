@@ -76,11 +76,16 @@ export const chargeConcerns: ConcernSource[] = [
     title: 'Unpaid invoices whose debits came back again',
     find: statement<Concern, { limit: number }>(
       'billing.debitsReturned',
+      // Also of invoices that this one came instead of, as for another cycle.
       `select i.id, i.organization_id, max(c.finished_at) as since,
-         count(*) || ' debits for invoice ' || i.id || ' came back, and it is not paid: nothing is spared for the next one' as message
-       from charges c join invoices i on i.id = c.invoice_id and i.status = 'unpaid'
+         count(distinct c.id) || ' debits for invoice ' || i.id || ' or for one that it came instead of have come back, and it is not paid: nothing is spared for the next one' as message
+       from charges c join invoices b on b.id = c.invoice_id and b.status in ('unpaid', 'cancelled')
+       join invoices i on i.organization_id = b.organization_id and i.status = 'unpaid' and (i.id = b.id
+         or i.kind = 'renewal' and b.kind = 'renewal' and b.status = 'cancelled' and b.created_at <= i.created_at
+           and b.created_at > i.created_at - interval '90 days' and exists (select 1 from invoice_items m
+             join invoice_items n on n.service_id = m.service_id where m.invoice_id = i.id and n.invoice_id = b.id))
        where c.state = 'failed' and c.pending_at is not null
-       group by i.id having count(*) > 1 order by since desc, i.id desc limit :limit`,
+       group by i.id having count(distinct c.id) > 1 order by since desc, i.id desc limit :limit`,
     ),
   },
   {

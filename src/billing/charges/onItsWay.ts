@@ -5,17 +5,22 @@ const mostDaysOnItsWay = 30;
  * SQL that says whether money for an invoice is on its way: our payment provider was asked for it, and has not answered; a page
  * that was only opened is no money. It counts once. When it came back after `since`, what is sent after it does not count, or
  * a debit that fails again and again would pay for a service for ever; the same holds of a saved method that declines,
- * unless we are the ones who ask again, for a month at most. Of a provider that is not ours any more nothing will be heard. Takes `:driver` and `:now`.
+ * unless we are the ones who ask again, for a month at most. Of a provider that is not ours any more nothing will be heard. `before`
+ * is SQL that selects the ids of other invoices for the same: what came back of them counts as well. Takes `:driver` and `:now`.
  */
-export const isOnItsWay = (invoice: string, since: string) => {
+export const isOnItsWay = (invoice: string, since: string, before?: string) => {
   const cameBack = `h.state = 'failed' and h.finished_at >= ${since}`;
   const longAgo = `:now::timestamptz - make_interval(days => ${mostDaysOnItsWay})`;
+  const orBefore = before === undefined ? '' : ` or h.invoice_id in (${before})`;
+  // A process of the version before, beside this one, does not say since when.
+  const pendingAt = 'coalesce(h.pending_at, h.created_at)';
   const count = (what: string) => `count(*) filter (where ${what})`;
-  return `(select ${count(`h.driver = :driver and h.state = 'pending'
-        and h.pending_at > ${longAgo}`)} > 0
+  const countHere = (what: string) => count(`h.invoice_id = ${invoice} and ${what}`);
+  return `(select ${countHere(`h.driver = :driver and h.state = 'pending'
+        and ${pendingAt} > ${longAgo}`)} > 0
       and ${count(`${cameBack} and h.pending_at is not null`)} = 0
-    or ${count(`h.driver = :driver and h.state = 'open' and h.means = 'saved' and h.attempt is not null`)} > 0
+    or ${countHere(`h.driver = :driver and h.state = 'open' and h.means = 'saved' and h.attempt is not null`)} > 0
       and ${count(`h.attempt is not null and h.created_at <= ${longAgo}`)} = 0
-    or ${count(`h.driver = :driver and h.state = 'open' and h.means = 'saved'`)} > 0 and ${count(cameBack)} = 0
-   from charges h where h.invoice_id = ${invoice})`;
+    or ${countHere(`h.driver = :driver and h.state = 'open' and h.means = 'saved'`)} > 0 and ${count(cameBack)} = 0
+   from charges h where h.invoice_id = ${invoice}${orBefore})`;
 };

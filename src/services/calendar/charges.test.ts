@@ -116,6 +116,39 @@ it('debits that come back one after the other spare a service once, and staff se
   expect(lastDay).toBeLessThanOrEqual(25);
 });
 
+it('money on its way is seen that a process of the version before has not dated', async () => {
+  const { id, invoiceId, methodId } = await overdue(10);
+  const reference = await debit(invoiceId, methodId);
+  await sql(paid.product, 'update charges set pending_at = null where reference = $1', reference);
+  await pass(10);
+  expect((await service(id)).status).toBe('active');
+});
+
+it('a debit that came back counts for an invoice of another cycle as well', async () => {
+  const { id, invoiceId, methodId } = await overdue(0);
+  const first = await debit(invoiceId, methodId);
+  await pass(5);
+  paid.stripe.account.settleDebit(first);
+  await until(
+    () => charged(invoiceId, 'failed'),
+    ({ length }) => length === 1,
+  );
+  const { body } = await customer.post(`/dashboard/services/${id}/renew`, { cycle: 'annually' });
+  const other = body.data.invoice_id;
+  expect(other).not.toBe(invoiceId);
+  const second = await debit(other, methodId);
+  await pass(20);
+  expect((await service(id)).status).toBe('suspended');
+  paid.stripe.account.settleDebit(second);
+  await until(
+    () => charged(other, 'failed'),
+    ({ length }) => length === 1,
+  );
+  expect(await returned()).toContainEqual(
+    expect.objectContaining({ subject: expect.objectContaining({ type: 'invoice', id: other }) }),
+  );
+});
+
 it('money of a provider that is gone, and money that never has an answer, is not waited for', async () => {
   for (const [ago, driver] of [
     ['1 day', 'gone'],
