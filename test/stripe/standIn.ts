@@ -27,6 +27,8 @@ export interface StripeStandIn {
   versions: Set<string>;
   /** Has the next requests go wrong whose `POST /v1/…` matches. */
   fail(on: RegExp, fault: Fault, times?: number): void;
+  /** Whether the key is one of another account, where nothing of this one is. */
+  isOfAnother(is: boolean): void;
   /** Faults that are left go away. */
   heal(): void;
   /** Has something happen once the work of the next such request is done, before it is answered. */
@@ -46,6 +48,8 @@ export async function startStripe(): Promise<StripeStandIn> {
   const secretKey = idFor('sk_test');
   const webhookSecret = idFor('whsec');
   const account: Account = new Account((type, object) => events.tell(type, object));
+  const another: Account = new Account(() => undefined);
+  let asks = account;
   const events = new Deliveries(account.objects, webhookSecret);
   const faults: { on: RegExp; fault: Fault; left: number }[] = [];
   const interludes: { on: RegExp; happens: () => Promise<void> }[] = [];
@@ -109,7 +113,7 @@ export async function startStripe(): Promise<StripeStandIn> {
         const pattern = new RegExp(`^${endpoint.path.replace(':id', '(?<id>[\\w]+)')}$`);
         const match = endpoint.method === method ? pattern.exec(path) : null;
         if (match === null) continue;
-        const answer = endpoint.answer(account, readAsked(endpoint, match.groups?.id ?? '', sent, url));
+        const answer = endpoint.answer(asks, readAsked(endpoint, match.groups?.id ?? '', sent, url));
         return { status: 200, body: JSON.stringify(answer) };
       }
       throw invalid(`Unrecognized request URL (${method}: ${path}).`);
@@ -143,6 +147,9 @@ export async function startStripe(): Promise<StripeStandIn> {
     ...{ url, secretKey, webhookSecret, account, events, asked, versions },
     fail(on, fault, times = 1) {
       faults.push({ on, fault, left: times });
+    },
+    isOfAnother(is) {
+      asks = is ? another : account;
     },
     heal() {
       faults.length = 0;

@@ -1,5 +1,6 @@
 import { job, statement, transaction } from '../../platform/index.ts';
 import { closingPages } from '../payments/settle.ts';
+import { requireOurAccount } from './customer.ts';
 import { providerOutages } from './provider.ts';
 import { lookAt } from './receive.ts';
 
@@ -18,7 +19,7 @@ export const pageClosing = job<{ invoiceId: number }>(
       invoiceId,
       driver: payments.kind,
     })) {
-      await payments.closePage(reference);
+      if (!(await payments.closePage(reference))) await requireOurAccount(ctx, payments, reference);
       await transaction(ctx, 'billing.lookAtClosed', (tx) => lookAt(tx, { kind: 'page', reference }));
     }
   },

@@ -78,6 +78,24 @@ async function openCustomer(
   return payments.openCustomer({ key, organizationId, name, email });
 }
 
+const customerOfPage = statement<{ reference: string }, { driver: string; page: string }>(
+  'billing.customerOfPage',
+  `select p.reference from charges c
+   join provider_customers p on p.organization_id = c.organization_id and p.driver = c.driver
+   where c.driver = :driver and c.page_reference = :page limit 1`,
+);
+
+/**
+ * A page that the provider does not know is over, but not when it does not know its customer either: then we ask an account
+ * that is another's, by a key that is wrong, and the page is open at ours. Outside of a transaction.
+ */
+export async function requireOurAccount(ctx: Context, payments: Payments, page: string): Promise<void> {
+  const customer = await ctx.db.maybe(customerOfPage, { driver: payments.kind, page });
+  if (customer === null || (await payments.knowsCustomer(customer.reference))) return;
+  const message = `the payment provider knows neither the page ${page} nor its customer: is the key of another account or mode?`;
+  throw new PaymentError('provider_refused', message);
+}
+
 /** Whose customer it is at the provider; null when none of ours. */
 export async function organizationAt(
   ctx: Context,

@@ -4,6 +4,7 @@ import { keepMethod } from '../methods/keep.ts';
 import { bookPayout } from '../payouts/book.ts';
 import { bookPayment } from './book.ts';
 import { forgetPage } from './charge.ts';
+import { requireOurAccount } from './customer.ts';
 import { providerOutages } from './provider.ts';
 
 interface Payload {
@@ -11,7 +12,7 @@ interface Payload {
 }
 
 interface State {
-  /** A page that was never used, or is not known there, and cannot be used any more. */
+  /** A page that is over, or is not known there, and cannot be used any more. */
   page: string;
   payment: PaymentTruth;
   method: MethodTruth;
@@ -31,17 +32,25 @@ export const followProvider = saga<Payload, State>({
   ],
 });
 
-async function look({ drivers, payload }: Run<Payload, State>): Promise<Partial<State>> {
+async function look({ ctx, drivers, payload }: Run<Payload, State>): Promise<Partial<State>> {
   const seen = await drivers.payments.look(payload.about);
   if (seen?.kind === 'payment') return { payment: seen };
   if (seen?.kind === 'method') return { method: seen };
   if (seen?.kind === 'payout') return { payout: seen };
-  // What the provider does not know nobody pays on.
-  if (seen === null) return payload.about.kind === 'page' ? { page: payload.about.reference } : {};
+  if (seen === null) {
+    if (payload.about.kind !== 'page') return {};
+    // What the provider does not know nobody pays on.
+    await requireOurAccount(ctx, drivers.payments, payload.about.reference);
+    return { page: payload.about.reference };
+  }
   const { payment: reference, method } = seen;
   const paid = reference === null ? null : await drivers.payments.look({ kind: 'payment', reference });
-  if (seen.state === 'over' && reference === null) return { page: seen.reference };
-  return { ...(paid?.kind === 'payment' && { payment: paid }), ...(method !== null && { method }) };
+  return {
+    // Also where a card was declined on it before.
+    ...(seen.state === 'over' && { page: seen.reference }),
+    ...(paid?.kind === 'payment' && { payment: paid }),
+    ...(method !== null && { method }),
+  };
 }
 
 async function book({ ctx: tx, state }: TxRun<Payload, State>): Promise<void> {

@@ -347,6 +347,38 @@ describe('a saved method', () => {
     await paid.saveMethod(who);
   });
 
+  it('under the key of another account is no decline: it is charged, and nobody is another customer, once the key is right', async () => {
+    const { who, invoiceId } = await someone();
+    const other = await newInvoice(paid.product, who);
+    const { redirect_url: link } = (await who.post(`/dashboard/invoices/${other}/pay`, { method: 'card' }))
+      .body.data;
+    const customers = () =>
+      sql(
+        paid.product,
+        'select reference from provider_customers where organization_id = $1',
+        who.organizationId,
+      );
+    const before = await customers();
+    paid.stripe.isOfAnother(true);
+    expect((await paid.follow(link)).status).toBe(503);
+    await charge(invoiceId);
+    await until(
+      () =>
+        sql<{ error_code: string }>(
+          paid.product,
+          `select error_code from jobs where name = 'billing.chargeSaved' and state = 'ready' and error_code is not null`,
+        ),
+      ([job]) => job?.error_code === 'provider_refused',
+    );
+    expect(await charges(invoiceId)).toEqual([{ state: 'open', attempt: 1 }]);
+    paid.stripe.isOfAnother(false);
+    expect(await customers()).toEqual(before);
+    await paid.product.clock.travel(hour);
+    await becomesPaid(who, invoiceId);
+    await paid.click(link);
+    await becomesPaid(who, other);
+  });
+
   it('of many customers are charged side by side: each once, and none is held up by another', async () => {
     const many = await Promise.all(Array.from({ length: 8 }, () => someone()));
     // Its bank wants the customer there, so it is not asked again.

@@ -22,8 +22,13 @@ export interface Payments {
   openPaymentPage(page: NewPaymentPage): Promise<Page>;
   /** A page on which the customer saves a method, for charges while they are away. `customer_unknown`. */
   openSavingPage(page: NewPage): Promise<Page>;
-  /** Nobody can pay on the page any more; one that is over already stays as it is. */
-  closePage(reference: string): Promise<void>;
+  /**
+   * Whether our account has that customer, or had it until it was deleted there. If not, the key is another account's or of another
+   * mode, and that something is not found says nothing of what we have.
+   */
+  knowsCustomer(reference: string): Promise<boolean>;
+  /** Nobody can pay on the page any more; one that is over already stays as it is. False when it is not in our account. */
+  closePage(reference: string): Promise<boolean>;
   /** Makes a payment that waits for {@link confirmCharge}; gives its reference. `method_refused`. */
   prepareCharge(charge: NewCharge): Promise<string>;
   /** Takes the money of a prepared payment without the customer there, and says how it went. `method_refused`. */

@@ -15,6 +15,7 @@ export function noPayments(): Payments {
     openCustomer: refuseLater,
     openPaymentPage: refuseLater,
     openSavingPage: refuseLater,
+    knowsCustomer: refuseLater,
     closePage: refuseLater,
     prepareCharge: refuseLater,
     confirmCharge: refuseLater,

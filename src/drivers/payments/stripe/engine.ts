@@ -44,13 +44,18 @@ export function stripePayments(options: StripeOptions): Payments {
   const call = async <T>(
     what: string,
     work: () => Promise<T>,
-    about: 'method' | 'customer' | null = null,
+    about: { kind: 'method' | 'customer' | 'made'; customer?: string } | null = null,
   ): Promise<T> => {
     try {
       return await work();
     } catch (error) {
-      throw failureOf(error, what, secretKey, about);
+      throw failureOf(error, what, secretKey, (await isOfAnother(error, about)) ? 'account' : about?.kind);
     }
+  };
+  // Under a key of another account, or of another mode, every customer and every method is missing, and all that we have made.
+  const isOfAnother = async (error: unknown, about: { kind: string; customer?: string } | null) => {
+    if (about === null || !isMissing(error)) return false;
+    return about.kind === 'made' || (about.customer !== undefined && !(await knowsCustomer(about.customer)));
   };
   /** Null for what is not in our account. */
   const found = <T>(what: string, work: () => Promise<T>): Promise<T | null> =>
@@ -60,6 +65,10 @@ export function stripePayments(options: StripeOptions): Payments {
         throw error;
       }),
     );
+
+  // One that was deleted is still read in the account that it was in, and in no other.
+  const knowsCustomer = async (reference: string): Promise<boolean> =>
+    (await found('looking at a customer', () => stripe.customers.retrieve(reference))) !== null;
 
   const paymentOf = async (intent: Stripe.PaymentIntent): Promise<PaymentTruth> => {
     const charge = typeof intent.latest_charge === 'object' ? intent.latest_charge : null;
@@ -115,7 +124,7 @@ export function stripePayments(options: StripeOptions): Payments {
           );
           return opened(session);
         },
-        'customer',
+        { kind: 'customer', customer: page.customer },
       );
     },
 
@@ -129,15 +138,19 @@ export function stripePayments(options: StripeOptions): Payments {
           );
           return opened(session);
         },
-        'customer',
+        { kind: 'customer', customer: page.customer },
       );
     },
 
+    knowsCustomer,
+
     async closePage(reference) {
-      await found('closing a page', async () => {
+      const closed = await found('closing a page', async () => {
         const session = await stripe.checkout.sessions.retrieve(reference);
         if (session.status === 'open') await stripe.checkout.sessions.expire(reference);
+        return true;
       });
+      return closed ?? false;
     },
 
     prepareCharge({ key, customer, method, amountMinor, currency, description, ...paid }) {
@@ -156,7 +169,7 @@ export function stripePayments(options: StripeOptions): Payments {
           );
           return intent.id;
         },
-        'method',
+        { kind: 'method', customer },
       );
     },
 
@@ -164,7 +177,7 @@ export function stripePayments(options: StripeOptions): Payments {
       return call(
         'charging a saved method',
         async () => {
-          const before = await retrieveIntent(reference);
+          const before = await call('looking at a charge', () => retrieveIntent(reference), { kind: 'made' });
           // An intent is taken once whoever asks how often, so it needs no key, under which Stripe would repeat its own
           // failure for a day.
           if (before.status !== 'requires_confirmation')
@@ -182,7 +195,7 @@ export function stripePayments(options: StripeOptions): Payments {
           const after = await retrieveIntent(reference);
           return withoutCustomer(await paymentOf(after), after);
         },
-        'method',
+        { kind: 'method' },
       );
     },
 

@@ -35,12 +35,15 @@ function isAboutThem(error: InstanceType<typeof StripeError>): boolean {
 const isCustomerGone = ({ code, param }: InstanceType<typeof StripeError>) =>
   code === 'resource_missing' && param === 'customer';
 
-/** What the library threw, in the words of the contract; `about` is what was to be used. The key is never repeated. */
+/**
+ * What the library threw, in the words of the contract; `about` is what was to be used, `account` when that is in none of ours,
+ * which ends with another key. The key is never repeated.
+ */
 export function failureOf(
   error: unknown,
   what: string,
   secretKey: string,
-  about: 'method' | 'customer' | null = null,
+  about: 'method' | 'customer' | 'made' | 'account' | undefined = undefined,
 ): unknown {
   if (!(error instanceof StripeError)) return error;
   const message = `${what}: Stripe says ${error.message}`.replaceAll(secretKey, 'the key').slice(0, 500);
@@ -50,6 +53,7 @@ export function failureOf(
   const isAway =
     error instanceof StripeConnectionError || statusCode === 0 || statusCode >= 500 || statusCode < 400;
   if (isAway) return new PaymentError('provider_unreachable', message, { cause: error });
+  if (about === 'account') return new PaymentError('provider_refused', message, { cause: error });
   // 409: another request about the same thing is under way.
   const passes = error instanceof StripeRateLimitError || statusCode === 429 || statusCode === 409;
   const permanent = { permanent: true, cause: error };
