@@ -157,7 +157,7 @@ export const setPage = statement<
 >(
   'billing.setChargePage',
   `update charges set page_reference = :reference, page_url = :url, page_expires_at = :expiresAt, pages = :pages + 1,
-     page_asked_at = null, amount_minor = :amountMinor
+     amount_minor = :amountMinor
    where id = :id and pages = :pages and state = 'open'`,
 );
 export const setState = forMany(

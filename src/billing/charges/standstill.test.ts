@@ -17,6 +17,7 @@ beforeAll(async () => {
 afterAll(() => paid.stop({ audited: true }));
 
 const day = 86_400_000;
+const hour = 3_600_000;
 const invoiceOf = async (id: number) => (await person.get(`/dashboard/invoices/${id}`)).body.data.invoice;
 async function pageOf(id: number): Promise<string> {
   return (await person.post(`/dashboard/invoices/${id}/pay`, { method: 'card' })).body.data.redirect_url;
@@ -51,6 +52,56 @@ it('an order whose page nobody used expires once that is closed, and nobody pays
   expect((await paid.stripe.click(location)).location).toBeNull();
 });
 
+it('an order expires, however often its page is opened anew', async () => {
+  const id = await newInvoice(paid.product, person);
+  const link = await pageOf(id);
+  await paid.follow(link);
+  await paid.product.clock.travel(5 * day);
+  for (let nth = 0; nth < 4; nth += 1) {
+    await paid.product.periodic('billing.expire');
+    await settled(paid.product);
+    await paid.follow(link);
+    await paid.product.clock.travel(hour + 1_000);
+  }
+  expect((await invoiceOf(id)).status).toBe('cancelled');
+});
+
+it('an order on whose page a card was declined expires', async () => {
+  const id = await newInvoice(paid.product, person);
+  await paid.click(await pageOf(id), { number: '4000000000000002' });
+  await paid.product.clock.travel(5 * day);
+  await paid.product.periodic('billing.expire');
+  await settled(paid.product);
+  await paid.product.periodic('billing.expire');
+  expect((await invoiceOf(id)).status).toBe('cancelled');
+});
+
+it('under the key of another account no order expires whose page is open at ours', async () => {
+  const id = await newInvoice(paid.product, person);
+  await paid.click(await pageOf(id));
+  await paid.product.clock.travel(5 * day);
+  paid.stripe.isOfAnother(true);
+  await paid.product.periodic('billing.expire');
+  const isTriedAgain = async () =>
+    (
+      await sql<{ error_code: string | null }>(
+        paid.product,
+        `select error_code from jobs where name = 'billing.closePages' and payload->>'invoiceId' = $1 and state = 'ready'`,
+        String(id),
+      )
+    ).some(({ error_code: code }) => code === 'provider_refused');
+  expect(await until(isTriedAgain, (is) => is)).toBe(true);
+  for (let nth = 0; nth < 2; nth += 1) {
+    await paid.product.clock.travel(2 * hour);
+    await paid.product.periodic('billing.expire');
+  }
+  expect((await invoiceOf(id)).status).toBe('unpaid');
+  paid.stripe.isOfAnother(false);
+  await paid.product.clock.travel(2 * hour);
+  expect((await asFor(id, 'paid')).payments).toMatchObject([{ method: 'stripe' }]);
+  await settled(paid.product);
+});
+
 it('an order whose page the provider does not know expires', async () => {
   const id = await newInvoice(paid.product, person);
   await paid.follow(await pageOf(id));
@@ -66,7 +117,9 @@ it('an order whose page the provider does not know expires', async () => {
   expect((await invoiceOf(id)).status).toBe('cancelled');
 });
 
-it('a service whose renewal was paid during a standstill is not ended, and runs again', async () => {
+/** A service that is suspended for want of the money, and its renewal. */
+async function suspended() {
+  person = await newCustomer(paid.product, { creditMinor: 300 });
   const item = { id: paid.product.demo.products.hosting, cycle: 'monthly', type: 'Hosting' };
   const { data } = (await person.post('/cart/checkout/invoice', { products: [item] })).body;
   await payByCredit(person, data.invoice_id);
@@ -89,7 +142,12 @@ it('a service whose renewal was paid during a standstill is not ended, and runs 
     'select invoice_id from service_calendar where service_id = $1',
     id,
   );
-  await paid.click(await pageOf(Number(row?.invoice_id)));
+  return { service, pass, invoiceId: Number(row?.invoice_id) };
+}
+
+it('a service whose renewal was paid during a standstill is not ended, and runs again', async () => {
+  const { service, invoiceId } = await suspended();
+  await paid.click(await pageOf(invoiceId));
 
   // Days later, when it was to end.
   await paid.product.clock.travel(60 * day);
@@ -99,3 +157,14 @@ it('a service whose renewal was paid during a standstill is not ended, and runs 
   paid.stripe.heal();
   await settled(paid.product);
 }, 60_000);
+
+it('a service that nobody pays for ends, however often a page for it is opened', async () => {
+  const { service, pass, invoiceId } = await suspended();
+  const link = await pageOf(invoiceId);
+  await paid.product.clock.travel(60 * day);
+  for (let days = 0; days < 5 && (await service()).status === 'suspended'; days += 1) {
+    await paid.follow(link);
+    await pass(1);
+  }
+  expect((await service()).status).not.toBe('suspended');
+}, 120_000);
