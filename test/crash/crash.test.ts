@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { provision } from '../../src/vps/install/provision.ts';
 import { scenarioOf } from './scenarios.ts';
-import { everySecond, failpointsOf, stepsOf, sweepCrashes } from './sweep.ts';
+import { everyThird, failpointsOf, stepsOf, sweepCrashes } from './sweep.ts';
 import { openWorld, type World } from './world.ts';
 
 /**
- * The main job, killed between what every second step did and the line that remembers it: one rule for all of them.
+ * The main job, killed at two steps of three: after what one did and before it is remembered, and at the next one after that.
  * `once.long.test.ts` and `twice.long.test.ts` have every failpoint of every scenario.
  */
 describe('kill -9 of the product while a machine is made', {
@@ -17,19 +17,22 @@ describe('kill -9 of the product while a machine is made', {
   });
   afterAll(() => world?.stop());
 
-  it('loses nothing and doubles nothing, after a step', async () => {
+  it('loses nothing and doubles nothing, before and after a step is remembered', async () => {
     const scenario = scenarioOf('pay');
     const failpoints = await failpointsOf(world, scenario);
     expect(stepsOf(failpoints).filter((step) => step.startsWith('vps.provision/'))).toHaveLength(
       provision.steps.length,
     );
-    const mine = everySecond(failpoints.filter(isInTheMiddle));
-    expect(mine).not.toEqual([]);
+    const mine = everyThird(failpoints.filter(isInTheMiddle));
+    for (const kind of ['after do', 'recorded'])
+      expect(mine.filter((name) => name.endsWith(`: ${kind}`)).length).toBeGreaterThan(1);
     const swept = await sweepCrashes(world, scenario, mine);
-    console.log(`killed after a step: ${JSON.stringify(swept)}`);
+    console.log(`killed at ${mine.join(', ')}: ${JSON.stringify(swept)}`);
   });
 });
 
 function isInTheMiddle(name: string): boolean {
-  return /^vps\.provision\/\w+: after do$/.test(name) || /^(payInvoice|vps\.provision: done)/.test(name);
+  return (
+    /^vps\.provision\/\w+: (after do|recorded)$/.test(name) || /^(payInvoice|vps\.provision: done)/.test(name)
+  );
 }
