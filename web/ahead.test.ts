@@ -159,3 +159,28 @@ it('a ticket that staff closes, and a coupon that staff ends', async () => {
     async () => expect.poll(() => end.getAttribute('aria-disabled')).toBe('true'),
   );
 });
+
+it('a coupon whose end is only shown as code, which ends nothing', async () => {
+  const { page } = await bed.openStaff();
+  const code = `SHOWN${randomBytes(3).toString('hex')}`.toUpperCase();
+  const made = await bed.product.staff.post('/staff/coupons', { code, percent: 10, recurring: false });
+  const { id } = made.body.data.coupon;
+  const sent: string[] = [];
+  page.on('request', (request) => {
+    if (request.method() === 'POST') sent.push(new URL(request.url()).pathname);
+  });
+  const isActive = async () => (await bed.product.staff.get(`/staff/coupons/${id}`)).body.data.coupon.active;
+  await page.goto('/staff/coupons');
+  await page.getByRole('row', { name: code }).getByRole('button', { name: 'End', exact: true }).click();
+  const dialog = page.getByRole('dialog', { name: 'End' });
+  await dialog.getByRole('button', { name: 'Show the API call' }).click();
+  const shown = page.getByRole('dialog').locator('pre').first();
+  await expect.poll(() => shown.innerText()).toContain(`/api/staff/coupons/${id}/end`);
+  expect(sent).toEqual([]);
+  expect(await isActive()).toBe(true);
+  await page.getByRole('button', { name: 'Close', exact: true }).click();
+  await shown.waitFor({ state: 'detached' });
+  await dialog.getByRole('button', { name: 'End', exact: true }).click();
+  await expect.poll(isActive).toBe(false);
+  expect(sent).toEqual([`/api/staff/coupons/${id}/end`]);
+});

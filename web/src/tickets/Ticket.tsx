@@ -16,6 +16,7 @@ import {
   Dialog,
   Field,
   FileField,
+  type Files,
   Form,
   Group,
   LongField,
@@ -27,6 +28,7 @@ import {
   Stack,
   State,
   Text,
+  type Values,
 } from '../ui/index.ts';
 import { Attachments } from './Attachments.tsx';
 import { Beside } from './Beside.tsx';
@@ -216,14 +218,17 @@ function replyAhead(message: string, name: string): Schema<'TicketReply'> {
   };
 }
 
+type Reply = BodyOf<OperationAt<'post', '/dashboard/tickets/{tid}'>>;
+
 function Answer({ of: { tid, status }, action, onAnswered }: ChangeProps & { onAnswered: () => unknown }) {
   const { t } = useText();
   const [answers, setAnswers] = useState(0);
   const isClosed = status === 'closed';
   const { data: signedIn } = useQuery(session);
   const name = [signedIn?.user.first_name, signedIn?.user.last_name].filter(Boolean).join(' ');
+  const post = (body: Reply) => client.post('/dashboard/tickets/{tid}', { path: { tid }, body });
   // What was written stays in its field until it has come; meanwhile it stands where it will stand.
-  const send = useAhead<Shown, BodyOf<OperationAt<'post', '/dashboard/tickets/{tid}'>>>({
+  const send = useAhead<Shown, Reply>({
     of: ticket(tid).queryKey,
     isAllowed: ({ actions }) => actions.reply.allowed,
     becomes: (now, { message }) => ({
@@ -231,10 +236,14 @@ function Answer({ of: { tid, status }, action, onAnswered }: ChangeProps & { onA
       status: 'customer_reply',
       replies: [...now.replies, replyAhead(message, name)],
     }),
-    send: (body) => client.post('/dashboard/tickets/{tid}', { path: { tid }, body }),
+    send: post,
     anew: [],
   });
   if (!action.allowed) return <Text c="dimmed">{action.reason}</Text>;
+  const bodyOf = async ({ message = '' }: Values, files: Files) => ({
+    message,
+    attachments: await attachmentsOf(files.attachments ?? []),
+  });
   return (
     <Section title={t('tickets.reply')}>
       {isClosed && <Text>{t('tickets.closed')}</Text>}
@@ -243,9 +252,10 @@ function Answer({ of: { tid, status }, action, onAnswered }: ChangeProps & { onA
         key={answers}
         draft="reply"
         submit={t(isClosed ? 'tickets.sendAndReopen' : 'tickets.send')}
-        onSubmit={async ({ message = '' }, files) => {
-          const attachments = await attachmentsOf(files.attachments ?? []);
-          await send.mutateAsync({ message, attachments });
+        // Nothing is shown among the others that is only looked at.
+        asCode={async (typed, files) => post(await bodyOf(typed, files))}
+        onSubmit={async (typed, files) => {
+          await send.mutateAsync(await bodyOf(typed, files));
           await onAnswered();
           setAnswers((before) => before + 1);
         }}

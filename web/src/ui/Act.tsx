@@ -111,7 +111,15 @@ export function Act<Of>({ operation, label, text, name, ...rest }: ActProps<Of>)
       >
         <Stack gap="md">
           {text !== undefined && <Text style={{ overflowWrap: 'anywhere' }}>{text}</Text>}
-          <Form submit={label} onSubmit={act} of={of} drawn={drawn} fields={fields} isReady={isNamed}>
+          <Form
+            submit={label}
+            onSubmit={act}
+            asCode={onAct}
+            of={of}
+            drawn={drawn}
+            fields={fields}
+            isReady={isNamed}
+          >
             {(now) => (
               <>
                 {typeof children === 'function' ? children(now) : children}

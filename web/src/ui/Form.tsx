@@ -21,6 +21,8 @@ interface FormProps<Of> {
    * typed is overwritten unseen. It answers what it made, as `of` reads it, where the form stays and goes on from that.
    */
   onSubmit: (values: Values, files: Files, ifMatch: string | undefined, now: Of) => Promise<unknown>;
+  /** The bare call, where `onSubmit` is more or returns before it has sent it: what is shown as code is only what it awaits. */
+  asCode?: FormProps<Of>['onSubmit'] | undefined;
   /** What the form is drawn of, which its fields take as `now`. */
   of?: Reading<Of>;
   /** That, where whoever opens the form has read it. */
@@ -53,7 +55,7 @@ export function Form<Of>(form: FormProps<Of>) {
 }
 
 function OpenForm<Of>({ submit, onSubmit, children, beside, isReady = true, ...props }: FormProps<Of>) {
-  const { of, fields, draft: draftName } = props;
+  const { of, fields, draft: draftName, asCode = onSubmit } = props;
   const { t } = useText();
   const queries = useQueryClient();
   const form = useRef<HTMLFormElement>(null);
@@ -158,7 +160,7 @@ function OpenForm<Of>({ submit, onSubmit, children, beside, isReady = true, ...p
               {showsCode && (
                 <AsCode
                   act={async () => {
-                    if (form.current !== null) await onSubmit(...typedIn(form.current), undefined, now());
+                    if (form.current !== null) await asCode(...typedIn(form.current), undefined, now());
                   }}
                 />
               )}
