@@ -175,18 +175,20 @@ function pauseLeft(path: string): number {
 
 /** Hangs up at a line that `onLine` does not take, at one that does not end, and at too much at once. */
 function readLines(socket: Socket, hangUp: () => void, onLine: (line: string) => boolean): void {
-  let second = 0;
   let lines = 0;
   let bytes = 0;
+  let atMs = performance.now();
   // Put together once a line has ended, so that no part of it is looked at twice.
   let parts: string[] = [];
   let length = 0;
+  // What was said drains away at the rate that is allowed. Counted by the seconds of a clock, twice as much would pass around
+  // the moment when one begins.
   const isFlood = (moreLines: number, moreBytes: number): boolean => {
-    const now = Math.floor(performance.now() / 1_000);
-    if (now !== second) [lines, bytes] = [0, 0];
-    second = now;
-    lines += moreLines;
-    bytes += moreBytes;
+    const now = performance.now();
+    const seconds = (now - atMs) / 1_000;
+    atMs = now;
+    lines = Math.max(0, lines - seconds * mostLinesASecond) + moreLines;
+    bytes = Math.max(0, bytes - seconds * mostBytesASecond) + moreBytes;
     return lines > mostLinesASecond || bytes > mostBytesASecond;
   };
   socket.setEncoding('utf8').on('data', (chunk: string) => {
