@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runningVps } from '../../../test/orders.ts';
 import { newCustomer } from '../../../test/people.ts';
 import { startTestProduct, type TestProduct, until } from '../../../test/product.ts';
-import { sql } from '../../../test/sql.ts';
+import { settled, sql } from '../../../test/sql.ts';
 
 const hour = 3_600_000;
 const delaysMs = { keep: 0 };
@@ -107,11 +107,12 @@ describe('nightly backups', () => {
       .toEqual(allOf(...ids, ...others));
   }, 120_000);
 
+  const attention = async () => (await product.staff.get('/staff/attention')).body.data;
+  const late = async () =>
+    (await attention()).concerns.filter(({ kind }: { kind: string }) => kind === 'backup.late');
+
   it('that are missed stand in staff’s list and in its figures, and leave them with the next good one', async () => {
     const [id = 0] = ids;
-    const attention = async () => (await product.staff.get('/staff/attention')).body.data;
-    const late = async () =>
-      (await attention()).concerns.filter(({ kind }: { kind: string }) => kind === 'backup.late');
     await sql(product, 'update machines set backup_enabled = service_id = $1', id);
     expect(await late()).toEqual([]);
     product.clock.travel(37 * hour);
@@ -124,6 +125,35 @@ describe('nightly backups', () => {
     expect(await late()).toEqual([]);
     product.clock.travel(60_000);
     expect((await attention()).house.backups).toEqual({ late: 0 });
+  });
+
+  it('are not missed by moving the hour, nor while the service was suspended', async () => {
+    const [id = 0] = ids;
+    const vps = `/dashboard/service/${id}/vps`;
+    const move = (at: number) =>
+      product.customer.patch(`${vps}/settings`, { auto_backup: { enabled: true, hour: at, keep: 7 } });
+    await sql(product, 'update machines set backup_enabled = service_id = $1', id);
+    await move(0);
+    const day = 24 * hour;
+    const untilMidnight = () => day - (product.clock.now().getTime() % day);
+    product.clock.travel(untilMidnight() + hour / 12);
+    await periodic();
+    await expect.poll(backedUp).toEqual([id]);
+    await move(23);
+    product.clock.travel(46.5 * hour); // the next evening, an hour before its turn
+    expect(await late()).toEqual([]);
+    product.clock.travel(13 * hour);
+    expect(await late()).toMatchObject([{ subject: { type: 'service', id } }]);
+
+    const staff = (verb: string, body?: object) => product.staff.post(`/staff/services/${id}/${verb}`, body);
+    expect((await staff('suspend', { reason: 'a question' })).status).toBe(200);
+    await settled(product);
+    product.clock.travel(5 * day);
+    expect((await staff('unsuspend')).status).toBe(200);
+    await settled(product);
+    expect(await late()).toEqual([]);
+    product.clock.travel(37 * hour);
+    expect(await late()).toMatchObject([{ subject: { type: 'service', id } }]);
   });
 
   it('that failed take no place of one that is good, and go when there is a newer one', async () => {

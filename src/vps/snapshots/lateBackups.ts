@@ -1,12 +1,16 @@
 import { type Concern, type ConcernSource, type MeasureSource, statement } from '../../platform/index.ts';
 
-// A day, and half of one for a night that is long: whose newest good one is older than that has missed a night.
+// A day, and half of one for a night that is long. Who has a copy of this morning and moves the hour to the evening has the next
+// one tomorrow evening, so the hour has to have passed as well, on the day after that copy.
 const late = `machines m join services s on s.id = m.service_id
-   cross join lateral (select greatest(coalesce(m.backup_wanted_at, m.created_at), (select max(b.created_at) from vps_snapshots b
-     where b.service_id = m.service_id and b.kind = 'backup' and b.state in ('ready', 'restoring'))) as at) last
-   where m.backup_enabled and s.status = 'active' and last.at < :now::timestamptz - interval '36 hours'`;
+   cross join lateral (select max(b.created_at) as at from vps_snapshots b
+     where b.service_id = m.service_id and b.kind = 'backup' and b.state in ('ready', 'restoring')) copy
+   cross join lateral (select greatest(coalesce(m.backup_wanted_at, m.created_at), copy.at) as at) last
+   where m.backup_enabled and s.status = 'active' and last.at < :now::timestamptz - interval '36 hours'
+     and (copy.at is null
+       or date_trunc('day', copy.at, 'UTC') + make_interval(hours => 36 + m.backup_hour) < :now::timestamptz)`;
 
-/** Machines whose owner wants nightly backups and that have had none since the night before last. */
+/** Machines whose owner wants nightly backups and that have missed a night. */
 export const lateBackups: ConcernSource = {
   kind: 'backup.late',
   subject: 'service',

@@ -1,5 +1,5 @@
 import { on, starts } from '../../events/index.ts';
-import { newId, type Reaction, type TxContext } from '../../platform/index.ts';
+import { newId, type Reaction, statement, type TxContext } from '../../platform/index.ts';
 import { kinds, serviceSuspended, serviceTerminated, serviceUnsuspended } from '../../services/index.ts';
 import { beginSystemAction } from '../actions/act.ts';
 import { locked } from '../actions/history.ts';
@@ -8,6 +8,11 @@ import { findMachine, setMachineState } from '../machine.ts';
 import { findVps, lockVps } from '../queries.ts';
 import { suspendMachine } from './suspend.ts';
 import { terminateMachine } from './terminate.ts';
+
+const wantBackupsAgain = statement<never, { serviceId: number; now: Date }>(
+  'vps.wantBackupsAgain',
+  'update machines set backup_wanted_at = :now where service_id = :serviceId and backup_enabled',
+);
 
 const isVps = ({ module_id }: { module_id: number }) => module_id === kinds.vps.id;
 
@@ -37,6 +42,8 @@ async function goOn(tx: TxContext, serviceId: number): Promise<void> {
   const machine = await findMachine(tx, serviceId);
   if (vps?.service_status !== 'active' || machine === null) return;
   if (vps.action !== null && !vps.action.waits) throw locked(vps.action.command);
+  // No night was missed while there were none to be had.
+  await tx.db.run(wantBackupsAgain, { serviceId, now: tx.clock.now() });
   // It never came to be stopped, or a start that failed before is tried again already.
   if (machine.state !== 'suspended' && machine.state !== 'error') return;
   if (machine.state === 'suspended') await setMachineState(tx, serviceId, 'stopped');
