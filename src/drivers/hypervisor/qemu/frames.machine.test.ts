@@ -1,10 +1,14 @@
 import { createSocket } from 'node:dgram';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import ipaddr from 'ipaddr.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runAsRoot, runProgram } from '../../../platform/host/program.ts';
 import type { MachineSpec } from '../contract.ts';
 import { machineFiles } from './files.ts';
+import { linkLocalAddress } from './guard.ts';
 import { type HostNetwork, hostNetwork } from './network.ts';
 import { reasonToSkip, type Testbed, testbed } from './testbed.ts';
 
@@ -32,6 +36,17 @@ ioctl($tap, 0x400454ca, pack('a16 s x22', $ARGV[0], 0x1002)) or die $!;
 $SIG{ALRM} = sub { exit 0 };
 alarm 3;
 while (sysread($tap, my $frame, 2000)) { print unpack('H*', $frame), "\\n" }`;
+
+/** Prints what it is sent for four seconds. */
+const allProgram = listenerProgram.replace('alarm 3', 'alarm 4');
+
+/** Stands for an nft of a host whose kernel has no limits. */
+const unlimitedNft = `#!/bin/sh
+[ "$1" = -f ] || exec NFT "$@"
+rules=$(cat)
+case "$rules" in *"limit rate"*) echo "no limits here" >&2; exit 1 ;; esac
+printf '%s\\n' "$rules" | NFT "$@"
+`;
 
 describe.skipIf(skip !== null)('frames of a guest', () => {
   let bed: Testbed;
@@ -310,6 +325,29 @@ describe.skipIf(skip !== null)('frames of a guest', () => {
     expect(await neighbours()).not.toContain('fd77:22::11 ');
   });
 
+  it('find each other by IPv6 also where the host’s bridges ask the packet filter', async () => {
+    await runAsRoot(['sysctl', '-q', '-w', 'net.bridge.bridge-nf-call-ip6tables=1']);
+    const other = bed.spec(2);
+    const files = machineFiles(bed.options, other.id);
+    await network.plug(files, other, null);
+    await network.sweep(new Set([tap, files.tap]));
+    const bytes = (address: string) => Buffer.from(ipaddr.parse(address).toByteArray()).toString('hex');
+    const frame = (mac6: string, address: string) =>
+      `${mac6}${mac}86dd6000000000081140${bytes('fd77:22::10')}${bytes(address)}3039005000080000`;
+    const wanted = [
+      frame('3333ff000011', 'ff02::1:ff00:11'), // as a solicitation is sent
+      frame(other.nic.mac.replaceAll(':', ''), linkLocalAddress(other.nic.mac)),
+    ];
+    let isListening = true;
+    const listening = runProgram(['perl', '-e', allProgram, files.tap]).finally(() => {
+      isListening = false;
+    });
+    while (isListening) await send(wanted); // the first ones may come before it listens
+    const { stdout } = await listening;
+    for (const each of wanted) expect(stdout).toContain(each);
+    await network.unplug(files.tap);
+  });
+
   it('find nothing of the host on the tap itself', async () => {
     const setting = async (key: string) => (await runProgram(['sysctl', '-n', key])).stdout.trim();
     expect(await setting(`net.ipv6.conf.${tap}.disable_ipv6`)).toBe('1');
@@ -372,6 +410,33 @@ describe.skipIf(skip !== null)('frames of a guest', () => {
     const before = await gate();
     await network.adopt(files, { ...spec.nic, portMbps: 1 }); // has one: it stays
     expect(await gate()).toBe(before);
+  });
+
+  it('get it on a host that cannot limit too, from a product that has just started', async () => {
+    const files = machineFiles(bed.options, spec.id);
+    const gate = async () =>
+      (await runAsRoot(['nft', 'list', 'table', 'netdev', 'innkeeper_ikt22']).catch(() => ({ stdout: '' })))
+        .stdout;
+    await runAsRoot(['nft', 'delete', 'table', 'netdev', 'innkeeper_ikt22']);
+    const dir = mkdtempSync(join(tmpdir(), 'innkeeper-nft-'));
+    const { stdout: real } = await runProgram(['which', 'nft']);
+    writeFileSync(join(dir, 'nft'), unlimitedNft.replaceAll('NFT', real.trim()), { mode: 0o755 });
+    const { PATH: path = '' } = process.env;
+    const warned: string[] = [];
+    const log = { ...bed.options.log, warn: (_: object, message: string) => warned.push(message) };
+    process.env.PATH = `${dir}:${path}`;
+    try {
+      const started = hostNetwork(bed.options.bridge, null, log);
+      for (const _ of [1, 2]) await started.adopt(files, spec.nic);
+    } finally {
+      process.env.PATH = path;
+      rmSync(dir, { recursive: true });
+    }
+    expect(await gate()).toContain(`ether saddr != ${spec.nic.mac}`);
+    expect(await gate()).not.toContain('limit rate');
+    expect(warned).toEqual([expect.stringContaining('cannot limit')]);
+    await network.adopt(files, spec.nic); // the host can after all: it is whole again
+    expect(await gate()).toContain('limit rate over 200/second');
   });
 
   it('on a bridge without a mark are their own installation’s, and nobody else takes it', async () => {

@@ -23,6 +23,9 @@ export function closeToUnknown(bridge: string): string {
   return [
     `add chain ${table} ${known} { type filter hook forward priority -12; policy accept; }`,
     `flush chain ${table} ${known}`,
+    // Neighbours speak to groups and to link-local addresses. No router forwards these; where the host's bridges ask the packet
+    // filter (br_netfilter) they pass here all the same.
+    `add rule ${table} ${known} ip6 daddr { fe80::/10, ff00::/8 } accept`,
     `add rule ${table} ${known} oifname "${bridge}" ip6 daddr != @${known} counter drop`,
     '',
   ].join('\n');

@@ -48,15 +48,20 @@ export function hostNetwork(bridge: BridgeOptions, netbootUrl: string | null, lo
     });
   }
 
-  async function guard(tap: string, nic: MachineSpec['nic']): Promise<void> {
-    const rules = baseRules(bridge.name) + guardRules(bridge.name, tap, nic);
+  /** Loads a tap's gate, with these rules; a host that cannot limit serves at full speed and says so once. */
+  async function closeGate(tap: string, nic: MachineSpec['nic'], rules = ''): Promise<void> {
     const load = (withLimit: boolean) => nft(rules + gateRules(bridge.name, tap, nic, withLimit));
     if (!limiting) return load(false);
     await load(true).catch(async (error) => {
       await load(false); // fails again when it was not the limit that the kernel refused
+      if (!limiting) return; // another machine's has found it out meanwhile
       limiting = false;
       log.warn({ error }, 'Port speeds from guests are not limited: nftables cannot limit on this host');
     });
+  }
+
+  function guard(tap: string, nic: MachineSpec['nic']): Promise<void> {
+    return closeGate(tap, nic, baseRules(bridge.name) + guardRules(bridge.name, tap, nic));
   }
 
   async function makeTap(tap: string, owner: Owner | null): Promise<void> {
@@ -96,8 +101,7 @@ export function hostNetwork(bridge: BridgeOptions, netbootUrl: string | null, lo
         await writeNeighbours(bridge.name, tap, nic);
         const chain = ['nft', 'list', 'chain', 'netdev', tableName(bridge.name), tap];
         const gate = await runAsRoot(chain).catch(() => null);
-        if (gate === null || !isWholeGate(gate.stdout, limiting))
-          await nft(gateRules(bridge.name, tap, nic, limiting));
+        if (gate === null || !isWholeGate(gate.stdout, limiting)) await closeGate(tap, nic);
       });
     },
     makeTap: (files, owner) => naming('network device', () => makeTap(files.tap, owner)),

@@ -52,6 +52,8 @@ export function reachRules(bridge: BridgeOptions, netbootUrl: string | null): st
       ...netboot(netbootUrl),
       ...rules('ip', open.v4, 'accept'),
       ...rules('ip6', open.v6, 'accept'),
+      // Between neighbours; it gets here where the host's bridges ask the packet filter (br_netfilter).
+      `oifname "${bridge.name}" ip6 daddr fe80::/10 accept`,
       ...rules('ip', inside.v4, 'counter drop'),
       ...rules('ip6', inside.v6, 'counter drop'),
     ],
