@@ -47,6 +47,7 @@ describe('a setting that cannot be understood', () => {
     ['GUEST_PORTS', 'tcp/80;drop', 'protocols and ports'],
     ['GUEST_PORTS', 'tcp/80,udp/65536', 'protocols and ports'],
     ['GUEST_PORTS', 'tcp/0', 'protocols and ports'],
+    ['GUEST_CONNECTIONS', 'many', 'a whole number from 0'],
   ])('%s=%s is named, with what it takes', (name, text, takes) => {
     if (text === '') return expect(readConfig({ [name]: text }).location).toBe(takes); // empty is the default
     expect(() => readConfig({ [name]: text })).toThrow(ConfigError);

@@ -107,6 +107,8 @@ export interface Config {
   diskLimits: { iops: number; mbPerSecond: number };
   guestNetworks: string[];
   guestPorts: string[];
+  /** To one guest at a time; null: by the size of the host's table. */
+  guestConnections: number | null;
   /** How long entries of the journal are kept; null: for ever. */
   journalDays: number | null;
   /** How many streams of events one person may have open at one process. */
@@ -411,6 +413,11 @@ export const settings: Setting[] = [
     meaning: "This host's services that guests may reach, by commas: tcp/80,udp/53.",
   },
   {
+    name: 'GUEST_CONNECTIONS',
+    fallback: '0',
+    meaning: "Connections to one guest at a time at most; 0: a quarter of what this host's table holds.",
+  },
+  {
     name: 'JOURNAL_DAYS',
     fallback: '0',
     meaning: 'Days for which the journal is kept, and with it activity and audit, 90 at least; 0: for ever.',
@@ -645,6 +652,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     )
       .split(',')
       .filter(Boolean),
+    guestConnections: read(whole, 'GUEST_CONNECTIONS', 0, 10_000_000) || null,
     journalDays: journalDays(
       read(whole, 'JOURNAL_DAYS', 0, 36_500),
       text('DATABASE_URL') === '' || text('DATABASE_RETENTION_URL') !== '',

@@ -6,6 +6,7 @@ import type { Logger } from '../../platform/index.ts';
 import type { Hypervisor, Progress } from './contract.ts';
 import { canRunMachines, hostPackages } from './host.ts';
 import { qemuHypervisor } from './qemu/driver.ts';
+import type { BridgeOptions } from './qemu/options.ts';
 import { simulatedHypervisor } from './simulator/driver.ts';
 import { storeInFile } from './simulator/store.ts';
 
@@ -36,13 +37,19 @@ export async function openHypervisor({ config, log, data, gateways, say }: Host)
   return qemuHypervisor({
     dir: join(data.dir, 'hypervisor'),
     runDir: data.runDir,
-    bridge: {
-      ...{ name: config.bridge, addresses: gateways, nat: config.nat },
-      reach: { networks: config.guestNetworks, ports: config.guestPorts },
-    },
+    bridge: bridgeOf(config, gateways),
     diskLimits: config.diskLimits,
     netbootUrl: config.netbootUrl,
     log,
     ...(config.imagesDir === null ? {} : { imagesDir: config.imagesDir }),
   });
+}
+
+/** The bridge that the settings ask for. */
+export function bridgeOf(config: Config, gateways: string[]): BridgeOptions {
+  return {
+    ...{ name: config.bridge, addresses: gateways, nat: config.nat },
+    reach: { networks: config.guestNetworks, ports: config.guestPorts },
+    ...(config.guestConnections === null ? {} : { connections: { toGuest: config.guestConnections } }),
+  };
 }

@@ -1,12 +1,14 @@
 import { createSocket } from 'node:dgram';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import ipaddr from 'ipaddr.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { readConfig } from '../../../config.ts';
 import { runAsRoot, runProgram } from '../../../platform/host/program.ts';
 import type { MachineSpec } from '../contract.ts';
+import { bridgeOf } from '../open.ts';
 import { machineFiles } from './files.ts';
 import { linkLocalAddress } from './guard.ts';
 import { type HostNetwork, hostNetwork } from './network.ts';
@@ -63,9 +65,10 @@ describe.skipIf(skip !== null)('frames of a guest', () => {
 
   beforeAll(async () => {
     bed = await testbed(22, 'tiny', {});
-    const reach = { networks: ['10.201.0.0/24'], ports: ['udp/53'] };
-    const connections = { fromGuest: 40, toGuest: 8 };
-    const bridge = { ...bed.options.bridge, reach, connections };
+    const { name, addresses } = bed.options.bridge;
+    const settings = { GUEST_NETWORKS: '10.201.0.0/24', GUEST_PORTS: 'udp/53', GUEST_CONNECTIONS: '8' };
+    const asked = bridgeOf(readConfig({ BRIDGE: name, NAT: 'off', ...settings }), addresses);
+    const bridge = { ...asked, connections: { ...asked.connections, fromGuest: 40 } };
     network = hostNetwork(bridge, 'http://10.202.0.1:8080/menu.ipxe', bed.options.log);
     await network.prepare('installation-1', none);
     spec = bed.spec(1);
@@ -284,25 +287,65 @@ describe.skipIf(skip !== null)('frames of a guest', () => {
     expect(asked.length).toBeLessThanOrEqual(40);
   });
 
-  it('of a guest that the world calls without end leave the host’s connections to others', async () => {
-    await runAsRoot(['ip', 'tuntap', 'add', 'dev', 'world22', 'mode', 'tap']);
-    await runAsRoot(['ip', 'link', 'set', 'dev', 'world22', 'master', 'behind22', 'up']);
-    const { stdout } = await runProgram(['ip', '-j', 'link', 'show', 'dev', 'behind22']);
-    const hostMac = JSON.parse(stdout)[0].address.replaceAll(':', '');
-    const call = (to: number[], port: number) => {
-      const bytes = packet(to, 17, 80, { port, address: [203, 0, 113, 9] }).slice(24);
+  describe('that come from the world', () => {
+    let hostMac: string;
+    beforeAll(async () => {
+      await runAsRoot(['ip', 'tuntap', 'add', 'dev', 'world22', 'mode', 'tap']);
+      await runAsRoot(['ip', 'link', 'set', 'dev', 'world22', 'master', 'behind22', 'up']);
+      // What is sent here has no checksums of TCP.
+      await runAsRoot(['sysctl', '-q', '-w', 'net.netfilter.nf_conntrack_checksum=0']);
+      const { stdout } = await runProgram(['ip', '-j', 'link', 'show', 'dev', 'behind22']);
+      hostMac = JSON.parse(stdout)[0].address.replaceAll(':', '');
+    });
+    afterAll(() => runAsRoot(['ip', 'link', 'delete', 'world22']));
+
+    const neighbour = [10, 77, 22, 11];
+    const call = (to: number[], port: number, host = 9, protocol = 17) => {
+      const bytes = packet(to, protocol, 80, { port, address: [203, 0, 113, host] }).slice(24);
       return `${hostMac}020000000099${bytes}`;
     };
-    const neighbour = [10, 77, 22, 11];
-    const calls = [
-      ...Array.from({ length: 100 }, (_, nth) => call(own, 30_000 + nth)),
-      call(neighbour, 29_999),
-    ];
-    await runProgram(['perl', '-e', senderProgram, 'world22'], { input: `${calls.join('\n')}\n` });
-    await runAsRoot(['ip', 'link', 'delete', 'world22']);
-    const seen = await probed('inet');
-    const called = (address: string) => seen.split(`${address} . `).length - 1;
-    expect([called('10.77.22.10'), called('10.77.22.11')]).toEqual([8, 1]);
+    const calls = (to: number[], host: number, count: number) =>
+      Array.from({ length: count }, (_, nth) => call(to, 30_000 + 100 * host + nth, host));
+    const arrive = (frames: string[]) =>
+      runProgram(['perl', '-e', senderProgram, 'world22'], { input: `${frames.join('\n')}\n` });
+    const called = async (address: string) => (await probed('inet')).split(`${address} . `).length - 1;
+
+    it('leave the host’s connections to others, however many they are, and a guest’s to other callers', async () => {
+      await arrive(calls(own, 9, 100));
+      expect(await called('10.77.22.10')).toBe(2); // of one source a quarter
+      await arrive([
+        ...[10, 11, 12, 13, 14].flatMap((host) => calls(own, host, 10)),
+        call(neighbour, 29_999, 9),
+      ]);
+      expect([await called('10.77.22.10'), await called('10.77.22.11')]).toEqual([8, 1]);
+    });
+
+    it('are forgotten soon where nobody answers', async () => {
+      await arrive([call(neighbour, 29_998), call(neighbour, 29_997, 10, 6)]);
+      const tracked = readFileSync('/proc/self/net/nf_conntrack', 'latin1').split('\n');
+      const seconds = ['udp', 'tcp'].map((protocol) => {
+        const line = tracked.find(
+          (each) => each.includes(` ${protocol} `) && each.includes('dst=10.77.22.11 '),
+        );
+        return Number(line?.split(/\s+/)[4]);
+      });
+      for (const each of seconds) expect(each).toBeLessThanOrEqual(10);
+    });
+
+    it('are as many as is set at the next start, and a quarter of the host’s table where nothing is', async () => {
+      const before = await called('10.77.22.10');
+      const bridge = { ...bed.options.bridge, connections: { toGuest: 20 } };
+      await hostNetwork(bridge, null, bed.options.log).prepare('installation-1', new Set([tap]));
+      await arrive(calls(own, 20, 100));
+      expect(await called('10.77.22.10')).toBe(before + 5);
+      await hostNetwork(bed.options.bridge, null, bed.options.log).prepare('installation-1', new Set([tap]));
+      const { stdout } = await runAsRoot(['nft', 'list', 'chain', 'inet', 'innkeeper_ikt22_reach', 'inward']);
+      const table = Number(readFileSync('/proc/sys/net/netfilter/nf_conntrack_max', 'latin1'));
+      const parts =
+        /add @called4 \{.* mod (\d+) .*ct count over (\d+) /.exec(stdout)?.slice(1).map(Number) ?? [];
+      expect((parts[0] ?? 0) * (parts[1] ?? 0)).toBeCloseTo(table / 4, -3);
+      await network.prepare('installation-1', new Set([tap]));
+    });
   });
 
   it('to IPv6 addresses that no machine has are forwarded to nobody, and the host asks for none', async () => {

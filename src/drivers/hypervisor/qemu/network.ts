@@ -3,6 +3,7 @@ import ipaddr from 'ipaddr.js';
 import { runAsRoot } from '../../../platform/host/program.ts';
 import { HypervisorError, type MachineSpec } from '../contract.ts';
 import { ensureBridge, ip, links, nft, sysctl, translate } from './bridge.ts';
+import { mostConnections, tableSize } from './calls.ts';
 import { type MachineFiles, type Owner, tapPrefix } from './files.ts';
 import { gateRemoval, gateRules, isWholeGate, tapSysctls } from './gate.ts';
 import { baseRules, guardRules, removalRules, tableName } from './guard.ts';
@@ -36,6 +37,7 @@ export function hostNetwork(bridge: BridgeOptions, netbootUrl: string | null, lo
   checkBridge(bridge);
   let shaping = true;
   let limiting = true;
+  let timing = true;
 
   /** Rates in both directions; a host that cannot shape serves at full speed and says so once. */
   async function shape(tap: string, portMbps: number): Promise<void> {
@@ -45,6 +47,21 @@ export function hostNetwork(bridge: BridgeOptions, netbootUrl: string | null, lo
     await runAsRoot(['tc', 'qdisc', 'replace', 'dev', tap, 'root', ...queue]).catch((error) => {
       shaping = false;
       log.warn({ error }, 'Port speeds towards guests are not limited: tc cannot shape on this host');
+    });
+  }
+
+  /** The rules for what crosses the bridge; a host that cannot forget connections early says so once. */
+  async function filter(): Promise<void> {
+    const most = mostConnections(bridge.connections, await tableSize());
+    const load = (timeouts: boolean) =>
+      nft(
+        baseRules(bridge.name) + reachRules(bridge, netbootUrl, most, timeouts) + knownAddresses(bridge.name),
+      );
+    if (!timing) return load(false);
+    await load(true).catch(async (error) => {
+      await load(false);
+      timing = false;
+      log.warn({ error }, 'Connections to guests are forgotten late: nftables has no timeouts on this host');
     });
   }
 
@@ -90,9 +107,10 @@ export function hostNetwork(bridge: BridgeOptions, netbootUrl: string | null, lo
   return {
     async prepare(installation, taps) {
       await naming('bridge', () => ensureBridge(bridge, installation, taps));
-      await naming('packet filter', () =>
-        nft(baseRules(bridge.name) + reachRules(bridge, netbootUrl) + knownAddresses(bridge.name)),
-      );
+      const isTracking = (await tableSize()) !== null;
+      await naming('packet filter', filter);
+      // How much the table holds is known once a rule has asked for connections.
+      if (!isTracking) await naming('packet filter', filter);
       if (bridge.nat) await naming('address translation', () => translate(bridge));
     },
     async adopt({ tap }, nic) {

@@ -49,7 +49,7 @@ export interface BridgeOptions {
   /** What guests reach beside the world and the bridge's networks. Default: nothing. */
   reach?: GuestReach;
   /** How many connections of one guest are followed at a time. Default: what docs/operations/machines.md says. */
-  connections?: Connections;
+  connections?: Partial<Connections>;
 }
 
 /** The host's table of connections is everybody's; who begins them is either side. */

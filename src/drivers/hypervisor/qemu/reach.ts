@@ -1,6 +1,7 @@
 import ipaddr from 'ipaddr.js';
+import { callRules, type Most } from './calls.ts';
 import { tableName } from './guard.ts';
-import type { BridgeOptions, Connections } from './options.ts';
+import type { BridgeOptions } from './options.ts';
 
 /**
  * Networks that are nobody's in the world, and so the provider's own: private, shared (RFC 6598), link-local with the
@@ -18,9 +19,6 @@ const inside = {
   ],
   v6: ['::/96', '::ffff:0:0/96', '64:ff9b::/96', 'fc00::/7', 'fe80::/10'],
 };
-/** Whoever calls a guest may be its own accomplice, or somebody who means it ill: it costs that guest alone. */
-const mostConnections: Connections = { fromGuest: 10_000, toGuest: 20_000 };
-
 interface Networks {
   v4: string[];
   v6: string[];
@@ -30,25 +28,28 @@ interface Networks {
  * What guests reach beyond the bridge: the world, the networks on the bridge, and what settings open; of the host only
  * ICMP, with neighbour discovery in it, and the ports that it offers. What answers others is always let through.
  */
-export function reachRules(bridge: BridgeOptions, netbootUrl: string | null): string {
+export function reachRules(
+  bridge: BridgeOptions,
+  netbootUrl: string | null,
+  most: Most,
+  timeouts: boolean,
+): string {
   const table = `inet ${tableName(bridge.name)}_reach`;
   const open = byFamily([...bridge.addresses, ...(bridge.reach?.networks ?? [])]);
-  const { fromGuest, toGuest } = bridge.connections ?? mostConnections;
-  const limited = (side: 'saddr' | 'daddr', set: string, most: number) =>
-    (['ip', 'ip6'] as const).map(
-      (family) =>
-        `ct state new add @${set}${family === 'ip' ? 4 : 6} { ${family} ${side} ct count over ${most} } counter drop`,
-    );
+  const limited = (['ip', 'ip6'] as const).map(
+    (family) =>
+      `ct state new add @flows${family === 'ip' ? 4 : 6} { ${family} saddr ct count over ${most.fromGuest} } counter drop`,
+  );
   const chains = {
     to_host: [
-      ...limited('saddr', 'flows', fromGuest),
+      ...limited,
       'meta l4proto { icmp, icmpv6 } accept',
       ...(bridge.reach?.ports ?? []).map((port) => `${port.replace('/', ' dport ')} accept`),
       ...netboot(netbootUrl),
       'counter drop',
     ],
     onward: [
-      ...limited('saddr', 'flows', fromGuest),
+      ...limited,
       ...netboot(netbootUrl),
       ...rules('ip', open.v4, 'accept'),
       ...rules('ip6', open.v6, 'accept'),
@@ -69,12 +70,7 @@ export function reachRules(bridge: BridgeOptions, netbootUrl: string | null): st
     `add table ${table}`,
     `add set ${table} flows4 { type ipv4_addr; flags dynamic; }`,
     `add set ${table} flows6 { type ipv6_addr; flags dynamic; }`,
-    `add set ${table} calls4 { type ipv4_addr; flags dynamic; }`,
-    `add set ${table} calls6 { type ipv6_addr; flags dynamic; }`,
-    `add chain ${table} inward { type filter hook forward priority -11; policy accept; }`,
-    `flush chain ${table} inward`,
-    `add rule ${table} inward oifname != "${bridge.name}" accept`,
-    ...limited('daddr', 'calls', toGuest).map((rule) => `add rule ${table} inward ${rule}`),
+    ...callRules(bridge.name, table, most, timeouts),
     ...chain('to_host', 'input'),
     ...chain('onward', 'forward'),
     '',
