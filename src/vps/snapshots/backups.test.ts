@@ -191,4 +191,57 @@ describe('nightly backups', () => {
     product.clock.travel(24 * hour);
     await untilKept(`${tonight()} ready`);
   });
+
+  it('of a node that is away keep none of the others waiting, however many machines are there', async () => {
+    const [id = 0] = ids;
+    // 520 machines of 260 organizations, which were never backed up: they have waited longest.
+    await sql(
+      product,
+      `with away as (insert into nodes (name, location, cpu_cores, memory_mib, disk_gib, created_at)
+         values ('away', 'elsewhere', 1, 1, 1, now()) returning id),
+       founded as (insert into organizations (id, name, created_at)
+         select 7000000 + n, 'Away ' || n, now() from generate_series(1, 260) n),
+       sold as (insert into services select (jsonb_populate_record(s, jsonb_build_object(
+           'id', 8000000 + n, 'organization_id', 7000001 + n / 2, 'position', 1 + n % 2))).*
+         from services s, generate_series(0, 519) n where s.id = $1)
+       insert into machines select (jsonb_populate_record(m, jsonb_build_object(
+           'service_id', 8000000 + n, 'organization_id', 7000001 + n / 2, 'node_id', away.id,
+           'mac', '02ff0000' || lpad(to_hex(n), 4, '0'), 'backed_up_at', null))).*
+       from machines m, away, generate_series(0, 519) n where m.service_id = $1`,
+      id,
+    );
+    await sql(
+      product,
+      'update machines set backup_enabled = service_id = $1 or service_id between 8000000 and 8000519',
+      id,
+    );
+    const hang = (count: number) =>
+      sql(
+        product,
+        `insert into vps_actions (id, organization_id, service_id, command, status, initiator_type, created_at)
+         select 9000000 + n, 7000001 + n, 8000000 + 2 * n, 'create_backup', 'running', 'system', now()
+         from generate_series(1, $1::int) n`,
+        count,
+      );
+    const isBackedUp = async () => {
+      product.clock.travel(24 * hour);
+      const made = async () => {
+        await periodic();
+        return backedUp();
+      };
+      await expect.poll(made, { timeout: 20_000, interval: 200 }).toEqual([id]);
+    };
+    await hang(4);
+    await isBackedUp();
+    // Room is left there, but all of them are one person's, who has their share.
+    await sql(product, `delete from vps_actions where id between 9000001 and 9000004`);
+    await sql(
+      product,
+      `insert into memberships (organization_id, user_id, role, joined_at)
+       select o.id, m.user_id, 'owner', now() from organizations o, (select min(user_id) as user_id from memberships) m
+       where o.id between 7000001 and 7000260`,
+    );
+    await hang(2);
+    await isBackedUp();
+  }, 60_000);
 });

@@ -9,8 +9,8 @@ import { backupPrefix, snapshotJobs, writeSnapshot } from './snapshots.ts';
 const mostOfNode = 4;
 /** Of one owner's machines on a node, so that large disks, or ones that hang, keep no neighbour waiting. */
 const mostOfOwner = 2;
-/** How many are looked at to find those: of each organization on each node no more than may begin. */
-const mostLookedAt = 500;
+/** How many of a node are looked at to find those: of each organization no more than may begin. */
+const mostLookedAt = 32;
 
 interface Idle {
   service_id: number;
@@ -31,17 +31,24 @@ const due = `m.backup_enabled and ${idle}
        or m.backed_up_at > :now::timestamptz + interval '1 minute')
      and (m.backup_tried_at is null or m.backup_tried_at <= :now::timestamptz - interval '1 hour'
        or m.backup_tried_at > :now::timestamptz + interval '1 minute')`;
+// Machines of a node that is away, or of an owner whose disks hang, stay due and come to wait longest: they are left out here,
+// and counted by node, or they alone would be looked at and nobody anywhere would be backed up.
 const dueMachines = statement<
   Pick<Idle, 'service_id' | 'organization_id' | 'node_id'>,
-  { now: Date; each: number; limit: number }
+  { now: Date; each: number; most: number; fullNodes: number[]; spentNodes: number[]; spentBy: number[] }
 >(
   'vps.dueForBackup',
   `select service_id, organization_id, node_id from (
-     select m.service_id, m.organization_id, m.node_id, m.backed_up_at, row_number() over (
-       partition by m.node_id, m.organization_id order by m.backed_up_at nulls first, m.service_id) as nth
-     from machines m join services s on s.id = m.service_id
-     where ${due}) ready
-   where nth <= :each order by backed_up_at nulls first, service_id limit :limit`,
+     select ready.*, row_number() over (partition by node_id order by backed_up_at nulls first, service_id) as nth_there
+     from (
+       select m.service_id, m.organization_id, m.node_id, m.backed_up_at, row_number() over (
+         partition by m.node_id, m.organization_id order by m.backed_up_at nulls first, m.service_id) as nth
+       from machines m join services s on s.id = m.service_id
+       where ${due} and m.node_id <> all(:fullNodes::bigint[])
+         and not exists (select 1 from unnest(:spentNodes::bigint[], :spentBy::bigint[]) spent(node_id, organization_id)
+           where spent.node_id = m.node_id and spent.organization_id = m.organization_id)) ready
+     where nth <= :each) there
+   where nth_there <= :most order by backed_up_at nulls first, service_id`,
 );
 const lockDue = statement<Idle, { serviceId: number; now: Date }>(
   'vps.lockDueForBackup',
@@ -107,27 +114,53 @@ export const backupPeriodicJob: PeriodicJob = {
 
 /** Whose backups begin now, the one that has waited longest first: as many as its node and its owner's share there allow. */
 async function chooseDue(ctx: TxContext, now: Date): Promise<number[]> {
-  const waiting = await ctx.db.many(dueMachines, { now, each: mostOfOwner, limit: mostLookedAt });
-  if (waiting.length === 0) return [];
   const open = await ctx.db.many(openBackups);
-  const owners = await readOwners(ctx, [
-    ...new Set([...waiting, ...open].map((each) => each.organization_id)),
-  ]);
   const taken = new Map<string, number>();
   const take = (key: string, by: number) => taken.set(key, (taken.get(key) ?? 0) + by);
-  const keysOf = (each: { node_id: number; organization_id: number }) => {
-    const owner = owners.get(each.organization_id)?.ownerId ?? -each.organization_id;
-    return { node: `${each.node_id}`, theirs: `${each.node_id} of ${owner}` };
+  const count = (owners: Owners, each: Whose, by: number) => {
+    const { node, theirs } = keysOf(owners, each);
+    for (const key of [node, theirs]) take(key, by);
   };
-  for (const each of open) for (const key of Object.values(keysOf(each))) take(key, each.backups);
+  const mayBegin = (owners: Owners, each: Whose) => {
+    const { node, theirs } = keysOf(owners, each);
+    return (taken.get(node) ?? 0) < mostOfNode && (taken.get(theirs) ?? 0) < mostOfOwner;
+  };
+  const busy = await ownersOf(ctx, open);
+  for (const each of open) count(busy, each, each.backups);
+  const fullNodes = open
+    .map(({ node_id: nodeId }) => nodeId)
+    .filter((nodeId) => (taken.get(`${nodeId}`) ?? 0) >= mostOfNode);
+  const spent = open
+    .filter((each) => !fullNodes.includes(each.node_id) && !mayBegin(busy, each))
+    .flatMap(({ node_id: nodeId, organization_id: id }) =>
+      [...(busy.get(id)?.organizationIds ?? [id])].map((organizationId) => ({ nodeId, organizationId })),
+    );
+  const waiting = await ctx.db.many(dueMachines, {
+    ...{ now, each: mostOfOwner, most: mostLookedAt, fullNodes },
+    spentNodes: spent.map(({ nodeId }) => nodeId),
+    spentBy: spent.map(({ organizationId }) => organizationId),
+  });
+  const owners = await ownersOf(ctx, waiting);
   return waiting
     .filter((each) => {
-      const { node, theirs } = keysOf(each);
-      if ((taken.get(node) ?? 0) >= mostOfNode || (taken.get(theirs) ?? 0) >= mostOfOwner) return false;
-      for (const key of [node, theirs]) take(key, 1);
+      if (!mayBegin(owners, each)) return false;
+      count(owners, each, 1);
       return true;
     })
     .map(({ service_id: serviceId }) => serviceId);
+}
+
+type Whose = Pick<Idle, 'node_id' | 'organization_id'>;
+type Owners = Awaited<ReturnType<typeof readOwners>>;
+
+async function ownersOf(ctx: TxContext, machines: readonly Whose[]): Promise<Owners> {
+  if (machines.length === 0) return new Map();
+  return readOwners(ctx, [...new Set(machines.map((each) => each.organization_id))]);
+}
+
+function keysOf(owners: Owners, { node_id: nodeId, organization_id: organizationId }: Whose) {
+  const owner = owners.get(organizationId)?.ownerId ?? -organizationId;
+  return { node: `${nodeId}`, theirs: `${nodeId} of ${owner}` };
 }
 
 /** Does what is to be done for one machine; when it fails, the others keep what was done for them. */
