@@ -137,6 +137,8 @@ async function start(config: Config, progress: StartProgress, parts: Parts, undo
   const { url } = database;
   await requireFinishedRestore(url, data.dir);
   const ctx = await openContext(config, data, url, parts, log, undo);
+  // Before anything is answered: also who does no jobs gives numbers to invoices.
+  const isWhereItWas = await watchCluster(ctx);
   await warnOfRewriting(ctx, progress);
   warnOfMails(ctx, progress);
 
@@ -163,11 +165,12 @@ async function start(config: Config, progress: StartProgress, parts: Parts, undo
       database,
       requireAll(drivers),
       node === null ? [] : [node.id],
+      isWhereItWas,
       undo,
     );
     watchWorker(worker, registry);
     if (config.role === 'worker') probePort = await openProbes(ctx, worker, registry, undo);
-  } else startWatching(ctx, url, drivers, undo);
+  } else startWatching(ctx, url, drivers, isWhereItWas, undo);
   const port = api === null ? null : await openApi(ctx, api, drivers, undo);
   const demo = config.demo && port !== null ? await openDemo(ctx, data.dir, baseUrlOf(config, port)) : null;
   isReady = true;
@@ -270,9 +273,9 @@ async function startBackground(
   { url, retentionUrl }: OpenDatabase,
   drivers: Drivers,
   nodes: number[],
+  isWhereItWas: (ctx: Context) => Promise<boolean>,
   undo: Undo[],
 ): Promise<Worker> {
-  const isWhereItWas = await watchCluster(ctx);
   // What somebody says of a recovery is settled before the first job, also where this process has waited for it.
   const mayWork = async () => {
     if (!(await isWhereItWas(ctx))) return false;
@@ -317,12 +320,23 @@ async function openProbes(
 }
 
 /** In a process whose workers are all elsewhere: tells them of jobs, and notices when there are none. */
-function startWatching(ctx: Context, url: string, drivers: Partial<Drivers>, undo: Undo[]): void {
+function startWatching(
+  ctx: Context,
+  url: string,
+  drivers: Partial<Drivers>,
+  isWhereItWas: (ctx: Context) => Promise<boolean>,
+  undo: Undo[],
+): void {
   undo.push(startAnnouncing(url, ctx.log, () => true).stop);
-  undo.push(startPeriodicJobs(ctx, allWatches));
+  undo.push(startPeriodicJobs(ctx, [...allWatches, watchingCluster(isWhereItWas)]));
   // Where mails would only be kept, those of customers are left for the worker, which may have a mail server.
   if (drivers.mail?.capabilities.includes('delivery'))
     undo.push(startStandIn(ctx, url, { sagas: standInJobs, drivers }));
+}
+
+/** Notices where no worker does, so that staff is told all the same. */
+function watchingCluster(isWhereItWas: (ctx: Context) => Promise<boolean>): PeriodicJob {
+  return { name: 'installation.watchCluster', intervalMs: 5_000, work: isWhereItWas };
 }
 
 async function makeApi(

@@ -13,10 +13,18 @@ export async function noteRecovery(url: string, asOf: Date | null, now: Date): P
     if (asOf === null) await forgetCluster(client);
     else {
       await requireNobodyWorks(client);
-      await writeRestore(client, asOf, now);
+      await writeRestore(client, asOf, (await seenAt(client)) ?? now);
     }
     await client.query('commit');
   });
+}
+
+/** When the product has noticed; what customers have asked for since then is theirs, and is not held. */
+async function seenAt(client: pg.Client): Promise<Date | null> {
+  const { rows } = await client.query<{ seen_at: Date | null }>(
+    'select recovery_seen_at as seen_at from installation',
+  );
+  return rows[0]?.seen_at ?? null;
 }
 
 /** Workers that have noticed it themselves wait for us. */

@@ -56,7 +56,7 @@ export {
   type SealedValue,
   wasStarted,
 } from './installation.ts';
-export { recoveryConcerns, watchCluster } from './installationCluster.ts';
+export { findRecovery, recoveryConcerns, watchCluster } from './installationCluster.ts';
 export * from './jobs/index.ts';
 export { causesOf, createLog, type Logger, type ProcessLog } from './log.ts';
 export type { MeasureDeclaration, MeasureSource, Sample } from './measures.ts';

@@ -1,6 +1,7 @@
+import type { Config } from '../config.ts';
 import type { Concern, ConcernSource } from './attention.ts';
-import type { Context } from './context.ts';
-import { statement } from './database/index.ts';
+import type { Context, TxContext } from './context.ts';
+import { forSame, statement } from './database/index.ts';
 import { causesOf } from './log.ts';
 
 interface Cluster {
@@ -8,11 +9,9 @@ interface Cluster {
   timeline: string;
 }
 
-const readCluster = statement<Cluster>(
-  'installation.readCluster',
-  `select (select system_identifier::text from pg_control_system()) as id,
-     left(pg_walfile_name(pg_current_wal_lsn()), 8) as timeline`,
-);
+const whereItIs = `select (select system_identifier::text from pg_control_system()) as id,
+     left(pg_walfile_name(pg_current_wal_lsn()), 8) as timeline`;
+const readCluster = statement<Cluster>('installation.readCluster', whereItIs);
 const isKnown = statement<{ is_known: boolean | null }, { id: string; timeline: string }>(
   'installation.isKnownCluster',
   'select cluster_id = :id and timeline = :timeline as is_known from installation',
@@ -27,6 +26,35 @@ const notice = statement<never, { now: Date }>(
   'installation.noticeRecovery',
   'update installation set recovery_seen_at = :now where recovery_seen_at is null',
 );
+const recoverySeen = forSame(
+  statement<{ seen_at: Date | null }>(
+    'installation.recoverySeen',
+    'select recovery_seen_at as seen_at from installation',
+  ),
+);
+const recoveryNow = forSame(
+  statement<{ seen_at: Date | null; is_other: boolean }>(
+    'installation.recoveryNow',
+    `select recovery_seen_at as seen_at,
+       coalesce(cluster_id <> here.id or installation.timeline <> here.timeline, false) as is_other
+     from installation cross join (${whereItIs}) here`,
+  ),
+);
+
+/** Those whose PostgreSQL tells where it is; a statement that it refuses would end the transaction that asks. */
+const told = new WeakSet<Config>();
+
+/**
+ * Since when this database is known to have come from elsewhere, while nobody has said what is missing in it; null otherwise. It is
+ * looked at anew, and noticed by whoever asks first: what was given to others before must not be given once more until somebody notices.
+ */
+export async function findRecovery(tx: TxContext): Promise<Date | null> {
+  if (!told.has(tx.config)) return (await tx.db.maybe(recoverySeen))?.seen_at ?? null;
+  const found = await tx.db.maybe(recoveryNow);
+  if (found === null || found.seen_at !== null || !found.is_other) return found?.seen_at ?? null;
+  await tx.db.run(notice, { now: tx.clock.now() });
+  return (await tx.db.maybe(recoverySeen))?.seen_at ?? null;
+}
 
 /**
  * Says whether this database is where it was, so that jobs may be done. Where it was recovered to an earlier moment, failed over to
@@ -44,6 +72,7 @@ export async function watchCluster(ctx: Context): Promise<(ctx: Context) => Prom
       return false;
     },
   );
+  if (tells) told.add(ctx.config);
   let isTold = false;
   return async (now) => {
     if (!tells) return true;

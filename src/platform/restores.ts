@@ -7,14 +7,15 @@ interface Restore {
   id: number;
   /** When the backup was made that the database came from. */
   made_at: Date;
+  /** Since when people go on with what came back. */
   restored_at: Date;
   /** The journal's first number since; null of one that is older than this column. */
   journal_from: number | null;
 }
 
-const unsettled = statement<{ made_at: Date }>(
+const unsettled = statement<{ made_at: Date; restored_at: Date }>(
   'restores.unsettled',
-  'select made_at from restores where settled_at is null order by id desc limit 1',
+  'select made_at, restored_at from restores where settled_at is null order by id desc limit 1',
 );
 const newest = forSame(
   statement<Restore>(
@@ -60,7 +61,8 @@ export async function releaseRestore(tx: TxContext, id: number): Promise<void> {
 
 /**
  * After a restore, before any job runs: holds what was under way of `sagas` when the backup was made. It may have been
- * done since, and a reinstall that is done twice takes away what its customer has made meanwhile; a person decides.
+ * done since, and a reinstall that is done twice takes away what its customer has made meanwhile; a person decides. What was asked
+ * for after the database came back was done nowhere else, and goes on.
  * `forget` takes away what must not come back to life.
  */
 export async function settleRestore(
@@ -74,6 +76,7 @@ export async function settleRestore(
   const jobs = await holdJobs(
     ctx,
     sagas,
+    restore.restored_at,
     `held, because the database was restored as it was at ${moment}: it may have been done since. Look first; ` +
       'a retry does it again, and takes nothing back when it fails',
   );

@@ -1,4 +1,4 @@
-import { type Context, findLastRestore, forMany, statement, type TxContext } from '../../platform/index.ts';
+import { findLastRestore, findRecovery, forMany, statement, type TxContext } from '../../platform/index.ts';
 import { readSettings } from '../../settings/index.ts';
 import { numbering } from './numbering.ts';
 
@@ -43,20 +43,25 @@ export async function giveNumber(
 }
 
 /** The series of a document that is issued now. Its year is that of the day (UTC). */
-async function seriesOf(ctx: Context, kind: 'invoice' | 'credit_note', now: Date) {
-  const [settings, restore] = await Promise.all([readSettings(ctx, numbering), findLastRestore(ctx)]);
+async function seriesOf(tx: TxContext, kind: 'invoice' | 'credit_note', now: Date) {
+  const [settings, restore, recovery] = await Promise.all([
+    readSettings(tx, numbering),
+    findLastRestore(tx),
+    findRecovery(tx),
+  ]);
   const { prefix, credit_note_prefix: ofCreditNotes, digits } = settings;
   // Credit notes have something in front of what invoices have, so their series is never that of invoices.
   const front = kind === 'credit_note' ? `${ofCreditNotes}${prefix}` : prefix;
   return {
-    prefix: `${front}${now.getUTCFullYear()}-${sinceRestore(restore?.restored_at ?? null, now)}`,
+    prefix: `${front}${now.getUTCFullYear()}-${sinceRestore(recovery ?? restore?.restored_at ?? null, now)}`,
     digits,
   };
 }
 
 /**
  * A database that was restored does not know which numbers were given after its backup, to invoices that people hold. So
- * the year's numbers go on in a series of their own, named after the minute of the restore: `R11220315-`.
+ * the year's numbers go on in a series of their own, named after the minute of the restore: `R11220315-`. So they do from the moment
+ * on that it is seen to have come back in another way, whatever somebody says of it later.
  */
 function sinceRestore(restoredAt: Date | null, now: Date): string {
   if (restoredAt === null || restoredAt.getUTCFullYear() !== now.getUTCFullYear()) return '';

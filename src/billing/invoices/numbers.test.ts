@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { newInvoice, payByCredit } from '../../../test/invoices.ts';
 import { runningVps } from '../../../test/orders.ts';
 import { newCustomer, type Person } from '../../../test/people.ts';
-import { startTestProduct, type TestProduct } from '../../../test/product.ts';
+import { startTestProduct, type TestProduct, until } from '../../../test/product.ts';
 import { sql } from '../../../test/sql.ts';
 
 interface Row {
@@ -135,6 +135,34 @@ describe('numbers that are given when an invoice is paid', () => {
     await expectGapless(product);
     product.clock.travel(366 * 86_400_000);
     expect(await pay()).toBe(`${year(product)}-000001`);
+  });
+
+  it('are of a series of their own from the first one on after a failover, also before anybody has said what it was', async () => {
+    const pay = async () => {
+      const id = await newInvoice(product, customer);
+      await payByCredit(customer, id);
+      return [id, (await invoiceOf(customer, id)).number] as const;
+    };
+    const known = () =>
+      sql<{ timeline: string }>(product, 'select timeline from installation where timeline is not null');
+    const [before] = await until(known, (rows) => rows.length === 1);
+    const [, plain] = await pay();
+    await sql(product, `update installation set timeline = '000000FF'`);
+    const [id, first] = await pay();
+    const [seen] = await sql<{ at: Date }>(product, 'select recovery_seen_at as at from installation');
+    const minute = seen?.at.toISOString().slice(5, 16).replaceAll(/[-T:]/g, '');
+    expect(first).toBe(`${year(product)}-R${minute}-000001`);
+    await product.staff.post(`/staff/invoices/${id}/refund`, { reason: 'Test', method: 'credit' });
+    const [note] = await sql<Row>(product, 'select number from invoices where corrects = $1', id);
+    expect(note?.number).toBe(`CN-${first}`);
+    product.clock.travel(3_600_000);
+    expect((await pay())[1]).toBe(first.replace(/1$/, '2'));
+    await expectGapless(product);
+    // Nothing was lost.
+    await sql(product, 'update installation set timeline = $1, recovery_seen_at = null', before?.timeline);
+    const next = Number(plain.slice(-6)) + 1;
+    expect((await pay())[1]).toBe(`${plain.slice(0, -6)}${String(next).padStart(6, '0')}`);
+    await expectGapless(product);
   });
 
   it.each([

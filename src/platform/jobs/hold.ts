@@ -8,9 +8,10 @@ interface OpenJob {
   payload: unknown;
 }
 
-const openJobs = statement<OpenJob, { names: string[] }>(
+const openJobs = statement<OpenJob, { names: string[]; until: Date }>(
   'jobs.open',
-  `select id, name, payload from jobs where state in ('ready', 'running') and name = any(:names::text[]) order by id`,
+  `select id, name, payload from jobs
+   where state in ('ready', 'running') and name = any(:names::text[]) and created_at <= :until order by id`,
 );
 const holdJob = statement<never, { id: number; reason: string; now: Date }>(
   'jobs.hold',
@@ -27,17 +28,22 @@ const holdStuck = statement<never, { names: string[]; reason: string; now: Date 
 );
 
 /**
- * Leaves all jobs of these sagas to staff as they stand, as if they were stuck, and has them let go of what others wait
+ * Leaves all jobs of these sagas that were enqueued by `until` to staff as they stand, as if they were stuck, and has them let go of what others wait
  * for. Retried, they go on and are not turned back; what is on its way back already takes nothing away that may have been
  * made since. Only while no worker runs. Returns how many there were.
  */
-export async function holdJobs(ctx: Context, sagas: readonly AnySaga[], reason: string): Promise<number> {
+export async function holdJobs(
+  ctx: Context,
+  sagas: readonly AnySaga[],
+  until: Date,
+  reason: string,
+): Promise<number> {
   const known = byName(sagas);
   const names = [...known.keys()];
   const stuck = await transaction(ctx, 'jobs.holdStuck', (tx) =>
     tx.db.run(holdStuck, { names, reason, now: tx.clock.now() }),
   );
-  const jobs = await ctx.db.many(openJobs, { names });
+  const jobs = await ctx.db.many(openJobs, { names, until });
   for (const { id, name, payload } of jobs) {
     const saga = known.get(name) as Saga<unknown> | undefined;
     const failure: Failure = { step: 'restore', code: 'held', message: reason };
