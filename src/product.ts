@@ -67,6 +67,7 @@ import {
   allReactions,
   allSealed,
   allWatches,
+  jobsWhileHeld,
   standInJobs,
 } from './worker.ts';
 
@@ -284,13 +285,17 @@ async function startBackground(
   };
   const worker = startWorker(ctx, url, { sagas: allJobs, drivers, nodes, readOwners, mayWork });
   undo.push(() => worker.stop());
-  const periodic = [...allPeriodicJobs, ...clearing(ctx, retentionUrl, undo)].map((job) => ({
+  // Staff is told also while nothing else is done.
+  const held = (job: PeriodicJob): PeriodicJob => ({
     ...job,
-    work: async (tx: TxContext) => ((await isWhereItWas(tx)) ? job.work(tx) : 'held'),
-  }));
-  undo.push(startPeriodicJobs(ctx, periodic));
-  undo.push(startWebhooks(ctx, url));
-  undo.push(await startReceiving(ctx, url, drivers));
+    work: async (tx) => ((await isWhereItWas(tx)) ? job.work(tx) : 'held'),
+  });
+  const periodic = allPeriodicJobs.map((job) => (allWatches.includes(job) ? job : held(job)));
+  undo.push(startPeriodicJobs(ctx, [...periodic, ...clearing(ctx, retentionUrl, undo).map(held)]));
+  const mayGoOn = () => isWhereItWas(ctx);
+  undo.push(startStandIn(ctx, url, { ...standsIn(drivers, mayGoOn), whileSilent: [] }));
+  undo.push(startWebhooks(ctx, url, mayGoOn));
+  undo.push(await startReceiving(ctx, url, drivers, mayGoOn));
   return worker;
 }
 
@@ -331,7 +336,18 @@ function startWatching(
   undo.push(startPeriodicJobs(ctx, [...allWatches, watchingCluster(isWhereItWas)]));
   // Where mails would only be kept, those of customers are left for the worker, which may have a mail server.
   if (drivers.mail?.capabilities.includes('delivery'))
-    undo.push(startStandIn(ctx, url, { sagas: standInJobs, drivers }));
+    undo.push(
+      startStandIn(
+        ctx,
+        url,
+        standsIn(drivers, () => isWhereItWas(ctx)),
+      ),
+    );
+}
+
+/** Who does what while no worker does anything. */
+function standsIn(drivers: Partial<Drivers>, isWhereItWas: () => Promise<boolean>) {
+  return { whileSilent: standInJobs, whileHeld: jobsWhileHeld, drivers, isWhereItWas };
 }
 
 /** Notices where no worker does, so that staff is told all the same. */

@@ -32,6 +32,7 @@ import {
   eventMeasures,
   mailConcerns,
   mailDelivery,
+  mailJobsToStaff,
   mailReactions,
   mailSending,
   reactionJobs,
@@ -142,6 +143,9 @@ export const allJobs: AnySaga[] = [
 /** What a process that does no jobs does while no worker lives: staff is to hear of it. */
 export const standInJobs: AnySaga[] = mailJobs;
 
+/** What is done while it is not known where the database is: nothing that a customer would notice. */
+export const jobsWhileHeld: AnySaga[] = mailJobs.filter(({ name }) => mailJobsToStaff.includes(name));
+
 /** What can be out of order while a process serves. */
 export const allChecks: HealthCheck[] = [workersCheck, nodesCheck];
 
@@ -177,7 +181,7 @@ export const allMeasures: MeasureSource[] = [
   attentionMeasures(allConcerns),
 ];
 
-/** What every process looks after, also one that does no jobs: without it nobody would notice that the workers are gone. */
+/** What every process looks after, also one that does no jobs or may do none: without it nobody would notice. */
 export const allWatches: PeriodicJob[] = [...fleetWatches, attentionPeriodicJob(allConcerns)];
 
 /** Everything that is done again and again. */

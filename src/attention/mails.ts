@@ -16,6 +16,7 @@ const told = mailTo(
       say(reader, 'told.all'),
     ],
   }),
+  { isStaffs: true },
 );
 
 /** What the provider's own people are told. */

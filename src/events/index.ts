@@ -43,6 +43,7 @@ export {
   type AddresseesReader,
   type HoldersReader,
   mailDelivery,
+  mailJobsToStaff,
   mailReactions,
   mailSending,
 } from './mails.ts';

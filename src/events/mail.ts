@@ -56,6 +56,8 @@ export interface MailDeclaration {
   readonly permission: Permission | null;
   /** Whether it brings a link that somebody asked for and waits for: such go before all that only tell of something. */
   readonly isAwaited: boolean;
+  /** Whether it goes to the provider's own people: such are sent also while nothing is done for customers. */
+  readonly isStaffs: boolean;
   when(data: object): boolean;
   /** What its reader can answer to by mail; null when there is nobody who would read it. */
   conversation(data: object): Conversation | null;
@@ -105,7 +107,14 @@ export function mail<Data extends Concerning>(
     text: (...given) => inBlocks(text(...given)),
   };
   const { isAwaited = false } = options;
-  const whom = { isBill, isOrganizations, permission: permission ?? null, address, isAwaited };
+  const whom = {
+    isBill,
+    isOrganizations,
+    permission: permission ?? null,
+    address,
+    isAwaited,
+    isStaffs: false,
+  };
   return { event: event.name, ...whom, about: about ?? null, ...declared };
 }
 
@@ -114,13 +123,13 @@ export function mailTo<Data extends object>(
   event: Event<Data>,
   to: (data: Data) => string,
   text: (happened: Happened<Data>, reader: Reader) => MailText,
-  { isAwaited = false }: Pick<Options<Data>, 'isAwaited'> = {},
+  { isAwaited = false, isStaffs = false }: { isAwaited?: boolean; isStaffs?: boolean } = {},
 ): MailDeclaration {
   const declared: Declared<Data> = {
     ...{ when: () => true, conversation: () => null, to },
     text: (...given) => inBlocks(text(...given)),
   };
-  const nobodys = { isBill: false, isOrganizations: false, permission: null, isAwaited };
+  const nobodys = { isBill: false, isOrganizations: false, permission: null, isAwaited, isStaffs };
   return { event: event.name, ...nobodys, about: null, address: 'own', ...declared };
 }
 

@@ -169,26 +169,34 @@ interface Payload {
 
 const deliver: NamedJob<Payload> = { name: 'mail.deliver' };
 const deliverAwaited: NamedJob<Payload> = { name: 'mail.deliverLink' };
+const deliverToStaff: NamedJob<Payload> = { name: 'mail.deliverToStaff' };
 /** One of the mails of an entry. */
 interface MailPayload extends Payload {
   mailId?: number;
 }
 const sending: NamedJob<MailPayload> = { name: 'mail.send' };
 const sendingAwaited: NamedJob<MailPayload> = { name: 'mail.sendLink' };
+const sendingToStaff: NamedJob<MailPayload> = { name: 'mail.sendToStaff' };
+
+/** What is done while nothing may be done for customers. */
+export const mailJobsToStaff: readonly string[] = [deliverToStaff.name, sendingToStaff.name];
 
 /**
  * Has a mail sent that is written down. Jobs of what somebody waits for have names of their own, and so a queue: a night's
- * notices, or a mail server that says nothing, hold up neither them nor what was paid.
+ * notices, or a mail server that says nothing, hold up neither them nor what was paid. Those to staff have names of their own, since
+ * they are sent also where all others wait.
  */
 export async function enqueueSending(
   ctx: TxContext,
   {
     isAwaited,
+    isStaffs = false,
     organizationId,
     ...payload
-  }: MailPayload & { isAwaited: boolean; organizationId: number | null },
+  }: MailPayload & { isAwaited: boolean; isStaffs?: boolean; organizationId: number | null },
 ): Promise<void> {
-  await enqueue(ctx, isAwaited ? sendingAwaited : sending, payload, { organizationId });
+  const job = isStaffs ? sendingToStaff : isAwaited ? sendingAwaited : sending;
+  await enqueue(ctx, job, payload, { organizationId });
 }
 
 /** Says who the company is. */
@@ -198,7 +206,7 @@ type BrandReader = (ctx: Context) => Promise<Brand>;
 export function mailReactions(mails: readonly MailDeclaration[]): Reaction[] {
   return mails.map((mail) => ({
     event: mail.event,
-    job: mail.isAwaited ? deliverAwaited : deliver,
+    job: mail.isStaffs ? deliverToStaff : mail.isAwaited ? deliverAwaited : deliver,
     payload: ({ journalId, data }) => (mail.when(data) ? { journalId } : null),
   }));
 }
@@ -226,6 +234,7 @@ export function mailDelivery(mails: readonly MailDeclaration[], readers: MailRea
   return [
     saga<Payload>({ name: deliver.name, queue: 'mails', steps }),
     saga<Payload>({ name: deliverAwaited.name, queue: 'links', steps }),
+    saga<Payload>({ name: deliverToStaff.name, queue: 'mails', steps }),
   ];
 }
 
@@ -237,7 +246,11 @@ const putOff = 'mail_put_off';
  * again, with the same Message-ID, by which mail systems drop the double.
  */
 export function mailSending(readBrand: BrandReader): Saga<MailPayload>[] {
-  return [sendingIn('mails', sending, readBrand), sendingIn('links', sendingAwaited, readBrand)];
+  return [
+    sendingIn('mails', sending, readBrand),
+    sendingIn('links', sendingAwaited, readBrand),
+    sendingIn('mails', sendingToStaff, readBrand),
+  ];
 }
 
 function sendingIn(queue: Queue, { name }: NamedJob<MailPayload>, readBrand: BrandReader): Saga<MailPayload> {
@@ -286,8 +299,8 @@ async function write(
       now: ctx.clock.now(),
     });
     if (written === null || state === 'kept') continue;
-    const { isAwaited } = declared;
-    await enqueueSending(ctx, { journalId, mailId: written.id, isAwaited, organizationId });
+    const { isAwaited, isStaffs } = declared;
+    await enqueueSending(ctx, { journalId, mailId: written.id, isAwaited, isStaffs, organizationId });
   }
 }
 

@@ -4,17 +4,18 @@ import { createPoster } from './post.ts';
 import type { Resolve } from './resolve.ts';
 import { spread } from './spread.ts';
 
-/** Has one process of the product make and send webhooks. Returns how to stop. */
+/** Has one process of the product make and send webhooks, from when it may on. Returns how to stop. */
 export function startWebhooks(
   ctx: Context & { readonly db: Database },
   url: string,
+  mayWork: () => Promise<boolean>,
   resolve?: Resolve,
 ): () => Promise<void> {
   const work = async (signal: AbortSignal) => {
     const poster = createPoster(ctx.config.webhookAllow, resolve);
     await Promise.all([spread(ctx, signal), drain(ctx, poster, signal)]);
   };
-  return startLeading(url, 'webhooks', work, ctx.log);
+  return startLeading(url, 'webhooks', work, ctx.log, mayWork);
 }
 
 const keptMs = 30 * 24 * 3_600_000;

@@ -9,13 +9,15 @@ const leadingClass = 741_120;
 /**
  * Has one process of the product at a time do something that goes on and on: whoever holds an advisory lock of this name,
  * over a connection of its own. When the process dies or loses the connection, the database lets go of the lock and another
- * one goes on within a second. `work` ends when its signal aborts. Returns how to stop.
+ * one goes on within a second. `work` ends when its signal aborts. While `mayLead` says no, nobody does it; it is asked before each
+ * beginning, so also after the database was away. Returns how to stop.
  */
 export function startLeading(
   url: string,
   name: string,
   work: (signal: AbortSignal) => Promise<void>,
   log: Logger,
+  mayLead: () => Promise<boolean> = async () => true,
 ): () => Promise<void> {
   const stop = new AbortController();
   const lead = async (): Promise<void> => {
@@ -29,7 +31,7 @@ export function startLeading(
     });
     const signal = AbortSignal.any([stop.signal, lost.signal]);
     try {
-      while (!signal.aborted && !(await takeLead(client, name)))
+      while (!signal.aborted && !((await mayLead()) && (await takeLead(client, name))))
         await pause(againMs, undefined, { signal }).catch(() => undefined);
       if (!signal.aborted) await work(signal);
     } finally {

@@ -96,11 +96,14 @@ export const unknownKinds = statement<{ name: string; jobs: number }, { kinds: s
      and name <> all(:kinds::text[]) group by name`,
 );
 
-/** Gives back the jobs of workers that are no more: nobody holds their advisory lock. */
-export const releaseOrphans = statement<{ id: number; name: string }, { livenessClass: number }>(
+/** Gives back the jobs of workers that are no more: nobody holds their advisory lock. `kinds`: only these; null for all. */
+export const releaseOrphans = statement<
+  { id: number; name: string },
+  { livenessClass: number; kinds: string[] | null }
+>(
   'jobs.releaseOrphans',
   `update jobs set state = 'ready', worker = null
-   where state = 'running' and not exists (
+   where state = 'running' and (:kinds::text[] is null or name = any(:kinds::text[])) and not exists (
      select 1 from pg_locks l where l.locktype = 'advisory' and l.classid = :livenessClass::int::oid
        and l.objid = jobs.worker::oid and l.objsubid = 2 and l.granted
        and l.database = (select oid from pg_database where datname = current_database()))

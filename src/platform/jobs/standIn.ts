@@ -7,36 +7,68 @@ import { lookForWorkers, silentAfterS } from './workers.ts';
 
 const lookEveryMs = 5_000;
 
+const nothing: readonly AnySaga[] = [];
+
+interface StandIn {
+  /** What it does while no worker lives; empty in a process that has one of its own. */
+  whileSilent: readonly AnySaga[];
+  /** What it does while workers do nothing, because the database is not where it was: it may be a copy, so nothing for customers. */
+  whileHeld: readonly AnySaga[];
+  /** Those that these jobs need. */
+  drivers: Partial<Drivers>;
+  isWhereItWas: () => Promise<boolean>;
+}
+
 /**
- * Does a few kinds of jobs while no worker lives, in a process that otherwise does none: whoever is to be told that the
- * workers are away cannot be told by one. `drivers` has those that these jobs need. Returns how to stop.
+ * Does a few kinds of jobs while no worker lives or none may work: whoever is to be told of that cannot be told by one. Returns how
+ * to stop.
  */
 export function startStandIn(
   ctx: Context,
   url: string,
-  { sagas, drivers }: { sagas: readonly AnySaga[]; drivers: Partial<Drivers> },
+  { whileSilent, whileHeld, drivers, isWhereItWas }: StandIn,
 ): () => Promise<void> {
-  let worker: Worker | null = null;
+  let standing: { sagas: readonly AnySaga[]; worker: Worker } | null = null;
   let turn: Promise<void> | null = null;
   const startedAt = ctx.clock.now();
 
   const look = async (): Promise<void> => {
+    const sagas = await wanted();
+    if (sagas === standing?.sagas) return;
+    await leave();
+    if (sagas.length === 0) return;
+    const options = { sagas, drivers: drivers as Drivers, standsIn: true };
+    const worker = startWorker(
+      ctx,
+      url,
+      sagas === whileHeld ? options : { ...options, mayWork: isWhereItWas },
+    );
+    standing = { sagas, worker };
+  };
+  const wanted = async (): Promise<readonly AnySaga[]> => {
+    if (!(await isWhereItWas())) {
+      if (standing?.sagas !== whileHeld)
+        ctx.log.warn({}, 'while no jobs are done, this process sends the mails to staff');
+      return whileHeld;
+    }
+    if (whileSilent.length === 0) return nothing;
     const { living, lastSeenAt } = await lookForWorkers(ctx);
-    if (living.length > 0) return leave();
+    if (living.length > 0) return nothing;
+    if (standing?.sagas === whileSilent) return whileSilent;
     const silentMs = ctx.clock.now().getTime() - (lastSeenAt ?? startedAt).getTime();
-    if (worker !== null || silentMs < silentAfterS * 1_000) return;
+    if (silentMs < silentAfterS * 1_000) return nothing;
     ctx.log.error(
       { last_seen_at: lastSeenAt },
       'no worker runs; until one does, this process sends the mails',
     );
-    worker = startWorker(ctx, url, { sagas, drivers: drivers as Drivers, standsIn: true });
+    return whileSilent;
   };
   const leave = async (): Promise<void> => {
-    if (worker === null) return;
-    ctx.log.info({}, 'a worker runs again');
-    const gone = worker;
-    worker = null;
-    await gone.stop();
+    if (standing === null) return;
+    ctx.log.info({}, 'workers do this again');
+    const { worker } = standing;
+    standing = null;
+    await worker.stop();
   };
 
   const timer = setInterval(() => {
@@ -49,6 +81,6 @@ export function startStandIn(
   return async () => {
     clearInterval(timer);
     await turn;
-    await worker?.stop();
+    await standing?.worker.stop();
   };
 }

@@ -160,7 +160,9 @@ export function startWorker(ctx: Context, url: string, options: WorkerOptions): 
   };
 
   const release = async (worker: number): Promise<void> => {
-    const orphans = await ctx.db.many(releaseOrphans, { livenessClass });
+    // Who stands in leaves what is not its own as it is: a recovery may have to hold it.
+    const kinds = options.standsIn ? [...known.keys()] : null;
+    const orphans = await ctx.db.many(releaseOrphans, { livenessClass, kinds });
     if (orphans.length > 0) ctx.log.info({ jobs: orphans }, 'going on with jobs of a worker that is gone');
     const lost = await ctx.db.many(releaseLost, { worker, running: idsOf(running) });
     if (lost.length > 0) ctx.log.warn({ jobs: lost }, 'going on with jobs that got lost on their way');

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Files } from '../../drivers/files/index.ts';
-import type { MailIn, Receiver } from '../../drivers/mailIn/index.ts';
+import type { MailIn, Receiver, Receiving } from '../../drivers/mailIn/index.ts';
 import { readAnswerAddress } from '../../events/index.ts';
 import { type Context, causesOf, startLeading, statement, transaction } from '../../platform/index.ts';
 import { keepMail } from './keep.ts';
@@ -16,11 +17,14 @@ const setWell = statement<never>(
   'update ticket_mail_source set failing_since = null, problem = null where failing_since is not null',
 );
 
-/** Has mails come in, as long as this process does jobs. Returns how to stop. */
+const askAgainMs = 1_000;
+
+/** Has mails come in, from when this process may do jobs on. Returns how to stop. */
 export async function startReceiving(
   ctx: Context,
   url: string,
   { mailIn, files }: { mailIn: MailIn; files: Files },
+  mayWork: () => Promise<boolean>,
 ): Promise<() => Promise<void>> {
   const isFromOneServer = mailIn.kind !== 'smtp' || ctx.config.mailInAuthserv !== null;
   let last: string | null | undefined;
@@ -40,16 +44,41 @@ export async function startReceiving(
       });
     },
   };
-  if (!mailIn.capabilities.includes('alone')) {
-    const { stop } = await mailIn.receive(receiver);
-    return stop;
-  }
+  if (!mailIn.capabilities.includes('alone')) return listen(ctx, mailIn, receiver, mayWork);
   const work = async (signal: AbortSignal) => {
     const { stop } = await mailIn.receive(receiver);
     if (!signal.aborted) await once(signal, 'abort');
     await stop();
   };
-  return startLeading(url, 'mails in', work, ctx.log);
+  return startLeading(url, 'mails in', work, ctx.log, mayWork);
+}
+
+/** Listens from the first moment on that it may: where that is now, a port that is taken ends the start. */
+async function listen(
+  ctx: Context,
+  mailIn: MailIn,
+  receiver: Receiver,
+  mayWork: () => Promise<boolean>,
+): Promise<() => Promise<void>> {
+  if (await mayWork()) return (await mailIn.receive(receiver)).stop;
+  const halt = new AbortController();
+  const { signal } = halt;
+  const begin = async (): Promise<Receiving | null> => {
+    while (!signal.aborted) {
+      try {
+        if (await mayWork()) return await mailIn.receive(receiver);
+      } catch (error) {
+        ctx.log.warn({ err: causesOf(error as Error) }, 'no mails come in yet; trying again');
+      }
+      await pause(askAgainMs, undefined, { signal }).catch(() => undefined);
+    }
+    return null;
+  };
+  const begun = begin();
+  return async () => {
+    halt.abort();
+    await (await begun)?.stop();
+  };
 }
 
 async function writeDown(ctx: Context, problem: string | null): Promise<void> {
