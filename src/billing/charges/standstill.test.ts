@@ -66,6 +66,50 @@ it('an order expires, however often its page is opened anew', async () => {
   expect((await invoiceOf(id)).status).toBe('cancelled');
 });
 
+it('an order that was paid during a standstill, on a page after one that was asked about, is delivered', async () => {
+  const id = await newInvoice(paid.product, person);
+  const link = await pageOf(id);
+  await paid.follow(link);
+  await paid.product.clock.travel(5 * day);
+  await paid.product.periodic('billing.expire');
+  await settled(paid.product);
+  await paid.click(link);
+  await paid.product.clock.travel(hour + 1_000);
+  await paid.product.periodic('billing.expire');
+  expect((await asFor(id, 'paid')).payments).toMatchObject([{ method: 'stripe' }]);
+  await settled(paid.product);
+});
+
+it('an order that was paid waits until its page could be looked at', { timeout: 120_000 }, async () => {
+  const id = await newInvoice(paid.product, person);
+  await paid.click(await pageOf(id));
+  await paid.product.clock.travel(5 * day);
+  // Closing it still goes well.
+  const page = /GET .*checkout\/sessions\/\w+/;
+  paid.stripe.meanwhile(page, async () => paid.stripe.fail(page, 'gone', 10_000));
+  await paid.product.periodic('billing.expire');
+  const failed = async () => {
+    const waiting = await sql(
+      paid.product,
+      `update jobs set attempts = 11 where name = 'billing.followProvider' and state = 'ready' returning id`,
+    );
+    if (waiting.length > 0) await paid.product.clock.travel(60_000);
+    return sql<{ name: string }>(paid.product, `select name from jobs where state = 'failed'`);
+  };
+  expect(await until(failed, ({ length }) => length > 0, 60_000)).toEqual([
+    { name: 'billing.followProvider' },
+  ]);
+  for (let nth = 0; nth < 4; nth += 1) {
+    await paid.product.clock.travel(hour + 1_000);
+    await paid.product.periodic('billing.expire');
+  }
+  expect((await invoiceOf(id)).status).toBe('unpaid');
+  paid.stripe.heal();
+  await paid.product.periodic('jobs.heal');
+  expect((await asFor(id, 'paid')).payments).toMatchObject([{ method: 'stripe' }]);
+  await settled(paid.product);
+});
+
 it('an order on whose page a card was declined expires', async () => {
   const id = await newInvoice(paid.product, person);
   await paid.click(await pageOf(id), { number: '4000000000000002' });
@@ -156,6 +200,18 @@ it('a service whose renewal was paid during a standstill is not ended, and runs 
   expect((await until(service, ({ status }) => status !== 'suspended', 30_000)).status).toBe('active');
   paid.stripe.heal();
   await settled(paid.product);
+}, 60_000);
+
+it('a service that was paid during a standstill, on a page after one that was asked about, runs again', async () => {
+  const { service, pass, invoiceId } = await suspended();
+  const link = await pageOf(invoiceId);
+  await paid.follow(link);
+  await paid.product.clock.travel(60 * day);
+  await pass(1);
+  expect((await service()).status).toBe('suspended');
+  await paid.click(link);
+  await pass(1);
+  expect((await until(service, ({ status }) => status !== 'suspended', 30_000)).status).toBe('active');
 }, 60_000);
 
 it('a service that nobody pays for ends, however often a page for it is opened', async () => {

@@ -16,6 +16,7 @@ export {
   countUnfinished,
   dismissJob,
   isJobOpenAbout,
+  isJobUnfinishedAbout,
   jobStateAbout,
   retryFailedJob,
   retryFailedJobAbout,

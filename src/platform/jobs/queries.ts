@@ -322,6 +322,15 @@ export const openAbout = statement<{ id: number }, { name: string; about: object
    union all select id from jobs where state = 'running' and name = :name and payload @> :about limit 1`,
 );
 
+/** What failed counts as well until staff has seen to it. */
+export const unfinishedAbout = statement<{ id: number }, { name: string; about: object }>(
+  'jobs.unfinishedAbout',
+  `select id from jobs where state = 'ready' and name = :name and payload @> :about
+   union all select id from jobs where state = 'running' and name = :name and payload @> :about
+   union all select id from jobs where state in ('failed', 'stuck') and dismissed_at is null and name = :name
+     and payload @> :about limit 1`,
+);
+
 export const stateAbout = statement<{ state: JobState }, { name: string; about: object }>(
   'jobs.stateAbout',
   'select state from jobs where name = :name and payload @> :about order by id desc limit 1',

@@ -17,6 +17,7 @@ import {
   startAgain,
   stateAbout,
   unfinished,
+  unfinishedAbout,
 } from './queries.ts';
 import type { AnySaga, SagaFor } from './saga.ts';
 
@@ -73,6 +74,15 @@ export async function isJobOpenAbout<Payload extends object>(
   about: NoInfer<Partial<Payload>>,
 ): Promise<boolean> {
   return (await ctx.db.maybe(openAbout, { name, about })) !== null;
+}
+
+/** Whether a job of the saga whose payload holds `about` waits or runs, or has failed and nobody has dismissed it. */
+export async function isJobUnfinishedAbout<Payload extends object>(
+  ctx: Context,
+  { name }: SagaFor<Payload> | NamedJob<Payload>,
+  about: NoInfer<Partial<Payload>>,
+): Promise<boolean> {
+  return (await ctx.db.maybe(unfinishedAbout, { name, about })) !== null;
 }
 
 /** How the saga's newest job stands whose payload holds `about`; null when there is none (any more). */
