@@ -57,17 +57,25 @@ async function twice(
   }
 }
 
+const sshKeys = '/dashboard/account/ssh-keys';
+
+async function addSshKey(): Promise<{ id: number; name: string }> {
+  const name = `gone ${randomBytes(4).toString('hex')}`;
+  const blob = [Buffer.from('0000000b7373682d6564323535313900000020', 'hex'), randomBytes(32)];
+  const key = `ssh-ed25519 ${Buffer.concat(blob).toString('base64')}`;
+  const { body } = await bed.product.customer.post(sshKeys, { name, public_key: key });
+  return { id: body.data.ssh_key.id, name };
+}
+
 it('an SSH key that is removed', async () => {
   const visitor = await bed.open();
   const { page } = visitor;
-  const name = `gone ${randomBytes(4).toString('hex')}`;
-  const key = `ssh-ed25519 ${Buffer.concat([Buffer.from('0000000b7373682d6564323535313900000020', 'hex'), randomBytes(32)]).toString('base64')}`;
-  await bed.product.customer.post('/dashboard/account/ssh-keys', { name, public_key: key });
+  const { name } = await addSshKey();
   await signIn(bed, visitor, '/developers/ssh-keys');
   const row = page.getByRole('row', { name });
   await twice(
     page,
-    '/dashboard/account/ssh-keys',
+    sshKeys,
     async () => {
       await row.getByRole('button').click();
       await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
@@ -75,9 +83,56 @@ it('an SSH key that is removed', async () => {
     () => row.waitFor(),
     () => row.waitFor({ state: 'detached' }),
   );
-  const names = async () =>
-    JSON.stringify((await bed.product.customer.get('/dashboard/account/ssh-keys')).body);
+  const names = async () => JSON.stringify((await bed.product.customer.get(sshKeys)).body);
   await expect.poll(names).not.toContain(name);
+});
+
+it('of two SSH keys the one that is refused is back and said, while the other is under way', async () => {
+  const visitor = await bed.open();
+  const { page } = visitor;
+  const keys = [await addSshKey(), await addSshKey()] as const;
+  await signIn(bed, visitor, '/developers/ssh-keys');
+  const [first, second] = keys.map(({ name }) => page.getByRole('row', { name }));
+  const said = page.getByRole('alert').filter({ hasText: 'r-ahead' });
+  const held = [];
+  for (const { id } of keys) held.push(await hold(page, `${sshKeys}/${id}`));
+  // What there is cannot be looked at meanwhile.
+  await page.route(
+    ({ pathname }) => pathname === `/api${sshKeys}`,
+    (route) => route.fulfill({ ...refused, json: { ...refused.json, request_id: 'r-unread' } }),
+  );
+  for (const [at, row] of [first, second].entries()) {
+    await row?.getByRole('button').click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
+    await row?.waitFor({ state: 'detached' });
+    await held[at]?.asked;
+  }
+  held[0]?.decide('refuse');
+  await first?.waitFor();
+  await expect.poll(() => said.count()).toBe(1);
+  expect(await second?.count()).toBe(0);
+});
+
+it('what is refused after its page was left, which is said on any other', async () => {
+  const visitor = await bed.open({ viewport: { width: 320, height: 640 }, colorScheme: 'dark' });
+  const { page } = visitor;
+  const { id, name } = await addSshKey();
+  await signIn(bed, visitor, '/developers/ssh-keys');
+  const row = page.getByRole('row', { name });
+  const held = await hold(page, `${sshKeys}/${id}`);
+  await row.getByRole('button').click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
+  await held.asked;
+  await page.getByRole('link', { name: 'API keys', exact: true }).click();
+  await page.getByRole('heading', { level: 1, name: 'API keys' }).waitFor();
+  held.decide('refuse');
+  const said = page.getByRole('alert').filter({ hasText: 'r-ahead' });
+  await said.getByText('What you asked for before was not done').waitFor();
+  expect(await visitor.faults()).toEqual([]);
+  if (process.env.WEB_SHOTS) await page.screenshot({ path: `${process.env.WEB_SHOTS}/late.png` });
+  await said.getByRole('link', { name: 'To where you asked for it' }).click();
+  await row.waitFor();
+  expect(await said.count()).toBe(0);
 });
 
 it('a webhook that is paused', async () => {
@@ -124,6 +179,31 @@ it('an answer to a ticket, which stays in its field until it has come', async ()
   );
   await expect.poll(() => field.inputValue()).toBe('');
   expect(await said.count()).toBe(1);
+});
+
+it('an answer that is refused, after which what was written meanwhile is read', async () => {
+  const visitor = await bed.open();
+  const { page } = visitor;
+  const first = { subject: 'Ahead', department: 'support', priority: 'low', message: 'The first of two' };
+  const { body } = await bed.product.customer.post('/dashboard/tickets/create', first);
+  const { tid } = body.data.ticket;
+  await signIn(bed, visitor, `/tickets/${tid}`);
+  await page.getByText('The first of two').waitFor();
+  await page.getByRole('textbox', { name: 'Message' }).fill('The second of two');
+  const { promise: reading, resolve: begin } = Promise.withResolvers<void>();
+  const held = await hold(page, `/dashboard/tickets/${tid}`);
+  // What is being read when the answer is sent is given up for it.
+  const slow = ({ pathname }: URL) => pathname === `/api/dashboard/tickets/${tid}`;
+  await page.route(slow, (route) => (route.request().method() === 'GET' ? begin() : route.fallback()));
+  await bed.product.staff.post(`/staff/tickets/${tid}/replies`, { message: 'Written meanwhile' });
+  await reading;
+  await page.getByRole('button', { name: 'Send', exact: true }).click();
+  await held.asked;
+  await page.getByRole('listitem').filter({ hasText: 'The second of two' }).waitFor();
+  await page.unroute(slow);
+  held.decide('refuse');
+  await page.getByText('Written meanwhile').waitFor();
+  expect(await page.getByRole('textbox', { name: 'Message' }).inputValue()).toBe('The second of two');
 });
 
 it('a ticket that staff closes, and a coupon that staff ends', async () => {

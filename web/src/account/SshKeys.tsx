@@ -7,7 +7,7 @@ import { client } from '../data/client.ts';
 import { queryClient, sshKeys } from '../data/queries/index.ts';
 import { day } from '../text/formats.ts';
 import { useText } from '../text/index.ts';
-import { Button, Confirm, Field, Form, List, LongField, Page, Refusal, Section, Text } from '../ui/index.ts';
+import { Button, Confirm, Field, Form, List, LongField, Page, Refusals, Section, Text } from '../ui/index.ts';
 import { DeveloperTabs } from './DeveloperTabs.tsx';
 
 const readAnew = () => queryClient.invalidateQueries({ queryKey: sshKeys.queryKey });
@@ -28,7 +28,7 @@ export function SshKeys() {
   return (
     <Page title={t('sshKeys.title')}>
       <DeveloperTabs />
-      <Refusal error={remove.error} />
+      <Refusals of={remove.refused} />
       <List
         label={t('sshKeys.title')}
         items={read.data}

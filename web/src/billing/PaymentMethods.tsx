@@ -6,7 +6,7 @@ import { client } from '../data/client.ts';
 import { paymentMethods, queryClient, session } from '../data/queries/index.ts';
 import { day } from '../text/formats.ts';
 import { useText } from '../text/index.ts';
-import { ActionButton, Badge, Confirm, Group, List, Page, Refusal, Text } from '../ui/index.ts';
+import { ActionButton, Badge, Confirm, Group, List, Page, Refusal, Refusals, Text } from '../ui/index.ts';
 import { BillingTabs } from './BillingTabs.tsx';
 import { methodName } from './methodName.ts';
 
@@ -51,7 +51,8 @@ export function PaymentMethods() {
       }
     >
       <BillingTabs />
-      <Refusal error={add.error ?? choose.error ?? remove.error} />
+      <Refusal error={add.error ?? remove.error} />
+      <Refusals of={choose.refused} />
       <List
         label={t('billing.methods')}
         items={read.data}

@@ -1,4 +1,11 @@
-import { type QueryClient, type QueryKey, useMutation, useQueryClient } from '@tanstack/react-query';
+import {
+  type Query,
+  type QueryClient,
+  type QueryKey,
+  useMutation,
+  useQueryClient,
+} from '@tanstack/react-query';
+import { useRefused } from './refused.ts';
 
 /** What is shown as if it were done. */
 export interface Shown<Data> {
@@ -10,9 +17,39 @@ export interface Shown<Data> {
   becomes: (now: Data, ageMs: number) => Data;
 }
 
+type Change = (now: unknown) => unknown;
+
+/** What was read, and the changes that are shown of it as if they were done. */
+interface Held {
+  read: unknown;
+  readAt: number;
+  changes: readonly Change[];
+  shown: unknown;
+}
+
+const holds = new WeakMap<Query, Held>();
+
+/** What is held of a query; what has been read meanwhile, as after an event, is newer than all that, and stays. */
+function heldOf(query: Query): Held | undefined {
+  const held = holds.get(query);
+  const { data, dataUpdatedAt } = query.state;
+  return held?.shown === data && held?.readAt === dataUpdatedAt ? held : undefined;
+}
+
+/** Shows what was read with those changes, as old as it was: whoever looks again reads it anew. */
+function show(query: Query, read: unknown, readAt: number, changes: readonly Change[]): void {
+  const changed = changes.reduce((now, change) => change(now), read);
+  holds.set(query, {
+    read,
+    readAt,
+    changes,
+    shown: query.setData(changed, { updatedAt: readAt, manual: true }),
+  });
+}
+
 /**
- * Shows a change before its answer has come. What it returns takes it back: that brings what was shown before; what has
- * been read meanwhile, as after an event, is newer than both and stays.
+ * Shows a change before its answer has come. What it returns takes that one back, whatever else is under way: what was
+ * read is shown with the others, and read anew, since what was being read was given up for it.
  */
 export async function showAhead<Data>(
   queries: QueryClient,
@@ -21,19 +58,24 @@ export async function showAhead<Data>(
   // What is being read was asked for before: it would take back what is shown now.
   const which = { queryKey: of, exact: !isOfSeveral };
   await queries.cancelQueries(which);
-  const changed = queries.getQueriesData<Data>(which).flatMap(([queryKey, before]) => {
-    if (before === undefined) return [];
-    const { dataUpdatedAt: readAt = 0 } = queries.getQueryState(queryKey) ?? {};
-    // As old as it was: whoever looks again reads it anew.
-    const shown = queries.setQueryData<Data>(queryKey, becomes(before, Date.now() - readAt), {
-      updatedAt: readAt,
-    });
-    return [{ queryKey, before, shown, readAt }];
-  });
+  const mine = new Set<Change>();
+  for (const query of queries.getQueryCache().findAll(which)) {
+    const { data, dataUpdatedAt: readAt } = query.state;
+    if (data === undefined) continue;
+    const ageMs = Date.now() - readAt;
+    const change: Change = (now) => becomes(now as Data, ageMs);
+    mine.add(change);
+    const { read, changes } = heldOf(query) ?? { read: data, changes: [] };
+    show(query, read, readAt, [...changes, change]);
+  }
   return () => {
-    for (const { queryKey, before, shown, readAt } of changed)
-      if (queries.getQueryData(queryKey) === shown)
-        queries.setQueryData(queryKey, before, { updatedAt: readAt });
+    for (const query of queries.getQueryCache().findAll(which)) {
+      const held = heldOf(query);
+      const left = held?.changes.filter((change) => !mine.has(change));
+      if (held !== undefined && left !== undefined && left.length < held.changes.length)
+        show(query, held.read, held.readAt, left);
+    }
+    void queries.invalidateQueries(which);
   };
 }
 
@@ -50,19 +92,26 @@ interface Ahead<Data, Given> {
 /** A change of one thing that is shown before its answer has come, and taken back by a refusal. */
 export function useAhead<Data, Given = void>({ of, isAllowed, becomes, send, anew }: Ahead<Data, Given>) {
   const queries = useQueryClient();
-  return useMutation({
+  const { refused, begin } = useRefused();
+  const change = useMutation({
     mutationFn: send,
     onMutate: async (given) => {
+      const say = begin();
       const before = queries.getQueryData<Data>(of);
-      if (before === undefined || !isAllowed(before, given)) return () => {};
-      return showAhead<Data>(queries, { of, becomes: (now, ageMs) => becomes(now, given, ageMs) });
+      if (before === undefined || !isAllowed(before, given)) return { say, takeBack: () => {} };
+      const shown = { of, becomes: (now: Data, ageMs: number) => becomes(now, given, ageMs) };
+      return { say, takeBack: await showAhead<Data>(queries, shown) };
     },
-    onError: (_error, _given, takeBack) => takeBack?.(),
+    onError: (error, _given, begun) => {
+      begun?.takeBack();
+      begun?.say(error);
+    },
     // Not waited for: what was refused is said at once.
     onSettled: () => {
       for (const queryKey of anew) void queries.invalidateQueries({ queryKey });
     },
   });
+  return { ...change, refused };
 }
 
 /** Pages of a list that is read one by one. */

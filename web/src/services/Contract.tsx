@@ -13,6 +13,7 @@ import {
   Group,
   LinkTo,
   Refusal,
+  Refusals,
   Section,
   SimpleGrid,
   Skeleton,
@@ -123,7 +124,8 @@ function Renewal({ owned }: { owned: Owned }) {
           {t('contract.openInvoice')}
         </LinkTo>
       )}
-      <Refusal error={renew.error ?? auto.error} />
+      <Refusal error={renew.error} />
+      <Refusals of={auto.refused} />
       <Group>
         <ActionButton action={owned.actions.renew} loading={renew.isPending} onAct={() => renew.mutate()}>
           {t('contract.renew')}

@@ -23,6 +23,7 @@ import {
   Page,
   Paper,
   Refusal,
+  Refusals,
   Section,
   Skeleton,
   Stack,
@@ -102,7 +103,7 @@ function Conversation({ of: found }: { of: Shown }) {
         </ActionButton>
         <ChangeSubject of={found} action={given(actions.change_subject)} onChanged={seen} />
       </Group>
-      <Refusal error={close.error} />
+      <Refusals of={close.refused} />
       <div className="side">
         <Stack gap="md">
           <Messages of={found} />
@@ -237,7 +238,7 @@ function Answer({ of: { tid, status }, action, onAnswered }: ChangeProps & { onA
       replies: [...now.replies, replyAhead(message, name)],
     }),
     send: post,
-    anew: [],
+    anew: [['tickets']],
   });
   if (!action.allowed) return <Text c="dimmed">{action.reason}</Text>;
   const bodyOf = async ({ message = '' }: Values, files: Files) => ({

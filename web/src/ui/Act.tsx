@@ -6,9 +6,11 @@ import { type Shown, showAhead } from '../data/ahead.ts';
 import type { Drawn, Reading } from '../data/drawn.ts';
 import type { RequestFields } from '../data/fields.ts';
 import { useMay } from '../data/may.ts';
+import { useRefused } from '../data/refused.ts';
 import { useText } from '../text/index.ts';
 import { Form } from './Form.tsx';
 import { Reason, Refusal } from './Refusal.tsx';
+import { Refusals } from './Refusals.tsx';
 import type { Files, Values } from './typed.ts';
 
 interface ActProps<Of> {
@@ -48,15 +50,18 @@ export function Act<Of>({ operation, label, text, name, ...rest }: ActProps<Of>)
   const [drawn, setDrawn] = useState<Drawn<Of>>();
   const [named, setNamed] = useState('');
   const isNamed = name === undefined || named.trim() === name.trim();
+  const { refused, begin } = useRefused();
   const done = () => queries.invalidateQueries({ queryKey: ['staff'] });
   // What is shown ahead is shown: the dialog is gone, and a refusal is said beside the button.
   const carryOut = useMutation({
     mutationFn: async ([shown, typed]: [Shown<unknown>, Parameters<typeof onAct>]) => {
+      const say = begin();
       const takeBack = await showAhead(queries, shown);
       try {
         await onAct(...typed);
       } catch (error) {
         takeBack();
+        say(error);
         throw error;
       }
     },
@@ -100,7 +105,8 @@ export function Act<Of>({ operation, label, text, name, ...rest }: ActProps<Of>)
       <Button {...look} loading={!asks && (press.isPending || carryOut.isPending)} onClick={open}>
         {label}
       </Button>
-      <Refusal error={press.error ?? carryOut.error} />
+      <Refusal error={press.error} />
+      <Refusals of={refused} />
       <Modal
         opened={isOpen}
         onClose={() => setOpen(false)}

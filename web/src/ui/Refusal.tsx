@@ -79,9 +79,11 @@ interface RefusalProps {
   /** Says what could not be done, before why: `Could not read the services.` */
   title?: string;
   onRetry?: () => void;
+  /** What else can be done about it. */
+  children?: ReactNode;
 }
 
-export function Refusal({ error, title, onRetry }: RefusalProps) {
+export function Refusal({ error, title, onRetry, children }: RefusalProps) {
   const { t } = useText();
   const sentences = useSentences();
   if (!error) return null;
@@ -120,6 +122,7 @@ export function Refusal({ error, title, onRetry }: RefusalProps) {
           {requestId !== null && <AskAbout requestId={requestId} />}
         </Group>
       )}
+      {children}
     </Alert>
   );
 }

@@ -8,6 +8,7 @@ import { type Language, useText } from '../text/index.ts';
 import { AccountButton } from './AccountButton.tsx';
 import { BrandLinks } from './BrandLinks.tsx';
 import { Logo } from './Logo.tsx';
+import { LateRefusals } from './Refusals.tsx';
 import { ShowsCode } from './ShowsCode.tsx';
 
 export interface Place {
@@ -110,6 +111,7 @@ export function Shell({
             {t('app.offline')}
           </p>
         )}
+        <LateRefusals />
         <ShowsCode value>{children}</ShowsCode>
       </main>
     </div>

@@ -47,6 +47,7 @@ export { Page } from './Page.tsx';
 export { PageTabs } from './PageTabs.tsx';
 export { PictureField } from './PictureField.tsx';
 export { Detail, Reason, Refusal, useSentence } from './Refusal.tsx';
+export { Refusals } from './Refusals.tsx';
 export { RowLink } from './RowLink.tsx';
 export { Rows, rowsIn } from './Rows.tsx';
 export { Section } from './Section.tsx';

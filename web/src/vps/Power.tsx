@@ -16,6 +16,7 @@ import {
   LinkTo,
   Progress,
   Refusal,
+  Refusals,
   Skeleton,
   Stack,
   State,
@@ -113,7 +114,7 @@ export function Power({ id }: { id: number }) {
         </Group>
       </Group>
       {now !== null && <Running vps={vps} now={now} readAt={dataUpdatedAt} />}
-      <Refusal error={act.error} />
+      <Refusals of={act.refused} />
       <Asked name={vps.hostname} asked={asked} onClose={() => setAsked(null)} onConfirm={act.mutate} />
     </Stack>
   );
@@ -201,7 +202,7 @@ export function SwitchOff({ id }: { id: number }) {
       >
         {t('machine.force_stop')}
       </ActionButton>
-      <Refusal error={act.error} />
+      <Refusals of={act.refused} />
       <Asked
         name={vps.hostname}
         asked={isAsked ? 'force_stop' : null}

@@ -30,6 +30,7 @@ import {
   Page,
   Paper,
   Refusal,
+  Refusals,
   Section,
   SimpleGrid,
   Skeleton,
@@ -138,7 +139,8 @@ function Shown({ found }: { found: Schema<'Webhook'> }) {
             {t('app.remove')}
           </Button>
         </Group>
-        <Refusal error={turn.error ?? test.error ?? rotate.error ?? remove.error} />
+        <Refusals of={turn.refused} />
+        <Refusal error={test.error ?? rotate.error ?? remove.error} />
       </Section>
       <Deliveries id={found.id} />
       <Dialog title={t('apiKeys.change')} isOpen={asked === 'change'} onClose={() => setAsked(null)}>

@@ -4,6 +4,7 @@ import { client } from '../client.ts';
 import { forgetDrafts } from '../drafts.ts';
 import { actAs, acting } from '../impersonation.ts';
 import { chooseOrganization, organizationOf } from '../organization.ts';
+import { forgetLate } from '../refused.ts';
 import { mayBeSignedIn, rememberSignedIn } from '../signedIn.ts';
 
 /** Somebody whose session has ended signs in again, whatever it was that they asked for. */
@@ -105,6 +106,7 @@ export async function endSession(): Promise<void> {
   await queryClient.cancelQueries();
   rememberSignedIn(null);
   forgetDrafts(null);
+  forgetLate();
   chooseOrganization(null);
   queryClient.setQueryData(session.queryKey, null);
   forgetRead();
