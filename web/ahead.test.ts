@@ -87,30 +87,39 @@ it('an SSH key that is removed', async () => {
   await expect.poll(names).not.toContain(name);
 });
 
-it('of two SSH keys the one that is refused is back and said, while the other is under way', async () => {
+it('of two SSH keys each that is refused is back and said, whatever becomes of the other', async () => {
   const visitor = await bed.open();
   const { page } = visitor;
   const keys = [await addSshKey(), await addSshKey()] as const;
   await signIn(bed, visitor, '/developers/ssh-keys');
   const [first, second] = keys.map(({ name }) => page.getByRole('row', { name }));
   const said = page.getByRole('alert').filter({ hasText: 'r-ahead' });
-  const held = [];
-  for (const { id } of keys) held.push(await hold(page, `${sshKeys}/${id}`));
-  // What there is cannot be looked at meanwhile.
-  await page.route(
-    ({ pathname }) => pathname === `/api${sshKeys}`,
-    (route) => route.fulfill({ ...refused, json: { ...refused.json, request_id: 'r-unread' } }),
-  );
-  for (const [at, row] of [first, second].entries()) {
-    await row?.getByRole('button').click();
-    await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
-    await row?.waitFor({ state: 'detached' });
-    await held[at]?.asked;
+  for (const how of ['refuse', 'pass'] as const) {
+    const held = [];
+    for (const { id } of keys) held.push(await hold(page, `${sshKeys}/${id}`));
+    // What there is cannot be looked at meanwhile.
+    await page.route(
+      ({ pathname }) => pathname === `/api${sshKeys}`,
+      (route) => route.fulfill({ ...refused, json: { ...refused.json, request_id: 'r-unread' } }),
+    );
+    for (const [at, row] of [first, second].entries()) {
+      await row?.getByRole('button').click();
+      await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
+      await row?.waitFor({ state: 'detached' });
+      await held[at]?.asked;
+    }
+    held[0]?.decide('refuse');
+    await first?.waitFor();
+    await expect.poll(() => said.count()).toBe(1);
+    expect(await second?.count()).toBe(0);
+    const answered = page.waitForResponse((answer) => answer.url().endsWith(`/ssh-keys/${keys[1].id}`));
+    held[1]?.decide(how);
+    await answered;
+    await expect.poll(() => said.count()).toBe(how === 'refuse' ? 2 : 1);
+    if (how === 'refuse') await second?.waitFor();
+    expect([await first?.count(), await second?.count()]).toEqual([1, how === 'refuse' ? 1 : 0]);
+    await page.unrouteAll({ behavior: 'ignoreErrors' });
   }
-  held[0]?.decide('refuse');
-  await first?.waitFor();
-  await expect.poll(() => said.count()).toBe(1);
-  expect(await second?.count()).toBe(0);
 });
 
 it('what is refused after its page was left, which is said on any other', async () => {
@@ -133,6 +142,24 @@ it('what is refused after its page was left, which is said on any other', async 
   await said.getByRole('link', { name: 'To where you asked for it' }).click();
   await row.waitFor();
   expect(await said.count()).toBe(0);
+});
+
+it('but not an API key that is revoked: it stays in sight until it is', async () => {
+  const visitor = await bed.open();
+  const { page } = visitor;
+  const name = `revoked ${randomBytes(4).toString('hex')}`;
+  await signIn(bed, visitor, '/developers');
+  await page.getByLabel('Name').fill(name);
+  await page.getByRole('button', { name: 'Make a key', exact: true }).click();
+  const row = page.getByRole('row', { name });
+  const held = await hold(page, '/dashboard/account/api-keys/');
+  await row.getByRole('button', { name: 'Revoke' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
+  await held.asked;
+  await expect.poll(() => page.getByRole('dialog').count()).toBe(0);
+  expect(await row.count()).toBe(1);
+  held.decide('pass');
+  await row.waitFor({ state: 'detached' });
 });
 
 it('a webhook that is paused', async () => {

@@ -1,12 +1,12 @@
-import { type InfiniteData, useInfiniteQuery } from '@tanstack/react-query';
+import { useInfiniteQuery, useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { createApiKey } from '../../../client/generated/fields/createApiKey.ts';
 import { rotateApiKey } from '../../../client/generated/fields/rotateApiKey.ts';
 import { updateApiKey } from '../../../client/generated/fields/updateApiKey.ts';
 import type { Schema } from '../../../client/index.ts';
-import { inPages, useAhead } from '../data/ahead.ts';
 import { client } from '../data/client.ts';
 import { apiKeys, moreOf, queryClient } from '../data/queries/index.ts';
+import { useRefused } from '../data/refused.ts';
 import { day, moment } from '../text/formats.ts';
 import { useText } from '../text/index.ts';
 import {
@@ -21,7 +21,7 @@ import {
   List,
   Page,
   Paper,
-  Refusal,
+  Refusals,
   Section,
   Stack,
   Text,
@@ -31,7 +31,6 @@ import { CommandLine } from './CommandLine.tsx';
 import { DeveloperTabs } from './DeveloperTabs.tsx';
 
 type ApiKey = Schema<'ApiKey'>;
-type KeyPages = InfiniteData<Schema<'ApiKeyList'>>;
 
 const readAnew = () => queryClient.invalidateQueries({ queryKey: ['api-keys'] });
 
@@ -44,12 +43,13 @@ export function ApiKeys() {
   const [changed, setChanged] = useState<ApiKey | null>(null);
   const [rotated, setRotated] = useState<ApiKey | null>(null);
   const [revoked, setRevoked] = useState<ApiKey | null>(null);
-  const revoke = useAhead<KeyPages, number>({
-    of: apiKeys.queryKey,
-    isAllowed: () => true,
-    becomes: (now, id) => inPages('api_keys', (key: ApiKey) => (key.id === id ? null : key))(now),
-    send: (id) => client.delete('/dashboard/account/api-keys/{id}', { path: { id } }),
-    anew: [apiKeys.queryKey],
+  const { refused, begin } = useRefused();
+  // A key that somebody else may hold is shown as revoked when it is, and not before.
+  const revoke = useMutation({
+    mutationFn: (id: number) => client.delete('/dashboard/account/api-keys/{id}', { path: { id } }),
+    onMutate: begin,
+    onError: (error, _id, say) => say?.(error),
+    onSettled: readAnew,
   });
   return (
     <Page title={t('apiKeys.title')}>
@@ -65,7 +65,7 @@ export function ApiKeys() {
           </Stack>
         </Paper>
       )}
-      <Refusal error={revoke.error} />
+      <Refusals of={refused} />
       <List
         label={t('apiKeys.title')}
         items={found.data?.pages.flatMap((page) => page.api_keys)}
