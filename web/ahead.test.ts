@@ -138,7 +138,6 @@ it('what is refused after its page was left, which is said on any other', async 
   const said = page.getByRole('alert').filter({ hasText: 'r-ahead' });
   await said.getByText('What you asked for before was not done').waitFor();
   expect(await visitor.faults()).toEqual([]);
-  if (process.env.WEB_SHOTS) await page.screenshot({ path: `${process.env.WEB_SHOTS}/late.png` });
   await said.getByRole('link', { name: 'To where you asked for it' }).click();
   await row.waitFor();
   expect(await said.count()).toBe(0);
@@ -147,7 +146,7 @@ it('what is refused after its page was left, which is said on any other', async 
 it('but not an API key that is revoked: it stays in sight until it is', async () => {
   const visitor = await bed.open();
   const { page } = visitor;
-  const name = `revoked ${randomBytes(4).toString('hex')}`;
+  const name = `waits ${randomBytes(4).toString('hex')}`;
   await signIn(bed, visitor, '/developers');
   await page.getByLabel('Name').fill(name);
   await page.getByRole('button', { name: 'Make a key', exact: true }).click();
