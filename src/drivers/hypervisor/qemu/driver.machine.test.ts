@@ -75,7 +75,8 @@ describe.skipIf(skip !== null)('a QEMU guest', () => {
     await hypervisor.createDisk(spec);
     await hypervisor.writeIdentity(spec, bed.identity);
     await hypervisor.start(spec);
-    await hypervisor.waitUntilReady(spec, { timeoutMs: 60_000 });
+    // As long as everywhere under emulation: a set-up that fails is not tried again.
+    await hypervisor.waitUntilReady(spec, { timeoutMs: 240_000 });
   }, 900_000);
 
   afterAll(async () => {
