@@ -181,13 +181,19 @@ it('a webhook that is paused', async () => {
   await expect.poll(status).toBe('paused');
 });
 
-it('an answer to a ticket, which stays in its field until it has come', async () => {
+/** A ticket on its customer's screen. */
+async function openTicket() {
   const visitor = await bed.open();
   const { page } = visitor;
   const first = { subject: 'Ahead', department: 'support', priority: 'low', message: 'The first of two' };
   const { body } = await bed.product.customer.post('/dashboard/tickets/create', first);
   const { tid } = body.data.ticket;
   await signIn(bed, visitor, `/tickets/${tid}`);
+  return { page, tid };
+}
+
+it('an answer to a ticket, which stays in its field until it has come', async () => {
+  const { page } = await openTicket();
   const field = page.getByRole('textbox', { name: 'Message' });
   const said = page.getByRole('listitem').filter({ hasText: 'The second of two' });
   await twice(
@@ -208,12 +214,7 @@ it('an answer to a ticket, which stays in its field until it has come', async ()
 });
 
 it('an answer that is refused, after which what was written meanwhile is read', async () => {
-  const visitor = await bed.open();
-  const { page } = visitor;
-  const first = { subject: 'Ahead', department: 'support', priority: 'low', message: 'The first of two' };
-  const { body } = await bed.product.customer.post('/dashboard/tickets/create', first);
-  const { tid } = body.data.ticket;
-  await signIn(bed, visitor, `/tickets/${tid}`);
+  const { page, tid } = await openTicket();
   await page.getByText('The first of two').waitFor();
   await page.getByRole('textbox', { name: 'Message' }).fill('The second of two');
   const { promise: reading, resolve: begin } = Promise.withResolvers<void>();

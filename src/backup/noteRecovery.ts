@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { livenessClass } from '../platform/index.ts';
 import { BackupError } from './failure.ts';
 import { withSession } from './session.ts';
 import { forgetCluster, writeRestore } from './writeRestore.ts';
@@ -30,9 +31,10 @@ async function seenAt(client: pg.Client): Promise<Date | null> {
 /** Workers that have noticed it themselves wait for us. */
 async function requireNobodyWorks(client: pg.Client): Promise<void> {
   const { rows } = await client.query(
-    `select from pg_locks where locktype = 'advisory' and classid = 741101 and objsubid = 2 and granted
+    `select from pg_locks where locktype = 'advisory' and classid = $1 and objsubid = 2 and granted
        and database = (select oid from pg_database where datname = current_database())
        and not exists (select from installation where recovery_seen_at is not null)`,
+    [livenessClass],
   );
   if (rows.length === 0) return;
   throw new BackupError('A worker runs on this database. Stop the product, say this again, and start it.');

@@ -114,7 +114,7 @@ const steps = [
 ] as const;
 
 /** As if the customer had saved a card and the provider had told of it. */
-async function saveMethod(world: World, stripe: StripeStandIn): Promise<number> {
+export async function saveMethod(world: World, stripe: StripeStandIn): Promise<number> {
   const customer = stripe.account.makeCustomer({}).id;
   const organizationId = world.demo.customer.organization_id;
   await sql(

@@ -3,6 +3,7 @@ import { until } from '../product.ts';
 import { sql } from '../sql.ts';
 import { stripeEnv } from '../stripe/product.ts';
 import { type StripeStandIn, startStripe } from '../stripe/standIn.ts';
+import { saveMethod } from './moneyScenarios.ts';
 import type { Scenario } from './scenarios.ts';
 import { failpointsOf, stepsOf, sweepCrashes } from './sweep.ts';
 import { openWorld, type World } from './world.ts';
@@ -15,30 +16,12 @@ describe('kill -9 of the product while a saved method is charged', { timeout: 60
   beforeAll(async () => {
     stripe = await startStripe();
     world = await openWorld({ env: { ...stripeEnv(stripe), INNKEEPER_REPEAT_STEPS: 'on' } });
-    methodId = await saveMethod();
+    methodId = await saveMethod(world, stripe);
   });
   afterAll(async () => {
     await world?.stop();
     await stripe.close();
   });
-
-  /** As if the customer had saved a card and the provider had told of it. */
-  async function saveMethod(): Promise<number> {
-    const customer = stripe.account.makeCustomer({}).id;
-    const organizationId = world.demo.customer.organization_id;
-    await sql(
-      world,
-      `insert into provider_customers (organization_id, driver, reference, created_at) values ($1, 'stripe', $2, now())`,
-      ...[organizationId, customer],
-    );
-    const [row] = await sql<{ id: number }>(
-      world,
-      `insert into payment_methods (id, organization_id, driver, reference, type, created_at)
-       values (7, $1, 'stripe', $2, 'card', now()) returning id`,
-      ...[organizationId, stripe.account.attach('pm_card_visa', customer).id],
-    );
-    return Number(row?.id);
-  }
 
   const order = async () => {
     const item = { id: world.demo.products.hosting, cycle: 'monthly', type: 'Hosting' };

@@ -44,6 +44,7 @@ export {
   aheadMs,
   keepAlive,
   type LivingWorker,
+  livenessClass,
   lookForWorkers,
   silentAfterS,
   workersCheck,
