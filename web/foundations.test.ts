@@ -1,6 +1,7 @@
 /** What every page stands on: who asks, in which words things are refused, whose name is on it, where things are. */
 import { randomBytes } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { runningVps } from '../test/orders.ts';
 import { type Bed, openBed, signIn } from './testbed.ts';
 
 let bed: Bed;
@@ -9,6 +10,40 @@ beforeAll(async () => {
 });
 afterEach(() => bed.closeWindows());
 afterAll(() => bed?.close());
+
+describe('a page that is loaded', () => {
+  it('is painted once what it shows is there, however long it would wait for it', async () => {
+    const visitor = await bed.open();
+    const { page } = visitor;
+    await signIn(bed, visitor, '/services');
+    await page.addInitScript(`{
+      const own = window.setTimeout;
+      window.setTimeout = (work, ms, ...given) => (ms === 500 ? 0 : own(work, ms, ...given));
+    }`);
+    await page.goto('/tickets/new');
+    await page.getByLabel('Subject').waitFor();
+  });
+
+  it('reads ahead the scripts of the page that is opened next', async () => {
+    const visitor = await bed.open();
+    const { page } = visitor;
+    await runningVps({ demo: bed.product.demo }, bed.product.customer, { domain: 'ahead.example.com' });
+    await signIn(bed, visitor, '/services');
+    const read = () =>
+      page.evaluate(
+        "performance.getEntriesByType('resource').filter(({ name }) => /\\/ServiceOverview-[^/]*\\.js$/.test(name)).length",
+      );
+    await expect.poll(read).toBe(1);
+    const asked: string[] = [];
+    page.on('request', (request) => {
+      if (request.resourceType() === 'script') asked.push(request.url());
+    });
+    await page.getByRole('link', { name: 'ahead.example.com' }).click();
+    await page.getByRole('heading', { level: 1, name: 'ahead.example.com' }).waitFor();
+    await page.getByRole('heading', { name: 'Connect' }).waitFor();
+    expect(asked).toEqual([]);
+  });
+});
 
 describe('who asks', () => {
   it('proves again who they are where they are, and what they asked for goes on', async () => {

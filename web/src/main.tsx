@@ -10,7 +10,7 @@ import { isBegun } from './data/begun.ts';
 import { brand } from './data/brand.ts';
 import { queryClient, readFirst, session } from './data/queries/index.ts';
 import { followOtherTabs } from './data/signedIn.ts';
-import { router } from './routes.tsx';
+import { readAhead, router } from './routes.tsx';
 import { makeFormats } from './text/formats.ts';
 import { openTexts } from './text/index.ts';
 import { spokenFirst } from './text/words.ts';
@@ -20,24 +20,38 @@ import { Branded } from './ui/Branded.tsx';
 const patienceMs = 500;
 
 followOtherTabs();
-// The first script has begun all of it. Where it is there soon, the first thing that is painted is the page, with what it
-// shows: drawn without and then with it, a page takes half as long again.
-const isSignedIn = isBegun('/api/dashboard/account');
-const known = Promise.all([
-  queryClient.prefetchQuery(brand),
-  isSignedIn ? queryClient.prefetchQuery(session).then(readFirst) : null,
-  router.load(),
-]);
-makeFormats(spokenFirst());
-await Promise.all([openTexts(), Promise.race([known, new Promise((go) => setTimeout(go, patienceMs))])]);
-const place = document.getElementById('root');
-if (place === null) throw new Error('The page has no place for the application');
-createRoot(place).render(
-  <StrictMode>
-    <QueryClientProvider client={queryClient}>
-      <Branded>
-        <RouterProvider router={router} />
-      </Branded>
-    </QueryClientProvider>
-  </StrictMode>,
-);
+void paintFirst();
+
+/**
+ * Not awaited by this script: those of other pages stand on it, and a script is not there before what it stands on has ended.
+ */
+async function paintFirst(): Promise<void> {
+  // The first script has begun all of it. Where it is there soon, the first thing that is painted is the page, with what it
+  // shows: drawn without and then with it, a page takes half as long again.
+  const isSignedIn = isBegun('/api/dashboard/account');
+  const known = Promise.all([
+    queryClient.prefetchQuery(brand),
+    isSignedIn ? queryClient.prefetchQuery(session).then(readFirst) : null,
+    router.load(),
+  ]);
+  makeFormats(spokenFirst());
+  await Promise.all([openTexts(), Promise.race([known, new Promise((go) => setTimeout(go, patienceMs))])]);
+  const place = document.getElementById('root');
+  if (place === null) throw new Error('The page has no place for the application');
+  createRoot(place).render(
+    <StrictMode>
+      <QueryClientProvider client={queryClient}>
+        <Branded>
+          <RouterProvider router={router} />
+        </Branded>
+      </QueryClientProvider>
+    </StrictMode>,
+  );
+  if (isSignedIn) whenIdle(readAhead);
+}
+
+function whenIdle(work: () => void): void {
+  // Safari has none.
+  if (typeof requestIdleCallback === 'function') requestIdleCallback(work);
+  else setTimeout(work, 1_000);
+}
