@@ -9,12 +9,17 @@ import { machineIdOf } from '../machine.ts';
 const store = simulatorStore();
 const slowMs = 3_000;
 const delaysMs: Record<string, number> = {};
+const called = new Set<string>();
 let product: TestProduct;
 let customer: Person;
 let id: number;
 
 beforeAll(async () => {
-  product = await startTestProduct({ simulator: { store, delaysMs } });
+  const failure = (call: string, machineId: string) => {
+    called.add(`${call} ${machineId}`);
+    return null;
+  };
+  product = await startTestProduct({ simulator: { store, delaysMs, failure } });
   customer = await newCustomer(product, { creditMinor: 50_000 });
   ({ serviceId: id } = await runningVps(product, customer));
   await ask('/snapshots', { name: 'known' });
@@ -41,13 +46,18 @@ async function actionOf(actionId: number) {
   return (await customer.get(`/dashboard/service/${id}/vps/history/${actionId}`)).body.data.action;
 }
 
-/** Asks for something that takes long, and waits until it is at it. */
+/**
+ * Asks for something that takes long, and waits until its node is at it. An action that only counts as running may still
+ * find that it is not to go on, and then ends at once.
+ */
 async function begin(path: string, body: object, slow: string): Promise<number> {
   delaysMs[slow] = slowMs;
+  called.clear();
   const { action } = (await ask(path, body)).body.data;
+  const call = `${slow === 'boot' ? 'start' : slow} ${machineIdOf(id)}`;
   await until(
-    () => actionOf(action.id),
-    ({ status }) => status === 'running',
+    async () => called.has(call),
+    (isAtIt) => isAtIt,
   );
   return action.id;
 }
