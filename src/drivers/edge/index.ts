@@ -1,0 +1,9 @@
+/**
+ * What stands in front of addresses and filters the packets to them. One contract (`contract.ts`), the engines that keep
+ * it, the suite that all of them pass (`conformance.ts`), and the one function that says what a policy does to a packet
+ * (`judge.ts`).
+ */
+export * from './contract.ts';
+export { judge, judgeOf, type Verdict } from './judge.ts';
+export { type MemoryEdge, type MemoryEdgeOptions, memoryEdge } from './memory.ts';
+export { reflectors } from './reflectors.ts';
