@@ -7,12 +7,30 @@ const startedBy = 'src/start.ts';
 
 /** What the first script is made of. */
 const isOfStart = (id: string) =>
-  /\/web\/src\/(start|data\/(begun|impersonation|organization|signedIn)|text\/words)\.ts$|vite\/preload-helper/.test(
+  /\/web\/src\/(start|data\/(begun|impersonation|organization|signedIn)|text\/(formats|words))\.ts$|vite\/preload-helper/.test(
     id,
   );
 
 /** What finds a place beside a button. */
 const beside = /@floating-ui|components\/(Menu|Popover|Tooltip|Floating)\//;
+
+/**
+ * Most of what is loaded first is called before the first page is there. This comment, read by Chromium in the first line alone,
+ * has all of it compiled beside the page's own thread; function by function, as they are called, that is a fifth of the time.
+ */
+function compileFirst(): Plugin {
+  return {
+    name: 'compile-first',
+    generateBundle: {
+      order: 'post',
+      handler(_options, bundle) {
+        for (const each of Object.values(bundle))
+          if (each.type === 'chunk' && each.name === 'first')
+            each.code = `//# allFunctionsCalledOnLoad\n${each.code}`;
+      },
+    },
+  };
+}
 
 /** Names the first script before all others. It waits for none of them, nor for styles. */
 function startFirst(): Plugin {
@@ -33,7 +51,7 @@ function startFirst(): Plugin {
 
 export default defineConfig({
   root: import.meta.dirname,
-  plugins: [react(), startFirst()],
+  plugins: [react(), startFirst(), compileFirst()],
   cacheDir: path.join(import.meta.dirname, '../node_modules/.cache/vite'),
   // `npm exec vite web` while somebody works on pages: the API is the one of a product that runs.
   server: { proxy: { '/api': { target: 'http://localhost:3000', ws: true } } },

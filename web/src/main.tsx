@@ -11,9 +11,7 @@ import { brand } from './data/brand.ts';
 import { queryClient, readFirst, session } from './data/queries/index.ts';
 import { followOtherTabs } from './data/signedIn.ts';
 import { readAhead, router } from './routes.tsx';
-import { makeFormats } from './text/formats.ts';
 import { openTexts } from './text/index.ts';
-import { spokenFirst } from './text/words.ts';
 import { Branded } from './ui/Branded.tsx';
 
 /** Until something is painted without knowing who looks. */
@@ -34,7 +32,6 @@ async function paintFirst(): Promise<void> {
     isSignedIn ? queryClient.prefetchQuery(session).then(readFirst) : null,
     router.load(),
   ]);
-  makeFormats(spokenFirst());
   await Promise.all([openTexts(), Promise.race([known, new Promise((go) => setTimeout(go, patienceMs))])]);
   const place = document.getElementById('root');
   if (place === null) throw new Error('The page has no place for the application');

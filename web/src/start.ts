@@ -6,6 +6,7 @@ import { begin } from './data/begun.ts';
 import { acting } from './data/impersonation.ts';
 import { chosenOrganization, organizationOf } from './data/organization.ts';
 import { mayBeSignedIn } from './data/signedIn.ts';
+import { makeFormats } from './text/formats.ts';
 import { loadWords, spokenFirst } from './text/words.ts';
 
 interface Answer<Data> {
@@ -28,6 +29,8 @@ const openPages = [
 void loadWords(spokenFirst()).catch(() => undefined);
 // Who acts as a customer does so by a token of this tab, and seldom.
 if (acting() === null) void beginPage().catch(() => undefined);
+// While all of that is on its way there is nothing else to do.
+makeFormats(spokenFirst());
 
 async function beginPage(): Promise<void> {
   const chosen = chosenOrganization();

@@ -21,7 +21,7 @@ function once<Options, Format>(
   return format;
 }
 
-/** The first one of a kind takes longer still: made while answers are on their way, it is not waited for when they are there. */
+/** The first one of a kind takes longer still: made while scripts are on their way, it is not waited for when they are there. */
 export function makeFormats(language: Language): void {
   money('0.00', 'EUR', language);
   day('2026-01-01', language);
