@@ -166,7 +166,7 @@ it('is as restored once somebody says to which moment it came back', async () =>
   const id = await recovered();
   // Before anybody has said anything: the plain number may be somebody else's since.
   const first = await pay(meanwhile.invoiceId);
-  expect(first).toMatch(/^\d{4}-R\d{8}-\d{6}$/);
+  expect(first).toMatch(/^\d{4}-R\d{10}-\d{6}$/);
   await expect(command('note-recovery', '--as-of', 'yesterday')).rejects.toThrow('a moment that is over');
   expect(await command('note-recovery', '--as-of', new Date().toISOString())).toContain('held there');
   const all = await until(kinds, (seen) => seen.includes('job.failed'), 30_000);

@@ -1,6 +1,7 @@
 import type { Config } from '../config.ts';
 import type { Concern, ConcernSource } from './attention.ts';
 import type { Context, TxContext } from './context.ts';
+import { isRefused } from './database/failures.ts';
 import { forSame, statement } from './database/index.ts';
 import { causesOf } from './log.ts';
 
@@ -65,6 +66,8 @@ export async function watchCluster(ctx: Context): Promise<(ctx: Context) => Prom
   const tells = await ctx.db.one(readCluster).then(
     () => true,
     (error: Error) => {
+      // A connection that broke says nothing: for as long as this process lives, a recovery would be noticed by nobody.
+      if (!isRefused(error)) throw error;
       ctx.log.warn(
         { err: causesOf(error) },
         'PostgreSQL does not tell its timeline: after a recovery, say innkeeper note-recovery before the product starts',

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type Context, type TxContext, transaction } from './context.ts';
 import { forSame, statement } from './database/index.ts';
 import { holdJobs } from './jobs/hold.ts';
@@ -13,9 +14,15 @@ interface Restore {
   journal_from: number | null;
 }
 
-const unsettled = statement<{ made_at: Date; restored_at: Date }>(
+const unsettled = statement<{ id: number }>(
   'restores.unsettled',
-  'select made_at, restored_at from restores where settled_at is null order by id desc limit 1',
+  'select id from restores where settled_at is null limit 1',
+);
+// One worker settles; others that start beside it wait until it has, and take over when it dies.
+const lockUnsettled = statement<{ made_at: Date; restored_at: Date }>(
+  'restores.lockUnsettled',
+  `select made_at, restored_at from restores where settled_at is null order by id desc limit 1
+   for no key update skip locked`,
 );
 const newest = forSame(
   statement<Restore>(
@@ -33,6 +40,7 @@ const settle = statement<never, { now: Date }>(
   'restores.settle',
   'update restores set settled_at = :now where settled_at is null',
 );
+const waitMs = 100;
 const release = statement<never, { id: number; now: Date }>(
   'restores.release',
   'update restores set released_at = :now where id <= :id and released_at is null',
@@ -70,19 +78,32 @@ export async function settleRestore(
   sagas: readonly AnySaga[],
   forget: (tx: TxContext) => Promise<void>,
 ): Promise<void> {
-  const restore = await ctx.db.maybe(unsettled);
-  if (restore === null) return;
-  const moment = restore.made_at.toISOString();
-  const jobs = await holdJobs(
-    ctx,
-    sagas,
-    restore.restored_at,
-    `held, because the database was restored as it was at ${moment}: it may have been done since. Look first; ` +
-      'a retry does it again, and takes nothing back when it fails',
-  );
-  await transaction(ctx, 'restores.settle', async (tx) => {
+  while ((await ctx.db.maybe(unsettled)) !== null) {
+    if (!(await settleUnlessAnother(ctx, sagas, forget))) await sleep(waitMs);
+  }
+}
+
+/** Says whether it did: false while another worker is at it, whose jobs of after that are not to be held. */
+function settleUnlessAnother(
+  ctx: Context,
+  sagas: readonly AnySaga[],
+  forget: (tx: TxContext) => Promise<void>,
+): Promise<boolean> {
+  return transaction(ctx, 'restores.settle', async (tx) => {
+    const restore = await tx.db.maybe(lockUnsettled);
+    if (restore === null) return false;
+    const moment = restore.made_at.toISOString();
+    // Each in a transaction of its own, for there may be many; whoever goes on after a crash finds them held.
+    const jobs = await holdJobs(
+      ctx,
+      sagas,
+      restore.restored_at,
+      `held, because the database was restored as it was at ${moment}: it may have been done since. Look first; ` +
+        'a retry does it again, and takes nothing back when it fails',
+    );
     await forget(tx);
     await tx.db.run(settle, { now: tx.clock.now() });
+    ctx.log.warn({ madeAt: moment, held: jobs }, 'the database was restored from a backup');
+    return true;
   });
-  ctx.log.warn({ madeAt: moment, held: jobs }, 'the database was restored from a backup');
 }

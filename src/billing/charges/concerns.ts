@@ -11,7 +11,7 @@ export const chargeConcerns: ConcernSource[] = [
       `select r.id, null::bigint as organization_id, r.restored_at as since,
          'the database is as it was on ' || to_char(r.made_at at time zone 'UTC', 'YYYY-MM-DD HH24:MI') ||
          ' UTC and does not know what was paid or changed since: until you release it, nothing is suspended, ended or charged by ' ||
-         'itself, no late fee is asked for and no order expires; see to unknown payments, send the bank statements since then again, ' ||
+         'itself, no late fee is asked for, no order expires, no service becomes a smaller product and nobody is told of new prices; see to unknown payments, send the bank statements since then again, ' ||
          'and then release it' ||
          coalesce((select string_agg('; ' || driver || case when ended_restore >= r.id then ' was compared'
            else ' is still being compared' end, '' order by driver) from provider_comparisons), '') as message

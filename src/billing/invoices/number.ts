@@ -60,11 +60,11 @@ async function seriesOf(tx: TxContext, kind: 'invoice' | 'credit_note', now: Dat
 
 /**
  * A database that was restored does not know which numbers were given after its backup, to invoices that people hold. So
- * the year's numbers go on in a series of their own, named after the minute of the restore: `R11220315-`. So they do from the moment
- * on that it is seen to have come back in another way, whatever somebody says of it later.
+ * the year's numbers go on in a series of their own, named after the second of the restore: `R1122031544-`. So they do from the moment
+ * on that it is seen to have come back in another way, whatever somebody says of it later. Two restores of one minute are two series.
  */
 function sinceRestore(restoredAt: Date | null, now: Date): string {
   if (restoredAt === null || restoredAt.getUTCFullYear() !== now.getUTCFullYear()) return '';
-  const [, month, day, hour, minute] = restoredAt.toISOString().split(/[-T:]/);
-  return `R${month}${day}${hour}${minute}-`;
+  const [, month, day, hour, minute, second] = restoredAt.toISOString().split(/[-T:.]/);
+  return `R${month}${day}${hour}${minute}${second}-`;
 }

@@ -44,6 +44,12 @@ export function isWorthRepeating(error: unknown): boolean {
   return code === '40001' || code === '40P01';
 }
 
+/** Whether PostgreSQL refused a statement for what it is (no such function, no permission, not supported), and would always. */
+export function isRefused(error: unknown): boolean {
+  const code = codeOf(error);
+  return code.startsWith('42') || code.startsWith('0A') || code === '55000';
+}
+
 /** Whether a statement failed only because one before it, in the same transaction, had failed. */
 export function isAftermath(error: unknown): boolean {
   return codeOf(error) === '25P02';

@@ -182,6 +182,22 @@ describe('a move of prices', () => {
     expect(await mails()).toHaveLength(1);
   });
 
+  it('tells nobody after a restore, until staff has released it: it may have been revoked since the backup', async () => {
+    await delivered();
+    const [restore] = await sql<{ id: number }>(
+      product,
+      `insert into restores (made_at, restored_at, settled_at) values ($1::timestamptz - interval '1 day', $1, $1)
+       returning id::int`,
+      product.clock.now(),
+    );
+    const before = (await mails()).length;
+    await moved(40, '13.00');
+    expect(await mails()).toHaveLength(before);
+    expect((await product.staff.post(`/staff/restores/${restore?.id}/release`, {})).status).toBe(200);
+    await carryOut();
+    expect(await mails()).toHaveLength(before + 1);
+  });
+
   it('counts from the first renewal on its day or later, never in a paid period', async () => {
     const id = await delivered();
     await renew(id);

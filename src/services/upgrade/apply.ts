@@ -10,7 +10,7 @@ import {
 import { findProducts, returnCoupon, returnStock } from '../../catalog/index.ts';
 import { record } from '../../events/index.ts';
 import { statusOfOrganization } from '../../organizations/index.ts';
-import { dayOf, doEach, formatMoney, type TxContext } from '../../platform/index.ts';
+import { dayOf, doEach, findHeldRestore, formatMoney, type TxContext } from '../../platform/index.ts';
 import { askByHand } from '../byHand/tasks.ts';
 import { leaveCalendar } from '../calendar/row.ts';
 import { productChanged, productChangeEnded } from '../events.ts';
@@ -119,8 +119,13 @@ export async function giveUpChange(tx: TxContext, service: Terms, change: Change
 
 const batch = 50;
 
-/** Makes changes count whose day has come, a batch of them. */
+/**
+ * Makes changes count whose day has come, a batch of them. After a restore they wait until staff has released it: one may have been
+ * called off since the backup, and a machine that is made smaller loses what its customer still pays for. Whoever waits has the
+ * larger one a few days longer.
+ */
 export async function applyDueChanges(tx: TxContext): Promise<'more' | 'done'> {
+  if ((await findHeldRestore(tx)) !== null) return 'done';
   const due = await findDueChanges(tx, batch);
   await doEach(tx, dueChangesJob, due, (one, { id: serviceId }) =>
     withOpen(one, { serviceId }, (service, change) =>

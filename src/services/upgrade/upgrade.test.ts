@@ -222,6 +222,16 @@ describe('another product', () => {
       await product.periodic('services.applyDueChanges');
       expect((await service()).product.name).toBe('Web hosting');
       await at('2027-05-01T00:00:00Z');
+      // It may have been called off since the backup that the database was restored from: that waits for staff.
+      const [restore] = await sql<{ id: number }>(
+        product,
+        `insert into restores (made_at, restored_at, settled_at) values ($1::timestamptz - interval '1 day', $1, $1)
+         returning id::int`,
+        product.clock.now(),
+      );
+      await product.periodic('services.applyDueChanges');
+      expect((await service()).product.name).toBe('Web hosting');
+      expect((await product.staff.post(`/staff/restores/${restore?.id}/release`, {})).status).toBe(200);
       await product.periodic('services.applyDueChanges');
       await product.periodic('services.applyDueChanges');
       expect(await service()).toMatchObject({
