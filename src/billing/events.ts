@@ -206,6 +206,11 @@ interface PaymentMethodSaved extends PaymentMethodChanged {
   is_default: boolean;
 }
 
+interface PaymentMethodRemoved extends PaymentMethodChanged {
+  /** Whether renewals were charged to it; absent of what was removed before this was told. */
+  is_default?: boolean;
+}
+
 interface PaymentMethodChosen {
   method: string;
   is_default: boolean;
@@ -385,7 +390,7 @@ export const paymentMethodSaved = event<PaymentMethodSaved>(
   'payment_method.saved',
   'a payment method was saved at the payment provider',
 );
-export const paymentMethodRemoved = event<PaymentMethodChanged>(
+export const paymentMethodRemoved = event<PaymentMethodRemoved>(
   'payment_method.removed',
   'a payment method was removed, here or at the payment provider',
 );

@@ -315,9 +315,12 @@ const methodSaved = mail(
 
 const methodRemoved = mail(
   paymentMethodRemoved,
-  ({ data: { method } }, reader) => ({
+  ({ data: { method, is_default } }, reader) => ({
     subject: say(reader, 'methodRemoved.subject', { method }),
-    blocks: [say(reader, 'methodRemoved.what', { method })],
+    blocks: [
+      say(reader, 'methodRemoved.what', { method }),
+      ...(is_default ? [say(reader, 'methodRemoved.wasDefault')] : []),
+    ],
   }),
   { isBill: true },
 );

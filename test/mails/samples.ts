@@ -132,7 +132,10 @@ export const samples: Record<string, object[]> = {
   ],
   'payment.confirmation_wanted': [{ ...credited, charge_id: 1, pay_url: 'https://x.example/p' }],
   'payment_method.saved': [{ user_id: 7, method: '~visa ending in 4242', is_default: true }],
-  'payment_method.removed': [{ user_id: 7, method: '~visa ending in 4242' }],
+  'payment_method.removed': [
+    { user_id: 7, method: '~visa ending in 4242', is_default: false },
+    { user_id: 7, method: '~visa ending in 4242', is_default: true },
+  ],
   'tax_id.checked': [{ user_id: 7, tax_id: '~NL123', state: 'invalid', by: 'register' }],
   'order.held': [{ user_id: 7, reasons: ['~x'] }],
   'order.released': [{ user_id: 7, note: '~x' }],

@@ -19,8 +19,9 @@ export const pageClosing = job<{ invoiceId: number }>(
       invoiceId,
       driver: payments.kind,
     })) {
-      if (!(await payments.closePage(reference))) await requireOurAccount(ctx, payments, reference);
-      await transaction(ctx, 'billing.lookAtClosed', (tx) => lookAt(tx, { kind: 'page', reference }));
+      const about = { kind: 'page', reference } as const;
+      if (!(await payments.closePage(reference))) await requireOurAccount(ctx, payments, about);
+      await transaction(ctx, 'billing.lookAtClosed', (tx) => lookAt(tx, about));
     }
   },
   { attempts: 8, outages: providerOutages },

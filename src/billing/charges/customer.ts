@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { PaymentError, type Payments } from '../../drivers/payments/index.ts';
+import { type About, PaymentError, type Payments } from '../../drivers/payments/index.ts';
 import { ownerAddress } from '../../organizations/index.ts';
 import { type Context, statement } from '../../platform/index.ts';
 
@@ -78,21 +78,43 @@ async function openCustomer(
   return payments.openCustomer({ key, organizationId, name, email });
 }
 
-const customerOfPage = statement<{ reference: string }, { driver: string; page: string }>(
-  'billing.customerOfPage',
-  `select p.reference from charges c
-   join provider_customers p on p.organization_id = c.organization_id and p.driver = c.driver
-   where c.driver = :driver and c.page_reference = :page limit 1`,
+// Whose it is, and otherwise whoever was made known last: that a payout is missing, or what we never heard of, says so as well.
+const customerBehind = statement<
+  { reference: string | null },
+  { driver: string; kind: string; reference: string }
+>(
+  'billing.customerBehind',
+  `select coalesce(
+     (select p.reference from charges c
+      join provider_customers p on p.organization_id = c.organization_id and p.driver = c.driver
+      where :kind = 'page' and c.driver = :driver and c.page_reference = :reference limit 1),
+     (select p.reference from charges c
+      join provider_customers p on p.organization_id = c.organization_id and p.driver = c.driver
+      where :kind = 'payment' and c.driver = :driver and c.reference = :reference limit 1),
+     (select p.reference from payment_methods m
+      join provider_customers p on p.organization_id = m.organization_id and p.driver = m.driver
+      where :kind = 'method' and m.driver = :driver and m.reference = :reference limit 1),
+     (select reference from provider_customers where driver = :driver order by created_at desc limit 1)) as reference
+   from (values (1)) one`,
 );
 
+/** A customer who is known in the account in which that is; null where we never made one known. */
+export async function customerBehindOf(
+  ctx: Context,
+  driver: string,
+  { kind, reference }: About,
+): Promise<string | null> {
+  return (await ctx.db.one(customerBehind, { driver, kind, reference })).reference;
+}
+
 /**
- * A page that the provider does not know is over, but not when it does not know its customer either: then we ask an account
- * that is another's, by a key that is wrong, and the page is open at ours. Outside of a transaction.
+ * What the provider does not know is not there, but not when it does not know its customer either: then we ask an account
+ * that is another's, by a key that is wrong, and at ours it is all there. Outside of a transaction.
  */
-export async function requireOurAccount(ctx: Context, payments: Payments, page: string): Promise<void> {
-  const customer = await ctx.db.maybe(customerOfPage, { driver: payments.kind, page });
-  if (customer === null || (await payments.knowsCustomer(customer.reference))) return;
-  const message = `the payment provider knows neither the page ${page} nor its customer: is the key of another account or mode?`;
+export async function requireOurAccount(ctx: Context, payments: Payments, about: About): Promise<void> {
+  const customer = await customerBehindOf(ctx, payments.kind, about);
+  if (customer === null || (await payments.knowsCustomer(customer))) return;
+  const message = `the payment provider knows neither the ${about.kind} ${about.reference} nor a customer of ours: is the key of another account or mode?`;
   throw new PaymentError('provider_refused', message);
 }
 

@@ -1,6 +1,6 @@
 import type { About, MethodTruth, PaymentTruth, PayoutTruth } from '../../drivers/payments/index.ts';
 import { type Run, saga, type TxRun } from '../../platform/index.ts';
-import { keepMethod } from '../methods/keep.ts';
+import { keepMethod, noteGone } from '../methods/keep.ts';
 import { bookPayout } from '../payouts/book.ts';
 import { bookPayment } from './book.ts';
 import { forgetPage } from './charge.ts';
@@ -16,6 +16,8 @@ interface State {
   page: string;
   payment: PaymentTruth;
   method: MethodTruth;
+  /** A method that the provider does not know any more. */
+  goneMethod: string;
   payout: PayoutTruth;
 }
 
@@ -38,10 +40,13 @@ async function look({ ctx, drivers, payload }: Run<Payload, State>): Promise<Par
   if (seen?.kind === 'method') return { method: seen };
   if (seen?.kind === 'payout') return { payout: seen };
   if (seen === null) {
-    if (payload.about.kind !== 'page') return {};
-    // What the provider does not know nobody pays on.
-    await requireOurAccount(ctx, drivers.payments, payload.about.reference);
-    return { page: payload.about.reference };
+    const { kind, reference } = payload.about;
+    await requireOurAccount(ctx, drivers.payments, payload.about);
+    // What the provider does not know nobody pays on, and nothing is charged to.
+    return {
+      ...(kind === 'page' && { page: reference }),
+      ...(kind === 'method' && { goneMethod: reference }),
+    };
   }
   const { payment: reference, method } = seen;
   const paid = reference === null ? null : await drivers.payments.look({ kind: 'payment', reference });
@@ -55,6 +60,7 @@ async function look({ ctx, drivers, payload }: Run<Payload, State>): Promise<Par
 
 async function book({ ctx: tx, state }: TxRun<Payload, State>): Promise<void> {
   if (state.method !== undefined) await keepMethod(tx, state.method);
+  if (state.goneMethod !== undefined) await noteGone(tx, state.goneMethod);
   if (state.page !== undefined) await tx.db.run(forgetPage, { reference: state.page });
   if (state.payout !== undefined) await bookPayout(tx, state.payout);
   if (state.payment !== undefined) await bookPayment(tx, state.payment);

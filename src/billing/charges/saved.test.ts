@@ -340,6 +340,14 @@ describe('a saved method', () => {
       () => mailOf(`Your payment for invoice ${invoiceId} was declined`),
       (mails) => mails.length > 0,
     );
+    // It would decline every month: it is shown no more, and its owner is told what to do.
+    await until(
+      () => who.get('/dashboard/payment-methods'),
+      ({ body }) => body.data.payment_methods.length === 0,
+    );
+    await settled(paid.product);
+    const removed = await mailOf('Payment method removed: visa ending in 4242');
+    expect(removed.at(-1)).toContain('Save another payment method');
     const [link = ''] = /http\S+pages\S+/.exec(mail) ?? [];
     await paid.click(link);
     await becomesPaid(who, invoiceId);

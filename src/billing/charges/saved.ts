@@ -15,6 +15,7 @@ import {
 import { readSettings } from '../../settings/index.ts';
 import { dueOf, lockInvoice, type Payable } from '../invoices/payable.ts';
 import { findCredit } from '../ledger/ledger.ts';
+import { methodById } from '../methods/method.ts';
 import { payments } from '../payments/settings.ts';
 import { numberPaid, payFromCredit, payRest } from '../payments/settle.ts';
 import { bookPayment } from './book.ts';
@@ -27,11 +28,12 @@ import {
   setReference,
   setState,
 } from './charge.ts';
-import { customerAt } from './customer.ts';
+import { customerAt, requireOurAccount } from './customer.ts';
 import { askAgain, bookDecline, chargingSaved } from './decline.ts';
 import { spendableCredit } from './held.ts';
 import { creditPartOf, leastByProvider, reasonAgainstLittle } from './least.ts';
 import { providerOutages } from './provider.ts';
+import { lookAt } from './receive.ts';
 import { enqueueLater, waitsForRelease, wasMadeBefore } from './restored.ts';
 
 /** A saved method that can be charged. */
@@ -284,7 +286,9 @@ async function charge({ ctx, drivers, payload, state }: Run<Payload, State>): Pr
     }
   }
   // Paid in another way this moment, or not to be charged any more. It may have been taken before a crash all the same.
-  const truth = await drivers.payments.look({ kind: 'payment', reference });
+  const about = { kind: 'payment', reference } as const;
+  const truth = await drivers.payments.look(about);
+  if (truth === null) await requireOurAccount(ctx, drivers.payments, about);
   if (truth?.kind !== 'payment') return {};
   const isTaken = truth.state === 'paid' || truth.state === 'pending';
   return isTaken || !isDue ? { truth } : { refusal: because };
@@ -294,7 +298,14 @@ async function book({ ctx: tx, payload, state }: TxRun<Payload, State>): Promise
   if (state.truth !== undefined) await bookPayment(tx, state.truth);
   if (state.truth?.state === 'open')
     await tx.db.run(setState, { id: payload.chargeId, state: 'over', now: tx.clock.now() });
-  if (state.refusal !== undefined) await bookDecline(tx, payload.chargeId, state.refusal);
+  if (state.refusal === undefined) return;
+  await bookDecline(tx, payload.chargeId, state.refusal);
+  // It may be gone there, as with a customer who was deleted; then it is to decline no second time.
+  const { driver, method_id: id } = await tx.db.one(chargeById, { id: payload.chargeId });
+  const method =
+    state.refusal.code === 'method_refused' && id !== null ? await tx.db.maybe(methodById, { id }) : null;
+  if (method !== null && driver === tx.config.payments)
+    await lookAt(tx, { kind: 'method', reference: method.reference });
 }
 
 /** It would be refused tomorrow as well, so this is no outage: its customer has to do something, and the calendar goes on. */

@@ -37,7 +37,7 @@ const removeMethod = statement<never, { id: number; now: Date }>(
 );
 
 /** See `forgetMethod` in `methods.ts`. */
-const forget: NamedJob<{ reference: string }> = { name: 'billing.forgetMethod' };
+const forget: NamedJob<{ reference: string; customer: string }> = { name: 'billing.forgetMethod' };
 
 /**
  * Keeps what the provider knows of a saved method: a new one, a card that its bank renewed, one that is gone. Of customers
@@ -52,7 +52,8 @@ export async function keepMethod(tx: TxContext, truth: MethodTruth): Promise<voi
   // Nobody closes it meanwhile. Whoever saved one and closed the account wants it forgotten where it is kept, too.
   await lockForTax(tx, organizationId);
   if ((await statusOfOrganization(tx, organizationId)) === 'closed') {
-    if (known === null && customer !== null) await enqueue(tx, forget, { reference: row.reference });
+    if (known === null && customer !== null)
+      await enqueue(tx, forget, { reference: row.reference, customer });
     return;
   }
   const methods = await tx.db.many(lockMethods, { organizationId });
@@ -65,6 +66,16 @@ export async function keepMethod(tx: TxContext, truth: MethodTruth): Promise<voi
   if (before.removed_at !== null) return;
   if (customer !== null) await tx.db.run(updateMethod, { row, id: before.id });
   else await noteRemoved(tx, before);
+}
+
+/** Takes away a method that the provider has not got any more, if it is one of ours. */
+export async function noteGone(tx: TxContext, reference: string): Promise<void> {
+  const driver = tx.config.payments;
+  const known = await tx.db.maybe(methodOf, { driver, reference });
+  if (known === null) return;
+  const methods = await tx.db.many(lockMethods, { organizationId: known.organization_id });
+  const method = methods.find((each) => each.driver === driver && each.reference === reference);
+  if (method?.removed_at === null) await noteRemoved(tx, method);
 }
 
 async function save(
@@ -92,6 +103,10 @@ export async function noteRemoved(tx: TxContext, method: MethodRow): Promise<voi
   await record(tx, paymentMethodRemoved, {
     subject: { type: 'payment_method', id },
     organizationId,
-    data: { user_id: await ownerOf(tx, organizationId), method: nameOfMethod(method) },
+    data: {
+      user_id: await ownerOf(tx, organizationId),
+      method: nameOfMethod(method),
+      is_default: method.is_default,
+    },
   });
 }

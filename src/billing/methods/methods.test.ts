@@ -121,6 +121,60 @@ describe('payment methods', () => {
     await until(find, (method) => method === undefined);
   });
 
+  it('under the key of another account are neither forgotten nor lost: that waits for the right key', async () => {
+    const waiting = (name: string) =>
+      until(
+        () =>
+          sql<{ id: number }>(
+            paid.product,
+            `select id from jobs where name = $1 and state = 'ready' and error_code = 'provider_refused'`,
+            name,
+          ),
+        (jobs) => jobs.length > 0,
+      );
+    const leaving = await newCustomer(paid.product);
+    const [removed, lost] = [await paid.saveMethod(leaving), await paid.saveMethod(leaving)];
+    const referenceOf = async (id: number) =>
+      (
+        await sql<{ reference: string }>(
+          paid.product,
+          'select reference from payment_methods where id = $1',
+          id,
+        )
+      )[0]?.reference ?? '';
+    const [ofRemoved, ofLost] = [await referenceOf(removed), await referenceOf(lost)];
+    const [customer] = await sql<{ reference: string }>(
+      paid.product,
+      'select reference from provider_customers where organization_id = $1',
+      leaving.organizationId,
+    );
+    const at = paid.stripe.account;
+    paid.stripe.isOfAnother(true);
+    await leaving.delete(`/dashboard/payment-methods/${removed}`);
+    await waiting('billing.forgetMethod');
+    at.detach(ofLost);
+    await waiting('billing.followProvider');
+    expect((await list(leaving)).map(({ id }) => id)).toEqual([lost]);
+    paid.stripe.isOfAnother(false);
+    paid.product.clock.travel(3_600_000);
+    await until(
+      () => list(leaving),
+      (methods) => methods.length === 0,
+    );
+    await settled(paid.product);
+    expect(at.require(ofRemoved, 'payment_method').customer).toBeNull();
+
+    paid.stripe.isOfAnother(true);
+    const here = await signedIn(paid.product, leaving);
+    expect((await here.post('/dashboard/account/close', {})).status).toBe(200);
+    await waiting('billing.forgetCustomer');
+    expect(at.require(customer?.reference ?? '', 'customer').deleted).toBeUndefined();
+    paid.stripe.isOfAnother(false);
+    paid.product.clock.travel(3_600_000);
+    await settled(paid.product);
+    expect(at.require(customer?.reference ?? '', 'customer').deleted).toBe(true);
+  });
+
   it('of another organization neither show, change nor pay', async () => {
     const stranger = await newCustomer(paid.product);
     const [mine] = (await list()).map(({ id }) => id);

@@ -11,6 +11,7 @@ import {
   type TxContext,
   transaction,
 } from '../../platform/index.ts';
+import { customerBehindOf } from '../charges/customer.ts';
 import { linkOf } from '../charges/link.ts';
 import { providerOutages, requireProvider } from '../charges/provider.ts';
 import { paymentMethodChosen } from '../events.ts';
@@ -114,8 +115,12 @@ export const forgetCustomer = job<{ reference: string }>(
 );
 
 /** Has the provider forget a method that its owner took away. */
-export const forgetMethod = job<{ reference: string }>(
+export const forgetMethod = job<{ reference: string; customer?: string }>(
   'billing.forgetMethod',
-  ({ drivers, payload }) => drivers.payments.forgetMethod(payload.reference),
+  async ({ ctx, drivers: { payments }, payload: { reference, customer } }) => {
+    const whose = customer ?? (await customerBehindOf(ctx, payments.kind, { kind: 'method', reference }));
+    // Nobody was ever made known there, so nothing is saved either.
+    if (whose !== null) await payments.forgetMethod(reference, whose);
+  },
   { attempts: 12, outages: providerOutages },
 );

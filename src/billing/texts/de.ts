@@ -123,6 +123,8 @@ export const de: Translation<typeof en> = {
   methodRemoved: {
     subject: 'Zahlungsart entfernt: {{method}}',
     what: '{{method}} ist entfernt, und es wird nichts mehr damit bezahlt.',
+    wasDefault:
+      'Ihre Verlängerungen wurden damit bezahlt. Speichern Sie eine andere Zahlungsart oder wählen Sie eine, oder bezahlen Sie sie selbst.',
   },
   taxId: {
     subject: 'Die USt-IdNr. {{taxId}} ist nicht gültig',

@@ -115,6 +115,8 @@ export const en = {
   methodRemoved: {
     subject: 'Payment method removed: {{method}}',
     what: '{{method}} is removed, and nothing is charged to it any more.',
+    wasDefault:
+      'Your renewals were charged to it. Save another payment method or choose one, or pay them by hand.',
   },
   taxId: {
     subject: 'The VAT id {{taxId}} is not valid',

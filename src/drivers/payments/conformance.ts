@@ -180,10 +180,16 @@ export function describePayments(
       const reference = await test.save(customer, 'good');
       const about = { kind: 'method', reference } as const;
       expect(await payments.look(about)).toMatchObject({ customer, type: 'card', last4: '4242' });
-      await payments.forgetMethod(reference);
-      await payments.forgetMethod(reference);
+      await payments.forgetMethod(reference, customer);
+      await payments.forgetMethod(reference, customer);
       expect(await payments.look(about)).toMatchObject({ customer: null });
-      await payments.forgetMethod('pm_unknown');
+      await payments.forgetMethod('pm_unknown', customer);
+    });
+
+    it('has forgotten nothing that may be kept in another account', async () => {
+      const elsewhere = { code: 'provider_refused', permanent: false };
+      await expect(payments.forgetMethod('pm_unknown', 'cus_unknown')).rejects.toMatchObject(elsewhere);
+      await expect(payments.forgetCustomer('cus_unknown')).rejects.toMatchObject(elsewhere);
     });
 
     it('forgets a customer with what is saved of them, also one that is forgotten, and still gives back what they paid', async () => {
@@ -208,7 +214,6 @@ export function describePayments(
       expect(await payments.look({ kind: 'method', reference: method })).toMatchObject({ customer: null });
       const back = { key: randomUUID(), payment: paid, id: 78, amountMinor: 500, currency: 'EUR' };
       expect(await payments.refund(back)).toMatchObject({ amountMinor: 500 });
-      await payments.forgetCustomer('cus_unknown');
     });
 
     it('knows nothing of what is not in its account', async () => {

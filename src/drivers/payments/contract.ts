@@ -35,9 +35,15 @@ export interface Payments {
   confirmCharge(reference: string): Promise<PaymentTruth>;
   /** Gives money of a payment back to where it came from. */
   refund(refund: NewRefund): Promise<RefundTruth>;
-  /** The provider forgets a saved method; one that it does not know is forgotten. */
-  forgetMethod(reference: string): Promise<void>;
-  /** The provider forgets a customer with all that is saved of them; what they paid stays. One that it does not know is forgotten. */
+  /**
+   * The provider forgets a saved method. One that it does not know is forgotten where it knows `customer`, who is of the account
+   * that the method was saved in; `provider_refused` elsewhere, where it may still be kept.
+   */
+  forgetMethod(reference: string, customer: string): Promise<void>;
+  /**
+   * The provider forgets a customer with all that is saved of them; what they paid stays. `provider_refused` where our account never
+   * had them, so that they may be kept in another.
+   */
   forgetCustomer(reference: string): Promise<void>;
   /**
    * What a message to us says, if the provider signed it and a moment ago. Touches nothing outside.
@@ -245,7 +251,7 @@ export interface PayoutTruth {
 
 export interface MethodTruth {
   reference: string;
-  /** Null when it belongs to nobody any more. */
+  /** Null when it belongs to nobody any more, also because its customer was deleted. */
   customer: string | null;
   /** `card`, `sepa_debit`, whatever the provider's account offers. */
   type: string;

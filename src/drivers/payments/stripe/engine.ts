@@ -217,18 +217,30 @@ export function stripePayments(options: StripeOptions): Payments {
       });
     },
 
-    async forgetMethod(reference) {
-      await found('forgetting a method', async () => {
-        const method = await stripe.paymentMethods.retrieve(reference);
-        if (method.customer !== null) await stripe.paymentMethods.detach(reference);
-      });
+    forgetMethod(reference, customer) {
+      return call(
+        'forgetting a method',
+        async () => {
+          try {
+            const method = await stripe.paymentMethods.retrieve(reference);
+            if (method.customer !== null) await stripe.paymentMethods.detach(reference);
+          } catch (error) {
+            if (!isMissing(error) || !(await knowsCustomer(customer))) throw error;
+          }
+        },
+        { kind: 'made' },
+      );
     },
 
-    async forgetCustomer(reference) {
-      await found('forgetting a customer', async () => {
-        const customer = await stripe.customers.retrieve(reference);
-        if (customer.deleted !== true) await stripe.customers.del(reference);
-      });
+    forgetCustomer(reference) {
+      return call(
+        'forgetting a customer',
+        async () => {
+          const customer = await stripe.customers.retrieve(reference);
+          if (customer.deleted !== true) await stripe.customers.del(reference);
+        },
+        { kind: 'made' },
+      );
     },
 
     readEvent(body, headers) {
@@ -243,7 +255,9 @@ export function stripePayments(options: StripeOptions): Payments {
         return session && { kind, ...pageTruth(session) };
       }
       if (kind === 'method') {
-        const method = await found('looking at a method', () => stripe.paymentMethods.retrieve(reference));
+        const method = await found('looking at a method', () =>
+          stripe.paymentMethods.retrieve(reference, { expand: ['customer'] }),
+        );
         return method && { kind, ...methodTruth(method) };
       }
       if (kind === 'payout') {

@@ -53,7 +53,10 @@ export function failureOf(
   const isAway =
     error instanceof StripeConnectionError || statusCode === 0 || statusCode >= 500 || statusCode < 400;
   if (isAway) return new PaymentError('provider_unreachable', message, { cause: error });
-  if (about === 'account') return new PaymentError('provider_refused', message, { cause: error });
+  if (about === 'account')
+    return new PaymentError('provider_refused', `${message} (is the key of another account or mode?)`, {
+      cause: error,
+    });
   // 409: another request about the same thing is under way.
   const passes = error instanceof StripeRateLimitError || statusCode === 429 || statusCode === 409;
   const permanent = { permanent: true, cause: error };

@@ -48,11 +48,18 @@ export function pageTruth(session: Stripe.Checkout.Session): PageTruth {
   };
 }
 
+const isGone = (customer: Stripe.PaymentMethod['customer']) =>
+  typeof customer === 'object' &&
+  customer !== null &&
+  'deleted' in customer &&
+  (customer.deleted as unknown) === true;
+
 export function methodTruth(method: Stripe.PaymentMethod): MethodTruth {
   const { card, sepa_debit: sepa } = method;
   return {
     reference: method.id,
-    customer: referenceOf(method.customer),
+    // Where its customer is looked at with it, one that was deleted is nobody.
+    customer: isGone(method.customer) ? null : referenceOf(method.customer),
     type: method.type,
     brand: card?.display_brand ?? card?.brand ?? sepa?.bank_code ?? null,
     last4: card?.last4 ?? sepa?.last4 ?? null,
