@@ -1,11 +1,5 @@
 import type { About } from '../../drivers/payments/index.ts';
-import {
-  isJobUnfinishedAbout,
-  jobStateAbout,
-  type NamedJob,
-  statement,
-  type TxContext,
-} from '../../platform/index.ts';
+import { isJobUnfinishedAbout, type NamedJob, statement, type TxContext } from '../../platform/index.ts';
 import type { Payable } from '../invoices/payable.ts';
 import { closePages, closingPages } from '../payments/settle.ts';
 
@@ -59,12 +53,12 @@ export async function mayBePaid(
   const [first] = pages;
   if (first === undefined) return false;
   const { asks } = first;
-  const job = await jobStateAbout(tx, closingPages, { invoiceId });
-  const isAnswered = (job === null || job === 'done') && !(await isToBeLookedAt(tx, pages));
+  const isClosing = await isJobUnfinishedAbout(tx, closingPages, { invoiceId });
+  const isAnswered = !isClosing && !(await isToBeLookedAt(tx, pages));
   const unasked = pages.filter(({ is_asked }) => !is_asked).map(({ id }) => id);
   if (isAnswered && asks >= mostAsks && unasked.length === pages.length) return false;
   if (unasked.length === 0) return true;
-  // One that is under way asks; one that failed is tried again by itself, or stands in staff's list.
+  // One that is under way asks; one that failed is tried again by itself, or stands in staff's list until somebody dismisses it.
   await tx.db.run(noteAsked, { ids: unasked, asks: isAnswered ? asks + 1 : asks, now });
   if (isAnswered) await closePages(tx, invoice);
   return true;

@@ -3,7 +3,7 @@ import { record } from '../../events/index.ts';
 import {
   enqueue,
   formatMoney,
-  jobStateAbout,
+  isJobOpenAbout,
   msPerDay,
   type NamedJob,
   type TxContext,
@@ -24,8 +24,7 @@ export const chargingSaved: NamedJob<{ chargeId: number }> = { name: 'billing.ch
  * one whose job is still to be done, or at it, is left alone, so that nobody is charged twice. The invoice's row is locked.
  */
 export async function giveUpForgotten(tx: TxContext, { id, invoice_id: invoiceId }: ChargeOf): Promise<void> {
-  const job = await jobStateAbout(tx, chargingSaved, { chargeId: id });
-  if (job === 'ready' || job === 'running') return;
+  if (await isJobOpenAbout(tx, chargingSaved, { chargeId: id })) return;
   await tx.db.run(setState, { id, state: 'over', now: tx.clock.now() });
   await enqueue(tx, askAgain, { invoiceId });
 }

@@ -3,7 +3,7 @@ import { newInvoice, payByCredit } from '../../../test/invoices.ts';
 import { newCustomer, type Person } from '../../../test/people.ts';
 import { until } from '../../../test/product.ts';
 import { settled, sql } from '../../../test/sql.ts';
-import { type PaidProduct, startPaidProduct } from '../../../test/stripe/product.ts';
+import { failFor, type PaidProduct, startPaidProduct } from '../../../test/stripe/product.ts';
 import { daysBetween } from '../../platform/index.ts';
 
 /** Customers pay on pages while nobody here hears of it. */
@@ -108,6 +108,30 @@ it('an order that was paid waits until its page could be looked at', { timeout: 
   await paid.product.periodic('jobs.heal');
   expect((await asFor(id, 'paid')).payments).toMatchObject([{ method: 'stripe' }]);
   await settled(paid.product);
+});
+
+it('an order expires whose page could not be closed, once staff has dismissed that: it is asked about anew', async () => {
+  const id = await newInvoice(paid.product, person);
+  await paid.follow(await pageOf(id));
+  await paid.product.clock.travel(5 * day);
+  await failFor(paid, 'billing.closePages', /checkout\/sessions/, () =>
+    paid.product.periodic('billing.expire'),
+  );
+  expect((await invoiceOf(id)).status).toBe('unpaid');
+  const [job] = await sql<{ id: number }>(
+    paid.product,
+    `select id::int from jobs where name = 'billing.closePages' and payload->>'invoiceId' = $1 and state = 'failed'`,
+    String(id),
+  );
+  expect(
+    (await paid.product.staff.post(`/staff/jobs/${job?.id}/dismiss`, { reason: 'Seen to' })).status,
+  ).toBe(200);
+  for (let nth = 0; nth < 4; nth += 1) {
+    await paid.product.clock.travel(hour + 1_000);
+    await paid.product.periodic('billing.expire');
+    await settled(paid.product);
+  }
+  expect((await invoiceOf(id)).status).toBe('cancelled');
 });
 
 it('an order on whose page a card was declined expires', async () => {

@@ -17,7 +17,6 @@ export {
   dismissJob,
   isJobOpenAbout,
   isJobUnfinishedAbout,
-  jobStateAbout,
   retryFailedJob,
   retryFailedJobAbout,
   settleFailedJobAbout,

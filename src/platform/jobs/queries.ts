@@ -242,8 +242,6 @@ export const finishJob = forMany(
    from ${given} where jobs.id = given.id and jobs.worker = given.worker and jobs.state = 'running' returning given.nth_`,
 );
 
-export type JobState = 'ready' | 'running' | 'done' | 'failed' | 'stuck';
-
 export interface EndedJob {
   id: number;
   name: string;
@@ -329,11 +327,6 @@ export const unfinishedAbout = statement<{ id: number }, { name: string; about: 
    union all select id from jobs where state = 'running' and name = :name and payload @> :about
    union all select id from jobs where state in ('failed', 'stuck') and dismissed_at is null and name = :name
      and payload @> :about limit 1`,
-);
-
-export const stateAbout = statement<{ state: JobState }, { name: string; about: object }>(
-  'jobs.stateAbout',
-  'select state from jobs where name = :name and payload @> :about order by id desc limit 1',
 );
 
 /** What failed counts as well until staff has seen to it. */

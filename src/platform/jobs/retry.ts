@@ -9,13 +9,11 @@ import {
   forgetSteps,
   goOn,
   isUnderWay,
-  type JobState,
   lockEnded,
   lockEndedAbout,
   openAbout,
   settleFailedAbout,
   startAgain,
-  stateAbout,
   unfinished,
   unfinishedAbout,
 } from './queries.ts';
@@ -83,15 +81,6 @@ export async function isJobUnfinishedAbout<Payload extends object>(
   about: NoInfer<Partial<Payload>>,
 ): Promise<boolean> {
   return (await ctx.db.maybe(unfinishedAbout, { name, about })) !== null;
-}
-
-/** How the saga's newest job stands whose payload holds `about`; null when there is none (any more). */
-export async function jobStateAbout<Payload extends object>(
-  ctx: Context,
-  { name }: SagaFor<Payload> | NamedJob<Payload>,
-  about: NoInfer<Partial<Payload>>,
-): Promise<JobState | null> {
-  return (await ctx.db.maybe(stateAbout, { name, about }))?.state ?? null;
 }
 
 /** How many jobs of a saga that were asked for until then have not ended well, and that nobody has dismissed. */

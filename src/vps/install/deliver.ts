@@ -2,7 +2,7 @@ import { invoiceRefunded } from '../../billing/index.ts';
 import { on, starts } from '../../events/index.ts';
 import {
   enqueue,
-  jobStateAbout,
+  isJobOpenAbout,
   newId,
   type Reaction,
   retryFailedJobAbout,
@@ -29,10 +29,9 @@ export const deliveryReactions: Reaction[] = [
       const about = { serviceId: subject.id };
       // Locked, so that a repeated job finds what it began.
       await lockVps(tx, subject.id);
-      const state = await jobStateAbout(tx, provision, about);
-      if (state === 'ready' || state === 'running') return;
-      if (state === 'failed' || state === 'stuck') await retryFailedJobAbout(tx, provision, about);
-      else await enqueue(tx, provision, { ...about, actionId: newId() }, { organizationId });
+      if (await isJobOpenAbout(tx, provision, about)) return;
+      if (!(await retryFailedJobAbout(tx, provision, about)))
+        await enqueue(tx, provision, { ...about, actionId: newId() }, { organizationId });
     },
     { when: isVps, failed: (tx, { subject }, { message }) => failDelivery(tx, subject.id, message) },
   ),
